@@ -1,9 +1,13 @@
 #include "base/base.h"
 
-struct ArenaChunk { ArenaChunk *next; size_t size; };
+struct ArenaChunk {
+  ArenaChunk *next;
+  size_t size;
+};
 
 #ifdef WARPGRIND_STRESS
-enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0 };      // every request alone, so that the sanitizer sees where it ends
+// every request alone, so that the sanitizer sees where it ends
+enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0 };
 #else
 enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
 #endif
@@ -32,9 +36,11 @@ void *arena_alloc(Arena *a, size_t size) {
 void *arena_alloc_uncleared(Arena *a, size_t size) {
   if (size < FIRST_CHUNK) return arena_alloc(a, size);
   ArenaChunk *c = mem_realloc(NULL, size + 16);
-  c->size = FIRST_CHUNK / 2;                 // what comes next does not grow with it
-  if (a->chunks) c->next = a->chunks->next, a->chunks->next = c;
-  else c->next = NULL, a->chunks = c, a->next = a->end = (char *)c + size + 16;
+  c->size = FIRST_CHUNK / 2;  // what comes next does not grow with it
+  if (a->chunks) {
+    c->next = a->chunks->next;
+    a->chunks->next = c;
+  } else c->next = NULL, a->chunks = c, a->next = a->end = (char *)c + size + 16;
   return (char *)c + 16;
 }
 

@@ -20,7 +20,7 @@ _Noreturn void base_check_failed(const char *file, int line, const char *what);
 #define CHECK(cond) ((cond) ? (void)0 : base_check_failed(__FILE__, __LINE__, #cond))
 
 // --- memory.c: allocation that never returns NULL (it ends the process with a named error). ---
-void *mem_alloc(size_t size);              // zeroed
+void *mem_alloc(size_t size);  // zeroed
 void *mem_realloc(void *p, size_t size);
 char *mem_strdup(const char *s);
 
@@ -29,18 +29,23 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
   ArenaChunk *chunks;
   char *next, *end;
-} Arena;                                    // {0} is a valid empty arena
+} Arena;  // {0} is a valid empty arena
 void *arena_alloc(Arena *a, size_t size);
-void *arena_alloc_uncleared(Arena *a, size_t size);         // with anything in it: for what is large and filled at once
+// with anything in it: for what is large and filled at once
+void *arena_alloc_uncleared(Arena *a, size_t size);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_strdup(Arena *a, const char *s);
 char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void arena_free(Arena *a);                  // everything; the arena is empty again
+void arena_free(Arena *a);  // everything; the arena is empty again
 #define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define ARENA_ARRAY(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
 // --- vec: a growable array on the heap: VEC(int) v = {0}; vec_push(&v, 3); vec_free(&v); ---
-#define VEC(T) struct { T *data; uint32_t len, cap; }
+#define VEC(T) \
+  struct { \
+    T *data; \
+    uint32_t len, cap; \
+  }
 #define vec_push(v, ...) \
   do { \
     if ((v)->len == (v)->cap) (v)->data = vec_grow((v)->data, &(v)->cap, sizeof *(v)->data); \
@@ -50,33 +55,48 @@ void arena_free(Arena *a);                  // everything; the arena is empty ag
 void *vec_grow(void *data, uint32_t *cap, size_t elem);
 
 // --- map.c: hash maps. Keys of a StrMap are not copied. {0} is a valid empty map. ---
-typedef struct StrMap { struct StrMapSlot *slots; uint32_t len, cap; } StrMap;
+typedef struct StrMap {
+  struct StrMapSlot *slots;
+  uint32_t len, cap;
+} StrMap;
 void *strmap_get(const StrMap *m, const char *key);
 void *strmap_getn(const StrMap *m, const char *key, size_t n);
-void strmap_put(StrMap *m, const char *key, void *value);   // replaces
-void *strmap_remove(StrMap *m, const char *key);            // the old value, or NULL
+void strmap_put(StrMap *m, const char *key, void *value);  // replaces
+void *strmap_remove(StrMap *m, const char *key);           // the old value, or NULL
 bool strmap_next(const StrMap *m, uint32_t *it, const char **key, void **value);  // *it starts at 0
 void strmap_free(StrMap *m);
-typedef struct U64Map { struct U64MapSlot *slots; uint32_t len, cap, used; } U64Map;
+typedef struct U64Map {
+  struct U64MapSlot *slots;
+  uint32_t len, cap, used;
+} U64Map;
 void *u64map_get(const U64Map *m, uint64_t key);
 void u64map_put(U64Map *m, uint64_t key, void *value);
 void *u64map_remove(U64Map *m, uint64_t key);
 bool u64map_next(const U64Map *m, uint32_t *it, uint64_t *key, void **value);
 void u64map_free(U64Map *m);
-void u64map_free_all(U64Map *m);         // … and what it points to
+void u64map_free_all(U64Map *m);  // … and what it points to
 
-// --- sorted.c: a map from numbers in their order. {0} is a valid empty map; values are not NULL. ---
-typedef struct SortedMap { struct SortedChunk **chunks; uint32_t nchunks, cap, len; } SortedMap;
+// --- sorted.c: a map from numbers in their order. {0} is a valid empty map; values are not NULL.
+// ---
+typedef struct SortedMap {
+  struct SortedChunk **chunks;
+  uint32_t nchunks, cap, len;
+} SortedMap;
 void *sorted_get(const SortedMap *m, uint64_t key);
-void sorted_put(SortedMap *m, uint64_t key, void *value);   // replaces
+void sorted_put(SortedMap *m, uint64_t key, void *value);  // replaces
 void *sorted_remove(SortedMap *m, uint64_t key);
-void *sorted_below(const SortedMap *m, uint64_t key, uint64_t *found);   // the entry with the largest key up to this one
-void *sorted_from(const SortedMap *m, uint64_t key, uint64_t *found);    // … with the smallest key from this one on
+// the entry with the largest key up to this one
+void *sorted_below(const SortedMap *m, uint64_t key, uint64_t *found);
+// … with the smallest key from this one on
+void *sorted_from(const SortedMap *m, uint64_t key, uint64_t *found);
 void sorted_free(SortedMap *m);
 uint64_t base_hash(const void *data, size_t n);
 
 // --- str.c: a growable string, always NUL-terminated once something was added. ---
-typedef struct Str { char *data; size_t len, cap; } Str;
+typedef struct Str {
+  char *data;
+  size_t len, cap;
+} Str;
 void str_add(Str *s, const char *text);
 void str_addn(Str *s, const char *text, size_t n);
 void str_addc(Str *s, char c);
@@ -84,12 +104,18 @@ void str_printf(Str *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void str_free(Str *s);
 
 // --- error.c: why something could not be done, in words a user can act on. ---
-typedef struct Error { char text[2048]; } Error;      // "" means no error
-bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   // always returns false; e may be NULL
+typedef struct Error {
+  char text[2048];
+} Error;  // "" means no error
+// always returns false; e may be NULL
+bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 // --- thread.c ---
-const pthread_attr_t *thread_attributes(void);          // for pthread_create: a stack whose size does not depend on ulimit -s
-int thread_start(pthread_t *out, void *(*run)(void *), void *user);     // one that gets no signals: those are for the program's own, or the main one. pthread_create's error, or 0
+// for pthread_create: a stack whose size does not depend on ulimit -s
+const pthread_attr_t *thread_attributes(void);
+// one that gets no signals: those are for the program's own, or the main one. pthread_create's
+// error, or 0
+int thread_start(pthread_t *out, void *(*run)(void *), void *user);
 
 // --- clock.c: time that only goes forward ---
 uint64_t clock_ns(void);
@@ -97,27 +123,33 @@ uint64_t clock_ns(void);
 // --- file.c ---
 bool file_read(const char *path, Str *out, Error *e);
 bool file_write(const char *path, const void *data, size_t n, Error *e);
-int file_write_all(int fd, const void *data, size_t n);     // 0, or errno; waits where the descriptor does not block
-// Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It
-// need not exist. false: nowhere (the first is set and empty, or there is no home folder).
+// 0, or errno; waits where the descriptor does not block
+int file_write_all(int fd, const void *data, size_t n);
+// Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else
+// $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It need not exist. false: nowhere (the first
+// is set and empty, or there is no home folder).
 bool file_cache_folder(Str *out);
-// Where Warpgrind keeps what must last: $WARPGRIND_STATE_DIR, else $XDG_STATE_HOME/warpgrind, else ~/.local/state/warpgrind; as above.
+// Where Warpgrind keeps what must last: $WARPGRIND_STATE_DIR, else $XDG_STATE_HOME/warpgrind, else
+// ~/.local/state/warpgrind; as above.
 bool file_state_folder(Str *out);
 
-// --- log.c: every line starts with "==PID== " and goes to standard error or the log file. Thread-safe. ---
+// --- log.c: every line starts with "==PID== " and goes to standard error or the log file.
+// Thread-safe. ---
 typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;
-void log_open(const char *path, LogLevel level);            // path NULL: standard error
-// A write that fails loses its message. The command lets later ones go to standard error; the library tells the command.
+void log_open(const char *path, LogLevel level);  // path NULL: standard error
+// A write that fails loses its message. The command lets later ones go to standard error; the
+// library tells the command.
 typedef void LogFailure(const char *path, int error);
-void log_fall_back(void);                                   // a log file that cannot be written is replaced by standard error
-void log_on_failure(LogFailure *f);                         // called when the log file cannot be written
-int log_failure(void);                                      // errno of the first write that failed; 0: none, or a closed pipe
-int log_close(void);                                        // the same, after the log file was closed
-void log_set_pid(int pid);                                  // lines that speak about another process; 0: this one
-void log_line(const char *fmt, ...) PRINTF_LIKE(1, 2);      // unless quiet
-void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);     // always
-void log_plain(const char *text);                           // always, as it is: without the prefix
-void log_verbose(const char *fmt, ...) PRINTF_LIKE(1, 2);   // with -v
-void log_once(const char *key, const char *fmt, ...) PRINTF_LIKE(2, 3);  // first time a key is seen; key is copied
+void log_fall_back(void);  // a log file that cannot be written is replaced by standard error
+void log_on_failure(LogFailure *f);  // called when the log file cannot be written
+int log_failure(void);      // errno of the first write that failed; 0: none, or a closed pipe
+int log_close(void);        // the same, after the log file was closed
+void log_set_pid(int pid);  // lines that speak about another process; 0: this one
+void log_line(const char *fmt, ...) PRINTF_LIKE(1, 2);     // unless quiet
+void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);    // always
+void log_plain(const char *text);                          // always, as it is: without the prefix
+void log_verbose(const char *fmt, ...) PRINTF_LIKE(1, 2);  // with -v
+// first time a key is seen; key is copied
+void log_once(const char *key, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -12,8 +12,13 @@ static bool read_number(const char *text, size_t n, uint64_t *out) {
 }
 
 static bool read_word(const char *word, size_t n, DumpOption *o) {
-  const struct { const char *name; bool *flag; bool value; } flags[] = {
-    {"text", &o->binary, false}, {"binary", &o->binary, true}, {"live", &o->written, false}, {"written", &o->written, true}, {"last", &o->last, true}, {"all", &o->last, false}};
+  const struct {
+    const char *name;
+    bool *flag;
+    bool value;
+  } flags[] = {{"text", &o->binary, false},  {"binary", &o->binary, true},
+               {"live", &o->written, false}, {"written", &o->written, true},
+               {"last", &o->last, true},     {"all", &o->last, false}};
   for (size_t i = 0; i < ARRAY_LEN(flags); i++)
     if (strlen(flags[i].name) == n && !strncmp(flags[i].name, word, n)) {
       *flags[i].flag = flags[i].value;
@@ -26,7 +31,8 @@ static bool read_word(const char *word, size_t n, DumpOption *o) {
 
 static bool check_kernel(const DumpOption *o, Error *err) {
   regex_t r;
-  if (regcomp(&r, o->kernel, REG_EXTENDED | REG_NOSUB) != 0) return error_set(err, "--dump-buffers: kernel=%s is not a regular expression.", o->kernel);
+  if (regcomp(&r, o->kernel, REG_EXTENDED | REG_NOSUB) != 0)
+    return error_set(err, "--dump-buffers: kernel=%s is not a regular expression.", o->kernel);
   regfree(&r);
   return true;
 }
@@ -34,18 +40,26 @@ static bool check_kernel(const DumpOption *o, Error *err) {
 bool dump_option_parse(const char *text, DumpOption *out, Error *err) {
   *out = (DumpOption){.every = 1};
   size_t n = strcspn(text, ",");
-  if (!n || n >= sizeof out->folder) return error_set(err, "--dump-buffers=%s: expected the name of a folder.", text);
+  if (!n || n >= sizeof out->folder)
+    return error_set(err, "--dump-buffers=%s: expected the name of a folder.", text);
   memcpy(out->folder, text, n);
   for (const char *p = text + n; *p;) {
     p++;
-    if (!strncmp(p, "kernel=", 7)) {                       // all that follows: it may have commas
-      if (!p[7] || strlen(p + 7) >= sizeof out->kernel) return error_set(err, "--dump-buffers: kernel= needs a regular expression of at most %zu characters.", sizeof out->kernel - 1);
+    if (!strncmp(p, "kernel=", 7)) {  // all that follows: it may have commas
+      if (!p[7] || strlen(p + 7) >= sizeof out->kernel)
+        return error_set(
+            err, "--dump-buffers: kernel= needs a regular expression of at most %zu characters.",
+            sizeof out->kernel - 1);
       strcpy(out->kernel, p + 7);
       return check_kernel(out, err);
     }
     n = strcspn(p, ",");
     if (!read_word(p, n, out))
-      return error_set(err, "--dump-buffers: %.*s is not understood. After the folder there may be text or binary, live or written, last, every=N, launch=N, and at the end kernel=REGEX.", (int)n, p);
+      return error_set(
+          err,
+          "--dump-buffers: %.*s is not understood. After the folder there may be text or binary, "
+          "live or written, last, every=N, launch=N, and at the end kernel=REGEX.",
+          (int)n, p);
     p += n;
   }
   return true;

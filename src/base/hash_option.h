@@ -1,15 +1,21 @@
-// What --hash asks for, read alike by the command and in the program, and the word for launches that it leaves out.
+// What --hash asks for, read alike by the command and in the program, and the word for launches
+// that it leaves out.
 #ifndef WG_HASH_OPTION_H
 #define WG_HASH_OPTION_H
 
 #include "base/base.h"
 
-// Of launches whose outputs are written over, on a GPU: every N-th of each kernel. 0: as many as cost little.
-typedef struct HashOption { bool on; uint32_t every; } HashOption;
-bool hash_option_parse(const char *text, HashOption *out, Error *err);   // NULL: not asked for
+// Of launches whose outputs are written over, on a GPU: every N-th of each kernel. 0: as many as
+// cost little.
+typedef struct HashOption {
+  bool on;
+  uint32_t every;
+} HashOption;
+bool hash_option_parse(const char *text, HashOption *out, Error *err);  // NULL: not asked for
 
-#define HASH_LEFT_OUT "it was not hashed: what came next wrote over it"  // column state of buffer_hash
-#define HASH_CUT "recording was cut short before it was hashed"          // … until its hash has come
+#define HASH_LEFT_OUT \
+  "it was not hashed: what came next wrote over it"              // column state of buffer_hash
+#define HASH_CUT "recording was cut short before it was hashed"  // … until its hash has come
 #define HASH_PROCESS_ENDED "the process ended before it was read"
 
 #endif

@@ -4,11 +4,17 @@
 // File names and symbols can be any bytes.
 unsigned json_utf8_length(const char *text) {
   const unsigned char *p = (const unsigned char *)text;
-  unsigned n = *p < 0x80 ? 1 : (*p & 0xe0) == 0xc0 && *p >= 0xc2 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 && *p <= 0xf4 ? 4 : 0;
+  unsigned n = *p < 0x80                           ? 1
+               : (*p & 0xe0) == 0xc0 && *p >= 0xc2 ? 2
+               : (*p & 0xf0) == 0xe0               ? 3
+               : (*p & 0xf8) == 0xf0 && *p <= 0xf4 ? 4
+                                                   : 0;
   for (unsigned i = 1; i < n; i++)
     if ((p[i] & 0xc0) != 0x80) return 0;
   // Forms that are longer than needed, halves of pairs, and numbers beyond the last character.
-  if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) || (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90)) return 0;
+  if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) || (*p == 0xf0 && p[1] < 0x90) ||
+      (*p == 0xf4 && p[1] >= 0x90))
+    return 0;
   return n;
 }
 

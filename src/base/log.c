@@ -12,8 +12,8 @@ static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static StrMap seen;
 
 // Written under log_lock, except by log_open and log_close, which run alone.
-static char *log_path;                       // NULL: standard error
-static int first_error;                      // errno of the first write that failed; not a closed pipe
+static char *log_path;   // NULL: standard error
+static int first_error;  // errno of the first write that failed; not a closed pipe
 static bool falls_back;
 static LogFailure *on_failure;
 
@@ -85,7 +85,8 @@ static void write_all(const char *text, size_t n) {
 
 void log_plain(const char *text) { write_all(text, strlen(text)); }
 
-// Each line of the text gets the prefix; one write per message keeps messages of several threads apart.
+// Each line of the text gets the prefix; one write per message keeps messages of several threads
+// apart.
 static void emit(const char *fmt, va_list ap) {
   char text[4096], out[8192];
   vsnprintf(text, sizeof text, fmt, ap);
@@ -93,7 +94,8 @@ static void emit(const char *fmt, va_list ap) {
   for (char *line = text, *next; line && n < sizeof out - 64; line = next) {
     next = strchr(line, '\n');
     if (next) *next++ = 0;
-    int wrote = snprintf(out + n, sizeof out - n, "==%d== %s\n", log_pid ? log_pid : (int)getpid(), line);
+    int wrote = snprintf(out + n, sizeof out - n, "==%d== %s\n", log_pid ? log_pid : (int)getpid(),
+                         line);
     n = MIN(n + (size_t)wrote, sizeof out - 1);
     if (next && !*next) break;
   }

@@ -1,8 +1,18 @@
 // Open addressing with linear probing, at most 70% full.
 #include "base/base.h"
 
-struct StrMapSlot { const char *key; size_t n; uint64_t hash; void *value; };
-struct U64MapSlot { uint64_t key; void *value; uint8_t state; };   // state: 0 free, 1 used, 2 removed
+struct StrMapSlot {
+  const char *key;
+  size_t n;
+  uint64_t hash;
+  void *value;
+};
+// state: 0 free, 1 used, 2 removed
+struct U64MapSlot {
+  uint64_t key;
+  void *value;
+  uint8_t state;
+};
 enum { FREE, USED, REMOVED };
 
 uint64_t base_hash(const void *data, size_t n) {
@@ -38,7 +48,10 @@ static void str_rehash(StrMap *m, uint32_t cap) {
   StrMap bigger = {mem_alloc(cap * sizeof(struct StrMapSlot)), 0, cap};
   for (uint32_t i = 0; i < m->cap; i++) {
     struct StrMapSlot *s = &m->slots[i];
-    if (s->key) *str_slot(&bigger, s->key, s->n, s->hash) = *s, bigger.len++;
+    if (s->key) {
+      *str_slot(&bigger, s->key, s->n, s->hash) = *s;
+      bigger.len++;
+    }
   }
   free(m->slots);
   *m = bigger;
@@ -60,7 +73,7 @@ void *strmap_remove(StrMap *m, const char *key) {
   if (!s->key) return NULL;
   void *old = s->value;
   s->key = NULL;
-  str_rehash(m, m->cap);   // keeps probe chains whole; removals are rare
+  str_rehash(m, m->cap);  // keeps probe chains whole; removals are rare
   return old;
 }
 

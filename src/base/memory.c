@@ -25,7 +25,7 @@ char *mem_strdup(const char *s) {
 }
 
 #ifdef WARPGRIND_STRESS
-enum { VEC_FIRST = 1 };                           // elements move early and often
+enum { VEC_FIRST = 1 };  // elements move early and often
 #else
 enum { VEC_FIRST = 8 };
 #endif

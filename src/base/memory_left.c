@@ -30,7 +30,8 @@ static uint64_t number_in(const char *path, const char *before) {
   bool found = false;
   FILE *f = fopen(path, "re");
   while (f && !found && fgets(line, sizeof line, f))
-    found = strncmp(line, before, strlen(before)) == 0 && sscanf(line + strlen(before), " %llu", &n) == 1;
+    found = strncmp(line, before, strlen(before)) == 0 &&
+            sscanf(line + strlen(before), " %llu", &n) == 1;
   if (f) fclose(f);
   return found ? n : UINT64_MAX;
 }
@@ -59,7 +60,8 @@ static bool find_group(const char *system, const Version *v, char path[PATH_MAX]
   return found;
 }
 
-// Where that tree is mounted, and which part of it. A line: id parent device ROOT POINT options … - TYPE source OPTIONS
+// Where that tree is mounted, and which part of it. A line: id parent device ROOT POINT options … -
+// TYPE source OPTIONS
 static bool find_mount(const char *system, const Version *v, Mount *out) {
   char name[PATH_MAX], line[3 * PATH_MAX], type[64], options[1024];
   bool found = false;
@@ -67,7 +69,8 @@ static bool find_mount(const char *system, const Version *v, Mount *out) {
   FILE *f = fopen(name, "re");
   while (f && !found && fgets(line, sizeof line, f)) {
     const char *dash = strstr(line, " - ");
-    if (!dash || sscanf(dash, " - %63s %*s %1023s", type, options) != 2 || strcmp(type, v->fstype)) continue;
+    if (!dash || sscanf(dash, " - %63s %*s %1023s", type, options) != 2 || strcmp(type, v->fstype))
+      continue;
     found = (!*v->controller || has_word(options, v->controller)) &&
             sscanf(line, "%*s %*s %*s %4095s %4095s", out->root, out->point) == 2;
   }
@@ -78,13 +81,15 @@ static bool find_mount(const char *system, const Version *v, Mount *out) {
 static uint64_t left_in(const char *folder, const Version *v) {
   char name[2 * PATH_MAX];
   uint64_t n[3];
-  const char *const files[] = {v->limit, v->used, "memory.stat"}, *const before[] = {"", "", v->cache};
+  const char *const files[] = {v->limit, v->used, "memory.stat"}, *const before[] = {"", "",
+                                                                                     v->cache};
   for (int i = 0; i < 3; i++) {
     snprintf(name, sizeof name, "%s/%s", folder, files[i]);
     n[i] = number_in(name, before[i]);
   }
   if (n[0] >= NO_LIMIT || n[1] == UINT64_MAX) return UINT64_MAX;
-  uint64_t used = n[2] == UINT64_MAX ? n[1] : n[1] - MIN(n[1], n[2]);       // the cache of files goes when memory is short
+  // the cache of files goes when memory is short
+  uint64_t used = n[2] == UINT64_MAX ? n[1] : n[1] - MIN(n[1], n[2]);
   return n[0] > used ? n[0] - used : 0;
 }
 
@@ -93,7 +98,8 @@ static uint64_t left_in_groups(const char *system, const Version *v) {
   char group[PATH_MAX], folder[2 * PATH_MAX];
   Mount m = {"/", "/sys/fs/cgroup"};
   bool mounted = find_mount(system, v, &m);
-  if (!mounted && *v->controller) snprintf(m.point, sizeof m.point, "/sys/fs/cgroup/%s", v->controller);
+  if (!mounted && *v->controller)
+    snprintf(m.point, sizeof m.point, "/sys/fs/cgroup/%s", v->controller);
   if (!find_group(system, v, group) || strncmp(group, "/..", 3) == 0) strcpy(group, "/");
   size_t root = strcmp(m.root, "/") ? strlen(m.root) : 0, least = strlen(system) + strlen(m.point);
   bool below = strncmp(group, m.root, root) == 0 && (!group[root] || group[root] == '/');
@@ -111,7 +117,10 @@ uint64_t memory_left(const char *system) {
   char name[PATH_MAX];
   snprintf(name, sizeof name, "%s/proc/meminfo", system);
   uint64_t kilobytes = number_in(name, "MemAvailable:");
-  uint64_t left = kilobytes == UINT64_MAX ? (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE) : kilobytes << 10;
-  for (size_t i = 0; i < ARRAY_LEN(versions); i++) left = MIN(left, left_in_groups(system, &versions[i]));
+  uint64_t left = kilobytes == UINT64_MAX
+                      ? (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE)
+                      : kilobytes << 10;
+  for (size_t i = 0; i < ARRAY_LEN(versions); i++)
+    left = MIN(left, left_in_groups(system, &versions[i]));
   return left;
 }

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
-uint64_t memory_left(const char *system);  // bytes. system: "", or a folder that has another /proc and /sys
+// bytes. system: "", or a folder that has another /proc and /sys
+uint64_t memory_left(const char *system);
 
 #endif

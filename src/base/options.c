@@ -13,7 +13,8 @@ const OptionInfo options_table[OPT_COUNT] = {
 
 void options_variable(OptionId id, char *out, size_t size) {
   size_t n = (size_t)snprintf(out, size, "WARPGRIND_%s", options_table[id].name);
-  for (size_t i = 0; i < MIN(n, size - 1); i++) out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
+  for (size_t i = 0; i < MIN(n, size - 1); i++)
+    out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
 }
 
 static bool word_in_list(const char *list, const char *word) {
@@ -33,8 +34,12 @@ static bool parse_number(const char *text, uint64_t *out) {
   return !*end && !errno;
 }
 
-static bool is_true(const char *s) { return strcmp(s, "yes") == 0 || strcmp(s, "1") == 0 || strcmp(s, "true") == 0; }
-static bool is_false(const char *s) { return strcmp(s, "no") == 0 || strcmp(s, "0") == 0 || strcmp(s, "false") == 0; }
+static bool is_true(const char *s) {
+  return strcmp(s, "yes") == 0 || strcmp(s, "1") == 0 || strcmp(s, "true") == 0;
+}
+static bool is_false(const char *s) {
+  return strcmp(s, "no") == 0 || strcmp(s, "0") == 0 || strcmp(s, "false") == 0;
+}
 
 // Limits that a number must keep; the others are free.
 static uint64_t largest(OptionId id) {
@@ -56,7 +61,7 @@ static bool set_choice(OptionId id, const char *text, Error *err) {
 static const char *joined(const char *list, const char *more) {
   Str s = {0};
   str_printf(&s, "%s,%s", list, more);
-  return s.data;                               // lives as long as the options
+  return s.data;  // lives as long as the options
 }
 
 bool options_set(Options *o, OptionId id, const char *text, Error *err) {
@@ -64,13 +69,17 @@ bool options_set(Options *o, OptionId id, const char *text, Error *err) {
   uint64_t number;
   switch (info->kind) {
     case OPTION_FLAG:
-      if (!is_true(text) && !is_false(text)) return error_set(err, "--%s=%s: expected yes or no.", info->name, text);
+      if (!is_true(text) && !is_false(text))
+        return error_set(err, "--%s=%s: expected yes or no.", info->name, text);
       break;
     case OPTION_NUMBER:
-      if (!parse_number(text, &number)) return error_set(err, "--%s=%s: expected a number.", info->name, text);
+      if (!parse_number(text, &number))
+        return error_set(err, "--%s=%s: expected a number.", info->name, text);
       if (number > largest(id))
-        return error_set(err, "--%s=%s: the largest value is %llu.", info->name, text, (unsigned long long)largest(id));
-      if (id == OPT_DEVICES && number == 0) return error_set(err, "--devices=0: at least one device is needed.");
+        return error_set(err, "--%s=%s: the largest value is %llu.", info->name, text,
+                         (unsigned long long)largest(id));
+      if (id == OPT_DEVICES && number == 0)
+        return error_set(err, "--devices=0: at least one device is needed.");
       break;
     case OPTION_TEXT:
       if (!*text) return error_set(err, "--%s needs a %s.", info->name, info->argument);
@@ -94,7 +103,8 @@ bool options_from_environment(Options *o, Error *err) {
     const char *text = getenv(variable);
     if (!text || !*text || o->text[id]) continue;
     Error why = {0};
-    if (!options_set(o, id, text, &why)) return error_set(err, "environment variable %s: %s", variable, why.text);
+    if (!options_set(o, id, text, &why))
+      return error_set(err, "environment variable %s: %s", variable, why.text);
   }
   return true;
 }
@@ -109,7 +119,9 @@ void options_to_environment(const Options *o) {
 }
 
 bool options_given(const Options *o, OptionId id) { return o->text[id] != NULL; }
-const char *options_text(const Options *o, OptionId id) { return o->text[id] ? o->text[id] : options_table[id].initial; }
+const char *options_text(const Options *o, OptionId id) {
+  return o->text[id] ? o->text[id] : options_table[id].initial;
+}
 
 uint64_t options_number(const Options *o, OptionId id) {
   uint64_t n = 0;
@@ -142,7 +154,9 @@ bool options_expand_name(const char *pattern, int pid, Str *out, Error *err) {
       char name[256];
       snprintf(name, sizeof name, "%.*s", (int)(end - p - 3), p + 3);
       const char *value = getenv(name);
-      if (!value) return error_set(err, "file name %s: the environment variable %s is not set.", pattern, name);
+      if (!value)
+        return error_set(err, "file name %s: the environment variable %s is not set.", pattern,
+                         name);
       str_add(out, value);
       p = end;
     } else {
@@ -153,9 +167,12 @@ bool options_expand_name(const char *pattern, int pid, Str *out, Error *err) {
 }
 
 bool options_open_log(const Options *o, int pid, Error *err) {
-  LogLevel level = options_flag(o, OPT_QUIET) ? LOG_QUIET : options_flag(o, OPT_VERBOSE) ? LOG_VERBOSE : LOG_NORMAL;
+  LogLevel level = options_flag(o, OPT_QUIET)     ? LOG_QUIET
+                   : options_flag(o, OPT_VERBOSE) ? LOG_VERBOSE
+                                                  : LOG_NORMAL;
   Str path = {0};
-  bool ok = !options_given(o, OPT_LOG_FILE) || options_expand_name(options_text(o, OPT_LOG_FILE), pid, &path, err);
+  bool ok = !options_given(o, OPT_LOG_FILE) ||
+            options_expand_name(options_text(o, OPT_LOG_FILE), pid, &path, err);
   log_open(ok ? path.data : NULL, level);
   str_free(&path);
   return ok;
@@ -163,7 +180,7 @@ bool options_open_log(const Options *o, int pid, Error *err) {
 
 static void restore_variable(const char *name, const char *saved_as) {
   const char *saved = getenv(saved_as);
-  if (!saved) return;                          // not started by the command: leave it alone
+  if (!saved) return;  // not started by the command: leave it alone
   if (*saved) setenv(name, saved, 1);
   else unsetenv(name);
 }

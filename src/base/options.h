@@ -1,5 +1,6 @@
-// options: what the user asked for, from the command line or the environment. The command and the library inside the
-// program use the same table and the same checks: `warpgrind --seed=3 ./app` passes WARPGRIND_SEED=3.
+// options: what the user asked for, from the command line or the environment. The command and the
+// library inside the program use the same table and the same checks: `warpgrind --seed=3 ./app`
+// passes WARPGRIND_SEED=3.
 #ifndef WG_OPTIONS_H
 #define WG_OPTIONS_H
 
@@ -21,23 +22,28 @@ typedef struct OptionInfo {
 } OptionInfo;
 extern const OptionInfo options_table[OPT_COUNT];
 
-typedef struct Options { const char *text[OPT_COUNT]; } Options;   // {0}: nothing given, defaults apply
+// {0}: nothing given, defaults apply
+typedef struct Options {
+  const char *text[OPT_COUNT];
+} Options;
 
-bool options_set(Options *o, OptionId id, const char *text, Error *err);     // checks the text; it is not copied
-bool options_from_environment(Options *o, Error *err);                      // WARPGRIND_*; does not replace what is set
+// checks the text; it is not copied
+bool options_set(Options *o, OptionId id, const char *text, Error *err);
+bool options_from_environment(Options *o, Error *err);  // WARPGRIND_*; does not replace what is set
 void options_to_environment(const Options *o);
-void options_variable(OptionId id, char *out, size_t size);                 // "WARPGRIND_LOG_FILE"
+void options_variable(OptionId id, char *out, size_t size);  // "WARPGRIND_LOG_FILE"
 bool options_given(const Options *o, OptionId id);
-const char *options_text(const Options *o, OptionId id);                    // or the default; NULL: neither
+const char *options_text(const Options *o, OptionId id);  // or the default; NULL: neither
 uint64_t options_number(const Options *o, OptionId id);
-bool options_flag(const Options *o, OptionId id);                           // also for yes|no
+bool options_flag(const Options *o, OptionId id);  // also for yes|no
 bool options_is(const Options *o, OptionId id, const char *word);
 
 // "run-%p-%q{USER}.log" -> "run-4711-ada.log". pid 0: this process.
 bool options_expand_name(const char *pattern, int pid, Str *out, Error *err);
 // Opens the log as the options say. pid 0: this process.
 bool options_open_log(const Options *o, int pid, Error *err);
-// --trace-children=no: gives the program's children the LD_PRELOAD and LD_LIBRARY_PATH that Warpgrind was started with.
+// --trace-children=no: gives the program's children the LD_PRELOAD and LD_LIBRARY_PATH that
+// Warpgrind was started with.
 void options_release_children(const Options *o);
 
 #endif

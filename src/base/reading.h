@@ -4,9 +4,12 @@
 
 #include "base/base.h"
 
-typedef struct Reading { const uint8_t *at, *end; bool bad; } Reading;   // bad: the end was passed
+typedef struct Reading {
+  const uint8_t *at, *end;
+  bool bad;
+} Reading;  // bad: the end was passed
 
-static inline uint64_t reading_number(Reading *r, size_t n) {            // of n bytes, at most 8
+static inline uint64_t reading_number(Reading *r, size_t n) {  // of n bytes, at most 8
   uint64_t v = 0;
   if ((size_t)(r->end - r->at) < n) {
     r->bad = true;
@@ -28,8 +31,10 @@ static inline uint64_t reading_uleb(Reading *r) {
 }
 
 static inline void reading_skip(Reading *r, uint64_t n) {
-  if ((uint64_t)(r->end - r->at) < n) r->bad = true, r->at = r->end;
-  else r->at += n;
+  if ((uint64_t)(r->end - r->at) < n) {
+    r->bad = true;
+    r->at = r->end;
+  } else r->at += n;
 }
 
 #endif

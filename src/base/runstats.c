@@ -59,10 +59,13 @@ void runstats_fail(const char *fmt, ...) {
   atomic_store(&s->failed, 2);
 }
 
-void runstats_log_failed(const char *path, int error) { runstats_fail("the log file %s cannot be written: %s.", path, strerror(error)); }
+void runstats_log_failed(const char *path, int error) {
+  runstats_fail("the log file %s cannot be written: %s.", path, strerror(error));
+}
 
 bool runstats_is_unheard(void) {
-  return runstats() == &private_page && shared_memory_is_offered(STATS_VARIABLE) && atomic_load(&private_page.failed) == 2;
+  return runstats() == &private_page && shared_memory_is_offered(STATS_VARIABLE) &&
+         atomic_load(&private_page.failed) == 2;
 }
 
 RunStats *runstats_create(Error *err) {
@@ -81,7 +84,10 @@ void runstats_read(const RunStats *shared, RunStats *copy) {
   memcpy(copy, (const void *)shared, sizeof *copy);
   copy->failure[sizeof copy->failure - 1] = 0;
   bool has_sentence = copy->failed == 2 && copy->failure[0];
-  if (copy->magic == RUNSTATS_MAGIC && copy->failed <= 2 && (copy->failed != 2 || has_sentence)) return;
+  if (copy->magic == RUNSTATS_MAGIC && copy->failed <= 2 && (copy->failed != 2 || has_sentence))
+    return;
   *copy = (RunStats){.magic = RUNSTATS_MAGIC, .processes = MAX(copy->processes, 1), .failed = 2};
-  snprintf(copy->failure, sizeof copy->failure, "The program has damaged the memory in which Warpgrind counts its launches: the numbers of this run are lost.");
+  snprintf(copy->failure, sizeof copy->failure,
+           "The program has damaged the memory in which Warpgrind counts its launches: the numbers "
+           "of this run are lost.");
 }

@@ -53,10 +53,8 @@ static bool ask(const char *variable, uint32_t *pid, int *fd) {
   int got = ok ? received_descriptor(&m) : -1;
   close(s);
   *pid = reply.pid;
-  if (fd)
-    *fd = got;
-  else if (got >= 0)
-    close(got);
+  if (fd) *fd = got;
+  else if (got >= 0) close(got);
   return ok;
 }
 

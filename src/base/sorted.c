@@ -1,4 +1,5 @@
-// A sorted map in chunks: an insertion moves the entries of one chunk, so a million entries cost as little each as a hundred.
+// A sorted map in chunks: an insertion moves the entries of one chunk, so a million entries cost as
+// little each as a hundred.
 #include "base/base.h"
 
 #ifdef WARPGRIND_STRESS
@@ -7,10 +8,18 @@ enum { CHUNK = 4 };
 enum { CHUNK = 256 };
 #endif
 
-typedef struct Entry { uint64_t key; void *value; } Entry;
-struct SortedChunk { uint32_t n; Entry entries[CHUNK]; };
+typedef struct Entry {
+  uint64_t key;
+  void *value;
+} Entry;
+struct SortedChunk {
+  uint32_t n;
+  Entry entries[CHUNK];
+};
 typedef struct SortedChunk Chunk;
-typedef struct Spot { uint32_t chunk, at; } Spot;
+typedef struct Spot {
+  uint32_t chunk, at;
+} Spot;
 
 // The last chunk whose first key is not above the key, or the first of all.
 static uint32_t chunk_of(const SortedMap *m, uint64_t key) {
@@ -43,7 +52,8 @@ static void insert_chunk(SortedMap *m, uint32_t at, Chunk *c) {
 
 static void split(SortedMap *m, uint32_t at, uint32_t place) {
   Chunk *c = m->chunks[at], *second = mem_alloc(sizeof *second);
-  uint32_t kept = place == CHUNK ? CHUNK - 1 : CHUNK / 2;       // keys that grow leave full chunks behind
+  // keys that grow leave full chunks behind
+  uint32_t kept = place == CHUNK ? CHUNK - 1 : CHUNK / 2;
   second->n = CHUNK - kept;
   memcpy(second->entries, &c->entries[kept], second->n * sizeof *c->entries);
   c->n = kept;
@@ -96,7 +106,8 @@ void *sorted_remove(SortedMap *m, uint64_t key) {
   m->len--;
   if (c->n) return value;
   free(c);
-  memmove(&m->chunks[s.chunk], &m->chunks[s.chunk + 1], (--m->nchunks - s.chunk) * sizeof *m->chunks);
+  memmove(&m->chunks[s.chunk], &m->chunks[s.chunk + 1],
+          (--m->nchunks - s.chunk) * sizeof *m->chunks);
   return value;
 }
 

@@ -51,8 +51,7 @@ void channel_unmap(void *p, size_t size) {
   if (!p) return;
   if (reserved && (uint8_t *)p >= reserved && (uint8_t *)p < reserved + reserved_bytes)
     mprotect(p, size, PROT_NONE);
-  else
-    munmap(p, size);
+  else munmap(p, size);
 }
 
 // --- which process this is ---
@@ -131,8 +130,8 @@ static void release_replaced(void) {
     if (!pid || pid == CHANNEL_PID_UNKNOWN || pid & CHANNEL_LANE_REPLACED || pid != channel_pid() ||
         atomic_load(&header->lane_image[i]) == image)
       continue;
-    found +=
-        atomic_compare_exchange_strong(&header->lane_pid[i], &pid, pid | CHANNEL_LANE_REPLACED);
+    found += atomic_compare_exchange_strong(&header->lane_pid[i], &pid,
+                                            pid | CHANNEL_LANE_REPLACED);
   }
   if (found) channel_ring_doorbell(header);
 }

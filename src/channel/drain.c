@@ -1,5 +1,6 @@
-// Reading one ring. A program can write anything into this memory, by mistake or because its own memory is in disorder: every
-// position and size is checked against our own state before it is used.
+// Reading one ring. A program can write anything into this memory, by mistake or because its own
+// memory is in disorder: every position and size is checked against our own state before it is
+// used.
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "channel/reader.h"
 
-enum { STUCK_MS = 500, WAITING_MOST = 1 << 24 };      // MOST: threads that a device can have, and more
+enum { STUCK_MS = 500, WAITING_MOST = 1 << 24 };  // MOST: threads that a device can have, and more
 
 // --- events of a process ---
 
@@ -19,7 +20,8 @@ static void damaged(LaneState *l, uint64_t head) {
 
 static bool size_is_good(const ChannelEventHead *h, uint64_t available, size_t to_end) {
   if (h->size < sizeof *h || h->size % 8 || h->size > available || h->size > to_end) return false;
-  return h->type == EVENT_NONE ? h->size == to_end : h->size <= CHANNEL_EVENT_MAX && h->type < EVENT_COUNT;
+  return h->type == EVENT_NONE ? h->size == to_end
+                               : h->size <= CHANNEL_EVENT_MAX && h->type < EVENT_COUNT;
 }
 
 static void end_device(ChannelReader *r, uint32_t lane, const void *bytes, size_t size) {
@@ -27,13 +29,14 @@ static void end_device(ChannelReader *r, uint32_t lane, const void *bytes, size_
   if (!channel_decode(EVENT_DEVICE_END, bytes, size, &e)) return;
   uint64_t d = e.DEVICE_END.channel;
   if (d >= r->devices_used || atomic_load(&r->header->device_lane[d]) != lane + 1) return;
-  reader_drain_device(r, (uint32_t)d);     // it may not have been seen yet
+  reader_drain_device(r, (uint32_t)d);  // it may not have been seen yet
   if (r->devices[d].memory && r->devices[d].lane == lane) reader_close_device(r, (uint32_t)d);
 }
 
 static void end_trace(ChannelReader *r, uint32_t lane, const void *bytes, size_t size) {
   AnyEvent e;
-  if (!channel_decode(EVENT_TRACE_END, bytes, size, &e) || e.TRACE_END.set >= r->counts.traces) return;
+  if (!channel_decode(EVENT_TRACE_END, bytes, size, &e) || e.TRACE_END.set >= r->counts.traces)
+    return;
   if (atomic_load(&r->header->trace_lane[e.TRACE_END.set]) != lane + 1) return;
   reader_trace_look(r);
   reader_trace_end(r, (uint32_t)e.TRACE_END.set);
@@ -55,8 +58,11 @@ size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
     }
     if (h.type != EVENT_NONE) {
       memcpy(copy, l->memory->ring + at, h.size);
-      memcpy(copy, &h, sizeof h);          // the one that was checked
-      queue_add(r->queue, &(Message){.kind = MESSAGE_EVENT, .process = l->process, .a = h.type, .size = h.size}, copy);
+      memcpy(copy, &h, sizeof h);  // the one that was checked
+      queue_add(
+          r->queue,
+          &(Message){.kind = MESSAGE_EVENT, .process = l->process, .a = h.type, .size = h.size},
+          copy);
       l->ended |= h.type == EVENT_END;
       l->kernels += h.type == EVENT_KERNEL;
       if (h.type == EVENT_DEVICE_END) end_device(r, i, copy, h.size);
@@ -102,7 +108,8 @@ static bool take(ChannelReader *r, uint32_t d, uint32_t number) {
   return true;
 }
 
-// Slots that were passed over are finished late or never; after a whole round their place belongs to another.
+// Slots that were passed over are finished late or never; after a whole round their place belongs
+// to another.
 static size_t take_skipped(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
   size_t found = 0;
@@ -116,7 +123,8 @@ static size_t take_skipped(ChannelReader *r, uint32_t d) {
   return found;
 }
 
-// A thread that was stopped between taking a slot and finishing it must not hold up those behind it.
+// A thread that was stopped between taking a slot and finishing it must not hold up those behind
+// it.
 static bool may_skip(DeviceState *s, bool last) {
   uint32_t head = __atomic_load_n(&s->memory->head, __ATOMIC_RELAXED), waiting = head - s->tail;
   if (waiting > WAITING_MOST) s->damaged = true;
@@ -150,7 +158,9 @@ static size_t drain_ring(ChannelReader *r, uint32_t d, bool last) {
 
 bool reader_device_is_of(ChannelReader *r, uint32_t d, uint32_t lane) {
   const DeviceState *s = &r->devices[d];
-  return s->memory ? s->lane == lane : atomic_load_explicit(&r->header->device_lane[d], memory_order_acquire) == lane + 1;
+  return s->memory
+             ? s->lane == lane
+             : atomic_load_explicit(&r->header->device_lane[d], memory_order_acquire) == lane + 1;
 }
 
 size_t reader_drain_device(ChannelReader *r, uint32_t d) {
@@ -158,7 +168,8 @@ size_t reader_drain_device(ChannelReader *r, uint32_t d) {
   return drain_ring(r, d, false);
 }
 
-// Returns the largest. Only what was ever written is read, and through the descriptor: that allocates no pages.
+// Returns the largest. Only what was ever written is read, and through the descriptor: that
+// allocates no pages.
 static uint64_t read_counts(ChannelReader *r, uint32_t d) {
   enum { CHUNK = 8192 };
   static _Thread_local uint64_t counts[CHUNK];
@@ -168,10 +179,19 @@ static uint64_t read_counts(ChannelReader *r, uint32_t d) {
     off_t data = lseek(r->fd, (off_t)(start + first * 8), SEEK_DATA);
     if (data < 0 && errno == ENXIO) break;
     if (data >= 0) first = ((uint64_t)data - start) / 8 / CHUNK * CHUNK;
-    if (first >= WG_CHANNEL_SITES || pread(r->fd, counts, sizeof counts, (off_t)(start + first * 8)) != (ssize_t)sizeof counts) break;
+    if (first >= WG_CHANNEL_SITES ||
+        pread(r->fd, counts, sizeof counts, (off_t)(start + first * 8)) != (ssize_t)sizeof counts)
+      break;
     for (uint32_t i = 0; i < CHUNK; i++) {
       counts[i] &= ~WG_COUNT_DESCRIBED;
-      if (counts[i]) queue_add(r->queue, &(Message){.kind = MESSAGE_SITE_COUNT, .process = s->process, .a = d, .b = first + i, .c = counts[i]}, NULL);
+      if (counts[i])
+        queue_add(r->queue,
+                  &(Message){.kind = MESSAGE_SITE_COUNT,
+                             .process = s->process,
+                             .a = d,
+                             .b = first + i,
+                             .c = counts[i]},
+                  NULL);
       largest = MAX(largest, counts[i]);
     }
   }
@@ -180,11 +200,17 @@ static uint64_t read_counts(ChannelReader *r, uint32_t d) {
 
 void reader_close_device(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
-  queue_add_all(r->queue, &s->held);       // findings come before their counts
+  queue_add_all(r->queue, &s->held);  // findings come before their counts
   drain_ring(r, d, true);
   bool at_least = read_counts(r, d) >= 128 && !s->memory->counts_exact;
   if (s->damaged) r->lanes[s->lane].damaged = true;
-  queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost, .c = at_least}, NULL);
+  queue_add(r->queue,
+            &(Message){.kind = MESSAGE_DEVICE_CLOSED,
+                       .process = s->process,
+                       .a = d,
+                       .b = s->memory->lost,
+                       .c = at_least},
+            NULL);
   munmap(s->memory, CHANNEL_DEVICE_BYTES);
   str_free(&s->held);
   s->memory = NULL;

@@ -1,8 +1,11 @@
-// Events as bytes. A field of an event's struct takes one word, a list two; so a string of letters describes each struct.
+// Events as bytes. A field of an event's struct takes one word, a list two; so a string of letters
+// describes each struct.
 #include "channel/channel.h"
 
-static const struct { const char *name, *fields; } table[] = {
-  {"NONE", ""},
+static const struct {
+  const char *name, *fields;
+} table[] = {
+    {"NONE", ""},
 #define NUM(name) "n"
 #define TEXT(name) "t"
 #define LIST(name) "l"
@@ -13,11 +16,15 @@ static const struct { const char *name, *fields; } table[] = {
 _Static_assert(sizeof(char *) == sizeof(uint64_t), "a field is one word");
 enum { NO_TEXT = 0xffffffffu };
 
-const char *channel_event_name(ChannelEvent type) { return type < EVENT_COUNT ? table[type].name : "?"; }
+const char *channel_event_name(ChannelEvent type) {
+  return type < EVENT_COUNT ? table[type].name : "?";
+}
 
 static size_t round8(size_t n) { return (n + 7) & ~(size_t)7; }
 static size_t text_length(const char *s) { return s ? strnlen(s, CHANNEL_TEXT_MAX) : 0; }
-static uint64_t list_length(const uint64_t *words) { return words[0] ? MIN(words[1], (uint64_t)CHANNEL_LIST_MAX) : 0; }
+static uint64_t list_length(const uint64_t *words) {
+  return words[0] ? MIN(words[1], (uint64_t)CHANNEL_LIST_MAX) : 0;
+}
 
 size_t channel_encoded_size(ChannelEvent type, const void *event) {
   size_t size = sizeof(ChannelEventHead);
@@ -40,7 +47,7 @@ void channel_encode(ChannelEvent type, const void *event, void *to, size_t size)
     if (*f == 't') {
       const char *s = (const char *)(uintptr_t)*word;
       size_t n = text_length(s), room = (size_t)(end - p) - 8;
-      n = MIN(n, room - 1);                // somebody may lengthen the string meanwhile
+      n = MIN(n, room - 1);  // somebody may lengthen the string meanwhile
       first = s ? n : NO_TEXT;
       memset(p + 8, 0, MIN(round8(n + 1), room));
       if (s) memcpy(p + 8, s, n);
@@ -72,7 +79,8 @@ bool channel_decode(ChannelEvent type, const void *from, size_t size, AnyEvent *
       *word = first;
     } else if (*f == 't') {
       uint64_t n = first == NO_TEXT ? 0 : first;
-      if (n > CHANNEL_TEXT_MAX || (size_t)(end - p) < round8(n + 1) || strnlen(p, n + 1) != n) return false;
+      if (n > CHANNEL_TEXT_MAX || (size_t)(end - p) < round8(n + 1) || strnlen(p, n + 1) != n)
+        return false;
       *word = first == NO_TEXT ? 0 : (uintptr_t)p;
       p += round8(n + 1);
     } else {

@@ -8,8 +8,8 @@ enum { FULL_BYTES = 256 << 20 };
 struct Queue {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  Str next;                                // being filled; the reading thread's own
-  Str ready;                               // published
+  Str next;   // being filled; the reading thread's own
+  Str ready;  // published
   bool ended;
 };
 
@@ -69,9 +69,13 @@ char *queue_take(Queue *q, unsigned wait_ms, size_t *size, bool *ended) {
   clock_gettime(CLOCK_MONOTONIC, &limit);
   limit.tv_sec += wait_ms / 1000;
   limit.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-  if (limit.tv_nsec >= 1000000000) limit.tv_sec++, limit.tv_nsec -= 1000000000;
+  if (limit.tv_nsec >= 1000000000) {
+    limit.tv_sec++;
+    limit.tv_nsec -= 1000000000;
+  }
   pthread_mutex_lock(&q->lock);
-  while (!q->ready.len && !q->ended && pthread_cond_timedwait(&q->changed, &q->lock, &limit) == 0) continue;
+  while (!q->ready.len && !q->ended && pthread_cond_timedwait(&q->changed, &q->lock, &limit) == 0)
+    continue;
   char *data = q->ready.len ? q->ready.data : NULL;
   *size = q->ready.len;
   if (data) q->ready = (Str){0};

@@ -1,4 +1,5 @@
-// The command's side: makes the memory, and copies out of it what the processes write. Runs in a thread of its own.
+// The command's side: makes the memory, and copies out of it what the processes write. Runs in a
+// thread of its own.
 #define _GNU_SOURCE
 
 #include "base/shared_memory.h"
@@ -11,7 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLEEP_MIN_MS = 1, SLEEP_MAX_MS = 20, LIVENESS_MS = 100, QUIET_MS = 300, UNRECORDED_MOST = 1 << 22 };
+enum {
+  SLEEP_MIN_MS = 1,
+  SLEEP_MAX_MS = 20,
+  LIVENESS_MS = 100,
+  QUIET_MS = 300,
+  UNRECORDED_MOST = 1 << 22
+};
 
 uint64_t reader_now_ms(void) { return clock_ns() / 1000000; }
 
@@ -22,7 +29,8 @@ void *reader_map(ChannelReader *r, uint64_t offset, size_t size) {
 
 // Gives the memory back; whoever maps it next finds zeros.
 void reader_clear(ChannelReader *r, uint64_t offset, size_t size) {
-  if (fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) == 0) return;
+  if (fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) == 0)
+    return;
   void *p = reader_map(r, offset, size);
   if (!p) return;
   memset(p, 0, size);
@@ -31,7 +39,10 @@ void reader_clear(ChannelReader *r, uint64_t offset, size_t size) {
 
 // As many pieces as a limit on the size of files allows.
 static bool make_memory(ChannelReader *r) {
-  static const ChannelCounts choices[] = {{CHANNEL_LANES, CHANNEL_DEVICES, CHANNEL_TRACES, CHANNEL_CONTENTS, 0, 0}, {256, 256, 32, 32, 0, 0}, {64, 32, 4, 4, 0, 0}};
+  static const ChannelCounts choices[] = {
+      {CHANNEL_LANES, CHANNEL_DEVICES, CHANNEL_TRACES, CHANNEL_CONTENTS, 0, 0},
+      {256, 256, 32, 32, 0, 0},
+      {64, 32, 4, 4, 0, 0}};
   r->fd = -1;
   errno = EFBIG;
   for (size_t i = 0; i < ARRAY_LEN(choices) && r->fd < 0 && errno == EFBIG; i++) {
@@ -58,7 +69,8 @@ static void fill_header(ChannelReader *r) {
 // A process that overwrites the header harms the others too: it is mended, and the damage is told.
 static void mend_header(ChannelReader *r) {
   const ChannelHeader *h = r->header;
-  bool good = h->magic == CHANNEL_MAGIC && h->version == CHANNEL_VERSION && h->command_pid == (uint32_t)getpid() && h->command == COMMAND_DRAINS &&
+  bool good = h->magic == CHANNEL_MAGIC && h->version == CHANNEL_VERSION &&
+              h->command_pid == (uint32_t)getpid() && h->command == COMMAND_DRAINS &&
               !memcmp(&h->counts, &r->counts, sizeof r->counts);
   if (good) return;
   atomic_store(&r->damaged, true);
@@ -70,7 +82,8 @@ ChannelReader *channel_create(uint64_t trace_bytes, Error *err) {
   if (trace_bytes) reader_trace_size(trace_bytes, &r->counts);
   r->header = make_memory(r) ? reader_map(r, 0, CHANNEL_PAGE) : NULL;
   if (!r->header) {
-    error_set(err, "cannot make shared memory for the report: %s%s", strerror(errno), errno == EFBIG ? " (ulimit -f limits it)" : "");
+    error_set(err, "cannot make shared memory for the report: %s%s", strerror(errno),
+              errno == EFBIG ? " (ulimit -f limits it)" : "");
     if (r->fd >= 0) close(r->fd);
     free(r);
     return NULL;
@@ -98,7 +111,9 @@ void channel_destroy(ChannelReader *r) {
   free(r);
 }
 
-uint32_t channel_unrecorded(const ChannelReader *r) { return MIN(atomic_load(&r->header->unrecorded), UNRECORDED_MOST); }
+uint32_t channel_unrecorded(const ChannelReader *r) {
+  return MIN(atomic_load(&r->header->unrecorded), UNRECORDED_MOST);
+}
 bool channel_was_damaged(const ChannelReader *r) { return atomic_load(&r->damaged); }
 
 // A process that has ended but was not waited for still has a process id.
@@ -118,14 +133,15 @@ static bool is_alive(int pid) {
 static void open_lane(ChannelReader *r, uint32_t i, uint32_t pid) {
   LaneState *l = &r->lanes[i];
   ChannelLane *memory = reader_map(r, channel_lane_offset(i), sizeof(ChannelLane));
-  if (!memory) return;                     // tried again at the next round
+  if (!memory) return;  // tried again at the next round
   *l = (LaneState){.memory = memory, .pid = (int)pid, .process = ++r->last_process};
   queue_add(r->queue, &(Message){.kind = MESSAGE_OPENED, .process = l->process, .a = pid}, NULL);
 }
 
 static const uint32_t ALL_LANES = UINT32_MAX;
 
-// A finding is written after the launch it belongs to: read before the events and handed on after them, it finds its launch known.
+// A finding is written after the launch it belongs to: read before the events and handed on after
+// them, it finds its launch known.
 static size_t drain_devices(ChannelReader *r, uint32_t lane) {
   size_t found = 0;
   r->hold = true;
@@ -142,11 +158,17 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   for (uint32_t d = 0; d < r->devices_used; d++)
     if (r->devices[d].memory && r->devices[d].lane == i) reader_close_device(r, d);
   reader_tell_counts(r, i, true);
-  queue_add(r->queue, &(Message){.kind = MESSAGE_CLOSED, .process = l->process, .a = how, .b = atomic_load(&l->memory->lost), .c = l->damaged}, NULL);
+  queue_add(r->queue,
+            &(Message){.kind = MESSAGE_CLOSED,
+                       .process = l->process,
+                       .a = how,
+                       .b = atomic_load(&l->memory->lost),
+                       .c = l->damaged},
+            NULL);
   reader_trace_lane_ended(r, i);
   munmap(l->memory, sizeof(ChannelLane));
   l->memory = NULL;
-  if (how == CLOSED_RUNNING) return;       // it may still write
+  if (how == CLOSED_RUNNING) return;  // it may still write
   reader_clear(r, channel_lane_offset(i), sizeof(ChannelLane));
   atomic_store(&r->header->lane_pid[i], 0);
 }
@@ -154,7 +176,8 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
 // Numbers of the processes: more than there are makes this slower, nothing else.
 static void look_for_new(ChannelReader *r) {
   r->lanes_used = MAX(r->lanes_used, MIN(atomic_load(&r->header->lanes_used), r->counts.lanes));
-  r->devices_used = MAX(r->devices_used, MIN(atomic_load(&r->header->devices_used), r->counts.devices));
+  r->devices_used = MAX(r->devices_used,
+                        MIN(atomic_load(&r->header->devices_used), r->counts.devices));
   for (uint32_t i = 0; i < r->lanes_used; i++) {
     LaneState *l = &r->lanes[i];
     uint32_t pid = atomic_load_explicit(&r->header->lane_pid[i], memory_order_acquire);
@@ -174,7 +197,8 @@ size_t reader_round(ChannelReader *r) {
   for (uint32_t i = 0; i < r->lanes_used; i++) {
     if (!r->lanes[i].memory) continue;
     size_t bytes = reader_drain_lane(r, i);
-    if (bytes && r->lanes[i].kernels) reader_tell_counts(r, i, false);       // with the launches that were read
+    // with the launches that were read
+    if (bytes && r->lanes[i].kernels) reader_tell_counts(r, i, false);
     found += bytes;
   }
   reader_marks_look(r);
@@ -240,7 +264,7 @@ static void *drain(void *p) {
     close_lane(r, i, CLOSED_RUNNING);
   }
   queue_publish(r->queue);
-  reader_trace_stop(r);                    // whoever takes records may wait for what the receiver does with them
+  reader_trace_stop(r);  // whoever takes records may wait for what the receiver does with them
   queue_end(r->queue);
   return NULL;
 }

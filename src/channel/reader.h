@@ -6,50 +6,52 @@
 
 #include "channel/internal.h"
 
-typedef struct CountsTold { uint64_t launches, checked; } CountsTold;
+typedef struct CountsTold {
+  uint64_t launches, checked;
+} CountsTold;
 typedef struct LaneState {
-  ChannelLane *memory;                     // NULL: nobody has it
+  ChannelLane *memory;  // NULL: nobody has it
   int pid;
-  uint32_t process;                        // our number of it
-  uint64_t tail;                           // the truth; the one in the lane is for the writer
-  uint64_t quiet_since;                    // END was read, and nothing since
-  bool damaged, ended, replaced, left;     // ended: it said so
-  uint32_t kernels;                        // that it has told of
-  VEC(CountsTold) told;                    // kernel_counts.c: of each kernel
+  uint32_t process;                     // our number of it
+  uint64_t tail;                        // the truth; the one in the lane is for the writer
+  uint64_t quiet_since;                 // END was read, and nothing since
+  bool damaged, ended, replaced, left;  // ended: it said so
+  uint32_t kernels;                     // that it has told of
+  VEC(CountsTold) told;                 // kernel_counts.c: of each kernel
 } LaneState;
 
 enum { SKIPPED_MAX = 64 };
 typedef struct DeviceState {
-  WgChannel *memory;                       // NULL: nobody has it
+  WgChannel *memory;  // NULL: nobody has it
   uint32_t lane, process;
   uint32_t tail;
-  uint64_t stuck_since;                    // when the slot at the tail was first seen unfinished; 0: it is not
-  uint32_t skipped[SKIPPED_MAX], nskipped; // slots that were passed over unfinished
+  uint64_t stuck_since;  // when the slot at the tail was first seen unfinished; 0: it is not
+  uint32_t skipped[SKIPPED_MAX], nskipped;  // slots that were passed over unfinished
   bool damaged;
-  Str held;                                // findings that wait until the launches before them have been read
+  Str held;  // findings that wait until the launches before them have been read
 } DeviceState;
 
 // --- trace_drain.c ---
 typedef struct TraceDrain TraceDrain;
 
-typedef struct TraceMark TraceMark;        // trace_marks.c
+typedef struct TraceMark TraceMark;  // trace_marks.c
 
 struct ChannelReader {
-  TraceDrain *trace;                       // NULL: nothing is recorded
-  ChannelCounts counts;                    // the truth; those in the header are for the processes
+  TraceDrain *trace;     // NULL: nothing is recorded
+  ChannelCounts counts;  // the truth; those in the header are for the processes
   uint32_t lanes_used, devices_used;
-  VEC(TraceMark *) marks;                  // launches that have ended, whose records are not all read; oldest first
-  uint64_t bytes;                          // of the memory
+  VEC(TraceMark *) marks;  // launches that have ended, whose records are not all read; oldest first
+  uint64_t bytes;          // of the memory
   int fd;
   ChannelHeader *header;
   Queue *queue;
   LaneState lanes[CHANNEL_LANES];
   DeviceState devices[CHANNEL_DEVICES];
-  bool hold;                               // findings wait in their device's list
+  bool hold;  // findings wait in their device's list
   uint32_t last_process, still_running;
-  _Atomic bool damaged, ended;             // damaged: the header. ended: nobody reads any more
+  _Atomic bool damaged, ended;  // damaged: the header. ended: nobody reads any more
   pthread_t thread;
-  pthread_mutex_t lock;                    // the two below
+  pthread_mutex_t lock;  // the two below
   bool stop;
   uint64_t deadline;
   bool started;
@@ -59,11 +61,13 @@ struct ChannelReader {
 uint64_t reader_now_ms(void);
 void *reader_map(ChannelReader *r, uint64_t offset, size_t size);
 void reader_clear(ChannelReader *r, uint64_t offset, size_t size);
-size_t reader_round(ChannelReader *r);                      // one look at everything: how much was found. Instead of channel_start, in tests
+// one look at everything: how much was found. Instead of channel_start, in tests
+size_t reader_round(ChannelReader *r);
 // --- drain.c: how much was found ---
 size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
 size_t reader_drain_device(ChannelReader *r, uint32_t device);
-bool reader_device_is_of(ChannelReader *r, uint32_t device, uint32_t lane);   // it may not have been seen yet
+// it may not have been seen yet
+bool reader_device_is_of(ChannelReader *r, uint32_t device, uint32_t lane);
 void reader_close_device(ChannelReader *r, uint32_t device);
 
 // --- kernel_counts.c: what was added since it was last told ---
@@ -71,18 +75,24 @@ void reader_tell_counts(ChannelReader *r, uint32_t lane, bool last);
 void reader_tell_all_counts(ChannelReader *r);
 
 // --- trace_drain.c: rings of --record. On the reader's thread: ---
-void reader_trace_size(uint64_t wanted, ChannelCounts *n);  // rings and their size; wanted: bytes of one set
-void reader_trace_look(ChannelReader *r);                   // sets that processes have claimed
-void reader_trace_end(ChannelReader *r, uint32_t set);      // its context has ended
+// rings and their size; wanted: bytes of one set
+void reader_trace_size(uint64_t wanted, ChannelCounts *n);
+void reader_trace_look(ChannelReader *r);               // sets that processes have claimed
+void reader_trace_end(ChannelReader *r, uint32_t set);  // its context has ended
 void reader_trace_lane_ended(ChannelReader *r, uint32_t lane);
-void reader_trace_stop(ChannelReader *r);                   // reads the rest and ends the threads
-bool reader_trace_reached(const ChannelReader *r, uint32_t set, uint32_t ring, uint64_t head);   // everything before it was taken
-bool reader_trace_others_free(const ChannelReader *r, uint32_t process, uint32_t set);     // no other set of the process is being read
-bool reader_trace_discards(const ChannelReader *r);         // the sink wants nothing more: records are dropped
+void reader_trace_stop(ChannelReader *r);  // reads the rest and ends the threads
+// everything before it was taken
+bool reader_trace_reached(const ChannelReader *r, uint32_t set, uint32_t ring, uint64_t head);
+// no other set of the process is being read
+bool reader_trace_others_free(const ChannelReader *r, uint32_t process, uint32_t set);
+// the sink wants nothing more: records are dropped
+bool reader_trace_discards(const ChannelReader *r);
 
 // --- trace_marks.c: EVENT_TRACE_MARK; on the reader's thread ---
 void reader_mark_add(ChannelReader *r, uint32_t lane, const void *bytes, size_t size);
-void reader_marks_look(ChannelReader *r);                   // tells of the launches whose records have all been read by now
-void reader_marks_drop(ChannelReader *r, uint32_t set);     // its rings are given to another context: what was not read will not be
+// tells of the launches whose records have all been read by now
+void reader_marks_look(ChannelReader *r);
+// its rings are given to another context: what was not read will not be
+void reader_marks_drop(ChannelReader *r, uint32_t set);
 
 #endif

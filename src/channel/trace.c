@@ -1,4 +1,5 @@
-// --record, the program's side: a set of rings for a context, and the ring through which contents of copies go.
+// --record, the program's side: a set of rings for a context, and the ring through which contents
+// of copies go.
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -35,10 +36,12 @@ static bool claim_patiently(_Atomic uint32_t *owners, uint32_t n, uint32_t lane,
 bool channel_trace_claim(ChannelTrace *out, Error *err) {
   ChannelHeader *h = channel_header();
   uint32_t lane;
-  if (!h || !channel_lane_index(&lane)) return error_set(err, "there is no connection to the warpgrind command");
+  if (!h || !channel_lane_index(&lane))
+    return error_set(err, "there is no connection to the warpgrind command");
   const ChannelCounts *n = channel_counts();
   if (!n->trace_rings) return error_set(err, "the warpgrind command does not record");
-  if (!claim_patiently(h->trace_lane, n->traces, lane, &out->set)) return error_set(err, "%u contexts are being recorded already", n->traces);
+  if (!claim_patiently(h->trace_lane, n->traces, lane, &out->set))
+    return error_set(err, "%u contexts are being recorded already", n->traces);
   out->rings = n->trace_rings;
   out->ring_size = n->trace_ring_size;
   out->bytes = CHANNEL_TRACE_BYTES(out->rings, out->ring_size);
@@ -82,12 +85,16 @@ static bool open_ring(void) {
   if (claimed && !ring) atomic_store(&h->contents_lane[index], 0);
   failed = !ring;
   if (failed && channel_command_lives())
-    runstats_fail("Process %d found none of the %u rings for the contents of copies free: the recording lacks what it copied.", (int)getpid(), n->contents);
+    runstats_fail("Process %d found none of the %u rings for the contents of copies free: the "
+                  "recording lacks what it copied.",
+                  (int)getpid(), n->contents);
   return ring != NULL;
 }
 
 static bool wait_for(uint64_t head, size_t need) {
-  for (unsigned turn = 0; head + need - atomic_load_explicit(&ring->tail, memory_order_acquire) > CHANNEL_CONTENTS_RING; turn++) {
+  for (unsigned turn = 0; head + need - atomic_load_explicit(&ring->tail, memory_order_acquire) >
+                          CHANNEL_CONTENTS_RING;
+       turn++) {
     if (turn % 256 == 255 && !channel_command_lives()) return false;
     pause_a_little();
   }
@@ -96,7 +103,8 @@ static bool wait_for(uint64_t head, size_t need) {
 
 static bool write_piece(const ChannelPiece *p, const void *bytes) {
   uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-  size_t need = sizeof *p + ((p->stored + 15u) & ~15u), to_end = CHANNEL_CONTENTS_RING - head % CHANNEL_CONTENTS_RING;
+  size_t need = sizeof *p + ((p->stored + 15u) & ~15u),
+         to_end = CHANNEL_CONTENTS_RING - head % CHANNEL_CONTENTS_RING;
   size_t fill = to_end < need ? to_end : 0;
   if (!wait_for(head, fill + need)) return false;
   if (fill) memset(ring->data + head % CHANNEL_CONTENTS_RING, 0, sizeof(uint64_t));
@@ -125,9 +133,11 @@ bool channel_contents_end(uint32_t step) {
   return ok;
 }
 
-bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t n) {
+bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern,
+                           uint32_t pattern_bytes, uint64_t n) {
   pthread_mutex_lock(&lock);
-  bool ok = open_ring() && write_piece(&(ChannelPiece){pattern_bytes, step, address, n, 0}, pattern);
+  bool ok = open_ring() &&
+            write_piece(&(ChannelPiece){pattern_bytes, step, address, n, 0}, pattern);
   pthread_mutex_unlock(&lock);
   return ok;
 }

@@ -1,7 +1,9 @@
-// --record, the command's side: threads that read the rings and give the room back: each its share of every set, and those of others that are not emptied fast enough, for
-// instance since something else runs on their thread's processor. All warps soon wait for the one ring that is full.
+// --record, the command's side: threads that read the rings and give the room back: each its share
+// of every set, and those of others that are not emptied fast enough, for instance since something
+// else runs on their thread's processor. All warps soon wait for the one ring that is full.
 //
-// A set is seen and ended by the reader's thread, which knows whose it is; what it holds when its process ends is read as far as it is complete.
+// A set is seen and ended by the reader's thread, which knows whose it is; what it holds when its
+// process ends is read as far as it is complete.
 #define _GNU_SOURCE
 
 #include <sched.h>
@@ -12,26 +14,38 @@
 
 #include "channel/reader.h"
 
-enum { MOST_THREADS = 64, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, SLACK_NS = 1000, RING_MIN = 8192, MANY_CORES = 4, PREPARE = 64 << 20, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
+// AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
+enum {
+  MOST_THREADS = 64,
+  SLEEP_MIN_US = 50,
+  SLEEP_MAX_US = 1000,
+  SLACK_NS = 1000,
+  RING_MIN = 8192,
+  MANY_CORES = 4,
+  PREPARE = 64 << 20,
+  FILL = 1 << 20,
+  AT_ONCE = 1 << 18
+};
 
-static const uint64_t FILLED_MOST = 1ull << 39;          // bytes: more than any device has
+static const uint64_t FILLED_MOST = 1ull << 39;  // bytes: more than any device has
 
 typedef enum { SET_FREE, SET_READ, SET_ENDED } SetState;
 typedef struct Set {
   _Atomic int state;
-  _Atomic uint32_t finished;               // threads that have read their share to the end
+  _Atomic uint32_t finished;  // threads that have read their share to the end
   uint8_t *memory;
-  uint32_t lane, process, use;             // use: how often it was claimed
-  uint64_t *tails;                         // the truth; those in the rings are for the device
-  _Atomic uint64_t *reached;               // of each ring: every record before this position was taken
-  _Atomic bool *held;                      // of each ring: a thread reads it; nobody else may look at it. At the end they stay held
+  uint32_t lane, process, use;  // use: how often it was claimed
+  uint64_t *tails;              // the truth; those in the rings are for the device
+  _Atomic uint64_t *reached;    // of each ring: every record before this position was taken
+  // of each ring: a thread reads it; nobody else may look at it. At the end they stay held
+  _Atomic bool *held;
 } Set;
 typedef struct Contents {
   _Atomic int state;
   ChannelContents *memory;
   uint32_t lane, process;
   uint64_t tail;
-  bool damaged;                            // what comes is not read any more
+  bool damaged;  // what comes is not read any more
 } Contents;
 
 struct TraceDrain {
@@ -41,15 +55,17 @@ struct TraceDrain {
   uint64_t set_bytes;
   Set sets[CHANNEL_TRACES];
   Contents contents[CHANNEL_CONTENTS];
-  uint8_t *first;                          // the first set, until somebody claims it: its pages are found while the program starts
+  // the first set, until somebody claims it: its pages are found while the program starts
+  uint8_t *first;
   pthread_t threads[MOST_THREADS];
-  _Atomic uint32_t sets_used, contents_used;           // the others were never claimed
+  _Atomic uint32_t sets_used, contents_used;  // the others were never claimed
   _Atomic bool stop, enough;
 };
 typedef struct Worker {
   TraceDrain *d;
-  uint8_t *first;                          // d->first when it was started
-  uint32_t index, seen[CHANNEL_TRACES], finished[CHANNEL_TRACES];      // which use of each set this thread has begun with, and read to the end
+  uint8_t *first;  // d->first when it was started
+  // which use of each set this thread has begun with, and read to the end
+  uint32_t index, seen[CHANNEL_TRACES], finished[CHANNEL_TRACES];
 } Worker;
 
 void reader_trace_size(uint64_t wanted, ChannelCounts *counts) {
@@ -60,12 +76,17 @@ void reader_trace_size(uint64_t wanted, ChannelCounts *counts) {
   counts->trace_ring_size = size;
 }
 
-static uint64_t set_offset(const TraceDrain *d, uint32_t set) { return channel_trace_offset(&d->reader->counts, set); }
-static uint64_t contents_offset(const TraceDrain *d, uint32_t i) { return channel_contents_offset(&d->reader->counts, i); }
+static uint64_t set_offset(const TraceDrain *d, uint32_t set) {
+  return channel_trace_offset(&d->reader->counts, set);
+}
+static uint64_t contents_offset(const TraceDrain *d, uint32_t i) {
+  return channel_contents_offset(&d->reader->counts, i);
+}
 
 // --- on the reader's thread ---
 
-static bool owner_of(ChannelReader *r, _Atomic uint32_t *owners, uint32_t i, uint32_t *lane, uint32_t *process) {
+static bool owner_of(ChannelReader *r, _Atomic uint32_t *owners, uint32_t i, uint32_t *lane,
+                     uint32_t *process) {
   uint32_t owner = atomic_load_explicit(&owners[i], memory_order_acquire);
   if (owner == 0 || owner > r->counts.lanes || !r->lanes[owner - 1].memory) return false;
   *lane = owner - 1;
@@ -77,10 +98,12 @@ void reader_trace_look(ChannelReader *r) {
   TraceDrain *d = r->trace;
   for (uint32_t i = 0; d && i < r->counts.traces; i++) {
     Set *s = &d->sets[i];
-    if (atomic_load(&s->state) != SET_FREE || !owner_of(r, r->header->trace_lane, i, &s->lane, &s->process)) continue;
+    if (atomic_load(&s->state) != SET_FREE ||
+        !owner_of(r, r->header->trace_lane, i, &s->lane, &s->process))
+      continue;
     s->memory = i == 0 && d->first ? d->first : reader_map(r, set_offset(d, i), d->set_bytes);
     if (i == 0) d->first = NULL;
-    if (!s->memory) continue;              // tried again at the next round
+    if (!s->memory) continue;  // tried again at the next round
     reader_marks_drop(r, i);
     if (!s->tails) {
       s->tails = mem_alloc(sizeof *s->tails * d->rings);
@@ -99,7 +122,9 @@ void reader_trace_look(ChannelReader *r) {
   }
   for (uint32_t i = 0; d && i < r->counts.contents; i++) {
     Contents *c = &d->contents[i];
-    if (atomic_load(&c->state) != SET_FREE || !owner_of(r, r->header->contents_lane, i, &c->lane, &c->process)) continue;
+    if (atomic_load(&c->state) != SET_FREE ||
+        !owner_of(r, r->header->contents_lane, i, &c->lane, &c->process))
+      continue;
     c->memory = reader_map(r, contents_offset(d, i), sizeof *c->memory);
     c->tail = 0;
     c->damaged = false;
@@ -116,19 +141,28 @@ void reader_trace_end(ChannelReader *r, uint32_t set) {
 void reader_trace_lane_ended(ChannelReader *r, uint32_t lane) {
   reader_trace_look(r);
   for (uint32_t i = 0; r->trace && i < r->trace->sets_used; i++)
-    if (atomic_load(&r->trace->sets[i].state) == SET_READ && r->trace->sets[i].lane == lane) reader_trace_end(r, i);
+    if (atomic_load(&r->trace->sets[i].state) == SET_READ && r->trace->sets[i].lane == lane)
+      reader_trace_end(r, i);
   for (uint32_t i = 0; r->trace && i < r->trace->contents_used; i++) {
     int reading = SET_READ;
-    if (r->trace->contents[i].lane == lane) atomic_compare_exchange_strong(&r->trace->contents[i].state, &reading, SET_ENDED);
+    if (r->trace->contents[i].lane == lane)
+      atomic_compare_exchange_strong(&r->trace->contents[i].state, &reading, SET_ENDED);
   }
 }
 
 // --- the threads ---
 
-static WgTraceRing *ring_of(const TraceDrain *d, const Set *s, uint32_t i) { return (WgTraceRing *)(s->memory + i * CHANNEL_TRACE_STRIDE(d->ring_size)); }
+static WgTraceRing *ring_of(const TraceDrain *d, const Set *s, uint32_t i) {
+  return (WgTraceRing *)(s->memory + i * CHANNEL_TRACE_STRIDE(d->ring_size));
+}
 
-static bool hold(Set *s, uint32_t i) { return !atomic_load_explicit(&s->held[i], memory_order_relaxed) && !atomic_exchange_explicit(&s->held[i], true, memory_order_acquire); }
-static void let_go(Set *s, uint32_t i) { atomic_store_explicit(&s->held[i], false, memory_order_release); }
+static bool hold(Set *s, uint32_t i) {
+  return !atomic_load_explicit(&s->held[i], memory_order_relaxed) &&
+         !atomic_exchange_explicit(&s->held[i], true, memory_order_acquire);
+}
+static void let_go(Set *s, uint32_t i) {
+  atomic_store_explicit(&s->held[i], false, memory_order_release);
+}
 
 // The device sees zeros before it sees the new tail. The ring is held.
 static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
@@ -142,7 +176,8 @@ static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
     __atomic_store_n(&ring->closed, 1, __ATOMIC_RELEASE);
     return 0;
   }
-  size_t n = d->sink.take(d->sink.user, s->process, set * d->rings + i, ring->data + at, room, ended);
+  size_t n = d->sink.take(d->sink.user, s->process, set * d->rings + i, ring->data + at, room,
+                          ended);
   if (n == SIZE_MAX) {
     atomic_store(&d->enough, true);
     return 0;
@@ -151,13 +186,15 @@ static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
   memset(ring->data + at, 0, n);
   s->tails[i] += n;
   if (n) __atomic_store_n(&ring->tail, s->tails[i], __ATOMIC_RELEASE);
-  // What is taken at the end jumps over records that will never be complete, and over what lies behind them.
+  // What is taken at the end jumps over records that will never be complete, and over what lies
+  // behind them.
   if (!ended) atomic_store_explicit(&s->reached[i], s->tails[i], memory_order_release);
   return n;
 }
 
 static void close_rings(TraceDrain *d, const Set *s) {
-  for (uint32_t i = 0; i < d->rings; i++) __atomic_store_n(&ring_of(d, s, i)->closed, 1, __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < d->rings; i++)
+    __atomic_store_n(&ring_of(d, s, i)->closed, 1, __ATOMIC_RELEASE);
 }
 
 // The last thread to finish gives it back. A process that still runs keeps it.
@@ -174,7 +211,9 @@ static void finish_set(TraceDrain *d, uint32_t set) {
 
 // A quarter of it at least. A record has no 64 bytes of zeros.
 static bool is_filling(const TraceDrain *d, const Set *s, uint32_t i) {
-  const uint64_t *at = (const uint64_t *)(ring_of(d, s, i)->data + ((s->tails[i] + d->ring_size / 4) & (d->ring_size - 1) & ~(uint64_t)63));
+  const uint64_t *at = (const uint64_t *)(ring_of(d, s, i)->data +
+                                          ((s->tails[i] + d->ring_size / 4) & (d->ring_size - 1) &
+                                           ~(uint64_t)63));
   uint64_t some = 0;
   for (int k = 0; k < 8; k++) some |= __atomic_load_n(&at[k], __ATOMIC_RELAXED);
   return some != 0;
@@ -193,13 +232,18 @@ static size_t help_others(Worker *w, uint32_t set) {
   return found;
 }
 
-// Its pages are found before records are in them: each one costs as much as reading it, or much more where a virtual machine has to ask its host for memory.
+// Its pages are found before records are in them: each one costs as much as reading it, or much
+// more where a virtual machine has to ask its host for memory.
 static void populate(const Worker *w, uint8_t *set) {
 #ifdef MADV_POPULATE_WRITE
   const TraceDrain *d = w->d;
-  for (uint32_t i = w->index; i < d->rings; i += d->nthreads) madvise(set + i * CHANNEL_TRACE_STRIDE(d->ring_size), CHANNEL_TRACE_STRIDE(d->ring_size), MADV_POPULATE_WRITE);      // if the system can
+  // if the system can
+  for (uint32_t i = w->index; i < d->rings; i += d->nthreads)
+    madvise(set + i * CHANNEL_TRACE_STRIDE(d->ring_size), CHANNEL_TRACE_STRIDE(d->ring_size),
+            MADV_POPULATE_WRITE);
 #else
-  (void)w, (void)set;
+  (void)w;
+  (void)set;
 #endif
 }
 
@@ -224,7 +268,7 @@ static size_t drain_set(Worker *w, uint32_t set, bool *busy) {
     }
     do found += n = drain_ring(d, set, i, false);
     while (n && state == SET_ENDED);
-    if (state == SET_ENDED) drain_ring(d, set, i, true);       // what is left will stay incomplete
+    if (state == SET_ENDED) drain_ring(d, set, i, true);  // what is left will stay incomplete
     else let_go(s, i);
   }
   if (state == SET_READ && found < AT_ONCE) found += help_others(w, set);
@@ -235,7 +279,8 @@ static size_t drain_set(Worker *w, uint32_t set, bool *busy) {
   return found;
 }
 
-static void hand_out(TraceDrain *d, const Contents *c, const ChannelPiece *p, const uint8_t *bytes) {
+static void hand_out(TraceDrain *d, const Contents *c, const ChannelPiece *p,
+                     const uint8_t *bytes) {
   if (p->end == 1) {
     d->sink.contents_end(d->sink.user, c->process, p->step);
     return;
@@ -248,7 +293,9 @@ static void hand_out(TraceDrain *d, const Contents *c, const ChannelPiece *p, co
   static _Thread_local uint8_t block[FILL];
   uint32_t size = FILL / p->stored * p->stored;
   for (uint32_t i = 0; i < size; i += p->stored) memcpy(block + i, bytes, p->stored);
-  for (uint64_t at = 0; at < p->bytes && !atomic_load(&d->enough); at += size) d->sink.contents(d->sink.user, c->process, p->step, p->address + at, block, MIN(p->bytes - at, (uint64_t)size));
+  for (uint64_t at = 0; at < p->bytes && !atomic_load(&d->enough); at += size)
+    d->sink.contents(d->sink.user, c->process, p->step, p->address + at, block,
+                     MIN(p->bytes - at, (uint64_t)size));
 }
 
 static void contents_damaged(TraceDrain *d, Contents *c) {
@@ -276,7 +323,8 @@ static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
       c->tail = head;
       break;
     }
-    if (p.step && !c->damaged && !atomic_load(&d->enough)) hand_out(d, c, &p, c->memory->data + at + sizeof p);
+    if (p.step && !c->damaged && !atomic_load(&d->enough))
+      hand_out(d, c, &p, c->memory->data + at + sizeof p);
     c->tail += size;
     atomic_store_explicit(&c->memory->tail, c->tail, memory_order_release);
   }
@@ -298,11 +346,13 @@ static void *work(void *p) {
   unsigned sleep = SLEEP_MIN_US;
   free(p);
   prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
-  if (w.first) populate(&w, w.first);        // no set ends before all threads have read it, so that it stays
+  // no set ends before all threads have read it, so that it stays
+  if (w.first) populate(&w, w.first);
   for (;;) {
     bool stop = atomic_load(&w.d->stop), busy = false;
     size_t found = 0;
-    for (uint32_t i = w.index; i < w.d->contents_used; i += w.d->nthreads) found += drain_contents(w.d, i, &busy);
+    for (uint32_t i = w.index; i < w.d->contents_used; i += w.d->nthreads)
+      found += drain_contents(w.d, i, &busy);
     for (uint32_t i = 0; i < w.d->sets_used; i++) found += drain_set(&w, i, &busy);
     if (stop && !busy) return NULL;
     sleep = found ? SLEEP_MIN_US : MIN(sleep * 2, (unsigned)SLEEP_MAX_US);
@@ -313,14 +363,19 @@ static void *work(void *p) {
 bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) {
   CHECK(r->counts.trace_rings && !r->trace);
   TraceDrain *d = mem_alloc(sizeof *d);
-  *d = (TraceDrain){.sink = *sink, .reader = r, .rings = r->counts.trace_rings, .ring_size = r->counts.trace_ring_size};
+  *d = (TraceDrain){.sink = *sink,
+                    .reader = r,
+                    .rings = r->counts.trace_rings,
+                    .ring_size = r->counts.trace_ring_size};
   d->set_bytes = CHANNEL_TRACE_BYTES(d->rings, d->ring_size);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  // They sleep when nothing comes; when it does, a kernel waits for them. A thread of the program that waits for the kernel is busy all the time, and who shares a processor with it would be half as fast as the
-  // others: all warps wait for the one ring that is full.
+  // They sleep when nothing comes; when it does, a kernel waits for them. A thread of the program
+  // that waits for the kernel is busy all the time, and who shares a processor with it would be
+  // half as fast as the others: all warps wait for the one ring that is full.
   uint32_t want = (uint32_t)MIN(MAX(cores > MANY_CORES ? cores - 1 : cores, 1), MOST_THREADS);
   d->nthreads = MIN(want, d->rings);
-  if (d->rings * (uint64_t)d->ring_size >= PREPARE) d->first = reader_map(r, set_offset(d, 0), d->set_bytes);
+  if (d->rings * (uint64_t)d->ring_size >= PREPARE)
+    d->first = reader_map(r, set_offset(d, 0), d->set_bytes);
   int failed = 0;
   for (uint32_t i = 0; i < d->nthreads && !failed; i++) {
     Worker *w = mem_alloc(sizeof *w);
@@ -340,11 +395,14 @@ bool reader_trace_reached(const ChannelReader *r, uint32_t set, uint32_t ring, u
 bool reader_trace_others_free(const ChannelReader *r, uint32_t process, uint32_t set) {
   const TraceDrain *d = r->trace;
   for (uint32_t i = 0; i < d->sets_used; i++)
-    if (i != set && d->sets[i].process == process && atomic_load(&d->sets[i].state) != SET_FREE) return false;
+    if (i != set && d->sets[i].process == process && atomic_load(&d->sets[i].state) != SET_FREE)
+      return false;
   return true;
 }
 
-bool reader_trace_discards(const ChannelReader *r) { return !r->trace || atomic_load(&r->trace->enough); }
+bool reader_trace_discards(const ChannelReader *r) {
+  return !r->trace || atomic_load(&r->trace->enough);
+}
 
 void reader_trace_stop(ChannelReader *r) {
   TraceDrain *d = r->trace;

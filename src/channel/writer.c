@@ -13,9 +13,9 @@ enum { WAIT_LIMIT_US = 5000000, WAIT_BEHIND_US = 60000000, WAIT_STEP_US = 100 };
 
 static ChannelLane *lane;
 static uint32_t lane_index;
-static bool gave_up;                       // the ring was full for the whole wait: do not wait again until there is room
+static bool gave_up;  // the ring was full for the whole wait: do not wait again until there is room
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static ChannelKernelCounts private_counts; // where there is no lane
+static ChannelKernelCounts private_counts;  // where there is no lane
 
 bool channel_lane_index(uint32_t *index) {
   *index = lane_index;
@@ -50,7 +50,8 @@ bool channel_claim(Error *err) {
   error_set(err, "all %u places for processes are in use", n);
   for (unsigned waited = 0; h && !lane && waited <= WAIT_LIMIT_US; waited += 10 * WAIT_STEP_US) {
     for (uint32_t i = 0; i < n && !lane; i++)
-      if (!atomic_load_explicit(&h->lane_pid[i], memory_order_relaxed) && take_lane(h, i, err)) break;
+      if (!atomic_load_explicit(&h->lane_pid[i], memory_order_relaxed) && take_lane(h, i, err))
+        break;
     if (lane) break;
     if (!channel_command_lives()) {
       error_set(err, "the command has ended");
@@ -65,7 +66,8 @@ bool channel_claim(Error *err) {
 }
 
 void channel_release_in_child(void) {
-  if (channel_in_new_child()) lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;      // another thread may have held it
+  // another thread may have held it
+  if (channel_in_new_child()) lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   channel_new_process();
   channel_unmap(lane, sizeof *lane);
   lane = NULL;
@@ -78,7 +80,8 @@ void channel_lock(bool take) {
   else pthread_mutex_unlock(&lock);
 }
 
-// Waits until the ring has room. The command only copies what it reads, so it is away or stopped if this takes long.
+// Waits until the ring has room. The command only copies what it reads, so it is away or stopped if
+// this takes long.
 static bool wait_for_room(uint64_t head, size_t need) {
   ChannelHeader *h = channel_header();
   uint64_t last = atomic_load_explicit(&lane->tail, memory_order_acquire);
@@ -89,8 +92,9 @@ static bool wait_for_room(uint64_t head, size_t need) {
       gave_up = false;
       return true;
     }
-    bool damaged = head - tail > CHANNEL_RING;           // the program has overwritten one of them
-    if (damaged || gave_up || silent >= WAIT_LIMIT_US || behind >= WAIT_BEHIND_US || !channel_command_lives()) {
+    bool damaged = head - tail > CHANNEL_RING;  // the program has overwritten one of them
+    if (damaged || gave_up || silent >= WAIT_LIMIT_US || behind >= WAIT_BEHIND_US ||
+        !channel_command_lives()) {
       gave_up = true;
       return false;
     }
@@ -104,7 +108,9 @@ static bool wait_for_room(uint64_t head, size_t need) {
 }
 
 // Events that a person waits for, or that keep others waiting.
-static bool is_urgent(ChannelEvent type) { return type == EVENT_FINDING || type == EVENT_END || type == EVENT_NOTE; }
+static bool is_urgent(ChannelEvent type) {
+  return type == EVENT_FINDING || type == EVENT_END || type == EVENT_NOTE;
+}
 
 static bool write_locked(ChannelEvent type, const void *event) {
   size_t size = channel_encoded_size(type, event);
@@ -157,7 +163,8 @@ WgChannel *channel_device_claim(uint32_t *index, Error *err) {
   ChannelHeader *h = channel_header();
   uint32_t n = channel_counts()->devices;
   if (!lane) return error_set(err, "there is no connection to the warpgrind command"), NULL;
-  for (unsigned waited = 0; waited <= WAIT_LIMIT_US && channel_command_lives(); waited += 10 * WAIT_STEP_US) {
+  for (unsigned waited = 0; waited <= WAIT_LIMIT_US && channel_command_lives();
+       waited += 10 * WAIT_STEP_US) {
     for (uint32_t i = 0; i < n; i++) {
       uint32_t none = 0;
       if (atomic_load_explicit(&h->device_lane[i], memory_order_relaxed)) continue;

@@ -1,17 +1,20 @@
-// Frameworks get device memory in large pieces and deal it out themselves: the driver, and so a tool, sees one allocation where the program
-// has many tensors. Under a tool that checks memory they are told to ask the driver each time, where they have a switch for that.
+// Frameworks get device memory in large pieces and deal it out themselves: the driver, and so a
+// tool, sees one allocation where the program has many tensors. Under a tool that checks memory
+// they are told to ask the driver each time, where they have a switch for that.
 #include "cli/cli.h"
 
 #include "weave/weave.h"
 
-static const struct { const char *variable, *value; } switches[] = {
-  {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"},
-  {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"},           // JAX
-  {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
+static const struct {
+  const char *variable, *value;
+} switches[] = {
+    {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"},
+    {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"},  // JAX
+    {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
 };
 
-// A program that tells what it does with its memory (NVTX) tells it to the library in this variable. A child that does not run under Warpgrind
-// must not load ours.
+// A program that tells what it does with its memory (NVTX) tells it to the library in this
+// variable. A child that does not run under Warpgrind must not load ours.
 static void hear_annotations(const Options *o, const char *folder) {
   Str library = {0};
   str_printf(&library, "%s/libcuda.so.1", folder);
@@ -22,8 +25,12 @@ static void hear_annotations(const Options *o, const char *folder) {
 void cli_allocators_environment(const Options *o, const char *folder) {
   unsigned tools = 0;
   Error err;
-  if (!tools_parse(options_text(o, OPT_TOOL), &tools, &err) || !(tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK)))) return;
+  if (!tools_parse(options_text(o, OPT_TOOL), &tools, &err) ||
+      !(tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))))
+    return;
   if (tools & TOOL_BIT(MEMCHECK)) hear_annotations(o, folder);
   if (!options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
-  for (size_t i = 0; i < ARRAY_LEN(switches); i++) setenv(switches[i].variable, switches[i].value, 0);   // what the user set stands
+  // what the user set stands
+  for (size_t i = 0; i < ARRAY_LEN(switches); i++)
+    setenv(switches[i].variable, switches[i].value, 0);
 }

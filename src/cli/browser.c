@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static Str folder, page; // page: in the folder; "" if there is none
+static Str folder, page;  // page: in the folder; "" if there is none
 
 static bool make_folder(void) {
   const char *const parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), P_tmpdir};

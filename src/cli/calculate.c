@@ -1,7 +1,9 @@
-// The other end of the calculator (view/calc_device.c): a program that runs PTX on the device, a line in and a line out.
+// The other end of the calculator (view/calc_device.c): a program that runs PTX on the device, a
+// line in and a line out.
 //
 //   in:  three arguments in hexadecimal, and a kernel "calculate" of PTX on the rest of the line
-//   out: first the name of the device; then for each line its result in hexadecimal, or ! and why there is none
+//   out: first the name of the device; then for each line its result in hexadecimal, or ! and why
+//   there is none
 #include "cli/cli.h"
 #include "cli/driver_calls.h"
 
@@ -19,7 +21,8 @@ static bool start(char *name, int size, Error *err) {
 
 static bool run(CUmodule module, uint64_t *arguments, uint64_t *out, Error *err) {
   CUfunction function;
-  CUlaunchConfig c = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+  CUlaunchConfig c = {
+      .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
   void *params[] = {&result_at, &arguments[0], &arguments[1], &arguments[2]};
   *out = 0;
   CLI_DRIVER_DO(cuModuleGetFunction(&function, module, "calculate"), "it has no kernel");

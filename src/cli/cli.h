@@ -1,4 +1,5 @@
-// cli: the `warpgrind` command. main.c chooses what the command line asks for; each subcommand is one file. Only this folder exits.
+// cli: the `warpgrind` command. main.c chooses what the command line asks for; each subcommand is
+// one file. Only this folder exits.
 #ifndef WG_CLI_H
 #define WG_CLI_H
 
@@ -11,21 +12,24 @@ enum { EXIT_WARPGRIND = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EX
 
 typedef struct CliSubcommand {
   const char *name, *usage, *help;
-  int (*run)(int argc, char **argv);       // argv[0] is the subcommand's name
+  int (*run)(int argc, char **argv);  // argv[0] is the subcommand's name
 } CliSubcommand;
 extern const CliSubcommand cli_subcommands[];
 extern const unsigned cli_nsubcommands;
 
-int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);       // "warpgrind: …" on standard error; returns 125
-int cli_fail_as(const char *who, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);      // "who: …", for commands with exit codes of their own
+// "warpgrind: …" on standard error; returns 125
+int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
+// "who: …", for commands with exit codes of their own
+int cli_fail_as(const char *who, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 // --- output.c: what is printed is checked ---
-void cli_output_begin(void);               // before anything is printed
-bool cli_output_lost(void);                // standard output could not be written; a closed pipe does not count
-int cli_output_end(int code);              // the exit code: 125 when something could not be written
+void cli_output_begin(void);   // before anything is printed
+bool cli_output_lost(void);    // standard output could not be written; a closed pipe does not count
+int cli_output_end(int code);  // the exit code: 125 when something could not be written
 
 // --- arguments.c ---
-// Reads options up to the first other argument. Returns -1 to go on, or an exit code; *next is the first argument left.
+// Reads options up to the first other argument. Returns -1 to go on, or an exit code; *next is the
+// first argument left.
 int cli_parse_options(int argc, char **argv, Options *o, int *next);
 
 // --- run.c, image.c, ptx.c, version.c: one file each ---
@@ -41,37 +45,39 @@ int cli_expand(int argc, char **argv);
 int cli_fp_diff(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_gold(int argc, char **argv);
-int cli_query(const char *path, const char *sql);           // prints the answer of a run file
+int cli_query(const char *path, const char *sql);  // prints the answer of a run file
 
 // --- ptxas.c: in front of the ptxas of Triton and JAX ---
-int cli_ptxas(int argc, char **argv);      // argv[0]: what it was called as
-void cli_ptxas_environment(void);          // leads the program's frameworks to it
+int cli_ptxas(int argc, char **argv);  // argv[0]: what it was called as
+void cli_ptxas_environment(void);      // leads the program's frameworks to it
 
 // --- allocators.c ---
-void cli_allocators_environment(const Options *o, const char *folder);   // of our library: frameworks do not keep device memory for themselves
+// of our library: frameworks do not keep device memory for themselves
+void cli_allocators_environment(const Options *o, const char *folder);
 
 // --- help.c ---
 void cli_print_help(FILE *f);
-void cli_print_subcommand(const CliSubcommand *s, FILE *f);       // how it is called, and what it does
+void cli_print_subcommand(const CliSubcommand *s, FILE *f);  // how it is called, and what it does
 void cli_print_man(FILE *f);
 
 // --- program.c: what is going to be started, and with which library ---
 // 0, or the exit code with the reason in err. *path is found through PATH like a shell does.
 int cli_find_program(const char *name, Str *path, Error *err);
 int cli_check_program(const char *path, bool on_gpu, Error *err);
-bool cli_find_library(Str *folder, Error *err);             // the folder that holds libcuda.so.1
+bool cli_find_library(Str *folder, Error *err);  // the folder that holds libcuda.so.1
 
 // --- overwrite.c ---
-bool cli_may_overwrite(const char *path, const char *program, Error *err);       // false: it is the program (NULL: none) or a run file
+// false: it is the program (NULL: none) or a run file
+bool cli_may_overwrite(const char *path, const char *program, Error *err);
 
 // --- device.c ---
 // Turns --device=auto into gpu or cpu. false: --device=gpu, and err says why not.
 bool cli_choose_device(Options *o, Error *err);
-void cli_say_device(void);                                  // with -v, once the log is open: what was chosen and why
+void cli_say_device(void);  // with -v, once the log is open: what was chosen and why
 
 // --- browser.c ---
-void cli_browser_open(const char *url);    // shows a page without its address on a command line
-void cli_browser_forget(void);             // removes what that needed
+void cli_browser_open(const char *url);  // shows a page without its address on a command line
+void cli_browser_forget(void);           // removes what that needed
 
 // --- calculate.c: the calculator's program on the device ---
 int cli_calculate(void);
@@ -79,11 +85,15 @@ int cli_calculate(void);
 // --- summary.c: what is said when the program has ended ---
 struct Run;
 void cli_print_summary(struct Run *r, bool verbose);
-typedef struct CliFormat { OptionId option; void (*write)(struct Run *r, Str *out); } CliFormat;
-extern const CliFormat cli_formats[];                       // files a report can be written to
+typedef struct CliFormat {
+  OptionId option;
+  void (*write)(struct Run *r, Str *out);
+} CliFormat;
+extern const CliFormat cli_formats[];  // files a report can be written to
 extern const unsigned cli_nformats;
 bool cli_write_report(struct Run *r, const CliFormat *f, const char *path, Error *err);
-void cli_set_color(const char *when, bool to_file);         // auto, always, never
-void cli_print_lines(const Str *text, int pid, bool always);   // with the prefix; pid 0: the one of before; always: also with -q
+void cli_set_color(const char *when, bool to_file);  // auto, always, never
+// with the prefix; pid 0: the one of before; always: also with -q
+void cli_print_lines(const Str *text, int pid, bool always);
 
 #endif

@@ -1,5 +1,5 @@
-// Which device the program's kernels run on. The real driver is asked in a process of its own that ends at once: it starts
-// threads and opens devices, and this command stays without them.
+// Which device the program's kernels run on. The real driver is asked in a process of its own that
+// ends at once: it starts threads and opens devices, and this command stays without them.
 #define _GNU_SOURCE
 
 #include "cli/cli.h"
@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 typedef struct Answer {
-  char problem[512];                           // "": the driver answers and has a device
-  char device[128];                            // of device 0
+  char problem[512];  // "": the driver answers and has a device
+  char device[128];   // of device 0
   int version, devices, major, minor;
   double load_ms, init_ms;
 } Answer;
 
-static Str why;                                // for cli_say_device
+static Str why;  // for cli_say_device
 
 static double now_ms(void) { return (double)clock_ns() / 1e6; }
 
@@ -36,13 +36,15 @@ static const char *driver_text(void *driver, const char *function, int code) {
 }
 
 static void failed(Answer *a, void *driver, const char *function, int code) {
-  snprintf(a->problem, sizeof a->problem, "%s returned error %d, %s (%s)", function, code, driver_text(driver, "cuGetErrorName", code),
+  snprintf(a->problem, sizeof a->problem, "%s returned error %d, %s (%s)", function, code,
+           driver_text(driver, "cuGetErrorName", code),
            driver_text(driver, "cuGetErrorString", code));
 }
 
 static void ask_device(void *driver, Answer *a) {
   int (*get_name)(char *, int, int) = (int (*)(char *, int, int))dlsym(driver, "cuDeviceGetName");
-  int (*get_attribute)(int *, int, int) = (int (*)(int *, int, int))dlsym(driver, "cuDeviceGetAttribute");
+  int (*get_attribute)(int *, int, int) = (int (*)(int *, int, int))dlsym(driver,
+                                                                          "cuDeviceGetAttribute");
   enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
   if (get_name) get_name(a->device, sizeof a->device, 0);
   if (get_attribute) {
@@ -51,7 +53,8 @@ static void ask_device(void *driver, Answer *a) {
   }
 }
 
-// As the program's processes open it. DEEPBIND: this command may itself run under another Warpgrind.
+// As the program's processes open it. DEEPBIND: this command may itself run under another
+// Warpgrind.
 #ifdef WARPGRIND_SANITIZER_RUNTIME
 enum { HOW = RTLD_NOW | RTLD_LOCAL };
 #else
@@ -70,7 +73,8 @@ static void ask(const char *path, Answer *a) {
   int (*count)(int *) = (int (*)(int *))dlsym(driver, "cuDeviceGetCount");
   int (*version)(int *) = (int (*)(int *))dlsym(driver, "cuDriverGetVersion");
   if (!init || !count || !version) {
-    snprintf(a->problem, sizeof a->problem, "it is not a CUDA driver: cuInit, cuDeviceGetCount or cuDriverGetVersion is missing");
+    snprintf(a->problem, sizeof a->problem,
+             "it is not a CUDA driver: cuInit, cuDeviceGetCount or cuDriverGetVersion is missing");
     return;
   }
   version(&a->version);
@@ -110,8 +114,10 @@ static void receive(int fd, pid_t pid, Answer *a) {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (got == sizeof complete) *a = complete;
   else if (!a->problem[0] && WIFSIGNALED(status))
-    snprintf(a->problem, sizeof a->problem, "a process that asked it was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  else if (!a->problem[0]) snprintf(a->problem, sizeof a->problem, "a process that asked it ended without an answer");
+    snprintf(a->problem, sizeof a->problem, "a process that asked it was ended by signal %d (%s)",
+             WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (!a->problem[0])
+    snprintf(a->problem, sizeof a->problem, "a process that asked it ended without an answer");
 }
 
 static bool ask_apart(const char *path, Answer *a, Error *err) {
@@ -148,10 +154,12 @@ static bool answer_name(const char *path, Str *name) {
   Str key = {0}, boot = {0};
   struct stat st;
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-  bool ok = stat(path, &st) == 0 && file_read("/proc/sys/kernel/random/boot_id", &boot, NULL) && file_cache_folder(name);
+  bool ok = stat(path, &st) == 0 && file_read("/proc/sys/kernel/random/boot_id", &boot, NULL) &&
+            file_cache_folder(name);
   if (ok) {
-    str_printf(&key, WARPGRIND_VERSION "\n%s\n%lld.%lld %lld %u\n%s\n%s", path, (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec,
-               (long long)st.st_ino, (unsigned)geteuid(), boot.data, visible ? visible : "all");
+    str_printf(&key, WARPGRIND_VERSION "\n%s\n%lld.%lld %lld %u\n%s\n%s", path,
+               (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec, (long long)st.st_ino,
+               (unsigned)geteuid(), boot.data, visible ? visible : "all");
     str_printf(name, "/device-%016llx", (unsigned long long)base_hash(key.data, key.len));
   }
   str_free(&key);
@@ -189,13 +197,24 @@ static bool driver_answers(const char *path, Answer *a, Error *err) {
     if (!a->problem[0] && named && a->load_ms + a->init_ms > QUICK_MS) keep(name.data, a);
   }
   if (!a->problem[0]) {
-    str_printf(&why, "real driver: %s, CUDA %d.%d, %d device%s, device 0 is %s, compute capability %d.%d\n", path, a->version / 1000,
-               a->version % 1000 / 10, a->devices, a->devices == 1 ? "" : "s", a->device, a->major, a->minor);
-    if (kept) str_printf(&why, "its answer was known from an earlier run (%s): then it took %.1f ms to load and %.1f ms for cuInit", name.data, a->load_ms, a->init_ms);
-    else str_printf(&why, "asking it took %.1f ms: loading %.1f ms, cuInit %.1f ms", now_ms() - start, a->load_ms, a->init_ms);
+    str_printf(
+        &why,
+        "real driver: %s, CUDA %d.%d, %d device%s, device 0 is %s, compute capability %d.%d\n",
+        path, a->version / 1000, a->version % 1000 / 10, a->devices, a->devices == 1 ? "" : "s",
+        a->device, a->major, a->minor);
+    if (kept)
+      str_printf(&why,
+                 "its answer was known from an earlier run (%s): then it took %.1f ms to load and "
+                 "%.1f ms for cuInit",
+                 name.data, a->load_ms, a->init_ms);
+    else
+      str_printf(&why, "asking it took %.1f ms: loading %.1f ms, cuInit %.1f ms", now_ms() - start,
+                 a->load_ms, a->init_ms);
   }
   str_free(&name);
-  return a->problem[0] ? error_set(err, "the NVIDIA driver %s does not work here: %s.", path, a->problem) : true;
+  return a->problem[0]
+             ? error_set(err, "the NVIDIA driver %s does not work here: %s.", path, a->problem)
+             : true;
 }
 
 bool cli_choose_device(Options *o, Error *err) {
@@ -204,7 +223,8 @@ bool cli_choose_device(Options *o, Error *err) {
   Answer answer;
   Error problem = {0};
   bool works = gpu_find_driver(&path, &problem) && driver_answers(path.data, &answer, &problem);
-  if (works) setenv(GPU_DRIVER_VARIABLE, path.data, 1);   // the program's processes need not search again
+  // the program's processes need not search again
+  if (works) setenv(GPU_DRIVER_VARIABLE, path.data, 1);
   str_free(&path);
   if (works) return options_set(o, OPT_DEVICE, "gpu", err);
   if (options_is(o, OPT_DEVICE, "gpu")) return error_set(err, "--device=gpu: %s", problem.text);

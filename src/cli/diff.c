@@ -4,9 +4,15 @@
 #include "base/json.h"
 #include "diff/diff.h"
 
-enum { EQUAL, DIFFERENT, CANNOT, CUT_SHORT };     // CUT_SHORT: no difference up to where one of the recordings ends
+// CUT_SHORT: no difference up to where one of the recordings ends
+enum { EQUAL, DIFFERENT, CANNOT, CUT_SHORT };
 
-typedef struct Asked { DiffRules rules; bool all; uint32_t elements; const char *json, *a, *b; } Asked;
+typedef struct Asked {
+  DiffRules rules;
+  bool all;
+  uint32_t elements;
+  const char *json, *a, *b;
+} Asked;
 
 static int refuse(const char *text) {
   fprintf(stderr, "warpgrind diff: %s\n", text);
@@ -30,17 +36,20 @@ static bool parse(int argc, char **argv, Asked *o, Error *err) {
       else if (!strcmp(v, "differ")) o->rules.nan = DIFF_NAN_DIFFERS;
       else return error_set(err, "--nan=%s: expected equal, bits or differ.", v);
     } else if ((v = value_of(arg, "--zero"))) {
-      if (strcmp(v, "equal") && strcmp(v, "bits")) return error_set(err, "--zero=%s: expected equal or bits.", v);
+      if (strcmp(v, "equal") && strcmp(v, "bits"))
+        return error_set(err, "--zero=%s: expected equal or bits.", v);
       o->rules.zero_bits = !strcmp(v, "bits");
     } else if ((v = value_of(arg, "--elements"))) {
       char *end;
       unsigned long n = strtoul(v, &end, 10);
-      if (!*v || *end || n > 1000000) return error_set(err, "--elements=%s: expected a number up to 1000000.", v);
+      if (!*v || *end || n > 1000000)
+        return error_set(err, "--elements=%s: expected a number up to 1000000.", v);
       o->elements = (uint32_t)n;
     } else if ((v = value_of(arg, "--json"))) o->json = v;
     else if (!strcmp(arg, "--unordered")) o->rules.unordered = true;
     else if (!strcmp(arg, "--all")) o->all = true;
-    else if (arg[0] == '-') return error_set(err, "unknown option %s. warpgrind --help lists all.", arg);
+    else if (arg[0] == '-')
+      return error_set(err, "unknown option %s. warpgrind --help lists all.", arg);
     else if (!o->a) o->a = arg;
     else if (!o->b) o->b = arg;
     else return error_set(err, "two run files are compared, not more.");
@@ -57,10 +66,15 @@ static void say_missing(const Diff *d, Str *text) {
     if (!p->b && !only_a++) first_a = p->a;
     if (!p->a && !only_b++) first_b = p->b;
   }
-  const struct { uint64_t n; const DiffStep *first; const char *one, *other; } sides[] = {{only_a, first_a, "first", "second"}, {only_b, first_b, "second", "first"}};
+  const struct {
+    uint64_t n;
+    const DiffStep *first;
+    const char *one, *other;
+  } sides[] = {{only_a, first_a, "first", "second"}, {only_b, first_b, "second", "first"}};
   for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
     if (!sides[i].n) continue;
-    str_printf(text, "%llu launch%s of the %s run ha%s no counterpart in the %s: the first is ", (unsigned long long)sides[i].n, sides[i].n == 1 ? "" : "es", sides[i].one,
+    str_printf(text, "%llu launch%s of the %s run ha%s no counterpart in the %s: the first is ",
+               (unsigned long long)sides[i].n, sides[i].n == 1 ? "" : "es", sides[i].one,
                sides[i].n == 1 ? "s" : "ve", sides[i].other);
     diff_step_name(sides[i].first, text);
     str_add(text, "\n");
@@ -115,8 +129,16 @@ static void say_skipped(const DiffResult *r, StrMap *reasons, Str *text) {
 
 // Launches in between were left out.
 static void say_range(const DiffStep *since, const DiffStep *s, Str *text) {
-  if (s->launch) str_printf(text, "    not all launches before it were hashed: the first that differs is one of the launches %u to %u. --hash=every, in both runs, tells which\n", since->launch, s->launch);
-  else str_printf(text, "    not all launches before it were hashed: launch %u, or one behind it, may be the first that differs. --hash=every, in both runs, tells which\n", since->launch);
+  if (s->launch)
+    str_printf(text,
+               "    not all launches before it were hashed: the first that differs is one of the "
+               "launches %u to %u. --hash=every, in both runs, tells which\n",
+               since->launch, s->launch);
+  else
+    str_printf(text,
+               "    not all launches before it were hashed: launch %u, or one behind it, may be "
+               "the first that differs. --hash=every, in both runs, tells which\n",
+               since->launch);
 }
 
 static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
@@ -137,29 +159,45 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
     say_skipped(&r, &reasons, &skipped);
     bool is_first = r.different && !different++;
     const DiffStep *since = is_first ? diff_first_unseen(&d) : NULL;
-    if (is_first) str_add(&text, since ? "the first launch whose outputs were found to differ is " : "the first launch whose outputs differ is ");
+    if (is_first)
+      str_add(&text, since ? "the first launch whose outputs were found to differ is "
+                           : "the first launch whose outputs differ is ");
     if (r.different && (is_first || o->all)) {
       diff_result_text(&d, &r, &text);
       if (since) say_range(since, p->a, &text);
       if (json.data[json.len - 1] != '[') str_addc(&json, ',');
       diff_result_json(&r, &json);
-      if (since) json.len--, json_number(&json, "not_hashed_since", since->launch), str_addc(&json, '}');
+      if (since) {
+        json.len--;
+        json_number(&json, "not_hashed_since", since->launch);
+        str_addc(&json, '}');
+      }
     }
     diff_result_free(&r);
   }
   bool nothing = !d.equal && !d.within && !d.different;
-  int code = different || d.first_unmatched != UINT32_MAX ? DIFFERENT : nothing ? CANNOT : d.beyond ? CUT_SHORT : EQUAL;
-  if (different > 1 && !o->all) str_printf(&text, "%llu more launch%s (--all lists %s)\n", (unsigned long long)(different - 1), different == 2 ? " differs" : "es differ", different == 2 ? "it" : "them");
+  int code = different || d.first_unmatched != UINT32_MAX ? DIFFERENT
+             : nothing                                    ? CANNOT
+             : d.beyond                                   ? CUT_SHORT
+                                                          : EQUAL;
+  if (different > 1 && !o->all)
+    str_printf(&text, "%llu more launch%s (--all lists %s)\n", (unsigned long long)(different - 1),
+               different == 2 ? " differs" : "es differ", different == 2 ? "it" : "them");
   say_missing(&d, &text);
   if (skipped.len) str_add(&text, skipped.data);
   if (d.beyond) {
-    str_printf(&text, "%llu launch%s not compared: recording was cut short in one of the runs", (unsigned long long)d.beyond, d.beyond == 1 ? " was" : "es were");
+    str_printf(&text, "%llu launch%s not compared: recording was cut short in one of the runs",
+               (unsigned long long)d.beyond, d.beyond == 1 ? " was" : "es were");
     str_add(&text, code == CUT_SHORT ? "; up to there nothing differs\n" : "\n");
   }
-  str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared - d.left_out), (unsigned long long)d.equal);
+  str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same",
+             (unsigned long long)launches,
+             (unsigned long long)(d.buffers - d.not_compared - d.left_out),
+             (unsigned long long)d.equal);
   if (d.within) str_printf(&text, ", %llu by the rules", (unsigned long long)d.within);
   str_printf(&text, ", %llu differ", (unsigned long long)d.different);
-  if (d.not_compared) str_printf(&text, ", %llu were not compared", (unsigned long long)d.not_compared);
+  if (d.not_compared)
+    str_printf(&text, ", %llu were not compared", (unsigned long long)d.not_compared);
   if (d.left_out) str_printf(&text, ", %llu were not hashed", (unsigned long long)d.left_out);
   str_add(&text, "\n");
   end_json(&json, &d, code);
@@ -167,7 +205,9 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   fputs(text.data, json_out ? stderr : stdout);
   Error err = {{0}};
   if (json_out) fputs(json.data, stdout);
-  else if (o->json && (!cli_may_overwrite(o->json, NULL, &err) || !file_write(o->json, json.data, json.len, &err))) code = cli_fail_as("warpgrind diff", EXIT_WARPGRIND, "%s.", err.text);
+  else if (o->json && (!cli_may_overwrite(o->json, NULL, &err) ||
+                       !file_write(o->json, json.data, json.len, &err)))
+    code = cli_fail_as("warpgrind diff", EXIT_WARPGRIND, "%s.", err.text);
   if (code == CANNOT && !err.text[0]) refuse("no buffer could be compared.");
   str_free(&text);
   str_free(&json);
@@ -187,7 +227,8 @@ int cli_diff(int argc, char **argv) {
     return refuse(err.text);
   }
   int code = compare(&o, &a, &b);
-  if (!diff_recording_is_whole(&a, &err) || !diff_recording_is_whole(&b, &err)) code = refuse(err.text);
+  if (!diff_recording_is_whole(&a, &err) || !diff_recording_is_whole(&b, &err))
+    code = refuse(err.text);
   diff_run_free(&a);
   diff_run_free(&b);
   return code;

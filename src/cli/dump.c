@@ -28,6 +28,7 @@ int cli_dump(int argc, char **argv) {
     if (!is_table(argv[i])) return cli_fail("dump: a run file has no table %s.", argv[i]);
     code = dump(argv[1], argv[i]);
   }
-  for (size_t i = 0; argc == 2 && i < ARRAY_LEN(tables) && !code; i++) code = dump(argv[1], tables[i]);
+  for (size_t i = 0; argc == 2 && i < ARRAY_LEN(tables) && !code; i++)
+    code = dump(argv[1], tables[i]);
   return code;
 }

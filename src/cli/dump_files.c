@@ -1,5 +1,6 @@
-// --dump-buffers: what the program has written under a name of no meaning gets the name of its buffer, NAME.LAUNCH.txt, and becomes text: one element to a line. A
-// thread does the writing, so that what else the program has to say is not kept waiting.
+// --dump-buffers: what the program has written under a name of no meaning gets the name of its
+// buffer, NAME.LAUNCH.txt, and becomes text: one element to a line. A thread does the writing, so
+// that what else the program has to say is not kept waiting.
 #include "cli/dump_files.h"
 
 #include <dirent.h>
@@ -12,7 +13,11 @@
 #include "base/dump_option.h"
 #include "diff/diff.h"
 
-typedef struct Job { char *from, *to; DiffType type; struct Job *next; } Job;
+typedef struct Job {
+  char *from, *to;
+  DiffType type;
+  struct Job *next;
+} Job;
 
 static DumpOption asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,7 +25,7 @@ static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static Job *first, *last;
 static bool started, ending;
 static pthread_t thread;
-static char failure[1024];                 // "": none
+static char failure[1024];  // "": none
 static uint64_t written;
 
 // --- the folder ---
@@ -29,7 +34,9 @@ static bool make_folders(const char *path, Error *err) {
   Str part = {0};
   bool ok = true;
   for (const char *p = path; ok; p++) {
-    if ((*p == '/' || !*p) && part.len && mkdir(part.data, 0777) != 0 && errno != EEXIST) ok = error_set(err, "--dump-buffers: the folder %s cannot be made: %s.", part.data, strerror(errno));
+    if ((*p == '/' || !*p) && part.len && mkdir(part.data, 0777) != 0 && errno != EEXIST)
+      ok = error_set(err, "--dump-buffers: the folder %s cannot be made: %s.", part.data,
+                     strerror(errno));
     if (!*p) break;
     str_addc(&part, *p);
   }
@@ -39,24 +46,34 @@ static bool make_folders(const char *path, Error *err) {
 
 static bool is_empty(const char *path, Error *err) {
   DIR *d = opendir(path);
-  if (!d) return error_set(err, "--dump-buffers: the folder %s cannot be opened: %s.", path, strerror(errno));
+  if (!d)
+    return error_set(err, "--dump-buffers: the folder %s cannot be opened: %s.", path,
+                     strerror(errno));
   bool empty = true;
-  for (const struct dirent *e; (e = readdir(d));) empty &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+  for (const struct dirent *e; (e = readdir(d));)
+    empty &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
   closedir(d);
-  return empty || error_set(err, "--dump-buffers: the folder %s is not empty, and nothing in it is overwritten. Name another one.", path);
+  return empty || error_set(err,
+                            "--dump-buffers: the folder %s is not empty, and nothing in it is "
+                            "overwritten. Name another one.",
+                            path);
 }
 
 bool cli_dump_check(Options *o, Error *err) {
   if (!options_given(o, OPT_DUMP_BUFFERS)) return true;
   const char *text = options_text(o, OPT_DUMP_BUFFERS);
-  if (!dump_option_parse(text, &asked, err) || !make_folders(asked.folder, err) || !is_empty(asked.folder, err)) return false;
-  char *absolute = realpath(asked.folder, NULL);           // the program may change its folder
-  if (!absolute || strlen(absolute) >= sizeof asked.folder || strchr(absolute, ',')) return error_set(err, "--dump-buffers: the name of the folder must not have a comma in it: %s.", absolute ? absolute : text);
+  if (!dump_option_parse(text, &asked, err) || !make_folders(asked.folder, err) ||
+      !is_empty(asked.folder, err))
+    return false;
+  char *absolute = realpath(asked.folder, NULL);  // the program may change its folder
+  if (!absolute || strlen(absolute) >= sizeof asked.folder || strchr(absolute, ','))
+    return error_set(err, "--dump-buffers: the name of the folder must not have a comma in it: %s.",
+                     absolute ? absolute : text);
   Str full = {0};
   str_printf(&full, "%s%s", absolute, text + strcspn(text, ","));
   strcpy(asked.folder, absolute);
   free(absolute);
-  o->text[OPT_DUMP_BUFFERS] = full.data;                   // lives as long as the options
+  o->text[OPT_DUMP_BUFFERS] = full.data;  // lives as long as the options
   return true;
 }
 
@@ -64,7 +81,11 @@ bool cli_dump_check(Options *o, Error *err) {
 
 static bool fail(const char *what) {
   pthread_mutex_lock(&lock);
-  if (!failure[0]) snprintf(failure, sizeof failure, "--dump-buffers: %s cannot be written: %s. What could not be written is left out, or in binary files beside.", what, strerror(errno));
+  if (!failure[0])
+    snprintf(failure, sizeof failure,
+             "--dump-buffers: %s cannot be written: %s. What could not be written is left out, or "
+             "in binary files beside.",
+             what, strerror(errno));
   pthread_mutex_unlock(&lock);
   return false;
 }
@@ -90,7 +111,8 @@ static bool convert(const Job *j) {
       diff_print(&text, diff_load(bytes + at, j->type), j->type);
       str_addc(&text, '\n');
     }
-    for (; at < n; at++) str_printf(&text, "0x%02x\n", (unsigned char)bytes[at]);          // behind the last whole element
+    // behind the last whole element
+    for (; at < n; at++) str_printf(&text, "0x%02x\n", (unsigned char)bytes[at]);
     ok = fwrite(text.data, 1, text.len, out) == text.len;
   }
   ok = ok && !ferror(in);
@@ -125,7 +147,11 @@ static void *work(void *unused) {
 // --- names ---
 
 static void add_clean(Str *s, const char *name) {
-  for (const char *p = name; *p; p++) str_addc(s, (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' || *p == '.' ? *p : '_');
+  for (const char *p = name; *p; p++)
+    str_addc(s, (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+                        *p == '_' || *p == '-' || *p == '.'
+                    ? *p
+                    : '_');
 }
 
 // Buffers without a name are numbered in the order in which they are first dumped.
@@ -146,7 +172,8 @@ static void final_name(const RunDump *d, Str *out) {
     if (d->name) add_clean(out, d->name);
     else str_printf(out, "buffer%u", number_of(d->allocation));
     if (n > 1) str_printf(out, "-%u", n);
-    str_printf(out, ".%s%06u.%s", d->launch ? "" : "graph", d->launch ? d->launch : d->graph, asked.binary ? "bin" : "txt");
+    str_printf(out, ".%s%06u.%s", d->launch ? "" : "graph", d->launch ? d->launch : d->graph,
+               asked.binary ? "bin" : "txt");
     if (strmap_get(&taken, out->data) || access(out->data, F_OK) == 0) continue;
     strmap_put(&taken, mem_strdup(out->data), &taken);
     return;
@@ -165,7 +192,9 @@ const char *cli_dump_file(Run *r, const RunDump *d, void *user) {
     return name;
   }
   Job *j = mem_alloc(sizeof *j);
-  *j = (Job){.from = mem_strdup(d->from), .to = to.data, .type = diff_type(d->type, d->element ? d->element : 1)};
+  *j = (Job){.from = mem_strdup(d->from),
+             .to = to.data,
+             .type = diff_type(d->type, d->element ? d->element : 1)};
   pthread_mutex_lock(&lock);
   if (last) last = last->next = j;
   else first = last = j;

@@ -1,5 +1,6 @@
-// warpgrind expand run.wg --launch=N[..M]: launches of a run with --record=inputs run again, under the recorder, with what memory held before each of them. The result is a run file
-// like any other; names of buffers, host stacks and numbers of launches are those of the run that it comes from.
+// warpgrind expand run.wg --launch=N[..M]: launches of a run with --record=inputs run again, under
+// the recorder, with what memory held before each of them. The result is a run file like any other;
+// names of buffers, host stacks and numbers of launches are those of the run that it comes from.
 #define _GNU_SOURCE
 #include "cli/expand.h"
 
@@ -15,7 +16,8 @@ typedef struct Expand {
   Str out_name, map;
 } Expand;
 
-static const char usage[] = "usage: warpgrind expand FILE --launch=N[..M] [-o FILE] [--device=cpu|gpu] [--tool=LIST]";
+static const char usage[] =
+    "usage: warpgrind expand FILE --launch=N[..M] [-o FILE] [--device=cpu|gpu] [--tool=LIST]";
 
 static const char *value_of(const char *arg, const char *name) {
   size_t n = strlen(name);
@@ -26,7 +28,9 @@ static bool read_launches(Expand *x, const char *v, Error *err) {
   char *end;
   x->first = x->last = (uint32_t)strtoul(v, &end, 10);
   if (end[0] == '.' && end[1] == '.' && end[2]) x->last = (uint32_t)strtoul(end + 2, &end, 10);
-  return (*v >= '0' && *v <= '9' && !*end && x->first && x->last >= x->first) || error_set(err, "expand: --launch=%s: expected a number of a launch, or two as in 3..7.", v);
+  return (*v >= '0' && *v <= '9' && !*end && x->first && x->last >= x->first) ||
+         error_set(err, "expand: --launch=%s: expected a number of a launch, or two as in 3..7.",
+                   v);
 }
 
 static bool parse(int argc, char **argv, Expand *x, Error *err) {
@@ -39,7 +43,8 @@ static bool parse(int argc, char **argv, Expand *x, Error *err) {
     else if ((v = value_of(argv[i], "--tool"))) x->tool = v;
     else if ((v = value_of(argv[i], "--output"))) x->given_out = v;
     else if (!strcmp(argv[i], "-o") && i + 1 < argc) x->given_out = argv[++i];
-    else if (argv[i][0] == '-' && argv[i][1]) return error_set(err, "expand: unknown option %s. %s", argv[i], usage);
+    else if (argv[i][0] == '-' && argv[i][1])
+      return error_set(err, "expand: unknown option %s. %s", argv[i], usage);
     else if (x->path) return error_set(err, "expand: one run file at a time.");
     else x->path = argv[i];
   }
@@ -51,7 +56,8 @@ static void choose_name(Expand *x) {
   size_t n = strlen(x->path);
   if (n > 3 && !strcmp(x->path + n - 3, ".wg")) n -= 3;
   if (x->given_out) str_add(&x->out_name, x->given_out);
-  else if (x->first == x->last) str_printf(&x->out_name, "%.*s-launch%u.wg", (int)n, x->path, x->first);
+  else if (x->first == x->last)
+    str_printf(&x->out_name, "%.*s-launch%u.wg", (int)n, x->path, x->first);
   else str_printf(&x->out_name, "%.*s-launch%u-%u.wg", (int)n, x->path, x->first, x->last);
   x->out = x->out_name.data;
   str_printf(&x->map, "%s.map-%d", x->out, (int)getpid());
@@ -90,7 +96,10 @@ static bool look(Expand *x, Error *err) {
   store_close(store);
   if (any) set_addresses(&allocations);
   kept_allocations_free(&allocations);
-  if (any) err->text[0] = 0, x->last = last;
+  if (any) {
+    err->text[0] = 0;
+    x->last = last;
+  }
   return any;
 }
 
@@ -107,11 +116,27 @@ static int run(const Expand *x) {
   Str device = {0}, tool = {0};
   str_printf(&device, "--device=%s", x->device);
   str_printf(&tool, "--tool=%s", x->tool);
-  char *args[] = {"warpgrind", "--record", "--host-stacks=no", device.data, tool.data, "-q", "-o", (char *)x->out, "--", self, CLI_REPLAY, (char *)x->path, process, first, last, x->map.data, NULL};
+  char *args[] = {"warpgrind",
+                  "--record",
+                  "--host-stacks=no",
+                  device.data,
+                  tool.data,
+                  "-q",
+                  "-o",
+                  (char *)x->out,
+                  "--",
+                  self,
+                  CLI_REPLAY,
+                  (char *)x->path,
+                  process,
+                  first,
+                  last,
+                  x->map.data,
+                  NULL};
   fflush(NULL);
   pid_t pid = fork();
   if (!pid) {
-    personality(ADDR_NO_RANDOMIZE);        // so that addresses of the other run are free
+    personality(ADDR_NO_RANDOMIZE);  // so that addresses of the other run are free
     execv(self, args);
     _exit(EXIT_WARPGRIND);
   }
@@ -119,7 +144,9 @@ static int run(const Expand *x) {
   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   str_free(&device);
   str_free(&tool);
-  return pid < 0 ? EXIT_WARPGRIND : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
+  return pid < 0             ? EXIT_WARPGRIND
+         : WIFEXITED(status) ? WEXITSTATUS(status)
+                             : EXIT_SIGNAL + WTERMSIG(status);
 }
 
 // --- afterwards: what the first run knew ---
@@ -136,15 +163,20 @@ static bool read_map(const Expand *x, sqlite3 *db, Error *err) {
   Str text = {0}, line = {0};
   if (!file_read(x->map.data, &text, err)) return false;
   uint32_t launch = 0;
-  bool ok = sql(db, "CREATE TEMP TABLE was_allocation(base INTEGER, then_id INTEGER); CREATE TEMP TABLE was_launch(now INTEGER, number INTEGER, then_id INTEGER);", err);
+  bool ok = sql(db,
+                "CREATE TEMP TABLE was_allocation(base INTEGER, then_id INTEGER); CREATE TEMP "
+                "TABLE was_launch(now INTEGER, number INTEGER, then_id INTEGER);",
+                err);
   for (char *p = text.data, *next; ok && p && *p; p = next) {
     unsigned long long a;
     unsigned b;
     next = strchr(p, '\n');
     next = next ? next + 1 : p + strlen(p);
     line.len = 0;
-    if (sscanf(p, "allocation %llu %u", &a, &b) == 2) str_printf(&line, "INSERT INTO was_allocation VALUES (%llu, %u)", a, b);
-    else if (sscanf(p, "launch %llu %u", &a, &b) == 2) str_printf(&line, "INSERT INTO was_launch VALUES (%u, %llu, %u)", ++launch, a, b);
+    if (sscanf(p, "allocation %llu %u", &a, &b) == 2)
+      str_printf(&line, "INSERT INTO was_allocation VALUES (%llu, %u)", a, b);
+    else if (sscanf(p, "launch %llu %u", &a, &b) == 2)
+      str_printf(&line, "INSERT INTO was_launch VALUES (%u, %llu, %u)", ++launch, a, b);
     if (line.len) ok = sql(db, line.data, err);
   }
   str_free(&text);
@@ -154,30 +186,54 @@ static bool read_map(const Expand *x, sqlite3 *db, Error *err) {
 
 // Rows of stacks are taken over with other numbers. Objects of memory that only lay there go.
 static const char complete_sql[] =
-  "DELETE FROM was_allocation WHERE rowid NOT IN (SELECT max(rowid) FROM was_allocation GROUP BY base);"
-  "CREATE TEMP TABLE used AS SELECT stack AS id FROM was.allocation WHERE id IN (SELECT then_id FROM was_allocation) UNION SELECT stack FROM was.launch WHERE id IN (SELECT then_id FROM was_launch);"
-  "DELETE FROM used WHERE id IS NULL OR id = 0;"
-  "CREATE TEMP TABLE first_free AS SELECT (SELECT coalesce(max(id), 0) FROM stack) + (SELECT coalesce(max(id), 0) FROM allocation) + (SELECT coalesce(max(id), 0) FROM step) AS id;"
-  "INSERT INTO stack SELECT s.id + f.id, (SELECT min(id) FROM process), s.python FROM was.stack s, first_free f WHERE s.id IN (SELECT id FROM used);"
-  "INSERT INTO frame SELECT r.stack + f.id, r.depth, r.address, r.object, r.function, r.file, r.line, r.inlined, r.python FROM was.frame r, first_free f WHERE r.stack IN (SELECT id FROM used);"
-  "DELETE FROM allocation WHERE kind = 'virtual' AND base NOT IN (SELECT base FROM was_allocation);"
-  "UPDATE allocation SET (kind, name, pointer, stack) = (SELECT t.kind, t.name, t.pointer, CASE WHEN t.stack THEN t.stack + (SELECT id FROM first_free) ELSE 0 END "
-  "  FROM was_allocation w JOIN was.allocation t ON t.id = w.then_id WHERE w.base = allocation.base) WHERE base IN (SELECT base FROM was_allocation) AND kind <> 'virtual';"
-  "DELETE FROM allocation WHERE kind = 'virtual';"
-  "UPDATE launch SET (stack, stream) = (SELECT CASE WHEN t.stack THEN t.stack + (SELECT id FROM first_free) ELSE 0 END, t.stream FROM was_launch w JOIN was.launch t ON t.id = w.then_id "
-  "  WHERE w.now = launch.number) WHERE number IN (SELECT now FROM was_launch);"
-  "UPDATE step SET stack = (SELECT l.stack FROM launch l WHERE l.id = step.launch) WHERE kind = 'launch';"
-  "UPDATE trace_chunk SET launch = (SELECT w.number & 16777215 FROM was_launch w WHERE w.now = trace_chunk.launch) WHERE launch IN (SELECT now FROM was_launch);"
-  "UPDATE launch SET number = (SELECT w.number FROM was_launch w WHERE w.now = launch.number) WHERE number IN (SELECT now FROM was_launch);"
-  "UPDATE meta SET value = (SELECT value FROM was.meta WHERE key = 'program') WHERE key = 'program';"
-  "UPDATE process SET program = (SELECT t.program FROM was.process t ORDER BY t.id LIMIT 1), arguments = (SELECT t.arguments FROM was.process t ORDER BY t.id LIMIT 1);";
+    "DELETE FROM was_allocation WHERE rowid NOT IN (SELECT max(rowid) FROM was_allocation GROUP BY "
+    "base);"
+    "CREATE TEMP TABLE used AS SELECT stack AS id FROM was.allocation WHERE id IN (SELECT then_id "
+    "FROM was_allocation) UNION SELECT stack FROM was.launch WHERE id IN (SELECT then_id FROM "
+    "was_launch);"
+    "DELETE FROM used WHERE id IS NULL OR id = 0;"
+    "CREATE TEMP TABLE first_free AS SELECT (SELECT coalesce(max(id), 0) FROM stack) + (SELECT "
+    "coalesce(max(id), 0) FROM allocation) + (SELECT coalesce(max(id), 0) FROM step) AS id;"
+    "INSERT INTO stack SELECT s.id + f.id, (SELECT min(id) FROM process), s.python FROM was.stack "
+    "s, first_free f WHERE s.id IN (SELECT id FROM used);"
+    "INSERT INTO frame SELECT r.stack + f.id, r.depth, r.address, r.object, r.function, r.file, "
+    "r.line, r.inlined, r.python FROM was.frame r, first_free f WHERE r.stack IN (SELECT id FROM "
+    "used);"
+    "DELETE FROM allocation WHERE kind = 'virtual' AND base NOT IN (SELECT base FROM "
+    "was_allocation);"
+    "UPDATE allocation SET (kind, name, pointer, stack) = (SELECT t.kind, t.name, t.pointer, CASE "
+    "WHEN t.stack THEN t.stack + (SELECT id FROM first_free) ELSE 0 END "
+    "  FROM was_allocation w JOIN was.allocation t ON t.id = w.then_id WHERE w.base = "
+    "allocation.base) WHERE base IN (SELECT base FROM was_allocation) AND kind <> 'virtual';"
+    "DELETE FROM allocation WHERE kind = 'virtual';"
+    "UPDATE launch SET (stack, stream) = (SELECT CASE WHEN t.stack THEN t.stack + (SELECT id FROM "
+    "first_free) ELSE 0 END, t.stream FROM was_launch w JOIN was.launch t ON t.id = w.then_id "
+    "  WHERE w.now = launch.number) WHERE number IN (SELECT now FROM was_launch);"
+    "UPDATE step SET stack = (SELECT l.stack FROM launch l WHERE l.id = step.launch) WHERE kind = "
+    "'launch';"
+    "UPDATE trace_chunk SET launch = (SELECT w.number & 16777215 FROM was_launch w WHERE w.now = "
+    "trace_chunk.launch) WHERE launch IN (SELECT now FROM was_launch);"
+    "UPDATE launch SET number = (SELECT w.number FROM was_launch w WHERE w.now = launch.number) "
+    "WHERE number IN (SELECT now FROM was_launch);"
+    "UPDATE meta SET value = (SELECT value FROM was.meta WHERE key = 'program') WHERE key = "
+    "'program';"
+    "UPDATE process SET program = (SELECT t.program FROM was.process t ORDER BY t.id LIMIT 1), "
+    "arguments = (SELECT t.arguments FROM was.process t ORDER BY t.id LIMIT 1);";
 
-// Proofs of sources (source_proof.c) stay valid; the run itself makes none. Files of older versions have no such table.
+// Proofs of sources (source_proof.c) stay valid; the run itself makes none. Files of older versions
+// have no such table.
 static bool copy_proofs(sqlite3 *db, Error *err) {
   sqlite3_stmt *s = NULL;
-  bool has = sqlite3_prepare_v2(db, "SELECT 1 FROM was.sqlite_master WHERE type = 'table' AND name = 'source_file'", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+  bool has = sqlite3_prepare_v2(
+                 db,
+                 "SELECT 1 FROM was.sqlite_master WHERE type = 'table' AND name = 'source_file'",
+                 -1, &s, NULL) == SQLITE_OK &&
+             sqlite3_step(s) == SQLITE_ROW;
   sqlite3_finalize(s);
-  return !has || sql(db, "INSERT OR IGNORE INTO source_file SELECT path, real, proof FROM was.source_file WHERE path IN (SELECT file FROM place)", err);
+  return !has || sql(db,
+                     "INSERT OR IGNORE INTO source_file SELECT path, real, proof FROM "
+                     "was.source_file WHERE path IN (SELECT file FROM place)",
+                     err);
 }
 
 static bool complete(const Expand *x, Error *err) {
@@ -185,10 +241,15 @@ static bool complete(const Expand *x, Error *err) {
   sqlite3_stmt *s = NULL;
   if (!store) return false;
   sqlite3 *db = store->db;
-  bool ok = sqlite3_prepare_v2(db, "ATTACH ? AS was", -1, &s, NULL) == SQLITE_OK && sqlite3_bind_text(s, 1, x->path, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(s) == SQLITE_DONE;
+  bool ok = sqlite3_prepare_v2(db, "ATTACH ? AS was", -1, &s, NULL) == SQLITE_OK &&
+            sqlite3_bind_text(s, 1, x->path, -1, SQLITE_STATIC) == SQLITE_OK &&
+            sqlite3_step(s) == SQLITE_DONE;
   sqlite3_finalize(s);
-  ok = (ok || error_set(err, "expand: %s.", store_message(db))) && read_map(x, db, err) && sql(db, "BEGIN", err) && sql(db, complete_sql, err) && copy_proofs(db, err);
-  char *more = sqlite3_mprintf("INSERT OR REPLACE INTO meta VALUES ('expanded_from', %Q), ('expanded_launches', '%u..%u')", x->path, x->first, x->last);
+  ok = (ok || error_set(err, "expand: %s.", store_message(db))) && read_map(x, db, err) &&
+       sql(db, "BEGIN", err) && sql(db, complete_sql, err) && copy_proofs(db, err);
+  char *more = sqlite3_mprintf(
+      "INSERT OR REPLACE INTO meta VALUES ('expanded_from', %Q), ('expanded_launches', '%u..%u')",
+      x->path, x->first, x->last);
   ok = ok && sql(db, more, err) && sql(db, "COMMIT", err);
   sqlite3_free(more);
   store_close(store);
@@ -206,7 +267,8 @@ int cli_expand(int argc, char **argv) {
   Error err = {{0}};
   if (!parse(argc, argv, &x, &err) || !look(&x, &err)) return cli_fail("%s", err.text);
   choose_name(&x);
-  if (is_same_file(x.path, x.out)) return cli_fail("expand: -o %s is the run file that is expanded: give another name.", x.out);
+  if (is_same_file(x.path, x.out))
+    return cli_fail("expand: -o %s is the run file that is expanded: give another name.", x.out);
   unlink(x.map.data);
   int code = run(&x);
   bool ok = access(x.map.data, R_OK) == 0 && complete(&x, &err);

@@ -23,7 +23,9 @@ struct CliFollow {
 static void print_finding(Run *r, const RunFinding *finding, void *user) {
   CliFollow *f = user;
   uint64_t limit = options_number(f->options, OPT_MAX_ERRORS);
-  if (f->printed == limit) log_error("%llu findings have been printed; further ones are only counted (--max-errors)", (unsigned long long)limit);
+  if (f->printed == limit)
+    log_error("%llu findings have been printed; further ones are only counted (--max-errors)",
+              (unsigned long long)limit);
   if (f->printed++ >= limit) return;
   Str text = {0};
   report_finding(r, finding, &text);
@@ -83,7 +85,8 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
 }
 
 bool cli_follow_start(CliFollow *f, Error *err) {
-  if (!cli_record_start(f->options, f->reader, &f->run, err) || !channel_start(f->reader, err)) return false;
+  if (!cli_record_start(f->options, f->reader, &f->run, err) || !channel_start(f->reader, err))
+    return false;
   int failed = thread_start(&f->thread, receive, f);
   f->started = !failed;
   return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));

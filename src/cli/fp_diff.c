@@ -1,12 +1,16 @@
-// warpgrind fp-diff A.json B.json: which floating-point exceptions two runs have that the other does not, by source line; for example
-// with and without --use_fast_math.
+// warpgrind fp-diff A.json B.json: which floating-point exceptions two runs have that the other
+// does not, by source line; for example with and without --use_fast_math.
 #include "cli/cli.h"
 
 // --- just enough JSON: a walk over one text ---
-typedef struct Json { const char *at, *end; bool bad; } Json;
+typedef struct Json {
+  const char *at, *end;
+  bool bad;
+} Json;
 
 static void skip_space(Json *j) {
-  while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r')) j->at++;
+  while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
+    j->at++;
 }
 static bool take(Json *j, char c) {
   skip_space(j);
@@ -51,7 +55,11 @@ static void skip_value(Json *j, unsigned depth) {
 }
 
 // --- places ---
-typedef struct Place { char *kind, *format, *file, *kernel; unsigned long long line, count; bool matched; } Place;
+typedef struct Place {
+  char *kind, *format, *file, *kernel;
+  unsigned long long line, count;
+  bool matched;
+} Place;
 typedef VEC(Place) Places;
 static const char *const kinds[] = {"fp-nan", "fp-inf", "fp-div0", "fp-subnormal"};
 
@@ -60,9 +68,15 @@ static bool is_exception(const Place *p) {
     if (p->kind && !strcmp(p->kind, kinds[i])) return true;
   return false;
 }
-static void drop(Place *p) { free(p->kind), free(p->format), free(p->file), free(p->kernel); }
+static void drop(Place *p) {
+  free(p->kind);
+  free(p->format);
+  free(p->file);
+  free(p->kernel);
+}
 
-// The functions of CUDA's and the compiler's headers are nobody's source: the line that calls them counts.
+// The functions of CUDA's and the compiler's headers are nobody's source: the line that calls them
+// counts.
 static bool is_header(const char *file) { return file && strstr(file, "/include/"); }
 
 static void read_callers(Json *j, Place *p) {
@@ -103,9 +117,17 @@ static void read_finding(Json *j, Places *out) {
     read_string(j, &key);
     if (!take(j, ':')) j->bad = true;
     if (j->bad) break;
-    char **field = !strcmp(key.data, "kind") ? &p.kind : !strcmp(key.data, "format") ? &p.format : !strcmp(key.data, "file") ? &p.file
-                 : !strcmp(key.data, "kernel_readable") || (!strcmp(key.data, "kernel") && !p.kernel) ? &p.kernel : NULL;
-    unsigned long long *number = !strcmp(key.data, "line") || !strcmp(key.data, "ptx_line") ? &p.line : !strcmp(key.data, "count") ? &p.count : NULL;
+    char **field = !strcmp(key.data, "kind")     ? &p.kind
+                   : !strcmp(key.data, "format") ? &p.format
+                   : !strcmp(key.data, "file")   ? &p.file
+                   : !strcmp(key.data, "kernel_readable") ||
+                           (!strcmp(key.data, "kernel") && !p.kernel)
+                       ? &p.kernel
+                       : NULL;
+    unsigned long long *number = !strcmp(key.data, "line") || !strcmp(key.data, "ptx_line")
+                                     ? &p.line
+                                 : !strcmp(key.data, "count") ? &p.count
+                                                              : NULL;
     skip_space(j);
     if (field) {
       read_string(j, &text);
@@ -148,7 +170,8 @@ static bool read_report(const char *path, Places *out, Error *err) {
   }
   str_free(&key);
   str_free(&text);
-  return (found && !j.bad) || error_set(err, "%s is not a report that warpgrind --json wrote", path);
+  return (found && !j.bad) ||
+         error_set(err, "%s is not a report that warpgrind --json wrote", path);
 }
 
 // --- comparison ---
@@ -158,7 +181,9 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : shown(path);
 }
 static bool same(const Place *a, const Place *b) {
-  return a->line == b->line && !strcmp(a->kind, b->kind) && !strcmp(shown(a->format), shown(b->format)) && !strcmp(base_name(a->file), base_name(b->file)) &&
+  return a->line == b->line && !strcmp(a->kind, b->kind) &&
+         !strcmp(shown(a->format), shown(b->format)) &&
+         !strcmp(base_name(a->file), base_name(b->file)) &&
          !strcmp(shown(a->kernel), shown(b->kernel));
 }
 static void match(Places *a, Places *b) {
@@ -174,8 +199,10 @@ static void print_table(const char *name, const Places *p) {
   for (size_t f = 0; f < ARRAY_LEN(formats); f++) {
     unsigned n[4] = {0};
     for (uint32_t i = 0; i < p->len; i++)
-      for (size_t k = 0; k < 4; k++) n[k] += !strcmp(p->data[i].kind, kinds[k]) && !strcmp(shown(p->data[i].format), formats[f]);
-    if (n[0] + n[1] + n[2] + n[3]) printf("%-24.24s %-5s %6u %6u %6u %6u\n", name, formats[f], n[0], n[1], n[2], n[3]);
+      for (size_t k = 0; k < 4; k++)
+        n[k] += !strcmp(p->data[i].kind, kinds[k]) && !strcmp(shown(p->data[i].format), formats[f]);
+    if (n[0] + n[1] + n[2] + n[3])
+      printf("%-24.24s %-5s %6u %6u %6u %6u\n", name, formats[f], n[0], n[1], n[2], n[3]);
   }
 }
 static unsigned print_only(const char *name, const Places *p) {
@@ -184,7 +211,8 @@ static unsigned print_only(const char *name, const Places *p) {
     const Place *x = &p->data[i];
     if (x->matched) continue;
     n++;
-    printf("only in %s: %s %s at %s:%llu, %llu times, kernel %s\n", name, x->kind, shown(x->format), base_name(x->file), x->line, x->count, shown(x->kernel));
+    printf("only in %s: %s %s at %s:%llu, %llu times, kernel %s\n", name, x->kind, shown(x->format),
+           base_name(x->file), x->line, x->count, shown(x->kernel));
   }
   return n;
 }
@@ -193,7 +221,8 @@ int cli_fp_diff(int argc, char **argv) {
   if (argc != 3) return cli_fail("usage: warpgrind fp-diff A.json B.json");
   Places a = {0}, b = {0};
   Error err = {{0}};
-  if (!read_report(argv[1], &a, &err) || !read_report(argv[2], &b, &err)) return cli_fail("fp-diff: %s", err.text);
+  if (!read_report(argv[1], &a, &err) || !read_report(argv[2], &b, &err))
+    return cli_fail("fp-diff: %s", err.text);
   match(&a, &b);
   printf("%-24s %-5s %6s %6s %6s %6s\n", "places with exceptions", "", "NaN", "Inf", "Div0", "Sub");
   print_table(base_name(argv[1]), &a);

@@ -1,5 +1,6 @@
-// --fp-rerun: kernels in which fast mode saw NaN or infinity and not where it came from are tested at every instruction in a second run of the program. What it
-// finds joins the report; coverage, exit code and output are the first run's.
+// --fp-rerun: kernels in which fast mode saw NaN or infinity and not where it came from are tested
+// at every instruction in a second run of the program. What it finds joins the report; coverage,
+// exit code and output are the first run's.
 #define _GNU_SOURCE
 
 #include "cli/fp_rerun.h"
@@ -12,9 +13,11 @@
 
 bool cli_fp_rerun_check(const Options *o, Error *err) {
   if (!options_flag(o, OPT_FP_RERUN)) return true;
-  if (!strstr(options_text(o, OPT_TOOL), "fpcheck")) return error_set(err, "--fp-rerun is for --tool=fpcheck.");
+  if (!strstr(options_text(o, OPT_TOOL), "fpcheck"))
+    return error_set(err, "--fp-rerun is for --tool=fpcheck.");
   if (lseek(0, 0, SEEK_CUR) < 0 && errno == ESPIPE && !isatty(0))
-    return error_set(err, "--fp-rerun: standard input is a pipe or a socket, which cannot be read a second time. Give the program a file (< FILE) or < /dev/null.");
+    return error_set(err, "--fp-rerun: standard input is a pipe or a socket, which cannot be read "
+                          "a second time. Give the program a file (< FILE) or < /dev/null.");
   return true;
 }
 
@@ -22,7 +25,8 @@ void cli_fp_rerun_remember(CliRerun *a) {
   *a = (CliRerun){.input = lseek(0, 0, SEEK_CUR), .output = -1};
 }
 
-// ^(name|name)$ for --kernel. Names are as linked: letters, digits, _ and $ but for lambdas and the like.
+// ^(name|name)$ for --kernel. Names are as linked: letters, digits, _ and $ but for lambdas and the
+// like.
 static void add_name(Str *list, const char *name) {
   str_add(list, list->len ? "|" : "^(");
   for (; *name; name++) {
@@ -53,10 +57,15 @@ bool cli_fp_rerun_begin(CliRerun *a, const Options *o, Run *r, RunStats *stats) 
     wanted = false;
   }
   if (wanted) {
-    log_line("--fp-rerun: the program runs a second time, without its standard output; tested at every instruction: %s", readable.data);
+    log_line("--fp-rerun: the program runs a second time, without its standard output; tested at "
+             "every instruction: %s",
+             readable.data);
     setenv("WARPGRIND_FP_MODE", "full", 1);
     setenv("WARPGRIND_KERNEL", list.data, 1);
-    a->launches = stats->launches, a->kernels = stats->kernels, a->checked = r->checked_launches, a->nkernels = r->kernels.len;
+    a->launches = stats->launches;
+    a->kernels = stats->kernels;
+    a->checked = r->checked_launches;
+    a->nkernels = r->kernels.len;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     fflush(stdout);
     a->output = null < 0 ? -1 : fcntl(1, F_DUPFD_CLOEXEC, 10);

@@ -1,5 +1,6 @@
-// warpgrind gold ./app: the virtual device as the standard. The program runs on both devices, first with hashes only; where these differ, once more with the contents of what
-// launches write, and the first launch is named that differs by more than its instructions may. docs/diff.md.
+// warpgrind gold ./app: the virtual device as the standard. The program runs on both devices, first
+// with hashes only; where these differ, once more with the contents of what launches write, and the
+// first launch is named that differs by more than its instructions may. docs/diff.md.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -19,14 +20,16 @@ typedef struct Gold {
   DiffGold rules;
   uint32_t elements;
   const char *keep, *json;
-  VEC(char *) passed;                      // options for both runs
+  VEC(char *) passed;  // options for both runs
   char **program;
   Str folder;
-  Str text;                                // what is said
-  Str list;                                // … and as JSON: kernels that may differ
+  Str text;  // what is said
+  Str list;  // … and as JSON: kernels that may differ
 } Gold;
 
-static int refuse(const Error *err) { return cli_fail_as("warpgrind gold", CANNOT, "%s", err->text); }
+static int refuse(const Error *err) {
+  return cli_fail_as("warpgrind gold", CANNOT, "%s", err->text);
+}
 
 // --- the command line ---
 
@@ -45,7 +48,8 @@ static bool read_devices(Gold *g, const char *v, Error *err) {
       if (strlen(known[k]) == n && !strncmp(known[k], start, n)) g->devices[i] = known[k];
     if (!comma) break;
   }
-  return (comma && g->devices[0] && g->devices[1]) || error_set(err, "--devices=%s: expected two of cpu and gpu, with a comma between them.", v);
+  return (comma && g->devices[0] && g->devices[1]) ||
+         error_set(err, "--devices=%s: expected two of cpu and gpu, with a comma between them.", v);
 }
 
 static bool parse(int argc, char **argv, Gold *g, Error *err) {
@@ -65,7 +69,8 @@ static bool parse(int argc, char **argv, Gold *g, Error *err) {
     } else if ((v = value_of(argv[i], "--keep"))) g->keep = v;
     else if ((v = value_of(argv[i], "--json"))) g->json = v;
     else if ((v = value_of(argv[i], "--elements"))) g->elements = (uint32_t)strtoul(v, NULL, 10);
-    else if (!strncmp(argv[i], "--device=", 9) || !strncmp(argv[i], "--output", 8) || !strcmp(argv[i], "-o") || !strncmp(argv[i], "--dump-buffers", 14))
+    else if (!strncmp(argv[i], "--device=", 9) || !strncmp(argv[i], "--output", 8) ||
+             !strcmp(argv[i], "-o") || !strncmp(argv[i], "--dump-buffers", 14))
       return error_set(err, "%s is not for warpgrind gold: it chooses that itself.", argv[i]);
     else vec_push(&g->passed, argv[i]);
   }
@@ -99,7 +104,7 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
   vec_push(&args, "--");
   for (char **p = g->program; *p; p++) vec_push(&args, *p);
   vec_push(&args, NULL);
-  lseek(0, 0, SEEK_SET);                   // input from a file is there for each run
+  lseek(0, 0, SEEK_SET);  // input from a file is there for each run
   fflush(NULL);
   pid_t pid = fork();
   if (!pid) {
@@ -110,13 +115,16 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
   }
   int status = 0;
   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  int code = pid < 0 ? EXIT_WARPGRIND : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  int code = pid < 0             ? EXIT_WARPGRIND
+             : WIFEXITED(status) ? WEXITSTATUS(status)
+                                 : 128 + WTERMSIG(status);
   bool ok = access(file.data, R_OK) == 0;
   if (!ok) {
     Str words = {0};
     Error ignored;
     if (!file_read(said.data, &words, &ignored)) words.len = 0;
-    error_set(err, "the program could not be run on %s (exit code %d)%s%s", g->devices[run], code, words.len ? ": " : ".", words.len ? words.data : "");
+    error_set(err, "the program could not be run on %s (exit code %d)%s%s", g->devices[run], code,
+              words.len ? ": " : ".", words.len ? words.data : "");
     str_free(&words);
   }
   vec_free(&args);
@@ -128,7 +136,7 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
 static bool load(const Gold *g, int run, bool dumps, DiffRun *out, Error *err) {
   Str file = {0};
   path_of(g, run, dumps ? "-contents.wg" : ".wg", &file);
-  bool ok = diff_run_load(file.data, out, err);      // keeps the name: it is not freed
+  bool ok = diff_run_load(file.data, out, err);  // keeps the name: it is not freed
   return ok;
 }
 
@@ -143,9 +151,10 @@ static void find_restless(const DiffRun *one, const DiffRun *two, const char *de
     DiffResult r;
     if (!p.a || !p.b) continue;
     diff_compare(&d, p, &r);
-    if (r.different && p.a->kernel && !strmap_get(out, p.a->kernel)) strmap_put(out, mem_strdup(p.a->kernel), (void *)device);
+    if (r.different && p.a->kernel && !strmap_get(out, p.a->kernel))
+      strmap_put(out, mem_strdup(p.a->kernel), (void *)device);
     diff_result_free(&r);
-    if (out->len) break;                   // what comes behind has it from there
+    if (out->len) break;  // what comes behind has it from there
   }
   diff_free(&d);
 }
@@ -157,8 +166,11 @@ static void say_kernels(Gold *g, const DiffRun *run, const StrMap *restless) {
     const char *device = s->kernel ? strmap_get(restless, s->kernel) : NULL;
     if (!s->kernel || (!s->numerics && !device) || strmap_get(&said, s->kernel)) continue;
     strmap_put(&said, s->kernel, (void *)s);
-    if (s->numerics && s->numerics->order) str_printf(&g->text, "%s depends on the order of threads: %s\n", s->kernel, s->numerics->order);
-    if (device) str_printf(&g->text, "%s computed something else in a second run on %s\n", s->kernel, device);
+    if (s->numerics && s->numerics->order)
+      str_printf(&g->text, "%s depends on the order of threads: %s\n", s->kernel,
+                 s->numerics->order);
+    if (device)
+      str_printf(&g->text, "%s computed something else in a second run on %s\n", s->kernel, device);
     json_open(&g->list, NULL, '{');
     json_text(&g->list, "kernel", s->kernel);
     if (s->numerics) json_text(&g->list, "approximate", s->numerics->approximate);
@@ -171,8 +183,10 @@ static void say_kernels(Gold *g, const DiffRun *run, const StrMap *restless) {
 
 static void add_summary(Gold *g, const Diff *d, uint64_t launches, uint64_t inexact) {
   str_printf(&g->text, "%llu launches compared", (unsigned long long)launches);
-  if (inexact) str_printf(&g->text, ", %llu of them within their limits", (unsigned long long)inexact);
-  if (d->not_compared) str_printf(&g->text, "; %llu buffers were not compared", (unsigned long long)d->not_compared);
+  if (inexact)
+    str_printf(&g->text, ", %llu of them within their limits", (unsigned long long)inexact);
+  if (d->not_compared)
+    str_printf(&g->text, "; %llu buffers were not compared", (unsigned long long)d->not_compared);
   str_add(&g->text, "\n");
 }
 
@@ -187,7 +201,8 @@ static int judge(Gold *g, const DiffRun *a, const DiffRun *b, bool contents, Str
     DiffResult r;
     Str why = {0};
     if (!p.a || !p.b) {
-      str_printf(&g->text, "on %s there is a launch that the other device has not: ", g->devices[p.a ? 0 : 1]);
+      str_printf(&g->text, "on %s there is a launch that the other device has not: ",
+                 g->devices[p.a ? 0 : 1]);
       diff_step_name(p.a ? p.a : p.b, &g->text);
       str_add(&g->text, "\n");
       code = DIFFERS;
@@ -196,12 +211,18 @@ static int judge(Gold *g, const DiffRun *a, const DiffRun *b, bool contents, Str
     diff_gold_rules(&gold, a, p.a, &d.rules, &why);
     diff_compare(&d, p, &r);
     launches++;
-    if (r.inexact && !r.different && !inexact++ && !gold.inherits) gold.inherits = true, gold.since = p.a->launch;
+    if (r.inexact && !r.different && !inexact++ && !gold.inherits) {
+      gold.inherits = true;
+      gold.since = p.a->launch;
+    }
     if (r.different) {
-      str_printf(&g->text, "the first launch that computes something else on %s than on %s is ", g->devices[1], g->devices[0]);
+      str_printf(&g->text, "the first launch that computes something else on %s than on %s is ",
+                 g->devices[1], g->devices[0]);
       diff_result_text(&d, &r, &g->text);
       if (why.len) str_printf(&g->text, "    %s\n", why.data);
-      else str_add(&g->text, "    it must be the same bit by bit: nothing in it may round differently, and what it read was the same\n");
+      else
+        str_add(&g->text, "    it must be the same bit by bit: nothing in it may round "
+                          "differently, and what it read was the same\n");
       if (!contents) str_add(&g->text, "    which elements is not known: there were no contents\n");
       json_key(json, "first");
       diff_result_json(&r, json);
@@ -212,8 +233,13 @@ static int judge(Gold *g, const DiffRun *a, const DiffRun *b, bool contents, Str
     str_free(&why);
   }
   if (code == SAME && d.buffers == d.not_compared) code = CANNOT;
-  if (code == SAME && !inexact) str_printf(&g->text, "%s and %s computed the same, bit by bit\n", g->devices[0], g->devices[1]);
-  if (code == SAME && inexact) str_printf(&g->text, "%s and %s computed the same, within the limits of approximate instructions and of the order of threads\n", g->devices[0], g->devices[1]);
+  if (code == SAME && !inexact)
+    str_printf(&g->text, "%s and %s computed the same, bit by bit\n", g->devices[0], g->devices[1]);
+  if (code == SAME && inexact)
+    str_printf(&g->text,
+               "%s and %s computed the same, within the limits of approximate instructions and of "
+               "the order of threads\n",
+               g->devices[0], g->devices[1]);
   add_summary(g, &d, launches, inexact);
   json_number(json, "launches", launches);
   json_number(json, "launches_within_limits", inexact);
@@ -249,10 +275,14 @@ static int compare(Gold *g, Str *json) {
   Error err = {{0}};
   DiffRun first[2] = {{.nsteps = 0}}, second[2] = {{.nsteps = 0}};
   for (int i = 0; i < 2; i++)
-    if (!run_once(g, i, false, i == 0, &err) || !load(g, i, false, &first[i], &err)) return refuse(&err);
+    if (!run_once(g, i, false, i == 0, &err) || !load(g, i, false, &first[i], &err))
+      return refuse(&err);
   bool differ = hashes_differ(&first[0], &first[1]), contents = differ;
   if (differ && bytes_of(&first[0]) > most) {
-    str_printf(&g->text, "launches wrote %.1f GB in all: too much to keep their contents, so that nothing may differ (--kernel chooses kernels)\n", (double)bytes_of(&first[0]) / 1e9);
+    str_printf(&g->text,
+               "launches wrote %.1f GB in all: too much to keep their contents, so that nothing "
+               "may differ (--kernel chooses kernels)\n",
+               (double)bytes_of(&first[0]) / 1e9);
     contents = false;
   }
   StrMap restless = {0};
@@ -265,17 +295,20 @@ static int compare(Gold *g, Str *json) {
   say_kernels(g, &runs[0], &restless);
   int code = judge(g, &runs[0], &runs[1], contents, json);
   if (code == CANNOT) cli_fail_as("warpgrind gold", CANNOT, "no buffer could be compared.");
-  return code;                             // the command ends: runs are not freed
+  return code;  // the command ends: runs are not freed
 }
 
 static bool make_folder(Gold *g, Error *err) {
   if (g->keep) {
     str_add(&g->folder, g->keep);
-    return (mkdir(g->keep, 0777) == 0 || errno == EEXIST) || error_set(err, "--keep: the folder %s cannot be made: %s.", g->keep, strerror(errno));
+    return (mkdir(g->keep, 0777) == 0 || errno == EEXIST) ||
+           error_set(err, "--keep: the folder %s cannot be made: %s.", g->keep, strerror(errno));
   }
   const char *parent = getenv("TMPDIR");
   str_printf(&g->folder, "%s/warpgrind-gold-XXXXXX", parent && *parent ? parent : P_tmpdir);
-  return mkdtemp(g->folder.data) || error_set(err, "no folder for what the runs keep can be made: %s: %s.", g->folder.data, strerror(errno));
+  return mkdtemp(g->folder.data) ||
+         error_set(err, "no folder for what the runs keep can be made: %s: %s.", g->folder.data,
+                   strerror(errno));
 }
 
 static void remove_folder(const char *path) {
@@ -303,7 +336,9 @@ int cli_gold(int argc, char **argv) {
   bool json_out = g.json && !strcmp(g.json, "-");
   if (g.text.len) fputs(g.text.data, json_out ? stderr : stdout);
   if (json_out) fputs(json.data, stdout);
-  else if (g.json && (!cli_may_overwrite(g.json, NULL, &err) || !file_write(g.json, json.data, json.len, &err))) code = cli_fail_as("warpgrind gold", EXIT_WARPGRIND, "%s.", err.text);
+  else if (g.json && (!cli_may_overwrite(g.json, NULL, &err) ||
+                      !file_write(g.json, json.data, json.len, &err)))
+    code = cli_fail_as("warpgrind gold", EXIT_WARPGRIND, "%s.", err.text);
   if (g.keep) fprintf(json_out ? stderr : stdout, "the runs are in %s\n", g.folder.data);
   else remove_folder(g.folder.data);
   return code;

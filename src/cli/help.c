@@ -6,19 +6,23 @@
 
 static const char *const groups[] = {"Checks", "Recording", "Device", "Report", "Program"};
 
-static const char intro[] =
-  "Warpgrind runs CUDA programs and checks what their kernels do, on a GPU or with none: on a virtual device made of the CPU's cores.";
+static const char intro[] = "Warpgrind runs CUDA programs and checks what their kernels do, on a "
+                            "GPU or with none: on a virtual device made of the CPU's cores.";
 
-static const struct { const char *code, *meaning; } exit_codes[] = {
-  {"program's", "the program's own exit code, when there are no findings"},
-  {"99", "there are findings (--error-exitcode)"},
-  {"125", "Warpgrind could not do its work; the reason is printed"},
-  {"126", "the program could not be executed"},
-  {"127", "the program was not found"},
-  {"128+N", "the program was ended by signal N"},
+static const struct {
+  const char *code, *meaning;
+} exit_codes[] = {
+    {"program's", "the program's own exit code, when there are no findings"},
+    {"99", "there are findings (--error-exitcode)"},
+    {"125", "Warpgrind could not do its work; the reason is printed"},
+    {"126", "the program could not be executed"},
+    {"127", "the program was not found"},
+    {"128+N", "the program was ended by signal N"},
 };
 
-static const struct { const char *name, *help; } tools[] = {
+static const struct {
+  const char *name, *help;
+} tools[] = {
 #define TOOL(id, name, help) {#name, help},
 #include "tools/tools.def"
 };
@@ -61,7 +65,8 @@ static void option_right(const OptionInfo *info, Str *out) {
 
 void cli_print_help(FILE *f) {
   fprintf(f, "usage: warpgrind [options] [--] program [arguments…]\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++) fprintf(f, "       warpgrind %s\n", cli_subcommands[i].usage);
+  for (unsigned i = 0; i < cli_nsubcommands; i++)
+    fprintf(f, "       warpgrind %s\n", cli_subcommands[i].usage);
   fprintf(f, "\n%s\n", intro);
   for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
     fprintf(f, "\n%s:\n", groups[g]);
@@ -86,8 +91,10 @@ void cli_print_help(FILE *f) {
   }
   print_row(f, "--help, --man, --version", "This text, the manual page (troff), the version");
   fprintf(f, "\nExit code:\n");
-  for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++) print_row(f, exit_codes[i].code, exit_codes[i].meaning);
-  fprintf(f, "\nEvery option can also be given as an environment variable: --log-file=x is WARPGRIND_LOG_FILE=x.\n");
+  for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
+    print_row(f, exit_codes[i].code, exit_codes[i].meaning);
+  fprintf(f, "\nEvery option can also be given as an environment variable: --log-file=x is "
+             "WARPGRIND_LOG_FILE=x.\n");
 }
 
 void cli_print_subcommand(const CliSubcommand *s, FILE *f) {
@@ -118,8 +125,11 @@ static void print_man_entry(FILE *f, const char *left, const char *right) {
 
 void cli_print_man(FILE *f) {
   fprintf(f, ".TH WARPGRIND 1 \"\" \"warpgrind %s\" \"User Commands\"\n", WARPGRIND_VERSION);
-  fprintf(f, ".SH NAME\nwarpgrind \\- run and check CUDA programs, with or without a GPU\n.SH SYNOPSIS\n");
-  fprintf(f, "\\fBwarpgrind\\fR [\\fIoptions\\fR] [\\-\\-] \\fIprogram\\fR [\\fIarguments\\fR...]\n");
+  fprintf(
+      f,
+      ".SH NAME\nwarpgrind \\- run and check CUDA programs, with or without a GPU\n.SH SYNOPSIS\n");
+  fprintf(f,
+          "\\fBwarpgrind\\fR [\\fIoptions\\fR] [\\-\\-] \\fIprogram\\fR [\\fIarguments\\fR...]\n");
   for (unsigned i = 0; i < cli_nsubcommands; i++) {
     fprintf(f, ".br\n\\fBwarpgrind\\fR ");
     print_troff(f, cli_subcommands[i].usage);
@@ -127,7 +137,8 @@ void cli_print_man(FILE *f) {
   }
   fprintf(f, ".SH DESCRIPTION\n");
   print_troff(f, intro);
-  fprintf(f, "\nThe program is an ordinary one, built by nvcc or using the driver API; it is not changed.\n");
+  fprintf(f, "\nThe program is an ordinary one, built by nvcc or using the driver API; it is not "
+             "changed.\n");
   fprintf(f, ".SH OPTIONS\nEvery option has an environment variable, named in brackets.\n");
   for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
     fprintf(f, ".SS %s\n", groups[g]);
@@ -147,7 +158,9 @@ void cli_print_man(FILE *f) {
   fprintf(f, ".SH TOOLS\n");
   for (size_t i = 0; i < ARRAY_LEN(tools); i++) print_man_entry(f, tools[i].name, tools[i].help);
   fprintf(f, ".SH SUBCOMMANDS\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++) print_man_entry(f, cli_subcommands[i].usage, cli_subcommands[i].help);
+  for (unsigned i = 0; i < cli_nsubcommands; i++)
+    print_man_entry(f, cli_subcommands[i].usage, cli_subcommands[i].help);
   fprintf(f, ".SH EXIT STATUS\n");
-  for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++) print_man_entry(f, exit_codes[i].code, exit_codes[i].meaning);
+  for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
+    print_man_entry(f, exit_codes[i].code, exit_codes[i].meaning);
 }

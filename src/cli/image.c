@@ -5,16 +5,21 @@
 #include <sys/stat.h>
 
 static const char *const suffixes[] = {
-  [IMAGE_ENTRY_PTX] = "ptx", [IMAGE_ENTRY_ELF] = "cubin", [IMAGE_ENTRY_LTO] = "ltoir", [IMAGE_ENTRY_OTHER] = "bin",
+    [IMAGE_ENTRY_PTX] = "ptx",
+    [IMAGE_ENTRY_ELF] = "cubin",
+    [IMAGE_ENTRY_LTO] = "ltoir",
+    [IMAGE_ENTRY_OTHER] = "bin",
 };
 
-static bool extract_entry(const ImageEntry *entry, unsigned number, const char *folder, Error *err) {
+static bool extract_entry(const ImageEntry *entry, unsigned number, const char *folder,
+                          Error *err) {
   Arena arena = {0};
   Str name = {0};
   char target[24];
   const void *data;
   size_t size;
-  str_printf(&name, "%s/%u.%s.%s", folder, number, image_entry_target(entry, target), suffixes[entry->kind]);
+  str_printf(&name, "%s/%u.%s.%s", folder, number, image_entry_target(entry, target),
+             suffixes[entry->kind]);
   bool ok;
   if (entry->kind == IMAGE_ENTRY_PTX) {
     const char *text;
@@ -36,7 +41,8 @@ static bool extract_file(const char *path, const char *folder, Error *err) {
   bool ok = file_read(path, &bytes, err) && image_open(bytes.data, bytes.len, &image, err);
   if (ok) {
     mkdir(folder, 0777);
-    for (uint32_t i = 0; ok && i < image.entries.len; i++) ok = extract_entry(&image.entries.data[i], i + 1, folder, err);
+    for (uint32_t i = 0; ok && i < image.entries.len; i++)
+      ok = extract_entry(&image.entries.data[i], i + 1, folder, err);
     image_close(&image);
   }
   str_free(&bytes);
@@ -54,7 +60,8 @@ int cli_image(int argc, char **argv) {
   if (i == argc) return cli_fail("image: no file was given.");
   for (; i < argc; i++) {
     Error err = {0};
-    bool ok = folder ? extract_file(argv[i], folder, &err) : image_print_file(argv[i], stdout, &err);
+    bool ok = folder ? extract_file(argv[i], folder, &err)
+                     : image_print_file(argv[i], stdout, &err);
     fflush(stdout);
     if (!ok) code = cli_fail("%s", err.text);
   }

@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-static int output_error; // errno of the first write to standard output that failed
+static int output_error;  // errno of the first write to standard output that failed
 
 static ssize_t write_output(void *unused, const char *text, size_t n) {
   if (!output_error) output_error = file_write_all(STDOUT_FILENO, text, n);

@@ -47,7 +47,8 @@ int cli_find_program(const char *name, Str *path, Error *err) {
     str_free(&denied);
     return EXIT_NOT_EXECUTABLE;
   }
-  error_set(err, "%s: command not found.%s%s", name, is_file(name) ? " There is a file of that name here: write ./" : "",
+  error_set(err, "%s: command not found.%s%s", name,
+            is_file(name) ? " There is a file of that name here: write ./" : "",
             is_file(name) ? name : "");
   return EXIT_NOT_FOUND;
 }
@@ -71,7 +72,8 @@ static bool wrong_machine(const char *path) {
 #else
   const int machine = EM_AARCH64;
 #endif
-  return n >= 20 && memcmp(eh.e_ident, ELFMAG, SELFMAG) == 0 && (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != machine);
+  return n >= 20 && memcmp(eh.e_ident, ELFMAG, SELFMAG) == 0 &&
+         (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != machine);
 }
 
 int cli_check_program(const char *path, bool on_gpu, Error *err) {
@@ -82,16 +84,22 @@ int cli_check_program(const char *path, bool on_gpu, Error *err) {
     return missing ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
   }
   if (!S_ISREG(st.st_mode) || access(path, X_OK) != 0) {
-    error_set(err, "%s: %s.", path, S_ISDIR(st.st_mode) ? "is a folder" : "the file is not executable");
+    error_set(err, "%s: %s.", path,
+              S_ISDIR(st.st_mode) ? "is a folder" : "the file is not executable");
     return EXIT_NOT_EXECUTABLE;
   }
   if (wrong_machine(path)) {
-    error_set(err, "%s: the program was built for another kind of processor than this Warpgrind.", path);
+    error_set(err, "%s: the program was built for another kind of processor than this Warpgrind.",
+              path);
     return EXIT_NOT_EXECUTABLE;
   }
   if (gains_rights(path, &st)) {
-    error_set(err, "%s: the program has the set-user-id or set-group-id bit or file capabilities. The system loads no other "
-              "library into such programs, so Warpgrind cannot work with it. Run a copy without these rights.", path);
+    error_set(err,
+              "%s: the program has the set-user-id or set-group-id bit or file capabilities. The "
+              "system loads no other "
+              "library into such programs, so Warpgrind cannot work with it. Run a copy without "
+              "these rights.",
+              path);
     return EXIT_WARPGRIND;
   }
 #ifdef HAVE_CHECK_EXECUTABLE
@@ -100,12 +108,14 @@ int cli_check_program(const char *path, bool on_gpu, Error *err) {
   return 0;
 }
 
-// Beside the command in the build folder (build/lib), or in prefix/lib/warpgrind for prefix/bin/warpgrind.
+// Beside the command in the build folder (build/lib), or in prefix/lib/warpgrind for
+// prefix/bin/warpgrind.
 bool cli_find_library(Str *folder, Error *err) {
   static const char *const places[] = {"lib", "../lib/warpgrind"};
   char self[4096];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n <= 0) return error_set(err, "cannot find out where the warpgrind command lies: %s", strerror(errno));
+  if (n <= 0)
+    return error_set(err, "cannot find out where the warpgrind command lies: %s", strerror(errno));
   self[n] = 0;
   *strrchr(self, '/') = 0;
   for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -116,9 +126,15 @@ bool cli_find_library(Str *folder, Error *err) {
     if (!found) continue;
     str_printf(folder, "%s/%s", self, places[i]);
     if (strpbrk(folder->data, ":;"))
-      return error_set(err, "Warpgrind lies in %s: the dynamic linker takes : and ; in a path as separators. "
-                       "Move it to a folder without them.", self);
+      return error_set(
+          err,
+          "Warpgrind lies in %s: the dynamic linker takes : and ; in a path as separators. "
+          "Move it to a folder without them.",
+          self);
     return true;
   }
-  return error_set(err, "libcuda.so.1 of Warpgrind was found neither in %s/lib nor in %s/../lib/warpgrind. Run make, or make install.", self, self);
+  return error_set(err,
+                   "libcuda.so.1 of Warpgrind was found neither in %s/lib nor in "
+                   "%s/../lib/warpgrind. Run make, or make install.",
+                   self, self);
 }

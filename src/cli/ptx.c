@@ -1,7 +1,8 @@
 // warpgrind ptx [--check] [--rename] [--contract] [--tool=LIST] [--dump=LIST] FILE…
 //
-// FILE is PTX text, or anything that holds PTX (a program, a library, a fatbin). Each text is parsed, verified and
-// printed again; with --check nothing is printed unless there is an error. --tool prints what runs under that tool.
+// FILE is PTX text, or anything that holds PTX (a program, a library, a fatbin). Each text is
+// parsed, verified and printed again; with --check nothing is printed unless there is an error.
+// --tool prints what runs under that tool.
 #include "cli/cli.h"
 #include "cli/ptx_dump.h"
 #include "image/image.h"
@@ -12,17 +13,23 @@
 typedef struct PtxJob {
   bool check, rename, contract;
   unsigned tools;
-  const char *dump;                        // stages separated by commas, or NULL
+  const char *dump;  // stages separated by commas, or NULL
 } PtxJob;
 
 static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   const char *mode = getenv("WARPGRIND_FP_MODE");
   bool follow = getenv("WARPGRIND_FP_FLOW") != NULL;
-  WeavePlan plan = {.tools = tools, .spare_registers = true, .watches = true, .fp_full = follow || (mode && !strcmp(mode, "full")), .fp_flow = follow};
+  WeavePlan plan = {.tools = tools,
+                    .spare_registers = true,
+                    .watches = true,
+                    .fp_full = follow || (mode && !strcmp(mode, "full")),
+                    .fp_flow = follow};
   Woven result;
   if (!weave_module(&m, 1, &plan, &result, err)) return false;
   for (uint32_t i = 0; i < result.nkernels; i++)
-    if (!result.kernels[i].instrumented) fprintf(stderr, "%s: kernel %s is left as it is: %s\n", m->name, result.kernels[i].name, result.kernels[i].reason);
+    if (!result.kernels[i].instrumented)
+      fprintf(stderr, "%s: kernel %s is left as it is: %s\n", m->name, result.kernels[i].name,
+              result.kernels[i].reason);
   weave_free(&result);
   return true;
 }
@@ -38,7 +45,8 @@ static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
   return true;
 }
 
-static bool process_text(const char *text, size_t len, const char *name, const PtxJob *job, Error *err) {
+static bool process_text(const char *text, size_t len, const char *name, const PtxJob *job,
+                         Error *err) {
   PtxModule *m = ptx_parse(text, len, name, err);
   if (!m) return false;
   Str out = {0};
@@ -49,7 +57,8 @@ static bool process_text(const char *text, size_t len, const char *name, const P
   return ok;
 }
 
-static bool process_image(const char *bytes, size_t size, const char *path, const PtxJob *job, Error *err) {
+static bool process_image(const char *bytes, size_t size, const char *path, const PtxJob *job,
+                          Error *err) {
   Image image;
   if (!image_open(bytes, size, &image, err)) return false;
   bool ok = true, any = false;
@@ -58,22 +67,29 @@ static bool process_image(const char *bytes, size_t size, const char *path, cons
     if (entry->kind != IMAGE_ENTRY_PTX) continue;
     Arena arena = {0};
     char target[24];
-    const char *text, *name = arena_printf(&arena, "%s(%s)", path, image_entry_target(entry, target));
+    const char *text,
+        *name = arena_printf(&arena, "%s(%s)", path, image_entry_target(entry, target));
     size_t len;
     any = true;
-    ok = image_entry_text(entry, &arena, &text, &len, err) && process_text(text, len, name, job, err);
+    ok = image_entry_text(entry, &arena, &text, &len, err) &&
+         process_text(text, len, name, job, err);
     arena_free(&arena);
   }
   image_close(&image);
-  return ok && !any ? error_set(err, "%s: there is no PTX in this file. `warpgrind image` lists what it holds.", path) : ok;
+  return ok && !any
+             ? error_set(err,
+                         "%s: there is no PTX in this file. `warpgrind image` lists what it holds.",
+                         path)
+             : ok;
 }
 
 static bool process_file(const char *path, const PtxJob *job, Error *err) {
   Str bytes = {0};
   if (!file_read(path, &bytes, err)) return false;
   ImageKind kind = bytes.len >= 64 ? image_identify(bytes.data) : IMAGE_PTX;
-  bool ok = kind == IMAGE_PTX || kind == IMAGE_UNKNOWN ? process_text(bytes.data, bytes.len, path, job, err)
-                                                       : process_image(bytes.data, bytes.len, path, job, err);
+  bool ok = kind == IMAGE_PTX || kind == IMAGE_UNKNOWN
+                ? process_text(bytes.data, bytes.len, path, job, err)
+                : process_image(bytes.data, bytes.len, path, job, err);
   str_free(&bytes);
   return ok;
 }
@@ -89,10 +105,13 @@ int cli_ptx(int argc, char **argv) {
     else if (strcmp(argv[i], "--contract") == 0) job.contract = true;
     else if (strncmp(argv[i], dump, sizeof dump - 1) == 0) job.dump = argv[i] + sizeof dump - 1;
     else if (strncmp(argv[i], tool, sizeof tool - 1) == 0) {
-      if (!tools_parse(argv[i] + sizeof tool - 1, &job.tools, &bad)) return cli_fail("ptx: %s", bad.text);
-      job.contract = true;                 // as both devices do before a tool adds anything
-    }
-    else return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract --tool=LIST --dump=LIST", argv[i]);
+      if (!tools_parse(argv[i] + sizeof tool - 1, &job.tools, &bad))
+        return cli_fail("ptx: %s", bad.text);
+      job.contract = true;  // as both devices do before a tool adds anything
+    } else
+      return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract "
+                      "--tool=LIST --dump=LIST",
+                      argv[i]);
   }
   if (i == argc) return cli_fail("ptx: no file was given.");
   if (job.dump && !cli_check_dump(job.dump, &bad)) return cli_fail("ptx: %s", bad.text);

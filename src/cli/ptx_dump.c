@@ -1,4 +1,5 @@
-// warpgrind ptx --dump=LIST: what each stage sees. One function for each stage, in the order the pipeline runs them.
+// warpgrind ptx --dump=LIST: what each stage sees. One function for each stage, in the order the
+// pipeline runs them.
 #include "cli/ptx_dump.h"
 
 typedef void DumpFunction(const IrCfg *cfg, Str *out);
@@ -73,19 +74,31 @@ static void dump_liveness(const IrCfg *cfg, Str *out) {
 }
 
 static void dump_uniform(const IrCfg *cfg, Str *out) {
-  IrUniformFacts facts = {.lanes_are_consecutive = true};      // as in a launch with a one-dimensional block
+  // as in a launch with a one-dimensional block
+  IrUniformFacts facts = {.lanes_are_consecutive = true};
   IrUniform *uniform = ir_uniform_build(cfg, &facts);
   ir_dump_uniform(cfg, uniform, out);
   ir_uniform_free(uniform);
 }
 
-static const struct { const char *name; DumpFunction *run; } stages[] = {
-  {"cfg", dump_cfg}, {"dom", dump_dominators}, {"loops", dump_loops}, {"live", dump_liveness},
-  {"uniform", dump_uniform}, {"provenance", ir_dump_provenance}, {"linear", ir_dump_loop_plans},
+static const struct {
+  const char *name;
+  DumpFunction *run;
+} stages[] = {
+    {"cfg", dump_cfg},
+    {"dom", dump_dominators},
+    {"loops", dump_loops},
+    {"live", dump_liveness},
+    {"uniform", dump_uniform},
+    {"provenance", ir_dump_provenance},
+    {"linear", ir_dump_loop_plans},
 };
 
-#define CONTRACT "contract"                        // a stage of the whole module, and the only one that changes it: always last
-static bool is_contract(const char *name, size_t n) { return n == strlen(CONTRACT) && strncmp(name, CONTRACT, n) == 0; }
+#define CONTRACT \
+  "contract"  // a stage of the whole module, and the only one that changes it: always last
+static bool is_contract(const char *name, size_t n) {
+  return n == strlen(CONTRACT) && strncmp(name, CONTRACT, n) == 0;
+}
 
 static DumpFunction *find_stage(const char *name, size_t n) {
   for (size_t i = 0; i < ARRAY_LEN(stages); i++)
@@ -115,7 +128,8 @@ static bool dump_functions(PtxModule *m, const char *list, Str *out, Error *err)
       size_t n = strcspn(p, ",");
       DumpFunction *run = find_stage(p, n);
       if (run) {
-        str_printf(out, "%.*s of %s %s\n", (int)n, p, func->is_entry ? "kernel" : "function", func->name);
+        str_printf(out, "%.*s of %s %s\n", (int)n, p, func->is_entry ? "kernel" : "function",
+                   func->name);
         run(cfg, out);
       }
       p += n + (p[n] == ',');

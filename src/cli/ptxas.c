@@ -1,9 +1,11 @@
 // In front of the ptxas that Triton and JAX call themselves (docs/frameworks.md).
 //
-// They hand the driver finished machine code. So that Warpgrind has the PTX of such a kernel, `warpgrind` puts a folder with a
-// link named ptxas before theirs; the link leads to this command, which sees by its name what it is called for. We keep the PTX text, compile it re-emitted with the real ptxas, and stamp
-// the machine code with the text's id (a variable named __warpgrind_ptx_ID). No tool's code is in it: a tool adds that when
-// the module is loaded, from the text. Whatever goes wrong here, the real ptxas gets what the framework gave us.
+// They hand the driver finished machine code. So that Warpgrind has the PTX of such a kernel,
+// `warpgrind` puts a folder with a link named ptxas before theirs; the link leads to this command,
+// which sees by its name what it is called for. We keep the PTX text, compile it re-emitted with
+// the real ptxas, and stamp the machine code with the text's id (a variable named
+// __warpgrind_ptx_ID). No tool's code is in it: a tool adds that when the module is loaded, from
+// the text. Whatever goes wrong here, the real ptxas gets what the framework gave us.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -28,7 +30,8 @@ static bool same_file(const char *path, const struct stat *self) {
 
 static bool is_real(const char *path) {
   struct stat self;
-  return path && *path && access(path, X_OK) == 0 && stat("/proc/self/exe", &self) == 0 && !same_file(path, &self);
+  return path && *path && access(path, X_OK) == 0 && stat("/proc/self/exe", &self) == 0 &&
+         !same_file(path, &self);
 }
 
 static bool find_on_path(Str *out) {
@@ -43,7 +46,8 @@ static bool find_on_path(Str *out) {
   return false;
 }
 
-// The one inside Triton's package: the process that called us has Triton's library loaded from there.
+// The one inside Triton's package: the process that called us has Triton's library loaded from
+// there.
 static bool find_bundled(const char *name, Str *out) {
   char maps[64], line[4600];
   snprintf(maps, sizeof maps, "/proc/%d/maps", (int)getppid());
@@ -66,12 +70,14 @@ static bool find_real(const char *called_as, Str *out) {
   bool blackwell = strcmp(name, "ptxas-blackwell") == 0;
   const char *given = getenv("WARPGRIND_REAL_PTXAS");
   if (!given && strstr(called_as, "/triton/"))
-    given = getenv(blackwell ? "WARPGRIND_SAVED_TRITON_PTXAS_BLACKWELL_PATH" : "WARPGRIND_SAVED_TRITON_PTXAS_PATH");
+    given = getenv(blackwell ? "WARPGRIND_SAVED_TRITON_PTXAS_BLACKWELL_PATH"
+                             : "WARPGRIND_SAVED_TRITON_PTXAS_PATH");
   if (is_real(given)) {
     str_add(out, given);
     return true;
   }
-  if (strstr(called_as, "/triton/") && find_bundled(blackwell ? "ptxas-blackwell" : "ptxas", out)) return true;
+  if (strstr(called_as, "/triton/") && find_bundled(blackwell ? "ptxas-blackwell" : "ptxas", out))
+    return true;
   return find_on_path(out);
 }
 
@@ -82,7 +88,8 @@ static void restore(const char *variable, const char *saved_as) {
   else unsetenv(variable);
 }
 
-// Runs the real ptxas; out, err: where its standard output and error go, -1: as they are. Returns what waitpid gave, or -1.
+// Runs the real ptxas; out, err: where its standard output and error go, -1: as they are. Returns
+// what waitpid gave, or -1.
 static int spawn(const char *real, char **argv, int out, int err) {
   fflush(stdout);
   pid_t pid = fork();
@@ -101,8 +108,9 @@ static int spawn(const char *real, char **argv, int out, int err) {
 // --- one compilation ---
 
 typedef struct Job {
-  char **argv; int argc, input;            // argv[input] is the PTX file
-  bool has_lines;                          // -lineinfo or -g was given
+  char **argv;
+  int argc, input;  // argv[input] is the PTX file
+  bool has_lines;   // -lineinfo or -g was given
   Str text, options, emitted;
   char id[33];
 } Job;
@@ -110,31 +118,43 @@ typedef struct Job {
 static bool is_ptx_file(const char *path, Str *text) {
   struct stat st;
   if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !file_read(path, text, NULL)) return false;
-  if (text->len > 16 && memcmp(text->data, "\177ELF", 4) != 0 && strstr(text->data, ".version") && strstr(text->data, ".target")) return true;
+  if (text->len > 16 && memcmp(text->data, "\177ELF", 4) != 0 && strstr(text->data, ".version") &&
+      strstr(text->data, ".target"))
+    return true;
   text->len = 0;
   return false;
 }
 
-// Which argument is the one PTX file. Options that only make sense for several inputs or other output are left to the real one.
+// Which argument is the one PTX file. Options that only make sense for several inputs or other
+// output are left to the real one.
 static bool find_input(Job *job) {
-  static const char *const not_ours[] = {"-c", "--compile-only", "-rdc", "--input-as-string", "--help", "-h", "--dump-code", "-optf", "--options-file"};
+  static const char *const not_ours[] = {
+      "-c", "--compile-only", "-rdc",  "--input-as-string", "--help",
+      "-h", "--dump-code",    "-optf", "--options-file"};
   for (int i = 1; i < job->argc; i++) {
     const char *a = job->argv[i];
     for (size_t k = 0; k < ARRAY_LEN(not_ours); k++)
       if (strcmp(a, not_ours[k]) == 0) return false;
-    if (strcmp(a, "-o") == 0 || strcmp(a, "--output-file") == 0) { i++; continue; }
+    if (strcmp(a, "-o") == 0 || strcmp(a, "--output-file") == 0) {
+      i++;
+      continue;
+    }
     if (a[0] == '-') {
-      job->has_lines |= strstr(a, "lineinfo") || strstr(a, "line-info") || strcmp(a, "-g") == 0 || strcmp(a, "--device-debug") == 0;
+      job->has_lines |= strstr(a, "lineinfo") || strstr(a, "line-info") || strcmp(a, "-g") == 0 ||
+                        strcmp(a, "--device-debug") == 0;
       str_printf(&job->options, "%s ", a);
       continue;
     }
     Str text = {0};
     if (!is_ptx_file(a, &text)) {
       str_free(&text);
-      str_printf(&job->options, "%s ", a);             // the value of an option: --opt-level 0
+      str_printf(&job->options, "%s ", a);  // the value of an option: --opt-level 0
       continue;
     }
-    if (job->input) { str_free(&text); return false; }
+    if (job->input) {
+      str_free(&text);
+      return false;
+    }
     job->input = i;
     job->text = text;
   }
@@ -147,8 +167,10 @@ static void make_id(Job *job) {
   str_addn(&all, job->text.data, job->text.len);
   uint64_t one = base_hash(all.data, all.len);
   str_printf(&all, "%016llx", (unsigned long long)one);
-  uint64_t two = base_hash(all.data + all.len / 2, all.len - all.len / 2) ^ base_hash(all.data, all.len);
-  snprintf(job->id, sizeof job->id, "%016llx%016llx", (unsigned long long)one, (unsigned long long)two);
+  uint64_t two = base_hash(all.data + all.len / 2, all.len - all.len / 2) ^
+                 base_hash(all.data, all.len);
+  snprintf(job->id, sizeof job->id, "%016llx%016llx", (unsigned long long)one,
+           (unsigned long long)two);
   str_free(&all);
 }
 
@@ -164,7 +186,8 @@ static bool emit(Job *job, Error *err) {
   return ok;
 }
 
-// The text as the framework made it, then the options in a comment; written beside its place and moved there.
+// The text as the framework made it, then the options in a comment; written beside its place and
+// moved there.
 static bool keep_text(const Job *job, const char *folder, Error *err) {
   Str path = {0}, temporary = {0}, content = {0};
   str_printf(&path, "%s/%s.ptx", folder, job->id);
@@ -174,7 +197,8 @@ static bool keep_text(const Job *job, const char *folder, Error *err) {
     str_addn(&content, job->text.data, job->text.len);
     str_printf(&content, "\n// ptxas options: %s\n", job->options.len ? job->options.data : "");
     ok = file_write(temporary.data, content.data, content.len, err);
-    if (ok && rename(temporary.data, path.data) != 0) ok = error_set(err, "cannot write %s: %s", path.data, strerror(errno));
+    if (ok && rename(temporary.data, path.data) != 0)
+      ok = error_set(err, "cannot write %s: %s", path.data, strerror(errno));
     if (!ok) unlink(temporary.data);
   }
   str_free(&path);
@@ -190,14 +214,17 @@ static void replay(int from, int to) {
     if (write(to, buffer, (size_t)n) != n) return;
 }
 
-// Compiles the re-emitted text. What the real ptxas prints is only shown when it succeeds: else it is run again.
+// Compiles the re-emitted text. What the real ptxas prints is only shown when it succeeds: else it
+// is run again.
 static bool compile_emitted(const Job *job, const char *real, Error *err) {
   const char *tmp = getenv("TMPDIR");
   Str input = {0};
   str_printf(&input, "%s/warpgrind-XXXXXX.ptx", tmp && *tmp ? tmp : P_tmpdir);
-  int fd = mkostemps(input.data, 4, O_CLOEXEC), out = memfd_create("stdout", MFD_CLOEXEC), messages = memfd_create("stderr", MFD_CLOEXEC);
+  int fd = mkostemps(input.data, 4, O_CLOEXEC), out = memfd_create("stdout", MFD_CLOEXEC),
+      messages = memfd_create("stderr", MFD_CLOEXEC);
   char **argv = mem_alloc(sizeof *argv * (size_t)(job->argc + 2));
-  bool ok = fd >= 0 && out >= 0 && messages >= 0 && write(fd, job->emitted.data, job->emitted.len) == (ssize_t)job->emitted.len;
+  bool ok = fd >= 0 && out >= 0 && messages >= 0 &&
+            write(fd, job->emitted.data, job->emitted.len) == (ssize_t)job->emitted.len;
   if (!ok) {
     error_set(err, "cannot write %s: %s", input.data, strerror(errno));
   } else {
@@ -227,21 +254,26 @@ static bool compile_emitted(const Job *job, const char *real, Error *err) {
 static void say_why(const char *name, const char *why) {
   Options o = {0};
   Error err = {{0}};
-  if (options_from_environment(&o, &err) && options_open_log(&o, getpid(), &err)) log_verbose("ptxas: %s is compiled as it is: %s", name, why);
+  if (options_from_environment(&o, &err) && options_open_log(&o, getpid(), &err))
+    log_verbose("ptxas: %s is compiled as it is: %s", name, why);
 }
 
 // Everything that went into a cubin besides the text: our version and build.
 static void print_version(void) {
   struct stat st = {0};
   stat("/proc/self/exe", &st);
-  uint64_t facts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
-  printf("Warpgrind " WARPGRIND_VERSION ", build %016llx, stamps what it compiles\n", (unsigned long long)base_hash(facts, sizeof facts));
+  uint64_t facts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+                       (uint64_t)st.st_mtim.tv_nsec};
+  printf("Warpgrind " WARPGRIND_VERSION ", build %016llx, stamps what it compiles\n",
+         (unsigned long long)base_hash(facts, sizeof facts));
 }
 
 int cli_ptxas(int argc, char **argv) {
   Str real = {0};
-  if (!find_real(argv[0], &real)) return cli_fail("ptxas: there is no other ptxas on PATH. Name it in WARPGRIND_REAL_PTXAS."), EXIT_NOT_FOUND;
-  restore("LD_PRELOAD", "WARPGRIND_SAVED_LD_PRELOAD");            // the real one needs no CUDA
+  if (!find_real(argv[0], &real))
+    return cli_fail("ptxas: there is no other ptxas on PATH. Name it in WARPGRIND_REAL_PTXAS."),
+           EXIT_NOT_FOUND;
+  restore("LD_PRELOAD", "WARPGRIND_SAVED_LD_PRELOAD");  // the real one needs no CUDA
   restore("LD_LIBRARY_PATH", "WARPGRIND_SAVED_LD_LIBRARY_PATH");
   const char *texts = getenv(texts_variable);
   char *called_as = argv[0];
@@ -257,12 +289,16 @@ int cli_ptxas(int argc, char **argv) {
     Error err = {{0}};
     if (find_input(&job)) {
       make_id(&job);
-      if (emit(&job, &err) && keep_text(&job, texts, &err) && compile_emitted(&job, real.data, &err)) return 0;
+      if (emit(&job, &err) && keep_text(&job, texts, &err) &&
+          compile_emitted(&job, real.data, &err))
+        return 0;
       say_why(argv[job.input], err.text);
     }
   }
   execv(real.data, argv);
-  return cli_fail("ptxas: %s (called as %s) cannot be executed: %s", real.data, called_as, strerror(errno)), EXIT_NOT_EXECUTABLE;
+  return cli_fail("ptxas: %s (called as %s) cannot be executed: %s", real.data, called_as,
+                  strerror(errno)),
+         EXIT_NOT_EXECUTABLE;
 }
 
 // --- the program's environment ---
@@ -289,15 +325,20 @@ static void set_saved(const char *variable, const char *value, const char *saved
   setenv(variable, value, 1);
 }
 
-// Caches of frameworks: what is compiled under Warpgrind must not be found by a run without it, and the other way round.
-static const struct { const char *variable, *folder; bool only_if_set; } caches[] = {
-  {"TRITON_CACHE_DIR",          "frameworks/triton",   false},
-  {"TORCHINDUCTOR_CACHE_DIR",   "frameworks/inductor", false},
-  {"CUPY_CACHE_DIR",            "frameworks/cupy",     false},
-  {"JAX_COMPILATION_CACHE_DIR", "frameworks/jax",      true},
+// Caches of frameworks: what is compiled under Warpgrind must not be found by a run without it, and
+// the other way round.
+static const struct {
+  const char *variable, *folder;
+  bool only_if_set;
+} caches[] = {
+    {"TRITON_CACHE_DIR", "frameworks/triton", false},
+    {"TORCHINDUCTOR_CACHE_DIR", "frameworks/inductor", false},
+    {"CUPY_CACHE_DIR", "frameworks/cupy", false},
+    {"JAX_COMPILATION_CACHE_DIR", "frameworks/jax", true},
 };
 
-// A link to this command. Made anew where it leads elsewhere: another copy of Warpgrind has the same cache folder.
+// A link to this command. Made anew where it leads elsewhere: another copy of Warpgrind has the
+// same cache folder.
 static bool make_link(const char *folder, const char *name, const char *self, Str *out) {
   char old[4096];
   out->len = 0;
@@ -315,24 +356,31 @@ static bool set_front(const char *self, const char *texts) {
   bool ok = cache_folder(below.data, &for_path);
   below.len = 0;
   str_printf(&below, "front/%016llx/triton", (unsigned long long)hash);
-  ok = ok && cache_folder(below.data, &for_triton) && make_link(for_path.data, "ptxas", self, &link);
-  if (ok && make_link(for_triton.data, "ptxas", self, &link)) set_saved("TRITON_PTXAS_PATH", link.data, "WARPGRIND_SAVED_TRITON_PTXAS_PATH");
+  ok = ok && cache_folder(below.data, &for_triton) &&
+       make_link(for_path.data, "ptxas", self, &link);
+  if (ok && make_link(for_triton.data, "ptxas", self, &link))
+    set_saved("TRITON_PTXAS_PATH", link.data, "WARPGRIND_SAVED_TRITON_PTXAS_PATH");
   if (ok && make_link(for_triton.data, "ptxas-blackwell", self, &link))
-    set_saved("TRITON_PTXAS_BLACKWELL_PATH", link.data, "WARPGRIND_SAVED_TRITON_PTXAS_BLACKWELL_PATH");
+    set_saved("TRITON_PTXAS_BLACKWELL_PATH", link.data,
+              "WARPGRIND_SAVED_TRITON_PTXAS_BLACKWELL_PATH");
   if (ok) {
     const char *old = getenv("PATH");
     str_printf(&path, "%s%s%s", for_path.data, old && *old ? ":" : "", old ? old : "");
     setenv("PATH", path.data, 1);
     setenv(texts_variable, texts, 1);
   }
-  str_free(&below), str_free(&for_path), str_free(&for_triton), str_free(&link), str_free(&path);
+  str_free(&below);
+  str_free(&for_path);
+  str_free(&for_triton);
+  str_free(&link);
+  str_free(&path);
   return ok;
 }
 
 void cli_ptxas_environment(void) {
   char self[4096];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n <= 0 || getenv(texts_variable)) return;        // set already: Warpgrind under Warpgrind
+  if (n <= 0 || getenv(texts_variable)) return;  // set already: Warpgrind under Warpgrind
   self[n] = 0;
   Str texts = {0};
   if (!cache_folder("ptxas", &texts) || !set_front(self, texts.data)) {
@@ -340,10 +388,13 @@ void cli_ptxas_environment(void) {
   } else {
     for (size_t i = 0; i < ARRAY_LEN(caches); i++) {
       Str cache = {0};
-      if ((!caches[i].only_if_set || getenv(caches[i].variable)) && cache_folder(caches[i].folder, &cache)) setenv(caches[i].variable, cache.data, 1);
+      if ((!caches[i].only_if_set || getenv(caches[i].variable)) &&
+          cache_folder(caches[i].folder, &cache))
+        setenv(caches[i].variable, cache.data, 1);
       str_free(&cache);
     }
-    setenv("CUPY_COMPILE_WITH_PTX", "1", 0);           // else CuPy has NVRTC make machine code, which has no PTX
+    // else CuPy has NVRTC make machine code, which has no PTX
+    setenv("CUPY_COMPILE_WITH_PTX", "1", 0);
   }
   str_free(&texts);
 }

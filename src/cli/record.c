@@ -19,7 +19,9 @@ static bool check_threads(const char *list, Error *err) {
     if (*end == '-' && isdigit((unsigned char)end[1])) last = strtoull(end + 1, &end, 10);
     if ((*end && *end != ',') || last < first) break;
     p = *end ? end + 1 : NULL;
-    if (!p) return n < WG_TRACE_RANGES || error_set(err, "--threads=%s: more than %d ranges.", list, WG_TRACE_RANGES);
+    if (!p)
+      return n < WG_TRACE_RANGES ||
+             error_set(err, "--threads=%s: more than %d ranges.", list, WG_TRACE_RANGES);
   }
   return error_set(err, "--threads=%s: expected numbers or ranges as in 0-31,4012.", list);
 }
@@ -28,26 +30,39 @@ bool cli_record_check(Options *o, Error *err) {
   unsigned tools = 0;
   tools_parse(options_text(o, OPT_TOOL), &tools, err);
   bool as_tool = tools & TOOL_BIT(TRACE), inputs = options_is(o, OPT_RECORD, "inputs");
-  static const OptionId choices[] = {OPT_INPUTS_RATE, OPT_THREADS, OPT_BUFFER, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
+  static const OptionId choices[] = {OPT_INPUTS_RATE,   OPT_THREADS,       OPT_BUFFER,
+                                     OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
-    if (options_given(o, choices[i])) return error_set(err, "--%s belongs to --record, which was not given.", options_table[choices[i]].name);
-  if (options_given(o, OPT_THREADS) && !check_threads(options_text(o, OPT_THREADS), err)) return false;
+    if (options_given(o, choices[i]))
+      return error_set(err, "--%s belongs to --record, which was not given.",
+                       options_table[choices[i]].name);
+  if (options_given(o, OPT_THREADS) && !check_threads(options_text(o, OPT_THREADS), err))
+    return false;
   if (!options_given(o, OPT_RECORD) && !as_tool) return true;
-  if (!options_given(o, OPT_OUTPUT)) return error_set(err, "--record needs a file to record into: -o FILE.");
-  if (options_flag(o, OPT_FP_RERUN)) return error_set(err, "--record and --fp-rerun do not go together: the program runs twice.");
-  if (inputs && as_tool) return error_set(err, "--record=inputs and --tool=%s do not go together: either all operations are recorded or what launches read at their start.", tool_name(TOOL_TRACE));
-  if (inputs && (options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER))) return error_set(err, "--%s does not go with --record=inputs.", options_given(o, OPT_THREADS) ? "threads" : "buffer");
+  if (!options_given(o, OPT_OUTPUT))
+    return error_set(err, "--record needs a file to record into: -o FILE.");
+  if (options_flag(o, OPT_FP_RERUN))
+    return error_set(err, "--record and --fp-rerun do not go together: the program runs twice.");
+  if (inputs && as_tool)
+    return error_set(err,
+                     "--record=inputs and --tool=%s do not go together: either all operations are "
+                     "recorded or what launches read at their start.",
+                     tool_name(TOOL_TRACE));
+  if (inputs && (options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER)))
+    return error_set(err, "--%s does not go with --record=inputs.",
+                     options_given(o, OPT_THREADS) ? "threads" : "buffer");
   if (!as_tool && !inputs) {
     Str list = {0};
     if (tools) str_printf(&list, "%s,", options_text(o, OPT_TOOL));
     str_add(&list, tool_name(TOOL_TRACE));
-    o->text[OPT_TOOL] = list.data;           // lives as long as the options
+    o->text[OPT_TOOL] = list.data;  // lives as long as the options
   }
   if (!options_given(o, OPT_RECORD)) o->text[OPT_RECORD] = "all";
   return true;
 }
 
-// On a GPU so little that large processors have them in their cache: what a GPU writes is read and set to zero there, and never seen by memory.
+// On a GPU so little that large processors have them in their cache: what a GPU writes is read and
+// set to zero there, and never seen by memory.
 static uint64_t rings_mb(const Options *o) {
   if (options_is(o, OPT_RECORD, "inputs")) return 0;
   if (options_given(o, OPT_RECORD_BUFFER)) return options_number(o, OPT_RECORD_BUFFER);
@@ -61,18 +76,25 @@ uint64_t cli_record_ring_bytes(const Options *o) {
 
 // --- on threads of the reader ---
 
-static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended) {
+static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
+                   bool ended) {
   TraceWriter *w = user;
   return trace_stopped(w) ? SIZE_MAX : trace_take(w, process, ring, data, n, ended);
 }
 
-static void contents_end(void *user, uint32_t process, uint32_t step) { trace_contents_ended(user, process, step); }
+static void contents_end(void *user, uint32_t process, uint32_t step) {
+  trace_contents_ended(user, process, step);
+}
 
-static void contents(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n) { trace_contents_set(user, process, step, address, bytes, n); }
+static void contents(void *user, uint32_t process, uint32_t step, uint64_t address,
+                     const void *bytes, size_t n) {
+  trace_contents_set(user, process, step, address, bytes, n);
+}
 
 // --- on the thread that receives, or when it has ended ---
 
-// Dozens of threads that each ask the system for memory, and give it back, wait for one another; and a kernel for those that empty its rings.
+// Dozens of threads that each ask the system for memory, and give it back, wait for one another;
+// and a kernel for those that empty its rings.
 static void keep_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -82,10 +104,14 @@ static void keep_memory(void) {
 bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *err) {
   if (!options_given(o, OPT_RECORD)) return true;
   keep_memory();
-  TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20, .disk = options_number(o, OPT_RECORD_DISK) << 20, .ahead = options_is(o, OPT_DEVICE, "gpu") && !options_is(o, OPT_RECORD, "inputs")};
+  TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20,
+                        .disk = options_number(o, OPT_RECORD_DISK) << 20,
+                        .ahead = options_is(o, OPT_DEVICE, "gpu") &&
+                                 !options_is(o, OPT_RECORD, "inputs")};
   r->records_inputs = options_is(o, OPT_RECORD, "inputs");
   r->trace = trace_writer_new(&limits, err);
-  return r->trace && channel_record(reader, &(ChannelTraceSink){take, contents, contents_end, r->trace}, err);
+  return r->trace &&
+         channel_record(reader, &(ChannelTraceSink){take, contents, contents_end, r->trace}, err);
 }
 
 void cli_record_look(Run *r) {
@@ -93,7 +119,10 @@ void cli_record_look(Run *r) {
   if (!why || r->trace_stop_said) return;
   r->trace_stop_said = true;
   r->channel_damaged |= trace_is_damaged(r->trace);
-  run_add_note(r, NULL, SEVERITY_WARNING, "recording stopped: %s. The program goes on; the run file holds what was recorded until then", why);
+  run_add_note(
+      r, NULL, SEVERITY_WARNING,
+      "recording stopped: %s. The program goes on; the run file holds what was recorded until then",
+      why);
 }
 
 void cli_record_end(Run *r) {
@@ -109,7 +138,8 @@ static bool met[NAMES_MOST];
 
 bool cli_record_is_chosen(const Options *o, const char *name) {
   unsigned i = 0;
-  for (const char *p = options_text(o, OPT_BUFFER); name && p && *p; p += strcspn(p, ","), p += *p == ',', i++) {
+  for (const char *p = options_text(o, OPT_BUFFER); name && p && *p;
+       p += strcspn(p, ","), p += *p == ',', i++) {
     size_t n = strcspn(p, ",");
     if (strlen(name) != n || strncmp(name, p, n) != 0) continue;
     if (i < NAMES_MOST) met[i] = true;
@@ -119,12 +149,17 @@ bool cli_record_is_chosen(const Options *o, const char *name) {
 }
 
 // Variables of modules are chosen by the process itself.
-static bool is_variable(const Run *r, const char *name, size_t n) { return strmap_getn(&r->variables, name, n) != NULL; }
+static bool is_variable(const Run *r, const char *name, size_t n) {
+  return strmap_getn(&r->variables, name, n) != NULL;
+}
 
 void cli_record_tell(const Run *r, const Options *o) {
   unsigned i = 0;
-  for (const char *p = options_text(o, OPT_BUFFER); p && *p && i < NAMES_MOST; p += strcspn(p, ","), p += *p == ',', i++) {
+  for (const char *p = options_text(o, OPT_BUFFER); p && *p && i < NAMES_MOST;
+       p += strcspn(p, ","), p += *p == ',', i++) {
     size_t n = strcspn(p, ",");
-    if (!met[i] && n && strspn(p, "0123456789") < n && !is_variable(r, p, n)) log_error("--buffer: no buffer called %.*s was allocated, and nothing of it was recorded", (int)n, p);
+    if (!met[i] && n && strspn(p, "0123456789") < n && !is_variable(r, p, n))
+      log_error("--buffer: no buffer called %.*s was allocated, and nothing of it was recorded",
+                (int)n, p);
   }
 }

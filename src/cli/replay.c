@@ -1,5 +1,6 @@
-// Runs launches of a run file with --record=inputs again: a program like any other, under Warpgrind (expand.c starts it). Memory lies where it lay then if these addresses are to
-// be had; if not, pointers in parameters are changed, and those in memory are not.
+// Runs launches of a run file with --record=inputs again: a program like any other, under Warpgrind
+// (expand.c starts it). Memory lies where it lay then if these addresses are to be had; if not,
+// pointers in parameters are changed, and those in memory are not.
 #define _GNU_SOURCE
 #include "cli/expand.h"
 
@@ -13,15 +14,21 @@
 
 // --- state ---
 
-typedef struct Range { uint64_t base, size, now; CUmemGenericAllocationHandle memory; } Range;
-typedef struct Loaded { char *hash; CUmodule module; } Loaded;
+typedef struct Range {
+  uint64_t base, size, now;
+  CUmemGenericAllocationHandle memory;
+} Range;
+typedef struct Loaded {
+  char *hash;
+  CUmodule module;
+} Loaded;
 typedef struct Replay {
   Store *store;
   KeptAllocations allocations;
   VEC(Range) ranges;
   VEC(Loaded) modules;
-  uint32_t applied;                        // contents up to this step are in memory
-  FILE *map;                               // who reads it knows what became of what
+  uint32_t applied;  // contents up to this step are in memory
+  FILE *map;         // who reads it knows what became of what
   size_t granularity;
   bool moved_said;
 } Replay;
@@ -29,7 +36,8 @@ typedef struct Replay {
 // NVIDIA's driver (R580) gives the addresses one asks for only if they begin at a multiple of this.
 #define RESERVED_AT ((size_t)32 << 20)
 
-static const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+static const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                              .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
 
 // --- memory ---
 
@@ -41,21 +49,24 @@ static int by_base(const void *a, const void *b) {
 static bool map_range(Replay *r, uint64_t low, uint64_t high, Error *err) {
   Range range = {.base = low, .size = high - low};
   CUdeviceptr at = 0;
-  CUmemAccessDesc access = {.location = on_device.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemAccessDesc access = {.location = on_device.location,
+                            .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   DO(cuMemAddressReserve(&at, range.size, 0, low, 0), "no addresses can be reserved");
   DO(cuMemCreate(&range.memory, range.size, &on_device, 0), "there is not enough device memory");
   DO(cuMemMap(at, range.size, 0, range.memory, 0), "memory cannot be mapped");
   DO(cuMemSetAccess(at, range.size, &access, 1), "memory cannot be mapped");
   range.now = at;
   if (at != low && !r->moved_said) {
-    log_line("expand: memory cannot lie where it lay in the run that is expanded. Pointers in parameters are changed; those in memory are not");
+    log_line("expand: memory cannot lie where it lay in the run that is expanded. Pointers in "
+             "parameters are changed; those in memory are not");
     r->moved_said = true;
   }
   vec_push(&r->ranges, range);
   return true;
 }
 
-// What the program's own calls of warpgrind.h do; pools and pieces have codes that no user's header has.
+// What the program's own calls of warpgrind.h do; pools and pieces have codes that no user's header
+// has.
 enum { RECORD_BEGIN = 5, RECORD_END = 6, POOL = 100, PIECE = 101 };
 static void tell(int what, uint64_t at, size_t size) {
   int (*call)(int, const void *, size_t);
@@ -77,11 +88,13 @@ static void tell_pieces(Replay *r, const Range *range) {
 
 static bool make_memory(Replay *r, Error *err) {
   uint64_t unit = r->granularity, low = 0, high = 0;
-  if (r->allocations.len) qsort(r->allocations.data, r->allocations.len, sizeof *r->allocations.data, by_base);
+  if (r->allocations.len)
+    qsort(r->allocations.data, r->allocations.len, sizeof *r->allocations.data, by_base);
   for (uint32_t i = 0; i <= r->allocations.len; i++) {
     const KeptAllocation *a = i < r->allocations.len ? &r->allocations.data[i] : NULL;
     if (a && a->is_variable) continue;
-    uint64_t first = a ? a->base / unit * unit : UINT64_MAX, end = a ? (a->base + a->size + unit - 1) / unit * unit : 0;
+    uint64_t first = a ? a->base / unit * unit : UINT64_MAX,
+             end = a ? (a->base + a->size + unit - 1) / unit * unit : 0;
     if (high && first > high) {
       if (!map_range(r, low, high, err)) return false;
       high = 0;
@@ -112,7 +125,10 @@ static bool is_same(const KeptAllocations *now, KeptAllocations *then) {
   for (uint32_t k = 0; k < then->len; k++) {
     wanted += !then->data[k].is_variable;
     for (uint32_t i = 0; i < now->len; i++)
-      if (now->data[i].id == then->data[k].id && !now->data[i].is_variable) then->data[k].now = now->data[i].now, found++;
+      if (now->data[i].id == then->data[k].id && !now->data[i].is_variable) {
+        then->data[k].now = now->data[i].now;
+        found++;
+      }
   }
   return mapped == wanted && found == mapped;
 }
@@ -136,7 +152,8 @@ static bool allocate(Replay *r, const KeptLaunch *l, Error *err) {
 static bool read_number(const uint8_t **p, size_t *left, uint32_t *out) {
   if (*left < 4) return false;
   memcpy(out, *p, 4);
-  *p += 4, *left -= 4;
+  *p += 4;
+  *left -= 4;
   return true;
 }
 
@@ -144,7 +161,8 @@ static bool read_text(const uint8_t **p, size_t *left, uint32_t n, char **out) {
   if (*left < n) return false;
   *out = mem_alloc((size_t)n + 1);
   memcpy(*out, *p, n);
-  *p += n, *left -= n;
+  *p += n;
+  *left -= n;
   return true;
 }
 
@@ -164,13 +182,21 @@ static bool unpack(sqlite3_stmt *s, int column, uint64_t n, Str *out, Error *err
 static bool read_code(Replay *r, const KeptLaunch *l, Str *out, Error *err) {
   uint64_t hash = strtoull(l->hash, NULL, 16), at = CHANNEL_CODE_ADDRESS(hash);
   sqlite3_stmt *s = NULL;
-  bool ok = sqlite3_prepare_v2(r->store->db, "SELECT bytes, data FROM trace_contents WHERE process = ?1 AND step = ?2 AND address >= ?3 AND address < ?3 + 0x100000000 ORDER BY address", -1, &s, NULL) == SQLITE_OK;
+  bool ok = sqlite3_prepare_v2(
+                r->store->db,
+                "SELECT bytes, data FROM trace_contents WHERE process = ?1 AND step = ?2 AND "
+                "address >= ?3 AND address < ?3 + 0x100000000 ORDER BY address",
+                -1, &s, NULL) == SQLITE_OK;
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, CHANNEL_CODE_STEP);
   sqlite3_bind_int64(s, 3, (int64_t)at);
-  while (ok && kept_next(s, &ok, err)) ok = unpack(s, 1, (uint64_t)sqlite3_column_int64(s, 0), out, err);
+  while (ok && kept_next(s, &ok, err))
+    ok = unpack(s, 1, (uint64_t)sqlite3_column_int64(s, 0), out, err);
   sqlite3_finalize(s);
-  return (ok && out->len) || (err->text[0] ? false : error_set(err, "the code of %s was not kept: there is no PTX of it", l->kernel));
+  return (ok && out->len) ||
+         (err->text[0]
+              ? false
+              : error_set(err, "the code of %s was not kept: there is no PTX of it", l->kernel));
 }
 
 static bool load_units(const uint8_t *p, size_t left, uint32_t n, CUmodule *out, Error *err) {
@@ -180,7 +206,8 @@ static bool load_units(const uint8_t *p, size_t left, uint32_t n, CUmodule *out,
   for (uint32_t i = 0; i < n; i++) {
     uint32_t name_len, options_len, text_len;
     char *name, *options, *text;
-    if (!read_number(&p, &left, &name_len) || !read_number(&p, &left, &options_len) || !read_number(&p, &left, &text_len) || !read_text(&p, &left, name_len, &name) ||
+    if (!read_number(&p, &left, &name_len) || !read_number(&p, &left, &options_len) ||
+        !read_number(&p, &left, &text_len) || !read_text(&p, &left, name_len, &name) ||
         !read_text(&p, &left, options_len, &options) || !read_text(&p, &left, text_len, &text))
       return error_set(err, "the run file is damaged: code");
     if (n == 1) {
@@ -188,7 +215,8 @@ static bool load_units(const uint8_t *p, size_t left, uint32_t n, CUmodule *out,
       return true;
     }
     if (!link) DO(cuLinkCreate(0, NULL, NULL, &link), "the code of the kernel cannot be linked");
-    DO(cuLinkAddData(link, CU_JIT_INPUT_PTX, text, text_len + 1, name, 0, NULL, NULL), "the code of the kernel cannot be linked");
+    DO(cuLinkAddData(link, CU_JIT_INPUT_PTX, text, text_len + 1, name, 0, NULL, NULL),
+       "the code of the kernel cannot be linked");
   }
   DO(cuLinkComplete(link, &cubin, &size), "the code of the kernel cannot be linked");
   DO(cuModuleLoadData(out, cubin), "the code of the kernel cannot be loaded");
@@ -220,7 +248,8 @@ static void find_variables(Replay *r, CUmodule module) {
     CUdeviceptr at;
     size_t size;
     if (!a->is_variable) continue;
-    bool is_there = cu.cuModuleGetGlobal(&at, &size, module, a->name) == CUDA_SUCCESS && size == a->size;
+    bool is_there = cu.cuModuleGetGlobal(&at, &size, module, a->name) == CUDA_SUCCESS &&
+                    size == a->size;
     a->now = is_there ? at : 0;
     if (is_there) fprintf(r->map, "allocation %llu %u\n", (unsigned long long)at, a->id);
   }
@@ -230,18 +259,30 @@ static bool put(Replay *r, uint64_t address, const char *bytes, uint64_t n, Erro
   for (uint32_t i = 0; i < r->allocations.len; i++) {
     const KeptAllocation *a = &r->allocations.data[i];
     uint64_t from = MAX(address, a->base), to = MIN(address + n, a->base + a->size);
-    if (from < to && a->now) DO(cuMemcpyHtoD(a->now + (from - a->base), bytes + (from - address), to - from), "memory cannot be written");
+    if (from < to && a->now)
+      DO(cuMemcpyHtoD(a->now + (from - a->base), bytes + (from - address), to - from),
+         "memory cannot be written");
   }
   return true;
 }
 
 // A set that was made behind what is in memory now. value: its lowest bytes count.
-typedef struct KeptSet { uint64_t at, width, rows, pitch; uint32_t step, value, value_bytes; } KeptSet;
-typedef struct KeptSets { VEC(KeptSet) list; uint32_t next; } KeptSets;
+typedef struct KeptSet {
+  uint64_t at, width, rows, pitch;
+  uint32_t step, value, value_bytes;
+} KeptSet;
+typedef struct KeptSets {
+  VEC(KeptSet) list;
+  uint32_t next;
+} KeptSets;
 
 static bool load_sets(Replay *r, const KeptLaunch *l, KeptSets *out, Error *err) {
   sqlite3_stmt *s = NULL;
-  if (sqlite3_prepare_v2(r->store->db, "SELECT number, destination, width, height, to_pitch, value, value_bytes FROM step WHERE process = ?1 AND kind = 'set' AND recorded AND number > ?2 AND number <= ?3 ORDER BY number", -1, &s, NULL) != SQLITE_OK)
+  if (sqlite3_prepare_v2(r->store->db,
+                         "SELECT number, destination, width, height, to_pitch, value, value_bytes "
+                         "FROM step WHERE process = ?1 AND kind = 'set' AND recorded AND number > "
+                         "?2 AND number <= ?3 ORDER BY number",
+                         -1, &s, NULL) != SQLITE_OK)
     return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, r->applied);
@@ -250,7 +291,9 @@ static bool load_sets(Replay *r, const KeptLaunch *l, KeptSets *out, Error *err)
   while (kept_next(s, &ok, err)) {
     uint64_t n[7];
     for (int i = 0; i < 7; i++) n[i] = (uint64_t)sqlite3_column_int64(s, i);
-    if (n[6] == 1 || n[6] == 2 || n[6] == 4) vec_push(&out->list, (KeptSet){n[1], n[2], n[3], n[4], (uint32_t)n[0], (uint32_t)n[5], (uint32_t)n[6]});
+    if (n[6] == 1 || n[6] == 2 || n[6] == 4)
+      vec_push(&out->list,
+               (KeptSet){n[1], n[2], n[3], n[4], (uint32_t)n[0], (uint32_t)n[5], (uint32_t)n[6]});
   }
   sqlite3_finalize(s);
   return ok;
@@ -259,10 +302,12 @@ static bool load_sets(Replay *r, const KeptLaunch *l, KeptSets *out, Error *err)
 static bool set(Replay *r, const KeptSet *k, Error *err) {
   enum { BLOCK = 1 << 20 };
   static char block[BLOCK];
-  for (uint32_t i = 0; i < MIN(k->width, (uint64_t)BLOCK); i++) block[i] = (char)(k->value >> i % k->value_bytes * 8);
+  for (uint32_t i = 0; i < MIN(k->width, (uint64_t)BLOCK); i++)
+    block[i] = (char)(k->value >> i % k->value_bytes * 8);
   for (uint64_t y = 0; y < k->rows; y++)
     for (uint64_t at = 0; at < k->width; at += BLOCK)
-      if (!put(r, k->at + y * k->pitch + at, block, MIN(k->width - at, (uint64_t)BLOCK), err)) return false;
+      if (!put(r, k->at + y * k->pitch + at, block, MIN(k->width - at, (uint64_t)BLOCK), err))
+        return false;
   return true;
 }
 
@@ -272,21 +317,28 @@ static bool set_before(Replay *r, KeptSets *sets, uint64_t step, Error *err) {
   return true;
 }
 
-// In the order of the program. Of the same page only what was kept last; another page at its addresses before or behind it, as it came.
+// In the order of the program. Of the same page only what was kept last; another page at its
+// addresses before or behind it, as it came.
 static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   sqlite3_stmt *s = NULL;
   Str page = {0};
   KeptSets sets = {0};
   if (!load_sets(r, l, &sets, err)) return false;
-  bool ok = sqlite3_prepare_v2(r->store->db, "SELECT c.address, c.bytes, c.data, c.step FROM trace_contents c JOIN (SELECT max(step * 4294967296 + id) AS newest, id FROM trace_contents "
-                                      "WHERE process = ?1 AND step > ?2 AND step <= ?3 GROUP BY address, bytes) n ON c.id = n.id ORDER BY c.step, c.id", -1, &s, NULL) == SQLITE_OK;
+  bool ok = sqlite3_prepare_v2(
+                r->store->db,
+                "SELECT c.address, c.bytes, c.data, c.step FROM trace_contents c JOIN (SELECT "
+                "max(step * 4294967296 + id) AS newest, id FROM trace_contents "
+                "WHERE process = ?1 AND step > ?2 AND step <= ?3 GROUP BY address, bytes) n ON "
+                "c.id = n.id ORDER BY c.step, c.id",
+                -1, &s, NULL) == SQLITE_OK;
   if (!ok) return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, r->applied);
   sqlite3_bind_int64(s, 3, l->step);
   while (ok && kept_next(s, &ok, err)) {
     page.len = 0;
-    ok = set_before(r, &sets, (uint64_t)sqlite3_column_int64(s, 3), err) && unpack(s, 2, (uint64_t)sqlite3_column_int64(s, 1), &page, err) &&
+    ok = set_before(r, &sets, (uint64_t)sqlite3_column_int64(s, 3), err) &&
+         unpack(s, 2, (uint64_t)sqlite3_column_int64(s, 1), &page, err) &&
          put(r, (uint64_t)sqlite3_column_int64(s, 0), page.data, page.len, err);
   }
   ok = ok && set_before(r, &sets, UINT64_MAX, err);
@@ -313,15 +365,21 @@ static void move_pointers(const Replay *r, uint8_t *bytes, size_t n) {
   }
 }
 
-static bool read_parameters(Replay *r, const KeptLaunch *l, void **list, uint32_t most, Error *err) {
+static bool read_parameters(Replay *r, const KeptLaunch *l, void **list, uint32_t most,
+                            Error *err) {
   sqlite3_stmt *s = NULL;
-  if (sqlite3_prepare_v2(r->store->db, "SELECT number, bytes, value FROM parameter WHERE launch = ? ORDER BY number", -1, &s, NULL) != SQLITE_OK) return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
+  if (sqlite3_prepare_v2(
+          r->store->db,
+          "SELECT number, bytes, value FROM parameter WHERE launch = ? ORDER BY number", -1, &s,
+          NULL) != SQLITE_OK)
+    return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
   sqlite3_bind_int64(s, 1, l->id);
   bool ok = true;
   while (ok && kept_next(s, &ok, err)) {
     uint64_t i = (uint64_t)sqlite3_column_int64(s, 0), n = (uint64_t)sqlite3_column_int64(s, 1);
     if (i >= most || (uint64_t)sqlite3_column_bytes(s, 2) < n) {
-      ok = error_set(err, "parameter %llu of launch %u was too large to be kept", (unsigned long long)i + 1, l->number);
+      ok = error_set(err, "parameter %llu of launch %u was too large to be kept",
+                     (unsigned long long)i + 1, l->number);
       break;
     }
     list[i] = mem_alloc(n + 8);
@@ -342,9 +400,18 @@ static bool launch(Replay *r, const KeptLaunch *l, Error *err) {
   if (!apply(r, l, err) || !read_parameters(r, l, params, MOST, err)) return false;
   DO(cuModuleGetFunction(&function, module, l->kernel), "the kernel is not in its module");
   CUlaunchAttribute attributes[2];
-  CUlaunchConfig c = {.gridDimX = l->grid[0], .gridDimY = l->grid[1], .gridDimZ = l->grid[2], .blockDimX = l->block[0], .blockDimY = l->block[1], .blockDimZ = l->block[2],
-                      .sharedMemBytes = l->shared, .attrs = attributes};
-  if (l->shared > 48 << 10) DO(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->shared), "the kernel cannot have as much shared memory");
+  CUlaunchConfig c = {.gridDimX = l->grid[0],
+                      .gridDimY = l->grid[1],
+                      .gridDimZ = l->grid[2],
+                      .blockDimX = l->block[0],
+                      .blockDimY = l->block[1],
+                      .blockDimZ = l->block[2],
+                      .sharedMemBytes = l->shared,
+                      .attrs = attributes};
+  if (l->shared > 48 << 10)
+    DO(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          (int)l->shared),
+       "the kernel cannot have as much shared memory");
   if (l->cooperative) {
     attributes[c.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     attributes[c.numAttrs++].value.cooperative = 1;
@@ -362,8 +429,10 @@ static bool launch(Replay *r, const KeptLaunch *l, Error *err) {
   return true;
 }
 
-// From the launch on whose inputs were kept whole; what comes before the first that is wanted runs without being recorded.
-static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32_t last, Error *err) {
+// From the launch on whose inputs were kept whole; what comes before the first that is wanted runs
+// without being recorded.
+static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32_t last,
+                             Error *err) {
   KeptLaunch l;
   for (uint32_t n = first; n <= last; n++) {
     if (!kept_launch_load(r->store->db, process, n, &l, err)) continue;
@@ -376,15 +445,18 @@ static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32
 }
 
 static bool replay(char **argv, Error *err) {
-  enum { LAUNCH_SECONDS = 600 };           // to read what one of them needs
+  enum { LAUNCH_SECONDS = 600 };  // to read what one of them needs
   Replay r = {.store = run_open(argv[0], false, err)};
-  uint32_t process = (uint32_t)strtoul(argv[1], NULL, 10), first = (uint32_t)strtoul(argv[2], NULL, 10), last = (uint32_t)strtoul(argv[3], NULL, 10);
+  uint32_t process = (uint32_t)strtoul(argv[1], NULL, 10),
+           first = (uint32_t)strtoul(argv[2], NULL, 10),
+           last = (uint32_t)strtoul(argv[3], NULL, 10);
   CUdevice device;
   if (!r.store) return false;
   r.map = fopen(argv[4], "w");
   if (!r.map) return error_set(err, "%s cannot be written", argv[4]);
   if (!cli_driver_start(&device, err)) return false;
-  DO(cuMemGetAllocationGranularity(&r.granularity, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "memory cannot be mapped");
+  DO(cuMemGetAllocationGranularity(&r.granularity, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+     "memory cannot be mapped");
   r.granularity = MAX(r.granularity, RESERVED_AT);
   for (uint32_t n = first_needed(&r, process, first, last, err); n <= last; n++) {
     KeptLaunch l;

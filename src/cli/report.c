@@ -3,13 +3,16 @@
 
 #include "report/report.h"
 
-static const OptionId taken[] = {OPT_JSON, OPT_SARIF, OPT_JUNIT, OPT_SUPPRESSIONS, OPT_GEN_SUPPRESSIONS, OPT_COLOR, OPT_QUIET, OPT_VERBOSE};
+static const OptionId taken[] = {
+    OPT_JSON,  OPT_SARIF, OPT_JUNIT,  OPT_SUPPRESSIONS, OPT_GEN_SUPPRESSIONS,
+    OPT_COLOR, OPT_QUIET, OPT_VERBOSE};
 
 static bool is_option(const char *arg, const OptionInfo *info, const char **value) {
   size_t n = strlen(info->name);
   bool is_long = strncmp(arg, "--", 2) == 0 && strncmp(arg + 2, info->name, n) == 0;
   *value = is_long && arg[2 + n] == '=' ? arg + n + 3 : NULL;
-  if (info->kind == OPTION_FLAG) return (is_long && !arg[2 + n]) || (info->letter && arg[1] == info->letter && !arg[2]);
+  if (info->kind == OPTION_FLAG)
+    return (is_long && !arg[2 + n]) || (info->letter && arg[1] == info->letter && !arg[2]);
   return *value != NULL;
 }
 
@@ -24,11 +27,14 @@ static bool parse(int argc, char **argv, Options *o, const char **path, Error *e
       known = true;
     }
     if (known) continue;
-    if (argv[i][0] == '-' && argv[i][1]) return error_set(err, "report: unknown option %s (warpgrind --help shows which there are).", argv[i]);
+    if (argv[i][0] == '-' && argv[i][1])
+      return error_set(err, "report: unknown option %s (warpgrind --help shows which there are).",
+                       argv[i]);
     if (*path) return error_set(err, "report: one run file at a time.");
     *path = argv[i];
   }
-  return *path || error_set(err, "report: no run file was given. usage: warpgrind report [options] FILE");
+  return *path ||
+         error_set(err, "report: no run file was given. usage: warpgrind report [options] FILE");
 }
 
 // Ready for a file: nothing but the entries, on standard output.
@@ -53,7 +59,8 @@ static void print_report(Run *r, bool verbose) {
   }
   log_set_pid(r->main_pid);
   for (uint32_t i = 0; i < r->notes.len; i++)
-    if (verbose || r->notes.data[i].severity >= SEVERITY_WARNING) log_line("%s", r->notes.data[i].text);
+    if (verbose || r->notes.data[i].severity >= SEVERITY_WARNING)
+      log_line("%s", r->notes.data[i].text);
   cli_print_summary(r, verbose);
 }
 
@@ -64,7 +71,9 @@ int cli_report(int argc, char **argv) {
   Error err = {{0}};
   ReportSuppressions *suppressions = NULL;
   if (!parse(argc, argv, &o, &path, &err)) return cli_fail("%s", err.text);
-  if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err))) return cli_fail("%s", err.text);
+  if (options_given(&o, OPT_SUPPRESSIONS) &&
+      !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))
+    return cli_fail("%s", err.text);
   if (!run_load(path, &run, &err)) return cli_fail("%s", err.text);
   if (suppressions) report_suppressions_use(suppressions, &run);
   options_open_log(&o, 0, NULL);

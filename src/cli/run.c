@@ -24,8 +24,9 @@ static volatile sig_atomic_t child_pid;
 
 static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
-// A signal from the terminal (Ctrl-C) goes to the whole process group: the program has it already. One that somebody
-// sent to this process alone is passed on. Either way we stay to print the report.
+// A signal from the terminal (Ctrl-C) goes to the whole process group: the program has it already.
+// One that somebody sent to this process alone is passed on. Either way we stay to print the
+// report.
 static void forward_signal(int sig, siginfo_t *info, void *context) {
   if (info->si_code <= 0 && info->si_pid != child_pid && child_pid > 0) kill(child_pid, sig);
 }
@@ -35,12 +36,13 @@ static const int ignored[] = {SIGXFSZ, SIGPIPE};
 static struct sigaction before_ignored[ARRAY_LEN(ignored)];
 
 static void catch_signals(void) {
-  for (size_t i = 0; i < ARRAY_LEN(ignored); i++) sigaction(ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &before_ignored[i]);
+  for (size_t i = 0; i < ARRAY_LEN(ignored); i++)
+    sigaction(ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &before_ignored[i]);
   struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
   for (size_t i = 0; i < ARRAY_LEN(forwarded); i++) {
     struct sigaction old;
     sigaction(forwarded[i], NULL, &old);
-    if (old.sa_handler != SIG_IGN) sigaction(forwarded[i], &action, NULL);   // nohup stays nohup
+    if (old.sa_handler != SIG_IGN) sigaction(forwarded[i], &action, NULL);  // nohup stays nohup
   }
 }
 
@@ -54,8 +56,9 @@ static void prepend(const char *variable, const char *first, char separator, con
   str_free(&value);
 }
 
-// With a space in the path the library is named without its folder: LD_PRELOAD would split it, LD_LIBRARY_PATH does not.
-// The CUDA runtimes of CPU mode lie apart: on a GPU NVIDIA's own must be found.
+// With a space in the path the library is named without its folder: LD_PRELOAD would split it,
+// LD_LIBRARY_PATH does not. The CUDA runtimes of CPU mode lie apart: on a GPU NVIDIA's own must be
+// found.
 static void set_library(const char *folder, bool on_gpu) {
   Str preload = {0}, search = {0};
 #ifdef WARPGRIND_SANITIZER_RUNTIME
@@ -81,23 +84,29 @@ static const char *absolute_name(const char *name) {
     if (*p == '%') str_addc(&s, '%');
   }
   str_printf(&s, "/%s", name);
-  return s.data;                               // lives as long as the options
+  return s.data;  // lives as long as the options
 }
 
-// The program and the command both append to the log; a new run starts with an empty one. A name with %p is new anyway.
+// The program and the command both append to the log; a new run starts with an empty one. A name
+// with %p is new anyway.
 static bool start_log(const char *pattern, Error *err) {
   Str name = {0};
-  bool ok = options_expand_name(pattern, 0, &name, err) && (strstr(pattern, "%p") || file_write(name.data, "", 0, err));
+  bool ok = options_expand_name(pattern, 0, &name, err) &&
+            (strstr(pattern, "%p") || file_write(name.data, "", 0, err));
   str_free(&name);
   return ok;
 }
 
-typedef struct Child { pid_t pid; int exec_errno; } Child;
+typedef struct Child {
+  pid_t pid;
+  int exec_errno;
+} Child;
 
 // Tells a program that could not be executed from one that exits with the same code.
 static bool start(const char *path, char **argv, Child *c, Error *err) {
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return error_set(err, "cannot make a pipe: %s", strerror(errno));
+  if (pipe2(report, O_CLOEXEC) != 0)
+    return error_set(err, "cannot make a pipe: %s", strerror(errno));
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid < 0) {
@@ -112,7 +121,7 @@ static bool start(const char *path, char **argv, Child *c, Error *err) {
       if (old.sa_handler != SIG_IGN) signal(forwarded[i], SIG_DFL);
     }
     for (size_t i = 0; i < ARRAY_LEN(ignored); i++) sigaction(ignored[i], &before_ignored[i], NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);          // if we are killed, the program does not stay behind alone
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // if we are killed, the program does not stay behind alone
     if (getppid() != parent) _exit(EXIT_WARPGRIND);
     execvp(path, argv);
     int why = errno;
@@ -123,7 +132,8 @@ static bool start(const char *path, char **argv, Child *c, Error *err) {
   close(report[1]);
   c->pid = pid;
   ssize_t n;
-  while ((n = read(report[0], &c->exec_errno, sizeof c->exec_errno)) < 0 && errno == EINTR) continue;
+  while ((n = read(report[0], &c->exec_errno, sizeof c->exec_errno)) < 0 && errno == EINTR)
+    continue;
   if (n <= 0) c->exec_errno = 0;
   close(report[0]);
   return true;
@@ -136,18 +146,22 @@ static int wait_for(pid_t pid) {
   return status;
 }
 
-// 127 before our library was loaded is the dynamic linker's own: a library of the program is missing, and it has said so.
+// 127 before our library was loaded is the dynamic linker's own: a library of the program is
+// missing, and it has said so.
 static void note_missing_library(int status, const char *program, RunStats *stats) {
   if (stats->processes || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_NOT_FOUND) return;
-  snprintf(stats->failure, sizeof stats->failure, "%s ran without Warpgrind's library. That happens with statically linked "
-           "programs: link libc dynamically.", program);
+  snprintf(stats->failure, sizeof stats->failure,
+           "%s ran without Warpgrind's library. That happens with statically linked "
+           "programs: link libc dynamically.",
+           program);
   stats->failed = 2;
 }
 
 // Findings come before the program's own exit code, what we could not do before both.
 static int exit_code_of(int status, const Run *r, const Options *o) {
   if (r->failure) return EXIT_WARPGRIND;
-  if (run_count_findings(r, SEVERITY_ERROR, NULL)) return (int)options_number(o, OPT_ERROR_EXITCODE);
+  if (run_count_findings(r, SEVERITY_ERROR, NULL))
+    return (int)options_number(o, OPT_ERROR_EXITCODE);
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -160,8 +174,12 @@ static bool check_tools(Options *o, Error *err) {
   if (!ok) tools = UINT32_MAX;
   for (ToolId id = 0; id < TOOL_COUNT_; id++)
     if (tools >> id & 1) str_printf(&names, "%s%s", names.len ? "," : "", tool_name(id));
-  if (ok) o->text[OPT_TOOL] = names.len ? names.data : "none";         // lives as long as the options
-  else error_set(err, "--tool=%s: this version of Warpgrind does not have that tool. The tools are: none,%s.", list, names.data);
+  if (ok) o->text[OPT_TOOL] = names.len ? names.data : "none";  // lives as long as the options
+  else
+    error_set(
+        err,
+        "--tool=%s: this version of Warpgrind does not have that tool. The tools are: none,%s.",
+        list, names.data);
   return ok;
 }
 
@@ -169,9 +187,12 @@ static bool check_tools(Options *o, Error *err) {
 static bool check_hash(Options *o, Error *err) {
   HashOption hash;
   if (!hash_option_parse(options_text(o, OPT_HASH), &hash, err)) return false;
-  if (!hash.on && !options_given(o, OPT_DUMP_BUFFERS) && !options_is(o, OPT_RECORD, "inputs")) return true;
+  if (!hash.on && !options_given(o, OPT_DUMP_BUFFERS) && !options_is(o, OPT_RECORD, "inputs"))
+    return true;
   if (!options_given(o, OPT_TOOL)) o->text[OPT_TOOL] = "none";
-  return !hash.on || options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
+  return !hash.on || options_given(o, OPT_OUTPUT) ||
+         error_set(err,
+                   "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
 }
 
 static bool check_fp(const Options *o, Error *err) {
@@ -190,7 +211,8 @@ static bool check_regex(const Options *o, OptionId id, Error *err) {
   }
   char why[256];
   regerror(code, &r, why, sizeof why);
-  return error_set(err, "--%s=%s is not a regular expression: %s.", options_table[id].name, text, why);
+  return error_set(err, "--%s=%s is not a regular expression: %s.", options_table[id].name, text,
+                   why);
 }
 
 // A name with %p is known only when the program has been started.
@@ -198,13 +220,16 @@ static bool open_run_file(const Options *o, int pid, Run *r, Error *err) {
   const char *pattern = o->text[OPT_OUTPUT];
   if (!pattern || r->file || (!pid && strstr(pattern, "%p"))) return true;
   Str path = {0};
-  bool ok = options_expand_name(pattern, pid, &path, err) && (r->file = run_file_create(path.data, options_given(o, OPT_RECORD), err));
+  bool ok = options_expand_name(pattern, pid, &path, err) &&
+            (r->file = run_file_create(path.data, options_given(o, OPT_RECORD), err));
   str_free(&path);
   return ok;
 }
 
 static const char *describe_end(Run *r, int status) {
-  if (WIFSIGNALED(status)) return arena_printf(&r->arena, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    return arena_printf(&r->arena, "ended by signal %d (%s)", WTERMSIG(status),
+                        strsignal(WTERMSIG(status)));
   return arena_printf(&r->arena, "exit code %d", WEXITSTATUS(status));
 }
 
@@ -217,8 +242,9 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
   if (!r->failure) r->failure = run_incomplete(r);
   uint64_t wanted = options_number(o, OPT_MIN_COVERAGE);
   if (!r->failure && report_covered_percent(r) < (double)wanted)
-    r->failure = arena_printf(&r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.", report_covered_percent(r),
-                              (unsigned long long)wanted);
+    r->failure = arena_printf(
+        &r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.",
+        report_covered_percent(r), (unsigned long long)wanted);
   r->exit_code = exit_code_of(status, r, o);
 }
 
@@ -232,7 +258,8 @@ static int write_files(Run *r, const Options *o) {
   for (unsigned i = 0; i < cli_nformats; i++) {
     const char *pattern = o->text[cli_formats[i].option];
     Str path = {0};
-    if (pattern && (!options_expand_name(pattern, r->main_pid, &path, &err) || !cli_write_report(r, &cli_formats[i], path.data, &err)))
+    if (pattern && (!options_expand_name(pattern, r->main_pid, &path, &err) ||
+                    !cli_write_report(r, &cli_formats[i], path.data, &err)))
       r->exit_code = cli_fail("%s", err.text);
     str_free(&path);
   }
@@ -252,7 +279,8 @@ static bool run_again(const char *path, char **argv, CliFollow *follow, CliRerun
   return !child.exec_errno;
 }
 
-static int run_program(const Options *o, const char *path, char **argv, RunStats *stats, CliFollow *follow, Run *r) {
+static int run_program(const Options *o, const char *path, char **argv, RunStats *stats,
+                       CliFollow *follow, Run *r) {
   Error err = {0};
   Child child = {0};
   CliRerun again;
@@ -260,7 +288,8 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   if (!start(path, argv, &child, &err)) return cli_fail("%s", err.text);
   if (child.exec_errno) {
     wait_for(child.pid);
-    return cli_fail("%s: cannot be executed: %s", path, strerror(child.exec_errno)), EXIT_NOT_EXECUTABLE;
+    return cli_fail("%s: cannot be executed: %s", path, strerror(child.exec_errno)),
+           EXIT_NOT_EXECUTABLE;
   }
   log_set_pid(child.pid);
   if (!options_open_log(o, child.pid, &err)) cli_fail("%s", err.text);
@@ -287,7 +316,10 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   }
   cli_dump_end(r);
   complete(r, o, status, &numbers);
-  if (!keeps_file && !r->failure) r->failure = run_text(r, err.text), r->exit_code = EXIT_WARPGRIND;
+  if (!keeps_file && !r->failure) {
+    r->failure = run_text(r, err.text);
+    r->exit_code = EXIT_WARPGRIND;
+  }
   cli_print_summary(r, options_flag(o, OPT_VERBOSE));
   return write_files(r, o);
 }
@@ -296,13 +328,17 @@ int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
-  if (!check_hash(&o, &err) || !cli_dump_check(&o, &err) || !check_tools(&o, &err) || !cli_record_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
+  if (!check_hash(&o, &err) || !cli_dump_check(&o, &err) || !check_tools(&o, &err) ||
+      !cli_record_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) ||
+      !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
-  if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))
+  if (options_given(&o, OPT_SUPPRESSIONS) &&
+      !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))
     return cli_fail("%s", err.text);
   int code = cli_find_program(argv[0], &path, &err);
-  if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
+  if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err)))
+    code = EXIT_WARPGRIND;
   bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");
   if (!code) code = cli_check_program(path.data, on_gpu, &err);
   RunStats *stats = code ? NULL : runstats_create(&err);
@@ -311,18 +347,23 @@ int cli_run(const Options *given, char **argv) {
     cli_fail("%s", err.text);
     return code ? code : EXIT_WARPGRIND;
   }
-  static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON, OPT_SARIF, OPT_JUNIT, OPT_OUTPUT, OPT_LAUNCH_LOG};
+  static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON,   OPT_SARIF,
+                                   OPT_JUNIT,    OPT_OUTPUT, OPT_LAUNCH_LOG};
   for (size_t i = 0; i < ARRAY_LEN(files); i++) {
     o.text[files[i]] = absolute_name(o.text[files[i]]);
     name.len = 0;
-    if (o.text[files[i]] && !options_expand_name(o.text[files[i]], 1, &name, &err)) return cli_fail("%s", err.text);
-    if (o.text[files[i]] && files[i] != OPT_OUTPUT && !cli_may_overwrite(name.data, path.data, &err)) return cli_fail("%s", err.text);
+    if (o.text[files[i]] && !options_expand_name(o.text[files[i]], 1, &name, &err))
+      return cli_fail("%s", err.text);
+    if (o.text[files[i]] && files[i] != OPT_OUTPUT &&
+        !cli_may_overwrite(name.data, path.data, &err))
+      return cli_fail("%s", err.text);
   }
   Run *r = cli_follow_run(follow);
   if (suppressions) report_suppressions_use(suppressions, r);
   cli_set_color(options_text(&o, OPT_COLOR), options_given(&o, OPT_LOG_FILE));
   catch_signals();
-  if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err)) return cli_fail("%s", err.text);
+  if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err))
+    return cli_fail("%s", err.text);
   if (!open_run_file(&o, 0, r, &err)) return cli_fail("%s", err.text);
   set_library(folder.data, on_gpu);
   options_to_environment(&o);

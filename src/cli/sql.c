@@ -1,13 +1,14 @@
-// warpgrind sql: a question to a run file. The answer has one line per row, columns separated by tabs, names first.
+// warpgrind sql: a question to a run file. The answer has one line per row, columns separated by
+// tabs, names first.
 #include "cli/cli.h"
 
 #include "run/run.h"
 #include "store/store.h"
 #include "trace/trace.h"
 
-
 static void print_names(sqlite3_stmt *s) {
-  for (int i = 0; i < sqlite3_column_count(s); i++) printf("%s%s", i ? "\t" : "", sqlite3_column_name(s, i));
+  for (int i = 0; i < sqlite3_column_count(s); i++)
+    printf("%s%s", i ? "\t" : "", sqlite3_column_name(s, i));
   putchar('\n');
 }
 
@@ -23,14 +24,15 @@ static int run_statements(sqlite3 *db, const char *path, const char *sql) {
   while (*sql) {
     sqlite3_stmt *s = NULL;
     const char *rest;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, &rest) != SQLITE_OK) return cli_fail("%s: %s.", path, store_message(db));
+    if (sqlite3_prepare_v2(db, sql, -1, &s, &rest) != SQLITE_OK)
+      return cli_fail("%s: %s.", path, store_message(db));
     sql = rest;
-    if (!s) continue;                          // only spaces or a comment
+    if (!s) continue;  // only spaces or a comment
     if (sqlite3_column_count(s)) print_names(s);
     int code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW && !ferror(stdout)) print_row(s);
     sqlite3_finalize(s);
-    if (ferror(stdout)) return 0;              // main says so
+    if (ferror(stdout)) return 0;  // main says so
     if (code != SQLITE_DONE) return cli_fail("%s: %s.", path, store_message(db));
   }
   return 0;
@@ -46,7 +48,8 @@ int cli_query(const char *path, const char *sql) {
   if (run_lacks_something(store, &err)) fprintf(stderr, "warpgrind: note: %s\n", err.text);
   if (!trace_register(store->db, &err)) code = cli_fail("%s", err.text);
   else {
-    if (strstr(sql, "race") && trace_has_operations(store->db) && !trace_knows_order(store->db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
+    if (strstr(sql, "race") && trace_has_operations(store->db) && !trace_knows_order(store->db))
+      fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
     trace_prepare_memory();
     code = run_statements(store->db, path, sql);
     if (!code && !store_is_whole(store, &err)) code = cli_fail("%s", err.text);

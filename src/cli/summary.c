@@ -5,7 +5,8 @@
 
 #include <unistd.h>
 
-const CliFormat cli_formats[] = {{OPT_JSON, report_json}, {OPT_SARIF, report_sarif}, {OPT_JUNIT, report_junit}};
+const CliFormat cli_formats[] = {
+    {OPT_JSON, report_json}, {OPT_SARIF, report_sarif}, {OPT_JUNIT, report_junit}};
 const unsigned cli_nformats = ARRAY_LEN(cli_formats);
 
 static bool colour;
@@ -45,7 +46,7 @@ void cli_print_summary(Run *r, bool verbose) {
   print(&repeats, false);
   report_coverage(r, verbose, &coverage);
   print(&coverage, false);
-  if (r->failure)                              // the whole text was printed where it happened
+  if (r->failure)  // the whole text was printed where it happened
     log_error("Warpgrind could not do its work: %.*s", (int)strcspn(r->failure, "\n"), r->failure);
   report_summary(r, verbose, &last);
   print(&last, false);

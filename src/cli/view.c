@@ -6,8 +6,8 @@
 
 #include "view/view.h"
 
-#define USAGE                                                                                      \
-  "usage: warpgrind view [--port=N] [--no-browser] [--live] [--source=FOLDER] [--static FOLDER] "  \
+#define USAGE \
+  "usage: warpgrind view [--port=N] [--no-browser] [--live] [--source=FOLDER] [--static FOLDER] " \
   "FILE"
 
 typedef struct View {
@@ -19,7 +19,7 @@ typedef struct View {
 
 static bool add_folder(ViewSources *s, const char *folder, Error *err) {
   struct stat st;
-  char *real = realpath(folder, NULL);                     // lives as long as the command
+  char *real = realpath(folder, NULL);  // lives as long as the command
   if (!real || stat(real, &st) != 0 || !S_ISDIR(st.st_mode))
     return error_set(err, "view: --source=%s: there is no such folder.", folder);
   if (s->nfolders == VIEW_FOLDERS)
@@ -38,7 +38,8 @@ static bool parse(int argc, char **argv, View *v, Error *err) {
       if (!add_folder(&v->sources, arg + 9, err)) return false;
     } else if (strncmp(arg, "--port=", 7) == 0) {
       v->port = strtoul(arg + 7, &end, 10);
-      if (!arg[7] || *end || v->port == 0 || v->port > 65535) return error_set(err, "view: --port=%s: a port is a number from 1 to 65535.", arg + 7);
+      if (!arg[7] || *end || v->port == 0 || v->port > 65535)
+        return error_set(err, "view: --port=%s: a port is a number from 1 to 65535.", arg + 7);
     } else if (strncmp(arg, "--static=", 9) == 0 && arg[9]) v->folder = arg + 9;
     else if (strcmp(arg, "--static") == 0 && i + 1 < argc) v->folder = argv[++i];
     else if (arg[0] == '-' && arg[1]) return error_set(err, "view: unknown option %s. " USAGE, arg);
@@ -87,5 +88,5 @@ int cli_view(int argc, char **argv) {
   if (v.live && !wait_for_file(v.path, &err)) return cli_fail("%s", err.text);
   int code = view_serve(&o, &err) ? 0 : cli_fail("%s", err.text);
   cli_browser_forget();
-  _exit(cli_output_end(code));               // threads of the server may still be there
+  _exit(cli_output_end(code));  // threads of the server may still be there
 }

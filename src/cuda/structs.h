@@ -3,15 +3,19 @@
 #define WG_CUDA_STRUCTS_H
 
 typedef struct CUdevprop {
-  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock, totalConstantMemory, SIMDWidth, memPitch,
-      regsPerBlock, clockRate, textureAlign;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock, totalConstantMemory,
+      SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
 } CUdevprop;
 
 // --- contexts ---
 typedef enum CUexecAffinityType { CU_EXEC_AFFINITY_TYPE_SM_COUNT } CUexecAffinityType;
 typedef struct CUexecAffinityParam {
   CUexecAffinityType type;
-  union { struct { unsigned val; } smCount; } param;
+  union {
+    struct {
+      unsigned val;
+    } smCount;
+  } param;
 } CUexecAffinityParam;
 typedef struct CUctxCreateParams {
   CUexecAffinityParam *execAffinityParams;
@@ -20,15 +24,25 @@ typedef struct CUctxCreateParams {
 } CUctxCreateParams;
 
 // --- memory ---
-typedef struct CUmemLocation { CUmemLocationType type; int id; } CUmemLocation;
+typedef struct CUmemLocation {
+  CUmemLocationType type;
+  int id;
+} CUmemLocation;
 typedef struct CUmemAllocationProp {
   CUmemAllocationType type;
   CUmemAllocationHandleType requestedHandleTypes;
   CUmemLocation location;
   void *win32HandleMetaData;
-  struct { unsigned char compressionType, gpuDirectRDMACapable; unsigned short usage; unsigned char reserved[4]; } allocFlags;
+  struct {
+    unsigned char compressionType, gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } allocFlags;
 } CUmemAllocationProp;
-typedef struct CUmemAccessDesc { CUmemLocation location; CUmemAccess_flags flags; } CUmemAccessDesc;
+typedef struct CUmemAccessDesc {
+  CUmemLocation location;
+  CUmemAccess_flags flags;
+} CUmemAccessDesc;
 typedef struct CUmemPoolProps {
   CUmemAllocationType allocType;
   CUmemAllocationHandleType handleTypes;
@@ -98,13 +112,24 @@ typedef struct CUmemcpyAttributes {
   CUmemLocation srcLocHint, dstLocHint;
   unsigned flags;
 } CUmemcpyAttributes;
-typedef struct CUoffset3D { size_t x, y, z; } CUoffset3D;
-typedef struct CUextent3D { size_t width, height, depth; } CUextent3D;
+typedef struct CUoffset3D {
+  size_t x, y, z;
+} CUoffset3D;
+typedef struct CUextent3D {
+  size_t width, height, depth;
+} CUextent3D;
 typedef struct CUmemcpy3DOperand {
   CUmemcpy3DOperandType type;
   union {
-    struct { CUdeviceptr ptr; size_t rowLength, layerHeight; CUmemLocation locHint; } ptr;
-    struct { CUarray array; CUoffset3D offset; } array;
+    struct {
+      CUdeviceptr ptr;
+      size_t rowLength, layerHeight;
+      CUmemLocation locHint;
+    } ptr;
+    struct {
+      CUarray array;
+      CUoffset3D offset;
+    } array;
   } op;
 } CUmemcpy3DOperand;
 typedef struct CUDA_MEMCPY3D_BATCH_OP {
@@ -125,15 +150,34 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR {
   CUarray_format Format;
   unsigned NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
-typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS { size_t size, alignment; unsigned reserved[4]; } CUDA_ARRAY_MEMORY_REQUIREMENTS;
+typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS {
+  size_t size, alignment;
+  unsigned reserved[4];
+} CUDA_ARRAY_MEMORY_REQUIREMENTS;
 typedef struct CUDA_RESOURCE_DESC {
   CUresourcetype resType;
   union {
-    struct { CUarray hArray; } array;
-    struct { CUmipmappedArray hMipmappedArray; } mipmap;
-    struct { CUdeviceptr devPtr; CUarray_format format; unsigned numChannels; size_t sizeInBytes; } linear;
-    struct { CUdeviceptr devPtr; CUarray_format format; unsigned numChannels; size_t width, height, pitchInBytes; } pitch2D;
-    struct { int reserved[32]; } reserved;
+    struct {
+      CUarray hArray;
+    } array;
+    struct {
+      CUmipmappedArray hMipmappedArray;
+    } mipmap;
+    struct {
+      CUdeviceptr devPtr;
+      CUarray_format format;
+      unsigned numChannels;
+      size_t sizeInBytes;
+    } linear;
+    struct {
+      CUdeviceptr devPtr;
+      CUarray_format format;
+      unsigned numChannels;
+      size_t width, height, pitchInBytes;
+    } pitch2D;
+    struct {
+      int reserved[32];
+    } reserved;
   } res;
   unsigned flags;
 } CUDA_RESOURCE_DESC;
@@ -150,7 +194,9 @@ typedef struct CUDA_RESOURCE_VIEW_DESC {
   size_t width, height, depth;
   unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer, reserved[16];
 } CUDA_RESOURCE_VIEW_DESC;
-typedef struct CUtensorMap { _Alignas(128) uint64_t opaque[16]; } CUtensorMap;
+typedef struct CUtensorMap {
+  _Alignas(128) uint64_t opaque[16];
+} CUtensorMap;
 
 // --- stream memory operations ---
 typedef union CUstreamBatchMemOpParams {
@@ -158,11 +204,17 @@ typedef union CUstreamBatchMemOpParams {
   struct {
     CUstreamBatchMemOpType operation;
     CUdeviceptr address;
-    union { uint32_t value; uint64_t value64; };
+    union {
+      uint32_t value;
+      uint64_t value64;
+    };
     unsigned flags;
     CUdeviceptr alias;
   } waitValue, writeValue;
-  struct { CUstreamBatchMemOpType operation; unsigned flags; } flushRemoteWrites, memoryBarrier;
+  struct {
+    CUstreamBatchMemOpType operation;
+    unsigned flags;
+  } flushRemoteWrites, memoryBarrier;
   uint64_t pad[6];
 } CUstreamBatchMemOpParams;
 typedef struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
@@ -182,13 +234,26 @@ typedef struct CUaccessPolicyWindow {
 typedef union CUlaunchAttributeValue {
   char pad[64];
   CUaccessPolicyWindow accessPolicyWindow;
-  int cooperative, syncPolicy, clusterSchedulingPolicyPreference, programmaticStreamSerializationAllowed, priority,
-      memSyncDomain;
-  struct { unsigned x, y, z; } clusterDim, preferredClusterDim;
-  struct { CUevent event; int flags, triggerAtBlockStart; } programmaticEvent;
-  struct { CUevent event; int flags; } launchCompletionEvent;
-  struct { unsigned char default_, remote; } memSyncDomainMap;
-  struct { int deviceUpdatable; CUgraphDeviceNode devNode; } deviceUpdatableKernelNode;
+  int cooperative, syncPolicy, clusterSchedulingPolicyPreference,
+      programmaticStreamSerializationAllowed, priority, memSyncDomain;
+  struct {
+    unsigned x, y, z;
+  } clusterDim, preferredClusterDim;
+  struct {
+    CUevent event;
+    int flags, triggerAtBlockStart;
+  } programmaticEvent;
+  struct {
+    CUevent event;
+    int flags;
+  } launchCompletionEvent;
+  struct {
+    unsigned char default_, remote;
+  } memSyncDomainMap;
+  struct {
+    int deviceUpdatable;
+    CUgraphDeviceNode devNode;
+  } deviceUpdatableKernelNode;
   unsigned sharedMemCarveout, nvlinkUtilCentricScheduling;
 } CUlaunchAttributeValue, CUkernelNodeAttrValue, CUstreamAttrValue;
 typedef struct CUlaunchAttribute {
@@ -240,7 +305,10 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_v2 {
   size_t width, height;
   CUcontext ctx;
 } CUDA_MEMSET_NODE_PARAMS_v2;
-typedef struct CUDA_HOST_NODE_PARAMS { CUhostFn fn; void *userData; } CUDA_HOST_NODE_PARAMS, CUDA_HOST_NODE_PARAMS_v2;
+typedef struct CUDA_HOST_NODE_PARAMS {
+  CUhostFn fn;
+  void *userData;
+} CUDA_HOST_NODE_PARAMS, CUDA_HOST_NODE_PARAMS_v2;
 typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
   CUgraphConditionalHandle handle;
   CUgraphConditionalNodeType type;
@@ -254,10 +322,19 @@ typedef struct CUDA_MEM_ALLOC_NODE_PARAMS {
   size_t accessDescCount, bytesize;
   CUdeviceptr dptr;
 } CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2;
-typedef struct CUDA_MEM_FREE_NODE_PARAMS { CUdeviceptr dptr; } CUDA_MEM_FREE_NODE_PARAMS;
-typedef struct CUDA_CHILD_GRAPH_NODE_PARAMS { CUgraph graph; CUgraphChildGraphNodeOwnership ownership; } CUDA_CHILD_GRAPH_NODE_PARAMS;
-typedef struct CUDA_EVENT_RECORD_NODE_PARAMS { CUevent event; } CUDA_EVENT_RECORD_NODE_PARAMS;
-typedef struct CUDA_EVENT_WAIT_NODE_PARAMS { CUevent event; } CUDA_EVENT_WAIT_NODE_PARAMS;
+typedef struct CUDA_MEM_FREE_NODE_PARAMS {
+  CUdeviceptr dptr;
+} CUDA_MEM_FREE_NODE_PARAMS;
+typedef struct CUDA_CHILD_GRAPH_NODE_PARAMS {
+  CUgraph graph;
+  CUgraphChildGraphNodeOwnership ownership;
+} CUDA_CHILD_GRAPH_NODE_PARAMS;
+typedef struct CUDA_EVENT_RECORD_NODE_PARAMS {
+  CUevent event;
+} CUDA_EVENT_RECORD_NODE_PARAMS;
+typedef struct CUDA_EVENT_WAIT_NODE_PARAMS {
+  CUevent event;
+} CUDA_EVENT_WAIT_NODE_PARAMS;
 typedef struct CUgraphNodeParams {
   CUgraphNodeType type;
   int reserved0[3];
@@ -277,7 +354,9 @@ typedef struct CUgraphNodeParams {
   };
   long long reserved2;
 } CUgraphNodeParams;
-typedef struct CUgraphEdgeData { unsigned char from_port, to_port, type, reserved[5]; } CUgraphEdgeData;
+typedef struct CUgraphEdgeData {
+  unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
 typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS {
   uint64_t flags;
   CUstream hUploadStream;

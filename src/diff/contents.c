@@ -1,4 +1,5 @@
-// What a buffer held after a launch, where that is known: a file of --dump-buffers, or what --record kept.
+// What a buffer held after a launch, where that is known: a file of --dump-buffers, or what
+// --record kept.
 #include "diff/diff.h"
 
 #include <sys/stat.h>
@@ -30,13 +31,17 @@ static bool read_text(const char *path, uint64_t bytes, DiffType t, char *to, Er
     at += its.bytes;
   }
   fclose(f);
-  if (!ok) return error_set(err, "line %llu of %s is no element of it", (unsigned long long)number, path);
+  if (!ok)
+    return error_set(err, "line %llu of %s is no element of it", (unsigned long long)number, path);
   return at == bytes || error_set(err, "%s ends too early", path);
 }
 
 // --- recorded ---
 
-struct DiffRecording { Store *store; TraceReader *trace; };
+struct DiffRecording {
+  Store *store;
+  TraceReader *trace;
+};
 
 bool diff_recording_open(DiffRun *r, struct Store *store, Error *err) {
   bool is_recorded = trace_has_operations(store->db);
@@ -52,7 +57,9 @@ bool diff_recording_open(DiffRun *r, struct Store *store, Error *err) {
   return true;
 }
 
-bool diff_recording_is_whole(const DiffRun *r, Error *err) { return !r->recording || store_is_whole(r->recording->store, err); }
+bool diff_recording_is_whole(const DiffRun *r, Error *err) {
+  return !r->recording || store_is_whole(r->recording->store, err);
+}
 
 void diff_recording_close(DiffRun *r) {
   if (!r->recording) return;
@@ -65,7 +72,9 @@ void diff_recording_close(DiffRun *r) {
 static uint32_t step_id(sqlite3 *db, uint32_t launch) {
   sqlite3_stmt *s;
   uint32_t id = 0;
-  if (sqlite3_prepare_v2(db, "SELECT id FROM step WHERE launch = ? AND recorded", -1, &s, NULL) != SQLITE_OK) return 0;
+  if (sqlite3_prepare_v2(db, "SELECT id FROM step WHERE launch = ? AND recorded", -1, &s, NULL) !=
+      SQLITE_OK)
+    return 0;
   sqlite3_bind_int64(s, 1, launch);
   if (sqlite3_step(s) == SQLITE_ROW) id = (uint32_t)sqlite3_column_int64(s, 0);
   sqlite3_finalize(s);
@@ -79,8 +88,10 @@ static void *recorded(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, 
     return NULL;
   }
   uint8_t *value = mem_alloc(b->bytes + 8), *known = mem_alloc(b->bytes + 8);
-  bool ok = trace_contents(r->recording->trace, b->allocation, step, 0, b->bytes, value, known, err);
-  if (ok && memchr(known, 2, b->bytes)) ok = error_set(err, "not everything that wrote to it was recorded");
+  bool ok = trace_contents(r->recording->trace, b->allocation, step, 0, b->bytes, value, known,
+                           err);
+  if (ok && memchr(known, 2, b->bytes))
+    ok = error_set(err, "not everything that wrote to it was recorded");
   free(known);
   if (ok) return value;
   free(value);
@@ -89,19 +100,23 @@ static void *recorded(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, 
 
 bool diff_has_contents(const DiffRun *r, const DiffBuffer *b) { return b->dump || r->recording; }
 
-void *diff_contents(const DiffRun *r, const DiffStep *step, const DiffBuffer *b, DiffType t, Error *err) {
+void *diff_contents(const DiffRun *r, const DiffStep *step, const DiffBuffer *b, DiffType t,
+                    Error *err) {
   struct stat s;
   if (!b->dump && r->recording) return recorded(r, step, b, err);
   if (!b->dump) {
     error_set(err, "its contents were not kept");
     return NULL;
   }
-  if (b->bytes > 1ull << 40 || stat(b->dump, &s) != 0 || (b->dump_text ? (uint64_t)s.st_size < b->bytes / t.bytes : (uint64_t)s.st_size != b->bytes)) {
+  if (b->bytes > 1ull << 40 || stat(b->dump, &s) != 0 ||
+      (b->dump_text ? (uint64_t)s.st_size < b->bytes / t.bytes : (uint64_t)s.st_size != b->bytes)) {
     error_set(err, "%s is not there any more, or is not what was written", b->dump);
     return NULL;
   }
   void *bytes = mem_alloc(b->bytes + 8);
-  if (b->dump_text ? read_text(b->dump, b->bytes, t, bytes, err) : read_binary(b->dump, b->bytes, bytes, err)) return bytes;
+  if (b->dump_text ? read_text(b->dump, b->bytes, t, bytes, err)
+                   : read_binary(b->dump, b->bytes, bytes, err))
+    return bytes;
   free(bytes);
   return NULL;
 }

@@ -5,7 +5,9 @@
 
 static _Thread_local DiffType sorted_type;
 
-static int by_value(const void *a, const void *b) { return diff_order(*(const uint64_t *)a, *(const uint64_t *)b, sorted_type); }
+static int by_value(const void *a, const void *b) {
+  return diff_order(*(const uint64_t *)a, *(const uint64_t *)b, sorted_type);
+}
 
 static uint64_t *sorted(const void *p, uint64_t n, DiffType t) {
   uint64_t *list = mem_alloc(n * sizeof *list + 8);
@@ -15,7 +17,8 @@ static uint64_t *sorted(const void *p, uint64_t n, DiffType t) {
   return list;
 }
 
-static void note(DiffElements *out, uint64_t index, uint64_t a, uint64_t b, DiffType t, uint32_t most_shown) {
+static void note(DiffElements *out, uint64_t index, uint64_t a, uint64_t b, DiffType t,
+                 uint32_t most_shown) {
   if (!out->different++) out->first = index;
   if (out->nshown < most_shown) out->shown[out->nshown++] = (DiffElement){index, a, b};
   if (diff_is_nan(a, t) || diff_is_nan(b, t)) {
@@ -30,17 +33,22 @@ static void note(DiffElements *out, uint64_t index, uint64_t a, uint64_t b, Diff
   if (larger > 0) out->most_relative = fmax(out->most_relative, distance / larger);
 }
 
-void diff_elements(const void *a, const void *b, uint64_t bytes, DiffType t, const DiffRules *r, uint32_t most_shown, DiffElements *out) {
+void diff_elements(const void *a, const void *b, uint64_t bytes, DiffType t, const DiffRules *r,
+                   uint32_t most_shown, DiffElements *out) {
   uint64_t n = bytes / t.bytes;
   *out = (DiffElements){.compared = n, .shown = mem_alloc(sizeof *out->shown * (most_shown + 1))};
   uint64_t *x = r->unordered ? sorted(a, n, t) : NULL, *y = r->unordered ? sorted(b, n, t) : NULL;
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t va = x ? x[i] : diff_load((const char *)a + i * t.bytes, t), vb = y ? y[i] : diff_load((const char *)b + i * t.bytes, t);
+    uint64_t va = x ? x[i] : diff_load((const char *)a + i * t.bytes, t),
+             vb = y ? y[i] : diff_load((const char *)b + i * t.bytes, t);
     if (!diff_same(va, vb, t, r)) note(out, i, va, vb, t, most_shown);
   }
   free(x);
   free(y);
-  if (bytes % t.bytes && memcmp((const char *)a + n * t.bytes, (const char *)b + n * t.bytes, bytes % t.bytes) && !out->different++) out->first = n;
+  if (bytes % t.bytes &&
+      memcmp((const char *)a + n * t.bytes, (const char *)b + n * t.bytes, bytes % t.bytes) &&
+      !out->different++)
+    out->first = n;
 }
 
 void diff_elements_free(DiffElements *e) { free(e->shown); }

@@ -1,13 +1,17 @@
 // Which launch of one run is which of the other, and whether their outputs are the same.
 //
-// The n-th launch of a kernel in one run is its n-th launch in the other. Launches that one run has and the other has not are named, not compared.
+// The n-th launch of a kernel in one run is its n-th launch in the other. Launches that one run has
+// and the other has not are named, not compared.
 #include "diff/diff.h"
 
 #include "base/hash_option.h"
 
 // --- launches ---
 
-typedef struct Queue { VEC(const DiffStep *) steps; uint32_t next; } Queue;
+typedef struct Queue {
+  VEC(const DiffStep *) steps;
+  uint32_t next;
+} Queue;
 
 // Of processes the n-th is the n-th: their numbers are not the same.
 static void key_of(const DiffStep *s, uint32_t process, Str *out) {
@@ -15,9 +19,14 @@ static void key_of(const DiffStep *s, uint32_t process, Str *out) {
   str_printf(out, "%u %s", process, s->kernel ? s->kernel : s->launch ? "?" : "(graph)");
 }
 
-typedef struct Ordinals { uint32_t last, n; } Ordinals;
+typedef struct Ordinals {
+  uint32_t last, n;
+} Ordinals;
 static uint32_t ordinal(Ordinals *o, uint32_t process) {
-  if (!o->n || o->last != process) o->n++, o->last = process;
+  if (!o->n || o->last != process) {
+    o->n++;
+    o->last = process;
+  }
   return o->n;
 }
 
@@ -66,7 +75,9 @@ static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a,
 // Where both have as many, the i-th is the i-th, unless it is called otherwise.
 static const DiffBuffer *counterpart(const DiffStep *s, const DiffStep *of, uint32_t i) {
   const DiffBuffer *b = &of->buffers[i];
-  if (of->nbuffers == s->nbuffers && s->buffers[i].parameter == b->parameter && same_name(s->buffers[i].name, b->name)) return &s->buffers[i];
+  if (of->nbuffers == s->nbuffers && s->buffers[i].parameter == b->parameter &&
+      same_name(s->buffers[i].name, b->name))
+    return &s->buffers[i];
   for (uint32_t k = 0; b->parameter && of->launch && k < s->nbuffers; k++)
     if (s->buffers[k].parameter == b->parameter) return &s->buffers[k];
   for (uint32_t k = 0; b->name && k < s->nbuffers; k++)
@@ -79,29 +90,38 @@ static bool equal(const char *a, const char *b) { return a && b && !strcmp(a, b)
 // Hashes differ: where the contents are known they decide, by the rules.
 static void look_inside(Diff *d, DiffPair p, DiffBufferResult *r) {
   Error err = {{0}};
-  char *a = diff_contents(d->a, p.a, r->a, r->type, &err), *b = a ? diff_contents(d->b, p.b, r->b, r->type, &err) : NULL;
+  char *a = diff_contents(d->a, p.a, r->a, r->type, &err),
+       *b = a ? diff_contents(d->b, p.b, r->b, r->type, &err) : NULL;
   if (a && b) {
     diff_elements(a, b, r->a->bytes, r->type, &d->rules, d->most_shown, &r->elements);
     r->has_elements = true;
-    if (!r->elements.different) r->outcome = r->a->hash && r->b->hash ? DIFF_WITHIN : memcmp(a, b, r->a->bytes) ? DIFF_WITHIN : DIFF_EQUAL;
+    if (!r->elements.different)
+      r->outcome = r->a->hash && r->b->hash    ? DIFF_WITHIN
+                   : memcmp(a, b, r->a->bytes) ? DIFF_WITHIN
+                                               : DIFF_EQUAL;
   } else if (!r->a->hash || !r->b->hash) {
     r->outcome = DIFF_NOT_COMPARED;
     r->why = arena_strdup(&d->arena, err.text);
-  } else if (diff_has_contents(d->a, r->a) || diff_has_contents(d->b, r->b) || d->rules.has_tolerance) {
+  } else if (diff_has_contents(d->a, r->a) || diff_has_contents(d->b, r->b) ||
+             d->rules.has_tolerance) {
     r->why = arena_printf(&d->arena, "its elements were not compared: %s", err.text);
   }
   free(a);
   free(b);
 }
 
-static bool is_left_out(const DiffBuffer *b) { return b->state && !strcmp(b->state, HASH_LEFT_OUT); }
+static bool is_left_out(const DiffBuffer *b) {
+  return b->state && !strcmp(b->state, HASH_LEFT_OUT);
+}
 
-// Which launches may have been the first to differ: those that were left out and whose buffer has not been found to be the same since.
+// Which launches may have been the first to differ: those that were left out and whose buffer has
+// not been found to be the same since.
 static void follow(Diff *d, const DiffStep *s, const DiffBufferResult *r) {
   uint64_t key = r->a->allocation ? r->a->allocation : UINT64_MAX - r->a->parameter;
   bool known = u64map_get(&d->unseen, key) != NULL;
   if (r->outcome == DIFF_LEFT_OUT && !known) u64map_put(&d->unseen, key, (void *)(uintptr_t)s);
-  if (known && (r->outcome == DIFF_EQUAL || r->outcome == DIFF_WITHIN)) u64map_remove(&d->unseen, key);
+  if (known && (r->outcome == DIFF_EQUAL || r->outcome == DIFF_WITHIN))
+    u64map_remove(&d->unseen, key);
 }
 
 const DiffStep *diff_first_unseen(const Diff *d) {
@@ -125,7 +145,8 @@ static void compare_buffers(Diff *d, DiffPair p, DiffBufferResult *r) {
     r->why = a->state ? a->state : b->state;
   } else if (a->bytes != b->bytes) {
     r->outcome = DIFF_DIFFERENT;
-    r->why = arena_printf(&d->arena, "it has %llu bytes in the first run and %llu in the second", (unsigned long long)a->bytes, (unsigned long long)b->bytes);
+    r->why = arena_printf(&d->arena, "it has %llu bytes in the first run and %llu in the second",
+                          (unsigned long long)a->bytes, (unsigned long long)b->bytes);
   } else if (equal(a->hash, b->hash)) {
     r->outcome = DIFF_EQUAL;
   } else if (d->rules.unordered && a->element == b->element && equal(a->multiset, b->multiset)) {
@@ -148,9 +169,18 @@ void diff_compare(Diff *d, DiffPair p, DiffResult *out) {
     d->buffers++;
     switch (r->outcome) {
       case DIFF_EQUAL: d->equal++; break;
-      case DIFF_WITHIN: d->within++; out->inexact = true; break;
-      case DIFF_DIFFERENT: d->different++; out->different = true; break;
-      case DIFF_NOT_COMPARED: d->not_compared++; out->skipped = true; break;
+      case DIFF_WITHIN:
+        d->within++;
+        out->inexact = true;
+        break;
+      case DIFF_DIFFERENT:
+        d->different++;
+        out->different = true;
+        break;
+      case DIFF_NOT_COMPARED:
+        d->not_compared++;
+        out->skipped = true;
+        break;
       case DIFF_LEFT_OUT: d->left_out++; break;
     }
     follow(d, p.a, r);

@@ -7,7 +7,8 @@
 
 static void add_amount(Str *s, uint64_t a, uint64_t b, DiffType t) {
   if (t.kind == DIFF_BITS || diff_is_nan(a, t) || diff_is_nan(b, t)) return;
-  double x = diff_value(a, t), y = diff_value(b, t), distance = fabs(x - y), larger = fmax(fabs(x), fabs(y));
+  double x = diff_value(a, t), y = diff_value(b, t), distance = fabs(x - y),
+         larger = fmax(fabs(x), fabs(y));
   str_printf(s, "   differ by %.3g", distance);
   if (larger > 0 && isfinite(distance)) str_printf(s, ", relative %.3g", distance / larger);
   if (diff_is_float(t)) str_printf(s, ", %llu ULP", (unsigned long long)diff_ulps(a, b, t));
@@ -15,43 +16,59 @@ static void add_amount(Str *s, uint64_t a, uint64_t b, DiffType t) {
 
 static void add_elements(const DiffBufferResult *r, bool unordered, Str *out) {
   const DiffElements *e = &r->elements;
-  str_printf(out, "      %llu of %llu elements (%s) differ", (unsigned long long)e->different, (unsigned long long)e->compared, diff_type_name(r->type));
-  if (e->most_absolute > 0) str_printf(out, "; at most by %.3g, relative %.3g", e->most_absolute, e->most_relative);
-  if (e->most_ulps && diff_is_float(r->type)) str_printf(out, ", %llu ULP", (unsigned long long)e->most_ulps);
+  str_printf(out, "      %llu of %llu elements (%s) differ", (unsigned long long)e->different,
+             (unsigned long long)e->compared, diff_type_name(r->type));
+  if (e->most_absolute > 0)
+    str_printf(out, "; at most by %.3g, relative %.3g", e->most_absolute, e->most_relative);
+  if (e->most_ulps && diff_is_float(r->type))
+    str_printf(out, ", %llu ULP", (unsigned long long)e->most_ulps);
   if (e->nans) str_printf(out, "; %llu of them with NaN", (unsigned long long)e->nans);
   str_add(out, "\n");
   for (uint32_t i = 0; i < e->nshown; i++) {
     const DiffElement *x = &e->shown[i];
-    str_printf(out, "        %s[%llu] = ", unordered ? "sorted" : r->a->name ? r->a->name : "", (unsigned long long)x->index);
+    str_printf(out, "        %s[%llu] = ",
+               unordered    ? "sorted"
+               : r->a->name ? r->a->name
+                            : "",
+               (unsigned long long)x->index);
     diff_print(out, x->a, r->type);
     str_add(out, " and ");
     diff_print(out, x->b, r->type);
     add_amount(out, x->a, x->b, r->type);
     str_add(out, "\n");
   }
-  if (e->different > e->nshown) str_printf(out, "        … and %llu more\n", (unsigned long long)(e->different - e->nshown));
+  if (e->different > e->nshown)
+    str_printf(out, "        … and %llu more\n", (unsigned long long)(e->different - e->nshown));
 }
 
 static bool is_shuffled(const Diff *d, const DiffBufferResult *r) {
-  return r->outcome == DIFF_DIFFERENT && !d->rules.unordered && r->b && r->a->multiset && r->b->multiset && strcmp(r->a->multiset, r->b->multiset) == 0 && r->a->bytes == r->b->bytes;
+  return r->outcome == DIFF_DIFFERENT && !d->rules.unordered && r->b && r->a->multiset &&
+         r->b->multiset && strcmp(r->a->multiset, r->b->multiset) == 0 &&
+         r->a->bytes == r->b->bytes;
 }
 
 void diff_result_text(const Diff *d, const DiffResult *r, Str *out) {
   diff_step_name(r->pair.a, out);
-  if (r->pair.b->launch != r->pair.a->launch) str_printf(out, " (launch %u of the second run)", r->pair.b->launch);
+  if (r->pair.b->launch != r->pair.a->launch)
+    str_printf(out, " (launch %u of the second run)", r->pair.b->launch);
   str_add(out, "\n");
   if (r->pair.a->place) str_printf(out, "    launched at %s\n", r->pair.a->place);
   for (uint32_t i = 0; i < r->n; i++) {
     const DiffBufferResult *b = &r->buffers[i];
-    static const char *const words[] = {"is the same", "is the same by the rules, though not bit by bit", "differs", "was not compared", "was not compared"};
+    static const char *const words[] = {"is the same",
+                                        "is the same by the rules, though not bit by bit",
+                                        "differs", "was not compared", "was not compared"};
     str_add(out, "    ");
     diff_buffer_name(b->a, i, out);
     str_printf(out, " %s", words[b->outcome]);
     if (b->why) str_printf(out, ": %s", b->why);
     str_add(out, "\n");
     if (b->has_elements && b->outcome == DIFF_DIFFERENT) add_elements(b, d->rules.unordered, out);
-    if (is_shuffled(d, b)) str_add(out, "      its elements are the same in another order (--unordered takes that for the same)\n");
-    if (!b->has_elements && b->outcome == DIFF_DIFFERENT && b->b && b->a->hash && b->b->hash) str_printf(out, "      hash %s and %s\n", b->a->hash, b->b->hash);
+    if (is_shuffled(d, b))
+      str_add(out, "      its elements are the same in another order (--unordered takes that for "
+                   "the same)\n");
+    if (!b->has_elements && b->outcome == DIFF_DIFFERENT && b->b && b->a->hash && b->b->hash)
+      str_printf(out, "      hash %s and %s\n", b->a->hash, b->b->hash);
   }
 }
 
@@ -88,14 +105,16 @@ static void json_elements(Str *s, const DiffBufferResult *r) {
     json_number(s, "index", x->index);
     json_value(s, "a", x->a, r->type);
     json_value(s, "b", x->b, r->type);
-    if (diff_is_float(r->type) && !diff_is_nan(x->a, r->type) && !diff_is_nan(x->b, r->type)) json_number(s, "ulps", diff_ulps(x->a, x->b, r->type));
+    if (diff_is_float(r->type) && !diff_is_nan(x->a, r->type) && !diff_is_nan(x->b, r->type))
+      json_number(s, "ulps", diff_ulps(x->a, x->b, r->type));
     str_addc(s, '}');
   }
   str_addc(s, ']');
 }
 
 void diff_result_json(const DiffResult *r, Str *s) {
-  static const char *const words[] = {"equal", "within tolerance", "different", "not compared", "not hashed"};
+  static const char *const words[] = {"equal", "within tolerance", "different", "not compared",
+                                      "not hashed"};
   str_add(s, "{");
   if (r->pair.a->launch) json_number(s, "launch", r->pair.a->launch);
   if (r->pair.b->launch) json_number(s, "other_launch", r->pair.b->launch);

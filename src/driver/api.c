@@ -1,10 +1,12 @@
-// The entry points that the table alone defines: same-signature versions, per-thread twins, and what is not supported.
+// The entry points that the table alone defines: same-signature versions, per-thread twins, and
+// what is not supported.
 #include "driver/driver.h"
 
 __thread bool stream_zero_is_per_thread;
 
 static CUresult not_supported(const char *name) {
-  log_once(name, "%s is not supported by the virtual device; it returns CUDA_ERROR_NOT_SUPPORTED", name);
+  log_once(name, "%s is not supported by the virtual device; it returns CUDA_ERROR_NOT_SUPPORTED",
+           name);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -26,16 +28,20 @@ static CUresult not_supported(const char *name) {
   }
 #include "cuda/api.def"
 
-// Tables of undocumented functions are never answered: what needs them (NVIDIA's runtime) does not run on this device.
+// Tables of undocumented functions are never answered: what needs them (NVIDIA's runtime) does not
+// run on this device.
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
   if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
   *table = NULL;
   return CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult cuProfilerInitialize(const char *config, const char *output, int mode) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuProfilerInitialize(const char *config, const char *output, int mode) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
 CUresult cuProfilerStart(void) { return driver_check(); }
 CUresult cuProfilerStop(void) { return driver_check(); }
-CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope) {
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                    CUflushGPUDirectRDMAWritesScope scope) {
   return driver_check();
 }

@@ -1,18 +1,33 @@
 // Arrays and mipmapped arrays: stored row after row, slice after slice, without gaps.
 #include "driver/driver.h"
 
-typedef struct Format { CUarray_format format; VgpuTexel texel; unsigned char channels; bool normalized; } Format;
+typedef struct Format {
+  CUarray_format format;
+  VgpuTexel texel;
+  unsigned char channels;
+  bool normalized;
+} Format;
 static const Format formats[] = {
-  {CU_AD_FORMAT_UNSIGNED_INT8, TEXEL_U8, 0, false}, {CU_AD_FORMAT_UNSIGNED_INT16, TEXEL_U16, 0, false},
-  {CU_AD_FORMAT_UNSIGNED_INT32, TEXEL_U32, 0, false}, {CU_AD_FORMAT_SIGNED_INT8, TEXEL_S8, 0, false},
-  {CU_AD_FORMAT_SIGNED_INT16, TEXEL_S16, 0, false}, {CU_AD_FORMAT_SIGNED_INT32, TEXEL_S32, 0, false},
-  {CU_AD_FORMAT_HALF, TEXEL_F16, 0, false}, {CU_AD_FORMAT_FLOAT, TEXEL_F32, 0, false},
-  {CU_AD_FORMAT_UNORM_INT8X1, TEXEL_U8, 1, true}, {CU_AD_FORMAT_UNORM_INT8X2, TEXEL_U8, 2, true},
-  {CU_AD_FORMAT_UNORM_INT8X4, TEXEL_U8, 4, true}, {CU_AD_FORMAT_UNORM_INT16X1, TEXEL_U16, 1, true},
-  {CU_AD_FORMAT_UNORM_INT16X2, TEXEL_U16, 2, true}, {CU_AD_FORMAT_UNORM_INT16X4, TEXEL_U16, 4, true},
-  {CU_AD_FORMAT_SNORM_INT8X1, TEXEL_S8, 1, true}, {CU_AD_FORMAT_SNORM_INT8X2, TEXEL_S8, 2, true},
-  {CU_AD_FORMAT_SNORM_INT8X4, TEXEL_S8, 4, true}, {CU_AD_FORMAT_SNORM_INT16X1, TEXEL_S16, 1, true},
-  {CU_AD_FORMAT_SNORM_INT16X2, TEXEL_S16, 2, true}, {CU_AD_FORMAT_SNORM_INT16X4, TEXEL_S16, 4, true},
+    {CU_AD_FORMAT_UNSIGNED_INT8, TEXEL_U8, 0, false},
+    {CU_AD_FORMAT_UNSIGNED_INT16, TEXEL_U16, 0, false},
+    {CU_AD_FORMAT_UNSIGNED_INT32, TEXEL_U32, 0, false},
+    {CU_AD_FORMAT_SIGNED_INT8, TEXEL_S8, 0, false},
+    {CU_AD_FORMAT_SIGNED_INT16, TEXEL_S16, 0, false},
+    {CU_AD_FORMAT_SIGNED_INT32, TEXEL_S32, 0, false},
+    {CU_AD_FORMAT_HALF, TEXEL_F16, 0, false},
+    {CU_AD_FORMAT_FLOAT, TEXEL_F32, 0, false},
+    {CU_AD_FORMAT_UNORM_INT8X1, TEXEL_U8, 1, true},
+    {CU_AD_FORMAT_UNORM_INT8X2, TEXEL_U8, 2, true},
+    {CU_AD_FORMAT_UNORM_INT8X4, TEXEL_U8, 4, true},
+    {CU_AD_FORMAT_UNORM_INT16X1, TEXEL_U16, 1, true},
+    {CU_AD_FORMAT_UNORM_INT16X2, TEXEL_U16, 2, true},
+    {CU_AD_FORMAT_UNORM_INT16X4, TEXEL_U16, 4, true},
+    {CU_AD_FORMAT_SNORM_INT8X1, TEXEL_S8, 1, true},
+    {CU_AD_FORMAT_SNORM_INT8X2, TEXEL_S8, 2, true},
+    {CU_AD_FORMAT_SNORM_INT8X4, TEXEL_S8, 4, true},
+    {CU_AD_FORMAT_SNORM_INT16X1, TEXEL_S16, 1, true},
+    {CU_AD_FORMAT_SNORM_INT16X2, TEXEL_S16, 2, true},
+    {CU_AD_FORMAT_SNORM_INT16X4, TEXEL_S16, 4, true},
 };
 
 bool array_texel(CUarray_format format, VgpuTexel *texel, unsigned *channels, bool *normalized) {
@@ -28,16 +43,16 @@ bool array_texel(CUarray_format format, VgpuTexel *texel, unsigned *channels, bo
 
 unsigned array_texel_bytes(VgpuTexel t) {
   switch (t) {
-  case TEXEL_U8:
-  case TEXEL_S8: return 1;
-  case TEXEL_U16:
-  case TEXEL_S16:
-  case TEXEL_F16: return 2;
-  default: return 4;
+    case TEXEL_U8:
+    case TEXEL_S8: return 1;
+    case TEXEL_U16:
+    case TEXEL_S16:
+    case TEXEL_F16: return 2;
+    default: return 4;
   }
 }
 
-static VEC(void *) all_arrays;                // Array or Mipmap, for contexts that end
+static VEC(void *) all_arrays;  // Array or Mipmap, for contexts that end
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void remember(void *p) {
@@ -60,16 +75,22 @@ static CUresult describe(const CUDA_ARRAY3D_DESCRIPTOR *d, VgpuArray *v) {
   unsigned fixed;
   bool normalized;
   if (!array_texel(d->Format, &v->texel, &fixed, &normalized)) {
-    log_once("array format", "array format 0x%x is not supported by the virtual device", (unsigned)d->Format);
+    log_once("array format", "array format 0x%x is not supported by the virtual device",
+             (unsigned)d->Format);
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   unsigned channels = fixed ? fixed : d->NumChannels;
-  if (!d->Width || (channels != 1 && channels != 2 && channels != 4)) return CUDA_ERROR_INVALID_VALUE;
-  if (d->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_NOT_SUPPORTED;
-  if (d->Width > 1 << 27 || d->Height > 1 << 20 || d->Depth > 1 << 20) return CUDA_ERROR_INVALID_VALUE;
+  if (!d->Width || (channels != 1 && channels != 2 && channels != 4))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (d->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
+    return CUDA_ERROR_NOT_SUPPORTED;
+  if (d->Width > 1 << 27 || d->Height > 1 << 20 || d->Depth > 1 << 20)
+    return CUDA_ERROR_INVALID_VALUE;
   bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
   v->cubemap = d->Flags & CUDA_ARRAY3D_CUBEMAP;
-  if (v->cubemap && (d->Width != d->Height || !d->Depth || d->Depth % 6 || (!layered && d->Depth != 6))) return CUDA_ERROR_INVALID_VALUE;
+  if (v->cubemap &&
+      (d->Width != d->Height || !d->Depth || d->Depth % 6 || (!layered && d->Depth != 6)))
+    return CUDA_ERROR_INVALID_VALUE;
   if (layered && !d->Depth) return CUDA_ERROR_INVALID_VALUE;
   if (!layered && !v->cubemap && d->Depth && !d->Height) return CUDA_ERROR_INVALID_VALUE;
   v->width = (uint32_t)d->Width;
@@ -94,7 +115,8 @@ static CUresult make(Context *ctx, const CUDA_ARRAY3D_DESCRIPTOR *d, Array **out
   a->desc = *d;
   a->vgpu = v;
   a->bytes = bytes;
-  session_array((uintptr_t)a, &(SessionArray){v.channels * array_texel_bytes(v.texel), v.row_bytes, MAX(d->Height, 1), MAX(d->Depth, 1), p});
+  session_array((uintptr_t)a, &(SessionArray){v.channels * array_texel_bytes(v.texel), v.row_bytes,
+                                              MAX(d->Height, 1), MAX(d->Depth, 1), p});
   *out = a;
   return CUDA_SUCCESS;
 }
@@ -147,7 +169,8 @@ CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) {
 
 CUresult cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d) {
   if (!d) return CUDA_ERROR_INVALID_VALUE;
-  CUDA_ARRAY3D_DESCRIPTOR d3 = {.Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
+  CUDA_ARRAY3D_DESCRIPTOR d3 = {
+      .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
   return cuArray3DCreate_v2(out, &d3);
 }
 
@@ -160,7 +183,8 @@ static CUresult array_get(CUarray handle, Array **out) {
 CUresult cuArrayDestroy(CUarray handle) {
   Array *a;
   CUresult found = array_get(handle, &a);
-  if (found == CUDA_ERROR_INVALID_HANDLE) session_invalid_handle("cuArrayDestroy (cudaFreeArray)", handle);
+  if (found == CUDA_ERROR_INVALID_HANDLE)
+    session_invalid_handle("cuArrayDestroy (cudaFreeArray)", handle);
   TRY(found);
   if (a->is_level) return CUDA_ERROR_INVALID_HANDLE;
   session_handle_gone(a);
@@ -182,11 +206,13 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle) {
   Array *a;
   TRY(array_get(handle, &a));
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = (CUDA_ARRAY_DESCRIPTOR){a->desc.Width, a->desc.Height, a->desc.Format, a->desc.NumChannels};
+  *out = (CUDA_ARRAY_DESCRIPTOR){a->desc.Width, a->desc.Height, a->desc.Format,
+                                 a->desc.NumChannels};
   return CUDA_SUCCESS;
 }
 
-CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray handle, CUdevice device) {
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray handle,
+                                      CUdevice device) {
   Array *a;
   TRY(array_get(handle, &a));
   if (!out) return CUDA_ERROR_INVALID_VALUE;
@@ -196,7 +222,8 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarr
 
 // --- mipmapped arrays ---
 
-CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels) {
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d,
+                                unsigned levels) {
   Context *ctx;
   TRY(context_current(&ctx));
   if (!out || !d || !levels || !d->Width) return CUDA_ERROR_INVALID_VALUE;
@@ -248,7 +275,8 @@ CUresult cuMipmappedArrayGetLevel(CUarray *out, CUmipmappedArray handle, unsigne
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   Mipmap *m;
   CUresult found = mipmap_get(handle, &m);
-  if (found == CUDA_ERROR_INVALID_HANDLE) session_invalid_handle("cuMipmappedArrayDestroy (cudaFreeMipmappedArray)", handle);
+  if (found == CUDA_ERROR_INVALID_HANDLE)
+    session_invalid_handle("cuMipmappedArrayDestroy (cudaFreeMipmappedArray)", handle);
   TRY(found);
   session_handle_gone(m);
   CUresult error = context_wait(m->ctx);
@@ -257,7 +285,8 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   return error;
 }
 
-CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUmipmappedArray handle, CUdevice device) {
+CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out,
+                                               CUmipmappedArray handle, CUdevice device) {
   Mipmap *m;
   TRY(mipmap_get(handle, &m));
   if (!out) return CUDA_ERROR_INVALID_VALUE;

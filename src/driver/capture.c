@@ -1,9 +1,10 @@
-// Stream capture: work submitted to a capturing stream becomes nodes of a graph. Streams join a capture by waiting for
-// an event recorded in it, and must be joined again the same way before it ends.
+// Stream capture: work submitted to a capturing stream becomes nodes of a graph. Streams join a
+// capture by waiting for an event recorded in it, and must be joined again the same way before it
+// ends.
 #include "driver/driver.h"
 
-static uint64_t next_id = 1;                  // queue_lock
-static VEC(Capture *) active;                 // queue_lock
+static uint64_t next_id = 1;   // queue_lock
+static VEC(Capture *) active;  // queue_lock
 static __thread CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 CUresult capture_forbids_unsafe_call(void) {
@@ -12,8 +13,10 @@ CUresult capture_forbids_unsafe_call(void) {
   pthread_mutex_lock(&queue_lock);
   for (uint32_t i = 0; i < active.len; i++) {
     Capture *c = active.data[i];
-    bool mine = pthread_equal(c->thread, pthread_self()) && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
-    bool theirs = c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+    bool mine = pthread_equal(c->thread, pthread_self()) &&
+                c->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    bool theirs = c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                  thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (!mine && !theirs) continue;
     c->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -37,24 +40,25 @@ CUresult capture_refuse(Stream *s) {
 }
 
 static CUresult check(const Capture *c) {
-  return c->status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  return c->status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? CUDA_SUCCESS
+                                                      : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 
 CUgraphNodeType work_node_type(const Work *w) {
   switch (w->kind) {
-  case WORK_KERNEL: return CU_GRAPH_NODE_TYPE_KERNEL;
-  case WORK_COPY: return CU_GRAPH_NODE_TYPE_MEMCPY;
-  case WORK_SET: return CU_GRAPH_NODE_TYPE_MEMSET;
-  case WORK_HOST: return CU_GRAPH_NODE_TYPE_HOST;
-  case WORK_RECORD: return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-  case WORK_WAIT: return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-  case WORK_MEMOPS: return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
-  case WORK_ALLOC: return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-  case WORK_FREE: return CU_GRAPH_NODE_TYPE_MEM_FREE;
-  case WORK_CONDITIONAL: return CU_GRAPH_NODE_TYPE_CONDITIONAL;
-  case WORK_CHILD:
-  case WORK_GRAPH: return CU_GRAPH_NODE_TYPE_GRAPH;
-  default: return CU_GRAPH_NODE_TYPE_EMPTY;
+    case WORK_KERNEL: return CU_GRAPH_NODE_TYPE_KERNEL;
+    case WORK_COPY: return CU_GRAPH_NODE_TYPE_MEMCPY;
+    case WORK_SET: return CU_GRAPH_NODE_TYPE_MEMSET;
+    case WORK_HOST: return CU_GRAPH_NODE_TYPE_HOST;
+    case WORK_RECORD: return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    case WORK_WAIT: return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    case WORK_MEMOPS: return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    case WORK_ALLOC: return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    case WORK_FREE: return CU_GRAPH_NODE_TYPE_MEM_FREE;
+    case WORK_CONDITIONAL: return CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    case WORK_CHILD:
+    case WORK_GRAPH: return CU_GRAPH_NODE_TYPE_GRAPH;
+    default: return CU_GRAPH_NODE_TYPE_EMPTY;
   }
 }
 
@@ -80,7 +84,8 @@ CUresult capture_add(Stream *s, Work *w) {
 // A graph launched into a capture becomes a child graph node.
 CUresult capture_add_child(Stream *s, const Graph *child) {
   TRY(check(s->capture));
-  Node *n = graph_add(s->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, s->capture_deps.data, s->capture_deps.len);
+  Node *n = graph_add(s->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, s->capture_deps.data,
+                      s->capture_deps.len);
   n->work = (Work){.kind = WORK_CHILD, .ctx = s->ctx};
   Graph *copy = graph_clone(child);
   copy->owner = n;
@@ -94,7 +99,8 @@ CUresult capture_record_event(Stream *s, Event *e) {
   e->capture = s->capture;
   e->capture_id = s->capture->id;
   e->capture_deps.len = 0;
-  for (uint32_t i = 0; i < s->capture_deps.len; i++) vec_push(&e->capture_deps, s->capture_deps.data[i]);
+  for (uint32_t i = 0; i < s->capture_deps.len; i++)
+    vec_push(&e->capture_deps, s->capture_deps.data[i]);
   return CUDA_SUCCESS;
 }
 
@@ -114,7 +120,7 @@ static void join(Capture *c, Stream *s) {
 
 CUresult capture_wait_event(Stream *s, Event *e) {
   Capture *c = capture_of_event(e);
-  if (!c) {                                   // work outside the capture
+  if (!c) {  // work outside the capture
     if (!s->capture || !e->stream) return CUDA_SUCCESS;
     s->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
@@ -137,10 +143,12 @@ CUresult capture_wait_event(Stream *s, Event *e) {
 
 // --- begin ---
 
-static CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph *into, const CUgraphNode *deps, size_t ndeps) {
+static CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph *into,
+                      const CUgraphNode *deps, size_t ndeps) {
   Stream *s;
   TRY(stream_get(handle, &s));
-  if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED || (ndeps && !deps)) return CUDA_ERROR_INVALID_VALUE;
+  if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED || (ndeps && !deps))
+    return CUDA_ERROR_INVALID_VALUE;
   if (s->legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   for (size_t i = 0; i < ndeps; i++) {
     Node *n = object_get(deps[i], OBJECT_NODE);
@@ -153,8 +161,13 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph *into, co
     result = CUDA_ERROR_ILLEGAL_STATE;
   } else {
     Capture *c = mem_alloc(sizeof *c);
-    *c = (Capture){.graph = graph, .origin = s, .mode = mode, .thread = pthread_self(), .status = CU_STREAM_CAPTURE_STATUS_ACTIVE,
-                   .id = next_id++, .own_graph = !into};
+    *c = (Capture){.graph = graph,
+                   .origin = s,
+                   .mode = mode,
+                   .thread = pthread_self(),
+                   .status = CU_STREAM_CAPTURE_STATUS_ACTIVE,
+                   .id = next_id++,
+                   .own_graph = !into};
     join(c, s);
     set_deps(s, NULL);
     for (size_t i = 0; i < ndeps; i++) vec_push(&s->capture_deps, (Node *)deps[i]);
@@ -165,10 +178,15 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph *into, co
   return result;
 }
 
-CUresult cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) { return begin(s, mode, NULL, NULL, 0); }
-CUresult cuStreamBeginCapture(CUstream s) { return begin(s, CU_STREAM_CAPTURE_MODE_GLOBAL, NULL, NULL, 0); }
+CUresult cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) {
+  return begin(s, mode, NULL, NULL, 0);
+}
+CUresult cuStreamBeginCapture(CUstream s) {
+  return begin(s, CU_STREAM_CAPTURE_MODE_GLOBAL, NULL, NULL, 0);
+}
 
-CUresult cuStreamBeginCaptureToGraph(CUstream s, CUgraph handle, const CUgraphNode *deps, const CUgraphEdgeData *edges, size_t n,
+CUresult cuStreamBeginCaptureToGraph(CUstream s, CUgraph handle, const CUgraphNode *deps,
+                                     const CUgraphEdgeData *edges, size_t n,
                                      CUstreamCaptureMode mode) {
   TRY(driver_check());
   Graph *g = object_get(handle, OBJECT_GRAPH);
@@ -178,7 +196,8 @@ CUresult cuStreamBeginCaptureToGraph(CUstream s, CUgraph handle, const CUgraphNo
 
 // --- end ---
 
-// Every stream that joined must have been joined by the origin: its last nodes lead to the origin's.
+// Every stream that joined must have been joined by the origin: its last nodes lead to the
+// origin's.
 static bool all_joined(const Capture *c) {
   for (uint32_t i = 1; i < c->members.len; i++) {
     Stream *s = c->members.data[i];
@@ -213,7 +232,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
   CUresult result = CUDA_SUCCESS;
   pthread_mutex_lock(&queue_lock);
   Capture *c = s->capture;
-  if (!out && c && c->own_graph) {            // a capture into the caller's own graph needs no answer
+  if (!out && c && c->own_graph) {  // a capture into the caller's own graph needs no answer
     pthread_mutex_unlock(&queue_lock);
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -224,7 +243,8 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
     c->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     pthread_mutex_unlock(&queue_lock);
     return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-  } else if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(c->thread, pthread_self())) {
+  } else if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+             !pthread_equal(c->thread, pthread_self())) {
     pthread_mutex_unlock(&queue_lock);
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   } else {
@@ -246,7 +266,8 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
   return cuStreamGetCaptureInfo_v3(handle, status, NULL, NULL, NULL, NULL, NULL);
 }
 
-CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id,
+                                   CUgraph *graph, const CUgraphNode **deps,
                                    const CUgraphEdgeData **edges, size_t *ndeps) {
   Stream *s;
   TRY(stream_get(handle, &s));
@@ -258,7 +279,8 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *statu
   if (s->legacy)
     for (uint32_t i = 0; i < s->ctx->streams.len; i++) {
       Stream *other = s->ctx->streams.data[i];
-      if (other->capture && !(other->flags & CU_STREAM_NON_BLOCKING)) result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+      if (other->capture && !(other->flags & CU_STREAM_NON_BLOCKING))
+        result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
   if (*status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     if (id) *id = c->id;
@@ -271,7 +293,8 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *statu
   return result;
 }
 
-CUresult cuStreamGetCaptureInfo_v2(CUstream s, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph, const CUgraphNode **deps, size_t *n) {
+CUresult cuStreamGetCaptureInfo_v2(CUstream s, CUstreamCaptureStatus *status, uint64_t *id,
+                                   CUgraph *graph, const CUgraphNode **deps, size_t *n) {
   return cuStreamGetCaptureInfo_v3(s, status, id, graph, deps, NULL, n);
 }
 
@@ -279,7 +302,9 @@ CUresult cuStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, uint6
   return cuStreamGetCaptureInfo_v3(s, status, id, NULL, NULL, NULL, NULL);
 }
 
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *deps, const CUgraphEdgeData *edges, size_t n, unsigned flags) {
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *deps,
+                                              const CUgraphEdgeData *edges, size_t n,
+                                              unsigned flags) {
   Stream *s;
   TRY(stream_get(handle, &s));
   if (flags > 1 || (n && !deps)) return CUDA_ERROR_INVALID_VALUE;
@@ -299,6 +324,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *deps
   return result;
 }
 
-CUresult cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *deps, size_t n, unsigned flags) {
+CUresult cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *deps, size_t n,
+                                           unsigned flags) {
   return cuStreamUpdateCaptureDependencies_v2(s, deps, NULL, n, flags);
 }

@@ -2,7 +2,10 @@
 #include "driver/driver.h"
 
 #define STACK_DEPTH 256
-static __thread struct { Context *stack[STACK_DEPTH]; int depth; } thread;
+static __thread struct {
+  Context *stack[STACK_DEPTH];
+  int depth;
+} thread;
 
 pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t next_id = 1;
@@ -100,7 +103,8 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice handle) {
   TRY(driver_check());
   Device *dev = device_get(handle);
   if (!dev) return CUDA_ERROR_INVALID_DEVICE;
-  if (!out || flags & ~(unsigned)CU_CTX_FLAGS_MASK || thread.depth == STACK_DEPTH) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || flags & ~(unsigned)CU_CTX_FLAGS_MASK || thread.depth == STACK_DEPTH)
+    return CUDA_ERROR_INVALID_VALUE;
   Context *ctx = object_new(OBJECT_CONTEXT, sizeof *ctx);
   start(ctx, dev, flags);
   thread.stack[thread.depth++] = ctx;
@@ -108,9 +112,12 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice dev) { return create(out, flags, dev); }
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice dev) {
+  return create(out, flags, dev);
+}
 
-CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int nparams, unsigned flags, CUdevice dev) {
+CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int nparams, unsigned flags,
+                        CUdevice dev) {
   if (nparams) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
   return create(out, flags, dev);
 }
@@ -128,7 +135,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
   session_destroyed(SESSION_CONTEXT_GONE, handle);
   stop(ctx);
   if (thread.depth && thread.stack[thread.depth - 1] == ctx) thread.depth--;
-  object_forget(ctx);          // the memory stays: other threads' stacks and pending events may still name it
+  // the memory stays: other threads' stacks and pending events may still name it
+  object_forget(ctx);
   return CUDA_SUCCESS;
 }
 
@@ -139,7 +147,9 @@ CUresult cuCtxAttach(CUcontext *out, unsigned flags) {
   *out = (CUcontext)ctx;
   return CUDA_SUCCESS;
 }
-CUresult cuCtxDetach(CUcontext handle) { return object_get(handle, OBJECT_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
+CUresult cuCtxDetach(CUcontext handle) {
+  return object_get(handle, OBJECT_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
 
 // --- the thread's stack ---
 
@@ -244,7 +254,9 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice handle, unsigned *flags, int *activ
 
 // --- what a context is and can be told ---
 
-#define CURRENT_OR_RETURN(ctx) Context *ctx; TRY(context_current(&ctx))
+#define CURRENT_OR_RETURN(ctx) \
+  Context *ctx; \
+  TRY(context_current(&ctx))
 
 CUresult cuCtxGetDevice(CUdevice *out) {
   Context *ctx;
@@ -314,19 +326,19 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   CURRENT_OR_RETURN(ctx);
   switch ((int)limit) {
-  case CU_LIMIT_STACK_SIZE:
-    if (value > 512 << 10) return CUDA_ERROR_INVALID_VALUE;
-    value = (value + 15) & ~(size_t)15;
-    break;
-  case CU_LIMIT_PRINTF_FIFO_SIZE:
-  case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
-  case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-  case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: break;
-  case CU_LIMIT_MALLOC_HEAP_SIZE: vgpu_heap_set_limit(MAX(value, vgpu_heap_limit())); break;
-  case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
-    if (value > 128) return CUDA_ERROR_INVALID_VALUE;
-    break;
-  default: return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    case CU_LIMIT_STACK_SIZE:
+      if (value > 512 << 10) return CUDA_ERROR_INVALID_VALUE;
+      value = (value + 15) & ~(size_t)15;
+      break;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: break;
+    case CU_LIMIT_MALLOC_HEAP_SIZE: vgpu_heap_set_limit(MAX(value, vgpu_heap_limit())); break;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      if (value > 128) return CUDA_ERROR_INVALID_VALUE;
+      break;
+    default: return CUDA_ERROR_UNSUPPORTED_LIMIT;
   }
   ctx->limits[limit] = value;
   return CUDA_SUCCESS;
@@ -357,7 +369,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *out) {
   CURRENT_OR_RETURN(ctx);
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;       // the hardware has no other
+  *out = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;  // the hardware has no other
   return CUDA_SUCCESS;
 }
 

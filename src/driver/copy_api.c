@@ -1,7 +1,7 @@
 // cuMemcpy* and cuMemset*: the many entry points of a few kinds of work.
 #include "driver/driver.h"
 
-enum { SMALL = 64 << 10 };                    // done on the calling thread where the stream is idle
+enum { SMALL = 64 << 10 };  // done on the calling thread where the stream is idle
 
 static CUresult finish_sync(Stream *s) {
   print_flush();
@@ -38,7 +38,8 @@ static CUresult checked(const SessionCopy *c, CUresult result) {
   return result;
 }
 
-// Pageable memory is read before an asynchronous call returns, and written before it returns, as on a device.
+// Pageable memory is read before an asynchronous call returns, and written before it returns, as on
+// a device.
 static CUresult submit(Stream *s, CopyWork *c, bool async) {
   Work w = {.kind = WORK_COPY, .copy = *c};
   size_t bytes = c->width * c->height * c->depth;
@@ -86,8 +87,13 @@ static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle
   return checked(&c, run_box(d, handle, async, c.step));
 }
 
-static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n) {
-  CUDA_MEMCPY3D d = {.srcMemoryType = src_type, .dstMemoryType = dst_type, .WidthInBytes = n, .Height = 1, .Depth = 1};
+static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type,
+                              uintptr_t src, size_t n) {
+  CUDA_MEMCPY3D d = {.srcMemoryType = src_type,
+                     .dstMemoryType = dst_type,
+                     .WidthInBytes = n,
+                     .Height = 1,
+                     .Depth = 1};
   if (src_type == CU_MEMORYTYPE_HOST) d.srcHost = (void *)src;
   else d.srcDevice = src;
   if (dst_type == CU_MEMORYTYPE_HOST) d.dstHost = (void *)dst;
@@ -95,7 +101,8 @@ static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype
   return d;
 }
 
-static CUresult flat(const char *call, CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n, CUstream s, bool async) {
+static CUresult flat(const char *call, CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type,
+                     uintptr_t src, size_t n, CUstream s, bool async) {
   CUDA_MEMCPY3D d = flat_box(dst_type, dst, src_type, src, n);
   return copy3d(call, &d, s, async);
 }
@@ -105,14 +112,30 @@ static CUresult flat(const char *call, CUmemorytype dst_type, uintptr_t dst, CUm
 #define UNIFIED CU_MEMORYTYPE_UNIFIED
 #define PLACE_HOST SESSION_PLACE_HOST
 #define PLACE_DEVICE SESSION_PLACE_DEVICE
-CUresult cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false); }
-CUresult cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true); }
-CUresult cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n) { return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, NULL, false); }
-CUresult cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n) { return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, NULL, false); }
-CUresult cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(__func__, DEVICE, d, DEVICE, s, n, NULL, true); }
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream q) { return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, q, true); }
-CUresult cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream q) { return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, q, true); }
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(__func__, DEVICE, d, DEVICE, s, n, q, true); }
+CUresult cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n) {
+  return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false);
+}
+CUresult cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) {
+  return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true);
+}
+CUresult cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n) {
+  return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, NULL, false);
+}
+CUresult cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n) {
+  return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, NULL, false);
+}
+CUresult cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n) {
+  return flat(__func__, DEVICE, d, DEVICE, s, n, NULL, true);
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream q) {
+  return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, q, true);
+}
+CUresult cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream q) {
+  return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, q, true);
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) {
+  return flat(__func__, DEVICE, d, DEVICE, s, n, q, true);
+}
 
 static CUresult check_context(CUcontext handle) {
   return object_get(handle, OBJECT_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -122,7 +145,8 @@ CUresult cuMemcpyPeer(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, 
   TRY(check_context(sc));
   return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false);
 }
-CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n, CUstream q) {
+CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n,
+                           CUstream q) {
   TRY(check_context(dc));
   TRY(check_context(sc));
   return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true);
@@ -140,16 +164,22 @@ static CUresult array_bytes(CUarray handle, size_t offset, size_t n, char **at) 
 }
 
 static SessionPlace array_place(CUarray array, uintptr_t at, SessionPlaceKind otherwise) {
-  if (array) return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array, .x = at};
+  if (array)
+    return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array, .x = at};
   return (SessionPlace){.kind = otherwise, .address = at};
 }
 
 // other: what the side without an array is; also when both have one.
-static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
-  SessionCopy c = {.to = array_place(da, d, other), .from = array_place(sa, s, other), .width = n, .height = 1, .depth = 1};
+static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d,
+                           CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
+  SessionCopy c = {.to = array_place(da, d, other),
+                   .from = array_place(sa, s, other),
+                   .width = n,
+                   .height = 1,
+                   .depth = 1};
   if (session_wants_copies()) check(call, &c, q);
   c.step = c.captured ? 0 : session_step_number(&c);
-  char *to = (char *)d, *from = (char *)s;      // offsets where there is an array
+  char *to = (char *)d, *from = (char *)s;  // offsets where there is an array
   if (da) TRY(array_bytes(da, d, n, &to));
   if (sa) TRY(array_bytes(sa, s, n, &from));
   CUDA_MEMCPY3D box = flat_box(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n);
@@ -158,33 +188,63 @@ static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da,
   return result;
 }
 
-CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) { return array_flat(__func__, PLACE_DEVICE, d, o, NULL, s, n, NULL, false); }
-CUresult cuMemcpyAtoD_v2(CUdeviceptr d, CUarray s, size_t o, size_t n) { return array_flat(__func__, PLACE_DEVICE, NULL, d, s, o, n, NULL, false); }
-CUresult cuMemcpyHtoA_v2(CUarray d, size_t o, const void *s, size_t n) { return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, NULL, false); }
-CUresult cuMemcpyAtoH_v2(void *d, CUarray s, size_t o, size_t n) { return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, NULL, false); }
-CUresult cuMemcpyAtoA_v2(CUarray d, size_t o, CUarray s, size_t p, size_t n) { return array_flat(__func__, PLACE_DEVICE, d, o, s, p, n, NULL, false); }
-CUresult cuMemcpyHtoAAsync_v2(CUarray d, size_t o, const void *s, size_t n, CUstream q) { return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, q, true); }
-CUresult cuMemcpyAtoHAsync_v2(void *d, CUarray s, size_t o, size_t n, CUstream q) { return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, q, true); }
+CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) {
+  return array_flat(__func__, PLACE_DEVICE, d, o, NULL, s, n, NULL, false);
+}
+CUresult cuMemcpyAtoD_v2(CUdeviceptr d, CUarray s, size_t o, size_t n) {
+  return array_flat(__func__, PLACE_DEVICE, NULL, d, s, o, n, NULL, false);
+}
+CUresult cuMemcpyHtoA_v2(CUarray d, size_t o, const void *s, size_t n) {
+  return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, NULL, false);
+}
+CUresult cuMemcpyAtoH_v2(void *d, CUarray s, size_t o, size_t n) {
+  return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, NULL, false);
+}
+CUresult cuMemcpyAtoA_v2(CUarray d, size_t o, CUarray s, size_t p, size_t n) {
+  return array_flat(__func__, PLACE_DEVICE, d, o, s, p, n, NULL, false);
+}
+CUresult cuMemcpyHtoAAsync_v2(CUarray d, size_t o, const void *s, size_t n, CUstream q) {
+  return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, q, true);
+}
+CUresult cuMemcpyAtoHAsync_v2(void *d, CUarray s, size_t o, size_t n, CUstream q) {
+  return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, q, true);
+}
 
 // --- two and three dimensions ---
 
 static CUresult copy2d(const char *call, const CUDA_MEMCPY2D *p, CUstream q, bool async) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEMCPY3D d = {
-    .srcXInBytes = p->srcXInBytes, .srcY = p->srcY, .srcMemoryType = p->srcMemoryType, .srcHost = p->srcHost,
-    .srcDevice = p->srcDevice, .srcArray = p->srcArray, .srcPitch = p->srcPitch,
-    .dstXInBytes = p->dstXInBytes, .dstY = p->dstY, .dstMemoryType = p->dstMemoryType, .dstHost = p->dstHost,
-    .dstDevice = p->dstDevice, .dstArray = p->dstArray, .dstPitch = p->dstPitch,
-    .WidthInBytes = p->WidthInBytes, .Height = p->Height, .Depth = 1,
+      .srcXInBytes = p->srcXInBytes,
+      .srcY = p->srcY,
+      .srcMemoryType = p->srcMemoryType,
+      .srcHost = p->srcHost,
+      .srcDevice = p->srcDevice,
+      .srcArray = p->srcArray,
+      .srcPitch = p->srcPitch,
+      .dstXInBytes = p->dstXInBytes,
+      .dstY = p->dstY,
+      .dstMemoryType = p->dstMemoryType,
+      .dstHost = p->dstHost,
+      .dstDevice = p->dstDevice,
+      .dstArray = p->dstArray,
+      .dstPitch = p->dstPitch,
+      .WidthInBytes = p->WidthInBytes,
+      .Height = p->Height,
+      .Depth = 1,
   };
   return copy3d(call, &d, q, async);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p) { return copy2d(__func__, p, NULL, false); }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p) { return copy2d(__func__, p, NULL, false); }
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream q) { return copy2d(__func__, p, q, true); }
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream q) {
+  return copy2d(__func__, p, q, true);
+}
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p) { return copy3d(__func__, p, NULL, false); }
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream q) { return copy3d(__func__, p, q, true); }
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream q) {
+  return copy3d(__func__, p, q, true);
+}
 
 // The peer structure has contexts where the plain one has reserved words.
 static CUresult copy3d_peer(const char *call, const CUDA_MEMCPY3D_PEER *p, CUstream q, bool async) {
@@ -195,29 +255,40 @@ static CUresult copy3d_peer(const char *call, const CUDA_MEMCPY3D_PEER *p, CUstr
   d.reserved0 = d.reserved1 = NULL;
   return copy3d(call, &d, q, async);
 }
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p) { return copy3d_peer(__func__, p, NULL, false); }
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream q) { return copy3d_peer(__func__, p, q, true); }
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p) {
+  return copy3d_peer(__func__, p, NULL, false);
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream q) {
+  return copy3d_peer(__func__, p, q, true);
+}
 
 // --- batches ---
 
-static bool is_legacy(CUstream q) { return q == CU_STREAM_LEGACY || (!q && !stream_zero_is_per_thread); }
+static bool is_legacy(CUstream q) {
+  return q == CU_STREAM_LEGACY || (!q && !stream_zero_is_per_thread);
+}
 
-CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
-                               size_t *index, size_t nattrs, CUstream q) {
-  if (!d || !s || !sizes || !count || !attrs || !index || !nattrs || nattrs > count || index[0]) return CUDA_ERROR_INVALID_VALUE;
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count,
+                               CUmemcpyAttributes *attrs, size_t *index, size_t nattrs,
+                               CUstream q) {
+  if (!d || !s || !sizes || !count || !attrs || !index || !nattrs || nattrs > count || index[0])
+    return CUDA_ERROR_INVALID_VALUE;
   if (is_legacy(q)) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < count; i++) TRY(flat(__func__, UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
+  for (size_t i = 0; i < count; i++)
+    TRY(flat(__func__, UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemcpyBatchAsync(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
-                            size_t *index, size_t nattrs, size_t *fail, CUstream q) {
+CUresult cuMemcpyBatchAsync(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count,
+                            CUmemcpyAttributes *attrs, size_t *index, size_t nattrs, size_t *fail,
+                            CUstream q) {
   if (fail) *fail = SIZE_MAX;
   return cuMemcpyBatchAsync_v2(d, s, sizes, count, attrs, index, nattrs, q);
 }
 
-static CUresult batch_operand(const CUmemcpy3DOperand *o, CUmemorytype *type, CUdeviceptr *p, CUarray *array, size_t *pitch,
-                              size_t *height, size_t *x, size_t *y, size_t *z, const CUextent3D *extent, size_t element) {
+static CUresult batch_operand(const CUmemcpy3DOperand *o, CUmemorytype *type, CUdeviceptr *p,
+                              CUarray *array, size_t *pitch, size_t *height, size_t *x, size_t *y,
+                              size_t *z, const CUextent3D *extent, size_t element) {
   if (o->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
     *type = CU_MEMORYTYPE_UNIFIED;
     *p = o->op.ptr.ptr;
@@ -242,22 +313,26 @@ static size_t batch_element(const CUDA_MEMCPY3D_BATCH_OP *op) {
   return a ? array_texel_bytes(a->vgpu.texel) * a->vgpu.channels : 1;
 }
 
-CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream q) {
+CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags,
+                                 CUstream q) {
   if (!n || !ops || flags || is_legacy(q)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++) {
     CUDA_MEMCPY3D_BATCH_OP *op = &ops[i];
     size_t element = batch_element(op);
-    CUDA_MEMCPY3D d = {.WidthInBytes = op->extent.width * element, .Height = op->extent.height, .Depth = op->extent.depth};
-    TRY(batch_operand(&op->src, &d.srcMemoryType, &d.srcDevice, &d.srcArray, &d.srcPitch, &d.srcHeight, &d.srcXInBytes, &d.srcY,
-                      &d.srcZ, &op->extent, element));
-    TRY(batch_operand(&op->dst, &d.dstMemoryType, &d.dstDevice, &d.dstArray, &d.dstPitch, &d.dstHeight, &d.dstXInBytes, &d.dstY,
-                      &d.dstZ, &op->extent, element));
+    CUDA_MEMCPY3D d = {.WidthInBytes = op->extent.width * element,
+                       .Height = op->extent.height,
+                       .Depth = op->extent.depth};
+    TRY(batch_operand(&op->src, &d.srcMemoryType, &d.srcDevice, &d.srcArray, &d.srcPitch,
+                      &d.srcHeight, &d.srcXInBytes, &d.srcY, &d.srcZ, &op->extent, element));
+    TRY(batch_operand(&op->dst, &d.dstMemoryType, &d.dstDevice, &d.dstArray, &d.dstPitch,
+                      &d.dstHeight, &d.dstXInBytes, &d.dstY, &d.dstZ, &op->extent, element));
     TRY(copy3d(__func__, &d, q, true));
   }
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemcpy3DBatchAsync(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fail, unsigned long long flags, CUstream q) {
+CUresult cuMemcpy3DBatchAsync(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fail,
+                              unsigned long long flags, CUstream q) {
   if (fail) *fail = SIZE_MAX;
   return cuMemcpy3DBatchAsync_v2(n, ops, flags, q);
 }
@@ -271,10 +346,12 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q, uint3
   TRY(set_prepare(params, &w.set));
   w.set.step = step;
   session_race_begins(w.set.race = session_race_copy_number());
-  return queue_submit(s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
+  return queue_submit(
+      s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
 }
 
-static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
+static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element,
+                    size_t width, size_t height, CUstream q) {
   CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
   if (!session_wants_copies()) return run_set(&params, q, 0);
   SessionCopy c = {0};
@@ -284,18 +361,45 @@ static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned valu
   return checked(&c, run_set(&params, q, c.step));
 }
 
-CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) { return set(__func__, p, 0, v, 1, n, 1, NULL); }
-CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t n) { return set(__func__, p, 0, v, 2, n, 1, NULL); }
-CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned v, size_t n) { return set(__func__, p, 0, v, 4, n, 1, NULL); }
-CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream q) { return set(__func__, p, 0, v, 1, n, 1, q); }
-CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t n, CUstream q) { return set(__func__, p, 0, v, 2, n, 1, q); }
-CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream q) { return set(__func__, p, 0, v, 4, n, 1, q); }
-CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h) { return set(__func__, p, pitch, v, 1, w, h, NULL); }
-CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h) { return set(__func__, p, pitch, v, 2, w, h, NULL); }
-CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h) { return set(__func__, p, pitch, v, 4, w, h, NULL); }
-CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 1, w, h, q); }
-CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 2, w, h, q); }
-CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 4, w, h, q); }
+CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) {
+  return set(__func__, p, 0, v, 1, n, 1, NULL);
+}
+CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t n) {
+  return set(__func__, p, 0, v, 2, n, 1, NULL);
+}
+CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned v, size_t n) {
+  return set(__func__, p, 0, v, 4, n, 1, NULL);
+}
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream q) {
+  return set(__func__, p, 0, v, 1, n, 1, q);
+}
+CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t n, CUstream q) {
+  return set(__func__, p, 0, v, 2, n, 1, q);
+}
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream q) {
+  return set(__func__, p, 0, v, 4, n, 1, q);
+}
+CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h) {
+  return set(__func__, p, pitch, v, 1, w, h, NULL);
+}
+CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h) {
+  return set(__func__, p, pitch, v, 2, w, h, NULL);
+}
+CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h) {
+  return set(__func__, p, pitch, v, 4, w, h, NULL);
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h,
+                           CUstream q) {
+  return set(__func__, p, pitch, v, 1, w, h, q);
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h,
+                            CUstream q) {
+  return set(__func__, p, pitch, v, 2, w, h, q);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h,
+                            CUstream q) {
+  return set(__func__, p, pitch, v, 4, w, h, q);
+}
 
 // --- nodes ---
 

@@ -29,7 +29,8 @@ static int find_by_uuid(const char *word, size_t len, int physical) {
     format_uuid(d + 1, u);
     int n = snprintf(text, sizeof text, "GPU-");
     for (int i = 0; i < 16; i++)
-      n += snprintf(text + n, sizeof text - n, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", u[i]);
+      n += snprintf(text + n, sizeof text - n,
+                    i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", u[i]);
     if (len <= strlen(text) && !strncmp(text, word, len)) return d;
   }
   return -1;
@@ -60,7 +61,8 @@ static void make_devices(void) {
   size_t memory = ram / 8 * 7 / (uint64_t)physical >> 20 << 20;
   const char *list = getenv("CUDA_VISIBLE_DEVICES");
   if (list) pick_visible(list, physical, memory);
-  else for (int d = 0; d < physical; d++) add_device(d, memory);
+  else
+    for (int d = 0; d < physical; d++) add_device(d, memory);
 }
 
 int device_count(void) {
@@ -75,8 +77,10 @@ Device *device_get(CUdevice ordinal) {
 int device_attribute(const Device *dev, int number, bool *known) {
   *known = true;
   switch (number) {
+// clang-format off
 #define ATTRIBUTE(name, number, value) case number: return value;
 #include "cuda/attributes.def"
+    // clang-format on
   }
   *known = false;
   return 0;
@@ -148,23 +152,29 @@ CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice handle) {
   bool known;
 #define VALUE(name) device_attribute(dev, CU_DEVICE_ATTRIBUTE_##name, &known)
   *out = (CUdevprop){
-    .maxThreadsPerBlock = VALUE(MAX_THREADS_PER_BLOCK),
-    .maxThreadsDim = {VALUE(MAX_BLOCK_DIM_X), VALUE(MAX_BLOCK_DIM_Y), VALUE(MAX_BLOCK_DIM_Z)},
-    .maxGridSize = {VALUE(MAX_GRID_DIM_X), VALUE(MAX_GRID_DIM_Y), VALUE(MAX_GRID_DIM_Z)},
-    .sharedMemPerBlock = VALUE(MAX_SHARED_MEMORY_PER_BLOCK), .totalConstantMemory = VALUE(TOTAL_CONSTANT_MEMORY),
-    .SIMDWidth = VALUE(WARP_SIZE), .memPitch = VALUE(MAX_PITCH), .regsPerBlock = VALUE(MAX_REGISTERS_PER_BLOCK),
-    .clockRate = VALUE(CLOCK_RATE), .textureAlign = VALUE(TEXTURE_ALIGNMENT),
+      .maxThreadsPerBlock = VALUE(MAX_THREADS_PER_BLOCK),
+      .maxThreadsDim = {VALUE(MAX_BLOCK_DIM_X), VALUE(MAX_BLOCK_DIM_Y), VALUE(MAX_BLOCK_DIM_Z)},
+      .maxGridSize = {VALUE(MAX_GRID_DIM_X), VALUE(MAX_GRID_DIM_Y), VALUE(MAX_GRID_DIM_Z)},
+      .sharedMemPerBlock = VALUE(MAX_SHARED_MEMORY_PER_BLOCK),
+      .totalConstantMemory = VALUE(TOTAL_CONSTANT_MEMORY),
+      .SIMDWidth = VALUE(WARP_SIZE),
+      .memPitch = VALUE(MAX_PITCH),
+      .regsPerBlock = VALUE(MAX_REGISTERS_PER_BLOCK),
+      .clockRate = VALUE(CLOCK_RATE),
+      .textureAlign = VALUE(TEXTURE_ALIGNMENT),
   };
 #undef VALUE
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *out, CUarray_format format, unsigned channels, CUdevice handle) {
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *out, CUarray_format format, unsigned channels,
+                                            CUdevice handle) {
   DEVICE_OR_RETURN(dev, handle);
   VgpuTexel texel;
   unsigned fixed;
   bool normalized, known;
-  if (!out || !channels || !array_texel(format, &texel, &fixed, &normalized)) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !channels || !array_texel(format, &texel, &fixed, &normalized))
+    return CUDA_ERROR_INVALID_VALUE;
   *out = (size_t)device_attribute(dev, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, &known);
   return CUDA_SUCCESS;
 }
@@ -182,8 +192,10 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *text) {
   TRY(driver_check());
   if (!out || !text) return CUDA_ERROR_INVALID_VALUE;
   unsigned a, b, c = 0, domain = 0, bus;
-  if (sscanf(text, "%x:%x:%x", &a, &b, &c) == 3) domain = a, bus = b;
-  else if (sscanf(text, "%x:%x", &a, &b) == 2) bus = a;
+  if (sscanf(text, "%x:%x:%x", &a, &b, &c) == 3) {
+    domain = a;
+    bus = b;
+  } else if (sscanf(text, "%x:%x", &a, &b) == 2) bus = a;
   else return CUDA_ERROR_INVALID_VALUE;
   for (int i = 0; i < device_count(); i++)
     if (!domain && devices[i].pci_bus == (int)bus) {
@@ -204,17 +216,20 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice handle, CUdevice peer) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
+                                 CUdevice to) {
   DEVICE_OR_RETURN(dev, from);
   Device *other = device_get(to);
   if (!other || dev == other) return CUDA_ERROR_INVALID_DEVICE;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch ((int)attribute) {
-  case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
-  case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED: *value = 0; return CUDA_SUCCESS;
-  case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
-  case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-  case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: *value = 1; return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+    case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
+      *value = 0;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: *value = 1; return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;
 }

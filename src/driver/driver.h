@@ -1,11 +1,13 @@
-// driver: the cu* functions of libcuda.so.1, served by the virtual device. cuda/abi.h is what others see; this header is
-// shared by the files of this folder.
+// driver: the cu* functions of libcuda.so.1, served by the virtual device. cuda/abi.h is what
+// others see; this header is shared by the files of this folder.
 //
-// What a program asks for becomes Work. Work goes to a stream's queue (queue.c), into a graph while the stream is being
-// captured (capture.c), or into a graph by hand (graph_node.c); the same work_run executes it in all three cases.
+// What a program asks for becomes Work. Work goes to a stream's queue (queue.c), into a graph while
+// the stream is being captured (capture.c), or into a graph by hand (graph_node.c); the same
+// work_run executes it in all three cases.
 //
-// Locks, taken in this order: a Graph or Library has none (as in CUDA, one thread at a time edits one); memory and handle
-// tables have their own short ones; queue_lock guards streams, events and captures. No lock is held while work runs.
+// Locks, taken in this order: a Graph or Library has none (as in CUDA, one thread at a time edits
+// one); memory and handle tables have their own short ones; queue_lock guards streams, events and
+// captures. No lock is held while work runs.
 #ifndef WG_DRIVER_H
 #define WG_DRIVER_H
 
@@ -17,7 +19,11 @@
 #include "session/session.h"
 #include "vgpu/vgpu.h"
 
-#define TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)
+#define TRY(call) \
+  do { \
+    CUresult try_ = (call); \
+    if (try_ != CUDA_SUCCESS) return try_; \
+  } while (0)
 
 typedef struct Context Context;
 typedef struct Module Module;
@@ -44,183 +50,252 @@ void trace_natives_add(void);
 
 // --- state.c: start, end, fork, and which handles are alive ---
 typedef enum ObjectKind {
-  OBJECT_CONTEXT = 1, OBJECT_MODULE, OBJECT_FUNCTION, OBJECT_LIBRARY, OBJECT_KERNEL, OBJECT_STREAM, OBJECT_EVENT,
-  OBJECT_ARRAY, OBJECT_MIPMAP, OBJECT_POOL, OBJECT_GRAPH, OBJECT_NODE, OBJECT_EXEC, OBJECT_LINK, OBJECT_TEXREF,
-  OBJECT_SURFREF, OBJECT_USER, OBJECT_PHYSICAL
+  OBJECT_CONTEXT = 1,
+  OBJECT_MODULE,
+  OBJECT_FUNCTION,
+  OBJECT_LIBRARY,
+  OBJECT_KERNEL,
+  OBJECT_STREAM,
+  OBJECT_EVENT,
+  OBJECT_ARRAY,
+  OBJECT_MIPMAP,
+  OBJECT_POOL,
+  OBJECT_GRAPH,
+  OBJECT_NODE,
+  OBJECT_EXEC,
+  OBJECT_LINK,
+  OBJECT_TEXREF,
+  OBJECT_SURFREF,
+  OBJECT_USER,
+  OBJECT_PHYSICAL
 } ObjectKind;
-void *object_new(ObjectKind kind, size_t size);          // zeroed; the first member must be an ObjectKind
-void *object_get(const void *handle, ObjectKind kind);   // NULL: no such handle; never touches what it points at
-void *object_use(const void *handle, ObjectKind kind, const char *gone);   // the same for a handle the program gave; gone: a phrase of session.h
-ObjectKind object_kind(const void *handle);              // 0: no such handle
-void object_forget(void *object);                        // the handle is no longer valid; memory stays
-void object_delete(void *object);                        // forget and free
-CUresult driver_start(void);                             // cuInit
-CUresult driver_check(void);                             // success, not initialised, or shutting down
+void *object_new(ObjectKind kind, size_t size);  // zeroed; the first member must be an ObjectKind
+// NULL: no such handle; never touches what it points at
+void *object_get(const void *handle, ObjectKind kind);
+// the same for a handle the program gave; gone: a phrase of session.h
+void *object_use(const void *handle, ObjectKind kind, const char *gone);
+ObjectKind object_kind(const void *handle);  // 0: no such handle
+void object_forget(void *object);            // the handle is no longer valid; memory stays
+void object_delete(void *object);            // forget and free
+CUresult driver_start(void);                 // cuInit
+CUresult driver_check(void);                 // success, not initialised, or shutting down
 bool driver_ending(void);
 
 // --- settings.c: the options of the run ---
-typedef struct Settings { int devices; VgpuConfig vgpu;  const char *log_path; } Settings;
-const Settings *settings(void);                          // read once, at the first call
+typedef struct Settings {
+  int devices;
+  VgpuConfig vgpu;
+  const char *log_path;
+} Settings;
+const Settings *settings(void);  // read once, at the first call
 
 // --- device.c ---
 typedef struct Device {
   int ordinal, pci_bus;
-  size_t memory;                                         // bytes
+  size_t memory;  // bytes
   _Atomic size_t used;
-  Context *primary; unsigned primary_flags; int primary_refs;
-  Pool *default_pool, *pool;                             // pool: what cuMemAllocAsync uses
+  Context *primary;
+  unsigned primary_flags;
+  int primary_refs;
+  Pool *default_pool, *pool;  // pool: what cuMemAllocAsync uses
   Pool *host_pool, *managed_pool;
   _Atomic uint64_t graph_used, graph_used_high;
 } Device;
-Device *device_get(CUdevice ordinal);                    // NULL: no such device
+Device *device_get(CUdevice ordinal);  // NULL: no such device
 int device_count(void);
 int device_attribute(const Device *dev, int number, bool *known);
-extern pthread_mutex_t device_lock;                      // primary contexts and pools
+extern pthread_mutex_t device_lock;  // primary contexts and pools
 
 // --- context.c ---
-typedef struct ToolMemory { void *p; size_t size; } ToolMemory;
+typedef struct ToolMemory {
+  void *p;
+  size_t size;
+} ToolMemory;
 struct Context {
   ObjectKind kind;
   Device *device;
-  bool primary, active;                                  // a primary context stays, inactive, after its last release
+  bool primary, active;  // a primary context stays, inactive, after its last release
   unsigned flags, api_version;
   uint64_t id;
-  _Atomic int error;                                     // CUresult of the launch that poisoned it
+  _Atomic int error;  // CUresult of the launch that poisoned it
   size_t limits[CU_LIMIT_MAX];
   CUfunc_cache cache_config;
   CUsharedconfig shared_config;
   Stream *legacy;
-  VEC(Stream *) streams;                                 // all, legacy and per-thread ones included; queue_lock
-  VEC(Module *) modules;                                 // context_lock
+  VEC(Stream *) streams;  // all, legacy and per-thread ones included; queue_lock
+  VEC(Module *) modules;  // context_lock
   VEC(Context *) peers;
-  SessionDevice *session;                                // tools.c: made when an instrumented kernel is first launched
-  VEC(ToolMemory) tool_memory;                           // what the session allocated in it
+  SessionDevice *session;       // tools.c: made when an instrumented kernel is first launched
+  VEC(ToolMemory) tool_memory;  // what the session allocated in it
 };
-extern pthread_mutex_t context_lock;                     // modules and libraries
-CUresult context_current(Context **out);                 // the calling thread's, usable; sticky errors are returned
-CUresult context_of_thread(Context **out);               // the same without sticky errors
-CUresult context_get(CUcontext handle, Context **out);   // NULL: the current one
-void context_poison(Context *ctx, CUresult error);       // the first error stays
-CUresult context_wait(Context *ctx);                     // all its streams
+extern pthread_mutex_t context_lock;  // modules and libraries
+// the calling thread's, usable; sticky errors are returned
+CUresult context_current(Context **out);
+CUresult context_of_thread(Context **out);              // the same without sticky errors
+CUresult context_get(CUcontext handle, Context **out);  // NULL: the current one
+void context_poison(Context *ctx, CUresult error);      // the first error stays
+CUresult context_wait(Context *ctx);                    // all its streams
 void context_end_thread(void);
 
 // --- print.c: device printf ---
 void print_collect(void *unused, const char *text, size_t n);
-void print_flush(void);                                  // at synchronisation points
+void print_flush(void);  // at synchronisation points
 
 // --- cpu.c: what touches the virtual device when kernels run ---
 CUresult cpu_launch(const VgpuLaunch *launch, const KernelWork *k);
-_Noreturn void cpu_unsupported_exit(const char *text);   // names what is missing, exit code 125
+_Noreturn void cpu_unsupported_exit(const char *text);  // names what is missing, exit code 125
 
 // --- module.c, library.c, function.c ---
-typedef struct PtxText { const char *text; size_t len; const char *name, *options; } PtxText;
-typedef struct CodeImage { Arena arena; VEC(PtxText) units; bool is_text; } CodeImage;   // the PTX of one image, unpacked
-CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err);    // size 0: not known
+typedef struct PtxText {
+  const char *text;
+  size_t len;
+  const char *name, *options;
+} PtxText;
+// the PTX of one image, unpacked
+typedef struct CodeImage {
+  Arena arena;
+  VEC(PtxText) units;
+  bool is_text;
+} CodeImage;
+CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err);  // size 0: not known
 void code_close(CodeImage *code);
 struct Module {
   ObjectKind kind;
-  Context *ctx;                                          // NULL: a library's, not yet bound
+  Context *ctx;  // NULL: a library's, not yet bound
   VgpuModule *vgpu;
   SessionModule *session;
   Library *library;
-  bool of_library;                                       // stays when the library is taken from it
-  bool shares_managed;                                   // its managed variables are another module's
-  StrMap functions;                                      // name -> Function
+  bool of_library;      // stays when the library is taken from it
+  bool shares_managed;  // its managed variables are another module's
+  StrMap functions;     // name -> Function
   VEC(Function *) all_functions;
   VEC(TexRef *) texrefs;
 };
-CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err);   // known: of the same code loaded before, or NULL
-CUresult module_check(const CodeImage *code, Error *err);   // could it be loaded?
-void module_unload(Module *m);                           // waits for its context
-void module_functions_gone(const Module *m);             // the program unloads it: tells the session
+// known: of the same code loaded before, or NULL
+CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out,
+                     Error *err);
+CUresult module_check(const CodeImage *code, Error *err);  // could it be loaded?
+void module_unload(Module *m);                             // waits for its context
+void module_functions_gone(const Module *m);  // the program unloads it: tells the session
 void module_bind(Module *m, Context *ctx);
 void module_report_failure(const CodeImage *code, const Error *err);
-VgpuKernel *module_kernel_at(Module *m, uint32_t i);     // of the program's; NULL: there are no more
+VgpuKernel *module_kernel_at(Module *m, uint32_t i);  // of the program's; NULL: there are no more
 CUresult module_function(Module *m, const char *name, Function **out);
-void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error);
+void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info,
+                    const char *error);
 
 struct Library {
   ObjectKind kind;
   CodeImage code;
-  VEC(Module *) modules;                                 // one per context that used it; an unbound one fits any
-  StrMap kernels;                                        // name -> Kernel
+  VEC(Module *) modules;  // one per context that used it; an unbound one fits any
+  StrMap kernels;         // name -> Kernel
   VEC(Kernel *) all_kernels;
-  SessionModule *session;                                // of its first module; all of them are one program
+  SessionModule *session;  // of its first module; all of them are one program
 };
-typedef struct FunctionSettings {                        // what cuFuncSetAttribute and friends change
+typedef struct FunctionSettings {  // what cuFuncSetAttribute and friends change
   int max_dynamic_shared, carveout, nonportable_cluster, cluster_policy, cluster[3];
   CUfunc_cache cache;
 } FunctionSettings;
-struct Kernel { ObjectKind kind; Library *library; const char *name; FunctionSettings settings; };
+struct Kernel {
+  ObjectKind kind;
+  Library *library;
+  const char *name;
+  FunctionSettings settings;
+};
 struct Function {
   ObjectKind kind;
   Module *module;
   VgpuKernel *vgpu;
   const VgpuKernelInfo *info;
   SessionKernel *session;
-  uint32_t nparams, param_bytes;                         // the program's own; info has the parameter a tool added, too
+  uint32_t nparams, param_bytes;  // the program's own; info has the parameter a tool added, too
   FunctionSettings settings;
-  Kernel *kernel;                                        // settings of a library's kernel are the kernel's
-  unsigned legacy_block[3], legacy_shared, legacy_size; unsigned char *legacy_params;    // cuFuncSetBlockShape, cuParamSet*
+  Kernel *kernel;  // settings of a library's kernel are the kernel's
+  // cuFuncSetBlockShape, cuParamSet*
+  unsigned legacy_block[3], legacy_shared, legacy_size;
+  unsigned char *legacy_params;
 };
 // --- link.c: what cuLinkComplete returns ---
 bool link_is_linked(const void *data);
 void link_open(const void *data, CodeImage *out);
 
 CUresult library_module(Library *lib, Context *ctx, Module **out);
-CUresult function_get(CUfunction handle, Context *ctx, Function **out);      // accepts a CUkernel too
+CUresult function_get(CUfunction handle, Context *ctx, Function **out);  // accepts a CUkernel too
 FunctionSettings *function_settings(Function *f);
 CUresult function_attribute(int *out, CUfunction_attribute which, Function *f);
 void library_forget_context(Context *ctx);
 
 // --- memory.c: every range the program got from us, by address ---
 typedef enum AllocKind {
-  ALLOC_DEVICE, ALLOC_HOST, ALLOC_REGISTERED, ALLOC_MANAGED, ALLOC_POOL, ALLOC_GRAPH, ALLOC_MAPPED, ALLOC_GLOBAL, ALLOC_ARRAY
+  ALLOC_DEVICE,
+  ALLOC_HOST,
+  ALLOC_REGISTERED,
+  ALLOC_MANAGED,
+  ALLOC_POOL,
+  ALLOC_GRAPH,
+  ALLOC_MAPPED,
+  ALLOC_GLOBAL,
+  ALLOC_ARRAY
 } AllocKind;
 typedef struct Alloc {
-  uintptr_t base; size_t size;
+  uintptr_t base;
+  size_t size;
   AllocKind kind;
-  Context *ctx; Device *device;
-  unsigned flags;                                        // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+  Context *ctx;
+  Device *device;
+  unsigned flags;  // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   uint64_t id;
   Pool *pool;
-  const char *name;                                      // of a variable; lives with its module
-  bool freeing;                                          // cuMemFreeAsync was called: the program has no right to it any more
+  const char *name;  // of a variable; lives with its module
+  bool freeing;      // cuMemFreeAsync was called: the program has no right to it any more
   bool sync_memops, read_mostly;
-  CUmemLocation preferred, last_prefetch; bool has_preferred, has_prefetch;
-  uint64_t accessed_by;                                  // bit per device; bit 63: host
+  CUmemLocation preferred, last_prefetch;
+  bool has_preferred, has_prefetch;
+  uint64_t accessed_by;  // bit per device; bit 63: host
 } Alloc;
-void alloc_add(const Alloc *a);                          // copies; gives it an id
-bool alloc_find(uintptr_t address, Alloc *out);          // the range that contains it
-bool alloc_remove(uintptr_t base, Alloc *out);           // must be the start of a range
+void alloc_add(const Alloc *a);                  // copies; gives it an id
+bool alloc_find(uintptr_t address, Alloc *out);  // the range that contains it
+bool alloc_remove(uintptr_t base, Alloc *out);   // must be the start of a range
 bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user), const void *user);
-void alloc_free_later(uintptr_t base);                   // the program gives it back now; alloc_remove follows when its stream is there
-void alloc_free_all(Context *ctx);                       // context destroyed
-CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out);
-void *memory_take(Device *dev, size_t size, size_t align);        // the bare memory; NULL: there is none
-bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner);        // freed, but kept by a tool; false: it is not
-void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner);   // … and back, perhaps later; owner: a context or pool
-void memory_release(const Alloc *a);                     // gives the memory back; the range is already removed
+// the program gives it back now; alloc_remove follows when its stream is there
+void alloc_free_later(uintptr_t base);
+void alloc_free_all(Context *ctx);  // context destroyed
+CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags,
+                    Pool *pool, CUdeviceptr *out);
+void *memory_take(Device *dev, size_t size, size_t align);  // the bare memory; NULL: there is none
+// freed, but kept by a tool; false: it is not
+bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner);
+// … and back, perhaps later; owner: a context or pool
+void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner);
+void memory_release(const Alloc *a);  // gives the memory back; the range is already removed
 // The pointer cannot be freed so: tells the session why, and returns the error.
 CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error);
-#define MEMORY_FREED_PLAINLY (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH))
-bool memory_is_pageable(const void *p);                  // host memory we know nothing about
+#define MEMORY_FREED_PLAINLY \
+  (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH))
+bool memory_is_pageable(const void *p);  // host memory we know nothing about
 
 // --- copy.c ---
 typedef struct CopyWork {
-  char *dst; const char *src;
-  size_t dst_row, dst_slice, src_row, src_slice;         // bytes from row to row, slice to slice
-  size_t width, height, depth;                           // bytes, rows, slices; all 0 or all not
-  CUDA_MEMCPY3D desc;                                    // as asked, for graph nodes
-  uint64_t stack;                                        // of the call, for initcheck
-  uint32_t step;                                         // --record; 0: a node of a graph
-  uint64_t race;                                         // session_race_copy_number
-  void *staged;                                          // pageable source, copied at call time; freed with the work
+  char *dst;
+  const char *src;
+  size_t dst_row, dst_slice, src_row, src_slice;  // bytes from row to row, slice to slice
+  size_t width, height, depth;                    // bytes, rows, slices; all 0 or all not
+  CUDA_MEMCPY3D desc;                             // as asked, for graph nodes
+  uint64_t stack;                                 // of the call, for initcheck
+  uint32_t step;                                  // --record; 0: a node of a graph
+  uint64_t race;                                  // session_race_copy_number
+  void *staged;  // pageable source, copied at call time; freed with the work
 } CopyWork;
 CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
 void copy_run(const CopyWork *c);
 
-typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element, step; uint64_t race; } SetWork;   // width in elements
+// width in elements
+typedef struct SetWork {
+  char *dst;
+  size_t pitch, width, height;
+  uint32_t value, element, step;
+  uint64_t race;
+} SetWork;
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 // --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
 CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *desc, CopyWork *out);
@@ -230,22 +305,22 @@ void set_run(const SetWork *s);
 // --- launch.c ---
 struct KernelWork {
   Function *function;
-  CUfunction handle;                                     // as the program named it: a CUfunction or a CUkernel
+  CUfunction handle;  // as the program named it: a CUfunction or a CUkernel
   unsigned grid[3], block[3], cluster[3], shared;
-  bool cooperative, overlaps;              // overlaps: programmatic stream serialization
+  bool cooperative, overlaps;  // overlaps: programmatic stream serialization
   int priority;
   CUaccessPolicyWindow window;
-  unsigned char *params;                                 // owned; info->param_bytes, a tool's record included
-  uint32_t launch;                                       // the session's number
-  bool captured, checked;                                // captured: runs as part of a graph
-  uint32_t record_at;                                    // where in params the record of a checked one is
-  uint32_t execution;                                    // --record=inputs: the number of a run of a captured one; 0: launch is it
-  SessionInputs *inputs;                                 // owned: what is kept when it begins; NULL: nothing
+  unsigned char *params;   // owned; info->param_bytes, a tool's record included
+  uint32_t launch;         // the session's number
+  bool captured, checked;  // captured: runs as part of a graph
+  uint32_t record_at;      // where in params the record of a checked one is
+  uint32_t execution;     // --record=inputs: the number of a run of a captured one; 0: launch is it
+  SessionInputs *inputs;  // owned: what is kept when it begins; NULL: nothing
 };
 typedef struct LaunchRequest {
   CUfunction function;
   unsigned grid[3], block[3], cluster[3], shared;
-  bool cooperative, overlaps;              // overlaps: programmatic stream serialization
+  bool cooperative, overlaps;  // overlaps: programmatic stream serialization
   int priority;
   void **params, **extra;
 } LaunchRequest;
@@ -253,76 +328,126 @@ CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out);
 CUresult launch_run(Context *ctx, const KernelWork *k);
 
 // --- tools.c: what the session is told, and what it needs of the virtual device ---
-void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
-SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);     // NULL: nothing to look at
+// gives it a number, fills its record
+void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);
+// NULL: nothing to look at
+SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);
 SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
-// --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the graph.
+// --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the
+// graph.
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
-uint32_t tools_launch_number(const KernelWork *k);       // of this execution
-// Its graph is launched: what the record says of memory is made new. once: it is no part of a loop. Its number in entries of racecheck, or 0.
-uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once, const SessionBeside *beside);
-void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
+uint32_t tools_launch_number(const KernelWork *k);  // of this execution
+// Its graph is launched: what the record says of memory is made new. once: it is no part of a loop.
+// Its number in entries of racecheck, or 0.
+uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once,
+                               const SessionBeside *beside);
+void tools_run_captured(const Context *ctx, const KernelWork *k);  // counts
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);
-void tools_done(Context *ctx, const KernelWork *k);      // it has run, or never will
+void tools_done(Context *ctx, const KernelWork *k);  // it has run, or never will
 // A context's session device, NULL if there is none; the other call must follow in any case.
 SessionDevice *tools_device_begin(Context *ctx);
 void tools_device_end(void);
 void tools_fault(const KernelWork *k, const VgpuFault *fault);
-void tools_collect(Module *m);                           // before it is unloaded; none of its launches runs
-void tools_close_context(Context *ctx);                  // no work of it runs
-void tools_end(void);                                    // process exit, nothing runs any more
+void tools_collect(Module *m);           // before it is unloaded; none of its launches runs
+void tools_close_context(Context *ctx);  // no work of it runs
+void tools_end(void);                    // process exit, nothing runs any more
 
 // --- shadow.c: what initcheck hears ---
 void shadow_alloc(const Alloc *a);
-void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset, size_t physical_size, bool tracked);
+void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset,
+                size_t physical_size, bool tracked);
 void shadow_copied(const CopyWork *c);
 void shadow_was_set(const SetWork *w);
 void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows);
-typedef struct LaunchShadow { unsigned char *params; void *shared; size_t shared_bytes; } LaunchShadow;
-const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l);     // the parameters to run with
+typedef struct LaunchShadow {
+  unsigned char *params;
+  void *shared;
+  size_t shared_bytes;
+} LaunchShadow;
+// the parameters to run with
+const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l);
 void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l);
 
 // --- work.c ---
 typedef enum WorkKind {
-  WORK_EMPTY, WORK_KERNEL, WORK_COPY, WORK_SET, WORK_HOST, WORK_CALLBACK, WORK_RECORD, WORK_WAIT, WORK_MEMOPS, WORK_ALLOC,
-  WORK_FREE, WORK_GRAPH, WORK_CHILD, WORK_CONDITIONAL
+  WORK_EMPTY,
+  WORK_KERNEL,
+  WORK_COPY,
+  WORK_SET,
+  WORK_HOST,
+  WORK_CALLBACK,
+  WORK_RECORD,
+  WORK_WAIT,
+  WORK_MEMOPS,
+  WORK_ALLOC,
+  WORK_FREE,
+  WORK_GRAPH,
+  WORK_CHILD,
+  WORK_CONDITIONAL
 } WorkKind;
 typedef struct Work {
   WorkKind kind;
   Context *ctx;
-  SessionOutputs *outputs;                               // a kernel or graph: what is looked at when it has run; NULL: nothing
+  SessionOutputs *outputs;  // a kernel or graph: what is looked at when it has run; NULL: nothing
   union {
     KernelWork kernel;
     CopyWork copy;
     SetWork set;
-    struct { CUhostFn fn; void *user; } host;
-    struct { CUstreamCallback fn; void *user; CUstream stream; } callback;
-    Event *event;                                        // WORK_RECORD, WORK_WAIT: counted reference
-    struct { CUstreamBatchMemOpParams *ops; unsigned count, flags; } memops;     // ops owned
-    struct { struct GraphMemory *memory; size_t bytes; CUmemPoolProps props; } alloc;     // counted reference
+    struct {
+      CUhostFn fn;
+      void *user;
+    } host;
+    struct {
+      CUstreamCallback fn;
+      void *user;
+      CUstream stream;
+    } callback;
+    Event *event;  // WORK_RECORD, WORK_WAIT: counted reference
+    struct {
+      CUstreamBatchMemOpParams *ops;
+      unsigned count, flags;
+    } memops;  // ops owned
+    // counted reference
+    struct {
+      struct GraphMemory *memory;
+      size_t bytes;
+      CUmemPoolProps props;
+    } alloc;
     CUdeviceptr free;
-    Plan *plan;                                          // WORK_GRAPH: counted reference
-    struct { CUgraphConditionalHandle handle; CUgraphConditionalNodeType type; unsigned size; } conditional;
+    Plan *plan;  // WORK_GRAPH: counted reference
+    struct {
+      CUgraphConditionalHandle handle;
+      CUgraphConditionalNodeType type;
+      unsigned size;
+    } conditional;
   };
 } Work;
-CUresult work_run(const Work *w, uint64_t seq);          // the error, if any, has poisoned the context
-void work_copy(Work *to, const Work *from);              // deep
+CUresult work_run(const Work *w, uint64_t seq);  // the error, if any, has poisoned the context
+void work_copy(Work *to, const Work *from);      // deep
 void work_free(Work *w);
-uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream, const SessionBeside *beside);      // tools.c: like tools_launch_captured
-SessionCopy shadow_node(const Work *w, const void *stream);     // shadow.c: a copy or set of a graph
-void shadow_node_step(Work *w, const void *stream);      // shadow.c: a copy or set of a graph that is launched now is a step of the recording
+// tools.c: like tools_launch_captured
+uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
+                             const SessionBeside *beside);
+SessionCopy shadow_node(const Work *w, const void *stream);  // shadow.c: a copy or set of a graph
+// shadow.c: a copy or set of a graph that is launched now is a step of the recording
+void shadow_node_step(Work *w, const void *stream);
 
 // --- queue.c ---
-typedef struct QueueDep { Stream *stream; uint64_t seq; } QueueDep;      // counted reference
+typedef struct QueueDep {
+  Stream *stream;
+  uint64_t seq;
+} QueueDep;  // counted reference
 typedef struct QueueItem QueueItem;
 struct Stream {
   ObjectKind kind;
   Context *ctx;
-  unsigned flags; int priority; uint64_t id;
+  unsigned flags;
+  int priority;
+  uint64_t id;
   bool legacy, per_thread;
   // queue_lock:
   int refs;
-  bool destroyed, busy, listed;                          // busy: some thread executes its head
+  bool destroyed, busy, listed;  // busy: some thread executes its head
   QueueItem *head, *tail;
   uint64_t submitted, completed;
   Stream *next_ready;
@@ -331,30 +456,36 @@ struct Stream {
   CUlaunchAttributeValue attributes[CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING + 1];
 };
 extern pthread_mutex_t queue_lock;
-enum { SUBMIT_WAIT = 1, SUBMIT_INLINE = 2 };             // wait for the end; may run on this thread if the stream is idle
+// wait for the end; may run on this thread if the stream is idle
+enum { SUBMIT_WAIT = 1, SUBMIT_INLINE = 2 };
 // Takes over the work, also on failure. Runs, queues or captures it.
 CUresult queue_submit(Stream *s, Work *w, int flags);
-CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t ndeps, uint64_t *seq, int flags);
-void queue_wait(Stream *s, uint64_t seq);                // until everything up to seq has ended
+CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t ndeps, uint64_t *seq,
+                            int flags);
+void queue_wait(Stream *s, uint64_t seq);  // until everything up to seq has ended
 bool queue_done(Stream *s, uint64_t seq);
-void queue_stop(void);                                   // process exit
-void stream_retain(Stream *s);                           // queue_lock held
-void stream_release(Stream *s);                          // queue_lock held
-void stream_leave_context(Stream *s);                    // queue_lock held; its context no longer waits for it
+void queue_stop(void);                 // process exit
+void stream_retain(Stream *s);         // queue_lock held
+void stream_release(Stream *s);        // queue_lock held
+void stream_leave_context(Stream *s);  // queue_lock held; its context no longer waits for it
 
 // --- turns.c: the order of work with --workers=1; queue_lock held ---
 typedef struct Turn Turn;
-struct Turn { Turn *before, *after; bool joined, passed_over; };
-void turn_join(Turn *t);                                 // submitted now
-void turn_wait(Turn *t);                                 // until all that joined before has ended, or is not waited for any longer
+struct Turn {
+  Turn *before, *after;
+  bool joined, passed_over;
+};
+void turn_join(Turn *t);  // submitted now
+void turn_wait(Turn *t);  // until all that joined before has ended, or is not waited for any longer
 void turn_end(Turn *t);
 
 // --- stream.c ---
 Stream *stream_create(Context *ctx, unsigned flags, int priority);
-CUresult stream_get(CUstream handle, Stream **out);      // 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD included
-extern __thread bool stream_zero_is_per_thread;          // set by the _ptds and _ptsz entry points
+// 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD included
+CUresult stream_get(CUstream handle, Stream **out);
+extern __thread bool stream_zero_is_per_thread;  // set by the _ptds and _ptsz entry points
 void stream_end_thread(void);
-void stream_discard_all(Context *ctx);                   // context destroyed; its queues are empty
+void stream_discard_all(Context *ctx);  // context destroyed; its queues are empty
 
 // --- event.c ---
 struct Event {
@@ -363,13 +494,15 @@ struct Event {
   unsigned flags;
   // queue_lock:
   int refs;
-  Stream *stream; uint64_t seq;                          // last record; NULL: never recorded
-  _Atomic uint64_t time_ns;                              // when it was reached
-  Capture *capture;                                      // recorded in a capture that is going on
+  Stream *stream;
+  uint64_t seq;              // last record; NULL: never recorded
+  _Atomic uint64_t time_ns;  // when it was reached
+  Capture *capture;          // recorded in a capture that is going on
   uint64_t capture_id;
   VEC(Node *) capture_deps;
 };
-void event_move(Event *e, Stream *s, uint64_t seq);      // queue_lock held: it now stands for that position
+// queue_lock held: it now stands for that position
+void event_move(Event *e, Stream *s, uint64_t seq);
 CUresult event_get(CUevent handle, Event **out);
 void event_retain(Event *e);
 void event_release(Event *e);
@@ -383,13 +516,13 @@ struct Pool {
   Device *device;
   CUmemPoolProps props;
   bool is_default, destroyed;
-  uint64_t settings[3], threshold;                       // reuse flags; release threshold
-  uint64_t used, used_high, reserved, reserved_high;     // pool_lock
-  SortedMap cached;                                      // size -> PoolBlocks: freed blocks that are kept
+  uint64_t settings[3], threshold;                    // reuse flags; release threshold
+  uint64_t used, used_high, reserved, reserved_high;  // pool_lock
+  SortedMap cached;  // size -> PoolBlocks: freed blocks that are kept
 };
 Pool *pool_new(Device *dev, const CUmemPoolProps *props);
-void pool_give_back(const Alloc *a);                     // an ALLOC_POOL range that was removed
-CUresult memory_free_now(CUdeviceptr p);                 // at the end of what was queued before
+void pool_give_back(const Alloc *a);      // an ALLOC_POOL range that was removed
+CUresult memory_free_now(CUdeviceptr p);  // at the end of what was queued before
 
 // --- graph_memory.c: memory of allocation nodes; lives as long as a node or plan names it ---
 typedef struct GraphMemory GraphMemory;
@@ -397,8 +530,8 @@ CUresult graph_memory_new(Context *ctx, size_t bytes, GraphMemory **out);
 CUdeviceptr graph_memory_address(const GraphMemory *m);
 void graph_memory_retain(GraphMemory *m);
 void graph_memory_release(GraphMemory *m);
-void graph_memory_set_live(GraphMemory *m);              // its node ran
-bool graph_memory_freed(CUdeviceptr p);                  // by a free node or the program; false: not such memory
+void graph_memory_set_live(GraphMemory *m);  // its node ran
+bool graph_memory_freed(CUdeviceptr p);  // by a free node or the program; false: not such memory
 
 // --- array.c ---
 struct Array {
@@ -407,18 +540,26 @@ struct Array {
   CUDA_ARRAY3D_DESCRIPTOR desc;
   VgpuArray vgpu;
   size_t bytes;
-  bool is_level;                                         // belongs to a mipmap
+  bool is_level;  // belongs to a mipmap
 };
-struct Mipmap { ObjectKind kind; Context *ctx; CUDA_ARRAY3D_DESCRIPTOR desc; VEC(Array *) levels; VgpuArray *vgpu_levels; };
-bool array_texel(CUarray_format format, VgpuTexel *texel, unsigned *channels, bool *normalized);   // channels: 0 unless the format fixes them
+struct Mipmap {
+  ObjectKind kind;
+  Context *ctx;
+  CUDA_ARRAY3D_DESCRIPTOR desc;
+  VEC(Array *) levels;
+  VgpuArray *vgpu_levels;
+};
+// channels: 0 unless the format fixes them
+bool array_texel(CUarray_format format, VgpuTexel *texel, unsigned *channels, bool *normalized);
 unsigned array_texel_bytes(VgpuTexel t);
 void array_forget_context(Context *ctx);
 
 // --- texture.c ---
-CUresult texture_describe(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *v, VgpuTexture *t);
+CUresult texture_describe(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d,
+                          const CUDA_RESOURCE_VIEW_DESC *v, VgpuTexture *t);
 
 // --- texref.c ---
-void texref_bind(Module *m);                             // before a launch: texture references get their handles
+void texref_bind(Module *m);  // before a launch: texture references get their handles
 void texref_free(TexRef *t);
 
 // --- capture.c ---
@@ -430,16 +571,19 @@ struct Capture {
   CUstreamCaptureStatus status;
   uint64_t id;
   bool own_graph;
-  VEC(Stream *) members;                                 // origin and joined streams: counted references
+  VEC(Stream *) members;  // origin and joined streams: counted references
 };
 // queue_lock held. Adds the work as a node behind the stream's dependencies; takes it over.
 CUresult capture_add(Stream *s, Work *w);
-CUresult capture_forbids_unsafe_call(void);              // calls that a capture on this thread (or a global one) does not allow
-Capture *capture_of_event(Event *e);                      // queue_lock held; NULL: its last record was not in a capture that goes on
-CUresult capture_record_event(Stream *s, Event *e);      // queue_lock held
-CUresult capture_wait_event(Stream *s, Event *e);        // queue_lock held
-CUresult capture_add_child(Stream *s, const Graph *child);       // queue_lock held
-CUresult capture_refuse(Stream *s);                      // this stream is being captured: the call invalidates the capture
+// calls that a capture on this thread (or a global one) does not allow
+CUresult capture_forbids_unsafe_call(void);
+// queue_lock held; NULL: its last record was not in a capture that goes on
+Capture *capture_of_event(Event *e);
+CUresult capture_record_event(Stream *s, Event *e);         // queue_lock held
+CUresult capture_wait_event(Stream *s, Event *e);           // queue_lock held
+CUresult capture_add_child(Stream *s, const Graph *child);  // queue_lock held
+// this stream is being captured: the call invalidates the capture
+CUresult capture_refuse(Stream *s);
 CUgraphNodeType work_node_type(const Work *w);
 
 // --- graph.c, graph_node.c ---
@@ -448,44 +592,66 @@ struct Node {
   Graph *graph;
   CUgraphNodeType type;
   Work work;
-  uint64_t id;                                           // unique in the process; a clone has its own
-  uint64_t clone_of;                                     // id of the node it was cloned from
-  VEC(Node *) deps; VEC(CUgraphEdgeData) edges;          // edges[i] belongs to deps[i]
-  VEC(Graph *) bodies;                                   // child graph, or the bodies of a conditional node
-  void **param_pointers;                                 // what cuGraphKernelNodeGetParams handed out
+  uint64_t id;        // unique in the process; a clone has its own
+  uint64_t clone_of;  // id of the node it was cloned from
+  VEC(Node *) deps;
+  VEC(CUgraphEdgeData) edges;  // edges[i] belongs to deps[i]
+  VEC(Graph *) bodies;         // child graph, or the bodies of a conditional node
+  void **param_pointers;       // what cuGraphKernelNodeGetParams handed out
 };
 CUresult node_get(CUgraphNode handle, Node **out);
 CUresult graph_get(CUgraph handle, Graph **out);
-CUresult node_make_work(const CUgraphNodeParams *p, const Work *before, Work *out);   // before: attributes to keep, or NULL
-typedef struct UserRef { struct UserObject *object; unsigned count; } UserRef;
+// before: attributes to keep, or NULL
+CUresult node_make_work(const CUgraphNodeParams *p, const Work *before, Work *out);
+typedef struct UserRef {
+  struct UserObject *object;
+  unsigned count;
+} UserRef;
 struct Graph {
   ObjectKind kind;
   VEC(Node *) nodes;
-  Node *owner;                                           // the child or conditional node it belongs to
+  Node *owner;  // the child or conditional node it belongs to
   VEC(UserRef) users;
   VEC(CUgraphConditionalHandle) handles;
-  VEC(uint32_t) handle_defaults; VEC(bool) handle_assign;
+  VEC(uint32_t) handle_defaults;
+  VEC(bool) handle_assign;
 };
 Graph *graph_new(void);
 void graph_free(Graph *g);
 Graph *graph_clone(const Graph *g);
 Node *graph_add(Graph *g, CUgraphNodeType type, Node *const *deps, size_t ndeps);
-CUresult graph_add_handles(Graph *g, CUgraphNodeType type, const CUgraphNode *deps, const CUgraphEdgeData *edges, size_t ndeps, Node **out);
-CUresult graph_order(const Graph *g, Node ***order);     // dependencies first; NULL and INVALID_VALUE: a cycle. Caller frees
-bool graph_reaches(const Node *from, const Node *to);    // to depends on from (or is it)
+CUresult graph_add_handles(Graph *g, CUgraphNodeType type, const CUgraphNode *deps,
+                           const CUgraphEdgeData *edges, size_t ndeps, Node **out);
+// dependencies first; NULL and INVALID_VALUE: a cycle. Caller frees
+CUresult graph_order(const Graph *g, Node ***order);
+bool graph_reaches(const Node *from, const Node *to);  // to depends on from (or is it)
 void graph_remove_node(Node *n);
 void user_refs_retain(Graph *to, const Graph *from);
 void user_refs_release(Graph *g);
 
 // --- graph_exec.c ---
-typedef struct PlanStep { uint64_t node; CUgraphNodeType type; bool disabled; Work work; Plan **bodies; uint32_t nbodies; } PlanStep;
-struct Plan {                                            // immutable once a launch holds it
+typedef struct PlanStep {
+  uint64_t node;
+  CUgraphNodeType type;
+  bool disabled;
+  Work work;
+  Plan **bodies;
+  uint32_t nbodies;
+} PlanStep;
+struct Plan {  // immutable once a launch holds it
   _Atomic int refs;
   VEC(PlanStep) steps;
-  SessionBranches *branches;                             // of the steps; NULL: nobody wants to know
-  VEC(CUgraphConditionalHandle) handles; VEC(uint32_t) handle_defaults;
+  SessionBranches *branches;  // of the steps; NULL: nobody wants to know
+  VEC(CUgraphConditionalHandle) handles;
+  VEC(uint32_t) handle_defaults;
 };
-struct Exec { ObjectKind kind; Context *ctx; Plan *plan; uint64_t flags; Graph *keep; };
+struct Exec {
+  ObjectKind kind;
+  Context *ctx;
+  Plan *plan;
+  uint64_t flags;
+  Graph *keep;
+};
 CUresult plan_run(Plan *p, uint64_t seq);
 void plan_release(Plan *p);
 void plan_retain(Plan *p);

@@ -1,7 +1,10 @@
 // cuGetErrorName, cuGetErrorString.
 #include "driver/driver.h"
 
-static const struct { CUresult value; const char *name, *text; } errors[] = {
+static const struct {
+  CUresult value;
+  const char *name, *text;
+} errors[] = {
 #define ERROR(name, value, text) {name, #name, text},
 #include "cuda/errors.def"
 };

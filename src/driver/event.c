@@ -33,7 +33,8 @@ CUresult cuEventCreate(CUevent *out, unsigned flags) {
   Context *ctx;
   TRY(context_current(&ctx));
   if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
+  if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING))
+    return CUDA_ERROR_INVALID_VALUE;
   Event *e = object_new(OBJECT_EVENT, sizeof *e);
   e->ctx = ctx;
   e->flags = flags;
@@ -96,7 +97,9 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
   return record(e, s, flags);
 }
 
-CUresult cuEventRecord(CUevent handle, CUstream stream) { return cuEventRecordWithFlags(handle, stream, 0); }
+CUresult cuEventRecord(CUevent handle, CUstream stream) {
+  return cuEventRecordWithFlags(handle, stream, 0);
+}
 
 // The position of the last record; false: never recorded. The caller releases *s.
 static bool position(Event *e, Stream **s, uint64_t *seq) {

@@ -1,22 +1,22 @@
 // Functions and kernels: attributes, parameters, and the settings that change a launch.
 #include "driver/driver.h"
 
-FunctionSettings *function_settings(Function *f) { return f->kernel ? &f->kernel->settings : &f->settings; }
+FunctionSettings *function_settings(Function *f) {
+  return f->kernel ? &f->kernel->settings : &f->settings;
+}
 
 CUresult function_get(CUfunction handle, Context *ctx, Function **out) {
   switch (object_kind(handle)) {
-  case OBJECT_FUNCTION: *out = (Function *)handle; return CUDA_SUCCESS;
-  case OBJECT_KERNEL: {
-    Kernel *k = (Kernel *)handle;
-    Module *m;
-    TRY(library_module(k->library, ctx, &m));
-    TRY(module_function(m, k->name, out));
-    (*out)->kernel = k;
-    return CUDA_SUCCESS;
-  }
-  default:
-    session_use(SESSION_FUNCTION_GONE, handle);
-    return CUDA_ERROR_INVALID_HANDLE;
+    case OBJECT_FUNCTION: *out = (Function *)handle; return CUDA_SUCCESS;
+    case OBJECT_KERNEL: {
+      Kernel *k = (Kernel *)handle;
+      Module *m;
+      TRY(library_module(k->library, ctx, &m));
+      TRY(module_function(m, k->name, out));
+      (*out)->kernel = k;
+      return CUDA_SUCCESS;
+    }
+    default: session_use(SESSION_FUNCTION_GONE, handle); return CUDA_ERROR_INVALID_HANDLE;
   }
 }
 
@@ -25,27 +25,27 @@ CUresult function_attribute(int *out, CUfunction_attribute which, Function *f) {
   const FunctionSettings *s = function_settings(f);
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   switch ((int)which) {
-  case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *out = (int)i->max_threads; break;
-  case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *out = (int)i->static_shared; break;
-  case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *out = (int)i->const_bytes; break;
-  case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *out = (int)i->local_bytes; break;
-  case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = (int)i->registers; break;
-  case CU_FUNC_ATTRIBUTE_PTX_VERSION: *out = (int)i->sm; break;
-  case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *out = 90; break;
-  case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *out = 0; break;
-  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *out = s->max_dynamic_shared; break;
-  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *out = s->carveout; break;
-  case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *out = i->cluster_required; break;
-  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
-    int d = (int)which - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
-    *out = s->cluster[d] ? s->cluster[d] : (int)i->reqcluster[d];
-    break;
-  }
-  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *out = s->nonportable_cluster; break;
-  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *out = s->cluster_policy; break;
-  default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *out = (int)i->max_threads; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *out = (int)i->static_shared; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *out = (int)i->const_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *out = (int)i->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = (int)i->registers; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *out = (int)i->sm; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *out = 90; break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *out = 0; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *out = s->max_dynamic_shared; break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *out = s->carveout; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *out = i->cluster_required; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
+      int d = (int)which - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
+      *out = s->cluster[d] ? s->cluster[d] : (int)i->reqcluster[d];
+      break;
+    }
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *out = s->nonportable_cluster; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *out = s->cluster_policy; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
@@ -53,22 +53,27 @@ CUresult function_attribute(int *out, CUfunction_attribute which, Function *f) {
 static CUresult set_attribute(Function *f, CUfunction_attribute which, int value) {
   FunctionSettings *s = function_settings(f);
   switch ((int)which) {
-  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-    if (value < 0 || (unsigned)value + f->info->static_shared > 232448) return CUDA_ERROR_INVALID_VALUE;
-    s->max_dynamic_shared = value;
-    return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-    if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
-    s->carveout = value;
-    return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-    if (value < 0 || f->info->reqcluster[0]) return CUDA_ERROR_NOT_PERMITTED;
-    s->cluster[which - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
-    return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: s->nonportable_cluster = value != 0; return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: s->cluster_policy = value; return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      if (value < 0 || (unsigned)value + f->info->static_shared > 232448)
+        return CUDA_ERROR_INVALID_VALUE;
+      s->max_dynamic_shared = value;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+      s->carveout = value;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      if (value < 0 || f->info->reqcluster[0]) return CUDA_ERROR_NOT_PERMITTED;
+      s->cluster[which - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      s->nonportable_cluster = value != 0;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      s->cluster_policy = value;
+      return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -99,7 +104,8 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config) {
 CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config) {
   FUNCTION_OR_RETURN(f, handle);
   (void)f;
-  return (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  return (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE
+                                                                      : CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle) {
@@ -157,7 +163,8 @@ CUresult cuKernelGetAttribute(int *out, CUfunction_attribute which, CUkernel han
   return function_attribute(out, which, f);
 }
 
-CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel handle, CUdevice dev) {
+CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel handle,
+                              CUdevice dev) {
   Function *f;
   TRY(kernel_function(handle, dev, &f));
   return set_attribute(f, which, value);

@@ -39,7 +39,8 @@ Node *graph_add(Graph *g, CUgraphNodeType type, Node *const *deps, size_t ndeps)
   return n;
 }
 
-CUresult graph_add_handles(Graph *g, CUgraphNodeType type, const CUgraphNode *deps, const CUgraphEdgeData *edges, size_t ndeps, Node **out) {
+CUresult graph_add_handles(Graph *g, CUgraphNodeType type, const CUgraphNode *deps,
+                           const CUgraphEdgeData *edges, size_t ndeps, Node **out) {
   if (ndeps && !deps) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < ndeps; i++) {
     Node *d = object_get(deps[i], OBJECT_NODE);
@@ -58,12 +59,14 @@ static uint32_t index_of(const Graph *g, const Node *n) {
   return UINT32_MAX;
 }
 
-// Handle creation order, as far as dependencies allow: nodes are appended when all their dependencies are placed.
+// Handle creation order, as far as dependencies allow: nodes are appended when all their
+// dependencies are placed.
 CUresult graph_order(const Graph *g, Node ***order) {
   uint32_t n = g->nodes.len, placed = 0;
   Node **out = mem_alloc(sizeof *out * MAX(n, 1));
   U64Map index = {0};
-  for (uint32_t i = 0; i < n; i++) u64map_put(&index, (uintptr_t)g->nodes.data[i], (void *)(uintptr_t)(i + 1));
+  for (uint32_t i = 0; i < n; i++)
+    u64map_put(&index, (uintptr_t)g->nodes.data[i], (void *)(uintptr_t)(i + 1));
   uint32_t *missing = mem_alloc(sizeof *missing * MAX(n, 1));
   VEC(uint32_t) *users = mem_alloc(sizeof *users * MAX(n, 1));
   for (uint32_t i = 0; i < n; i++) {
@@ -146,7 +149,8 @@ Graph *graph_clone(const Graph *g) {
 void graph_remove_node(Node *n) {
   Graph *g = n->graph;
   uint32_t at = index_of(g, n);
-  memmove(&g->nodes.data[at], &g->nodes.data[at + 1], (g->nodes.len - 1 - at) * sizeof *g->nodes.data);
+  memmove(&g->nodes.data[at], &g->nodes.data[at + 1],
+          (g->nodes.len - 1 - at) * sizeof *g->nodes.data);
   g->nodes.len--;
   for (uint32_t i = 0; i < g->nodes.len; i++) {
     Node *o = g->nodes.data[i];
@@ -200,7 +204,8 @@ CUresult cuGraphClone(CUgraph *out, CUgraph handle) {
 CUresult cuGraphDestroyNode(CUgraphNode handle) {
   Node *n;
   TRY(node_get(handle, &n));
-  if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || n->type == CU_GRAPH_NODE_TYPE_MEM_FREE) return CUDA_ERROR_NOT_SUPPORTED;
+  if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || n->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+    return CUDA_ERROR_NOT_SUPPORTED;
   graph_remove_node(n);
   return CUDA_SUCCESS;
 }
@@ -228,7 +233,11 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *type) {
 }
 
 // Lists: a NULL array asks for the count; a larger array is filled with NULL behind the end.
-typedef struct Filler { void *out[2]; CUgraphEdgeData *edges; size_t room, count; } Filler;
+typedef struct Filler {
+  void *out[2];
+  CUgraphEdgeData *edges;
+  size_t room, count;
+} Filler;
 
 static void put(Filler *f, void *a, void *b, CUgraphEdgeData edge) {
   if (f->out[0] && f->count < f->room) {
@@ -266,30 +275,39 @@ CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode *nodes, size_t *n) {
   return fill_end(&f, n);
 }
 
-CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *n) {
+CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
+                            CUgraphEdgeData *edges, size_t *n) {
   Graph *g;
   TRY(graph_get(handle, &g));
   if (!n || (from && !to) || (to && !from)) return CUDA_ERROR_INVALID_VALUE;
   Filler f = {.out = {from, to}, .edges = edges, .room = *n};
   for (uint32_t i = 0; i < g->nodes.len; i++) {
     Node *node = g->nodes.data[i];
-    for (uint32_t k = 0; k < node->deps.len; k++) put(&f, node->deps.data[k], node, node->edges.data[k]);
+    for (uint32_t k = 0; k < node->deps.len; k++)
+      put(&f, node->deps.data[k], node, node->edges.data[k]);
   }
   return fill_end(&f, n);
 }
-CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n) { return cuGraphGetEdges_v2(g, from, to, NULL, n); }
+CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n) {
+  return cuGraphGetEdges_v2(g, from, to, NULL, n);
+}
 
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode *deps, CUgraphEdgeData *edges, size_t *n) {
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode *deps,
+                                       CUgraphEdgeData *edges, size_t *n) {
   Node *node;
   TRY(node_get(handle, &node));
   if (!n) return CUDA_ERROR_INVALID_VALUE;
   Filler f = {.out = {deps}, .edges = edges, .room = *n};
-  for (uint32_t k = 0; k < node->deps.len; k++) put(&f, node->deps.data[k], NULL, node->edges.data[k]);
+  for (uint32_t k = 0; k < node->deps.len; k++)
+    put(&f, node->deps.data[k], NULL, node->edges.data[k]);
   return fill_end(&f, n);
 }
-CUresult cuGraphNodeGetDependencies(CUgraphNode h, CUgraphNode *deps, size_t *n) { return cuGraphNodeGetDependencies_v2(h, deps, NULL, n); }
+CUresult cuGraphNodeGetDependencies(CUgraphNode h, CUgraphNode *deps, size_t *n) {
+  return cuGraphNodeGetDependencies_v2(h, deps, NULL, n);
+}
 
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *users, CUgraphEdgeData *edges, size_t *n) {
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *users,
+                                         CUgraphEdgeData *edges, size_t *n) {
   Node *node;
   TRY(node_get(handle, &node));
   if (!n) return CUDA_ERROR_INVALID_VALUE;
@@ -301,9 +319,12 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *users,
   }
   return fill_end(&f, n);
 }
-CUresult cuGraphNodeGetDependentNodes(CUgraphNode h, CUgraphNode *users, size_t *n) { return cuGraphNodeGetDependentNodes_v2(h, users, NULL, n); }
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode h, CUgraphNode *users, size_t *n) {
+  return cuGraphNodeGetDependentNodes_v2(h, users, NULL, n);
+}
 
-CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n) {
+CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
+                                   const CUgraphEdgeData *edges, size_t n) {
   Graph *g;
   Node *a, *b;
   TRY(graph_get(handle, &g));
@@ -319,9 +340,14 @@ CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from, cons
   }
   return CUDA_SUCCESS;
 }
-CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n) { return cuGraphAddDependencies_v2(g, from, to, NULL, n); }
+CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                size_t n) {
+  return cuGraphAddDependencies_v2(g, from, to, NULL, n);
+}
 
-CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n) {
+CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from,
+                                      const CUgraphNode *to, const CUgraphEdgeData *edges,
+                                      size_t n) {
   Graph *g;
   Node *a, *b;
   TRY(graph_get(handle, &g));
@@ -337,4 +363,7 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from, c
   }
   return CUDA_SUCCESS;
 }
-CUresult cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n) { return cuGraphRemoveDependencies_v2(g, from, to, NULL, n); }
+CUresult cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                   size_t n) {
+  return cuGraphRemoveDependencies_v2(g, from, to, NULL, n);
+}

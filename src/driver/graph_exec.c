@@ -1,5 +1,5 @@
-// Executable graphs: a graph flattened into a plan of steps in dependency order. A launch holds the plan; an update while
-// a launch is pending works on a copy.
+// Executable graphs: a graph flattened into a plan of steps in dependency order. A launch holds the
+// plan; an update while a launch is pending works on a copy.
 #include "driver/driver.h"
 
 // --- plans ---
@@ -8,7 +8,9 @@ static SessionBranches *branches_of(const Graph *g, Node *const *order) {
   SessionBranches *b = session_branches_new(g->nodes.len);
   U64Map place = {0};
   for (uint32_t i = 0; b && i < g->nodes.len; i++) {
-    for (uint32_t k = 0; k < order[i]->deps.len; k++) session_branches_edge(b, (uint32_t)(uintptr_t)u64map_get(&place, (uintptr_t)order[i]->deps.data[k]) - 1, i);
+    for (uint32_t k = 0; k < order[i]->deps.len; k++)
+      session_branches_edge(
+          b, (uint32_t)(uintptr_t)u64map_get(&place, (uintptr_t)order[i]->deps.data[k]) - 1, i);
     u64map_put(&place, (uintptr_t)order[i], (void *)(uintptr_t)(i + 1));
   }
   u64map_free(&place);
@@ -27,7 +29,8 @@ static CUresult plan_build(const Graph *g, Plan **out) {
     PlanStep step = {.node = n->id, .type = n->type, .nbodies = n->bodies.len};
     work_copy(&step.work, &n->work);
     step.bodies = mem_alloc(sizeof *step.bodies * MAX(n->bodies.len, 1));
-    for (uint32_t k = 0; k < n->bodies.len && !result; k++) result = plan_build(n->bodies.data[k], &step.bodies[k]);
+    for (uint32_t k = 0; k < n->bodies.len && !result; k++)
+      result = plan_build(n->bodies.data[k], &step.bodies[k]);
     vec_push(&p->steps, step);
   }
   p->branches = branches_of(g, order);
@@ -53,7 +56,8 @@ static Plan *plan_copy(const Plan *from) {
     PlanStep step = from->steps.data[i];
     work_copy(&step.work, &from->steps.data[i].work);
     step.bodies = mem_alloc(sizeof *step.bodies * MAX(step.nbodies, 1));
-    for (uint32_t k = 0; k < step.nbodies; k++) step.bodies[k] = plan_copy(from->steps.data[i].bodies[k]);
+    for (uint32_t k = 0; k < step.nbodies; k++)
+      step.bodies[k] = plan_copy(from->steps.data[i].bodies[k]);
     vec_push(&p->steps, step);
   }
   for (uint32_t i = 0; i < from->handles.len; i++) {
@@ -81,25 +85,30 @@ void plan_release(Plan *p) {
   free(p);
 }
 
-static uint32_t condition(CUgraphConditionalHandle handle) { return __atomic_load_n((uint32_t *)(uintptr_t)handle, __ATOMIC_ACQUIRE); }
+static uint32_t condition(CUgraphConditionalHandle handle) {
+  return __atomic_load_n((uint32_t *)(uintptr_t)handle, __ATOMIC_ACQUIRE);
+}
 
 static CUresult run_conditional(const PlanStep *s, uint64_t seq) {
   uint32_t value = condition(s->work.conditional.handle);
   switch (s->work.conditional.type) {
-  case CU_GRAPH_COND_TYPE_IF:
-    if (value) return plan_run(s->bodies[0], seq);
-    return s->nbodies > 1 ? plan_run(s->bodies[1], seq) : CUDA_SUCCESS;
-  case CU_GRAPH_COND_TYPE_WHILE:
-    for (; value && !driver_ending(); value = condition(s->work.conditional.handle)) TRY(plan_run(s->bodies[0], seq));
-    return CUDA_SUCCESS;
-  case CU_GRAPH_COND_TYPE_SWITCH: return value < s->nbodies ? plan_run(s->bodies[value], seq) : CUDA_SUCCESS;
+    case CU_GRAPH_COND_TYPE_IF:
+      if (value) return plan_run(s->bodies[0], seq);
+      return s->nbodies > 1 ? plan_run(s->bodies[1], seq) : CUDA_SUCCESS;
+    case CU_GRAPH_COND_TYPE_WHILE:
+      for (; value && !driver_ending(); value = condition(s->work.conditional.handle))
+        TRY(plan_run(s->bodies[0], seq));
+      return CUDA_SUCCESS;
+    case CU_GRAPH_COND_TYPE_SWITCH:
+      return value < s->nbodies ? plan_run(s->bodies[value], seq) : CUDA_SUCCESS;
   }
   return CUDA_SUCCESS;
 }
 
 CUresult plan_run(Plan *p, uint64_t seq) {
   for (uint32_t i = 0; i < p->handles.len; i++)
-    __atomic_store_n((uint32_t *)(uintptr_t)p->handles.data[i], p->handle_defaults.data[i], __ATOMIC_RELEASE);
+    __atomic_store_n((uint32_t *)(uintptr_t)p->handles.data[i], p->handle_defaults.data[i],
+                     __ATOMIC_RELEASE);
   for (uint32_t i = 0; i < p->steps.len; i++) {
     const PlanStep *s = &p->steps.data[i];
     if (s->disabled) continue;
@@ -138,7 +147,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle, unsigned 
   TRY(graph_get(handle, &g));
   if (!out || flags > 15) return CUDA_ERROR_INVALID_VALUE;
   if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) {
-    log_once("device graph launch", "graphs launched by kernels are not supported by the virtual device");
+    log_once("device graph launch",
+             "graphs launched by kernels are not supported by the virtual device");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   TRY(plan_build(g, &p));
@@ -151,13 +161,15 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle, unsigned 
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph g, CUgraphNode *error, char *log,
+                               size_t size) {
   if (error) *error = NULL;
   if (log && size) log[0] = 0;
   return cuGraphInstantiateWithFlags(out, g, 0);
 }
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph g,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   p->hErrNode_out = NULL;
   CUresult result = cuGraphInstantiateWithFlags(out, g, p->flags);
@@ -179,7 +191,7 @@ CUresult cuGraphExecDestroy(CUgraphExec handle) {
   Exec *e;
   TRY(exec_get(handle, &e));
   session_destroyed(SESSION_EXEC_GONE, handle);
-  plan_release(e->plan);                      // a pending launch holds its own
+  plan_release(e->plan);  // a pending launch holds its own
   graph_free(e->keep);
   object_delete(e);
   return CUDA_SUCCESS;
@@ -196,21 +208,27 @@ static void place_events(Plan *p, Stream *s, uint64_t seq) {
   }
 }
 
-// Tells the tools what the launch will do with memory, in the order it will do it, and what each kernel may touch then.
-// once: these steps run once in each launch. What copies and sets write is marked as if they were asked for now.
+// Tells the tools what the launch will do with memory, in the order it will do it, and what each
+// kernel may touch then. once: these steps run once in each launch. What copies and sets write is
+// marked as if they were asked for now.
 static void keep_inputs(Plan *p, const void *stream, bool once) {
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
     if (s->disabled) continue;
-    for (uint32_t k = 0; k < s->nbodies; k++) keep_inputs(s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL);
-    if (s->work.kind == WORK_KERNEL) tools_launch_inputs(s->work.ctx, stream, &s->work.kernel, once);
-    else if (s->work.kind == WORK_COPY || s->work.kind == WORK_SET || s->work.kind == WORK_HOST || s->work.kind == WORK_MEMOPS) session_inputs_unknown(stream);
+    for (uint32_t k = 0; k < s->nbodies; k++)
+      keep_inputs(s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL);
+    if (s->work.kind == WORK_KERNEL)
+      tools_launch_inputs(s->work.ctx, stream, &s->work.kernel, once);
+    else if (s->work.kind == WORK_COPY || s->work.kind == WORK_SET || s->work.kind == WORK_HOST ||
+             s->work.kind == WORK_MEMOPS)
+      session_inputs_unknown(stream);
   }
 }
 
-// once: these steps run once in each launch; copies and sets are steps of a recording then, between the kernels.
-// outer, list: what runs beside all of it; numbers in entries of racecheck.
-static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once, const SessionBeside *outer, SessionNumberList *list) {
+// once: these steps run once in each launch; copies and sets are steps of a recording then, between
+// the kernels. outer, list: what runs beside all of it; numbers in entries of racecheck.
+static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
+                       const SessionBeside *outer, SessionNumberList *list) {
   SessionNumbers *numbers = mem_alloc(sizeof *numbers * MAX(p->steps.len, 1));
   SessionGraphSteps *steps = session_graph_steps_begin(p->branches, p->steps.len, stream);
   for (uint32_t i = 0; i < p->steps.len; i++) {
@@ -221,22 +239,29 @@ static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once, con
     session_branches_beside(p->branches, i, outer, numbers, &beside);
     session_graph_steps_node(steps, i);
     numbers[i] = (SessionNumbers){list, list->len, list->len};
-    for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(ctx, s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL, &beside, list);
+    for (uint32_t k = 0; k < s->nbodies; k++)
+      tell_tools(ctx, s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                 &beside, list);
     if (s->work.kind == WORK_ALLOC) session_revive(graph_memory_address(s->work.alloc.memory));
     if (s->work.kind == WORK_FREE) session_free(s->work.free);
-    if (s->work.kind == WORK_KERNEL) number = tools_launch_captured(s->work.ctx, &s->work.kernel, stream, once, &beside);
-    if (once && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) number = tools_copy_captured(s->work.ctx ? s->work.ctx : ctx, &s->work, stream, &beside);
+    if (s->work.kind == WORK_KERNEL)
+      number = tools_launch_captured(s->work.ctx, &s->work.kernel, stream, once, &beside);
+    if (once && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET))
+      number = tools_copy_captured(s->work.ctx ? s->work.ctx : ctx, &s->work, stream, &beside);
     if (number) vec_push(list, number);
     numbers[i].end = list->len;
-    if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) shadow_node_step(&s->work, stream);
+    if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET))
+      shadow_node_step(&s->work, stream);
   }
   session_graph_steps_end(steps);
   free(numbers);
 }
 
-// What was allocated when the graph was made may be no more: under a tool that knows of memory each launch has kernels of its own.
+// What was allocated when the graph was made may be no more: under a tool that knows of memory each
+// launch has kernels of its own.
 static Plan *plan_for_launch(Context *ctx, Plan *plan, const void *stream) {
-  if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs() && !session_wants_inputs()) {
+  if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs() &&
+      !session_wants_inputs()) {
     plan_retain(plan);
     return plan;
   }
@@ -303,8 +328,10 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphN
   Work w;
   TRY(step_get(handle, node, &e, &step));
   if (!p || p->type != step->type) return CUDA_ERROR_INVALID_VALUE;
-  if (p->type == CU_GRAPH_NODE_TYPE_GRAPH) return cuGraphExecChildGraphNodeSetParams(handle, node, p->graph.graph);
-  if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || p->type == CU_GRAPH_NODE_TYPE_MEM_FREE || p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+  if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
+    return cuGraphExecChildGraphNodeSetParams(handle, node, p->graph.graph);
+  if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || p->type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
+      p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
     return CUDA_ERROR_INVALID_VALUE;
   TRY(node_make_work(p, &step->work, &w));
   work_free(&step->work);
@@ -316,31 +343,42 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphN
   CUgraphNodeParams all = {.type = node_type, __VA_ARGS__}; \
   return cuGraphExecNodeSetParams(e, n, &all)
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS *p) {
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode n,
+                                           const CUDA_KERNEL_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   SET(CU_GRAPH_NODE_TYPE_KERNEL, .kernel = *p);
 }
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS_v1 *p) {
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec e, CUgraphNode n,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
   memcpy(&all.kernel, p, sizeof *p);
   return cuGraphExecNodeSetParams(e, n, &all);
 }
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_MEMCPY3D *p, CUcontext ctx) {
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_MEMCPY3D *p,
+                                        CUcontext ctx) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   SET(CU_GRAPH_NODE_TYPE_MEMCPY, .memcpy = {.copyCtx = ctx, .copyParams = *p});
 }
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx) {
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec e, CUgraphNode n,
+                                        const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  SET(CU_GRAPH_NODE_TYPE_MEMSET, .memset = {p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, ctx});
+  SET(CU_GRAPH_NODE_TYPE_MEMSET,
+      .memset = {p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, ctx});
 }
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_HOST_NODE_PARAMS *p) {
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec e, CUgraphNode n,
+                                      const CUDA_HOST_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   SET(CU_GRAPH_NODE_TYPE_HOST, .host = *p);
 }
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec e, CUgraphNode n, CUevent event) { SET(CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {event}); }
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec e, CUgraphNode n, CUevent event) { SET(CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {event}); }
-CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec e, CUgraphNode n, CUevent event) {
+  SET(CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {event});
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec e, CUgraphNode n, CUevent event) {
+  SET(CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {event});
+}
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec e, CUgraphNode n,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   SET(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *p);
 }
@@ -379,7 +417,8 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec handle, CUgraphNode node
 }
 
 static bool can_be_disabled(CUgraphNodeType t) {
-  return t == CU_GRAPH_NODE_TYPE_KERNEL || t == CU_GRAPH_NODE_TYPE_MEMCPY || t == CU_GRAPH_NODE_TYPE_MEMSET;
+  return t == CU_GRAPH_NODE_TYPE_KERNEL || t == CU_GRAPH_NODE_TYPE_MEMCPY ||
+         t == CU_GRAPH_NODE_TYPE_MEMSET;
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned enabled) {
@@ -416,10 +455,12 @@ static CUgraphExecUpdateResult compare(const Graph *old, const Graph *g, Node **
     Node *b = g->nodes.data[i];
     *culprit = b;
     if (a->type != b->type) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-    if (a->deps.len != b->deps.len || a->bodies.len != b->bodies.len) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    if (a->deps.len != b->deps.len || a->bodies.len != b->bodies.len)
+      return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     for (uint32_t k = 0; k < a->deps.len; k++) {
       bool found = false;
-      for (uint32_t l = 0; l < b->deps.len && !found; l++) found = is_at(old, a->deps.data[k], g, b->deps.data[l]);
+      for (uint32_t l = 0; l < b->deps.len && !found; l++)
+        found = is_at(old, a->deps.data[k], g, b->deps.data[l]);
       if (!found) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     }
     for (uint32_t k = 0; k < a->bodies.len; k++) {
@@ -432,7 +473,8 @@ static CUgraphExecUpdateResult compare(const Graph *old, const Graph *g, Node **
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
+CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
+                              CUgraphExecUpdateResultInfo *info) {
   Exec *e;
   Graph *g;
   Plan *p;
@@ -440,7 +482,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph, CUgraphExecUpda
   TRY(exec_get(handle, &e));
   TRY(graph_get(graph, &g));
   CUgraphExecUpdateResult result = compare(e->keep, g, &culprit);
-  if (info) *info = (CUgraphExecUpdateResultInfo){.result = result, .errorNode = (CUgraphNode)culprit};
+  if (info)
+    *info = (CUgraphExecUpdateResultInfo){.result = result, .errorNode = (CUgraphNode)culprit};
   if (result) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
   TRY(plan_build(g, &p));
   if (adopt(p, e->plan)) {
@@ -453,7 +496,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph, CUgraphExecUpda
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec e, CUgraph g, CUgraphNode *error_node, CUgraphExecUpdateResult *result) {
+CUresult cuGraphExecUpdate(CUgraphExec e, CUgraph g, CUgraphNode *error_node,
+                           CUgraphExecUpdateResult *result) {
   CUgraphExecUpdateResultInfo info = {0};
   CUresult r = cuGraphExecUpdate_v2(e, g, &info);
   if (error_node) *error_node = info.errorNode;

@@ -1,8 +1,16 @@
-// Memory of allocation nodes. The address is fixed when the node is made; the memory is there as long as a graph or an
-// executable graph has the node, and stays for the program if the last launch did not free it.
+// Memory of allocation nodes. The address is fixed when the node is made; the memory is there as
+// long as a graph or an executable graph has the node, and stays for the program if the last launch
+// did not free it.
 #include "driver/driver.h"
 
-struct GraphMemory { int refs; bool live; CUdeviceptr address; size_t bytes; Device *device; GraphMemory *next; };
+struct GraphMemory {
+  int refs;
+  bool live;
+  CUdeviceptr address;
+  size_t bytes;
+  Device *device;
+  GraphMemory *next;
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static GraphMemory *all;
@@ -79,10 +87,14 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice handle, CUgraphMem_attribute whic
   if (!dev) return CUDA_ERROR_INVALID_DEVICE;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch ((int)which) {
-  case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-  case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: *(uint64_t *)value = dev->graph_used; return CUDA_SUCCESS;
-  case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-  case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: *(uint64_t *)value = dev->graph_used_high; return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+      *(uint64_t *)value = dev->graph_used;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+      *(uint64_t *)value = dev->graph_used_high;
+      return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -91,7 +103,9 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice handle, CUgraphMem_attribute whic
   TRY(driver_check());
   Device *dev = device_get(handle);
   if (!dev) return CUDA_ERROR_INVALID_DEVICE;
-  if (!value || (which != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && which != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)) return CUDA_ERROR_INVALID_VALUE;
-  dev->graph_used_high = dev->graph_used;     // only a reset is possible
+  if (!value ||
+      (which != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && which != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
+    return CUDA_ERROR_INVALID_VALUE;
+  dev->graph_used_high = dev->graph_used;  // only a reset is possible
   return CUDA_SUCCESS;
 }

@@ -6,8 +6,11 @@ static CUresult node_context(CUcontext wish, Context **out) { return context_get
 static CUresult make_kernel(const CUDA_KERNEL_NODE_PARAMS *p, const Work *before, Work *out) {
   Context *ctx;
   TRY(node_context(p->ctx, &ctx));
-  LaunchRequest r = {.function = p->func ? p->func : (CUfunction)p->kern, .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
-                     .block = {p->blockDimX, p->blockDimY, p->blockDimZ}, .shared = p->sharedMemBytes, .params = p->kernelParams,
+  LaunchRequest r = {.function = p->func ? p->func : (CUfunction)p->kern,
+                     .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+                     .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                     .shared = p->sharedMemBytes,
+                     .params = p->kernelParams,
                      .extra = p->extra};
   if (before && before->kind == WORK_KERNEL) {
     memcpy(r.cluster, before->kernel.cluster, sizeof r.cluster);
@@ -42,7 +45,10 @@ static CUresult make_memops(const CUDA_BATCH_MEM_OP_NODE_PARAMS *p, Work *out) {
   Context *ctx;
   if (p->count > 256 || (p->count && !p->paramArray) || p->flags) return CUDA_ERROR_INVALID_VALUE;
   TRY(node_context(p->ctx, &ctx));
-  *out = (Work){.kind = WORK_MEMOPS, .ctx = ctx, .memops = {mem_alloc(sizeof *p->paramArray * MAX(p->count, 1)), p->count, p->flags}};
+  *out = (Work){
+      .kind = WORK_MEMOPS,
+      .ctx = ctx,
+      .memops = {mem_alloc(sizeof *p->paramArray * MAX(p->count, 1)), p->count, p->flags}};
   if (p->count) memcpy(out->memops.ops, p->paramArray, sizeof *p->paramArray * p->count);
   return CUDA_SUCCESS;
 }
@@ -51,39 +57,43 @@ CUresult node_make_work(const CUgraphNodeParams *p, const Work *before, Work *ou
   Context *ctx;
   Alloc a;
   switch ((int)p->type) {
-  case CU_GRAPH_NODE_TYPE_KERNEL: return make_kernel(&p->kernel, before, out);
-  case CU_GRAPH_NODE_TYPE_MEMCPY:
-    TRY(node_context(p->memcpy.copyCtx, &ctx));
-    *out = (Work){.kind = WORK_COPY, .ctx = ctx};
-    return copy_prepare_node(ctx, &p->memcpy.copyParams, &out->copy);
-  case CU_GRAPH_NODE_TYPE_MEMSET: {
-    TRY(node_context(p->memset.ctx, &ctx));
-    CUDA_MEMSET_NODE_PARAMS m = {p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize, p->memset.width, p->memset.height};
-    *out = (Work){.kind = WORK_SET, .ctx = ctx};
-    return set_prepare_node(ctx, &m, &out->set);
-  }
-  case CU_GRAPH_NODE_TYPE_HOST: return make_host(p->host.fn, p->host.userData, out);
-  case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return make_event(WORK_WAIT, p->eventWait.event, out);
-  case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return make_event(WORK_RECORD, p->eventRecord.event, out);
-  case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return make_memops(&p->memOp, out);
-  case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    TRY(context_current(&ctx));
-    *out = (Work){.kind = WORK_ALLOC, .ctx = ctx, .alloc = {.bytes = p->alloc.bytesize, .props = p->alloc.poolProps}};
-    return graph_memory_new(ctx, p->alloc.bytesize, &out->alloc.memory);
-  case CU_GRAPH_NODE_TYPE_MEM_FREE:
-    TRY(context_current(&ctx));
-    if (!alloc_find(p->free.dptr, &a) || a.base != p->free.dptr || a.kind != ALLOC_GRAPH) return CUDA_ERROR_INVALID_VALUE;
-    *out = (Work){.kind = WORK_FREE, .ctx = ctx, .free = p->free.dptr};
-    return CUDA_SUCCESS;
-  case CU_GRAPH_NODE_TYPE_EMPTY:
-  case CU_GRAPH_NODE_TYPE_GRAPH:
-  case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-    TRY(context_current(&ctx));
-    *out = (Work){.kind = p->type == CU_GRAPH_NODE_TYPE_GRAPH         ? WORK_CHILD
-                          : p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? WORK_CONDITIONAL
-                                                                      : WORK_EMPTY,
-                  .ctx = ctx};
-    return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_KERNEL: return make_kernel(&p->kernel, before, out);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      TRY(node_context(p->memcpy.copyCtx, &ctx));
+      *out = (Work){.kind = WORK_COPY, .ctx = ctx};
+      return copy_prepare_node(ctx, &p->memcpy.copyParams, &out->copy);
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+      TRY(node_context(p->memset.ctx, &ctx));
+      CUDA_MEMSET_NODE_PARAMS m = {p->memset.dst,         p->memset.pitch, p->memset.value,
+                                   p->memset.elementSize, p->memset.width, p->memset.height};
+      *out = (Work){.kind = WORK_SET, .ctx = ctx};
+      return set_prepare_node(ctx, &m, &out->set);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: return make_host(p->host.fn, p->host.userData, out);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return make_event(WORK_WAIT, p->eventWait.event, out);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return make_event(WORK_RECORD, p->eventRecord.event, out);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return make_memops(&p->memOp, out);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      TRY(context_current(&ctx));
+      *out = (Work){.kind = WORK_ALLOC,
+                    .ctx = ctx,
+                    .alloc = {.bytes = p->alloc.bytesize, .props = p->alloc.poolProps}};
+      return graph_memory_new(ctx, p->alloc.bytesize, &out->alloc.memory);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      TRY(context_current(&ctx));
+      if (!alloc_find(p->free.dptr, &a) || a.base != p->free.dptr || a.kind != ALLOC_GRAPH)
+        return CUDA_ERROR_INVALID_VALUE;
+      *out = (Work){.kind = WORK_FREE, .ctx = ctx, .free = p->free.dptr};
+      return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      TRY(context_current(&ctx));
+      *out = (Work){.kind = p->type == CU_GRAPH_NODE_TYPE_GRAPH         ? WORK_CHILD
+                            : p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? WORK_CONDITIONAL
+                                                                        : WORK_EMPTY,
+                    .ctx = ctx};
+      return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -101,8 +111,11 @@ static CUresult add_child(Node *n, const CUDA_CHILD_GRAPH_NODE_PARAMS *p) {
 }
 
 static CUresult add_bodies(Node *n, CUDA_CONDITIONAL_NODE_PARAMS *p) {
-  unsigned most = p->type == CU_GRAPH_COND_TYPE_IF ? 2 : p->type == CU_GRAPH_COND_TYPE_WHILE ? 1 : 1 << 16;
-  if ((unsigned)p->type > CU_GRAPH_COND_TYPE_SWITCH || !p->size || p->size > most || !p->handle) return CUDA_ERROR_INVALID_VALUE;
+  unsigned most = p->type == CU_GRAPH_COND_TYPE_IF      ? 2
+                  : p->type == CU_GRAPH_COND_TYPE_WHILE ? 1
+                                                        : 1 << 16;
+  if ((unsigned)p->type > CU_GRAPH_COND_TYPE_SWITCH || !p->size || p->size > most || !p->handle)
+    return CUDA_ERROR_INVALID_VALUE;
   n->work.conditional.handle = p->handle;
   n->work.conditional.type = p->type;
   n->work.conditional.size = p->size;
@@ -115,8 +128,8 @@ static CUresult add_bodies(Node *n, CUDA_CONDITIONAL_NODE_PARAMS *p) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph handle, const CUgraphNode *deps, const CUgraphEdgeData *edges, size_t ndeps,
-                           CUgraphNodeParams *p) {
+CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph handle, const CUgraphNode *deps,
+                           const CUgraphEdgeData *edges, size_t ndeps, CUgraphNodeParams *p) {
   Graph *g;
   Node *n;
   Work w;
@@ -137,7 +150,8 @@ CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph handle, const CUgraphNode *
   return result;
 }
 
-CUresult cuGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, CUgraphNodeParams *p) {
+CUresult cuGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                        CUgraphNodeParams *p) {
   return cuGraphAddNode_v2(out, g, deps, NULL, n, p);
 }
 
@@ -152,32 +166,48 @@ static CUDA_KERNEL_NODE_PARAMS kernel_v2(const CUDA_KERNEL_NODE_PARAMS_v1 *p) {
   return q;
 }
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, DEPS, const CUDA_KERNEL_NODE_PARAMS *p) {
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, DEPS,
+                                 const CUDA_KERNEL_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   ADD(CU_GRAPH_NODE_TYPE_KERNEL, .kernel = *p);
 }
-CUresult cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_KERNEL_NODE_PARAMS_v1 *p) {
+CUresult cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, DEPS,
+                              const CUDA_KERNEL_NODE_PARAMS_v1 *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   ADD(CU_GRAPH_NODE_TYPE_KERNEL, .kernel = kernel_v2(p));
 }
-CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_MEMCPY3D *p, CUcontext ctx) {
+CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_MEMCPY3D *p,
+                              CUcontext ctx) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   ADD(CU_GRAPH_NODE_TYPE_MEMCPY, .memcpy = {.copyCtx = ctx, .copyParams = *p});
 }
-CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx) {
+CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_MEMSET_NODE_PARAMS *p,
+                              CUcontext ctx) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  ADD(CU_GRAPH_NODE_TYPE_MEMSET, .memset = {p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, ctx});
+  ADD(CU_GRAPH_NODE_TYPE_MEMSET,
+      .memset = {p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, ctx});
 }
 CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_HOST_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   ADD(CU_GRAPH_NODE_TYPE_HOST, .host = *p);
 }
-CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, DEPS, CUgraph child) { ADD(CU_GRAPH_NODE_TYPE_GRAPH, .graph = {child, 0}); }
-CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, DEPS) { ADD(CU_GRAPH_NODE_TYPE_EMPTY, .reserved2 = 0); }
-CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, DEPS, CUevent e) { ADD(CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {e}); }
-CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, DEPS, CUevent e) { ADD(CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {e}); }
-CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, DEPS, CUdeviceptr p) { ADD(CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {p}); }
-CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph g, DEPS, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
+CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, DEPS, CUgraph child) {
+  ADD(CU_GRAPH_NODE_TYPE_GRAPH, .graph = {child, 0});
+}
+CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, DEPS) {
+  ADD(CU_GRAPH_NODE_TYPE_EMPTY, .reserved2 = 0);
+}
+CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, DEPS, CUevent e) {
+  ADD(CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {e});
+}
+CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, DEPS, CUevent e) {
+  ADD(CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {e});
+}
+CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, DEPS, CUdeviceptr p) {
+  ADD(CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {p});
+}
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph g, DEPS,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   ADD(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *p);
 }
@@ -191,7 +221,8 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, DEPS, CUDA_MEM_ALLO
 
 // --- conditional handles: the address of a word of device memory ---
 
-CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph handle, CUcontext context, unsigned value, unsigned flags) {
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph handle,
+                                        CUcontext context, unsigned value, unsigned flags) {
   Graph *g;
   Context *ctx;
   CUdeviceptr p;
@@ -217,8 +248,9 @@ CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *p) {
   Node *n;
   Work w;
   TRY(node_get(handle, &n));
-  if (!p || p->type != n->type || n->type == CU_GRAPH_NODE_TYPE_GRAPH || n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
-      n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || n->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+  if (!p || p->type != n->type || n->type == CU_GRAPH_NODE_TYPE_GRAPH ||
+      n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL || n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+      n->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
     return CUDA_ERROR_INVALID_VALUE;
   TRY(node_make_work(p, &n->work, &w));
   work_free(&n->work);
@@ -240,12 +272,21 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARA
   const VgpuKernelInfo *info = k->function->info;
   free(n->param_pointers);
   n->param_pointers = mem_alloc(sizeof(void *) * MAX(k->function->nparams, 1));
-  for (uint32_t i = 0; i < k->function->nparams; i++) n->param_pointers[i] = k->params + info->params[i].offset;
+  for (uint32_t i = 0; i < k->function->nparams; i++)
+    n->param_pointers[i] = k->params + info->params[i].offset;
   bool is_kernel = object_kind(k->handle) == OBJECT_KERNEL;
   *p = (CUDA_KERNEL_NODE_PARAMS){
-    .func = k->handle, .gridDimX = k->grid[0], .gridDimY = k->grid[1], .gridDimZ = k->grid[2], .blockDimX = k->block[0],
-    .blockDimY = k->block[1], .blockDimZ = k->block[2], .sharedMemBytes = k->shared, .kernelParams = n->param_pointers,
-    .kern = is_kernel ? (CUkernel)k->handle : NULL, .ctx = (CUcontext)n->work.ctx,
+      .func = k->handle,
+      .gridDimX = k->grid[0],
+      .gridDimY = k->grid[1],
+      .gridDimZ = k->grid[2],
+      .blockDimX = k->block[0],
+      .blockDimY = k->block[1],
+      .blockDimZ = k->block[2],
+      .sharedMemBytes = k->shared,
+      .kernelParams = n->param_pointers,
+      .kern = is_kernel ? (CUkernel)k->handle : NULL,
+      .ctx = (CUcontext)n->work.ctx,
   };
   return CUDA_SUCCESS;
 }
@@ -278,12 +319,14 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D *p) 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS *p) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_MEMSET, p);
   const SetWork *s = &n->work.set;
-  *p = (CUDA_MEMSET_NODE_PARAMS){(CUdeviceptr)(uintptr_t)s->dst, s->pitch, s->value, s->element, s->width, s->height};
+  *p = (CUDA_MEMSET_NODE_PARAMS){
+      (CUdeviceptr)(uintptr_t)s->dst, s->pitch, s->value, s->element, s->width, s->height};
   return CUDA_SUCCESS;
 }
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  SET(CU_GRAPH_NODE_TYPE_MEMSET, .memset = {p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, NULL});
+  SET(CU_GRAPH_NODE_TYPE_MEMSET,
+      .memset = {p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, NULL});
 }
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS *p) {
@@ -301,27 +344,34 @@ CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode handle, CUevent *e) {
   *e = (CUevent)n->work.event;
   return CUDA_SUCCESS;
 }
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode handle, CUevent e) { SET(CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {e}); }
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode handle, CUevent e) {
+  SET(CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {e});
+}
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode handle, CUevent *e) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_WAIT_EVENT, e);
   *e = (CUevent)n->work.event;
   return CUDA_SUCCESS;
 }
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode handle, CUevent e) { SET(CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {e}); }
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode handle, CUevent e) {
+  SET(CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {e});
+}
 
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, p);
-  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){(CUcontext)n->work.ctx, n->work.memops.count, n->work.memops.ops, n->work.memops.flags};
+  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){(CUcontext)n->work.ctx, n->work.memops.count,
+                                       n->work.memops.ops, n->work.memops.flags};
   return CUDA_SUCCESS;
 }
-CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle,
+                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS *p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   SET(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *p);
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS *p) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_MEM_ALLOC, p);
-  *p = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = n->work.alloc.props, .bytesize = n->work.alloc.bytes,
+  *p = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = n->work.alloc.props,
+                                    .bytesize = n->work.alloc.bytes,
                                     .dptr = graph_memory_address(n->work.alloc.memory)};
   return CUDA_SUCCESS;
 }
@@ -338,47 +388,49 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *g) {
 
 // --- attributes of kernel nodes ---
 
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id, CUkernelNodeAttrValue *v) {
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
+                                       CUkernelNodeAttrValue *v) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_KERNEL, v);
   const KernelWork *k = &n->work.kernel;
   memset(v, 0, sizeof *v);
   switch ((int)id) {
-  case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: v->cooperative = k->cooperative; break;
-  case CU_LAUNCH_ATTRIBUTE_PRIORITY: v->priority = k->priority; break;
-  case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: v->accessPolicyWindow = k->window; break;
-  case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-    v->clusterDim.x = k->cluster[0];
-    v->clusterDim.y = k->cluster[1];
-    v->clusterDim.z = k->cluster[2];
-    break;
-  case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-  case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-  case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-  case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
-  default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: v->cooperative = k->cooperative; break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: v->priority = k->priority; break;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: v->accessPolicyWindow = k->window; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      v->clusterDim.x = k->cluster[0];
+      v->clusterDim.y = k->cluster[1];
+      v->clusterDim.z = k->cluster[2];
+      break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *v) {
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
+                                       const CUkernelNodeAttrValue *v) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_KERNEL, v);
   KernelWork *k = &n->work.kernel;
   switch ((int)id) {
-  case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: k->cooperative = v->cooperative != 0; break;
-  case CU_LAUNCH_ATTRIBUTE_PRIORITY: k->priority = v->priority; break;
-  case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: k->window = v->accessPolicyWindow; break;
-  case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
-    unsigned d[3] = {v->clusterDim.x, v->clusterDim.y, v->clusterDim.z};
-    for (int i = 0; i < 3; i++)
-      if (!d[i] || k->grid[i] % d[i]) return CUDA_ERROR_INVALID_VALUE;
-    memcpy(k->cluster, d, sizeof d);
-    break;
-  }
-  case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-  case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-  case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-  case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
-  default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: k->cooperative = v->cooperative != 0; break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: k->priority = v->priority; break;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: k->window = v->accessPolicyWindow; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
+      unsigned d[3] = {v->clusterDim.x, v->clusterDim.y, v->clusterDim.z};
+      for (int i = 0; i < 3; i++)
+        if (!d[i] || k->grid[i] % d[i]) return CUDA_ERROR_INVALID_VALUE;
+      memcpy(k->cluster, d, sizeof d);
+      break;
+    }
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }

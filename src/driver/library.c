@@ -1,4 +1,5 @@
-// Libraries: code that belongs to no context, loaded into each context that uses it. Kernels are its context-free handles.
+// Libraries: code that belongs to no context, loaded into each context that uses it. Kernels are
+// its context-free handles.
 #include "driver/driver.h"
 
 static CUresult library_get(CUlibrary handle, Library **out) {
@@ -58,11 +59,12 @@ void library_forget_context(Context *ctx) {
     Module *m = ctx->modules.data[i];
     if (!m->library) continue;
     library_drop_module(m);
-    m->library = NULL;                        // context.c unloads it
+    m->library = NULL;  // context.c unloads it
   }
 }
 
-static CUresult load(CUlibrary *out, const void *data, size_t size, CUjit_option *options, void **values, unsigned n) {
+static CUresult load(CUlibrary *out, const void *data, size_t size, CUjit_option *options,
+                     void **values, unsigned n) {
   TRY(driver_check());
   if (!out || !data) return CUDA_ERROR_INVALID_VALUE;
   Error err = {{0}};
@@ -78,13 +80,15 @@ static CUresult load(CUlibrary *out, const void *data, size_t size, CUjit_option
   return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *options, void **values, unsigned n,
-                           CUlibraryOption *library_options, void **library_values, unsigned nlibrary) {
+CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *options, void **values,
+                           unsigned n, CUlibraryOption *library_options, void **library_values,
+                           unsigned nlibrary) {
   return load(out, code, 0, options, values, n);
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *options, void **values, unsigned n,
-                               CUlibraryOption *library_options, void **library_values, unsigned nlibrary) {
+CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *options,
+                               void **values, unsigned n, CUlibraryOption *library_options,
+                               void **library_values, unsigned nlibrary) {
   TRY(driver_check());
   if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
   Str text = {0};
@@ -99,7 +103,8 @@ CUresult cuLibraryUnload(CUlibrary handle) {
   Library *lib;
   TRY(library_get(handle, &lib));
   session_destroyed(SESSION_LIBRARY_GONE, handle);
-  for (uint32_t i = 0; i < lib->all_kernels.len; i++) session_destroyed(SESSION_FUNCTION_GONE, lib->all_kernels.data[i]);
+  for (uint32_t i = 0; i < lib->all_kernels.len; i++)
+    session_destroyed(SESSION_FUNCTION_GONE, lib->all_kernels.data[i]);
   while (lib->modules.len) {
     Module *m = lib->modules.data[--lib->modules.len];
     module_functions_gone(m);
@@ -124,7 +129,8 @@ static Kernel *kernel_of(Library *lib, VgpuKernel *k) {
   Kernel *n = object_new(OBJECT_KERNEL, sizeof *n);
   n->library = lib;
   n->name = arena_strdup(&lib->code.arena, info->name);  // modules come and go
-  n->settings = (FunctionSettings){.max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};
+  n->settings = (FunctionSettings){
+      .max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};
   strmap_put(&lib->kernels, n->name, n);
   vec_push(&lib->all_kernels, n);
   return n;
@@ -169,7 +175,8 @@ CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary handle) 
   TRY(library_module(lib, NULL, &m));
   pthread_mutex_lock(&context_lock);
   VgpuKernel *k;
-  for (unsigned i = 0; i < n && (k = module_kernel_at(m, i)); i++) out[i] = (CUkernel)kernel_of(lib, k);
+  for (unsigned i = 0; i < n && (k = module_kernel_at(m, i)); i++)
+    out[i] = (CUkernel)kernel_of(lib, k);
   pthread_mutex_unlock(&context_lock);
   return CUDA_SUCCESS;
 }
@@ -186,14 +193,16 @@ CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
   return CUDA_SUCCESS;
 }
 
-static CUresult global(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name, Context *ctx, bool managed) {
+static CUresult global(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name,
+                       Context *ctx, bool managed) {
   Library *lib;
   Module *m;
   VgpuGlobal g;
   TRY(library_get(handle, &lib));
   if (!name) return CUDA_ERROR_INVALID_VALUE;
   TRY(library_module(lib, ctx, &m));
-  if (!vgpu_module_global(m->vgpu, name, &g) || (managed && !g.managed)) return CUDA_ERROR_NOT_FOUND;
+  if (!vgpu_module_global(m->vgpu, name, &g) || (managed && !g.managed))
+    return CUDA_ERROR_NOT_FOUND;
   if (out) *out = (CUdeviceptr)(uintptr_t)g.address;
   if (size) *size = g.size;
   return CUDA_SUCCESS;
@@ -208,7 +217,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary handle, co
 // Managed variables belong to no context: all modules of the library share the first one's.
 CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name) {
   Context *ctx;
-  return global(out, size, handle, name, context_current(&ctx) == CUDA_SUCCESS ? ctx : NULL, true);      // copies must find it
+  // copies must find it
+  return global(out, size, handle, name, context_current(&ctx) == CUDA_SUCCESS ? ctx : NULL, true);
 }
 
 static CUresult kernel_get(CUkernel handle, Kernel **out) {

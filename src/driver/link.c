@@ -1,5 +1,6 @@
-// cuLink*: PTX from several sources becomes one image. The "cubin" we hand back is a container of our own that only
-// cuModuleLoadData and cuLibraryLoadData understand: the PTX units one after the other.
+// cuLink*: PTX from several sources becomes one image. The "cubin" we hand back is a container of
+// our own that only cuModuleLoadData and cuLibraryLoadData understand: the PTX units one after the
+// other.
 #include "driver/driver.h"
 
 typedef struct LinkState {
@@ -8,7 +9,7 @@ typedef struct LinkState {
   Str output;
   unsigned noptions;
   CUjit_option *options;
-  void **values;                              // the caller's: log sizes are written back at the end
+  void **values;  // the caller's: log sizes are written back at the end
 } LinkState;
 
 static const char link_magic[16] = "WarpgrindLinked";
@@ -66,15 +67,16 @@ static CUresult add(LinkState *l, CUjitInputType type, const void *data, size_t 
   return CUDA_SUCCESS;
 }
 
-CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data, size_t size, const char *name, unsigned n,
-                          CUjit_option *options, void **values) {
+CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data, size_t size,
+                          const char *name, unsigned n, CUjit_option *options, void **values) {
   LinkState *l;
   TRY(link_get(handle, &l));
   if (!data || !size) return CUDA_ERROR_INVALID_VALUE;
   return add(l, type, data, size);
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *path, unsigned n, CUjit_option *options, void **values) {
+CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *path, unsigned n,
+                          CUjit_option *options, void **values) {
   LinkState *l;
   TRY(link_get(handle, &l));
   if (!path) return CUDA_ERROR_INVALID_VALUE;
@@ -86,7 +88,8 @@ CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *p
   return result;
 }
 
-// Errors in the PTX and unresolved symbols are found here, as a linker would: the result is loaded once to see.
+// Errors in the PTX and unresolved symbols are found here, as a linker would: the result is loaded
+// once to see.
 CUresult cuLinkComplete(CUlinkState handle, void **cubin, size_t *size) {
   LinkState *l;
   TRY(link_get(handle, &l));

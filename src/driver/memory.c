@@ -1,8 +1,9 @@
-// The table of all ranges by address, and memory of the plain kinds: device, pinned, registered, managed, pitched.
+// The table of all ranges by address, and memory of the plain kinds: device, pinned, registered,
+// managed, pitched.
 #include "driver/driver.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static SortedMap table;                       // base address -> Alloc
+static SortedMap table;  // base address -> Alloc
 static uint64_t next_id = 1;
 
 static Alloc *find_locked(uintptr_t address) {
@@ -12,21 +13,22 @@ static Alloc *find_locked(uintptr_t address) {
 
 static SessionMemoryKind session_kind(AllocKind k) {
   switch (k) {
-  case ALLOC_DEVICE: return SESSION_DEVICE;
-  case ALLOC_HOST: return SESSION_PINNED;
-  case ALLOC_REGISTERED: return SESSION_REGISTERED;
-  case ALLOC_MANAGED: return SESSION_MANAGED;
-  case ALLOC_POOL: return SESSION_POOL;
-  case ALLOC_GRAPH: return SESSION_GRAPH;
-  case ALLOC_MAPPED: return SESSION_VIRTUAL;
-  case ALLOC_GLOBAL: return SESSION_VARIABLE;
-  case ALLOC_ARRAY: return SESSION_ARRAY;
+    case ALLOC_DEVICE: return SESSION_DEVICE;
+    case ALLOC_HOST: return SESSION_PINNED;
+    case ALLOC_REGISTERED: return SESSION_REGISTERED;
+    case ALLOC_MANAGED: return SESSION_MANAGED;
+    case ALLOC_POOL: return SESSION_POOL;
+    case ALLOC_GRAPH: return SESSION_GRAPH;
+    case ALLOC_MAPPED: return SESSION_VIRTUAL;
+    case ALLOC_GLOBAL: return SESSION_VARIABLE;
+    case ALLOC_ARRAY: return SESSION_ARRAY;
   }
   return SESSION_DEVICE;
 }
 
 void alloc_add(const Alloc *a) {
-  session_alloc(a->base, a->size, session_kind(a->kind), a->device ? a->device->ordinal : 0, a->name);
+  session_alloc(a->base, a->size, session_kind(a->kind), a->device ? a->device->ordinal : 0,
+                a->name);
   shadow_alloc(a);
   Alloc *copy = mem_alloc(sizeof *copy);
   *copy = *a;
@@ -65,7 +67,8 @@ static bool remove_range(uintptr_t base, Alloc *out) {
 
 bool alloc_remove(uintptr_t base, Alloc *out) {
   Alloc a;
-  if (alloc_find(base, &a) && a.base == base && !a.freeing) session_free(base);      // before its memory can be had by others
+  // before its memory can be had by others
+  if (alloc_find(base, &a) && a.base == base && !a.freeing) session_free(base);
   return remove_range(base, out);
 }
 
@@ -83,7 +86,7 @@ void alloc_free_all(Context *ctx) {
   pthread_mutex_lock(&lock);
   uint64_t base = 0;
   for (Alloc *a; (a = sorted_from(&table, base, &base)); base++) {
-    bool portable = a->kind == ALLOC_MAPPED;             // virtual memory does not belong to a context
+    bool portable = a->kind == ALLOC_MAPPED;  // virtual memory does not belong to a context
     if (a->ctx != ctx || portable) continue;
     vec_push(&gone, *a);
     free(sorted_remove(&table, base));
@@ -112,29 +115,39 @@ static bool take(Device *dev, size_t size) {
   return false;
 }
 
-// Under memcheck small allocations, which share pages, are kept apart: a pointer that runs a little over leaves its allocation and is in
-// no other. Large ones have pages of their own with a gap behind them.
+// Under memcheck small allocations, which share pages, are kept apart: a pointer that runs a little
+// over leaves its allocation and is in no other. Large ones have pages of their own with a gap
+// behind them.
 enum { GAP = 256, SHARES_PAGES = 1 << 20 };
-static size_t padded(size_t size) { return size < SHARES_PAGES && session_tools() & TOOL_BIT(MEMCHECK) ? size + GAP : size; }
+static size_t padded(size_t size) {
+  return size < SHARES_PAGES && session_tools() & TOOL_BIT(MEMCHECK) ? size + GAP : size;
+}
 
-static void release_held(const SessionHeld *h) { vgpu_program_free((void *)(uintptr_t)h->base, padded(h->size)); }
+static void release_held(const SessionHeld *h) {
+  vgpu_program_free((void *)(uintptr_t)h->base, padded(h->size));
+}
 
 bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner) {
-  return session_quarantine_hold(&(SessionHeld){.base = base, .size = size, .device = dev->ordinal, .owner = owner}, release_held);
+  return session_quarantine_hold(
+      &(SessionHeld){.base = base, .size = size, .device = dev->ordinal, .owner = owner},
+      release_held);
 }
 
 void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner) {
   if (!memory_hold(base, size, dev, owner)) vgpu_program_free((void *)base, padded(size));
 }
 
-// What a tool holds is not counted as used, so that the device's memory never runs out for it; the machine's may.
+// What a tool holds is not counted as used, so that the device's memory never runs out for it; the
+// machine's may.
 void *memory_take(Device *dev, size_t size, size_t align) {
   void *p = vgpu_program_alloc(padded(size), align);
-  if (!p && session_quarantine_release(dev->ordinal, NULL, release_held)) p = vgpu_program_alloc(padded(size), align);
+  if (!p && session_quarantine_release(dev->ordinal, NULL, release_held))
+    p = vgpu_program_alloc(padded(size), align);
   return p;
 }
 
-CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out) {
+CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags,
+                    Pool *pool, CUdeviceptr *out) {
   bool counted = kind != ALLOC_HOST;
   if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
   void *p = memory_take(dev, size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
@@ -142,18 +155,24 @@ CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsi
     if (counted) atomic_fetch_sub(&dev->used, size);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  alloc_add(&(Alloc){.base = (uintptr_t)p, .size = size, .kind = kind, .ctx = ctx, .device = dev, .flags = flags, .pool = pool});
+  alloc_add(&(Alloc){.base = (uintptr_t)p,
+                     .size = size,
+                     .kind = kind,
+                     .ctx = ctx,
+                     .device = dev,
+                     .flags = flags,
+                     .pool = pool});
   *out = (CUdeviceptr)(uintptr_t)p;
   return CUDA_SUCCESS;
 }
 
 void memory_release(const Alloc *a) {
   switch (a->kind) {
-  case ALLOC_REGISTERED: vgpu_host_unregister((void *)a->base); return;
-  case ALLOC_GLOBAL:
-  case ALLOC_MAPPED: return;                             // the module's, the mapping's
-  case ALLOC_POOL: pool_give_back(a); return;
-  default: break;
+    case ALLOC_REGISTERED: vgpu_host_unregister((void *)a->base); return;
+    case ALLOC_GLOBAL:
+    case ALLOC_MAPPED: return;  // the module's, the mapping's
+    case ALLOC_POOL: pool_give_back(a); return;
+    default: break;
   }
   if (a->kind == ALLOC_HOST) {
     vgpu_program_free((void *)a->base, padded(a->size));
@@ -181,8 +200,10 @@ CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t size) {
   return memory_new(ctx, ctx->device, size, ALLOC_DEVICE, 0, NULL, out);
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element) {
-  if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
+CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
+                            unsigned element) {
+  if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16))
+    return CUDA_ERROR_INVALID_VALUE;
   size_t row = (width + 511) & ~(size_t)511;
   if (row < width || row > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
   TRY(cuMemAlloc_v2(out, row * height));
@@ -194,7 +215,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t size, unsigned flags) {
   Context *ctx;
   TRY(context_current(&ctx));
-  if (!out || !size || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !size || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+    return CUDA_ERROR_INVALID_VALUE;
   TRY(capture_forbids_unsafe_call());
   return memory_new(ctx, ctx->device, size, ALLOC_MANAGED, flags, NULL, out);
 }
@@ -211,8 +233,11 @@ CUresult cuMemFree_v2(CUdeviceptr p) {
   TRY(context_current(&ctx));
   if (!p) return CUDA_SUCCESS;
   bool known = alloc_find(p, &a) && a.base == p;
-  if (!known || a.freeing || (a.kind != ALLOC_DEVICE && a.kind != ALLOC_MANAGED && a.kind != ALLOC_POOL && a.kind != ALLOC_GRAPH))
-    return memory_refuse_free("cuMemFree (cudaFree)", p, MEMORY_FREED_PLAINLY, CUDA_ERROR_INVALID_VALUE);
+  if (!known || a.freeing ||
+      (a.kind != ALLOC_DEVICE && a.kind != ALLOC_MANAGED && a.kind != ALLOC_POOL &&
+       a.kind != ALLOC_GRAPH))
+    return memory_refuse_free("cuMemFree (cudaFree)", p, MEMORY_FREED_PLAINLY,
+                              CUDA_ERROR_INVALID_VALUE);
   TRY(capture_forbids_unsafe_call());
   CUresult error = a.ctx ? context_wait(a.ctx) : CUDA_SUCCESS;
   if (error) return error;
@@ -222,7 +247,7 @@ CUresult cuMemFree_v2(CUdeviceptr p) {
 
 CUresult memory_free_now(CUdeviceptr p) {
   Alloc a;
-  if (graph_memory_freed(p)) return CUDA_SUCCESS;        // stays with its graph
+  if (graph_memory_freed(p)) return CUDA_SUCCESS;  // stays with its graph
   if (!alloc_remove(p, &a)) return CUDA_ERROR_INVALID_VALUE;
   memory_release(&a);
   return CUDA_SUCCESS;
@@ -251,7 +276,9 @@ CUresult cuMemHostAlloc(void **out, size_t size, unsigned flags) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemAllocHost_v2(void **out, size_t size) { return cuMemHostAlloc(out, size, CU_MEMHOSTALLOC_PORTABLE); }
+CUresult cuMemAllocHost_v2(void **out, size_t size) {
+  return cuMemHostAlloc(out, size, CU_MEMHOSTALLOC_PORTABLE);
+}
 
 CUresult cuMemFreeHost(void *p) {
   Context *ctx;
@@ -259,7 +286,8 @@ CUresult cuMemFreeHost(void *p) {
   TRY(context_of_thread(&ctx));
   if (!p) return CUDA_SUCCESS;
   if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_HOST)
-    return memory_refuse_free("cuMemFreeHost (cudaFreeHost)", (uintptr_t)p, SESSION_BIT(PINNED), CUDA_ERROR_INVALID_VALUE);
+    return memory_refuse_free("cuMemFreeHost (cudaFreeHost)", (uintptr_t)p, SESSION_BIT(PINNED),
+                              CUDA_ERROR_INVALID_VALUE);
   TRY(capture_forbids_unsafe_call());
   CUresult error = context_wait(a.ctx);
   memory_free_now((CUdeviceptr)(uintptr_t)p);
@@ -270,7 +298,8 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *p) {
   Context *ctx;
   Alloc a;
   TRY(context_current(&ctx));
-  if (!flags || !alloc_find((uintptr_t)p, &a) || (a.kind != ALLOC_HOST && a.kind != ALLOC_REGISTERED))
+  if (!flags || !alloc_find((uintptr_t)p, &a) ||
+      (a.kind != ALLOC_HOST && a.kind != ALLOC_REGISTERED))
     return CUDA_ERROR_INVALID_VALUE;
   *flags = a.flags;
   return CUDA_SUCCESS;
@@ -280,7 +309,8 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p, unsigned flags)
   Context *ctx;
   Alloc a;
   TRY(context_current(&ctx));
-  if (!out || flags || !alloc_find((uintptr_t)p, &a) || (a.kind != ALLOC_HOST && a.kind != ALLOC_REGISTERED))
+  if (!out || flags || !alloc_find((uintptr_t)p, &a) ||
+      (a.kind != ALLOC_HOST && a.kind != ALLOC_REGISTERED))
     return CUDA_ERROR_INVALID_VALUE;
   *out = (CUdeviceptr)(uintptr_t)p;
   return CUDA_SUCCESS;
@@ -295,7 +325,11 @@ CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags) {
   if (alloc_find((uintptr_t)p, &a) || alloc_find((uintptr_t)p + size - 1, &a))
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   vgpu_host_register(p, size);
-  alloc_add(&(Alloc){.base = (uintptr_t)p, .size = size, .kind = ALLOC_REGISTERED, .ctx = ctx, .device = ctx->device,
+  alloc_add(&(Alloc){.base = (uintptr_t)p,
+                     .size = size,
+                     .kind = ALLOC_REGISTERED,
+                     .ctx = ctx,
+                     .device = ctx->device,
                      .flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP});
   return CUDA_SUCCESS;
 }
@@ -306,7 +340,8 @@ CUresult cuMemHostUnregister(void *p) {
   TRY(context_of_thread(&ctx));
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_REGISTERED)
-    return memory_refuse_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p, SESSION_BIT(REGISTERED), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    return memory_refuse_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p,
+                              SESSION_BIT(REGISTERED), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   CUresult error = context_wait(a.ctx);
   if (alloc_remove(a.base, &a)) memory_release(&a);
   return error;

@@ -21,7 +21,8 @@ CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err) {
   out->is_text = image.kind == IMAGE_PTX;
   CUresult result = CUDA_SUCCESS;
   ImageEntryList chosen = {0};
-  if (!image_choose_ptx(&image, SM, IMAGE_ANY_ARCH | IMAGE_PREFER_PLAIN | IMAGE_USE_DEBUG_PTX, &chosen, err))
+  if (!image_choose_ptx(&image, SM, IMAGE_ANY_ARCH | IMAGE_PREFER_PLAIN | IMAGE_USE_DEBUG_PTX,
+                        &chosen, err))
     result = CUDA_ERROR_NO_BINARY_FOR_GPU;
   for (uint32_t i = 0; i < chosen.len && !result; i++) {
     const ImageEntry *e = &chosen.data[i];
@@ -41,7 +42,7 @@ CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err) {
 
 void code_close(CodeImage *code) {
   arena_free(&code->arena);
-  vec_free(&code->units);              // is_text stays, for the report
+  vec_free(&code->units);  // is_text stays, for the report
 }
 
 // --- loading ---
@@ -57,7 +58,8 @@ static PtxModule *parse(const PtxText *unit, Error *err) {
 // What instrumentation added to a module: variables, and kernels for launches from the device.
 static bool is_added(const char *name) { return session_tools() && !strncmp(name, "__wg", 4); }
 
-// Of the variables only those are the program's that no tool added and no other module of its library has.
+// Of the variables only those are the program's that no tool added and no other module of its
+// library has.
 static bool is_own(const Module *m, const VgpuGlobal *g) {
   return g->size && !(g->managed && m->shares_managed) && !is_added(g->name);
 }
@@ -73,9 +75,15 @@ static void register_globals(Module *m) {
   VgpuGlobal g;
   for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
     if (is_own(m, &g)) {
-      alloc_add(&(Alloc){.base = (uintptr_t)g.address, .size = g.size, .kind = ALLOC_GLOBAL, .ctx = m->ctx,
-                         .device = m->ctx->device, .flags = g.managed, .name = g.name});
-      session_step_variable((uintptr_t)g.address, (const void *)(uintptr_t)g.address, g.size, m->ctx->device->ordinal);
+      alloc_add(&(Alloc){.base = (uintptr_t)g.address,
+                         .size = g.size,
+                         .kind = ALLOC_GLOBAL,
+                         .ctx = m->ctx,
+                         .device = m->ctx->device,
+                         .flags = g.managed,
+                         .name = g.name});
+      session_step_variable((uintptr_t)g.address, (const void *)(uintptr_t)g.address, g.size,
+                            m->ctx->device->ordinal);
     }
 }
 
@@ -117,18 +125,22 @@ static bool parse_all(const CodeImage *code, Units *out, Error *err) {
 static SessionModule *new_session_module(const CodeImage *code, const Units *units) {
   uint64_t hash = 0;
   char what[64];
-  for (uint32_t i = 0; i < code->units.len; i++) hash = hash * 31 + base_hash(code->units.data[i].text, code->units.data[i].len);
-  snprintf(what, sizeof what, "%s, compute_%u", code->is_text ? "PTX text" : "fatbin", units->len ? units->data[0]->sm : 0);
+  for (uint32_t i = 0; i < code->units.len; i++)
+    hash = hash * 31 + base_hash(code->units.data[i].text, code->units.data[i].len);
+  snprintf(what, sizeof what, "%s, compute_%u", code->is_text ? "PTX text" : "fatbin",
+           units->len ? units->data[0]->sm : 0);
   return session_module(code->units.len ? code->units.data[0].name : "PTX", hash, what);
 }
 
-// Puts the run's tools into the program. Where they cannot be put in, it runs without, and the report says so.
-static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known, Error *err) {
+// Puts the run's tools into the program. Where they cannot be put in, it runs without, and the
+// report says so.
+static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known,
+                           Error *err) {
   Woven result;
   Error why = {{0}};
   if (!session_tools() && !session_plan()->find_writes) return CUDA_SUCCESS;
   if (weave_module(units->data, units->len, session_plan(), &result, &why)) {
-    if (known) weave_free(&result);                 // the same as the first time
+    if (known) weave_free(&result);  // the same as the first time
     else session_module_instrumented(s, &result);
     return CUDA_SUCCESS;
   }
@@ -136,7 +148,8 @@ static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s
   if (!parse_all(code, units, err)) return CUDA_ERROR_INVALID_PTX;
   for (uint32_t u = 0; u < units->len; u++)
     for (uint32_t i = 0; i < units->data[u]->nfuncs; i++)
-      if (units->data[u]->funcs[i]->is_entry) session_kernel_uncovered(session_kernel(s, units->data[u]->funcs[i]->name), why.text, NULL);
+      if (units->data[u]->funcs[i]->is_entry)
+        session_kernel_uncovered(session_kernel(s, units->data[u]->funcs[i]->name), why.text, NULL);
   return CUDA_SUCCESS;
 }
 
@@ -151,7 +164,8 @@ static void tell_code(const CodeImage *code, const SessionModule *s) {
   free(units);
 }
 
-CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err) {
+CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out,
+                     Error *err) {
   Units units = {0};
   if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
   SessionModule *session = known ? known : new_session_module(code, &units);
@@ -220,7 +234,8 @@ static Function *function_of(Module *m, VgpuKernel *k) {
     f->nparams = code->user_params;
     f->param_bytes = code->user_param_bytes;
   }
-  f->settings = (FunctionSettings){.max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};
+  f->settings = (FunctionSettings){
+      .max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};
   strmap_put(&m->functions, info->name, f);
   vec_push(&m->all_functions, f);
   return f;
@@ -244,28 +259,31 @@ static void write_log(char *buffer, void **size_slot, const char *text) {
   *size_slot = (void *)(uintptr_t)MIN(strlen(text), size - 1);
 }
 
-void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error) {
+void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info,
+                    const char *error) {
   char *info_buffer = NULL, *error_buffer = NULL;
   void **info_size = NULL, **error_size = NULL;
   for (unsigned i = 0; options && values && i < n; i++) switch ((int)options[i]) {
-    case CU_JIT_INFO_LOG_BUFFER: info_buffer = values[i]; break;
-    case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: info_size = &values[i]; break;
-    case CU_JIT_ERROR_LOG_BUFFER: error_buffer = values[i]; break;
-    case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: error_size = &values[i]; break;
-    case CU_JIT_WALL_TIME: values[i] = NULL; break;
-  }
+      case CU_JIT_INFO_LOG_BUFFER: info_buffer = values[i]; break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: info_size = &values[i]; break;
+      case CU_JIT_ERROR_LOG_BUFFER: error_buffer = values[i]; break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: error_size = &values[i]; break;
+      case CU_JIT_WALL_TIME: values[i] = NULL; break;
+    }
   write_log(info_buffer, info_size, info);
   write_log(error_buffer, error_size, error);
 }
 
-// The program goes on with an error code. If the code was compiled into the program, the run did not do its work; PTX text
-// that the program hands us at run time may be wrong on purpose, and a device would refuse it too.
+// The program goes on with an error code. If the code was compiled into the program, the run did
+// not do its work; PTX text that the program hands us at run time may be wrong on purpose, and a
+// device would refuse it too.
 void module_report_failure(const CodeImage *code, const Error *err) {
   log_error("%s", err->text);
   if (!code->is_text) runstats_fail("%s", err->text);
 }
 
-static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n, CUjit_option *options, void **values) {
+static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n,
+                     CUjit_option *options, void **values) {
   Context *ctx;
   TRY(context_current(&ctx));
   if (!out || !data) return CUDA_ERROR_INVALID_VALUE;
@@ -283,11 +301,16 @@ static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n, C
   return result;
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options, void **values) {
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options,
+                            void **values) {
   return load(out, image, 0, n, options, values);
 }
-CUresult cuModuleLoadData(CUmodule *out, const void *image) { return load(out, image, 0, 0, NULL, NULL); }
-CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) { return load(out, image, 0, 0, NULL, NULL); }
+CUresult cuModuleLoadData(CUmodule *out, const void *image) {
+  return load(out, image, 0, 0, NULL, NULL);
+}
+CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) {
+  return load(out, image, 0, 0, NULL, NULL);
+}
 
 CUresult cuModuleLoad(CUmodule *out, const char *path) {
   Context *ctx;
@@ -309,13 +332,14 @@ static CUresult module_get(CUmodule handle, Module **out) {
 }
 
 void module_functions_gone(const Module *m) {
-  for (uint32_t i = 0; i < m->all_functions.len; i++) session_destroyed(SESSION_FUNCTION_GONE, m->all_functions.data[i]);
+  for (uint32_t i = 0; i < m->all_functions.len; i++)
+    session_destroyed(SESSION_FUNCTION_GONE, m->all_functions.data[i]);
 }
 
 CUresult cuModuleUnload(CUmodule handle) {
   Module *m;
   TRY(module_get(handle, &m));
-  if (m->library) return CUDA_ERROR_NOT_PERMITTED;       // goes with its library
+  if (m->library) return CUDA_ERROR_NOT_PERMITTED;  // goes with its library
   session_destroyed(SESSION_MODULE_GONE, handle);
   module_functions_gone(m);
   module_unload(m);
@@ -347,7 +371,8 @@ CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule handle
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   pthread_mutex_lock(&context_lock);
   VgpuKernel *k;
-  for (unsigned i = 0; i < n && (k = module_kernel_at(m, i)); i++) out[i] = (CUfunction)function_of(m, k);
+  for (unsigned i = 0; i < n && (k = module_kernel_at(m, i)); i++)
+    out[i] = (CUfunction)function_of(m, k);
   pthread_mutex_unlock(&context_lock);
   return CUDA_SUCCESS;
 }

@@ -1,4 +1,5 @@
-// memcheck's exact test and racecheck's entries on the virtual device: the C of src/probe, compiled for this machine.
+// memcheck's exact test and racecheck's entries on the virtual device: the C of src/probe, compiled
+// for this machine.
 #include "driver/driver.h"
 
 #include "tools/memcheck/probe_heap.c"
@@ -7,15 +8,20 @@
 
 _Thread_local struct DeviceNativeLane device_native_lane;
 
-static void set_lane(const VgpuNativeLane *l) { device_native_lane = (struct DeviceNativeLane){l->is_shared, l->is_global, l->shared, l->shared_bytes}; }
+static void set_lane(const VgpuNativeLane *l) {
+  device_native_lane = (struct DeviceNativeLane){l->is_shared, l->is_global, l->shared,
+                                                 l->shared_bytes};
+}
 
-// Here it is known what shares pages with the program's memory, and what tools have: nothing that a kernel may touch. The table is as old as the launch, so what is there now counts, too.
+// Here it is known what shares pages with the program's memory, and what tools have: nothing that a
+// kernel may touch. The table is as old as the launch, so what is there now counts, too.
 int device_is_nobodys(uint64_t address) {
   Alloc now;
   return vgpu_is_foreign_page(address) && !alloc_find((uintptr_t)address, &now);
 }
 
-// Arguments come from registers of the program: a native touches no memory that the program's kernels could not touch.
+// Arguments come from registers of the program: a native touches no memory that the program's
+// kernels could not touch.
 static bool is_table(uint64_t table) {
   if (!table) return true;
   if (!vgpu_kernel_reaches(table, sizeof(WgMemoryTable))) return false;
@@ -23,27 +29,35 @@ static bool is_table(uint64_t table) {
   return vgpu_kernel_reaches(table, sizeof(WgMemoryTable) + count * sizeof(WgMemoryRange));
 }
 
-static bool is_heap(uint32_t heap) { return !heap || vgpu_kernel_reaches((uintptr_t)wg_heap_at(heap), sizeof(WgHeap)); }
+static bool is_heap(uint32_t heap) {
+  return !heap || vgpu_kernel_reaches((uintptr_t)wg_heap_at(heap), sizeof(WgHeap));
+}
 
 static uint64_t memcheck(const uint64_t *a, const VgpuNativeLane *l) {
   if (!is_table(a[0]) || !is_heap((uint32_t)a[6])) return 0;
   set_lane(l);
   return wg_memcheck(a[0], a[1], (uint32_t)a[2], (uint32_t)a[3], a[4], a[5], (uint32_t)a[6]);
 }
-static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) { return is_table(a[0]) ? wg_memory_base(a[0], a[1]) : ~0ull; }
-static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) { return is_table(a[0]) ? wg_memory_last(a[0], a[1]) : 0; }
+static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) {
+  return is_table(a[0]) ? wg_memory_base(a[0], a[1]) : ~0ull;
+}
+static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) {
+  return is_table(a[0]) ? wg_memory_last(a[0], a[1]) : 0;
+}
 
 // The entries of all words of an access at `offset`, each of 8 or 16 bytes.
 static bool are_entries(uint64_t entries, uint64_t offset, uint32_t what) {
   uint64_t first = offset & ~3ull, words = (what & WG_RACE_ACCESS_BYTES) / 4 + 3;
-  return vgpu_kernel_reaches(entries + first * 2, words * 16) && vgpu_kernel_reaches(entries + first * 4, words * 16);
+  return vgpu_kernel_reaches(entries + first * 2, words * 16) &&
+         vgpu_kernel_reaches(entries + first * 4, words * 16);
 }
 
 static uint64_t checks_race(const uint64_t *a, const VgpuNativeLane *l) {
   uint32_t what = (uint32_t)a[3], layout = (uint32_t)a[6];
   if (!WG_RACE_BLOCK(layout) || !are_entries(a[0], a[1], what)) return 0;
   if (a[10] && !vgpu_kernel_reaches(a[10], sizeof(WgRaceSlot) * WG_RACE_SLOTS)) return 0;
-  return wg_race_check(a[0], a[1], a[2], what, a[4], a[5], layout, (uint32_t)a[7], a[8], a[9], a[10], (uint32_t)a[11]);
+  return wg_race_check(a[0], a[1], a[2], what, a[4], a[5], layout, (uint32_t)a[7], a[8], a[9],
+                       a[10], (uint32_t)a[11]);
 }
 
 void natives_add(void) {

@@ -1,6 +1,6 @@
-// Programs that compile kernels while they run (NVRTC) may ask for machine code. The virtual device needs PTX: the real
-// compiler is asked for the same architecture's PTX instead, and hands it out where the program asks for the cubin. On a
-// GPU everything is passed on as it is.
+// Programs that compile kernels while they run (NVRTC) may ask for machine code. The virtual device
+// needs PTX: the real compiler is asked for the same architecture's PTX instead, and hands it out
+// where the program asks for the cubin. On a GPU everything is passed on as it is.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -11,15 +11,16 @@ typedef void *NvrtcProgram;
 enum { NVRTC_INTERNAL_ERROR = 11 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map redirected;                     // programs compiled to PTX although machine code was asked for
+static U64Map redirected;  // programs compiled to PTX although machine code was asked for
 
 static bool on_gpu(void) {
   const char *device = getenv("WARPGRIND_DEVICE");
   return device && !strcmp(device, "gpu");
 }
 
-// The compiler's own function. A library that was opened RTLD_LOCAL together with its libnvrtc (PyTorch does that) is not in
-// the search order of dlsym: then the one that the calling library was linked with.
+// The compiler's own function. A library that was opened RTLD_LOCAL together with its libnvrtc
+// (PyTorch does that) is not in the search order of dlsym: then the one that the calling library
+// was linked with.
 static void *real_function(const char *name, const void *caller) {
   void *found = dlsym(RTLD_NEXT, name);
   Dl_info info;
@@ -33,11 +34,11 @@ static void *real_function(const char *name, const void *caller) {
     void *library = dlopen(strings + d->d_un.d_val, RTLD_LAZY | RTLD_NOLOAD);
     if (!library) continue;
     found = dlsym(library, name);
-    dlclose(library);                         // the caller keeps it
+    dlclose(library);  // the caller keeps it
   }
   return found;
 }
-#define REAL(type, name) (type)real_function(name, __builtin_return_address(0))
+#define REAL(type, name) (type) real_function(name, __builtin_return_address(0))
 
 static bool is_redirected(NvrtcProgram p) {
   pthread_mutex_lock(&lock);
@@ -48,7 +49,8 @@ static bool is_redirected(NvrtcProgram p) {
 
 // "sm_90a" in any of the option's spellings becomes "compute_90a"; NULL: not such an option.
 static char *to_virtual(const char *option, bool is_value) {
-  static const char *const spellings[] = {"--gpu-architecture=sm_", "-arch=sm_", "--gpu-architecture sm_"};
+  static const char *const spellings[] = {"--gpu-architecture=sm_", "-arch=sm_",
+                                          "--gpu-architecture sm_"};
   Str s = {0};
   if (is_value && !strncmp(option, "sm_", 3)) {
     str_printf(&s, "compute_%s", option + 3);
@@ -63,10 +65,13 @@ static char *to_virtual(const char *option, bool is_value) {
   return NULL;
 }
 
-static bool takes_value(const char *option) { return !strcmp(option, "-arch") || !strcmp(option, "--gpu-architecture"); }
+static bool takes_value(const char *option) {
+  return !strcmp(option, "-arch") || !strcmp(option, "--gpu-architecture");
+}
 
 CUDA_EXPORT int nvrtcCompileProgram(NvrtcProgram program, int n, const char *const *options) {
-  int (*real)(NvrtcProgram, int, const char *const *) = REAL(int (*)(NvrtcProgram, int, const char *const *), "nvrtcCompileProgram");
+  int (*real)(NvrtcProgram, int, const char *const *) = REAL(
+      int (*)(NvrtcProgram, int, const char *const *), "nvrtcCompileProgram");
   if (!real) return NVRTC_INTERNAL_ERROR;
   if (on_gpu()) return real(program, n, options);
   const char **ours = mem_alloc(sizeof *ours * (size_t)MAX(n, 1));

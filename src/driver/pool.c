@@ -1,7 +1,8 @@
 // Memory pools and stream-ordered allocation.
 //
-// cuMemAllocAsync gets its memory at once, since the address is needed at once; cuMemFreeAsync gives it back in stream order.
-// A pool keeps freed blocks up to its release threshold and hands them out again for the same size.
+// cuMemAllocAsync gets its memory at once, since the address is needed at once; cuMemFreeAsync
+// gives it back in stream order. A pool keeps freed blocks up to its release threshold and hands
+// them out again for the same size.
 #include "driver/driver.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +37,9 @@ static void count(Pool *p, int64_t used, int64_t reserved) {
 }
 
 // Blocks of one size. Base 0: a tool holds the block's memory, and other memory takes its place.
-typedef struct PoolBlocks { VEC(uintptr_t) bases; } PoolBlocks;
+typedef struct PoolBlocks {
+  VEC(uintptr_t) bases;
+} PoolBlocks;
 
 static void keep_block(Pool *p, uintptr_t base, size_t size) {
   PoolBlocks *b = sorted_get(&p->cached, size);
@@ -73,7 +76,12 @@ static CUresult take(Context *ctx, Pool *p, size_t size, CUdeviceptr *out) {
     }
     count(p, (int64_t)size, 0);
     pthread_mutex_unlock(&lock);
-    alloc_add(&(Alloc){.base = base, .size = size, .kind = ALLOC_POOL, .ctx = ctx, .device = p->device, .pool = p});
+    alloc_add(&(Alloc){.base = base,
+                       .size = size,
+                       .kind = ALLOC_POOL,
+                       .ctx = ctx,
+                       .device = p->device,
+                       .pool = p});
     *out = base;
     return CUDA_SUCCESS;
   }
@@ -104,7 +112,8 @@ void pool_give_back(const Alloc *a) {
 static void trim(Pool *p, uint64_t keep) {
   pthread_mutex_lock(&lock);
   uint64_t size;
-  for (PoolBlocks *b; p->reserved > keep && (b = sorted_from(&p->cached, 0, &size));) release_block(p, take_block(p, b, size), size);
+  for (PoolBlocks *b; p->reserved > keep && (b = sorted_from(&p->cached, 0, &size));)
+    release_block(p, take_block(p, b, size), size);
   pthread_mutex_unlock(&lock);
 }
 
@@ -147,9 +156,11 @@ CUresult cuDeviceSetMemPool(CUdevice handle, CUmemoryPool pool) {
 
 // --- pools by location: a device's as above, or one for host and one for managed memory ---
 
-static CUresult pool_slot(const CUmemLocation *l, CUmemAllocationType type, Pool ***slot, Device **dev, CUmemPoolProps *props) {
+static CUresult pool_slot(const CUmemLocation *l, CUmemAllocationType type, Pool ***slot,
+                          Device **dev, CUmemPoolProps *props) {
   TRY(driver_check());
-  if (!l || (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED)) return CUDA_ERROR_INVALID_VALUE;
+  if (!l || (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED))
+    return CUDA_ERROR_INVALID_VALUE;
   *dev = device_get(l->type == CU_MEM_LOCATION_TYPE_DEVICE ? l->id : 0);
   if (!*dev) return CUDA_ERROR_INVALID_DEVICE;
   *props = (CUmemPoolProps){.allocType = type, .location = *l};
@@ -190,10 +201,12 @@ CUresult cuMemSetMemPool(CUmemLocation *l, CUmemAllocationType type, CUmemoryPoo
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
   TRY(driver_check());
   if (!out || !props) return CUDA_ERROR_INVALID_VALUE;
-  if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED && props->allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
+  if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED &&
+      props->allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
     return CUDA_ERROR_INVALID_VALUE;
   if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
-  Device *dev = device_get(props->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? props->location.id : 0);
+  Device *dev = device_get(props->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? props->location.id
+                                                                               : 0);
   if (!dev) return CUDA_ERROR_INVALID_DEVICE;
   *out = (CUmemoryPool)pool_new(dev, props);
   session_handle(*out);
@@ -204,7 +217,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   Pool *p;
   CUresult found = pool_get(handle, &p);
-  if (found == CUDA_ERROR_INVALID_VALUE) session_invalid_handle("cuMemPoolDestroy (cudaMemPoolDestroy)", handle);
+  if (found == CUDA_ERROR_INVALID_VALUE)
+    session_invalid_handle("cuMemPoolDestroy (cudaMemPoolDestroy)", handle);
   TRY(found);
   if (p->is_default) return CUDA_ERROR_INVALID_VALUE;
   session_handle_gone(p);
@@ -231,13 +245,16 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute which, v
   pthread_mutex_lock(&lock);
   CUresult result = CUDA_SUCCESS;
   switch ((int)which) {
-  case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-  case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-  case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: p->settings[which - 1] = *(int *)value != 0; break;
-  case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: p->threshold = *(uint64_t *)value; break;
-  case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: p->reserved_high = p->reserved; break;     // only a reset is possible
-  case CU_MEMPOOL_ATTR_USED_MEM_HIGH: p->used_high = p->used; break;
-  default: result = CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      p->settings[which - 1] = *(int *)value != 0;
+      break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: p->threshold = *(uint64_t *)value; break;
+    // only a reset is possible
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: p->reserved_high = p->reserved; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: p->used_high = p->used; break;
+    default: result = CUDA_ERROR_INVALID_VALUE;
   }
   pthread_mutex_unlock(&lock);
   return result;
@@ -250,15 +267,17 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute which, v
   pthread_mutex_lock(&lock);
   CUresult result = CUDA_SUCCESS;
   switch ((int)which) {
-  case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-  case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-  case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: *(int *)value = (int)p->settings[which - 1]; break;
-  case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *(uint64_t *)value = p->threshold; break;
-  case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: *(uint64_t *)value = p->reserved; break;
-  case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *(uint64_t *)value = p->reserved_high; break;
-  case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: *(uint64_t *)value = p->used; break;
-  case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *(uint64_t *)value = p->used_high; break;
-  default: result = CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      *(int *)value = (int)p->settings[which - 1];
+      break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *(uint64_t *)value = p->threshold; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: *(uint64_t *)value = p->reserved; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *(uint64_t *)value = p->reserved_high; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: *(uint64_t *)value = p->used; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *(uint64_t *)value = p->used_high; break;
+    default: result = CUDA_ERROR_INVALID_VALUE;
   }
   pthread_mutex_unlock(&lock);
   return result;
@@ -270,11 +289,13 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
   TRY(pool_get(handle, &p));
   if (n && !map) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++)
-    if (map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device_get(map[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    if (map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device_get(map[i].location.id))
+      return CUDA_ERROR_INVALID_DEVICE;
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *location) {
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle,
+                            CUmemLocation *location) {
   Pool *p;
   TRY(pool_get(handle, &p));
   if (!flags || !location) return CUDA_ERROR_INVALID_VALUE;
@@ -286,7 +307,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmem
 
 static CUresult alloc_async(CUdeviceptr *out, size_t size, Pool *p, Stream *s) {
   if (!out || !size) return CUDA_ERROR_INVALID_VALUE;
-  if (s->capture) {                           // becomes a node; the memory belongs to the graph
+  if (s->capture) {  // becomes a node; the memory belongs to the graph
     Work w = {.kind = WORK_ALLOC, .alloc = {.bytes = size, .props = p->props}};
     TRY(graph_memory_new(s->ctx, size, &w.alloc.memory));
     *out = graph_memory_address(w.alloc.memory);
@@ -302,7 +323,8 @@ CUresult cuMemAllocAsync(CUdeviceptr *out, size_t size, CUstream handle) {
   return alloc_async(out, size, s->ctx->device->pool, s);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t size, CUmemoryPool pool, CUstream handle) {
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t size, CUmemoryPool pool,
+                                 CUstream handle) {
   Stream *s;
   Pool *p;
   TRY(stream_get(handle, &s));
@@ -315,11 +337,12 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream handle) {
   Alloc a;
   TRY(stream_get(handle, &s));
   if (!ptr) return CUDA_ERROR_INVALID_VALUE;
-  if (!alloc_find(ptr, &a) || a.base != ptr || a.kind == ALLOC_HOST || a.kind == ALLOC_REGISTERED || a.kind == ALLOC_GLOBAL ||
-      a.kind == ALLOC_MAPPED || a.kind == ALLOC_ARRAY || a.freeing)
-    return memory_refuse_free("cuMemFreeAsync (cudaFreeAsync)", ptr, MEMORY_FREED_PLAINLY, CUDA_ERROR_INVALID_VALUE);
+  if (!alloc_find(ptr, &a) || a.base != ptr || a.kind == ALLOC_HOST || a.kind == ALLOC_REGISTERED ||
+      a.kind == ALLOC_GLOBAL || a.kind == ALLOC_MAPPED || a.kind == ALLOC_ARRAY || a.freeing)
+    return memory_refuse_free("cuMemFreeAsync (cudaFreeAsync)", ptr, MEMORY_FREED_PLAINLY,
+                              CUDA_ERROR_INVALID_VALUE);
   if (!s->capture && a.kind != ALLOC_GRAPH) alloc_free_later(ptr);
-  if (!s->capture && a.kind == ALLOC_GRAPH) session_free(ptr);       // the graph may allocate it again
+  if (!s->capture && a.kind == ALLOC_GRAPH) session_free(ptr);  // the graph may allocate it again
   Work w = {.kind = WORK_FREE, .free = ptr};
   return queue_submit(s, &w, SUBMIT_INLINE);
 }

@@ -1,4 +1,5 @@
-// Device printf: text is collected while kernels run and written to standard output at synchronisation points.
+// Device printf: text is collected while kernels run and written to standard output at
+// synchronisation points.
 #include "driver/driver.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,5 @@
-// cuGetProcAddress: the newest version of a function that the asker's CUDA version knows, from api.def.
+// cuGetProcAddress: the newest version of a function that the asker's CUDA version knows, from
+// api.def.
 #include "driver/driver.h"
 
 // What is handed out is the exported entry, so that it equals what dlsym finds.
@@ -9,18 +10,24 @@
 #define NONE(base, suffix, kind, since) EXPORTED(base##suffix##kind)
 #include "cuda/api.def"
 
-typedef struct Entry { const char *base, *name; int since; bool per_thread; const void *address; } Entry;
+typedef struct Entry {
+  const char *base, *name;
+  int since;
+  bool per_thread;
+  const void *address;
+} Entry;
 static const Entry entries[] = {
 #define ENTRY(base, name, since, per_thread) {#base, #name, since, per_thread, exported_##name},
 #define API(base, suffix, since, types) ENTRY(base, base##suffix, since, false)
 #define SAME(base, suffix, since, target, params, args) ENTRY(base, base##suffix, since, false)
-#define PER_THREAD(base, suffix, kind, since, params, args) ENTRY(base, base##suffix##kind, since, true)
+#define PER_THREAD(base, suffix, kind, since, params, args) \
+  ENTRY(base, base##suffix##kind, since, true)
 #define NONE(base, suffix, kind, since) ENTRY(base, base##suffix##kind, since, sizeof(#kind) > 1)
 #include "cuda/api.def"
 };
 
-static StrMap by_base;                        // base name -> index of its first entry + 1
-static int next_of[ARRAY_LEN(entries)];       // chain of entries with the same base name; -1 ends it
+static StrMap by_base;                   // base name -> index of its first entry + 1
+static int next_of[ARRAY_LEN(entries)];  // chain of entries with the same base name; -1 ends it
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void build_index(void) {
@@ -46,7 +53,9 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64
   if (!symbol || !out || flags > 2) return CUDA_ERROR_INVALID_VALUE;
   pthread_once(&once, build_index);
   bool any = false;
-  const Entry *e = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? newest(symbol, version, true, &any) : NULL;
+  const Entry *e = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                       ? newest(symbol, version, true, &any)
+                       : NULL;
   if (!e) e = newest(symbol, version, false, &any);
   *out = e ? (void *)(uintptr_t)e->address : NULL;
   if (status)

@@ -1,8 +1,9 @@
 // Queues: a stream's work runs in order, on a pool thread or on a host thread that waits for it.
 //
-// Every wait in the driver is "until stream S has completed number N": events are such positions, and so are the
-// implicit dependencies of the legacy stream, taken when work is submitted. Dependencies point to work that was submitted
-// before, so there are no cycles, and every stream with work has a thread that will take it: nothing can starve.
+// Every wait in the driver is "until stream S has completed number N": events are such positions,
+// and so are the implicit dependencies of the legacy stream, taken when work is submitted.
+// Dependencies point to work that was submitted before, so there are no cycles, and every stream
+// with work has a thread that will take it: nothing can starve.
 #include "driver/driver.h"
 
 #include <errno.h>
@@ -18,17 +19,23 @@ struct QueueItem {
   Work work;
 };
 
-enum { MAX_PENDING = 8192 };                  // a program far ahead of its stream waits, as it would for a device (1024 there)
+// a program far ahead of its stream waits, as it would for a device (1024 there)
+enum { MAX_PENDING = 8192 };
 
 typedef struct Waiter Waiter;
-struct Waiter { Stream *stream; uint64_t seq; pthread_cond_t wake; Waiter *next; };
+struct Waiter {
+  Stream *stream;
+  uint64_t seq;
+  pthread_cond_t wake;
+  Waiter *next;
+};
 
 pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready_cond = PTHREAD_COND_INITIALIZER;
-static Stream *ready_head, *ready_tail;       // streams with work that no thread executes yet
+static Stream *ready_head, *ready_tail;  // streams with work that no thread executes yet
 static int nready, nidle, nbusy;
 static Waiter *waiters;
-static __thread Stream *running;              // the stream whose work this thread executes
+static __thread Stream *running;  // the stream whose work this thread executes
 
 void stream_retain(Stream *s) { s->refs++; }
 
@@ -86,7 +93,8 @@ static void run_unlocked(Stream *s, Work *w, uint64_t seq) {
 
 static void schedule(Stream *s);
 
-// Executes the queue until it has completed `last` or is empty. queue_lock held; the stream is not busy.
+// Executes the queue until it has completed `last` or is empty. queue_lock held; the stream is not
+// busy.
 static void execute(Stream *s, uint64_t last) {
   s->busy = true;
   nbusy++;
@@ -134,7 +142,7 @@ static void *pool_thread(void *unused) {
 static void start_thread(void) {
   sigset_t all, before;
   sigfillset(&all);
-  sigdelset(&all, SIGSEGV);                   // faults are the thread's own
+  sigdelset(&all, SIGSEGV);  // faults are the thread's own
   sigdelset(&all, SIGBUS);
   sigdelset(&all, SIGFPE);
   sigdelset(&all, SIGILL);
@@ -188,7 +196,8 @@ static CUresult add_implicit_deps(Stream *s, DepList *list) {
   return CUDA_SUCCESS;
 }
 
-CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t ndeps, uint64_t *seq, int flags) {
+CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t ndeps, uint64_t *seq,
+                            int flags) {
   w->ctx = s->ctx;
   pthread_mutex_lock(&queue_lock);
   if (s->capture) {
@@ -241,10 +250,12 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
   return CUDA_SUCCESS;
 }
 
-CUresult queue_submit(Stream *s, Work *w, int flags) { return queue_submit_after(s, w, NULL, 0, NULL, flags); }
+CUresult queue_submit(Stream *s, Work *w, int flags) {
+  return queue_submit_after(s, w, NULL, 0, NULL, flags);
+}
 
 void queue_wait(Stream *s, uint64_t seq) {
-  if (s == running) return;                   // a callback must not wait for its own stream
+  if (s == running) return;  // a callback must not wait for its own stream
   pthread_mutex_lock(&queue_lock);
   stream_retain(s);
   while (s->completed < seq && !driver_ending()) {
@@ -262,14 +273,18 @@ bool queue_done(Stream *s, uint64_t seq) {
   return done;
 }
 
-// The process ends: launches were cancelled; give threads that execute something a moment to notice.
+// The process ends: launches were cancelled; give threads that execute something a moment to
+// notice.
 void queue_stop(void) {
   struct timespec pause = {0, 1000000};
   for (int i = 0; i < 2000; i++) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     now.tv_nsec += 1000000;
-    if (now.tv_nsec >= 1000000000) now.tv_sec++, now.tv_nsec -= 1000000000;
+    if (now.tv_nsec >= 1000000000) {
+      now.tv_sec++;
+      now.tv_nsec -= 1000000000;
+    }
     if (!pthread_mutex_timedlock(&queue_lock, &now)) {
       for (Waiter *w = waiters; w; w = w->next) pthread_cond_signal(&w->wake);
       int left = nbusy - (running ? 1 : 0);

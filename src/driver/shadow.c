@@ -1,26 +1,28 @@
-// initcheck on the virtual device: the session hears of allocations when they are made, and of everything that writes to memory when it
-// is done, in stream order. What a kernel is told of memory is looked up when it begins to run.
+// initcheck on the virtual device: the session hears of allocations when they are made, and of
+// everything that writes to memory when it is done, in stream order. What a kernel is told of
+// memory is looked up when it begins to run.
 #include "driver/driver.h"
 
 static SessionMemoryKind kind_of(AllocKind k) {
   switch (k) {
-  case ALLOC_POOL: return SESSION_POOL;
-  case ALLOC_GRAPH: return SESSION_GRAPH;
-  case ALLOC_DEVICE: return SESSION_DEVICE;
-  case ALLOC_ARRAY: return SESSION_ARRAY;
-  case ALLOC_GLOBAL: return SESSION_VARIABLE;
-  case ALLOC_MANAGED: return SESSION_MANAGED;
-  default: return SESSION_PINNED;
+    case ALLOC_POOL: return SESSION_POOL;
+    case ALLOC_GRAPH: return SESSION_GRAPH;
+    case ALLOC_DEVICE: return SESSION_DEVICE;
+    case ALLOC_ARRAY: return SESSION_ARRAY;
+    case ALLOC_GLOBAL: return SESSION_VARIABLE;
+    case ALLOC_MANAGED: return SESSION_MANAGED;
+    default: return SESSION_PINNED;
   }
 }
 
 // What lies in host or managed memory is the host's too.
 static bool host_sees(const Alloc *a) {
-  return a->pool && (a->pool->props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED || a->pool->props.location.type != CU_MEM_LOCATION_TYPE_DEVICE);
+  return a->pool && (a->pool->props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ||
+                     a->pool->props.location.type != CU_MEM_LOCATION_TYPE_DEVICE);
 }
 
 void shadow_alloc(const Alloc *a) {
-  if (!session_wants_shadow() || a->kind == ALLOC_MAPPED) return;      // vmm.c tells what is mapped
+  if (!session_wants_shadow() || a->kind == ALLOC_MAPPED) return;  // vmm.c tells what is mapped
   SessionMemoryKind kind = host_sees(a) ? SESSION_MANAGED : kind_of(a->kind);
   bool tracked = kind == SESSION_DEVICE || kind == SESSION_POOL || kind == SESSION_GRAPH;
   SessionDevice *d = tracked && a->ctx ? tools_device_begin(a->ctx) : NULL;
@@ -28,7 +30,8 @@ void shadow_alloc(const Alloc *a) {
   if (tracked && a->ctx) tools_device_end();
 }
 
-void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset, size_t physical_size, bool tracked) {
+void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset,
+                size_t physical_size, bool tracked) {
   Context *ctx;
   if (!session_wants_shadow()) return;
   tracked = tracked && context_of_thread(&ctx) == CUDA_SUCCESS;
@@ -40,20 +43,36 @@ void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset
 
 // --- copies, sets and other writes, when they are done ---
 
-static SessionPlaceKind place_kind(CUmemorytype t) { return t == CU_MEMORYTYPE_HOST ? SESSION_PLACE_HOST : SESSION_PLACE_UNIFIED; }
+static SessionPlaceKind place_kind(CUmemorytype t) {
+  return t == CU_MEMORYTYPE_HOST ? SESSION_PLACE_HOST : SESSION_PLACE_UNIFIED;
+}
 
 static SessionPlace place(const char *at, size_t row, size_t slice, CUmemorytype type) {
-  return (SessionPlace){.kind = place_kind(type), .address = (uintptr_t)at, .pitch = row, .rows = row ? slice / row : 0};
+  return (SessionPlace){.kind = place_kind(type),
+                        .address = (uintptr_t)at,
+                        .pitch = row,
+                        .rows = row ? slice / row : 0};
 }
 
 static SessionCopy copy_of(const CopyWork *c) {
-  return (SessionCopy){.to = place(c->dst, c->dst_row, c->dst_slice, c->desc.dstMemoryType), .from = place(c->src, c->src_row, c->src_slice, c->desc.srcMemoryType),
-                       .width = c->width, .height = c->height, .depth = c->depth, .stack = c->stack};
+  return (SessionCopy){.to = place(c->dst, c->dst_row, c->dst_slice, c->desc.dstMemoryType),
+                       .from = place(c->src, c->src_row, c->src_slice, c->desc.srcMemoryType),
+                       .width = c->width,
+                       .height = c->height,
+                       .depth = c->depth,
+                       .stack = c->stack};
 }
 
 static SessionCopy set_of(const SetWork *w) {
-  return (SessionCopy){.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)w->dst, .pitch = w->pitch}, .is_set = true, .width = w->width * w->element, .height = w->height, .depth = 1,
-                       .step = w->step, .value = w->value, .value_bytes = w->element};
+  return (SessionCopy){
+      .to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)w->dst, .pitch = w->pitch},
+      .is_set = true,
+      .width = w->width * w->element,
+      .height = w->height,
+      .depth = 1,
+      .step = w->step,
+      .value = w->value,
+      .value_bytes = w->element};
 }
 
 static uint32_t new_step(SessionCopy *s, const char *node) {
@@ -96,7 +115,11 @@ void shadow_copied(const CopyWork *c) {
 
 void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
   if (!session_wants_shadow()) return;
-  SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)p, .pitch = pitch}, .is_set = true, .width = bytes, .height = rows, .depth = 1};
+  SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)p, .pitch = pitch},
+                   .is_set = true,
+                   .width = bytes,
+                   .height = rows,
+                   .depth = 1};
   session_copy_runs(NULL, &s);
 }
 
@@ -124,7 +147,9 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
   if (session_shadow_follows(f->session)) session_shadow_refresh(f->session, &params, record);
   WgLaunch r;
   memcpy(&r, record, sizeof r);
-  l->shared_bytes = session_shared_shadow(f->session, (uint64_t)k->grid[0] * k->grid[1] * k->grid[2], f->info->static_shared + k->shared, &r);
+  l->shared_bytes = session_shared_shadow(f->session,
+                                          (uint64_t)k->grid[0] * k->grid[1] * k->grid[2],
+                                          f->info->static_shared + k->shared, &r);
   if (l->shared_bytes) l->shared = vgpu_tool_alloc(l->shared_bytes, 512);
   r.shared_shadow = (uint64_t)(uintptr_t)l->shared;
   if (l->shared) memcpy(record, &r, sizeof r);
@@ -132,9 +157,13 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
 }
 
 void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l) {
-  const WovenKernel *code = session_wants_shadow() && k->checked ? session_kernel_code(k->function->session) : NULL;
-  bool unseen = !code || !l->params || !session_shadow_marks(k->function->session, l->params + code->record_offset);
-  bool heap_unseen = !unseen && ((const WgLaunch *)(l->params + code->record_offset))->flags & WG_LAUNCH_HEAP_UNSEEN;
+  const WovenKernel *code = session_wants_shadow() && k->checked
+                                ? session_kernel_code(k->function->session)
+                                : NULL;
+  bool unseen = !code || !l->params ||
+                !session_shadow_marks(k->function->session, l->params + code->record_offset);
+  bool heap_unseen = !unseen && ((const WgLaunch *)(l->params + code->record_offset))->flags &
+                                    WG_LAUNCH_HEAP_UNSEEN;
   if (l->shared) vgpu_tool_free(l->shared, l->shared_bytes);
   free(l->params);
   if (unseen) session_shadow_unknown_kernel(NULL, NULL);

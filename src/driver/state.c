@@ -10,7 +10,7 @@ static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 // --- handles ---
 
 static pthread_mutex_t handle_lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map handles;                        // address -> ObjectKind
+static U64Map handles;  // address -> ObjectKind
 
 void *object_new(ObjectKind kind, size_t size) {
   void *p = mem_alloc(size);
@@ -54,7 +54,8 @@ void object_delete(void *object) {
 
 bool driver_ending(void) { return state >= ENDING; }
 
-// A forked child may not use CUDA, as on a real device: its threads are gone and locks may be held by nobody.
+// A forked child may not use CUDA, as on a real device: its threads are gone and locks may be held
+// by nobody.
 static void in_child(void) {
   if (state == RUNNING) state = FORKED;
 }

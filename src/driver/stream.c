@@ -22,7 +22,7 @@ static void retire(Stream *s) {
   pthread_mutex_lock(&queue_lock);
   s->destroyed = true;
   if (!s->head && !s->busy) stream_leave_context(s);
-  stream_release(s);                          // queued work and events hold their own references
+  stream_release(s);  // queued work and events hold their own references
   pthread_mutex_unlock(&queue_lock);
 }
 
@@ -30,7 +30,7 @@ void stream_discard_all(Context *ctx) {
   while (ctx->streams.len) {
     Stream *s = ctx->streams.data[ctx->streams.len - 1];
     pthread_mutex_lock(&queue_lock);
-    ctx->streams.len--;                       // events may keep the structure alive; the list must not
+    ctx->streams.len--;  // events may keep the structure alive; the list must not
     pthread_mutex_unlock(&queue_lock);
     if (!s->destroyed) retire(s);
   }
@@ -39,7 +39,11 @@ void stream_discard_all(Context *ctx) {
 
 // --- a thread's own default streams, one per context ---
 
-typedef struct OwnStream { Context *ctx; uint64_t ctx_id; Stream *stream; } OwnStream;
+typedef struct OwnStream {
+  Context *ctx;
+  uint64_t ctx_id;
+  Stream *stream;
+} OwnStream;
 static __thread VEC(OwnStream) own;
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
@@ -57,7 +61,7 @@ static Stream *own_stream(Context *ctx) {
   for (uint32_t i = 0; i < own.len; i++)
     if (own.data[i].ctx == ctx && own.data[i].ctx_id == ctx->id) return own.data[i].stream;
   pthread_once(&end_once, make_key);
-  pthread_setspecific(end_key, ctx);          // any value: makes the destructor run
+  pthread_setspecific(end_key, ctx);  // any value: makes the destructor run
   Stream *s = stream_create(ctx, CU_STREAM_DEFAULT, 0);
   s->per_thread = true;
   vec_push(&own, (OwnStream){ctx, ctx->id, s});
@@ -89,7 +93,9 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream *out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
+CUresult cuStreamCreate(CUstream *out, unsigned flags) {
+  return cuStreamCreateWithPriority(out, flags, 0);
+}
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
   TRY(driver_check());
@@ -97,7 +103,8 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   if (!s || s->legacy || s->per_thread) return CUDA_ERROR_INVALID_HANDLE;
   session_destroyed(SESSION_STREAM_GONE, handle);
   pthread_mutex_lock(&queue_lock);
-  if (s->capture && s->capture->origin == s) s->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  if (s->capture && s->capture->origin == s)
+    s->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   pthread_mutex_unlock(&queue_lock);
   retire(s);
   return CUDA_SUCCESS;
@@ -151,7 +158,8 @@ CUresult cuStreamQuery(CUstream handle) {
   if (s->legacy)
     for (uint32_t i = 0; i < ctx->streams.len; i++) {
       Stream *other = ctx->streams.data[i];
-      if (!(other->flags & CU_STREAM_NON_BLOCKING) && other->completed != other->submitted) done = false;
+      if (!(other->flags & CU_STREAM_NON_BLOCKING) && other->completed != other->submitted)
+        done = false;
     }
   pthread_mutex_unlock(&queue_lock);
   if (!done) return CUDA_ERROR_NOT_READY;
@@ -166,7 +174,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn fn, void *user) {
   Stream *s;
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   TRY(stream_get(handle, &s));
-  session_order_host_saw(s->legacy ? NULL : s);            // the function may tell anybody
+  session_order_host_saw(s->legacy ? NULL : s);  // the function may tell anybody
   Work w = {.kind = WORK_HOST, .host = {fn, user}};
   return queue_submit(s, &w, 0);
 }
@@ -237,9 +245,9 @@ CUresult cuStreamGetDevice(CUstream handle, CUdevice *device) {
 }
 
 static bool known_attribute(CUstreamAttrID id) {
-  return id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW || id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
-         id == CU_LAUNCH_ATTRIBUTE_PRIORITY || id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ||
-         id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+  return id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW ||
+         id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY || id == CU_LAUNCH_ATTRIBUTE_PRIORITY ||
+         id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP || id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
 }
 
 CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID id, CUstreamAttrValue *value) {

@@ -1,4 +1,5 @@
-// Tensor maps: 128 opaque bytes in a format of our own (TensorMap below), checked as the driver checks them.
+// Tensor maps: 128 opaque bytes in a format of our own (TensorMap below), checked as the driver
+// checks them.
 #include "driver/driver.h"
 
 #include "vgpu/tensormap.h"
@@ -10,14 +11,22 @@ static unsigned element_bytes(CUtensorMapDataType t) {
   return (unsigned)t < sizeof bytes ? bytes[t] : 0;
 }
 
-static CUresult fill(TensorMap *m, CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *dims, const uint64_t *strides,
+static CUresult fill(TensorMap *m, CUtensorMapDataType type, uint32_t rank, void *address,
+                     const uint64_t *dims, const uint64_t *strides,
                      const uint32_t *element_strides) {
-  if ((unsigned)type > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B || rank < 1 || rank > 5 || !dims || !element_strides) return CUDA_ERROR_INVALID_VALUE;
-  if (!address || (uintptr_t)address % 16 || (rank > 1 && !strides)) return CUDA_ERROR_INVALID_VALUE;
-  *m = (TensorMap){.magic = TENSOR_MAP_MAGIC, .rank = (uint8_t)rank, .type = (uint8_t)type, .element = (uint8_t)element_bytes(type),
+  if ((unsigned)type > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B || rank < 1 || rank > 5 || !dims ||
+      !element_strides)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!address || (uintptr_t)address % 16 || (rank > 1 && !strides))
+    return CUDA_ERROR_INVALID_VALUE;
+  *m = (TensorMap){.magic = TENSOR_MAP_MAGIC,
+                   .rank = (uint8_t)rank,
+                   .type = (uint8_t)type,
+                   .element = (uint8_t)element_bytes(type),
                    .address = (uintptr_t)address};
   for (uint32_t i = 0; i < rank; i++) {
-    if (!dims[i] || dims[i] > 1ull << 32 || element_strides[i] < 1 || element_strides[i] > 8) return CUDA_ERROR_INVALID_VALUE;
+    if (!dims[i] || dims[i] > 1ull << 32 || element_strides[i] < 1 || element_strides[i] > 8)
+      return CUDA_ERROR_INVALID_VALUE;
     m->dims[i] = (uint32_t)(dims[i] - 1);
     m->element_strides[i] = (uint8_t)element_strides[i];
     if (!i) continue;
@@ -33,18 +42,23 @@ static CUresult store(CUtensorMap *out, const TensorMap *m) {
   return CUDA_SUCCESS;
 }
 
-static CUresult finish(CUtensorMap *out, TensorMap *m, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                       CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill_mode) {
-  if ((unsigned)interleave > 2 || (unsigned)swizzle > 6 || (unsigned)promotion > 3 || (unsigned)fill_mode > 1) return CUDA_ERROR_INVALID_VALUE;
+static CUresult finish(CUtensorMap *out, TensorMap *m, CUtensorMapInterleave interleave,
+                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                       CUtensorMapFloatOOBfill fill_mode) {
+  if ((unsigned)interleave > 2 || (unsigned)swizzle > 6 || (unsigned)promotion > 3 ||
+      (unsigned)fill_mode > 1)
+    return CUDA_ERROR_INVALID_VALUE;
   m->interleave = (uint8_t)interleave;
   m->swizzle = (uint8_t)swizzle;
   m->nan_fill = (uint8_t)fill_mode;
   return store(out, m);
 }
 
-CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *dims,
-                                const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,
-                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank,
+                                void *address, const uint64_t *dims, const uint64_t *strides,
+                                const uint32_t *box, const uint32_t *element_strides,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill fill_mode) {
   TensorMap m;
   TRY(driver_check());
@@ -61,17 +75,23 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint
   }
   m.mode = TENSOR_MAP_TILED;
   TRY(finish(out, &m, interleave, swizzle, promotion, fill_mode));
-  session_tensor_tiled(out, &(SessionTensor){(int)type, rank, address, dims, strides, box, element_strides, (int)interleave, (int)swizzle, fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
+  session_tensor_tiled(out, &(SessionTensor){(int)type, rank, address, dims, strides, box,
+                                             element_strides, (int)interleave, (int)swizzle,
+                                             fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
   return CUDA_SUCCESS;
 }
 
-CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *dims,
-                                 const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,
-                                 const uint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill_mode) {
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank,
+                                 void *address, const uint64_t *dims, const uint64_t *strides,
+                                 const int *lower, const int *upper, uint32_t channels,
+                                 uint32_t pixels, const uint32_t *element_strides,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion,
+                                 CUtensorMapFloatOOBfill fill_mode) {
   TensorMap m;
   TRY(driver_check());
-  if (!out || !lower || !upper || rank < 3 || channels > 256 || pixels > 1024) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !lower || !upper || rank < 3 || channels > 256 || pixels > 1024)
+    return CUDA_ERROR_INVALID_VALUE;
   TRY(fill(&m, type, rank, address, dims, strides, element_strides));
   for (uint32_t i = 0; i + 2 < rank; i++) {
     m.lower[i] = (int16_t)lower[i];
@@ -83,13 +103,18 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, uin
   return finish(out, &m, interleave, swizzle, promotion, fill_mode);
 }
 
-CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *dims,
-                                     const uint64_t *strides, int lower, int upper, uint32_t channels, uint32_t pixels,
-                                     const uint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode,
-                                     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill_mode) {
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank,
+                                     void *address, const uint64_t *dims, const uint64_t *strides,
+                                     int lower, int upper, uint32_t channels, uint32_t pixels,
+                                     const uint32_t *element_strides,
+                                     CUtensorMapInterleave interleave,
+                                     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                     CUtensorMapL2promotion promotion,
+                                     CUtensorMapFloatOOBfill fill_mode) {
   TensorMap m;
   TRY(driver_check());
-  if (!out || rank < 3 || channels > 256 || pixels > 1024 || (unsigned)mode > 1) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || rank < 3 || channels > 256 || pixels > 1024 || (unsigned)mode > 1)
+    return CUDA_ERROR_INVALID_VALUE;
   TRY(fill(&m, type, rank, address, dims, strides, element_strides));
   m.lower[0] = (int16_t)lower;
   m.upper[0] = (int16_t)upper;

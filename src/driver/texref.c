@@ -1,15 +1,16 @@
-// Texture and surface references, the interface before texture objects: module variables that get a texture's handle when
-// a kernel of the module is launched.
+// Texture and surface references, the interface before texture objects: module variables that get a
+// texture's handle when a kernel of the module is launched.
 #include "driver/driver.h"
 
 struct TexRef {
   ObjectKind kind;
-  Module *module;                             // NULL: made by cuTexRefCreate
+  Module *module;  // NULL: made by cuTexRefCreate
   const char *name;
-  uint64_t *slot;                             // the module variable
+  uint64_t *slot;  // the module variable
   CUDA_RESOURCE_DESC resource;
   CUDA_TEXTURE_DESC texture;
-  CUarray_format format; int channels;
+  CUarray_format format;
+  int channels;
   bool bound, changed, is_surface;
   uint64_t handle;
 };
@@ -49,7 +50,8 @@ static CUresult of_module(Module *m, const char *name, ObjectKind kind, TexRef *
       *out = m->texrefs.data[i];
       return CUDA_SUCCESS;
     }
-  if (!vgpu_module_global(m->vgpu, name, &g) || g.size < sizeof(uint64_t)) return CUDA_ERROR_NOT_FOUND;
+  if (!vgpu_module_global(m->vgpu, name, &g) || g.size < sizeof(uint64_t))
+    return CUDA_ERROR_NOT_FOUND;
   TexRef *t = make(kind);
   t->module = m;
   t->name = g.name;
@@ -71,8 +73,12 @@ static CUresult module_ref(void **out, CUmodule handle, const char *name, Object
   return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetTexRef(CUtexref *out, CUmodule m, const char *name) { return module_ref((void **)out, m, name, OBJECT_TEXREF); }
-CUresult cuModuleGetSurfRef(CUsurfref *out, CUmodule m, const char *name) { return module_ref((void **)out, m, name, OBJECT_SURFREF); }
+CUresult cuModuleGetTexRef(CUtexref *out, CUmodule m, const char *name) {
+  return module_ref((void **)out, m, name, OBJECT_TEXREF);
+}
+CUresult cuModuleGetSurfRef(CUsurfref *out, CUmodule m, const char *name) {
+  return module_ref((void **)out, m, name, OBJECT_SURFREF);
+}
 
 CUresult cuTexRefCreate(CUtexref *out) {
   Context *ctx;
@@ -88,7 +94,9 @@ static CUresult get(const void *handle, ObjectKind kind, TexRef **out) {
   return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-#define TEXREF_OR_RETURN(t, handle) TexRef *t; TRY(get(handle, OBJECT_TEXREF, &t))
+#define TEXREF_OR_RETURN(t, handle) \
+  TexRef *t; \
+  TRY(get(handle, OBJECT_TEXREF, &t))
 
 CUresult cuTexRefDestroy(CUtexref handle) {
   TEXREF_OR_RETURN(t, handle);
@@ -117,29 +125,34 @@ CUresult cuTexRefSetArray(CUtexref handle, CUarray array, unsigned flags) {
 CUresult cuTexRefSetMipmappedArray(CUtexref handle, CUmipmappedArray mipmap, unsigned flags) {
   TEXREF_OR_RETURN(t, handle);
   if (!object_get(mipmap, OBJECT_MIPMAP)) return CUDA_ERROR_INVALID_HANDLE;
-  t->resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .res.mipmap.hMipmappedArray = mipmap};
+  t->resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+                                     .res.mipmap.hMipmappedArray = mipmap};
   t->bound = t->changed = true;
   return CUDA_SUCCESS;
 }
 
 CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref handle, CUdeviceptr p, size_t bytes) {
   TEXREF_OR_RETURN(t, handle);
-  t->resource = (CUDA_RESOURCE_DESC){
-    .resType = CU_RESOURCE_TYPE_LINEAR,
-    .res.linear = {.devPtr = p, .format = t->format, .numChannels = (unsigned)t->channels, .sizeInBytes = bytes}};
+  t->resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR,
+                                     .res.linear = {.devPtr = p,
+                                                    .format = t->format,
+                                                    .numChannels = (unsigned)t->channels,
+                                                    .sizeInBytes = bytes}};
   session_texture_check("cuTexRefSetAddress", &t->resource);
   if (offset) *offset = 0;
   t->bound = t->changed = p != 0;
   return CUDA_SUCCESS;
 }
 
-CUresult cuTexRefSetAddress2D_v3(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p, size_t pitch) {
+CUresult cuTexRefSetAddress2D_v3(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p,
+                                 size_t pitch) {
   TEXREF_OR_RETURN(t, handle);
   if (!d || !p) return CUDA_ERROR_INVALID_VALUE;
   t->format = d->Format;
   t->channels = (int)d->NumChannels;
-  t->resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_PITCH2D,
-                                     .res.pitch2D = {p, d->Format, d->NumChannels, d->Width, d->Height, pitch}};
+  t->resource = (CUDA_RESOURCE_DESC){
+      .resType = CU_RESOURCE_TYPE_PITCH2D,
+      .res.pitch2D = {p, d->Format, d->NumChannels, d->Width, d->Height, pitch}};
   session_texture_check("cuTexRefSetAddress2D", &t->resource);
   t->bound = t->changed = true;
   return CUDA_SUCCESS;
@@ -174,32 +187,47 @@ CUresult cuTexRefSetFormat(CUtexref handle, CUarray_format format, int channels)
     assignment; \
     return CUDA_SUCCESS; \
   }
-SETTER(cuTexRefSetAddressMode, (CUtexref handle, int dim, CUaddress_mode mode), dim >= 0 && dim < 3, t->texture.addressMode[dim] = mode)
-SETTER(cuTexRefSetFilterMode, (CUtexref handle, CUfilter_mode mode), true, t->texture.filterMode = mode)
-SETTER(cuTexRefSetMipmapFilterMode, (CUtexref handle, CUfilter_mode mode), true, t->texture.mipmapFilterMode = mode)
-SETTER(cuTexRefSetMipmapLevelBias, (CUtexref handle, float bias), true, t->texture.mipmapLevelBias = bias)
+SETTER(cuTexRefSetAddressMode, (CUtexref handle, int dim, CUaddress_mode mode), dim >= 0 && dim < 3,
+       t->texture.addressMode[dim] = mode)
+SETTER(cuTexRefSetFilterMode, (CUtexref handle, CUfilter_mode mode), true,
+       t->texture.filterMode = mode)
+SETTER(cuTexRefSetMipmapFilterMode, (CUtexref handle, CUfilter_mode mode), true,
+       t->texture.mipmapFilterMode = mode)
+SETTER(cuTexRefSetMipmapLevelBias, (CUtexref handle, float bias), true,
+       t->texture.mipmapLevelBias = bias)
 SETTER(cuTexRefSetMipmapLevelClamp, (CUtexref handle, float low, float high), true,
        (t->texture.minMipmapLevelClamp = low, t->texture.maxMipmapLevelClamp = high))
-SETTER(cuTexRefSetMaxAnisotropy, (CUtexref handle, unsigned max), true, t->texture.maxAnisotropy = max)
-SETTER(cuTexRefSetBorderColor, (CUtexref handle, float *color), color != NULL, memcpy(t->texture.borderColor, color, 16))
+SETTER(cuTexRefSetMaxAnisotropy, (CUtexref handle, unsigned max), true,
+       t->texture.maxAnisotropy = max)
+SETTER(cuTexRefSetBorderColor, (CUtexref handle, float *color), color != NULL,
+       memcpy(t->texture.borderColor, color, 16))
 SETTER(cuTexRefSetFlags, (CUtexref handle, unsigned flags), true, t->texture.flags = flags)
 
-GETTER(cuTexRefGetAddress_v2, (CUdeviceptr *out, CUtexref handle),
-       out && t->bound && t->resource.resType >= CU_RESOURCE_TYPE_LINEAR, *out = t->resource.res.linear.devPtr)
-GETTER(cuTexRefGetArray, (CUarray *out, CUtexref handle), out && t->bound && t->resource.resType == CU_RESOURCE_TYPE_ARRAY,
+GETTER(cuTexRefGetAddress_v2, (CUdeviceptr * out, CUtexref handle),
+       out && t->bound && t->resource.resType >= CU_RESOURCE_TYPE_LINEAR,
+       *out = t->resource.res.linear.devPtr)
+GETTER(cuTexRefGetArray, (CUarray * out, CUtexref handle),
+       out && t->bound && t->resource.resType == CU_RESOURCE_TYPE_ARRAY,
        *out = t->resource.res.array.hArray)
-GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray *out, CUtexref handle),
-       out && t->bound && t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, *out = t->resource.res.mipmap.hMipmappedArray)
-GETTER(cuTexRefGetAddressMode, (CUaddress_mode *out, CUtexref handle, int dim), out && dim >= 0 && dim < 3, *out = t->texture.addressMode[dim])
-GETTER(cuTexRefGetFilterMode, (CUfilter_mode *out, CUtexref handle), out != NULL, *out = t->texture.filterMode)
-GETTER(cuTexRefGetFormat, (CUarray_format *format, int *channels, CUtexref handle), format && channels,
-       (*format = t->format, *channels = t->channels))
-GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode *out, CUtexref handle), out != NULL, *out = t->texture.mipmapFilterMode)
-GETTER(cuTexRefGetMipmapLevelBias, (float *out, CUtexref handle), out != NULL, *out = t->texture.mipmapLevelBias)
-GETTER(cuTexRefGetMipmapLevelClamp, (float *low, float *high, CUtexref handle), low && high,
+GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray * out, CUtexref handle),
+       out && t->bound && t->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+       *out = t->resource.res.mipmap.hMipmappedArray)
+GETTER(cuTexRefGetAddressMode, (CUaddress_mode * out, CUtexref handle, int dim),
+       out &&dim >= 0 && dim < 3, *out = t->texture.addressMode[dim])
+GETTER(cuTexRefGetFilterMode, (CUfilter_mode * out, CUtexref handle), out != NULL,
+       *out = t->texture.filterMode)
+GETTER(cuTexRefGetFormat, (CUarray_format * format, int *channels, CUtexref handle),
+       format &&channels, (*format = t->format, *channels = t->channels))
+GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode * out, CUtexref handle), out != NULL,
+       *out = t->texture.mipmapFilterMode)
+GETTER(cuTexRefGetMipmapLevelBias, (float *out, CUtexref handle), out != NULL,
+       *out = t->texture.mipmapLevelBias)
+GETTER(cuTexRefGetMipmapLevelClamp, (float *low, float *high, CUtexref handle), low &&high,
        (*low = t->texture.minMipmapLevelClamp, *high = t->texture.maxMipmapLevelClamp))
-GETTER(cuTexRefGetMaxAnisotropy, (int *out, CUtexref handle), out != NULL, *out = (int)t->texture.maxAnisotropy)
-GETTER(cuTexRefGetBorderColor, (float *out, CUtexref handle), out != NULL, memcpy(out, t->texture.borderColor, 16))
+GETTER(cuTexRefGetMaxAnisotropy, (int *out, CUtexref handle), out != NULL,
+       *out = (int)t->texture.maxAnisotropy)
+GETTER(cuTexRefGetBorderColor, (float *out, CUtexref handle), out != NULL,
+       memcpy(out, t->texture.borderColor, 16))
 GETTER(cuTexRefGetFlags, (unsigned *out, CUtexref handle), out != NULL, *out = t->texture.flags)
 
 // --- surface references ---

@@ -1,7 +1,7 @@
 // Texture and surface objects: resource, sampling and view descriptions become a VgpuTexture.
 #include "driver/driver.h"
 
-typedef struct TextureObject {                // what the getters answer
+typedef struct TextureObject {  // what the getters answer
   CUDA_RESOURCE_DESC resource;
   CUDA_TEXTURE_DESC texture;
   CUDA_RESOURCE_VIEW_DESC view;
@@ -9,7 +9,7 @@ typedef struct TextureObject {                // what the getters answer
 } TextureObject;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map objects;                        // handle -> TextureObject
+static U64Map objects;  // handle -> TextureObject
 
 static TextureObject *find(uint64_t handle, bool surface) {
   pthread_mutex_lock(&lock);
@@ -18,12 +18,15 @@ static TextureObject *find(uint64_t handle, bool surface) {
   return o && o->is_surface == surface ? o : NULL;
 }
 
-static CUresult fill_linear(VgpuTexture *t, CUdeviceptr p, CUarray_format format, unsigned channels) {
+static CUresult fill_linear(VgpuTexture *t, CUdeviceptr p, CUarray_format format,
+                            unsigned channels) {
   unsigned fixed;
   bool normalized;
-  if (!p || !array_texel(format, &t->array.texel, &fixed, &normalized)) return CUDA_ERROR_INVALID_VALUE;
+  if (!p || !array_texel(format, &t->array.texel, &fixed, &normalized))
+    return CUDA_ERROR_INVALID_VALUE;
   t->array.channels = fixed ? fixed : channels;
-  if (t->array.channels != 1 && t->array.channels != 2 && t->array.channels != 4) return CUDA_ERROR_INVALID_VALUE;
+  if (t->array.channels != 1 && t->array.channels != 2 && t->array.channels != 4)
+    return CUDA_ERROR_INVALID_VALUE;
   t->array.data = (void *)(uintptr_t)p;
   t->normalized_float |= normalized;
   return CUDA_SUCCESS;
@@ -34,50 +37,54 @@ static CUresult fill_resource(VgpuTexture *t, const CUDA_RESOURCE_DESC *r) {
   unsigned fixed;
   bool normalized;
   switch ((int)r->resType) {
-  case CU_RESOURCE_TYPE_ARRAY: {
-    Array *a = object_get(r->res.array.hArray, OBJECT_ARRAY);
-    if (!a) return CUDA_ERROR_INVALID_HANDLE;
-    t->source = TEX_ARRAY;
-    t->array = a->vgpu;
-    if (array_texel(a->desc.Format, &texel, &fixed, &normalized)) t->normalized_float |= normalized;
-    return CUDA_SUCCESS;
-  }
-  case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
-    Mipmap *m = object_get(r->res.mipmap.hMipmappedArray, OBJECT_MIPMAP);
-    if (!m) return CUDA_ERROR_INVALID_HANDLE;
-    t->source = TEX_MIPMAP;
-    t->array = m->vgpu_levels[0];
-    t->levels = m->vgpu_levels;
-    t->nlevels = m->levels.len;
-    if (array_texel(m->desc.Format, &texel, &fixed, &normalized)) t->normalized_float |= normalized;
-    return CUDA_SUCCESS;
-  }
-  case CU_RESOURCE_TYPE_LINEAR: {
-    TRY(fill_linear(t, r->res.linear.devPtr, r->res.linear.format, r->res.linear.numChannels));
-    size_t element = array_texel_bytes(t->array.texel) * t->array.channels;
-    t->source = TEX_LINEAR;
-    t->array.width = (uint32_t)MIN(r->res.linear.sizeInBytes / element, 1u << 28);
-    t->array.row_bytes = t->array.slice_bytes = r->res.linear.sizeInBytes;
-    return CUDA_SUCCESS;
-  }
-  case CU_RESOURCE_TYPE_PITCH2D:
-    TRY(fill_linear(t, r->res.pitch2D.devPtr, r->res.pitch2D.format, r->res.pitch2D.numChannels));
-    if (!r->res.pitch2D.width || !r->res.pitch2D.height) return CUDA_ERROR_INVALID_VALUE;
-    t->source = TEX_PITCH2D;
-    t->array.width = (uint32_t)r->res.pitch2D.width;
-    t->array.height = (uint32_t)r->res.pitch2D.height;
-    t->array.row_bytes = r->res.pitch2D.pitchInBytes;
-    t->array.slice_bytes = t->array.row_bytes * t->array.height;
-    return CUDA_SUCCESS;
+    case CU_RESOURCE_TYPE_ARRAY: {
+      Array *a = object_get(r->res.array.hArray, OBJECT_ARRAY);
+      if (!a) return CUDA_ERROR_INVALID_HANDLE;
+      t->source = TEX_ARRAY;
+      t->array = a->vgpu;
+      if (array_texel(a->desc.Format, &texel, &fixed, &normalized))
+        t->normalized_float |= normalized;
+      return CUDA_SUCCESS;
+    }
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      Mipmap *m = object_get(r->res.mipmap.hMipmappedArray, OBJECT_MIPMAP);
+      if (!m) return CUDA_ERROR_INVALID_HANDLE;
+      t->source = TEX_MIPMAP;
+      t->array = m->vgpu_levels[0];
+      t->levels = m->vgpu_levels;
+      t->nlevels = m->levels.len;
+      if (array_texel(m->desc.Format, &texel, &fixed, &normalized))
+        t->normalized_float |= normalized;
+      return CUDA_SUCCESS;
+    }
+    case CU_RESOURCE_TYPE_LINEAR: {
+      TRY(fill_linear(t, r->res.linear.devPtr, r->res.linear.format, r->res.linear.numChannels));
+      size_t element = array_texel_bytes(t->array.texel) * t->array.channels;
+      t->source = TEX_LINEAR;
+      t->array.width = (uint32_t)MIN(r->res.linear.sizeInBytes / element, 1u << 28);
+      t->array.row_bytes = t->array.slice_bytes = r->res.linear.sizeInBytes;
+      return CUDA_SUCCESS;
+    }
+    case CU_RESOURCE_TYPE_PITCH2D:
+      TRY(fill_linear(t, r->res.pitch2D.devPtr, r->res.pitch2D.format, r->res.pitch2D.numChannels));
+      if (!r->res.pitch2D.width || !r->res.pitch2D.height) return CUDA_ERROR_INVALID_VALUE;
+      t->source = TEX_PITCH2D;
+      t->array.width = (uint32_t)r->res.pitch2D.width;
+      t->array.height = (uint32_t)r->res.pitch2D.height;
+      t->array.row_bytes = r->res.pitch2D.pitchInBytes;
+      t->array.slice_bytes = t->array.row_bytes * t->array.height;
+      return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
 
 // View formats 1 to 0x18 come in threes: 1, 2 and 4 channels of one texel type.
 static CUresult fill_view(VgpuTexture *t, const CUDA_RESOURCE_VIEW_DESC *v) {
-  static const VgpuTexel types[] = {TEXEL_U8, TEXEL_S8, TEXEL_U16, TEXEL_S16, TEXEL_U32, TEXEL_S32, TEXEL_F16, TEXEL_F32};
+  static const VgpuTexel types[] = {TEXEL_U8,  TEXEL_S8,  TEXEL_U16, TEXEL_S16,
+                                    TEXEL_U32, TEXEL_S32, TEXEL_F16, TEXEL_F32};
   if ((unsigned)v->format > 0x18) {
-    log_once("texture view", "texture views in block-compressed formats are not supported by the virtual device");
+    log_once("texture view",
+             "texture views in block-compressed formats are not supported by the virtual device");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   if (v->format) {
@@ -87,7 +94,8 @@ static CUresult fill_view(VgpuTexture *t, const CUDA_RESOURCE_VIEW_DESC *v) {
     if (v->width) t->array.width = (uint32_t)v->width;
   }
   if (t->source == TEX_MIPMAP && (v->firstMipmapLevel || v->lastMipmapLevel)) {
-    if (v->firstMipmapLevel > v->lastMipmapLevel || v->lastMipmapLevel >= t->nlevels) return CUDA_ERROR_INVALID_VALUE;
+    if (v->firstMipmapLevel > v->lastMipmapLevel || v->lastMipmapLevel >= t->nlevels)
+      return CUDA_ERROR_INVALID_VALUE;
     t->levels += v->firstMipmapLevel;
     t->nlevels = v->lastMipmapLevel - v->firstMipmapLevel + 1;
     t->array = t->levels[0];
@@ -102,7 +110,8 @@ static CUresult fill_view(VgpuTexture *t, const CUDA_RESOURCE_VIEW_DESC *v) {
 
 static bool is_float(VgpuTexel t) { return t == TEXEL_F16 || t == TEXEL_F32; }
 
-CUresult texture_describe(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *v, VgpuTexture *t) {
+CUresult texture_describe(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d,
+                          const CUDA_RESOURCE_VIEW_DESC *v, VgpuTexture *t) {
   *t = (VgpuTexture){0};
   TRY(fill_resource(t, r));
   if (v) TRY(fill_view(t, v));
@@ -116,7 +125,8 @@ CUresult texture_describe(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *
   t->srgb = d->flags & CU_TRSF_SRGB;
   bool small = array_texel_bytes(t->array.texel) < 4 && !is_float(t->array.texel);
   t->normalized_float |= small && !(d->flags & CU_TRSF_READ_AS_INTEGER);
-  if (t->linear_filter && !t->normalized_float && !is_float(t->array.texel)) return CUDA_ERROR_INVALID_VALUE;
+  if (t->linear_filter && !t->normalized_float && !is_float(t->array.texel))
+    return CUDA_ERROR_INVALID_VALUE;
   memcpy(t->border, d->borderColor, sizeof t->border);
   t->mip_bias = d->mipmapLevelBias;
   t->mip_min = d->minMipmapLevelClamp;
@@ -148,13 +158,15 @@ static CUresult destroy(uint64_t handle, bool surface) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *v) {
+CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *r,
+                           const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *v) {
   Context *ctx;
   VgpuTexture t;
   TRY(context_current(&ctx));
   if (!out || !r || !d) return CUDA_ERROR_INVALID_VALUE;
   session_texture_check("cuTexObjectCreate", r);
-  if (v && (r->resType == CU_RESOURCE_TYPE_LINEAR || r->resType == CU_RESOURCE_TYPE_PITCH2D)) return CUDA_ERROR_INVALID_VALUE;
+  if (v && (r->resType == CU_RESOURCE_TYPE_LINEAR || r->resType == CU_RESOURCE_TYPE_PITCH2D))
+    return CUDA_ERROR_INVALID_VALUE;
   TRY(texture_describe(r, d, v, &t));
   TextureObject o = {.resource = *r, .texture = *d, .has_view = v != NULL};
   if (v) o.view = *v;
@@ -172,7 +184,8 @@ CUresult cuSurfObjectCreate(CUsurfObject *out, const CUDA_RESOURCE_DESC *r) {
   t.is_surface = true;
   *out = remember(&t, &(TextureObject){.resource = *r, .is_surface = true});
   CUDA_ARRAY3D_DESCRIPTOR shape;
-  if (cuArray3DGetDescriptor_v2(&shape, r->res.array.hArray) == CUDA_SUCCESS) session_surface_created(*out, &shape);
+  if (cuArray3DGetDescriptor_v2(&shape, r->res.array.hArray) == CUDA_SUCCESS)
+    session_surface_created(*out, &shape);
   return CUDA_SUCCESS;
 }
 

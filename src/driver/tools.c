@@ -1,10 +1,11 @@
-// What the session is told of the virtual device's work, and what it needs of it: the added parameter of instrumented
-// kernels, one SessionDevice for each context, faults as findings.
+// What the session is told of the virtual device's work, and what it needs of it: the added
+// parameter of instrumented kernels, one SessionDevice for each context, faults as findings.
 #include "driver/driver.h"
 
 #include <time.h>
 
-// Guards every context's SessionDevice; held while a record is filled, so that a context which ends waits for that.
+// Guards every context's SessionDevice; held while a record is filled, so that a context which ends
+// waits for that.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(Context *) open_contexts;
 
@@ -20,7 +21,8 @@ static void unmap_host(void *user, void *p) { vgpu_host_unregister(p); }
 
 static uint64_t device_alloc(void *user, size_t size) {
   Context *ctx = user;
-  void *p = vgpu_tool_alloc(size, 512);                   // not the program's: it sees neither the range nor less free memory
+  // not the program's: it sees neither the range nor less free memory
+  void *p = vgpu_tool_alloc(size, 512);
   if (p) vec_push(&ctx->tool_memory, (ToolMemory){p, size});
   return (uint64_t)(uintptr_t)p;
 }
@@ -41,7 +43,12 @@ static bool device_read(void *user, void *to, uint64_t from, size_t size) {
   return true;
 }
 
-static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = device_alloc, .free = device_free, .read = device_read, .direct = true};
+static const SessionDeviceOps ops = {.map_host = map_host,
+                                     .unmap_host = unmap_host,
+                                     .alloc = device_alloc,
+                                     .free = device_free,
+                                     .read = device_read,
+                                     .direct = true};
 
 // With the lock held. NULL: none can be had.
 static SessionDevice *open_device(Context *ctx, Error *err) {
@@ -55,7 +62,7 @@ static SessionDevice *open_device(Context *ctx, Error *err) {
 // With the lock held. No work of the context runs any more.
 static void close_device(Context *ctx) {
   session_launches_ended(ctx->session, NULL, 0);
-  session_device_close(ctx->session, true);              // its memory can always be read
+  session_device_close(ctx->session, true);  // its memory can always be read
   ctx->session = NULL;
   vec_free(&ctx->tool_memory);
 }
@@ -102,7 +109,8 @@ static bool is_crowded(Context *ctx) {
   return crowded;
 }
 
-// A program far ahead of its streams waits, as it would for a device; but not for ever, since a stream may wait for what the program does next.
+// A program far ahead of its streams waits, as it would for a device; but not for ever, since a
+// stream may wait for what the program does next.
 static void wait_for_room(Context *ctx) {
   static _Atomic bool in_vain;
   for (uint64_t start = clock_ns(), now = start; !in_vain && is_crowded(ctx); now = clock_ns()) {
@@ -111,9 +119,15 @@ static void wait_for_room(Context *ctx) {
   }
 }
 
-static SessionLaunch describe(const Context *ctx, const void *stream, bool captured, const KernelWork *k) {
-  SessionLaunch l = {.kernel = k->function->session, .shared = k->shared, .stream = stream, .device = ctx->device->ordinal,
-                     .cooperative = k->cooperative, .overlaps = k->overlaps, .captured = captured};
+static SessionLaunch describe(const Context *ctx, const void *stream, bool captured,
+                              const KernelWork *k) {
+  SessionLaunch l = {.kernel = k->function->session,
+                     .shared = k->shared,
+                     .stream = stream,
+                     .device = ctx->device->ordinal,
+                     .cooperative = k->cooperative,
+                     .overlaps = k->overlaps,
+                     .captured = captured};
   memcpy(l.grid, k->grid, sizeof l.grid);
   memcpy(l.block, k->block, sizeof l.block);
   memcpy(l.cluster, k->cluster, sizeof l.cluster);
@@ -132,7 +146,7 @@ static void fill_record(Context *ctx, bool captured, KernelWork *k) {
   Function *f = k->function;
   const WovenKernel *code = session_kernel_code(f->session);
   unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;
-  if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
+  if (!record || !session_launch_selected(f->session)) return;  // a record of zeros: no checks
   Error err = {{0}};
   k->record_at = code->record_offset;
   if (!captured) wait_for_room(ctx);
@@ -144,8 +158,12 @@ static void fill_record(Context *ctx, bool captured, KernelWork *k) {
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }
 
-static SessionInputs *inputs_of(const KernelWork *k, uint32_t launch, const void *stream, int device) {
-  SessionInputs *in = session_inputs(k->function->session, launch, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function, stream, device);
+static SessionInputs *inputs_of(const KernelWork *k, uint32_t launch, const void *stream,
+                                int device) {
+  SessionInputs *in = session_inputs(
+      k->function->session, launch,
+      &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info,
+      k->function, stream, device);
   session_inputs_tell(in);
   return in;
 }
@@ -157,16 +175,23 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   k->captured = captured;
   if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
   session_launched_on(l.stream);
-  session_log_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
+  session_log_launch(&l, k->launch,
+                     &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes},
+                     param_info, f);
   fill_record(ctx, captured, k);
   k->inputs = captured ? NULL : inputs_of(k, k->launch, l.stream, l.device);
-  session_step_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
+  session_step_launch(&l, k->launch,
+                      &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes},
+                      param_info, f);
 }
 
 // --- buffers that are looked at behind a launch ---
 
 static void add_outputs(SessionOutputs *o, const KernelWork *k) {
-  session_outputs_add(o, k->function->session, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
+  session_outputs_add(
+      o, k->function->session,
+      &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info,
+      k->function);
 }
 
 static SessionOutputs *close_outputs(SessionOutputs *o, const void *stream) {
@@ -209,24 +234,30 @@ void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool o
   SessionLaunch l = describe(ctx, stream, false, k);
   uint32_t number = k->execution = session_launch_in_graph(&l);
   k->inputs = inputs_of(k, number, stream, l.device);
-  session_step_launch(&l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
+  session_step_launch(
+      &l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes},
+      param_info, k->function);
 }
 
-uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once, const SessionBeside *beside) {
+uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once,
+                               const SessionBeside *beside) {
   if (!k->checked || !ctx) return 0;
   WgLaunch r;
   SessionLaunch shape = describe(ctx, stream, false, k);
   shape.beside = beside;
-  shape.overlaps = false;                                // which node it may overlap the edges say, not the order of this list
+  shape.overlaps = false;  // which node it may overlap the edges say, not the order of this list
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
   pthread_mutex_lock(&lock);
-  if (ctx->session) session_device_refresh(ctx->session, k->function->session, &params, once ? &shape : NULL, k->params + k->record_at);
+  if (ctx->session)
+    session_device_refresh(ctx->session, k->function->session, &params, once ? &shape : NULL,
+                           k->params + k->record_at);
   pthread_mutex_unlock(&lock);
   memcpy(&r, k->params + k->record_at, sizeof r);
   return once ? (uint32_t)r.race : 0;
 }
 
-uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream, const SessionBeside *beside) {
+uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
+                             const SessionBeside *beside) {
   if (!ctx || !session_wants_races()) return 0;
   SessionCopy c = shadow_node(w, stream);
   c.device = ctx->device->ordinal;
@@ -248,7 +279,8 @@ uint32_t tools_launch_number(const KernelWork *k) {
 void tools_done(Context *ctx, const KernelWork *k) {
   if (!k->checked || !ctx) return;
   pthread_mutex_lock(&lock);
-  if (ctx->session) session_device_done(ctx->session, k->params + k->record_at);   // its function may be gone
+  // its function may be gone
+  if (ctx->session) session_device_done(ctx->session, k->params + k->record_at);
   pthread_mutex_unlock(&lock);
 }
 
@@ -258,7 +290,9 @@ void tools_run_captured(const Context *ctx, const KernelWork *k) {
   if (session_logs_launches()) {
     SessionLaunch l = describe(ctx, NULL, true, k);
     Str text = {0};
-    session_log_text(&text, &l, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
+    session_log_text(
+        &text, &l, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes},
+        param_info, k->function);
     session_log_again(k->launch, l.device, NULL, text.data);
     str_free(&text);
   }
@@ -271,28 +305,45 @@ void tools_run_captured(const Context *ctx, const KernelWork *k) {
 
 // --- launches that are refused ---
 
-typedef struct Asked { Context *ctx; const LaunchRequest *request; Function *function; } Asked;
+typedef struct Asked {
+  Context *ctx;
+  const LaunchRequest *request;
+  Function *function;
+} Asked;
 
 static bool answer(void *user, SessionQuestion what, int attribute, int *value) {
   const Asked *a = user;
   bool known = false;
   switch (what) {
-  case SESSION_ASK_DEVICE: *value = device_attribute(a->ctx->device, attribute, &known); return known;
-  case SESSION_ASK_KERNEL: return function_attribute(value, (CUfunction_attribute)attribute, a->function) == CUDA_SUCCESS;
-  case SESSION_ASK_REQUIRED_BLOCK: *value = (int)a->function->info->reqntid[attribute]; return true;
-  case SESSION_ASK_RESIDENT: {
-    const unsigned *b = a->request->block;
-    *value = (int)vgpu_max_resident_blocks(a->function->vgpu, b[0] * b[1] * b[2], a->request->shared);
-    return true;
-  }
+    case SESSION_ASK_DEVICE:
+      *value = device_attribute(a->ctx->device, attribute, &known);
+      return known;
+    case SESSION_ASK_KERNEL:
+      return function_attribute(value, (CUfunction_attribute)attribute, a->function) ==
+             CUDA_SUCCESS;
+    case SESSION_ASK_REQUIRED_BLOCK:
+      *value = (int)a->function->info->reqntid[attribute];
+      return true;
+    case SESSION_ASK_RESIDENT: {
+      const unsigned *b = a->request->block;
+      *value = (int)vgpu_max_resident_blocks(a->function->vgpu, b[0] * b[1] * b[2],
+                                             a->request->shared);
+      return true;
+    }
   }
   return false;
 }
 
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result) {
   Function *f;
-  if (!session_tools() || result == CUDA_ERROR_INVALID_HANDLE || function_get(r->function, ctx, &f) != CUDA_SUCCESS) return;
-  SessionLaunch l = {.kernel = f->session, .shared = r->shared, .stream = stream, .device = ctx->device->ordinal, .cooperative = r->cooperative};
+  if (!session_tools() || result == CUDA_ERROR_INVALID_HANDLE ||
+      function_get(r->function, ctx, &f) != CUDA_SUCCESS)
+    return;
+  SessionLaunch l = {.kernel = f->session,
+                     .shared = r->shared,
+                     .stream = stream,
+                     .device = ctx->device->ordinal,
+                     .cooperative = r->cooperative};
   memcpy(l.grid, r->grid, sizeof l.grid);
   memcpy(l.block, r->block, sizeof l.block);
   memcpy(l.cluster, r->cluster, sizeof l.cluster);
@@ -305,26 +356,42 @@ void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUr
 static const char *kind_of(const VgpuFault *f) {
   bool checks = session_tools() & TOOL_BIT(MEMCHECK);
   switch (f->status) {
-  case VGPU_ILLEGAL_ADDRESS: case VGPU_TRAP:
-    if (f->status == VGPU_TRAP && f->classes & CLASS_SYNC && session_tools() & TOOL_BIT(SYNCCHECK)) return f->classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC) ? "barrier-misuse" : "barrier-mismatch";
-    if (!checks || (f->status == VGPU_TRAP && !(f->classes & CLASS_SURFACE))) return "launch-failure";
-    return f->classes & CLASS_ATOMIC ? "oob-atomic" : f->classes & CLASS_STORE ? "oob-write" : "oob-read";
-  case VGPU_MISALIGNED: return checks ? "misaligned" : "launch-failure";
-  case VGPU_ASSERT: return "assert";
-  case VGPU_DEADLOCK: return "hang";
-  case VGPU_STACK_OVERFLOW: return "stack-overflow";
-  default: return "launch-failure";
+    case VGPU_ILLEGAL_ADDRESS:
+    case VGPU_TRAP:
+      if (f->status == VGPU_TRAP && f->classes & CLASS_SYNC &&
+          session_tools() & TOOL_BIT(SYNCCHECK))
+        return f->classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC) ? "barrier-misuse"
+                                                                      : "barrier-mismatch";
+      if (!checks || (f->status == VGPU_TRAP && !(f->classes & CLASS_SURFACE)))
+        return "launch-failure";
+      return f->classes & CLASS_ATOMIC  ? "oob-atomic"
+             : f->classes & CLASS_STORE ? "oob-write"
+                                        : "oob-read";
+    case VGPU_MISALIGNED: return checks ? "misaligned" : "launch-failure";
+    case VGPU_ASSERT: return "assert";
+    case VGPU_DEADLOCK: return "hang";
+    case VGPU_STACK_OVERFLOW: return "stack-overflow";
+    default: return "launch-failure";
   }
 }
 
 void tools_fault(const KernelWork *k, const VgpuFault *fault) {
   Arena arena = {0};
   const SitePlace *places = NULL;
-  uint32_t nplaces = fault->module && fault->loc ? weave_places(&arena, fault->module, fault->loc, &places) : 0;
+  uint32_t nplaces = fault->module && fault->loc
+                         ? weave_places(&arena, fault->module, fault->loc, &places)
+                         : 0;
   const char *text = fault->text;
-  if (fault->what_bytes) text = arena_printf(&arena, "%.*s%s%s", (int)fault->what_bytes, fault->text, nplaces ? "" : "; at ", nplaces ? "" : fault->place);
-  SessionFinding f = {.kind = kind_of(fault), .text = text, .kernel = k->function->session, .launch = k->launch, .places = places,
-                      .nplaces = nplaces, .has_thread = fault->what_bytes != 0};
+  if (fault->what_bytes)
+    text = arena_printf(&arena, "%.*s%s%s", (int)fault->what_bytes, fault->text,
+                        nplaces ? "" : "; at ", nplaces ? "" : fault->place);
+  SessionFinding f = {.kind = kind_of(fault),
+                      .text = text,
+                      .kernel = k->function->session,
+                      .launch = k->launch,
+                      .places = places,
+                      .nplaces = nplaces,
+                      .has_thread = fault->what_bytes != 0};
   memcpy(f.block, fault->block, sizeof f.block);
   memcpy(f.thread, fault->thread, sizeof f.thread);
   if (fault->status == VGPU_ILLEGAL_ADDRESS || fault->status == VGPU_MISALIGNED) {

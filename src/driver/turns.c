@@ -1,7 +1,9 @@
-// Turns: with `--workers=1` the work of all streams runs one after the other, in the order in which it was submitted, so that a run can be repeated.
+// Turns: with `--workers=1` the work of all streams runs one after the other, in the order in which
+// it was submitted, so that a run can be repeated.
 //
-// What waits for something that was submitted later (a kernel that polls a flag, a value that a stream waits for) would keep its turn for ever: after a while without
-// any end it no longer holds the others up.
+// What waits for something that was submitted later (a kernel that polls a flag, a value that a
+// stream waits for) would keep its turn for ever: after a while without any end it no longer holds
+// the others up.
 #include "driver/driver.h"
 
 #include <errno.h>

@@ -1,7 +1,12 @@
 // User objects: a program's resource that lives as long as the graphs that need it.
 #include "driver/driver.h"
 
-typedef struct UserObject { ObjectKind kind; _Atomic int refs; void *data; CUhostFn destroy; } UserObject;
+typedef struct UserObject {
+  ObjectKind kind;
+  _Atomic int refs;
+  void *data;
+  CUhostFn destroy;
+} UserObject;
 
 static void release(UserObject *o, unsigned n) {
   if (atomic_fetch_sub(&o->refs, (int)n) > (int)n) return;
@@ -17,13 +22,16 @@ void user_refs_retain(Graph *to, const Graph *from) {
 }
 
 void user_refs_release(Graph *g) {
-  for (uint32_t i = 0; i < g->users.len; i++) release((UserObject *)g->users.data[i].object, g->users.data[i].count);
+  for (uint32_t i = 0; i < g->users.len; i++)
+    release((UserObject *)g->users.data[i].object, g->users.data[i].count);
   g->users.len = 0;
 }
 
-CUresult cuUserObjectCreate(CUuserObject *out, void *data, CUhostFn destroy, unsigned refs, unsigned flags) {
+CUresult cuUserObjectCreate(CUuserObject *out, void *data, CUhostFn destroy, unsigned refs,
+                            unsigned flags) {
   TRY(driver_check());
-  if (!out || !destroy || !refs || refs > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !destroy || !refs || refs > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+    return CUDA_ERROR_INVALID_VALUE;
   UserObject *o = object_new(OBJECT_USER, sizeof *o);
   o->refs = (int)refs;
   o->data = data;
@@ -52,7 +60,8 @@ CUresult cuUserObjectRelease(CUuserObject handle, unsigned count) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned count, unsigned flags) {
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned count,
+                                 unsigned flags) {
   UserObject *o;
   Graph *g = object_get(graph, OBJECT_GRAPH);
   if (!g || flags > CU_GRAPH_USER_OBJECT_MOVE) return CUDA_ERROR_INVALID_VALUE;

@@ -8,30 +8,39 @@ static bool is_there(uint64_t base, uint64_t size) {
 
 static CUresult run(const Work *w, uint64_t seq) {
   switch (w->kind) {
-  case WORK_KERNEL:
-    if (w->kernel.inputs) session_inputs_ready(w->kernel.inputs, is_there);
-    return launch_run(w->ctx, &w->kernel);
-  case WORK_COPY: copy_run(&w->copy); shadow_copied(&w->copy); return CUDA_SUCCESS;
-  case WORK_SET: set_run(&w->set); shadow_was_set(&w->set); return CUDA_SUCCESS;
-  case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
-  case WORK_MEMOPS: return memops_run(w->memops.ops, w->memops.count);
-  case WORK_ALLOC: graph_memory_set_live(w->alloc.memory); session_shadow_unwritten(graph_memory_address(w->alloc.memory), NULL); return CUDA_SUCCESS;
-  case WORK_FREE: memory_free_now(w->free); return CUDA_SUCCESS;
-  case WORK_GRAPH: return plan_run(w->plan, seq);
-  case WORK_WAIT: {
-    pthread_mutex_lock(&queue_lock);
-    Stream *s = w->event->stream;
-    uint64_t last = w->event->seq;
-    if (s) stream_retain(s);
-    pthread_mutex_unlock(&queue_lock);
-    if (!s) return CUDA_SUCCESS;
-    queue_wait(s, last);
-    pthread_mutex_lock(&queue_lock);
-    stream_release(s);
-    pthread_mutex_unlock(&queue_lock);
-    return CUDA_SUCCESS;
-  }
-  default: return CUDA_SUCCESS;
+    case WORK_KERNEL:
+      if (w->kernel.inputs) session_inputs_ready(w->kernel.inputs, is_there);
+      return launch_run(w->ctx, &w->kernel);
+    case WORK_COPY:
+      copy_run(&w->copy);
+      shadow_copied(&w->copy);
+      return CUDA_SUCCESS;
+    case WORK_SET:
+      set_run(&w->set);
+      shadow_was_set(&w->set);
+      return CUDA_SUCCESS;
+    case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
+    case WORK_MEMOPS: return memops_run(w->memops.ops, w->memops.count);
+    case WORK_ALLOC:
+      graph_memory_set_live(w->alloc.memory);
+      session_shadow_unwritten(graph_memory_address(w->alloc.memory), NULL);
+      return CUDA_SUCCESS;
+    case WORK_FREE: memory_free_now(w->free); return CUDA_SUCCESS;
+    case WORK_GRAPH: return plan_run(w->plan, seq);
+    case WORK_WAIT: {
+      pthread_mutex_lock(&queue_lock);
+      Stream *s = w->event->stream;
+      uint64_t last = w->event->seq;
+      if (s) stream_retain(s);
+      pthread_mutex_unlock(&queue_lock);
+      if (!s) return CUDA_SUCCESS;
+      queue_wait(s, last);
+      pthread_mutex_lock(&queue_lock);
+      stream_release(s);
+      pthread_mutex_unlock(&queue_lock);
+      return CUDA_SUCCESS;
+    }
+    default: return CUDA_SUCCESS;
   }
 }
 
@@ -41,7 +50,7 @@ CUresult work_run(const Work *w, uint64_t seq) {
     w->event->time_ns = clock_ns();
     return CUDA_SUCCESS;
   }
-  if (w->kind == WORK_CALLBACK) {             // told about errors, not skipped
+  if (w->kind == WORK_CALLBACK) {  // told about errors, not skipped
     w->callback.fn(w->callback.stream, (CUresult)w->ctx->error, w->callback.user);
     return CUDA_SUCCESS;
   }
@@ -56,25 +65,25 @@ void work_copy(Work *to, const Work *from) {
   *to = *from;
   to->outputs = NULL;
   switch (from->kind) {
-  case WORK_KERNEL: {
-    size_t n = from->kernel.function->info->param_bytes;
-    to->kernel.params = mem_alloc(MAX(n, 1));
-    memcpy(to->kernel.params, from->kernel.params, n);
-    to->kernel.inputs = NULL;
-    break;
-  }
-  case WORK_MEMOPS: {
-    size_t n = sizeof *from->memops.ops * from->memops.count;
-    to->memops.ops = mem_alloc(MAX(n, 1));
-    memcpy(to->memops.ops, from->memops.ops, n);
-    break;
-  }
-  case WORK_RECORD:
-  case WORK_WAIT: event_retain(to->event); break;
-  case WORK_GRAPH: plan_retain(to->plan); break;
-  case WORK_ALLOC: graph_memory_retain(to->alloc.memory); break;
-  case WORK_COPY: CHECK(!from->copy.staged); break;
-  default: break;
+    case WORK_KERNEL: {
+      size_t n = from->kernel.function->info->param_bytes;
+      to->kernel.params = mem_alloc(MAX(n, 1));
+      memcpy(to->kernel.params, from->kernel.params, n);
+      to->kernel.inputs = NULL;
+      break;
+    }
+    case WORK_MEMOPS: {
+      size_t n = sizeof *from->memops.ops * from->memops.count;
+      to->memops.ops = mem_alloc(MAX(n, 1));
+      memcpy(to->memops.ops, from->memops.ops, n);
+      break;
+    }
+    case WORK_RECORD:
+    case WORK_WAIT: event_retain(to->event); break;
+    case WORK_GRAPH: plan_retain(to->plan); break;
+    case WORK_ALLOC: graph_memory_retain(to->alloc.memory); break;
+    case WORK_COPY: CHECK(!from->copy.staged); break;
+    default: break;
   }
 }
 
@@ -82,18 +91,18 @@ void work_free(Work *w) {
   session_outputs_free(w->outputs);
   w->outputs = NULL;
   switch (w->kind) {
-  case WORK_KERNEL:
-    tools_done(w->ctx, &w->kernel);
-    session_inputs_free(w->kernel.inputs);
-    free(w->kernel.params);
-    break;
-  case WORK_COPY: free(w->copy.staged); break;
-  case WORK_MEMOPS: free(w->memops.ops); break;
-  case WORK_RECORD:
-  case WORK_WAIT: event_release(w->event); break;
-  case WORK_GRAPH: plan_release(w->plan); break;
-  case WORK_ALLOC: graph_memory_release(w->alloc.memory); break;
-  default: break;
+    case WORK_KERNEL:
+      tools_done(w->ctx, &w->kernel);
+      session_inputs_free(w->kernel.inputs);
+      free(w->kernel.params);
+      break;
+    case WORK_COPY: free(w->copy.staged); break;
+    case WORK_MEMOPS: free(w->memops.ops); break;
+    case WORK_RECORD:
+    case WORK_WAIT: event_release(w->event); break;
+    case WORK_GRAPH: plan_release(w->plan); break;
+    case WORK_ALLOC: graph_memory_release(w->alloc.memory); break;
+    default: break;
   }
   w->kind = WORK_EMPTY;
 }

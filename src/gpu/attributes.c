@@ -1,5 +1,6 @@
-// Properties and occupancy of kernels: what the program asks about is the code that runs; what it sets is set on both. The list of
-// parameters, the name and the module are the original's: what we add stays out of sight.
+// Properties and occupancy of kernels: what the program asks about is the code that runs; what it
+// sets is set on both. The list of parameters, the name and the module are the original's: what we
+// add stays out of sight.
 #include "gpu/modules.h"
 
 // What stands for a handle; the handle itself where we know nothing of it.
@@ -13,7 +14,9 @@ static void set(CUfunction handle, FunctionSetting s) {
   if (f) gpu_function_set(f, s);
 }
 
-CUresult gpu_cuFuncGetAttribute(int *out, CUfunction_attribute a, CUfunction f) { return gpu_real.cuFuncGetAttribute(out, a, target_of(f)); }
+CUresult gpu_cuFuncGetAttribute(int *out, CUfunction_attribute a, CUfunction f) {
+  return gpu_real.cuFuncGetAttribute(out, a, target_of(f));
+}
 
 CUresult gpu_cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int value) {
   GPU_TRY(gpu_real.cuFuncSetAttribute(f, a, value));
@@ -51,36 +54,51 @@ CUresult gpu_cuKernelGetAttribute(int *out, CUfunction_attribute a, CUkernel k, 
 
 CUresult gpu_cuKernelSetAttribute(CUfunction_attribute a, int value, CUkernel k, CUdevice d) {
   GPU_TRY(gpu_real.cuKernelSetAttribute(a, value, k, d));
-  set((CUfunction)k, (FunctionSetting){.kind = SET_ATTRIBUTE, .attribute = (int)a, .value = value, .of_kernel = true, .device = d});
+  set((CUfunction)k, (FunctionSetting){.kind = SET_ATTRIBUTE,
+                                       .attribute = (int)a,
+                                       .value = value,
+                                       .of_kernel = true,
+                                       .device = d});
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuKernelSetCacheConfig(CUkernel k, CUfunc_cache config, CUdevice d) {
   GPU_TRY(gpu_real.cuKernelSetCacheConfig(k, config, d));
-  set((CUfunction)k, (FunctionSetting){.kind = SET_CACHE, .value = (int)config, .of_kernel = true, .device = d});
+  set((CUfunction)k,
+      (FunctionSetting){.kind = SET_CACHE, .value = (int)config, .of_kernel = true, .device = d});
   return CUDA_SUCCESS;
 }
 
 // --- occupancy ---
 
-CUresult gpu_cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction f, int blocks, int threads) {
+CUresult gpu_cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction f, int blocks,
+                                                     int threads) {
   return gpu_real.cuOccupancyAvailableDynamicSMemPerBlock(out, target_of(f), blocks, threads);
 }
-CUresult gpu_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction f, int threads, size_t shared) {
+CUresult gpu_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction f, int threads,
+                                                         size_t shared) {
   return gpu_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(out, target_of(f), threads, shared);
 }
-CUresult gpu_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction f, int threads, size_t shared, unsigned flags) {
-  return gpu_real.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, target_of(f), threads, shared, flags);
+CUresult gpu_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction f,
+                                                                  int threads, size_t shared,
+                                                                  unsigned flags) {
+  return gpu_real.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, target_of(f), threads,
+                                                                       shared, flags);
 }
 CUresult gpu_cuOccupancyMaxActiveClusters(int *out, CUfunction f, const CUlaunchConfig *config) {
   return gpu_real.cuOccupancyMaxActiveClusters(out, target_of(f), config);
 }
-CUresult gpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize size, size_t shared, int limit) {
+CUresult gpu_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
+                                              CUoccupancyB2DSize size, size_t shared, int limit) {
   return gpu_real.cuOccupancyMaxPotentialBlockSize(grid, block, target_of(f), size, shared, limit);
 }
-CUresult gpu_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize size, size_t shared, int limit, unsigned flags) {
-  return gpu_real.cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, target_of(f), size, shared, limit, flags);
+CUresult gpu_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
+                                                       CUoccupancyB2DSize size, size_t shared,
+                                                       int limit, unsigned flags) {
+  return gpu_real.cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, target_of(f), size, shared,
+                                                            limit, flags);
 }
-CUresult gpu_cuOccupancyMaxPotentialClusterSize(int *out, CUfunction f, const CUlaunchConfig *config) {
+CUresult gpu_cuOccupancyMaxPotentialClusterSize(int *out, CUfunction f,
+                                                const CUlaunchConfig *config) {
   return gpu_real.cuOccupancyMaxPotentialClusterSize(out, target_of(f), config);
 }

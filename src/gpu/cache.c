@@ -1,6 +1,7 @@
-// The cache on disk: results that a later run of the same program can use. One file for each, named by a 128-bit hash of all
-// that went into it; written beside its place and moved there, so that a reader never sees half of one. A cache that cannot be
-// used costs time, never correctness: that is said with -v, once.
+// The cache on disk: results that a later run of the same program can use. One file for each, named
+// by a 128-bit hash of all that went into it; written beside its place and moved there, so that a
+// reader never sees half of one. A cache that cannot be used costs time, never correctness: that is
+// said with -v, once.
 //
 //   file_cache_folder() says where
 //   $WARPGRIND_CACHE_LIMIT   in MiB, 1024 unless told; the files used longest ago go first
@@ -15,19 +16,24 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct Header { char magic[8]; uint64_t size; GpuHash hash; } Header;
+typedef struct Header {
+  char magic[8];
+  uint64_t size;
+  GpuHash hash;
+} Header;
 static const char magic[8] = "WGCACHE1";
-enum { TOUCH_AFTER = 3600 };          // a file's time is renewed at most once an hour
+enum { TOUCH_AFTER = 3600 };  // a file's time is renewed at most once an hour
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char folder[3072];                             // "": no cache
+static char folder[3072];  // "": no cache
 static uint64_t limit;
 
 static void set_up(void) {
   const char *mib = getenv("WARPGRIND_CACHE_LIMIT");
   Str path = {0};
   limit = (mib && *mib ? strtoull(mib, NULL, 10) : 1024) << 20;
-  if (limit && file_cache_folder(&path) && path.len < sizeof folder) memcpy(folder, path.data, path.len + 1);
+  if (limit && file_cache_folder(&path) && path.len < sizeof folder)
+    memcpy(folder, path.data, path.len + 1);
   str_free(&path);
 }
 
@@ -38,11 +44,13 @@ static bool is_off(void) {
 
 static void complain(const char *what, const char *path, const char *why) {
   static _Atomic bool said;
-  if (!atomic_exchange(&said, true)) log_verbose("the cache is not used: cannot %s %s: %s", what, path, why);
+  if (!atomic_exchange(&said, true))
+    log_verbose("the cache is not used: cannot %s %s: %s", what, path, why);
 }
 
 static void file_path(GpuHash key, const char *kind, char *path, size_t size) {
-  snprintf(path, size, "%s/%02x/%016llx%016llx.%s", folder, (unsigned)(key.high >> 56), (unsigned long long)key.high, (unsigned long long)key.low, kind);
+  snprintf(path, size, "%s/%02x/%016llx%016llx.%s", folder, (unsigned)(key.high >> 56),
+           (unsigned long long)key.high, (unsigned long long)key.low, kind);
 }
 
 static bool make_folders(char *path) {
@@ -60,7 +68,8 @@ static bool read_all(int fd, void *to, size_t n) {
     ssize_t got = read(fd, p, n);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
-    p += got, n -= (size_t)got;
+    p += got;
+    n -= (size_t)got;
   }
   return true;
 }
@@ -70,7 +79,8 @@ static bool write_all(int fd, const void *from, size_t n) {
     ssize_t put = write(fd, p, n);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return false;
-    p += put, n -= (size_t)put;
+    p += put;
+    n -= (size_t)put;
   }
   return true;
 }
@@ -86,7 +96,8 @@ bool gpu_cache_get(GpuHash key, const char *kind, Str *out) {
   }
   Header h;
   struct stat st;
-  bool ok = !fstat(fd, &st) && read_all(fd, &h, sizeof h) && !memcmp(h.magic, magic, sizeof magic) && (uint64_t)st.st_size == sizeof h + h.size;
+  bool ok = !fstat(fd, &st) && read_all(fd, &h, sizeof h) &&
+            !memcmp(h.magic, magic, sizeof magic) && (uint64_t)st.st_size == sizeof h + h.size;
   if (ok) {
     out->len = 0;
     char *data = mem_alloc(h.size + 1);
@@ -102,7 +113,7 @@ bool gpu_cache_get(GpuHash key, const char *kind, Str *out) {
     }
   }
   close(fd);
-  if (!ok) unlink(path);                              // damaged: it is made again
+  if (!ok) unlink(path);  // damaged: it is made again
   return ok;
 }
 
@@ -115,7 +126,11 @@ void gpu_cache_drop(GpuHash key, const char *kind) {
 
 // --- keeping the size ---
 
-typedef struct CacheFile { char *path; uint64_t size; int64_t when; } CacheFile;
+typedef struct CacheFile {
+  char *path;
+  uint64_t size;
+  int64_t when;
+} CacheFile;
 
 static int by_age(const void *a, const void *b) {
   const CacheFile *x = a, *y = b;
@@ -132,7 +147,9 @@ static void trim(void) {
     if (!d) continue;
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
       struct stat st;
-      if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) continue;
+      if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+          !S_ISREG(st.st_mode))
+        continue;
       Str path = {0};
       str_printf(&path, "%s/%s", sub, e->d_name);
       total += (uint64_t)st.st_blocks * 512;
@@ -171,7 +188,8 @@ void gpu_cache_put(GpuHash key, const char *kind, const void *data, size_t n) {
     complain("make a folder for", path, strerror(errno));
     return;
   }
-  snprintf(temporary, sizeof temporary, "%s/.new.%ld.%u", folder, (long)getpid(), atomic_fetch_add(&serial, 1));
+  snprintf(temporary, sizeof temporary, "%s/.new.%ld.%u", folder, (long)getpid(),
+           atomic_fetch_add(&serial, 1));
   int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
     complain("write", temporary, strerror(errno));
@@ -181,8 +199,14 @@ void gpu_cache_put(GpuHash key, const char *kind, const void *data, size_t n) {
   memcpy(h.magic, magic, sizeof magic);
   bool ok = write_all(fd, &h, sizeof h) && write_all(fd, data, n);
   int why = errno;
-  if (close(fd) && ok) ok = false, why = errno;
-  if (ok && rename(temporary, path)) ok = false, why = errno;
+  if (close(fd) && ok) {
+    ok = false;
+    why = errno;
+  }
+  if (ok && rename(temporary, path)) {
+    ok = false;
+    why = errno;
+  }
   if (!ok) {
     unlink(temporary);
     complain("write", path, strerror(why));
@@ -196,7 +220,8 @@ void gpu_cache_put(GpuHash key, const char *kind, const void *data, size_t n) {
 static GpuHash hash_file_of(void *address, GpuHash seed) {
   Dl_info info;
   struct stat st;
-  if (!address || !dladdr(address, &info) || !info.dli_fname || stat(info.dli_fname, &st)) return seed;
+  if (!address || !dladdr(address, &info) || !info.dli_fname || stat(info.dli_fname, &st))
+    return seed;
   int64_t facts[3] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
   return gpu_hash(facts, sizeof facts, seed);
 }
@@ -206,12 +231,14 @@ static void make_seed(void) {
   int driver = 0;
   if (gpu_real.cuDriverGetVersion) gpu_real.cuDriverGetVersion(&driver);
   seed = gpu_hash_text("warpgrind " WARPGRIND_VERSION, (GpuHash){0, 0});
-  seed = hash_file_of((void *)make_seed, seed);       // another build of Warpgrind, another driver of the same version
+  // another build of Warpgrind, another driver of the same version
+  seed = hash_file_of((void *)make_seed, seed);
   seed = hash_file_of((void *)gpu_real.cuInit, seed);
   const WeavePlan *plan = session_plan();
   // Everything of the plan that code depends on.
-  uint32_t facts[] = {(uint32_t)driver, session_tools(), plan->fp_kinds, gpu_fit_floor(), plan->watches, plan->race_full, plan->stop_at_error, plan->fp_full, plan->fp_flow,
-                      plan->trace_chooses, plan->find_writes, plan->one_by_one};
+  uint32_t facts[] = {(uint32_t)driver, session_tools(),     plan->fp_kinds,      gpu_fit_floor(),
+                      plan->watches,    plan->race_full,     plan->stop_at_error, plan->fp_full,
+                      plan->fp_flow,    plan->trace_chooses, plan->find_writes,   plan->one_by_one};
   seed = gpu_hash(facts, sizeof facts, seed);
 }
 

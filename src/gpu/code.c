@@ -1,4 +1,5 @@
-// What an image that the program loads holds for us: copies of the PTX we would use, as it is stored, and a hash of it.
+// What an image that the program loads holds for us: copies of the PTX we would use, as it is
+// stored, and a hash of it.
 #define _GNU_SOURCE
 #include "gpu/modules.h"
 
@@ -19,8 +20,9 @@ static void list_targets(const Image *image, ImageEntryKind kind, Str *out) {
   if (out->len) out->data[--out->len] = 0;
 }
 
-// Why there is nothing for us in the image, from its table of contents alone: libraries with hundreds of megabytes of machine code
-// are loaded too, and nobody may ever ask. What image_choose_ptx would say looks into the code.
+// Why there is nothing for us in the image, from its table of contents alone: libraries with
+// hundreds of megabytes of machine code are loaded too, and nobody may ever ask. What
+// image_choose_ptx would say looks into the code.
 static bool has_no_ptx(GpuCode *c, const Image *image, unsigned sm) {
   Str ptx = {0}, elf = {0}, lto = {0}, text = {0};
   char suffix = 0;
@@ -32,18 +34,26 @@ static bool has_no_ptx(GpuCode *c, const Image *image, unsigned sm) {
   list_targets(image, IMAGE_ENTRY_PTX, &ptx);
   list_targets(image, IMAGE_ENTRY_ELF, &elf);
   list_targets(image, IMAGE_ENTRY_LTO, &lto);
-  if (ptx.len) str_printf(&text, "there is PTX only for%s, which does not fit compute capability %u.%u", ptx.data, sm / 10, sm % 10);
+  if (ptx.len)
+    str_printf(&text, "there is PTX only for%s, which does not fit compute capability %u.%u",
+               ptx.data, sm / 10, sm % 10);
   else str_add(&text, "there is no PTX");
-  if (elf.len) str_printf(&text, "%s machine code for%s", ptx.len ? ", besides" : ", only", elf.data);
-  if (lto.len) str_printf(&text, "%s link-time code for%s", ptx.len || elf.len ? ", and" : ", only", lto.data);
+  if (elf.len)
+    str_printf(&text, "%s machine code for%s", ptx.len ? ", besides" : ", only", elf.data);
+  if (lto.len)
+    str_printf(&text, "%s link-time code for%s", ptx.len || elf.len ? ", and" : ", only", lto.data);
   c->reason = arena_strdup(&c->arena, text.data);
-  c->cure = arena_printf(&c->arena, "nvcc -gencode arch=compute_%u%.1s,code=compute_%u%.1s%s", sm, &suffix, sm, &suffix, lto.len ? " instead of -dlto" : "");
-  str_free(&ptx), str_free(&elf), str_free(&lto), str_free(&text);
+  c->cure = arena_printf(&c->arena, "nvcc -gencode arch=compute_%u%.1s,code=compute_%u%.1s%s", sm,
+                         &suffix, sm, &suffix, lto.len ? " instead of -dlto" : "");
+  str_free(&ptx);
+  str_free(&elf);
+  str_free(&lto);
+  str_free(&text);
   return true;
 }
 
-// Debug text inside machine code is PTX too, but what it was compiled with is not known: only worth it for a tool, and not for
-// large libraries, which would have to be unpacked.
+// Debug text inside machine code is PTX too, but what it was compiled with is not known: only worth
+// it for a tool, and not for large libraries, which would have to be unpacked.
 static int choice_flags(const Image *image) {
   enum { LARGE = 16 << 20 };
   uint64_t bytes = 0;
@@ -51,7 +61,8 @@ static int choice_flags(const Image *image) {
   return session_tools() && bytes < LARGE ? IMAGE_USE_DEBUG_PTX : 0;
 }
 
-// The machine code a driver would take: of the device's own generation, not newer, as near as possible.
+// The machine code a driver would take: of the device's own generation, not newer, as near as
+// possible.
 static const ImageEntry *best_machine_code(const Image *image, unsigned object, unsigned sm) {
   const ImageEntry *best = NULL;
   for (uint32_t i = 0; i < image->entries.len; i++) {
@@ -67,17 +78,21 @@ static void note_age(GpuCode *c, const Image *image, const ImageEntry *ptx, unsi
   const ImageEntry *elf = best_machine_code(image, ptx->object, sm);
   if (!elf || c->note || (elf->arch <= ptx->arch && !(elf->suffix && !ptx->suffix))) return;
   char have[24], would[24];
-  c->note = arena_printf(&c->arena, "its PTX is for %s; without Warpgrind the driver runs the machine code for %s", image_entry_target(ptx, have),
-                         image_entry_target(elf, would));
+  c->note = arena_printf(
+      &c->arena, "its PTX is for %s; without Warpgrind the driver runs the machine code for %s",
+      image_entry_target(ptx, have), image_entry_target(elf, would));
 }
 
 static void describe(GpuCode *c, const Image *image, const char *path) {
   char target[24];
   const char *source = c->nunits ? c->units[0].source : "";
-  c->what = c->nunits ? arena_printf(&c->arena, "%s, %s%s", image_kind_name(image->kind), image_entry_target(&c->units[0], target),
+  c->what = c->nunits ? arena_printf(&c->arena, "%s, %s%s", image_kind_name(image->kind),
+                                     image_entry_target(&c->units[0], target),
                                      c->nunits > 1 ? ", linked from several files" : "")
                       : arena_strdup(&c->arena, image_kind_name(image->kind));
-  c->name = arena_strdup(&c->arena, source[0] ? base_name(source) : path ? base_name(path) : image_kind_name(image->kind));
+  c->name = arena_strdup(&c->arena, source[0] ? base_name(source)
+                                    : path    ? base_name(path)
+                                              : image_kind_name(image->kind));
 }
 
 static void copy_units(GpuCode *c, const Image *image, const ImageEntryList *chosen) {
@@ -86,7 +101,7 @@ static void copy_units(GpuCode *c, const Image *image, const ImageEntryList *cho
     ImageEntry e = chosen->data[i];
     c->hash = gpu_hash(e.raw, e.raw_size, c->hash);
     c->hash = gpu_hash_text(e.options, c->hash);
-    void *raw = arena_alloc(&c->arena, e.raw_size + 1);      // the image may be gone when we need it
+    void *raw = arena_alloc(&c->arena, e.raw_size + 1);  // the image may be gone when we need it
     memcpy(raw, e.raw, e.raw_size);
     e.raw = raw;
     e.options = arena_strdup(&c->arena, e.options);
@@ -106,7 +121,8 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
     if (!gpu_linked_code(data, size, c)) c->reason = arena_strdup(&c->arena, err.text);
     return;
   }
-  if (image.kind == IMAGE_CUBIN && (gpu_linked_code(image.data, image.size, c) || gpu_stamped_code(&image, c))) {
+  if (image.kind == IMAGE_CUBIN &&
+      (gpu_linked_code(image.data, image.size, c) || gpu_stamped_code(&image, c))) {
     describe(c, &image, path);
     image_close(&image);
     return;
@@ -116,7 +132,7 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
   if ((flags || !has_no_ptx(c, &image, sm)) && image_choose_ptx(&image, sm, flags, &chosen, &err)) {
     copy_units(c, &image, &chosen);
     for (uint32_t i = 0; i < chosen.len; i++) note_age(c, &image, &chosen.data[i], sm);
-  } else if (!has_no_ptx(c, &image, sm)) {             // one of several objects has none
+  } else if (!has_no_ptx(c, &image, sm)) {  // one of several objects has none
     c->reason = arena_strdup(&c->arena, err.text);
   }
   vec_free(&chosen);
@@ -126,7 +142,8 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
 
 void gpu_code_close(GpuCode *c) { arena_free(&c->arena); }
 
-bool gpu_code_text(const GpuCode *c, uint32_t unit, Arena *a, const char **text, size_t *len, Error *err) {
+bool gpu_code_text(const GpuCode *c, uint32_t unit, Arena *a, const char **text, size_t *len,
+                   Error *err) {
   return image_entry_text(&c->units[unit], a, text, len, err);
 }
 
@@ -137,7 +154,12 @@ void gpu_code_tell(GpuFunction *f) {
   SessionCode *units = mem_alloc(sizeof *units * m->code.nunits);
   Error err = {{0}};
   uint32_t n = 0;
-  while (n < m->code.nunits && gpu_code_text(&m->code, n, &arena, &units[n].text, &units[n].len, &err)) units[n].name = m->code.name, units[n].options = m->code.units[n].options, n++;
+  while (n < m->code.nunits &&
+         gpu_code_text(&m->code, n, &arena, &units[n].text, &units[n].len, &err)) {
+    units[n].name = m->code.name;
+    units[n].options = m->code.units[n].options;
+    n++;
+  }
   if (n == m->code.nunits) session_code(m->session, units, n);
   free(units);
   arena_free(&arena);

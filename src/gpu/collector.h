@@ -1,25 +1,33 @@
-// A thread of ours that takes what the device has left in memory of the host, of all contexts that have something of the kind. Nobody waits for it, but kernels whose ring is full.
+// A thread of ours that takes what the device has left in memory of the host, of all contexts that
+// have something of the kind. Nobody waits for it, but kernels whose ring is full.
 #ifndef WG_GPU_COLLECTOR_H
 #define WG_GPU_COLLECTOR_H
 
 #include "gpu/gpu.h"
 
-typedef enum { GPU_IDLE, GPU_WAITS, GPU_TOOK } GpuTaken;       // IDLE: nothing can come before gpu_collector_wake. WAITS: nothing has come yet
+// IDLE: nothing can come before gpu_collector_wake. WAITS: nothing has come yet
+typedef enum { GPU_IDLE, GPU_WAITS, GPU_TOOK } GpuTaken;
 
-typedef struct GpuCollected { GpuContext *context; struct GpuCollected *next; } GpuCollected;      // the first member of what a context has
+// the first member of what a context has
+typedef struct GpuCollected {
+  GpuContext *context;
+  struct GpuCollected *next;
+} GpuCollected;
 typedef struct GpuCollector {
-  GpuTaken (*take)(GpuCollected *one);     // with the lock held
-  void (*after)(void);                     // without it, when something was taken; may be NULL
-  long pause_us;                           // when nothing was
+  GpuTaken (*take)(GpuCollected *one);  // with the lock held
+  void (*after)(void);                  // without it, when something was taken; may be NULL
+  long pause_us;                        // when nothing was
   pthread_mutex_t lock;
   pthread_cond_t more;
   GpuCollected *all;
   bool started;
 } GpuCollector;
-#define GPU_COLLECTOR(take, after, pause_us) {take, after, pause_us, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, false}
+#define GPU_COLLECTOR(take, after, pause_us) \
+  { take, after, pause_us, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, false }
 
 void gpu_collector_add(GpuCollector *k, GpuCollected *one);
-void gpu_collector_remove(GpuCollector *k, GpuCollected *one);     // with the lock held: the thread does not see it any more
+// with the lock held: the thread does not see it any more
+void gpu_collector_remove(GpuCollector *k, GpuCollected *one);
 void gpu_collector_wake(GpuCollector *k);
 
 #endif

@@ -1,28 +1,58 @@
 // Our PTX becomes code: the driver compiles and loads it.
 //
-// One unit is loaded as text, just as the driver would load the program's own PTX, so that the machine code is the same. (What
-// goes through cuLink* is compiled as relocatable code, with other calls and registers.) The driver keeps compiled PTX in its
-// own cache. Several units are an -rdc program, which was linked before too: those go through cuLink*, and we keep the result.
+// One unit is loaded as text, just as the driver would load the program's own PTX, so that the
+// machine code is the same. (What goes through cuLink* is compiled as relocatable code, with other
+// calls and registers.) The driver keeps compiled PTX in its own cache. Several units are an -rdc
+// program, which was linked before too: those go through cuLink*, and we keep the result.
 #include "gpu/modules.h"
 
 // --- what is handed over: the text, or a fatbin around it that carries the ptxas options ---
 
 static void put(Str *s, uint64_t value, size_t bytes) { str_addn(s, (const char *)&value, bytes); }
-static void pad(Str *s) { while (s->len % 8) str_addc(s, 0); }
+static void pad(Str *s) {
+  while (s->len % 8) str_addc(s, 0);
+}
 
 static void put_fatbin(Str *out, const char *text, size_t len, const ImageEntry *like) {
-  enum { HEADER = 16, ENTRY = 64, PTX = 1, FLAG_64BIT = 1, FLAG_DEBUG = 2, FLAG_LINUX = 0x10, FLAG_A = 0x100000, FLAG_F = 0x200000 };
+  enum {
+    HEADER = 16,
+    ENTRY = 64,
+    PTX = 1,
+    FLAG_64BIT = 1,
+    FLAG_DEBUG = 2,
+    FLAG_LINUX = 0x10,
+    FLAG_A = 0x100000,
+    FLAG_F = 0x200000
+  };
   unsigned major = 0, minor = 0;
   const char *version = strstr(text, ".version");
   if (version) sscanf(version, ".version %u.%u", &major, &minor);
-  size_t options_len = strlen(like->options), head = (ENTRY + 8 + options_len + 1 + 7) / 8 * 8, padded = (len + 1 + 7) / 8 * 8;
-  put(out, 0xBA55ED50u, 4), put(out, 1, 2), put(out, HEADER, 2), put(out, head + padded, 8);
-  put(out, PTX, 2), put(out, 0x0101, 2), put(out, head, 4), put(out, padded, 8);
-  put(out, 0, 4), put(out, ENTRY, 4), put(out, minor, 2), put(out, major, 2), put(out, like->arch, 4);
+  size_t options_len = strlen(like->options), head = (ENTRY + 8 + options_len + 1 + 7) / 8 * 8,
+         padded = (len + 1 + 7) / 8 * 8;
+  put(out, 0xBA55ED50u, 4);
+  put(out, 1, 2);
+  put(out, HEADER, 2);
+  put(out, head + padded, 8);
+  put(out, PTX, 2);
+  put(out, 0x0101, 2);
+  put(out, head, 4);
+  put(out, padded, 8);
+  put(out, 0, 4);
+  put(out, ENTRY, 4);
+  put(out, minor, 2);
+  put(out, major, 2);
+  put(out, like->arch, 4);
   put(out, 0, 8);
-  put(out, FLAG_64BIT | FLAG_LINUX | (like->debug ? FLAG_DEBUG : 0) | (like->suffix == 'a' ? FLAG_A : like->suffix == 'f' ? FLAG_F : 0), 8);
-  put(out, 0, 8), put(out, 0, 8);
-  put(out, ENTRY + 8, 4), put(out, options_len, 4);
+  put(out,
+      FLAG_64BIT | FLAG_LINUX | (like->debug ? FLAG_DEBUG : 0) |
+          (like->suffix == 'a'   ? FLAG_A
+           : like->suffix == 'f' ? FLAG_F
+                                 : 0),
+      8);
+  put(out, 0, 8);
+  put(out, 0, 8);
+  put(out, ENTRY + 8, 4);
+  put(out, options_len, 4);
   str_addn(out, like->options, options_len + 1);
   pad(out);
   str_addn(out, text, len + 1);
@@ -48,27 +78,33 @@ bool gpu_driver_error(Error *err, CUresult result, const char *log) {
     else if (n && log[1] && log[1] != '\n') line[n++] = ';', line[n++] = ' ';
   }
   line[n] = 0;
-  return n ? error_set(err, "the driver's compiler refuses it: %s", line) : error_set(err, "the driver cannot load it: %s", name ? name : "an unknown error");
+  return n ? error_set(err, "the driver's compiler refuses it: %s", line)
+           : error_set(err, "the driver cannot load it: %s", name ? name : "an unknown error");
 }
 
-bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err) {
+bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library,
+                   const char *name, GpuLoaded *out, Error *err) {
   *out = (GpuLoaded){.jit = *jit};
   out->jit.log = NULL;
   gpu_jit_add_log(&out->jit);
   GpuJit *j = &out->jit;
   gpu_watch_begin(name);
-  CUresult result = as_library ? gpu_real.cuLibraryLoadData(&out->library, blob, j->names, j->values, j->n, NULL, NULL, 0)
-                               : gpu_real.cuModuleLoadDataEx(&out->module, blob, j->n, j->names, j->values);
+  CUresult result = as_library ? gpu_real.cuLibraryLoadData(&out->library, blob, j->names,
+                                                            j->values, j->n, NULL, NULL, 0)
+                               : gpu_real.cuModuleLoadDataEx(&out->module, blob, j->n, j->names,
+                                                             j->values);
   gpu_watch_end();
   if (result == CUDA_SUCCESS) return true;
   gpu_driver_error(err, result, j->log);
-  out->library = NULL, out->module = NULL;
+  out->library = NULL;
+  out->module = NULL;
   gpu_unload(out);
   return false;
 }
 
 // Several units: linked to machine code, which is kept for the next time.
-static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, Str *cubin, Error *err) {
+static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, Str *cubin,
+                       Error *err) {
   GpuJit j = *jit;
   CUlinkState state;
   gpu_jit_add_log(&j);
@@ -79,8 +115,9 @@ static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit
       const char *source = code->units[i].source;
       if (jit->needs_fatbin) put_fatbin(&packed, text->data, text->len, &code->units[i]);
       else str_addn(&packed, text->data, text->len + 1);
-      result = gpu_real.cuLinkAddData_v2(state, jit->needs_fatbin ? CU_JIT_INPUT_FATBINARY : CU_JIT_INPUT_PTX, packed.data, packed.len,
-                                         source[0] ? source : "PTX", 0, NULL, NULL);
+      result = gpu_real.cuLinkAddData_v2(
+          state, jit->needs_fatbin ? CU_JIT_INPUT_FATBINARY : CU_JIT_INPUT_PTX, packed.data,
+          packed.len, source[0] ? source : "PTX", 0, NULL, NULL);
       str_free(&packed);
     }
     void *data = NULL;
@@ -98,11 +135,13 @@ static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit
 
 static GpuHash texts_key(const GpuTexts *t, const GpuJit *jit) {
   GpuHash key = gpu_jit_hash(jit, gpu_cache_seed());
-  for (uint32_t i = 0; i < t->units.len; i++) key = gpu_hash(t->units.data[i].data, t->units.data[i].len, key);
+  for (uint32_t i = 0; i < t->units.len; i++)
+    key = gpu_hash(t->units.data[i].data, t->units.data[i].len, key);
   return key;
 }
 
-static bool load_linked(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err) {
+static bool load_linked(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library,
+                        const char *name, GpuLoaded *out, Error *err) {
   uint32_t sm = gpu_device_sm();
   GpuHash key = t->has_key ? t->key : gpu_hash(&sm, sizeof sm, texts_key(t, jit));
   GpuJit load = {.copies = jit->copies};
@@ -124,8 +163,10 @@ static bool load_linked(const GpuTexts *t, const GpuCode *code, const GpuJit *ji
   return ok;
 }
 
-bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err) {
-  if (code->nunits > 1 || code->relocatable) return load_linked(t, code, jit, as_library, name, out, err);
+bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library,
+                    const char *name, GpuLoaded *out, Error *err) {
+  if (code->nunits > 1 || code->relocatable)
+    return load_linked(t, code, jit, as_library, name, out, err);
   Str packed = {0};
   gpu_pack_text(&t->units.data[0], code, jit, &packed);
   bool ok = gpu_load_blob(packed.data, packed.len, jit, as_library, name, out, err);
@@ -137,5 +178,6 @@ void gpu_unload(GpuLoaded *l) {
   if (l->module) gpu_real.cuModuleUnload(l->module);
   if (l->library) gpu_real.cuLibraryUnload(l->library);
   gpu_jit_free(&l->jit);
-  l->module = NULL, l->library = NULL;
+  l->module = NULL;
+  l->library = NULL;
 }

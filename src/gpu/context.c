@@ -1,4 +1,5 @@
-// What we keep for each context, from the first time we see it until it is destroyed or the process ends.
+// What we keep for each context, from the first time we see it until it is destroyed or the process
+// ends.
 #define _GNU_SOURCE
 
 #include "gpu/gpu.h"
@@ -9,10 +10,14 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map contexts;                        // CUcontext -> GpuContext; those that are gone stay in memory
-static _Atomic uint32_t epoch = 1;             // changes when one of them goes
-static _Thread_local struct { CUcontext handle; GpuContext *context; uint32_t epoch; } last;
-static int owner;                              // the process that made them: a forked child cannot use them
+static U64Map contexts;             // CUcontext -> GpuContext; those that are gone stay in memory
+static _Atomic uint32_t epoch = 1;  // changes when one of them goes
+static _Thread_local struct {
+  CUcontext handle;
+  GpuContext *context;
+  uint32_t epoch;
+} last;
+static int owner;  // the process that made them: a forked child cannot use them
 static bool ending;
 
 // --- how the session reaches a device ---
@@ -21,7 +26,8 @@ GpuEntered gpu_context_enter(GpuContext *c) {
   GpuEntered e = {gpu_quiet_begin(), false, true};
   CUcontext current = NULL;
   gpu_real.cuCtxGetCurrent(&current);
-  if (current != c->handle) e.pushed = e.ok = gpu_real.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
+  if (current != c->handle)
+    e.pushed = e.ok = gpu_real.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
   return e;
 }
 
@@ -34,7 +40,8 @@ void gpu_context_leave(GpuEntered e) {
 static bool map_host(void *user, void *p, size_t size, uint64_t *device_address) {
   CUdeviceptr address = 0;
   GpuEntered e = gpu_context_enter(user);
-  bool ok = e.ok && gpu_real.cuMemHostRegister_v2(p, size, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS;
+  bool ok = e.ok &&
+            gpu_real.cuMemHostRegister_v2(p, size, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS;
   if (ok && gpu_real.cuMemHostGetDevicePointer_v2(&address, p, 0) != CUDA_SUCCESS) {
     gpu_real.cuMemHostUnregister(p);
     ok = false;
@@ -44,7 +51,8 @@ static bool map_host(void *user, void *p, size_t size, uint64_t *device_address)
   return ok;
 }
 
-// At the end of the process, and where kernels are still running, it is left to the driver: this would wait for them.
+// At the end of the process, and where kernels are still running, it is left to the driver: this
+// would wait for them.
 static void unmap_host(void *user, void *p) {
   GpuContext *c = user;
   if (ending || !c->settled) return;
@@ -58,7 +66,8 @@ static uint64_t alloc(void *user, size_t size) {
   CUdeviceptr p = 0;
   GpuEntered e = gpu_context_enter(c);
   if (e.ok && c->stream && gpu_real.cuMemAlloc_v2(&p, size) == CUDA_SUCCESS &&
-      (gpu_real.cuMemsetD8Async(p, 0, size, c->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(c->stream) != CUDA_SUCCESS)) {
+      (gpu_real.cuMemsetD8Async(p, 0, size, c->stream) != CUDA_SUCCESS ||
+       gpu_real.cuStreamSynchronize(c->stream) != CUDA_SUCCESS)) {
     gpu_real.cuMemFree_v2(p);
     p = 0;
   }
@@ -66,13 +75,15 @@ static uint64_t alloc(void *user, size_t size) {
   return p;
 }
 
-// Only asked for when the context goes, and with it goes its memory; cuMemFree would wait for every kernel.
+// Only asked for when the context goes, and with it goes its memory; cuMemFree would wait for every
+// kernel.
 static void free_memory(void *user, uint64_t p) {}
 
 static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
   GpuContext *c = user;
   GpuEntered e = gpu_context_enter(c);
-  bool ok = e.ok && c->stream && gpu_real.cuMemcpyDtoHAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
+  bool ok = e.ok && c->stream &&
+            gpu_real.cuMemcpyDtoHAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
             gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
   gpu_context_leave(e);
   return ok;
@@ -81,7 +92,8 @@ static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
 static bool write_memory(void *user, uint64_t to, const void *from, size_t size) {
   GpuContext *c = user;
   GpuEntered e = gpu_context_enter(c);
-  bool ok = e.ok && c->stream && gpu_real.cuMemcpyHtoDAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
+  bool ok = e.ok && c->stream &&
+            gpu_real.cuMemcpyHtoDAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
             gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
   gpu_context_leave(e);
   return ok;
@@ -89,10 +101,19 @@ static bool write_memory(void *user, uint64_t to, const void *from, size_t size)
 
 static bool settle(void *user);
 
-static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory, .write = write_memory, .settle = settle,
-                                     .fill = gpu_shadow_fill, .move = gpu_shadow_move, .give_back = gpu_shadow_give_back};
+static const SessionDeviceOps ops = {.map_host = map_host,
+                                     .unmap_host = unmap_host,
+                                     .alloc = alloc,
+                                     .free = free_memory,
+                                     .read = read_memory,
+                                     .write = write_memory,
+                                     .settle = settle,
+                                     .fill = gpu_shadow_fill,
+                                     .move = gpu_shadow_move,
+                                     .give_back = gpu_shadow_give_back};
 
-// --- waiting for a context's work, with patience but not for ever: a kernel may wait for something the host does later ---
+// --- waiting for a context's work, with patience but not for ever: a kernel may wait for something
+// the host does later ---
 
 typedef struct Settle {
   pthread_mutex_t lock;
@@ -103,7 +124,7 @@ typedef struct Settle {
   int holders;
 } Settle;
 
-static void let_go(Settle *s) {                // with its lock held
+static void let_go(Settle *s) {  // with its lock held
   bool last_one = --s->holders == 0;
   pthread_mutex_unlock(&s->lock);
   if (last_one) free(s);
@@ -123,7 +144,8 @@ static void *synchronize(void *user) {
 
 enum { PATIENCE_S = 2 };
 
-// For drivers that cannot record an event for a whole context: a thread that waits, and may go on waiting without us.
+// For drivers that cannot record an event for a whole context: a thread that waits, and may go on
+// waiting without us.
 static bool wait_in_thread(GpuContext *c, CUresult *result) {
   Settle *s = mem_alloc(sizeof *s);
   pthread_t thread;
@@ -166,7 +188,8 @@ static bool wait_a_while(GpuContext *c, CUresult *result) {
   bool finished = false;
   *result = CUDA_ERROR_NOT_SUPPORTED;
   GpuEntered e = gpu_context_enter(c);
-  bool recorded = e.ok && c->event && gpu_real.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
+  bool recorded = e.ok && c->event &&
+                  gpu_real.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
   if (recorded) finished = wait_for_event(c, result);
   gpu_context_leave(e);
   if (!recorded) finished = wait_in_thread(c, result);
@@ -181,7 +204,8 @@ static bool settle(void *user) {
 bool gpu_context_settle(GpuContext *c) {
   CUresult result;
   bool finished = wait_a_while(c, &result);
-  if (!finished) log_line("kernels are still running: what they have not counted yet is not in the report");
+  if (!finished)
+    log_line("kernels are still running: what they have not counted yet is not in the report");
   if (finished && result != CUDA_SUCCESS) gpu_fault_in(c, result);
   return finished && result == CUDA_SUCCESS;
 }
@@ -200,10 +224,14 @@ static void open_session(GpuContext *c) {
   Error err = {{0}};
   GpuEntered e = gpu_context_enter(c);
   if (gpu_real.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) c->stream = NULL;
-  if (!gpu_real.cuCtxRecordEvent || gpu_real.cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) c->event = NULL;
+  if (!gpu_real.cuCtxRecordEvent ||
+      gpu_real.cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    c->event = NULL;
   gpu_context_leave(e);
   size_t memory = 0;
-  if (gpu_real.cuDeviceTotalMem_v2 && gpu_real.cuDeviceTotalMem_v2(&memory, c->device) == CUDA_SUCCESS) session_quarantine_open(c->device, memory);
+  if (gpu_real.cuDeviceTotalMem_v2 &&
+      gpu_real.cuDeviceTotalMem_v2(&memory, c->device) == CUDA_SUCCESS)
+    session_quarantine_open(c->device, memory);
   atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
   gpu_outputs_open(c);
   gpu_inputs_open(c);
@@ -231,9 +259,10 @@ static GpuContext *meet(CUcontext handle) {
   }
   if (!owner) {
     owner = getpid();
-    atexit(gpu_contexts_end);                  // before the driver's own end, which it registered earlier
+    atexit(gpu_contexts_end);  // before the driver's own end, which it registered earlier
   }
-  if ((session_tools() || session_wants_outputs() || session_wants_inputs()) && !ending) open_session(c);
+  if ((session_tools() || session_wants_outputs() || session_wants_inputs()) && !ending)
+    open_session(c);
   u64map_put(&contexts, (uintptr_t)handle, c);
   return c;
 }
@@ -259,7 +288,8 @@ GpuContext *gpu_context_current(void) {
 
 GpuContext *gpu_context_of_stream(CUstream s) {
   CUcontext handle = NULL;
-  if (!s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD || !gpu_real.cuStreamGetCtx) return gpu_context_current();
+  if (!s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD || !gpu_real.cuStreamGetCtx)
+    return gpu_context_current();
   if (gpu_real.cuStreamGetCtx(s, &handle) != CUDA_SUCCESS || !handle) return gpu_context_current();
   return gpu_context_of(handle);
 }
@@ -270,7 +300,7 @@ static void close_session(GpuContext *c) {
   gpu_waiting_end(c);
   SessionDevice *session = atomic_exchange(&c->session, NULL);
   if (!session) return;
-  while (atomic_load(&c->users)) sched_yield();            // launches that are filling in their record
+  while (atomic_load(&c->users)) sched_yield();  // launches that are filling in their record
   c->settled = gpu_context_settle(c);
   gpu_outputs_close(c);
   gpu_inputs_close(c);
@@ -314,25 +344,28 @@ static void forget(CUcontext handle, bool gone, bool primary) {
   atomic_fetch_add_explicit(&epoch, 1, memory_order_release);
 }
 
-// NULL: it is not active. It is held by somebody then, so that letting go of it again does not end it.
+// NULL: it is not active. It is held by somebody then, so that letting go of it again does not end
+// it.
 static CUcontext primary_of(CUdevice device) {
   unsigned flags;
   int active = 0;
   CUcontext primary = NULL;
-  if (gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active) return NULL;
+  if (gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active)
+    return NULL;
   if (gpu_real.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) return NULL;
   gpu_real.cuDevicePrimaryCtxRelease_v2(device);
   return primary;
 }
 
-// Reads all counters while the driver is still there; kernels launched after this run as the program made them.
+// Reads all counters while the driver is still there; kernels launched after this run as the
+// program made them.
 void gpu_contexts_end(void) {
   uint32_t it = 0;
   uint64_t handle;
   void *value;
   if (owner != getpid()) return;
   ending = true;
-  for (;;) {                                   // closing one takes its time, and no lock is held meanwhile
+  for (;;) {  // closing one takes its time, and no lock is held meanwhile
     GpuContext *open = NULL;
     pthread_mutex_lock(&lock);
     for (it = 0; !open && u64map_next(&contexts, &it, &handle, &value);)
@@ -346,7 +379,8 @@ void gpu_contexts_end(void) {
 // --- the program's calls ---
 
 static bool refused(CUresult r) {
-  return r == CUDA_ERROR_INVALID_CONTEXT || r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED || r == CUDA_ERROR_DEINITIALIZED;
+  return r == CUDA_ERROR_INVALID_CONTEXT || r == CUDA_ERROR_INVALID_VALUE ||
+         r == CUDA_ERROR_NOT_INITIALIZED || r == CUDA_ERROR_DEINITIALIZED;
 }
 
 static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
@@ -355,7 +389,8 @@ static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
   session_destroyed(SESSION_CONTEXT_GONE, ctx);
   CUresult result = real(ctx);
   if (refused(result)) session_created(ctx);
-  if (ctx) forget(ctx, !refused(result), false);   // after a fault it returns that, and the context is gone all the same
+  // after a fault it returns that, and the context is gone all the same
+  if (ctx) forget(ctx, !refused(result), false);
   return result;
 }
 
@@ -364,8 +399,9 @@ CUresult gpu_cuCtxDestroy(CUcontext ctx) { return destroy(ctx, gpu_real.cuCtxDes
 
 // Green contexts: not described in cuda/api.def.
 CUresult gpu_cuGreenCtxDestroy(CUgreenCtx green) {
-  CUresult (*context_of)(CUcontext *, CUgreenCtx) = (CUresult (*)(CUcontext *, CUgreenCtx))gpu_real.cuCtxFromGreenCtx;
-  CUresult (*real)(CUgreenCtx) = (CUresult (*)(CUgreenCtx))gpu_real.cuGreenCtxDestroy;
+  CUresult (*context_of)(
+      CUcontext *, CUgreenCtx) = (CUresult(*)(CUcontext *, CUgreenCtx))gpu_real.cuCtxFromGreenCtx;
+  CUresult (*real)(CUgreenCtx) = (CUresult(*)(CUgreenCtx))gpu_real.cuGreenCtxDestroy;
   CUcontext ctx = NULL;
   if (context_of) context_of(&ctx, green);
   if (ctx) say_goodbye(ctx);
@@ -374,8 +410,9 @@ CUresult gpu_cuGreenCtxDestroy(CUgreenCtx green) {
   return result;
 }
 
-// The last release destroys a primary context, and nobody tells which is the last: we count along. Whether a reset takes the
-// references away is not the same in all drivers, so both are counted, and what may be the last one is taken for it.
+// The last release destroys a primary context, and nobody tells which is the last: we count along.
+// Whether a reset takes the references away is not the same in all drivers, so both are counted,
+// and what may be the last one is taken for it.
 enum { DEVICES = 256 };
 static struct { _Atomic int all, since_reset; } retained[DEVICES];
 static bool is_counted(CUdevice device) { return device >= 0 && device < DEVICES; }
@@ -389,8 +426,12 @@ static CUresult reset(CUdevice device, CUresult (*real)(CUdevice)) {
   return result;
 }
 
-CUresult gpu_cuDevicePrimaryCtxReset_v2(CUdevice device) { return reset(device, gpu_real.cuDevicePrimaryCtxReset_v2); }
-CUresult gpu_cuDevicePrimaryCtxReset(CUdevice device) { return reset(device, gpu_real.cuDevicePrimaryCtxReset); }
+CUresult gpu_cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  return reset(device, gpu_real.cuDevicePrimaryCtxReset_v2);
+}
+CUresult gpu_cuDevicePrimaryCtxReset(CUdevice device) {
+  return reset(device, gpu_real.cuDevicePrimaryCtxReset);
+}
 
 CUresult gpu_cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device) {
   GPU_TRY(gpu_real.cuDevicePrimaryCtxRetain(out, device));
@@ -402,7 +443,8 @@ CUresult gpu_cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device) {
 }
 
 static CUresult release(CUdevice device, CUresult (*real)(CUdevice)) {
-  bool last_one = is_counted(device) && (atomic_load(&retained[device].all) == 1 || atomic_load(&retained[device].since_reset) == 1);
+  bool last_one = is_counted(device) && (atomic_load(&retained[device].all) == 1 ||
+                                         atomic_load(&retained[device].since_reset) == 1);
   CUcontext ctx = last_one ? primary_of(device) : NULL;
   if (ctx) say_goodbye(ctx);
   CUresult result = real(device);
@@ -412,9 +454,16 @@ static CUresult release(CUdevice device, CUresult (*real)(CUdevice)) {
   }
   unsigned flags;
   int active = 0;
-  if (ctx) forget(ctx, gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active, true);
+  if (ctx)
+    forget(ctx,
+           gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active,
+           true);
   return result;
 }
 
-CUresult gpu_cuDevicePrimaryCtxRelease_v2(CUdevice device) { return release(device, gpu_real.cuDevicePrimaryCtxRelease_v2); }
-CUresult gpu_cuDevicePrimaryCtxRelease(CUdevice device) { return release(device, gpu_real.cuDevicePrimaryCtxRelease); }
+CUresult gpu_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  return release(device, gpu_real.cuDevicePrimaryCtxRelease_v2);
+}
+CUresult gpu_cuDevicePrimaryCtxRelease(CUdevice device) {
+  return release(device, gpu_real.cuDevicePrimaryCtxRelease);
+}

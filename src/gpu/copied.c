@@ -1,15 +1,28 @@
-// The driver has taken a copy or set: in stream order it happens now, and what is initialised moves along.
+// The driver has taken a copy or set: in stream order it happens now, and what is initialised moves
+// along.
 //
-// Copies to the host are looked at when they have been done: behind an asynchronous one the stream copies the shadow of what it copied, and
-// what that says is told at a later copy, or at the end.
+// Copies to the host are looked at when they have been done: behind an asynchronous one the stream
+// copies the shadow of what it copied, and what that says is told at a later copy, or at the end.
 #include "gpu/gpu.h"
 
 #include <sys/mman.h>
 
-enum { STAGING = 16 << 20 };               // bytes of shadow on their way, for each context
+enum { STAGING = 16 << 20 };  // bytes of shadow on their way, for each context
 
-typedef struct Pending { SessionCopy copy; SessionCopyOut out; size_t at; CUevent done; struct Pending *next; } Pending;
-typedef struct Staging { GpuContext *context; char *memory; size_t used; Pending *first, *last; struct Staging *next; } Staging;
+typedef struct Pending {
+  SessionCopy copy;
+  SessionCopyOut out;
+  size_t at;
+  CUevent done;
+  struct Pending *next;
+} Pending;
+typedef struct Staging {
+  GpuContext *context;
+  char *memory;
+  size_t used;
+  Pending *first, *last;
+  struct Staging *next;
+} Staging;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Staging *all;
@@ -39,12 +52,16 @@ static void look_at_done(Staging *s) {
     gpu_real.cuEventDestroy_v2(p->done);
     free(p);
   }
-  if (!s->first) s->last = NULL, s->used = 0;
+  if (!s->first) {
+    s->last = NULL;
+    s->used = 0;
+  }
   gpu_context_leave(e);
 }
 
 static void say_too_much(void) {
-  log_once("initcheck staging", "initcheck: more is being copied to the host at once than is kept track of; some of it is not looked at");
+  log_once("initcheck staging", "initcheck: more is being copied to the host at once than is kept "
+                                "track of; some of it is not looked at");
 }
 
 // Behind the copy, in its stream.
@@ -56,8 +73,11 @@ static void look_later(GpuContext *c, const SessionCopy *copy, const SessionCopy
   if (s) look_at_done(s);
   bool fits = s && s->used + out->bytes <= STAGING;
   GpuEntered e = gpu_context_enter(c);
-  bool ok = fits && e.ok && gpu_real.cuEventCreate(&done, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-            gpu_real.cuMemcpyDtoHAsync_v2(s->memory + s->used, out->bits, out->bytes, stream) == CUDA_SUCCESS && gpu_real.cuEventRecord(done, stream) == CUDA_SUCCESS;
+  bool ok = fits && e.ok &&
+            gpu_real.cuEventCreate(&done, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
+            gpu_real.cuMemcpyDtoHAsync_v2(s->memory + s->used, out->bits, out->bytes, stream) ==
+                CUDA_SUCCESS &&
+            gpu_real.cuEventRecord(done, stream) == CUDA_SUCCESS;
   if (!ok && done) gpu_real.cuEventDestroy_v2(done);
   gpu_context_leave(e);
   if (ok) {
@@ -78,7 +98,8 @@ static void look_later(GpuContext *c, const SessionCopy *copy, const SessionCopy
 static void look_now(GpuContext *c, const SessionCopy *copy, const SessionCopyOut *out) {
   uint8_t *bits = mem_alloc(out->bytes);
   GpuEntered e = gpu_context_enter(c);
-  bool ok = e.ok && c->stream && gpu_real.cuMemcpyDtoHAsync_v2(bits, out->bits, out->bytes, c->stream) == CUDA_SUCCESS &&
+  bool ok = e.ok && c->stream &&
+            gpu_real.cuMemcpyDtoHAsync_v2(bits, out->bits, out->bytes, c->stream) == CUDA_SUCCESS &&
             gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
   gpu_context_leave(e);
   if (ok) session_copy_out_check(copy, out, bits);
@@ -89,7 +110,8 @@ static void look_now(GpuContext *c, const SessionCopy *copy, const SessionCopyOu
 static SessionPlaceKind kind_of(const SessionPlace *p) {
   unsigned type = CU_MEMORYTYPE_HOST;
   if (p->kind != SESSION_PLACE_UNIFIED || !gpu_real.cuPointerGetAttribute) return p->kind;
-  bool known = gpu_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p->address) == CUDA_SUCCESS;
+  bool known = gpu_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                              p->address) == CUDA_SUCCESS;
   return known && type != CU_MEMORYTYPE_HOST ? SESSION_PLACE_DEVICE : SESSION_PLACE_UNIFIED;
 }
 
@@ -126,7 +148,7 @@ void gpu_copies_finish(GpuContext *c) {
       next = p->next;
       free(p);
     }
-    free(s);                               // its memory stays: a stream may still write to it
+    free(s);  // its memory stays: a stream may still write to it
   }
   pthread_mutex_unlock(&lock);
 }

@@ -1,4 +1,5 @@
-// Copies and sets: checked before the driver is called, told when it has taken them. Without a tool that wants them: forwarded.
+// Copies and sets: checked before the driver is called, told when it has taken them. Without a tool
+// that wants them: forwarded.
 #include "gpu/gpu.h"
 
 // --- before and after the real call ---
@@ -12,11 +13,14 @@ static void name_stream(SessionCopy *c, const char *call, CUstream stream) {
 // A copy of nothing is not looked at, as the driver does not.
 static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !c->depth; }
 
-// Memory that we were not told of may be the device's all the same: another process's, another API's.
+// Memory that we were not told of may be the device's all the same: another process's, another
+// API's.
 static bool host_may_read(const SessionCopy *c) {
   unsigned type;
   if (c->is_set || c->from.kind == SESSION_PLACE_HOST) return true;
-  return gpu_real.cuPointerGetAttribute && gpu_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, c->from.address) != CUDA_SUCCESS;
+  return gpu_real.cuPointerGetAttribute &&
+         gpu_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, c->from.address) !=
+             CUDA_SUCCESS;
 }
 
 // False: its stream was destroyed, and it is not to be made.
@@ -64,15 +68,25 @@ static SessionCopy rectangle(const CUDA_MEMCPY2D *p) {
   return c;
 }
 
-#define UNIFIED(p) {.kind = SESSION_PLACE_UNIFIED, .address = (p)}
-#define DEVICE(p) {.kind = SESSION_PLACE_DEVICE, .address = (p)}
-#define HOST(p) {.kind = SESSION_PLACE_HOST, .address = (uintptr_t)(p)}
-#define ARRAY(a, offset) {.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)(a), .x = (offset)}
-#define FLAT(dst, src, bytes) (SessionCopy){.to = dst, .from = src, .width = (bytes), .height = 1, .depth = 1}
+#define UNIFIED(p) \
+  { .kind = SESSION_PLACE_UNIFIED, .address = (p) }
+#define DEVICE(p) \
+  { .kind = SESSION_PLACE_DEVICE, .address = (p) }
+#define HOST(p) \
+  { .kind = SESSION_PLACE_HOST, .address = (uintptr_t)(p) }
+#define ARRAY(a, offset) \
+  { .kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)(a), .x = (offset) }
+#define FLAT(dst, src, bytes) \
+  (SessionCopy) { .to = dst, .from = src, .width = (bytes), .height = 1, .depth = 1 }
 #define SET(dst, row, bytes, rows) \
-  (SessionCopy){.to = {.kind = SESSION_PLACE_DEVICE, .address = (dst), .pitch = (row)}, .is_set = true, .width = (bytes), .height = (rows), .depth = 1, .value = v, .value_bytes = sizeof v}
+  (SessionCopy) { \
+    .to = {.kind = SESSION_PLACE_DEVICE, .address = (dst), .pitch = (row)}, .is_set = true, \
+    .width = (bytes), .height = (rows), .depth = 1, .value = v, .value_bytes = sizeof v \
+  }
 #define RECTANGLE(p) rectangle(p)
-#define BOX(p) box((const CUDA_MEMCPY3D *)(p))           // the peer structure has contexts where the plain one has reserved words
+#define BOX(p) \
+  box((const CUDA_MEMCPY3D \
+           *)(p))  // the peer structure has contexts where the plain one has reserved words
 _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same layout");
 
 #define PER_THREAD_STREAM(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
@@ -106,7 +120,8 @@ static CUresult batch_end(SessionCopy *copies, size_t n, CUresult result) {
   return result;
 }
 
-static SessionCopy *flat_batch(const CUdeviceptr *d, const CUdeviceptr *s, const size_t *sizes, size_t n) {
+static SessionCopy *flat_batch(const CUdeviceptr *d, const CUdeviceptr *s, const size_t *sizes,
+                               size_t n) {
   SessionCopy *copies = mem_alloc(n * sizeof *copies);
   for (size_t i = 0; i < n; i++) copies[i] = FLAT(UNIFIED(d[i]), UNIFIED(s[i]), sizes[i]);
   return copies;
@@ -118,15 +133,21 @@ static size_t array_element(CUarray a) {
 }
 
 // Extents and offsets are in elements: the array's where there is one, else bytes.
-static bool operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element, SessionPlace *out) {
+static bool operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element,
+                    SessionPlace *out) {
   if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-    *out = (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)o->op.array.array, .x = o->op.array.offset.x * element,
-                          .y = o->op.array.offset.y, .z = o->op.array.offset.z};
+    *out = (SessionPlace){.kind = SESSION_PLACE_ARRAY,
+                          .address = (uintptr_t)o->op.array.array,
+                          .x = o->op.array.offset.x * element,
+                          .y = o->op.array.offset.y,
+                          .z = o->op.array.offset.z};
     return true;
   }
   if (o->type != CU_MEMCPY_OPERAND_TYPE_POINTER) return false;
-  *out = (SessionPlace){.kind = SESSION_PLACE_UNIFIED, .address = o->op.ptr.ptr,
-                        .pitch = (o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width) * element,
+  *out = (SessionPlace){.kind = SESSION_PLACE_UNIFIED,
+                        .address = o->op.ptr.ptr,
+                        .pitch = (o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width) *
+                                 element,
                         .rows = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : extent->height};
   return true;
 }
@@ -137,10 +158,16 @@ static SessionCopy *box_batch(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const CUDA_MEMCPY3D_BATCH_OP *op = &ops[i];
     size_t element = 1;
-    if (op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) element = array_element(op->src.op.array.array);
-    else if (op->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) element = array_element(op->dst.op.array.array);
-    SessionCopy c = {.width = op->extent.width * element, .height = op->extent.height, .depth = op->extent.depth};
-    if (operand(&op->src, &op->extent, element, &c.from) && operand(&op->dst, &op->extent, element, &c.to)) copies[i] = c;
+    if (op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+      element = array_element(op->src.op.array.array);
+    else if (op->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+      element = array_element(op->dst.op.array.array);
+    SessionCopy c = {.width = op->extent.width * element,
+                     .height = op->extent.height,
+                     .depth = op->extent.depth};
+    if (operand(&op->src, &op->extent, element, &c.from) &&
+        operand(&op->dst, &op->extent, element, &c.to))
+      copies[i] = c;
   }
   return copies;
 }
@@ -152,16 +179,27 @@ static SessionCopy *box_batch(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t n) {
     bool alive = batch_begin(copies, n, #name, stream); \
     return batch_end(copies, n, alive ? gpu_real.name args : CUDA_ERROR_INVALID_HANDLE); \
   }
-#define FLAT_BATCH(name, params, args, STREAM) BATCH(name, params, args, d && s && sizes && n, n, STREAM(q), flat_batch(d, s, sizes, n))
-#define BOX_BATCH(name, params, args, STREAM) BATCH(name, params, args, ops && n, n, STREAM(q), box_batch(ops, n))
-#define FLAT_PARAMS_V2 (CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t n, CUmemcpyAttributes *attrs, size_t *index, size_t nattrs, CUstream q)
-#define FLAT_PARAMS (CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t n, CUmemcpyAttributes *attrs, size_t *index, size_t nattrs, size_t *fail, CUstream q)
-FLAT_BATCH(cuMemcpyBatchAsync_v2, FLAT_PARAMS_V2, (d, s, sizes, n, attrs, index, nattrs, q), AS_IT_IS)
-FLAT_BATCH(cuMemcpyBatchAsync_v2_ptsz, FLAT_PARAMS_V2, (d, s, sizes, n, attrs, index, nattrs, q), PER_THREAD_STREAM)
-FLAT_BATCH(cuMemcpyBatchAsync, FLAT_PARAMS, (d, s, sizes, n, attrs, index, nattrs, fail, q), AS_IT_IS)
-FLAT_BATCH(cuMemcpyBatchAsync_ptsz, FLAT_PARAMS, (d, s, sizes, n, attrs, index, nattrs, fail, q), PER_THREAD_STREAM)
-#define BOX_PARAMS_V2 (size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream q)
-#define BOX_PARAMS (size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fail, unsigned long long flags, CUstream q)
+#define FLAT_BATCH(name, params, args, STREAM) \
+  BATCH(name, params, args, d &&s &&sizes &&n, n, STREAM(q), flat_batch(d, s, sizes, n))
+#define BOX_BATCH(name, params, args, STREAM) \
+  BATCH(name, params, args, ops &&n, n, STREAM(q), box_batch(ops, n))
+#define FLAT_PARAMS_V2 \
+  (CUdeviceptr * d, CUdeviceptr * s, size_t * sizes, size_t n, CUmemcpyAttributes * attrs, \
+   size_t * index, size_t nattrs, CUstream q)
+#define FLAT_PARAMS \
+  (CUdeviceptr * d, CUdeviceptr * s, size_t * sizes, size_t n, CUmemcpyAttributes * attrs, \
+   size_t * index, size_t nattrs, size_t * fail, CUstream q)
+FLAT_BATCH(cuMemcpyBatchAsync_v2, FLAT_PARAMS_V2, (d, s, sizes, n, attrs, index, nattrs, q),
+           AS_IT_IS)
+FLAT_BATCH(cuMemcpyBatchAsync_v2_ptsz, FLAT_PARAMS_V2, (d, s, sizes, n, attrs, index, nattrs, q),
+           PER_THREAD_STREAM)
+FLAT_BATCH(cuMemcpyBatchAsync, FLAT_PARAMS, (d, s, sizes, n, attrs, index, nattrs, fail, q),
+           AS_IT_IS)
+FLAT_BATCH(cuMemcpyBatchAsync_ptsz, FLAT_PARAMS, (d, s, sizes, n, attrs, index, nattrs, fail, q),
+           PER_THREAD_STREAM)
+#define BOX_PARAMS_V2 (size_t n, CUDA_MEMCPY3D_BATCH_OP * ops, unsigned long long flags, CUstream q)
+#define BOX_PARAMS \
+  (size_t n, CUDA_MEMCPY3D_BATCH_OP * ops, size_t * fail, unsigned long long flags, CUstream q)
 BOX_BATCH(cuMemcpy3DBatchAsync_v2, BOX_PARAMS_V2, (n, ops, flags, q), AS_IT_IS)
 BOX_BATCH(cuMemcpy3DBatchAsync_v2_ptsz, BOX_PARAMS_V2, (n, ops, flags, q), PER_THREAD_STREAM)
 BOX_BATCH(cuMemcpy3DBatchAsync, BOX_PARAMS, (n, ops, fail, flags, q), AS_IT_IS)
@@ -191,11 +229,25 @@ static CUresult end_node(const SessionCopy *c, CUresult result) {
     begin_node(words, &copy, ctx); \
     return end_node(&copy, gpu_real.name args); \
   }
-#define COPY_NODE(name, ctx, changed, params, args) NODE(name, "memcpy node", session_copy_of_box, ctx, changed, params, args)
-#define SET_NODE(name, ctx, changed, params, args) NODE(name, "memset node", session_copy_of_set, ctx, changed, params, args)
-COPY_NODE(cuGraphAddMemcpyNode, ctx, (void)0, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMCPY3D *p, CUcontext ctx), (out, g, after, n, p, ctx))
-COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, gpu_graph_overrule(NULL, node), (CUgraphNode node, const CUDA_MEMCPY3D *p), (node, p))
-COPY_NODE(cuGraphExecMemcpyNodeSetParams, ctx, gpu_graph_overrule(exec, node), (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx), (exec, node, p, ctx))
-SET_NODE(cuGraphAddMemsetNode, ctx, (void)0, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (out, g, after, n, p, ctx))
-SET_NODE(cuGraphMemsetNodeSetParams, NULL, gpu_graph_overrule(NULL, node), (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p), (node, p))
-SET_NODE(cuGraphExecMemsetNodeSetParams, ctx, gpu_graph_overrule(exec, node), (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (exec, node, p, ctx))
+#define COPY_NODE(name, ctx, changed, params, args) \
+  NODE(name, "memcpy node", session_copy_of_box, ctx, changed, params, args)
+#define SET_NODE(name, ctx, changed, params, args) \
+  NODE(name, "memset node", session_copy_of_set, ctx, changed, params, args)
+COPY_NODE(cuGraphAddMemcpyNode, ctx, (void)0,
+          (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMCPY3D *p,
+           CUcontext ctx),
+          (out, g, after, n, p, ctx))
+COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, gpu_graph_overrule(NULL, node),
+          (CUgraphNode node, const CUDA_MEMCPY3D *p), (node, p))
+COPY_NODE(cuGraphExecMemcpyNodeSetParams, ctx, gpu_graph_overrule(exec, node),
+          (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx),
+          (exec, node, p, ctx))
+SET_NODE(cuGraphAddMemsetNode, ctx, (void)0,
+         (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n,
+          const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx),
+         (out, g, after, n, p, ctx))
+SET_NODE(cuGraphMemsetNodeSetParams, NULL, gpu_graph_overrule(NULL, node),
+         (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p), (node, p))
+SET_NODE(cuGraphExecMemsetNodeSetParams, ctx, gpu_graph_overrule(exec, node),
+         (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx),
+         (exec, node, p, ctx))

@@ -1,10 +1,15 @@
-// Tools look at copies to the host when they have been done. An asynchronous one is when the program has waited and its event says so; until then
-// the host's memory is not the program's to use, and afterwards it has not used it yet.
+// Tools look at copies to the host when they have been done. An asynchronous one is when the
+// program has waited and its event says so; until then the host's memory is not the program's to
+// use, and afterwards it has not used it yet.
 #include "gpu/gpu.h"
 
-enum { PENDING = 256 };                    // older ones are not looked at
+enum { PENDING = 256 };  // older ones are not looked at
 
-typedef struct Pending { SessionCopy copy; GpuContext *context; CUevent done; } Pending;
+typedef struct Pending {
+  SessionCopy copy;
+  GpuContext *context;
+  CUevent done;
+} Pending;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Pending pending[PENDING];
 static _Atomic uint32_t npending;
@@ -22,7 +27,10 @@ static void look_later(GpuContext *context, const SessionCopy *c) {
   Pending p = {*c, context, NULL};
   GpuEntered e = gpu_context_enter(context);
   bool ok = e.ok && gpu_real.cuEventCreate(&p.done, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
-  if (ok && gpu_real.cuEventRecord(p.done, (CUstream)(uintptr_t)c->stream) != CUDA_SUCCESS) gpu_real.cuEventDestroy_v2(p.done), ok = false;
+  if (ok && gpu_real.cuEventRecord(p.done, (CUstream)(uintptr_t)c->stream) != CUDA_SUCCESS) {
+    gpu_real.cuEventDestroy_v2(p.done);
+    ok = false;
+  }
   gpu_context_leave(e);
   if (!ok) return;
   pthread_mutex_lock(&lock);

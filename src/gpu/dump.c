@@ -1,21 +1,31 @@
-// --dump-buffers on a GPU: behind the launch, in its stream, buffers are copied to memory of the host; a thread of ours hands them on when that is done.
+// --dump-buffers on a GPU: behind the launch, in its stream, buffers are copied to memory of the
+// host; a thread of ours hands them on when that is done.
 #include "gpu/gpu.h"
 
 #include <time.h>
 
 enum { PATIENCE_MS = 10000 };
-#define MOST (4ull << 30)                  // bytes on their way; a program that is further ahead waits
+#define MOST (4ull << 30)  // bytes on their way; a program that is further ahead waits
 
-typedef struct Job { GpuContext *context; SessionOutputs *outputs; void **copies; CUevent done; uint64_t bytes; struct Job *next; } Job;
+typedef struct Job {
+  GpuContext *context;
+  SessionOutputs *outputs;
+  void **copies;
+  CUevent done;
+  uint64_t bytes;
+  struct Job *next;
+} Job;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static Job *first, *last;
 static uint64_t under_way;
-static uint32_t working;                   // jobs that the thread has taken
+static uint32_t working;  // jobs that the thread has taken
 static bool started;
 
-static void pause_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
+static void pause_ms(long ms) {
+  nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
 
 // In the job's context.
 static void release(Job *j) {
@@ -29,7 +39,8 @@ static void release(Job *j) {
 
 static void finish(Job *j, CUresult result) {
   if (result != CUDA_SUCCESS) session_dump_missing(j->outputs, "a kernel had failed");
-  for (uint32_t i = 0; result == CUDA_SUCCESS && i < j->outputs->dumped.len; i++) session_dump(j->outputs, i, j->copies[i]);
+  for (uint32_t i = 0; result == CUDA_SUCCESS && i < j->outputs->dumped.len; i++)
+    session_dump(j->outputs, i, j->copies[i]);
   pthread_mutex_lock(&lock);
   under_way -= j->bytes;
   pthread_mutex_unlock(&lock);
@@ -94,9 +105,12 @@ static bool copy_all(Job *j, CUstream stream) {
   for (uint32_t i = 0; i < o->dumped.len; i++) {
     const SessionBuffer *b = &o->dumped.data[i];
     if (gpu_real.cuMemHostAlloc(&j->copies[i], b->size, 0) != CUDA_SUCCESS) return false;
-    if (gpu_real.cuMemcpyAsync((CUdeviceptr)(uintptr_t)j->copies[i], b->base, b->size, stream) != CUDA_SUCCESS) return false;
+    if (gpu_real.cuMemcpyAsync((CUdeviceptr)(uintptr_t)j->copies[i], b->base, b->size, stream) !=
+        CUDA_SUCCESS)
+      return false;
   }
-  return gpu_real.cuEventCreate(&j->done, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS && gpu_real.cuEventRecord(j->done, stream) == CUDA_SUCCESS;
+  return gpu_real.cuEventCreate(&j->done, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
+         gpu_real.cuEventRecord(j->done, stream) == CUDA_SUCCESS;
 }
 
 void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o) {
@@ -112,7 +126,8 @@ void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o) {
   session_outputs_keep(o);
   GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && copy_all(j, stream);
-  if (!ok && e.ok && j->copies) gpu_real.cuStreamSynchronize(stream);      // copies may be under way into what is freed now
+  // copies may be under way into what is freed now
+  if (!ok && e.ok && j->copies) gpu_real.cuStreamSynchronize(stream);
   if (!ok) {
     session_dump_missing(o, "there is no memory for a copy of it");
     release(j);

@@ -1,18 +1,22 @@
-// From the PTX of a piece to the PTX that runs in its place: parse, verify, contract, instrument, print. With no tool it is only
-// printed again, and what comes out assembles to the same machine code as what went in.
+// From the PTX of a piece to the PTX that runs in its place: parse, verify, contract, instrument,
+// print. With no tool it is only printed again, and what comes out assembles to the same machine
+// code as what went in.
 #include "gpu/modules.h"
 
 #include "ir/ir.h"
 
-// Where the compiler fuses nothing (-O0, --fmad=false), plain products and sums are given the rounding they have, so that they
-// stay apart whatever the compiler is told.
+// Where the compiler fuses nothing (-O0, --fmad=false), plain products and sums are given the
+// rounding they have, so that they stay apart whatever the compiler is told.
 static void make_rounding_explicit(PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++)
     for (uint32_t k = 0; k < m->funcs[i]->nstmts; k++) {
       if (m->funcs[i]->stmts[k].kind != STMT_INSTR) continue;
       PtxInstr *in = m->funcs[i]->stmts[k].instr;
-      if ((in->op != OP_MUL && in->op != OP_ADD && in->op != OP_SUB) || !in->ntypes || ptx_type_kind(in->types[0]) != KIND_FLOAT) continue;
-      if (ptx_has(in, MOD_RN) || ptx_has(in, MOD_RZ) || ptx_has(in, MOD_RM) || ptx_has(in, MOD_RP)) continue;
+      if ((in->op != OP_MUL && in->op != OP_ADD && in->op != OP_SUB) || !in->ntypes ||
+          ptx_type_kind(in->types[0]) != KIND_FLOAT)
+        continue;
+      if (ptx_has(in, MOD_RN) || ptx_has(in, MOD_RZ) || ptx_has(in, MOD_RM) || ptx_has(in, MOD_RP))
+        continue;
       PtxMod *mods = ARENA_ARRAY(&m->arena, PtxMod, in->nmods + 1u);
       mods[0] = MOD_RN;
       if (in->nmods) memcpy(mods + 1, in->mods, in->nmods * sizeof *mods);
@@ -21,11 +25,12 @@ static void make_rounding_explicit(PtxModule *m) {
     }
 }
 
-// A probe that reads a product keeps the compiler from fusing it with the sum it goes into; a branch between the two might. The
-// probes of count do neither, but count what both devices run.
+// A probe that reads a product keeps the compiler from fusing it with the sum it goes into; a
+// branch between the two might. The probes of count do neither, but count what both devices run.
 static bool may_stop_fusing(void) { return session_tools() != 0; }
 
-static PtxModule *read_unit(const char *text, size_t len, const char *name, const GpuJit *jit, unsigned sm, Error *err) {
+static PtxModule *read_unit(const char *text, size_t len, const char *name, const GpuJit *jit,
+                            unsigned sm, Error *err) {
   PtxModule *m = ptx_parse(text, len, name, err);
   if (!m) return NULL;
   bool ok = ptx_verify(m, err);
@@ -41,8 +46,8 @@ static PtxModule *read_unit(const char *text, size_t len, const char *name, cons
   return NULL;
 }
 
-bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code, const GpuJit *jit, unsigned sm, PtxModule **units,
-              Woven *out, Error *err) {
+bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
+              const GpuJit *jit, unsigned sm, PtxModule **units, Woven *out, Error *err) {
   *out = (Woven){0};
   uint32_t made = 0;
   for (; made < n; made++) {
@@ -51,7 +56,8 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
     if (!units[made]) break;
   }
   bool may_wait = made == n && gpu_may_wait(units, n);
-  if (made == n && ((!session_tools() && !session_plan()->find_writes) || weave_module(units, n, session_plan(), out, err))) {
+  if (made == n && ((!session_tools() && !session_plan()->find_writes) ||
+                    weave_module(units, n, session_plan(), out, err))) {
     out->may_wait = may_wait;
     return true;
   }

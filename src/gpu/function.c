@@ -1,12 +1,20 @@
-// Handles of kernels, and what runs in their place. Every launch looks a handle up here: reading takes no lock.
+// Handles of kernels, and what runs in their place. Every launch looks a handle up here: reading
+// takes no lock.
 #include "gpu/modules.h"
 
 // --- a table that is read without a lock ---
-// Slots are only ever added; a removed one keeps its key with no value. A table that is too full is replaced by a larger one and
-// left where it is, since somebody may be reading it: all of them together are no larger than the last.
+// Slots are only ever added; a removed one keeps its key with no value. A table that is too full is
+// replaced by a larger one and left where it is, since somebody may be reading it: all of them
+// together are no larger than the last.
 
-typedef struct Slot { _Atomic(uintptr_t) key; _Atomic(FunctionRecord *) value; } Slot;
-typedef struct Table { uint32_t cap, used; Slot slots[]; } Table;
+typedef struct Slot {
+  _Atomic(uintptr_t) key;
+  _Atomic(FunctionRecord *) value;
+} Slot;
+typedef struct Table {
+  uint32_t cap, used;
+  Slot slots[];
+} Table;
 typedef _Atomic(Table *) TablePtr;
 static TablePtr by_handle, by_target;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,7 +29,9 @@ static Slot *slot_of(Table *t, uintptr_t key) {
 
 static FunctionRecord *table_get(TablePtr *table, void *handle) {
   Table *t = atomic_load_explicit(table, memory_order_acquire);
-  return t && handle ? atomic_load_explicit(&slot_of(t, (uintptr_t)handle)->value, memory_order_acquire) : NULL;
+  return t && handle
+             ? atomic_load_explicit(&slot_of(t, (uintptr_t)handle)->value, memory_order_acquire)
+             : NULL;
 }
 
 static void table_add(Table *t, uintptr_t key, FunctionRecord *value) {
@@ -33,7 +43,7 @@ static void table_add(Table *t, uintptr_t key, FunctionRecord *value) {
   t->used++;
 }
 
-static void table_put(TablePtr *table, void *handle, FunctionRecord *value) {       // with table_lock
+static void table_put(TablePtr *table, void *handle, FunctionRecord *value) {  // with table_lock
   Table *t = atomic_load(table);
   if (!t || t->used * 2 >= t->cap) {
     uint32_t cap = t ? t->cap * 2 : 256;
@@ -65,15 +75,18 @@ GpuFunction *gpu_function(CUfunction handle) {
 GpuFunction *gpu_function_of_target(CUfunction target) {
   FunctionRecord *r = table_get(&by_target, target);
   if (r) return &r->base;
-  GpuFunction *f = gpu_function(target);                     // the original in its own place
+  GpuFunction *f = gpu_function(target);  // the original in its own place
   return f && atomic_load(&f->target) == target ? f : NULL;
 }
 
-// With CUDA_MODULE_LOADING=EAGER nothing may be loaded at a launch: the program may have a kernel running that never ends.
+// With CUDA_MODULE_LOADING=EAGER nothing may be loaded at a launch: the program may have a kernel
+// running that never ends.
 static bool loads_eagerly;
 static void ask_mode(void) {
   CUmoduleLoadingMode mode;
-  loads_eagerly = gpu_real.cuModuleGetLoadingMode && gpu_real.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_EAGER_LOADING;
+  loads_eagerly = gpu_real.cuModuleGetLoadingMode &&
+                  gpu_real.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS &&
+                  mode == CU_MODULE_EAGER_LOADING;
 }
 
 void gpu_function_found(GpuModule *m, CUfunction handle, bool is_kernel, const char *name) {
@@ -83,12 +96,14 @@ void gpu_function_found(GpuModule *m, CUfunction handle, bool is_kernel, const c
   if (loads_eagerly) gpu_function_target(f);
 }
 
-GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kernel, const char *name) {
+GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kernel,
+                                   const char *name) {
   FunctionRecord *r = table_get(&by_handle, handle);
   if (r && r->base.module == m && !strcmp(r->base.name, name)) return &r->base;
   pthread_mutex_lock(&table_lock);
   r = table_get(&by_handle, handle);
-  if (!r || r->base.module != m || strcmp(r->base.name, name)) {                    // the driver may use a handle again
+  // the driver may use a handle again
+  if (!r || r->base.module != m || strcmp(r->base.name, name)) {
     r = mem_alloc(sizeof *r);
     r->base.handle = handle;
     r->base.is_kernel = is_kernel;
@@ -96,7 +111,8 @@ GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kern
     r->base.name = mem_strdup(name);
     r->base.kernel = session_kernel(m->session, r->base.name);
     r->context = m->context;
-    if (!is_kernel && !r->context) gpu_real.cuCtxGetCurrent(&r->context);           // a library's, in this context
+    // a library's, in this context
+    if (!is_kernel && !r->context) gpu_real.cuCtxGetCurrent(&r->context);
     session_created(handle);
     vec_push(&m->functions, r);
     table_put(&by_handle, handle, r);
@@ -106,9 +122,10 @@ GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kern
 }
 
 void gpu_functions_gone(GpuModule *m) {
-  gpu_waiting_end(NULL);                   // its variables go
+  gpu_waiting_end(NULL);  // its variables go
   pthread_mutex_lock(&table_lock);
-  for (uint32_t i = 0; i < m->functions.len; i++) session_destroyed(SESSION_FUNCTION_GONE, m->functions.data[i]->base.handle);
+  for (uint32_t i = 0; i < m->functions.len; i++)
+    session_destroyed(SESSION_FUNCTION_GONE, m->functions.data[i]->base.handle);
   pthread_mutex_unlock(&table_lock);
 }
 
@@ -130,7 +147,8 @@ void gpu_functions_forget(GpuModule *m, CUcontext ctx) {
 }
 
 // --- settings ---
-// What the program sets on its handle is set on ours too, whether it comes before or after the decision.
+// What the program sets on its handle is set on ours too, whether it comes before or after the
+// decision.
 
 static pthread_mutex_t settings_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -138,16 +156,23 @@ static void apply(const FunctionRecord *r, CUfunction target, const FunctionSett
   CUresult result = CUDA_SUCCESS;
   switch (s->kind) {
     case SET_ATTRIBUTE:
-      result = s->of_kernel ? gpu_real.cuKernelSetAttribute((CUfunction_attribute)s->attribute, s->value, (CUkernel)target, s->device)
-                            : gpu_real.cuFuncSetAttribute(target, (CUfunction_attribute)s->attribute, s->value);
+      result = s->of_kernel ? gpu_real.cuKernelSetAttribute((CUfunction_attribute)s->attribute,
+                                                            s->value, (CUkernel)target, s->device)
+                            : gpu_real.cuFuncSetAttribute(
+                                  target, (CUfunction_attribute)s->attribute, s->value);
       break;
     case SET_CACHE:
-      result = s->of_kernel ? gpu_real.cuKernelSetCacheConfig((CUkernel)target, (CUfunc_cache)s->value, s->device)
+      result = s->of_kernel ? gpu_real.cuKernelSetCacheConfig((CUkernel)target,
+                                                              (CUfunc_cache)s->value, s->device)
                             : gpu_real.cuFuncSetCacheConfig(target, (CUfunc_cache)s->value);
       break;
-    case SET_SHARED: result = gpu_real.cuFuncSetSharedMemConfig(target, (CUsharedconfig)s->value); break;
+    case SET_SHARED:
+      result = gpu_real.cuFuncSetSharedMemConfig(target, (CUsharedconfig)s->value);
+      break;
   }
-  if (result != CUDA_SUCCESS) log_verbose("kernel %s: attribute %d cannot be set to %d for the code that runs: error %d", r->base.name, s->attribute, s->value, (int)result);
+  if (result != CUDA_SUCCESS)
+    log_verbose("kernel %s: attribute %d cannot be set to %d for the code that runs: error %d",
+                r->base.name, s->attribute, s->value, (int)result);
 }
 
 void gpu_function_set(GpuFunction *f, FunctionSetting s) {
@@ -156,7 +181,9 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s) {
   uint32_t i = 0;
   for (; i < r->settings.len; i++) {
     FunctionSetting *old = &r->settings.data[i];
-    if (old->kind == s.kind && old->attribute == s.attribute && old->of_kernel == s.of_kernel && old->device == s.device) break;
+    if (old->kind == s.kind && old->attribute == s.attribute && old->of_kernel == s.of_kernel &&
+        old->device == s.device)
+      break;
   }
   if (i < r->settings.len) r->settings.data[i] = s;
   else vec_push(&r->settings, s);
@@ -169,13 +196,17 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s) {
 
 // The same kernel by the driver's other name of it, in the current context.
 static void also_function(FunctionRecord *r, CUkernel k) {
-  if (!gpu_context_current() || gpu_real.cuKernelGetFunction(&r->also, k) != CUDA_SUCCESS) r->also = NULL;
+  if (!gpu_context_current() || gpu_real.cuKernelGetFunction(&r->also, k) != CUDA_SUCCESS)
+    r->also = NULL;
 }
 
 static CUfunction find_target(FunctionRecord *r, const GpuPiece *p) {
   CUfunction target = NULL;
   CUkernel k = NULL;
-  if (p->loaded.module) return gpu_real.cuModuleGetFunction(&target, p->loaded.module, r->base.name) == CUDA_SUCCESS ? target : NULL;
+  if (p->loaded.module)
+    return gpu_real.cuModuleGetFunction(&target, p->loaded.module, r->base.name) == CUDA_SUCCESS
+               ? target
+               : NULL;
   if (gpu_real.cuLibraryGetKernel(&k, p->loaded.library, r->base.name) != CUDA_SUCCESS) return NULL;
   if (r->base.is_kernel) {
     also_function(r, k);
@@ -188,7 +219,10 @@ static CUfunction decide(FunctionRecord *r) {
   GpuModule *m = r->base.module;
   GpuPiece *p = gpu_piece_of(m, r->base.name);
   if (!p) {
-    session_kernel_uncovered(r->base.kernel, m->code.reason ? m->code.reason : "its PTX is not in the image it was loaded from", m->code.cure);
+    session_kernel_uncovered(r->base.kernel,
+                             m->code.reason ? m->code.reason
+                                            : "its PTX is not in the image it was loaded from",
+                             m->code.cure);
     return r->base.handle;
   }
   bool ours = gpu_piece_decide(m, p, r->base.name) == PIECE_OURS;
@@ -201,8 +235,9 @@ static CUfunction decide(FunctionRecord *r) {
   CUfunction target = find_target(r, p);
   gpu_pop_context(pushed);
   gpu_quiet_end(q);
-  if (!target) {                                              // its variables are ours already: only said, nothing can be done
-    session_kernel_uncovered(r->base.kernel, "the driver does not find it in the code Warpgrind made", NULL);
+  if (!target) {  // its variables are ours already: only said, nothing can be done
+    session_kernel_uncovered(r->base.kernel,
+                             "the driver does not find it in the code Warpgrind made", NULL);
     return r->base.handle;
   }
   if (m->code.note) session_kernel_note(r->base.kernel, m->code.note);
@@ -230,7 +265,7 @@ CUfunction gpu_function_target(GpuFunction *f) {
   target = decide(r);
   pthread_mutex_lock(&settings_lock);
   CUfunction first = atomic_load(&f->target);
-  if (first) {                                                // another thread was faster, with the same answer
+  if (first) {  // another thread was faster, with the same answer
     pthread_mutex_unlock(&settings_lock);
     return first;
   }
@@ -253,7 +288,8 @@ CUfunction gpu_function_target(GpuFunction *f) {
   }
   pthread_mutex_lock(&table_lock);
   if (ours) table_put(&by_target, target, r);
-  if (r->also && !table_get(&by_target, r->also)) table_put(&by_target, r->also, r);     // a graph node may be read back as either
+  // a graph node may be read back as either
+  if (r->also && !table_get(&by_target, r->also)) table_put(&by_target, r->also, r);
   pthread_mutex_unlock(&table_lock);
   atomic_store_explicit(&f->target, target, memory_order_release);
   pthread_mutex_unlock(&settings_lock);

@@ -1,14 +1,16 @@
-// gpu: the real driver, with our wrappers in front of what we need to see. Everything else goes straight to it.
+// gpu: the real driver, with our wrappers in front of what we need to see. Everything else goes
+// straight to it.
 //
-// The program's handles are the real driver's: a module or library is loaded from the image the program gave, untouched, and
-// the program gets that handle. Its kernels are re-emitted through our pipeline when they are first launched or asked about,
-// and put in their place at every call that takes a kernel (launches, attributes, occupancy, graph nodes). So only kernels that
-// are used are compiled, and where that is not possible the original is simply left in place and named as uncovered.
-// Module variables must exist once: kernels that share a variable are compiled together, and the program is given the address
-// of the variable in that piece.
+// The program's handles are the real driver's: a module or library is loaded from the image the
+// program gave, untouched, and the program gets that handle. Its kernels are re-emitted through our
+// pipeline when they are first launched or asked about, and put in their place at every call that
+// takes a kernel (launches, attributes, occupancy, graph nodes). So only kernels that are used are
+// compiled, and where that is not possible the original is simply left in place and named as
+// uncovered. Module variables must exist once: kernels that share a variable are compiled together,
+// and the program is given the address of the variable in that piece.
 //
-// cuGetExportTable passes through untouched. Our own calls run in relaxed capture mode (gpu_quiet_begin/end) and never
-// allocate, load or synchronise on the program's streams.
+// cuGetExportTable passes through untouched. Our own calls run in relaxed capture mode
+// (gpu_quiet_begin/end) and never allocate, load or synchronise on the program's streams.
 #ifndef WG_GPU_H
 #define WG_GPU_H
 
@@ -20,38 +22,54 @@
 #include "tools/racecheck/abi.h"
 #include "session/session.h"
 
-// A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on it.
-#define GPU_ALIVE(WHAT, handle) do { if (session_use(SESSION_##WHAT##_GONE, handle)) return CUDA_ERROR_INVALID_HANDLE; } while (0)
-#define GPU_TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)
+// A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on
+// it.
+#define GPU_ALIVE(WHAT, handle) \
+  do { \
+    if (session_use(SESSION_##WHAT##_GONE, handle)) return CUDA_ERROR_INVALID_HANDLE; \
+  } while (0)
+#define GPU_TRY(call) \
+  do { \
+    CUresult try_ = (call); \
+    if (try_ != CUDA_SUCCESS) return try_; \
+  } while (0)
 
 // --- real.c: the real driver's functions, by name; NULL: this driver does not have it ---
 typedef struct GpuReal {
-#define API(base, suffix, since, types) CUresult (*base##suffix) types;
-#define SAME(base, suffix, since, target, params, args) CUresult (*base##suffix) params;
-#define PER_THREAD(base, suffix, kind, since, params, args) CUresult (*base##suffix##kind) params;
+#define API(base, suffix, since, types) CUresult(*base##suffix) types;
+#define SAME(base, suffix, since, target, params, args) CUresult(*base##suffix) params;
+#define PER_THREAD(base, suffix, kind, since, params, args) CUresult(*base##suffix##kind) params;
 #define NONE(base, suffix, kind, since) void *base##suffix##kind;
 #include "cuda/api.def"
 } GpuReal;
 extern GpuReal gpu_real;
 
-typedef struct GpuIpcHandle { char bytes[64]; } GpuIpcHandle;       // passed by value
+typedef struct GpuIpcHandle {
+  char bytes[64];
+} GpuIpcHandle;  // passed by value
 // --- wrappers.def: our functions in front of the real ones ---
 #define WRAP(name) __typeof__(*((GpuReal *)0)->name) gpu_##name;
 #define WRAP_NONE(name, types) CUresult gpu_##name types;
 #include "gpu/wrappers.def"
 
 // --- start.c ---
-// Opens the real driver (find.h says which) and fills gpu_real and the table, which has the order of cuda/api.def: the real
-// function, our wrapper of it, or, where this driver has no such function, what was there before. false: err says what to
-// do; nothing was changed. Once for each process, before any other function of this folder.
+// Opens the real driver (find.h says which) and fills gpu_real and the table, which has the order
+// of cuda/api.def: the real function, our wrapper of it, or, where this driver has no such
+// function, what was there before. false: err says what to do; nothing was changed. Once for each
+// process, before any other function of this folder.
 bool gpu_start(void **table, Error *err);
-void *gpu_real_symbol(const char *name);   // dlsym in the real driver: names that cuda/api.def does not have
+// dlsym in the real driver: names that cuda/api.def does not have
+void *gpu_real_symbol(const char *name);
 
 // --- procaddr.c ---
-void gpu_wrappers_install(void **table, bool wrap);          // gpu_real is filled in; wrap false: only real functions
+// gpu_real is filled in; wrap false: only real functions
+void gpu_wrappers_install(void **table, bool wrap);
 
 // --- quiet.c: our own driver calls on a thread of the program ---
-typedef struct GpuQuiet { CUstreamCaptureMode mode; bool changed; } GpuQuiet;
+typedef struct GpuQuiet {
+  CUstreamCaptureMode mode;
+  bool changed;
+} GpuQuiet;
 GpuQuiet gpu_quiet_begin(void);
 void gpu_quiet_end(GpuQuiet q);
 
@@ -59,206 +77,271 @@ void gpu_quiet_end(GpuQuiet q);
 typedef struct GpuContext {
   CUcontext handle;
   CUdevice device;
-  unsigned sm;                             // 90
-  CUstream stream;                         // our own, non-blocking; NULL: no tool runs
-  CUevent event;                           // for all of the context's work; NULL: no tool runs, or the driver cannot do that
-  _Atomic(SessionDevice *) session;        // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
+  unsigned sm;      // 90
+  CUstream stream;  // our own, non-blocking; NULL: no tool runs
+  CUevent event;  // for all of the context's work; NULL: no tool runs, or the driver cannot do that
+  // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
+  _Atomic(SessionDevice *) session;
   _Atomic int users;
-  bool settled;                            // when it went, all its work had ended
-  _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
-  _Atomic size_t stack_asked;              // stack.c: bytes that the program thinks a thread has; 0: it is so
-  struct GpuHashes *hashes;                // outputs.c; NULL: none
-  struct GpuInputs *inputs;                // inputs.c; NULL: none
-  struct GpuTimes *times;                  // times.c; NULL: none
-  struct GpuWhole *whole;                  // whole.c; NULL: none
-  struct GpuRaces *races;                  // race_copies.c; NULL: none
-  SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
-  _Atomic uint32_t last_launch;            // its number
+  bool settled;                // when it went, all its work had ended
+  _Atomic bool faulted;        // a kernel failed: device memory cannot be read any more
+  _Atomic size_t stack_asked;  // stack.c: bytes that the program thinks a thread has; 0: it is so
+  struct GpuHashes *hashes;    // outputs.c; NULL: none
+  struct GpuInputs *inputs;    // inputs.c; NULL: none
+  struct GpuTimes *times;      // times.c; NULL: none
+  struct GpuWhole *whole;      // whole.c; NULL: none
+  struct GpuRaces *races;      // race_copies.c; NULL: none
+  SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
+  _Atomic uint32_t last_launch;        // its number
 } GpuContext;
-void gpu_stack_deepen(GpuContext *c);      // stack.c: before a kernel with checks runs whose functions call themselves
-GpuContext *gpu_context_current(void);     // of the calling thread; NULL: none is current
+// stack.c: before a kernel with checks runs whose functions call themselves
+void gpu_stack_deepen(GpuContext *c);
+GpuContext *gpu_context_current(void);  // of the calling thread; NULL: none is current
 GpuContext *gpu_context_of_stream(CUstream s);
 GpuContext *gpu_context_of(CUcontext handle);
 // The session's device, or NULL; when it is not NULL, gpu_context_used must follow.
 SessionDevice *gpu_context_use(GpuContext *c);
 void gpu_context_used(GpuContext *c);
-// Waits for the context's work, two seconds at most: kernels may wait for the host. true: all has ended, without a fault.
+// Waits for the context's work, two seconds at most: kernels may wait for the host. true: all has
+// ended, without a fault.
 bool gpu_context_settle(GpuContext *c);
-typedef struct GpuEntered { GpuQuiet quiet; bool pushed, ok; } GpuEntered;
-GpuEntered gpu_context_enter(GpuContext *c);   // makes it current for calls of our own; ok false: it cannot be
+typedef struct GpuEntered {
+  GpuQuiet quiet;
+  bool pushed, ok;
+} GpuEntered;
+// makes it current for calls of our own; ok false: it cannot be
+GpuEntered gpu_context_enter(GpuContext *c);
 void gpu_context_leave(GpuEntered e);
-void gpu_context_collect(GpuContext *c, SessionModule *m);   // before the module's code is unloaded
-void gpu_contexts_end(void);               // the process ends: reads what was counted
+void gpu_context_collect(GpuContext *c, SessionModule *m);  // before the module's code is unloaded
+void gpu_contexts_end(void);  // the process ends: reads what was counted
 
 // --- module.c, library.c, function.c ---
-typedef struct GpuModule GpuModule;        // one image the program loaded, as CUmodule or CUlibrary
-typedef struct GpuParams { uint32_t n; struct { size_t offset, size; } list[]; } GpuParams;
+typedef struct GpuModule GpuModule;  // one image the program loaded, as CUmodule or CUlibrary
+typedef struct GpuParams {
+  uint32_t n;
+  struct {
+    size_t offset, size;
+  } list[];
+} GpuParams;
 typedef struct GpuFunction {
-  CUfunction handle;                       // what the program holds: CUfunction, or a CUkernel cast to it
-  bool is_kernel;                          // a CUkernel
+  CUfunction handle;  // what the program holds: CUfunction, or a CUkernel cast to it
+  bool is_kernel;     // a CUkernel
   GpuModule *module;
   const char *name;
   SessionKernel *kernel;
-  _Atomic(CUfunction) target;              // what runs in its place; NULL: not decided yet; equal to handle: the original
-  const WovenKernel *code;          // set with target; NULL: no added parameter
-  bool is_free;                            // set with target or early: it uses no variable that is in our code, so that the original may run in its place
-  bool unchanged;                          // set with target: it is the handle, since there is nothing to check in it
-  _Atomic(const WovenKernel *) early;   // what is known of it before it is decided; NULL: nothing
-  _Atomic(const GpuParams *) params;       // as the driver told of them; NULL: not asked yet
-  struct GpuPace *pace;                    // pace.c
+  // what runs in its place; NULL: not decided yet; equal to handle: the original
+  _Atomic(CUfunction) target;
+  const WovenKernel *code;  // set with target; NULL: no added parameter
+  // set with target or early: it uses no variable that is in our code, so that the original may run
+  // in its place
+  bool is_free;
+  bool unchanged;  // set with target: it is the handle, since there is nothing to check in it
+  _Atomic(const WovenKernel *) early;  // what is known of it before it is decided; NULL: nothing
+  _Atomic(const GpuParams *) params;   // as the driver told of them; NULL: not asked yet
+  struct GpuPace *pace;                // pace.c
 } GpuFunction;
-GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
-CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
-const WovenKernel *gpu_function_early(GpuFunction *f);      // not decided yet, and launches may not need our code; NULL: decide now
-GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
-void gpu_functions_gone(GpuModule *m);                             // the program unloads it: tells the session
-void gpu_modules_forget_context(CUcontext ctx);                    // it is gone, with all modules loaded into it
+GpuFunction *gpu_function(CUfunction handle);  // NULL: not from a module we have seen
+// decides at the first call: instruments and compiles, or keeps the original
+CUfunction gpu_function_target(GpuFunction *f);
+// not decided yet, and launches may not need our code; NULL: decide now
+const WovenKernel *gpu_function_early(GpuFunction *f);
+GpuFunction *gpu_function_of_target(CUfunction target);  // back, for graph node queries
+void gpu_functions_gone(GpuModule *m);           // the program unloads it: tells the session
+void gpu_modules_forget_context(CUcontext ctx);  // it is gone, with all modules loaded into it
 
 // --- launch.c: from what the program asks for to what the driver is given ---
 typedef struct GpuLaunch {
-  SessionLaunch event;                     // filled in by the caller, but for kernel and device
-  CUfunction function;                     // what to give the driver: these three
+  SessionLaunch event;  // filled in by the caller, but for kernel and device
+  CUfunction function;  // what to give the driver: these three
   void **params, **extra;
-  GpuFunction *of;                         // NULL: a kernel we know nothing of
-  GpuContext *context;                     // NULL: nobody wants to know
-  bool gone;                               // of something that was destroyed; it is not to be made
-  bool told; uint32_t number;              // the session has heard of it, as this number
-  bool untold;                             // … and others will, when the driver has taken it
-  bool marks, heap_unseen;                 // initcheck: all that it writes is marked, but for the device's heap
-  SessionOutputs *outputs;                 // what is looked at behind it; NULL: nothing
-  SessionInputs *inputs;                   // what was looked at before it; NULL: nothing
-  struct GpuPace *pace; uint32_t pace_number; bool paced;      // of gpu_pace_begin, for outputs
-  void *timed;                             // of gpu_times_begin
-  void *list[5]; size_t size;              // the rest is room for the added parameter
+  GpuFunction *of;      // NULL: a kernel we know nothing of
+  GpuContext *context;  // NULL: nobody wants to know
+  bool gone;            // of something that was destroyed; it is not to be made
+  bool told;
+  uint32_t number;          // the session has heard of it, as this number
+  bool untold;              // … and others will, when the driver has taken it
+  bool marks, heap_unseen;  // initcheck: all that it writes is marked, but for the device's heap
+  SessionOutputs *outputs;  // what is looked at behind it; NULL: nothing
+  SessionInputs *inputs;    // what was looked at before it; NULL: nothing
+  struct GpuPace *pace;
+  uint32_t pace_number;
+  bool paced;   // of gpu_pace_begin, for outputs
+  void *timed;  // of gpu_times_begin
+  void *list[5];
+  size_t size;  // the rest is room for the added parameter
   void *heap, *record_heap;
   _Alignas(16) uint8_t record[128], room[512];
 } GpuLaunch;
-void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx);   // ctx NULL: the stream's
-CUresult gpu_launch_end(GpuLaunch *l, CUresult result);            // returns the result
-bool gpu_launch_param(void *gpu_function, uint32_t i, size_t *offset, size_t *size);   // a SessionParamInfo
-bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);   // what a list for `extra` says; false: it is none
+// ctx NULL: the stream's
+void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx);
+CUresult gpu_launch_end(GpuLaunch *l, CUresult result);  // returns the result
+// a SessionParamInfo
+bool gpu_launch_param(void *gpu_function, uint32_t i, size_t *offset, size_t *size);
+// what a list for `extra` says; false: it is none
+bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);
 
 // --- graph.c ---
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
 typedef void GpuEachNode(void *user, CUgraphNode node, CUgraphNodeType type, bool inside);
-void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);   // those of graphs in it too; inside: of such a one
-void gpu_exec_changed(CUgraphExec exec);       // what was known of its nodes is not true any more
+// those of graphs in it too; inside: of such a one
+void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
+void gpu_exec_changed(CUgraphExec exec);  // what was known of its nodes is not true any more
 
 // --- graph_facts.c ---
 // own: the program has changed it in the executable graph; of: kernels only; place: in `branches`
-typedef struct GpuGraphNode { CUgraphNode node; GpuFunction *of; bool own; CUgraphNodeType type; uint32_t place; } GpuGraphNode;
+typedef struct GpuGraphNode {
+  CUgraphNode node;
+  GpuFunction *of;
+  bool own;
+  CUgraphNodeType type;
+  uint32_t place;
+} GpuGraphNode;
 typedef struct GpuGraphLooks GpuGraphLooks;
-// branches: of all nodes of the graph; NULL: nothing is known of them. first: of the launches of this executable graph. The result is for gpu_graph_look.
-GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionBranches *branches, bool first);
+// branches: of all nodes of the graph; NULL: nothing is known of them. first: of the launches of
+// this executable graph. The result is for gpu_graph_look.
+GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d,
+                                 const GpuGraphNode *nodes, uint32_t n,
+                                 const SessionBranches *branches, bool first);
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
 
 // --- graph_branches.c: racecheck ---
-struct GpuGraphLooks { uint32_t n; WgRaceCopy work[]; };
-SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);        // … and puts the list into an order in which each node comes behind those it depends on. NULL: nobody wants to know, or nothing is known
+struct GpuGraphLooks {
+  uint32_t n;
+  WgRaceCopy work[];
+};
+// … and puts the list into an order in which each node comes behind those it depends on. NULL:
+// nobody wants to know, or nothing is known
+SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);
 bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
 // numbers: by place. NULL: there is nothing to look at.
-GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers, bool first);
-void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);      // behind the graph; frees them
+GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d,
+                               const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers,
+                               bool first);
+void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);  // behind the graph; frees them
 
 // --- array.c ---
-void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels);
+void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format,
+                    unsigned channels);
 
 // --- copied.c ---
-void gpu_copy_enqueued(const SessionCopy *c);        // the driver has taken it; c->captured: into a graph
+void gpu_copy_enqueued(const SessionCopy *c);  // the driver has taken it; c->captured: into a graph
 
-// --- owned.c: which context each allocation belongs to, and what was freed and not given back yet ---
+// --- owned.c: which context each allocation belongs to, and what was freed and not given back yet
+// ---
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
 void gpu_owned_remove(uint64_t base);
-void gpu_owned_gone(CUcontext ctx, bool primary);        // with everything in it
-bool gpu_is_held(uint64_t base);                         // freed by the program, and in quarantine
-bool gpu_hold(uint64_t base);                            // cuMemFree: true: it is in quarantine now, and what was launched before has ended
+void gpu_owned_gone(CUcontext ctx, bool primary);  // with everything in it
+bool gpu_is_held(uint64_t base);                   // freed by the program, and in quarantine
+// cuMemFree: true: it is in quarantine now, and what was launched before has ended
+bool gpu_hold(uint64_t base);
 typedef CUresult GpuRecord(CUevent, CUstream);
-bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);       // cuMemFreeAsync
-bool gpu_quarantine_drain(void);                         // the current device's: before an allocation fails. true: it may work now
-void gpu_quarantine_leave(GpuContext *c);                // before it is destroyed
-bool gpu_may_capture(void);                              // false: nobody has ever begun to, so that no stream need be asked
+bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);  // cuMemFreeAsync
+// the current device's: before an allocation fails. true: it may work now
+bool gpu_quarantine_drain(void);
+void gpu_quarantine_leave(GpuContext *c);  // before it is destroyed
+bool gpu_may_capture(void);  // false: nobody has ever begun to, so that no stream need be asked
 bool gpu_is_capturing(CUstream stream);
-bool gpu_captures_reserve(void);                         // PyTorch without its cache captures: what cuMemAlloc gives now belongs to the graph
+// PyTorch without its cache captures: what cuMemAlloc gives now belongs to the graph
+bool gpu_captures_reserve(void);
 void gpu_owned_reserve(uint64_t base);
 typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
-GpuFree gpu_free_in_capture(uint64_t base);              // what cuMemFree is to do with it; but for NOW it is done
-#define GPU_RETRY(call) ({ \
-  CUresult retried_ = (call); \
-  if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain()) retried_ = (call); \
-  if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_shadow_drain()) retried_ = (call); \
-  retried_; })
+// what cuMemFree is to do with it; but for NOW it is done
+GpuFree gpu_free_in_capture(uint64_t base);
+#define GPU_RETRY(call) \
+  ({ \
+    CUresult retried_ = (call); \
+    if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain()) retried_ = (call); \
+    if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_shadow_drain()) retried_ = (call); \
+    retried_; \
+  })
 
 // --- copied.c ---
-void gpu_copies_finish(GpuContext *c);     // before it goes
+void gpu_copies_finish(GpuContext *c);  // before it goes
 
 // --- done_copies.c: copies that tools look at when they have been done ---
 void gpu_copy_taken(const SessionCopy *c);  // the driver has taken it
-void gpu_copies_gone(GpuContext *c);           // before it goes
-void gpu_copies_waited(void);                  // the program has waited for something
+void gpu_copies_gone(GpuContext *c);        // before it goes
+void gpu_copies_waited(void);               // the program has waited for something
 
 // --- shadow.c: initcheck ---
 bool gpu_shadow_fill(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
 bool gpu_shadow_move(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
 void gpu_shadow_give_back(void *user, uint64_t p);
 void gpu_shadow_alloc(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
-void gpu_shadow_launch(GpuLaunch *l, void *record);    // its record is filled
-void gpu_shadow_launched(const GpuLaunch *l);          // the driver has taken it
-void gpu_shadow_unseen(GpuContext *c, CUstream stream);   // something that is not followed writes to memory in this stream
+void gpu_shadow_launch(GpuLaunch *l, void *record);  // its record is filled
+void gpu_shadow_launched(const GpuLaunch *l);        // the driver has taken it
+// something that is not followed writes to memory in this stream
+void gpu_shadow_unseen(GpuContext *c, CUstream stream);
 void gpu_shadow_close(GpuContext *c);
-void gpu_whole_open(GpuContext *c);        // whole.c: what kernels read is looked at before they run
+void gpu_whole_open(GpuContext *c);  // whole.c: what kernels read is looked at before they run
 void gpu_whole_close(GpuContext *c);
 void gpu_whole_ask(GpuLaunch *l, CUstream stream, void *record);
-bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
+// an allocation of the program failed: gives all shadows back. false: there are none to give
+bool gpu_shadow_drain(void);
 
 // --- race_copies.c: racecheck ---
 void gpu_races_open(GpuContext *c);
 void gpu_races_close(GpuContext *c);
-bool gpu_race_follows(const GpuContext *c);              // copies and sets in its streams
-void gpu_race_copied(const SessionCopy *c);              // the driver has taken it
+bool gpu_race_follows(const GpuContext *c);  // copies and sets in its streams
+void gpu_race_copied(const SessionCopy *c);  // the driver has taken it
 void gpu_race_run(GpuContext *c, CUstream stream, const WgRaceCopy *work);
 
 // --- outputs.c, graph_outputs.c: --hash ---
 // --- times.c: when recorded launches begin and end ---
 void gpu_times_open(GpuContext *c);
 void gpu_times_close(GpuContext *c);
-void *gpu_times_begin(GpuContext *c, CUstream stream);                           // NULL: it is not timed
-void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch);       // launch 0: it was not made
+void *gpu_times_begin(GpuContext *c, CUstream stream);  // NULL: it is not timed
+// launch 0: it was not made
+void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch);
 // --- inputs.c: --record=inputs ---
-void gpu_code_tell(GpuFunction *f);        // the PTX of its module, once (code.c)
+void gpu_code_tell(GpuFunction *f);  // the PTX of its module, once (code.c)
 void gpu_inputs_open(GpuContext *c);
 void gpu_inputs_close(GpuContext *c);
-void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in);   // before the launch, in its stream
+// before the launch, in its stream
+void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in);
 void gpu_outputs_open(GpuContext *c);
-// The driver has taken the launch; o NULL: nothing. Frees it. pace, number: of gpu_pace_begin; NULL: it is not known, and nothing waits
+// The driver has taken the launch; o NULL: nothing. Frees it. pace, number: of gpu_pace_begin;
+// NULL: it is not known, and nothing waits
 typedef struct GpuPace GpuPace;
-void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number);
-void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);  // its buffers that wait, or those that do not
-uint32_t gpu_outputs_contexts(void);                                             // that were ever hashed in
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
+                      uint32_t number);
+// its buffers that wait, or those that do not
+void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);
+uint32_t gpu_outputs_contexts(void);  // that were ever hashed in
 // --- waiting.c: launches whose outputs are not hashed yet ---
-void gpu_waiting_launch(SessionOutputs *o);          // before a launch that writes these; NULL: nothing, or nobody knows what
-void gpu_waiting_copy(const SessionCopy *c);         // before it is made
-void gpu_waiting_unknown(void);                      // before something writes that nobody knows
+// before a launch that writes these; NULL: nothing, or nobody knows what
+void gpu_waiting_launch(SessionOutputs *o);
+void gpu_waiting_copy(const SessionCopy *c);  // before it is made
+void gpu_waiting_unknown(void);               // before something writes that nobody knows
 void gpu_waiting_freed(uint64_t base, uint64_t size);
-void gpu_waiting_end(GpuContext *only);              // all are hashed; NULL: of all contexts
-bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number);       // false: none of its buffers waits
+void gpu_waiting_end(GpuContext *only);  // all are hashed; NULL: of all contexts
+// false: none of its buffers waits
+bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
+                     uint32_t number);
 // --- pace.c: how long launches of a kernel take ---
-GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream, uint32_t *number, bool *sampled);     // sampled: gpu_pace_end must follow
+// sampled: gpu_pace_end must follow
+GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
+                        uint32_t *number, bool *sampled);
 void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream);
-uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c);     // the last that was measured
+uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c);  // the last that was measured
 void gpu_outputs_close(GpuContext *c);
-void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);           // dump.c: --dump-buffers; leaves it to the caller
+// dump.c: --dump-buffers; leaves it to the caller
+void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);
 void gpu_dump_close(GpuContext *c);
-void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);                        // also: it was updated
-void gpu_graph_outputs_changed(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given);
+void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);  // also: it was updated
+void gpu_graph_outputs_changed(CUgraphExec exec, CUgraphNode node,
+                               const CUDA_KERNEL_NODE_PARAMS *given);
 void gpu_graph_outputs_gone(CUgraphExec exec);
-SessionOutputs *gpu_graph_outputs(CUgraphExec exec, CUstream stream);            // of one launch
+SessionOutputs *gpu_graph_outputs(CUgraphExec exec, CUstream stream);  // of one launch
 
 // --- fault.c ---
-void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
+// what a call returned: a failed kernel becomes a finding, once for each context
+void gpu_fault(CUresult result);
 void gpu_fault_in(GpuContext *c, CUresult result);
 static inline CUresult gpu_checked(CUresult result) {
-  if (__builtin_expect(result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY, 0)) gpu_fault(result);
+  if (__builtin_expect(result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY, 0))
+    gpu_fault(result);
   return result;
 }
 

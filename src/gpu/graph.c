@@ -4,8 +4,11 @@
 // --- what the program gives: params is a copy, changed to what the driver gets ---
 
 static void begin_node(GpuLaunch *l, CUDA_KERNEL_NODE_PARAMS *p) {
-  l->event = (SessionLaunch){.grid = {p->gridDimX, p->gridDimY, p->gridDimZ}, .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-                             .cluster = {1, 1, 1}, .shared = p->sharedMemBytes, .captured = true};
+  l->event = (SessionLaunch){.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+                             .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                             .cluster = {1, 1, 1},
+                             .shared = p->sharedMemBytes,
+                             .captured = true};
   gpu_launch_begin(l, p->func ? p->func : (CUfunction)p->kern, p->kernelParams, p->extra, p->ctx);
   if (p->func) p->func = l->function;
   else p->kern = (CUkernel)l->function;
@@ -20,7 +23,8 @@ static void begin_node_v1(GpuLaunch *l, CUDA_KERNEL_NODE_PARAMS_v1 *p) {
   memcpy(p, &newer, sizeof *p);
 }
 
-CUresult gpu_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_KERNEL_NODE_PARAMS *given) {
+CUresult gpu_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *after,
+                                     size_t n, const CUDA_KERNEL_NODE_PARAMS *given) {
   if (!given) return gpu_real.cuGraphAddKernelNode_v2(out, g, after, n, given);
   GpuLaunch l;
   CUDA_KERNEL_NODE_PARAMS p = *given;
@@ -28,7 +32,8 @@ CUresult gpu_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphN
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode_v2(out, g, after, n, &p));
 }
 
-CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_KERNEL_NODE_PARAMS_v1 *given) {
+CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n,
+                                  const CUDA_KERNEL_NODE_PARAMS_v1 *given) {
   if (!given) return gpu_real.cuGraphAddKernelNode(out, g, after, n, given);
   GpuLaunch l;
   CUDA_KERNEL_NODE_PARAMS_v1 p = *given;
@@ -46,7 +51,8 @@ static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool marks) {
 #define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
 
 // Its last argument are the parameters as the program gave them.
-static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {}      // executable graphs stay as they were
+// executable graphs stay as they were
+static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {}
 #define OUTPUTS(...) CHANGED_(__VA_ARGS__, gpu_graph_outputs_changed, node_outputs, )(__VA_ARGS__)
 
 #define SET_PARAMS(name, Params, begin, first_types, first_args) \
@@ -66,15 +72,20 @@ static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given)
 #define NODE_ARGS node
 #define EXEC_TYPES CUgraphExec exec, CUgraphNode node
 #define EXEC_ARGS exec, node
-SET_PARAMS(cuGraphKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_node_v1, NODE_TYPES, NODE_ARGS)
-SET_PARAMS(cuGraphKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, NODE_TYPES, NODE_ARGS)
-SET_PARAMS(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_node_v1, EXEC_TYPES, EXEC_ARGS)
-SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, EXEC_TYPES, EXEC_ARGS)
+SET_PARAMS(cuGraphKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_node_v1, NODE_TYPES,
+           NODE_ARGS)
+SET_PARAMS(cuGraphKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, NODE_TYPES,
+           NODE_ARGS)
+SET_PARAMS(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_node_v1, EXEC_TYPES,
+           EXEC_ARGS)
+SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, EXEC_TYPES,
+           EXEC_ARGS)
 
 // Only kernel nodes are copied: the driver writes into the parameters of some others.
 #define ANY_NODE(name, types, args_before, ...) \
   CUresult gpu_##name types { \
-    if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.name(args_before, given); \
+    if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) \
+      return gpu_real.name(args_before, given); \
     GpuLaunch l; \
     CUgraphNodeParams p = *given; \
     begin_node(&l, &p.kernel); \
@@ -83,18 +94,31 @@ SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_nod
   }
 #define ADD_ARGS out, g, after, n
 #define ADD_V2_ARGS out, g, after, edges, n
-ANY_NODE(cuGraphAddNode, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, CUgraphNodeParams *given), ADD_ARGS, )
-ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *given), ADD_V2_ARGS, )
-ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS, node_changed(node, l.marks))
-ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS, exec_node_changed(exec, node, l.marks); gpu_graph_outputs_changed(exec, node, &given->kernel))
+ANY_NODE(cuGraphAddNode,
+         (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n,
+          CUgraphNodeParams *given),
+         ADD_ARGS, )
+ANY_NODE(cuGraphAddNode_v2,
+         (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges,
+          size_t n, CUgraphNodeParams *given),
+         ADD_V2_ARGS, )
+ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS,
+         node_changed(node, l.marks))
+ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given),
+         EXEC_ARGS, exec_node_changed(exec, node, l.marks);
+         gpu_graph_outputs_changed(exec, node, &given->kernel))
 
 // --- what the program asks for: its own handles, and parameters without ours ---
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// The driver's list of a buffer and its size, with the size that the program gave. Lives as long as the node, like the driver's.
-typedef struct Shortened { void *list[5]; size_t size; } Shortened;
-static U64Map shortened;                       // CUgraphNode -> Shortened
+// The driver's list of a buffer and its size, with the size that the program gave. Lives as long as
+// the node, like the driver's.
+typedef struct Shortened {
+  void *list[5];
+  size_t size;
+} Shortened;
+static U64Map shortened;  // CUgraphNode -> Shortened
 
 static void **shorten(CUgraphNode node, void **extra, size_t bytes) {
   pthread_mutex_lock(&lock);
@@ -111,7 +135,7 @@ static void **shorten(CUgraphNode node, void **extra, size_t bytes) {
 // In a list of pointers ours is the last, where nobody looks.
 static void back(CUgraphNode node, CUfunction *f, void ***extra) {
   GpuFunction *of = *f ? gpu_function_of_target(*f) : NULL;
-  if (!of || of->handle == atomic_load(&of->target)) return;      // the original in its own place
+  if (!of || of->handle == atomic_load(&of->target)) return;  // the original in its own place
   *f = of->handle;
   const WovenKernel *code = of->code;
   if (*extra && code && code->record_bytes) *extra = shorten(node, *extra, code->user_param_bytes);
@@ -151,28 +175,37 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
   return gpu_real.cuGraphDestroyNode(node);
 }
 
-// --- graphs that run: a node was counted when it was made, so every run but the first counts its kernels once more ---
+// --- graphs that run: a node was counted when it was made, so every run but the first counts its
+// kernels once more ---
 
-// lines: for the launch log. unseen: for initcheck, not all that it writes is followed. nodes: kernels with checks, of the graph itself; as they were for
-// this version of the program's memory.
+// lines: for the launch log. unseen: for initcheck, not all that it writes is followed. nodes:
+// kernels with checks, of the graph itself; as they were for this version of the program's memory.
 typedef struct Exec {
   bool ran, unseen;
-  VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines;
+  VEC(SessionKernel *) kernels;
+  VEC(bool) checked;
+  VEC(char *) lines;
   CUgraph graph;
   VEC(GpuGraphNode) nodes;
-  SessionBranches *branches;                   // NULL: nothing is known of them
+  SessionBranches *branches;  // NULL: nothing is known of them
   uint64_t version;
 } Exec;
 
-static U64Map execs;                           // CUgraphExec -> Exec
-static VEC(CUgraph) kept;                      // destroyed by the program, and instantiated still
+static U64Map execs;       // CUgraphExec -> Exec
+static VEC(CUgraph) kept;  // destroyed by the program, and instantiated still
 
-// As it was instantiated: what cuGraphExecKernelNodeSetParams changes later stands in the log where that is called.
+// As it was instantiated: what cuGraphExecKernelNodeSetParams changes later stands in the log where
+// that is called.
 static void add_line(Exec *e, const CUDA_KERNEL_NODE_PARAMS *p, GpuFunction *of) {
-  SessionLaunch l = {.kernel = of->kernel, .grid = {p->gridDimX, p->gridDimY, p->gridDimZ}, .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-                     .cluster = {1, 1, 1}, .shared = p->sharedMemBytes, .captured = true};
+  SessionLaunch l = {.kernel = of->kernel,
+                     .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+                     .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                     .cluster = {1, 1, 1},
+                     .shared = p->sharedMemBytes,
+                     .captured = true};
   SessionParams given = {p->kernelParams, NULL, 0};
-  if (!p->kernelParams && !gpu_launch_extra(p->extra, &given.buffer, &given.buffer_bytes)) given = (SessionParams){0};
+  if (!p->kernelParams && !gpu_launch_extra(p->extra, &given.buffer, &given.buffer_bytes))
+    given = (SessionParams){0};
   Str text = {0};
   session_log_text(&text, &l, &given, gpu_launch_param, of);
   vec_push(&e->lines, mem_strdup(text.data));
@@ -181,17 +214,23 @@ static void add_line(Exec *e, const CUDA_KERNEL_NODE_PARAMS *p, GpuFunction *of)
 
 static void add_kernel(Exec *e, CUgraphNode node, bool inside) {
   CUDA_KERNEL_NODE_PARAMS p = {0};
-  if (!gpu_real.cuGraphKernelNodeGetParams_v2 || gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS) return;
+  if (!gpu_real.cuGraphKernelNodeGetParams_v2 ||
+      gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS)
+    return;
   CUfunction f = p.func ? p.func : (CUfunction)p.kern;
   GpuFunction *of = gpu_function_of_target(f);
   bool ours = of != NULL;
   if (!of) of = gpu_function(f);
-  if (!ours || !of->code || !session_shadow_follows(of->kernel) || of->code->stores_anywhere) e->unseen = true;      // no table of allocations in a graph
+  // no table of allocations in a graph
+  if (!ours || !of->code || !session_shadow_follows(of->kernel) || of->code->stores_anywhere)
+    e->unseen = true;
   if (!of) return;
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
   vec_push(&e->checked, of->unchanged || (ours && of->code && of->code->record_bytes));
-  if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){.node = node, .of = of, .type = CU_GRAPH_NODE_TYPE_KERNEL});
+  if (ours && of->code && of->code->record_bytes && !inside &&
+      gpu_real.cuGraphExecKernelNodeSetParams_v2)
+    vec_push(&e->nodes, (GpuGraphNode){.node = node, .of = of, .type = CU_GRAPH_NODE_TYPE_KERNEL});
 }
 
 static bool writes_memory(CUgraphNodeType t) {
@@ -215,7 +254,9 @@ void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user) 
     CUgraph child;
     if (gpu_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
     each(user, nodes[i], type, inside);
-    if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) gpu_graph_each_node(child, true, each, user);
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+        gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
+      gpu_graph_each_node(child, true, each, user);
   }
   free(nodes);
 }
@@ -225,7 +266,8 @@ static void look_at_node(void *exec, CUgraphNode node, CUgraphNodeType type, boo
   bool copies = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
   if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, node, inside);
   else if (writes_memory(type)) e->unseen = true;
-  if (copies && !inside && (session_wants_trace() || session_wants_races())) vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
+  if (copies && !inside && (session_wants_trace() || session_wants_races()))
+    vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
 }
 
 static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
@@ -242,11 +284,13 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
   return result;
 }
 
-CUresult gpu_cuGraphInstantiate(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+CUresult gpu_cuGraphInstantiate(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log,
+                                size_t size) {
   GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiate(exec, g, error, log, size), exec, g);
 }
-CUresult gpu_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+CUresult gpu_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log,
+                                   size_t size) {
   GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiate_v2(exec, g, error, log, size), exec, g);
 }
@@ -254,11 +298,13 @@ CUresult gpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph g, unsigned 
   GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiateWithFlags(exec, g, flags), exec, g);
 }
-CUresult gpu_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+CUresult gpu_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph g,
+                                          CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
   GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiateWithParams(exec, g, p), exec, g);
 }
-CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g,
+                                               CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
   GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiateWithParams_ptsz(exec, g, p), exec, g);
 }
@@ -319,7 +365,8 @@ CUresult gpu_cuGraphDestroy(CUgraph g) {
   return gpu_checked(result);
 }
 
-static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, SessionOutputs *outputs, GpuGraphLooks *looks) {
+static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream,
+                         SessionOutputs *outputs, GpuGraphLooks *looks) {
   if (result == CUDA_SUCCESS) gpu_graph_look(stream, looks);
   else free(looks);
   if (result == CUDA_SUCCESS && !gpu_is_capturing(stream)) session_inputs_unknown(stream);
@@ -327,7 +374,8 @@ static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, Ses
   if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  for (uint32_t i = 0; e && e->ran && i < e->kernels.len; i++) session_launch_again(e->kernels.data[i], e->checked.data[i]);
+  for (uint32_t i = 0; e && e->ran && i < e->kernels.len; i++)
+    session_launch_again(e->kernels.data[i], e->checked.data[i]);
   if (e) e->ran = true;
   pthread_mutex_unlock(&lock);
   session_graph_launch(exec, stream);
@@ -342,21 +390,26 @@ static void write_log(CUgraphExec exec, CUstream stream) {
   GpuContext *c = gpu_context_of_stream(stream);
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  for (uint32_t i = 0; e && i < e->lines.len; i++) session_log_again(0, c ? c->device : 0, stream, e->lines.data[i]);
+  for (uint32_t i = 0; e && i < e->lines.len; i++)
+    session_log_again(0, c ? c->device : 0, stream, e->lines.data[i]);
   pthread_mutex_unlock(&lock);
 }
 
-// Before it runs. A table of allocations must be known to be in use by each run, so one of them is asked for even if nothing has changed.
+// Before it runs. A table of allocations must be known to be in use by each run, so one of them is
+// asked for even if nothing has changed.
 static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   GpuGraphLooks *looks = NULL;
-  if ((!session_wants_memory() && !session_wants_trace()) || session_graph_memory() || gpu_is_capturing(stream)) return NULL;
+  if ((!session_wants_memory() && !session_wants_trace()) || session_graph_memory() ||
+      gpu_is_capturing(stream))
+    return NULL;
   GpuContext *c = gpu_context_of_stream(stream);
   SessionDevice *d = c ? gpu_context_use(c) : NULL;
   if (!d) return NULL;
   uint64_t now = session_memory_version();
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races())) looks = gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len, e->branches, !e->ran);
+  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races()))
+    looks = gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len, e->branches, !e->ran);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;
   pthread_mutex_unlock(&lock);
@@ -381,8 +434,9 @@ void gpu_exec_changed(CUgraphExec exec) {
   pthread_mutex_unlock(&lock);
 }
 
-// The program has given nodes other parameters, in an executable graph (exec NULL: in the graph, or they go; what was made of it stays as it was): they have
-// their limits, and the graph's are not theirs. node NULL: all of them.
+// The program has given nodes other parameters, in an executable graph (exec NULL: in the graph, or
+// they go; what was made of it stays as it was): they have their limits, and the graph's are not
+// theirs. node NULL: all of them.
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
   uint32_t it = 0;
   uint64_t handle;
@@ -396,7 +450,8 @@ void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
   pthread_mutex_unlock(&lock);
 }
 
-CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error, CUgraphExecUpdateResult *result) {
+CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error,
+                               CUgraphExecUpdateResult *result) {
   gpu_exec_changed(exec);
   gpu_graph_overrule(exec, NULL);
   CUresult done = gpu_real.cuGraphExecUpdate(exec, g, error, result);
@@ -429,5 +484,6 @@ CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   GpuGraphLooks *looks = refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);
   gpu_waiting_launch(outputs);
-  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD, outputs, looks);
+  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec,
+                  stream ? stream : CU_STREAM_PER_THREAD, outputs, looks);
 }

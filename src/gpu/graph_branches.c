@@ -1,7 +1,8 @@
 // racecheck: which nodes of a graph run beside each other, and what its copies and sets meet.
 //
-// Kernels have numbers of their own in each launch of the graph, in an order in which each comes behind those it depends on. Copies and sets leave no entries: a kernel of ours behind the graph looks
-// for what kernels beside them have left. Two of them are compared by their addresses.
+// Kernels have numbers of their own in each launch of the graph, in an order in which each comes
+// behind those it depends on. Copies and sets leave no entries: a kernel of ours behind the graph
+// looks for what kernels beside them have left. Two of them are compared by their addresses.
 #include "gpu/gpu.h"
 
 #include "tools/racecheck/abi.h"
@@ -14,14 +15,21 @@ static int by_place(const void *a, const void *b) {
 static bool dependencies(CUgraphNode node, CUgraphNode *list, size_t *n) {
   if (gpu_real.cuGraphNodeGetDependencies_v2) {
     CUgraphEdgeData *edges = mem_alloc(MAX(*n, 1) * sizeof *edges);
-    bool ok = gpu_real.cuGraphNodeGetDependencies_v2(node, list, list ? edges : NULL, n) == CUDA_SUCCESS;
+    bool ok = gpu_real.cuGraphNodeGetDependencies_v2(node, list, list ? edges : NULL, n) ==
+              CUDA_SUCCESS;
     free(edges);
     return ok;
   }
   return gpu_real.cuGraphNodeGetDependencies(node, list, n) == CUDA_SUCCESS;
 }
 
-typedef struct Node { CUgraphNode handle; uint32_t *deps; size_t ndeps; uint32_t place; bool placed; } Node;
+typedef struct Node {
+  CUgraphNode handle;
+  uint32_t *deps;
+  size_t ndeps;
+  uint32_t place;
+  bool placed;
+} Node;
 
 static bool read_nodes(CUgraph g, Node **out, size_t *count) {
   size_t n = 0;
@@ -34,7 +42,8 @@ static bool read_nodes(CUgraph g, Node **out, size_t *count) {
   for (size_t i = 0; ok && i < n; i++) {
     Node *node = &nodes[i];
     node->handle = handles[i];
-    ok = dependencies(handles[i], NULL, &node->ndeps) && node->ndeps <= n && (!node->ndeps || dependencies(handles[i], before, &node->ndeps));
+    ok = dependencies(handles[i], NULL, &node->ndeps) && node->ndeps <= n &&
+         (!node->ndeps || dependencies(handles[i], before, &node->ndeps));
     node->deps = mem_alloc(MAX(node->ndeps, 1) * sizeof *node->deps);
     for (size_t k = 0; ok && k < node->ndeps; k++) {
       uintptr_t at = (uintptr_t)u64map_get(&index, (uintptr_t)before[k]);
@@ -59,7 +68,8 @@ static bool place_all(Node *nodes, size_t n, SessionBranches *b) {
       bool ready = !nodes[i].placed;
       for (size_t k = 0; ready && k < nodes[i].ndeps; k++) ready = nodes[nodes[i].deps[k]].placed;
       if (!ready) continue;
-      for (size_t k = 0; k < nodes[i].ndeps; k++) session_branches_edge(b, nodes[nodes[i].deps[k]].place, place);
+      for (size_t k = 0; k < nodes[i].ndeps; k++)
+        session_branches_edge(b, nodes[nodes[i].deps[k]].place, place);
       nodes[i].placed = any = true;
       nodes[i].place = place++;
     }
@@ -83,7 +93,8 @@ SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t count) {
     free(nodes[i].deps);
   }
   free(nodes);
-  for (uint32_t i = 0; ok && i < count; i++) list[i].place = (uint32_t)(uintptr_t)u64map_get(&place, (uintptr_t)list[i].node) - 1;
+  for (uint32_t i = 0; ok && i < count; i++)
+    list[i].place = (uint32_t)(uintptr_t)u64map_get(&place, (uintptr_t)list[i].node) - 1;
   if (ok) qsort(list, count, sizeof *list, by_place);
   u64map_free(&place);
   session_branches_done(b);
@@ -93,26 +104,37 @@ SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t count) {
 
 // --- copies and sets ---
 
-enum { MOST_COPIES = 64 };                 // of one graph that are looked at
+enum { MOST_COPIES = 64 };  // of one graph that are looked at
 
 bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c) {
   GpuContext *context = gpu_context_of_stream(stream);
   CUDA_MEMCPY3D copy;
   CUDA_MEMSET_NODE_PARAMS set;
-  *c = (SessionCopy){.call = n->type == CU_GRAPH_NODE_TYPE_MEMCPY ? "memcpy node" : "memset node", .stream = stream, .async = true, .device = context ? context->device : 0};
-  if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY && gpu_real.cuGraphMemcpyNodeGetParams(n->node, &copy) == CUDA_SUCCESS) session_copy_of_box(&copy, c);
-  else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET && gpu_real.cuGraphMemsetNodeGetParams(n->node, &set) == CUDA_SUCCESS) session_copy_of_set(&set, c);
+  *c = (SessionCopy){.call = n->type == CU_GRAPH_NODE_TYPE_MEMCPY ? "memcpy node" : "memset node",
+                     .stream = stream,
+                     .async = true,
+                     .device = context ? context->device : 0};
+  if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+      gpu_real.cuGraphMemcpyNodeGetParams(n->node, &copy) == CUDA_SUCCESS)
+    session_copy_of_box(&copy, c);
+  else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET &&
+           gpu_real.cuGraphMemsetNodeGetParams(n->node, &set) == CUDA_SUCCESS)
+    session_copy_of_set(&set, c);
   else return false;
   return true;
 }
 
-static void compare(const SessionBranches *b, const GpuGraphNode *nodes, const SessionCopy *copies, const uint32_t *at, uint32_t n) {
+static void compare(const SessionBranches *b, const GpuGraphNode *nodes, const SessionCopy *copies,
+                    const uint32_t *at, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < i; k++)
-      if (session_branches_part(b, nodes[at[k]].place, nodes[at[i]].place)) session_race_nodes(&copies[k], &copies[i]);
+      if (session_branches_part(b, nodes[at[k]].place, nodes[at[i]].place))
+        session_race_nodes(&copies[k], &copies[i]);
 }
 
-GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers, bool first) {
+GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d,
+                               const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers,
+                               bool first) {
   SessionCopy copies[MOST_COPIES];
   uint32_t at[MOST_COPIES], ncopies = 0;
   GpuGraphLooks *looks = NULL;
@@ -136,7 +158,8 @@ GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, Sessio
 void gpu_graph_look(CUstream stream, GpuGraphLooks *looks) {
   GpuContext *c = looks ? gpu_context_of_stream(stream) : NULL;
   SessionDevice *d = gpu_race_follows(c) ? gpu_context_use(c) : NULL;
-  for (uint32_t i = 0; d && i < looks->n; i++) gpu_race_run(c, stream ? stream : CU_STREAM_LEGACY, &looks->work[i]);
+  for (uint32_t i = 0; d && i < looks->n; i++)
+    gpu_race_run(c, stream ? stream : CU_STREAM_LEGACY, &looks->work[i]);
   if (d) gpu_context_used(c);
   free(looks);
 }

@@ -1,15 +1,19 @@
-// What the kernels of an executable graph may touch is decided when it is launched: memory may have been allocated and freed since they were captured.
-// Their nodes get new records then, and only then. The driver takes changes by the nodes of the graph that was instantiated, so that graph is kept as
-// long as the executable one (graph.c). Nodes of child graphs, what cuGraphExecUpdate or the program itself has set since, and all of them in programs whose
-// graphs have memory of their own, stay as they are.
+// What the kernels of an executable graph may touch is decided when it is launched: memory may have
+// been allocated and freed since they were captured. Their nodes get new records then, and only
+// then. The driver takes changes by the nodes of the graph that was instantiated, so that graph is
+// kept as long as the executable one (graph.c). Nodes of child graphs, what cuGraphExecUpdate or
+// the program itself has set since, and all of them in programs whose graphs have memory of their
+// own, stay as they are.
 #include "gpu/gpu.h"
 
 // The record among the node's parameters; NULL: it has none, or nothing is checked in it.
-static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code, SessionParams *given) {
+static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code,
+                       SessionParams *given) {
   uint8_t *record = NULL;
   *given = (SessionParams){p->kernelParams, NULL, 0};
   if (p->kernelParams) record = p->kernelParams[code->user_params];
-  else if (p->extra && gpu_launch_extra(p->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes >= code->record_offset + code->record_bytes) {
+  else if (p->extra && gpu_launch_extra(p->extra, &given->buffer, &given->buffer_bytes) &&
+           given->buffer_bytes >= code->record_offset + code->record_bytes) {
     record = (uint8_t *)(uintptr_t)given->buffer + code->record_offset;
     given->buffer_bytes = code->user_param_bytes;
   }
@@ -17,7 +21,8 @@ static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code
 }
 
 // The list or buffer of parameters with another record in it.
-static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code, void *record) {
+static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p,
+                           const WovenKernel *code, void *record) {
   if (p->kernelParams) {
     void **list = mem_alloc((code->user_params + 1) * sizeof *list);
     memcpy(list, p->kernelParams, code->user_params * sizeof *list);
@@ -33,14 +38,16 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
   uint8_t *copy = mem_alloc(size);
   memcpy(copy, buffer, size);
   memcpy(copy + code->record_offset, record, code->record_bytes);
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, copy, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, copy, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
   p->extra = extra;
   CUresult result = gpu_real.cuGraphExecKernelNodeSetParams_v2(exec, node, p);
   free(copy);
   return result;
 }
 
-// A recording has each copy and set of each run as a step. What the host's memory holds is looked at now.
+// A recording has each copy and set of each run as a step. What the host's memory holds is looked
+// at now.
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   SessionCopy c;
   if (!gpu_graph_copy(n, stream, &c)) return;
@@ -49,15 +56,19 @@ static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   session_step_contents(&c);
 }
 
-// racecheck: launches of one graph that have numbers at the same time; there must be room for other ones.
+// racecheck: launches of one graph that have numbers at the same time; there must be room for other
+// ones.
 enum { MOST_NUMBERS = 200 };
 
-GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionBranches *branches, bool first) {
+GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d,
+                                 const GpuGraphNode *nodes, uint32_t n,
+                                 const SessionBranches *branches, bool first) {
   SessionNumberList list = {0};
   uint32_t places = 0;
   for (uint32_t i = 0; i < n; i++) places = MAX(places, nodes[i].place + 1);
   SessionNumbers *numbers = mem_alloc(session_branches_size(branches, places) * sizeof *numbers);
-  SessionGraphSteps *steps = session_graph_steps_begin(branches, session_branches_size(branches, places), stream);
+  SessionGraphSteps *steps = session_graph_steps_begin(
+      branches, session_branches_size(branches, places), stream);
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};
@@ -68,18 +79,27 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
       continue;
     }
     const WovenKernel *code = nodes[i].of->code;
-    if (nodes[i].own || gpu_real.cuGraphKernelNodeGetParams_v2(nodes[i].node, &p) != CUDA_SUCCESS) continue;
+    if (nodes[i].own || gpu_real.cuGraphKernelNodeGetParams_v2(nodes[i].node, &p) != CUDA_SUCCESS)
+      continue;
     const void *old = record_of(&p, code, &given);
     if (!old) continue;
     SessionBeside beside;
     session_branches_beside(branches, nodes[i].place, NULL, numbers, &beside);
     void *record = mem_alloc(code->record_bytes);
     memcpy(record, old, code->record_bytes);
-    const SessionLaunch shape = {.kernel = nodes[i].of->kernel, .grid = {p.gridDimX, p.gridDimY, p.gridDimZ}, .block = {p.blockDimX, p.blockDimY, p.blockDimZ}, .cluster = {1, 1, 1},
-                                 .shared = p.sharedMemBytes, .stream = stream, .beside = &beside};
-    session_device_refresh(d, nodes[i].of->kernel, &given, list.len < MOST_NUMBERS ? &shape : NULL, record);
-    ((WgLaunch *)record)->init_memory = ((const WgLaunch *)old)->init_memory;        // initcheck sees what a graph does as a whole
-    if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS) log_verbose("a kernel of a graph keeps the limits it was captured with");
+    const SessionLaunch shape = {.kernel = nodes[i].of->kernel,
+                                 .grid = {p.gridDimX, p.gridDimY, p.gridDimZ},
+                                 .block = {p.blockDimX, p.blockDimY, p.blockDimZ},
+                                 .cluster = {1, 1, 1},
+                                 .shared = p.sharedMemBytes,
+                                 .stream = stream,
+                                 .beside = &beside};
+    session_device_refresh(d, nodes[i].of->kernel, &given, list.len < MOST_NUMBERS ? &shape : NULL,
+                           record);
+    // initcheck sees what a graph does as a whole
+    ((WgLaunch *)record)->init_memory = ((const WgLaunch *)old)->init_memory;
+    if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS)
+      log_verbose("a kernel of a graph keeps the limits it was captured with");
     uint32_t number = list.len < MOST_NUMBERS ? (uint32_t)((const WgLaunch *)record)->race : 0;
     if (number) {
       numbers[nodes[i].place] = (SessionNumbers){&list, list.len, list.len + 1};
@@ -89,7 +109,9 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
   }
   gpu_quiet_end(q);
   session_graph_steps_end(steps);
-  GpuGraphLooks *looks = branches && session_wants_races() ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first) : NULL;
+  GpuGraphLooks *looks = branches && session_wants_races()
+                             ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first)
+                             : NULL;
   free(numbers);
   vec_free(&list);
   return looks;

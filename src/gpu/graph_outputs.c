@@ -1,12 +1,20 @@
-// What a graph may write, for --hash: its kernels and their parameters as they were when it was instantiated, or as the program changed them since. Kernels
-// in bodies of conditional nodes are not known.
+// What a graph may write, for --hash: its kernels and their parameters as they were when it was
+// instantiated, or as the program changed them since. Kernels in bodies of conditional nodes are
+// not known.
 #include "gpu/gpu.h"
 
-typedef struct Kernel { CUgraphNode node; GpuFunction *of; void *params; size_t bytes; } Kernel;
-typedef struct Known { VEC(Kernel) kernels; } Known;
+typedef struct Kernel {
+  CUgraphNode node;
+  GpuFunction *of;
+  void *params;
+  size_t bytes;
+} Kernel;
+typedef struct Known {
+  VEC(Kernel) kernels;
+} Known;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map execs;                       // CUgraphExec -> Known
+static U64Map execs;  // CUgraphExec -> Known
 
 // In one buffer, as the kernel has them.
 static void copy_params(Kernel *k, const CUDA_KERNEL_NODE_PARAMS *p) {
@@ -19,7 +27,8 @@ static void copy_params(Kernel *k, const CUDA_KERNEL_NODE_PARAMS *p) {
     k->bytes = size;
     return;
   }
-  for (uint32_t i = 0; gpu_launch_param(k->of, i, &offset, &size); i++) k->bytes = MAX(k->bytes, offset + size);
+  for (uint32_t i = 0; gpu_launch_param(k->of, i, &offset, &size); i++)
+    k->bytes = MAX(k->bytes, offset + size);
   if (!k->bytes) return;
   k->params = mem_alloc(k->bytes);
   for (uint32_t i = 0; gpu_launch_param(k->of, i, &offset, &size); i++)
@@ -35,7 +44,9 @@ static GpuFunction *function_of(const CUDA_KERNEL_NODE_PARAMS *p) {
 static void add_node(void *user, CUgraphNode node, CUgraphNodeType type, bool inside) {
   Known *known = user;
   CUDA_KERNEL_NODE_PARAMS p = {0};
-  if (type != CU_GRAPH_NODE_TYPE_KERNEL || !gpu_real.cuGraphKernelNodeGetParams_v2 || gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS) return;
+  if (type != CU_GRAPH_NODE_TYPE_KERNEL || !gpu_real.cuGraphKernelNodeGetParams_v2 ||
+      gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS)
+    return;
   Kernel k = {.node = node, .of = function_of(&p)};
   if (!k.of) return;
   copy_params(&k, &p);
@@ -58,7 +69,8 @@ void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g) {
   pthread_mutex_unlock(&lock);
 }
 
-void gpu_graph_outputs_changed(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {
+void gpu_graph_outputs_changed(CUgraphExec exec, CUgraphNode node,
+                               const CUDA_KERNEL_NODE_PARAMS *given) {
   if (!session_wants_outputs()) return;
   pthread_mutex_lock(&lock);
   Known *known = u64map_get(&execs, (uintptr_t)exec);
@@ -89,7 +101,9 @@ SessionOutputs *gpu_graph_outputs(CUgraphExec exec, CUstream stream) {
   const Known *known = u64map_get(&execs, (uintptr_t)exec);
   for (uint32_t i = 0; known && i < known->kernels.len; i++) {
     const Kernel *k = &known->kernels.data[i];
-    session_outputs_add(o, k->of->kernel, &(SessionParams){.buffer = k->params, .buffer_bytes = k->bytes}, NULL, NULL);
+    session_outputs_add(o, k->of->kernel,
+                        &(SessionParams){.buffer = k->params, .buffer_bytes = k->bytes}, NULL,
+                        NULL);
   }
   pthread_mutex_unlock(&lock);
   o = session_outputs_close(o, stream);

@@ -1,12 +1,18 @@
-// Handles that go and are used again: handles.def. With no tool that asks, the session's part of each is a look at one number. One that is known
-// to be destroyed does not reach the driver, which may crash on it.
+// Handles that go and are used again: handles.def. With no tool that asks, the session's part of
+// each is a look at one number. One that is known to be destroyed does not reach the driver, which
+// may crash on it.
 #include "gpu/gpu.h"
 
 #define STREAM(h) GPU_ALIVE(STREAM, h);
 #define EVENT(h) GPU_ALIVE(EVENT, h);
-#define CONTEXT(h) if (session_use(SESSION_CONTEXT_GONE, h)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-#define WAITS_FOR(s) session_synchronised(s); waits = true;
-#define WAITS_FOR_ALL session_synchronised_all(); waits = true;
+#define CONTEXT(h) \
+  if (session_use(SESSION_CONTEXT_GONE, h)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+#define WAITS_FOR(s) \
+  session_synchronised(s); \
+  waits = true;
+#define WAITS_FOR_ALL \
+  session_synchronised_all(); \
+  waits = true;
 
 #define OWN(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
 #define RECORDS(e, s) session_order_record(e, s);
@@ -18,7 +24,8 @@
 #define MAKES_STREAM(name, params, args, out, flags) \
   CUresult gpu_##name params { \
     CUresult result = gpu_real.name args; \
-    if (result == CUDA_SUCCESS && out) session_created(*out), session_order_stream(*out, (flags) & CU_STREAM_NON_BLOCKING); \
+    if (result == CUDA_SUCCESS && out) \
+      session_created(*out), session_order_stream(*out, (flags)&CU_STREAM_NON_BLOCKING); \
     return gpu_checked(result); \
   }
 #define MAKES(name, params, args, out) \
@@ -27,7 +34,7 @@
     if (result == CUDA_SUCCESS && out) session_created(*out); \
     return gpu_checked(result); \
   }
-#define BEFORE_STREAM_ENDS gpu_waiting_end(NULL)         // what waits for a stream cannot wait any longer
+#define BEFORE_STREAM_ENDS gpu_waiting_end(NULL)  // what waits for a stream cannot wait any longer
 #define BEFORE_EVENT_ENDS (void)0
 #define ENDS(name, params, args, WHAT, handle) \
   CUresult gpu_##name params { \
@@ -35,7 +42,8 @@
     session_destroyed(SESSION_##WHAT##_GONE, handle); \
     BEFORE_##WHAT##_ENDS; \
     CUresult result = gpu_real.name args; \
-    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE) session_created(handle); \
+    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE) \
+      session_created(handle); \
     return gpu_checked(result); \
   }
 #define USES(name, params, args, ...) \
@@ -50,14 +58,16 @@
 
 // Two ways to a handle that api.def does not describe.
 CUresult gpu_cuGreenCtxStreamCreate(CUstream *out, CUgreenCtx green, unsigned flags, int priority) {
-  CUresult (*real)(CUstream *, CUgreenCtx, unsigned, int) = (CUresult (*)(CUstream *, CUgreenCtx, unsigned, int))gpu_real.cuGreenCtxStreamCreate;
+  CUresult (*real)(CUstream *, CUgreenCtx, unsigned, int) = (CUresult(*)(
+      CUstream *, CUgreenCtx, unsigned, int))gpu_real.cuGreenCtxStreamCreate;
   CUresult result = real(out, green, flags, priority);
   if (result == CUDA_SUCCESS) session_created(*out);
   return result;
 }
 
 CUresult gpu_cuIpcOpenEventHandle(CUevent *out, GpuIpcHandle handle) {
-  CUresult (*real)(CUevent *, GpuIpcHandle) = (CUresult (*)(CUevent *, GpuIpcHandle))gpu_real.cuIpcOpenEventHandle;
+  CUresult (*real)(CUevent *, GpuIpcHandle) = (CUresult(*)(
+      CUevent *, GpuIpcHandle))gpu_real.cuIpcOpenEventHandle;
   CUresult result = real(out, handle);
   if (result == CUDA_SUCCESS) session_created(*out);
   return result;

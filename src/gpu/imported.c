@@ -1,5 +1,6 @@
-// Memory that other processes and other interfaces made. The session hears of it, so that what lies beside the program's own memory is not taken
-// for a place outside of everything. These functions are not described in cuda/api.def.
+// Memory that other processes and other interfaces made. The session hears of it, so that what lies
+// beside the program's own memory is not taken for a place outside of everything. These functions
+// are not described in cuda/api.def.
 #include "gpu/gpu.h"
 
 static CUresult imported(CUresult result, uint64_t base, uint64_t size) {
@@ -7,7 +8,9 @@ static CUresult imported(CUresult result, uint64_t base, uint64_t size) {
   GpuContext *c = gpu_context_current();
   size_t whole = 0;
   CUdeviceptr start = 0;
-  if (!size && gpu_real.cuMemGetAddressRange_v2 && gpu_real.cuMemGetAddressRange_v2(&start, &whole, base) == CUDA_SUCCESS && start == base) size = whole;
+  if (!size && gpu_real.cuMemGetAddressRange_v2 &&
+      gpu_real.cuMemGetAddressRange_v2(&start, &whole, base) == CUDA_SUCCESS && start == base)
+    size = whole;
   if (!size) return result;
   session_alloc(base, size, SESSION_IMPORTED, c ? c->device : 0, NULL);
   gpu_owned_add(c, base, size, SESSION_IMPORTED);
@@ -35,17 +38,22 @@ CUresult gpu_cuIpcCloseMemHandle(CUdeviceptr p) {
 }
 
 // What it is told: an offset and a size, and more that does not matter here.
-CUresult gpu_cuExternalMemoryGetMappedBuffer(CUdeviceptr *p, void *memory, const uint64_t *offset_and_size) {
-  CUresult result = ((CUresult(*)(CUdeviceptr *, void *, const uint64_t *))gpu_real.cuExternalMemoryGetMappedBuffer)(p, memory, offset_and_size);
+CUresult gpu_cuExternalMemoryGetMappedBuffer(CUdeviceptr *p, void *memory,
+                                             const uint64_t *offset_and_size) {
+  CUresult result = ((CUresult(*)(CUdeviceptr *, void *, const uint64_t *))
+                         gpu_real.cuExternalMemoryGetMappedBuffer)(p, memory, offset_and_size);
   return result == CUDA_SUCCESS ? imported(result, *p, offset_and_size[1]) : gpu_checked(result);
 }
 
 CUresult gpu_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *p, size_t *size, void *resource) {
-  CUresult result = ((CUresult(*)(CUdeviceptr *, size_t *, void *))gpu_real.cuGraphicsResourceGetMappedPointer_v2)(p, size, resource);
+  CUresult result = ((CUresult(*)(CUdeviceptr *, size_t *,
+                                  void *))gpu_real.cuGraphicsResourceGetMappedPointer_v2)(p, size,
+                                                                                          resource);
   return result == CUDA_SUCCESS ? imported(result, *p, size ? *size : 0) : gpu_checked(result);
 }
 
 CUresult gpu_cuMemPoolImportPointer(CUdeviceptr *p, CUmemoryPool pool, void *data) {
-  CUresult result = ((CUresult(*)(CUdeviceptr *, CUmemoryPool, void *))gpu_real.cuMemPoolImportPointer)(p, pool, data);
+  CUresult result = ((CUresult(*)(CUdeviceptr *, CUmemoryPool,
+                                  void *))gpu_real.cuMemPoolImportPointer)(p, pool, data);
   return imported(result, result == CUDA_SUCCESS ? *p : 0, 0);
 }

@@ -1,5 +1,8 @@
-// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours (tools/record/inputs_kernel.cu) looks at memory that may have changed and copies the pages that have to memory of
-// the device (inputs_stage.c); when that is full, into a ring of the host's memory, from which a thread of ours takes them. The stream waits for that thread only, and only when the ring is full, too; nobody waits for a stream.
+// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours
+// (tools/record/inputs_kernel.cu) looks at memory that may have changed and copies the pages that
+// have to memory of the device (inputs_stage.c); when that is full, into a ring of the host's
+// memory, from which a thread of ours takes them. The stream waits for that thread only, and only
+// when the ring is full, too; nobody waits for a stream.
 #include "gpu/gpu.h"
 
 #include "gpu/collector.h"
@@ -7,19 +10,25 @@
 #include "gpu/own_kernel.h"
 
 _Static_assert((int)WG_INPUTS_PAGE == (int)SESSION_PAGE, "pages are the same on both devices");
-enum { SLOTS = 256, TABLE_CHUNK = 4 << 20 };         // 16 MB on their way, for each context
+enum { SLOTS = 256, TABLE_CHUNK = 4 << 20 };  // 16 MB on their way, for each context
 
-typedef struct Table { uint64_t allocation; CUdeviceptr at; uint64_t pages; } Table;
+typedef struct Table {
+  uint64_t allocation;
+  CUdeviceptr at;
+  uint64_t pages;
+} Table;
 struct GpuInputs {
   GpuCollected collected;
   CUfunction kernel;
   GpuStage *stage;
   GpuInputsEnds *ends;
-  CUdeviceptr head;                        // uint64_t[2]
-  WgInputsRing *ring; CUdeviceptr ring_at;
+  CUdeviceptr head;  // uint64_t[2]
+  WgInputsRing *ring;
+  CUdeviceptr ring_at;
   unsigned blocks;
-  U64Map tables;                           // base -> Table
-  CUdeviceptr chunk; uint64_t chunk_left;  // memory for tables
+  U64Map tables;  // base -> Table
+  CUdeviceptr chunk;
+  uint64_t chunk_left;  // memory for tables
   bool failed_said;
 };
 typedef struct GpuInputs GpuInputs;
@@ -38,7 +47,8 @@ static GpuTaken take(GpuCollected *one) {
     uint64_t tail = g->ring->tail;
     WgInputsSlot *s = &g->ring->slots[tail & (SLOTS - 1)];
     if (__atomic_load_n(&s->head.sequence, __ATOMIC_ACQUIRE) != tail + 1) return any;
-    session_inputs_page(s->head.step, s->head.address, s->data, MIN(s->head.bytes, (uint64_t)WG_INPUTS_PAGE));
+    session_inputs_page(s->head.step, s->head.address, s->data,
+                        MIN(s->head.bytes, (uint64_t)WG_INPUTS_PAGE));
     __atomic_store_n(&g->ring->tail, tail + 1, __ATOMIC_RELEASE);
     any = GPU_TOOK;
   }
@@ -50,8 +60,13 @@ static GpuCollector ring_pages = GPU_COLLECTOR(take, NULL, 200);
 
 static bool load(GpuInputs *g) {
   GpuOwnKernel own = {0};
-  bool ok = gpu_own_kernel_load(&own, g->collected.context, probe_inputs_kernel_text, "wg_keep_inputs", sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot), 256);
-  g->ring = own.host, g->ring_at = own.host_at, g->kernel = own.function, g->head = own.device;
+  bool ok = gpu_own_kernel_load(&own, g->collected.context, probe_inputs_kernel_text,
+                                "wg_keep_inputs",
+                                sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot), 256);
+  g->ring = own.host;
+  g->ring_at = own.host_at;
+  g->kernel = own.function;
+  g->head = own.device;
   g->blocks = own.processors * 4;
   if (ok) g->stage = gpu_stage_open(g->collected.context);
   return ok;
@@ -65,7 +80,8 @@ void gpu_inputs_open(GpuContext *c) {
   bool ok = e.ok && c->stream && load(g);
   gpu_context_leave(e);
   if (!ok) {
-    log_error("--record=inputs: the kernel that keeps pages cannot be loaded on device %d", (int)c->device);
+    log_error("--record=inputs: the kernel that keeps pages cannot be loaded on device %d",
+              (int)c->device);
     free(g);
     return;
   }
@@ -82,14 +98,16 @@ void gpu_inputs_close(GpuContext *c) {
   gpu_collector_remove(&ring_pages, &g->collected);
   take(&g->collected);
   c->inputs = NULL;
-  pthread_mutex_unlock(&ring_pages.lock);       // its memory stays: a kernel that has not ended writes there
+  // its memory stays: a kernel that has not ended writes there
+  pthread_mutex_unlock(&ring_pages.lock);
   gpu_stage_close(g->stage);
   gpu_inputs_ends_close(g->ends);
 }
 
 // --- before a launch ---
 
-// Zeros: no page of it was kept. In the stream of the context, which is done before it returns: nothing of the program is waited for.
+// Zeros: no page of it was kept. In the stream of the context, which is done before it returns:
+// nothing of the program is waited for.
 static CUdeviceptr new_table(GpuInputs *g, uint64_t bytes) {
   bytes = (bytes + 255) / 256 * 256;
   if (bytes > g->chunk_left) {
@@ -100,13 +118,16 @@ static CUdeviceptr new_table(GpuInputs *g, uint64_t bytes) {
     g->chunk_left = size;
   }
   CUdeviceptr at = g->chunk;
-  if (gpu_real.cuMemsetD8Async(at, 0, bytes, g->collected.context->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(g->collected.context->stream) != CUDA_SUCCESS) return 0;
+  if (gpu_real.cuMemsetD8Async(at, 0, bytes, g->collected.context->stream) != CUDA_SUCCESS ||
+      gpu_real.cuStreamSynchronize(g->collected.context->stream) != CUDA_SUCCESS)
+    return 0;
   g->chunk += bytes;
   g->chunk_left -= bytes;
   return at;
 }
 
-// A place of another allocation that was there before is used again, when it is large enough; it is set to zero in the order of the stream.
+// A place of another allocation that was there before is used again, when it is large enough; it is
+// set to zero in the order of the stream.
 static CUdeviceptr table_of(GpuInputs *g, const SessionPart *p, CUstream stream) {
   uint64_t pages = (p->size + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
   Table *t = u64map_get(&g->tables, p->base);
@@ -123,23 +144,36 @@ static CUdeviceptr table_of(GpuInputs *g, const SessionPart *p, CUstream stream)
 
 // The host was told of what is there by somebody else: the entries do not count.
 static bool forget(const SessionPart *p, CUdeviceptr table, CUstream stream) {
-  uint64_t from = p->forget.from / WG_INPUTS_PAGE, to = (MIN(p->forget.to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
-  return from >= to || gpu_real.cuMemsetD8Async(table + from * 8, 0, (to - from) * 8, stream) == CUDA_SUCCESS;
+  uint64_t from = p->forget.from / WG_INPUTS_PAGE,
+           to = (MIN(p->forget.to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
+  return from >= to ||
+         gpu_real.cuMemsetD8Async(table + from * 8, 0, (to - from) * 8, stream) == CUDA_SUCCESS;
 }
 
 static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream stream) {
-  WgInputsWork w = {.ring = g->ring_at, .head = g->head, .slots = SLOTS, .step = in->step, .count = MIN(in->parts.len - first, (uint32_t)WG_INPUTS_PARTS)};
+  WgInputsWork w = {.ring = g->ring_at,
+                    .head = g->head,
+                    .slots = SLOTS,
+                    .step = in->step,
+                    .count = MIN(in->parts.len - first, (uint32_t)WG_INPUTS_PARTS)};
   gpu_stage_use(g->stage, &w);
   uint64_t pages = 0;
   for (uint32_t i = 0; i < w.count; i++) {
     const SessionPart *p = &in->parts.data[first + i];
-    uint64_t from = p->from / WG_INPUTS_PAGE, to = (MIN(p->to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
+    uint64_t from = p->from / WG_INPUTS_PAGE,
+             to = (MIN(p->to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
     pages += to - from;
-    w.parts[i] = (WgInputsPart){.base = p->base, .bytes = p->size, .first = from, .pages = pages, .table = table_of(g, p, stream)};
+    w.parts[i] = (WgInputsPart){.base = p->base,
+                                .bytes = p->size,
+                                .first = from,
+                                .pages = pages,
+                                .table = table_of(g, p, stream)};
     if (!w.parts[i].table || !forget(p, w.parts[i].table, stream)) return false;
   }
   void *params[] = {&w};
-  return !pages || gpu_real.cuLaunchKernel(g->kernel, (unsigned)MIN(pages, (uint64_t)g->blocks), 1, 1, WG_INPUTS_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
+  return !pages ||
+         gpu_real.cuLaunchKernel(g->kernel, (unsigned)MIN(pages, (uint64_t)g->blocks), 1, 1,
+                                 WG_INPUTS_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
 }
 
 void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in) {
@@ -148,18 +182,21 @@ void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in) {
     session_inputs_all_kept(in->step);
     return;
   }
-  SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
+  SessionDevice *d = gpu_context_use(c);  // so that the context is not closed meanwhile
   GpuInputs *g = d ? c->inputs : NULL;
   bool ok = g != NULL;
   GpuEntered e = gpu_context_enter(c);
   pthread_mutex_lock(&tables_lock);
-  for (uint32_t first = 0; ok && e.ok && first < in->parts.len; first += WG_INPUTS_PARTS) ok = look(g, in, first, stream);
+  for (uint32_t first = 0; ok && e.ok && first < in->parts.len; first += WG_INPUTS_PARTS)
+    ok = look(g, in, first, stream);
   if (ok && e.ok) gpu_inputs_ends_await(g->ends, stream, in->step);
   pthread_mutex_unlock(&tables_lock);
   gpu_context_leave(e);
   if (g && !ok && !g->failed_said) {
     g->failed_said = true;
-    log_error("--record=inputs: device %d has no memory for it: what its launches read is not complete", (int)c->device);
+    log_error(
+        "--record=inputs: device %d has no memory for it: what its launches read is not complete",
+        (int)c->device);
   }
   if (d) gpu_context_used(c);
 }

@@ -96,10 +96,8 @@ void gpu_inputs_ends_await(GpuInputsEnds *g, CUstream stream, uint32_t step) {
   if (ok) {
     p->step = step;
     p->is_kept = false;
-    if (g->last)
-      g->last->next = p;
-    else
-      g->first = p;
+    if (g->last) g->last->next = p;
+    else g->first = p;
     g->last = p;
     gpu_collector_wake(&ends);
   }

@@ -1,4 +1,5 @@
-// Launches: our code runs in place of the program's, with one parameter more where a tool has added one.
+// Launches: our code runs in place of the program's, with one parameter more where a tool has added
+// one.
 #include "gpu/gpu.h"
 
 // --- from what the program asks for to what the driver is given ---
@@ -15,34 +16,40 @@ bool gpu_launch_extra(void **extra, const void **buffer, size_t *size) {
 }
 
 // The program's parameters in one buffer, and the record behind them.
-static void extend_buffer(GpuLaunch *l, const WovenKernel *code, const SessionParams *given, const void *record) {
+static void extend_buffer(GpuLaunch *l, const WovenKernel *code, const SessionParams *given,
+                          const void *record) {
   size_t all = (size_t)code->record_offset + code->record_bytes;
   uint8_t *copy = all <= sizeof l->room ? l->room : (l->heap = mem_alloc(all));
   memset(copy, 0, code->record_offset);
   memcpy(copy, given->buffer, MIN(given->buffer_bytes, (size_t)code->record_offset));
   memcpy(copy + code->record_offset, record, code->record_bytes);
   l->size = all;
-  l->list[0] = CU_LAUNCH_PARAM_BUFFER_POINTER, l->list[1] = copy;
-  l->list[2] = CU_LAUNCH_PARAM_BUFFER_SIZE, l->list[3] = &l->size;
+  l->list[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+  l->list[1] = copy;
+  l->list[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+  l->list[3] = &l->size;
   l->list[4] = CU_LAUNCH_PARAM_END;
   l->extra = l->list;
 }
 
 static void extend_list(GpuLaunch *l, const WovenKernel *code, void *record) {
   size_t n = code->user_params;
-  void **list = (n + 1) * sizeof *list <= sizeof l->room ? (void **)l->room : (l->heap = mem_alloc((n + 1) * sizeof *list));
+  void **list = (n + 1) * sizeof *list <= sizeof l->room
+                    ? (void **)l->room
+                    : (l->heap = mem_alloc((n + 1) * sizeof *list));
   if (n) memcpy(list, l->params, n * sizeof *list);
   list[n] = record;
   l->params = list;
 }
 
-// false: parameters that the driver may refuse. Of a buffer that is too long or too short it thinks what it likes: NVIDIA's
-// takes a short one and leaves the rest undefined.
+// false: parameters that the driver may refuse. Of a buffer that is too long or too short it thinks
+// what it likes: NVIDIA's takes a short one and leaves the rest undefined.
 static bool read_params(const GpuLaunch *l, const WovenKernel *code, SessionParams *given) {
   *given = (SessionParams){l->params, NULL, 0};
   if (l->params) return !l->extra;
   if (!l->extra) return !code->user_params;
-  return gpu_launch_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes == code->user_param_bytes;
+  return gpu_launch_extra(l->extra, &given->buffer, &given->buffer_bytes) &&
+         given->buffer_bytes == code->user_param_bytes;
 }
 
 // Counts the launch, once; what was launched last is remembered for kernels that fail.
@@ -50,7 +57,8 @@ static uint32_t tell(GpuLaunch *l) {
   if (l->told) return l->number;
   uint32_t number = l->number = session_launch_count(&l->event);
   l->told = true;
-  l->untold = !session_tools();            // nobody reports anything of it before: what it takes can run beside the kernel
+  // nobody reports anything of it before: what it takes can run beside the kernel
+  l->untold = !session_tools();
   if (!l->untold) session_launch_tell(&l->event, number);
   if (l->context && !l->event.captured) {
     atomic_store_explicit(&l->context->last_launch, number, memory_order_relaxed);
@@ -59,23 +67,28 @@ static uint32_t tell(GpuLaunch *l) {
   return number;
 }
 
-// A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
+// A record of zeros means: check nothing. Launches that were not selected get one, and those for
+// which there is no session any more.
 static void add_record(GpuLaunch *l, const WovenKernel *code) {
   SessionParams given;
   if (!read_params(l, code, &given)) {
-    l->function = l->of->handle;             // the driver says the same as without us
+    l->function = l->of->handle;  // the driver says the same as without us
     return;
   }
-  void *record = code->record_bytes <= sizeof l->record ? l->record : (l->record_heap = mem_alloc(code->record_bytes));
+  void *record = code->record_bytes <= sizeof l->record
+                     ? l->record
+                     : (l->record_heap = mem_alloc(code->record_bytes));
   memset(record, 0, code->record_bytes);
-  SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(l->context) : NULL;
+  SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(l->context)
+                                                                 : NULL;
   if (device) {
     uint32_t number = tell(l);
     bool filled = session_device_record(device, l->of->kernel, number, &given, record);
     if (!filled) memset(record, 0, code->record_bytes);
     gpu_shadow_launch(l, record);
     gpu_context_used(l->context);
-    if (filled && l->of->is_free && !l->event.captured && session_race_settled(l->of->kernel, record)) {
+    if (filled && l->of->is_free && !l->event.captured &&
+        session_race_settled(l->of->kernel, record)) {
       l->function = l->of->handle;
       return;
     }
@@ -99,7 +112,9 @@ static SessionOutputs *find_outputs(GpuLaunch *l) {
 
 // The last thing before the launch.
 static void measure_pace(GpuLaunch *l) {
-  if (l->outputs && session_outputs_may_wait()) l->pace = gpu_pace_begin(l->of, l->function, l->context, (CUstream)(uintptr_t)l->event.stream, &l->pace_number, &l->paced);
+  if (l->outputs && session_outputs_may_wait())
+    l->pace = gpu_pace_begin(l->of, l->function, l->context, (CUstream)(uintptr_t)l->event.stream,
+                             &l->pace_number, &l->paced);
 }
 
 static void look_at_outputs(GpuLaunch *l, bool launched) {
@@ -108,7 +123,7 @@ static void look_at_outputs(GpuLaunch *l, bool launched) {
     gpu_outputs_look(l->context, stream, l->outputs, l->pace, l->pace_number);
     return;
   }
-  session_outputs_unseen();                // what was to be looked at, too, will not be
+  session_outputs_unseen();  // what was to be looked at, too, will not be
   session_outputs_free(l->outputs);
 }
 
@@ -120,15 +135,19 @@ static void keep_inputs(GpuLaunch *l) {
   if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) return;
   uint32_t number = tell(l);
   gpu_code_tell(l->of);
-  l->inputs = session_inputs(l->of->kernel, number, &given, gpu_launch_param, l->of, l->event.stream, l->context->device);
+  l->inputs = session_inputs(l->of->kernel, number, &given, gpu_launch_param, l->of,
+                             l->event.stream, l->context->device);
   gpu_inputs_keep(l->context, (CUstream)(uintptr_t)l->event.stream, l->inputs);
 }
 
 // --- the launch log ---
 
 static bool ask_param(const GpuFunction *f, uint32_t i, size_t *offset, size_t *size) {
-  if (f->is_kernel) return gpu_real.cuKernelGetParamInfo && gpu_real.cuKernelGetParamInfo((CUkernel)f->handle, i, offset, size) == CUDA_SUCCESS;
-  return gpu_real.cuFuncGetParamInfo && gpu_real.cuFuncGetParamInfo(f->handle, i, offset, size) == CUDA_SUCCESS;
+  if (f->is_kernel)
+    return gpu_real.cuKernelGetParamInfo &&
+           gpu_real.cuKernelGetParamInfo((CUkernel)f->handle, i, offset, size) == CUDA_SUCCESS;
+  return gpu_real.cuFuncGetParamInfo &&
+         gpu_real.cuFuncGetParamInfo(f->handle, i, offset, size) == CUDA_SUCCESS;
 }
 
 // The driver is asked once for each function: every launch wants to know.
@@ -146,13 +165,15 @@ bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
     known = none;
   }
   if (i >= known->n) return false;
-  *offset = known->list[i].offset, *size = known->list[i].size;
+  *offset = known->list[i].offset;
+  *size = known->list[i].size;
   return true;
 }
 
 static void write_log(GpuLaunch *l) {
   SessionParams given = {l->params, NULL, 0};
-  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) given = (SessionParams){0};
+  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes))
+    given = (SessionParams){0};
   session_log_launch(&l->event, tell(l), &given, gpu_launch_param, l->of);
 }
 
@@ -164,13 +185,19 @@ static bool answer(void *user, SessionQuestion what, int attribute, int *value) 
   CUdevice device = l->context ? l->context->device : 0;
   const uint32_t *b = l->event.block;
   switch (what) {
-    case SESSION_ASK_DEVICE: return gpu_real.cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device) == CUDA_SUCCESS;
+    case SESSION_ASK_DEVICE:
+      return gpu_real.cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device) ==
+             CUDA_SUCCESS;
     case SESSION_ASK_KERNEL:
-      if (f->is_kernel) return gpu_real.cuKernelGetAttribute(value, (CUfunction_attribute)attribute, (CUkernel)f->handle, device) == CUDA_SUCCESS;
-      return gpu_real.cuFuncGetAttribute(value, (CUfunction_attribute)attribute, f->handle) == CUDA_SUCCESS;
-    case SESSION_ASK_REQUIRED_BLOCK: return false;           // the driver does not tell
+      if (f->is_kernel)
+        return gpu_real.cuKernelGetAttribute(value, (CUfunction_attribute)attribute,
+                                             (CUkernel)f->handle, device) == CUDA_SUCCESS;
+      return gpu_real.cuFuncGetAttribute(value, (CUfunction_attribute)attribute, f->handle) ==
+             CUDA_SUCCESS;
+    case SESSION_ASK_REQUIRED_BLOCK: return false;  // the driver does not tell
     case SESSION_ASK_RESIDENT:
-      return gpu_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(value, f->handle, (int)(b[0] * b[1] * b[2]), l->event.shared) == CUDA_SUCCESS;
+      return gpu_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                 value, f->handle, (int)(b[0] * b[1] * b[2]), l->event.shared) == CUDA_SUCCESS;
   }
   return false;
 }
@@ -181,7 +208,8 @@ static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
   GpuContext *c = ctx ? gpu_context_of(ctx) : gpu_context_of_stream(stream);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (c) l->event.device = c->device;
-  if (!l->event.captured && gpu_may_capture() && gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
+  if (!l->event.captured && gpu_may_capture() && gpu_real.cuStreamIsCapturing &&
+      gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
     l->event.captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
   return c;
 }
@@ -202,7 +230,11 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->of = gpu_function(handle);
   if (!l->of && session_use(SESSION_FUNCTION_GONE, handle)) l->gone = true;
   if (l->gone) l->of = NULL;
-  if (!l->of) session_outputs_unseen(), session_inputs_unknown(l->event.stream), gpu_waiting_launch(NULL);
+  if (!l->of) {
+    session_outputs_unseen();
+    session_inputs_unknown(l->event.stream);
+    gpu_waiting_launch(NULL);
+  }
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   l->event.kernel = l->of->kernel;
@@ -215,8 +247,10 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (session_wants_inputs() && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
-  else if (l->of->unchanged && session_launch_selected(l->of->kernel)) session_launch_unchanged(l->of->kernel);
-  if (session_wants_steps() && !l->event.captured) l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
+  else if (l->of->unchanged && session_launch_selected(l->of->kernel))
+    session_launch_unchanged(l->of->kernel);
+  if (session_wants_steps() && !l->event.captured)
+    l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
   measure_pace(l);
 }
 
@@ -230,7 +264,8 @@ static void tell_the_rest(GpuLaunch *l) {
 // The parameters as the program gave them.
 static void tell_step(GpuLaunch *l) {
   SessionParams given = {l->params, NULL, 0};
-  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) given = (SessionParams){0};
+  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes))
+    given = (SessionParams){0};
   session_step_launch(&l->event, l->number, &given, gpu_launch_param, l->of);
 }
 
@@ -238,8 +273,11 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->paced) gpu_pace_end(l->pace, l->context, (CUstream)(uintptr_t)l->event.stream);
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   tell_the_rest(l);
-  if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
-  if (l->timed) gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed, result == CUDA_SUCCESS ? l->number : 0);
+  if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0))
+    session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
+  if (l->timed)
+    gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
+                  result == CUDA_SUCCESS ? l->number : 0);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
   if (result == CUDA_SUCCESS && l->of && session_wants_steps()) tell_step(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
@@ -252,42 +290,53 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
 
 #define PER_THREAD_STREAM(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
 #define SHAPE(gx, gy, gz, bx, by, bz, bytes, on) \
-  (SessionLaunch){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}, .shared = (bytes), .stream = (on)}
+  (SessionLaunch) { \
+    .grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}, .shared = (bytes), \
+    .stream = (on) \
+  }
 
 #define LAUNCH_KERNEL(suffix, STREAM) \
-  CUresult gpu_cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
-                                      unsigned shared, CUstream stream, void **params, void **extra) { \
+  CUresult gpu_cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, \
+                                      unsigned bx, unsigned by, unsigned bz, unsigned shared, \
+                                      CUstream stream, void **params, void **extra) { \
     GpuLaunch l; \
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
     gpu_launch_begin(&l, f, params, extra, NULL); \
     if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
-    return gpu_launch_end(&l, gpu_real.cuLaunchKernel##suffix(l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params, l.extra)); \
+    return gpu_launch_end(&l, gpu_real.cuLaunchKernel##suffix(l.function, gx, gy, gz, bx, by, bz, \
+                                                              shared, stream, l.params, l.extra)); \
   } \
-  CUresult gpu_cuLaunchCooperativeKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                                                 unsigned bz, unsigned shared, CUstream stream, void **params) { \
+  CUresult gpu_cuLaunchCooperativeKernel##suffix( \
+      CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+      unsigned shared, CUstream stream, void **params) { \
     GpuLaunch l; \
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
     l.event.cooperative = true; \
     gpu_launch_begin(&l, f, params, NULL, NULL); \
     if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
-    return gpu_launch_end(&l, gpu_real.cuLaunchCooperativeKernel##suffix(l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params)); \
+    return gpu_launch_end(&l, gpu_real.cuLaunchCooperativeKernel##suffix( \
+                                  l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params)); \
   } \
-  CUresult gpu_cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f, void **params, void **extra) { \
+  CUresult gpu_cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f, void **params, \
+                                        void **extra) { \
     if (!config) return gpu_real.cuLaunchKernelEx##suffix(config, f, params, extra); \
     GpuLaunch l; \
-    l.event = SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY, config->blockDimZ, \
-                    config->sharedMemBytes, STREAM(config->hStream)); \
+    l.event = SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, \
+                    config->blockDimY, config->blockDimZ, config->sharedMemBytes, \
+                    STREAM(config->hStream)); \
     read_attributes(&l.event, config); \
     gpu_launch_begin(&l, f, params, extra, NULL); \
     if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
-    return gpu_launch_end(&l, gpu_real.cuLaunchKernelEx##suffix(config, l.function, l.params, l.extra)); \
+    return gpu_launch_end( \
+        &l, gpu_real.cuLaunchKernelEx##suffix(config, l.function, l.params, l.extra)); \
   }
 
 static void read_attributes(SessionLaunch *event, const CUlaunchConfig *config) {
   for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
     const CUlaunchAttribute *a = &config->attrs[i];
     if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) event->cooperative = a->value.cooperative;
-    if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) event->overlaps = a->value.programmaticStreamSerializationAllowed;
+    if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      event->overlaps = a->value.programmaticStreamSerializationAllowed;
     if (a->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
     event->cluster[0] = a->value.clusterDim.x;
     event->cluster[1] = a->value.clusterDim.y;
@@ -300,14 +349,17 @@ LAUNCH_KERNEL(, AS_IT_IS)
 LAUNCH_KERNEL(_ptsz, PER_THREAD_STREAM)
 
 // One kernel on several devices at once.
-CUresult gpu_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *given, unsigned n, unsigned flags) {
+CUresult gpu_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *given, unsigned n,
+                                                  unsigned flags) {
   enum { MOST = 64 };
-  if (!given || !n || n > MOST) return gpu_real.cuLaunchCooperativeKernelMultiDevice(given, n, flags);
+  if (!given || !n || n > MOST)
+    return gpu_real.cuLaunchCooperativeKernelMultiDevice(given, n, flags);
   CUDA_LAUNCH_PARAMS list[MOST];
   GpuLaunch *l = mem_alloc(n * sizeof *l);
   for (unsigned i = 0; i < n; i++) {
     const CUDA_LAUNCH_PARAMS *p = &given[i];
-    l[i].event = SHAPE(p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY, p->blockDimZ, p->sharedMemBytes, p->hStream);
+    l[i].event = SHAPE(p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY,
+                       p->blockDimZ, p->sharedMemBytes, p->hStream);
     l[i].event.cooperative = true;
     gpu_launch_begin(&l[i], p->function, p->kernelParams, NULL, NULL);
     list[i] = *p;
@@ -316,7 +368,8 @@ CUresult gpu_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *given, uns
   }
   bool gone = false;
   for (unsigned i = 0; i < n; i++) gone |= l[i].gone;
-  CUresult result = gone ? CUDA_ERROR_INVALID_HANDLE : gpu_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
+  CUresult result = gone ? CUDA_ERROR_INVALID_HANDLE
+                         : gpu_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
   for (unsigned i = 0; i < n; i++) gpu_launch_end(&l[i], result);
   free(l);
   return result;

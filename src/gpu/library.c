@@ -1,7 +1,9 @@
-// Libraries: code that belongs to no context. Ours is a library too, so that its kernels work in every context.
+// Libraries: code that belongs to no context. Ours is a library too, so that its kernels work in
+// every context.
 #include "gpu/modules.h"
 
-static void loaded(CUlibrary handle, const void *image, size_t size, const char *path, unsigned n, CUjit_option *options, void **values) {
+static void loaded(CUlibrary handle, const void *image, size_t size, const char *path, unsigned n,
+                   CUjit_option *options, void **values) {
   session_created(handle);
   GpuModule *m = gpu_module_new(true, image, size, path, n, options, values);
   m->library = handle;
@@ -14,21 +16,26 @@ static void **copy_values(void **values, unsigned n) {
   return memcpy(copy, values, n * sizeof *copy);
 }
 
-CUresult gpu_cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *options, void **values, unsigned n, CUlibraryOption *library_options,
+CUresult gpu_cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *options,
+                               void **values, unsigned n, CUlibraryOption *library_options,
                                void **library_values, unsigned nlibrary) {
   void **before = copy_values(values, n);
-  CUresult result = gpu_real.cuLibraryLoadData(out, image, options, values, n, library_options, library_values, nlibrary);
+  CUresult result = gpu_real.cuLibraryLoadData(out, image, options, values, n, library_options,
+                                               library_values, nlibrary);
   if (result == CUDA_SUCCESS) loaded(*out, image, 0, NULL, n, options, before);
   free(before);
   return result;
 }
 
-CUresult gpu_cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *options, void **values, unsigned n, CUlibraryOption *library_options,
+CUresult gpu_cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *options,
+                                   void **values, unsigned n, CUlibraryOption *library_options,
                                    void **library_values, unsigned nlibrary) {
   void **before = copy_values(values, n);
-  CUresult result = gpu_real.cuLibraryLoadFromFile(out, path, options, values, n, library_options, library_values, nlibrary);
+  CUresult result = gpu_real.cuLibraryLoadFromFile(out, path, options, values, n, library_options,
+                                                   library_values, nlibrary);
   Str file = {0};
-  if (result == CUDA_SUCCESS && file_read(path, &file, NULL) && file.len) loaded(*out, file.data, file.len, path, n, options, before);
+  if (result == CUDA_SUCCESS && file_read(path, &file, NULL) && file.len)
+    loaded(*out, file.data, file.len, path, n, options, before);
   str_free(&file);
   free(before);
   return result;
@@ -64,10 +71,13 @@ CUresult gpu_cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary hand
   GPU_TRY(gpu_real.cuLibraryEnumerateKernels(out, n, handle));
   GpuModule *m = gpu_library_find(handle);
   unsigned count = 0;
-  if (!m || !gpu_real.cuKernelGetName || !gpu_real.cuLibraryGetKernelCount || gpu_real.cuLibraryGetKernelCount(&count, handle) != CUDA_SUCCESS) return CUDA_SUCCESS;
+  if (!m || !gpu_real.cuKernelGetName || !gpu_real.cuLibraryGetKernelCount ||
+      gpu_real.cuLibraryGetKernelCount(&count, handle) != CUDA_SUCCESS)
+    return CUDA_SUCCESS;
   for (unsigned i = 0; i < MIN(n, count); i++) {
     const char *name;
-    if (gpu_real.cuKernelGetName(&name, out[i]) == CUDA_SUCCESS) gpu_function_register(m, (CUfunction)out[i], true, name);
+    if (gpu_real.cuKernelGetName(&name, out[i]) == CUDA_SUCCESS)
+      gpu_function_register(m, (CUfunction)out[i], true, name);
   }
   return CUDA_SUCCESS;
 }
@@ -81,20 +91,26 @@ CUresult gpu_cuKernelGetFunction(CUfunction *out, CUkernel kernel) {
 
 // --- variables ---
 
-CUresult gpu_cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name) {
+CUresult gpu_cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary handle,
+                                const char *name) {
   GPU_TRY(gpu_real.cuLibraryGetGlobal(out, size, handle, name));
   const GpuPiece *p = gpu_piece_with(gpu_library_find(handle), name);
   CUdeviceptr ours;
   size_t bytes;
-  if (p && out && gpu_real.cuLibraryGetGlobal(&ours, &bytes, p->loaded.library, name) == CUDA_SUCCESS) *out = ours;
+  if (p && out &&
+      gpu_real.cuLibraryGetGlobal(&ours, &bytes, p->loaded.library, name) == CUDA_SUCCESS)
+    *out = ours;
   return CUDA_SUCCESS;
 }
 
-CUresult gpu_cuLibraryGetManaged(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name) {
+CUresult gpu_cuLibraryGetManaged(CUdeviceptr *out, size_t *size, CUlibrary handle,
+                                 const char *name) {
   GPU_TRY(gpu_real.cuLibraryGetManaged(out, size, handle, name));
   const GpuPiece *p = gpu_piece_with(gpu_library_find(handle), name);
   CUdeviceptr ours;
   size_t bytes;
-  if (p && out && gpu_real.cuLibraryGetManaged(&ours, &bytes, p->loaded.library, name) == CUDA_SUCCESS) *out = ours;
+  if (p && out &&
+      gpu_real.cuLibraryGetManaged(&ours, &bytes, p->loaded.library, name) == CUDA_SUCCESS)
+    *out = ours;
   return CUDA_SUCCESS;
 }

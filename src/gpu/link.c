@@ -1,19 +1,28 @@
-// cuLink*: a program links PTX to machine code and loads that. We remember which PTX went into it, so that its kernels are
-// covered. What else went in (machine code, libraries, NVVM) we cannot see into: then the result is machine code without PTX.
+// cuLink*: a program links PTX to machine code and loads that. We remember which PTX went into it,
+// so that its kernels are covered. What else went in (machine code, libraries, NVVM) we cannot see
+// into: then the result is machine code without PTX.
 #include "gpu/modules.h"
 
 typedef struct Link {
   CUlinkState state;
   Arena arena;
   VEC(ImageEntry) units;
-  bool opaque;                             // something that is not PTX
+  bool opaque;  // something that is not PTX
   GpuJit jit;
 } Link;
 
 enum { HEAD = 64 };
-typedef struct Result { GpuHash cubin; size_t size; char head[HEAD]; Arena arena; ImageEntry *units; uint32_t nunits; uint64_t bytes; } Result;
+typedef struct Result {
+  GpuHash cubin;
+  size_t size;
+  char head[HEAD];
+  Arena arena;
+  ImageEntry *units;
+  uint32_t nunits;
+  uint64_t bytes;
+} Result;
 
-enum { MOST_BYTES = 256 << 20 };           // of PTX remembered; the oldest results go first
+enum { MOST_BYTES = 256 << 20 };  // of PTX remembered; the oldest results go first
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map links;
 static VEC(Result *) results;
@@ -28,11 +37,13 @@ static void begin(CUlinkState state, unsigned n, CUjit_option *options, void **v
   pthread_mutex_unlock(&lock);
 }
 
-static void add(CUlinkState state, CUjitInputType type, const void *data, size_t size, const char *name) {
+static void add(CUlinkState state, CUjitInputType type, const void *data, size_t size,
+                const char *name) {
   pthread_mutex_lock(&lock);
   Link *l = u64map_get(&links, (uintptr_t)state);
   Image image;
-  if (l && (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY) && image_open(data, size, &image, NULL)) {
+  if (l && (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY) &&
+      image_open(data, size, &image, NULL)) {
     ImageEntryList chosen = {0};
     if (!image_choose_ptx(&image, gpu_device_sm(), 0, &chosen, NULL)) l->opaque = true;
     for (uint32_t i = 0; i < chosen.len; i++) {
@@ -61,7 +72,8 @@ static void forget_oldest(void) {
   }
 }
 
-// The machine code is known again by its content: the program may copy it, write it to a file and load it from there.
+// The machine code is known again by its content: the program may copy it, write it to a file and
+// load it from there.
 static void complete(CUlinkState state, const void *cubin, size_t size) {
   pthread_mutex_lock(&lock);
   Link *l = u64map_get(&links, (uintptr_t)state);
@@ -81,9 +93,12 @@ static void complete(CUlinkState state, const void *cubin, size_t size) {
       Str options = {0};
       str_add(&options, e.options);
       for (unsigned i = 0; i < l->jit.n; i++) {
-        if (l->jit.names[i] == CU_JIT_MAX_REGISTERS) str_printf(&options, " -maxrregcount=%u", (unsigned)(uintptr_t)l->jit.values[i]);
-        if (l->jit.names[i] == CU_JIT_OPTIMIZATION_LEVEL) str_printf(&options, " -O%u", (unsigned)(uintptr_t)l->jit.values[i]);
-        if (l->jit.names[i] == CU_JIT_GENERATE_LINE_INFO && l->jit.values[i]) str_add(&options, " -lineinfo");
+        if (l->jit.names[i] == CU_JIT_MAX_REGISTERS)
+          str_printf(&options, " -maxrregcount=%u", (unsigned)(uintptr_t)l->jit.values[i]);
+        if (l->jit.names[i] == CU_JIT_OPTIMIZATION_LEVEL)
+          str_printf(&options, " -O%u", (unsigned)(uintptr_t)l->jit.values[i]);
+        if (l->jit.names[i] == CU_JIT_GENERATE_LINE_INFO && l->jit.values[i])
+          str_add(&options, " -lineinfo");
       }
       e.options = arena_strdup(&r->arena, options.data ? options.data : "");
       str_free(&options);
@@ -105,7 +120,10 @@ bool gpu_linked_code(const void *cubin, size_t size, GpuCode *out) {
   for (uint32_t i = results.len; i-- > 0 && !found;) {
     const Result *r = results.data[i];
     if ((size && r->size > size) || r->size < HEAD || memcmp(r->head, cubin, HEAD)) continue;
-    if (hashed != r->size) hash = gpu_hash(cubin, r->size, (GpuHash){0, 0}), hashed = r->size;
+    if (hashed != r->size) {
+      hash = gpu_hash(cubin, r->size, (GpuHash){0, 0});
+      hashed = r->size;
+    }
     if (hash.low != r->cubin.low || hash.high != r->cubin.high) continue;
     found = true;
     out->units = ARENA_ARRAY(&out->arena, ImageEntry, r->nunits);
@@ -138,12 +156,14 @@ CUresult gpu_cuLinkCreate(unsigned n, CUjit_option *options, void **values, CUli
   begin(*out, n, options, values);
   return CUDA_SUCCESS;
 }
-CUresult gpu_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned n, CUjit_option *options, void **values) {
+CUresult gpu_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                              const char *name, unsigned n, CUjit_option *options, void **values) {
   GPU_TRY(gpu_real.cuLinkAddData_v2(state, type, data, size, name, n, options, values));
   add(state, type, data, size, name);
   return CUDA_SUCCESS;
 }
-CUresult gpu_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned n, CUjit_option *options, void **values) {
+CUresult gpu_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                           const char *name, unsigned n, CUjit_option *options, void **values) {
   GPU_TRY(gpu_real.cuLinkAddData(state, type, data, size, name, n, options, values));
   add(state, type, data, size, name);
   return CUDA_SUCCESS;
@@ -155,12 +175,14 @@ static void add_file(CUlinkState state, CUjitInputType type, const char *path) {
   add(state, type, file.data, file.len, path);
   str_free(&file);
 }
-CUresult gpu_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned n, CUjit_option *options, void **values) {
+CUresult gpu_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned n,
+                              CUjit_option *options, void **values) {
   GPU_TRY(gpu_real.cuLinkAddFile_v2(state, type, path, n, options, values));
   add_file(state, type, path);
   return CUDA_SUCCESS;
 }
-CUresult gpu_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned n, CUjit_option *options, void **values) {
+CUresult gpu_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned n,
+                           CUjit_option *options, void **values) {
   GPU_TRY(gpu_real.cuLinkAddFile(state, type, path, n, options, values));
   add_file(state, type, path);
   return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
-// Allocations and frees. An allocation is told after it was made and a free before it is done, so that an address that is handed out again
-// at once is told in the right order. Under memcheck freed device memory goes to the driver later (owned.c).
+// Allocations and frees. An allocation is told after it was made and a free before it is done, so
+// that an address that is handed out again at once is told in the right order. Under memcheck freed
+// device memory goes to the driver later (owned.c).
 #include "gpu/gpu.h"
 
 static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemoryKind kind) {
@@ -14,7 +15,12 @@ static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemor
 
 // --- frees ---
 
-typedef struct Free { const char *call; uint64_t base; unsigned kinds; bool told; } Free;
+typedef struct Free {
+  const char *call;
+  uint64_t base;
+  unsigned kinds;
+  bool told;
+} Free;
 
 // A pointer that this call cannot free is left to the driver.
 static Free begin_free(const char *call, uint64_t base, unsigned kinds) {
@@ -28,14 +34,18 @@ static CUresult end_free(const Free *f, CUresult result) {
     if (f->told) gpu_owned_remove(f->base);
     return result;
   }
-  if (f->told) session_revive(f->base);        // it is still there
-  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)
+  if (f->told) session_revive(f->base);  // it is still there
+  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE ||
+      result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)
     session_invalid_free(f->call, f->base, f->kinds);
   return gpu_checked(result);
 }
 
-#define FREED_PLAINLY (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH) | SESSION_BIT(IMPORTED))
-static const char plain_free[] = "cuMemFree (cudaFree)", free_in_order[] = "cuMemFreeAsync (cudaFreeAsync)";
+#define FREED_PLAINLY \
+  (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH) | \
+   SESSION_BIT(IMPORTED))
+static const char plain_free[] = "cuMemFree (cudaFree)",
+                  free_in_order[] = "cuMemFreeAsync (cudaFreeAsync)";
 
 static CUresult freed_before(const char *call, uint64_t base) {
   session_invalid_free(call, base, FREED_PLAINLY);
@@ -52,7 +62,8 @@ CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
   return result;
 }
 
-CUresult gpu_cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element) {
+CUresult gpu_cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height,
+                                unsigned element) {
   CUresult result = GPU_RETRY(gpu_real.cuMemAllocPitch_v2(p, pitch, width, height, element));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   made(result, *p, *pitch * height, SESSION_DEVICE);
@@ -75,18 +86,23 @@ CUresult gpu_cuMemFree_v2(CUdeviceptr p) {
 }
 
 // Memory that is allocated while a stream is captured belongs to the graph.
-static SessionMemoryKind kind_in(CUstream stream) { return session_wants_launches() && gpu_is_capturing(stream) ? SESSION_GRAPH : SESSION_POOL; }
+static SessionMemoryKind kind_in(CUstream stream) {
+  return session_wants_launches() && gpu_is_capturing(stream) ? SESSION_GRAPH : SESSION_POOL;
+}
 
 #define PER_THREAD_STREAM(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
 #define AS_IT_IS(s) (s)
 #define POOLS(suffix, STREAM) \
   CUresult gpu_cuMemAllocAsync##suffix(CUdeviceptr *p, size_t size, CUstream stream) { \
     CUresult result = GPU_RETRY(gpu_real.cuMemAllocAsync##suffix(p, size, stream)); \
-    return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) : gpu_checked(result); \
+    return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) \
+                                  : gpu_checked(result); \
   } \
-  CUresult gpu_cuMemAllocFromPoolAsync##suffix(CUdeviceptr *p, size_t size, CUmemoryPool pool, CUstream stream) { \
+  CUresult gpu_cuMemAllocFromPoolAsync##suffix(CUdeviceptr *p, size_t size, CUmemoryPool pool, \
+                                               CUstream stream) { \
     CUresult result = GPU_RETRY(gpu_real.cuMemAllocFromPoolAsync##suffix(p, size, pool, stream)); \
-    return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) : gpu_checked(result); \
+    return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) \
+                                  : gpu_checked(result); \
   } \
   CUresult gpu_cuMemFreeAsync##suffix(CUdeviceptr p, CUstream stream) { \
     gpu_waiting_freed(p, 1); \
@@ -98,9 +114,11 @@ static SessionMemoryKind kind_in(CUstream stream) { return session_wants_launche
 POOLS(, AS_IT_IS)
 POOLS(_ptsz, PER_THREAD_STREAM)
 
-CUresult gpu_cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph g, const CUgraphNode *after, size_t n, CUDA_MEM_ALLOC_NODE_PARAMS *p) {
+CUresult gpu_cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph g, const CUgraphNode *after,
+                                    size_t n, CUDA_MEM_ALLOC_NODE_PARAMS *p) {
   CUresult result = GPU_RETRY(gpu_real.cuGraphAddMemAllocNode(node, g, after, n, p));
-  return result == CUDA_SUCCESS ? made(result, p->dptr, p->bytesize, SESSION_GRAPH) : gpu_checked(result);
+  return result == CUDA_SUCCESS ? made(result, p->dptr, p->bytesize, SESSION_GRAPH)
+                                : gpu_checked(result);
 }
 
 // --- host memory ---
@@ -121,7 +139,8 @@ CUresult gpu_cuMemFreeHost(void *p) {
 }
 
 CUresult gpu_cuMemHostRegister_v2(void *p, size_t size, unsigned flags) {
-  return made(gpu_real.cuMemHostRegister_v2(p, size, flags), (uintptr_t)p, size, SESSION_REGISTERED);
+  return made(gpu_real.cuMemHostRegister_v2(p, size, flags), (uintptr_t)p, size,
+              SESSION_REGISTERED);
 }
 
 CUresult gpu_cuMemHostRegister(void *p, size_t size, unsigned flags) {
@@ -129,11 +148,13 @@ CUresult gpu_cuMemHostRegister(void *p, size_t size, unsigned flags) {
 }
 
 CUresult gpu_cuMemHostUnregister(void *p) {
-  Free f = begin_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p, SESSION_BIT(REGISTERED));
+  Free f = begin_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p,
+                      SESSION_BIT(REGISTERED));
   return end_free(&f, gpu_real.cuMemHostUnregister(p));
 }
 
-CUresult gpu_cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmemAllocationProp *prop, unsigned long long flags) {
+CUresult gpu_cuMemCreate(CUmemGenericAllocationHandle *out, size_t size,
+                         const CUmemAllocationProp *prop, unsigned long long flags) {
   CUresult result = GPU_RETRY(gpu_real.cuMemCreate(out, size, prop, flags));
   if (result == CUDA_SUCCESS) session_handle((void *)(uintptr_t)*out);
   return gpu_checked(result);
@@ -145,7 +166,9 @@ static CUresult destroyed(const char *call, const void *handle, CUresult result)
   return gpu_checked(result);
 }
 
-CUresult gpu_cuMemRelease(CUmemGenericAllocationHandle h) { return destroyed("cuMemRelease", (void *)(uintptr_t)h, gpu_real.cuMemRelease(h)); }
+CUresult gpu_cuMemRelease(CUmemGenericAllocationHandle h) {
+  return destroyed("cuMemRelease", (void *)(uintptr_t)h, gpu_real.cuMemRelease(h));
+}
 
 CUresult gpu_cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
   CUresult result = gpu_real.cuMemPoolCreate(out, props);
@@ -157,7 +180,8 @@ CUresult gpu_cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
 static bool is_default(CUmemoryPool pool) {
   CUmemoryPool own = NULL;
   GpuContext *c = gpu_context_current();
-  return c && gpu_real.cuDeviceGetDefaultMemPool && gpu_real.cuDeviceGetDefaultMemPool(&own, c->device) == CUDA_SUCCESS && own == pool;
+  return c && gpu_real.cuDeviceGetDefaultMemPool &&
+         gpu_real.cuDeviceGetDefaultMemPool(&own, c->device) == CUDA_SUCCESS && own == pool;
 }
 
 CUresult gpu_cuMemPoolDestroy(CUmemoryPool pool) {
@@ -167,35 +191,41 @@ CUresult gpu_cuMemPoolDestroy(CUmemoryPool pool) {
 
 // --- virtual memory: what is mapped counts, where it is reserved does not ---
 
-CUresult gpu_cuMemMap(CUdeviceptr p, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags) {
+CUresult gpu_cuMemMap(CUdeviceptr p, size_t size, size_t offset,
+                      CUmemGenericAllocationHandle handle, unsigned long long flags) {
   return made(gpu_real.cuMemMap(p, size, offset, handle, flags), p, size, SESSION_VIRTUAL);
 }
 
 CUresult gpu_cuMemUnmap(CUdeviceptr p, size_t size) {
   session_free_inside(p, size);
   CUresult result = gpu_real.cuMemUnmap(p, size);
-  if (result == CUDA_ERROR_INVALID_VALUE) session_invalid_free("cuMemUnmap", p, SESSION_BIT(VIRTUAL));
+  if (result == CUDA_ERROR_INVALID_VALUE)
+    session_invalid_free("cuMemUnmap", p, SESSION_BIT(VIRTUAL));
   return gpu_checked(result);
 }
 
 // --- arrays: the handle stands for the address ---
 
-static uint64_t array_bytes(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels) {
-  return (uint64_t)width * MAX(height, 1) * MAX(depth, 1) * channels * MAX(session_format_bytes(format), 1);
+static uint64_t array_bytes(size_t width, size_t height, size_t depth, CUarray_format format,
+                            unsigned channels) {
+  return (uint64_t)width * MAX(height, 1) * MAX(depth, 1) * channels *
+         MAX(session_format_bytes(format), 1);
 }
 
 CUresult gpu_cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d) {
   CUresult result = GPU_RETRY(gpu_real.cuArrayCreate_v2(out, d));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   gpu_array_made(*out, d->Width, d->Height, 1, d->Format, d->NumChannels);
-  return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, 1, d->Format, d->NumChannels), SESSION_ARRAY);
+  return made(result, (uintptr_t)*out,
+              array_bytes(d->Width, d->Height, 1, d->Format, d->NumChannels), SESSION_ARRAY);
 }
 
 CUresult gpu_cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) {
   CUresult result = GPU_RETRY(gpu_real.cuArray3DCreate_v2(out, d));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   gpu_array_made(*out, d->Width, d->Height, d->Depth, d->Format, d->NumChannels);
-  return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, d->Depth, d->Format, d->NumChannels), SESSION_ARRAY);
+  return made(result, (uintptr_t)*out,
+              array_bytes(d->Width, d->Height, d->Depth, d->Format, d->NumChannels), SESSION_ARRAY);
 }
 
 // The driver crashes on an array that is gone.
@@ -213,12 +243,14 @@ CUresult gpu_cuArrayDestroy(CUarray a) {
   return end_free(&f, gpu_real.cuArrayDestroy(a));
 }
 
-CUresult gpu_cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels) {
+CUresult gpu_cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d,
+                                    unsigned levels) {
   CUresult result = GPU_RETRY(gpu_real.cuMipmappedArrayCreate(out, d, levels));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   uint64_t bytes = 0;
   for (unsigned i = 0; i < MIN(levels, 31u); i++)
-    bytes += array_bytes(MAX(d->Width >> i, 1), d->Height >> i, d->Depth >> i, d->Format, d->NumChannels);
+    bytes += array_bytes(MAX(d->Width >> i, 1), d->Height >> i, d->Depth >> i, d->Format,
+                         d->NumChannels);
   return made(result, (uintptr_t)*out, bytes, SESSION_ARRAY);
 }
 

@@ -1,10 +1,11 @@
-// Modules: the original is loaded as the program asked, and we keep what we would need to put our code in its place.
+// Modules: the original is loaded as the program asked, and we keep what we would need to put our
+// code in its place.
 #include "gpu/modules.h"
 
 // --- which module a handle is ---
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map by_handle;                   // CUmodule and CUlibrary: GpuModule
+static U64Map by_handle;  // CUmodule and CUlibrary: GpuModule
 static VEC(GpuModule *) all;
 
 static GpuModule *find(void *handle) {
@@ -33,10 +34,11 @@ void gpu_module_alias(GpuModule *m, CUmodule handle) {
 }
 
 static void drop(GpuModule *m, void *handle) {
-  if (handle && u64map_get(&by_handle, (uintptr_t)handle) == m) u64map_remove(&by_handle, (uintptr_t)handle);
+  if (handle && u64map_get(&by_handle, (uintptr_t)handle) == m)
+    u64map_remove(&by_handle, (uintptr_t)handle);
 }
 
-static void unregister(GpuModule *m) {     // with the lock
+static void unregister(GpuModule *m) {  // with the lock
   drop(m, m->module);
   drop(m, m->library);
   for (uint32_t i = 0; i < m->context_modules.len; i++) drop(m, m->context_modules.data[i]);
@@ -90,7 +92,8 @@ void gpu_modules_forget_context(CUcontext ctx) {
 
 // --- loading ---
 
-static void loaded(CUmodule handle, const void *image, size_t size, const char *path, unsigned n, CUjit_option *options, void **values) {
+static void loaded(CUmodule handle, const void *image, size_t size, const char *path, unsigned n,
+                   CUjit_option *options, void **values) {
   session_created(handle);
   GpuModule *m = gpu_module_new(false, image, size, path, n, options, values);
   m->module = handle;
@@ -98,7 +101,8 @@ static void loaded(CUmodule handle, const void *image, size_t size, const char *
   gpu_module_register(m);
 }
 
-CUresult gpu_cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options, void **values) {
+CUresult gpu_cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options,
+                                void **values) {
   // The driver writes into values: what the program passed is kept first.
   void **before = n && values ? mem_alloc(n * sizeof *values) : NULL;
   if (before) memcpy(before, values, n * sizeof *values);
@@ -123,14 +127,15 @@ CUresult gpu_cuModuleLoadFatBinary(CUmodule *out, const void *image) {
 CUresult gpu_cuModuleLoad(CUmodule *out, const char *path) {
   GPU_TRY(gpu_real.cuModuleLoad(out, path));
   Str file = {0};
-  if (file_read(path, &file, NULL) && file.len) loaded(*out, file.data, file.len, path, 0, NULL, NULL);
+  if (file_read(path, &file, NULL) && file.len)
+    loaded(*out, file.data, file.len, path, 0, NULL, NULL);
   str_free(&file);
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuModuleUnload(CUmodule handle) {
   GpuModule *m = find(handle);
-  if (m && m->library) m = NULL;           // goes with its library
+  if (m && m->library) m = NULL;  // goes with its library
   if (m) gpu_module_collect(m);
   GPU_ALIVE(MODULE, handle);
   if (m) session_destroyed(SESSION_MODULE_GONE, handle);
@@ -154,10 +159,13 @@ CUresult gpu_cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule ha
   GPU_TRY(gpu_real.cuModuleEnumerateFunctions(out, n, handle));
   GpuModule *m = find(handle);
   unsigned count = 0;
-  if (!m || !gpu_real.cuFuncGetName || !gpu_real.cuModuleGetFunctionCount || gpu_real.cuModuleGetFunctionCount(&count, handle) != CUDA_SUCCESS) return CUDA_SUCCESS;
+  if (!m || !gpu_real.cuFuncGetName || !gpu_real.cuModuleGetFunctionCount ||
+      gpu_real.cuModuleGetFunctionCount(&count, handle) != CUDA_SUCCESS)
+    return CUDA_SUCCESS;
   for (unsigned i = 0; i < MIN(n, count); i++) {
     const char *name;
-    if (gpu_real.cuFuncGetName(&name, out[i]) == CUDA_SUCCESS) gpu_function_register(m, out[i], false, name);
+    if (gpu_real.cuFuncGetName(&name, out[i]) == CUDA_SUCCESS)
+      gpu_function_register(m, out[i], false, name);
   }
   return CUDA_SUCCESS;
 }
@@ -168,15 +176,17 @@ const GpuPiece *gpu_piece_with(GpuModule *m, const char *name) {
   return p && gpu_piece_decide(m, p, name) == PIECE_OURS ? p : NULL;
 }
 
-CUresult gpu_cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *size, CUmodule handle, const char *name) {
+CUresult gpu_cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *size, CUmodule handle,
+                                  const char *name) {
   GPU_ALIVE(MODULE, handle);
   GPU_TRY(gpu_real.cuModuleGetGlobal_v2(out, size, handle, name));
   const GpuPiece *p = gpu_piece_with(find(handle), name);
   CUdeviceptr ours;
   size_t bytes;
   if (!p) return CUDA_SUCCESS;
-  CUresult result = p->loaded.module ? gpu_real.cuModuleGetGlobal_v2(&ours, &bytes, p->loaded.module, name)
-                                     : gpu_real.cuLibraryGetGlobal(&ours, &bytes, p->loaded.library, name);
+  CUresult result = p->loaded.module
+                        ? gpu_real.cuModuleGetGlobal_v2(&ours, &bytes, p->loaded.module, name)
+                        : gpu_real.cuLibraryGetGlobal(&ours, &bytes, p->loaded.library, name);
   if (result == CUDA_SUCCESS && out) *out = ours;
   return CUDA_SUCCESS;
 }

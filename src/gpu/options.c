@@ -1,23 +1,38 @@
-// What the driver's compiler is told: the JIT options the program passed, and the ptxas options a fatbin keeps for its PTX.
+// What the driver's compiler is told: the JIT options the program passed, and the ptxas options a
+// fatbin keeps for its PTX.
 #define _GNU_SOURCE
 #include "gpu/modules.h"
 
 enum { LOG_SIZE = 8192 };
 
-// The program's options that shape the code. Log buffers, timers and what only concerns link-time code are the program's own
-// business and stay with its own load. See docs/gpu-modules.md.
-enum { JIT_MIN_CTA_PER_SM = 31, JIT_MAX_THREADS_PER_BLOCK = 32, JIT_OVERRIDE_DIRECTIVE_VALUES = 33 };
+// The program's options that shape the code. Log buffers, timers and what only concerns link-time
+// code are the program's own business and stay with its own load. See docs/gpu-modules.md.
+enum {
+  JIT_MIN_CTA_PER_SM = 31,
+  JIT_MAX_THREADS_PER_BLOCK = 32,
+  JIT_OVERRIDE_DIRECTIVE_VALUES = 33
+};
 static bool is_kept(int option) {
   switch (option) {
-    case CU_JIT_MAX_REGISTERS: case CU_JIT_THREADS_PER_BLOCK: case CU_JIT_OPTIMIZATION_LEVEL: case CU_JIT_TARGET_FROM_CUCONTEXT:
-    case CU_JIT_TARGET: case CU_JIT_FALLBACK_STRATEGY: case CU_JIT_GENERATE_DEBUG_INFO: case CU_JIT_GENERATE_LINE_INFO:
-    case CU_JIT_CACHE_MODE: case JIT_MIN_CTA_PER_SM: case JIT_MAX_THREADS_PER_BLOCK: case JIT_OVERRIDE_DIRECTIVE_VALUES: return true;
+    case CU_JIT_MAX_REGISTERS:
+    case CU_JIT_THREADS_PER_BLOCK:
+    case CU_JIT_OPTIMIZATION_LEVEL:
+    case CU_JIT_TARGET_FROM_CUCONTEXT:
+    case CU_JIT_TARGET:
+    case CU_JIT_FALLBACK_STRATEGY:
+    case CU_JIT_GENERATE_DEBUG_INFO:
+    case CU_JIT_GENERATE_LINE_INFO:
+    case CU_JIT_CACHE_MODE:
+    case JIT_MIN_CTA_PER_SM:
+    case JIT_MAX_THREADS_PER_BLOCK:
+    case JIT_OVERRIDE_DIRECTIVE_VALUES: return true;
     default: return false;
   }
 }
 
 static bool has(const GpuJit *jit, int option) {
-  for (unsigned i = 0; i < jit->n; i++) if ((int)jit->names[i] == option) return true;
+  for (unsigned i = 0; i < jit->n; i++)
+    if ((int)jit->names[i] == option) return true;
   return false;
 }
 
@@ -56,7 +71,8 @@ void gpu_jit_keep(GpuJit *out, unsigned n, const CUjit_option *names, void *cons
     if (names[i] == CU_JIT_GLOBAL_SYMBOL_NAMES) symbol_names = (const char **)values[i];
     if (names[i] == CU_JIT_GLOBAL_SYMBOL_ADDRESSES) addresses = (void **)values[i];
     if (names[i] == CU_JIT_GLOBAL_SYMBOL_COUNT) count = (uintptr_t)(unsigned)(uintptr_t)values[i];
-    if (names[i] == CU_JIT_OPTIMIZATION_LEVEL && !(unsigned)(uintptr_t)values[i]) out->contract_off = true;
+    if (names[i] == CU_JIT_OPTIMIZATION_LEVEL && !(unsigned)(uintptr_t)values[i])
+      out->contract_off = true;
   }
   if (symbol_names && addresses && count) keep_symbols(out, symbol_names, addresses, count);
 }
@@ -64,20 +80,46 @@ void gpu_jit_keep(GpuJit *out, unsigned n, const CUjit_option *names, void *cons
 // --- ptxas options ---
 
 // How each option nvcc may leave in a fatbin is carried over.
-typedef enum { AS_JIT_NUMBER, AS_JIT_FLAG, AS_LEVEL, AS_FMAD, AS_CACHE, IGNORED, IGNORED_VALUE } PtxasMeaning;
-static const struct { const char *name; PtxasMeaning meaning; CUjit_option jit; } ptxas_options[] = {
-  {"maxrregcount", AS_JIT_NUMBER, CU_JIT_MAX_REGISTERS},
-  {"O", AS_LEVEL, CU_JIT_OPTIMIZATION_LEVEL}, {"opt-level", AS_LEVEL, CU_JIT_OPTIMIZATION_LEVEL},
-  {"lineinfo", AS_JIT_FLAG, CU_JIT_GENERATE_LINE_INFO}, {"generate-line-info", AS_JIT_FLAG, CU_JIT_GENERATE_LINE_INFO},
-  {"fmad", AS_FMAD, 0},
-  {"dlcm", AS_CACHE, CU_JIT_CACHE_MODE}, {"def-load-cache", AS_CACHE, CU_JIT_CACHE_MODE},
-  {"v", IGNORED, 0}, {"verbose", IGNORED, 0}, {"w", IGNORED, 0}, {"disable-warnings", IGNORED, 0},
-  {"c", IGNORED, 0}, {"compile-only", IGNORED, 0},            // -rdc=true: we link it too
-  {"warn-spills", IGNORED, 0}, {"warn-on-spills", IGNORED, 0}, {"warn-lmem-usage", IGNORED, 0},
-  {"warn-on-local-memory-usage", IGNORED, 0}, {"warn-double-usage", IGNORED, 0}, {"warn-on-double-precision-use", IGNORED, 0},
-  {"suppress-stack-size-warning", IGNORED, 0}, {"suppress-double-demote-warning", IGNORED, 0},
-  {"suppress-async-bulk-multicast-advisory-warning", IGNORED, 0},
-  {"Werror", IGNORED, 0}, {"warning-as-error", IGNORED, 0}, {"split-compile", IGNORED_VALUE, 0},
+typedef enum {
+  AS_JIT_NUMBER,
+  AS_JIT_FLAG,
+  AS_LEVEL,
+  AS_FMAD,
+  AS_CACHE,
+  IGNORED,
+  IGNORED_VALUE
+} PtxasMeaning;
+static const struct {
+  const char *name;
+  PtxasMeaning meaning;
+  CUjit_option jit;
+} ptxas_options[] = {
+    {"maxrregcount", AS_JIT_NUMBER, CU_JIT_MAX_REGISTERS},
+    {"O", AS_LEVEL, CU_JIT_OPTIMIZATION_LEVEL},
+    {"opt-level", AS_LEVEL, CU_JIT_OPTIMIZATION_LEVEL},
+    {"lineinfo", AS_JIT_FLAG, CU_JIT_GENERATE_LINE_INFO},
+    {"generate-line-info", AS_JIT_FLAG, CU_JIT_GENERATE_LINE_INFO},
+    {"fmad", AS_FMAD, 0},
+    {"dlcm", AS_CACHE, CU_JIT_CACHE_MODE},
+    {"def-load-cache", AS_CACHE, CU_JIT_CACHE_MODE},
+    {"v", IGNORED, 0},
+    {"verbose", IGNORED, 0},
+    {"w", IGNORED, 0},
+    {"disable-warnings", IGNORED, 0},
+    {"c", IGNORED, 0},
+    {"compile-only", IGNORED, 0},  // -rdc=true: we link it too
+    {"warn-spills", IGNORED, 0},
+    {"warn-on-spills", IGNORED, 0},
+    {"warn-lmem-usage", IGNORED, 0},
+    {"warn-on-local-memory-usage", IGNORED, 0},
+    {"warn-double-usage", IGNORED, 0},
+    {"warn-on-double-precision-use", IGNORED, 0},
+    {"suppress-stack-size-warning", IGNORED, 0},
+    {"suppress-double-demote-warning", IGNORED, 0},
+    {"suppress-async-bulk-multicast-advisory-warning", IGNORED, 0},
+    {"Werror", IGNORED, 0},
+    {"warning-as-error", IGNORED, 0},
+    {"split-compile", IGNORED_VALUE, 0},
 };
 
 static bool next_token(const char **at, char *token, size_t size) {
@@ -91,19 +133,26 @@ static bool next_token(const char **at, char *token, size_t size) {
 static void add_option(GpuJit *jit, unsigned which, const char *value) {
   CUjit_option name = ptxas_options[which].jit;
   switch (ptxas_options[which].meaning) {
-    case AS_JIT_NUMBER: if (!has(jit, (int)name)) gpu_jit_add(jit, name, strtoul(value, NULL, 0)); break;
-    case AS_JIT_FLAG: if (!has(jit, (int)name)) gpu_jit_add(jit, name, 1); break;
+    case AS_JIT_NUMBER:
+      if (!has(jit, (int)name)) gpu_jit_add(jit, name, strtoul(value, NULL, 0));
+      break;
+    case AS_JIT_FLAG:
+      if (!has(jit, (int)name)) gpu_jit_add(jit, name, 1);
+      break;
     case AS_LEVEL:
       if (has(jit, (int)name)) break;
       gpu_jit_add(jit, name, strtoul(value, NULL, 0));
       if (!strtoul(value, NULL, 0)) jit->contract_off = true;
       break;
-    case AS_FMAD: if (!strcmp(value, "false")) jit->contract_off = true; break;
+    case AS_FMAD:
+      if (!strcmp(value, "false")) jit->contract_off = true;
+      break;
     case AS_CACHE:
       if (strcmp(value, "ca") && strcmp(value, "cg")) jit->needs_fatbin = true;
       else if (!has(jit, (int)name)) gpu_jit_add(jit, name, !strcmp(value, "ca") ? 2 : 1);
       break;
-    case IGNORED: case IGNORED_VALUE: break;
+    case IGNORED:
+    case IGNORED_VALUE: break;
   }
 }
 
@@ -115,14 +164,24 @@ void gpu_jit_add_ptxas(GpuJit *jit, const char *options) {
     const char *name = token + strspn(token, "-");
     const char *equals = strchr(name, '=');
     size_t n = equals ? (size_t)(equals - name) : strlen(name);
-    if (name == token) { jit->needs_fatbin = true; continue; }
+    if (name == token) {
+      jit->needs_fatbin = true;
+      continue;
+    }
     unsigned which = 0;
     bool level = name[0] == 'O' && name[1] >= '0' && name[1] <= '9' && !name[2];
     for (; which < ARRAY_LEN(ptxas_options); which++)
-      if (level ? !strcmp(ptxas_options[which].name, "O") : strlen(ptxas_options[which].name) == n && !memcmp(ptxas_options[which].name, name, n)) break;
-    if (which == ARRAY_LEN(ptxas_options)) { jit->needs_fatbin = true; continue; }
+      if (level ? !strcmp(ptxas_options[which].name, "O")
+                : strlen(ptxas_options[which].name) == n &&
+                      !memcmp(ptxas_options[which].name, name, n))
+        break;
+    if (which == ARRAY_LEN(ptxas_options)) {
+      jit->needs_fatbin = true;
+      continue;
+    }
     const char *value = level ? name + 1 : equals ? equals + 1 : "";
-    if (!*value && takes_value(ptxas_options[which].meaning)) value = next_token(&options, next, sizeof next) ? next : "";
+    if (!*value && takes_value(ptxas_options[which].meaning))
+      value = next_token(&options, next, sizeof next) ? next : "";
     add_option(jit, which, value);
   }
 }

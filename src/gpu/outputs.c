@@ -1,5 +1,6 @@
-// --hash on a GPU: behind a launch, in its stream, a kernel of ours (probe/hash_kernel.cu) hashes what the launch may have written and leaves the result in
-// memory of the host. A thread of ours takes results from there; nobody waits for a stream.
+// --hash on a GPU: behind a launch, in its stream, a kernel of ours (probe/hash_kernel.cu) hashes
+// what the launch may have written and leaves the result in memory of the host. A thread of ours
+// takes results from there; nobody waits for a stream.
 #include "gpu/gpu.h"
 
 #include <sched.h>
@@ -8,27 +9,40 @@
 #include "gpu/own_kernel.h"
 #include "probe/hash_abi.h"
 
-enum { SLOTS = 4096 };                     // hashes that are on their way, for each context
+enum { SLOTS = 4096 };  // hashes that are on their way, for each context
 
-// Tables for buffers of which only a part is looked at (probe/hash_abi.h): TABLES bytes of device memory, 16 for each tile.
-enum { TABLES = 16 << 20, LARGE = 1 << 20 };         // smaller buffers are always looked at as a whole
+// Tables for buffers of which only a part is looked at (probe/hash_abi.h): TABLES bytes of device
+// memory, 16 for each tile.
+enum { TABLES = 16 << 20, LARGE = 1 << 20 };  // smaller buffers are always looked at as a whole
 
-// A buffer with a table. All of it holds for the allocation of that number, as long as nothing unknown has been written.
-typedef struct Table { uint64_t allocation, epoch; uint32_t at, bytes; } Table;
+// A buffer with a table. All of it holds for the allocation of that number, as long as nothing
+// unknown has been written.
+typedef struct Table {
+  uint64_t allocation, epoch;
+  uint32_t at, bytes;
+} Table;
 
-typedef struct Pending { SessionOutputs *outputs; uint32_t n; uint16_t buffers[WG_HASH_BUFFERS]; uint64_t sequence; } Pending;
+typedef struct Pending {
+  SessionOutputs *outputs;
+  uint32_t n;
+  uint16_t buffers[WG_HASH_BUFFERS];
+  uint64_t sequence;
+} Pending;
 struct GpuHashes {
   GpuCollected collected;
   CUfunction kernel;
-  CUdeviceptr scratch;                     // WgHashScratch[SLOTS]
-  volatile WgHashResult *results;          // [SLOTS], the device sees them at
+  CUdeviceptr scratch;             // WgHashScratch[SLOTS]
+  volatile WgHashResult *results;  // [SLOTS], the device sees them at
   CUdeviceptr results_at;
-  unsigned blocks;                         // that the device runs at a time
+  unsigned blocks;  // that the device runs at a time
   Pending pending[SLOTS];
-  uint16_t free[SLOTS], used[SLOTS]; uint32_t nfree, nused;      // numbers of slots; used: in the order of the launches
+  // numbers of slots; used: in the order of the launches
+  uint16_t free[SLOTS], used[SLOTS];
+  uint32_t nfree, nused;
   uint64_t sequence;
-  CUdeviceptr tables; uint32_t tables_used;
-  U64Map table_of;                         // base -> Table
+  CUdeviceptr tables;
+  uint32_t tables_used;
+  U64Map table_of;  // base -> Table
   bool full_said;
 };
 typedef struct GpuHashes GpuHashes;
@@ -36,13 +50,18 @@ typedef struct GpuHashes GpuHashes;
 extern const char probe_hash_kernel_text[];
 
 static _Atomic uint32_t contexts;
-uint32_t gpu_outputs_contexts(void) { return atomic_load_explicit(&contexts, memory_order_relaxed); }
+uint32_t gpu_outputs_contexts(void) {
+  return atomic_load_explicit(&contexts, memory_order_relaxed);
+}
 
 // --- results ---
 
-typedef struct Result { Pending of; uint64_t sums[WG_HASH_BUFFERS][2]; } Result;
+typedef struct Result {
+  Pending of;
+  uint64_t sums[WG_HASH_BUFFERS][2];
+} Result;
 
-enum { NOT_YET = 256 };                    // as many may come later than one behind them, which is in another stream
+enum { NOT_YET = 256 };  // as many may come later than one behind them, which is in another stream
 
 // Takes up to `most` that have arrived. With the lock held.
 static uint32_t take_some(GpuHashes *h, Result *out, uint32_t most) {
@@ -72,7 +91,8 @@ static uint32_t take_some(GpuHashes *h, Result *out, uint32_t most) {
 static void tell(const Result *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     const Pending *p = &list[i].of;
-    for (uint32_t k = 0, next; k < p->n; k = next) {       // buffers that follow one another are told together
+    // buffers that follow one another are told together
+    for (uint32_t k = 0, next; k < p->n; k = next) {
       for (next = k + 1; next < p->n && p->buffers[next] == p->buffers[next - 1] + 1;) next++;
       session_hashes(p->outputs, list[i].sums + k, p->buffers[k], next - k);
     }
@@ -83,7 +103,7 @@ static void tell(const Result *list, uint32_t n) {
 // Nothing is sent while the lock is held: launches wait for it.
 enum { AT_ONCE = 64 };
 static Result taken[AT_ONCE];
-static _Atomic uint32_t ntaken;            // not told yet
+static _Atomic uint32_t ntaken;  // not told yet
 
 static GpuTaken take(GpuCollected *one) {
   GpuHashes *h = (GpuHashes *)one;
@@ -103,8 +123,13 @@ static GpuCollector hashes = GPU_COLLECTOR(take, tell_taken, 500);
 
 static bool load(GpuHashes *h) {
   GpuOwnKernel own = {0};
-  bool ok = gpu_own_kernel_load(&own, h->collected.context, probe_hash_kernel_text, "wg_hash_buffers", SLOTS * sizeof(WgHashResult), SLOTS * sizeof(WgHashScratch));
-  h->results = own.host, h->results_at = own.host_at, h->kernel = own.function, h->scratch = own.device;
+  bool ok = gpu_own_kernel_load(&own, h->collected.context, probe_hash_kernel_text,
+                                "wg_hash_buffers", SLOTS * sizeof(WgHashResult),
+                                SLOTS * sizeof(WgHashScratch));
+  h->results = own.host;
+  h->results_at = own.host_at;
+  h->kernel = own.function;
+  h->scratch = own.device;
   h->blocks = own.processors * 6;
   if (ok && gpu_real.cuMemAlloc_v2(&h->tables, TABLES) != CUDA_SUCCESS) h->tables = 0;
   return ok;
@@ -118,7 +143,8 @@ void gpu_outputs_open(GpuContext *c) {
   bool ok = e.ok && c->stream && load(h);
   gpu_context_leave(e);
   if (!ok) {
-    log_error("--hash: the kernel that hashes buffers cannot be loaded on device %d", (int)c->device);
+    log_error("--hash: the kernel that hashes buffers cannot be loaded on device %d",
+              (int)c->device);
     free(h);
     return;
   }
@@ -139,13 +165,15 @@ void gpu_outputs_close(GpuContext *c) {
   c->hashes = NULL;
   uint32_t n = take_some(h, list, SLOTS);
   pthread_mutex_unlock(&hashes.lock);
-  while (atomic_load(&ntaken)) sched_yield();            // by the thread
+  while (atomic_load(&ntaken)) sched_yield();  // by the thread
   tell(list, n);
   for (uint32_t i = 0; i < h->nused; i++) {
-    session_hashes_missing(h->pending[h->used[i]].outputs, atomic_load(&c->faulted) ? "a kernel had failed" : "it had not ended with the program");
+    session_hashes_missing(h->pending[h->used[i]].outputs,
+                           atomic_load(&c->faulted) ? "a kernel had failed"
+                                                    : "it had not ended with the program");
     session_outputs_free(h->pending[h->used[i]].outputs);
   }
-  free(list);                              // the rest stays: kernels that have not ended write there
+  free(list);  // the rest stays: kernels that have not ended write there
 }
 
 // --- behind a launch ---
@@ -173,7 +201,8 @@ static Table *table_of(GpuHashes *h, const SessionBuffer *b) {
 }
 
 // What is looked at of a buffer. With the lock held.
-static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const SessionBuffer *b, uint64_t *tiles) {
+static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const SessionBuffer *b,
+                            uint64_t *tiles) {
   WgHashBuffer part = {.base = b->base, .bytes = b->size, .element = b->element};
   Table *t = table_of(h, b);
   uint64_t n = tiles_of(b->size);
@@ -207,15 +236,20 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   bool ok = reserve(h, &slot, &w.sequence);
   if (ok) {
     session_outputs_keep(o);
-    p->outputs = o, p->sequence = w.sequence;
+    p->outputs = o;
+    p->sequence = w.sequence;
     h->pending[slot] = *p;
-    for (uint32_t i = 0; i < w.count; i++) w.buffers[i] = part_of(h, o, &o->buffers.data[p->buffers[i]], &tiles);
+    for (uint32_t i = 0; i < w.count; i++)
+      w.buffers[i] = part_of(h, o, &o->buffers.data[p->buffers[i]], &tiles);
   } else {
     forget_tables(h, o, p);
   }
   pthread_mutex_unlock(&hashes.lock);
   if (!ok) {
-    if (!h->full_said) log_line("--hash: the program is more than %d launches ahead of device %d: some are not hashed", SLOTS, (int)c->device);
+    if (!h->full_said)
+      log_line(
+          "--hash: the program is more than %d launches ahead of device %d: some are not hashed",
+          SLOTS, (int)c->device);
     h->full_said = true;
     session_hashes_missing(o, "too many launches were waiting for the device");
     return false;
@@ -224,7 +258,9 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   w.result = h->results_at + slot * sizeof(WgHashResult);
   void *params[] = {&w};
   GpuEntered e = gpu_context_enter(c);
-  ok = e.ok && gpu_real.cuLaunchKernel(h->kernel, (unsigned)MIN(tiles, (uint64_t)h->blocks), 1, 1, WG_HASH_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
+  ok = e.ok &&
+       gpu_real.cuLaunchKernel(h->kernel, (unsigned)MIN(tiles, (uint64_t)h->blocks), 1, 1,
+                               WG_HASH_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
   gpu_context_leave(e);
   pthread_mutex_lock(&hashes.lock);
   if (ok) h->used[h->nused++] = slot;
@@ -243,19 +279,23 @@ static void hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting
   for (uint32_t i = 0; ok && i < o->buffers.len; i++) {
     if (o->buffers.data[i].waits != waiting) continue;
     p.buffers[p.n++] = (uint16_t)i;
-    if (p.n == WG_HASH_BUFFERS) ok = launch(c, c->hashes, stream, o, &p), p.n = 0;
+    if (p.n == WG_HASH_BUFFERS) {
+      ok = launch(c, c->hashes, stream, o, &p);
+      p.n = 0;
+    }
   }
   if (ok && p.n) launch(c, c->hashes, stream, o, &p);
 }
 
 void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting) {
-  SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
+  SessionDevice *d = gpu_context_use(c);  // so that the context is not closed meanwhile
   if (d && c->hashes) hash(c, stream, o, waiting);
   else if (o->buffers.len) session_hashes_missing(o, "the device cannot hash");
   if (d) gpu_context_used(c);
 }
 
-void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number) {
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
+                      uint32_t number) {
   if (!o) return;
   SessionDevice *d = gpu_context_use(c);
   if (d) gpu_dump_look(c, stream, o);

@@ -6,12 +6,15 @@
 typedef struct GpuOwnKernel {
   CUmodule module;
   CUfunction function;
-  void *host; CUdeviceptr host_at;         // the device sees it at host_at
+  void *host;
+  CUdeviceptr host_at;  // the device sees it at host_at
   CUdeviceptr device;
   unsigned processors;
 } GpuOwnKernel;
 
-// In the context, before the program's first launch: to load a kernel later would wait for kernels that run.
-bool gpu_own_kernel_load(GpuOwnKernel *k, const GpuContext *c, const char *text, const char *name, size_t host_bytes, size_t device_bytes);
+// In the context, before the program's first launch: to load a kernel later would wait for kernels
+// that run.
+bool gpu_own_kernel_load(GpuOwnKernel *k, const GpuContext *c, const char *text, const char *name,
+                         size_t host_bytes, size_t device_bytes);
 
 #endif

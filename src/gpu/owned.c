@@ -1,16 +1,23 @@
-// Which context each allocation belongs to, and the quarantine: memory that the program has freed and that the driver does not know of yet.
-// As cuMemFree does, putting memory there waits for everything that was launched; cuMemFreeAsync waits for nothing, and the memory is given
-// back in the order of its stream.
+// Which context each allocation belongs to, and the quarantine: memory that the program has freed
+// and that the driver does not know of yet. As cuMemFree does, putting memory there waits for
+// everything that was launched; cuMemFreeAsync waits for nothing, and the memory is given back in
+// the order of its stream.
 #include "gpu/gpu.h"
 
 #include <time.h>
 
-typedef struct Owned { GpuContext *context; uint64_t size; SessionMemoryKind kind; bool reserved, given; } Owned;   // reserved: see below
+// reserved: see below
+typedef struct Owned {
+  GpuContext *context;
+  uint64_t size;
+  SessionMemoryKind kind;
+  bool reserved, given;
+} Owned;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map owned;                           // base -> Owned
-static U64Map held;                            // base -> not NULL
-static _Atomic int captures;                   // that go on: while one does, waiting for a context would end it
+static U64Map owned;          // base -> Owned
+static U64Map held;           // base -> not NULL
+static _Atomic int captures;  // that go on: while one does, waiting for a context would end it
 
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind) {
   if (!c) return;
@@ -38,7 +45,8 @@ static bool find(uint64_t base, Owned *out) {
 
 // Mapped memory belongs to no context, and that of pools only to a device.
 static bool goes_with(const Owned *o, CUcontext ctx, bool primary) {
-  return o->context->handle == ctx && o->kind != SESSION_VIRTUAL && (primary || (o->kind != SESSION_POOL && o->kind != SESSION_GRAPH));
+  return o->context->handle == ctx && o->kind != SESSION_VIRTUAL &&
+         (primary || (o->kind != SESSION_POOL && o->kind != SESSION_GRAPH));
 }
 
 void gpu_owned_gone(CUcontext ctx, bool primary) {
@@ -87,7 +95,8 @@ static bool put(uint64_t base, const Owned *o, CUevent freed) {
   u64map_put(&held, base, &held);
   pthread_mutex_unlock(&lock);
   session_free(base);
-  if (session_quarantine_hold(&(SessionHeld){base, o->size, o->context->device, o->kind, o->context, freed}, release)) {
+  if (session_quarantine_hold(
+          &(SessionHeld){base, o->size, o->context->device, o->kind, o->context, freed}, release)) {
     gpu_owned_remove(base);
     return true;
   }
@@ -99,7 +108,8 @@ static bool put(uint64_t base, const Owned *o, CUevent freed) {
 }
 
 static bool may_hold(uint64_t base, Owned *o) {
-  return session_tools() & TOOL_BIT(MEMCHECK) && !atomic_load(&captures) && find(base, o) && o->context->stream && !atomic_load(&o->context->faulted);
+  return session_tools() & TOOL_BIT(MEMCHECK) && !atomic_load(&captures) && find(base, o) &&
+         o->context->stream && !atomic_load(&o->context->faulted);
 }
 
 bool gpu_hold(uint64_t base) {
@@ -119,7 +129,9 @@ bool gpu_hold(uint64_t base) {
 bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record) {
   Owned o;
   CUevent freed = NULL;
-  if (!may_hold(base, &o) || o.kind != SESSION_POOL || !gpu_real.cuEventCreate || !gpu_real.cuEventDestroy_v2 || !gpu_real.cuStreamWaitEvent) return false;
+  if (!may_hold(base, &o) || o.kind != SESSION_POOL || !gpu_real.cuEventCreate ||
+      !gpu_real.cuEventDestroy_v2 || !gpu_real.cuStreamWaitEvent)
+    return false;
   if (gpu_is_capturing(stream) || gpu_context_of_stream(stream) != o.context) return false;
   GpuEntered e = gpu_context_enter(o.context);
   bool ok = e.ok && gpu_real.cuEventCreate(&freed, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
@@ -140,11 +152,13 @@ CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   GPU_TRY(gpu_checked(gpu_real.cuMemGetInfo_v2(free_bytes, total)));
   GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
   if (c) *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device), *total);
-  if (session_wants_shadow()) *free_bytes -= *free_bytes / 5;        // what is allocated needs a quarter of it for its shadow
+  // what is allocated needs a quarter of it for its shadow
+  if (session_wants_shadow()) *free_bytes -= *free_bytes / 5;
   return CUDA_SUCCESS;
 }
 
-// What a program reads of a pool is what it would be without us: the pool gets back what is held, if that has got that far in its stream.
+// What a program reads of a pool is what it would be without us: the pool gets back what is held,
+// if that has got that far in its stream.
 CUresult gpu_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value) {
   GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
   gpu_quarantine_drain();
@@ -163,15 +177,18 @@ CUresult gpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   return gpu_checked(gpu_real.cuMemPoolTrimTo(pool, keep));
 }
 
-// --- PyTorch without its cache. It frees tensors while it captures, which the driver refuses, and its graphs go on using what was allocated
-// while they were captured: such memory is kept until its context ends, and what is freed during a capture goes when it is over. ---
+// --- PyTorch without its cache. It frees tensors while it captures, which the driver refuses, and
+// its graphs go on using what was allocated while they were captured: such memory is kept until its
+// context ends, and what is freed during a capture goes when it is over. ---
 
-static VEC(uint64_t) waiting;                  // freed during a capture; in `owned` still
+static VEC(uint64_t) waiting;  // freed during a capture; in `owned` still
 
 static bool is_uncached(void) {
-  static _Atomic int known;                    // 1: no, 2: yes
+  static _Atomic int known;  // 1: no, 2: yes
   if (!known) {
-    const char *set = session_tools() & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK)) ? getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") : NULL;
+    const char *set = session_tools() & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))
+                          ? getenv("PYTORCH_NO_CUDA_MEMORY_CACHING")
+                          : NULL;
     known = set && *set ? 2 : 1;
   }
   return known == 2;
@@ -197,7 +214,8 @@ GpuFree gpu_free_in_capture(uint64_t base) {
   if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) o->given = true;
   if (what == GPU_FREE_LATER) vec_push(&waiting, base);
   pthread_mutex_unlock(&lock);
-  if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) session_free(base);   // captured launches have their facts already
+  // captured launches have their facts already
+  if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) session_free(base);
   return what;
 }
 
@@ -206,8 +224,12 @@ static void free_waiting(void) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < waiting.len; i++) {
     Owned *o = u64map_remove(&owned, waiting.data[i]);
-    if (!o) continue;                          // its context is gone
-    vec_push(&now, ((SessionHeld){.base = waiting.data[i], .size = o->size, .device = o->context->device, .kind = o->kind, .owner = o->context}));
+    if (!o) continue;  // its context is gone
+    vec_push(&now, ((SessionHeld){.base = waiting.data[i],
+                                  .size = o->size,
+                                  .device = o->context->device,
+                                  .kind = o->kind,
+                                  .owner = o->context}));
     u64map_put(&held, waiting.data[i], &held);
     free(o);
   }
@@ -222,26 +244,44 @@ static void free_waiting(void) {
 
 bool gpu_is_capturing(CUstream stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+  return gpu_real.cuStreamIsCapturing &&
+         gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 static _Atomic bool has_captured;
 bool gpu_may_capture(void) { return atomic_load_explicit(&has_captured, memory_order_relaxed); }
-static void begins(void) { gpu_waiting_end(NULL), atomic_store(&has_captured, true); }        // before the call: another thread may launch into the stream as soon as it captures
+// before the call: another thread may launch into the stream as soon as it captures
+static void begins(void) {
+  gpu_waiting_end(NULL);
+  atomic_store(&has_captured, true);
+}
 
 static CUresult begun(CUresult result) {
   if (result == CUDA_SUCCESS) atomic_fetch_add(&captures, 1);
   return result;
 }
 
-CUresult gpu_cuStreamBeginCapture(CUstream s) { return begins(), begun(gpu_real.cuStreamBeginCapture(s)); }
-CUresult gpu_cuStreamBeginCapture_ptsz(CUstream s) { return begins(), begun(gpu_real.cuStreamBeginCapture_ptsz(s)); }
-CUresult gpu_cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) { return begins(), begun(gpu_real.cuStreamBeginCapture_v2(s, mode)); }
-CUresult gpu_cuStreamBeginCapture_v2_ptsz(CUstream s, CUstreamCaptureMode mode) { return begins(), begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode)); }
-CUresult gpu_cuStreamBeginCaptureToGraph(CUstream s, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode) {
+CUresult gpu_cuStreamBeginCapture(CUstream s) {
+  return begins(), begun(gpu_real.cuStreamBeginCapture(s));
+}
+CUresult gpu_cuStreamBeginCapture_ptsz(CUstream s) {
+  return begins(), begun(gpu_real.cuStreamBeginCapture_ptsz(s));
+}
+CUresult gpu_cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) {
+  return begins(), begun(gpu_real.cuStreamBeginCapture_v2(s, mode));
+}
+CUresult gpu_cuStreamBeginCapture_v2_ptsz(CUstream s, CUstreamCaptureMode mode) {
+  return begins(), begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode));
+}
+CUresult gpu_cuStreamBeginCaptureToGraph(CUstream s, CUgraph g, const CUgraphNode *after,
+                                         const CUgraphEdgeData *edges, size_t n,
+                                         CUstreamCaptureMode mode) {
   return begins(), begun(gpu_real.cuStreamBeginCaptureToGraph(s, g, after, edges, n, mode));
 }
-CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode) {
+CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgraphNode *after,
+                                              const CUgraphEdgeData *edges, size_t n,
+                                              CUstreamCaptureMode mode) {
   return begins(), begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
 }
 

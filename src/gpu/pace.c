@@ -1,13 +1,14 @@
-// How long launches of a kernel take, from a few of them: the first, and then those whose number is a power of two. An event before and one behind each of these; nobody waits for them,
-// but for the first, PATIENCE_NS at most: it takes long anyway, and launches that follow at once want to know.
+// How long launches of a kernel take, from a few of them: the first, and then those whose number is
+// a power of two. An event before and one behind each of these; nobody waits for them, but for the
+// first, PATIENCE_NS at most: it takes long anyway, and launches that follow at once want to know.
 #include "gpu/gpu.h"
 
 struct GpuPace {
-  GpuContext *context;                     // of the events
+  GpuContext *context;  // of the events
   CUevent begin, end;
-  bool under_way;                          // both are recorded, and nobody has looked yet
+  bool under_way;  // both are recorded, and nobody has looked yet
   uint32_t launches;
-  uint64_t ns;                             // 0: not known
+  uint64_t ns;  // 0: not known
 };
 
 enum { SAMPLED_AGAIN = 8, PATIENCE_NS = 100000 };
@@ -16,14 +17,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 // In the context.
 static bool make_events(GpuPace *p, GpuContext *c) {
   if (p->context == c) return true;
-  if (gpu_real.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS || gpu_real.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) return false;
-  p->context = c;                          // those of another context go with it
+  if (gpu_real.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS ||
+      gpu_real.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+    return false;
+  p->context = c;  // those of another context go with it
   return true;
 }
 
 // Code that the driver loads when it is first launched would count.
 static void load_code(const GpuFunction *f, CUfunction target) {
-  if (f->is_kernel && target == f->handle && (!gpu_real.cuKernelGetFunction || gpu_real.cuKernelGetFunction(&target, (CUkernel)target) != CUDA_SUCCESS)) return;
+  if (f->is_kernel && target == f->handle &&
+      (!gpu_real.cuKernelGetFunction ||
+       gpu_real.cuKernelGetFunction(&target, (CUkernel)target) != CUDA_SUCCESS))
+    return;
   if (gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(target);
 }
 
@@ -32,10 +38,12 @@ static void look(GpuPace *p) {
   float ms = 0;
   if (!p->under_way || gpu_real.cuEventQuery(p->end) == CUDA_ERROR_NOT_READY) return;
   p->under_way = false;
-  if (gpu_real.cuEventElapsedTime(&ms, p->begin, p->end) == CUDA_SUCCESS) p->ns = MAX((uint64_t)((double)ms * 1e6), 1);
+  if (gpu_real.cuEventElapsedTime(&ms, p->begin, p->end) == CUDA_SUCCESS)
+    p->ns = MAX((uint64_t)((double)ms * 1e6), 1);
 }
 
-GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream, uint32_t *number, bool *sampled) {
+GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
+                        uint32_t *number, bool *sampled) {
   pthread_mutex_lock(&lock);
   if (!f->pace) f->pace = mem_alloc(sizeof *f->pace);
   GpuPace *p = f->pace;
@@ -45,7 +53,8 @@ GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstre
   if (wanted) {
     GpuEntered e = gpu_context_enter(c);
     if (!n) load_code(f, target);
-    *sampled = e.ok && make_events(p, c) && gpu_real.cuEventRecord(p->begin, stream) == CUDA_SUCCESS;
+    *sampled = e.ok && make_events(p, c) &&
+               gpu_real.cuEventRecord(p->begin, stream) == CUDA_SUCCESS;
     gpu_context_leave(e);
   }
   pthread_mutex_unlock(&lock);
@@ -56,7 +65,8 @@ void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream) {
   pthread_mutex_lock(&lock);
   GpuEntered e = gpu_context_enter(c);
   p->under_way = e.ok && gpu_real.cuEventRecord(p->end, stream) == CUDA_SUCCESS;
-  for (uint64_t start = clock_ns(); p->under_way && !p->ns && clock_ns() - start < PATIENCE_NS;) look(p);
+  for (uint64_t start = clock_ns(); p->under_way && !p->ns && clock_ns() - start < PATIENCE_NS;)
+    look(p);
   gpu_context_leave(e);
   pthread_mutex_unlock(&lock);
 }
@@ -68,7 +78,8 @@ uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c) {
     if (e.ok) look(p);
     gpu_context_leave(e);
   }
-  uint64_t ns = p->ns ? p->ns : PATIENCE_NS;             // the first takes longer than that, or cannot be measured
+  // the first takes longer than that, or cannot be measured
+  uint64_t ns = p->ns ? p->ns : PATIENCE_NS;
   pthread_mutex_unlock(&lock);
   return ns;
 }

@@ -1,4 +1,5 @@
-// Decides for each piece of a module, once: our code or the original. A decision is final, since variables must exist once.
+// Decides for each piece of a module, once: our code or the original. A decision is final, since
+// variables must exist once.
 #include "gpu/modules.h"
 
 #include <time.h>
@@ -40,7 +41,8 @@ unsigned gpu_device_sm(void) {
 
 GpuPushed gpu_push_context(CUcontext ctx) {
   CUcontext now = NULL;
-  if (!ctx || gpu_real.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now == ctx) return (GpuPushed){false};
+  if (!ctx || gpu_real.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now == ctx)
+    return (GpuPushed){false};
   return (GpuPushed){gpu_real.cuCtxPushCurrent_v2(ctx) == CUDA_SUCCESS};
 }
 void gpu_pop_context(GpuPushed p) {
@@ -52,28 +54,32 @@ void gpu_pop_context(GpuPushed p) {
 
 static void made_free(GpuMade *made);
 
-static GpuHash index_key(const GpuModule *m) { return gpu_jit_hash(&m->jit, gpu_hash(&m->code.hash, sizeof m->code.hash, gpu_cache_seed())); }
+static GpuHash index_key(const GpuModule *m) {
+  return gpu_jit_hash(&m->jit, gpu_hash(&m->code.hash, sizeof m->code.hash, gpu_cache_seed()));
+}
 
 static GpuHash piece_key(const GpuModule *m, uint32_t piece) {
   uint32_t facts[2] = {m->sm, piece};
   return gpu_hash(facts, sizeof facts, index_key(m));
 }
 
-GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path, unsigned n, const CUjit_option *options,
-                          void *const *values) {
+GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path,
+                          unsigned n, const CUjit_option *options, void *const *values) {
   GpuModule *m = mem_alloc(sizeof *m);
   pthread_mutex_init(&m->lock, NULL);
   m->sm = library_sm();
   if (!is_library) m->sm = gpu_device_sm();
   gpu_code_open(&m->code, image, size, path, m->sm);
   gpu_jit_keep(&m->jit, n, options, values);
-  for (uint32_t i = 0; i < m->code.nunits; i++) gpu_jit_add_ptxas(&m->jit, m->code.units[i].options);
+  for (uint32_t i = 0; i < m->code.nunits; i++)
+    gpu_jit_add_ptxas(&m->jit, m->code.units[i].options);
   m->shared = gpu_shared(&m->code, piece_key(m, UINT32_MAX));
   m->session = gpu_shared_session(m->shared);
   return m;
 }
 
-// Function records stay, and so does the bare module they point to: graphs and other threads may still hold them.
+// Function records stay, and so does the bare module they point to: graphs and other threads may
+// still hold them.
 void gpu_module_delete(GpuModule *m) {
   gpu_variables_gone(m);
   session_module_unloaded(m->session);
@@ -89,7 +95,7 @@ void gpu_module_delete(GpuModule *m) {
   free(m->pieces);
   m->pieces = NULL;
   m->npieces = 0;
-  m->indexed = true;                         // with no names
+  m->indexed = true;  // with no names
   strmap_free(&m->piece_of);
   gpu_split_free(m->split);
   m->split = NULL;
@@ -134,7 +140,8 @@ static bool make_split(GpuModule *m, Error *err) {
   return !line || error_set(err, "%s: line %u of its PTX is not understood", m->code.name, line);
 }
 
-// The index as a file: u32 pieces, u32 names, then for each u32 piece, u8 is_kernel, the name and its zero.
+// The index as a file: u32 pieces, u32 names, then for each u32 piece, u8 is_kernel, the name and
+// its zero.
 static bool read_index(GpuModule *m) {
   Str file = {0};
   if (!gpu_cache_get(index_key(m), "index", &file)) return false;
@@ -142,7 +149,8 @@ static bool read_index(GpuModule *m) {
   const char *p = file.data + sizeof head, *end = file.data + file.len;
   bool ok = file.len >= sizeof head && !*end;
   if (ok) memcpy(head, file.data, sizeof head);
-  for (ok = ok && head[0] <= head[1]; ok && seen < head[1]; seen++) {      // check all before anything is kept
+  // check all before anything is kept
+  for (ok = ok && head[0] <= head[1]; ok && seen < head[1]; seen++) {
     uint32_t piece;
     ok = end - p > 5;
     if (!ok) break;
@@ -187,7 +195,8 @@ static void add_split_names(GpuModule *m, const GpuSplit *s, bool one_piece) {
   const char *name;
   bool is_kernel;
   while (gpu_split_next(s, &it, &name, &is_kernel, &piece))
-    if ((one_piece || piece != UINT32_MAX) && !strmap_get(&m->piece_of, name)) add_name(m, name, is_kernel, one_piece ? 0 : piece);
+    if ((one_piece || piece != UINT32_MAX) && !strmap_get(&m->piece_of, name))
+      add_name(m, name, is_kernel, one_piece ? 0 : piece);
 }
 
 static void index_linked(GpuModule *m, Error *err) {
@@ -221,7 +230,7 @@ static void make_index(GpuModule *m) {
     }
   }
   if (!err.text[0]) return;
-  strmap_free(&m->piece_of);                 // all or nothing: a variable must not be missed
+  strmap_free(&m->piece_of);  // all or nothing: a variable must not be missed
   m->code.reason = arena_strdup(&m->code.arena, err.text);
 }
 
@@ -235,26 +244,30 @@ GpuPiece *gpu_piece_of(GpuModule *m, const char *name) {
 
 // --- the decision ---
 
-// The driver may put off compiling until a kernel is first needed in a context: so that its refusal is heard now.
+// The driver may put off compiling until a kernel is first needed in a context: so that its refusal
+// is heard now.
 static bool is_usable(const GpuPiece *p, const GpuLoaded *l, const char *name, Error *err) {
   CUfunction f;
   CUkernel k;
   CUresult result = CUDA_SUCCESS;
   bool known = false;
   for (uint32_t i = 0; i < p->nkernels; i++) known |= !strcmp(p->kernels[i], name);
-  if (!known) name = p->nkernels ? p->kernels[0] : NULL;     // a variable was asked for
+  if (!known) name = p->nkernels ? p->kernels[0] : NULL;  // a variable was asked for
   if (!name) return true;
   gpu_watch_begin(name);
   if (l->module) result = gpu_real.cuModuleGetFunction(&f, l->module, name);
-  else if ((result = gpu_real.cuLibraryGetKernel(&k, l->library, name)) == CUDA_SUCCESS && gpu_context_current())
+  else if ((result = gpu_real.cuLibraryGetKernel(&k, l->library, name)) == CUDA_SUCCESS &&
+           gpu_context_current())
     result = gpu_real.cuKernelGetFunction(&f, k);
   gpu_watch_end();
   if (result == CUDA_SUCCESS) return true;
   return gpu_driver_error(err, result, l->jit.log);
 }
 
-static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char *name, Error *err) {
-  if (!gpu_load_texts(t, &m->code, &m->jit, m->library != NULL, name, &p->loaded, err)) return false;
+static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char *name,
+                        Error *err) {
+  if (!gpu_load_texts(t, &m->code, &m->jit, m->library != NULL, name, &p->loaded, err))
+    return false;
   if (is_usable(p, &p->loaded, name, err)) return true;
   gpu_unload(&p->loaded);
   return false;
@@ -264,8 +277,11 @@ static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   Str blob = {0};
   Error err;
   const char *kind = is_linked(m) ? "cubin" : "ptx";
-  if (session_tools() || session_plan()->find_writes || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p->index), kind, &blob)) return false;
-  bool ok = gpu_load_blob(blob.data, blob.len, is_linked(m) ? &(GpuJit){0} : &m->jit, m->library != NULL, name, &p->loaded, &err);
+  if (session_tools() || session_plan()->find_writes || m->jit.has_symbols ||
+      !gpu_cache_get(piece_key(m, p->index), kind, &blob))
+    return false;
+  bool ok = gpu_load_blob(blob.data, blob.len, is_linked(m) ? &(GpuJit){0} : &m->jit,
+                          m->library != NULL, name, &p->loaded, &err);
   if (ok && !is_usable(p, &p->loaded, name, &err)) {
     gpu_unload(&p->loaded);
     ok = false;
@@ -275,10 +291,12 @@ static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   return ok;
 }
 
-static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **texts, size_t *lens, Str *own, Error *err) {
+static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **texts, size_t *lens,
+                        Str *own, Error *err) {
   bool ok = true;
   if (is_linked(m)) {
-    for (uint32_t i = 0; ok && i < m->code.nunits; i++) ok = gpu_code_text(&m->code, i, a, &texts[i], &lens[i], err);
+    for (uint32_t i = 0; ok && i < m->code.nunits; i++)
+      ok = gpu_code_text(&m->code, i, a, &texts[i], &lens[i], err);
     return ok;
   }
   pthread_mutex_lock(&m->lock);
@@ -291,7 +309,8 @@ static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **
 }
 
 // Compiled with what the original admits; a second try has a limit on registers.
-static bool compile(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n, const char *name, Error *err) {
+static bool compile(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n,
+                    const char *name, Error *err) {
   if (session_tools()) gpu_fit_registers(m, p, made, units, n);
   for (int attempt = 0; attempt < 2; attempt++) {
     GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index)};
@@ -318,7 +337,8 @@ static void describe_identity(const GpuPiece *p, Woven *out) {
   *out = (Woven){.nkernels = p->nkernels};
   out->kernels = ARENA_ARRAY(&out->arena, WovenKernel, p->nkernels);
   for (uint32_t i = 0; i < p->nkernels; i++)
-    out->kernels[i] = (WovenKernel){.name = arena_strdup(&out->arena, p->kernels[i]), .instrumented = true};
+    out->kernels[i] = (WovenKernel){.name = arena_strdup(&out->arena, p->kernels[i]),
+                                    .instrumented = true};
 }
 
 static double now_ms(void) { return (double)clock_ns() / 1e6; }
@@ -338,7 +358,8 @@ static GpuMade *make(GpuModule *m, GpuPiece *p, Error *err) {
   const char **texts = ARENA_ARRAY(&made->arena, const char *, n);
   size_t *lens = ARENA_ARRAY(&made->arena, size_t, n);
   made->units = ARENA_ARRAY(&made->arena, PtxModule *, n);
-  if (piece_texts(m, p, &made->arena, texts, lens, &made->text, err) && gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, made->units, &made->result, err)) {
+  if (piece_texts(m, p, &made->arena, texts, lens, &made->text, err) &&
+      gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, made->units, &made->result, err)) {
     made->n = n;
     made->ms = now_ms() - start;
     return made;
@@ -356,7 +377,7 @@ static bool nothing_was_added(const GpuPiece *p, const Woven *made) {
 
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   Woven result;
-  if (m->code.as_is) {                       // no reason: it counts as covered
+  if (m->code.as_is) {  // no reason: it counts as covered
     describe_identity(p, &result);
     gpu_shared_tell(m->shared, p->index, &result);
     return false;
@@ -368,7 +389,8 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
     gpu_shared_tell(m->shared, p->index, &result);
     return true;
   }
-  if (is_linked(m) && devices_differ) return error_set(err, "code that must be linked, and the devices of this machine differ");
+  if (is_linked(m) && devices_differ)
+    return error_set(err, "code that must be linked, and the devices of this machine differ");
   bool told = p->made != NULL;
   GpuMade *made = told ? p->made : make(m, p, err);
   p->made = NULL;
@@ -382,7 +404,8 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   }
   start = now_ms();
   bool ok = compile(m, p, &made->result, made->units, made->n, name, err);
-  log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms, now_ms() - start);
+  log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms,
+              now_ms() - start);
   if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &made->result);
   if (!told && ok) gpu_shared_tell(m->shared, p->index, &made->result);
   else if (!told) weave_free(&made->result);
@@ -396,7 +419,7 @@ const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k) {
   pthread_mutex_lock(&p->lock);
   if (atomic_load(&p->state) == PIECE_UNDECIDED) {
     Error err = {{0}};
-    code = session_kernel_code(k);                             // of another module with this image
+    code = session_kernel_code(k);  // of another module with this image
     GpuMade *made = code ? NULL : make(m, p, &err);
     if (made && gpu_shared_tell(m->shared, p->index, &made->result)) p->made = made;
     else if (made) made_free(made);

@@ -1,29 +1,42 @@
-// cuGetProcAddress: the real driver is asked, and where its answer is a function that we export, ours is given instead.
+// cuGetProcAddress: the real driver is asked, and where its answer is a function that we export,
+// ours is given instead.
 #include "gpu/gpu.h"
 
-typedef struct Wrapper { size_t index; void *ours; } Wrapper;
+typedef struct Wrapper {
+  size_t index;
+  void *ours;
+} Wrapper;
 static const Wrapper wrappers[] = {
 #define WRAP(name) {offsetof(GpuReal, name) / sizeof(void *), (void *)gpu_##name},
 #include "gpu/wrappers.def"
 };
 
-// How a program asks for each function, in the order of GpuReal, and the exported entry that it is given: the same that
-// dlsym finds. The entry leads to our wrapper or to the real function.
+// How a program asks for each function, in the order of GpuReal, and the exported entry that it is
+// given: the same that dlsym finds. The entry leads to our wrapper or to the real function.
 #define EXPORTED(name) extern const char exported_##name[] __asm__(#name);
 #define API(base, suffix, since, types) EXPORTED(base##suffix)
 #define SAME(base, suffix, since, target, params, args) EXPORTED(base##suffix)
 #define PER_THREAD(base, suffix, kind, since, params, args) EXPORTED(base##suffix##kind)
 #define NONE(base, suffix, kind, since) EXPORTED(base##suffix##kind)
 #include "cuda/api.def"
-typedef struct Entry { const char *base; int since; bool per_thread; const void *exported; } Entry;
+typedef struct Entry {
+  const char *base;
+  int since;
+  bool per_thread;
+  const void *exported;
+} Entry;
 static const Entry entries[] = {
 #define API(base, suffix, since, types) {#base, since, false, exported_##base##suffix},
-#define SAME(base, suffix, since, target, params, args) {#base, since, false, exported_##base##suffix},
-#define PER_THREAD(base, suffix, kind, since, params, args) {#base, since, true, exported_##base##suffix##kind},
-#define NONE(base, suffix, kind, since) {#base, since, sizeof(#kind) > 1, exported_##base##suffix##kind},
+#define SAME(base, suffix, since, target, params, args) \
+  {#base, since, false, exported_##base##suffix},
+#define PER_THREAD(base, suffix, kind, since, params, args) \
+  {#base, since, true, exported_##base##suffix##kind},
+#define NONE(base, suffix, kind, since) \
+  {#base, since, sizeof(#kind) > 1, exported_##base##suffix##kind},
 #include "cuda/api.def"
 };
-_Static_assert(sizeof(GpuReal) == ARRAY_LEN(entries) * sizeof(void *), "one pointer for each function");
+_Static_assert(sizeof(GpuReal) == ARRAY_LEN(entries) * sizeof(void *),
+               "one pointer for each function");
 
 // Open addressing, filled once and only read afterwards.
 enum { SLOTS = 4096 };
@@ -36,21 +49,24 @@ static struct Slot *slot_of(const void *real) {
   return &slots[i];
 }
 
-// Where two names of the real driver are one function (an older name kept for old programs), the first stands: they have
-// the same signature and meaning then.
+// Where two names of the real driver are one function (an older name kept for old programs), the
+// first stands: they have the same signature and meaning then.
 static void learn(const void *real, const void *exported) {
   struct Slot *s = slot_of(real);
   if (s->real) return;
   *s = (struct Slot){real, exported};
 }
 
-// What cuGetProcAddress gives for a name need not be what dlsym finds. An address that dlsym gave for no name at all, and
-// that is the answer for exactly this name and version, is another way into the same function.
+// What cuGetProcAddress gives for a name need not be what dlsym finds. An address that dlsym gave
+// for no name at all, and that is the answer for exactly this name and version, is another way into
+// the same function.
 static void learn_answer(const Entry *e) {
   void *real = NULL;
   if (!gpu_real.cuGetProcAddress_v2) return;
-  uint64_t flags = e->per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-  if (gpu_real.cuGetProcAddress_v2(e->base, &real, e->since, flags, NULL) == CUDA_SUCCESS && real) learn(real, e->exported);
+  uint64_t flags = e->per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                 : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  if (gpu_real.cuGetProcAddress_v2(e->base, &real, e->since, flags, NULL) == CUDA_SUCCESS && real)
+    learn(real, e->exported);
 }
 
 // The table is written last and all at once: other threads call through it from then on.
@@ -58,7 +74,8 @@ void gpu_wrappers_install(void **table, bool wrap) {
   void **real = (void **)&gpu_real, *chosen[ARRAY_LEN(entries)];
   memcpy(chosen, real, sizeof chosen);
   for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-    if (real[wrappers[i].index]) learn(real[wrappers[i].index], entries[wrappers[i].index].exported);
+    if (real[wrappers[i].index])
+      learn(real[wrappers[i].index], entries[wrappers[i].index].exported);
   for (size_t i = 0; i < ARRAY_LEN(entries); i++)
     if (real[i]) learn(real[i], entries[i].exported);
   for (size_t i = 0; wrap && i < ARRAY_LEN(wrappers); i++)
@@ -73,7 +90,7 @@ void gpu_wrappers_install(void **table, bool wrap) {
 // Functions of drivers newer than cuda/api.def that we wrap: they can only be found in this way.
 static bool give_newer(const char *symbol, void **out) {
   if (strcmp(symbol, "cuGraphNodeGetParams") != 0) return false;
-  gpu_real_cuGraphNodeGetParams = (CUresult (*)(CUgraphNode, CUgraphNodeParams *))*out;
+  gpu_real_cuGraphNodeGetParams = (CUresult(*)(CUgraphNode, CUgraphNodeParams *)) * out;
   *out = (void *)gpu_cuGraphNodeGetParams;
   return true;
 }
@@ -84,7 +101,8 @@ static void give_ours(const char *symbol, void **out) {
   if (exported) *out = (void *)(uintptr_t)exported;
 }
 
-CUresult gpu_cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
+CUresult gpu_cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags,
+                                 CUdriverProcAddressQueryResult *status) {
   GPU_TRY(gpu_real.cuGetProcAddress_v2(symbol, out, version, flags, status));
   give_ours(symbol, out);
   return CUDA_SUCCESS;

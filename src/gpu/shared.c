@@ -1,16 +1,17 @@
-// A program may load the same image again and again, or into several contexts. For the session that is one module: its kernels,
-// sites and counters are told once.
+// A program may load the same image again and again, or into several contexts. For the session that
+// is one module: its kernels, sites and counters are told once.
 #include "gpu/modules.h"
 
 struct GpuShared {
   GpuHash key;
   SessionModule *session;
-  bool *told; uint32_t ntold;              // by piece
+  bool *told;
+  uint32_t ntold;  // by piece
   struct GpuShared *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map by_key;                      // the low half; what shares it is in a list
+static U64Map by_key;  // the low half; what shares it is in a list
 
 static GpuShared *find(GpuHash key) {
   for (GpuShared *s = u64map_get(&by_key, key.low); s; s = s->next)
@@ -20,7 +21,8 @@ static GpuShared *find(GpuHash key) {
 
 GpuShared *gpu_shared(const GpuCode *code, GpuHash key) {
   pthread_mutex_lock(&lock);
-  GpuShared *s = code->nunits ? find(key) : NULL;      // without PTX there is nothing to know it again by
+  // without PTX there is nothing to know it again by
+  GpuShared *s = code->nunits ? find(key) : NULL;
   if (!s) {
     s = mem_alloc(sizeof *s);
     s->key = key;

@@ -1,36 +1,39 @@
-// Cuts PTX text into pieces that can be compiled alone: what one kernel needs, or several kernels that share a variable.
+// Cuts PTX text into pieces that can be compiled alone: what one kernel needs, or several kernels
+// that share a variable.
 //
-// The text is only scanned, not parsed: a piece is cut out of it as it stands, and only pieces that are used are parsed. Names are
-// found as words, so a name that is hidden by a local one counts as a reference too: a piece may be larger than needed, never
-// smaller. Text that the scanner does not understand has no pieces.
+// The text is only scanned, not parsed: a piece is cut out of it as it stands, and only pieces that
+// are used are parsed. Names are found as words, so a name that is hidden by a local one counts as
+// a reference too: a piece may be larger than needed, never smaller. Text that the scanner does not
+// understand has no pieces.
 //
 // Kernels are joined into one piece where they reach
-//   the same variable in .global or .const memory (variables exist once), except what the compiler makes of string literals;
-//   function pointers: a pointer made in one kernel may be called in another;
-//   each other's code (a kernel launched from a kernel).
+//   the same variable in .global or .const memory (variables exist once), except what the compiler
+//   makes of string literals; function pointers: a pointer made in one kernel may be called in
+//   another; each other's code (a kernel launched from a kernel).
 // Code compiled with -G is one piece: its debug sections name labels of all functions.
 #define _GNU_SOURCE
 #include "gpu/modules.h"
 
 typedef enum { PART_KEEP, PART_DROP, PART_FUNC, PART_VAR, PART_ALIAS } PartKind;
 
-typedef struct Part {                       // one module-level thing, as written
+typedef struct Part {  // one module-level thing, as written
   PartKind kind;
   const char *start, *end;
-  uint32_t line;                            // of start
-  uint32_t body;                            // offset from start of what may hold references
-  uint32_t first_ref, nrefs;                // in Split.refs
-  VEC(uint32_t) names;                      // symbols it declares
+  uint32_t line;              // of start
+  uint32_t body;              // offset from start of what may hold references
+  uint32_t first_ref, nrefs;  // in Split.refs
+  VEC(uint32_t) names;        // symbols it declares
 } Part;
 
 typedef struct Symbol {
-  const char *name; uint32_t len;
+  const char *name;
+  uint32_t len;
   bool is_func, is_entry, is_unique, is_pointed_at;
-  bool calls_pointer;                       // func: calls through a register
-  bool is_string;                           // a label in .debug_str
+  bool calls_pointer;  // func: calls through a register
+  bool is_string;      // a label in .debug_str
   uint32_t mark;
-  uint32_t joined;                          // entry: union-find parent
-  uint32_t piece;                           // UINT32_MAX: none
+  uint32_t joined;  // entry: union-find parent
+  uint32_t piece;   // UINT32_MAX: none
   VEC(uint32_t) parts;
 } Symbol;
 
@@ -39,24 +42,28 @@ struct GpuSplit {
   VEC(Part) parts;
   VEC(Symbol) symbols;
   VEC(uint32_t) refs;
-  VEC(uint32_t) pointed_at;                 // functions whose address is taken
+  VEC(uint32_t) pointed_at;  // functions whose address is taken
   VEC(uint32_t) kernels;
-  VEC(uint32_t) found;                      // the walk's list
-  StrMap by_name;                           // index + 1
+  VEC(uint32_t) found;  // the walk's list
+  StrMap by_name;       // index + 1
   Arena arena;
   uint32_t mark, npieces;
-  bool whole;                               // one piece
-  bool all_strings;                         // somebody counts from a label
-  uint32_t failed;                          // line
+  bool whole;        // one piece
+  bool all_strings;  // somebody counts from a label
+  uint32_t failed;   // line
 };
 
 // --- words ---
 
 static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$' || c == '%';
 }
 
-typedef struct Scan { const char *at, *end; uint32_t line; } Scan;
+typedef struct Scan {
+  const char *at, *end;
+  uint32_t line;
+} Scan;
 
 // Moves over blanks and comments. false: the end.
 static bool skip_blanks(Scan *s) {
@@ -76,7 +83,10 @@ static bool skip_blanks(Scan *s) {
 }
 
 // The next token: a word, ".word", a string, or one character. Length 0: the end.
-typedef struct Word { const char *at; uint32_t len; } Word;
+typedef struct Word {
+  const char *at;
+  uint32_t len;
+} Word;
 static Word next_word(Scan *s) {
   if (!skip_blanks(s)) return (Word){s->end, 0};
   const char *from = s->at;
@@ -86,23 +96,31 @@ static Word next_word(Scan *s) {
     s->at = p < s->end ? p + 1 : p;
   } else {
     s->at++;
-    if (*from == '.' || is_word(*from)) while (s->at < s->end && is_word(*s->at)) s->at++;
+    if (*from == '.' || is_word(*from))
+      while (s->at < s->end && is_word(*s->at)) s->at++;
   }
   return (Word){from, (uint32_t)(s->at - from)};
 }
 
-static bool word_is(Word w, const char *text) { return w.len == strlen(text) && !memcmp(w.at, text, w.len); }
+static bool word_is(Word w, const char *text) {
+  return w.len == strlen(text) && !memcmp(w.at, text, w.len);
+}
 static bool word_in(Word w, const char *const *list) {
-  for (; *list; list++) if (word_is(w, *list)) return true;
+  for (; *list; list++)
+    if (word_is(w, *list)) return true;
   return false;
 }
 
-// Over a {…} block whose '{' was read. Only braces, comments and strings matter inside, so this part is a tight loop.
+// Over a {…} block whose '{' was read. Only braces, comments and strings matter inside, so this
+// part is a tight loop.
 static bool skip_block(Scan *s) {
   static const bool matters[256] = {['\n'] = 1, ['{'] = 1, ['}'] = 1, ['/'] = 1, ['"'] = 1};
   unsigned depth = 1;
   while (s->at < s->end) {
-    if (!matters[(unsigned char)*s->at]) { s->at++; continue; }
+    if (!matters[(unsigned char)*s->at]) {
+      s->at++;
+      continue;
+    }
     if (*s->at == '/') {
       const char *slash = s->at;
       skip_blanks(s);
@@ -113,7 +131,8 @@ static bool skip_block(Scan *s) {
     if (c == '\n') s->line++;
     else if (c == '{') depth++;
     else if (c == '}' && !--depth) return true;
-    else if (c == '"') while (s->at < s->end && *s->at++ != '"') {}
+    else if (c == '"')
+      while (s->at < s->end && *s->at++ != '"') {}
   }
   return false;
 }
@@ -132,14 +151,16 @@ static uint32_t symbol_id(GpuSplit *s, Word w) {
 
 static void declare(GpuSplit *s, Part *p, uint32_t id) {
   vec_push(&p->names, id);
-  vec_push(&s->symbols.data[id].parts, s->parts.len);      // p is pushed next
+  vec_push(&s->symbols.data[id].parts, s->parts.len);  // p is pushed next
 }
 
 static bool is_name(Word w) { return is_word(*w.at) && !(*w.at >= '0' && *w.at <= '9'); }
 
 // What the compiler makes for itself and only reads: may exist once in every piece.
 static bool is_copyable(Word name, bool is_extern, bool has_linkage, bool has_value) {
-  static const char *const prefixes[] = {"$str", "__unnamed_", "__const_", "__cudart_", "__func__$", "__FUNCTION__$", "__PRETTY_FUNCTION__", NULL};
+  static const char *const prefixes[] = {
+      "$str",          "__unnamed_",          "__const_", "__cudart_", "__func__$",
+      "__FUNCTION__$", "__PRETTY_FUNCTION__", NULL};
   if (is_extern) return true;
   if (has_linkage || !has_value) return false;
   for (const char *const *p = prefixes; *p; p++)
@@ -157,8 +178,9 @@ static bool scan_func(GpuSplit *s, Scan *scan, Part *p, bool is_entry) {
     if (!w.len) return false;
     char c = *w.at;
     if (c == '(') depth++;
-    else if (c == ')') { if (!depth--) return false; }
-    else if (depth) continue;
+    else if (c == ')') {
+      if (!depth--) return false;
+    } else if (depth) continue;
     else if (c == ';') break;
     else if (c == '{') {
       p->body = (uint32_t)(w.at - p->start);
@@ -172,9 +194,10 @@ static bool scan_func(GpuSplit *s, Scan *scan, Part *p, bool is_entry) {
       symbol->is_func = true;
       declare(s, p, id);
       named = true;
-    } else if (named) {                      // a declaration may lack its ';'
-      static const char *const starts[] = {".visible", ".extern", ".weak", ".common", ".entry", ".func", ".global", ".const", ".shared", ".local",
-                                           ".tex", ".alias", ".file", ".section", NULL};
+    } else if (named) {  // a declaration may lack its ';'
+      static const char *const starts[] = {".visible", ".extern", ".weak",  ".common",  ".entry",
+                                           ".func",    ".global", ".const", ".shared",  ".local",
+                                           ".tex",     ".alias",  ".file",  ".section", NULL};
       if (!word_in(w, starts)) continue;
       *scan = before;
       break;
@@ -197,13 +220,15 @@ static bool scan_var(GpuSplit *s, Scan *scan, Part *p, bool shared_or_local, Ptx
     char c = *w.at;
     bool ends = !depth && (c == ',' || c == ';');
     if (ends && named) {
-      bool copyable = shared_or_local || is_copyable(name, linkage == LINK_EXTERN, linkage != LINK_NONE, in_value);
+      bool copyable = shared_or_local ||
+                      is_copyable(name, linkage == LINK_EXTERN, linkage != LINK_NONE, in_value);
       if (!copyable) s->symbols.data[id].is_unique = true;
       in_value = named = false;
     }
     if (c == '(' || c == '[' || c == '{') depth++;
-    else if (c == ')' || c == ']' || c == '}') { if (!depth--) return false; }
-    else if (!depth && c == ';') break;
+    else if (c == ')' || c == ']' || c == '}') {
+      if (!depth--) return false;
+    } else if (!depth && c == ';') break;
     else if (!depth && c == '=') {
       if (!p->body) p->body = (uint32_t)(w.at - p->start);
       in_value = true;
@@ -219,9 +244,10 @@ static bool scan_var(GpuSplit *s, Scan *scan, Part *p, bool shared_or_local, Ptx
   return p->names.len > 0;
 }
 
-// The names of inlined functions, "label: .b8 …", are many: each piece takes those that it refers to.
+// The names of inlined functions, "label: .b8 …", are many: each piece takes those that it refers
+// to.
 static void scan_strings(GpuSplit *s, Scan inside, Part *p) {
-  Part entry = {.kind = PART_KEEP, .start = p->start, .line = p->line};       // ".section .debug_str {"
+  Part entry = {.kind = PART_KEEP, .start = p->start, .line = p->line};  // ".section .debug_str {"
   for (Word w; (w = next_word(&inside)).len;) {
     if (!is_name(w)) continue;
     Scan after = inside;
@@ -235,13 +261,13 @@ static void scan_strings(GpuSplit *s, Scan inside, Part *p) {
   if (entry.kind != PART_VAR) return;
   entry.end = inside.end;
   vec_push(&s->parts, entry);
-  p->start = inside.end;                     // the '}'
+  p->start = inside.end;  // the '}'
   p->line = inside.line;
 }
 
 static bool scan_section(GpuSplit *s, Scan *scan, Part *p) {
   Word name = next_word(scan), w = next_word(scan);
-  if (!word_is(w, "{")) return false;        // the form of old compilers
+  if (!word_is(w, "{")) return false;  // the form of old compilers
   Scan inside = *scan;
   if (!skip_block(scan)) return false;
   inside.end = scan->at - 1;
@@ -310,7 +336,8 @@ static bool scan_part(GpuSplit *s, Scan *scan) {
     }
   } else if (word_is(w, ".pragma")) {
     ok = ends_with_semicolon(scan, &p);
-  } else if (word_is(w, ".version") || word_is(w, ".target") || word_is(w, ".address_size") || word_is(w, ".file") || word_is(w, ".loc")) {
+  } else if (word_is(w, ".version") || word_is(w, ".target") || word_is(w, ".address_size") ||
+             word_is(w, ".file") || word_is(w, ".loc")) {
     ok = scan_line(scan, &p);
   } else {
     ok = false;
@@ -332,8 +359,9 @@ static void add_ref(GpuSplit *s, Part *p, uint32_t id, bool is_call) {
     vec_push(&s->pointed_at, id);
   }
   if (symbol->is_func && !is_call && !symbol->is_entry)
-    for (uint32_t i = 0; i < p->names.len; i++) s->symbols.data[p->names.data[i]].calls_pointer = true;
-  if (symbol->mark == s->mark) return;      // once for each part
+    for (uint32_t i = 0; i < p->names.len; i++)
+      s->symbols.data[p->names.data[i]].calls_pointer = true;
+  if (symbol->mark == s->mark) return;  // once for each part
   symbol->mark = s->mark;
   vec_push(&s->refs, id);
 }
@@ -344,7 +372,7 @@ static Word callee_of(Scan scan) {
   while (w.len && *w.at == '.') w = next_word(&scan);
   if (w.len && *w.at == '(') {
     while (w.len && *w.at != ')') w = next_word(&scan);
-    next_word(&scan);                        // the comma
+    next_word(&scan);  // the comma
     w = next_word(&scan);
   }
   return w;
@@ -359,19 +387,24 @@ static void find_refs(GpuSplit *s, Part *p) {
   bool starts_statement = true;
   for (Word w; (w = next_word(&scan)).len;) {
     char c = *w.at;
-    if (c == '.' && starts_statement && (word_is(w, ".global") || word_is(w, ".const")))     // a static variable in a body
-      for (uint32_t i = 0; i < p->names.len; i++) s->symbols.data[p->names.data[i]].is_unique = true;
+    // a static variable in a body
+    if (c == '.' && starts_statement && (word_is(w, ".global") || word_is(w, ".const")))
+      for (uint32_t i = 0; i < p->names.len; i++)
+        s->symbols.data[p->names.data[i]].is_unique = true;
     starts_statement = c == ';' || c == '{' || c == '}' || c == ':';
     if (!is_word(c) || (c >= '0' && c <= '9')) continue;
     uintptr_t id = (uintptr_t)strmap_getn(&s->by_name, w.at, w.len);
     if (id) {
       add_ref(s, p, (uint32_t)id - 1, w.at == callee || p->kind == PART_ALIAS);
-      if (s->symbols.data[id - 1].is_string && scan.at < scan.end && *scan.at == '+') s->all_strings = true;
+      if (s->symbols.data[id - 1].is_string && scan.at < scan.end && *scan.at == '+')
+        s->all_strings = true;
     } else if (p->kind == PART_FUNC && word_is(w, "call")) {
       Word target = callee_of(scan);
       uintptr_t f = target.len ? (uintptr_t)strmap_getn(&s->by_name, target.at, target.len) : 0;
       callee = f ? target.at : NULL;
-      if (!f) for (uint32_t i = 0; i < p->names.len; i++) s->symbols.data[p->names.data[i]].calls_pointer = true;
+      if (!f)
+        for (uint32_t i = 0; i < p->names.len; i++)
+          s->symbols.data[p->names.data[i]].calls_pointer = true;
     }
   }
   p->nrefs = s->refs.len - p->first_ref;
@@ -388,7 +421,8 @@ static uint32_t root_of(GpuSplit *s, uint32_t kernel) {
 }
 
 static void join(GpuSplit *s, uint32_t a, uint32_t b) {
-  a = root_of(s, a), b = root_of(s, b);
+  a = root_of(s, a);
+  b = root_of(s, b);
   if (a != b) s->symbols.data[MAX(a, b)].joined = MIN(a, b);
 }
 
@@ -398,7 +432,8 @@ static void visit(GpuSplit *s, uint32_t id) {
   vec_push(&s->found, id);
 }
 
-// Everything a kernel needs, into s->found; adds to what is there already when the mark is the same.
+// Everything a kernel needs, into s->found; adds to what is there already when the mark is the
+// same.
 static void walk(GpuSplit *s, uint32_t kernel) {
   uint32_t next = s->found.len;
   visit(s, kernel);
@@ -420,7 +455,7 @@ static void walk(GpuSplit *s, uint32_t kernel) {
 
 static void make_pieces(GpuSplit *s) {
   uint32_t *owner = mem_alloc(sizeof *owner * MAX(s->symbols.len, 1));
-  uint32_t pointers = UINT32_MAX;            // a kernel that deals in function pointers
+  uint32_t pointers = UINT32_MAX;  // a kernel that deals in function pointers
   memset(owner, 0xff, sizeof *owner * s->symbols.len);
   for (uint32_t k = 0; k < s->kernels.len; k++) {
     uint32_t kernel = s->kernels.data[k];
@@ -446,7 +481,8 @@ static void make_pieces(GpuSplit *s) {
     s->symbols.data[s->kernels.data[k]].piece = s->symbols.data[root].piece;
   }
   for (uint32_t i = 0; i < s->symbols.len; i++)
-    if (owner[i] != UINT32_MAX && !s->symbols.data[i].is_func) s->symbols.data[i].piece = s->symbols.data[owner[i]].piece;
+    if (owner[i] != UINT32_MAX && !s->symbols.data[i].is_func)
+      s->symbols.data[i].piece = s->symbols.data[owner[i]].piece;
   free(owner);
 }
 
@@ -464,7 +500,9 @@ GpuSplit *gpu_split(const char *text, size_t len) {
   }
   for (uint32_t i = 0; i < s->parts.len && !s->whole; i++) {
     const Part *p = &s->parts.data[i];
-    if (p->kind == PART_KEEP && p->end - p->start > 7 && !strncmp(p->start, ".target", 7) && memmem(p->start, (size_t)(p->end - p->start), "debug", 5)) s->whole = true;
+    if (p->kind == PART_KEEP && p->end - p->start > 7 && !strncmp(p->start, ".target", 7) &&
+        memmem(p->start, (size_t)(p->end - p->start), "debug", 5))
+      s->whole = true;
   }
   if (s->whole) {
     s->npieces = 1;
@@ -481,8 +519,12 @@ void gpu_split_free(GpuSplit *s) {
   if (!s) return;
   for (uint32_t i = 0; i < s->parts.len; i++) vec_free(&s->parts.data[i].names);
   for (uint32_t i = 0; i < s->symbols.len; i++) vec_free(&s->symbols.data[i].parts);
-  vec_free(&s->parts), vec_free(&s->symbols), vec_free(&s->refs);
-  vec_free(&s->pointed_at), vec_free(&s->kernels), vec_free(&s->found);
+  vec_free(&s->parts);
+  vec_free(&s->symbols);
+  vec_free(&s->refs);
+  vec_free(&s->pointed_at);
+  vec_free(&s->kernels);
+  vec_free(&s->found);
   strmap_free(&s->by_name);
   arena_free(&s->arena);
   free(s);
@@ -491,7 +533,8 @@ void gpu_split_free(GpuSplit *s) {
 uint32_t gpu_split_failed(const GpuSplit *s) { return s->failed; }
 uint32_t gpu_split_count(const GpuSplit *s) { return s->npieces; }
 
-bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is_kernel, uint32_t *piece) {
+bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is_kernel,
+                    uint32_t *piece) {
   while (*it < s->symbols.len) {
     const Symbol *symbol = &s->symbols.data[(*it)++];
     if (symbol->piece == UINT32_MAX && (symbol->is_func || !symbol->is_unique)) continue;
@@ -522,8 +565,10 @@ void gpu_split_text(GpuSplit *s, uint32_t piece, Str *out) {
   uint32_t line = 1;
   for (uint32_t i = 0; i < s->parts.len; i++) {
     const Part *p = &s->parts.data[i];
-    bool wanted = p->kind == PART_KEEP || (s->all_strings && p->names.len && s->symbols.data[p->names.data[0]].is_string);
-    for (uint32_t k = 0; k < p->names.len; k++) wanted |= s->symbols.data[p->names.data[k]].mark == s->mark;
+    bool wanted = p->kind == PART_KEEP ||
+                  (s->all_strings && p->names.len && s->symbols.data[p->names.data[0]].is_string);
+    for (uint32_t k = 0; k < p->names.len; k++)
+      wanted |= s->symbols.data[p->names.data[k]].mark == s->mark;
     if (!wanted) continue;
     if (out->len && out->data[out->len - 1] != '\n' && line >= p->line) str_addc(out, ' ');
     add_lines(out, p->line > line ? p->line - line : 0);

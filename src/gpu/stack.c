@@ -1,5 +1,6 @@
-// The stack of functions that call themselves, or that are called through pointers. How deep it gets the driver cannot know: every thread has
-// what the program asked for (cudaLimitStackSize). With checks a call needs more, two to three times as much in the tests; so such kernels get four
+// The stack of functions that call themselves, or that are called through pointers. How deep it
+// gets the driver cannot know: every thread has what the program asked for (cudaLimitStackSize).
+// With checks a call needs more, two to three times as much in the tests; so such kernels get four
 // times what was asked for, and the program is told what it asked for.
 #include "gpu/gpu.h"
 
@@ -7,9 +8,15 @@ enum { DEEPER = 4 };
 
 void gpu_stack_deepen(GpuContext *c) {
   size_t now = 0;
-  if (!c || atomic_load(&c->stack_asked) || !gpu_real.cuCtxGetLimit || gpu_real.cuCtxGetLimit(&now, CU_LIMIT_STACK_SIZE) != CUDA_SUCCESS || !now) return;
-  if (gpu_real.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, now * DEEPER) == CUDA_SUCCESS) atomic_store(&c->stack_asked, now);
-  else log_verbose("the driver gives threads no more than %zu bytes of stack: with checks in them, functions that call themselves may not get as deep", now);
+  if (!c || atomic_load(&c->stack_asked) || !gpu_real.cuCtxGetLimit ||
+      gpu_real.cuCtxGetLimit(&now, CU_LIMIT_STACK_SIZE) != CUDA_SUCCESS || !now)
+    return;
+  if (gpu_real.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, now * DEEPER) == CUDA_SUCCESS)
+    atomic_store(&c->stack_asked, now);
+  else
+    log_verbose("the driver gives threads no more than %zu bytes of stack: with checks in them, "
+                "functions that call themselves may not get as deep",
+                now);
 }
 
 CUresult gpu_cuCtxSetLimit(CUlimit limit, size_t value) {
@@ -23,7 +30,8 @@ CUresult gpu_cuCtxSetLimit(CUlimit limit, size_t value) {
 
 CUresult gpu_cuCtxGetLimit(size_t *value, CUlimit limit) {
   CUresult result = gpu_real.cuCtxGetLimit(value, limit);
-  GpuContext *c = limit == CU_LIMIT_STACK_SIZE && result == CUDA_SUCCESS ? gpu_context_current() : NULL;
+  GpuContext *c = limit == CU_LIMIT_STACK_SIZE && result == CUDA_SUCCESS ? gpu_context_current()
+                                                                         : NULL;
   if (c && atomic_load(&c->stack_asked)) *value = atomic_load(&c->stack_asked);
   return gpu_checked(result);
 }

@@ -1,6 +1,7 @@
-// Machine code that Triton, JAX or another framework made with the ptxas we put in front of theirs (src/cli/ptxas.c): a variable
-// in it names the PTX text it was made from, which lies in the cache. Without a tool such code runs as it is: it was compiled
-// from re-emitted PTX already. With one, the text is instrumented like any other PTX.
+// Machine code that Triton, JAX or another framework made with the ptxas we put in front of theirs
+// (src/cli/ptxas.c): a variable in it names the PTX text it was made from, which lies in the cache.
+// Without a tool such code runs as it is: it was compiled from re-emitted PTX already. With one,
+// the text is instrumented like any other PTX.
 #include "gpu/modules.h"
 
 #define STAMP "__warpgrind_ptx_"
@@ -12,7 +13,8 @@ static bool find_id(const Image *image, char id[33]) {
   if (image_read_cubin(&a, image->data, image->size, &cubin, NULL))
     for (uint32_t i = 0; i < cubin.n_variables && !found; i++) {
       const char *name = cubin.variables[i].name;
-      found = strncmp(name, STAMP, sizeof STAMP - 1) == 0 && strlen(name) == sizeof STAMP - 1 + 32 && !strchr(name, '/');
+      found = strncmp(name, STAMP, sizeof STAMP - 1) == 0 &&
+              strlen(name) == sizeof STAMP - 1 + 32 && !strchr(name, '/');
       if (found) memcpy(id, name + sizeof STAMP - 1, 33);
     }
   arena_free(&a);
@@ -23,9 +25,11 @@ static bool find_id(const Image *image, char id[33]) {
 static const char *source_of(Arena *a, const char *text) {
   const char *p = text;
   while ((p = strstr(p, ".file")) != NULL && p[5] != '\t' && p[5] != ' ') p += 5;
-  const char *open = p ? strchr(p, '"') : NULL, *close = open ? strchr(open + 1, '"') : NULL, *line = p ? strchr(p, '\n') : NULL;
+  const char *open = p ? strchr(p, '"') : NULL, *close = open ? strchr(open + 1, '"') : NULL,
+             *line = p ? strchr(p, '\n') : NULL;
   if (!close || (line && line < close)) return "";
-  const char *name = arena_strndup(a, open + 1, (size_t)(close - open - 1)), *slash = strrchr(name, '/');
+  const char *name = arena_strndup(a, open + 1, (size_t)(close - open - 1)),
+             *slash = strrchr(name, '/');
   return slash ? slash + 1 : name;
 }
 

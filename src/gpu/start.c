@@ -18,7 +18,8 @@ static const char *const names[] = {
 #include "cuda/api.def"
 };
 
-// DEEPBIND: the driver's calls of its own exported functions must stay inside it. The address sanitizer refuses the flag.
+// DEEPBIND: the driver's calls of its own exported functions must stay inside it. The address
+// sanitizer refuses the flag.
 #ifdef WARPGRIND_SANITIZER_RUNTIME
 enum { HOW = RTLD_NOW | RTLD_LOCAL };
 #else
@@ -33,21 +34,43 @@ static bool open_driver(const char *path, Error *err) {
   Dl_info ours, theirs;
   void *init = dlsym(opened, "cuInit");
   if (!init) return error_set(err, "%s is not a CUDA driver: it has no function cuInit.", path);
-  if (dladdr((void *)gpu_start, &ours) && dladdr(init, &theirs) && ours.dli_fbase == theirs.dli_fbase)
+  if (dladdr((void *)gpu_start, &ours) && dladdr(init, &theirs) &&
+      ours.dli_fbase == theirs.dli_fbase)
     return error_set(err, "%s is Warpgrind's own library, not the real driver.", path);
   handle = opened;
   return true;
 }
 
-// What our own calls take for granted. CUDA 11 has all of it; without, everything is only passed on.
+// What our own calls take for granted. CUDA 11 has all of it; without, everything is only passed
+// on.
 static const char *missing_function(void) {
-#define NEEDED(name) if (!gpu_real.name) return #name
-  NEEDED(cuCtxGetCurrent); NEEDED(cuCtxSetCurrent); NEEDED(cuCtxPushCurrent_v2); NEEDED(cuCtxPopCurrent_v2); NEEDED(cuCtxGetDevice);
-  NEEDED(cuCtxSynchronize); NEEDED(cuDeviceGetAttribute); NEEDED(cuDevicePrimaryCtxGetState); NEEDED(cuDevicePrimaryCtxRetain);
-  NEEDED(cuDevicePrimaryCtxRelease_v2); NEEDED(cuGetErrorName); NEEDED(cuGetErrorString); NEEDED(cuMemAlloc_v2); NEEDED(cuMemFree_v2);
-  NEEDED(cuMemHostRegister_v2); NEEDED(cuMemHostUnregister); NEEDED(cuMemHostGetDevicePointer_v2); NEEDED(cuMemsetD8Async);
-  NEEDED(cuMemcpyDtoHAsync_v2); NEEDED(cuStreamCreate); NEEDED(cuStreamSynchronize); NEEDED(cuModuleLoadDataEx); NEEDED(cuModuleGetFunction);
-  NEEDED(cuModuleUnload); NEEDED(cuDeviceGet);
+#define NEEDED(name) \
+  if (!gpu_real.name) return #name
+  NEEDED(cuCtxGetCurrent);
+  NEEDED(cuCtxSetCurrent);
+  NEEDED(cuCtxPushCurrent_v2);
+  NEEDED(cuCtxPopCurrent_v2);
+  NEEDED(cuCtxGetDevice);
+  NEEDED(cuCtxSynchronize);
+  NEEDED(cuDeviceGetAttribute);
+  NEEDED(cuDevicePrimaryCtxGetState);
+  NEEDED(cuDevicePrimaryCtxRetain);
+  NEEDED(cuDevicePrimaryCtxRelease_v2);
+  NEEDED(cuGetErrorName);
+  NEEDED(cuGetErrorString);
+  NEEDED(cuMemAlloc_v2);
+  NEEDED(cuMemFree_v2);
+  NEEDED(cuMemHostRegister_v2);
+  NEEDED(cuMemHostUnregister);
+  NEEDED(cuMemHostGetDevicePointer_v2);
+  NEEDED(cuMemsetD8Async);
+  NEEDED(cuMemcpyDtoHAsync_v2);
+  NEEDED(cuStreamCreate);
+  NEEDED(cuStreamSynchronize);
+  NEEDED(cuModuleLoadDataEx);
+  NEEDED(cuModuleGetFunction);
+  NEEDED(cuModuleUnload);
+  NEEDED(cuDeviceGet);
 #undef NEEDED
   return NULL;
 }
@@ -59,7 +82,9 @@ bool gpu_start(void **table, Error *err) {
     void **real = (void **)&gpu_real;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) real[i] = dlsym(handle, names[i]);
     const char *missing = missing_function();
-    if (missing) log_line("%s is too old to work with (it has no %s): kernels run unchanged and unchecked", path.data, missing);
+    if (missing)
+      log_line("%s is too old to work with (it has no %s): kernels run unchanged and unchecked",
+               path.data, missing);
     gpu_wrappers_install(table, !missing);
     int version = 0;
     if (gpu_real.cuDriverGetVersion) gpu_real.cuDriverGetVersion(&version);

@@ -1,13 +1,22 @@
-// When launches that are recorded begin and end (not with --record=inputs, which is to cost next to nothing): an event before and one behind each, in its stream. A thread of ours looks when they are done; nobody waits.
+// When launches that are recorded begin and end (not with --record=inputs, which is to cost next to
+// nothing): an event before and one behind each, in its stream. A thread of ours looks when they
+// are done; nobody waits.
 #include "gpu/collector.h"
 
-enum { PENDING = 4096, AT_ONCE = 256 };    // launches on their way, for each context; of those beyond it times are not known
-static const float FAR_MS = 4000;          // a difference of times has 24 bits: farther from the first event they would be too coarse
+// launches on their way, for each context; of those beyond it times are not known
+enum { PENDING = 4096, AT_ONCE = 256 };
+// a difference of times has 24 bits: farther from the first event they would be too coarse
+static const float FAR_MS = 4000;
 
-typedef struct Timed { CUevent begin, end; uint32_t launch; struct Timed *next; } Timed;
+typedef struct Timed {
+  CUevent begin, end;
+  uint32_t launch;
+  struct Timed *next;
+} Timed;
 struct GpuTimes {
   GpuCollected collected;
-  CUevent base; uint64_t base_ns;
+  CUevent base;
+  uint64_t base_ns;
   Timed *first, *last, *spare;
   uint32_t pending;
 };
@@ -16,7 +25,9 @@ typedef struct GpuTimes GpuTimes;
 // In the context. Its own stream is idle but for what we put there.
 static bool set_base(GpuTimes *t) {
   if (!t->base && gpu_real.cuEventCreate(&t->base, CU_EVENT_DEFAULT) != CUDA_SUCCESS) return false;
-  if (gpu_real.cuEventRecord(t->base, t->collected.context->stream) != CUDA_SUCCESS || gpu_real.cuEventSynchronize(t->base) != CUDA_SUCCESS) return false;
+  if (gpu_real.cuEventRecord(t->base, t->collected.context->stream) != CUDA_SUCCESS ||
+      gpu_real.cuEventSynchronize(t->base) != CUDA_SUCCESS)
+    return false;
   t->base_ns = clock_ns();
   return true;
 }
@@ -26,7 +37,8 @@ static uint64_t time_of(const GpuTimes *t, CUevent e, float *ms) {
   return (uint64_t)((double)t->base_ns + (double)*ms * 1e6);
 }
 
-// What is done. With the lock held, in the context. The heads of the rings are read once for all of them.
+// What is done. With the lock held, in the context. The heads of the rings are read once for all of
+// them.
 static void take_done(GpuTimes *t) {
   float ms = 0;
   uint64_t ended[AT_ONCE];
@@ -60,7 +72,9 @@ static GpuTaken take(GpuCollected *one) {
 static GpuCollector times = GPU_COLLECTOR(take, NULL, 1000);
 
 void gpu_times_open(GpuContext *c) {
-  if (!session_wants_steps() || session_wants_inputs() || c->times || !c->stream || !gpu_real.cuEventElapsedTime) return;
+  if (!session_wants_steps() || session_wants_inputs() || c->times || !c->stream ||
+      !gpu_real.cuEventElapsedTime)
+    return;
   GpuTimes *t = mem_alloc(sizeof *t);
   t->collected.context = c;
   GpuEntered e = gpu_context_enter(c);
@@ -83,7 +97,7 @@ void gpu_times_close(GpuContext *c) {
   GpuEntered e = gpu_context_enter(c);
   if (e.ok) take_done(t);
   gpu_context_leave(e);
-  c->times = NULL;                         // its events go with the context
+  c->times = NULL;  // its events go with the context
   pthread_mutex_unlock(&times.lock);
 }
 
@@ -94,7 +108,9 @@ static Timed *spare_of(GpuTimes *t) {
     return one;
   }
   one = mem_alloc(sizeof *one);
-  if (gpu_real.cuEventCreate(&one->begin, CU_EVENT_DEFAULT) == CUDA_SUCCESS && gpu_real.cuEventCreate(&one->end, CU_EVENT_DEFAULT) == CUDA_SUCCESS) return one;
+  if (gpu_real.cuEventCreate(&one->begin, CU_EVENT_DEFAULT) == CUDA_SUCCESS &&
+      gpu_real.cuEventCreate(&one->end, CU_EVENT_DEFAULT) == CUDA_SUCCESS)
+    return one;
   free(one);
   return NULL;
 }
@@ -106,7 +122,11 @@ void *gpu_times_begin(GpuContext *c, CUstream stream) {
   pthread_mutex_lock(&times.lock);
   GpuTimes *t = d ? c->times : NULL;
   Timed *one = t && e.ok && t->pending < PENDING ? spare_of(t) : NULL;
-  if (one && gpu_real.cuEventRecord(one->begin, stream) != CUDA_SUCCESS) one->next = t->spare, t->spare = one, one = NULL;
+  if (one && gpu_real.cuEventRecord(one->begin, stream) != CUDA_SUCCESS) {
+    one->next = t->spare;
+    t->spare = one;
+    one = NULL;
+  }
   if (one) t->pending++;
   pthread_mutex_unlock(&times.lock);
   gpu_context_leave(e);

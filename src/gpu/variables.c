@@ -1,13 +1,16 @@
-// The session hears of a module's variables as of other memory: where they are, how large, and their names.
+// The session hears of a module's variables as of other memory: where they are, how large, and
+// their names.
 #include "gpu/modules.h"
 
-// --record: what it holds before the first kernel runs. In a stream of our own, which nothing of the program waits for.
+// --record: what it holds before the first kernel runs. In a stream of our own, which nothing of
+// the program waits for.
 static void tell_contents(GpuContext *c, CUdeviceptr base, size_t size) {
   enum { MOST = 64 << 20 };
   if (!session_wants_trace() || size > MOST || !c->stream) return;
   void *bytes = mem_alloc(size);
   GpuEntered e = gpu_context_enter(c);
-  bool ok = e.ok && gpu_real.cuMemcpyDtoHAsync_v2(bytes, base, size, c->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
+  bool ok = e.ok && gpu_real.cuMemcpyDtoHAsync_v2(bytes, base, size, c->stream) == CUDA_SUCCESS &&
+            gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
   gpu_context_leave(e);
   if (ok) session_step_variable(base, bytes, size, c->device);
   free(bytes);
@@ -19,9 +22,11 @@ void gpu_variables_tell(GpuModule *m, const GpuPiece *p) {
   for (uint32_t i = 0; i < p->nvars; i++) {
     CUdeviceptr base = 0;
     size_t size = 0;
-    CUresult result = p->loaded.module ? gpu_real.cuModuleGetGlobal_v2(&base, &size, p->loaded.module, p->vars[i])
-                                       : gpu_real.cuLibraryGetGlobal(&base, &size, p->loaded.library, p->vars[i]);
-    if (result != CUDA_SUCCESS || !base || !size) continue;      // texture references have no address
+    CUresult result = p->loaded.module ? gpu_real.cuModuleGetGlobal_v2(&base, &size,
+                                                                       p->loaded.module, p->vars[i])
+                                       : gpu_real.cuLibraryGetGlobal(&base, &size,
+                                                                     p->loaded.library, p->vars[i]);
+    if (result != CUDA_SUCCESS || !base || !size) continue;  // texture references have no address
     session_alloc(base, size, SESSION_VARIABLE, c->device, p->vars[i]);
     tell_contents(c, base, size);
     pthread_mutex_lock(&m->lock);

@@ -1,30 +1,38 @@
 // --hash on a GPU: which launches are hashed, and when.
 //
-// What a launch wrote can be hashed until something writes over it. So nothing is done behind a launch: its buffers wait. Before a copy to the host, before memory is freed and when the context
-// goes they are hashed, and that costs no launch anything. Before a launch, copy or set that writes over them they are hashed if it is their turn: every N-th launch of a kernel, N being the power
-// of three that keeps the cost of it below one part in SHARE of the kernel's own time. Sets of launches with different N lie in each other, so that two runs have many in common; and of launches that
-// write to two buffers in turn both have theirs.
+// What a launch wrote can be hashed until something writes over it. So nothing is done behind a
+// launch: its buffers wait. Before a copy to the host, before memory is freed and when the context
+// goes they are hashed, and that costs no launch anything. Before a launch, copy or set that writes
+// over them they are hashed if it is their turn: every N-th launch of a kernel, N being the power
+// of three that keeps the cost of it below one part in SHARE of the kernel's own time. Sets of
+// launches with different N lie in each other, so that two runs have many in common; and of
+// launches that write to two buffers in turn both have theirs.
 //
-// Buffers wait only where all is in one order: one context, no two streams that run beside each other, memory that the host does not see. Others are hashed at once.
+// Buffers wait only where all is in one order: one context, no two streams that run beside each
+// other, memory that the host does not see. Others are hashed at once.
 #include "gpu/gpu.h"
 
-enum { SHARE = 10, HASH_NS = 7000, BYTES_PER_NS = 700 };      // measured on an H200: what it costs a launch to be hashed, and how fast bytes are read
-enum { OLDEST = 8192 };                    // the command remembers twice as many launches
+// measured on an H200: what it costs a launch to be hashed, and how fast bytes are read
+enum { SHARE = 10, HASH_NS = 7000, BYTES_PER_NS = 700 };
+enum { OLDEST = 8192 };  // the command remembers twice as many launches
 
 typedef struct Waiting {
-  SessionOutputs *outputs;                 // buffers with `waits`
+  SessionOutputs *outputs;  // buffers with `waits`
   GpuContext *context;
   CUstream stream;
-  GpuPace *pace; uint32_t number;          // number: of the launches of this kernel
+  GpuPace *pace;
+  uint32_t number;  // number: of the launches of this kernel
   uint32_t left;
   struct Waiting *before, *next;
 } Waiting;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map waiting_at;                  // base -> Waiting
-static Waiting *first, *last;              // in the order of the launches
+static U64Map waiting_at;      // base -> Waiting
+static Waiting *first, *last;  // in the order of the launches
 static _Atomic uint32_t count;
-static uint64_t epoch, forced_ns;          // epoch: of the session when they began to wait. forced_ns: when something unknown was last hashed before
+// epoch: of the session when they began to wait. forced_ns: when something unknown was last hashed
+// before
+static uint64_t epoch, forced_ns;
 
 // --- one of them ---
 
@@ -67,7 +75,8 @@ static uint64_t every(uint64_t cost_ns, uint64_t launch_ns) {
 static bool is_its_turn(const Waiting *w) {
   uint64_t n = session_hash_every(), bytes = 0;
   for (uint32_t i = 0; !n && i < w->outputs->buffers.len; i++)
-    if (w->outputs->buffers.data[i].waits) bytes += w->outputs->buffers.data[i].to - w->outputs->buffers.data[i].from;
+    if (w->outputs->buffers.data[i].waits)
+      bytes += w->outputs->buffers.data[i].to - w->outputs->buffers.data[i].from;
   if (!n) n = every(HASH_NS + bytes / BYTES_PER_NS, gpu_pace_ns(w->pace, w->context));
   return (w->number + 1) % n == 0;
 }
@@ -88,9 +97,10 @@ static void written_over(Waiting *w, uint32_t i, SessionOutputs *by) {
   }
   const SessionBuffer *b = &w->outputs->buffers.data[i];
   uint32_t other = by ? index_of(by, b->base) : UINT32_MAX;
-  if (other != UINT32_MAX) {               // who looks at it next looks at what this one wrote, too
+  if (other != UINT32_MAX) {  // who looks at it next looks at what this one wrote, too
     SessionBuffer *o = &by->buffers.data[other];
-    o->from = MIN(o->from, b->from), o->to = MAX(o->to, b->to);
+    o->from = MIN(o->from, b->from);
+    o->to = MAX(o->to, b->to);
   } else {
     session_outputs_changed(b->base + b->from, b->to - b->from);
   }
@@ -104,7 +114,8 @@ static void hash_all(const GpuContext *only) {
   }
 }
 
-// Somebody writes, and nobody knows where. Where that is rare all is hashed: else what such programs compute in the end might never be.
+// Somebody writes, and nobody knows where. Where that is rare all is hashed: else what such
+// programs compute in the end might never be.
 static void anything_written(void) {
   uint64_t now = clock_ns(), cost = (uint64_t)atomic_load(&count) * HASH_NS;
   bool all = now - forced_ns > cost * SHARE && !session_hash_every();
@@ -116,11 +127,15 @@ static void anything_written(void) {
       continue;
     }
     for (uint32_t i = 0, left = w->left; left; i++)
-      if (w->outputs->buffers.data[i].waits) left--, leave_out(w, i);
+      if (w->outputs->buffers.data[i].waits) {
+        left--;
+        leave_out(w, i);
+      }
   }
 }
 
-// What two streams do at a time has no order any more: what waits is read behind what its own stream does, and who writes there without having waited for that disturbs it.
+// What two streams do at a time has no order any more: what waits is read behind what its own
+// stream does, and who writes there without having waited for that disturbs it.
 static void hash_beside(uint64_t from, uint64_t to, const SessionOutputs *by) {
   for (Waiting *w = first, *next; w; w = next) {
     next = w->next;
@@ -129,7 +144,8 @@ static void hash_beside(uint64_t from, uint64_t to, const SessionOutputs *by) {
     for (uint32_t i = 0; i < o->buffers.len; i++) {
       SessionBuffer *b = &o->buffers.data[i];
       if (!b->waits) continue;
-      bool written = (b->base < to && from < b->base + b->size) || (by && index_of(by, b->base) != UINT32_MAX);
+      bool written = (b->base < to && from < b->base + b->size) ||
+                     (by && index_of(by, b->base) != UINT32_MAX);
       if (!written) session_outputs_read(o, i, w->stream);
       else if (w->left == 1) {
         leave_out(w, i);
@@ -159,7 +175,9 @@ void gpu_waiting_launch(SessionOutputs *o) {
   pthread_mutex_unlock(&lock);
 }
 
-static bool overlaps(const SessionBuffer *b, uint64_t from, uint64_t to) { return b->waits && b->base < to && from < b->base + b->size; }
+static bool overlaps(const SessionBuffer *b, uint64_t from, uint64_t to) {
+  return b->waits && b->base < to && from < b->base + b->size;
+}
 
 static void each_overlapping(uint64_t from, uint64_t to, bool leaves) {
   for (Waiting *w = first, *next; w; w = next) {
@@ -176,7 +194,8 @@ static void each_overlapping(uint64_t from, uint64_t to, bool leaves) {
 static void span_of(const SessionCopy *c, const SessionPlace *p, uint64_t *from, uint64_t *to) {
   uint64_t pitch = p->pitch ? p->pitch : c->width, rows = p->rows ? p->rows : c->height;
   *from = p->address;
-  *to = p->address + p->x + pitch * (rows * (p->z + c->depth) + p->y) + c->width;      // more than that it cannot be
+  // more than that it cannot be
+  *to = p->address + p->x + pitch * (rows * (p->z + c->depth) + p->y) + c->width;
 }
 
 void gpu_waiting_copy(const SessionCopy *c) {
@@ -187,7 +206,8 @@ void gpu_waiting_copy(const SessionCopy *c) {
   if (to_memory) span_of(c, &c->to, &from, &to);
   if (first && !is_ordered()) hash_beside(from, to, NULL);
   if (to_memory) each_overlapping(from, to, false);
-  if (!c->is_set && c->from.kind != SESSION_PLACE_ARRAY && c->from.kind != SESSION_PLACE_HOST && c->to.kind != SESSION_PLACE_DEVICE) {
+  if (!c->is_set && c->from.kind != SESSION_PLACE_ARRAY && c->from.kind != SESSION_PLACE_HOST &&
+      c->to.kind != SESSION_PLACE_DEVICE) {
     span_of(c, &c->from, &from, &to);
     each_overlapping(from, to, true);
   }
@@ -215,8 +235,10 @@ void gpu_waiting_end(GpuContext *only) {
   pthread_mutex_unlock(&lock);
 }
 
-bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number) {
-  if (!pace || o->graph || o->dumped.len || stream == CU_STREAM_PER_THREAD || !is_ordered()) return false;
+bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
+                     uint32_t number) {
+  if (!pace || o->graph || o->dumped.len || stream == CU_STREAM_PER_THREAD || !is_ordered())
+    return false;
   Waiting *w = mem_alloc(sizeof *w);
   *w = (Waiting){.outputs = o, .context = c, .stream = stream, .pace = pace, .number = number};
   pthread_mutex_lock(&lock);

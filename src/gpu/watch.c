@@ -1,4 +1,5 @@
-// A line for the user when the compiler takes long. A thread of ours looks on while anything is being compiled.
+// A line for the user when the compiler takes long. A thread of ours looks on while anything is
+// being compiled.
 #define _GNU_SOURCE
 #include "gpu/modules.h"
 
@@ -6,7 +7,12 @@
 #include <time.h>
 
 enum { SLOTS = 64, PATIENCE_MS = 2000 };
-static struct Job { const char *name; int64_t since; pthread_t thread; bool said; } jobs[SLOTS];
+static struct Job {
+  const char *name;
+  int64_t since;
+  pthread_t thread;
+  bool said;
+} jobs[SLOTS];
 static unsigned running;
 static bool watching;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

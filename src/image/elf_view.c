@@ -1,4 +1,5 @@
-// ELF files in memory. Images come from the program under test and may be truncated or hostile: no offset is trusted.
+// ELF files in memory. Images come from the program under test and may be truncated or hostile: no
+// offset is trusted.
 #include "image/elf_view.h"
 
 static const Elf64_Shdr no_section;
@@ -22,22 +23,33 @@ static bool section_header(const ElfView *v, uint32_t index, Elf64_Shdr *out) {
 
 bool elf_view_open(ElfView *v, const void *data, size_t size, Error *e) {
   *v = (ElfView){.data = data, .size = size};
-  if (size < sizeof v->header) return error_set(e, "ELF file is truncated: %zu bytes, its header alone needs %zu", size, sizeof v->header);
+  if (size < sizeof v->header)
+    return error_set(e, "ELF file is truncated: %zu bytes, its header alone needs %zu", size,
+                     sizeof v->header);
   memcpy(&v->header, data, sizeof v->header);
   const unsigned char *ident = v->header.e_ident;
   if (memcmp(ident, ELFMAG, SELFMAG) != 0) return error_set(e, "not an ELF file");
-  if (ident[EI_CLASS] != ELFCLASS64) return error_set(e, "32-bit ELF file: only 64-bit programs are supported");
-  if (ident[EI_DATA] != ELFDATA2LSB) return error_set(e, "big-endian ELF file: only little-endian programs are supported");
-  if (v->header.e_phoff && (v->header.e_phoff > size || size - v->header.e_phoff < (size_t)v->header.e_phnum * v->header.e_phentsize))
-    return error_set(e, "ELF file is truncated or damaged: its program headers at offset %llu are not inside its %zu bytes",
+  if (ident[EI_CLASS] != ELFCLASS64)
+    return error_set(e, "32-bit ELF file: only 64-bit programs are supported");
+  if (ident[EI_DATA] != ELFDATA2LSB)
+    return error_set(e, "big-endian ELF file: only little-endian programs are supported");
+  if (v->header.e_phoff &&
+      (v->header.e_phoff > size ||
+       size - v->header.e_phoff < (size_t)v->header.e_phnum * v->header.e_phentsize))
+    return error_set(e,
+                     "ELF file is truncated or damaged: its program headers at offset %llu are not "
+                     "inside its %zu bytes",
                      (unsigned long long)v->header.e_phoff, size);
   if (!v->header.e_shoff) return true;
   if (v->header.e_shentsize != sizeof(Elf64_Shdr))
-    return error_set(e, "ELF file is damaged: section headers of %u bytes instead of %zu", v->header.e_shentsize, sizeof(Elf64_Shdr));
+    return error_set(e, "ELF file is damaged: section headers of %u bytes instead of %zu",
+                     v->header.e_shentsize, sizeof(Elf64_Shdr));
   uint32_t n = count_sections(&v->header, v->data, size);
   if (v->header.e_shoff > size || (size - v->header.e_shoff) / sizeof(Elf64_Shdr) < n)
-    return error_set(e, "ELF file is truncated or damaged: its %u section headers at offset %llu are not inside its %zu bytes", n,
-                     (unsigned long long)v->header.e_shoff, size);
+    return error_set(e,
+                     "ELF file is truncated or damaged: its %u section headers at offset %llu are "
+                     "not inside its %zu bytes",
+                     n, (unsigned long long)v->header.e_shoff, size);
   v->n_sections = n;
   v->names = v->header.e_shstrndx;
   if (v->names == SHN_XINDEX) {
@@ -67,18 +79,23 @@ const char *elf_view_string(const ElfSection *strings, uint64_t offset) {
 
 static const char *section_name(const ElfView *v, uint32_t offset) {
   ElfSection names = {0};
-  if (!v->names || !section_header(v, v->names, &names.header) || !section_bytes(v, &names)) return "";
+  if (!v->names || !section_header(v, v->names, &names.header) || !section_bytes(v, &names))
+    return "";
   const char *s = elf_view_string(&names, offset);
   return s ? s : "";
 }
 
 bool elf_view_section(const ElfView *v, uint32_t index, ElfSection *out, Error *e) {
   *out = (ElfSection){.index = index, .name = ""};
-  if (!section_header(v, index, &out->header)) return error_set(e, "ELF file is damaged: it has no section %u", index);
+  if (!section_header(v, index, &out->header))
+    return error_set(e, "ELF file is damaged: it has no section %u", index);
   out->name = section_name(v, out->header.sh_name);
   if (section_bytes(v, out)) return true;
-  return error_set(e, "ELF file is truncated or damaged: section %u (%s) at offset %llu, %llu bytes, is not inside its %zu bytes", index,
-                   out->name[0] ? out->name : "no name", (unsigned long long)out->header.sh_offset,
+  return error_set(e,
+                   "ELF file is truncated or damaged: section %u (%s) at offset %llu, %llu bytes, "
+                   "is not inside its %zu bytes",
+                   index, out->name[0] ? out->name : "no name",
+                   (unsigned long long)out->header.sh_offset,
                    (unsigned long long)out->header.sh_size, v->size);
 }
 
@@ -93,7 +110,9 @@ bool elf_view_symbols(const ElfView *v, ElfSymbols *out, Error *e) {
   for (uint32_t i = 1; i < v->n_sections; i++) {
     Elf64_Shdr h;
     if (!section_header(v, i, &h) || h.sh_type != SHT_SYMTAB) continue;
-    if (!elf_view_section(v, i, &out->table, e) || !elf_view_section(v, h.sh_link, &out->strings, e)) return false;
+    if (!elf_view_section(v, i, &out->table, e) ||
+        !elf_view_section(v, h.sh_link, &out->strings, e))
+      return false;
     size_t n = out->table.size / sizeof(Elf64_Sym);
     out->count = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
     return true;
@@ -132,7 +151,9 @@ size_t elf_view_file_end(const void *data, size_t available) {
   memcpy(&v.header, data, sizeof v.header);
   uint32_t n = count_sections(&v.header, data, available);
   size_t end = elf_view_table_end(data);
-  if (n && (v.header.e_shoff > available || (available - v.header.e_shoff) / sizeof(Elf64_Shdr) < n)) return 0;
+  if (n &&
+      (v.header.e_shoff > available || (available - v.header.e_shoff) / sizeof(Elf64_Shdr) < n))
+    return 0;
   v.n_sections = n;
   for (uint32_t i = 0; i < n; i++) {
     Elf64_Shdr h;

@@ -1,4 +1,5 @@
-// A bounds-checked look at a 64-bit little-endian ELF file in memory: cubins and host files. Private to image/.
+// A bounds-checked look at a 64-bit little-endian ELF file in memory: cubins and host files.
+// Private to image/.
 #ifndef WG_IMAGE_ELF_VIEW_H
 #define WG_IMAGE_ELF_VIEW_H
 
@@ -12,33 +13,38 @@ typedef struct ElfView {
   const unsigned char *data;
   size_t size;
   Elf64_Ehdr header;
-  uint32_t n_sections;       // all section headers lie inside the file
-  uint32_t names;            // index of the section-name table, 0: none
+  uint32_t n_sections;  // all section headers lie inside the file
+  uint32_t names;       // index of the section-name table, 0: none
 } ElfView;
 
 typedef struct ElfSection {
   Elf64_Shdr header;
   uint32_t index;
-  const char *name;          // "" where it has none
-  const unsigned char *data; // NULL for sections without bytes in the file
-  size_t size;               // of data; header.sh_size for NOBITS
+  const char *name;           // "" where it has none
+  const unsigned char *data;  // NULL for sections without bytes in the file
+  size_t size;                // of data; header.sh_size for NOBITS
 } ElfSection;
 
-// Once a view is open every function below stays inside the file and reports what points outside as an error.
+// Once a view is open every function below stays inside the file and reports what points outside as
+// an error.
 bool elf_view_open(ElfView *view, const void *data, size_t size, Error *e);
 bool elf_view_section(const ElfView *view, uint32_t index, ElfSection *out, Error *e);
-bool elf_view_find(const ElfView *view, const char *name, ElfSection *out);   // first of that name; false: none
-const char *elf_view_string(const ElfSection *strings, uint64_t offset);      // NULL: not a string inside the table
+// first of that name; false: none
+bool elf_view_find(const ElfView *view, const char *name, ElfSection *out);
+// NULL: not a string inside the table
+const char *elf_view_string(const ElfSection *strings, uint64_t offset);
 
 typedef struct ElfSymbols {
   ElfSection table, strings;
   uint32_t count;
 } ElfSymbols;
-bool elf_view_symbols(const ElfView *view, ElfSymbols *out, Error *e);        // .symtab; count 0 where there is none
+// .symtab; count 0 where there is none
+bool elf_view_symbols(const ElfView *view, ElfSymbols *out, Error *e);
 bool elf_view_symbol(const ElfSymbols *symbols, uint32_t index, Elf64_Sym *out, const char **name);
 
-// How long the file is, going by what its headers describe: `header` needs only 64 bytes, and says how far the section
-// headers reach; the second function then finds the end of the last section. 0: not something we can read.
+// How long the file is, going by what its headers describe: `header` needs only 64 bytes, and says
+// how far the section headers reach; the second function then finds the end of the last section. 0:
+// not something we can read.
 size_t elf_view_table_end(const void *data);
 size_t elf_view_file_end(const void *data, size_t available);
 

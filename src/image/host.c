@@ -1,4 +1,5 @@
-// Host files: where nvcc puts fatbins in executables, shared libraries, object files and static libraries.
+// Host files: where nvcc puts fatbins in executables, shared libraries, object files and static
+// libraries.
 //
 // .nv_fatbin        the fatbins of whole programs, and what the device linker made of -rdc objects
 // __nv_relfatbin    the fatbins of -rdc objects
@@ -11,13 +12,14 @@ enum { WRAPPER_SIZE = 24, RELOC_RELATIVE_X86_64 = 8, RELOC_RELATIVE_AARCH64 = 10
 static bool section_fatbins(Image *image, const ElfSection *section, const char *member, Error *e) {
   bool relocatable = strcmp(section->name, "__nv_relfatbin") == 0;
   for (size_t at = 0; at < section->size;) {
-    if (section->size - at < 4 || read_u32(section->data + at) == 0) {   // padding between fatbins
+    if (section->size - at < 4 || read_u32(section->data + at) == 0) {  // padding between fatbins
       at += 4;
       continue;
     }
     size_t used = 0;
     Error why = {0};
-    ImageObject object = {.name = member, .offset = section->header.sh_offset + at, .relocatable = relocatable};
+    ImageObject object = {
+        .name = member, .offset = section->header.sh_offset + at, .relocatable = relocatable};
     if (!fatbin_list(image, section->data + at, section->size - at, object, &used, &why))
       return error_set(e, "section %s, offset %zu: %s", section->name, at, why.text);
     at += used;
@@ -25,9 +27,11 @@ static bool section_fatbins(Image *image, const ElfSection *section, const char 
   return true;
 }
 
-// Where the pointer at offset `at` of the wrappers leads, as an offset in the file. In position-independent files its value may stand in a
-// relocation only; in object files it always does, relative to a symbol.
-static uint64_t pointed_at(const ElfView *view, const ElfSection *wrappers, const ElfSection *fatbins, size_t at) {
+// Where the pointer at offset `at` of the wrappers leads, as an offset in the file. In
+// position-independent files its value may stand in a relocation only; in object files it always
+// does, relative to a symbol.
+static uint64_t pointed_at(const ElfView *view, const ElfSection *wrappers,
+                           const ElfSection *fatbins, size_t at) {
   bool object_file = view->header.e_type == ET_REL;
   uint64_t address = object_file ? UINT64_MAX : read_u64(wrappers->data + at);
   for (uint32_t i = 1; i < view->n_sections; i++) {
@@ -42,8 +46,10 @@ static uint64_t pointed_at(const ElfView *view, const ElfSection *wrappers, cons
       ElfSymbols symbols;
       Elf64_Sym symbol;
       const char *name;
-      if (!object_file && (type == RELOC_RELATIVE_X86_64 || type == RELOC_RELATIVE_AARCH64)) address = (uint64_t)r.r_addend;
-      if (object_file && elf_view_symbols(view, &symbols, NULL) && elf_view_symbol(&symbols, ELF64_R_SYM(r.r_info), &symbol, &name) &&
+      if (!object_file && (type == RELOC_RELATIVE_X86_64 || type == RELOC_RELATIVE_AARCH64))
+        address = (uint64_t)r.r_addend;
+      if (object_file && elf_view_symbols(view, &symbols, NULL) &&
+          elf_view_symbol(&symbols, ELF64_R_SYM(r.r_info), &symbol, &name) &&
           symbol.st_shndx == fatbins->index)
         address = symbol.st_value + (uint64_t)r.r_addend;
     }
@@ -53,7 +59,9 @@ static uint64_t pointed_at(const ElfView *view, const ElfSection *wrappers, cons
 
 static void mark_linked(Image *image, const ElfView *view, uint32_t first_object) {
   ElfSection wrappers, fatbins;
-  if (!elf_view_find(view, ".nvFatBinSegment", &wrappers) || !wrappers.data || !elf_view_find(view, ".nv_fatbin", &fatbins)) return;
+  if (!elf_view_find(view, ".nvFatBinSegment", &wrappers) || !wrappers.data ||
+      !elf_view_find(view, ".nv_fatbin", &fatbins))
+    return;
   for (size_t at = 0; wrappers.size - at >= WRAPPER_SIZE; at += WRAPPER_SIZE) {
     const unsigned char *w = wrappers.data + at;
     if (read_u32(w) != WRAPPER_MAGIC || read_u32(w + 4) != 2) continue;
@@ -70,7 +78,8 @@ bool host_list(Image *image, const void *data, size_t size, const char *member, 
   for (uint32_t i = 1; i < view.n_sections; i++) {
     ElfSection section;
     if (!elf_view_section(&view, i, &section, e)) return false;
-    if (strcmp(section.name, ".nv_fatbin") != 0 && strcmp(section.name, "__nv_relfatbin") != 0) continue;
+    if (strcmp(section.name, ".nv_fatbin") != 0 && strcmp(section.name, "__nv_relfatbin") != 0)
+      continue;
     if (section.data && !section_fatbins(image, &section, member, e)) return false;
   }
   mark_linked(image, &view, first);
@@ -86,15 +95,18 @@ enum { ARCHIVE_MAGIC_SIZE = 8, MEMBER_HEADER_SIZE = 60, MEMBER_SIZE_AT = 48, MEM
 static bool member_number(const char *text, size_t n, uint64_t *out) {
   uint64_t value = 0;
   size_t i = 0;
-  for (; i < n && text[i] >= '0' && text[i] <= '9'; i++) value = value * 10 + (uint64_t)(text[i] - '0');
+  for (; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+    value = value * 10 + (uint64_t)(text[i] - '0');
   *out = value;
   return i > 0;
 }
 
 // "name/" in the header itself, or "/123": at that offset of the member called "//".
-static const char *member_name(Image *image, const char *header, const char *long_names, size_t long_size) {
+static const char *member_name(Image *image, const char *header, const char *long_names,
+                               size_t long_size) {
   uint64_t offset;
-  if (header[0] == '/' && long_names && member_number(header + 1, 15, &offset) && offset < long_size) {
+  if (header[0] == '/' && long_names && member_number(header + 1, 15, &offset) &&
+      offset < long_size) {
     const char *name = long_names + offset;
     size_t n = 0;
     while (n < long_size - offset && name[n] != '/' && name[n] != '\n' && name[n]) n++;
@@ -110,8 +122,9 @@ bool archive_list(Image *image, const void *data, size_t size, Error *e) {
   size_t long_size = 0;
   for (size_t at = ARCHIVE_MAGIC_SIZE; at < size;) {
     uint64_t length;
-    if (size - at < MEMBER_HEADER_SIZE || p[at + MEMBER_END_AT] != '`' || p[at + MEMBER_END_AT + 1] != '\n' ||
-        !member_number(p + at + MEMBER_SIZE_AT, 10, &length) || length > size - at - MEMBER_HEADER_SIZE)
+    if (size - at < MEMBER_HEADER_SIZE || p[at + MEMBER_END_AT] != '`' ||
+        p[at + MEMBER_END_AT + 1] != '\n' || !member_number(p + at + MEMBER_SIZE_AT, 10, &length) ||
+        length > size - at - MEMBER_HEADER_SIZE)
       return error_set(e, "static library is truncated or damaged at offset %zu", at);
     const char *header = p + at, *body = header + MEMBER_HEADER_SIZE;
     if (memcmp(header, "// ", 3) == 0) {
@@ -120,7 +133,8 @@ bool archive_list(Image *image, const void *data, size_t size, Error *e) {
     } else if (length >= 64 && memcmp(body, ELFMAG, SELFMAG) == 0) {
       const char *name = member_name(image, header, long_names, long_size);
       Error why = {0};
-      if (!host_list(image, body, length, name, &why)) return error_set(e, "member %s: %s", name, why.text);
+      if (!host_list(image, body, length, name, &why))
+        return error_set(e, "member %s: %s", name, why.text);
     }
     at += MEMBER_HEADER_SIZE + length + (length & 1);
   }

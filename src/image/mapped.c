@@ -1,5 +1,6 @@
-// The driver API hands over images as bare pointers. Before following a length that an image claims, ask the kernel whether that much
-// memory is there at all: a damaged image then is an error and not a crash of the user's process.
+// The driver API hands over images as bare pointers. Before following a length that an image
+// claims, ask the kernel whether that much memory is there at all: a damaged image then is an error
+// and not a crash of the user's process.
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@ static size_t page_size(void) {
   return size;
 }
 
-// mincore fails with ENOMEM where a page is not mapped. It tells nothing of protection, and what it says about residency is not used.
+// mincore fails with ENOMEM where a page is not mapped. It tells nothing of protection, and what it
+// says about residency is not used.
 static bool pages_mapped(uintptr_t first, size_t n) {
   unsigned char residency[256];
   CHECK(n <= sizeof residency);
@@ -28,7 +30,10 @@ size_t mapped_bytes(const void *p, size_t want) {
   while (at < end) {
     size_t n = MIN((end - at + page - 1) / page, (size_t)256);
     if (!pages_mapped(at, n)) {
-      while (n > 0 && pages_mapped(at, 1)) at += page, n--;
+      while (n > 0 && pages_mapped(at, 1)) {
+        at += page;
+        n--;
+      }
       return at <= start ? 0 : at - start;
     }
     at += n * page;

@@ -3,7 +3,9 @@
 
 #include "image/private.h"
 
-typedef struct Scan { const char *at, *end; } Scan;
+typedef struct Scan {
+  const char *at, *end;
+} Scan;
 
 static void skip_blanks(Scan *s) {
   while (s->at < s->end) {
@@ -14,7 +16,8 @@ static void skip_blanks(Scan *s) {
       s->at = newline ? newline + 1 : s->end;
     } else if (s->end - s->at >= 2 && s->at[0] == '/' && s->at[1] == '*') {
       s->at += 2;
-      while (s->at < s->end && !(s->at[0] == '*' && s->end - s->at >= 2 && s->at[1] == '/')) s->at++;
+      while (s->at < s->end && !(s->at[0] == '*' && s->end - s->at >= 2 && s->at[1] == '/'))
+        s->at++;
       s->at = s->end - s->at >= 2 ? s->at + 2 : s->end;
     } else {
       return;
@@ -22,7 +25,9 @@ static void skip_blanks(Scan *s) {
   }
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.'; }
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
+}
 
 // The next word, string or single character; false at the end.
 static bool next_token(Scan *s, Scan *token) {
@@ -33,7 +38,8 @@ static bool next_token(Scan *s, Scan *token) {
     while (s->at < s->end && is_word(*s->at)) s->at++;
   } else if (*s->at == '"') {
     s->at++;
-    while (s->at < s->end && *s->at != '"' && *s->at != '\n') s->at += *s->at == '\\' && s->end - s->at >= 2 ? 2 : 1;
+    while (s->at < s->end && *s->at != '"' && *s->at != '\n')
+      s->at += *s->at == '\\' && s->end - s->at >= 2 ? 2 : 1;
     if (s->at < s->end) s->at++;
   } else {
     s->at++;
@@ -50,7 +56,8 @@ static bool token_is(Scan token, const char *word) {
 static bool read_number(Scan *s, unsigned *out) {
   unsigned value = 0;
   const char *first = s->at;
-  while (s->at < s->end && isdigit((unsigned char)*s->at) && value < 100000) value = value * 10 + (unsigned)(*s->at++ - '0');
+  while (s->at < s->end && isdigit((unsigned char)*s->at) && value < 100000)
+    value = value * 10 + (unsigned)(*s->at++ - '0');
   *out = value;
   return s->at > first;
 }
@@ -62,7 +69,8 @@ bool ptx_text_starts(const char *text, size_t len) {
 
 bool ptx_text_describe(const char *text, size_t len, ImageEntry *entry) {
   Scan s = {text, text + len}, token;
-  if (!next_token(&s, &token) || !token_is(token, ".version") || !next_token(&s, &token)) return false;
+  if (!next_token(&s, &token) || !token_is(token, ".version") || !next_token(&s, &token))
+    return false;
   if (!read_number(&token, &entry->major)) return false;
   if (token.at < token.end && *token.at == '.') token.at++;
   read_number(&token, &entry->minor);
@@ -76,15 +84,18 @@ bool ptx_text_describe(const char *text, size_t len, ImageEntry *entry) {
       if ((size_t)(token.end - token.at) <= n || memcmp(token.at, prefix, n) != 0) continue;
       token.at += n;
       read_number(&token, &entry->arch);
-      entry->suffix = token.at < token.end && (*token.at == 'a' || *token.at == 'f') ? *token.at : 0;
+      entry->suffix = token.at < token.end && (*token.at == 'a' || *token.at == 'f') ? *token.at
+                                                                                     : 0;
       break;
     }
   }
   return true;
 }
 
-void ptx_text_kernels(const char *text, size_t len, void (*found)(void *arg, const char *name, size_t len), void *arg) {
+void ptx_text_kernels(const char *text, size_t len,
+                      void (*found)(void *arg, const char *name, size_t len), void *arg) {
   Scan s = {text, text + len}, token;
   while (next_token(&s, &token))
-    if (token_is(token, ".entry") && next_token(&s, &token)) found(arg, token.at, (size_t)(token.end - token.at));
+    if (token_is(token, ".entry") && next_token(&s, &token))
+      found(arg, token.at, (size_t)(token.end - token.at));
 }

@@ -1,14 +1,20 @@
-// address: an address as object + scale * index + offset, read off the instructions that compute it.
+// address: an address as object + scale * index + offset, read off the instructions that compute
+// it.
 //
-// Only registers written once, unguarded, are looked through: what they hold where the address is used is what they held where
-// it was computed. The index itself may be written more often, if not between being read and the access. An address that
-// cannot be taken apart is its own index with scale 1.
+// Only registers written once, unguarded, are looked through: what they hold where the address is
+// used is what they held where it was computed. The index itself may be written more often, if not
+// between being read and the access. An address that cannot be taken apart is its own index with
+// scale 1.
 #include "ir/ir.h"
 
 enum { DEEPEST = 24 };
 
 static void count_write(void *ctx, PtxReg **reg, bool is_def) {
-  struct { IrDefs *d; uint32_t instr; bool guarded; } *w = ctx;
+  struct {
+    IrDefs *d;
+    uint32_t instr;
+    bool guarded;
+  } *w = ctx;
   if (!is_def) return;
   uint32_t *slot = &w->d->instr[(*reg)->id];
   *slot = *slot == IR_NONE && !w->guarded ? w->instr : IR_SEVERAL;
@@ -20,7 +26,11 @@ IrDefs *ir_defs_build(const IrCfg *c) {
   d->instr = ARENA_ARRAY(&d->arena, uint32_t, c->func->nregs + 1);
   memset(d->instr, 0xff, sizeof *d->instr * (c->func->nregs + 1));
   for (uint32_t i = 0; i < c->ninstrs; i++) {
-    struct { IrDefs *d; uint32_t instr; bool guarded; } w = {d, i, c->instrs[i]->guard != NULL};
+    struct {
+      IrDefs *d;
+      uint32_t instr;
+      bool guarded;
+    } w = {d, i, c->instrs[i]->guard != NULL};
     ptx_visit_regs(c->instrs[i], count_write, &w);
   }
   return d;
@@ -38,7 +48,15 @@ const PtxInstr *ir_single_def(const IrDefs *d, const PtxReg *r) {
 }
 
 // A sum under construction. ok: everything met so far fits the form.
-typedef struct Sum { const IrDefs *d; const IrProvenance *p; IrAddress a; uint32_t use; unsigned bytes; bool has_base, ok; } Sum;   // bytes: of the address
+// bytes: of the address
+typedef struct Sum {
+  const IrDefs *d;
+  const IrProvenance *p;
+  IrAddress a;
+  uint32_t use;
+  unsigned bytes;
+  bool has_base, ok;
+} Sum;
 
 static bool constant(const IrDefs *d, const PtxOperand *o, int64_t *value) {
   for (int depth = 0; depth < DEEPEST && o->kind == OPD_REG; depth++) {
@@ -51,7 +69,10 @@ static bool constant(const IrDefs *d, const PtxOperand *o, int64_t *value) {
 }
 
 static void find_write(void *ctx, PtxReg **reg, bool is_def) {
-  struct { const PtxReg *r; bool found; } *w = ctx;
+  struct {
+    const PtxReg *r;
+    bool found;
+  } *w = ctx;
   if (is_def && *reg == w->r) w->found = true;
 }
 
@@ -60,7 +81,10 @@ static bool unchanged(const IrDefs *d, const PtxReg *r, uint32_t read, uint32_t 
   const IrCfg *c = d->cfg;
   if (d->instr[r->id] != IR_SEVERAL) return true;
   if (c->block_of[read] != c->block_of[use] || read > use) return false;
-  struct { const PtxReg *r; bool found; } w = {r, false};
+  struct {
+    const PtxReg *r;
+    bool found;
+  } w = {r, false};
   for (uint32_t i = read; i < use && !w.found; i++) ptx_visit_regs(c->instrs[i], find_write, &w);
   return !w.found;
 }
@@ -69,9 +93,11 @@ static bool unchanged(const IrDefs *d, const PtxReg *r, uint32_t read, uint32_t 
 static int64_t wrapping_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 static int64_t wrapping_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
-static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uint8_t bytes, bool is_signed) {
+static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uint8_t bytes,
+                      bool is_signed) {
   if (!unchanged(s->d, r, read, s->use)) s->ok = false;
-  if (s->a.index && s->a.index == r && s->a.index_bytes == bytes && s->a.index_signed == is_signed) {
+  if (s->a.index && s->a.index == r && s->a.index_bytes == bytes &&
+      s->a.index_signed == is_signed) {
     s->a.scale = wrapping_add(s->a.scale, scale);
     return;
   }
@@ -86,9 +112,13 @@ static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uin
 }
 
 static bool is_wide(const PtxInstr *in) { return ptx_has(in, MOD_WIDE); }
-static bool has_bytes(const PtxInstr *in, unsigned bytes) { return in->ntypes && ptx_type_size(in->types[0]) == bytes; }
+static bool has_bytes(const PtxInstr *in, unsigned bytes) {
+  return in->ntypes && ptx_type_size(in->types[0]) == bytes;
+}
 static bool is_signed(const PtxInstr *in) { return ptx_type_kind(in->types[0]) == KIND_SIGNED; }
-static bool is_float(const PtxInstr *in) { return in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT; }
+static bool is_float(const PtxInstr *in) {
+  return in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT;
+}
 
 // cvt.*64.*32 of a 32-bit register. Of a 64-bit register it takes the lower half, and that is no
 // register that a check could compare.
@@ -106,7 +136,8 @@ static int64_t wide_factor(const PtxInstr *in, int64_t n) {
 
 static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth);
 
-// What is widened is an index as a whole: the 32-bit arithmetic behind it may wrap where a 64-bit sum would not.
+// What is widened is an index as a whole: the 32-bit arithmetic behind it may wrap where a 64-bit
+// sum would not.
 static void add_product(Sum *s, const PtxInstr *in, uint32_t at, int64_t scale, int depth) {
   int64_t factor;
   if (!constant(s->d, &in->ops[2], &factor)) {
@@ -128,62 +159,74 @@ static bool is_param_load(const IrDefs *d, const PtxReg *r) {
 // A constant or an address: what makes a sum worth taking apart.
 static bool is_part(const Sum *s, const PtxOperand *o) {
   int64_t n;
-  return o->kind == OPD_VAR || constant(s->d, o, &n) || (o->kind == OPD_REG && ir_is_object(s->p->reg[o->reg->id]));
+  return o->kind == OPD_VAR || constant(s->d, o, &n) ||
+         (o->kind == OPD_REG && ir_is_object(s->p->reg[o->reg->id]));
 }
 
 static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, int depth) {
   uint32_t at = s->d->instr[r->id];
   const PtxInstr *in = depth < DEEPEST ? ir_single_def(s->d, r) : NULL;
   IrOrigin origin = s->p->reg[r->id];
-  bool fits = in && (has_bytes(in, s->bytes) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA);
+  bool fits = in &&
+              (has_bytes(in, s->bytes) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA);
   if (fits && !is_float(in)) switch (in->op) {
-    case OP_MOV: if (in->ops[0].kind == OPD_REG && in->ops[1].kind != OPD_VECTOR) { add_term(s, &in->ops[1], at, scale, depth + 1); return; } break;
-    case OP_CVTA:                               // what is made an address of a space is the object's address, or a sum with it
-      if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM && is_param_load(s->d, in->ops[1].reg)) break;
-      add_term(s, &in->ops[1], at, scale, depth + 1);
-      return;
-    case OP_ADD:                                // two indices are one, their sum
-      if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
-      add_term(s, &in->ops[1], at, scale, depth + 1);
-      add_term(s, &in->ops[2], at, scale, depth + 1);
-      return;
-    case OP_SUB:
-      if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
-      add_term(s, &in->ops[1], at, scale, depth + 1);
-      add_term(s, &in->ops[2], at, wrapping_mul(scale, -1), depth + 1);
-      return;
-    case OP_MUL:
-      if (ptx_has(in, MOD_HI) || (in->ops[2].kind != OPD_INT && in->ops[2].kind != OPD_REG)) break;
-      if (is_wide(in) || ptx_has(in, MOD_LO)) {
+      case OP_MOV:
+        if (in->ops[0].kind == OPD_REG && in->ops[1].kind != OPD_VECTOR) {
+          add_term(s, &in->ops[1], at, scale, depth + 1);
+          return;
+        }
+        break;
+      case OP_CVTA:  // what is made an address of a space is the object's address, or a sum with it
+        if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM &&
+            is_param_load(s->d, in->ops[1].reg))
+          break;
+        add_term(s, &in->ops[1], at, scale, depth + 1);
+        return;
+      case OP_ADD:  // two indices are one, their sum
+        if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
+        add_term(s, &in->ops[1], at, scale, depth + 1);
+        add_term(s, &in->ops[2], at, scale, depth + 1);
+        return;
+      case OP_SUB:
+        if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
+        add_term(s, &in->ops[1], at, scale, depth + 1);
+        add_term(s, &in->ops[2], at, wrapping_mul(scale, -1), depth + 1);
+        return;
+      case OP_MUL:
+        if (ptx_has(in, MOD_HI) || (in->ops[2].kind != OPD_INT && in->ops[2].kind != OPD_REG))
+          break;
+        if (is_wide(in) || ptx_has(in, MOD_LO)) {
+          int64_t factor;
+          if (!constant(s->d, &in->ops[2], &factor)) break;
+          add_product(s, in, at, scale, depth + 1);
+          return;
+        }
+        break;
+      case OP_MAD: {
         int64_t factor;
-        if (!constant(s->d, &in->ops[2], &factor)) break;
+        if (s->bytes == 4 && is_wide(in)) break;
+        if (ptx_has(in, MOD_HI) || !constant(s->d, &in->ops[2], &factor)) break;
         add_product(s, in, at, scale, depth + 1);
+        add_term(s, &in->ops[3], at, scale, depth + 1);
         return;
       }
-      break;
-    case OP_MAD: {
-      int64_t factor;
-      if (s->bytes == 4 && is_wide(in)) break;
-      if (ptx_has(in, MOD_HI) || !constant(s->d, &in->ops[2], &factor)) break;
-      add_product(s, in, at, scale, depth + 1);
-      add_term(s, &in->ops[3], at, scale, depth + 1);
-      return;
-    }
-    case OP_SHL: {
-      int64_t by;
-      if (!has_bytes(in, s->bytes) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32) break;
-      add_term(s, &in->ops[1], at, wrapping_mul(scale, (int64_t)1 << by), depth + 1);
-      return;
-    }
-    case OP_CVT:
-      if (widens_register(in)) {
-        add_index(s, in->ops[1].reg, at, scale, 4, ptx_type_kind(in->types[1]) == KIND_SIGNED);
+      case OP_SHL: {
+        int64_t by;
+        if (!has_bytes(in, s->bytes) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32)
+          break;
+        add_term(s, &in->ops[1], at, wrapping_mul(scale, (int64_t)1 << by), depth + 1);
         return;
       }
-      break;
-    default: break;
-  }
-  bool is_start = in && (in->op == OP_CVTA || is_param_load(s->d, r));       // not an address computed from it
+      case OP_CVT:
+        if (widens_register(in)) {
+          add_index(s, in->ops[1].reg, at, scale, 4, ptx_type_kind(in->types[1]) == KIND_SIGNED);
+          return;
+        }
+        break;
+      default: break;
+    }
+  // not an address computed from it
+  bool is_start = in && (in->op == OP_CVTA || is_param_load(s->d, r));
   if (is_start && ir_is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base) {
     s->has_base = true;
     s->a.origin = origin;
@@ -195,7 +238,8 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
 
 static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth) {
   if (o->kind == OPD_INT) s->a.offset = wrapping_add(s->a.offset, wrapping_mul(o->imm, scale));
-  else if (o->kind == OPD_REG && o->selector == SEL_NONE) add_register(s, o->reg, read, scale, depth);
+  else if (o->kind == OPD_REG && o->selector == SEL_NONE)
+    add_register(s, o->reg, read, scale, depth);
   else if (o->kind == OPD_VAR && scale == 1 && !s->has_base) {
     s->has_base = true;
     s->a.origin = (IrOrigin){.kind = IR_FROM_VAR, .is_pointer = true, .var = o->var};
@@ -203,7 +247,8 @@ static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, 
   } else s->ok = false;
 }
 
-IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use, const PtxOperand *address) {
+IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use,
+                     const PtxOperand *address) {
   IrAddress whole = {.origin = {.kind = IR_FROM_UNKNOWN}, .scale = 1, .index_bytes = 8};
   if (address->kind != OPD_ADDR || !address->nlist) return whole;
   whole.origin = ir_access_origin(p, address);

@@ -1,21 +1,28 @@
 // alignment: which power of two divides a register, whatever it holds.
 //
-// Fixpoint over registers, downwards: every register starts as divisible by the largest power looked at, each write lowers it to what the
-// instruction leaves. Low bits survive truncation and wrapping, so widths do not matter. A pointer parameter's own alignment is known only
-// when the kernel is launched: a register computed from one is described relative to it.
+// Fixpoint over registers, downwards: every register starts as divisible by the largest power
+// looked at, each write lowers it to what the instruction leaves. Low bits survive truncation and
+// wrapping, so widths do not matter. A pointer parameter's own alignment is known only when the
+// kernel is launched: a register computed from one is described relative to it.
 #include "ir/ir.h"
 
-typedef struct Bits { uint8_t zeros; bool based; } Bits;      // divisible by 2^zeros; based: relative to a parameter of 8 bytes
+// divisible by 2^zeros; based: relative to a parameter of 8 bytes
+typedef struct Bits {
+  uint8_t zeros;
+  bool based;
+} Bits;
 
 static const Bits nothing = {0, false};
 
 static Bits of_number(int64_t n) {
-  return (Bits){n ? (uint8_t)MIN(__builtin_ctzll((uint64_t)n), IR_ALIGNMENT_MOST) : IR_ALIGNMENT_MOST, false};
+  return (Bits){
+      n ? (uint8_t)MIN(__builtin_ctzll((uint64_t)n), IR_ALIGNMENT_MOST) : IR_ALIGNMENT_MOST, false};
 }
 
 static Bits of_operand(const IrAlignment *a, const PtxOperand *o) {
   switch (o->kind) {
-    case OPD_REG: return o->selector == SEL_NONE ? (Bits){a->zeros[o->reg->id], a->based[o->reg->id]} : nothing;
+    case OPD_REG:
+      return o->selector == SEL_NONE ? (Bits){a->zeros[o->reg->id], a->based[o->reg->id]} : nothing;
     case OPD_INT: return of_number(o->imm);
     case OPD_VAR: {
       Bits b = of_number(o->imm | (int64_t)o->var->align);
@@ -45,20 +52,23 @@ static Bits masked(Bits a, Bits b) {
 }
 
 static bool is_integer(const PtxInstr *in) {
-  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_HI);
+  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && !ptx_has(in, MOD_SAT) &&
+         !ptx_has(in, MOD_HI);
 }
 
 static Bits shifted(const PtxInstr *in, Bits a) {
   bool left = in->op == OP_SHL;
   if (a.based) return nothing;
-  if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 63) return left ? a : nothing;
+  if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 63)
+    return left ? a : nothing;
   int by = (int)in->ops[2].imm, zeros = left ? a.zeros + by : a.zeros - by;
   return (Bits){(uint8_t)MAX(MIN(zeros, IR_ALIGNMENT_MOST), 0), false};
 }
 
 static Bits of_load(const IrAlignment *a, const PtxInstr *in) {
   const PtxOperand *from = &in->ops[1];
-  bool param = in->space == SPACE_PARAM && in->ntypes && ptx_type_size(in->types[0]) == 8 && from->kind == OPD_ADDR && from->nlist &&
+  bool param = in->space == SPACE_PARAM && in->ntypes && ptx_type_size(in->types[0]) == 8 &&
+               from->kind == OPD_ADDR && from->nlist &&
                ir_is_kernel_param(a->cfg->func, &from->list[0]);
   return param ? (Bits){IR_ALIGNMENT_MOST, true} : nothing;
 }
@@ -69,26 +79,38 @@ static Bits of_result(const IrAlignment *a, const PtxInstr *in) {
     case OP_MOV: return in->nops == 2 && in->ops[0].kind == OPD_REG ? OPERAND(1) : nothing;
     case OP_CVTA: return OPERAND(1);
     case OP_CVT:
-      if (!is_integer(in) || in->ntypes != 2 || ptx_type_kind(in->types[1]) == KIND_FLOAT) return nothing;
-      return ptx_type_size(in->types[0]) >= 2 && ptx_type_size(in->types[1]) >= 2 ? OPERAND(1) : nothing;
+      if (!is_integer(in) || in->ntypes != 2 || ptx_type_kind(in->types[1]) == KIND_FLOAT)
+        return nothing;
+      return ptx_type_size(in->types[0]) >= 2 && ptx_type_size(in->types[1]) >= 2 ? OPERAND(1)
+                                                                                  : nothing;
     case OP_ADD: return is_integer(in) ? sum(OPERAND(1), OPERAND(2), false) : nothing;
     case OP_SUB: return is_integer(in) ? sum(OPERAND(1), OPERAND(2), true) : nothing;
     case OP_MUL: return is_integer(in) ? product(OPERAND(1), OPERAND(2)) : nothing;
-    case OP_MAD: return is_integer(in) ? sum(product(OPERAND(1), OPERAND(2)), OPERAND(3), false) : nothing;
-    case OP_SHL: case OP_SHR: return shifted(in, OPERAND(1));
+    case OP_MAD:
+      return is_integer(in) ? sum(product(OPERAND(1), OPERAND(2)), OPERAND(3), false) : nothing;
+    case OP_SHL:
+    case OP_SHR: return shifted(in, OPERAND(1));
     case OP_AND: return masked(OPERAND(1), OPERAND(2));
-    case OP_OR: case OP_XOR: {
+    case OP_OR:
+    case OP_XOR: {
       Bits x = OPERAND(1), y = OPERAND(2);
       return x.based || y.based ? nothing : lower(x, y);
     }
-    case OP_SELP: case OP_MIN: case OP_MAX: return is_integer(in) || in->op == OP_SELP ? lower(OPERAND(1), OPERAND(2)) : nothing;
+    case OP_SELP:
+    case OP_MIN:
+    case OP_MAX:
+      return is_integer(in) || in->op == OP_SELP ? lower(OPERAND(1), OPERAND(2)) : nothing;
     case OP_LD: return of_load(a, in);
     default: return nothing;
   }
 #undef OPERAND
 }
 
-typedef struct Writes { IrAlignment *a; Bits value; bool changed; } Writes;
+typedef struct Writes {
+  IrAlignment *a;
+  Bits value;
+  bool changed;
+} Writes;
 
 static void visit(void *ctx, PtxReg **reg, bool is_def) {
   Writes *w = ctx;
@@ -127,7 +149,8 @@ void ir_alignment_free(IrAlignment *a) {
   free(a);
 }
 
-bool ir_is_aligned(const IrAlignment *a, const PtxOperand *address, uint32_t bytes, bool to_parameter) {
+bool ir_is_aligned(const IrAlignment *a, const PtxOperand *address, uint32_t bytes,
+                   bool to_parameter) {
   if (address->kind != OPD_ADDR || !address->nlist || (address->imm & (bytes - 1))) return false;
   Bits b = of_operand(a, &address->list[0]);
   return (b.based ? to_parameter : true) && 1u << b.zeros >= bytes;

@@ -1,11 +1,13 @@
 // cfg: cuts a function body into basic blocks and connects them.
 //
-// requires: a parsed function with a body. keeps: the PTX. A block starts at the first instruction, at a code label and
-// after every instruction that may go elsewhere. Running off the end of the body is a return.
+// requires: a parsed function with a body. keeps: the PTX. A block starts at the first instruction,
+// at a code label and after every instruction that may go elsewhere. Running off the end of the
+// body is a return.
 #include "ir/internal.h"
 
 static bool ends_block(const PtxInstr *in) {
-  return in->op == OP_BRA || in->op == OP_BRX_IDX || in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+  return in->op == OP_BRA || in->op == OP_BRX_IDX || in->op == OP_RET || in->op == OP_EXIT ||
+         in->op == OP_TRAP;
 }
 
 // Lists the instructions in order.
@@ -18,9 +20,12 @@ static void list_instructions(IrCfg *c) {
     if (f->stmts[i].kind == STMT_INSTR) c->instrs[c->ninstrs++] = f->stmts[i].instr;
 }
 
-static bool is_code_label(const PtxStmt *s) { return s->kind == STMT_LABEL && s->label->kind == LABEL_CODE; }
+static bool is_code_label(const PtxStmt *s) {
+  return s->kind == STMT_LABEL && s->label->kind == LABEL_CODE;
+}
 
-// Finds the blocks. A label after the last instruction gets an empty block, so that a branch to it has a target.
+// Finds the blocks. A label after the last instruction gets an empty block, so that a branch to it
+// has a target.
 static void cut_blocks(IrCfg *c) {
   PtxFunc *f = c->func;
   bool *starts = ARENA_ARRAY(&c->arena, bool, c->ninstrs + 1);
@@ -28,7 +33,8 @@ static void cut_blocks(IrCfg *c) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (is_code_label(&f->stmts[i])) starts[at] = true;
-    if (f->stmts[i].kind == STMT_INSTR && ends_block(c->instrs[at++]) && at < c->ninstrs) starts[at] = true;
+    if (f->stmts[i].kind == STMT_INSTR && ends_block(c->instrs[at++]) && at < c->ninstrs)
+      starts[at] = true;
   }
   for (uint32_t i = 0; i <= c->ninstrs; i++) c->nblocks += starts[i];
   c->blocks = ARENA_ARRAY(&c->arena, IrBlock, c->nblocks);
@@ -37,8 +43,9 @@ static void cut_blocks(IrCfg *c) {
   for (uint32_t i = 0; i <= c->ninstrs; i++) {
     if (starts[i]) {
       if (b != IR_NONE) c->blocks[b].end = i;
-      b++;                                  // IR_NONE + 1 is 0
-      c->blocks[b] = (IrBlock){.first = i, .end = i, .rpo = IR_NONE, .idom = IR_NONE, .ipdom = IR_NONE, .loop = IR_NONE};
+      b++;  // IR_NONE + 1 is 0
+      c->blocks[b] = (IrBlock){
+          .first = i, .end = i, .rpo = IR_NONE, .idom = IR_NONE, .ipdom = IR_NONE, .loop = IR_NONE};
     }
     if (i < c->ninstrs) c->block_of[i] = b;
   }
@@ -57,16 +64,19 @@ static void cut_blocks(IrCfg *c) {
 typedef struct Edges {
   IrCfg *c;
   Error *err;
-  uint32_t *seen;                           // block -> source block + 1 that already has an edge to it
-  uint32_t *list; uint32_t n, cap;          // edges of the block at hand
+  uint32_t *seen;  // block -> source block + 1 that already has an edge to it
+  uint32_t *list;
+  uint32_t n, cap;  // edges of the block at hand
 } Edges;
 
 static bool add_target(Edges *e, uint32_t from, const PtxInstr *in, const PtxLabel *label) {
   const PtxFunc *f = e->c->func;
   uint32_t to = label && label->id < f->nlabels ? e->c->label_block[label->id] : IR_NONE;
   if (to == IR_NONE)
-    return error_set(e->err, "%s:%u: branch in %s to %s, which is not a code label of this function",
-                     f->module ? f->module->name : "ptx", in->ptx_line, f->name, label ? label->name : "nothing");
+    return error_set(e->err,
+                     "%s:%u: branch in %s to %s, which is not a code label of this function",
+                     f->module ? f->module->name : "ptx", in->ptx_line, f->name,
+                     label ? label->name : "nothing");
   if (e->seen[to] == from + 1) return true;
   e->seen[to] = from + 1;
   e->list[e->n++] = to;

@@ -1,18 +1,19 @@
-// contract: rewrites mul, add and sub so that nothing is left for ptxas to fuse, with the same machine code.
+// contract: rewrites mul, add and sub so that nothing is left for ptxas to fuse, with the same
+// machine code.
 //
 // requires: a verified module. keeps: the machine code. breaks: an IrCfg of any function in it.
 #include "ir/contract.h"
 
 typedef struct Rewriter {
   PtxFunc *func;
-  Arena *arena;                             // the module's
+  Arena *arena;  // the module's
   const IrCfg *c;
   const ContractPlan *plan;
   ContractFacts facts;
   VEC(PtxStmt) stmts;
-  VEC(PtxReg *) regs;                       // new ones
-  const char *prefix;                       // of their names
-  PtxOperand (*saved)[2];                   // per instruction: copies of a product's sources
+  VEC(PtxReg *) regs;      // new ones
+  const char *prefix;      // of their names
+  PtxOperand (*saved)[2];  // per instruction: copies of a product's sources
   Str *log;
   bool changed;
 } Rewriter;
@@ -28,24 +29,34 @@ static const char *fresh_prefix(const PtxFunc *f, Arena *a) {
     const char *prefix = arena_printf(a, "%%wgc%u_", n);
     size_t len = strlen(prefix);
     bool taken = false;
-    for (uint32_t r = 0; r < f->nregs && !taken; r++) taken = !strncmp(f->regs[r]->name, prefix, len);
+    for (uint32_t r = 0; r < f->nregs && !taken; r++)
+      taken = !strncmp(f->regs[r]->name, prefix, len);
     if (!taken) return prefix;
   }
 }
 
 static PtxOperand new_register(Rewriter *w, PtxType t) {
   PtxReg *r = ARENA_NEW(w->arena, PtxReg);
-  *r = (PtxReg){.name = arena_printf(w->arena, "%s%u", w->prefix, w->regs.len), .type = bits_type(t), .id = w->func->nregs + w->regs.len};
+  *r = (PtxReg){.name = arena_printf(w->arena, "%s%u", w->prefix, w->regs.len),
+                .type = bits_type(t),
+                .id = w->func->nregs + w->regs.len};
   vec_push(&w->regs, r);
   return (PtxOperand){.kind = OPD_REG, .reg = r};
 }
 
 // A one-source instruction `op.type d, a` next to `near`.
-static PtxInstr *emit_unary(Rewriter *w, PtxOp op, PtxType op_type, PtxOperand d, PtxOperand a, const PtxInstr *near) {
+static PtxInstr *emit_unary(Rewriter *w, PtxOp op, PtxType op_type, PtxOperand d, PtxOperand a,
+                            const PtxInstr *near) {
   PtxInstr *in = ARENA_NEW(w->arena, PtxInstr);
-  *in = (PtxInstr){.op = op, .nmods = 1, .nops = 2, .types = {op_type}, .ntypes = 1, .ptx_line = near->ptx_line, .loc = near->loc};
+  *in = (PtxInstr){.op = op,
+                   .nmods = 1,
+                   .nops = 2,
+                   .types = {op_type},
+                   .ntypes = 1,
+                   .ptx_line = near->ptx_line,
+                   .loc = near->loc};
   in->mods = ARENA_NEW(w->arena, PtxMod);
-  in->mods[0] = (PtxMod)op_type;            // mods.def starts with the types, in their order
+  in->mods[0] = (PtxMod)op_type;  // mods.def starts with the types, in their order
   in->ops = ARENA_ARRAY(w->arena, PtxOperand, 2);
   in->ops[0] = d;
   in->ops[1] = a;
@@ -66,7 +77,10 @@ static PtxOperand negate(Rewriter *w, PtxOperand o, PtxType t, const PtxInstr *n
   PtxOperand d = new_register(w, t);
   uint64_t bits;
   if (t == TYPE_BF16X2 && o.reg->id < w->c->func->nregs && is_constant(w, &o, &bits))
-    return emit_unary(w, OP_MOV, TYPE_B32, d, (PtxOperand){.kind = OPD_INT, .imm = (int64_t)((uint32_t)bits ^ 0x80008000u)}, near)->ops[0];
+    return emit_unary(w, OP_MOV, TYPE_B32, d,
+                      (PtxOperand){.kind = OPD_INT, .imm = (int64_t)((uint32_t)bits ^ 0x80008000u)},
+                      near)
+        ->ops[0];
   return emit_unary(w, OP_NEG, t, d, o, near)->ops[0];
 }
 
@@ -80,12 +94,14 @@ static void put_rn_first(Rewriter *w, PtxInstr *in) {
   w->changed = true;
 }
 
-// Which source of a product ptxas negates: a constant, else one that is not in the constant bank, else the first.
+// Which source of a product ptxas negates: a constant, else one that is not in the constant bank,
+// else the first.
 static bool negates_second(const Rewriter *w, const PtxInstr *mul) {
   uint64_t bits;
   if (is_constant(w, &mul->ops[2], &bits)) return true;
   if (mul->op != OP_MUL) return false;
-  return !is_constant(w, &mul->ops[1], &bits) && contract_is_banked(&w->facts, &mul->ops[1]) && !contract_is_banked(&w->facts, &mul->ops[2]);
+  return !is_constant(w, &mul->ops[1], &bits) && contract_is_banked(&w->facts, &mul->ops[1]) &&
+         !contract_is_banked(&w->facts, &mul->ops[2]);
 }
 
 static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
@@ -108,7 +124,8 @@ static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
   put_rn_first(w, in);
 }
 
-static void emit_reciprocal(Rewriter *w, PtxOperand d, PtxOperand a, bool ftz, const PtxInstr *near) {
+static void emit_reciprocal(Rewriter *w, PtxOperand d, PtxOperand a, bool ftz,
+                            const PtxInstr *near) {
   PtxInstr *in = emit_unary(w, OP_RCP, TYPE_F32, d, a, near);
   PtxMod *mods = in->mods = ARENA_ARRAY(w->arena, PtxMod, 3);
   *mods++ = MOD_APPROX;
@@ -117,8 +134,8 @@ static void emit_reciprocal(Rewriter *w, PtxOperand d, PtxOperand a, bool ftz, c
   in->nmods = (uint8_t)(mods - in->mods);
 }
 
-// What the fused additions read instead of the product: its sources, or copies made where it was computed. An addition
-// may stand before its product in the text, so this is settled first.
+// What the fused additions read instead of the product: its sources, or copies made where it was
+// computed. An addition may stand before its product in the text, so this is settled first.
 static void choose_sources(Rewriter *w) {
   for (uint32_t i = 0; i < w->c->ninstrs; i++) {
     const ContractStep *s = &w->plan->steps[i];
@@ -139,7 +156,8 @@ static void keep_sources(Rewriter *w, uint32_t i, const ContractStep *s) {
 }
 
 static void log_step(Rewriter *w, uint32_t i, const ContractStep *s) {
-  static const char *const what[] = {NULL, "stays apart", "fused with the product of line", "gone into fma", "left to ptxas"};
+  static const char *const what[] = {NULL, "stays apart", "fused with the product of line",
+                                     "gone into fma", "left to ptxas"};
   if (!w->log || s->action == CONTRACT_NONE) return;
   str_printf(w->log, "%s:%u: ", w->func->name, w->c->instrs[i]->ptx_line);
   ptx_print_instr(w->c->instrs[i], w->log);
@@ -218,7 +236,9 @@ static bool contract_function(PtxFunc *f, uint32_t sm, Str *log, bool *changed, 
 bool ir_contract_for(PtxModule *m, uint32_t sm, Str *log, Error *err) {
   bool changed = false;
   for (uint32_t i = 0; i < m->nfuncs; i++)
-    if (!m->funcs[i]->is_declaration && !contract_function(m->funcs[i], sm ? sm : m->sm, log, &changed, err)) return false;
+    if (!m->funcs[i]->is_declaration &&
+        !contract_function(m->funcs[i], sm ? sm : m->sm, log, &changed, err))
+      return false;
   return !changed || ptx_verify(m, err);
 }
 

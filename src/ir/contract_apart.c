@@ -1,29 +1,37 @@
-// contract_apart: keeps products and additions apart that ptxas did not fuse, whatever a later pass does to the code.
+// contract_apart: keeps products and additions apart that ptxas did not fuse, whatever a later pass
+// does to the code.
 //
-// A product and an addition can only ever become one FMA if neither has a rounding mode and the value flows from one to
-// the other. Only such pairs get .rn, on one side: elsewhere a plain mul or sub allows ptxas other things that .rn
-// forbids, for example x - y > 0 becoming x > y, and (x * y) * 0.5 one scaled multiplication. So the product gets it,
-// or if it goes into a multiplication by a constant, the addition. A pair that only meets across iterations of a loop
-// which ptxas may unroll first is left alone: it may or may not be fused.
+// A product and an addition can only ever become one FMA if neither has a rounding mode and the
+// value flows from one to the other. Only such pairs get .rn, on one side: elsewhere a plain mul or
+// sub allows ptxas other things that .rn forbids, for example x - y > 0 becoming x > y, and (x * y)
+// * 0.5 one scaled multiplication. So the product gets it, or if it goes into a multiplication by a
+// constant, the addition. A pair that only meets across iterations of a loop which ptxas may unroll
+// first is left alone: it may or may not be fused.
 #include "ir/contract.h"
 
 typedef struct Flow {
   const IrCfg *c;
   ContractPlan *plan;
   Arena arena;
-  uint32_t *from, *to, ncopies;             // registers copied, in any form
-  uint32_t *at, *list;                      // the same by register, for the direction at hand
+  uint32_t *from, *to, ncopies;  // registers copied, in any form
+  uint32_t *at, *list;           // the same by register, for the direction at hand
 } Flow;
 
-typedef struct CopyRegs { uint32_t reads[8], writes[8]; uint32_t nreads, nwrites; } CopyRegs;
+typedef struct CopyRegs {
+  uint32_t reads[8], writes[8];
+  uint32_t nreads, nwrites;
+} CopyRegs;
 
 static void collect(void *ctx, PtxReg **reg, bool is_def) {
   CopyRegs *r = ctx;
   if (is_def && r->nwrites < ARRAY_LEN(r->writes)) r->writes[r->nwrites++] = (*reg)->id;
-  if (!is_def && (*reg)->type != TYPE_PRED && r->nreads < ARRAY_LEN(r->reads)) r->reads[r->nreads++] = (*reg)->id;
+  if (!is_def && (*reg)->type != TYPE_PRED && r->nreads < ARRAY_LEN(r->reads))
+    r->reads[r->nreads++] = (*reg)->id;
 }
 
-static bool is_copy(const PtxInstr *in) { return in->op == OP_MOV || in->op == OP_NEG || in->op == OP_SELP; }
+static bool is_copy(const PtxInstr *in) {
+  return in->op == OP_MOV || in->op == OP_NEG || in->op == OP_SELP;
+}
 
 static void find_copies(Flow *f) {
   for (int pass = 0; pass < 2; pass++) {
@@ -71,7 +79,8 @@ static void spread(Flow *f, bool *marked, const uint32_t *a, const uint32_t *b) 
 
 static bool is_open_addition(const Flow *f, uint32_t i) {
   const PtxInstr *in = f->c->instrs[i];
-  return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in) && f->plan->steps[i].action == CONTRACT_NONE;
+  return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in) &&
+         f->plan->steps[i].action == CONTRACT_NONE;
 }
 
 static bool reads_marked(const PtxInstr *in, const bool *marked) {
@@ -80,28 +89,40 @@ static bool reads_marked(const PtxInstr *in, const bool *marked) {
   return false;
 }
 
-// A multiplication that ptxas makes a move or a constant of, but would not with .rn. Fused or not, the sum is the same.
+// A multiplication that ptxas makes a move or a constant of, but would not with .rn. Fused or not,
+// the sum is the same.
 static bool is_trivial(const PtxInstr *in, const ContractFacts *facts) {
   uint64_t a, b;
   if (in->op != OP_MUL) return false;
-  bool ca = contract_constant(facts, &in->ops[1], &a), cb = contract_constant(facts, &in->ops[2], &b);
-  return (ca && cb) || (ca && contract_is_one(in->types[0], a)) || (cb && contract_is_one(in->types[0], b));
+  bool ca = contract_constant(facts, &in->ops[1], &a),
+       cb = contract_constant(facts, &in->ops[2], &b);
+  return (ca && cb) || (ca && contract_is_one(in->types[0], a)) ||
+         (cb && contract_is_one(in->types[0], b));
 }
 
-// The last multiplication by a constant that reads each register, by place in the order; and how many there are.
-typedef struct Scaling { uint64_t last; uint32_t count; } Scaling;
+// The last multiplication by a constant that reads each register, by place in the order; and how
+// many there are.
+typedef struct Scaling {
+  uint64_t last;
+  uint32_t count;
+} Scaling;
 
-static uint64_t place(const IrCfg *c, uint32_t i) { return (uint64_t)c->blocks[c->block_of[i]].rpo << 32 | i; }
+static uint64_t place(const IrCfg *c, uint32_t i) {
+  return (uint64_t)c->blocks[c->block_of[i]].rpo << 32 | i;
+}
 
 static bool reads_scaled(const PtxInstr *in, const ContractFacts *facts, int k) {
   uint64_t bits;
-  return in->op == OP_MUL && in->nops == 3 && in->ops[k].kind == OPD_REG && contract_constant(facts, &in->ops[3 - k], &bits);
+  return in->op == OP_MUL && in->nops == 3 && in->ops[k].kind == OPD_REG &&
+         contract_constant(facts, &in->ops[3 - k], &bits);
 }
 
 // Whether what instruction i writes to register r may be multiplied by a constant afterwards.
-static bool is_scaled_later(const IrCfg *c, const ContractFacts *facts, const Scaling *scaling, uint32_t i, uint32_t r) {
-  uint32_t own = 0;                         // x = x * 2 reads another x
-  for (int k = 1; k < 3; k++) own += reads_scaled(c->instrs[i], facts, k) && c->instrs[i]->ops[k].reg->id == r;
+static bool is_scaled_later(const IrCfg *c, const ContractFacts *facts, const Scaling *scaling,
+                            uint32_t i, uint32_t r) {
+  uint32_t own = 0;  // x = x * 2 reads another x
+  for (int k = 1; k < 3; k++)
+    own += reads_scaled(c->instrs[i], facts, k) && c->instrs[i]->ops[k].reg->id == r;
   if (scaling[r].count == own) return false;
   return scaling[r].last > place(c, i) || c->blocks[c->block_of[i]].loop != IR_NONE;
 }
@@ -109,7 +130,8 @@ static bool is_scaled_later(const IrCfg *c, const ContractFacts *facts, const Sc
 void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPlan *plan) {
   Flow f = {.c = c, .plan = plan};
   uint32_t nregs = c->func->nregs;
-  bool *added = ARENA_ARRAY(&f.arena, bool, nregs + 1), *product = ARENA_ARRAY(&f.arena, bool, nregs + 1);
+  bool *added = ARENA_ARRAY(&f.arena, bool, nregs + 1),
+       *product = ARENA_ARRAY(&f.arena, bool, nregs + 1);
   Scaling *scaling = ARENA_ARRAY(&f.arena, Scaling, nregs + 1);
   bool *added_in_loop = ARENA_ARRAY(&f.arena, bool, nregs + 1);
   bool *unrollable = contract_find_unrollable(c, facts, &f.arena);
@@ -132,15 +154,19 @@ void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPla
   spread(&f, added_in_loop, f.to, f.from);
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
-    if (plan->steps[i].action != CONTRACT_NONE || !contract_makes_product(in) || in->ops[0].kind != OPD_REG) continue;
+    if (plan->steps[i].action != CONTRACT_NONE || !contract_makes_product(in) ||
+        in->ops[0].kind != OPD_REG)
+      continue;
     uint32_t r = in->ops[0].reg->id;
     if (!added[r] || is_trivial(in, facts)) continue;
     if (!plan->steps[i].near_addition && (added_in_loop[r] || unrollable[c->block_of[i]])) continue;
-    if (in->op == OP_MUL && !is_scaled_later(c, facts, scaling, i, r)) plan->steps[i].action = CONTRACT_EXPLICIT;
+    if (in->op == OP_MUL && !is_scaled_later(c, facts, scaling, i, r))
+      plan->steps[i].action = CONTRACT_EXPLICIT;
     else product[r] = true;
   }
   spread(&f, product, f.from, f.to);
   for (uint32_t i = 0; i < c->ninstrs; i++)
-    if (is_open_addition(&f, i) && reads_marked(c->instrs[i], product)) plan->steps[i].action = CONTRACT_EXPLICIT;
+    if (is_open_addition(&f, i) && reads_marked(c->instrs[i], product))
+      plan->steps[i].action = CONTRACT_EXPLICIT;
   arena_free(&f.arena);
 }

@@ -1,38 +1,45 @@
 // contract_plan: which mul and add instructions ptxas (CUDA 13.0) makes one FMA of.
 //
-// Found by experiment (tests/ir/contract_gen.c holds the shapes, docs/ir.md the account), the same from sm_75 to sm_120:
-//  1. Only inside one basic block, as ptxas sees blocks: straight-line code is one block, but instructions that become
-//     code with branches cut it (division, fences, calls, guarded memory accesses …: cuts_block below). A product with
-//     an immediate, a kernel parameter or a constant variable is fused in any block its value reaches unmerged.
-//  2. Only a product without guard, rounding mode or .sat, whose every use is an add or sub of the same type and .ftz
-//     without rounding mode. Moves and negations in between are looked through; dead code does not count.
-//  3. An addition takes one product. Products with a single use are placed first, in program order, first operand
-//     first; then those with several uses, of two the one with fewer. A product that is the addend of an FMA is stuck.
-//     Packed types have only the second round.
-//  4. x + x is not fused, nor a sum of two equal products with single uses. A product with +1 or -1 is a move, not a product.
+// Found by experiment (tests/ir/contract_gen.c holds the shapes, docs/ir.md the account), the same
+// from sm_75 to sm_120:
+//  1. Only inside one basic block, as ptxas sees blocks: straight-line code is one block, but
+//  instructions that become
+//     code with branches cut it (division, fences, calls, guarded memory accesses …: cuts_block
+//     below). A product with an immediate, a kernel parameter or a constant variable is fused in
+//     any block its value reaches unmerged.
+//  2. Only a product without guard, rounding mode or .sat, whose every use is an add or sub of the
+//  same type and .ftz
+//     without rounding mode. Moves and negations in between are looked through; dead code does not
+//     count.
+//  3. An addition takes one product. Products with a single use are placed first, in program order,
+//  first operand
+//     first; then those with several uses, of two the one with fewer. A product that is the addend
+//     of an FMA is stuck. Packed types have only the second round.
+//  4. x + x is not fused, nor a sum of two equal products with single uses. A product with +1 or -1
+//  is a move, not a product.
 #include "ir/contract.h"
 
 enum { NO_VALUE = UINT32_MAX };
 
-typedef struct Value {                      // what one instruction writes, where it matters to us
+typedef struct Value {  // what one instruction writes, where it matters to us
   enum { VALUE_PRODUCT, VALUE_COPY } kind;
   uint32_t instr, region;
-  uint32_t source;                          // COPY: the value copied
-  bool negated;                             // COPY: by neg
-  bool needs_ftz;                           // COPY: by neg.ftz, which is only transparent between .ftz instructions
+  uint32_t source;  // COPY: the value copied
+  bool negated;     // COPY: by neg
+  bool needs_ftz;   // COPY: by neg.ftz, which is only transparent between .ftz instructions
   // PRODUCT
-  uint32_t nuses;                           // additions that read it, through copies too
-  bool blocked;                             // some use is not a fusable addition
-  bool mobile;                              // an operand costs no register: may be fused in any block
-  uint32_t version_a, version_b;            // of the source registers when it was computed
+  uint32_t nuses;                 // additions that read it, through copies too
+  bool blocked;                   // some use is not a fusable addition
+  bool mobile;                    // an operand costs no register: may be fused in any block
+  uint32_t version_a, version_b;  // of the source registers when it was computed
 } Value;
 
 typedef struct Addition {
   uint32_t instr, region;
-  uint32_t product[2];                      // value index or NO_VALUE
+  uint32_t product[2];  // value index or NO_VALUE
   bool negated[2];
-  bool stale_a[2], stale_b[2];              // the product's sources were overwritten since
-  uint32_t fused;                           // product taken, or NO_VALUE
+  bool stale_a[2], stale_b[2];  // the product's sources were overwritten since
+  uint32_t fused;               // product taken, or NO_VALUE
   uint8_t fused_operand;
 } Addition;
 
@@ -42,17 +49,18 @@ typedef struct Planner {
   ContractPlan *plan;
   Arena arena;
   ContractFacts facts;
-  bool *dead;                               // instruction has no effect
-  uint32_t *current;                        // register -> value it holds, NO_VALUE: something else
-  uint32_t *version;                        // register -> how many writes so far
+  bool *dead;         // instruction has no effect
+  uint32_t *current;  // register -> value it holds, NO_VALUE: something else
+  uint32_t *version;  // register -> how many writes so far
   uint32_t region;
   VEC(Value) values;
   VEC(Addition) additions;
-  VEC(uint32_t) touched;                    // registers with a current value
+  VEC(uint32_t) touched;  // registers with a current value
 } Planner;
 
 static bool is_arithmetic_type(PtxType t) {
-  return t == TYPE_F32 || t == TYPE_F64 || t == TYPE_F16 || t == TYPE_F16X2 || t == TYPE_BF16 || t == TYPE_BF16X2;
+  return t == TYPE_F32 || t == TYPE_F64 || t == TYPE_F16 || t == TYPE_F16X2 || t == TYPE_BF16 ||
+         t == TYPE_BF16X2;
 }
 
 static bool has_rounding(const PtxInstr *in) {
@@ -60,18 +68,22 @@ static bool has_rounding(const PtxInstr *in) {
 }
 
 bool contract_is_candidate(const PtxInstr *in) {
-  return (in->op == OP_MUL || in->op == OP_ADD || in->op == OP_SUB) && in->ntypes == 1 && is_arithmetic_type(in->types[0]) &&
-         in->nops == 3 && !has_rounding(in);
+  return (in->op == OP_MUL || in->op == OP_ADD || in->op == OP_SUB) && in->ntypes == 1 &&
+         is_arithmetic_type(in->types[0]) && in->nops == 3 && !has_rounding(in);
 }
 
 static bool is_quick_division(const PtxInstr *in) {
-  return in->op == OP_DIV && in->ntypes == 1 && in->types[0] == TYPE_F32 && (ptx_has(in, MOD_APPROX) || ptx_has(in, MOD_FULL));
+  return in->op == OP_DIV && in->ntypes == 1 && in->types[0] == TYPE_F32 &&
+         (ptx_has(in, MOD_APPROX) || ptx_has(in, MOD_FULL));
 }
 
-// A quick division is a product with a reciprocal, and a reciprocal that keeps subnormals ends in a scaling.
+// A quick division is a product with a reciprocal, and a reciprocal that keeps subnormals ends in a
+// scaling.
 bool contract_makes_product(const PtxInstr *in) {
   if (in->op == OP_MUL) return contract_is_candidate(in);
-  if (in->op == OP_RCP) return in->ntypes == 1 && in->types[0] == TYPE_F32 && ptx_has(in, MOD_APPROX) && !ptx_has(in, MOD_FTZ);
+  if (in->op == OP_RCP)
+    return in->ntypes == 1 && in->types[0] == TYPE_F32 && ptx_has(in, MOD_APPROX) &&
+           !ptx_has(in, MOD_FTZ);
   return is_quick_division(in);
 }
 
@@ -80,13 +92,15 @@ bool contract_makes_product(const PtxInstr *in) {
 // Instructions ptxas drops when nobody reads the result.
 static bool has_no_side_effect(const PtxInstr *in) {
   if (ptx_op_family(in->op) == FAMILY_ARITH) return !ptx_has(in, MOD_CC);
-  if (in->op == OP_LD) return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_MMIO);
+  if (in->op == OP_LD)
+    return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELAXED) &&
+           !ptx_has(in, MOD_MMIO);
   return in->op == OP_CVTA || in->op == OP_ISSPACEP;
 }
 
 typedef struct Marker {
   bool *needed;
-  VEC(uint32_t) queue;                      // registers newly needed
+  VEC(uint32_t) queue;  // registers newly needed
 } Marker;
 
 static void mark_reads(void *ctx, PtxReg **reg, bool is_def) {
@@ -96,7 +110,13 @@ static void mark_reads(void *ctx, PtxReg **reg, bool is_def) {
   vec_push(&m->queue, (*reg)->id);
 }
 
-typedef struct DefList { uint32_t *count; uint32_t *list; uint32_t instr; bool any_def; bool fill; } DefList;
+typedef struct DefList {
+  uint32_t *count;
+  uint32_t *list;
+  uint32_t instr;
+  bool any_def;
+  bool fill;
+} DefList;
 
 static void list_def(void *ctx, PtxReg **reg, bool is_def) {
   DefList *d = ctx;
@@ -147,7 +167,8 @@ static bool is_variable_mask(const Planner *p, const PtxInstr *in) {
 // Instructions that become code with branches, so that what follows is another block.
 static bool cuts_block(const Planner *p, const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
-  if (in->guard && ptx_op_family(in->op) != FAMILY_ARITH && !(ptx_op_classes(in) & CLASS_ADDRESS) && in->op != OP_CREATEPOLICY)
+  if (in->guard && ptx_op_family(in->op) != FAMILY_ARITH && !(ptx_op_classes(in) & CLASS_ADDRESS) &&
+      in->op != OP_CREATEPOLICY)
     return true;
   switch (in->op) {
     case OP_DIV: return t != TYPE_U32 && !ptx_has(in, MOD_APPROX) && !ptx_has(in, MOD_FULL);
@@ -175,7 +196,8 @@ static bool cuts_block(const Planner *p, const PtxInstr *in) {
 // --- values ---
 
 static uint32_t value_of(const Planner *p, const PtxOperand *o) {
-  return o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated ? p->current[o->reg->id] : NO_VALUE;
+  return o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated ? p->current[o->reg->id]
+                                                                      : NO_VALUE;
 }
 
 static void forget(Planner *p, uint32_t reg) { p->current[reg] = NO_VALUE; }
@@ -208,30 +230,41 @@ static bool is_product(const Planner *p, const PtxInstr *in) {
   if (in->op == OP_RCP) return true;
   bool ca = contract_constant(&p->facts, &in->ops[1], &a);
   bool cb = contract_constant(&p->facts, &in->ops[2], &b);
-  if (ca && cb) return false;                                       // folded
-  return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));   // 1 / y is a reciprocal
+  if (ca && cb) return false;  // folded
+  // 1 / y is a reciprocal
+  return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));
 }
 
-// Whether PTX has words for a fused addition with this product. A division written as rcp and fma computes the same, but
-// ptxas schedules and shares it otherwise; only a constant divisor is folded in both.
+// Whether PTX has words for a fused addition with this product. A division written as rcp and fma
+// computes the same, but ptxas schedules and shares it otherwise; only a constant divisor is folded
+// in both.
 static bool is_expressible(const Planner *p, const PtxInstr *product) {
   uint64_t bits;
-  return product->op == OP_MUL || (product->op == OP_DIV && contract_constant(&p->facts, &product->ops[2], &bits));
+  return product->op == OP_MUL ||
+         (product->op == OP_DIV && contract_constant(&p->facts, &product->ops[2], &bits));
 }
 
-static bool is_addition(const PtxInstr *in) { return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in); }
+static bool is_addition(const PtxInstr *in) {
+  return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in);
+}
 
 static bool is_copy(const PtxInstr *in, bool *negated) {
-  if (in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_REG) return false;
-  if (in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector || in->ops[1].reg->vector) return false;
+  if (in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_REG)
+    return false;
+  if (in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector || in->ops[1].reg->vector)
+    return false;
   *negated = in->op == OP_NEG;
-  if (in->op == OP_NEG) return in->ntypes == 1 && is_arithmetic_type(in->types[0]) && in->types[0] != TYPE_BF16X2;
+  if (in->op == OP_NEG)
+    return in->ntypes == 1 && is_arithmetic_type(in->types[0]) && in->types[0] != TYPE_BF16X2;
   return in->op == OP_MOV;
 }
 
-static uint32_t source_version(const Planner *p, const PtxOperand *o) { return o->kind == OPD_REG ? p->version[o->reg->id] : 0; }
+static uint32_t source_version(const Planner *p, const PtxOperand *o) {
+  return o->kind == OPD_REG ? p->version[o->reg->id] : 0;
+}
 
-static bool same_operand(const PtxOperand *a, uint32_t version_a, const PtxOperand *b, uint32_t version_b) {
+static bool same_operand(const PtxOperand *a, uint32_t version_a, const PtxOperand *b,
+                         uint32_t version_b) {
   if (a->kind != b->kind || a->selector != b->selector) return false;
   return a->kind == OPD_REG ? a->reg == b->reg && version_a == version_b : a->imm == b->imm;
 }
@@ -240,32 +273,38 @@ static bool equal_products(const Planner *p, uint32_t v, uint32_t w) {
   const Value *x = &p->values.data[v], *y = &p->values.data[w];
   if (p->c->instrs[x->instr]->op != OP_MUL || p->c->instrs[y->instr]->op != OP_MUL) return false;
   const PtxOperand *a = p->c->instrs[x->instr]->ops, *b = p->c->instrs[y->instr]->ops;
-  return (same_operand(&a[1], x->version_a, &b[1], y->version_a) && same_operand(&a[2], x->version_b, &b[2], y->version_b)) ||
-         (same_operand(&a[1], x->version_a, &b[2], y->version_b) && same_operand(&a[2], x->version_b, &b[1], y->version_a));
+  return (same_operand(&a[1], x->version_a, &b[1], y->version_a) &&
+          same_operand(&a[2], x->version_b, &b[2], y->version_b)) ||
+         (same_operand(&a[1], x->version_a, &b[2], y->version_b) &&
+          same_operand(&a[2], x->version_b, &b[1], y->version_a));
 }
 
 // Fusing in another block makes both sources live longer, unless one is in the constant bank.
 static bool is_mobile(const Planner *p, const PtxInstr *in) {
   if (in->op == OP_RCP || !p->facts.once[in->ops[0].reg->id]) return false;
   uint64_t bits;
-  if (in->op == OP_DIV && !contract_constant(&p->facts, &in->ops[2], &bits)) return contract_is_banked(&p->facts, &in->ops[1]);
+  if (in->op == OP_DIV && !contract_constant(&p->facts, &in->ops[2], &bits))
+    return contract_is_banked(&p->facts, &in->ops[1]);
   return contract_is_banked(&p->facts, &in->ops[1]) || contract_is_banked(&p->facts, &in->ops[2]);
 }
 
 // Whether a product's source may have another value where the addition is.
-static bool is_stale(const Planner *p, const Value *product, const PtxOperand *source, uint32_t version) {
+static bool is_stale(const Planner *p, const Value *product, const PtxOperand *source,
+                     uint32_t version) {
   if (source->kind != OPD_REG || p->facts.once[source->reg->id]) return false;
   return product->region != p->region || p->version[source->reg->id] != version;
 }
 
 // The product behind one source of an addition, if the two could become one FMA.
-static uint32_t fusable_product(Planner *p, const PtxInstr *in, const PtxOperand *o, bool *negated) {
+static uint32_t fusable_product(Planner *p, const PtxInstr *in, const PtxOperand *o,
+                                bool *negated) {
   bool needs_ftz;
   uint32_t v = root_of(p, value_of(p, o), negated, &needs_ftz);
   if (v == NO_VALUE) return v;
   const PtxInstr *mul = p->c->instrs[p->values.data[v].instr];
   bool ftz = ptx_has(mul, MOD_FTZ);
-  if ((p->values.data[v].region == p->region || p->values.data[v].mobile) && mul->types[0] == in->types[0] && ftz == ptx_has(in, MOD_FTZ) && (!needs_ftz || ftz))
+  if ((p->values.data[v].region == p->region || p->values.data[v].mobile) &&
+      mul->types[0] == in->types[0] && ftz == ptx_has(in, MOD_FTZ) && (!needs_ftz || ftz))
     return v;
   p->values.data[v].blocked = true;
   return NO_VALUE;
@@ -286,7 +325,8 @@ static void note_addition(Planner *p, uint32_t i) {
     const PtxOperand *sources = p->c->instrs[product->instr]->ops;
     product->nuses++;
     a.stale_a[k] = is_stale(p, product, &sources[1], product->version_a);
-    a.stale_b[k] = p->c->instrs[product->instr]->nops > 2 && is_stale(p, product, &sources[2], product->version_b);
+    a.stale_b[k] = p->c->instrs[product->instr]->nops > 2 &&
+                   is_stale(p, product, &sources[2], product->version_b);
   }
   if (v != NO_VALUE || w != NO_VALUE) vec_push(&p->additions, a);
 }
@@ -295,7 +335,11 @@ static void block_reads(void *ctx, PtxReg **reg, bool is_def) {
   if (!is_def) block_value(ctx, ((Planner *)ctx)->current[(*reg)->id]);
 }
 
-typedef struct Writes { Planner *p; bool merges; uint32_t value; } Writes;
+typedef struct Writes {
+  Planner *p;
+  bool merges;
+  uint32_t value;
+} Writes;
 
 static void apply_writes(void *ctx, PtxReg **reg, bool is_def) {
   Writes *w = ctx;
@@ -318,15 +362,23 @@ static void scan_instruction(Planner *p, uint32_t i) {
   } else if (is_copy(in, &negated)) {
     uint32_t source = value_of(p, &in->ops[1]);
     if (source != NO_VALUE) {
-      vec_push(&p->values, (Value){.kind = VALUE_COPY, .instr = i, .region = p->region, .source = source, .negated = negated,
+      vec_push(&p->values, (Value){.kind = VALUE_COPY,
+                                   .instr = i,
+                                   .region = p->region,
+                                   .source = source,
+                                   .negated = negated,
                                    .needs_ftz = negated && ptx_has(in, MOD_FTZ)});
       w.value = p->values.len - 1;
     }
   } else {
     ptx_visit_regs(in, block_reads, p);
     if (is_product(p, in)) {
-      vec_push(&p->values, (Value){.kind = VALUE_PRODUCT, .instr = i, .region = p->region, .mobile = is_mobile(p, in),
-                                   .version_a = source_version(p, &in->ops[1]), .version_b = in->nops > 2 ? source_version(p, &in->ops[2]) : 0});
+      vec_push(&p->values, (Value){.kind = VALUE_PRODUCT,
+                                   .instr = i,
+                                   .region = p->region,
+                                   .mobile = is_mobile(p, in),
+                                   .version_a = source_version(p, &in->ops[1]),
+                                   .version_b = in->nops > 2 ? source_version(p, &in->ops[2]) : 0});
       w.value = p->values.len - 1;
     }
   }
@@ -334,16 +386,18 @@ static void scan_instruction(Planner *p, uint32_t i) {
   if (!p->dead[i] && cuts_block(p, in)) p->region++;
 }
 
-// The block that straight-line code goes on in: the only successor, with no other way in. A guarded ret, exit or trap
-// is a branch.
+// The block that straight-line code goes on in: the only successor, with no other way in. A guarded
+// ret, exit or trap is a branch.
 static uint32_t continuation(const IrCfg *c, uint32_t block) {
   const IrBlock *b = &c->blocks[block];
   if (b->nsucc != 1 || b->succ[0] == 0) return IR_NONE;
   const PtxInstr *last = b->end > b->first ? c->instrs[b->end - 1] : NULL;
-  if (last && last->guard && (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP)) return IR_NONE;
+  if (last && last->guard && (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP))
+    return IR_NONE;
   const IrBlock *next = &c->blocks[b->succ[0]];
   uint32_t ways = 0;
-  for (uint32_t k = 0; k < next->npred && ways < 2; k++) ways += c->blocks[next->pred[k]].rpo != IR_NONE;
+  for (uint32_t k = 0; k < next->npred && ways < 2; k++)
+    ways += c->blocks[next->pred[k]].rpo != IR_NONE;
   return ways == 1 ? b->succ[0] : IR_NONE;
 }
 
@@ -360,7 +414,8 @@ static void scan_chain(Planner *p, const IrLiveness *live, uint32_t block) {
     uint32_t r = p->touched.data[i];
     bool negated, ftz;
     uint32_t root = root_of(p, p->current[r], &negated, &ftz);
-    if (root != NO_VALUE && p->values.data[root].mobile && p->facts.once[r]) continue;    // holds it for good
+    // holds it for good
+    if (root != NO_VALUE && p->values.data[root].mobile && p->facts.once[r]) continue;
     if (out[r / 64] >> (r % 64) & 1) block_value(p, p->current[r]);
     forget(p, r);
   }
@@ -387,7 +442,7 @@ static void fuse(Planner *p, Addition *a, int k) {
   a->fused = a->product[k];
   a->fused_operand = (uint8_t)k;
   uint32_t other = a->product[1 - k];
-  if (other != NO_VALUE) p->values.data[other].blocked = true;      // it is an addend now
+  if (other != NO_VALUE) p->values.data[other].blocked = true;  // it is an addend now
 }
 
 // Whether an addition is looked at in the first round. Packed types have only the second.
@@ -406,9 +461,11 @@ static void decide(Planner *p) {
       uint32_t v = a->product[0], w = a->product[1], most = round == 1 ? 1 : UINT32_MAX;
       bool first = is_free(p, v, most), second = is_free(p, w, most);
       if (!first && !second) continue;
-      bool equal = round == 1 && v != NO_VALUE && w != NO_VALUE && is_plain_add(p->c->instrs[a->instr]) && equal_products(p, v, w);
+      bool equal = round == 1 && v != NO_VALUE && w != NO_VALUE &&
+                   is_plain_add(p->c->instrs[a->instr]) && equal_products(p, v, w);
       if (equal) p->values.data[v].blocked = p->values.data[w].blocked = true;
-      else if (first && (!second || p->values.data[v].nuses <= p->values.data[w].nuses)) fuse(p, a, 0);
+      else if (first && (!second || p->values.data[v].nuses <= p->values.data[w].nuses))
+        fuse(p, a, 0);
       else fuse(p, a, 1);
     }
 }
@@ -425,7 +482,8 @@ static void write_plan(Planner *p) {
   for (uint32_t i = 0; i < p->additions.len; i++) {
     const Addition *a = &p->additions.data[i];
     for (int k = 0; k < 2; k++)
-      if (a->product[k] != NO_VALUE && a->product[k] != a->fused) steps[p->values.data[a->product[k]].instr].near_addition = true;
+      if (a->product[k] != NO_VALUE && a->product[k] != a->fused)
+        steps[p->values.data[a->product[k]].instr].near_addition = true;
     if (a->fused == NO_VALUE) continue;
     const PtxInstr *in = c->instrs[a->instr], *mul = c->instrs[p->values.data[a->fused].instr];
     ContractStep *s = &steps[a->instr];
@@ -441,10 +499,11 @@ static void write_plan(Planner *p) {
     // ptxas negates packed bfloat16 inside the FMA, but has no PTX for it.
     uint64_t bits;
     bool const_product = mul->op == OP_MUL && (contract_constant(&p->facts, &mul->ops[1], &bits) ||
-                         contract_constant(&p->facts, &mul->ops[2], &bits));
+                                               contract_constant(&p->facts, &mul->ops[2], &bits));
     bool const_addend = contract_constant(&p->facts, &in->ops[2 - s->operand], &bits);
     if (!is_expressible(p, mul)) stuck[a->fused] = true;
-    if (in->types[0] == TYPE_BF16X2 && ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
+    if (in->types[0] == TYPE_BF16X2 &&
+        ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
       stuck[a->fused] = true;
   }
   for (uint32_t v = 0; v < p->values.len; v++) {
@@ -452,12 +511,15 @@ static void write_plan(Planner *p) {
     uint32_t root = root_of(p, v, &negated, &ftz);
     const Value *r = &p->values.data[root];
     // A division that stays for other uses would be computed twice.
-    if (left[root] && c->instrs[r->instr]->op == OP_DIV && steps[r->instr].feeds_fma) stuck[root] = true;
+    if (left[root] && c->instrs[r->instr]->op == OP_DIV && steps[r->instr].feeds_fma)
+      stuck[root] = true;
     if (stuck[root]) steps[r->instr].action = CONTRACT_LEAVE;
-    else if (!r->blocked && r->nuses && left[root] == 0) steps[p->values.data[v].instr].action = CONTRACT_DELETE;
+    else if (!r->blocked && r->nuses && left[root] == 0)
+      steps[p->values.data[v].instr].action = CONTRACT_DELETE;
   }
   for (uint32_t i = 0; i < p->additions.len; i++)
-    if (p->additions.data[i].fused != NO_VALUE && stuck[p->additions.data[i].fused]) steps[p->additions.data[i].instr].action = CONTRACT_LEAVE;
+    if (p->additions.data[i].fused != NO_VALUE && stuck[p->additions.data[i].fused])
+      steps[p->additions.data[i].instr].action = CONTRACT_LEAVE;
 }
 
 void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) {
@@ -468,7 +530,7 @@ void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) 
   p.current = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
   p.version = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
   for (uint32_t r = 0; r < nregs; r++) p.current[r] = NO_VALUE;
-  if (!debug) {                             // ptxas -g does not fuse
+  if (!debug) {  // ptxas -g does not fuse
     find_dead_code(&p);
     IrLiveness *live = liveness_without(c, p.dead);
     scan_chains(&p, live);

@@ -1,14 +1,21 @@
 // contract_unroll: loops that ptxas may unroll completely before it fuses.
 //
-// Unrolling puts what were different iterations into one block, and the code before the loop with it. Whether ptxas does
-// so depends on sizes we do not know; the contract pass leaves pairs alone that only meet across such a loop.
+// Unrolling puts what were different iterations into one block, and the code before the loop with
+// it. Whether ptxas does so depends on sizes we do not know; the contract pass leaves pairs alone
+// that only meet across such a loop.
 #include "ir/contract.h"
 
-typedef struct Counter {                    // what is known of one register
-  bool from_constant, stepped, other;       // written by mov of a constant, by add of a constant to itself, otherwise
+typedef struct Counter {  // what is known of one register
+  // written by mov of a constant, by add of a constant to itself, otherwise
+  bool from_constant, stepped, other;
 } Counter;
 
-typedef struct Scan { const IrCfg *c; const PtxInstr *in; Counter *counters; const ContractFacts *facts; } Scan;
+typedef struct Scan {
+  const IrCfg *c;
+  const PtxInstr *in;
+  Counter *counters;
+  const ContractFacts *facts;
+} Scan;
 
 static void note_def(void *ctx, PtxReg **reg, bool is_def) {
   Scan *s = ctx;
@@ -19,8 +26,11 @@ static void note_def(void *ctx, PtxReg **reg, bool is_def) {
   bool constant = contract_constant(s->facts, &in->ops[in->nops - 1], &bits);
   if (in->guard) n->other = true;
   else if (in->op == OP_MOV && in->nops == 2 && constant) n->from_constant = true;
-  else if ((in->op == OP_ADD || in->op == OP_SUB) && in->nops == 3 && constant && in->ops[1].kind == OPD_REG) n->stepped = true;
-  else if (in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_REG) n->stepped = true;   // i = next
+  else if ((in->op == OP_ADD || in->op == OP_SUB) && in->nops == 3 && constant &&
+           in->ops[1].kind == OPD_REG)
+    n->stepped = true;
+  else if (in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_REG)
+    n->stepped = true;  // i = next
   else n->other = true;
 }
 
@@ -53,7 +63,8 @@ static bool counts_to_constant(const Scan *s, const IrLoop *loop) {
       uint64_t bits;
       if (in->op != OP_SETP || in->nops < 3) continue;
       for (int o = 1; o < 3; o++) {
-        if (in->ops[o].kind != OPD_REG || !contract_constant(s->facts, &in->ops[3 - o], &bits)) continue;
+        if (in->ops[o].kind != OPD_REG || !contract_constant(s->facts, &in->ops[3 - o], &bits))
+          continue;
         const Counter *n = &s->counters[in->ops[o].reg->id];
         if (n->stepped && !n->other) return true;
       }

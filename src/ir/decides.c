@@ -1,10 +1,14 @@
 // decides: the registers that a loop goes on by.
 //
-// What its branches test is followed back inside the loop through everything it is computed from, addresses of loads among it. If these registers are at one
-// place what they were there before, and memory is too, the loop will do again what it did since then, and never end.
+// What its branches test is followed back inside the loop through everything it is computed from,
+// addresses of loads among it. If these registers are at one place what they were there before, and
+// memory is too, the loop will do again what it did since then, and never end.
 #include "ir/internal.h"
 
-typedef struct Marks { bool *decides; bool uses, changed; } Marks;
+typedef struct Marks {
+  bool *decides;
+  bool uses, changed;
+} Marks;
 
 static void ask(void *ctx, PtxReg **reg, bool is_def) {
   Marks *m = ctx;
@@ -17,21 +21,25 @@ static void mark_uses(void *ctx, PtxReg **reg, bool is_def) {
   m->decides[(*reg)->id] = m->changed = true;
 }
 
-static bool is_poll(const PtxInstr *in) { return ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE); }
+static bool is_poll(const PtxInstr *in) {
+  return ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE);
+}
 
 // Time goes on, whatever the loop does; which lanes run together is the scheduler's.
 static bool reads_time(const PtxInstr *in) {
   bool found = in->op == OP_ACTIVEMASK;
   for (unsigned k = 1; k < in->nops; k++)
-    found |= in->ops[k].kind == OPD_SREG && (in->ops[k].sreg == SREG_CLOCK || in->ops[k].sreg == SREG_CLOCK_HI || in->ops[k].sreg == SREG_CLOCK64 ||
-                                             in->ops[k].sreg == SREG_GLOBALTIMER || in->ops[k].sreg == SREG_GLOBALTIMER_LO || in->ops[k].sreg == SREG_GLOBALTIMER_HI);
+    found |= in->ops[k].kind == OPD_SREG &&
+             (in->ops[k].sreg == SREG_CLOCK || in->ops[k].sreg == SREG_CLOCK_HI ||
+              in->ops[k].sreg == SREG_CLOCK64 || in->ops[k].sreg == SREG_GLOBALTIMER ||
+              in->ops[k].sreg == SREG_GLOBALTIMER_LO || in->ops[k].sreg == SREG_GLOBALTIMER_HI);
   return found;
 }
 
 // *reads: something comes from memory. false: from what others do.
 static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
   const IrLoop *l = &c->loops[loop];
-  bool meets = false;                      // it may be that others, or it itself, change memory while it turns
+  bool meets = false;  // it may be that others, or it itself, change memory while it turns
   do {
     m->changed = false;
     for (uint32_t b = l->nblocks; b-- > 0;)
@@ -41,7 +49,10 @@ static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
         m->uses = false;
         ptx_visit_regs(in, ask, m);
         meets |= classes & (CLASS_ATOMIC | CLASS_SYNC | CLASS_ASYNC | CLASS_CALL);
-        if (m->uses && (classes & (CLASS_ATOMIC | CLASS_SYNC | CLASS_ASYNC | CLASS_CALL | CLASS_TEXTURE | CLASS_SURFACE) || (classes & CLASS_LOAD && is_poll(in)) || reads_time(in))) return false;
+        if (m->uses && (classes & (CLASS_ATOMIC | CLASS_SYNC | CLASS_ASYNC | CLASS_CALL |
+                                   CLASS_TEXTURE | CLASS_SURFACE) ||
+                        (classes & CLASS_LOAD && is_poll(in)) || reads_time(in)))
+          return false;
         *reads |= m->uses && classes & CLASS_LOAD;
         if (m->uses || classes & (CLASS_BRANCH | CLASS_RETURN)) ptx_visit_regs(in, mark_uses, m);
       }
@@ -49,7 +60,10 @@ static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
   return !*reads || !meets;
 }
 
-typedef struct Live { uint64_t *set; bool defs; } Live;
+typedef struct Live {
+  uint64_t *set;
+  bool defs;
+} Live;
 static void change_live(void *ctx, PtxReg **reg, bool is_def) {
   Live *l = ctx;
   uint64_t *word = &l->set[(*reg)->id / 64], bit = 1ull << (*reg)->id % 64;
@@ -57,7 +71,8 @@ static void change_live(void *ctx, PtxReg **reg, bool is_def) {
   if (!l->defs && !is_def) *word |= bit;
 }
 
-// What is live before an instruction: backwards from the end of its block. A write under a guard ends nothing.
+// What is live before an instruction: backwards from the end of its block. A write under a guard
+// ends nothing.
 static void live_before(const IrCfg *c, uint32_t at, const IrLiveness *all, uint64_t *set) {
   uint32_t block = c->block_of[at];
   memcpy(set, all->live_out[block], all->words * sizeof *set);
@@ -78,7 +93,9 @@ bool ir_loop_decides(const IrCfg *c, uint32_t loop, uint32_t at, Arena *arena, I
     live_before(c, at, all, live);
     d->regs = ARENA_ARRAY(arena, PtxReg *, c->func->nregs + 1);
     for (uint32_t i = 0; i < c->func->nregs; i++)
-      if (m.decides[c->func->regs[i]->id] && live[c->func->regs[i]->id / 64] >> c->func->regs[i]->id % 64 & 1) d->regs[d->n++] = c->func->regs[i];
+      if (m.decides[c->func->regs[i]->id] &&
+          live[c->func->regs[i]->id / 64] >> c->func->regs[i]->id % 64 & 1)
+        d->regs[d->n++] = c->func->regs[i];
     ir_liveness_free(all);
   }
   arena_free(&a);

@@ -1,22 +1,24 @@
 // dominators: immediate dominators and post-dominators by the semi-NCA algorithm (Georgiadis).
 //
-// Cooper, Harvey and Kennedy's iteration is simpler, but walks the whole dominator tree once per predecessor of a
-// shared exit: quadratic on the "if (bad) goto out" chains that real kernels have. Semi-NCA walks with path compression.
+// Cooper, Harvey and Kennedy's iteration is simpler, but walks the whole dominator tree once per
+// predecessor of a shared exit: quadratic on the "if (bad) goto out" chains that real kernels have.
+// Semi-NCA walks with path compression.
 //
-// Post-dominators are dominators of the reversed graph, whose entry is a virtual exit behind every block without
-// successors. A loop without exit cannot reach it; its last block in reverse post-order gets an edge to the virtual exit.
+// Post-dominators are dominators of the reversed graph, whose entry is a virtual exit behind every
+// block without successors. A loop without exit cannot reach it; its last block in reverse
+// post-order gets an edge to the virtual exit.
 #include "ir/internal.h"
 
 // Nodes 0..n-1; edges as lists cut at out_at and in_at.
 typedef struct Graph {
   uint32_t n, root;
-  uint32_t *out_at, *out;                   // successors of v: out[out_at[v] .. out_at[v + 1])
+  uint32_t *out_at, *out;  // successors of v: out[out_at[v] .. out_at[v + 1])
   uint32_t *in_at, *in;
 } Graph;
 
 typedef struct Dom {
   const Graph *g;
-  uint32_t *number;                         // node -> depth-first number, IR_NONE: unreachable
+  uint32_t *number;  // node -> depth-first number, IR_NONE: unreachable
   // all below are indexed by depth-first number
   uint32_t *node, *parent, *semi, *label, *ancestor, *idom;
   uint32_t count;
@@ -49,8 +51,8 @@ static void number_depth_first(Dom *d) {
   free(cursor);
 }
 
-// The smallest label on the path from v up to the processed part's root, compressing the path. `limit` is the lowest
-// number already linked.
+// The smallest label on the path from v up to the processed part's root, compressing the path.
+// `limit` is the lowest number already linked.
 static uint32_t eval(Dom *d, uint32_t v, uint32_t limit) {
   if (v < limit) return d->label[v];
   uint32_t top = 0;
@@ -67,12 +69,20 @@ static uint32_t eval(Dom *d, uint32_t v, uint32_t limit) {
   return d->label[v];
 }
 
-// Writes the immediate dominator of every node to idom_out; IR_NONE for the root and unreachable nodes.
+// Writes the immediate dominator of every node to idom_out; IR_NONE for the root and unreachable
+// nodes.
 static void compute(const Graph *g, uint32_t *idom_out) {
   uint32_t n = g->n;
   uint32_t *mem = mem_alloc(sizeof(uint32_t) * (8 * (size_t)n + 8));
-  Dom d = {.g = g, .number = mem, .node = mem + n, .parent = mem + 2 * n, .semi = mem + 3 * n, .label = mem + 4 * n,
-           .ancestor = mem + 5 * n, .idom = mem + 6 * n, .stack = mem + 7 * n};
+  Dom d = {.g = g,
+           .number = mem,
+           .node = mem + n,
+           .parent = mem + 2 * n,
+           .semi = mem + 3 * n,
+           .label = mem + 4 * n,
+           .ancestor = mem + 5 * n,
+           .idom = mem + 6 * n,
+           .stack = mem + 7 * n};
   number_depth_first(&d);
   for (uint32_t i = 0; i < d.count; i++) {
     d.semi[i] = d.label[i] = i;
@@ -92,11 +102,13 @@ static void compute(const Graph *g, uint32_t *idom_out) {
     while (d.idom[i] > d.semi[i]) d.idom[i] = d.idom[d.idom[i]];
   }
   for (uint32_t v = 0; v < n; v++)
-    idom_out[v] = d.number[v] == IR_NONE || d.number[v] == 0 ? IR_NONE : d.node[d.idom[d.number[v]]];
+    idom_out[v] = d.number[v] == IR_NONE || d.number[v] == 0 ? IR_NONE
+                                                             : d.node[d.idom[d.number[v]]];
   free(mem);
 }
 
-static void fill_csr(uint32_t n, const uint32_t *from, const uint32_t *to, uint32_t nedges, uint32_t *at, uint32_t *list) {
+static void fill_csr(uint32_t n, const uint32_t *from, const uint32_t *to, uint32_t nedges,
+                     uint32_t *at, uint32_t *list) {
   for (uint32_t i = 0; i < nedges; i++) at[from[i] + 1]++;
   for (uint32_t v = 0; v < n; v++) at[v + 1] += at[v];
   for (uint32_t i = 0; i < nedges; i++) list[at[from[i]]++] = to[i];
@@ -104,7 +116,8 @@ static void fill_csr(uint32_t n, const uint32_t *from, const uint32_t *to, uint3
   at[0] = 0;
 }
 
-static void graph_from_edges(Arena *a, Graph *g, const uint32_t *from, const uint32_t *to, uint32_t nedges) {
+static void graph_from_edges(Arena *a, Graph *g, const uint32_t *from, const uint32_t *to,
+                             uint32_t nedges) {
   g->out_at = ARENA_ARRAY(a, uint32_t, g->n + 2);
   g->in_at = ARENA_ARRAY(a, uint32_t, g->n + 2);
   g->out = ARENA_ARRAY(a, uint32_t, nedges + 1);
@@ -113,8 +126,8 @@ static void graph_from_edges(Arena *a, Graph *g, const uint32_t *from, const uin
   fill_csr(g->n, to, from, nedges, g->in_at, g->in);
 }
 
-// Blocks that must be joined to the virtual exit: those without successors, and one block of every region that cannot
-// reach such a block.
+// Blocks that must be joined to the virtual exit: those without successors, and one block of every
+// region that cannot reach such a block.
 static uint32_t find_exits(const IrCfg *c, Arena *a, uint32_t *exits) {
   bool *reaches = ARENA_ARRAY(a, bool, c->nblocks);
   uint32_t *stack = ARENA_ARRAY(a, uint32_t, c->nblocks + 1), n = 0;
@@ -161,13 +174,14 @@ void dominators_compute(IrCfg *c) {
     to[nedges++] = n;
   }
   Graph r = {.n = n + 1, .root = n};
-  graph_from_edges(&a, &r, to, from, nedges);      // reversed
+  graph_from_edges(&a, &r, to, from, nedges);  // reversed
   compute(&r, idom);
   for (uint32_t b = 0; b < n; b++) c->blocks[b].ipdom = idom[b] == n ? IR_NONE : idom[b];
   arena_free(&a);
 }
 
-// Both walk up the tree; a dominator comes earlier in any reverse post-order, so the walk stops early.
+// Both walk up the tree; a dominator comes earlier in any reverse post-order, so the walk stops
+// early.
 bool ir_dominates(const IrCfg *c, uint32_t a, uint32_t b) {
   if (c->blocks[a].rpo == IR_NONE || c->blocks[b].rpo == IR_NONE) return a == b;
   while (b != IR_NONE && b != a && c->blocks[b].rpo > c->blocks[a].rpo) b = c->blocks[b].idom;

@@ -1,5 +1,5 @@
-// dump: uniformity and addresses as readable text, for `warpgrind ptx --dump=uniform,provenance`. (The other analyses are
-// printed by src/cli.)
+// dump: uniformity and addresses as readable text, for `warpgrind ptx --dump=uniform,provenance`.
+// (The other analyses are printed by src/cli.)
 #include "ir/ir.h"
 
 static const char *class_of(const IrUniform *u, const PtxInstr *in) {
@@ -27,13 +27,16 @@ void ir_dump_uniform(const IrCfg *c, const IrUniform *u, Str *out) {
 }
 
 static void print_address(const IrAddress *a, Str *out) {
-  if (a->origin.kind == IR_FROM_PARAM) str_printf(out, "%s@%lld", a->origin.var->name, (long long)a->origin.offset);
+  if (a->origin.kind == IR_FROM_PARAM)
+    str_printf(out, "%s@%lld", a->origin.var->name, (long long)a->origin.offset);
   else str_add(out, a->origin.kind == IR_FROM_VAR ? a->origin.var->name : "?");
   if (!a->taken_apart) {
     str_add(out, " + ?");
     return;
   }
-  if (a->index) str_printf(out, " + %lld * %s%s", (long long)a->scale, a->index->name, a->index_bytes == 4 ? a->index_signed ? ".s32" : ".u32" : "");
+  if (a->index)
+    str_printf(out, " + %lld * %s%s", (long long)a->scale, a->index->name,
+               a->index_bytes == 4 ? a->index_signed ? ".s32" : ".u32" : "");
   if (a->offset) str_printf(out, " + %lld", (long long)a->offset);
 }
 
@@ -43,7 +46,9 @@ void ir_dump_provenance(const IrCfg *c, Str *out) {
   IrDefs *d = ir_defs_build(c);
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
-    if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) || in->space == SPACE_PARAM) continue;
+    if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) ||
+        in->space == SPACE_PARAM)
+      continue;
     for (unsigned k = 0; k < in->nops; k++) {
       if (in->ops[k].kind != OPD_ADDR) continue;
       IrAddress a = ir_address(d, p, i, &in->ops[k]);
@@ -66,10 +71,12 @@ static void print_linear(IrLinear l, Str *out) {
   }
   str_printf(out, "%lld", (long long)l.constant);
   for (unsigned i = 0; i < l.n; i++)
-    str_printf(out, " + %lld * %s%s", (long long)l.terms[i].factor, l.terms[i].reg->name, widened[l.terms[i].widened]);
+    str_printf(out, " + %lld * %s%s", (long long)l.terms[i].factor, l.terms[i].reg->name,
+               widened[l.terms[i].widened]);
 }
 
-// For each innermost loop how often it runs, and its addresses: in the first iteration, and the step.
+// For each innermost loop how often it runs, and its addresses: in the first iteration, and the
+// step.
 void ir_dump_loop_plans(const IrCfg *c, Str *out) {
   for (uint32_t l = 0; l < c->nloops; l++) {
     IrLoopPlan p;

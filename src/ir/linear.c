@@ -1,29 +1,45 @@
-// linear: what the addresses of a loop are in each of its iterations, as sums over values at the loop's entry.
+// linear: what the addresses of a loop are in each of its iterations, as sums over values at the
+// loop's entry.
 //
-// One symbolic run through the body of an innermost loop, block by block in IrCfg.order. Every register starts as itself; what
-// additions, multiplications by constants and widenings make of it stays a sum. Where two paths meet with different sums nothing
-// is known. A register that ends an iteration as itself plus a sum of registers the loop does not write moves by that sum in each
+// One symbolic run through the body of an innermost loop, block by block in IrCfg.order. Every
+// register starts as itself; what additions, multiplications by constants and widenings make of it
+// stays a sum. Where two paths meet with different sums nothing is known. A register that ends an
+// iteration as itself plus a sum of registers the loop does not write moves by that sum in each
 // iteration; everything that depends on such registers only is then known for all iterations.
-// A register that each iteration computes anew from what the loop does not change (the address of a variable, a maximum of two bounds) has that value throughout: the plan
-// names it, for it may not be there yet when the loop is entered.
-// 32-bit sums that are widened, and addresses of 32 bits (shared memory), are taken as if they did not wrap; the plan lists them, to be tested before it is relied upon.
+// A register that each iteration computes anew from what the loop does not change (the address of a
+// variable, a maximum of two bounds) has that value throughout: the plan names it, for it may not
+// be there yet when the loop is entered. 32-bit sums that are widened, and addresses of 32 bits
+// (shared memory), are taken as if they did not wrap; the plan lists them, to be tested before it
+// is relied upon.
 #include "ir/ir.h"
 
-typedef struct Value { IrLinear sum; uint8_t bytes; } Value;        // bytes 4: modulo 2^32
-typedef struct Widening { IrLinear sum; bool is_signed; } Widening; // of this iteration
-typedef struct Use { uint32_t instr; unsigned operand; IrLinear address; } Use;
+typedef struct Value {
+  IrLinear sum;
+  uint8_t bytes;
+} Value;  // bytes 4: modulo 2^32
+typedef struct Widening {
+  IrLinear sum;
+  bool is_signed;
+} Widening;  // of this iteration
+typedef struct Use {
+  uint32_t instr;
+  unsigned operand;
+  IrLinear address;
+} Use;
 
 typedef struct Run {
   const IrCfg *c;
   const IrDefs *defs;
   const IrLoop *loop;
   Arena arena;
-  bool *inside, *written;              // by block; by register: written in the loop
-  bool *recomputed;                    // by register: see IrLoopPlan; NULL: not asked for
-  Value **out;                         // by block: registers at its end
+  bool *inside, *written;  // by block; by register: written in the loop
+  bool *recomputed;        // by register: see IrLoopPlan; NULL: not asked for
+  Value **out;             // by block: registers at its end
   VEC(Widening) widenings;
   VEC(Use) uses;
-  Value at_test[2]; PtxMod comparison; bool has_test;
+  Value at_test[2];
+  PtxMod comparison;
+  bool has_test;
 } Run;
 
 static const IrLinear unknown = {.known = false};
@@ -33,17 +49,21 @@ static IrLinear number(int64_t n) { return (IrLinear){.known = true, .constant =
 IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale) {
   int64_t moved;
   if (!a.known || !b.known || __builtin_mul_overflow(b.constant, scale, &moved) ||
-      __builtin_add_overflow(a.constant, moved, &a.constant)) return unknown;
+      __builtin_add_overflow(a.constant, moved, &a.constant))
+    return unknown;
   for (unsigned i = 0; i < b.n; i++) {
     unsigned k = 0;
-    while (k < a.n && (a.terms[k].reg != b.terms[i].reg || a.terms[k].widened != b.terms[i].widened)) k++;
+    while (k < a.n &&
+           (a.terms[k].reg != b.terms[i].reg || a.terms[k].widened != b.terms[i].widened))
+      k++;
     if (k == IR_LINEAR_TERMS) return unknown;
     if (k == a.n) {
       a.terms[a.n++] = b.terms[i];
       a.terms[k].factor = 0;
     }
     if (__builtin_mul_overflow(b.terms[i].factor, scale, &moved) ||
-        __builtin_add_overflow(a.terms[k].factor, moved, &a.terms[k].factor)) return unknown;
+        __builtin_add_overflow(a.terms[k].factor, moved, &a.terms[k].factor))
+      return unknown;
     if (!a.terms[k].factor) a.terms[k] = a.terms[--a.n];
   }
   return a;
@@ -79,20 +99,27 @@ static bool is_number(const Value *v, int64_t *n) {
 static Value widen(Run *r, Value v, bool is_signed) {
   Value w = {v.sum, 8};
   if (!v.sum.known) return w;
-  if (!v.sum.n) w.sum.constant = is_signed ? (int32_t)v.sum.constant : (int64_t)(uint32_t)v.sum.constant;
-  for (unsigned i = 0; i < w.sum.n; i++) w.sum.terms[i].widened = is_signed ? IR_SIGN_EXTENDED : IR_ZERO_EXTENDED;
+  if (!v.sum.n)
+    w.sum.constant = is_signed ? (int32_t)v.sum.constant : (int64_t)(uint32_t)v.sum.constant;
+  for (unsigned i = 0; i < w.sum.n; i++)
+    w.sum.terms[i].widened = is_signed ? IR_SIGN_EXTENDED : IR_ZERO_EXTENDED;
   bool plain = v.sum.n == 1 && v.sum.terms[0].factor == 1 && !v.sum.constant;
-  if (!v.sum.n || (plain && !r->written[v.sum.terms[0].reg->id])) return w;      // nothing was computed: nothing can wrap
+  // nothing was computed: nothing can wrap
+  if (!v.sum.n || (plain && !r->written[v.sum.terms[0].reg->id])) return w;
   for (unsigned i = 0; i < r->widenings.len; i++)
-    if (r->widenings.data[i].is_signed == is_signed && same(r->widenings.data[i].sum, w.sum)) return w;
+    if (r->widenings.data[i].is_signed == is_signed && same(r->widenings.data[i].sum, w.sum))
+      return w;
   vec_push(&r->widenings, (Widening){w.sum, is_signed});
   return w;
 }
 
-static Value times(Value v, int64_t factor) { return (Value){ir_linear_add(number(0), v.sum, factor), v.bytes}; }
+static Value times(Value v, int64_t factor) {
+  return (Value){ir_linear_add(number(0), v.sum, factor), v.bytes};
+}
 
 static bool is_integer(const PtxInstr *in) {
-  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && (ptx_type_size(in->types[0]) == 4 || ptx_type_size(in->types[0]) == 8) &&
+  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT &&
+         (ptx_type_size(in->types[0]) == 4 || ptx_type_size(in->types[0]) == 8) &&
          !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_CC) && !ptx_has(in, MOD_HI);
 }
 
@@ -101,7 +128,8 @@ static Value product(Run *r, const Value *now, const PtxInstr *in, uint8_t bytes
   int64_t n;
   if (!is_number(&b, &n)) {
     Value swap = a;
-    a = b, b = swap;
+    a = b;
+    b = swap;
     if (!is_number(&b, &n)) return (Value){unknown, bytes};
   }
   bool is_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED;
@@ -114,9 +142,11 @@ static Value result(Run *r, const Value *now, const PtxInstr *in) {
   uint8_t bytes = in->ntypes ? (uint8_t)ptx_type_size(in->types[0]) : 0;
   Value none = {unknown, bytes};
   switch (in->op) {
-    case OP_MOV: return in->nops == 2 && in->ops[0].kind == OPD_REG ? operand(now, &in->ops[1], bytes) : none;
+    case OP_MOV:
+      return in->nops == 2 && in->ops[0].kind == OPD_REG ? operand(now, &in->ops[1], bytes) : none;
     case OP_CVTA: return operand(now, &in->ops[1], bytes);
-    case OP_ADD: case OP_SUB: {
+    case OP_ADD:
+    case OP_SUB: {
       if (!is_integer(in)) return none;
       Value a = operand(now, &in->ops[1], bytes), b = operand(now, &in->ops[2], bytes);
       return (Value){ir_linear_add(a.sum, b.sum, in->op == OP_ADD ? 1 : -1), bytes};
@@ -133,10 +163,12 @@ static Value result(Run *r, const Value *now, const PtxInstr *in) {
       return is_number(&by, &n) && n >= 0 && n < 8 * bytes - 1 ? times(a, (int64_t)1 << n) : none;
     }
     case OP_CVT: {
-      if (in->ntypes != 2 || ptx_type_kind(in->types[0]) == KIND_FLOAT || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_has(in, MOD_SAT)) return none;
+      if (in->ntypes != 2 || ptx_type_kind(in->types[0]) == KIND_FLOAT ||
+          ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_has(in, MOD_SAT))
+        return none;
       unsigned from = ptx_type_size(in->types[1]);
       Value a = operand(now, &in->ops[1], (uint8_t)from);
-      if (a.bytes != from) return none;                // the lower part of a wider register
+      if (a.bytes != from) return none;  // the lower part of a wider register
       if (bytes == 8 && from == 4) return widen(r, a, ptx_type_kind(in->types[1]) == KIND_SIGNED);
       return bytes == from && (bytes == 4 || bytes == 8) ? a : none;
     }
@@ -144,20 +176,26 @@ static Value result(Run *r, const Value *now, const PtxInstr *in) {
   }
 }
 
-typedef struct Definition { Value *now; Value value; bool guarded, first; } Definition;
+typedef struct Definition {
+  Value *now;
+  Value value;
+  bool guarded, first;
+} Definition;
 
 static void define(void *ctx, PtxReg **reg, bool is_def) {
   Definition *d = ctx;
   if (!is_def) return;
   uint8_t bytes = (uint8_t)ptx_type_size((*reg)->type);
-  bool whole = d->first && !d->guarded && d->value.bytes == bytes;    // a cvt may write a wider register
+  // a cvt may write a wider register
+  bool whole = d->first && !d->guarded && d->value.bytes == bytes;
   d->now[(*reg)->id] = whole ? d->value : (Value){unknown, bytes};
   d->first = false;
 }
 
 static void note_addresses(Run *r, const Value *now, uint32_t i) {
   const PtxInstr *in = r->c->instrs[i];
-  if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) || in->space == SPACE_PARAM) return;
+  if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) || in->space == SPACE_PARAM)
+    return;
   for (unsigned k = 0; k < in->nops; k++) {
     const PtxOperand *o = &in->ops[k];
     if (o->kind != OPD_ADDR || !o->nlist) continue;
@@ -171,16 +209,37 @@ static void note_addresses(Run *r, const Value *now, uint32_t i) {
 // --- what is computed anew ---
 
 static bool is_pure(const PtxInstr *in) {
-  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector || ptx_has(in, MOD_CC)) return false;
+  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
+      in->ops[0].reg->vector || ptx_has(in, MOD_CC))
+    return false;
   switch (in->op) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MAD: case OP_SHL: case OP_SHR: case OP_AND: case OP_OR: case OP_XOR: case OP_CVT: case OP_MOV: case OP_CVTA: case OP_MIN: case OP_MAX: case OP_NEG: break;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_MAD:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_CVT:
+    case OP_MOV:
+    case OP_CVTA:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_NEG: break;
     default: return false;
   }
   for (unsigned k = 0; k < in->nops; k++) {
     const PtxOperand *o = &in->ops[k];
-    bool is_number = o->kind == OPD_REG && o->selector == SEL_NONE && !o->reg->vector && (ptx_type_size(o->reg->type) == 4 || ptx_type_size(o->reg->type) == 8) && o->reg->type != TYPE_PRED;
-    bool is_variable = o->kind == OPD_VAR && o->var->space != SPACE_REG && o->var->space != SPACE_PARAM;
-    bool is_fixed = o->kind == OPD_SREG && (o->sreg == SREG_TID || o->sreg == SREG_NTID || o->sreg == SREG_CTAID || o->sreg == SREG_NCTAID || o->sreg == SREG_LANEID);
+    bool is_number = o->kind == OPD_REG && o->selector == SEL_NONE && !o->reg->vector &&
+                     (ptx_type_size(o->reg->type) == 4 || ptx_type_size(o->reg->type) == 8) &&
+                     o->reg->type != TYPE_PRED;
+    bool is_variable = o->kind == OPD_VAR && o->var->space != SPACE_REG &&
+                       o->var->space != SPACE_PARAM;
+    bool is_fixed = o->kind == OPD_SREG &&
+                    (o->sreg == SREG_TID || o->sreg == SREG_NTID || o->sreg == SREG_CTAID ||
+                     o->sreg == SREG_NCTAID || o->sreg == SREG_LANEID);
     if (!is_number && !is_variable && !is_fixed && o->kind != OPD_INT) return false;
   }
   return true;
@@ -192,13 +251,18 @@ static bool is_recomputed(const Run *r, const PtxReg *reg, int depth) {
   if (r->recomputed[reg->id]) return true;
   if (!in || depth == DEEPEST || !is_pure(in)) return false;
   for (unsigned k = 1; k < in->nops; k++)
-    if (in->ops[k].kind == OPD_REG && r->written[in->ops[k].reg->id] && !is_recomputed(r, in->ops[k].reg, depth + 1)) return false;
+    if (in->ops[k].kind == OPD_REG && r->written[in->ops[k].reg->id] &&
+        !is_recomputed(r, in->ops[k].reg, depth + 1))
+      return false;
   return r->recomputed[reg->id] = true;
 }
 
 static void run_instruction(Run *r, PtxInstr *in, Value *now) {
-  Definition d = {now, in->nops && in->ops[0].kind == OPD_REG ? result(r, now, in) : (Value){unknown, 8}, in->guard != NULL, true};
-  if (r->recomputed && !d.value.sum.known && is_pure(in) && is_recomputed(r, in->ops[0].reg, 0)) d.value = of_register(in->ops[0].reg);
+  Definition d = {now,
+                  in->nops && in->ops[0].kind == OPD_REG ? result(r, now, in) : (Value){unknown, 8},
+                  in->guard != NULL, true};
+  if (r->recomputed && !d.value.sum.known && is_pure(in) && is_recomputed(r, in->ops[0].reg, 0))
+    d.value = of_register(in->ops[0].reg);
   ptx_visit_regs(in, define, &d);
 }
 
@@ -228,7 +292,8 @@ static bool find_edges(const Run *r, uint32_t *entry, uint32_t *latch) {
   return *entry != IR_NONE && *latch != IR_NONE;
 }
 
-// Registers at the beginning of a block: as they are at the loop's entry in the header, else what its predecessors agree on.
+// Registers at the beginning of a block: as they are at the loop's entry in the header, else what
+// its predecessors agree on.
 static void enter_block(const Run *r, uint32_t block, Value *now) {
   const IrBlock *b = &r->c->blocks[block];
   uint32_t n = r->c->func->nregs;
@@ -248,7 +313,8 @@ static void enter_block(const Run *r, uint32_t block, Value *now) {
   }
 }
 
-static const PtxInstr *last_write(const IrCfg *c, const IrBlock *b, const PtxReg *r, uint32_t *where) {
+static const PtxInstr *last_write(const IrCfg *c, const IrBlock *b, const PtxReg *r,
+                                  uint32_t *where) {
   for (uint32_t i = b->end; i-- > b->first;) {
     const PtxInstr *in = c->instrs[i];
     if (in->nops && in->ops[0].kind == OPD_REG && in->ops[0].reg == r) {
@@ -278,8 +344,9 @@ static PtxMod negated(PtxMod m) {
   }
 }
 
-// The branch back at the end of the latch, and the setp in the same block that decides it. The values compared are read off
-// again from the beginning of the block, because they may change behind the setp.
+// The branch back at the end of the latch, and the setp in the same block that decides it. The
+// values compared are read off again from the beginning of the block, because they may change
+// behind the setp.
 static void find_test(Run *r, uint32_t latch, Value *scratch) {
   const IrBlock *b = &r->c->blocks[latch];
   const PtxInstr *branch = r->c->instrs[b->end - 1];
@@ -287,15 +354,19 @@ static void find_test(Run *r, uint32_t latch, Value *scratch) {
   bool back_when_taken = b->succ[0] == r->loop->header;
   uint32_t at;
   const PtxInstr *test = last_write(r->c, b, branch->guard, &at);
-  if (!test || test->op != OP_SETP || test->guard || test->nops != 3 || test->ntypes != 1 || ptx_type_kind(test->types[0]) == KIND_FLOAT) return;
+  if (!test || test->op != OP_SETP || test->guard || test->nops != 3 || test->ntypes != 1 ||
+      ptx_type_kind(test->types[0]) == KIND_FLOAT)
+    return;
   uint8_t bytes = (uint8_t)ptx_type_size(test->types[0]);
   if (bytes != 4 && bytes != 8) return;
   enter_block(r, latch, scratch);
-  for (uint32_t i = b->first; i < at; i++) run_instruction(r, r->c->instrs[i], scratch);     // its widenings are known already
+  // its widenings are known already
+  for (uint32_t i = b->first; i < at; i++) run_instruction(r, r->c->instrs[i], scratch);
   bool is_signed = ptx_type_kind(test->types[0]) != KIND_UNSIGNED;
   for (int k = 0; k < 2; k++) {
     Value v = operand(scratch, &test->ops[k + 1], bytes);
-    if (bytes == 4 && test->ops[k + 1].kind == OPD_INT && !is_signed) v.sum.constant = (uint32_t)v.sum.constant;
+    if (bytes == 4 && test->ops[k + 1].kind == OPD_INT && !is_signed)
+      v.sum.constant = (uint32_t)v.sum.constant;
     r->at_test[k] = bytes == 4 ? widen(r, v, is_signed) : v;
   }
   r->comparison = comparison_of(test);
@@ -335,17 +406,20 @@ static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
   p->widened = ARENA_ARRAY(&p->arena, IrLoopWidened, r->widenings.len + 1);
   for (uint32_t i = 0; i < r->widenings.len; i++) {
     const Widening *w = &r->widenings.data[i];
-    if (!step_of(r, end, w->sum, &step)) continue;          // what uses it is unknown as well
+    if (!step_of(r, end, w->sum, &step)) continue;  // what uses it is unknown as well
     p->widened[p->nwidened++] = (IrLoopWidened){w->sum, step, w->is_signed};
   }
   for (uint32_t i = 0; i < r->uses.len; i++) {
     const Use *u = &r->uses.data[i];
-    if (step_of(r, end, u->address, &step)) p->accesses[p->naccesses++] = (IrLoopAccess){u->instr, u->operand, u->address, step};
+    if (step_of(r, end, u->address, &step))
+      p->accesses[p->naccesses++] = (IrLoopAccess){u->instr, u->operand, u->address, step};
   }
   p->counted = true;
 }
 
-bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) { return ir_loop_plan_shared(c, NULL, loop, p); }
+bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) {
+  return ir_loop_plan_shared(c, NULL, loop, p);
+}
 
 bool ir_loop_plan_shared(const IrCfg *c, const IrDefs *defs, uint32_t loop, IrLoopPlan *p) {
   *p = (IrLoopPlan){.loop = loop};
@@ -360,7 +434,8 @@ bool ir_loop_plan_shared(const IrCfg *c, const IrDefs *defs, uint32_t loop, IrLo
   for (uint32_t i = 0; i < r.loop->nblocks; i++) {
     const IrBlock *b = &c->blocks[r.loop->blocks[i]];
     r.inside[r.loop->blocks[i]] = true;
-    for (uint32_t k = b->first; k < b->end; k++) ptx_visit_regs(c->instrs[k], mark_written, r.written);
+    for (uint32_t k = b->first; k < b->end; k++)
+      ptx_visit_regs(c->instrs[k], mark_written, r.written);
   }
   if (find_edges(&r, &p->entry, &latch)) {
     for (uint32_t i = 0; i < c->norder; i++) {

@@ -1,18 +1,21 @@
 // liveness: which registers may still be read at the start and end of each block.
 //
-// One register at a time: from each block that reads it before writing it, backwards until blocks that write it. The
-// work is the size of the answer. Rows of blocks with the same answer are shared: look, do not write.
+// One register at a time: from each block that reads it before writing it, backwards until blocks
+// that write it. The work is the size of the answer. Rows of blocks with the same answer are
+// shared: look, do not write.
 #include "ir/internal.h"
 
-typedef struct Pair { uint32_t reg, block; } Pair;
+typedef struct Pair {
+  uint32_t reg, block;
+} Pair;
 typedef VEC(Pair) Pairs;
 
 typedef struct Scan {
   uint32_t block;
-  bool kills;                               // writes of the instruction at hand replace the whole register
-  uint32_t *read_in, *written_in;           // register -> block + 1 seen last
+  bool kills;                      // writes of the instruction at hand replace the whole register
+  uint32_t *read_in, *written_in;  // register -> block + 1 seen last
   Pairs reads, kills_in;
-  bool defs;                                // pass over the definitions (after the uses) of one instruction
+  bool defs;  // pass over the definitions (after the uses) of one instruction
 } Scan;
 
 static void visit(void *ctx, PtxReg **reg, bool is_def) {
@@ -30,7 +33,8 @@ static void visit(void *ctx, PtxReg **reg, bool is_def) {
 }
 
 // Turns pairs into blocks by register: list[at[r] .. at[r + 1]).
-static void group(Arena *a, const Pairs *p, uint32_t nregs, uint32_t **at_out, uint32_t **list_out) {
+static void group(Arena *a, const Pairs *p, uint32_t nregs, uint32_t **at_out,
+                  uint32_t **list_out) {
   uint32_t *at = ARENA_ARRAY(a, uint32_t, nregs + 2), *list = ARENA_ARRAY(a, uint32_t, p->len + 1);
   for (uint32_t i = 0; i < p->len; i++) at[p->data[i].reg + 2]++;
   for (uint32_t r = 1; r <= nregs; r++) at[r + 1] += at[r];
@@ -60,13 +64,14 @@ IrLiveness *liveness_without(const IrCfg *c, const bool *dead) {
   for (uint32_t b = 0; b < c->nblocks; b++) l->live_in[b] = l->live_out[b] = empty;
 
   Arena a = {0};
-  Scan s = {.read_in = ARENA_ARRAY(&a, uint32_t, f->nregs + 1), .written_in = ARENA_ARRAY(&a, uint32_t, f->nregs + 1)};
+  Scan s = {.read_in = ARENA_ARRAY(&a, uint32_t, f->nregs + 1),
+            .written_in = ARENA_ARRAY(&a, uint32_t, f->nregs + 1)};
   for (uint32_t b = 0; b < c->nblocks; b++) {
     s.block = b;
     for (uint32_t i = c->blocks[b].first; i < c->blocks[b].end; i++) {
       PtxInstr *in = c->instrs[i];
       if (dead && dead[i]) continue;
-      s.kills = !in->guard && in->op != OP_WGMMA_MMA_ASYNC;        // wgmma adds to its destination
+      s.kills = !in->guard && in->op != OP_WGMMA_MMA_ASYNC;  // wgmma adds to its destination
       s.defs = false;
       ptx_visit_regs(in, visit, &s);
       s.defs = true;
@@ -80,7 +85,8 @@ IrLiveness *liveness_without(const IrCfg *c, const bool *dead) {
   uint32_t *read_at, *read_list, *kill_at, *kill_list;
   group(&a, &s.reads, f->nregs, &read_at, &read_list);
   group(&a, &s.kills_in, f->nregs, &kill_at, &kill_list);
-  uint32_t *killed = ARENA_ARRAY(&a, uint32_t, c->nblocks), *stack = ARENA_ARRAY(&a, uint32_t, c->nblocks + 1);
+  uint32_t *killed = ARENA_ARRAY(&a, uint32_t, c->nblocks),
+           *stack = ARENA_ARRAY(&a, uint32_t, c->nblocks + 1);
   for (uint32_t r = 0; r < f->nregs; r++) {
     uint64_t bit = 1ull << (r % 64);
     uint32_t top = 0;

@@ -1,12 +1,14 @@
 // loops: natural loops (a back edge goes to a block that dominates its source) and their nesting.
 //
-// A cycle that can be entered at two places has no such block and is not a loop here; the graph is then irreducible.
+// A cycle that can be entered at two places has no such block and is not a loop here; the graph is
+// then irreducible.
 #include "ir/internal.h"
 
 typedef struct Finder {
   IrCfg *c;
-  uint32_t *outermost;                      // loop -> a loop around it found so far (with path compression)
-  uint32_t *depth_in, *depth_out;           // interval of each block in the dominator tree: constant-time dominance
+  uint32_t *outermost;  // loop -> a loop around it found so far (with path compression)
+  // interval of each block in the dominator tree: constant-time dominance
+  uint32_t *depth_in, *depth_out;
 } Finder;
 
 // Numbers the dominator tree so that a dominates b exactly if in[a] <= in[b] && out[b] <= out[a].
@@ -53,13 +55,15 @@ static uint32_t outermost_loop(Finder *f, uint32_t loop) {
   return top;
 }
 
-// Walks backwards from the latches to the header. Blocks of loops found before (they are inside) are skipped over.
+// Walks backwards from the latches to the header. Blocks of loops found before (they are inside)
+// are skipped over.
 static void collect_loop(Finder *f, uint32_t loop, uint32_t header, uint32_t *stack) {
   IrCfg *c = f->c;
   uint32_t top = 0;
   const IrBlock *h = &c->blocks[header];
   for (uint32_t i = 0; i < h->npred; i++)
-    if (c->blocks[h->pred[i]].rpo != IR_NONE && dominates(f, header, h->pred[i])) stack[top++] = h->pred[i];
+    if (c->blocks[h->pred[i]].rpo != IR_NONE && dominates(f, header, h->pred[i]))
+      stack[top++] = h->pred[i];
   while (top) {
     uint32_t b = stack[--top];
     if (c->blocks[b].loop == IR_NONE) {
@@ -88,11 +92,13 @@ void loops_find(IrCfg *c) {
   uint32_t *stack = ARENA_ARRAY(&a, uint32_t, nedges + c->nblocks);
   c->loops = ARENA_ARRAY(&c->arena, IrLoop, c->norder);
   f.outermost = ARENA_ARRAY(&a, uint32_t, c->norder);
-  for (uint32_t i = c->norder; i-- > 0;) {          // inner headers come later in the order, so they are found first
+  // inner headers come later in the order, so they are found first
+  for (uint32_t i = c->norder; i-- > 0;) {
     uint32_t b = c->order[i];
     bool is_header = false;
     for (uint32_t k = 0; k < c->blocks[b].npred && !is_header; k++)
-      is_header = c->blocks[c->blocks[b].pred[k]].rpo != IR_NONE && dominates(&f, b, c->blocks[b].pred[k]);
+      is_header = c->blocks[c->blocks[b].pred[k]].rpo != IR_NONE &&
+                  dominates(&f, b, c->blocks[b].pred[k]);
     if (!is_header) continue;
     uint32_t loop = c->nloops++;
     c->loops[loop] = (IrLoop){.header = b, .parent = IR_NONE};
@@ -102,7 +108,7 @@ void loops_find(IrCfg *c) {
   // Outer loops have higher numbers: walk down for the depth.
   for (uint32_t l = c->nloops; l-- > 0;)
     c->loops[l].depth = c->loops[l].parent == IR_NONE ? 1 : c->loops[c->loops[l].parent].depth + 1;
-  for (int pass = 0; pass < 2; pass++) {            // count, then list
+  for (int pass = 0; pass < 2; pass++) {  // count, then list
     for (uint32_t i = 0; i < c->norder; i++)
       for (uint32_t l = c->blocks[c->order[i]].loop; l != IR_NONE; l = c->loops[l].parent) {
         if (pass) c->loops[l].blocks[c->loops[l].nblocks] = c->order[i];

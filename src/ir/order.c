@@ -1,12 +1,13 @@
 // order: the reverse post-order the virtual device schedules by.
 //
-// Any reverse post-order puts a loop's header before the loop and before everything reached from it. Emitting each loop
-// whole at its header's place, inner loops likewise, therefore keeps every forward edge forward and makes loops
-// contiguous. Lanes that leave a loop early then wait behind it until the last lane has left.
+// Any reverse post-order puts a loop's header before the loop and before everything reached from
+// it. Emitting each loop whole at its header's place, inner loops likewise, therefore keeps every
+// forward edge forward and makes loops contiguous. Lanes that leave a loop early then wait behind
+// it until the last lane has left.
 #include "ir/internal.h"
 
-// Blocks that lead straight to an end of the function. Where there is a choice they come late, so that lanes which are
-// about to end do not run between lanes that go on together.
+// Blocks that lead straight to an end of the function. Where there is a choice they come late, so
+// that lanes which are about to end do not run between lanes that go on together.
 static void mark_ending(const IrCfg *c, bool *ending, uint32_t *queue) {
   uint32_t n = 0;
   for (uint32_t b = 0; b < c->nblocks; b++)
@@ -25,8 +26,8 @@ static void mark_ending(const IrCfg *c, bool *ending, uint32_t *queue) {
   }
 }
 
-// Depth-first; what is visited first comes last. Ending successors first, then branch targets, then the fall-through,
-// so that code without branches keeps its order.
+// Depth-first; what is visited first comes last. Ending successors first, then branch targets, then
+// the fall-through, so that code without branches keeps its order.
 void order_depth_first(IrCfg *c) {
   Arena a = {0};
   uint32_t n = c->nblocks, top = 0, left = n;
@@ -59,7 +60,8 @@ void order_depth_first(IrCfg *c) {
   arena_free(&a);
 }
 
-// Every loop, and the function as a whole, has a list of its own blocks and of the loops directly inside, in order.
+// Every loop, and the function as a whole, has a list of its own blocks and of the loops directly
+// inside, in order.
 void order_by_loops(IrCfg *c) {
   if (c->nloops == 0) return;
   Arena a = {0};

@@ -1,19 +1,25 @@
 // provenance: which parameter or variable an address was computed from.
 //
-// Optimistic fixpoint over registers: every register starts as "nothing known yet" and is raised until nothing changes. A
-// register written in several places joins what each of them gives. An address keeps the object of its pointer operand
-// through additions of integers, conversions between address spaces and selections; scaling (mul, shl …) makes an integer of
-// anything; two pointers added, a pointer masked, a pointer loaded from memory are unknown. A 64-bit parameter may be a
-// pointer or a size: one that was converted to an address space, is declared .ptr or is an address by itself counts as a
-// pointer, and wins over one that was not.
+// Optimistic fixpoint over registers: every register starts as "nothing known yet" and is raised
+// until nothing changes. A register written in several places joins what each of them gives. An
+// address keeps the object of its pointer operand through additions of integers, conversions
+// between address spaces and selections; scaling (mul, shl …) makes an integer of anything; two
+// pointers added, a pointer masked, a pointer loaded from memory are unknown. A 64-bit parameter
+// may be a pointer or a size: one that was converted to an address space, is declared .ptr or is an
+// address by itself counts as a pointer, and wins over one that was not.
 #include "ir/ir.h"
 
 enum { MOST_ROUNDS = 64 };
 
-static const IrOrigin bottom = {.kind = IR_FROM_NOTHING}, integer = {.kind = IR_FROM_INTEGER}, unknown = {.kind = IR_FROM_UNKNOWN};
+static const IrOrigin bottom = {.kind = IR_FROM_NOTHING}, integer = {.kind = IR_FROM_INTEGER},
+                      unknown = {.kind = IR_FROM_UNKNOWN};
 
-static bool same_object(IrOrigin a, IrOrigin b) { return a.kind == b.kind && a.var == b.var && a.offset == b.offset; }
-static bool equal(IrOrigin a, IrOrigin b) { return same_object(a, b) && a.is_pointer == b.is_pointer && a.is_null == b.is_null; }
+static bool same_object(IrOrigin a, IrOrigin b) {
+  return a.kind == b.kind && a.var == b.var && a.offset == b.offset;
+}
+static bool equal(IrOrigin a, IrOrigin b) {
+  return same_object(a, b) && a.is_pointer == b.is_pointer && a.is_null == b.is_null;
+}
 
 static IrOrigin join(IrOrigin a, IrOrigin b) {
   if (a.kind == IR_FROM_NOTHING) return b;
@@ -23,7 +29,8 @@ static IrOrigin join(IrOrigin a, IrOrigin b) {
     a.is_null &= b.is_null;
     return a;
   }
-  if (ir_is_object(a) && b.is_null) return a;      // p or nothing: whoever follows the null is outside of p's object as well
+  // p or nothing: whoever follows the null is outside of p's object as well
+  if (ir_is_object(a) && b.is_null) return a;
   if (ir_is_object(b) && a.is_null) return b;
   return unknown;
 }
@@ -34,19 +41,24 @@ static IrOrigin of_operand(const IrProvenance *p, const PtxOperand *o) {
   switch (o->kind) {
     case OPD_REG: return o->selector == SEL_NONE ? p->reg[o->reg->id] : unknown;
     case OPD_INT: return (IrOrigin){.kind = IR_FROM_INTEGER, .is_null = o->imm == 0};
-    case OPD_FLOAT: case OPD_SREG: return integer;
+    case OPD_FLOAT:
+    case OPD_SREG: return integer;
     case OPD_VAR:
-      if (o->var->space == SPACE_REG || (o->var->space == SPACE_PARAM && !ir_is_kernel_param(p->cfg->func, o))) return unknown;
+      if (o->var->space == SPACE_REG ||
+          (o->var->space == SPACE_PARAM && !ir_is_kernel_param(p->cfg->func, o)))
+        return unknown;
       return (IrOrigin){.kind = IR_FROM_VAR, .is_pointer = true, .var = o->var};
     default: return unknown;
   }
 }
 
-// Two numbers added. A parameter nobody has used as a pointer is taken for a size beside one that is.
+// Two numbers added. A parameter nobody has used as a pointer is taken for a size beside one that
+// is.
 static IrOrigin sum(IrOrigin a, IrOrigin b) {
   if (a.kind == IR_FROM_NOTHING || b.kind == IR_FROM_NOTHING) return bottom;
   a.is_null = b.is_null = false;
-  if (ir_is_object(a) && ir_is_object(b)) return a.is_pointer && !b.is_pointer ? a : b.is_pointer && !a.is_pointer ? b : unknown;
+  if (ir_is_object(a) && ir_is_object(b))
+    return a.is_pointer && !b.is_pointer ? a : b.is_pointer && !a.is_pointer ? b : unknown;
   if (a.kind == IR_FROM_UNKNOWN || b.kind == IR_FROM_UNKNOWN) return unknown;
   return ir_is_object(a) ? a : b;
 }
@@ -59,7 +71,8 @@ static IrOrigin difference(IrOrigin a, IrOrigin b) {
   return a;
 }
 
-// Bits taken out of a number: an aligned-down pointer may have left its object, a masked index is an index.
+// Bits taken out of a number: an aligned-down pointer may have left its object, a masked index is
+// an index.
 static IrOrigin masked(IrOrigin a, IrOrigin b) {
   if (a.kind == IR_FROM_NOTHING || b.kind == IR_FROM_NOTHING) return bottom;
   return a.kind == IR_FROM_INTEGER && b.kind == IR_FROM_INTEGER ? integer : unknown;
@@ -67,7 +80,9 @@ static IrOrigin masked(IrOrigin a, IrOrigin b) {
 
 // --- results ---
 
-static uint32_t result_bytes(const PtxInstr *in) { return in->ntypes ? ptx_type_size(in->types[0]) : 8; }
+static uint32_t result_bytes(const PtxInstr *in) {
+  return in->ntypes ? ptx_type_size(in->types[0]) : 8;
+}
 
 static IrOrigin of_param_load(const IrProvenance *p, const PtxInstr *in, uint32_t element) {
   const PtxOperand *a = &in->ops[1];
@@ -80,7 +95,8 @@ static IrOrigin of_param_load(const IrProvenance *p, const PtxInstr *in, uint32_
 
 static IrOrigin of_load(const IrProvenance *p, const PtxInstr *in, uint32_t element) {
   if (in->space == SPACE_PARAM) return of_param_load(p, in, element);
-  return result_bytes(in) < 8 ? integer : unknown;         // a pointer to shared memory kept in 32 bits: see ir_access_origin
+  // a pointer to shared memory kept in 32 bits: see ir_access_origin
+  return result_bytes(in) < 8 ? integer : unknown;
 }
 
 static IrOrigin of_conversion(IrOrigin from) {
@@ -91,20 +107,40 @@ static IrOrigin of_conversion(IrOrigin from) {
 static IrOrigin of_result(const IrProvenance *p, const PtxInstr *in, uint32_t element) {
 #define OPERAND(i) of_operand(p, &in->ops[i])
   switch (in->op) {
-    case OP_MOV: return in->ops[1].kind == OPD_VECTOR || in->ops[0].kind == OPD_VECTOR ? unknown : OPERAND(1);
+    case OP_MOV:
+      return in->ops[1].kind == OPD_VECTOR || in->ops[0].kind == OPD_VECTOR ? unknown : OPERAND(1);
     case OP_CVTA: return of_conversion(OPERAND(1));
-    case OP_CVT:                                            // u64 to u64 or u32 to u64 of an address keeps it
+    case OP_CVT:  // u64 to u64 or u32 to u64 of an address keeps it
       return in->ntypes == 2 && ptx_type_kind(in->types[1]) != KIND_FLOAT ? OPERAND(1) : integer;
     case OP_ADD: return sum(OPERAND(1), OPERAND(2));
     case OP_SUB: return difference(OPERAND(1), OPERAND(2));
-    case OP_MAD: case OP_MAD24: return sum(integer, OPERAND(3));
+    case OP_MAD:
+    case OP_MAD24: return sum(integer, OPERAND(3));
     case OP_SELP: return join(OPERAND(1), OPERAND(2));
-    case OP_MIN: case OP_MAX: return join(OPERAND(1), OPERAND(2));
-    case OP_AND: case OP_OR: case OP_XOR: return masked(OPERAND(1), OPERAND(2));
+    case OP_MIN:
+    case OP_MAX: return join(OPERAND(1), OPERAND(2));
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR: return masked(OPERAND(1), OPERAND(2));
     case OP_NOT: return masked(OPERAND(1), integer);
-    case OP_LD: case OP_LDU: return of_load(p, in, element);
-    case OP_MUL: case OP_MUL24: case OP_SHL: case OP_SHR: case OP_DIV: case OP_REM: case OP_ABS: case OP_NEG: case OP_POPC:
-    case OP_CLZ: case OP_BFE: case OP_BFI: case OP_BFIND: case OP_BREV: case OP_SAD: case OP_SET: return integer;
+    case OP_LD:
+    case OP_LDU: return of_load(p, in, element);
+    case OP_MUL:
+    case OP_MUL24:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_DIV:
+    case OP_REM:
+    case OP_ABS:
+    case OP_NEG:
+    case OP_POPC:
+    case OP_CLZ:
+    case OP_BFE:
+    case OP_BFI:
+    case OP_BFIND:
+    case OP_BREV:
+    case OP_SAD:
+    case OP_SET: return integer;
     default:
       if (ptx_op_classes(in) & (CLASS_CALL | CLASS_ADDRESS | CLASS_ATOMIC)) return unknown;
       return result_bytes(in) < 8 ? integer : unknown;
@@ -119,7 +155,12 @@ static bool raise(IrProvenance *p, const PtxReg *r, IrOrigin value) {
   return true;
 }
 
-typedef struct Writes { IrProvenance *p; PtxInstr *in; uint32_t element; bool changed; } Writes;
+typedef struct Writes {
+  IrProvenance *p;
+  PtxInstr *in;
+  uint32_t element;
+  bool changed;
+} Writes;
 
 static void visit(void *ctx, PtxReg **reg, bool is_def) {
   Writes *w = ctx;
@@ -141,7 +182,8 @@ IrProvenance *ir_provenance_build(const IrCfg *c) {
         changed |= w.changed;
       }
     }
-    CHECK(!changed || round < MAX(MOST_ROUNDS, 4 * (int)c->func->nregs + 8));   // the lattice has height 4
+    // the lattice has height 4
+    CHECK(!changed || round < MAX(MOST_ROUNDS, 4 * (int)c->func->nregs + 8));
   }
   return p;
 }

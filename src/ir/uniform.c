@@ -1,24 +1,29 @@
-// uniform: which registers hold the same value in all lanes of a warp, and which grow by a fixed step from lane to lane.
+// uniform: which registers hold the same value in all lanes of a warp, and which grow by a fixed
+// step from lane to lane.
 //
-// Optimistic fixpoint: everything starts uniform and is lowered until nothing changes. A branch whose condition differs
-// between lanes makes the blocks up to the place where the lanes meet again divergent; what is written there varies.
-// Lanes meet at the nearest post-dominator that comes after the whole region in IrCfg.order (see the header for what
-// that asks of the device). In irreducible graphs, in functions other than kernels, and behind calls of functions with a
-// body nothing is promised.
+// Optimistic fixpoint: everything starts uniform and is lowered until nothing changes. A branch
+// whose condition differs between lanes makes the blocks up to the place where the lanes meet again
+// divergent; what is written there varies. Lanes meet at the nearest post-dominator that comes
+// after the whole region in IrCfg.order (see the header for what that asks of the device). In
+// irreducible graphs, in functions other than kernels, and behind calls of functions with a body
+// nothing is promised.
 #include "ir/ir.h"
 
 enum { MOST_ROUNDS = 64, NOT_WRITTEN = INT32_MIN };
 
-typedef struct Value { uint8_t class; int64_t stride; } Value;      // of one operand or result
+typedef struct Value {
+  uint8_t class;
+  int64_t stride;
+} Value;  // of one operand or result
 
 typedef struct Analysis {
   const IrCfg *c;
   const IrUniformFacts *facts;
   IrUniform *u;
   Arena arena;
-  bool *split;                              // block whose branch is known to be divergent
-  uint32_t *region_join;                    // block -> join of the last region it was put into
-  uint32_t *seen, search;                   // block -> last search that saw it
+  bool *split;             // block whose branch is known to be divergent
+  uint32_t *region_join;   // block -> join of the last region it was put into
+  uint32_t *seen, search;  // block -> last search that saw it
   bool changed;
 } Analysis;
 
@@ -38,20 +43,34 @@ static Value special_register(const Analysis *a, const PtxOperand *o) {
       return o->selector == SEL_X ? affine(1) : o->selector == SEL_NONE ? varying : uniform;
     case SREG_LANEID: return a->facts->whole_block ? varying : affine(1);
     case SREG_WARPID: return a->facts->whole_block ? varying : uniform;
-    case SREG_CTAID: case SREG_NCTAID: case SREG_NTID: case SREG_NWARPID: case SREG_GRIDID: case SREG_SMID:
-    case SREG_NSMID: case SREG_DYNAMIC_SMEM_SIZE: case SREG_TOTAL_SMEM_SIZE: return uniform;
+    case SREG_CTAID:
+    case SREG_NCTAID:
+    case SREG_NTID:
+    case SREG_NWARPID:
+    case SREG_GRIDID:
+    case SREG_SMID:
+    case SREG_NSMID:
+    case SREG_DYNAMIC_SMEM_SIZE:
+    case SREG_TOTAL_SMEM_SIZE: return uniform;
     default: return varying;
   }
 }
 
 static Value operand(const Analysis *a, const PtxOperand *o) {
   switch (o->kind) {
-    case OPD_INT: case OPD_FLOAT: case OPD_FUNC: case OPD_SINK: return uniform;
+    case OPD_INT:
+    case OPD_FLOAT:
+    case OPD_FUNC:
+    case OPD_SINK: return uniform;
     case OPD_REG:
-      if (o->selector != SEL_NONE) return a->u->reg_class[o->reg->id] == IR_UNIFORM ? uniform : varying;
-      return a->u->stride[o->reg->id] == NOT_WRITTEN ? uniform : (Value){a->u->reg_class[o->reg->id], a->u->stride[o->reg->id]};
+      if (o->selector != SEL_NONE)
+        return a->u->reg_class[o->reg->id] == IR_UNIFORM ? uniform : varying;
+      return a->u->stride[o->reg->id] == NOT_WRITTEN
+                 ? uniform
+                 : (Value){a->u->reg_class[o->reg->id], a->u->stride[o->reg->id]};
     case OPD_SREG: return special_register(a, o);
-    case OPD_VAR: return o->var->space == SPACE_LOCAL ? varying : uniform;     // every lane has its own local memory
+    // every lane has its own local memory
+    case OPD_VAR: return o->var->space == SPACE_LOCAL ? varying : uniform;
     default: return varying;
   }
 }
@@ -77,7 +96,9 @@ static bool is_constant(const PtxOperand *o, int64_t *value) {
 }
 
 static bool is_plain_integer(const PtxInstr *in, unsigned size) {
-  if (in->ntypes != 1 || ptx_type_size(in->types[0]) != size || ptx_type_kind(in->types[0]) == KIND_FLOAT) return false;
+  if (in->ntypes != 1 || ptx_type_size(in->types[0]) != size ||
+      ptx_type_kind(in->types[0]) == KIND_FLOAT)
+    return false;
   return !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_CC);
 }
 
@@ -85,8 +106,11 @@ static bool is_plain_integer(const PtxInstr *in, unsigned size) {
 static Value affine_result(const Analysis *a, const PtxInstr *in) {
   unsigned size = in->ntypes ? ptx_type_size(in->types[0]) : 0;
   if ((size != 4 && size != 8) || !is_plain_integer(in, size)) return varying;
-  if (in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || ptx_type_size(in->ops[0].reg->type) != size) return varying;
-  Value x = in->nops > 1 ? operand(a, &in->ops[1]) : varying, y = in->nops > 2 ? operand(a, &in->ops[2]) : uniform;
+  if (in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
+      ptx_type_size(in->ops[0].reg->type) != size)
+    return varying;
+  Value x = in->nops > 1 ? operand(a, &in->ops[1]) : varying,
+        y = in->nops > 2 ? operand(a, &in->ops[2]) : uniform;
   Value z = in->nops > 3 ? operand(a, &in->ops[3]) : uniform;
   int64_t k;
   if (x.class == IR_VARYING || y.class == IR_VARYING || z.class == IR_VARYING) return varying;
@@ -95,47 +119,68 @@ static Value affine_result(const Analysis *a, const PtxInstr *in) {
     case OP_ADD: return affine(x.stride + y.stride);
     case OP_SUB: return affine(x.stride - y.stride);
     case OP_SHL:
-      if (x.class == IR_AFFINE && is_constant(&in->ops[2], &k) && k >= 0 && k < 31) return affine(x.stride * (1ll << k));
+      if (x.class == IR_AFFINE && is_constant(&in->ops[2], &k) && k >= 0 && k < 31)
+        return affine(x.stride * (1ll << k));
       return varying;
-    case OP_MUL: case OP_MAD:
+    case OP_MUL:
+    case OP_MAD:
       if (!ptx_has(in, MOD_LO)) return varying;
       if (in->op == OP_MUL) z = uniform;
-      if (x.class == IR_AFFINE && is_constant(&in->ops[2], &k) && k == (int32_t)k) return affine(x.stride * k + z.stride);
-      if (y.class == IR_AFFINE && is_constant(&in->ops[1], &k) && k == (int32_t)k) return affine(y.stride * k + z.stride);
+      if (x.class == IR_AFFINE && is_constant(&in->ops[2], &k) && k == (int32_t)k)
+        return affine(x.stride * k + z.stride);
+      if (y.class == IR_AFFINE && is_constant(&in->ops[1], &k) && k == (int32_t)k)
+        return affine(y.stride * k + z.stride);
       if (x.class == IR_UNIFORM && y.class == IR_UNIFORM) return affine(z.stride);
       return varying;
     default: return varying;
   }
 }
 
-// Memory that all lanes share, and for a block: that nobody writes. Parameter space also holds arguments and results of calls, which they do not.
+// Memory that all lanes share, and for a block: that nobody writes. Parameter space also holds
+// arguments and results of calls, which they do not.
 static bool is_shared_load(const Analysis *a, const PtxInstr *in) {
   if (ptx_has(in, MOD_VOLATILE)) return false;
-  if (in->space == SPACE_PARAM) return in->nops > 1 && in->ops[1].kind == OPD_ADDR && ir_is_kernel_param(a->c->func, &in->ops[1].list[0]);
+  if (in->space == SPACE_PARAM)
+    return in->nops > 1 && in->ops[1].kind == OPD_ADDR &&
+           ir_is_kernel_param(a->c->func, &in->ops[1].list[0]);
   if (a->facts->whole_block)
-    return in->space == SPACE_CONST || ptx_has(in, MOD_NC) || (in->space == SPACE_SHARED && a->facts->same_in_block && a->facts->same_in_block(a->facts->user, in));
+    return in->space == SPACE_CONST || ptx_has(in, MOD_NC) ||
+           (in->space == SPACE_SHARED && a->facts->same_in_block &&
+            a->facts->same_in_block(a->facts->user, in));
   return in->space == SPACE_GLOBAL || in->space == SPACE_SHARED || in->space == SPACE_CONST;
 }
 
 static Value result(const Analysis *a, const PtxInstr *in) {
   switch (in->op) {
-    case OP_VOTE: case OP_REDUX:            // one answer for the warp, given one mask
-      return !a->facts->whole_block && ptx_has(in, MOD_SYNC) && operand(a, &in->ops[in->nops - 1]).class == IR_UNIFORM ? uniform : varying;
+    case OP_VOTE:
+    case OP_REDUX:  // one answer for the warp, given one mask
+      return !a->facts->whole_block && ptx_has(in, MOD_SYNC) &&
+                     operand(a, &in->ops[in->nops - 1]).class == IR_UNIFORM
+                 ? uniform
+                 : varying;
     case OP_ACTIVEMASK: return a->facts->whole_block ? varying : uniform;
-    case OP_BAR: case OP_BARRIER: return a->facts->whole_block && ptx_has(in, MOD_RED) && in->nops == 3 ? uniform : varying;      // one answer for the block
+    // one answer for the block
+    case OP_BAR:
+    case OP_BARRIER:
+      return a->facts->whole_block && ptx_has(in, MOD_RED) && in->nops == 3 ? uniform : varying;
     case OP_CVTA: return all_uniform(a, in, 1) && in->space != SPACE_LOCAL ? uniform : varying;
     case OP_ISSPACEP: return all_uniform(a, in, 1) ? uniform : varying;
     case OP_LD: return is_shared_load(a, in) && all_uniform(a, in, 1) ? uniform : varying;
     default: break;
   }
   if (ptx_op_family(in->op) != FAMILY_ARITH) return varying;
-  if (ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC) return varying;    // the carry is no register
+  // the carry is no register
+  if (ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC)
+    return varying;
   return all_uniform(a, in, 1) ? uniform : affine_result(a, in);
 }
 
 // --- lowering ---
 
-typedef struct Def { Analysis *a; Value v; } Def;
+typedef struct Def {
+  Analysis *a;
+  Value v;
+} Def;
 
 static void lower(void *ctx, PtxReg **reg, bool is_def) {
   Def *d = ctx;
@@ -176,7 +221,8 @@ static bool only_ends(const IrCfg *c, uint32_t block) {
   const IrBlock *b = &c->blocks[block];
   if (b->nsucc) return false;
   for (uint32_t i = b->first; i < b->end; i++)
-    if (c->instrs[i]->guard || (c->instrs[i]->op != OP_RET && c->instrs[i]->op != OP_EXIT)) return false;
+    if (c->instrs[i]->guard || (c->instrs[i]->op != OP_RET && c->instrs[i]->op != OP_EXIT))
+      return false;
   return true;
 }
 
@@ -186,8 +232,8 @@ static void mark_divergent(Analysis *a, uint32_t block) {
   a->changed = true;
 }
 
-// Everything from the branch to the join, not through it. False: some block lies behind the join in the order, so that
-// lanes waiting there would be overtaken.
+// Everything from the branch to the join, not through it. False: some block lies behind the join in
+// the order, so that lanes waiting there would be overtaken.
 static bool flood(Analysis *a, uint32_t block, uint32_t join, uint32_t *stack, bool mark) {
   const IrCfg *c = a->c;
   uint32_t top = 0;
@@ -196,7 +242,8 @@ static bool flood(Analysis *a, uint32_t block, uint32_t join, uint32_t *stack, b
   stack[top++] = block;
   while (top && ok) {
     uint32_t b = stack[--top];
-    if (!first && join != IR_NONE && c->blocks[b].rpo > c->blocks[join].rpo && !only_ends(c, b)) ok = false;
+    if (!first && join != IR_NONE && c->blocks[b].rpo > c->blocks[join].rpo && !only_ends(c, b))
+      ok = false;
     if (!first && mark) {
       mark_divergent(a, b);
       a->region_join[b] = join;
@@ -217,13 +264,16 @@ static void split_at(Analysis *a, uint32_t block, uint32_t *stack) {
   uint32_t join = c->blocks[block].ipdom;
   if (a->split[block]) return;
   a->split[block] = true;
-  while (join != IR_NONE && c->blocks[join].rpo <= c->blocks[block].rpo) join = c->blocks[join].ipdom;
-  if (a->u->block_divergent[block] && a->region_join[block] == join) return;     // inside a region with the same end
+  while (join != IR_NONE && c->blocks[join].rpo <= c->blocks[block].rpo)
+    join = c->blocks[join].ipdom;
+  // inside a region with the same end
+  if (a->u->block_divergent[block] && a->region_join[block] == join) return;
   while (join != IR_NONE && !flood(a, block, join, stack, false)) join = c->blocks[join].ipdom;
   flood(a, block, join, stack, true);
 }
 
-// A branch with only one way on is none: the lanes of the other side are finished. They run their end without the rest.
+// A branch with only one way on is none: the lanes of the other side are finished. They run their
+// end without the rest.
 static bool branch_diverges(Analysis *a, uint32_t block) {
   const IrCfg *c = a->c;
   const IrBlock *b = &c->blocks[block];
@@ -245,7 +295,9 @@ static void split_at_calls(Analysis *a, uint32_t *stack) {
   const IrCfg *c = a->c;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
-    if (in->op != OP_CALL || (in->nops > 1 && in->ops[1].kind == OPD_FUNC && in->ops[1].func->is_declaration)) continue;
+    if (in->op != OP_CALL ||
+        (in->nops > 1 && in->ops[1].kind == OPD_FUNC && in->ops[1].func->is_declaration))
+      continue;
     mark_divergent(a, c->block_of[i]);
     flood(a, c->block_of[i], IR_NONE, stack, true);
   }
@@ -261,7 +313,10 @@ static bool is_reducible(const IrCfg *c) {
 }
 
 static void give_up(const IrCfg *c, IrUniform *u) {
-  for (uint32_t r = 0; r < c->func->nregs; r++) u->reg_class[r] = IR_VARYING, u->stride[r] = 0;
+  for (uint32_t r = 0; r < c->func->nregs; r++) {
+    u->reg_class[r] = IR_VARYING;
+    u->stride[r] = 0;
+  }
   for (uint32_t b = 0; b < c->nblocks; b++) u->block_divergent[b] = true;
 }
 
@@ -284,7 +339,7 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts) {
   a.region_join = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks);
   uint32_t *stack = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks + 1);
   for (uint32_t r = 0; r < nregs; r++) {
-    u->reg_class[r] = IR_VARYING;           // if nobody writes it
+    u->reg_class[r] = IR_VARYING;  // if nobody writes it
     u->stride[r] = 0;
   }
   for (uint32_t i = 0; i < c->ninstrs; i++) ptx_visit_regs(c->instrs[i], assume_uniform, u);
@@ -300,7 +355,7 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts) {
   }
   if (!usable || rounds == MOST_ROUNDS) give_up(c, u);
   for (uint32_t r = 0; r < nregs; r++)
-    if (u->stride[r] == NOT_WRITTEN) {      // nor where anybody gets
+    if (u->stride[r] == NOT_WRITTEN) {  // nor where anybody gets
       u->reg_class[r] = IR_VARYING;
       u->stride[r] = 0;
     }

@@ -2,8 +2,18 @@
 #include "cuda/abi.h"
 #include "session/session.h"
 
-enum { MARK = 1, UNMARK = 2, ASK = 3, BENIGN = 4, RECORD_BEGIN = 5, RECORD_END = 6,     // as in warpgrind.h
-       POOL = 100, PIECE = 101 };          // of cli/replay.c: p is memory that is dealt out in pieces; a piece of it
+// as in warpgrind.h
+enum {
+  MARK = 1,
+  UNMARK = 2,
+  ASK = 3,
+  BENIGN = 4,
+  RECORD_BEGIN = 5,
+  RECORD_END = 6,
+  // of cli/replay.c: p is memory that is dealt out in pieces; a piece of it
+  POOL = 100,
+  PIECE = 101
+};
 
 __attribute__((visibility("default"))) int wg_host_initialized(int what, const void *p, size_t n) {
   if (what == RECORD_BEGIN || what == RECORD_END) {
@@ -22,7 +32,7 @@ __attribute__((visibility("default"))) int wg_host_initialized(int what, const v
   }
   if (what == BENIGN) session_step_meant((uintptr_t)p, n);
   if (what == BENIGN || !session_wants_shadow()) return 1;
-  cuCtxSynchronize();                      // through our own table: what was asked for before has been done then
+  cuCtxSynchronize();  // through our own table: what was asked for before has been done then
   if (what == MARK || what == UNMARK) session_shadow_mark((uintptr_t)p, n, what == MARK);
   return what == ASK ? session_shadow_is_initialised((uintptr_t)p, n) : 1;
 }

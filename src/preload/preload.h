@@ -1,8 +1,9 @@
-// preload: what libcuda.so.1 does when it is loaded into a program, and where its exported functions lead.
+// preload: what libcuda.so.1 does when it is loaded into a program, and where its exported
+// functions lead.
 //
-// entry.S has one exported jump for each line of cuda/api.def; table.c has the table they jump through. Until start.c says
-// otherwise every entry leads to the virtual device (src/driver). In GPU mode it leads to the real driver's function or to
-// our wrapper of it (src/gpu).
+// entry.S has one exported jump for each line of cuda/api.def; table.c has the table they jump
+// through. Until start.c says otherwise every entry leads to the virtual device (src/driver). In
+// GPU mode it leads to the real driver's function or to our wrapper of it (src/gpu).
 #ifndef WG_PRELOAD_H
 #define WG_PRELOAD_H
 
@@ -12,15 +13,15 @@
 #include "base/base.h"
 
 // --- mode.c ---
-bool preload_on_gpu(void);                     // WARPGRIND_DEVICE=gpu in the environment
+bool preload_on_gpu(void);  // WARPGRIND_DEVICE=gpu in the environment
 
 // --- table.c ---
-extern const char *const preload_names[];      // in the order of the table
+extern const char *const preload_names[];  // in the order of the table
 extern void *preload_table[];
 extern const unsigned preload_count;
 
 // --- bind.c, the stubs of entry.S ---
-void preload_bind_later(void);                 // every entry loads the real driver when it is first called
+void preload_bind_later(void);  // every entry loads the real driver when it is first called
 
 #endif
 #endif

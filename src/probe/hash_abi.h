@@ -1,8 +1,10 @@
-// Hashes of buffers (--hash): the same numbers from the kernel that runs on a GPU (hash_kernel.cu) and from the host (session/hash.c), so that
-// runs on both can be compared.
+// Hashes of buffers (--hash): the same numbers from the kernel that runs on a GPU (hash_kernel.cu)
+// and from the host (session/hash.c), so that runs on both can be compared.
 //
-//   ordered    sum over the 8-byte words of the buffer of mix(word + (index + 1) * STEP), modulo 2^64; the last word is filled up with zeros
-//   unordered  sum over the elements of mix(element + OFFSET): the same for the same elements in any order. Bytes behind the last whole element count as one element each
+//   ordered    sum over the 8-byte words of the buffer of mix(word + (index + 1) * STEP), modulo
+//   2^64; the last word is filled up with zeros unordered  sum over the elements of mix(element +
+//   OFFSET): the same for the same elements in any order. Bytes behind the last whole element count
+//   as one element each
 //
 // Both begin at the number of bytes.
 #ifndef WG_HASH_ABI_H
@@ -27,9 +29,13 @@ WG_HASH_FUNCTION uint64_t wg_hash_mix(uint64_t x) {
   return x ^ (x >> 32);
 }
 
-WG_HASH_FUNCTION uint64_t wg_hash_ordered(uint64_t word, uint64_t index) { return wg_hash_mix(word + (index + 1) * WG_HASH_STEP); }
+WG_HASH_FUNCTION uint64_t wg_hash_ordered(uint64_t word, uint64_t index) {
+  return wg_hash_mix(word + (index + 1) * WG_HASH_STEP);
+}
 
-WG_HASH_FUNCTION uint64_t wg_hash_element(uint64_t value) { return wg_hash_mix(value + WG_HASH_OFFSET); }
+WG_HASH_FUNCTION uint64_t wg_hash_element(uint64_t value) {
+  return wg_hash_mix(value + WG_HASH_OFFSET);
+}
 
 // The elements of a whole word; 16: the half of one, the other one being the word beside it.
 WG_HASH_FUNCTION uint64_t wg_hash_elements(uint64_t w, uint32_t element) {
@@ -46,26 +52,42 @@ WG_HASH_FUNCTION uint64_t wg_hash_elements(uint64_t w, uint32_t element) {
   return wg_hash_element(w);
 }
 
-WG_HASH_FUNCTION uint64_t wg_hash_pair(uint64_t low, uint64_t high) { return wg_hash_element(low ^ wg_hash_mix(high + WG_HASH_STEP)); }
+WG_HASH_FUNCTION uint64_t wg_hash_pair(uint64_t low, uint64_t high) {
+  return wg_hash_element(low ^ wg_hash_mix(high + WG_HASH_STEP));
+}
 
-// What a kernel of hash_kernel.cu is given, by value. Buffers are cut into tiles; a block takes every gridDim-th.
+// What a kernel of hash_kernel.cu is given, by value. Buffers are cut into tiles; a block takes
+// every gridDim-th.
 enum { WG_HASH_BUFFERS = 8, WG_HASH_TILE = 16384, WG_HASH_THREADS = 256 };
 typedef struct WgHashBuffer {
   uint64_t base, bytes;
-  uint64_t tiles;                          // of all buffers up to and with this one, that are looked at
-  uint64_t table;                          // device address of a WgHashTable; 0: all of the buffer is looked at
-  uint64_t first;                          // the first tile that is looked at
-  uint32_t element;                        // bytes: 1, 2, 4, 8 or 16
-  uint32_t fresh;                          // the table holds nothing yet: all of the buffer is looked at
+  uint64_t tiles;    // of all buffers up to and with this one, that are looked at
+  uint64_t table;    // device address of a WgHashTable; 0: all of the buffer is looked at
+  uint64_t first;    // the first tile that is looked at
+  uint32_t element;  // bytes: 1, 2, 4, 8 or 16
+  uint32_t fresh;    // the table holds nothing yet: all of the buffer is looked at
 } WgHashBuffer;
-// What each tile of a buffer added to its hashes when it was last looked at, so that only tiles that may have changed are. Sums of all tiles first.
-typedef struct WgHashTable { uint64_t total[2]; } WgHashTable;     // then uint64_t[2] for each tile
+// What each tile of a buffer added to its hashes when it was last looked at, so that only tiles
+// that may have changed are. Sums of all tiles first.
+typedef struct WgHashTable {
+  uint64_t total[2];
+} WgHashTable;  // then uint64_t[2] for each tile
 typedef struct WgHashWork {
-  uint64_t scratch, result;                // device addresses of a WgHashScratch that is zero, and of a WgHashResult in memory of the host
-  uint64_t sequence;                       // written behind the result, when all of it is there
+  // device addresses of a WgHashScratch that is zero, and of a WgHashResult in memory of the host
+  uint64_t scratch, result;
+  uint64_t sequence;  // written behind the result, when all of it is there
   uint32_t count, reserved;
   WgHashBuffer buffers[WG_HASH_BUFFERS];
 } WgHashWork;
-typedef struct WgHashScratch { uint64_t sums[WG_HASH_BUFFERS][2]; uint32_t done, reserved; uint8_t pad[120]; } WgHashScratch;   // zero again when the kernel has ended
-typedef struct WgHashResult { uint64_t sums[WG_HASH_BUFFERS][2]; uint64_t sequence; uint8_t pad[120]; } WgHashResult;
+// zero again when the kernel has ended
+typedef struct WgHashScratch {
+  uint64_t sums[WG_HASH_BUFFERS][2];
+  uint32_t done, reserved;
+  uint8_t pad[120];
+} WgHashScratch;
+typedef struct WgHashResult {
+  uint64_t sums[WG_HASH_BUFFERS][2];
+  uint64_t sequence;
+  uint8_t pad[120];
+} WgHashResult;
 #endif

@@ -1,4 +1,5 @@
-// What kernels of our own share (hash_kernel.cu, inputs_kernel.cu, tools/initcheck/all_initialised_kernel.cu): compiled by clang to PTX, without any header of CUDA.
+// What kernels of our own share (hash_kernel.cu, inputs_kernel.cu,
+// tools/initcheck/all_initialised_kernel.cu): compiled by clang to PTX, without any header of CUDA.
 #ifndef WG_PROBE_KERNEL_H
 #define WG_PROBE_KERNEL_H
 
@@ -9,14 +10,20 @@
 DEVICE uint32_t thread_of_block() { return __nvvm_read_ptx_sreg_tid_x(); }
 DEVICE void barrier() { asm volatile("bar.sync 0;" ::: "memory"); }
 
-DEVICE void load16(uint64_t at, uint64_t *low, uint64_t *high) { asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*low), "=l"(*high) : "l"(at) : "memory"); }
-DEVICE void store16(uint64_t at, uint64_t low, uint64_t high) { asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high) : "memory"); }
+DEVICE void load16(uint64_t at, uint64_t *low, uint64_t *high) {
+  asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*low), "=l"(*high) : "l"(at) : "memory");
+}
+DEVICE void store16(uint64_t at, uint64_t low, uint64_t high) {
+  asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high) : "memory");
+}
 DEVICE uint64_t load8(uint64_t at) {
   uint64_t v;
   asm volatile("ld.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
   return v;
 }
-DEVICE void store8(uint64_t at, uint64_t v) { asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
+DEVICE void store8(uint64_t at, uint64_t v) {
+  asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
+}
 
 // For memory that begins anywhere, and for the end of a buffer: n of the 8 bytes, zeros behind.
 DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
@@ -32,8 +39,12 @@ DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
 DEVICE uint64_t add_lanes(uint64_t v) {
   for (int step = 16; step; step /= 2) {
     uint32_t low = (uint32_t)v, high = (uint32_t)(v >> 32), other_low, other_high;
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_low) : "r"(low), "r"(step));
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(step));
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;"
+                 : "=r"(other_low)
+                 : "r"(low), "r"(step));
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;"
+                 : "=r"(other_high)
+                 : "r"(high), "r"(step));
     v += other_low | (uint64_t)other_high << 32;
   }
   return v;

@@ -1,8 +1,9 @@
 // wg_report: a finding goes from a lane to the command.
 //
-// Every finding is counted at its site, in the device's own memory; now and then the count in the channel follows. The first one of a site also takes a slot of the ring and writes itself there in
-// full. Where the ring is full it waits for the command to make room. When the command has read nothing for a second the
-// finding is given up (WgChannel.lost) and the program goes on.
+// Every finding is counted at its site, in the device's own memory; now and then the count in the
+// channel follows. The first one of a site also takes a slot of the ring and writes itself there in
+// full. Where the ring is full it waits for the command to make room. When the command has read
+// nothing for a second the finding is given up (WgChannel.lost) and the program goes on.
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 
@@ -19,13 +20,19 @@ DEVICE int64_t take_slot(WgChannel *ch) {
       continue;
     }
     uint64_t now = device_nanoseconds();
-    if (!since || tail != seen) since = now, seen = tail;
+    if (!since || tail != seen) {
+      since = now;
+      seen = tail;
+    }
     if (now - since > PATIENCE_NS) return -1;
   }
 }
 
 // What a lane has to say; never in memory, the compiler keeps it in registers.
-typedef struct Said { uint32_t launch, site, kind, size; uint64_t address, value, extra, value1, value2, value3, extra2; } Said;
+typedef struct Said {
+  uint32_t launch, site, kind, size;
+  uint64_t address, value, extra, value1, value2, value3, extra2;
+} Said;
 
 // Word by word, so that nothing of it is on the stack: a kernel that had none would get one.
 DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) {
@@ -33,28 +40,38 @@ DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) 
   f->kind = s.kind;
   f->site = s.site;
   f->launch = s.launch;
-  f->block[0] = device_ctaid_x(), f->block[1] = device_ctaid_y(), f->block[2] = device_ctaid_z();
-  f->thread[0] = device_tid_x(), f->thread[1] = device_tid_y(), f->thread[2] = device_tid_z();
+  f->block[0] = device_ctaid_x();
+  f->block[1] = device_ctaid_y();
+  f->block[2] = device_ctaid_z();
+  f->thread[0] = device_tid_x();
+  f->thread[1] = device_tid_y();
+  f->thread[2] = device_tid_z();
   f->lanes = lanes;
   f->size = s.size;
   f->address = s.address;
-  f->value[0] = s.value, f->value[1] = s.value1, f->value[2] = s.value2, f->value[3] = s.value3;
-  f->extra[0] = s.extra, f->extra[1] = 0, f->extra[2] = s.extra2;
+  f->value[0] = s.value;
+  f->value[1] = s.value1;
+  f->value[2] = s.value2;
+  f->value[3] = s.value3;
+  f->extra[0] = s.extra;
+  f->extra[1] = 0;
+  f->extra[2] = s.extra2;
   device_fence_system();
   f->sequence = slot + 1;
-  device_fence_system();                   // the thread may trap next
+  device_fence_system();  // the thread may trap next
 }
 
 // The count in the channel follows in steps. Returns what the count was.
 DEVICE uint64_t count_lanes(const WgReports *r, uint32_t site, uint32_t lanes) {
-  uint64_t n = (uint64_t)__builtin_popcount(lanes), told = device_add64((uint64_t *)r->counts + site, n), old = told & ~WG_COUNT_DESCRIBED;
+  uint64_t n = (uint64_t)__builtin_popcount(lanes),
+           told = device_add64((uint64_t *)r->counts + site, n), old = told & ~WG_COUNT_DESCRIBED;
   uint64_t step = wg_far_count(old + n) - wg_far_count(old);
   if (step && r->far_counts) device_add64((uint64_t *)r->far_counts + site, step);
   return told;
 }
 
-// Somebody else describes the first finding of this site. Who comes right behind may run into the very fault that is being described, and end the
-// launch before it has left the device.
+// Somebody else describes the first finding of this site. Who comes right behind may run into the
+// very fault that is being described, and end the launch before it has left the device.
 DEVICE void wait_for_description(const WgReports *r, uint32_t site) {
   for (uint64_t since = device_nanoseconds(); device_nanoseconds() - since < DESCRIBED_NS;)
     if (*((volatile uint64_t *)r->counts + site) & WG_COUNT_DESCRIBED) return;
@@ -77,38 +94,50 @@ DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
   device_add32(&ch->lost, 1);
 }
 
-// Out-of-bounds, freed memory and misaligned are told apart at one site; other kinds have sites of their own.
+// Out-of-bounds, freed memory and misaligned are told apart at one site; other kinds have sites of
+// their own.
 DEVICE uint32_t number_of(uint32_t site, uint32_t kind) {
   if (site >= WG_SITE_NUMBERS) return WG_CHANNEL_SITES;
-  return site + (kind == DEVICE_KIND_USE_AFTER_FREE || kind == DEVICE_KIND_RACE_SAME_VALUE ? WG_SITE_NUMBERS : kind == DEVICE_KIND_MISALIGNED || kind == DEVICE_KIND_RACE_NO_ACQUIRE ? 2 * WG_SITE_NUMBERS : 0);
+  return site + (kind == DEVICE_KIND_USE_AFTER_FREE || kind == DEVICE_KIND_RACE_SAME_VALUE
+                     ? WG_SITE_NUMBERS
+                 : kind == DEVICE_KIND_MISALIGNED || kind == DEVICE_KIND_RACE_NO_ACQUIRE
+                     ? 2 * WG_SITE_NUMBERS
+                     : 0);
 }
 
 DEVICE void report(uint64_t channel, Said s) {
   if (!channel) return;
-  uint32_t site = s.site = number_of(s.site, s.kind), rest = device_active_lanes(), lane = device_lane();
-  for (;;) {                               // lanes that came here from different sites, one site after the other
-    uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader), same = device_ballot(rest, site == its);
+  uint32_t site = s.site = number_of(s.site, s.kind), rest = device_active_lanes(),
+           lane = device_lane();
+  for (;;) {  // lanes that came here from different sites, one site after the other
+    uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader),
+             same = device_ballot(rest, site == its);
     if (site != its) {
       rest &= ~same;
       continue;
     }
     if (lane == leader) report_lanes((const WgReports *)channel, same, s);
-    device_meet(same);                     // nobody runs into a trap while the leader still writes
+    device_meet(same);  // nobody runs into a trap while the leader still writes
     return;
   }
 }
 
-void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
-__attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value,
-                                         uint64_t extra) {
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
+               uint64_t address, uint64_t value, uint64_t extra);
+__attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint32_t site,
+                                         uint32_t kind, uint32_t size, uint64_t address,
+                                         uint64_t value, uint64_t extra) {
   report(channel, (Said){launch, site, kind, size, address, value, extra, 0, 0, 0, 0});
 }
 
 // The same with more to say: v0 to v3 are value[0] to [3], e0 and e2 extra[0] and [2].
-void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2,
-                    uint64_t v3, uint64_t e0, uint64_t e2);
-__attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0,
-                                              uint64_t v1, uint64_t v2, uint64_t v3, uint64_t e0, uint64_t e2) {
+void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
+                    uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2, uint64_t v3,
+                    uint64_t e0, uint64_t e2);
+__attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site,
+                                              uint32_t kind, uint32_t size, uint64_t address,
+                                              uint64_t v0, uint64_t v1, uint64_t v2, uint64_t v3,
+                                              uint64_t e0, uint64_t e2) {
   report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
 }
 
@@ -122,7 +151,8 @@ DEVICE void count(uint64_t channel, uint32_t site, int wait) {
   const WgReports *r = (const WgReports *)channel;
   uint32_t rest = device_active_lanes(), lane = device_lane();
   for (;;) {
-    uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader), same = device_ballot(rest, site == its);
+    uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader),
+             same = device_ballot(rest, site == its);
     if (site != its) {
       rest &= ~same;
       continue;
@@ -136,8 +166,12 @@ DEVICE void count(uint64_t channel, uint32_t site, int wait) {
 
 // Only counts; for findings that are known by their number alone.
 void wg_count(uint64_t channel, uint32_t site);
-__attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) { count(channel, site, 1); }
+__attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) {
+  count(channel, site, 1);
+}
 
 // One more of a finding that was told: the count in the channel does not follow until the end.
 void wg_count_more(uint64_t channel, uint32_t site);
-__attribute__((noinline)) void wg_count_more(uint64_t channel, uint32_t site) { count(channel, site, 0); }
+__attribute__((noinline)) void wg_count_more(uint64_t channel, uint32_t site) {
+  count(channel, site, 0);
+}

@@ -9,13 +9,17 @@ static const PtxForm form_texts[] = {
 #define FORM(op, mods, operands) {OP_##op, mods, operands},
 #include "ptx/forms.def"
 };
-static const struct { const char *name, *mods; } named_sets[] = {
+static const struct {
+  const char *name, *mods;
+} named_sets[] = {
 #define SET(name, mods) {#name, mods},
 #define FORM(op, mods, operands)
 #include "ptx/forms.def"
 };
 
-typedef struct ModSet { uint64_t bits[MOD_WORDS]; } ModSet;
+typedef struct ModSet {
+  uint64_t bits[MOD_WORDS];
+} ModSet;
 enum { NFORMS = ARRAY_LEN(form_texts), MAX_SETS = 512 };
 static Form forms[NFORMS + 1];
 static ModSet sets[MAX_SETS];
@@ -34,7 +38,8 @@ static void form_error(const char *text, const char *why) {
 static const char *add_modifier(ModSet *s, const char *p, const char *text) {
   const char *start = p++;
   while (*p && !strchr(".|{}<> ", *p)) p++;
-  unsigned m = ptx_keyword(KEYWORD_MOD, start, (uint32_t)(p - start), ptx_hash_word(start, (size_t)(p - start)), NULL);
+  unsigned m = ptx_keyword(KEYWORD_MOD, start, (uint32_t)(p - start),
+                           ptx_hash_word(start, (size_t)(p - start)), NULL);
   if (!m) form_error(text, start);
   set_add(s, m);
   return p;
@@ -45,7 +50,7 @@ static const char *add_named_set(ModSet *s, const char *p, const char *text) {
   for (size_t i = 0; i < ARRAY_LEN(named_sets); i++) {
     if (strlen(named_sets[i].name) != len || strncmp(named_sets[i].name, p, len)) continue;
     const char *q = named_sets[i].mods;
-    if (*q != '.') {   // a word without a dot: every modifier that begins with it
+    if (*q != '.') {  // a word without a dot: every modifier that begins with it
       for (unsigned m = 1; m < MOD_COUNT; m++)
         if (!strncmp(ptx_mod_name((PtxMod)m) + 1, q, strlen(q))) set_add(s, m);
     } else {
@@ -117,7 +122,10 @@ static void compile_operands(Form *f) {
       }
     }
     if (o->kind == 'x' || o->kind == 'm' || o->kind == 'l') o->want = WANT_ANY;
-    if (*p == '?') optional = true, p++;
+    if (*p == '?') {
+      optional = true;
+      p++;
+    }
     o->optional = optional;
     if (*p == ',') p++;
     while (*p == ' ') p++;
@@ -132,7 +140,7 @@ static void compile_forms(void) {
     compile_operands(f);
     PtxOp op = f->text.op;
     if (!op_end[op]) op_first[op] = (uint16_t)(i + 1);
-    CHECK(!op_end[op] || op_end[op] == i + 1);   // the forms of one opcode stand together
+    CHECK(!op_end[op] || op_end[op] == i + 1);  // the forms of one opcode stand together
     op_end[op] = (uint16_t)(i + 2);
   }
   for (unsigned op = 1; op < OP_COUNT; op++)
@@ -160,7 +168,10 @@ void form_describe(const Form *f, Str *out) {
     for (unsigned m = 1; m < MOD_COUNT; m++) {
       if (!form_set_has(f->groups[g].set, (PtxMod)m)) continue;
       if (shown) str_addc(out, '|');
-      if (shown++ == 12) { str_add(out, "…"); break; }
+      if (shown++ == 12) {
+        str_add(out, "…");
+        break;
+      }
       str_add(out, ptx_mod_name((PtxMod)m));
     }
     if (f->groups[g].optional) str_addc(out, '}');

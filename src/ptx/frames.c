@@ -1,6 +1,8 @@
-// Variables of a frame of local memory, as the debug information of unoptimised code (nvcc -G) has them: nvcc puts the arrays of a function into one variable, __local_depot0, and only
-// .debug_info tells where each of them is in it. Of DWARF that is: abbreviations, variables whose location is "the address of the frame plus a number", and the sizes of their types.
-// What does not look as expected is left out.
+// Variables of a frame of local memory, as the debug information of unoptimised code (nvcc -G) has
+// them: nvcc puts the arrays of a function into one variable, __local_depot0, and only .debug_info
+// tells where each of them is in it. Of DWARF that is: abbreviations, variables whose location is
+// "the address of the frame plus a number", and the sizes of their types. What does not look as
+// expected is left out.
 #include "base/reading.h"
 #include "ptx/ptx.h"
 
@@ -9,10 +11,20 @@
 
 // --- a section as bytes, with the names that stand for some of them ---
 
-typedef struct Named { uint64_t at; const char *name; size_t len; } Named;
-typedef struct Bytes { Str data; VEC(Named) names; } Bytes;
+typedef struct Named {
+  uint64_t at;
+  const char *name;
+  size_t len;
+} Named;
+typedef struct Bytes {
+  Str data;
+  VEC(Named) names;
+} Bytes;
 
-static bool is_word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '%'; }
+static bool is_word_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$' || c == '.' || c == '%';
+}
 
 static void add_number(Bytes *b, uint64_t v, unsigned width) {
   for (unsigned i = 0; i < width; i++) str_addc(&b->data, (char)(v >> 8 * i));
@@ -32,7 +44,9 @@ static void read_section(const char *text, Bytes *b) {
       while (is_word_char(*p)) p++;
       size_t len = (size_t)(p - start);
       if (*p == ':') p++;
-      else if (len > 2 && len < 5 && start[0] == '.' && start[1] == 'b' && start[2] >= '0' && start[2] <= '9') width = (unsigned)atoi(start + 2) / 8;
+      else if (len > 2 && len < 5 && start[0] == '.' && start[1] == 'b' && start[2] >= '0' &&
+               start[2] <= '9')
+        width = (unsigned)atoi(start + 2) / 8;
       else {
         vec_push(&b->names, (Named){b->data.len, start, len});
         uint64_t more = 0;
@@ -53,29 +67,64 @@ static Reading all_of(const Bytes *b) {
   return (Reading){start, start + b->data.len, false};
 }
 
-static uint64_t offset_in(const Bytes *b, const uint8_t *at) { return (uint64_t)(at - (const uint8_t *)b->data.data); }
+static uint64_t offset_in(const Bytes *b, const uint8_t *at) {
+  return (uint64_t)(at - (const uint8_t *)b->data.data);
+}
 
 // --- DWARF ---
 
-enum { TAG_ARRAY = 1, TAG_PARAMETER = 5, TAG_TYPEDEF = 22, TAG_POINTER = 15, TAG_SUBRANGE = 33, TAG_CONST = 38, TAG_VARIABLE = 52, TAG_VOLATILE = 53, TAG_RESTRICT = 55 };
-enum { AT_LOCATION = 2, AT_NAME = 3, AT_BYTE_SIZE = 11, AT_UPPER_BOUND = 47, AT_COUNT = 55, AT_TYPE = 73 };
+enum {
+  TAG_ARRAY = 1,
+  TAG_PARAMETER = 5,
+  TAG_TYPEDEF = 22,
+  TAG_POINTER = 15,
+  TAG_SUBRANGE = 33,
+  TAG_CONST = 38,
+  TAG_VARIABLE = 52,
+  TAG_VOLATILE = 53,
+  TAG_RESTRICT = 55
+};
+enum {
+  AT_LOCATION = 2,
+  AT_NAME = 3,
+  AT_BYTE_SIZE = 11,
+  AT_UPPER_BOUND = 47,
+  AT_COUNT = 55,
+  AT_TYPE = 73
+};
 enum { LOCATION_ADDR = 3, LOCATION_PLUS = 35 };
 
-typedef struct Entry { uint64_t offset, tag, size, type, count; const char *name; const uint8_t *location; uint64_t location_len; uint32_t parent; } Entry;      // count 0: not known
-typedef struct Debug { Bytes info, abbreviations; VEC(Entry) entries; } Debug;
+// count 0: not known
+typedef struct Entry {
+  uint64_t offset, tag, size, type, count;
+  const char *name;
+  const uint8_t *location;
+  uint64_t location_len;
+  uint32_t parent;
+} Entry;
+typedef struct Debug {
+  Bytes info, abbreviations;
+  VEC(Entry) entries;
+} Debug;
 
 // A value of the form; of blocks and strings *place is where they are, and *len how long.
-static uint64_t value(Reading *r, uint64_t form, unsigned address_bytes, const uint8_t **place, uint64_t *len) {
-  static const uint8_t sizes[] = {[5] = 2, [6] = 4, [7] = 8, [11] = 1, [12] = 1, [14] = 4, [16] = 4, [17] = 1, [18] = 2, [19] = 4, [20] = 8, [23] = 4, [32] = 8};
+static uint64_t value(Reading *r, uint64_t form, unsigned address_bytes, const uint8_t **place,
+                      uint64_t *len) {
+  static const uint8_t sizes[] = {
+      [5] = 2,  [6] = 4,  [7] = 8,  [11] = 1, [12] = 1, [14] = 4, [16] = 4,
+      [17] = 1, [18] = 2, [19] = 4, [20] = 8, [23] = 4, [32] = 8};
   *place = NULL;
   *len = 0;
   switch (form) {
     case 1: return reading_number(r, address_bytes);
     case 3: *len = reading_number(r, 2); break;
     case 4: *len = reading_number(r, 4); break;
-    case 9: case 24: *len = reading_uleb(r); break;
+    case 9:
+    case 24: *len = reading_uleb(r); break;
     case 10: *len = reading_number(r, 1); break;
-    case 13: case 15: case 21: return reading_uleb(r);
+    case 13:
+    case 15:
+    case 21: return reading_uleb(r);
     case 25: return 1;
     case 8:
       *place = r->at;
@@ -108,7 +157,8 @@ static bool find_abbreviation(Reading *a, uint64_t code, uint64_t *tag, bool *ha
   return false;
 }
 
-static bool read_entry(Debug *d, Reading *r, uint64_t unit, uint64_t abbreviations, unsigned address_bytes, uint32_t parent, bool *has_children) {
+static bool read_entry(Debug *d, Reading *r, uint64_t unit, uint64_t abbreviations,
+                       unsigned address_bytes, uint32_t parent, bool *has_children) {
   Reading a = all_of(&d->abbreviations);
   Entry e = {.offset = offset_in(&d->info, r->at), .parent = parent};
   reading_skip(&a, abbreviations);
@@ -141,7 +191,8 @@ static bool read_unit(Debug *d, Reading *r) {
   uint64_t version = reading_number(r, 2), abbreviations = reading_number(r, 4);
   unsigned address_bytes = (unsigned)reading_number(r, 1), depth = 0;
   uint32_t parents[DEEPEST + 1] = {UINT32_MAX};
-  if (r->bad || version < 2 || version > 4 || (address_bytes != 4 && address_bytes != 8)) return false;
+  if (r->bad || version < 2 || version > 4 || (address_bytes != 4 && address_bytes != 8))
+    return false;
   while (r->at < end) {
     bool has_children;
     if (read_entry(d, r, unit, abbreviations, address_bytes, parents[depth], &has_children)) {
@@ -160,7 +211,8 @@ static const Entry *entry_at(const Debug *d, uint64_t offset) {
     if (d->entries.data[middle].offset < offset) low = middle + 1;
     else high = middle;
   }
-  return low < d->entries.len && d->entries.data[low].offset == offset ? &d->entries.data[low] : NULL;
+  return low < d->entries.len && d->entries.data[low].offset == offset ? &d->entries.data[low]
+                                                                       : NULL;
 }
 
 // Bytes of a type; 0: not known.
@@ -169,13 +221,17 @@ static uint64_t type_size(const Debug *d, uint64_t offset, unsigned depth) {
   if (!e || depth > 16) return 0;
   if (e->size) return e->size;
   if (e->tag == TAG_POINTER) return 8;
-  if (e->tag == TAG_TYPEDEF || e->tag == TAG_CONST || e->tag == TAG_VOLATILE || e->tag == TAG_RESTRICT) return type_size(d, e->type, depth + 1);
+  if (e->tag == TAG_TYPEDEF || e->tag == TAG_CONST || e->tag == TAG_VOLATILE ||
+      e->tag == TAG_RESTRICT)
+    return type_size(d, e->type, depth + 1);
   if (e->tag != TAG_ARRAY) return 0;
   uint64_t size = type_size(d, e->type, depth + 1);
   uint32_t self = (uint32_t)(e - d->entries.data);
   for (uint32_t i = self + 1; i < d->entries.len && d->entries.data[i].parent != e->parent; i++) {
     const Entry *range = &d->entries.data[i];
-    if (range->parent == self && range->tag == TAG_SUBRANGE && (!range->count || __builtin_mul_overflow(size, range->count, &size))) return 0;
+    if (range->parent == self && range->tag == TAG_SUBRANGE &&
+        (!range->count || __builtin_mul_overflow(size, range->count, &size)))
+      return 0;
   }
   return size;
 }
@@ -196,23 +252,32 @@ static const PtxVar *find_frame(const PtxModule *m, const Named *n) {
   for (uint32_t f = 0; f < m->nfuncs; f++)
     for (uint32_t i = 0; i < m->funcs[f]->nlocals; i++) {
       const PtxVar *v = m->funcs[f]->locals[i];
-      if (v->space == SPACE_LOCAL && strlen(v->name) == n->len && !memcmp(v->name, n->name, n->len)) return v;
+      if (v->space == SPACE_LOCAL && strlen(v->name) == n->len && !memcmp(v->name, n->name, n->len))
+        return v;
     }
   return NULL;
 }
 
-static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_t size, const char *name) {
+static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_t size,
+                     const char *name) {
   for (uint32_t i = 0; i < m->nparts; i++) {
     PtxFramePart *o = &m->parts[i];
-    if (strcmp(o->frame, frame->name) || o->offset >= offset + size || offset >= o->offset + o->var->size) continue;
-    if (o->offset == offset) o->var->size = MAX(o->var->size, size);          // of another scope
-    else o->var->size = 0;                                                    // what is where is not clear
+    if (strcmp(o->frame, frame->name) || o->offset >= offset + size ||
+        offset >= o->offset + o->var->size)
+      continue;
+    if (o->offset == offset) o->var->size = MAX(o->var->size, size);  // of another scope
+    else o->var->size = 0;                                            // what is where is not clear
     return;
   }
   uint32_t align = frame->align;
   while (offset % align) align /= 2;
   PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
-  *v = (PtxVar){.name = arena_strdup(&m->arena, name), .space = SPACE_LOCAL, .type = TYPE_B8, .align = align, .size = size, .func = frame->func};
+  *v = (PtxVar){.name = arena_strdup(&m->arena, name),
+                .space = SPACE_LOCAL,
+                .type = TYPE_B8,
+                .align = align,
+                .size = size,
+                .func = frame->func};
   PtxFramePart *parts = ARENA_ARRAY(&m->arena, PtxFramePart, m->nparts + 1);
   if (m->nparts) memcpy(parts, m->parts, sizeof *parts * m->nparts);
   parts[m->nparts++] = (PtxFramePart){frame->name, offset, v};
@@ -222,7 +287,8 @@ static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_
 static void find_parts(PtxModule *m, const Debug *d) {
   for (uint32_t i = 0; i < d->entries.len; i++) {
     const Entry *e = &d->entries.data[i];
-    if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name) continue;
+    if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name)
+      continue;
     Reading r = {e->location, e->location + e->location_len, false};
     if (reading_number(&r, 1) != LOCATION_ADDR) continue;
     const Named *n = name_at(&d->info, offset_in(&d->info, r.at));
@@ -230,7 +296,8 @@ static void find_parts(PtxModule *m, const Debug *d) {
     reading_skip(&r, 8);
     if (!frame || reading_number(&r, 1) != LOCATION_PLUS) continue;
     uint64_t offset = reading_uleb(&r), size = type_size(d, e->type, 0);
-    if (!r.bad && r.at == r.end && size && offset < frame->size && size <= frame->size - offset) add_part(m, frame, offset, size, e->name);
+    if (!r.bad && r.at == r.end && size && offset < frame->size && size <= frame->size - offset)
+      add_part(m, frame, offset, size, e->name);
   }
 }
 
@@ -245,9 +312,10 @@ static const char *section_of(const PtxModule *m, const char *name) {
 }
 
 const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset) {
-  if (!m->debug) return NULL;              // optimised code has addresses of its own making
+  if (!m->debug) return NULL;  // optimised code has addresses of its own making
   if (!m->knows_parts) {
-    const char *info = section_of(m, ".debug_info"), *abbreviations = section_of(m, ".debug_abbrev");
+    const char *info = section_of(m, ".debug_info"),
+               *abbreviations = section_of(m, ".debug_abbrev");
     Debug d = {0};
     m->knows_parts = true;
     if (info && abbreviations) {
@@ -262,6 +330,8 @@ const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset)
     vec_free(&d.entries);
   }
   for (uint32_t i = 0; i < m->nparts; i++)
-    if (m->parts[i].offset == offset && m->parts[i].var->size && !strcmp(m->parts[i].frame, frame->name)) return m->parts[i].var;
+    if (m->parts[i].offset == offset && m->parts[i].var->size &&
+        !strcmp(m->parts[i].frame, frame->name))
+      return m->parts[i].var;
   return NULL;
 }

@@ -1,5 +1,5 @@
 // Text to tokens, and the errors that point into the text.
-#define _GNU_SOURCE   // strtod_l
+#define _GNU_SOURCE  // strtod_l
 #include <locale.h>
 #include <pthread.h>
 
@@ -7,19 +7,21 @@
 
 enum { CH_OTHER, CH_SPACE, CH_IDENT, CH_DIGIT };
 static const uint8_t char_class[256] = {
-  [' '] = CH_SPACE, ['\t'] = CH_SPACE, ['\r'] = CH_SPACE, ['\n'] = CH_SPACE, ['\f'] = CH_SPACE, ['\v'] = CH_SPACE,
-  ['a' ... 'z'] = CH_IDENT, ['A' ... 'Z'] = CH_IDENT, ['_'] = CH_IDENT, ['$'] = CH_IDENT, ['%'] = CH_IDENT,
-  ['0' ... '9'] = CH_DIGIT,
+    [' '] = CH_SPACE,  ['\t'] = CH_SPACE, ['\r'] = CH_SPACE,        ['\n'] = CH_SPACE,
+    ['\f'] = CH_SPACE, ['\v'] = CH_SPACE, ['a' ... 'z'] = CH_IDENT, ['A' ... 'Z'] = CH_IDENT,
+    ['_'] = CH_IDENT,  ['$'] = CH_IDENT,  ['%'] = CH_IDENT,         ['0' ... '9'] = CH_DIGIT,
 };
-static inline bool word_char(char c) { return char_class[(unsigned char)c] >= CH_IDENT && c != '%'; }
+static inline bool word_char(char c) {
+  return char_class[(unsigned char)c] >= CH_IDENT && c != '%';
+}
 
 static const char *line_start(const PtxModule *m, const char *at) {
   while (at > m->text && at[-1] != '\n') at--;
   return at;
 }
 
-static bool error_with_line(Error *err, const PtxModule *m, const char *start, uint32_t line, uint32_t column,
-                            const char *fmt, va_list args) {
+static bool error_with_line(Error *err, const PtxModule *m, const char *start, uint32_t line,
+                            uint32_t column, const char *fmt, va_list args) {
   char message[512];
   vsnprintf(message, sizeof message, fmt, args);
   const char *stop = m->text + m->text_len, *end = start;
@@ -33,16 +35,19 @@ static bool error_with_line(Error *err, const PtxModule *m, const char *start, u
   }
   char shown[160], pad[160];
   size_t n = 0;
-  for (size_t i = skip; i < width && n < sizeof shown - 1; i++) shown[n++] = (unsigned char)start[i] < ' ' ? ' ' : start[i];
+  for (size_t i = skip; i < width && n < sizeof shown - 1; i++)
+    shown[n++] = (unsigned char)start[i] < ' ' ? ' ' : start[i];
   shown[n] = 0;
   caret -= skip;
   if (caret > sizeof pad - 1) caret = sizeof pad - 1;
   memset(pad, ' ', caret);
   pad[caret] = 0;
-  return error_set(err, "%s:%u:%u: error: %s\n  %s\n  %s^", m->name, line, column, message, shown, pad);
+  return error_set(err, "%s:%u:%u: error: %s\n  %s\n  %s^", m->name, line, column, message, shown,
+                   pad);
 }
 
-bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column, const char *fmt, ...) {
+bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column, const char *fmt,
+                  ...) {
   const char *start = m->text, *stop = m->text + m->text_len;
   for (uint32_t i = 1; i < line && start < stop; i++) {
     const char *nl = memchr(start, '\n', (size_t)(stop - start));
@@ -75,7 +80,8 @@ static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-// number: 0[fF]hex8 | 0[dD]hex16 | 0[xX]hex | 0[bB]bin | 0oct | dec, each integer with optional U | decimal float
+// number: 0[fF]hex8 | 0[dD]hex16 | 0[xX]hex | 0[bB]bin | 0oct | dec, each integer with optional U |
+// decimal float
 static const char *lex_number(Parser *ps, Token *t, const char *p) {
   unsigned base = 10;
   const char *start = p;
@@ -97,15 +103,18 @@ static const char *lex_number(Parser *ps, Token *t, const char *p) {
       if (p - first != digits) goto bad;
       return p;
     }
-    if (c == 'x') base = 16, p += 2;
-    else if (c == 'b') base = 2, p += 2;
+    if (c == 'x') {
+      base = 16;
+      p += 2;
+    } else if (c == 'b') base = 2, p += 2;
     else base = 8;
   }
   const char *digits = p;
-  if (base == 10 || base == 8) {   // a decimal point or an exponent makes it a float
+  if (base == 10 || base == 8) {  // a decimal point or an exponent makes it a float
     const char *q = p;
     while (char_class[(unsigned char)*q] == CH_DIGIT) q++;
-    if ((*q == '.' && !(char_class[(unsigned char)q[1]] == CH_IDENT && (q[1] | 0x20) != 'e')) || (*q | 0x20) == 'e') {
+    if ((*q == '.' && !(char_class[(unsigned char)q[1]] == CH_IDENT && (q[1] | 0x20) != 'e')) ||
+        (*q | 0x20) == 'e') {
       pthread_once(&c_locale_once, make_c_locale);
       char *stop;
       double d = strtod_l(start, &stop, c_locale);
@@ -119,16 +128,23 @@ static const char *lex_number(Parser *ps, Token *t, const char *p) {
   for (;; p++) {
     unsigned d;
     if (*p >= '0' && *p <= '9') d = (unsigned)(*p - '0');
-    else if (base == 16 && (*p | 0x20) >= 'a' && (*p | 0x20) <= 'f') d = (unsigned)((*p | 0x20) - 'a') + 10;
+    else if (base == 16 && (*p | 0x20) >= 'a' && (*p | 0x20) <= 'f')
+      d = (unsigned)((*p | 0x20) - 'a') + 10;
     else break;
     if (d >= base) goto bad;
-    if (v > (UINT64_MAX - d) / base) { t->len = (uint32_t)(p - start) + 1; parse_fail(ps, t, "integer constant does not fit in 64 bits"); }
+    if (v > (UINT64_MAX - d) / base) {
+      t->len = (uint32_t)(p - start) + 1;
+      parse_fail(ps, t, "integer constant does not fit in 64 bits");
+    }
     v = v * base + d;
   }
   if (p == digits) goto bad;
   t->bits = v;
   if (v > INT64_MAX) t->number = NUM_U64;
-  if (*p == 'U' || *p == 'u') t->number = NUM_U64, p++;
+  if (*p == 'U' || *p == 'u') {
+    t->number = NUM_U64;
+    p++;
+  }
   if (!word_char(*p)) return p;
 bad:
   t->len = (uint32_t)(p - start) + 1;
@@ -139,7 +155,10 @@ bad:
 static const char *skip_blanks(Parser *ps, const char *p) {
   for (;;) {
     while (char_class[(unsigned char)*p] == CH_SPACE) {
-      if (*p == '\n') ps->line++, ps->bol = p + 1;
+      if (*p == '\n') {
+        ps->line++;
+        ps->bol = p + 1;
+      }
       p++;
     }
     if (*p == '/' && p[1] == '/') {
@@ -150,7 +169,10 @@ static const char *skip_blanks(Parser *ps, const char *p) {
       Token at = {.at = p, .line = ps->line};
       for (p += 2; !(*p == '*' && p[1] == '/'); p++) {
         if (p >= ps->end) parse_fail(ps, &at, "comment without an end");
-        if (*p == '\n') ps->line++, ps->bol = p + 1;
+        if (*p == '\n') {
+          ps->line++;
+          ps->bol = p + 1;
+        }
       }
       p += 2;
     } else if (*p == '#') {
@@ -170,7 +192,9 @@ void ptx_lex(Parser *ps) {
   t->at = p;
   t->line = ps->line;
   if (p >= ps->end) {
-    t->kind = TOK_EOF, t->len = 0, ps->p = p;
+    t->kind = TOK_EOF;
+    t->len = 0;
+    ps->p = p;
     return;
   }
   char c = *p;
@@ -185,7 +209,9 @@ void ptx_lex(Parser *ps) {
       if (k == CH_DIGIT) {
         number = number * 10 + (uint32_t)(*p - '0');
       } else {
-        prefix_end = p + 1, prefix_hash = h, number = 0;
+        prefix_end = p + 1;
+        prefix_hash = h;
+        number = 0;
       }
     }
     t->kind = TOK_IDENT;
@@ -209,7 +235,8 @@ void ptx_lex(Parser *ps) {
     uint32_t h = PTX_HASH_STEP(PTX_HASH_SEED, '.');
     for (p++;; p++) {
       if (word_char(*p)) h = PTX_HASH_STEP(h, *p);
-      else if (*p == ':' && p[1] == ':' && word_char(p[2])) h = PTX_HASH_STEP(PTX_HASH_STEP(h, ':'), ':'), p++;
+      else if (*p == ':' && p[1] == ':' && word_char(p[2]))
+        h = PTX_HASH_STEP(PTX_HASH_STEP(h, ':'), ':'), p++;
       else break;
     }
     t->kind = TOK_DOT;
@@ -233,30 +260,43 @@ void ptx_lex(Parser *ps) {
   t->kind = TOK_PUNCT;
   t->len = 1;
   t->punct = (unsigned char)c;
-  static const struct { char a, b; int punct; } pairs[] = {
-    {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE}, {'>', '=', P_GE}, {'=', '=', P_EQ}, {'!', '=', P_NE},
-    {'&', '&', P_AND}, {'|', '|', P_OR},
+  static const struct {
+    char a, b;
+    int punct;
+  } pairs[] = {
+      {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},  {'>', '=', P_GE},
+      {'=', '=', P_EQ},  {'!', '=', P_NE},  {'&', '&', P_AND}, {'|', '|', P_OR},
   };
   if (c == '<' || c == '>' || c == '=' || c == '!' || c == '&' || c == '|')
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
-      if (c == pairs[i].a && p[1] == pairs[i].b) t->punct = pairs[i].punct, t->len = 2;
+      if (c == pairs[i].a && p[1] == pairs[i].b) {
+        t->punct = pairs[i].punct;
+        t->len = 2;
+      }
   if (!c || !strchr("{}()[]<>,;:+-*/%&|^~!=?@_.", c)) parse_fail(ps, t, "unexpected character");
   ps->p = p + t->len;
 }
 
 void expect(Parser *ps, int c, const char *where) {
-  if (!accept(ps, c)) parse_fail(ps, &ps->tok, "expected '%c' %s, found %s", c, where, token_describe(ps, &ps->tok));
+  if (!accept(ps, c))
+    parse_fail(ps, &ps->tok, "expected '%c' %s, found %s", c, where, token_describe(ps, &ps->tok));
 }
 
 bool is_word(const Token *t, const char *text) {
-  return (t->kind == TOK_IDENT || t->kind == TOK_DOT) && strlen(text) == t->len && !memcmp(text, t->at, t->len);
+  return (t->kind == TOK_IDENT || t->kind == TOK_DOT) && strlen(text) == t->len &&
+         !memcmp(text, t->at, t->len);
 }
 
-bool accept_word(Parser *ps, const char *text) { return is_word(&ps->tok, text) ? (ptx_lex(ps), true) : false; }
-const char *token_text(Parser *ps, const Token *t) { return arena_strndup(ps->arena, t->at, t->len); }
+bool accept_word(Parser *ps, const char *text) {
+  return is_word(&ps->tok, text) ? (ptx_lex(ps), true) : false;
+}
+const char *token_text(Parser *ps, const Token *t) {
+  return arena_strndup(ps->arena, t->at, t->len);
+}
 
 const char *expect_ident(Parser *ps, const char *what) {
-  if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected %s, found %s", what, token_describe(ps, &ps->tok));
+  if (ps->tok.kind != TOK_IDENT)
+    parse_fail(ps, &ps->tok, "expected %s, found %s", what, token_describe(ps, &ps->tok));
   const char *s = token_text(ps, &ps->tok);
   ptx_lex(ps);
   return s;

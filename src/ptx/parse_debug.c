@@ -13,21 +13,32 @@ static uint32_t parse_u32(Parser *ps, const char *what) {
   return v;
 }
 
-// The .loc that `inlined_at` means. The place alone does not tell: two functions may have been put at the same line of a third, which is in several places itself. The compiler writes the whole
-// chain the first time, each directly behind the one it is in; later it may leave out all but the last.
-static const PtxLoc *call_site(Parser *ps, const PtxLoc *l, uint32_t file, uint32_t line, uint32_t column) {
+// The .loc that `inlined_at` means. The place alone does not tell: two functions may have been put
+// at the same line of a third, which is in several places itself. The compiler writes the whole
+// chain the first time, each directly behind the one it is in; later it may leave out all but the
+// last.
+static const PtxLoc *call_site(Parser *ps, const PtxLoc *l, uint32_t file, uint32_t line,
+                               uint32_t column) {
   uint64_t place = loc_key(file, line, column);
-  uint64_t function = l->function_label ? ((uint64_t)ptx_hash_word(l->function_label, (uint32_t)strlen(l->function_label)) << 32 | l->function_offset) * 0x9e3779b97f4a7c15ull : 0;
+  uint64_t function =
+      l->function_label
+          ? ((uint64_t)ptx_hash_word(l->function_label, (uint32_t)strlen(l->function_label)) << 32 |
+             l->function_offset) *
+                0x9e3779b97f4a7c15ull
+          : 0;
   PtxLoc *at = u64map_get(&ps->locs, place);
   if (at && at == ps->last_loc) u64map_put(&ps->chains, place ^ function, at);
   else at = u64map_get(&ps->chains, place ^ function) ?: at;
   if (at && at->file == file && at->line == line && at->column == column) return at;
   at = ARENA_NEW(ps->arena, PtxLoc);
-  at->file = file, at->line = line, at->column = column;
+  at->file = file;
+  at->line = line;
+  at->column = column;
   return at;
 }
 
-// loc: '.loc' file line column [',' 'function_name' label ['+' n] [',' 'inlined_at' file line column]]
+// loc: '.loc' file line column [',' 'function_name' label ['+' n] [',' 'inlined_at' file line
+// column]]
 const PtxLoc *parse_loc(Parser *ps) {
   PtxLoc *l = ARENA_NEW(ps->arena, PtxLoc);
   ptx_lex(ps);
@@ -40,10 +51,12 @@ const PtxLoc *parse_loc(Parser *ps) {
       if (accept(ps, '+')) l->function_offset = parse_u32(ps, "an offset");
       vec_push(&ps->inlined_locs, l);
     } else if (accept_word(ps, "inlined_at")) {
-      uint32_t file = parse_u32(ps, "a file number"), line = parse_u32(ps, "a line number"), column = parse_u32(ps, "a column number");
+      uint32_t file = parse_u32(ps, "a file number"), line = parse_u32(ps, "a line number"),
+               column = parse_u32(ps, "a column number");
       l->inlined_at = call_site(ps, l, file, line, column);
     } else {
-      parse_fail(ps, &ps->tok, "expected function_name or inlined_at, found %s", token_describe(ps, &ps->tok));
+      parse_fail(ps, &ps->tok, "expected function_name or inlined_at, found %s",
+                 token_describe(ps, &ps->tok));
     }
   }
   u64map_put(&ps->locs, loc_key(l->file, l->line, l->column), l);
@@ -56,7 +69,8 @@ void parse_file(Parser *ps) {
   PtxFile *f = ARENA_NEW(ps->arena, PtxFile);
   ptx_lex(ps);
   f->index = parse_u32(ps, "a file number");
-  if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a file name, found %s", token_describe(ps, &ps->tok));
+  if (ps->tok.kind != TOK_STRING)
+    parse_fail(ps, &ps->tok, "expected a file name, found %s", token_describe(ps, &ps->tok));
   f->path = token_text(ps, &ps->tok);
   ptx_lex(ps);
   if (accept(ps, ',')) {
@@ -73,32 +87,48 @@ void parse_file(Parser *ps) {
 void parse_section(Parser *ps) {
   Token start = ps->tok;
   ptx_lex(ps);
-  if (ps->tok.kind != TOK_DOT && ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected the name of a section, found %s", token_describe(ps, &ps->tok));
+  if (ps->tok.kind != TOK_DOT && ps->tok.kind != TOK_IDENT)
+    parse_fail(ps, &ps->tok, "expected the name of a section, found %s",
+               token_describe(ps, &ps->tok));
   ptx_lex(ps);
-  if (!is_punct(ps, '{')) parse_fail(ps, &ps->tok, "expected '{' after the name of a section, found %s", token_describe(ps, &ps->tok));
+  if (!is_punct(ps, '{'))
+    parse_fail(ps, &ps->tok, "expected '{' after the name of a section, found %s",
+               token_describe(ps, &ps->tok));
   const char *close = memchr(ps->p, '}', (size_t)(ps->end - ps->p));
   if (!close) parse_fail(ps, &start, "section without an end");
   if (memchr(ps->p, 0, (size_t)(close - ps->p))) parse_fail(ps, &start, "a NUL byte in a section");
   for (const char *p = ps->p; p < close; p++)
-    if (*p == '\n') ps->line++, ps->bol = p + 1;
-  vec_push(&ps->items, (PtxItem){.kind = ITEM_SECTION, .text = text_between(ps, start.at, close + 1)});
+    if (*p == '\n') {
+      ps->line++;
+      ps->bol = p + 1;
+    }
+  vec_push(&ps->items,
+           (PtxItem){.kind = ITEM_SECTION, .text = text_between(ps, start.at, close + 1)});
   ps->p = close + 1;
   ptx_lex(ps);
 }
 
-static bool ident_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
+static bool ident_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
 static bool ident_char(char c) { return (ident_start(c) && c != '%') || (c >= '0' && c <= '9'); }
 
-typedef struct DebugStr { Str bytes; StrMap labels; } DebugStr;
+typedef struct DebugStr {
+  Str bytes;
+  StrMap labels;
+} DebugStr;
 
-// The bytes and labels of .debug_str, as far as they are written the way nvcc writes them: labels and .b8 lists.
+// The bytes and labels of .debug_str, as far as they are written the way nvcc writes them: labels
+// and .b8 lists.
 static void read_debug_str(Parser *ps, const char *text, DebugStr *d) {
   const char *p = strchr(text, '{');
   for (p = p ? p + 1 : text + strlen(text); *p;) {
     if (ident_start(*p)) {
       const char *s = p++;
       while (ident_char(*p)) p++;
-      if (*p == ':') strmap_put(&d->labels, arena_strndup(ps->arena, s, (size_t)(p - s)), (void *)(uintptr_t)(d->bytes.len + 1));
+      if (*p == ':')
+        strmap_put(&d->labels, arena_strndup(ps->arena, s, (size_t)(p - s)),
+                   (void *)(uintptr_t)(d->bytes.len + 1));
     } else if (*p == '.') {
       while (*p && *p != ' ' && *p != '\t' && *p != '\n') p++;
     } else if (*p >= '0' && *p <= '9') {
@@ -126,18 +156,24 @@ static void resolve_function_names(Parser *ps) {
     uintptr_t at = (uintptr_t)strmap_get(&d.labels, l->function_label);
     if (!at) continue;
     uint64_t offset = at - 1 + (uint64_t)l->function_offset;
-    if (offset < d.bytes.len) l->function_name = arena_strndup(ps->arena, d.bytes.data + offset, strnlen(d.bytes.data + offset, d.bytes.len - offset));
+    if (offset < d.bytes.len)
+      l->function_name = arena_strndup(ps->arena, d.bytes.data + offset,
+                                       strnlen(d.bytes.data + offset, d.bytes.len - offset));
   }
   str_free(&d.bytes);
   strmap_free(&d.labels);
 }
 
-typedef struct LabelHome { PtxLabel *label; PtxFunc *func; } LabelHome;
+typedef struct LabelHome {
+  PtxLabel *label;
+  PtxFunc *func;
+} LabelHome;
 typedef struct SectionScan {
   Parser *ps;
-  StrMap labels;                 // name -> LabelHome
-  PtxFunc *func;                 // of the label seen last: registers named after it are that function's
-  PtxFunc *regs_of; StrMap regs; // names of the registers of regs_of
+  StrMap labels;  // name -> LabelHome
+  PtxFunc *func;  // of the label seen last: registers named after it are that function's
+  PtxFunc *regs_of;
+  StrMap regs;  // names of the registers of regs_of
   VEC(struct PtxSectionRef) refs;
 } SectionScan;
 
@@ -148,7 +184,8 @@ static void collect_labels(SectionScan *s) {
     LabelHome *homes = ARENA_ARRAY(ps->arena, LabelHome, func->nlabels + 1);
     for (uint32_t l = 0; l < func->nlabels; l++) {
       homes[l] = (LabelHome){func->labels[l], func};
-      if (!strmap_get(&s->labels, func->labels[l]->name)) strmap_put(&s->labels, func->labels[l]->name, &homes[l]);
+      if (!strmap_get(&s->labels, func->labels[l]->name))
+        strmap_put(&s->labels, func->labels[l]->name, &homes[l]);
     }
   }
 }
@@ -158,7 +195,8 @@ static PtxReg *find_register(SectionScan *s, const char *name) {
   if (s->regs_of != s->func) {
     strmap_free(&s->regs);
     s->regs_of = s->func;
-    for (uint32_t i = 0; i < s->func->nregs; i++) strmap_put(&s->regs, s->func->regs[i]->name, s->func->regs[i]);
+    for (uint32_t i = 0; i < s->func->nregs; i++)
+      strmap_put(&s->regs, s->func->regs[i]->name, s->func->regs[i]);
   }
   return strmap_get(&s->regs, name);
 }
@@ -177,7 +215,8 @@ static int next_byte(const char **p) {
   return v < 256 ? (int)v : -1;
 }
 
-// After the DWARF operator "regx": a LEB128 number whose bytes spell the register, "%r1" being 0x257231.
+// After the DWARF operator "regx": a LEB128 number whose bytes spell the register, "%r1" being
+// 0x257231.
 static void scan_register(SectionScan *s, const char *text, const char *p) {
   char name[32];
   uint64_t bits = 0;
@@ -198,10 +237,15 @@ static void scan_register(SectionScan *s, const char *text, const char *p) {
       have -= 8;
     }
   }
-  if (bits) { if (!n) return; name[--n] = (char)bits; }
+  if (bits) {
+    if (!n) return;
+    name[--n] = (char)bits;
+  }
   while (n < sizeof name - 1 && !name[n]) n++;
   PtxReg *reg = name[n] == '%' ? find_register(s, name + n) : NULL;
-  if (reg) vec_push(&s->refs, (struct PtxSectionRef){(uint32_t)(start - text), (uint32_t)(end - start), NULL, reg});
+  if (reg)
+    vec_push(&s->refs,
+             (struct PtxSectionRef){(uint32_t)(start - text), (uint32_t)(end - start), NULL, reg});
 }
 
 static void scan_section(SectionScan *s, PtxItem *it) {
@@ -217,7 +261,8 @@ static void scan_section(SectionScan *s, PtxItem *it) {
       LabelHome *home = *p == ':' ? NULL : strmap_getn(&s->labels, start, (size_t)(p - start));
       if (!home) continue;
       s->func = home->func;
-      vec_push(&s->refs, (struct PtxSectionRef){(uint32_t)(start - it->text), (uint32_t)(p - start), home->label, NULL});
+      vec_push(&s->refs, (struct PtxSectionRef){(uint32_t)(start - it->text), (uint32_t)(p - start),
+                                                home->label, NULL});
     } else if (*p == '.') {
       const char *start = p++;
       while (ident_char(*p)) p++;
@@ -230,7 +275,8 @@ static void scan_section(SectionScan *s, PtxItem *it) {
       if (v == DW_OP_regx || v == DW_OP_bregx) {
         uint32_t before = s->refs.len;
         scan_register(s, it->text, p);
-        if (s->refs.len > before) p = it->text + s->refs.data[before].offset + s->refs.data[before].length;
+        if (s->refs.len > before)
+          p = it->text + s->refs.data[before].offset + s->refs.data[before].length;
       }
     } else if (*p == '/' && p[1] == '/') {
       while (*p && *p != '\n') p++;

@@ -78,11 +78,19 @@ static Number parse_unary(Parser *ps) {
 static int precedence(const Parser *ps) {
   if (ps->tok.kind != TOK_PUNCT) return 0;
   switch (ps->tok.punct) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case P_SHL: case P_SHR: return 8;
-    case '<': case '>': case P_LE: case P_GE: return 7;
-    case P_EQ: case P_NE: return 6;
+    case '*':
+    case '/':
+    case '%': return 10;
+    case '+':
+    case '-': return 9;
+    case P_SHL:
+    case P_SHR: return 8;
+    case '<':
+    case '>':
+    case P_LE:
+    case P_GE: return 7;
+    case P_EQ:
+    case P_NE: return 6;
     case '&': return 5;
     case '^': return 4;
     case '|': return 3;
@@ -124,8 +132,12 @@ static Number apply(Parser *ps, const Token *at, Number a, Number b) {
     case '|': r.bits = x | y; break;
     case '^': r.bits = x ^ y; break;
     case P_SHL: r.kind = a.kind, r.bits = y < 64 ? x << y : 0; break;
-    case P_SHR: r.kind = a.kind, r.bits = a.kind == NUM_U64 ? (y < 64 ? x >> y : 0) : (uint64_t)(sx >> (y < 63 ? y : 63)); break;
-    case '/': case '%':
+    case P_SHR:
+      r.kind = a.kind,
+      r.bits = a.kind == NUM_U64 ? (y < 64 ? x >> y : 0) : (uint64_t)(sx >> (y < 63 ? y : 63));
+      break;
+    case '/':
+    case '%':
       if (!y) parse_fail(ps, at, "division by zero in a constant expression");
       if (u) r.bits = at->punct == '/' ? x / y : x % y;
       else if (sy == -1) r.bits = at->punct == '/' ? -x : 0;
@@ -179,11 +191,12 @@ int64_t parse_int_constant(Parser *ps, const char *what) {
 uint64_t parse_bounded(Parser *ps, const char *what, uint64_t max) {
   Token at = ps->tok;
   uint64_t v = (uint64_t)parse_int_constant(ps, what);
-  if (v > max) parse_fail(ps, &at, "%s is out of range (at most %llu)", what, (unsigned long long)max);
+  if (v > max)
+    parse_fail(ps, &at, "%s is out of range (at most %llu)", what, (unsigned long long)max);
   return v;
 }
 
-static uint16_t double_to_half(double d) {   // round to nearest even; NaN stays NaN
+static uint16_t double_to_half(double d) {  // round to nearest even; NaN stays NaN
   float f = (float)d;
   uint32_t x;
   memcpy(&x, &f, 4);
@@ -192,7 +205,8 @@ static uint16_t double_to_half(double d) {   // round to nearest even; NaN stays
   if (mag >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
   if (mag < 0x33000000) return (uint16_t)sign;
   int e = (int)(mag >> 23) - 127;
-  uint32_t m = (mag & 0x7fffff) | 0x800000, shift = e < -14 ? (uint32_t)(-1 - e) : 13, base = e < -14 ? 0 : (uint32_t)(e + 14) << 10;
+  uint32_t m = (mag & 0x7fffff) | 0x800000, shift = e < -14 ? (uint32_t)(-1 - e) : 13,
+           base = e < -14 ? 0 : (uint32_t)(e + 14) << 10;
   uint32_t q = m >> shift, rest = m & ((1u << shift) - 1), half = 1u << (shift - 1);
   if (rest > half || (rest == half && (q & 1))) q++;
   return (uint16_t)(sign | (base + q));
@@ -201,7 +215,8 @@ static uint16_t double_to_half(double d) {   // round to nearest even; NaN stays
 uint64_t number_as(Parser *ps, Number n, PtxType t) {
   if (ptx_type_kind(t) == KIND_FLOAT || (is_float(n) && ptx_type_kind(t) == KIND_BITS)) {
     unsigned size = ptx_type_size(t);
-    if (!is_float(n) && t != TYPE_F32 && t != TYPE_F64) return n.bits;   // small floats are given as bits
+    // small floats are given as bits
+    if (!is_float(n) && t != TYPE_F32 && t != TYPE_F64) return n.bits;
     if (t == TYPE_F64 || size == 8) {
       if (n.kind == NUM_F64) return n.bits;
       return from_double(as_double(n)).bits;
@@ -216,6 +231,7 @@ uint64_t number_as(Parser *ps, Number n, PtxType t) {
     if (t == TYPE_F16) return double_to_half(as_double(n));
     parse_fail(ps, &ps->tok, "a floating-point constant cannot initialise .%s", ptx_type_name(t));
   }
-  if (is_float(n)) parse_fail(ps, &ps->tok, "a floating-point constant where .%s is expected", ptx_type_name(t));
+  if (is_float(n))
+    parse_fail(ps, &ps->tok, "a floating-point constant where .%s is expected", ptx_type_name(t));
   return n.bits;
 }

@@ -10,7 +10,8 @@ PtxVar **parse_param_list(Parser *ps, uint32_t *n, bool declare, uint32_t *bytes
     Decl d;
     Token at = ps->tok;
     parse_decl_head(ps, &d);
-    if (d.space != SPACE_PARAM && d.space != SPACE_REG) parse_fail(ps, &at, "a parameter is either .param or .reg");
+    if (d.space != SPACE_PARAM && d.space != SPACE_REG)
+      parse_fail(ps, &at, "a parameter is either .param or .reg");
     Token name = ps->tok;
     const char *text = expect_ident(ps, "the name of a parameter");
     PtxVar *v = parse_declarator(ps, &d, text);
@@ -73,14 +74,16 @@ static const char *parse_directive(Parser *ps, PtxFunc *f, const char *word) {
   if (!strcmp(word, ".maxnctapersm")) return parse_count(ps, word, &f->maxnctapersm);
   if (!strcmp(word, ".maxnreg")) return parse_count(ps, word, &f->maxnreg);
   if (!strcmp(word, ".maxclusterrank")) return parse_count(ps, word, &f->maxclusterrank);
-  if (!strcmp(word, ".abi_preserve") || !strcmp(word, ".abi_preserve_control")) return parse_count(ps, word, &registers);
+  if (!strcmp(word, ".abi_preserve") || !strcmp(word, ".abi_preserve_control"))
+    return parse_count(ps, word, &registers);
   if (!strcmp(word, ".explicitcluster")) return set_flag(word, &f->explicitcluster);
   if (!strcmp(word, ".blocksareclusters")) return set_flag(word, &f->blocksareclusters);
   if (!strcmp(word, ".noreturn")) return set_flag(word, &f->noreturn);
   return NULL;
 }
 
-// directives: ('.maxntid' dims | '.minnctapersm' n | … | '.noreturn' | '.pragma' string (',' string)* ';')*
+// directives: ('.maxntid' dims | '.minnctapersm' n | … | '.noreturn' | '.pragma' string (','
+// string)* ';')*
 static void parse_directives(Parser *ps, PtxFunc *f) {
   ps->texts.len = 0;
   while (ps->tok.kind == TOK_DOT && f->npragmas < 64 && ps->texts.len < 64) {
@@ -93,11 +96,14 @@ static void parse_directives(Parser *ps, PtxFunc *f) {
       continue;
     }
     do {
-      if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s", token_describe(ps, &ps->tok));
+      if (ps->tok.kind != TOK_STRING)
+        parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s",
+                   token_describe(ps, &ps->tok));
       if (!f->pragmas) f->pragmas = ARENA_ARRAY(ps->arena, const char *, 64);
       if (f->npragmas == 64) parse_fail(ps, &ps->tok, "too many pragmas");
       f->pragmas[f->npragmas++] = token_text(ps, &ps->tok);
-      vec_push(&ps->texts, arena_printf(ps->arena, ".pragma \"%.*s\";", (int)ps->tok.len, ps->tok.at));
+      vec_push(&ps->texts,
+               arena_printf(ps->arena, ".pragma \"%.*s\";", (int)ps->tok.len, ps->tok.at));
       ptx_lex(ps);
     } while (accept(ps, ','));
     expect(ps, ';', "after .pragma");
@@ -135,7 +141,8 @@ static PtxLabel *declare_label(Parser *ps, const Token *t, PtxLabelKind kind) {
   return l;
 }
 
-// label: name ':' ['.branchtargets' name (',' name)* ';' | '.calltargets' name (',' name)* ';' | prototype]
+// label: name ':' ['.branchtargets' name (',' name)* ';' | '.calltargets' name (',' name)* ';' |
+// prototype]
 static void parse_label(Parser *ps) {
   Token t = ps->tok;
   ptx_lex(ps);
@@ -146,7 +153,8 @@ static void parse_label(Parser *ps) {
     PtxLabel *l = declare_label(ps, &t, LABEL_BRANCHTARGETS);
     uint32_t first = ps->pending.len;
     do {
-      if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a label, found %s", token_describe(ps, &ps->tok));
+      if (ps->tok.kind != TOK_IDENT)
+        parse_fail(ps, &ps->tok, "expected a label, found %s", token_describe(ps, &ps->tok));
       pend_label(ps, &ps->tok, NULL, true);
       ptx_lex(ps);
     } while (accept(ps, ','));
@@ -159,7 +167,9 @@ static void parse_label(Parser *ps) {
     ps->callees.len = 0;
     do {
       const Symbol *s = ps->tok.kind == TOK_IDENT ? find_module_symbol(ps, &ps->tok) : NULL;
-      if (!s || !s->func) parse_fail(ps, &ps->tok, "expected a declared function, found %s", token_describe(ps, &ps->tok));
+      if (!s || !s->func)
+        parse_fail(ps, &ps->tok, "expected a declared function, found %s",
+                   token_describe(ps, &ps->tok));
       vec_push(&ps->callees, s->func);
       ptx_lex(ps);
     } while (accept(ps, ','));
@@ -200,7 +210,8 @@ static void open_scope(Parser *ps) {
 
 // Labels of this scope settle the references made in it; the others wait for the scope around it.
 static void close_scope(Parser *ps) {
-  uint32_t start = ps->pending_start.data[--ps->pending_start.len], kept = start, depth = symbols_depth(&ps->syms);
+  uint32_t start = ps->pending_start.data[--ps->pending_start.len], kept = start,
+           depth = symbols_depth(&ps->syms);
   for (uint32_t i = start; i < ps->pending.len; i++) {
     PendingLabel p = ps->pending.data[i];
     int32_t top = ps->syms.names.data[p.name].top;
@@ -215,7 +226,9 @@ static void close_scope(Parser *ps) {
 static void parse_pragma(Parser *ps) {
   ptx_lex(ps);
   do {
-    if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s", token_describe(ps, &ps->tok));
+    if (ps->tok.kind != TOK_STRING)
+      parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s",
+                 token_describe(ps, &ps->tok));
     vec_push(&ps->stmts, (PtxStmt){.kind = STMT_PRAGMA, .text = token_text(ps, &ps->tok)});
     ptx_lex(ps);
   } while (accept(ps, ','));
@@ -228,20 +241,23 @@ static bool at_label(const Parser *ps) {
   return *p == ':' && p[1] != ':';
 }
 
-// Line 0 is the compiler's own code, a loop of memcpy: it belongs to the line before it. Behind a label it may be what several ways to there had in common,
-// which is none of the line before: it belongs to the next line of its block, if there is one.
+// Line 0 is the compiler's own code, a loop of memcpy: it belongs to the line before it. Behind a
+// label it may be what several ways to there had in common, which is none of the line before: it
+// belongs to the next line of its block, if there is one.
 static void place_joined_code(Parser *ps, const PtxLoc *next) {
   size_t from = ps->stmts.len;
   for (; from && ps->stmts.data[from - 1].kind != STMT_LABEL; from--) {
     const PtxStmt *s = &ps->stmts.data[from - 1];
-    if (s->kind == STMT_INSTR ? ptx_op_classes(s->instr) & CLASS_BRANCH : s->kind == STMT_LOC && s->loc->line) return;
+    if (s->kind == STMT_INSTR ? ptx_op_classes(s->instr) & CLASS_BRANCH
+                              : s->kind == STMT_LOC && s->loc->line)
+      return;
   }
   bool joined = false;
   for (size_t i = from; i < ps->stmts.len; i++) {
     const PtxStmt *s = &ps->stmts.data[i];
     if (s->kind == STMT_LOC) joined = true;
     else if (s->kind == STMT_INSTR && joined) s->instr->loc = next;
-    else if (s->kind == STMT_INSTR) return;                    // the line before goes on here
+    else if (s->kind == STMT_INSTR) return;  // the line before goes on here
   }
 }
 
@@ -298,7 +314,8 @@ static void parse_body(Parser *ps, PtxFunc *f) {
         } else if (is_word(t, ".extern")) {
           ptx_lex(ps);
           parse_local_vars(ps, LINK_EXTERN);
-        } else if (is_word(t, ".param") || is_word(t, ".local") || is_word(t, ".shared") || is_word(t, ".const") || is_word(t, ".global") || is_word(t, ".tex")) {
+        } else if (is_word(t, ".param") || is_word(t, ".local") || is_word(t, ".shared") ||
+                   is_word(t, ".const") || is_word(t, ".global") || is_word(t, ".tex")) {
           parse_local_vars(ps, LINK_NONE);
         } else {
           parse_fail(ps, t, "unknown directive %s in a function body", token_describe(ps, t));
@@ -316,12 +333,14 @@ static void add_param_regs(Parser *ps, PtxVar **vars, uint32_t n) {
       vars[i]->reg->id = ps->regs.len;
       vec_push(&ps->regs, vars[i]->reg);
       const char *text = vars[i]->name;
-      uint32_t len = (uint32_t)strlen(text), name = symbols_name(&ps->syms, text, len, ptx_hash_word(text, len));
+      uint32_t len = (uint32_t)strlen(text),
+               name = symbols_name(&ps->syms, text, len, ptx_hash_word(text, len));
       ps->syms.names.data[name].taken = 1;
     }
 }
 
-// function: ('.entry' | '.func') ['.attribute' …] ['(' params ')'] name ['(' params ')'] directives (';' | body)
+// function: ('.entry' | '.func') ['.attribute' …] ['(' params ')'] name ['(' params ')'] directives
+// (';' | body)
 void parse_function(Parser *ps, PtxLinkage linkage) {
   PtxFunc head = {.linkage = linkage, .module = ps->m, .ptx_line = ps->tok.line};
   head.is_entry = is_word(&ps->tok, ".entry");
@@ -349,13 +368,15 @@ void parse_function(Parser *ps, PtxLinkage linkage) {
   parse_directives(ps, &head);
   bool has_body = is_punct(ps, '{');
   if (!has_body && !is_punct(ps, ';') && ps->tok.kind != TOK_DOT)
-    parse_fail(ps, &ps->tok, "expected ';' or the body of '%s', found %s", head.name, token_describe(ps, &ps->tok));
+    parse_fail(ps, &ps->tok, "expected ';' or the body of '%s', found %s", head.name,
+               token_describe(ps, &ps->tok));
   head.is_declaration = !has_body;
 
   Symbol *s = find_module_symbol(ps, &name);
   PtxFunc *f = s ? s->func : NULL;
   if (s && !f) parse_fail(ps, &name, "'%s' is already declared as a variable", head.name);
-  if (f && has_body && !f->is_declaration) parse_fail(ps, &name, "'%s' is already defined", head.name);
+  if (f && has_body && !f->is_declaration)
+    parse_fail(ps, &name, "'%s' is already defined", head.name);
   if (!f) {
     f = ARENA_NEW(ps->arena, PtxFunc);
     s = ARENA_NEW(ps->arena, Symbol);
@@ -366,13 +387,13 @@ void parse_function(Parser *ps, PtxLinkage linkage) {
     vec_push(&ps->funcs, f);
     strmap_put(&ps->m->symbols, f->name, s);
     vec_push(&ps->items, (PtxItem){.kind = ITEM_FUNC, .func = f});
-  } else if (!has_body) {   // one more declaration: printed where it stands, else without effect
+  } else if (!has_body) {  // one more declaration: printed where it stands, else without effect
     PtxFunc *copy = ARENA_NEW(ps->arena, PtxFunc);
     head.id = f->id;
     *copy = head;
     vec_push(&ps->items, (PtxItem){.kind = ITEM_FUNC, .func = copy});
     if (head.noreturn) f->noreturn = true;
-  } else {                  // the definition takes the object that operands already point at
+  } else {  // the definition takes the object that operands already point at
     PtxFunc *copy = ARENA_NEW(ps->arena, PtxFunc);
     *copy = *f;
     ps->items.data[s->item].func = copy;
@@ -397,7 +418,8 @@ void parse_function(Parser *ps, PtxLinkage linkage) {
   parse_body(ps, f);
   if (ps->pending.len) {
     const PendingLabel *p = &ps->pending.data[0];
-    parse_fail(ps, &p->tok, p->is_branch ? "undefined label %s" : "undefined symbol %s", token_describe(ps, &p->tok));
+    parse_fail(ps, &p->tok, p->is_branch ? "undefined label %s" : "undefined symbol %s",
+               token_describe(ps, &p->tok));
   }
   f->nstmts = ps->stmts.len;
   f->stmts = VEC_TO_ARENA(ps, &ps->stmts);

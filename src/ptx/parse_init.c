@@ -1,9 +1,14 @@
 // Initializers of variables, flattened to bytes and relocations.
 #include "ptx/parse.h"
 
-typedef struct InitTarget { PtxVar *var; uint64_t limit; unsigned element; } InitTarget;
+typedef struct InitTarget {
+  PtxVar *var;
+  uint64_t limit;
+  unsigned element;
+} InitTarget;
 
-// An unsized array takes its size from the initializer: count the elements between the outermost braces.
+// An unsized array takes its size from the initializer: count the elements between the outermost
+// braces.
 static uint64_t count_elements(Parser *ps) {
   uint64_t n = 1;
   int depth = 0;
@@ -28,7 +33,8 @@ static void parse_reloc_symbol(Parser *ps, PtxReloc *r) {
     parse_leave(ps);
     expect(ps, ')', "after generic(");
   } else {
-    if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a symbol, found %s", token_describe(ps, &ps->tok));
+    if (ps->tok.kind != TOK_IDENT)
+      parse_fail(ps, &ps->tok, "expected a symbol, found %s", token_describe(ps, &ps->tok));
     uint32_t index;
     const Sym *local = ps->func ? symbols_find(&ps->syms, &ps->tok, &index) : NULL;
     const Symbol *s = find_module_symbol(ps, &ps->tok);
@@ -47,7 +53,8 @@ static void parse_reloc_symbol(Parser *ps, PtxReloc *r) {
 static void parse_value(Parser *ps, const InitTarget *t, uint64_t offset) {
   PtxVar *v = t->var;
   Token at = ps->tok;
-  if (offset >= t->limit) parse_fail(ps, &at, "more initial values than '%s' has room for", v->name);
+  if (offset >= t->limit)
+    parse_fail(ps, &at, "more initial values than '%s' has room for", v->name);
   bool masked = false;
   PtxReloc r = {.offset = offset, .size = (uint8_t)t->element};
   if (at.kind == TOK_NUMBER && at.number <= NUM_U64) {
@@ -67,16 +74,20 @@ static void parse_value(Parser *ps, const InitTarget *t, uint64_t offset) {
   } else {
     Number n = parse_constant(ps);
     uint64_t bits = number_as(ps, n, v->type);
-    memcpy(v->init + offset, &bits, MIN(t->element, 8u));   // little-endian hosts only, as everywhere
-    if (t->element > 8 && n.kind == NUM_S64 && (int64_t)n.bits < 0) memset(v->init + offset + 8, 0xff, t->element - 8);
+    // little-endian hosts only, as everywhere
+    memcpy(v->init + offset, &bits, MIN(t->element, 8u));
+    if (t->element > 8 && n.kind == NUM_S64 && (int64_t)n.bits < 0)
+      memset(v->init + offset + 8, 0xff, t->element - 8);
     return;
   }
-  if (t->element > 8) parse_fail(ps, &at, "an address cannot initialise .%s", ptx_type_name(v->type));
+  if (t->element > 8)
+    parse_fail(ps, &at, "an address cannot initialise .%s", ptx_type_name(v->type));
   vec_push(&ps->relocs, r);
 }
 
 // braced: '{' [(braced | value) (',' (braced | value))*] '}'
-// Inner braces do not fill up their row: ptxas puts the next value right after the last one, and so do we.
+// Inner braces do not fill up their row: ptxas puts the next value right after the last one, and so
+// do we.
 static uint64_t parse_braced(Parser *ps, const InitTarget *t, uint64_t cursor) {
   expect(ps, '{', "before initial values");
   parse_enter(ps);
@@ -96,9 +107,12 @@ static uint64_t parse_braced(Parser *ps, const InitTarget *t, uint64_t cursor) {
 
 void parse_initializer(Parser *ps, PtxVar *v) {
   Token at = ps->tok;
-  if (ptx_type_kind(v->type) == KIND_OPAQUE) {   // .texref t = { addr_mode_0 = wrap, … }: kept as written
+  // .texref t = { addr_mode_0 = wrap, … }: kept as written
+  if (ptx_type_kind(v->type) == KIND_OPAQUE) {
     expect(ps, '{', "before the properties of a texture, sampler or surface");
-    while (ps->tok.kind == TOK_IDENT || ps->tok.kind == TOK_NUMBER || is_punct(ps, '=') || is_punct(ps, ',')) ptx_lex(ps);
+    while (ps->tok.kind == TOK_IDENT || ps->tok.kind == TOK_NUMBER || is_punct(ps, '=') ||
+           is_punct(ps, ','))
+      ptx_lex(ps);
     expect(ps, '}', "after the properties of a texture, sampler or surface");
     v->init_text = text_between(ps, at.at, ps->last_end);
     return;
@@ -108,7 +122,8 @@ void parse_initializer(Parser *ps, PtxVar *v) {
     v->dims[0] = count_elements(ps);
     v->size = t.element * (uint64_t)MAX(v->vector, 1);
     for (unsigned i = 0; i < v->ndims; i++) {
-      if (v->dims[i] && v->size > (1ull << 40) / v->dims[i]) parse_fail(ps, &at, "the array is too large");
+      if (v->dims[i] && v->size > (1ull << 40) / v->dims[i])
+        parse_fail(ps, &at, "the array is too large");
       v->size *= v->dims[i];
     }
   }

@@ -24,18 +24,31 @@ static PtxOp parse_opcode(Parser *ps) {
     PtxOp more = (PtxOp)ptx_keyword(KEYWORD_OP, name, len, ptx_hash_word(name, len), &longer);
     if (!more && !longer) break;
     ptx_lex(ps);
-    if (more) op = more, p = ps->p, line = ps->line, tok = ps->tok;
+    if (more) {
+      op = more;
+      p = ps->p;
+      line = ps->line;
+      tok = ps->tok;
+    }
   }
-  ps->p = p, ps->line = line, ps->tok = tok;
+  ps->p = p;
+  ps->line = line;
+  ps->tok = tok;
   if (!op) parse_fail(ps, &first, "unknown instruction '%.*s'", (int)len, name);
   return op;
 }
 
 static PtxSpace default_space(PtxOp op) {
   switch (ptx_op_family(op)) {
-    case FAMILY_MEMORY: case FAMILY_MMA:
-      return op == OP_MEMBAR || op == OP_FENCE || op == OP_CVTA || op == OP_MMA || op == OP_WMMA_MMA ? SPACE_NONE : SPACE_GENERIC;
-    default: return op == OP_MULTIMEM_LD_REDUCE || op == OP_MULTIMEM_RED || op == OP_MULTIMEM_ST ? SPACE_GENERIC : SPACE_NONE;
+    case FAMILY_MEMORY:
+    case FAMILY_MMA:
+      return op == OP_MEMBAR || op == OP_FENCE || op == OP_CVTA || op == OP_MMA || op == OP_WMMA_MMA
+                 ? SPACE_NONE
+                 : SPACE_GENERIC;
+    default:
+      return op == OP_MULTIMEM_LD_REDUCE || op == OP_MULTIMEM_RED || op == OP_MULTIMEM_ST
+                 ? SPACE_GENERIC
+                 : SPACE_NONE;
   }
 }
 
@@ -49,13 +62,17 @@ PtxInstr *parse_instr(Parser *ps) {
     in.guard_negated = accept(ps, '!');
     uint32_t index;
     Token t = ps->tok;
-    if (t.kind != TOK_IDENT) parse_fail(ps, &t, "expected a predicate register after '@', found %s", token_describe(ps, &t));
+    if (t.kind != TOK_IDENT)
+      parse_fail(ps, &t, "expected a predicate register after '@', found %s",
+                 token_describe(ps, &t));
     const Sym *s = symbols_find(&ps->syms, &t, &index);
-    if (!s || (s->kind != SYM_REG && s->kind != SYM_RANGE)) parse_fail(ps, &t, "unknown register %s", token_describe(ps, &t));
+    if (!s || (s->kind != SYM_REG && s->kind != SYM_RANGE))
+      parse_fail(ps, &t, "unknown register %s", token_describe(ps, &t));
     in.guard = s->reg + index;
     ptx_lex(ps);
   }
-  if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected an instruction, found %s", token_describe(ps, &ps->tok));
+  if (ps->tok.kind != TOK_IDENT)
+    parse_fail(ps, &ps->tok, "expected an instruction, found %s", token_describe(ps, &ps->tok));
   in.ptx_line = ps->tok.line;
   in.ptx_column = (uint32_t)(ps->tok.at - ps->bol) + 1;
   in.loc = ps->loc;
@@ -64,7 +81,9 @@ PtxInstr *parse_instr(Parser *ps) {
   unsigned nmods = 0, nops = 0;
   while (ps->tok.kind == TOK_DOT) {
     PtxMod m = (PtxMod)ptx_keyword(KEYWORD_MOD, ps->tok.at, ps->tok.len, ps->tok.hash, NULL);
-    if (!m) parse_fail(ps, &ps->tok, "unknown modifier %s of '%s'", token_describe(ps, &ps->tok), ptx_op_name(in.op));
+    if (!m)
+      parse_fail(ps, &ps->tok, "unknown modifier %s of '%s'", token_describe(ps, &ps->tok),
+                 ptx_op_name(in.op));
     if (nmods == MAX_MODS) parse_fail(ps, &ps->tok, "more than %d modifiers", MAX_MODS);
     mods[nmods++] = m;
     if (ptx_mod_type(m)) {
@@ -99,7 +118,8 @@ PtxInstr *parse_instr(Parser *ps) {
   *out = in;
   for (uint32_t i = first_pending; i < ps->pending.len; i++) {
     char *slot = (char *)ps->pending.data[i].slot;
-    if (slot >= (char *)ops && slot < (char *)(ops + nops)) ps->pending.data[i].slot = (PtxLabel **)((char *)in.ops + (slot - (char *)ops));
+    if (slot >= (char *)ops && slot < (char *)(ops + nops))
+      ps->pending.data[i].slot = (PtxLabel **)((char *)in.ops + (slot - (char *)ops));
   }
   expect(ps, ';', "after an instruction");
   return out;

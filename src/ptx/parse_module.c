@@ -6,7 +6,8 @@ static void parse_version(Parser *ps) {
   ptx_lex(ps);
   unsigned major, minor;
   if (ps->tok.kind != TOK_NUMBER || sscanf(ps->tok.at, "%u.%u", &major, &minor) != 2)
-    parse_fail(ps, &ps->tok, "expected a version such as 8.0, found %s", token_describe(ps, &ps->tok));
+    parse_fail(ps, &ps->tok, "expected a version such as 8.0, found %s",
+               token_describe(ps, &ps->tok));
   ps->m->version_major = major;
   ps->m->version_minor = minor;
   ptx_lex(ps);
@@ -19,7 +20,8 @@ static void parse_target(Parser *ps) {
   const char *from = ps->tok.at, *to = from;
   do {
     Token t = ps->tok;
-    if (t.kind != TOK_IDENT) parse_fail(ps, &t, "expected a target such as sm_80, found %s", token_describe(ps, &t));
+    if (t.kind != TOK_IDENT)
+      parse_fail(ps, &t, "expected a target such as sm_80, found %s", token_describe(ps, &t));
     if (t.len > 3 && (!memcmp(t.at, "sm_", 3) || (t.len > 8 && !memcmp(t.at, "compute_", 8)))) {
       char *end;
       m->sm = (uint32_t)strtoul(strchr(t.at, '_') + 1, &end, 10);
@@ -41,7 +43,8 @@ static void parse_module_vars(Parser *ps, PtxLinkage linkage) {
   Decl d;
   Token at = ps->tok;
   parse_decl_head(ps, &d);
-  if (d.space == SPACE_REG || d.space == SPACE_SREG) parse_fail(ps, &at, "registers cannot be declared outside a function");
+  if (d.space == SPACE_REG || d.space == SPACE_SREG)
+    parse_fail(ps, &at, "registers cannot be declared outside a function");
   do {
     Token t = ps->tok;
     const char *name = expect_ident(ps, "the name of a variable");
@@ -49,9 +52,11 @@ static void parse_module_vars(Parser *ps, PtxLinkage linkage) {
     v->linkage = linkage;
     Symbol *s = find_module_symbol(ps, &t);
     if (s && s->func) parse_fail(ps, &t, "'%s' is already declared as a function", name);
-    if (s && s->var) {   // an .extern declaration and its definition are one PtxVar; the first is printed from a copy
+    // an .extern declaration and its definition are one PtxVar; the first is printed from a copy
+    if (s && s->var) {
       PtxVar *old = s->var, *copy = ARENA_NEW(ps->arena, PtxVar);
-      bool declared = linkage == LINK_EXTERN || old->linkage == LINK_EXTERN || old->linkage == LINK_WEAK || old->linkage == LINK_COMMON;
+      bool declared = linkage == LINK_EXTERN || old->linkage == LINK_EXTERN ||
+                      old->linkage == LINK_WEAK || old->linkage == LINK_COMMON;
       if (!declared) parse_fail(ps, &t, "'%s' is already declared", name);
       v->id = old->id;
       if (linkage == LINK_EXTERN) {
@@ -96,8 +101,12 @@ static void parse_alias(Parser *ps) {
 static void parse_module_pragma(Parser *ps) {
   ptx_lex(ps);
   do {
-    if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s", token_describe(ps, &ps->tok));
-    vec_push(&ps->items, (PtxItem){.kind = ITEM_PRAGMA, .text = arena_printf(ps->arena, ".pragma \"%.*s\";", (int)ps->tok.len, ps->tok.at)});
+    if (ps->tok.kind != TOK_STRING)
+      parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s",
+                 token_describe(ps, &ps->tok));
+    vec_push(&ps->items, (PtxItem){.kind = ITEM_PRAGMA,
+                                   .text = arena_printf(ps->arena, ".pragma \"%.*s\";",
+                                                        (int)ps->tok.len, ps->tok.at)});
     ptx_lex(ps);
   } while (accept(ps, ','));
   expect(ps, ';', "after .pragma");
@@ -111,28 +120,52 @@ static void parse_dwarf_line(Parser *ps) {
   ptx_lex(ps);
 }
 
-// module: (version | target | address_size | [linkage] (function | variables) | .file | .section | .alias | .pragma)*
+// module: (version | target | address_size | [linkage] (function | variables) | .file | .section |
+// .alias | .pragma)*
 static void parse_module(Parser *ps) {
   PtxLinkage linkage = LINK_NONE;
-  static const struct { const char *word; PtxLinkage linkage; } linkages[] = {
-    {".visible", LINK_VISIBLE}, {".extern", LINK_EXTERN}, {".weak", LINK_WEAK}, {".common", LINK_COMMON},
+  static const struct {
+    const char *word;
+    PtxLinkage linkage;
+  } linkages[] = {
+      {".visible", LINK_VISIBLE},
+      {".extern", LINK_EXTERN},
+      {".weak", LINK_WEAK},
+      {".common", LINK_COMMON},
   };
   ptx_lex(ps);
   while (ps->tok.kind != TOK_EOF) {
     const Token *t = &ps->tok;
-    if (is_punct(ps, ';')) { ptx_lex(ps); continue; }
-    if (is_punct(ps, '@') && !strncmp(t->at, "@@DWARF", 7)) { parse_dwarf_line(ps); continue; }
-    if (t->kind != TOK_DOT) parse_fail(ps, t, "expected a directive, found %s", token_describe(ps, t));
-    if (!ps->m->version_major && !is_word(t, ".version")) parse_fail(ps, t, "a module begins with .version");
+    if (is_punct(ps, ';')) {
+      ptx_lex(ps);
+      continue;
+    }
+    if (is_punct(ps, '@') && !strncmp(t->at, "@@DWARF", 7)) {
+      parse_dwarf_line(ps);
+      continue;
+    }
+    if (t->kind != TOK_DOT)
+      parse_fail(ps, t, "expected a directive, found %s", token_describe(ps, t));
+    if (!ps->m->version_major && !is_word(t, ".version"))
+      parse_fail(ps, t, "a module begins with .version");
     bool is_linkage = false;
     for (size_t i = 0; i < ARRAY_LEN(linkages) && !is_linkage; i++)
-      if (is_word(t, linkages[i].word)) linkage = linkages[i].linkage, is_linkage = true;
-    if (is_linkage) { ptx_lex(ps); continue; }
+      if (is_word(t, linkages[i].word)) {
+        linkage = linkages[i].linkage;
+        is_linkage = true;
+      }
+    if (is_linkage) {
+      ptx_lex(ps);
+      continue;
+    }
     if (is_word(t, ".func") || is_word(t, ".entry")) parse_function(ps, linkage);
     else if (is_word(t, ".version")) parse_version(ps);
     else if (is_word(t, ".target")) parse_target(ps);
-    else if (is_word(t, ".address_size")) { ptx_lex(ps); ps->m->address_size = (uint32_t)parse_bounded(ps, "an address size", 64); ps->m->address_size_given = true; }
-    else if (is_word(t, ".file")) parse_file(ps);
+    else if (is_word(t, ".address_size")) {
+      ptx_lex(ps);
+      ps->m->address_size = (uint32_t)parse_bounded(ps, "an address size", 64);
+      ps->m->address_size_given = true;
+    } else if (is_word(t, ".file")) parse_file(ps);
     else if (is_word(t, ".section")) parse_section(ps);
     else if (is_word(t, ".loc")) parse_loc(ps);
     else if (is_word(t, ".alias")) parse_alias(ps);
@@ -174,12 +207,15 @@ static void refuse_zero_byte(Parser *ps) {
   const char *zero = memchr(ps->p, 0, (size_t)(ps->end - ps->p));
   if (!zero) return;
   for (const char *p = ps->p; p < zero; p++)
-    if (*p == '\n') ps->line++, ps->bol = p + 1;
+    if (*p == '\n') {
+      ps->line++;
+      ps->bol = p + 1;
+    }
   parse_fail(ps, &(Token){.at = zero, .line = ps->line, .len = 1}, "a zero byte inside the text");
 }
 
 PtxModule *ptx_parse(const char *text, size_t len, const char *name, Error *err) {
-  while (len && !text[len - 1]) len--;   // images end in NUL bytes
+  while (len && !text[len - 1]) len--;  // images end in NUL bytes
   PtxModule *m = mem_alloc(sizeof *m);
   Parser *ps = mem_alloc(sizeof *ps);
   m->name = arena_strdup(&m->arena, name ? name : "ptx");
@@ -202,10 +238,14 @@ PtxModule *ptx_parse(const char *text, size_t len, const char *name, Error *err)
   refuse_zero_byte(ps);
   parse_module(ps);
   resolve_debug(ps);
-  m->nitems = ps->items.len, m->items = VEC_TO_ARENA(ps, &ps->items);
-  m->nvars = ps->vars.len, m->vars = VEC_TO_ARENA(ps, &ps->vars);
-  m->nfuncs = ps->funcs.len, m->funcs = VEC_TO_ARENA(ps, &ps->funcs);
-  m->nfiles = ps->files.len, m->files = VEC_TO_ARENA(ps, &ps->files);
+  m->nitems = ps->items.len;
+  m->items = VEC_TO_ARENA(ps, &ps->items);
+  m->nvars = ps->vars.len;
+  m->vars = VEC_TO_ARENA(ps, &ps->vars);
+  m->nfuncs = ps->funcs.len;
+  m->funcs = VEC_TO_ARENA(ps, &ps->funcs);
+  m->nfiles = ps->files.len;
+  m->files = VEC_TO_ARENA(ps, &ps->files);
   parser_free(ps);
   return m;
 }

@@ -1,19 +1,23 @@
 // Operands: registers, constants, addresses, vectors, pairs, and the lists of a call.
 #include "ptx/parse.h"
 
-Symbol *find_module_symbol(Parser *ps, const Token *t) { return strmap_getn(&ps->m->symbols, t->at, t->len); }
+Symbol *find_module_symbol(Parser *ps, const Token *t) {
+  return strmap_getn(&ps->m->symbols, t->at, t->len);
+}
 
-// Labels are looked up when the scope that uses them ends: they may be defined later, there or further out.
+// Labels are looked up when the scope that uses them ends: they may be defined later, there or
+// further out.
 void pend_label(Parser *ps, const Token *t, PtxLabel **slot, bool is_branch) {
   uint32_t name = symbols_name(&ps->syms, t->at, t->len, t->hash);
   vec_push(&ps->pending, (PendingLabel){slot, name, *t, is_branch});
 }
 
 static PtxSelector selector_of(const Token *t) {
-  static const char *const names[] = {"", ".x", ".y", ".z", ".w", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
+  static const char *const names[] = {"",    ".x",  ".y",  ".z",  ".w", ".b0",
+                                      ".b1", ".b2", ".b3", ".h0", ".h1"};
   for (unsigned i = 1; i < ARRAY_LEN(names); i++)
     if (is_word(t, names[i])) return (PtxSelector)i;
-  if (is_word(t, ".r")) return SEL_X;   // .r .g .b .a are other names of .x .y .z .w
+  if (is_word(t, ".r")) return SEL_X;  // .r .g .b .a are other names of .x .y .z .w
   if (is_word(t, ".g")) return SEL_Y;
   if (is_word(t, ".b")) return SEL_Z;
   if (is_word(t, ".a")) return SEL_W;
@@ -38,14 +42,16 @@ static void set_number(PtxOperand *o, Number n) {
   o->imm = (int64_t)n.bits;
 }
 
-// symbol: register ['.' selector] | special register ['.' selector] | variable ['[' constant ']'] [('+'|'-') constant]
+// symbol: register ['.' selector] | special register ['.' selector] | variable ['[' constant ']']
+// [('+'|'-') constant]
 //       | function | label
 static void parse_symbol(Parser *ps, PtxOp op, PtxOperand *o) {
   Token t = ps->tok;
   uint32_t index;
   const Sym *s = symbols_find(&ps->syms, &t, &index);
   bool is_reg = s && (s->kind == SYM_REG || s->kind == SYM_RANGE);
-  if (op == OP_BRA || (op == OP_BRX_IDX && !is_reg)) {   // a target is a label even where something else has that name
+  // a target is a label even where something else has that name
+  if (op == OP_BRA || (op == OP_BRX_IDX && !is_reg)) {
     o->kind = OPD_LABEL;
     pend_label(ps, &t, &o->label, true);
     ptx_lex(ps);
@@ -60,7 +66,8 @@ static void parse_symbol(Parser *ps, PtxOp op, PtxOperand *o) {
     o->var = s->var;
     ptx_lex(ps);
   } else {
-    PtxSreg sreg = t.at[0] == '%' ? (PtxSreg)ptx_keyword(KEYWORD_SREG, t.at, t.len, t.hash, NULL) : SREG_NONE;
+    PtxSreg sreg = t.at[0] == '%' ? (PtxSreg)ptx_keyword(KEYWORD_SREG, t.at, t.len, t.hash, NULL)
+                                  : SREG_NONE;
     Symbol *g = sreg ? NULL : find_module_symbol(ps, &t);
     if (sreg) {
       o->kind = OPD_SREG;
@@ -81,14 +88,16 @@ static void parse_symbol(Parser *ps, PtxOp op, PtxOperand *o) {
   if ((o->kind == OPD_REG || o->kind == OPD_SREG) && ps->tok.kind == TOK_DOT) {
     o->selector = selector_of(&ps->tok);
     if (!o->selector) o->selector = parse_lanes(&ps->tok, o);
-    if (!o->selector) parse_fail(ps, &ps->tok, "unknown component %s", token_describe(ps, &ps->tok));
+    if (!o->selector)
+      parse_fail(ps, &ps->tok, "unknown component %s", token_describe(ps, &ps->tok));
     ptx_lex(ps);
   }
   if (o->kind == OPD_VAR && accept(ps, '[')) {
     int64_t element = parse_int_constant(ps, "an array index");
     expect(ps, ']', "after an array index");
-    o->imm += (int64_t)((uint64_t)element * MAX(ptx_type_size(o->var->type), 1u) * MAX(o->var->vector, 1));
-    if (op != OP_MOV) {   // ld.global.u32 r, a[1]: the element, not its address
+    o->imm += (int64_t)((uint64_t)element * MAX(ptx_type_size(o->var->type), 1u) *
+                        MAX(o->var->vector, 1));
+    if (op != OP_MOV) {  // ld.global.u32 r, a[1]: the element, not its address
       PtxOperand *base = ARENA_NEW(ps->arena, PtxOperand);
       *base = *o;
       base->imm = 0;
@@ -101,8 +110,12 @@ static void parse_symbol(Parser *ps, PtxOp op, PtxOperand *o) {
 static int64_t parse_offset(Parser *ps) {
   uint64_t sum = 0;
   while (is_punct(ps, '+') || is_punct(ps, '-')) {
-    if (accept(ps, '+')) { sum += (uint64_t)parse_int_constant(ps, "an offset"); continue; }
-    sum += (uint64_t)parse_int_constant(ps, "an offset");   // the minus belongs to the constant expression
+    if (accept(ps, '+')) {
+      sum += (uint64_t)parse_int_constant(ps, "an offset");
+      continue;
+    }
+    // the minus belongs to the constant expression
+    sum += (uint64_t)parse_int_constant(ps, "an offset");
   }
   return (int64_t)sum;
 }
@@ -113,7 +126,8 @@ static void parse_list(Parser *ps, PtxOp op, PtxOperand *o, int close, const cha
   parse_enter(ps);
   uint32_t first_pending = ps->pending.len;
   while (!is_punct(ps, close)) {
-    if (n == ARRAY_LEN(local)) parse_fail(ps, &ps->tok, "more than %zu elements in a list", ARRAY_LEN(local));
+    if (n == ARRAY_LEN(local))
+      parse_fail(ps, &ps->tok, "more than %zu elements in a list", ARRAY_LEN(local));
     local[n] = (PtxOperand){0};
     parse_operand(ps, op, &local[n++]);
     if (!accept(ps, ',')) break;
@@ -122,9 +136,11 @@ static void parse_list(Parser *ps, PtxOp op, PtxOperand *o, int close, const cha
   o->nlist = (uint8_t)n;
   o->list = ARENA_ARRAY(ps->arena, PtxOperand, n ? n : 1);
   memcpy(o->list, local, n * sizeof *local);
-  for (uint32_t i = first_pending; i < ps->pending.len; i++) {   // label slots move with their operand
+  // label slots move with their operand
+  for (uint32_t i = first_pending; i < ps->pending.len; i++) {
     char *slot = (char *)ps->pending.data[i].slot;
-    if (slot >= (char *)local && slot < (char *)(local + n)) ps->pending.data[i].slot = (PtxLabel **)((char *)o->list + (slot - (char *)local));
+    if (slot >= (char *)local && slot < (char *)(local + n))
+      ps->pending.data[i].slot = (PtxLabel **)((char *)o->list + (slot - (char *)local));
   }
   parse_leave(ps);
 }
@@ -136,8 +152,11 @@ static void parse_address(Parser *ps, PtxOp op, PtxOperand *o) {
   o->kind = OPD_ADDR;
   if (ps->tok.kind == TOK_IDENT && !is_word(&ps->tok, "WARP_SZ")) {
     parse_symbol(ps, op == OP_MOV ? OP_MOV : OP_NONE, &local[0]);
-    if (local[0].kind == OPD_LABEL) parse_fail(ps, &ps->pending.data[ps->pending.len - 1].tok, "undefined symbol %s", token_describe(ps, &ps->pending.data[ps->pending.len - 1].tok));
-    if (local[0].kind == OPD_ADDR) local[0] = (PtxOperand){.kind = OPD_VAR, .var = local[0].list->var, .imm = local[0].imm};
+    if (local[0].kind == OPD_LABEL)
+      parse_fail(ps, &ps->pending.data[ps->pending.len - 1].tok, "undefined symbol %s",
+                 token_describe(ps, &ps->pending.data[ps->pending.len - 1].tok));
+    if (local[0].kind == OPD_ADDR)
+      local[0] = (PtxOperand){.kind = OPD_VAR, .var = local[0].list->var, .imm = local[0].imm};
     o->offset_given = local[0].imm || is_punct(ps, '+') || is_punct(ps, '-');
     o->imm = local[0].imm + parse_offset(ps);
     local[0].imm = 0;
@@ -159,15 +178,20 @@ static void parse_address(Parser *ps, PtxOp op, PtxOperand *o) {
 
 // pair: (register | vector | '_') ['|' (register | '_')]
 static void parse_pair(Parser *ps, PtxOp op, PtxOperand *o) {
-  if ((o->kind != OPD_REG && o->kind != OPD_SINK && o->kind != OPD_VECTOR) || !is_punct(ps, '|')) return;
+  if ((o->kind != OPD_REG && o->kind != OPD_SINK && o->kind != OPD_VECTOR) || !is_punct(ps, '|'))
+    return;
   PtxOperand *pair = ARENA_ARRAY(ps->arena, PtxOperand, 2);
   pair[0] = *o;
   ptx_lex(ps);
   Token t = ps->tok;
-  if (t.kind != TOK_IDENT) parse_fail(ps, &t, "expected a register after '|', found %s", token_describe(ps, &t));
-  if (is_word(&t, "_")) pair[1].kind = OPD_SINK, ptx_lex(ps);
-  else parse_symbol(ps, op, &pair[1]);
-  if (pair[1].kind != OPD_REG && pair[1].kind != OPD_SINK) parse_fail(ps, &t, "expected a register after '|'");
+  if (t.kind != TOK_IDENT)
+    parse_fail(ps, &t, "expected a register after '|', found %s", token_describe(ps, &t));
+  if (is_word(&t, "_")) {
+    pair[1].kind = OPD_SINK;
+    ptx_lex(ps);
+  } else parse_symbol(ps, op, &pair[1]);
+  if (pair[1].kind != OPD_REG && pair[1].kind != OPD_SINK)
+    parse_fail(ps, &t, "expected a register after '|'");
   *o = (PtxOperand){.kind = OPD_PAIR, .list = pair, .nlist = 2};
 }
 
@@ -204,19 +228,23 @@ void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
         parse_address(ps, op, o);
         return;
       case '!': {
-        const char *p = ps->p;   // !%p is a negated predicate, !3 a constant expression
+        const char *p = ps->p;  // !%p is a negated predicate, !3 a constant expression
         while (*p == ' ' || *p == '\t') p++;
         if (*p >= '0' && *p <= '9') break;
         if (*p == '(' || *p == '!' || *p == '-' || *p == '~') break;
         ptx_lex(ps);
-        if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a predicate after '!', found %s", token_describe(ps, &ps->tok));
+        if (ps->tok.kind != TOK_IDENT)
+          parse_fail(ps, &ps->tok, "expected a predicate after '!', found %s",
+                     token_describe(ps, &ps->tok));
         parse_symbol(ps, op, o);
-        if (o->kind != OPD_REG && o->kind != OPD_SREG) parse_fail(ps, &ps->tok, "only a register can be negated");
+        if (o->kind != OPD_REG && o->kind != OPD_SREG)
+          parse_fail(ps, &ps->tok, "only a register can be negated");
         o->negated = true;
         return;
       }
       case '-':
-        if (op == OP_VMAD && (*ps->p == '%' || *ps->p == '_' || (*ps->p | 0x20) >= 'a')) {   // -%r4: the register's value, negated
+        // -%r4: the register's value, negated
+        if (op == OP_VMAD && (*ps->p == '%' || *ps->p == '_' || (*ps->p | 0x20) >= 'a')) {
           ptx_lex(ps);
           if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a register after '-'");
           parse_symbol(ps, op, o);
@@ -225,7 +253,9 @@ void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
           return;
         }
         break;
-      case '+': case '~': case '(': break;
+      case '+':
+      case '~':
+      case '(': break;
       default: parse_fail(ps, t, "expected an operand, found %s", token_describe(ps, t));
     }
   } else if (t->kind != TOK_NUMBER) {
@@ -242,17 +272,23 @@ void parse_call_operands(Parser *ps, PtxOperand *ops, uint8_t *nops) {
     parse_list(ps, OP_NONE, &ops[0], ')', "after the results of a call");
     expect(ps, ',', "after the results of a call");
   }
-  if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected the function to call, found %s", token_describe(ps, &ps->tok));
+  if (ps->tok.kind != TOK_IDENT)
+    parse_fail(ps, &ps->tok, "expected the function to call, found %s",
+               token_describe(ps, &ps->tok));
   Token callee = ps->tok;
   parse_symbol(ps, OP_CALL, &ops[1]);
-  if (ops[1].kind != OPD_FUNC && ops[1].kind != OPD_REG) parse_fail(ps, &callee, "%s is neither a declared function nor a register", token_describe(ps, &callee));
+  if (ops[1].kind != OPD_FUNC && ops[1].kind != OPD_REG)
+    parse_fail(ps, &callee, "%s is neither a declared function nor a register",
+               token_describe(ps, &callee));
   *nops = 3;
   if (!accept(ps, ',')) return;
   if (accept(ps, '(')) {
     parse_list(ps, OP_NONE, &ops[2], ')', "after the arguments of a call");
     if (!accept(ps, ',')) return;
   }
-  if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a prototype or a list of targets, found %s", token_describe(ps, &ps->tok));
+  if (ps->tok.kind != TOK_IDENT)
+    parse_fail(ps, &ps->tok, "expected a prototype or a list of targets, found %s",
+               token_describe(ps, &ps->tok));
   ops[3].kind = OPD_LABEL;
   pend_label(ps, &ps->tok, &ops[3].label, true);
   ptx_lex(ps);

@@ -33,10 +33,12 @@ static uint32_t parse_align(Parser *ps) {
   return (uint32_t)a;
 }
 
-// head: '.space' ('.align' n | '.attribute' … | '.ptr' ['.space'] ['.align' n] | '.v2' | '.v4' | '.type')*
+// head: '.space' ('.align' n | '.attribute' … | '.ptr' ['.space'] ['.align' n] | '.v2' | '.v4' |
+// '.type')*
 void parse_decl_head(Parser *ps, Decl *d) {
   *d = (Decl){.space = declared_space(&ps->tok)};
-  if (d->space == SPACE_NONE) parse_fail(ps, &ps->tok, "expected a state space, found %s", token_describe(ps, &ps->tok));
+  if (d->space == SPACE_NONE)
+    parse_fail(ps, &ps->tok, "expected a state space, found %s", token_describe(ps, &ps->tok));
   ptx_lex(ps);
   PtxVar *v = &d->proto;
   v->space = d->space;
@@ -74,12 +76,14 @@ PtxVar *parse_declarator(Parser *ps, const Decl *d, const char *name) {
   v->name = name;
   v->ptx_line = ps->tok.line;
   uint64_t element = MAX(ptx_type_size(v->type), 1u) * (uint64_t)MAX(v->vector, 1);
-  if (!v->align) v->align = (uint32_t)element & -(uint32_t)element;   // a power of two even for odd sizes
+  // a power of two even for odd sizes
+  if (!v->align) v->align = (uint32_t)element & -(uint32_t)element;
   v->size = element;
   while (is_punct(ps, '[')) {
     Token at = ps->tok;
     ptx_lex(ps);
-    if (v->ndims == ARRAY_LEN(v->dims)) parse_fail(ps, &at, "an array of more than %zu dimensions", ARRAY_LEN(v->dims));
+    if (v->ndims == ARRAY_LEN(v->dims))
+      parse_fail(ps, &at, "an array of more than %zu dimensions", ARRAY_LEN(v->dims));
     uint64_t n = 0;
     if (!is_punct(ps, ']')) n = parse_bounded(ps, "an array size", 1ull << 40);
     else if (v->ndims) parse_fail(ps, &at, "only the first dimension of an array may be left out");
@@ -91,13 +95,15 @@ PtxVar *parse_declarator(Parser *ps, const Decl *d, const char *name) {
   return v;
 }
 
-// A register range's names are written here, not by printf: there may be a hundred thousand of them.
+// A register range's names are written here, not by printf: there may be a hundred thousand of
+// them.
 static const char *numbered_name(char **buffer, const char *prefix, size_t prefix_len, uint32_t n) {
   char *start = *buffer, *p = start, digits[12];
   memcpy(p, prefix, prefix_len);
   p += prefix_len;
   int k = 0;
-  do digits[k++] = (char)('0' + n % 10); while (n /= 10);
+  do digits[k++] = (char)('0' + n % 10);
+  while (n /= 10);
   while (k) *p++ = digits[--k];
   *p++ = 0;
   *buffer = p;
@@ -110,13 +116,15 @@ void parse_reg_decl(Parser *ps) {
   parse_decl_head(ps, &d);
   do {
     Token t = ps->tok;
-    if (t.kind != TOK_IDENT) parse_fail(ps, &t, "expected the name of a register, found %s", token_describe(ps, &t));
+    if (t.kind != TOK_IDENT)
+      parse_fail(ps, &t, "expected the name of a register, found %s", token_describe(ps, &t));
     ptx_lex(ps);
     bool range = accept(ps, '<');
     uint32_t count = 1;
     if (range) {
       Token at = ps->tok;
-      if (at.kind != TOK_NUMBER || at.number > NUM_U64) parse_fail(ps, &at, "expected a number of registers, found %s", token_describe(ps, &at));
+      if (at.kind != TOK_NUMBER || at.number > NUM_U64)
+        parse_fail(ps, &at, "expected a number of registers, found %s", token_describe(ps, &at));
       if (at.bits > UINT32_MAX / 2) parse_fail(ps, &at, "too many registers");
       count = (uint32_t)at.bits;
       ptx_lex(ps);
@@ -134,7 +142,8 @@ void parse_reg_decl(Parser *ps) {
       const char *prefix = symbols_unique_prefix(&ps->syms, ps->arena, name, count);
       size_t prefix_len = strlen(prefix);
       char *buffer = arena_alloc(ps->arena, (prefix_len + 11) * (size_t)count + 1);
-      for (uint32_t i = 0; i < count; i++) regs[i].name = numbered_name(&buffer, prefix, prefix_len, i);
+      for (uint32_t i = 0; i < count; i++)
+        regs[i].name = numbered_name(&buffer, prefix, prefix_len, i);
     } else {
       regs[0].name = symbols_unique(&ps->syms, ps->arena, name);
     }

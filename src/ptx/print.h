@@ -11,7 +11,7 @@ void print_operand(const PtxOperand *o, Str *out);
 void print_linkage(PtxLinkage l, Str *out);
 
 // --- print_var.c ---
-void print_var(const PtxVar *v, Str *out);               // with linkage and initializer, without ';'
-void print_signature(const PtxFunc *f, Str *out);        // (returns) name (params)
+void print_var(const PtxVar *v, Str *out);         // with linkage and initializer, without ';'
+void print_signature(const PtxFunc *f, Str *out);  // (returns) name (params)
 
 #endif

@@ -2,15 +2,20 @@
 #include "ptx/print.h"
 
 const char *ptx_space_name(PtxSpace s) {
-  static const char *const names[] = {"", ".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex", ""};
+  static const char *const names[] = {"",       ".reg",   ".sreg",   ".const", ".global",
+                                      ".local", ".param", ".shared", ".tex",   ""};
   return names[s];
 }
 
 static void print_head(const PtxVar *v, Str *out) {
   str_add(out, ptx_space_name(v->space));
-  if (v->managed && v->unified) str_printf(out, " .attribute(.managed, .unified(0x%llX, 0x%llX))", (unsigned long long)v->unified_ids[0], (unsigned long long)v->unified_ids[1]);
+  if (v->managed && v->unified)
+    str_printf(out, " .attribute(.managed, .unified(0x%llX, 0x%llX))",
+               (unsigned long long)v->unified_ids[0], (unsigned long long)v->unified_ids[1]);
   else if (v->managed) str_add(out, " .attribute(.managed)");
-  else if (v->unified) str_printf(out, " .attribute(.unified(0x%llX, 0x%llX))", (unsigned long long)v->unified_ids[0], (unsigned long long)v->unified_ids[1]);
+  else if (v->unified)
+    str_printf(out, " .attribute(.unified(0x%llX, 0x%llX))", (unsigned long long)v->unified_ids[0],
+               (unsigned long long)v->unified_ids[1]);
   if (v->align_given) str_printf(out, " .align %u", v->align);
   if (v->vector) str_printf(out, " .v%u", v->vector);
   str_printf(out, " .%s", ptx_type_name(v->type));
@@ -28,7 +33,10 @@ static void print_head(const PtxVar *v, Str *out) {
 
 static void print_reloc(const PtxReloc *r, Str *out) {
   const char *name = r->var ? r->var->name : r->func->name;
-  if (r->mask) print_hex(out, "0x", r->mask, 16), str_addc(out, '(');
+  if (r->mask) {
+    print_hex(out, "0x", r->mask, 16);
+    str_addc(out, '(');
+  }
   str_printf(out, r->generic ? "generic(%s)" : "%s", name);
   if (r->addend > 0) str_printf(out, "+%lld", (long long)r->addend);
   if (r->addend < 0) str_printf(out, "+-%llu", -(unsigned long long)r->addend);
@@ -45,14 +53,20 @@ static void print_value(const PtxVar *v, unsigned size, uint64_t offset, Str *ou
   else print_hex(out, "0x", bits, (int)MIN(size, 8u) * 2);
 }
 
-typedef struct Cursor { const PtxVar *v; unsigned size; uint32_t reloc; uint64_t used; } Cursor;
+typedef struct Cursor {
+  const PtxVar *v;
+  unsigned size;
+  uint32_t reloc;
+  uint64_t used;
+} Cursor;
 
 // Prints one dimension from `offset` on; values past the last non-zero one are left out.
 static void print_level(Cursor *c, unsigned level, uint64_t offset, uint64_t span, Str *out) {
   const PtxVar *v = c->v;
   unsigned levels = v->ndims + (v->vector ? 1u : 0u);
   if (level == levels) {
-    if (c->reloc < v->nrelocs && v->relocs[c->reloc].offset == offset) print_reloc(&v->relocs[c->reloc++], out);
+    if (c->reloc < v->nrelocs && v->relocs[c->reloc].offset == offset)
+      print_reloc(&v->relocs[c->reloc++], out);
     else print_value(v, c->size, offset, out);
     return;
   }
@@ -73,7 +87,10 @@ static int by_offset(const void *a, const void *b) {
 }
 
 static void print_initializer(const PtxVar *v, Str *out) {
-  if (v->init_text) { str_printf(out, " = %s", v->init_text); return; }
+  if (v->init_text) {
+    str_printf(out, " = %s", v->init_text);
+    return;
+  }
   if (!v->init || !v->size) return;
   Cursor c = {v, MAX(ptx_type_size(v->type), 1u), 0, v->size};
   while (c.used && !v->init[c.used - 1]) c.used--;
@@ -97,7 +114,7 @@ static void print_params(PtxVar *const *vars, uint32_t n, const char *separator,
     if (i) str_addc(out, ',');
     str_add(out, separator);
     PtxVar v = *vars[i];
-    if (v.reg) v.name = v.reg->name;   // renaming changes the register
+    if (v.reg) v.name = v.reg->name;  // renaming changes the register
     print_head(&v, out);
   }
   str_addc(out, ')');
@@ -109,5 +126,6 @@ void print_signature(const PtxFunc *f, Str *out) {
     str_addc(out, ' ');
   }
   str_add(out, f->name);
-  if (f->nparams || !f->is_entry) print_params(f->params, f->nparams, f->nparams > 1 ? "\n\t" : "", out);
+  if (f->nparams || !f->is_entry)
+    print_params(f->params, f->nparams, f->nparams > 1 ? "\n\t" : "", out);
 }

@@ -4,7 +4,8 @@
 static void print_uint(Str *out, uint64_t v) {
   char digits[24];
   int k = sizeof digits;
-  do digits[--k] = (char)('0' + v % 10); while (v /= 10);
+  do digits[--k] = (char)('0' + v % 10);
+  while (v /= 10);
   str_addn(out, digits + k, sizeof digits - (size_t)k);
 }
 
@@ -43,7 +44,8 @@ static void operands(const PtxOperand *list, unsigned n, Names names, Str *out) 
 #define NAME(x) (names == NAMES_ORIGINAL && (x)->original ? (x)->original : (x)->name)
 
 static void operand(const PtxOperand *o, Names names, Str *out) {
-  static const char *const selectors[] = {"", ".x", ".y", ".z", ".w", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
+  static const char *const selectors[] = {"",    ".x",  ".y",  ".z",  ".w", ".b0",
+                                          ".b1", ".b2", ".b3", ".h0", ".h1"};
   if (o->negated) str_addc(out, o->kind == OPD_REG && o->reg->type != TYPE_PRED ? '-' : '!');
   switch (o->kind) {
     case OPD_NONE: break;
@@ -68,7 +70,10 @@ static void operand(const PtxOperand *o, Names names, Str *out) {
       if (o->nlist) {
         operand(&o->list[0], names, out);
         print_offset(out, o->imm, o->offset_given);
-        if (o->nlist > 1) str_add(out, ", "), operands(o->list + 1, o->nlist - 1u, names, out);
+        if (o->nlist > 1) {
+          str_add(out, ", ");
+          operands(o->list + 1, o->nlist - 1u, names, out);
+        }
       }
       str_addc(out, ']');
       break;
@@ -110,7 +115,8 @@ static void instruction(const PtxInstr *in, Names names, Str *out) {
   if (in->op == OP_CALL) {
     const char *separator = " ";
     for (unsigned i = 0; i < in->nops; i++) {
-      // An empty list of results is left out; an empty list of arguments only where nothing follows.
+      // An empty list of results is left out; an empty list of arguments only where nothing
+      // follows.
       if (in->ops[i].kind == OPD_LIST && !in->ops[i].nlist && (i == 0 || in->nops == 3)) continue;
       str_add(out, separator);
       operand(&in->ops[i], names, out);
@@ -169,7 +175,9 @@ static void print_loc(const PtxLoc *l, Str *out) {
     str_printf(out, ", function_name %s", l->function_label);
     if (l->function_offset) str_printf(out, "+%lld", (long long)l->function_offset);
   }
-  if (l->inlined_at) str_printf(out, ", inlined_at %u %u %u", l->inlined_at->file, l->inlined_at->line, l->inlined_at->column);
+  if (l->inlined_at)
+    str_printf(out, ", inlined_at %u %u %u", l->inlined_at->file, l->inlined_at->line,
+               l->inlined_at->column);
   str_addc(out, '\n');
 }
 
@@ -180,18 +188,25 @@ static void print_label(const PtxLabel *l, Str *out) {
     case LABEL_CODE: break;
     case LABEL_BRANCHTARGETS:
       str_add(out, " .branchtargets");
-      for (uint32_t i = 0; i < l->ntargets; i++) str_add(out, i ? ",\n\t\t" : "\n\t\t"), str_add(out, l->targets[i]->name);
+      for (uint32_t i = 0; i < l->ntargets; i++) {
+        str_add(out, i ? ",\n\t\t" : "\n\t\t");
+        str_add(out, l->targets[i]->name);
+      }
       str_addc(out, ';');
       break;
     case LABEL_CALLTARGETS:
       str_add(out, " .calltargets");
-      for (uint32_t i = 0; i < l->ncall_targets; i++) str_add(out, i ? ", " : " "), str_add(out, l->call_targets[i]->name);
+      for (uint32_t i = 0; i < l->ncall_targets; i++) {
+        str_add(out, i ? ", " : " ");
+        str_add(out, l->call_targets[i]->name);
+      }
       str_addc(out, ';');
       break;
     case LABEL_CALLPROTOTYPE:
       str_add(out, " .callprototype ");
       print_signature(l->prototype, out);
-      for (uint32_t i = 0; i < l->prototype->ndirectives; i++) str_printf(out, " %s", l->prototype->directives[i]);
+      for (uint32_t i = 0; i < l->prototype->ndirectives; i++)
+        str_printf(out, " %s", l->prototype->directives[i]);
       str_addc(out, ';');
       break;
   }
@@ -248,7 +263,10 @@ static void print_encoded_name(const char *name, Str *out) {
   uint64_t bits = 0;
   unsigned have = 0;
   for (bool more = true, first = true; more; first = false) {
-    while (have < 7 && n) bits |= (uint64_t)(unsigned char)name[--n] << have, have += 8;
+    while (have < 7 && n) {
+      bits |= (uint64_t)(unsigned char)name[--n] << have;
+      have += 8;
+    }
     unsigned byte = bits & 127;
     bits >>= 7;
     have = have > 7 ? have - 7 : 0;
@@ -282,12 +300,15 @@ static void print_item(const PtxItem *it, Str *out) {
       break;
     case ITEM_FILE:
       str_printf(out, "\t.file %u \"%s\"", it->file->index, it->file->path);
-      if (it->file->has_stamp) str_printf(out, ", %llu, %llu", (unsigned long long)it->file->mtime, (unsigned long long)it->file->size);
+      if (it->file->has_stamp)
+        str_printf(out, ", %llu, %llu", (unsigned long long)it->file->mtime,
+                   (unsigned long long)it->file->size);
       str_addc(out, '\n');
       break;
     case ITEM_SECTION: print_section(it, out); break;
     case ITEM_ALIAS: str_printf(out, ".alias %s, %s;\n", it->alias.alias, it->alias.target); break;
-    case ITEM_PRAGMA: case ITEM_DIRECTIVE: str_printf(out, "%s\n", it->text); break;
+    case ITEM_PRAGMA:
+    case ITEM_DIRECTIVE: str_printf(out, "%s\n", it->text); break;
     case ITEM_LOC: break;
   }
 }

@@ -1,8 +1,14 @@
-// New names for every register and label. Registers declared as one range stay one range, and what debug information
-// names keeps the length of its name: the name is a number of that many bits there.
+// New names for every register and label. Registers declared as one range stay one range, and what
+// debug information names keeps the length of its name: the name is a number of that many bits
+// there.
 #include "ptx/ptx.h"
 
-typedef struct Renamer { PtxModule *m; U64Map in_debug; uint32_t same_length; } Renamer;   // in_debug: keys are PtxRegs
+// in_debug: keys are PtxRegs
+typedef struct Renamer {
+  PtxModule *m;
+  U64Map in_debug;
+  uint32_t same_length;
+} Renamer;
 
 // The n-th name of `len` characters: '%' and capital letters, which no special register has.
 static const char *capital_name(Renamer *r, size_t len, uint32_t n) {
@@ -20,15 +26,19 @@ static size_t prefix_length(const char *name) {
 
 static void rename_group(Renamer *r, PtxReg *regs, uint32_t count, uint32_t group) {
   bool in_debug = false;
-  for (uint32_t i = 0; i < count && !in_debug && r->in_debug.len; i++) in_debug = u64map_get(&r->in_debug, (uintptr_t)&regs[i]);
+  for (uint32_t i = 0; i < count && !in_debug && r->in_debug.len; i++)
+    in_debug = u64map_get(&r->in_debug, (uintptr_t)&regs[i]);
   size_t len = count ? prefix_length(regs[0].name) : 0;
   const char *prefix = NULL;
   if (in_debug && len > 1) {
-    do prefix = capital_name(r, len, r->same_length++); while (!strncmp(prefix, regs[0].name, len));
+    do prefix = capital_name(r, len, r->same_length++);
+    while (!strncmp(prefix, regs[0].name, len));
   }
   bool single = count == 1 && len == strlen(regs[0].name);
   for (uint32_t i = 0; i < count; i++) {
-    if (prefix) regs[i].name = single ? prefix : arena_printf(&r->m->arena, "%s%s", prefix, regs[i].name + len);
+    if (prefix)
+      regs[i].name = single ? prefix
+                            : arena_printf(&r->m->arena, "%s%s", prefix, regs[i].name + len);
     else regs[i].name = arena_printf(&r->m->arena, "%%wg%u_%u", group, i);
   }
 }
@@ -43,10 +53,11 @@ static void rename_func(Renamer *r, PtxFunc *f, uint32_t number) {
     for (uint32_t k = 0; k < f->stmts[i].regs.count; k++) declared[first[k].id] = true;
     rename_group(r, first, f->stmts[i].regs.count, group++);
   }
-  for (uint32_t i = 0; i < f->nregs; i++)   // .reg parameters
+  for (uint32_t i = 0; i < f->nregs; i++)  // .reg parameters
     if (!declared[i]) f->regs[i]->name = arena_printf(&r->m->arena, "%%wgp%u", i);
   free(declared);
-  for (uint32_t i = 0; i < f->nlabels; i++) f->labels[i]->name = arena_printf(&r->m->arena, "$WG_%u_%u", number, i);
+  for (uint32_t i = 0; i < f->nlabels; i++)
+    f->labels[i]->name = arena_printf(&r->m->arena, "$WG_%u_%u", number, i);
 }
 
 void ptx_rename_all(PtxModule *m) {

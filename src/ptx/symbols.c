@@ -1,10 +1,15 @@
-// Names of one function body. Each distinct spelling has one Name; its `top` is the innermost declaration in force.
+// Names of one function body. Each distinct spelling has one Name; its `top` is the innermost
+// declaration in force.
 #include "ptx/parse.h"
 
 void symbols_reset(Symbols *s) {
-  for (uint32_t i = 0; i < s->names.len; i++) {   // clear only the slots in use: small functions stay cheap
+  // clear only the slots in use: small functions stay cheap
+  for (uint32_t i = 0; i < s->names.len; i++) {
     uint32_t j = s->names.data[i].hash & (s->nslots - 1);
-    while (s->slots[j]) s->slots[j] = 0, j = (j + 1) & (s->nslots - 1);
+    while (s->slots[j]) {
+      s->slots[j] = 0;
+      j = (j + 1) & (s->nslots - 1);
+    }
   }
   s->names.len = s->syms.len = s->scope_start.len = 0;
   s->single_numbered = s->digit_prefixes = 0;
@@ -34,7 +39,8 @@ static inline int32_t lookup(const Symbols *s, const char *text, uint32_t len, u
   if (!s->nslots) return -1;
   for (uint32_t j = hash & (s->nslots - 1); s->slots[j]; j = (j + 1) & (s->nslots - 1)) {
     const Name *n = &s->names.data[s->slots[j] - 1];
-    if (n->hash == hash && n->len == len && !memcmp(n->text, text, len)) return (int32_t)s->slots[j] - 1;
+    if (n->hash == hash && n->len == len && !memcmp(n->text, text, len))
+      return (int32_t)s->slots[j] - 1;
   }
   return -1;
 }
@@ -66,7 +72,8 @@ static Sym *top_of(const Symbols *s, int32_t name) {
   return name < 0 || s->names.data[name].top < 0 ? NULL : &s->syms.data[s->names.data[name].top];
 }
 
-// The number in `text` from `cut` on, as a range would write it; false: a range does not write such a name.
+// The number in `text` from `cut` on, as a range would write it; false: a range does not write such
+// a name.
 static bool range_number(const char *text, uint32_t len, uint32_t cut, uint32_t *number) {
   if (cut >= len || len - cut > 8 || (text[cut] == '0' && len - cut > 1)) return false;
   *number = 0;
@@ -77,7 +84,8 @@ static bool range_number(const char *text, uint32_t len, uint32_t cut, uint32_t 
   return true;
 }
 
-// Every other way to cut a name into prefix and number, for the rare ranges whose prefix ends in a digit.
+// Every other way to cut a name into prefix and number, for the rare ranges whose prefix ends in a
+// digit.
 static Sym *find_odd_range(const Symbols *s, const Token *t, uint32_t *index) {
   for (uint32_t cut = t->prefix_len + 1; cut < t->len; cut++) {
     uint32_t n;
@@ -97,7 +105,8 @@ Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index) {
   if (t->has_suffix) {
     range = top_of(s, lookup(s, t->at, t->prefix_len, RANGE_HASH(t->prefix_hash)));
     if (range && t->suffix >= range->count) range = NULL;
-    if (range && !s->single_numbered && t->at[0] == '%') {   // the common case: nobody declared a single %r5
+    // the common case: nobody declared a single %r5
+    if (range && !s->single_numbered && t->at[0] == '%') {
       *index = t->suffix;
       return range;
     }
@@ -122,13 +131,16 @@ static bool in_range_of_scope(const Symbols *s, const char *text, uint32_t len) 
   return false;
 }
 
-// The other way round: does the innermost scope have a single name that is one of the range's registers?
+// The other way round: does the innermost scope have a single name that is one of the range's
+// registers?
 static bool holds_single(const Symbols *s, const Name *prefix, uint32_t count) {
   uint32_t start = s->scope_start.len ? s->scope_start.data[s->scope_start.len - 1] : 0, number;
   for (uint32_t i = start; i < s->syms.len; i++) {
     const Name *n = &s->names.data[s->syms.data[i].name];
-    if (s->syms.data[i].kind != SYM_RANGE && n->len > prefix->len && !memcmp(n->text, prefix->text, prefix->len) &&
-        range_number(n->text, n->len, prefix->len, &number) && number < count) return true;
+    if (s->syms.data[i].kind != SYM_RANGE && n->len > prefix->len &&
+        !memcmp(n->text, prefix->text, prefix->len) &&
+        range_number(n->text, n->len, prefix->len, &number) && number < count)
+      return true;
   }
   return false;
 }
@@ -138,11 +150,16 @@ Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name, uint32_t count) {
   Sym *old = top_of(s, (int32_t)name);
   uint32_t depth = s->scope_start.len;
   if (old && old->scope == depth) return NULL;
-  if (kind == SYM_RANGE ? holds_single(s, n, count) : in_range_of_scope(s, n->text, n->len)) return NULL;
-  if (kind != SYM_RANGE && n->text[0] == '%' && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->single_numbered++;
-  if (kind == SYM_RANGE && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->digit_prefixes++;
+  if (kind == SYM_RANGE ? holds_single(s, n, count) : in_range_of_scope(s, n->text, n->len))
+    return NULL;
+  if (kind != SYM_RANGE && n->text[0] == '%' && n->text[n->len - 1] >= '0' &&
+      n->text[n->len - 1] <= '9')
+    s->single_numbered++;
+  if (kind == SYM_RANGE && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9')
+    s->digit_prefixes++;
   int32_t outer = n->top;
-  vec_push(&s->syms, (Sym){.kind = kind, .scope = depth, .name = name, .count = count, .outer = outer});
+  vec_push(&s->syms,
+           (Sym){.kind = kind, .scope = depth, .name = name, .count = count, .outer = outer});
   s->names.data[name].top = (int32_t)s->syms.len - 1;
   return &s->syms.data[s->syms.len - 1];
 }
@@ -174,7 +191,7 @@ const char *symbols_unique(Symbols *s, Arena *a, uint32_t name) {
     uint32_t len = (uint32_t)strlen(text);
     if (is_taken(s, text, len)) continue;
     s->names.data[name].taken = k + 1;
-    uint32_t spelled = symbols_name(s, text, len, ptx_hash_word(text, len));   // may move names.data
+    uint32_t spelled = symbols_name(s, text, len, ptx_hash_word(text, len));  // may move names.data
     s->names.data[spelled].taken = 1;
     return text;
   }
@@ -187,7 +204,8 @@ const char *symbols_unique_prefix(Symbols *s, Arena *a, uint32_t name, uint64_t 
   bool clash = n->range_count != 0;
   for (uint32_t i = 0; i < s->names.len && !clash; i++) {
     const Name *o = &s->names.data[i];
-    clash = o->taken && o->range_count == 0 && o->len > n->len && !memcmp(o->text, n->text, n->len) && o->text[n->len] >= '0' && o->text[n->len] <= '9';
+    clash = o->taken && o->range_count == 0 && o->len > n->len &&
+            !memcmp(o->text, n->text, n->len) && o->text[n->len] >= '0' && o->text[n->len] <= '9';
   }
   for (uint32_t k = (uint32_t)n->taken + 1; clash; k++) {
     text = arena_printf(a, "%s__%u_", base, k);

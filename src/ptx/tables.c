@@ -3,46 +3,75 @@
 
 #include "ptx/parse.h"
 
-static const char *const type_names[] = {"",
+static const char *const type_names[] = {
+    "",
 #define TYPE(id, text, bytes, kind) text,
 #include "ptx/types.def"
 };
-static const uint8_t type_sizes[] = {0,
+static const uint8_t type_sizes[] = {
+    0,
 #define TYPE(id, text, bytes, kind) bytes,
 #include "ptx/types.def"
 };
-static const uint8_t type_kinds[] = {KIND_NONE,
+static const uint8_t type_kinds[] = {
+    KIND_NONE,
 #define TYPE(id, text, bytes, kind) KIND_##kind,
 #include "ptx/types.def"
 };
-static const char *const mod_names[] = {"",
+static const char *const mod_names[] = {
+    "",
 #define MOD(id, text) text,
 #include "ptx/mods.def"
 };
-static const char *const sreg_names[] = {"",
+static const char *const sreg_names[] = {
+    "",
 #define SREG(id, text, type, vector) text,
 #include "ptx/sregs.def"
 };
-static const uint8_t sreg_types[] = {TYPE_NONE,
+static const uint8_t sreg_types[] = {
+    TYPE_NONE,
 #define SREG(id, text, type, vector) TYPE_##type,
 #include "ptx/sregs.def"
 };
-static const bool sreg_vectors[] = {false,
+static const bool sreg_vectors[] = {
+    false,
 #define SREG(id, text, type, vector) vector,
 #include "ptx/sregs.def"
 };
-_Static_assert((int)MOD_F32 == (int)TYPE_F32 && (int)MOD_SURFREF == (int)TYPE_SURFREF, "types come first in mods.def");
+_Static_assert((int)MOD_F32 == (int)TYPE_F32 && (int)MOD_SURFREF == (int)TYPE_SURFREF,
+               "types come first in mods.def");
 
 // The class names of ops.def, unprefixed there.
 enum {
-  C_LOAD = CLASS_LOAD, C_STORE = CLASS_STORE, C_ATOMIC = CLASS_ATOMIC, C_SYNC = CLASS_SYNC, C_BRANCH = CLASS_BRANCH,
-  C_RETURN = CLASS_RETURN, C_CALL = CLASS_CALL, C_INT = CLASS_INT, C_FLOAT = CLASS_FLOAT, C_COMPARE = CLASS_COMPARE,
-  C_SELECT = CLASS_SELECT, C_MOVE = CLASS_MOVE, C_CONVERT = CLASS_CONVERT, C_WARP = CLASS_WARP, C_TENSOR = CLASS_TENSOR,
-  C_TEXTURE = CLASS_TEXTURE, C_SURFACE = CLASS_SURFACE, C_ASYNC = CLASS_ASYNC, C_MEMFENCE = CLASS_MEMFENCE,
-  C_ADDRESS = CLASS_ADDRESS, C_HINT = CLASS_HINT
+  C_LOAD = CLASS_LOAD,
+  C_STORE = CLASS_STORE,
+  C_ATOMIC = CLASS_ATOMIC,
+  C_SYNC = CLASS_SYNC,
+  C_BRANCH = CLASS_BRANCH,
+  C_RETURN = CLASS_RETURN,
+  C_CALL = CLASS_CALL,
+  C_INT = CLASS_INT,
+  C_FLOAT = CLASS_FLOAT,
+  C_COMPARE = CLASS_COMPARE,
+  C_SELECT = CLASS_SELECT,
+  C_MOVE = CLASS_MOVE,
+  C_CONVERT = CLASS_CONVERT,
+  C_WARP = CLASS_WARP,
+  C_TENSOR = CLASS_TENSOR,
+  C_TEXTURE = CLASS_TEXTURE,
+  C_SURFACE = CLASS_SURFACE,
+  C_ASYNC = CLASS_ASYNC,
+  C_MEMFENCE = CLASS_MEMFENCE,
+  C_ADDRESS = CLASS_ADDRESS,
+  C_HINT = CLASS_HINT
 };
-typedef struct OpRow { const char *name; uint32_t classes; uint8_t defs, family, version, sm; } OpRow;
-static const OpRow op_rows[] = {{"", 0, 0, 0, 0, 0},
+typedef struct OpRow {
+  const char *name;
+  uint32_t classes;
+  uint8_t defs, family, version, sm;
+} OpRow;
+static const OpRow op_rows[] = {
+    {"", 0, 0, 0, 0, 0},
 #define LOAD C_LOAD
 #define STORE C_STORE
 #define ATOMIC C_ATOMIC
@@ -66,7 +95,8 @@ static const OpRow op_rows[] = {{"", 0, 0, 0, 0, 0},
 #define FAMILY_OF(f) FAMILY_##f
 #define WARP C_WARP
 #define TEXTURE C_TEXTURE
-#define OP(id, name, defs, family, classes, ptx, sm) {name, classes, defs, FAMILY_##family, ptx, sm},
+#define OP(id, name, defs, family, classes, ptx, sm) \
+  {name, classes, defs, FAMILY_##family, ptx, sm},
 #include "ptx/ops.def"
 #undef WARP
 #undef TEXTURE
@@ -101,7 +131,8 @@ unsigned ptx_op_classes(const PtxInstr *in) {
 }
 
 bool ptx_has(const PtxInstr *in, PtxMod m) {
-  for (unsigned i = 0; i < in->nmods; i++) if (in->mods[i] == m) return true;
+  for (unsigned i = 0; i < in->nmods; i++)
+    if (in->mods[i] == m) return true;
   return false;
 }
 
@@ -110,8 +141,12 @@ PtxSpace ptx_mod_space(PtxMod m) {
     case MOD_CONST: return SPACE_CONST;
     case MOD_GLOBAL: return SPACE_GLOBAL;
     case MOD_LOCAL: return SPACE_LOCAL;
-    case MOD_PARAM: case MOD_PARAM_ENTRY: case MOD_PARAM_FUNC: return SPACE_PARAM;
-    case MOD_SHARED: case MOD_SHARED_CTA: case MOD_SHARED_CLUSTER: return SPACE_SHARED;
+    case MOD_PARAM:
+    case MOD_PARAM_ENTRY:
+    case MOD_PARAM_FUNC: return SPACE_PARAM;
+    case MOD_SHARED:
+    case MOD_SHARED_CTA:
+    case MOD_SHARED_CLUSTER: return SPACE_SHARED;
     case MOD_TEX: return SPACE_TEX;
     case MOD_REG: return SPACE_REG;
     case MOD_SREG: return SPACE_SREG;
@@ -120,15 +155,24 @@ PtxSpace ptx_mod_space(PtxMod m) {
 }
 
 // --- the keyword hash: opcodes, modifiers and special registers in one open-addressing table ---
-typedef struct Keyword { const char *text; uint32_t len, hash; uint16_t value; uint8_t kind; bool longer; } Keyword;
+typedef struct Keyword {
+  const char *text;
+  uint32_t len, hash;
+  uint16_t value;
+  uint8_t kind;
+  bool longer;
+} Keyword;
 enum { KEYWORD_SLOTS = 4096 };
 static Keyword keywords[KEYWORD_SLOTS];
 static pthread_once_t keywords_once = PTHREAD_ONCE_INIT;
 
 static Keyword *keyword_slot(int kind, const char *text, uint32_t len, uint32_t hash) {
-  for (uint32_t i = (hash + (uint32_t)kind) & (KEYWORD_SLOTS - 1);; i = (i + 1) & (KEYWORD_SLOTS - 1)) {
+  for (uint32_t i = (hash + (uint32_t)kind) & (KEYWORD_SLOTS - 1);;
+       i = (i + 1) & (KEYWORD_SLOTS - 1)) {
     Keyword *k = &keywords[i];
-    if (!k->text || (k->hash == hash && k->kind == kind && k->len == len && !memcmp(k->text, text, len))) return k;
+    if (!k->text ||
+        (k->hash == hash && k->kind == kind && k->len == len && !memcmp(k->text, text, len)))
+      return k;
   }
 }
 
@@ -143,7 +187,8 @@ static void keywords_fill(void) {
   for (unsigned i = 1; i < OP_COUNT; i++) keyword_add(KEYWORD_OP, op_rows[i].name, i);
   for (unsigned i = 1; i < MOD_COUNT; i++) keyword_add(KEYWORD_MOD, mod_names[i], i);
   for (unsigned i = 1; i < SREG_COUNT; i++) keyword_add(KEYWORD_SREG, sreg_names[i], i);
-  // Mark every beginning of a name of several words, adding beginnings that are no opcode themselves with value 0.
+  // Mark every beginning of a name of several words, adding beginnings that are no opcode
+  // themselves with value 0.
   for (unsigned i = 1; i < OP_COUNT; i++) {
     const char *name = op_rows[i].name;
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
@@ -155,7 +200,8 @@ static void keywords_fill(void) {
   }
 }
 
-unsigned ptx_keyword(PtxKeywordKind kind, const char *text, uint32_t len, uint32_t hash, bool *longer) {
+unsigned ptx_keyword(PtxKeywordKind kind, const char *text, uint32_t len, uint32_t hash,
+                     bool *longer) {
   pthread_once(&keywords_once, keywords_fill);
   const Keyword *k = keyword_slot(kind, text, len, hash);
   if (longer) *longer = k->text && k->longer;

@@ -4,10 +4,12 @@
 static void visit_operand(PtxOperand *o, bool is_def, PtxRegVisitor *f, void *ctx) {
   switch (o->kind) {
     case OPD_REG: f(ctx, &o->reg, is_def); break;
-    case OPD_ADDR:   // what an address names is read, whatever the instruction does with the memory
+    case OPD_ADDR:  // what an address names is read, whatever the instruction does with the memory
       for (unsigned i = 0; i < o->nlist; i++) visit_operand(&o->list[i], false, f, ctx);
       break;
-    case OPD_VECTOR: case OPD_PAIR: case OPD_LIST:
+    case OPD_VECTOR:
+    case OPD_PAIR:
+    case OPD_LIST:
       for (unsigned i = 0; i < o->nlist; i++) visit_operand(&o->list[i], is_def, f, ctx);
       break;
     default: break;
@@ -29,7 +31,8 @@ static unsigned count_defs(const PtxInstr *in) {
 void ptx_visit_regs(PtxInstr *in, PtxRegVisitor *f, void *ctx) {
   if (in->guard) f(ctx, &in->guard, false);
   unsigned defs = count_defs(in);
-  // Uses first, then definitions: an analysis that walks backwards sees them in the order it needs by reversing.
+  // Uses first, then definitions: an analysis that walks backwards sees them in the order it needs
+  // by reversing.
   for (unsigned i = defs; i < in->nops; i++) visit_operand(&in->ops[i], false, f, ctx);
   // wgmma adds to its accumulators: the first operand is both.
   if (in->op == OP_WGMMA_MMA_ASYNC && in->nops) visit_operand(&in->ops[0], false, f, ctx);

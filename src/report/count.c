@@ -1,9 +1,15 @@
-// What --tool=count found: for each kernel its totals by class, then its lines with most executions.
+// What --tool=count found: for each kernel its totals by class, then its lines with most
+// executions.
 #include "report/report.h"
 
 enum { LINES_SHOWN = 20, WARP = 32 };
 
-typedef struct KernelRows { const char *kernel; RunCount sum; const RunCount **rows; uint32_t nrows; } KernelRows;
+typedef struct KernelRows {
+  const char *kernel;
+  RunCount sum;
+  const RunCount **rows;
+  uint32_t nrows;
+} KernelRows;
 
 static void add_to(RunCount *sum, const RunCount *c) {
   sum->total += c->total;
@@ -45,36 +51,48 @@ static KernelRows *group(Run *r, uint32_t *n) {
     kernels[at - 1].nrows++;
     add_to(&kernels[at - 1].sum, c);
   }
-  for (uint32_t k = 0; k < *n; k++) kernels[k].rows = mem_alloc(sizeof(RunCount *) * kernels[k].nrows), kernels[k].nrows = 0;
+  for (uint32_t k = 0; k < *n; k++) {
+    kernels[k].rows = mem_alloc(sizeof(RunCount *) * kernels[k].nrows);
+    kernels[k].nrows = 0;
+  }
   for (uint32_t i = 0; i < r->counts.len; i++) {
     KernelRows *k = &kernels[(uintptr_t)strmap_get(&index, r->counts.data[i]->kernel) - 1];
     k->rows[k->nrows++] = r->counts.data[i];
   }
   strmap_free(&index);
-  for (uint32_t k = 0; k < *n; k++) qsort(kernels[k].rows, kernels[k].nrows, sizeof *kernels[k].rows, by_total);
+  for (uint32_t k = 0; k < *n; k++)
+    qsort(kernels[k].rows, kernels[k].nrows, sizeof *kernels[k].rows, by_total);
   qsort(kernels, *n, sizeof *kernels, by_sum);
   return kernels;
 }
 
-static double active(const RunCount *c) { return c->warp_total ? 100.0 * (double)c->total / (double)c->warp_total / WARP : 0; }
+static double active(const RunCount *c) {
+  return c->warp_total ? 100.0 * (double)c->total / (double)c->warp_total / WARP : 0;
+}
 
 static void add_head(Run *r, const KernelRows *k, Str *out) {
   const RunCount *s = &k->sum;
   str_printf(out, " \ncount: kernel %s\n", run_readable_name(r, k->kernel));
-  str_printf(out, "  %llu instructions by threads, %llu by warps: %.1f%% of the lanes are active\n", (unsigned long long)s->total,
-             (unsigned long long)s->warp_total, active(s));
-  str_printf(out, "  memory: %llu loads (%llu bytes), %llu stores (%llu bytes), %llu atomics (%llu bytes)\n", (unsigned long long)s->loads,
-             (unsigned long long)s->load_bytes, (unsigned long long)s->stores, (unsigned long long)s->store_bytes, (unsigned long long)s->atomics, (unsigned long long)s->atomic_bytes);
+  str_printf(out, "  %llu instructions by threads, %llu by warps: %.1f%% of the lanes are active\n",
+             (unsigned long long)s->total, (unsigned long long)s->warp_total, active(s));
+  str_printf(
+      out,
+      "  memory: %llu loads (%llu bytes), %llu stores (%llu bytes), %llu atomics (%llu bytes)\n",
+      (unsigned long long)s->loads, (unsigned long long)s->load_bytes,
+      (unsigned long long)s->stores, (unsigned long long)s->store_bytes,
+      (unsigned long long)s->atomics, (unsigned long long)s->atomic_bytes);
   str_add(out, "  by class:");
   for (unsigned i = 0; i < ARRAY_LEN(s->classes); i++)
-    if (s->classes[i] && run_class_name(i)) str_printf(out, " %s %llu", run_class_name(i), (unsigned long long)s->classes[i]);
+    if (s->classes[i] && run_class_name(i))
+      str_printf(out, " %s %llu", run_class_name(i), (unsigned long long)s->classes[i]);
   str_addc(out, '\n');
 }
 
 static void add_row(const KernelRows *k, const RunCount *c, Str *out) {
   double share = k->sum.total ? 100.0 * (double)c->total / (double)k->sum.total : 0;
-  str_printf(out, "  %14llu %6.1f%% %6.1f%% %12llu %12llu  ", (unsigned long long)c->total, share, active(c),
-             (unsigned long long)(c->loads + c->stores + c->atomics), (unsigned long long)(c->load_bytes + c->store_bytes + c->atomic_bytes));
+  str_printf(out, "  %14llu %6.1f%% %6.1f%% %12llu %12llu  ", (unsigned long long)c->total, share,
+             active(c), (unsigned long long)(c->loads + c->stores + c->atomics),
+             (unsigned long long)(c->load_bytes + c->store_bytes + c->atomic_bytes));
   if (c->file) str_printf(out, "%s:%u\n", c->file, c->line);
   else str_printf(out, "PTX line %u\n", c->line);
 }
@@ -85,10 +103,12 @@ void report_counts(Run *r, bool all, Str *out) {
   for (uint32_t i = 0; i < n; i++) {
     const KernelRows *k = &kernels[i];
     add_head(r, k, out);
-    str_printf(out, "  %14s %7s %7s %12s %12s  line\n", "instructions", "share", "active", "accesses", "bytes");
+    str_printf(out, "  %14s %7s %7s %12s %12s  line\n", "instructions", "share", "active",
+               "accesses", "bytes");
     uint32_t shown = all ? k->nrows : MIN(k->nrows, (uint32_t)LINES_SHOWN);
     for (uint32_t j = 0; j < shown; j++) add_row(k, k->rows[j], out);
-    if (shown < k->nrows) str_printf(out, "  and %u more lines (-v names them all)\n", k->nrows - shown);
+    if (shown < k->nrows)
+      str_printf(out, "  and %u more lines (-v names them all)\n", k->nrows - shown);
   }
   for (uint32_t i = 0; i < n; i++) free(kernels[i].rows);
   free(kernels);

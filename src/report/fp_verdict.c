@@ -1,34 +1,49 @@
-// What became of the exceptions of each kernel: born where, stored for whom, copied to the host or gone; the worst first. Inside a kernel only --fp-flow sees
-// where they go; across launches WgFpMemory knows who stored what another read.
+// What became of the exceptions of each kernel: born where, stored for whom, copied to the host or
+// gone; the worst first. Inside a kernel only --fp-flow sees where they go; across launches
+// WgFpMemory knows who stored what another read.
 #include "report/internal.h"
 
 #include "tools/fpcheck/abi.h"
 
 typedef enum { BORN, COPIED, LEAVES, DECIDES, VANISHES, REACHED, STEPS } Step;
-static const char *const words[] = {[BORN] = "born at", [COPIED] = "copied to the host, stored at", [LEAVES] = "written to memory at", [DECIDES] = "decide at", [VANISHES] = "vanish at"};
+static const char *const words[] = {[BORN] = "born at",
+                                    [COPIED] = "copied to the host, stored at",
+                                    [LEAVES] = "written to memory at",
+                                    [DECIDES] = "decide at",
+                                    [VANISHES] = "vanish at"};
 
 typedef struct Story Story;
-typedef struct Reader { Story *story; const RunFinding *input; } Reader;
-struct Story {                             // of one kernel, whatever process ran it
+typedef struct Reader {
+  Story *story;
+  const RunFinding *input;
+} Reader;
+struct Story {  // of one kernel, whatever process ran it
   const RunKernel *kernel;
   VEC(const RunFinding *) steps[STEPS];
-  VEC(Reader) readers;                     // other kernels that read what it stored
-  VEC(Story *) writers;                    // kernels that stored what it reads, perhaps itself in an earlier launch
-  bool from_outside;                       // some of what it reads was stored by no kernel of the run
-  bool explained;                          // … or by one that this can be said of, or in which something is born
-  bool retested;                           // --fp-rerun tested all of it
+  VEC(Reader) readers;   // other kernels that read what it stored
+  VEC(Story *) writers;  // kernels that stored what it reads, perhaps itself in an earlier launch
+  bool from_outside;     // some of what it reads was stored by no kernel of the run
+  bool explained;        // … or by one that this can be said of, or in which something is born
+  bool retested;         // --fp-rerun tested all of it
   bool visited, asked;
-  unsigned rank;                           // 0: not known yet
-  const Story *through;                    // the reader that makes it so bad
+  unsigned rank;         // 0: not known yet
+  const Story *through;  // the reader that makes it so bad
 };
-typedef struct Stories { VEC(Story *) all; StrMap by_name; StrMap kernels; bool followed; } Stories;
+typedef struct Stories {
+  VEC(Story *) all;
+  StrMap by_name;
+  StrMap kernels;
+  bool followed;
+} Stories;
 enum { HOST = 1, DECISION, MEMORY, DIES, UNSEEN };
 
 static Step step_of(const RunFinding *f) {
   uint32_t op = WG_FP_WHAT_OP((uint32_t)f->extra[2]);
   if (f->suppressed) return STEPS;
   switch (f->kind->number) {
-    case KIND_FP_NAN: case KIND_FP_INF: case KIND_FP_DIV0: return BORN;
+    case KIND_FP_NAN:
+    case KIND_FP_INF:
+    case KIND_FP_DIV0: return BORN;
     case KIND_FP_OUTPUT: return COPIED;
     case KIND_FP_COMPARE: return DECIDES;
     case KIND_FP_REACHED: return REACHED;
@@ -48,7 +63,8 @@ static Story *story_of(Stories *s, const RunKernel *k) {
 }
 
 static void gather(Stories *s, const Run *r) {
-  for (uint32_t i = 0; i < r->kernels.len; i++) strmap_put(&s->kernels, r->kernels.data[i]->name, r->kernels.data[i]);
+  for (uint32_t i = 0; i < r->kernels.len; i++)
+    strmap_put(&s->kernels, r->kernels.data[i]->name, r->kernels.data[i]);
   for (uint32_t i = 0; i < r->findings.len; i++) {
     const RunFinding *f = r->findings.data[i];
     Step step = step_of(f);
@@ -59,10 +75,13 @@ static void gather(Stories *s, const Run *r) {
       vec_push(&mine->steps[step], f);
       continue;
     }
-    const RunKernel *writer = f->origin && f->origin->function ? strmap_get(&s->kernels, f->origin->function) : NULL;
+    const RunKernel *writer = f->origin && f->origin->function
+                                  ? strmap_get(&s->kernels, f->origin->function)
+                                  : NULL;
     if (writer) vec_push(&mine->writers, story_of(s, writer));
     else mine->from_outside = true;
-    if (writer && strcmp(writer->name, f->kernel->name)) vec_push(&story_of(s, writer)->readers, ((Reader){mine, f}));
+    if (writer && strcmp(writer->name, f->kernel->name))
+      vec_push(&story_of(s, writer)->readers, ((Reader){mine, f}));
   }
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     Story *x = strmap_get(&s->by_name, r->kernels.data[i]->name);
@@ -93,17 +112,24 @@ static unsigned rank(const Stories *s, Story *x) {
   if (x->rank) return x->rank;
   if (x->visited) return UNSEEN;
   x->visited = true;
-  unsigned best = x->steps[COPIED].len ? HOST : x->steps[DECIDES].len ? DECISION : x->steps[LEAVES].len || x->readers.len || x->steps[REACHED].len ? MEMORY : s->followed ? DIES : UNSEEN;
+  unsigned best = x->steps[COPIED].len                                              ? HOST
+                  : x->steps[DECIDES].len                                           ? DECISION
+                  : x->steps[LEAVES].len || x->readers.len || x->steps[REACHED].len ? MEMORY
+                  : s->followed                                                     ? DIES
+                                                                                    : UNSEEN;
   for (uint32_t i = 0; i < x->readers.len; i++) {
     unsigned theirs = rank(s, x->readers.data[i].story);
-    if (theirs < best) best = theirs, x->through = x->readers.data[i].story;
+    if (theirs < best) {
+      best = theirs;
+      x->through = x->readers.data[i].story;
+    }
   }
   return x->rank = best;
 }
 
 static void add_line(const RunSite *s, Str *out) {
   if (s && s->nplaces) {
-    const RunPlace *p = &s->places[s->nplaces - 1];              // the line of the kernel itself
+    const RunPlace *p = &s->places[s->nplaces - 1];  // the line of the kernel itself
     const char *name = p->file ? strrchr(p->file, '/') : NULL;
     str_printf(out, "%s:%u", name ? name + 1 : p->file ? p->file : "?", p->line);
   } else str_printf(out, "PTX line %u", s ? s->ptx_line : 0);
@@ -111,7 +137,10 @@ static void add_line(const RunSite *s, Str *out) {
 
 // Each line once, with all that is on it. Returns how many lines there are.
 static uint32_t add_places(const RunFinding *const *f, uint32_t n, uint32_t most, Str *out) {
-  typedef struct Line { const char *name; uint64_t count; } Line;
+  typedef struct Line {
+    const char *name;
+    uint64_t count;
+  } Line;
   Arena a = {0};
   StrMap known = {0};
   Line *lines = ARENA_ARRAY(&a, Line, n);
@@ -139,8 +168,12 @@ static uint32_t add_places(const RunFinding *const *f, uint32_t n, uint32_t most
 
 static void add_story(const Stories *s, Story *x, Str *out) {
   enum { SHOWN = 8 };
-  static const char *const verdicts[] = {[HOST] = "they reach an output that is copied to the host", [DECISION] = "they decide what is done", [MEMORY] = "they reach memory",
-                                         [DIES] = "they die in the kernel", [UNSEEN] = "they were not seen to leave it (--fp-flow follows them inside)"};
+  static const char *const verdicts[] = {
+      [HOST] = "they reach an output that is copied to the host",
+      [DECISION] = "they decide what is done",
+      [MEMORY] = "they reach memory",
+      [DIES] = "they die in the kernel",
+      [UNSEEN] = "they were not seen to leave it (--fp-flow follows them inside)"};
   unsigned how = rank(s, x);
   str_printf(out, "exceptions of %s: %s", x->kernel->readable, verdicts[how]);
   if (x->through) str_printf(out, ", through %s", x->through->kernel->readable);
@@ -169,7 +202,8 @@ static bool reads_from(Story *x, const Story *wanted) {
   return false;
 }
 
-// Fast mode saw something leave it and nothing being born or coming in, but from itself: where kernels pass a NaN on among themselves, all of them are suspects.
+// Fast mode saw something leave it and nothing being born or coming in, but from itself: where
+// kernels pass a NaN on among themselves, all of them are suspects.
 static bool is_unexplained(Stories *s, Story *x) {
   for (uint32_t i = 0; i < s->all.len; i++) s->all.data[i]->asked = false;
   return x->steps[REACHED].len && !x->explained && (!x->writers.len || reads_from(x, x));
@@ -181,9 +215,16 @@ static void tell(Stories *s, Str *out) {
   for (uint32_t i = 0; i < s->all.len; i++) {
     Story *x = s->all.data[i];
     if (!is_unexplained(s, x)) continue;
-    if (x->retested) str_printf(out, "%s: NaN or infinity was seen and the second run found none that is born in it: it came in by a way that is not followed, such as shared memory\n", x->kernel->readable);
+    if (x->retested)
+      str_printf(out,
+                 "%s: NaN or infinity was seen and the second run found none that is born in it: "
+                 "it came in by a way that is not followed, such as shared memory\n",
+                 x->kernel->readable);
     else
-      str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction, --fp-rerun those of such kernels in a second run\n", x->kernel->readable);
+      str_printf(out,
+                 "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests "
+                 "every instruction, --fp-rerun those of such kernels in a second run\n",
+                 x->kernel->readable);
   }
   for (unsigned how = HOST; how <= UNSEEN; how++)
     for (uint32_t i = 0; i < s->all.len; i++) {
@@ -228,7 +269,9 @@ void report_fp_verdicts(Run *r, Str *out) {
 
 static const RunKernel *writer_of(const Run *r, const RunFinding *f) {
   for (uint32_t i = 0; i < r->kernels.len; i++)
-    if (r->kernels.data[i]->process == f->process && f->origin->function && !strcmp(r->kernels.data[i]->name, f->origin->function)) return r->kernels.data[i];
+    if (r->kernels.data[i]->process == f->process && f->origin->function &&
+        !strcmp(r->kernels.data[i]->name, f->origin->function))
+      return r->kernels.data[i];
   return NULL;
 }
 
@@ -237,10 +280,14 @@ void report_fp_origin(Run *r, const RunFinding *f, Str *out) {
   const RunKernel *k = writer_of(r, f);
   bool near = (f->extra[0] & 3) == WG_FP_WRITER_PAGE;
   uint32_t launch = WG_FP_WRITER_LAUNCH(f->extra[0]);
-  str_printf(out, "  %s by launch %u%s%s%s", near ? "an exception was stored around there" : "stored", launch, launch == f->launch_number ? " itself" : "", k ? ", kernel " : "", k ? k->readable : "");
+  str_printf(out, "  %s by launch %u%s%s%s",
+             near ? "an exception was stored around there" : "stored", launch,
+             launch == f->launch_number ? " itself" : "", k ? ", kernel " : "",
+             k ? k->readable : "");
   if (f->origin->nplaces) {
     uint32_t i = report_main_place(f->origin);
-    str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN, report_path(f->origin->places[i].file), f->origin->places[i].line);
+    str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN,
+               report_path(f->origin->places[i].file), f->origin->places[i].line);
   } else str_printf(out, ", at line %u of the PTX", f->origin->ptx_line);
   str_addc(out, '\n');
 }

@@ -1,4 +1,5 @@
-// One JSON object. Keys that do not apply are absent; the order of keys is fixed, so that reports can be compared.
+// One JSON object. Keys that do not apply are absent; the order of keys is fixed, so that reports
+// can be compared.
 #include "report/internal.h"
 
 static void kernel_name(Str *s, const RunKernel *k) {
@@ -83,7 +84,10 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   json_number(s, "process", (uint64_t)f->process->pid);
   kernel_name(s, f->kernel);
   site(r, s, f->site);
-  if (f->has_thread) json_three(s, "block", f->block), json_three(s, "thread", f->thread);
+  if (f->has_thread) {
+    json_three(s, "block", f->block);
+    json_three(s, "thread", f->thread);
+  }
   if (f->launch_number) json_number(s, "launch", f->launch_number);
   if (f->has_address) json_address(s, "address", f->address);
   if (f->size) json_number(s, "size", f->size);

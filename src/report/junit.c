@@ -1,8 +1,10 @@
-// JUnit XML: a suite for each process, a test case for each kernel it launched and one for what the program itself does wrong.
-// A case has at most one failure, since many readers take only one; all findings of the kernel stand in it.
+// JUnit XML: a suite for each process, a test case for each kernel it launched and one for what the
+// program itself does wrong. A case has at most one failure, since many readers take only one; all
+// findings of the kernel stand in it.
 #include "report/internal.h"
 
-// Text that XML can hold: no control characters, nothing that is not UTF-8, and none of the two characters that are none.
+// Text that XML can hold: no control characters, nothing that is not UTF-8, and none of the two
+// characters that are none.
 static void add_text(Str *out, const char *text, bool attribute) {
   for (const char *p = text; *p;) {
     unsigned n = json_utf8_length(p);
@@ -11,9 +13,11 @@ static void add_text(Str *out, const char *text, bool attribute) {
     else if (c == '<') str_add(out, "&lt;");
     else if (c == '>') str_add(out, "&gt;");
     else if (c == '"') str_add(out, "&quot;");
-    else if (c == '\n' || c == '\t') attribute ? str_printf(out, "&#%u;", c) : str_addc(out, (char)c);
+    else if (c == '\n' || c == '\t')
+      attribute ? str_printf(out, "&#%u;", c) : str_addc(out, (char)c);
     else if (c < 0x20 || c == 0x7f) str_addc(out, '?');
-    else if (!n || (n == 3 && (!memcmp(p, "\xef\xbf\xbe", 3) || !memcmp(p, "\xef\xbf\xbf", 3)))) str_add(out, "\xef\xbf\xbd");
+    else if (!n || (n == 3 && (!memcmp(p, "\xef\xbf\xbe", 3) || !memcmp(p, "\xef\xbf\xbf", 3))))
+      str_add(out, "\xef\xbf\xbd");
     else str_addn(out, p, n);
     p += n ? n : 1;
   }
@@ -25,7 +29,9 @@ static void attribute(Str *out, const char *name, const char *value) {
   str_addc(out, '"');
 }
 
-static void number(Str *out, const char *name, uint64_t value) { str_printf(out, " %s=\"%llu\"", name, (unsigned long long)value); }
+static void number(Str *out, const char *name, uint64_t value) {
+  str_printf(out, " %s=\"%llu\"", name, (unsigned long long)value);
+}
 
 static void property(Str *out, const char *name, const char *value) {
   str_add(out, "   <property");
@@ -40,9 +46,12 @@ static void number_property(Str *out, const char *name, uint64_t value) {
   property(out, name, text);
 }
 
-static bool is_about(const RunFinding *f, const RunProcess *p, const RunKernel *k) { return !f->suppressed && f->process == p && f->kernel == k; }
+static bool is_about(const RunFinding *f, const RunProcess *p, const RunKernel *k) {
+  return !f->suppressed && f->process == p && f->kernel == k;
+}
 
-static uint64_t errors_of(const Run *r, const RunProcess *p, const RunKernel *k, const RunFinding **first) {
+static uint64_t errors_of(const Run *r, const RunProcess *p, const RunKernel *k,
+                          const RunFinding **first) {
   uint64_t n = 0;
   *first = NULL;
   for (uint32_t i = 0; i < r->findings.len; i++) {
@@ -107,9 +116,13 @@ static void test_case(Run *r, const RunProcess *p, const RunKernel *k, const cha
   str_add(out, "\n  </testcase>\n");
 }
 
-typedef struct Sums { uint64_t tests, failures, errors, skipped; } Sums;
+typedef struct Sums {
+  uint64_t tests, failures, errors, skipped;
+} Sums;
 
-static bool has_case(const RunKernel *k, const RunProcess *p) { return k->process == p && (k->launches || k->reason); }
+static bool has_case(const RunKernel *k, const RunProcess *p) {
+  return k->process == p && (k->launches || k->reason);
+}
 
 // A run that Warpgrind could not do its work in is an error of its own.
 static Sums sums_of(Run *r, const RunProcess *p, bool main) {
@@ -142,7 +155,10 @@ static void suite(Run *r, const RunProcess *p, bool main, Str *out) {
   add_sums(out, &s);
   str_add(out, ">\n  <properties>\n");
   for (uint32_t i = 0; i < r->kernels.len; i++)
-    if (r->kernels.data[i]->process == p) launches += r->kernels.data[i]->launches, checked += r->kernels.data[i]->checked;
+    if (r->kernels.data[i]->process == p) {
+      launches += r->kernels.data[i]->launches;
+      checked += r->kernels.data[i]->checked;
+    }
   property(out, "device", p->device ? p->device : r->device);
   property(out, "tools", r->tools);
   number_property(out, "process", (uint64_t)p->pid);
@@ -153,7 +169,8 @@ static void suite(Run *r, const RunProcess *p, bool main, Str *out) {
   str_add(out, "  </properties>\n");
   test_case(r, p, NULL, "CUDA calls", out);
   for (uint32_t i = 0; i < r->kernels.len; i++)
-    if (has_case(r->kernels.data[i], p)) test_case(r, p, r->kernels.data[i], r->kernels.data[i]->readable, out);
+    if (has_case(r->kernels.data[i], p))
+      test_case(r, p, r->kernels.data[i], r->kernels.data[i]->readable, out);
   if (main && r->failure) {
     str_add(out, "  <testcase");
     attribute(out, "classname", r->program);
@@ -170,7 +187,10 @@ void report_junit(Run *r, Str *out) {
   Sums all = {0};
   for (uint32_t i = 0; i < MAX(n, 1u); i++) {
     Sums s = sums_of(r, n ? r->processes.data[i] : &none, i == 0);
-    all.tests += s.tests, all.failures += s.failures, all.errors += s.errors, all.skipped += s.skipped;
+    all.tests += s.tests;
+    all.failures += s.failures;
+    all.errors += s.errors;
+    all.skipped += s.skipped;
   }
   str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"warpgrind\"");
   add_sums(out, &all);

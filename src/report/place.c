@@ -6,12 +6,15 @@ const char *report_path(const char *file) {
   static char folder[4096];
   if (!folder[0] && !getcwd(folder, sizeof folder)) strcpy(folder, "?");
   size_t n = strlen(folder);
-  return !file ? "?" : n > 1 && strncmp(file, folder, n) == 0 && file[n] == '/' ? file + n + 1 : file;
+  return !file                                                      ? "?"
+         : n > 1 && strncmp(file, folder, n) == 0 && file[n] == '/' ? file + n + 1
+                                                                    : file;
 }
 
 // Headers of the toolkit and of the system: atomicAdd is a function of one.
 static bool is_system_header(const char *file) {
-  return file && file[0] == '/' && strstr(file, "/include/") && (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
+  return file && file[0] == '/' && strstr(file, "/include/") &&
+         (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
 }
 
 uint32_t report_main_place(const RunSite *s) {
@@ -20,7 +23,8 @@ uint32_t report_main_place(const RunSite *s) {
   return 0;
 }
 
-// What nvcc puts before the name of a static function, another one in every file: _INTERNAL_ff20cf65_6_ten_cu_552376c1::
+// What nvcc puts before the name of a static function, another one in every file:
+// _INTERNAL_ff20cf65_6_ten_cu_552376c1::
 static const char *without_unit(const char *name) {
   static const char mark[] = "_INTERNAL_";
   const char *colons = strncmp(name, mark, sizeof mark - 1) == 0 ? strstr(name, "::") : NULL;

@@ -3,7 +3,9 @@
 #include "report/internal.h"
 
 static bool is_race(const RunFinding *f) {
-  return f->has_thread && ((f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) || f->kind->number == KIND_RACE_SAME_VALUE || f->kind->number == KIND_RACE_NO_ACQUIRE);
+  return f->has_thread &&
+         ((f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) ||
+          f->kind->number == KIND_RACE_SAME_VALUE || f->kind->number == KIND_RACE_NO_ACQUIRE);
 }
 
 static bool has_class(const RunSite *s, const char *name) {
@@ -15,36 +17,59 @@ static bool has_class(const RunSite *s, const char *name) {
 static const char *access_name(const RunSite *s, bool writes, bool strong) {
   if (has_class(s, "atomic")) return "atomic";
   if (has_class(s, "async")) return writes ? "asynchronous write" : "asynchronous read";
-  return writes ? strong ? "volatile or atomic write" : "write" : strong ? "volatile or atomic read" : "read";
+  return writes   ? strong ? "volatile or atomic write" : "write"
+         : strong ? "volatile or atomic read"
+                  : "read";
 }
 
-static const char *mine(const RunFinding *f) { return access_name(f->site, f->extra[2] & WG_RACE_MINE_WRITE, f->extra[2] & WG_RACE_MINE_STRONG); }
-static const char *others(const RunFinding *f) { return access_name(f->origin, f->extra[2] & WG_RACE_OTHER_WRITE, f->extra[2] & WG_RACE_OTHER_STRONG); }
+static const char *mine(const RunFinding *f) {
+  return access_name(f->site, f->extra[2] & WG_RACE_MINE_WRITE, f->extra[2] & WG_RACE_MINE_STRONG);
+}
+static const char *others(const RunFinding *f) {
+  return access_name(f->origin, f->extra[2] & WG_RACE_OTHER_WRITE,
+                     f->extra[2] & WG_RACE_OTHER_STRONG);
+}
 
 bool report_race_finding(const RunFinding *f, Str *out) {
   if (!is_race(f)) return false;
-  str_printf(out, ": %s of %llu bytes after %s %s", mine(f), (unsigned long long)f->size, strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
+  str_printf(out, ": %s of %llu bytes after %s %s", mine(f), (unsigned long long)f->size,
+             strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
   return true;
 }
 
 static const char *const missing[] = {
-  [WG_RACE_NO_BARRIER] = "no barrier of the block lies between them, and nothing else orders them",
-  [WG_RACE_NO_WARP_SYNC] = "the threads are of one warp, and no __syncwarp or other synchronisation of the warp lies between them",
-  [WG_RACE_SAME_INSTRUCTION] = "the threads are of one warp and do this at the same time",
-  [WG_RACE_OTHER_BLOCK] = "the threads are of different blocks: a barrier of the block does not order them, and no fence with an atomic or a flag does",
-  [WG_RACE_BLOCK_SCOPE] = "an atomic, flag or fence is for the threads of its block only, and the other thread is in another block",
-  [WG_RACE_OTHER_LAUNCH] = "nothing orders the two: no stream in which one waits for the other, no event, path in a graph or synchronisation",
-  [WG_RACE_NO_ACQUIRE] = "this thread has read a flag or lock that the other has set, but neither acquires there nor has a fence behind that read",
-  [WG_RACE_NOT_WAITED] = "the other is asynchronous, and nothing between them waits until it is done (cp.async.wait_group, an mbarrier, cp.async.bulk.wait_group)",
-  [WG_RACE_NO_PROXY_FENCE] = "the asynchronous proxy reads what was written in the usual way, and no fence.proxy.async lies between them",
+    [WG_RACE_NO_BARRIER] =
+        "no barrier of the block lies between them, and nothing else orders them",
+    [WG_RACE_NO_WARP_SYNC] = "the threads are of one warp, and no __syncwarp or other "
+                             "synchronisation of the warp lies between them",
+    [WG_RACE_SAME_INSTRUCTION] = "the threads are of one warp and do this at the same time",
+    [WG_RACE_OTHER_BLOCK] = "the threads are of different blocks: a barrier of the block does not "
+                            "order them, and no fence with an atomic or a flag does",
+    [WG_RACE_BLOCK_SCOPE] = "an atomic, flag or fence is for the threads of its block only, and "
+                            "the other thread is in another block",
+    [WG_RACE_OTHER_LAUNCH] = "nothing orders the two: no stream in which one waits for the other, "
+                             "no event, path in a graph or synchronisation",
+    [WG_RACE_NO_ACQUIRE] = "this thread has read a flag or lock that the other has set, but "
+                           "neither acquires there nor has a fence behind that read",
+    [WG_RACE_NOT_WAITED] = "the other is asynchronous, and nothing between them waits until it is "
+                           "done (cp.async.wait_group, an mbarrier, cp.async.bulk.wait_group)",
+    [WG_RACE_NO_PROXY_FENCE] = "the asynchronous proxy reads what was written in the usual way, "
+                               "and no fence.proxy.async lies between them",
 };
 
-const char *report_race_variable(Run *r, const RunFinding *f) { return is_race(f) && f->site && f->site->object && !f->allocation ? report_object_name(r, f->site) : NULL; }
+const char *report_race_variable(Run *r, const RunFinding *f) {
+  return is_race(f) && f->site && f->site->object && !f->allocation ? report_object_name(r, f->site)
+                                                                    : NULL;
+}
 
 static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *thread) {
   uint32_t t = (uint32_t)(f->value[1] >> 32);
-  block[0] = (uint32_t)f->value[0], block[1] = (uint32_t)(f->value[0] >> 32), block[2] = (uint32_t)f->value[1];
-  thread[0] = t & 2047, thread[1] = t >> 11 & 2047, thread[2] = t >> 22;
+  block[0] = (uint32_t)f->value[0];
+  block[1] = (uint32_t)(f->value[0] >> 32);
+  block[2] = (uint32_t)f->value[1];
+  thread[0] = t & 2047;
+  thread[1] = t >> 11 & 2047;
+  thread[2] = t >> 22;
 }
 
 static void add_other_place(Run *r, const RunFinding *f, Str *out) {
@@ -53,8 +78,11 @@ static void add_other_place(Run *r, const RunFinding *f, Str *out) {
   if (s->nplaces) {
     uint32_t i = report_main_place(s);
     const char *function = report_place_function(r, s, i);
-    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s", report_path(s->places[i].file), s->places[i].line, function ? " in " : "", function ? function : "");
-  } else str_printf(out, " at line %u of the PTX%s%s", s->ptx_line, s->text ? ": " : "", s->text ? s->text : "");
+    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s", report_path(s->places[i].file),
+               s->places[i].line, function ? " in " : "", function ? function : "");
+  } else
+    str_printf(out, " at line %u of the PTX%s%s", s->ptx_line, s->text ? ": " : "",
+               s->text ? s->text : "");
 }
 
 void report_race_other(Run *r, const RunFinding *f, Str *out) {
@@ -64,20 +92,33 @@ void report_race_other(Run *r, const RunFinding *f, Str *out) {
   other_coordinates(f, block, thread);
   str_printf(out, "  the other is %s %s", strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
   add_other_place(r, f, out);
-  if (what & WG_RACE_THREAD_KNOWN) str_printf(out, " by thread (%u,%u,%u) of block (%u,%u,%u)", thread[0], thread[1], thread[2], block[0], block[1], block[2]);
-  else if (what & WG_RACE_BLOCK_KNOWN) str_printf(out, " by another thread of block (%u,%u,%u)", block[0], block[1], block[2]);
-  else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && !block[0]) str_add(out, ", of a copy or set");
+  if (what & WG_RACE_THREAD_KNOWN)
+    str_printf(out, " by thread (%u,%u,%u) of block (%u,%u,%u)", thread[0], thread[1], thread[2],
+               block[0], block[1], block[2]);
+  else if (what & WG_RACE_BLOCK_KNOWN)
+    str_printf(out, " by another thread of block (%u,%u,%u)", block[0], block[1], block[2]);
+  else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && !block[0])
+    str_add(out, ", of a copy or set");
   else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH) str_printf(out, ", launch %u", block[0]);
   else str_add(out, " by a thread of another block");
   str_addc(out, '\n');
-  if (what & WG_RACE_VALUES) str_printf(out, "  it writes 0x%llx where there is 0x%llx\n", (unsigned long long)f->value[2], (unsigned long long)f->value[3]);
-  if ((what & WG_RACE_WHY) < ARRAY_LEN(missing)) str_printf(out, "  %s\n", missing[what & WG_RACE_WHY]);
+  if (what & WG_RACE_VALUES)
+    str_printf(out, "  it writes 0x%llx where there is 0x%llx\n", (unsigned long long)f->value[2],
+               (unsigned long long)f->value[3]);
+  if ((what & WG_RACE_WHY) < ARRAY_LEN(missing))
+    str_printf(out, "  %s\n", missing[what & WG_RACE_WHY]);
 }
 
 bool report_race_json(Run *r, const RunFinding *f, Str *out) {
-  static const char *const words[] = {[WG_RACE_NO_BARRIER] = "barrier", [WG_RACE_NO_WARP_SYNC] = "warp synchronisation", [WG_RACE_SAME_INSTRUCTION] = "same instruction",
-                                      [WG_RACE_OTHER_BLOCK] = "order between blocks", [WG_RACE_BLOCK_SCOPE] = "scope", [WG_RACE_OTHER_LAUNCH] = "order between launches",
-                                      [WG_RACE_NO_ACQUIRE] = "acquire", [WG_RACE_NOT_WAITED] = "wait", [WG_RACE_NO_PROXY_FENCE] = "proxy fence"};
+  static const char *const words[] = {[WG_RACE_NO_BARRIER] = "barrier",
+                                      [WG_RACE_NO_WARP_SYNC] = "warp synchronisation",
+                                      [WG_RACE_SAME_INSTRUCTION] = "same instruction",
+                                      [WG_RACE_OTHER_BLOCK] = "order between blocks",
+                                      [WG_RACE_BLOCK_SCOPE] = "scope",
+                                      [WG_RACE_OTHER_LAUNCH] = "order between launches",
+                                      [WG_RACE_NO_ACQUIRE] = "acquire",
+                                      [WG_RACE_NOT_WAITED] = "wait",
+                                      [WG_RACE_NO_PROXY_FENCE] = "proxy fence"};
   if (!is_race(f)) return false;
   uint32_t block[3], thread[3];
   unsigned what = (unsigned)f->extra[2];
@@ -87,7 +128,10 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   if ((what & WG_RACE_WHY) < ARRAY_LEN(words)) json_text(out, "missing", words[what & WG_RACE_WHY]);
   json_text(out, "variable", report_race_variable(r, f));
   if (what & WG_RACE_SAME_VALUE) str_add(out, ",\"same_value\":true");
-  if (what & WG_RACE_VALUES) json_address(out, "value", f->value[2]), json_address(out, "value_there", f->value[3]);
+  if (what & WG_RACE_VALUES) {
+    json_address(out, "value", f->value[2]);
+    json_address(out, "value_there", f->value[3]);
+  }
   json_open(out, "other", '{');
   json_text(out, "access", others(f));
   if (s && s->nplaces) {
@@ -98,7 +142,8 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   } else if (s) json_number(out, "ptx_line", s->ptx_line);
   if (what & (WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN)) json_three(out, "block", block);
   if (what & WG_RACE_THREAD_KNOWN) json_three(out, "thread", thread);
-  if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && block[0]) json_number(out, "launch", block[0]);
+  if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && block[0])
+    json_number(out, "launch", block[0]);
   str_addc(out, '}');
   return true;
 }

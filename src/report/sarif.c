@@ -1,5 +1,6 @@
-// SARIF 2.1.0, as editors and code scanning read it: one run of the tool, a rule for each kind of finding, a result for each
-// place. Every result has a location with a line, since services refuse results without.
+// SARIF 2.1.0, as editors and code scanning read it: one run of the tool, a rule for each kind of
+// finding, a result for each place. Every result has a location with a line, since services refuse
+// results without.
 #include "report/internal.h"
 
 #include <ctype.h>
@@ -7,7 +8,13 @@
 
 #define BASE_ID "SRCROOT"
 
-typedef struct Sarif { Run *run; Str *out; char folder[4096]; Arena arena; } Sarif;      // folder: the current one, with a slash
+// folder: the current one, with a slash
+typedef struct Sarif {
+  Run *run;
+  Str *out;
+  char folder[4096];
+  Arena arena;
+} Sarif;
 
 // --- URIs ---
 static void add_uri(Str *out, const char *path) {
@@ -81,13 +88,17 @@ static void logical(Sarif *s, const char *name, const char *decorated) {
 }
 
 // --- where a finding is ---
-typedef struct At { const char *file, *function; uint32_t line, column; } At;
+typedef struct At {
+  const char *file, *function;
+  uint32_t line, column;
+} At;
 
 static bool frame_at(Run *r, RunStack *stack, At *at) {
   uint32_t n;
   const RunFrame *f = report_stack(r, stack, &n);
   for (uint32_t i = 0; i < n; i++) {
-    if (!f[i].file || (f[i].inlined && i + 1 < n && f[i + 1].file)) continue;      // rather the call than a wrapper of a header
+    // rather the call than a wrapper of a header
+    if (!f[i].file || (f[i].inlined && i + 1 < n && f[i + 1].file)) continue;
     *at = (At){f[i].file, f[i].function, f[i].line, 0};
     return true;
   }
@@ -103,7 +114,10 @@ static At main_place(Sarif *s, const RunFinding *f) {
     return (At){p->file, report_place_function(s->run, f->site, main), p->line, p->column};
   }
   if (frame_at(s->run, report_host_stack(f), &at)) return at;
-  return (At){f->process->program ? f->process->program : s->run->program ? s->run->program : "?", NULL, 1, 0};
+  return (At){f->process->program ? f->process->program
+              : s->run->program   ? s->run->program
+                                  : "?",
+              NULL, 1, 0};
 }
 
 static void locations(Sarif *s, const RunFinding *f) {
@@ -116,15 +130,21 @@ static void locations(Sarif *s, const RunFinding *f) {
   str_add(s->out, "}]");
 }
 
-typedef struct Step { const char *title; At at; } Step;
+typedef struct Step {
+  const char *title;
+  At at;
+} Step;
 
 // In the order in which it happened; the last is the finding.
 static uint32_t steps(Sarif *s, const RunFinding *f, Step *out) {
   uint32_t n = 0;
   At at;
-  if (f->allocation && frame_at(s->run, f->allocation->stack, &at)) out[n++] = (Step){"allocated here", at};
-  if (f->allocation && frame_at(s->run, f->allocation->free_stack, &at)) out[n++] = (Step){"freed here", at};
-  if (frame_at(s->run, f->other_stack, &at)) out[n++] = (Step){f->other_title ? f->other_title : "before", at};
+  if (f->allocation && frame_at(s->run, f->allocation->stack, &at))
+    out[n++] = (Step){"allocated here", at};
+  if (f->allocation && frame_at(s->run, f->allocation->free_stack, &at))
+    out[n++] = (Step){"freed here", at};
+  if (frame_at(s->run, f->other_stack, &at))
+    out[n++] = (Step){f->other_title ? f->other_title : "before", at};
   if (f->launch && frame_at(s->run, f->launch->stack, &at)) out[n++] = (Step){"launched here", at};
   return n;
 }
@@ -139,12 +159,15 @@ static void related_place(Sarif *s, uint32_t id, const char *title, const At *at
 
 static void related(Sarif *s, const RunFinding *f) {
   Step list[8];
-  uint32_t n = steps(s, f, list), places = f->site ? f->site->nplaces : 0, main = places ? report_main_place(f->site) : 0, id = 0;
+  uint32_t n = steps(s, f, list), places = f->site ? f->site->nplaces : 0,
+           main = places ? report_main_place(f->site) : 0, id = 0;
   if (n == 0 && places < 2) return;
   json_open(s->out, "relatedLocations", '[');
   for (uint32_t i = 0; i < places; i++) {
     const RunPlace *p = &f->site->places[i];
-    if (p->file && i != main) related_place(s, ++id, i < main ? "inside of" : "inlined here", &(At){p->file, NULL, p->line, p->column});
+    if (p->file && i != main)
+      related_place(s, ++id, i < main ? "inside of" : "inlined here",
+                    &(At){p->file, NULL, p->line, p->column});
   }
   for (uint32_t i = 0; i < n; i++) related_place(s, ++id, list[i].title, &list[i].at);
   str_addc(s->out, ']');
@@ -198,29 +221,42 @@ static void stacks(Sarif *s, const RunFinding *f) {
   size_t empty = s->out->len;
   if (f->launch) one_stack(s, "launched", f->launch->stack);
   one_stack(s, f->kind->number == KIND_LEAK ? "allocated" : "called", f->stack);
-  if (f->allocation) one_stack(s, "allocated", f->allocation->stack), one_stack(s, "freed", f->allocation->free_stack);
+  if (f->allocation) {
+    one_stack(s, "allocated", f->allocation->stack);
+    one_stack(s, "freed", f->allocation->free_stack);
+  }
   one_stack(s, f->other_title ? f->other_title : "before", f->other_stack);
   if (s->out->len == empty) s->out->data[s->out->len = before] = 0;
   else str_addc(s->out, ']');
 }
 
-// The same finding after lines were added above it has the same fingerprint: no line numbers. Several of a kind in one function are
-// told apart by their order in the source, not by the order in which they were found, which changes.
-typedef struct Print { uint64_t hash; uint32_t line, column, ptx_line, index, rank; } Print;
+// The same finding after lines were added above it has the same fingerprint: no line numbers.
+// Several of a kind in one function are told apart by their order in the source, not by the order
+// in which they were found, which changes.
+typedef struct Print {
+  uint64_t hash;
+  uint32_t line, column, ptx_line, index, rank;
+} Print;
 
 static Print print_of(Sarif *s, const RunFinding *f, uint32_t index) {
   At at = main_place(s, f);
   const char *slash = strrchr(at.file, '/');
   Str key = {0};
-  str_printf(&key, "%s\n%s\n%s\n%s", f->kind->name, f->kernel ? f->kernel->name : "", slash ? slash + 1 : at.file, at.function ? at.function : "");
-  Print p = {base_hash(key.data, key.len), at.line, at.column, f->site ? f->site->ptx_line : 0, index, 0};
+  str_printf(&key, "%s\n%s\n%s\n%s", f->kind->name, f->kernel ? f->kernel->name : "",
+             slash ? slash + 1 : at.file, at.function ? at.function : "");
+  Print p = {base_hash(key.data, key.len),    at.line, at.column,
+             f->site ? f->site->ptx_line : 0, index,   0};
   str_free(&key);
   return p;
 }
 
 static int in_source_order(const void *a, const void *b) {
   const Print *x = a, *y = b;
-  const uint64_t keys[][2] = {{x->hash, y->hash}, {x->line, y->line}, {x->column, y->column}, {x->ptx_line, y->ptx_line}, {x->index, y->index}};
+  const uint64_t keys[][2] = {{x->hash, y->hash},
+                              {x->line, y->line},
+                              {x->column, y->column},
+                              {x->ptx_line, y->ptx_line},
+                              {x->index, y->index}};
   for (size_t i = 0; i < ARRAY_LEN(keys); i++)
     if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
   return 0;
@@ -237,7 +273,8 @@ static Print *fingerprints(Sarif *s) {
   Print *prints = ARENA_ARRAY(&s->arena, Print, n + 1);
   for (uint32_t i = 0; i < n; i++) prints[i] = print_of(s, s->run->findings.data[i], i);
   qsort(prints, n, sizeof *prints, in_source_order);
-  for (uint32_t i = 0; i < n; i++) prints[i].rank = i && prints[i].hash == prints[i - 1].hash ? prints[i - 1].rank + 1 : 1;
+  for (uint32_t i = 0; i < n; i++)
+    prints[i].rank = i && prints[i].hash == prints[i - 1].hash ? prints[i - 1].rank + 1 : 1;
   qsort(prints, n, sizeof *prints, in_order_found);
   return prints;
 }
@@ -250,7 +287,9 @@ static void fingerprint(Sarif *s, const Print *p) {
 
 static uint32_t rule_index(const ChannelKindInfo *kind) {
   uint32_t i = 0, at = 0;
-#define KIND(id, number_, name, severity, text) if (kind->number == number_) at = i; i++;
+#define KIND(id, number_, name, severity, text) \
+  if (kind->number == number_) at = i; \
+  i++;
 #include "probe/kinds.def"
   return at;
 }
@@ -258,7 +297,10 @@ static uint32_t rule_index(const ChannelKindInfo *kind) {
 static void properties(Sarif *s, const RunFinding *f) {
   json_open(s->out, "properties", '{');
   json_number(s->out, "process", (uint64_t)f->process->pid);
-  if (f->has_thread) json_three(s->out, "block", f->block), json_three(s->out, "thread", f->thread);
+  if (f->has_thread) {
+    json_three(s->out, "block", f->block);
+    json_three(s->out, "thread", f->thread);
+  }
   if (f->launch_number) json_number(s->out, "launch", f->launch_number);
   if (f->has_address) json_address(s->out, "address", f->address);
   if (f->size) json_number(s->out, "size", f->size);
@@ -345,7 +387,8 @@ static void invocation(Sarif *s) {
   if (r->main_pid > 0) json_number(s->out, "processId", (uint64_t)r->main_pid);
   json_open(s->out, "toolExecutionNotifications", '[');
   if (r->failure) notification(s, SEVERITY_ERROR, r->failure);
-  for (uint32_t i = 0; i < r->notes.len; i++) notification(s, r->notes.data[i].severity, r->notes.data[i].text);
+  for (uint32_t i = 0; i < r->notes.len; i++)
+    notification(s, r->notes.data[i].severity, r->notes.data[i].text);
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
     if (!k->launches || !k->reason) continue;
@@ -374,7 +417,8 @@ void report_sarif(Run *r, Str *out) {
   Sarif s = {.run = r, .out = out};
   if (!getcwd(s.folder, sizeof s.folder - 1)) strcpy(s.folder, "/");
   if (s.folder[strlen(s.folder) - 1] != '/') strcat(s.folder, "/");
-  str_add(out, "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{");
+  str_add(out, "{\"$schema\":\"https://json.schemastore.org/"
+               "sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{");
   tool(&s);
   invocation(&s);
   Str base = {0};

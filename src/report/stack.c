@@ -9,4 +9,6 @@ const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n) {
   return frames;
 }
 
-RunStack *report_host_stack(const RunFinding *f) { return f->launch && f->launch->stack ? f->launch->stack : f->stack; }
+RunStack *report_host_stack(const RunFinding *f) {
+  return f->launch && f->launch->stack ? f->launch->stack : f->stack;
+}

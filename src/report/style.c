@@ -1,8 +1,10 @@
-// Marks in the text of a report, and what becomes of them: colours on a terminal, nothing elsewhere. A mark is one control
-// character, so that texts of the program, where they have some, cannot do more than change a colour.
+// Marks in the text of a report, and what becomes of them: colours on a terminal, nothing
+// elsewhere. A mark is one control character, so that texts of the program, where they have some,
+// cannot do more than change a colour.
 #include "report/report.h"
 
-static const char *const codes[] = {[1] = "\033[1;31m", [2] = "\033[1;33m", [3] = "\033[1;36m", [4] = "\033[1m", [5] = "\033[0m"};
+static const char *const codes[] = {
+    [1] = "\033[1;31m", [2] = "\033[1;33m", [3] = "\033[1;36m", [4] = "\033[1m", [5] = "\033[0m"};
 
 void report_style(const char *text, size_t n, bool colour, Str *out) {
   bool on = false;

@@ -1,7 +1,10 @@
-// Findings the user does not want to hear of: which entry of a suppression file fits, and an entry for a finding.
+// Findings the user does not want to hear of: which entry of a suppression file fits, and an entry
+// for a finding.
 #include "report/internal.h"
 
-static bool matches(const char *glob, const char *text) { return text && report_glob(glob, strlen(glob), text); }
+static bool matches(const char *glob, const char *text) {
+  return text && report_glob(glob, strlen(glob), text);
+}
 
 // A path as it was recorded, or its end from any slash on.
 static bool matches_path(const char *glob, const char *path) {
@@ -19,7 +22,8 @@ static void bare_name(const char *name, char *out, size_t size) {
     if (!depth) break;
   }
   if (!strncmp(name, "void ", 5)) name += 5;
-  snprintf(out, size, "%.*s", (int)(open && open > name ? (size_t)(open - name) : strlen(name)), name);
+  snprintf(out, size, "%.*s", (int)(open && open > name ? (size_t)(open - name) : strlen(name)),
+           name);
 }
 
 // The whole name or the bare one.
@@ -41,19 +45,25 @@ static bool matches_list(const char *list, const char *word) {
   return false;
 }
 
-static bool matches_place(const SuppressEntry *e, const char *file, uint32_t line, const char *function) {
-  return (!e->file || matches_path(e->file, file)) && (!e->first_line || (file && line >= e->first_line && line <= e->last_line)) &&
+static bool matches_place(const SuppressEntry *e, const char *file, uint32_t line,
+                          const char *function) {
+  return (!e->file || matches_path(e->file, file)) &&
+         (!e->first_line || (file && line >= e->first_line && line <= e->last_line)) &&
          (!e->function || matches_name(e->function, function));
 }
 
-// One place of the inline chain has all three. A finding about a call of the host: where it was made.
+// One place of the inline chain has all three. A finding about a call of the host: where it was
+// made.
 static bool matches_any_place(Run *r, const SuppressEntry *e, const RunFinding *f) {
   if (!e->file && !e->first_line && !e->function) return true;
   const RunSite *s = f->site;
   for (uint32_t i = 0; s && i < s->nplaces; i++)
-    if (matches_place(e, s->places[i].file, s->places[i].line, report_place_function(r, s, i))) return true;
+    if (matches_place(e, s->places[i].file, s->places[i].line, report_place_function(r, s, i)))
+      return true;
   if (s && s->nplaces) return false;
-  if (s && s->function) return matches_place(e, NULL, 0, run_readable_name(r, s->function)) || matches_place(e, NULL, 0, s->function);
+  if (s && s->function)
+    return matches_place(e, NULL, 0, run_readable_name(r, s->function)) ||
+           matches_place(e, NULL, 0, s->function);
   uint32_t n;
   const RunFrame *frames = report_stack(r, report_host_stack(f), &n);
   return n && matches_place(e, frames[0].file, frames[0].line, frames[0].function);
@@ -72,7 +82,8 @@ static bool matches_frame(const FramePattern *p, const RunFrame *f) {
 // From the innermost frame on; frames behind the last pattern do not matter.
 static bool matches_frames(const FramePattern *p, uint32_t np, const RunFrame *f, uint32_t nf) {
   if (!np) return true;
-  if (p->kind != FRAME_ANY) return nf && matches_frame(p, f) && matches_frames(p + 1, np - 1, f + 1, nf - 1);
+  if (p->kind != FRAME_ANY)
+    return nf && matches_frame(p, f) && matches_frames(p + 1, np - 1, f + 1, nf - 1);
   for (uint32_t i = 0; i <= nf; i++)
     if (matches_frames(p + 1, np - 1, f + i, nf - i)) return true;
   return false;
@@ -88,17 +99,22 @@ static bool matches_stack(Run *r, const FramePattern *p, uint32_t np, RunStack *
 
 static bool matches_finding(Run *r, const SuppressEntry *e, const RunFinding *f) {
   if (!matches_list(e->kind, f->kind->name)) return false;
-  if (e->kernel && (!f->kernel || (!matches_name(e->kernel, f->kernel->readable) && !matches(e->kernel, f->kernel->name)))) return false;
+  if (e->kernel && (!f->kernel || (!matches_name(e->kernel, f->kernel->readable) &&
+                                   !matches(e->kernel, f->kernel->name))))
+    return false;
   if (e->text && !matches(e->text, f->text)) return false;
   if (e->program && !matches_path(e->program, f->process->program)) return false;
-  return matches_any_place(r, e, f) && matches_stack(r, e->stack.data, e->stack.len, report_host_stack(f)) &&
-         matches_stack(r, e->allocated.data, e->allocated.len, f->allocation ? f->allocation->stack : NULL);
+  return matches_any_place(r, e, f) &&
+         matches_stack(r, e->stack.data, e->stack.len, report_host_stack(f)) &&
+         matches_stack(r, e->allocated.data, e->allocated.len,
+                       f->allocation ? f->allocation->stack : NULL);
 }
 
 static RunSuppression *suppression_of(Run *r, const RunFinding *f, void *user) {
   const ReportSuppressions *s = user;
   for (uint32_t i = 0; i < s->entries.len; i++)
-    if (matches_finding(r, s->entries.data[i], f)) return r->suppressions.data[r->suppressions.len - s->entries.len + i];
+    if (matches_finding(r, s->entries.data[i], f))
+      return r->suppressions.data[r->suppressions.len - s->entries.len + i];
   return NULL;
 }
 
@@ -108,7 +124,8 @@ ReportSuppressions *report_suppressions_read(const char *list, Error *err) {
     size_t n = strcspn(p, ",");
     char *path = arena_strndup(&s->arena, p, n);
     Str text = {0};
-    bool ok = file_read(path, &text, err) && report_suppress_parse(s, path, text.data ? text.data : "", err);
+    bool ok = file_read(path, &text, err) &&
+              report_suppress_parse(s, path, text.data ? text.data : "", err);
     str_free(&text);
     if (!ok) {
       report_suppressions_free(s);
@@ -127,7 +144,8 @@ void report_suppressions_use(ReportSuppressions *s, Run *r) {
   r->suppress = suppression_of;
   r->suppress_user = s;
   for (uint32_t i = 0; i < r->findings.len; i++)
-    if (!r->findings.data[i]->suppressed) r->findings.data[i]->suppressed = suppression_of(r, r->findings.data[i], s);
+    if (!r->findings.data[i]->suppressed)
+      r->findings.data[i]->suppressed = suppression_of(r, r->findings.data[i], s);
 }
 
 void report_suppressions_free(ReportSuppressions *s) {
@@ -166,7 +184,8 @@ void report_suppression_entry(Run *r, const RunFinding *f, Str *out) {
     field(out, "function", report_place_function(r, s, main));
     if (p->file) str_printf(out, "  # line: %u\n", p->line);
   } else if (s && s->function) field(out, "function", run_readable_name(r, s->function));
-  if (!s && f->text && !strpbrk(f->text, "0123456789\n")) field(out, "text", f->text);      // numbers differ from run to run
+  // numbers differ from run to run
+  if (!s && f->text && !strpbrk(f->text, "0123456789\n")) field(out, "text", f->text);
   uint32_t n;
   const RunFrame *frames = report_stack(r, report_host_stack(f), &n);
   if (n) str_add(out, "  stack:\n");
@@ -183,19 +202,25 @@ void report_suppressed(Run *r, bool all, Str *out) {
   enum { SHOWN = 20 };
   uint64_t places, findings = run_count_suppressed(r, &places);
   uint32_t shown = 0;
-  if (places) str_printf(out, "suppressed: %llu finding%s from %llu place%s\n", (unsigned long long)findings, findings == 1 ? "" : "s",
-                         (unsigned long long)places, places == 1 ? "" : "s");
+  if (places)
+    str_printf(out, "suppressed: %llu finding%s from %llu place%s\n", (unsigned long long)findings,
+               findings == 1 ? "" : "s", (unsigned long long)places, places == 1 ? "" : "s");
   for (uint32_t i = 0; i < r->suppressions.len; i++) {
     const RunSuppression *s = r->suppressions.data[i];
     if (s->places && (all || shown++ < SHOWN))
-      str_printf(out, "  %llu from %llu place%s by \"%s\" (%s:%u)\n", (unsigned long long)s->findings, (unsigned long long)s->places, s->places == 1 ? "" : "s", s->name,
-                 s->file, s->line);
+      str_printf(out, "  %llu from %llu place%s by \"%s\" (%s:%u)\n",
+                 (unsigned long long)s->findings, (unsigned long long)s->places,
+                 s->places == 1 ? "" : "s", s->name, s->file, s->line);
   }
-  if (shown > SHOWN) str_printf(out, "  and %u more suppressions that were used (-v names them all)\n", shown - SHOWN);
+  if (shown > SHOWN)
+    str_printf(out, "  and %u more suppressions that were used (-v names them all)\n",
+               shown - SHOWN);
   shown = 0;
   for (uint32_t i = 0; i < r->suppressions.len; i++) {
     const RunSuppression *s = r->suppressions.data[i];
-    if (!s->places && (all || shown++ < SHOWN)) str_printf(out, "suppression \"%s\" (%s:%u) was not used\n", s->name, s->file, s->line);
+    if (!s->places && (all || shown++ < SHOWN))
+      str_printf(out, "suppression \"%s\" (%s:%u) was not used\n", s->name, s->file, s->line);
   }
-  if (shown > SHOWN) str_printf(out, "and %u more suppressions were not used (-v names them all)\n", shown - SHOWN);
+  if (shown > SHOWN)
+    str_printf(out, "and %u more suppressions were not used (-v names them all)\n", shown - SHOWN);
 }

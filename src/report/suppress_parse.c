@@ -9,9 +9,11 @@
 
 typedef struct Parse {
   ReportSuppressions *out;
-  const char *path; Error *err;
-  const char *line_start, *at; uint32_t line;      // at: what is being read
-  SuppressEntry *entry;                            // NULL: outside
+  const char *path;
+  Error *err;
+  const char *line_start, *at;
+  uint32_t line;         // at: what is being read
+  SuppressEntry *entry;  // NULL: outside
   bool in_stack, in_allocated;
 } Parse;
 
@@ -22,24 +24,28 @@ static bool fail(const Parse *p, const char *at, const char *fmt, ...) {
   va_start(ap, fmt);
   vsnprintf(why, sizeof why, fmt, ap);
   va_end(ap);
-  return error_set(p->err, "%s:%u:%u: %s", p->path, p->line, (unsigned)(at - p->line_start) + 1, why);
+  return error_set(p->err, "%s:%u:%u: %s", p->path, p->line, (unsigned)(at - p->line_start) + 1,
+                   why);
 }
 
 bool report_glob(const char *p, size_t n, const char *text) {
   const char *end = p + n, *star = NULL, *retry = NULL;
   for (;;) {
     if (p < end && *p == '*') {
-      star = ++p, retry = text;
+      star = ++p;
+      retry = text;
       continue;
     }
     bool escaped = p + 1 < end && *p == '\\';
     if (*text && p < end && (escaped ? p[1] == *text : *p == '?' || *p == *text)) {
-      p += escaped ? 2 : 1, text++;
+      p += escaped ? 2 : 1;
+      text++;
       continue;
     }
     if (!*text && p == end) return true;
     if (!star || !*retry) return false;
-    p = star, text = ++retry;
+    p = star;
+    text = ++retry;
   }
 }
 
@@ -51,7 +57,8 @@ static bool check_kinds(const Parse *p, const char *list) {
     bool known = false;
 #define KIND(id, number, name, severity, text) known |= report_glob(s, n, name);
 #include "probe/kinds.def"
-    if (!known) return fail(p, p->at + (s - list), "no kind of finding is called \"%.*s\".", (int)n, s);
+    if (!known)
+      return fail(p, p->at + (s - list), "no kind of finding is called \"%.*s\".", (int)n, s);
     s += n + strspn(s + n, " ");
     if (!*s) return true;
     if (*s != ',') return fail(p, p->at + (s - list), "kinds stand with commas between them.");
@@ -61,25 +68,36 @@ static bool check_kinds(const Parse *p, const char *list) {
 static bool parse_lines(Parse *p, const char *value) {
   char *end;
   unsigned long first = strtoul(value, &end, 10), last = first;
-  if (!isdigit((unsigned char)*value)) return fail(p, p->at, "expected a line, or two with - between them.");
+  if (!isdigit((unsigned char)*value))
+    return fail(p, p->at, "expected a line, or two with - between them.");
   if (*end == '-' && isdigit((unsigned char)end[1])) last = strtoul(end + 1, &end, 10);
   if (*end) return fail(p, p->at + (end - value), "expected a line, or two with - between them.");
-  if (!first || last < first || last > UINT32_MAX) return fail(p, p->at, "there are no such lines.");
-  p->entry->first_line = (uint32_t)first, p->entry->last_line = (uint32_t)last;
+  if (!first || last < first || last > UINT32_MAX)
+    return fail(p, p->at, "there are no such lines.");
+  p->entry->first_line = (uint32_t)first;
+  p->entry->last_line = (uint32_t)last;
   return true;
 }
 
 static bool parse_field(Parse *p, const char *key, size_t n, const char *value) {
   SuppressEntry *e = p->entry;
-  const struct { const char *key; const char **to; } texts[] = {
-    {"name", &e->name}, {"kind", &e->kind}, {"kernel", &e->kernel}, {"file", &e->file}, {"function", &e->function}, {"text", &e->text}, {"program", &e->program}};
+  const struct {
+    const char *key;
+    const char **to;
+  } texts[] = {{"name", &e->name},      {"kind", &e->kind},         {"kernel", &e->kernel},
+               {"file", &e->file},      {"function", &e->function}, {"text", &e->text},
+               {"program", &e->program}};
   bool is_line = n == 4 && !strncmp(key, "line", 4);
   const char **to = NULL;
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)
     if (strlen(texts[i].key) == n && !strncmp(key, texts[i].key, n)) to = texts[i].to;
   if (!to && !is_line)
-    return fail(p, key, "\"%.*s\" is not known here; there are name, kind, kernel, file, line, function, text, program, stack and allocated.", (int)n, key);
-  if ((to && *to) || (is_line && e->first_line)) return fail(p, key, "\"%.*s\" stands twice in this entry.", (int)n, key);
+    return fail(p, key,
+                "\"%.*s\" is not known here; there are name, kind, kernel, file, line, function, "
+                "text, program, stack and allocated.",
+                (int)n, key);
+  if ((to && *to) || (is_line && e->first_line))
+    return fail(p, key, "\"%.*s\" stands twice in this entry.", (int)n, key);
   if (!*value) return fail(p, p->at, "\"%.*s\" needs a value.", (int)n, key);
   if (is_line) return parse_lines(p, value);
   *to = arena_strdup(&p->out->arena, value);
@@ -90,20 +108,26 @@ static bool parse_field(Parse *p, const char *key, size_t n, const char *value) 
 static FramePattern source_frame(Parse *p, const char *value) {
   const char *colon = strrchr(value, ':');
   bool has_line = colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
-  return (FramePattern){FRAME_SOURCE, arena_strndup(&p->out->arena, value, has_line ? (size_t)(colon - value) : strlen(value)),
-                        has_line ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0};
+  return (FramePattern){
+      FRAME_SOURCE,
+      arena_strndup(&p->out->arena, value, has_line ? (size_t)(colon - value) : strlen(value)),
+      has_line ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0};
 }
 
 // *is_frame false: it is something else.
 static bool parse_frame(Parse *p, const char *word, size_t n, const char *value, bool *is_frame) {
   SuppressEntry *e = p->entry;
-  bool fun = n == 3 && !strncmp(word, "fun", 3), obj = n == 3 && !strncmp(word, "obj", 3), src = n == 3 && !strncmp(word, "src", 3), any = !strcmp(word, "...");
+  bool fun = n == 3 && !strncmp(word, "fun", 3), obj = n == 3 && !strncmp(word, "obj", 3),
+       src = n == 3 && !strncmp(word, "src", 3), any = !strcmp(word, "...");
   *is_frame = fun || obj || src || any;
   if (!*is_frame) return true;
-  if (!p->in_stack && !p->in_allocated) return fail(p, word, "frames stand below \"stack:\" or \"allocated:\".");
+  if (!p->in_stack && !p->in_allocated)
+    return fail(p, word, "frames stand below \"stack:\" or \"allocated:\".");
   if (!any && !*value) return fail(p, p->at, "\"%.*s\" needs a value.", (int)n, word);
-  FramePattern f = any ? (FramePattern){.kind = FRAME_ANY} : src ? source_frame(p, value)
-                 : (FramePattern){fun ? FRAME_FUNCTION : FRAME_OBJECT, arena_strdup(&p->out->arena, value), 0};
+  FramePattern f = any   ? (FramePattern){.kind = FRAME_ANY}
+                   : src ? source_frame(p, value)
+                         : (FramePattern){fun ? FRAME_FUNCTION : FRAME_OBJECT,
+                                          arena_strdup(&p->out->arena, value), 0};
   if (p->in_stack) vec_push(&e->stack, f);
   else vec_push(&e->allocated, f);
   return true;
@@ -130,7 +154,8 @@ static bool end_entry(Parse *p) {
 static bool parse_line(Parse *p, char *word) {
   p->at = word;
   if (!*word || *word == '#') return true;
-  if (!p->entry) return !strcmp(word, "{") ? begin_entry(p) : fail(p, word, "expected { or a comment (#).");
+  if (!p->entry)
+    return !strcmp(word, "{") ? begin_entry(p) : fail(p, word, "expected { or a comment (#).");
   if (!strcmp(word, "}")) return end_entry(p);
   size_t n = strcspn(word, ": ");
   const char *value = word + n + strspn(word + n, " ");
@@ -138,11 +163,14 @@ static bool parse_line(Parse *p, char *word) {
   value += has_colon;
   value += strspn(value, " \t");
   p->at = value;
-  if (!has_colon && strcmp(word, "...")) return fail(p, word, "expected a word with a colon behind it, or }.");
+  if (!has_colon && strcmp(word, "..."))
+    return fail(p, word, "expected a word with a colon behind it, or }.");
   if (!parse_frame(p, word, n, value, &is_frame)) return false;
   if (is_frame) return true;
-  bool stack = n == 5 && !strncmp(word, "stack", 5), allocated = n == 9 && !strncmp(word, "allocated", 9);
-  p->in_stack = stack, p->in_allocated = allocated;
+  bool stack = n == 5 && !strncmp(word, "stack", 5),
+       allocated = n == 9 && !strncmp(word, "allocated", 9);
+  p->in_stack = stack;
+  p->in_allocated = allocated;
   if (!stack && !allocated) return parse_field(p, word, n, value);
   return !*value || fail(p, value, "frames stand below, one on each line.");
 }
@@ -160,6 +188,7 @@ bool report_suppress_parse(ReportSuppressions *s, const char *path, const char *
     line += n + (line[n] == '\n');
   }
   if (!p.entry) return true;
-  p.line = p.entry->line, p.line_start = p.at = "";
+  p.line = p.entry->line;
+  p.line_start = p.at = "";
   return fail(&p, p.at, "the entry that begins here has no }.");
 }

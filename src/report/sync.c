@@ -4,13 +4,15 @@
 #include "tools/synccheck/abi.h"
 
 static bool is_sync(const RunFinding *f) {
-  return f->kind->number >= KIND_BARRIER_DIVERGENCE && f->kind->number <= KIND_BARRIER_MISUSE && !f->text && f->has_thread;
+  return f->kind->number >= KIND_BARRIER_DIVERGENCE && f->kind->number <= KIND_BARRIER_MISUSE &&
+         !f->text && f->has_thread;
 }
 
 const char *report_sync_headline(const RunFinding *f) {
   if (!is_sync(f)) return f->kind->text;
   switch (f->extra[2]) {
-    case WG_SYNC_MISSING: return "Threads are missing in a loop that all threads of the block share";
+    case WG_SYNC_MISSING:
+      return "Threads are missing in a loop that all threads of the block share";
     case WG_SYNC_NOT_NAMED: return "A lane is not in the mask of the instruction it executes";
     case WG_SYNC_ELSEWHERE: return "Lanes of one mask execute different instructions";
     case WG_SYNC_NEVER_CAME: return "Lanes that a mask names never come";
@@ -20,7 +22,8 @@ const char *report_sync_headline(const RunFinding *f) {
     case WG_SYNC_TWICE: return "An mbarrier is initialised while it is in use";
     case WG_SYNC_ARRIVALS: return "An mbarrier with a wrong number of arrivals";
     case WG_SYNC_PHASE: return "A wait for the wrong phase of an mbarrier";
-    case WG_SYNC_CLUSTER: return "Arriving and waiting at the barrier of the cluster do not take turns";
+    case WG_SYNC_CLUSTER:
+      return "Arriving and waiting at the barrier of the cluster do not take turns";
     case WG_SYNC_GRID: return "A barrier of the grid in a launch that is not cooperative";
     default: return f->kind->text;
   }
@@ -40,16 +43,19 @@ static void add_lanes(Str *out, uint32_t lanes) {
 
 static void add_thread(Str *out, const RunFinding *f, uint32_t number) {
   const uint32_t *d = f->launch ? f->launch->block : NULL;
-  if (d && d[0] && d[1]) str_printf(out, "thread (%u,%u,%u)", number % d[0], number / d[0] % d[1], number / d[0] / d[1]);
+  if (d && d[0] && d[1])
+    str_printf(out, "thread (%u,%u,%u)", number % d[0], number / d[0] % d[1], number / d[0] / d[1]);
   else str_printf(out, "thread %u", number);
 }
 
-// The place is where others stand: the thread is one that is missing there, or has come to its end and found them waiting.
+// The place is where others stand: the thread is one that is missing there, or has come to its end
+// and found them waiting.
 bool report_sync_found_by(const RunFinding *f) {
   if (!is_sync(f)) return false;
   const uint32_t *d = f->launch ? f->launch->block : NULL;
   uint32_t lane = d ? (f->thread[0] + d[0] * (f->thread[1] + d[1] * f->thread[2])) % 32 : 0;
-  return f->extra[2] == WG_SYNC_NEVER_CAME || (f->extra[2] == WG_SYNC_DIVERGED && d && !((uint32_t)f->value[0] >> lane & 1));
+  return f->extra[2] == WG_SYNC_NEVER_CAME ||
+         (f->extra[2] == WG_SYNC_DIVERGED && d && !((uint32_t)f->value[0] >> lane & 1));
 }
 
 bool report_sync_finding(const RunFinding *f, Str *out) {
@@ -69,7 +75,8 @@ bool report_sync_finding(const RunFinding *f, Str *out) {
       str_printf(out, " only %u times", high);
       return true;
     case WG_SYNC_MISSING:
-      str_printf(out, ": %u threads came to it %u times, ", (uint32_t)f->extra[0], (uint32_t)(f->extra[0] >> 32));
+      str_printf(out, ": %u threads came to it %u times, ", (uint32_t)f->extra[0],
+                 (uint32_t)(f->extra[0] >> 32));
       add_thread(out, f, high);
       str_printf(out, " only %u times, and its share is not done", low);
       return true;
@@ -94,8 +101,14 @@ bool report_sync_finding(const RunFinding *f, Str *out) {
     case WG_SYNC_COUNT:
       str_printf(out, ": %u, in a block of %u threads", low, (uint32_t)f->extra[0]);
       return true;
-    case WG_SYNC_CLUSTER: str_add(out, low ? ": it arrives again, and has not waited since it arrived last" : ": it waits, and has not arrived since it waited last"); return true;
-    case WG_SYNC_PHASE: str_printf(out, ": parity %u, and this thread has arrived in a phase of parity %u since", low, low ^ 1); return true;
+    case WG_SYNC_CLUSTER:
+      str_add(out, low ? ": it arrives again, and has not waited since it arrived last"
+                       : ": it waits, and has not arrived since it waited last");
+      return true;
+    case WG_SYNC_PHASE:
+      str_printf(out, ": parity %u, and this thread has arrived in a phase of parity %u since", low,
+                 low ^ 1);
+      return true;
     case WG_SYNC_TWICE: str_printf(out, ": it was initialised for %u arrivals", low); return true;
     case WG_SYNC_ARRIVALS:
       str_printf(out, ": %u", low);
@@ -109,24 +122,29 @@ void report_sync_advice(const RunFinding *f, Str *out) {
   if (!is_sync(f)) return;
   switch (f->extra[2]) {
     case WG_SYNC_MISSING:
-      str_add(out, "  the loop starts at threadIdx.x and moves by blockDim.x: it is right only where all threads of the block come to it. Here it stands inside a\n"
-                   "  condition or a loop that some of them have left already: let all threads come, and guard only what is a thread's own\n");
+      str_add(out, "  the loop starts at threadIdx.x and moves by blockDim.x: it is right only "
+                   "where all threads of the block come to it. Here it stands inside a\n"
+                   "  condition or a loop that some of them have left already: let all threads "
+                   "come, and guard only what is a thread's own\n");
       break;
-    case WG_SYNC_DIVERGED: case WG_SYNC_SKIPPED:
-      str_add(out, "  all threads of the block must execute the same barrier: put it where no condition differs between them\n");
+    case WG_SYNC_DIVERGED:
+    case WG_SYNC_SKIPPED:
+      str_add(out, "  all threads of the block must execute the same barrier: put it where no "
+                   "condition differs between them\n");
       break;
     case WG_SYNC_PHASE:
-      str_add(out, "  the phase it waits for was over before it arrived: the wait does not wait. The parity changes with every phase\n");
+      str_add(out, "  the phase it waits for was over before it arrived: the wait does not wait. "
+                   "The parity changes with every phase\n");
       break;
     case WG_SYNC_COUNT:
-      str_add(out, "  the number must be a multiple of 32, not 0, and not more than the block has\n");
+      str_add(out,
+              "  the number must be a multiple of 32, not 0, and not more than the block has\n");
       break;
     case WG_SYNC_DEAD_LANE:
-      str_add(out, "  the value read is undefined: keep all lanes that are read alive, and blocks a multiple of 32 threads\n");
+      str_add(out, "  the value read is undefined: keep all lanes that are read alive, and blocks "
+                   "a multiple of 32 threads\n");
       break;
-    case WG_SYNC_GRID:
-      str_add(out, "  launch it with cudaLaunchCooperativeKernel\n");
-      break;
+    case WG_SYNC_GRID: str_add(out, "  launch it with cudaLaunchCooperativeKernel\n"); break;
     default: break;
   }
 }

@@ -9,8 +9,10 @@ static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   for (uint32_t i = 0; i < n; i++) {
     const RunFrame *f = &frames[i];
     str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
-    if (f->file) str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", report_path(f->file), f->line);
-    else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
+    if (f->file)
+      str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", report_path(f->file), f->line);
+    else if (f->object)
+      str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
     else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
     str_printf(out, "%s\n", f->inlined ? " inlined" : "");
   }
@@ -21,16 +23,20 @@ static void add_places(Run *r, const RunFinding *f, Str *out) {
   if (!s) return;
   for (uint32_t i = 0; i < s->nplaces; i++) {
     const RunPlace *p = &s->places[i];
-    str_printf(out, "  %s " REPORT_BOLD "%s:%u" REPORT_PLAIN, i ? "inlined at" : "at", report_path(p->file), p->line);
+    str_printf(out, "  %s " REPORT_BOLD "%s:%u" REPORT_PLAIN, i ? "inlined at" : "at",
+               report_path(p->file), p->line);
     const char *function = report_place_function(r, s, i);
     str_printf(out, "%s%s\n", function ? " in " : "", function ? function : "");
   }
-  if (!s->nplaces && s->function) str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n", s->ptx_line,
-                                          run_readable_name(r, s->function));
+  if (!s->nplaces && s->function)
+    str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n",
+               s->ptx_line, run_readable_name(r, s->function));
   if (!s->nplaces && s->text) str_printf(out, "  instruction: %s\n", s->text);
 }
 
-static void add_three(Str *out, const uint32_t *v) { str_printf(out, "(%u,%u,%u)", v[0], v[1], v[2]); }
+static void add_three(Str *out, const uint32_t *v) {
+  str_printf(out, "(%u,%u,%u)", v[0], v[1], v[2]);
+}
 
 static void add_launch(const RunFinding *f, Str *out) {
   if (!f->has_thread && !f->kernel && !f->launch_number) return;
@@ -40,7 +46,8 @@ static void add_launch(const RunFinding *f, Str *out) {
     add_three(out, f->thread);
     str_add(out, " of block ");
     add_three(out, f->block);
-    if (f->lanes && (f->lanes & (f->lanes - 1))) str_printf(out, " and %d more of its warp", __builtin_popcount(f->lanes) - 1);
+    if (f->lanes && (f->lanes & (f->lanes - 1)))
+      str_printf(out, " and %d more of its warp", __builtin_popcount(f->lanes) - 1);
     str_add(out, ", ");
   }
   if (f->kernel) str_printf(out, "kernel %s", f->kernel->readable);
@@ -56,7 +63,9 @@ static void add_launch(const RunFinding *f, Str *out) {
   str_addc(out, '\n');
 }
 
-static void add_bytes(uint64_t n, const char *where, Str *out) { str_printf(out, "%llu byte%s %s", (unsigned long long)n, n == 1 ? "" : "s", where); }
+static void add_bytes(uint64_t n, const char *where, Str *out) {
+  str_printf(out, "%llu byte%s %s", (unsigned long long)n, n == 1 ? "" : "s", where);
+}
 
 static void add_distance(uint64_t offset, uint64_t size, Str *out) {
   if ((int64_t)offset < 0) add_bytes(-offset, "before", out);
@@ -71,14 +80,17 @@ static bool is_element(int64_t bytes) { return bytes > 0 && bytes <= 32; }
 
 // An access that begins inside and ends outside.
 static void add_excess(const RunFinding *f, uint64_t offset, uint64_t size, Str *out) {
-  if (f->kind->number < KIND_OOB_READ || f->kind->number > KIND_OOB_ATOMIC || offset >= size || offset + f->size <= size) return;
+  if (f->kind->number < KIND_OOB_READ || f->kind->number > KIND_OOB_ATOMIC || offset >= size ||
+      offset + f->size <= size)
+    return;
   str_add(out, "; it ends ");
   add_bytes(offset + f->size - size, "behind that", out);
 }
 
 // Variables that are no allocation: value and extra are their place and size.
 bool report_has_object(const RunFinding *f) {
-  return f->site && f->site->object && !f->allocation && f->extra[0] && f->kind->number >= KIND_OOB_READ && f->kind->number <= KIND_MISALIGNED;
+  return f->site && f->site->object && !f->allocation && f->extra[0] &&
+         f->kind->number >= KIND_OOB_READ && f->kind->number <= KIND_MISALIGNED;
 }
 
 // "4 bytes after the end of tile, 128 bytes of shared memory, tile[33] of 4-byte elements"
@@ -86,51 +98,70 @@ void report_object(Run *r, const RunFinding *f, Str *out) {
   int64_t offset = (int64_t)(f->address - f->value[0]), element = (int64_t)f->size;
   const char *name = report_object_name(r, f->site);
   add_distance((uint64_t)offset, f->extra[0], out);
-  str_printf(out, " %s, %llu bytes of %s memory", name ? name : strcmp(f->site->space ? f->site->space : "", "param") == 0 ? "a parameter" : "the variables of the function",
+  str_printf(out, " %s, %llu bytes of %s memory",
+             name ? name
+             : strcmp(f->site->space ? f->site->space : "", "param") == 0
+                 ? "a parameter"
+                 : "the variables of the function",
              (unsigned long long)f->extra[0], f->site->space ? f->site->space : "its");
   if (name && is_element(element) && offset % element == 0)
-    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name, (long long)(offset / element), (long long)element);
+    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name,
+               (long long)(offset / element), (long long)element);
 }
 
-// "8 bytes after the end of b, an allocation of 4096 bytes at 0x7f0000000000 (device), b[1026] of 4-byte elements"
+// "8 bytes after the end of b, an allocation of 4096 bytes at 0x7f0000000000 (device), b[1026] of
+// 4-byte elements"
 void report_where(const RunFinding *f, bool addresses, Str *out) {
   const RunAllocation *a = f->allocation;
   const char *name = report_buffer_name(a);
   add_distance(f->address - a->base, a->size, out);
   if (a->name && !a->freed) str_printf(out, " the variable %s", a->name);
-  else str_printf(out, " %s%s%s", name ? name : "", name ? ", " : "", a->freed ? "a freed allocation" : "an allocation");
+  else
+    str_printf(out, " %s%s%s", name ? name : "", name ? ", " : "",
+               a->freed ? "a freed allocation" : "an allocation");
   str_printf(out, " of %llu bytes", (unsigned long long)a->size);
   if (addresses) str_printf(out, " at 0x%llx", (unsigned long long)a->base);
   str_printf(out, " (%s)", run_memory_kind(a->kind));
   int64_t element = f->size ? (int64_t)f->size : f->origin ? (int64_t)f->origin->bytes : 0;
   if (f->has_thread && is_element(element) && f->offset % element == 0)
-    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name ? name : "index ", (long long)(f->offset / element), (long long)element);
+    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements",
+               name ? name : "index ", (long long)(f->offset / element), (long long)element);
 }
 
 static void add_inside(const RunFinding *f, Str *out) {
   const RunAllocation *a = f->inside;
   const char *name = report_buffer_name(a);
-  if (a) str_printf(out, "  there it hits %s%s%s of %llu bytes at 0x%llx (%s), %llu bytes from its start\n", name ? name : "", name ? ", " : "",
-                    a->freed ? "a freed allocation" : "another allocation", (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind),
-                    (unsigned long long)(f->address - a->base));
+  if (a)
+    str_printf(
+        out, "  there it hits %s%s%s of %llu bytes at 0x%llx (%s), %llu bytes from its start\n",
+        name ? name : "", name ? ", " : "", a->freed ? "a freed allocation" : "another allocation",
+        (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind),
+        (unsigned long long)(f->address - a->base));
 }
 
-static bool is_surface(const RunFinding *f) { return f->site && f->site->space && strcmp(f->site->space, "surface") == 0 && f->extra[0]; }
+static bool is_surface(const RunFinding *f) {
+  return f->site && f->site->space && strcmp(f->site->space, "surface") == 0 && f->extra[0];
+}
 
 // As wg_memcheck_surface (src/tools/memcheck/probe_image.c) tells it.
 static void add_surface(const RunFinding *f, Str *out) {
   int32_t x = (int32_t)f->value[0], y = (int32_t)(f->value[0] >> 32), z = (int32_t)f->value[1];
-  uint32_t width = (uint32_t)f->extra[0], height = (uint32_t)(f->extra[0] >> 32), slices = (uint32_t)f->extra[2];
-  str_printf(out, "byte %d, row %d, slice %d of a surface of %u bytes, %u row%s, %u slice%s", x, y, z, width, height, height == 1 ? "" : "s", slices, slices == 1 ? "" : "s");
+  uint32_t width = (uint32_t)f->extra[0], height = (uint32_t)(f->extra[0] >> 32),
+           slices = (uint32_t)f->extra[2];
+  str_printf(out, "byte %d, row %d, slice %d of a surface of %u bytes, %u row%s, %u slice%s", x, y,
+             z, width, height, height == 1 ? "" : "s", slices, slices == 1 ? "" : "s");
 }
 
-// An address in no allocation and no variable. memcheck knows freed memory of the host by its allocation, so what is left is the device's heap.
+// An address in no allocation and no variable. memcheck knows freed memory of the host by its
+// allocation, so what is left is the device's heap.
 static void add_nowhere(const RunFinding *f, Str *out) {
   const char *space = f->site ? f->site->space : NULL;
   bool global = !space || strcmp(space, "global") == 0;
   if (!global && strcmp(space, "generic") != 0) return;
-  if (f->address < WG_NULL_PAGE) str_add(out, f->address ? ", computed from a null pointer" : ", a null pointer");
-  else if (f->kind->number == KIND_USE_AFTER_FREE) str_add(out, " is in a block of the device's heap that was freed");
+  if (f->address < WG_NULL_PAGE)
+    str_add(out, f->address ? ", computed from a null pointer" : ", a null pointer");
+  else if (f->kind->number == KIND_USE_AFTER_FREE)
+    str_add(out, " is in a block of the device's heap that was freed");
   else if (global) str_add(out, ": no allocation is near");
 }
 
@@ -151,7 +182,8 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     str_add(out, " is ");
     report_object(r, f, out);
     add_excess(f, f->address - f->value[0], f->extra[0], out);
-  } else if (report_race_variable(r, f)) str_printf(out, " is in %s, a variable in shared memory", report_race_variable(r, f));
+  } else if (report_race_variable(r, f))
+    str_printf(out, " is in %s, a variable in shared memory", report_race_variable(r, f));
   else if (f->kind->number == KIND_UNINIT_USE) str_add(out, " is in the device's heap");
   else add_nowhere(f, out);
   str_addc(out, '\n');
@@ -160,9 +192,13 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
 
 // What was accessed, behind the headline and the kind.
 static void add_access(const RunFinding *f, Str *out) {
-  if (report_sync_finding(f, out) || report_fp_finding(f, out) || report_uninit_finding(f, out) || report_race_finding(f, out) || f->text) return;
-  if (f->size) str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
-  if (f->site && f->site->space) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
+  if (report_sync_finding(f, out) || report_fp_finding(f, out) || report_uninit_finding(f, out) ||
+      report_race_finding(f, out) || f->text)
+    return;
+  if (f->size)
+    str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
+  if (f->site && f->site->space)
+    str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
 }
 
 void report_sentence(Run *r, const RunFinding *f, Str *out) {
@@ -181,11 +217,14 @@ void report_sentence(Run *r, const RunFinding *f, Str *out) {
 }
 
 void report_finding(Run *r, const RunFinding *f, Str *out) {
-  static const char *const words[] = {"", REPORT_NOTE "Note:" REPORT_PLAIN " ", REPORT_WARNING "Warning:" REPORT_PLAIN " ", REPORT_ERROR "Error:" REPORT_PLAIN " "};
+  static const char *const words[] = {"", REPORT_NOTE "Note:" REPORT_PLAIN " ",
+                                      REPORT_WARNING "Warning:" REPORT_PLAIN " ",
+                                      REPORT_ERROR "Error:" REPORT_PLAIN " "};
   static const char *const colours[] = {REPORT_BOLD, REPORT_NOTE, REPORT_WARNING, REPORT_ERROR};
   const char *text = f->text ? f->text : report_sync_headline(f);
-  size_t head = strcspn(text, "\n");           // what a hang has to say takes several lines
-  str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text, colours[f->kind->severity], f->kind->name);
+  size_t head = strcspn(text, "\n");  // what a hang has to say takes several lines
+  str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text,
+             colours[f->kind->severity], f->kind->name);
   add_access(f, out);
   str_addc(out, '\n');
   add_places(r, f, out);
@@ -197,7 +236,8 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   report_sync_advice(f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
-    add_stack(r, f->allocation->stack, f->allocation->name ? "loaded" : "allocated", out);     // a variable: where its module was
+    // a variable: where its module was
+    add_stack(r, f->allocation->stack, f->allocation->name ? "loaded" : "allocated", out);
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
@@ -216,7 +256,8 @@ void report_repeats(Run *r, Str *out) {
       continue;
     }
     str_printf(out, "%llu times: %s", (unsigned long long)f->count, f->kind->name);
-    const RunPlace *p = f->site && f->site->nplaces ? &f->site->places[report_main_place(f->site)] : NULL;
+    const RunPlace *p = f->site && f->site->nplaces ? &f->site->places[report_main_place(f->site)]
+                                                    : NULL;
     if (p) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, report_path(p->file), p->line);
     if (f->kernel) str_printf(out, " in kernel %s", f->kernel->readable);
     str_addc(out, '\n');

@@ -3,15 +3,24 @@
 #include "report/internal.h"
 
 static bool is_use(const RunFinding *f) { return f->kind->number == KIND_UNINIT_USE; }
-static bool is_copy(const RunFinding *f) { return !f->has_thread && (is_use(f) || f->kind->number == KIND_UNINIT_COPY); }
+static bool is_copy(const RunFinding *f) {
+  return !f->has_thread && (is_use(f) || f->kind->number == KIND_UNINIT_COPY);
+}
 
-static const char *const depends[] = {[WG_INIT_BRANCH] = "branch", [WG_INIT_ADDRESS] = "address", [WG_INIT_WARP] = "warp operation", [WG_INIT_OTHER] = "other"};
+static const char *const depends[] = {[WG_INIT_BRANCH] = "branch",
+                                      [WG_INIT_ADDRESS] = "address",
+                                      [WG_INIT_WARP] = "warp operation",
+                                      [WG_INIT_OTHER] = "other"};
 
 bool report_uninit_finding(const RunFinding *f, Str *out) {
-  static const char *const words[] = {[WG_INIT_BRANCH] = ": a branch depends on it", [WG_INIT_ADDRESS] = ": an address is computed from it",
-                                      [WG_INIT_WARP] = ": an operation of the whole warp or block depends on it", [WG_INIT_OTHER] = ""};
+  static const char *const words[] = {
+      [WG_INIT_BRANCH] = ": a branch depends on it",
+      [WG_INIT_ADDRESS] = ": an address is computed from it",
+      [WG_INIT_WARP] = ": an operation of the whole warp or block depends on it",
+      [WG_INIT_OTHER] = ""};
   if (is_copy(f)) {
-    if (f->size) str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
+    if (f->size)
+      str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
     return true;
   }
   if (!is_use(f)) return false;
@@ -23,10 +32,12 @@ static void add_site(Run *r, const RunSite *s, Str *out) {
   if (s->nplaces) {
     uint32_t i = report_main_place(s);
     const char *function = report_place_function(r, s, i);
-    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s\n", report_path(s->places[i].file), s->places[i].line, function ? " in " : "",
+    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s\n",
+               report_path(s->places[i].file), s->places[i].line, function ? " in " : "",
                function ? function : "");
   } else {
-    str_printf(out, " at line %u of the PTX%s%s\n", s->ptx_line, s->text ? ": " : "", s->text ? s->text : "");
+    str_printf(out, " at line %u of the PTX%s%s\n", s->ptx_line, s->text ? ": " : "",
+               s->text ? s->text : "");
   }
 }
 

@@ -16,10 +16,8 @@ static void add_piece(sqlite3_stmt *s, Str *code) {
   const char *data = sqlite3_column_blob(s, 3);
   if (!data || n > PIECE_MOST) return;
   char *plain = mem_alloc(n + 1);
-  if (len == n)
-    str_addn(code, data, n);
-  else if (ZSTD_decompress(plain, n, data, len) == n)
-    str_addn(code, plain, n);
+  if (len == n) str_addn(code, data, n);
+  else if (ZSTD_decompress(plain, n, data, len) == n) str_addn(code, plain, n);
   free(plain);
 }
 

@@ -1,5 +1,6 @@
-// Writing the run file. Rows go in as they arrive, some hundred milliseconds of them to a transaction: when the command is killed
-// the file holds everything up to the last one. When it cannot be written (disk full) the run goes on without it.
+// Writing the run file. Rows go in as they arrive, some hundred milliseconds of them to a
+// transaction: when the command is killed the file holds everything up to the last one. When it
+// cannot be written (disk full) the run goes on without it.
 #include <sqlite3.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,10 +13,10 @@ struct RunFile {
   sqlite3 *db;
   sqlite3_stmt *insert[TABLE_COUNT], *clear_frames, *commit_step, *uncommit;
   char *path;
-  int reserve;                             // see reserve.c
+  int reserve;  // see reserve.c
   bool in_transaction;
   uint64_t rows, began_ms;
-  char failure[512];                       // "": none
+  char failure[512];  // "": none
 };
 
 enum { COMMIT_ROWS = 20000, COMMIT_MS = 300 };
@@ -23,17 +24,22 @@ enum { COMMIT_ROWS = 20000, COMMIT_MS = 300 };
 static uint64_t now_ms(void) { return clock_ns() / 1000000; }
 
 static bool fail(RunFile *f) {
-  if (!f->failure[0]) snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %s", f->path, sqlite3_errmsg(f->db));
+  if (!f->failure[0])
+    snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %s", f->path,
+             sqlite3_errmsg(f->db));
   return false;
 }
 
-static bool execute(RunFile *f, const char *sql) { return sqlite3_exec(f->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(f); }
+static bool execute(RunFile *f, const char *sql) {
+  return sqlite3_exec(f->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(f);
+}
 
 static bool prepare(RunFile *f, const char *sql, sqlite3_stmt **out) {
   return sqlite3_prepare_v2(f->db, sql, -1, out, NULL) == SQLITE_OK || fail(f);
 }
 
-// The first page says what file this is from the beginning: what is in the -wal alone is not seen by who looks at the file.
+// The first page says what file this is from the beginning: what is in the -wal alone is not seen
+// by who looks at the file.
 static bool make_identity(RunFile *f) {
   char version[64];
   snprintf(version, sizeof version, "PRAGMA user_version=%d", RUN_SCHEMA_VERSION);
@@ -53,7 +59,8 @@ static bool make_tables(RunFile *f) {
   for (unsigned i = 0; i < run_nindexes; i++)
     if (!execute(f, run_indexes[i])) return false;
   char writer[120];
-  snprintf(writer, sizeof writer, "INSERT INTO meta VALUES ('complete', 'no'), ('writer', '%d')", (int)getpid());
+  snprintf(writer, sizeof writer, "INSERT INTO meta VALUES ('complete', 'no'), ('writer', '%d')",
+           (int)getpid());
   if (!execute(f, writer)) return false;
   return true;
 }
@@ -92,7 +99,7 @@ static void remove_old(const char *path) {
 
 RunFile *run_file_create(const char *path, bool large, Error *err) {
   if (!run_output_check(path, err)) return NULL;
-  char *target = realpath(path, NULL);     // a link stays one
+  char *target = realpath(path, NULL);  // a link stays one
   RunFile *f = mem_alloc(sizeof *f);
   Error why = {{0}};
   f->path = mem_strdup(target ? target : path);
@@ -100,10 +107,14 @@ RunFile *run_file_create(const char *path, bool large, Error *err) {
   remove_old(f->path);
   f->reserve = run_reserve_take(f->path, large);
   f->db = store_create(f->path, &why);
-  if (!f->db) snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %.300s", path, why.text);
-  // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the machine is not expected to fall.
-  bool ok = f->db && (!large || execute(f, "PRAGMA page_size=32768")) && execute(f, "PRAGMA synchronous=OFF") && make_identity(f) &&
-            execute(f, "PRAGMA journal_mode=WAL") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT") && prepare_statements(f);
+  if (!f->db)
+    snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %.300s", path, why.text);
+  // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the
+  // machine is not expected to fall.
+  bool ok = f->db && (!large || execute(f, "PRAGMA page_size=32768")) &&
+            execute(f, "PRAGMA synchronous=OFF") && make_identity(f) &&
+            execute(f, "PRAGMA journal_mode=WAL") && execute(f, "BEGIN") && make_tables(f) &&
+            execute(f, "COMMIT") && prepare_statements(f);
   if (ok) return f;
   error_set(err, "%s.", f->failure);
   close_file(f);
@@ -112,7 +123,8 @@ RunFile *run_file_create(const char *path, bool large, Error *err) {
   return NULL;
 }
 
-// One file without companions. While somebody else has it open (warpgrind view --live) that cannot be: then it is complete all the same, with what SQLite keeps beside it.
+// One file without companions. While somebody else has it open (warpgrind view --live) that cannot
+// be: then it is complete all the same, with what SQLite keeps beside it.
 static void make_one_file(RunFile *f) {
   enum { TRIES = 40, PAUSE_US = 50000 };
   int code = SQLITE_BUSY;
@@ -123,12 +135,14 @@ static void make_one_file(RunFile *f) {
   if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) fail(f);
 }
 
-// Writing has failed. What was committed stays; with the room that was kept, the file says why it ends.
+// Writing has failed. What was committed stays; with the room that was kept, the file says why it
+// ends.
 static void say_failure(RunFile *f) {
   sqlite3_stmt *s = NULL;
   if (!sqlite3_get_autocommit(f->db)) sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
   sqlite3_exec(f->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
-  if (sqlite3_prepare_v2(f->db, "INSERT OR REPLACE INTO meta VALUES ('stopped', ?)", -1, &s, NULL) == SQLITE_OK) {
+  if (sqlite3_prepare_v2(f->db, "INSERT OR REPLACE INTO meta VALUES ('stopped', ?)", -1, &s,
+                         NULL) == SQLITE_OK) {
     sqlite3_bind_text(s, 1, f->failure, -1, SQLITE_STATIC);
     sqlite3_step(s);
   }
@@ -169,7 +183,8 @@ static void save_trace(Run *r, bool last) {
     run_commit_steps(r);
     return;
   }
-  if (!f->failure[0]) snprintf(f->failure, sizeof f->failure, "cannot write the run file: %.400s", err.text);
+  if (!f->failure[0])
+    snprintf(f->failure, sizeof f->failure, "cannot write the run file: %.400s", err.text);
 }
 
 void run_file_trace_ends(Run *r) {
@@ -248,26 +263,33 @@ void run_save_stack(Run *r, RunStack *s) {
     sqlite3_reset(f->clear_frames);
     for (uint32_t i = 0; i < s->nframes; i++) {
       const RunFrame *x = &s->frames[i];
-      run_save(r, TABLE_frame, "iiitttiii", (int64_t)s->id, (int64_t)i, (int64_t)x->address, x->object, x->function, x->file, (int64_t)x->line,
-               (int64_t)x->inlined, (int64_t)x->python);
+      run_save(r, TABLE_frame, "iiitttiii", (int64_t)s->id, (int64_t)i, (int64_t)x->address,
+               x->object, x->function, x->file, (int64_t)x->line, (int64_t)x->inlined,
+               (int64_t)x->python);
     }
   } else {
     for (uint32_t i = 0; i < s->naddresses; i++)
-      run_save(r, TABLE_frame, "iii---iii", (int64_t)s->id, (int64_t)i, (int64_t)s->addresses[i], (int64_t)0, (int64_t)0, (int64_t)0);
+      run_save(r, TABLE_frame, "iii---iii", (int64_t)s->id, (int64_t)i, (int64_t)s->addresses[i],
+               (int64_t)0, (int64_t)0, (int64_t)0);
   }
 }
 
 void run_save_site(Run *r, RunSite *s) {
   if (!r->file) return;
-  run_save(r, TABLE_site, "iiiittiititi", (int64_t)s->id, (int64_t)(s->module ? s->module->process->id : 0), (int64_t)s->number, (int64_t)(s->module ? s->module->id : 0),
-           s->function, s->text, (int64_t)s->ptx_line, (int64_t)s->classes, s->space, (int64_t)s->bytes, s->object, (int64_t)s->parameter);
+  run_save(r, TABLE_site, "iiiittiititi", (int64_t)s->id,
+           (int64_t)(s->module ? s->module->process->id : 0), (int64_t)s->number,
+           (int64_t)(s->module ? s->module->id : 0), s->function, s->text, (int64_t)s->ptx_line,
+           (int64_t)s->classes, s->space, (int64_t)s->bytes, s->object, (int64_t)s->parameter);
   for (uint32_t i = 0; i < s->nplaces; i++) {
-    run_save(r, TABLE_place, "iittii", (int64_t)s->id, (int64_t)i, s->places[i].file, s->places[i].function, (int64_t)s->places[i].line, (int64_t)s->places[i].column);
+    run_save(r, TABLE_place, "iittii", (int64_t)s->id, (int64_t)i, s->places[i].file,
+             s->places[i].function, (int64_t)s->places[i].line, (int64_t)s->places[i].column);
     run_prove_source(r, s->places[i].file);
   }
 }
 
 void run_save_allocation(Run *r, const RunAllocation *a) {
-  run_save(r, TABLE_allocation, "iiiititiiit", (int64_t)a->id, (int64_t)a->process->id, (int64_t)a->base, (int64_t)a->size, run_memory_kind(a->kind), (int64_t)a->device,
-           a->name, (int64_t)(a->stack ? a->stack->id : 0), (int64_t)a->freed, (int64_t)(a->free_stack ? a->free_stack->id : 0), a->pointer);
+  run_save(r, TABLE_allocation, "iiiititiiit", (int64_t)a->id, (int64_t)a->process->id,
+           (int64_t)a->base, (int64_t)a->size, run_memory_kind(a->kind), (int64_t)a->device,
+           a->name, (int64_t)(a->stack ? a->stack->id : 0), (int64_t)a->freed,
+           (int64_t)(a->free_stack ? a->free_stack->id : 0), a->pointer);
 }

@@ -1,9 +1,12 @@
-// What a run file holds of a whole run: some of it at once, so that a file whose run was cut short can be used, all of it at the end.
+// What a run file holds of a whole run: some of it at once, so that a file whose run was cut short
+// can be used, all of it at the end.
 #include <time.h>
 
 #include "run/internal.h"
 
-static void save_meta(Run *r, const char *key, const char *value) { run_save(r, TABLE_meta, "tt", key, value); }
+static void save_meta(Run *r, const char *key, const char *value) {
+  run_save(r, TABLE_meta, "tt", key, value);
+}
 
 static void save_number(Run *r, const char *key, int64_t value) {
   char text[32];
@@ -31,7 +34,8 @@ void run_file_begin(Run *r) {
 
 static void save_note(Run *r, uint32_t i) {
   const RunNote *n = &r->notes.data[i];
-  run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0), channel_severity_name(n->severity), n->text);
+  run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0),
+           channel_severity_name(n->severity), n->text);
 }
 
 // What a report says of the run so far, if it is cut short here.
@@ -72,29 +76,40 @@ static void save_end(Run *r) {
 }
 
 void run_save_kernel(Run *r, const RunKernel *k) {
-  run_save(r, TABLE_kernel, "iiittiiittt", (int64_t)k->id, (int64_t)k->process->id, (int64_t)(k->module ? k->module->id : 0), k->name, k->readable, (int64_t)k->launches,
+  run_save(r, TABLE_kernel, "iiittiiittt", (int64_t)k->id, (int64_t)k->process->id,
+           (int64_t)(k->module ? k->module->id : 0), k->name, k->readable, (int64_t)k->launches,
            (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note);
 }
 
 void run_save_finding(Run *r, const RunFinding *f) {
   char kinds[40];
-  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiiit", f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
-  run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name, channel_severity_name(f->kind->severity), f->text,
-           (int64_t)(f->kernel ? f->kernel->id : 0), (int64_t)f->launch_number, (int64_t)(f->site ? f->site->id : 0),
-           (int64_t)f->block[0], (int64_t)f->block[1], (int64_t)f->block[2], (int64_t)f->thread[0], (int64_t)f->thread[1], (int64_t)f->thread[2], (int64_t)f->lanes,
-           (int64_t)f->address, (int64_t)f->size, (int64_t)(f->allocation ? f->allocation->id : 0), f->offset,
-           (int64_t)f->value[0], (int64_t)f->value[1], (int64_t)f->value[2], (int64_t)f->value[3], (int64_t)f->extra[0], (int64_t)f->extra[1], (int64_t)f->extra[2],
-           (int64_t)(f->stack ? f->stack->id : 0), (int64_t)f->count, (int64_t)(f->inside ? f->inside->id : 0),
-           (int64_t)(f->other_stack ? f->other_stack->id : 0), f->other_title, (int64_t)(f->suppressed ? f->suppressed->id : 0),
-           (int64_t)(f->allocation && f->allocation->freed), (int64_t)(f->inside && f->inside->freed), f->parameter);
+  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiiit",
+           f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
+  run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name,
+           channel_severity_name(f->kind->severity), f->text,
+           (int64_t)(f->kernel ? f->kernel->id : 0), (int64_t)f->launch_number,
+           (int64_t)(f->site ? f->site->id : 0), (int64_t)f->block[0], (int64_t)f->block[1],
+           (int64_t)f->block[2], (int64_t)f->thread[0], (int64_t)f->thread[1],
+           (int64_t)f->thread[2], (int64_t)f->lanes, (int64_t)f->address, (int64_t)f->size,
+           (int64_t)(f->allocation ? f->allocation->id : 0), f->offset, (int64_t)f->value[0],
+           (int64_t)f->value[1], (int64_t)f->value[2], (int64_t)f->value[3], (int64_t)f->extra[0],
+           (int64_t)f->extra[1], (int64_t)f->extra[2], (int64_t)(f->stack ? f->stack->id : 0),
+           (int64_t)f->count, (int64_t)(f->inside ? f->inside->id : 0),
+           (int64_t)(f->other_stack ? f->other_stack->id : 0), f->other_title,
+           (int64_t)(f->suppressed ? f->suppressed->id : 0),
+           (int64_t)(f->allocation && f->allocation->freed),
+           (int64_t)(f->inside && f->inside->freed), f->parameter);
 }
 
 static void save_count(Run *r, const RunCount *c) {
   int64_t id = ++r->last_id;
-  run_save(r, TABLE_count_row, "ittiiiiiiiii", id, c->kernel, c->file, (int64_t)c->line, (int64_t)c->total, (int64_t)c->warp_total, (int64_t)c->loads, (int64_t)c->stores,
-           (int64_t)c->atomics, (int64_t)c->load_bytes, (int64_t)c->store_bytes, (int64_t)c->atomic_bytes);
+  run_save(r, TABLE_count_row, "ittiiiiiiiii", id, c->kernel, c->file, (int64_t)c->line,
+           (int64_t)c->total, (int64_t)c->warp_total, (int64_t)c->loads, (int64_t)c->stores,
+           (int64_t)c->atomics, (int64_t)c->load_bytes, (int64_t)c->store_bytes,
+           (int64_t)c->atomic_bytes);
   for (unsigned i = 0; i < ARRAY_LEN(c->classes); i++)
-    if (c->classes[i] && run_class_name(i)) run_save(r, TABLE_count_class, "iti", id, run_class_name(i), (int64_t)c->classes[i]);
+    if (c->classes[i] && run_class_name(i))
+      run_save(r, TABLE_count_class, "iti", id, run_class_name(i), (int64_t)c->classes[i]);
 }
 
 bool run_file_finish(Run *r, Error *err) {

@@ -1,7 +1,9 @@
 // fpcheck: which kernels have to do with exceptions that were made of numbers.
 #include "run/internal.h"
 
-static bool is_birth(const RunFinding *f) { return f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_DIV0; }
+static bool is_birth(const RunFinding *f) {
+  return f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_DIV0;
+}
 
 static bool add(StrMap *makers, const char *kernel) {
   if (strmap_get(makers, kernel)) return false;
@@ -9,7 +11,8 @@ static bool add(StrMap *makers, const char *kernel) {
   return true;
 }
 
-// A sink of fast mode that fired in a kernel which reads no exception: it makes them, wherever that is.
+// A sink of fast mode that fired in a kernel which reads no exception: it makes them, wherever that
+// is.
 static void add_unexplained(const Run *r, StrMap *makers) {
   StrMap reads = {0};
   for (uint32_t i = 0; i < r->findings.len; i++) {
@@ -18,20 +21,24 @@ static void add_unexplained(const Run *r, StrMap *makers) {
   }
   for (uint32_t i = 0; i < r->findings.len; i++) {
     const RunFinding *f = r->findings.data[i];
-    if (f->kernel && f->kind->number == KIND_FP_REACHED && !strmap_get(&reads, f->kernel->name)) add(makers, f->kernel->name);
+    if (f->kernel && f->kind->number == KIND_FP_REACHED && !strmap_get(&reads, f->kernel->name))
+      add(makers, f->kernel->name);
   }
   strmap_free(&reads);
 }
 
 void run_fp_makers(const Run *r, StrMap *makers) {
   for (uint32_t i = 0; i < r->findings.len; i++)
-    if (r->findings.data[i]->kernel && is_birth(r->findings.data[i])) add(makers, r->findings.data[i]->kernel->name);
+    if (r->findings.data[i]->kernel && is_birth(r->findings.data[i]))
+      add(makers, r->findings.data[i]->kernel->name);
   add_unexplained(r, makers);
   for (bool more = true; more;) {
     more = false;
     for (uint32_t i = 0; i < r->findings.len; i++) {
       const RunFinding *f = r->findings.data[i];
-      if (f->kernel && f->kind->number == KIND_FP_INPUT && f->origin && f->origin->function && strmap_get(makers, f->origin->function)) more |= add(makers, f->kernel->name);
+      if (f->kernel && f->kind->number == KIND_FP_INPUT && f->origin && f->origin->function &&
+          strmap_get(makers, f->origin->function))
+        more |= add(makers, f->kernel->name);
     }
   }
 }

@@ -4,22 +4,28 @@
 #include "run/run.h"
 
 // --- finding.c ---
-void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places, uint32_t nplaces);
+void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places,
+                      uint32_t nplaces);
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *f);
-void run_fp_makers(const Run *r, StrMap *makers);       // fp.c: names of kernels in which exceptions are born, or which read one of theirs
+// fp.c: names of kernels in which exceptions are born, or which read one of theirs
+void run_fp_makers(const Run *r, StrMap *makers);
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
-void run_settle_findings(Run *r, const RunProcess *p);      // the process has ended: nothing more will explain its findings
+// the process has ended: nothing more will explain its findings
+void run_settle_findings(Run *r, const RunProcess *p);
 
 // --- release.c ---
-// The process has ended and its findings are settled: saves what is only saved at the end, keeps what its findings refer to, frees the rest.
+// The process has ended and its findings are settled: saves what is only saved at the end, keeps
+// what its findings refer to, frees the rest.
 void run_release_process(Run *r, RunProcess *p);
 void run_free_process(RunProcess *p);
 
 // --- step.c ---
 void run_save_step(Run *r, RunProcess *p, const EventStep *e);
-void run_launch_drained(Run *r, RunProcess *p, uint32_t launch);      // all its records were handed to the trace writer; 0: so it is with all launches
-void run_commit_steps(Run *r);                           // behind trace_save: those that are complete now
-void run_uncommit_steps(Run *r, RunProcess *p);    // events of the process are missing: nobody knows what else was asked for
+// all its records were handed to the trace writer; 0: so it is with all launches
+void run_launch_drained(Run *r, RunProcess *p, uint32_t launch);
+void run_commit_steps(Run *r);  // behind trace_save: those that are complete now
+// events of the process are missing: nobody knows what else was asked for
+void run_uncommit_steps(Run *r, RunProcess *p);
 void run_free_uncommitted(RunProcess *p);
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);
 void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e);
@@ -30,15 +36,19 @@ void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);
 SymbolStore *run_symbols(Run *r);
 
 // --- pointer.c ---
-const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain
-const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index);   // what its source calls it; NULL: not certain
-const char *run_parameter_name(Run *r, const RunFinding *f);         // of the kernel's parameter that points to what was accessed; NULL: not certain
+// what the program calls what it allocated there; NULL: not certain
+const char *run_pointer_name(Run *r, RunStack *stack);
+// what its source calls it; NULL: not certain
+const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index);
+// of the kernel's parameter that points to what was accessed; NULL: not certain
+const char *run_parameter_name(Run *r, const RunFinding *f);
 void run_free_sources(Run *r);
 
 // --- source_proof.c ---
-void run_prove_source(Run *r, const char *file);         // keeps a proof that this recording has it as a source
-void run_prove_code_sources(Run *r);                     // code_sources.c: all that kept code names
-struct sqlite3 *run_file_database(Run *r);               // file.c; NULL: no file is kept
+// keeps a proof that this recording has it as a source
+void run_prove_source(Run *r, const char *file);
+void run_prove_code_sources(Run *r);        // code_sources.c: all that kept code names
+struct sqlite3 *run_file_database(Run *r);  // file.c; NULL: no file is kept
 
 // --- outputs.c ---
 void run_outputs(Run *r, RunProcess *p, const EventOutputs *e);
@@ -46,8 +56,8 @@ void run_hashes(Run *r, RunProcess *p, const EventHashes *e);
 void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e);
 void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e);
 void run_dumped(Run *r, RunProcess *p, const EventDumped *e);
-void run_outputs_announce(Run *r);                       // before a commit: rows for what is not hashed yet
-void run_outputs_end(Run *r, RunProcess *p);             // the process has ended
+void run_outputs_announce(Run *r);            // before a commit: rows for what is not hashed yet
+void run_outputs_end(Run *r, RunProcess *p);  // the process has ended
 void run_outputs_free(RunProcess *p);
 
 // --- file.c: one row each; nothing where no file is kept ---
@@ -58,28 +68,30 @@ typedef enum RunTable {
 #include "run/schema.def"
   TABLE_COUNT
 } RunTable;
-// The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL without an argument, b const void * and size_t.
+// The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL
+// without an argument, b const void * and size_t.
 void run_save(Run *r, RunTable table, const char *kinds, ...);
-void run_commit_step(Run *r, int64_t id, int64_t recorded);     // all that was recorded of it is in the file
+// all that was recorded of it is in the file
+void run_commit_step(Run *r, int64_t id, int64_t recorded);
 void run_uncommit_process(Run *r, int64_t process);
-void run_save_stack(Run *r, RunStack *s);                // its frames, resolved or not
+void run_save_stack(Run *r, RunStack *s);  // its frames, resolved or not
 void run_save_site(Run *r, RunSite *s);
 void run_save_allocation(Run *r, const RunAllocation *a);
 
 // --- finish.c ---
 void run_save_kernel(Run *r, const RunKernel *k);
 void run_save_finding(Run *r, const RunFinding *f);
-void run_save_progress(Run *r);                          // with each commit
-void run_file_trace_ends(Run *r);                        // file.c: the last of what was recorded
+void run_save_progress(Run *r);    // with each commit
+void run_file_trace_ends(Run *r);  // file.c: the last of what was recorded
 bool run_file_close(RunFile *f, Error *err);
 
 // --- reserve.c: room on the disk for the end of the file ---
-int run_reserve_take(const char *path, bool large);      // -1: none
+int run_reserve_take(const char *path, bool large);  // -1: none
 void run_reserve_give(int *fd);
 
 // --- schema.c ---
-extern const char *const run_tables[TABLE_COUNT];        // names
-extern const char *const run_views[];                    // statements that make them
+extern const char *const run_tables[TABLE_COUNT];  // names
+extern const char *const run_views[];              // statements that make them
 extern const unsigned run_nviews;
 extern const char *const run_indexes[];
 extern const unsigned run_nindexes;

@@ -34,9 +34,14 @@ SymbolStore *run_symbols(Run *r) {
   return r->symbols;
 }
 
-const char *run_readable_name(Run *r, const char *name) { return symbol_readable_name(run_symbols(r), name); }
+const char *run_readable_name(Run *r, const char *name) {
+  return symbol_readable_name(run_symbols(r), name);
+}
 
-static bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$'; }
+static bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$';
+}
 
 const char *run_readable_text(Run *r, const char *text) {
   if (!text || !strstr(text, "_Z")) return run_text(r, text);
@@ -69,10 +74,22 @@ void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...
 
 const char *run_incomplete(Run *r) {
   if (r->damaged)
-    return arena_printf(&r->arena, "The program (process %d) has damaged the memory it reports through: findings may be missing.", r->damaged_pid);
-  if (r->channel_damaged) return "The program has damaged the memory that its processes report through: findings may be missing.";
-  if (r->unrecorded) return arena_printf(&r->arena, "%u processes could not be recorded, since too many ran at the same time: their findings are missing.", r->unrecorded);
-  if (r->lost_events) return arena_printf(&r->arena, "%llu events could not be written in time: findings may be missing.", (unsigned long long)r->lost_events);
+    return arena_printf(&r->arena,
+                        "The program (process %d) has damaged the memory it reports through: "
+                        "findings may be missing.",
+                        r->damaged_pid);
+  if (r->channel_damaged)
+    return "The program has damaged the memory that its processes report through: findings may be "
+           "missing.";
+  if (r->unrecorded)
+    return arena_printf(&r->arena,
+                        "%u processes could not be recorded, since too many ran at the same time: "
+                        "their findings are missing.",
+                        r->unrecorded);
+  if (r->lost_events)
+    return arena_printf(&r->arena,
+                        "%llu events could not be written in time: findings may be missing.",
+                        (unsigned long long)r->lost_events);
   return NULL;
 }
 
@@ -83,7 +100,10 @@ uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places) {
     n += r->findings.data[i]->count;
     where++;
   }
-  if (at_least == SEVERITY_ERROR) n += r->findings_left_out, where += r->places_left_out;
+  if (at_least == SEVERITY_ERROR) {
+    n += r->findings_left_out;
+    where += r->places_left_out;
+  }
   if (places) *places = where;
   return n;
 }
@@ -91,19 +111,25 @@ uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places) {
 uint64_t run_count_suppressed(Run *r, uint64_t *places) {
   uint64_t n = 0;
   *places = 0;
-  for (uint32_t i = 0; i < r->suppressions.len; i++) r->suppressions.data[i]->findings = r->suppressions.data[i]->places = 0;
+  for (uint32_t i = 0; i < r->suppressions.len; i++)
+    r->suppressions.data[i]->findings = r->suppressions.data[i]->places = 0;
   for (uint32_t i = 0; i < r->findings.len; i++) {
     RunSuppression *s = r->findings.data[i]->suppressed;
     if (!s) continue;
-    s->findings += r->findings.data[i]->count, s->places++;
-    n += r->findings.data[i]->count, ++*places;
+    s->findings += r->findings.data[i]->count;
+    s->places++;
+    n += r->findings.data[i]->count;
+    ++*places;
   }
   return n;
 }
 
 RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, uint32_t line) {
   RunSuppression *s = ARENA_NEW(&r->arena, RunSuppression);
-  *s = (RunSuppression){.id = r->suppressions.len + 1, .name = run_text(r, name), .file = run_text(r, file), .line = line};
+  *s = (RunSuppression){.id = r->suppressions.len + 1,
+                        .name = run_text(r, name),
+                        .file = run_text(r, file),
+                        .line = line};
   vec_push(&r->suppressions, s);
   return s;
 }
@@ -120,21 +146,25 @@ RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t l
   }
   if (!c && !r->counts_full) {
     r->counts_full = true;
-    run_add_note(r, NULL, SEVERITY_WARNING, "more than %d source lines were counted: the others are left out", RUN_COUNTS_KEPT);
+    run_add_note(r, NULL, SEVERITY_WARNING,
+                 "more than %d source lines were counted: the others are left out",
+                 RUN_COUNTS_KEPT);
   }
   str_free(&key);
   return c;
 }
 
 const char *run_memory_kind(uint32_t kind) {
-  static const char *const names[] = {"device", "pinned", "managed", "pool", "variable", "array", "virtual", "registered", "graph", "imported"};
+  static const char *const names[] = {"device", "pinned",  "managed",    "pool",  "variable",
+                                      "array",  "virtual", "registered", "graph", "imported"};
   return kind < ARRAY_LEN(names) ? names[kind] : "unknown";
 }
 
 const char *run_class_name(unsigned bit) {
   static const char *const names[] = {
-    "load", "store", "atomic", "sync", "branch", "return", "call", "int", "float", "compare", "select", "move", "convert", "warp",
-    "tensor", "texture", "surface", "async", "memfence", "address", "hint",
+      "load",   "store",   "atomic",  "sync",   "branch",   "return",  "call",
+      "int",    "float",   "compare", "select", "move",     "convert", "warp",
+      "tensor", "texture", "surface", "async",  "memfence", "address", "hint",
   };
   return bit < ARRAY_LEN(names) ? names[bit] : NULL;
 }

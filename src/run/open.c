@@ -1,5 +1,6 @@
-// The opener of every reader of run files. The file may be damaged or made to do harm: it is opened by src/store, and its tables
-// and views must be those that Warpgrind makes. Tables that this version does not know are left alone.
+// The opener of every reader of run files. The file may be damaged or made to do harm: it is opened
+// by src/store, and its tables and views must be those that Warpgrind makes. Tables that this
+// version does not know are left alone.
 #include <errno.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -11,8 +12,17 @@
 
 enum { APPLICATION = 0x57475246 };
 
-typedef struct Known { const char *statement; char *name; bool is_table, seen; } Known;
-typedef struct Check { Store *store; Error *err; int64_t version; VEC(Known) known; } Check;
+typedef struct Known {
+  const char *statement;
+  char *name;
+  bool is_table, seen;
+} Known;
+typedef struct Check {
+  Store *store;
+  Error *err;
+  int64_t version;
+  VEC(Known) known;
+} Check;
 
 // --- what Warpgrind makes ---
 
@@ -73,17 +83,24 @@ static bool is_reserved(const char *name) {
 }
 
 static bool check_object(Check *c, sqlite3_stmt *s) {
-  const char *type = text(s, 0), *name = text(s, 1), *table = text(s, 2), *sql = text(s, 3), *path = c->store->path;
+  const char *type = text(s, 0), *name = text(s, 1), *table = text(s, 2), *sql = text(s, 3),
+             *path = c->store->path;
   if (strncasecmp(name, "sqlite_", 7) == 0) return true;
   if (strcmp(type, "trigger") == 0)
-    return error_set(c->err, "%s was not written by Warpgrind alone: it has a trigger, %.100s. It is not read.", path, name);
+    return error_set(
+        c->err, "%s was not written by Warpgrind alone: it has a trigger, %.100s. It is not read.",
+        path, name);
   Known *k = find_known(c, name);
   if (k && is_as_made(c, k, sql)) {
     k->seen = true;
     return true;
   }
-  bool foreign = k || is_reserved(name) || strncasecmp(sql, "CREATE VIRTUAL", 14) == 0 || (strcmp(type, "index") == 0 && find_known(c, table));
-  return !foreign || error_set(c->err, "%s was not written by Warpgrind alone: its %.20s %.100s is not the one that Warpgrind makes. It is not read.", path, type, name);
+  bool foreign = k || is_reserved(name) || strncasecmp(sql, "CREATE VIRTUAL", 14) == 0 ||
+                 (strcmp(type, "index") == 0 && find_known(c, table));
+  return !foreign || error_set(c->err,
+                               "%s was not written by Warpgrind alone: its %.20s %.100s is not the "
+                               "one that Warpgrind makes. It is not read.",
+                               path, type, name);
 }
 
 static bool is_trace_table(const Known *k) { return strncmp(k->name, "trace_", 6) == 0; }
@@ -93,7 +110,9 @@ static bool add_missing(Check *c) {
   for (uint32_t i = 0; i < c->known.len; i++) {
     const Known *k = &c->known.data[i];
     if (k->seen || !k->is_table || is_trace_table(k)) continue;
-    if (c->version >= RUN_SCHEMA_VERSION) return error_set(c->err, "%s is damaged or not complete: it has no table %s.", c->store->path, k->name);
+    if (c->version >= RUN_SCHEMA_VERSION)
+      return error_set(c->err, "%s is damaged or not complete: it has no table %s.", c->store->path,
+                       k->name);
     Str create = {0};
     str_printf(&create, "CREATE TEMP TABLE %s", k->statement + strlen("CREATE TABLE "));
     bool ok = sqlite3_exec(c->store->db, create.data, NULL, NULL, NULL) == SQLITE_OK;
@@ -105,17 +124,21 @@ static bool add_missing(Check *c) {
 
 static bool check_objects(Check *c) {
   sqlite3_stmt *s = NULL;
-  int code = sqlite3_prepare_v2(c->store->db, "SELECT type, name, tbl_name, sql FROM sqlite_schema", -1, &s, NULL);
+  int code = sqlite3_prepare_v2(c->store->db, "SELECT type, name, tbl_name, sql FROM sqlite_schema",
+                                -1, &s, NULL);
   bool ok = code == SQLITE_OK;
   while (ok && (code = sqlite3_step(s)) == SQLITE_ROW) ok = check_object(c, s);
   sqlite3_finalize(s);
   if (ok && code == SQLITE_DONE) return add_missing(c);
-  return ok || code != SQLITE_ROW ? error_set(c->err, "%s: %s.", c->store->path, store_message(c->store->db)) : false;
+  return ok || code != SQLITE_ROW
+             ? error_set(c->err, "%s: %s.", c->store->path, store_message(c->store->db))
+             : false;
 }
 
 static bool read_number(Store *s, const char *sql, int64_t *out) {
   sqlite3_stmt *statement = NULL;
-  bool ok = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+  bool ok = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+            sqlite3_step(statement) == SQLITE_ROW;
   if (ok) *out = sqlite3_column_int64(statement, 0);
   sqlite3_finalize(statement);
   return ok;
@@ -124,21 +147,30 @@ static bool read_number(Store *s, const char *sql, int64_t *out) {
 static bool check_version(Check *c) {
   const char *path = c->store->path;
   int64_t application = 0;
-  if (!read_number(c->store, "PRAGMA application_id", &application) || !read_number(c->store, "PRAGMA user_version", &c->version))
-    return error_set(c->err, "%s is not a run file of Warpgrind: %s.", path, store_message(c->store->db));
-  if (application != APPLICATION) return error_set(c->err, "%s is not a run file of Warpgrind.", path);
+  if (!read_number(c->store, "PRAGMA application_id", &application) ||
+      !read_number(c->store, "PRAGMA user_version", &c->version))
+    return error_set(c->err, "%s is not a run file of Warpgrind: %s.", path,
+                     store_message(c->store->db));
+  if (application != APPLICATION)
+    return error_set(c->err, "%s is not a run file of Warpgrind.", path);
   if (c->version >= RUN_SCHEMA_OLDEST && c->version <= RUN_SCHEMA_VERSION) return true;
   bool newer = c->version > RUN_SCHEMA_VERSION;
-  return error_set(c->err, "%s was written by %s version of Warpgrind: its tables have version %lld and this Warpgrind reads versions %d to %d. "
-                   "Open it with the version that made it, or with sqlite3.", path, newer ? "a newer" : "an older", (long long)c->version,
-                   RUN_SCHEMA_OLDEST, RUN_SCHEMA_VERSION);
+  return error_set(c->err,
+                   "%s was written by %s version of Warpgrind: its tables have version %lld and "
+                   "this Warpgrind reads versions %d to %d. "
+                   "Open it with the version that made it, or with sqlite3.",
+                   path, newer ? "a newer" : "an older", (long long)c->version, RUN_SCHEMA_OLDEST,
+                   RUN_SCHEMA_VERSION);
 }
 
 // By a command that still runs: then the end of the -wal changes while it is looked at.
 static bool is_being_written(Store *s) {
   int64_t pid = 0;
-  if (!s->wal_bytes) return true;          // there is nothing to look at
-  bool known = read_number(s, "SELECT value FROM meta WHERE key = 'writer' AND 'no' = (SELECT value FROM meta WHERE key = 'complete')", &pid);
+  if (!s->wal_bytes) return true;  // there is nothing to look at
+  bool known = read_number(s,
+                           "SELECT value FROM meta WHERE key = 'writer' AND 'no' = (SELECT value "
+                           "FROM meta WHERE key = 'complete')",
+                           &pid);
   return known && pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
@@ -149,10 +181,15 @@ static bool lacks_tables(Check *c) {
 
 bool run_lacks_something(const Store *s, Error *why) {
   if (s->wal_is_cut)
-    error_set(why, "%s was not finished: the end of %s-wal is not complete, because the command was killed while it wrote it, or because it is damaged. The last part of the run is missing.",
-              s->path, s->path);
+    error_set(
+        why,
+        "%s was not finished: the end of %s-wal is not complete, because the command was killed "
+        "while it wrote it, or because it is damaged. The last part of the run is missing.",
+        s->path, s->path);
   if (!s->lacks_wal) return s->wal_is_cut;
-  error_set(why, "%s was not finished, and there is no %s-wal beside it: if the file was copied or moved, that file belongs to it. Without it the last part of the run is missing.",
+  error_set(why,
+            "%s was not finished, and there is no %s-wal beside it: if the file was copied or "
+            "moved, that file belongs to it. Without it the last part of the run is missing.",
             s->path, s->path);
   return true;
 }
@@ -161,7 +198,8 @@ Store *run_open(const char *path, bool writable, Error *err) {
   Check c = {.store = store_open(path, writable ? STORE_WRITE : STORE_READ, err), .err = err};
   if (!c.store) return NULL;
   list_known(&c);
-  bool ok = check_version(&c) && check_objects(&c) && (is_being_written(c.store) || store_wal_is_whole(c.store, err));
+  bool ok = check_version(&c) && check_objects(&c) &&
+            (is_being_written(c.store) || store_wal_is_whole(c.store, err));
   free_known(&c);
   if (ok) return c.store;
   if (c.store->lacks_wal && lacks_tables(&c)) run_lacks_something(c.store, err);

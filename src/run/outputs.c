@@ -1,30 +1,65 @@
-// Hashes of buffers as they arrive: a step says which buffers a launch may have written, its hashes come when the device has made them. A step's
-// rows are written when they have; whoever looks at them later finds the buffers by the names of the report.
+// Hashes of buffers as they arrive: a step says which buffers a launch may have written, its hashes
+// come when the device has made them. A step's rows are written when they have; whoever looks at
+// them later finds the buffers by the names of the report.
 #include "base/hash_option.h"
 #include "run/internal.h"
 
-enum { KEPT = 1 << 14, WORDS = 5 };        // steps of a process that are remembered; numbers of a buffer in the event
+// steps of a process that are remembered; numbers of a buffer in the event
+enum { KEPT = 1 << 14, WORDS = 5 };
 
 typedef struct Output {
-  const RunAllocation *allocation;         // only while it lives
+  const RunAllocation *allocation;  // only while it lives
   int64_t id, allocation_id;
   const char *name;
   uint64_t bytes, sums[2];
   uint32_t element, parameter;
-  const char *type, *state;                // state: why there is no hash, or why it says nothing; NULL: there is one
-  const char *file;                        // of a dump
-  bool has_sums, saved, announced;         // announced: a row says that it is not hashed yet
+  // state: why there is no hash, or why it says nothing; NULL: there is one
+  const char *type, *state;
+  const char *file;                 // of a dump
+  bool has_sums, saved, announced;  // announced: a row says that it is not hashed yet
 } Output;
-typedef struct Step { uint32_t number, launch, graph, n, ndumped; bool guessed; Output *list, *dumped; } Step;
-struct RunOutputs { Step steps[KEPT]; uint64_t announced, last; };     // numbers of steps: up to which run_outputs_announce has looked; the largest
+typedef struct Step {
+  uint32_t number, launch, graph, n, ndumped;
+  bool guessed;
+  Output *list, *dumped;
+} Step;
+// numbers of steps: up to which run_outputs_announce has looked; the largest
+struct RunOutputs {
+  Step steps[KEPT];
+  uint64_t announced, last;
+};
 
 // --- what a buffer holds, as the kernel's parameter says it ---
 
-static const struct { const char *c, *type; } types[] = {
-  {"float", "f32"}, {"double", "f64"}, {"__half", "f16"}, {"__nv_bfloat16", "bf16"}, {"int", "s32"}, {"unsigned int", "u32"}, {"long", "s64"}, {"unsigned long", "u64"},
-  {"long long", "s64"}, {"unsigned long long", "u64"}, {"short", "s16"}, {"unsigned short", "u16"}, {"char", "s8"}, {"signed char", "s8"}, {"unsigned char", "u8"}, {"bool", "u8"},
-  {"float2", "f32"}, {"float3", "f32"}, {"float4", "f32"}, {"double2", "f64"}, {"int2", "s32"}, {"int4", "s32"}, {"uint2", "u32"}, {"uint4", "u32"}, {"uchar4", "u8"}, {"__half2", "f16"},
-  {"__nv_bfloat162", "bf16"}};
+static const struct {
+  const char *c, *type;
+} types[] = {{"float", "f32"},
+             {"double", "f64"},
+             {"__half", "f16"},
+             {"__nv_bfloat16", "bf16"},
+             {"int", "s32"},
+             {"unsigned int", "u32"},
+             {"long", "s64"},
+             {"unsigned long", "u64"},
+             {"long long", "s64"},
+             {"unsigned long long", "u64"},
+             {"short", "s16"},
+             {"unsigned short", "u16"},
+             {"char", "s8"},
+             {"signed char", "s8"},
+             {"unsigned char", "u8"},
+             {"bool", "u8"},
+             {"float2", "f32"},
+             {"float3", "f32"},
+             {"float4", "f32"},
+             {"double2", "f64"},
+             {"int2", "s32"},
+             {"int4", "s32"},
+             {"uint2", "u32"},
+             {"uint4", "u32"},
+             {"uchar4", "u8"},
+             {"__half2", "f16"},
+             {"__nv_bfloat162", "bf16"}};
 
 // "float*", "float const*", "double (*) [64]"
 static const char *type_of_pointer(const char *text, size_t n) {
@@ -38,7 +73,10 @@ static const char *type_of_pointer(const char *text, size_t n) {
     while (end && text[end - 1] == ' ') end--;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
       size_t k = strlen(words[i]);
-      if (end > k && !strncmp(text + end - k, words[i], k)) end -= k, again = true;
+      if (end > k && !strncmp(text + end - k, words[i], k)) {
+        end -= k;
+        again = true;
+      }
     }
   }
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -88,13 +126,16 @@ static void save(Run *r, const RunProcess *p, const Step *s, Output *o) {
   for (int i = 0; i < 2; i++)
     if (o->has_sums) snprintf(hash[i], sizeof hash[i], "%016llx", (unsigned long long)o->sums[i]);
   o->saved = true;
-  run_save(r, TABLE_buffer_hash, "iiiiiiitiittti", o->id, (int64_t)p->id, (int64_t)s->number, (int64_t)s->launch, (int64_t)s->graph, o->allocation_id, (int64_t)o->parameter, o->type,
-           (int64_t)o->element, (int64_t)o->bytes, o->has_sums ? hash[0] : NULL, o->has_sums ? hash[1] : NULL, o->state, (int64_t)s->guessed);
+  run_save(r, TABLE_buffer_hash, "iiiiiiitiittti", o->id, (int64_t)p->id, (int64_t)s->number,
+           (int64_t)s->launch, (int64_t)s->graph, o->allocation_id, (int64_t)o->parameter, o->type,
+           (int64_t)o->element, (int64_t)o->bytes, o->has_sums ? hash[0] : NULL,
+           o->has_sums ? hash[1] : NULL, o->state, (int64_t)s->guessed);
 }
 
 static void save_dump(Run *r, const RunProcess *p, const Step *s, Output *o) {
   if (!o->id) o->id = ++r->last_id;
-  run_save(r, TABLE_buffer_dump, "iiiiiiitiitt", o->id, (int64_t)p->id, (int64_t)s->number, (int64_t)s->launch, (int64_t)s->graph, o->allocation_id, (int64_t)o->parameter, o->type,
+  run_save(r, TABLE_buffer_dump, "iiiiiiitiitt", o->id, (int64_t)p->id, (int64_t)s->number,
+           (int64_t)s->launch, (int64_t)s->graph, o->allocation_id, (int64_t)o->parameter, o->type,
            (int64_t)o->element, (int64_t)o->bytes, o->file, o->state);
 }
 
@@ -126,7 +167,8 @@ void run_outputs_announce(Run *r) {
     const RunProcess *p = r->processes.data[i];
     struct RunOutputs *all = p->outputs;
     if (!all) continue;
-    for (uint64_t k = all->announced + 1; k <= all->last; k++) announce(r, p, &all->steps[k % KEPT]);
+    for (uint64_t k = all->announced + 1; k <= all->last; k++)
+      announce(r, p, &all->steps[k % KEPT]);
     all->announced = all->last;
   }
 }
@@ -137,7 +179,7 @@ static void free_step(Step *s) {
 }
 
 static const RunLaunch *launch_of(const RunProcess *p, uint32_t number) {
-  for (uint64_t i = 0; i < MIN(p->nlaunches, 64); i++) {       // one of the last
+  for (uint64_t i = 0; i < MIN(p->nlaunches, 64); i++) {  // one of the last
     const RunLaunch *l = &p->launches[(p->nlaunches - 1 - i) % RUN_LAUNCHES_KEPT];
     if (l->number == number) return l;
   }
@@ -150,18 +192,24 @@ static Step *step_of(RunProcess *p, uint64_t number) {
 }
 
 static void name_buffer(Run *r, RunAllocation *a) {
-  if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack))) run_save_allocation(r, a);
+  if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack)))
+    run_save_allocation(r, a);
 }
 
 // The type of a buffer is known from the last kernel that was given it as one.
-static Output *read_list(Run *r, RunProcess *p, const RunKernel *k, const uint64_t *words, uint32_t n) {
+static Output *read_list(Run *r, RunProcess *p, const RunKernel *k, const uint64_t *words,
+                         uint32_t n) {
   Output *list = mem_alloc(sizeof *list * (n + 1));
   for (uint32_t i = 0; i < n; i++) {
     const uint64_t *w = words + i * WORDS;
     RunAllocation *a = u64map_get(&p->live, w[0]);
     Output *o = &list[i];
     if (a) name_buffer(r, a);
-    *o = (Output){.allocation_id = a ? a->id : 0, .name = a ? a->name ? a->name : a->pointer : NULL, .bytes = w[1], .element = (uint32_t)w[2], .parameter = (uint32_t)w[3]};
+    *o = (Output){.allocation_id = a ? a->id : 0,
+                  .name = a ? a->name ? a->name : a->pointer : NULL,
+                  .bytes = w[1],
+                  .element = (uint32_t)w[2],
+                  .parameter = (uint32_t)w[3]};
     o->type = k ? run_parameter_type(k->readable, o->parameter) : NULL;
     if (!o->type) o->type = u64map_get(&p->strings, w[4]);
     if (a && o->type) a->type = o->type;
@@ -176,12 +224,17 @@ void run_outputs(Run *r, RunProcess *p, const EventOutputs *e) {
   save_rest(r, p, s);
   free_step(s);
   p->outputs->last = MAX(p->outputs->last, e->step);
-  *s = (Step){.number = (uint32_t)e->step, .launch = (uint32_t)e->launch, .graph = (uint32_t)e->graph, .n = (uint32_t)(e->buffers_count / WORDS), .guessed = (e->flags & OUTPUTS_GUESSED) != 0};
+  *s = (Step){.number = (uint32_t)e->step,
+              .launch = (uint32_t)e->launch,
+              .graph = (uint32_t)e->graph,
+              .n = (uint32_t)(e->buffers_count / WORDS),
+              .guessed = (e->flags & OUTPUTS_GUESSED) != 0};
   s->ndumped = (uint32_t)(e->dumped_count / WORDS);
   const RunLaunch *l = s->launch ? launch_of(p, s->launch) : NULL;
   const RunKernel *k = l ? u64map_get(&p->kernels, l->kernel) : NULL;
   s->list = read_list(r, p, k, e->buffers, s->n);
-  for (uint32_t i = 0; i < s->n; i++) s->list[i].id = ++r->last_id;      // rows are in this order, whenever the hashes come
+  // rows are in this order, whenever the hashes come
+  for (uint32_t i = 0; i < s->n; i++) s->list[i].id = ++r->last_id;
   s->dumped = read_list(r, p, k, e->dumped, s->ndumped);
 }
 
@@ -189,7 +242,8 @@ void run_hashes(Run *r, RunProcess *p, const EventHashes *e) {
   Step *s = step_of(p, e->step);
   for (uint64_t i = 0; s && i < e->sums_count / 2 && e->first + i < s->n; i++) {
     Output *o = &s->list[e->first + i];
-    o->sums[0] = e->sums[2 * i], o->sums[1] = e->sums[2 * i + 1];
+    o->sums[0] = e->sums[2 * i];
+    o->sums[1] = e->sums[2 * i + 1];
     o->has_sums = true;
     save(r, p, s, o);
   }
@@ -221,8 +275,16 @@ void run_dumped(Run *r, RunProcess *p, const EventDumped *e) {
   Step *s = step_of(p, e->step);
   if (!s || e->buffer >= s->ndumped) return;
   Output *o = &s->dumped[e->buffer];
-  RunDump d = {.process = p->id, .step = s->number, .launch = s->launch, .graph = s->graph, .allocation = (uint32_t)o->allocation_id, .name = o->name, .type = o->type, .element = o->element,
-               .bytes = o->bytes, .from = e->file};
+  RunDump d = {.process = p->id,
+               .step = s->number,
+               .launch = s->launch,
+               .graph = s->graph,
+               .allocation = (uint32_t)o->allocation_id,
+               .name = o->name,
+               .type = o->type,
+               .element = o->element,
+               .bytes = o->bytes,
+               .from = e->file};
   if (!o->state) o->state = run_text(r, e->why);
   if (e->file && r->on_dump) o->file = run_text(r, r->on_dump(r, &d, r->user));
   save_dump(r, p, s, o);

@@ -1,6 +1,7 @@
-// What a program calls a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. A function that returns the pointer, or
-// that was given the place to put it, is looked through: then its caller's line has the name. Where that is not certain (two calls
-// in a line, a source that is younger than the program) there is none.
+// What a program calls a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. A function
+// that returns the pointer, or that was given the place to put it, is looked through: then its
+// caller's line has the name. Where that is not certain (two calls in a line, a source that is
+// younger than the program) there is none.
 #include <sys/stat.h>
 
 #include "run/internal.h"
@@ -11,10 +12,12 @@ enum { SOURCES_MAX = 256, NAME_MAX_ = 64, DEEP = 6 };
 static bool newer_than(const char *a, const char *b) {
   struct stat sa, sb;
   if (stat(a, &sa) != 0 || stat(b, &sb) != 0) return true;
-  return sa.st_mtim.tv_sec != sb.st_mtim.tv_sec ? sa.st_mtim.tv_sec > sb.st_mtim.tv_sec : sa.st_mtim.tv_nsec > sb.st_mtim.tv_nsec;
+  return sa.st_mtim.tv_sec != sb.st_mtim.tv_sec ? sa.st_mtim.tv_sec > sb.st_mtim.tv_sec
+                                                : sa.st_mtim.tv_nsec > sb.st_mtim.tv_nsec;
 }
 
-// folder: what a relative name is relative to. program: what was made of it; a source that is younger is not used.
+// folder: what a relative name is relative to. program: what was made of it; a source that is
+// younger is not used.
 static const Source *source_at(Run *r, const char *file, const char *folder, const char *program) {
   Str joined = {0};
   if (file[0] != '/' && folder) str_printf(&joined, "%s/", folder);
@@ -48,29 +51,40 @@ void run_free_sources(Run *r) {
 
 // Functions whose first argument is where the address is put.
 static bool allocates(const char *name, size_t n, void *user) {
-  static const char *const functions[] = {
-    "cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc", "cudaMallocAsync", "cudaMallocFromPoolAsync", "cudaMallocPitch", "cudaMalloc3D",
-    "cuMemAlloc", "cuMemAlloc_v2", "cuMemAllocManaged", "cuMemAllocHost", "cuMemAllocHost_v2", "cuMemHostAlloc", "cuMemAllocAsync", "cuMemAllocFromPoolAsync",
-    "cuMemAllocPitch", "cuMemAllocPitch_v2", "cudaGetSymbolAddress"};
+  static const char *const functions[] = {"cudaMalloc",          "cudaMallocManaged",
+                                          "cudaMallocHost",      "cudaHostAlloc",
+                                          "cudaMallocAsync",     "cudaMallocFromPoolAsync",
+                                          "cudaMallocPitch",     "cudaMalloc3D",
+                                          "cuMemAlloc",          "cuMemAlloc_v2",
+                                          "cuMemAllocManaged",   "cuMemAllocHost",
+                                          "cuMemAllocHost_v2",   "cuMemHostAlloc",
+                                          "cuMemAllocAsync",     "cuMemAllocFromPoolAsync",
+                                          "cuMemAllocPitch",     "cuMemAllocPitch_v2",
+                                          "cudaGetSymbolAddress"};
   for (size_t i = 0; i < ARRAY_LEN(functions); i++)
     if (strlen(functions[i]) == n && !strncmp(functions[i], name, n)) return true;
   return false;
 }
 
-static bool is_called(const char *name, size_t n, void *user) { return strlen(user) == n && !strncmp(user, name, n); }
+static bool is_called(const char *name, size_t n, void *user) {
+  return strlen(user) == n && !strncmp(user, name, n);
+}
 
 // "float* ns::make<float>(unsigned long)" -> "make"
 static bool base_name(const char *function, char *out, size_t size) {
   size_t n = strcspn(function ? function : "", "(<");
   if (!function || !function[n]) n = strlen(function ? function : "");
   size_t start = n;
-  while (start && (function[start - 1] == '_' || (function[start - 1] >= '0' && function[start - 1] <= '9') ||
-                   ((function[start - 1] | 32) >= 'a' && (function[start - 1] | 32) <= 'z'))) start--;
+  while (start && (function[start - 1] == '_' ||
+                   (function[start - 1] >= '0' && function[start - 1] <= '9') ||
+                   ((function[start - 1] | 32) >= 'a' && (function[start - 1] | 32) <= 'z')))
+    start--;
   snprintf(out, size, "%.*s", (int)(n - start), function ? function + start : "");
   return n > start;
 }
 
-typedef enum { NAME_NONE, NAME_FOUND, NAME_RETURNED, NAME_STORED } NameState;     // RETURNED, STORED: the caller has it
+// RETURNED, STORED: the caller has it
+typedef enum { NAME_NONE, NAME_FOUND, NAME_RETURNED, NAME_STORED } NameState;
 
 static NameState at_allocation(const Source *s, uint32_t line, char *name, size_t size) {
   SourceCall c;
@@ -84,7 +98,8 @@ static NameState at_allocation(const Source *s, uint32_t line, char *name, size_
 }
 
 // At the line where a function is called that allocates.
-static NameState at_call(const Source *s, uint32_t line, char *callee, NameState state, char *name, size_t size) {
+static NameState at_call(const Source *s, uint32_t line, char *callee, NameState state, char *name,
+                         size_t size) {
   SourceCall c;
   char word[NAME_MAX_], only[NAME_MAX_];
   if (!source_call(s, line, is_called, callee, &c)) return NAME_NONE;
@@ -96,7 +111,10 @@ static NameState at_call(const Source *s, uint32_t line, char *callee, NameState
   unsigned addresses = 0;
   for (const char *p = c.open + 1; p < c.close; p++) {
     const char *end = source_argument_end(p, c.close);
-    if (source_argument(p, end, word, sizeof word) == ARGUMENT_ADDRESS) addresses++, memcpy(only, word, sizeof only);
+    if (source_argument(p, end, word, sizeof word) == ARGUMENT_ADDRESS) {
+      addresses++;
+      memcpy(only, word, sizeof only);
+    }
     p = end;
   }
   if (addresses != 1) return NAME_NONE;
@@ -109,7 +127,8 @@ static const char *name_at(Run *r, const RunFrame *f, uint32_t n) {
   const Source *s = n ? source_of(r, f) : NULL;
   NameState state = s ? at_allocation(s, f->line, name, sizeof name) : NAME_NONE;
   const char *best = state == NAME_FOUND || state == NAME_RETURNED ? run_text(r, name) : NULL;
-  for (unsigned i = 1; i < MIN(n, (uint32_t)DEEP) && (state == NAME_RETURNED || state == NAME_STORED); i++) {
+  for (unsigned i = 1;
+       i < MIN(n, (uint32_t)DEEP) && (state == NAME_RETURNED || state == NAME_STORED); i++) {
     s = base_name(f[i - 1].function, callee, sizeof callee) ? source_of(r, &f[i]) : NULL;
     state = s ? at_call(s, f[i].line, callee, state, name, sizeof name) : NAME_NONE;
     if (state != NAME_NONE) best = run_text(r, name);
@@ -131,10 +150,17 @@ const char *run_pointer_name(Run *r, RunStack *stack) {
 const char *run_parameter_name(Run *r, const RunFinding *f) {
   char function[NAME_MAX_ * 4], name[NAME_MAX_];
   const RunSite *s = f->site;
-  const char *program = f->process->program, *file = s && s->nplaces ? s->places[s->nplaces - 1].file : NULL;
-  if (!s || !s->parameter || !file || !program || !f->kernel || !s->function || strcmp(s->function, f->kernel->name)) return NULL;
-  const Source *source = base_name(f->kernel->readable, function, sizeof function) ? source_at(r, file, NULL, program) : NULL;
-  return source && source_parameter(source, function, s->parameter - 1, true, name, sizeof name) ? run_text(r, name) : NULL;
+  const char *program = f->process->program,
+             *file = s && s->nplaces ? s->places[s->nplaces - 1].file : NULL;
+  if (!s || !s->parameter || !file || !program || !f->kernel || !s->function ||
+      strcmp(s->function, f->kernel->name))
+    return NULL;
+  const Source *source = base_name(f->kernel->readable, function, sizeof function)
+                             ? source_at(r, file, NULL, program)
+                             : NULL;
+  return source && source_parameter(source, function, s->parameter - 1, true, name, sizeof name)
+             ? run_text(r, name)
+             : NULL;
 }
 
 // A site of the kernel tells where its source is.
@@ -144,7 +170,8 @@ static const char *file_of(const RunKernel *k) {
   void *found;
   while (u64map_next(&k->process->sites, &it, &number, &found)) {
     const RunSite *s = found;
-    if (s->nplaces && s->function && !strcmp(s->function, k->name)) return s->places[s->nplaces - 1].file;
+    if (s->nplaces && s->function && !strcmp(s->function, k->name))
+      return s->places[s->nplaces - 1].file;
   }
   return NULL;
 }
@@ -155,9 +182,14 @@ const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index) {
   if (!k->parameters) {
     k->parameters = ARENA_ARRAY(&k->process->arena, const char *, RUN_PARAMETERS_NAMED);
     const char *file = file_of(k), *program = k->process->program;
-    const Source *source = file && program && base_name(k->readable ? k->readable : k->name, function, sizeof function) ? source_at(r, file, NULL, program) : NULL;
+    const Source *source = file && program &&
+                                   base_name(k->readable ? k->readable : k->name, function,
+                                             sizeof function)
+                               ? source_at(r, file, NULL, program)
+                               : NULL;
     for (uint32_t i = 0; source && i < RUN_PARAMETERS_NAMED; i++)
-      if (source_parameter(source, function, i, false, name, sizeof name)) k->parameters[i] = run_text(r, name);
+      if (source_parameter(source, function, i, false, name, sizeof name))
+        k->parameters[i] = run_text(r, name);
   }
   return k->parameters[index];
 }

@@ -1,6 +1,6 @@
 // Room on the disk of the run file that is kept until it is full: then what was committed can still
-// be put into one file, with a sentence that says why it ends. The room is a file without a name, so
-// that nothing of it is left when the command is killed.
+// be put into one file, with a sentence that says why it ends. The room is a file without a name,
+// so that nothing of it is left when the command is killed.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -17,7 +17,8 @@ int run_reserve_take(const char *path, bool large) {
   str_addn(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
   struct statvfs fs;
   int fd = open(folder.data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  uint64_t bytes = fd >= 0 && fstatvfs(fd, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize / SHARE : 0;
+  uint64_t bytes = fd >= 0 && fstatvfs(fd, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize / SHARE
+                                                     : 0;
   bytes = MIN(bytes, large ? LARGE : SMALL);
   str_free(&folder);
   // Only where blocks can be reserved at once: posix_fallocate would write them.

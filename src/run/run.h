@@ -1,6 +1,7 @@
-// run: what is known of a run. receive.c builds it from what arrives through the channel; file.c keeps it in a run file (SQLite,
-// docs/run-file.md) and load.c reads it from one, so that a report can be printed at the end of the run or any time later.
-// One thread uses a Run. Memory is bounded: launches and freed allocations are remembered up to a number, findings too.
+// run: what is known of a run. receive.c builds it from what arrives through the channel; file.c
+// keeps it in a run file (SQLite, docs/run-file.md) and load.c reads it from one, so that a report
+// can be printed at the end of the run or any time later. One thread uses a Run. Memory is bounded:
+// launches and freed allocations are remembered up to a number, findings too.
 #ifndef WG_RUN_H
 #define WG_RUN_H
 
@@ -8,50 +9,73 @@
 #include "channel/channel.h"
 #include "symbol/symbol.h"
 
-typedef struct RunPlace { const char *file, *function; uint32_t line, column; } RunPlace;      // file NULL: not known
-typedef struct RunFrame { const char *function, *file, *object, *folder; uint32_t line; uint64_t address; bool inlined, python; } RunFrame;
+// file NULL: not known
+typedef struct RunPlace {
+  const char *file, *function;
+  uint32_t line, column;
+} RunPlace;
+typedef struct RunFrame {
+  const char *function, *file, *object, *folder;
+  uint32_t line;
+  uint64_t address;
+  bool inlined, python;
+} RunFrame;
 typedef struct RunProcess RunProcess;
 
 typedef struct RunStack {
   uint32_t id;
   RunProcess *process;
-  uint64_t *addresses; uint32_t naddresses;          // none once the process is released
-  const char *python;                      // lines "file:line:function"
-  SymbolTable *symbols;                    // what was loaded when it was taken
-  RunFrame *frames; uint32_t nframes;      // see run_stack_frames
+  uint64_t *addresses;
+  uint32_t naddresses;   // none once the process is released
+  const char *python;    // lines "file:line:function"
+  SymbolTable *symbols;  // what was loaded when it was taken
+  RunFrame *frames;
+  uint32_t nframes;  // see run_stack_frames
   bool resolved, pointer_asked;
-  const char *pointer;                     // see run_pointer_name
+  const char *pointer;  // see run_pointer_name
 } RunStack;
 
-typedef struct RunModule { uint32_t id; RunProcess *process; const char *name, *what; uint64_t hash; } RunModule;
+typedef struct RunModule {
+  uint32_t id;
+  RunProcess *process;
+  const char *name, *what;
+  uint64_t hash;
+} RunModule;
 
 enum { RUN_PARAMETERS_NAMED = 32 };
 typedef struct RunKernel {
   uint32_t id;
   RunProcess *process;
   RunModule *module;
-  const char *name, *readable;             // as linked, as written
-  bool covered, retested;                  // retested: at every instruction, by --fp-rerun
-  const char *reason, *cure, *note;        // why it is not checked
+  const char *name, *readable;       // as linked, as written
+  bool covered, retested;            // retested: at every instruction, by --fp-rerun
+  const char *reason, *cure, *note;  // why it is not checked
   uint64_t launches, checked;
-  uint64_t saved_launches;                 // as its row has it
-  const char **parameters;                 // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not asked for
+  uint64_t saved_launches;  // as its row has it
+  // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not
+  // asked for
+  const char **parameters;
 } RunKernel;
 
-typedef struct RunSite {                   // where something was found or may be; PTX alone where there are no places
+// where something was found or may be; PTX alone where there are no places
+typedef struct RunSite {
   uint32_t id;
-  uint64_t number;                         // the process's number of it; UINT64_MAX: made for a finding of the host
+  uint64_t number;  // the process's number of it; UINT64_MAX: made for a finding of the host
   RunModule *module;
   const char *function, *text;
-  const char *space;                       // "global"
-  const char *object; uint32_t parameter;  // the variable it accesses, as linked; or the number plus 1 of the parameter that points to what it does
+  const char *space;  // "global"
+  // the variable it accesses, as linked; or the number plus 1 of the parameter that points to what
+  // it does
+  const char *object;
+  uint32_t parameter;
   uint32_t ptx_line, classes, bytes;
-  RunPlace *places; uint32_t nplaces;
+  RunPlace *places;
+  uint32_t nplaces;
   bool saved;
 } RunSite;
 
 typedef struct RunLaunch {
-  uint32_t id, number, kernel;             // kernel: the process's number
+  uint32_t id, number, kernel;  // kernel: the process's number
   uint32_t grid[3], block[3], cluster[3], shared, flags;
   int device;
   uint64_t stream, time_ns;
@@ -62,182 +86,232 @@ typedef struct RunAllocation {
   uint32_t id;
   RunProcess *process;
   uint64_t base, size;
-  uint32_t kind;                           // SessionMemoryKind
+  uint32_t kind;  // SessionMemoryKind
   int device;
-  const char *name;                        // of a variable
-  const char *pointer;                     // what the program calls its address, where that is certain
-  const char *type;                        // of its elements, as a kernel's parameter last said: "f32"; NULL: not known
+  const char *name;     // of a variable
+  const char *pointer;  // what the program calls its address, where that is certain
+  const char *type;  // of its elements, as a kernel's parameter last said: "f32"; NULL: not known
   RunStack *stack, *free_stack;
   bool freed;
-  uint32_t born, died;                     // the process's last launch when it was allocated, when it was freed
+  uint32_t born, died;  // the process's last launch when it was allocated, when it was freed
 } RunAllocation;
 
 typedef struct RunFinding {
   uint32_t id;
   RunProcess *process;
   const ChannelKindInfo *kind;
-  const char *text;                        // the sentence, for findings of the host; NULL otherwise
+  const char *text;  // the sentence, for findings of the host; NULL otherwise
   RunKernel *kernel;
-  const RunLaunch *launch;                 // NULL: not known any more
-  uint32_t launch_number;                  // 0: not about a launch
-  uint32_t last_launch;                    // of findings of the host: the last before it
+  const RunLaunch *launch;  // NULL: not known any more
+  uint32_t launch_number;   // 0: not about a launch
+  uint32_t last_launch;     // of findings of the host: the last before it
   RunSite *site;
-  RunSite *origin;                         // initcheck: where the value was read; fp-input: where it was stored; NULL: not known
-  RunSite *source;                         // initcheck: the malloc of device code that made the memory it was read from; NULL: none, or not known
+  // initcheck: where the value was read; fp-input: where it was stored; NULL: not known
+  RunSite *origin;
+  // initcheck: the malloc of device code that made the memory it was read from; NULL: none, or not
+  // known
+  RunSite *source;
   bool has_thread, has_address;
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];
-  const RunAllocation *allocation;         // the one it is about: of the pointer, or else where the address is in or near to
-  const char *parameter;                   // what the kernel calls the pointer, where that is certain
-  const RunAllocation *inside;             // the one the address lies in, where that is another; NULL: none
-  int64_t offset;                          // from the start of `allocation`
-  RunStack *stack;                         // of the host, where it is not about a launch
-  RunStack *other_stack; const char *other_title;    // "created"
-  struct RunSuppression *suppressed;       // NULL: no
-  uint64_t count, saved_count;             // saved_count: as its row has it
-  bool counted;                            // by the device, exactly
+  // the one it is about: of the pointer, or else where the address is in or near to
+  const RunAllocation *allocation;
+  const char *parameter;        // what the kernel calls the pointer, where that is certain
+  const RunAllocation *inside;  // the one the address lies in, where that is another; NULL: none
+  int64_t offset;               // from the start of `allocation`
+  RunStack *stack;              // of the host, where it is not about a launch
+  RunStack *other_stack;
+  const char *other_title;            // "created"
+  struct RunSuppression *suppressed;  // NULL: no
+  uint64_t count, saved_count;        // saved_count: as its row has it
+  bool counted;                       // by the device, exactly
 } RunFinding;
 
-typedef struct RunSuppression {            // an entry of a suppression file
+typedef struct RunSuppression {  // an entry of a suppression file
   uint32_t id;
-  const char *name, *file; uint32_t line;
-  uint64_t findings, places;               // see run_count_suppressed
+  const char *name, *file;
+  uint32_t line;
+  uint64_t findings, places;  // see run_count_suppressed
 } RunSuppression;
 
-typedef struct RunCount {                  // one source line of one kernel, or all of a kernel
-  const char *kernel, *file; uint32_t line;          // file NULL: a line of PTX
+typedef struct RunCount {  // one source line of one kernel, or all of a kernel
+  const char *kernel, *file;
+  uint32_t line;  // file NULL: a line of PTX
   uint64_t total, warp_total, loads, stores, atomics, load_bytes, store_bytes, atomic_bytes;
-  uint64_t classes[24];                    // by bit number of PtxClass
+  uint64_t classes[24];  // by bit number of PtxClass
 } RunCount;
 
-typedef struct RunNote { RunProcess *process; Severity severity; const char *text; } RunNote;
+typedef struct RunNote {
+  RunProcess *process;
+  Severity severity;
+  const char *text;
+} RunNote;
 
-enum { RUN_LAUNCHES_KEPT = 1 << 16, RUN_FREED_KEPT = 1 << 16, RUN_FINDINGS_KEPT = 100000, RUN_COUNTS_KEPT = 1 << 20 };
+enum {
+  RUN_LAUNCHES_KEPT = 1 << 16,
+  RUN_FREED_KEPT = 1 << 16,
+  RUN_FINDINGS_KEPT = 100000,
+  RUN_COUNTS_KEPT = 1 << 20
+};
 
 struct RunProcess {
   uint32_t id;
   int pid, parent;
   const char *program, *arguments, *device;
-  bool ended, damaged;                     // ended: it said so itself. damaged: it has overwritten what it reports through
-  bool odd_counts;                         // of places that it never announced
-  U64Map strings, stacks, modules, kernels, sites, live, found;      // by the process's own numbers; live: by base; found: by site
-  U64Map open_devices;                     // channels whose end it has not announced
-  struct { U64Map launches, inputs, early; bool lost; } uncommitted;     // step.c; lost: events of the process are missing
+  // ended: it said so itself. damaged: it has overwritten what it reports through
+  bool ended, damaged;
+  bool odd_counts;  // of places that it never announced
+  // by the process's own numbers; live: by base; found: by site
+  U64Map strings, stacks, modules, kernels, sites, live, found;
+  U64Map open_devices;  // channels whose end it has not announced
+  // step.c; lost: events of the process are missing
+  struct {
+    U64Map launches, inputs, early;
+    bool lost;
+  } uncommitted;
   SymbolTable *symbols;
-  VEC(SymbolTable *) tables;               // that one, and those before it
-  VEC(WhereObject) objects;                // in symbols
-  VEC(RunFinding *) findings;              // of this process, in the run's list too
-  Arena arena;                             // stacks, sites and what else is of no use once the process has ended; release.c
-  uint32_t last_launch;                    // the largest number
-  RunLaunch *launches; uint64_t nlaunches; // the last ones
-  RunAllocation **freed; uint64_t nfreed;  // the last ones
-  struct RunOutputs *outputs;              // outputs.c; NULL: none
+  VEC(SymbolTable *) tables;   // that one, and those before it
+  VEC(WhereObject) objects;    // in symbols
+  VEC(RunFinding *) findings;  // of this process, in the run's list too
+  Arena arena;  // stacks, sites and what else is of no use once the process has ended; release.c
+  uint32_t last_launch;  // the largest number
+  RunLaunch *launches;
+  uint64_t nlaunches;  // the last ones
+  RunAllocation **freed;
+  uint64_t nfreed;             // the last ones
+  struct RunOutputs *outputs;  // outputs.c; NULL: none
 };
 
-typedef struct RunDump {                   // --dump-buffers: the contents of a buffer in a file
+typedef struct RunDump {  // --dump-buffers: the contents of a buffer in a file
   uint32_t process, step, launch, graph, allocation, element;
-  const char *name, *type;                 // of the buffer, of its elements; NULL: not known
+  const char *name, *type;  // of the buffer, of its elements; NULL: not known
   uint64_t bytes;
-  const char *from;                        // the file, as the program called it
+  const char *from;  // the file, as the program called it
 } RunDump;
 
 typedef struct RunFile RunFile;
 typedef struct Run {
   Arena arena;
-  StrMap texts;                            // every string once
-  const char *program, *device, *tools;    // tools: "count", "none"
+  StrMap texts;                          // every string once
+  const char *program, *device, *tools;  // tools: "count", "none"
   VEC(RunProcess *) processes;
   VEC(RunKernel *) kernels;
   VEC(RunFinding *) findings;
   VEC(RunSuppression *) suppressions;
   VEC(RunCount *) counts;
   VEC(RunNote) notes;
-  VEC(RunFinding *) bad_stores;            // initcheck: stores of what was computed from unwritten memory; no findings by themselves
-  VEC(RunFinding *) waiting;               // findings that such a store may explain; settled when their process ends
+  // initcheck: stores of what was computed from unwritten memory; no findings by themselves
+  VEC(RunFinding *) bad_stores;
+  // findings that such a store may explain; settled when their process ends
+  VEC(RunFinding *) waiting;
   StrMap count_keys, finding_keys;
-  StrMap proved_sources;                   // files that source_proof.c has looked at
-  bool replays;                            // kernels come from a run file (expand): what they name as sources proves nothing
-  StrMap sources;                          // files that names of buffers were looked for in; pointer.c
-  uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description
+  StrMap proved_sources;  // files that source_proof.c has looked at
+  bool replays;  // kernels come from a run file (expand): what they name as sources proves nothing
+  StrMap sources;  // files that names of buffers were looked for in; pointer.c
+  // beyond RUN_FINDINGS_KEPT, or without a description
+  uint64_t findings_left_out, places_left_out;
   bool full_said, counts_full;
-  uint32_t undescribed;                    // places of findings that were only counted by the device
-  uint64_t launches, checked_launches;     // kernel launches of all processes
-  uint64_t counted_launches;               // those that were told together with checked_launches
+  uint32_t undescribed;                 // places of findings that were only counted by the device
+  uint64_t launches, checked_launches;  // kernel launches of all processes
+  uint64_t counted_launches;            // those that were told together with checked_launches
   uint64_t different_kernels;
   uint32_t last_id;
-  uint32_t still_running, unrecorded;      // processes
-  uint64_t lost_events;                    // of all processes
-  uint32_t damaged; int damaged_pid;       // processes that have overwritten what they report through; the first of them
-  bool channel_damaged;                    // one of them has overwritten what all share
+  uint32_t still_running, unrecorded;  // processes
+  uint64_t lost_events;                // of all processes
+  // processes that have overwritten what they report through; the first of them
+  uint32_t damaged;
+  int damaged_pid;
+  bool channel_damaged;  // one of them has overwritten what all share
   int exit_code, main_pid;
-  const char *end;                         // "exit code 3"
-  const char *unfinished;                  // of a file whose command was ended before the program: until when it knows of the run; NULL: it is finished
-  uint32_t saved_notes; bool progressed;   // notes that are in the file; something changed that is written with the next commit
-  const char *failure;                     // why Warpgrind could not do its work; NULL: it could
-  SymbolStore *symbols;                    // of all processes; NULL: nothing was asked for yet
-  StrMap variables;                        // names of variables of modules that processes had
-  RunFile *file;                           // NULL: none is kept
-  struct TraceWriter *trace; bool trace_stop_said;       // --record; NULL: nothing is recorded
-  bool records_inputs;                     // --record=inputs: pages before launches, no operations
+  const char *end;  // "exit code 3"
+  // of a file whose command was ended before the program: until when it knows of the run; NULL: it
+  // is finished
+  const char *unfinished;
+  // notes that are in the file; something changed that is written with the next commit
+  uint32_t saved_notes;
+  bool progressed;
+  const char *failure;   // why Warpgrind could not do its work; NULL: it could
+  SymbolStore *symbols;  // of all processes; NULL: nothing was asked for yet
+  StrMap variables;      // names of variables of modules that processes had
+  RunFile *file;         // NULL: none is kept
+  struct TraceWriter *trace;
+  bool trace_stop_said;  // --record; NULL: nothing is recorded
+  bool records_inputs;   // --record=inputs: pages before launches, no operations
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
   void (*on_note)(struct Run *run, const RunNote *n, void *user);
-  void (*on_choose)(struct Run *run, uint32_t process, uint32_t sequence, const char *name, void *user);       // is this buffer one of --buffer? process: its id
-  const char *(*on_dump)(struct Run *run, const RunDump *d, void *user);         // returns the file's name from now on
+  // is this buffer one of --buffer? process: its id
+  void (*on_choose)(struct Run *run, uint32_t process, uint32_t sequence, const char *name,
+                    void *user);
+  // returns the file's name from now on
+  const char *(*on_dump)(struct Run *run, const RunDump *d, void *user);
   void *user;
-  // Which suppression fits; NULL: none. Asked once for each place; what is suppressed does not come to on_finding. May be NULL.
+  // Which suppression fits; NULL: none. Asked once for each place; what is suppressed does not come
+  // to on_finding. May be NULL.
   RunSuppression *(*suppress)(struct Run *run, const RunFinding *f, void *user);
   void *suppress_user;
 } Run;
 
 // --- model.c ---
 void run_free(Run *r);
-const char *run_text(Run *r, const char *text);          // the run's own copy; NULL stays NULL
-const char *run_readable_name(Run *r, const char *name); // demangled
-const char *run_readable_text(Run *r, const char *text); // … the names in it
+const char *run_text(Run *r, const char *text);           // the run's own copy; NULL stays NULL
+const char *run_readable_name(Run *r, const char *name);  // demangled
+const char *run_readable_text(Run *r, const char *text);  // … the names in it
 void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...) PRINTF_LIKE(4, 5);
-uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);   // repeats included; without what is suppressed
-uint64_t run_count_suppressed(Run *r, uint64_t *places);  // all of them; also each suppression's own numbers
+// repeats included; without what is suppressed
+uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);
+// all of them; also each suppression's own numbers
+uint64_t run_count_suppressed(Run *r, uint64_t *places);
 RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, uint32_t line);
 RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line);
-const char *run_memory_kind(uint32_t kind);              // "device"
-const char *run_class_name(unsigned bit);                // "load"; NULL: no such class
+const char *run_memory_kind(uint32_t kind);  // "device"
+const char *run_class_name(unsigned bit);    // "load"; NULL: no such class
 
-const char *run_incomplete(Run *r);                      // a sentence: what could not be taken from the program; NULL: everything was
+// a sentence: what could not be taken from the program; NULL: everything was
+const char *run_incomplete(Run *r);
 
 // --- outputs.c ---
-const char *run_parameter_type(const char *readable, uint32_t number);   // "f32": what the kernel's parameter, from 1, points to; NULL: not known
+// "f32": what the kernel's parameter, from 1, points to; NULL: not known
+const char *run_parameter_type(const char *readable, uint32_t number);
 
 // --- receive.c ---
-void run_sink(Run *r, ChannelSink *sink);                // what arrives goes into r
+void run_sink(Run *r, ChannelSink *sink);  // what arrives goes into r
 
 // --- stacks.c ---
-const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);   // symbolized when first asked for
+// symbolized when first asked for
+const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);
 
 // --- file.c, load.c, schema.c: the run file ---
-// Written; and the oldest that is read. 5 is format 2 of docs/run-file.md; 3 and 4 are format 1 (3 has no order of steps).
+// Written; and the oldest that is read. 5 is format 2 of docs/run-file.md; 3 and 4 are format 1 (3
+// has no order of steps).
 enum { RUN_SCHEMA_VERSION = 5, RUN_SCHEMA_OLDEST = 3 };
-RunFile *run_file_create(const char *path, bool large, Error *err);  // replaces what was there; large: much will be written
-void run_file_begin(Run *r);                              // program, tools and device are known
-bool run_file_commit(Run *r, bool force);                // now and then; false: writing has failed, the run has a note about it
-bool run_file_finish(Run *r, Error *err);                // everything that is known only at the end; closes it
+// replaces what was there; large: much will be written
+RunFile *run_file_create(const char *path, bool large, Error *err);
+void run_file_begin(Run *r);  // program, tools and device are known
+// now and then; false: writing has failed, the run has a note about it
+bool run_file_commit(Run *r, bool force);
+bool run_file_finish(Run *r, Error *err);  // everything that is known only at the end; closes it
 bool run_file_failed(const RunFile *f, const char **why);
 bool run_load(const char *path, Run *r, Error *err);
 struct sqlite3;
 struct sqlite3_stmt;
 typedef void RunEachRow(void *user, struct sqlite3_stmt *s);
-bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err);   // for every row of an answer
+// for every row of an answer
+bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err);
 
 // --- output.c ---
-bool run_output_check(const char *path, Error *err);      // may -o replace what is there?
+bool run_output_check(const char *path, Error *err);  // may -o replace what is there?
 bool run_output_is_run_file(const char *path);
 
 // --- open.c ---
 struct Store;
-struct Store *run_open(const char *path, bool writable, Error *err);     // the opener of all readers; NULL: err says why
-bool run_lacks_something(const struct Store *s, Error *why);                   // the end of the run: the -wal was not copied along, or is cut
+// the opener of all readers; NULL: err says why
+struct Store *run_open(const char *path, bool writable, Error *err);
+// the end of the run: the -wal was not copied along, or is cut
+bool run_lacks_something(const struct Store *s, Error *why);
 
 // --- source_proof.c ---
-bool run_source_is_proved(const char *real, const char *proof);          // by this user; both from the table source_file
+// by this user; both from the table source_file
+bool run_source_is_proved(const char *real, const char *proof);
 
 #endif

@@ -26,7 +26,8 @@ const char *const run_views[] = {
 #include "run/schema.def"
 };
 const unsigned run_nviews = ARRAY_LEN(run_views);
-const char *const run_indexes[] = {"CREATE INDEX frame_stack ON frame(stack)", "CREATE INDEX place_site ON place(site)"};
+const char *const run_indexes[] = {"CREATE INDEX frame_stack ON frame(stack)",
+                                   "CREATE INDEX place_site ON place(site)"};
 const unsigned run_nindexes = ARRAY_LEN(run_indexes);
 
 static void add_list(Str *s, const char *list) {

@@ -1,4 +1,5 @@
-// A little of C++: enough to find a call and its arguments in a line, and to know when that is not certain.
+// A little of C++: enough to find a call and its arguments in a line, and to know when that is not
+// certain.
 #include "run/source.h"
 
 #include <ctype.h>
@@ -12,8 +13,9 @@ static void blank_out(char *t) {
   for (char *p = t; *p;) {
     char *end = NULL;
     if (p[0] == '/' && p[1] == '/') end = p + strcspn(p, "\n");
-    else if (p[0] == '/' && p[1] == '*') end = strstr(p + 2, "*/"), end = end ? end + 2 : p + strlen(p);
-    else if (*p == '"' || (*p == '\'' && !(p > t && is_word(p[-1])))) {            // 1'000 is a number
+    else if (p[0] == '/' && p[1] == '*')
+      end = strstr(p + 2, "*/"), end = end ? end + 2 : p + strlen(p);
+    else if (*p == '"' || (*p == '\'' && !(p > t && is_word(p[-1])))) {  // 1'000 is a number
       for (end = p + 1; *end && *end != *p && *end != '\n'; end++) end += *end == '\\' && end[1];
       end += *end == *p;
     }
@@ -29,7 +31,8 @@ static void blank_out(char *t) {
 bool source_read(Source *s, const char *path) {
   Str text = {0};
   *s = (Source){0};
-  if (!file_read(path, &text, NULL) || !text.len || text.len > SOURCE_MAX || strlen(text.data) != text.len) {
+  if (!file_read(path, &text, NULL) || !text.len || text.len > SOURCE_MAX ||
+      strlen(text.data) != text.len) {
     str_free(&text);
     return false;
   }
@@ -62,9 +65,11 @@ static const char *matching(const char *p, char open, char close) {
 
 static const char *skip_blanks(const char *p) { return p + strspn(p, " \t\r\n"); }
 
-bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user, SourceCall *out) {
+bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
+                 SourceCall *out) {
   if (!line || line > s->nlines) return false;
-  const char *first = s->text + s->lines[line > LINES_BACK ? line - LINES_BACK - 1 : 0], *start = s->text + s->lines[line - 1];
+  const char *first = s->text + s->lines[line > LINES_BACK ? line - LINES_BACK - 1 : 0],
+             *start = s->text + s->lines[line - 1];
   const char *end = start + strcspn(start, "\n");
   unsigned found = 0;
   for (const char *p = first; p < end; p++) {
@@ -73,7 +78,8 @@ bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *u
     while (is_word(p[n])) n++;
     const char *open = skip_blanks(p + n), *close;
     if (*open == '<' && (close = matching(open, '<', '>'))) open = skip_blanks(close + 1);
-    if (*open == '(' && wanted(p, n, user) && (close = matching(open, '(', ')')) && close >= start) {
+    if (*open == '(' && wanted(p, n, user) && (close = matching(open, '(', ')')) &&
+        close >= start) {
       *out = (SourceCall){p, open, close};
       found++;
     }
@@ -108,12 +114,13 @@ ArgumentKind source_argument(const char *from, const char *to, char *out, size_t
     n = strlen(out);
     const char *close = out[0] == '(' ? matching(out, '(', ')') : NULL;
     char *cast = strstr(out, "_cast<");
-    if (close && close == out + n - 1) {                             // (x)
+    if (close && close == out + n - 1) {  // (x)
       out[n - 1] = 0;
       memmove(out, out + 1, n - 1);
-    } else if (close && close[-1] == '*') {                          // (void **)x
+    } else if (close && close[-1] == '*') {  // (void **)x
       memmove(out, close + 1, strlen(close + 1) + 1);
-    } else if (cast && (cast == out + strlen("reinterpret") || cast == out + strlen("static")) && (close = matching(cast + 5, '<', '>')) && close[1] == '(') {
+    } else if (cast && (cast == out + strlen("reinterpret") || cast == out + strlen("static")) &&
+               (close = matching(cast + 5, '<', '>')) && close[1] == '(') {
       memmove(out, close + 1, strlen(close + 1) + 1);
     } else if (out[0] == '&' && !address) {
       memmove(out, out + 1, n);
@@ -140,13 +147,14 @@ static const char *back_over(const Source *s, const char *p, const char *set) {
 
 bool source_assigned(const Source *s, const SourceCall *c, char *out, size_t size) {
   const char *p = c->name;
-  while (p > s->text && (is_word(p[-1]) || p[-1] == ':')) p--;       // ns::call
+  while (p > s->text && (is_word(p[-1]) || p[-1] == ':')) p--;  // ns::call
   p = back_over(s, p, " \t\r\n");
-  if (p > s->text && p[-1] == ')') {                                 // (float *)call
+  if (p > s->text && p[-1] == ')') {  // (float *)call
     while (p > s->text && p[-1] != '(' && p[-1] != ';') p--;
     p = back_over(s, p - 1, " \t\r\n");
   }
-  if (p == s->text || p[-1] != '=' || p - 1 == s->text || strchr("=!<>+-*/%&|^", p[-2])) return false;
+  if (p == s->text || p[-1] != '=' || p - 1 == s->text || strchr("=!<>+-*/%&|^", p[-2]))
+    return false;
   const char *end = back_over(s, p - 1, " \t\r\n"), *from = end;
   while (from > s->text && (is_word(from[-1]) || strchr(".>-:[]", from[-1]))) from--;
   return from < end && source_argument(from, end, out, size) == ARGUMENT_PLAIN;
@@ -154,11 +162,12 @@ bool source_assigned(const Source *s, const SourceCall *c, char *out, size_t siz
 
 bool source_is_returned(const Source *s, const char *from, const char *name) {
   for (const char *p = from, *end = from + CALL_MAX; *p && p < end; p++) {
-    if (p[0] == '\n' && p[1] == '}') return false;                   // the function ends
+    if (p[0] == '\n' && p[1] == '}') return false;  // the function ends
     if (strncmp(p, "return", 6) || is_word(p[6]) || is_word(p[-1])) continue;
     const char *stop = p + strcspn(p, ";");
     char value[256];
-    return *stop && source_argument(p + 6, stop, value, sizeof value) == ARGUMENT_PLAIN && !strcmp(value, name);
+    return *stop && source_argument(p + 6, stop, value, sizeof value) == ARGUMENT_PLAIN &&
+           !strcmp(value, name);
   }
   return false;
 }
@@ -189,22 +198,27 @@ static bool declared(const char *from, const char *to, bool only_pointer, char *
     name = p;
     words++;
   }
-  if (!only_pointer && words < 2) return false;          // a type alone
+  if (!only_pointer && words < 2) return false;  // a type alone
   if (!pointer || !name || n >= size || isdigit((unsigned char)*name)) return false;
-  static const char *const types[] = {"const", "restrict", "__restrict__", "__restrict", "int", "float", "double", "void", "char", "unsigned", "long", "short", "bool", "signed"};
+  static const char *const types[] = {"const", "restrict", "__restrict__", "__restrict", "int",
+                                      "float", "double",   "void",         "char",       "unsigned",
+                                      "long",  "short",    "bool",         "signed"};
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
-    if (strlen(types[i]) == n && !strncmp(name, types[i], n)) return false;      // it has no name
+    if (strlen(types[i]) == n && !strncmp(name, types[i], n)) return false;  // it has no name
   snprintf(out, size, "%.*s", (int)n, name);
   return true;
 }
 
-bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer, char *out, size_t size) {
+bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer,
+                      char *out, size_t size) {
   size_t n = strlen(function);
   unsigned found = 0;
   SourceCall definition = {0};
   for (const char *p = s->text; (p = strstr(p, function)); p += n) {
     const char *open = skip_blanks(p + n), *close;
-    if ((p > s->text && is_word(p[-1])) || is_word(p[n]) || *open != '(' || !(close = matching(open, '(', ')')) || *skip_blanks(close + 1) != '{') continue;
+    if ((p > s->text && is_word(p[-1])) || is_word(p[n]) || *open != '(' ||
+        !(close = matching(open, '(', ')')) || *skip_blanks(close + 1) != '{')
+      continue;
     definition = (SourceCall){p, open, close};
     found++;
   }

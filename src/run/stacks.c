@@ -1,4 +1,5 @@
-// Return addresses to functions, files and lines. Python frames come first: they are what a Python programmer called.
+// Return addresses to functions, files and lines. Python frames come first: they are what a Python
+// programmer called.
 #include "run/internal.h"
 
 enum { INLINED_MAX = 16 };
@@ -14,14 +15,18 @@ static uint32_t python_frames(Run *r, const char *text, RunFrame *out, uint32_t 
     if (function) *function++ = 0;
     char *number = strrchr(copy, ':');
     if (number) *number++ = 0;
-    out[n] = (RunFrame){.function = run_text(r, function), .file = run_text(r, copy), .line = number ? (uint32_t)strtoul(number, NULL, 10) : 0, .python = true};
+    out[n] = (RunFrame){.function = run_text(r, function),
+                        .file = run_text(r, copy),
+                        .line = number ? (uint32_t)strtoul(number, NULL, 10) : 0,
+                        .python = true};
     line = end ? end + 1 : NULL;
   }
   return n;
 }
 
-// Between the two functions below there is a third for a template: "copy<int>" has "__wrapper__device_stub_copy<int>", with the same namespace before it
-// where the names come from the symbol table. Returns what stands behind the prefix; NULL: another function.
+// Between the two functions below there is a third for a template: "copy<int>" has
+// "__wrapper__device_stub_copy<int>", with the same namespace before it where the names come from
+// the symbol table. Returns what stands behind the prefix; NULL: another function.
 static const char *template_stub(const RunFrame *f) {
   static const char prefix[] = "__wrapper__device_stub_";
   const char *at = f->function ? strstr(f->function, prefix) : NULL;
@@ -29,19 +34,22 @@ static const char *template_stub(const RunFrame *f) {
 }
 
 static bool wraps_template_stub(const RunFrame *stub, const char *name, const RunFrame *f) {
-  size_t scope = (size_t)(strstr(stub->function, "__wrapper__") - stub->function), n = strcspn(name, "<(");
-  return !strncmp(f->function, stub->function, scope) && !strncmp(f->function + scope, name, n) && f->function[scope + n] == name[n];
+  size_t scope = (size_t)(strstr(stub->function, "__wrapper__") - stub->function),
+         n = strcspn(name, "<(");
+  return !strncmp(f->function, stub->function, scope) && !strncmp(f->function + scope, name, n) &&
+         f->function[scope + n] == name[n];
 }
 
-// nvcc makes two functions for the host's side of a kernel: __device_stub__Z4copyPi (of _Z4copyPi), and one with the kernel's own
-// name that calls it.
+// nvcc makes two functions for the host's side of a kernel: __device_stub__Z4copyPi (of _Z4copyPi),
+// and one with the kernel's own name that calls it.
 static bool wraps_stub(Run *r, const RunFrame *stub, const RunFrame *f) {
-  enum { PREFIX = 14 };                                  // "__device_stub_"
+  enum { PREFIX = 14 };  // "__device_stub_"
   if (!stub->function || !f->function) return false;
   if (template_stub(stub)) return wraps_template_stub(stub, template_stub(stub), f);
   if (strncmp(stub->function, "__device_stub__", PREFIX + 1)) return false;
   char name[1024];
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(stub->function + PREFIX, "("), stub->function + PREFIX);
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(stub->function + PREFIX, "("),
+           stub->function + PREFIX);
   return !strcmp(f->function, run_readable_name(r, name)) || !strcmp(f->function, name + 1);
 }
 
@@ -50,7 +58,8 @@ static const char *last_part(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-// The CUDA runtime, linked into the program or a library of its own, and its inline functions, which only pass a call on.
+// The CUDA runtime, linked into the program or a library of its own, and its inline functions,
+// which only pass a call on.
 static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
   const char *file = last_part(f->file), *object = last_part(f->object), *name = f->function;
   if (file) return !strcmp(file, "cuda_runtime.h") || !strcmp(file, "cuda_runtime_api.h");
@@ -58,16 +67,19 @@ static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
   return name && !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-// Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, the CUDA runtime where the program called it, and under
-// Python frames the interpreter. A stack of nothing else stays.
+// Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, the
+// CUDA runtime where the program called it, and under Python frames the interpreter. A stack of
+// nothing else stays.
 static uint32_t drop_noise(Run *r, RunFrame *f, uint32_t n) {
   uint32_t kept = 0;
-  bool python = n && f[0].python, called = false;              // called: by the program, not by its runtime
+  bool python = n && f[0].python, called = false;  // called: by the program, not by its runtime
   RunFrame before = {0};
   for (uint32_t i = 0; i < n; i++) {
     RunFrame inner = before, at = before = f[i];
     SymbolNoise noise = at.python ? SYMBOL_PROGRAM : symbol_noise(at.function);
-    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (!at.python && template_stub(&at)) || (noise == SYMBOL_PYTHON && python) || wraps_stub(r, &inner, &at)) continue;
+    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (!at.python && template_stub(&at)) ||
+        (noise == SYMBOL_PYTHON && python) || wraps_stub(r, &inner, &at))
+      continue;
     if (!at.python && !called && is_runtime(&at, noise)) continue;
     if (!at.python) called = true;
     f[kept++] = at;
@@ -87,8 +99,9 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
       uint32_t k = s->symbols ? symbol_lookup(s->symbols, s->addresses[i], found, INLINED_MAX) : 0;
       if (!k) vec_push(&all, (RunFrame){.address = s->addresses[i]});
       for (uint32_t j = 0; j < k; j++)
-        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), run_text(r, found[j].folder), found[j].line,
-                                  found[j].address, found[j].inlined, false});
+        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file),
+                                  run_text(r, found[j].object), run_text(r, found[j].folder),
+                                  found[j].line, found[j].address, found[j].inlined, false});
     }
     all.len = drop_noise(r, all.data, all.len);
     s->frames = ARENA_ARRAY(s->process ? &s->process->arena : &r->arena, RunFrame, all.len);

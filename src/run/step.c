@@ -13,10 +13,13 @@ static const RunLaunch *launch_of(const RunProcess *p, uint64_t number) {
 
 // --- what is committed ---
 //
-// A step that operations or pages belong to is written with `committed` and `recorded` 0. Both are set in the transaction in
-// which the last of them is saved, so that a file that was cut short at any moment claims nothing that is not there.
+// A step that operations or pages belong to is written with `committed` and `recorded` 0. Both are
+// set in the transaction in which the last of them is saved, so that a file that was cut short at
+// any moment claims nothing that is not there.
 
-static void *pack(int64_t id, uint64_t recorded) { return (void *)(uintptr_t)((uint64_t)id << 2 | (recorded & 3)); }
+static void *pack(int64_t id, uint64_t recorded) {
+  return (void *)(uintptr_t)((uint64_t)id << 2 | (recorded & 3));
+}
 
 static bool is_awaited(const Run *r, const EventStep *e) {
   if (!r->trace || !r->file) return false;
@@ -29,16 +32,21 @@ static uint64_t early_key(bool inputs, uint64_t number) { return (uint64_t)input
 
 static void await(Run *r, RunProcess *p, const EventStep *e, int64_t id) {
   uint64_t number = r->records_inputs ? e->number : e->launch;
-  if (u64map_remove(&p->uncommitted.early, early_key(r->records_inputs, number))) run_commit_step(r, id, (int64_t)e->recorded);
-  else u64map_put(r->records_inputs ? &p->uncommitted.inputs : &p->uncommitted.launches, number, pack(id, e->recorded));
+  if (u64map_remove(&p->uncommitted.early, early_key(r->records_inputs, number)))
+    run_commit_step(r, id, (int64_t)e->recorded);
+  else
+    u64map_put(r->records_inputs ? &p->uncommitted.inputs : &p->uncommitted.launches, number,
+               pack(id, e->recorded));
 }
 
 void run_commit_steps(Run *r) {
   TraceComplete c;
   while (trace_take_complete(r->trace, &c)) {
-    RunProcess *p = c.process && c.process <= r->processes.len ? r->processes.data[c.process - 1] : NULL;
+    RunProcess *p = c.process && c.process <= r->processes.len ? r->processes.data[c.process - 1]
+                                                               : NULL;
     if (!p || p->uncommitted.lost) continue;
-    uintptr_t packed = (uintptr_t)u64map_remove(c.inputs ? &p->uncommitted.inputs : &p->uncommitted.launches, c.number);
+    uintptr_t packed = (uintptr_t)u64map_remove(
+        c.inputs ? &p->uncommitted.inputs : &p->uncommitted.launches, c.number);
     if (packed) run_commit_step(r, (int64_t)(packed >> 2), (int64_t)(packed & 3));
     else u64map_put(&p->uncommitted.early, early_key(c.inputs, c.number), p);
   }
@@ -53,7 +61,8 @@ void run_launch_drained(Run *r, RunProcess *p, uint32_t launch) {
   uint32_t it = 0;
   uint64_t number;
   void *packed;
-  while (u64map_next(&p->uncommitted.launches, &it, &number, &packed)) trace_launch_ended(r->trace, p->id, (uint32_t)number);
+  while (u64map_next(&p->uncommitted.launches, &it, &number, &packed))
+    trace_launch_ended(r->trace, p->id, (uint32_t)number);
 }
 
 void run_uncommit_steps(Run *r, RunProcess *p) {
@@ -71,32 +80,42 @@ void run_free_uncommitted(RunProcess *p) {
 void run_save_step(Run *r, RunProcess *p, const EventStep *e) {
   static const char *const kinds[] = {"launch", "copy", "set", "graph", "inputs"};
   static const char *const directions[] = {"on-device", "to-device", "to-host", "on-host", "array"};
-  const char *kind = e->kind < ARRAY_LEN(kinds) ? kinds[e->kind] : "?", *direction = e->direction < ARRAY_LEN(directions) ? directions[e->direction] : "?";
+  const char *kind = e->kind < ARRAY_LEN(kinds) ? kinds[e->kind] : "?",
+             *direction = e->direction < ARRAY_LEN(directions) ? directions[e->direction] : "?";
   const RunStack *stack = u64map_get(&p->stacks, e->stack);
-  const RunLaunch *l = e->kind == STEP_LAUNCH || e->kind == STEP_GRAPH || e->kind == STEP_INPUTS ? launch_of(p, e->launch) : NULL;
+  const RunLaunch *l = e->kind == STEP_LAUNCH || e->kind == STEP_GRAPH || e->kind == STEP_INPUTS
+                           ? launch_of(p, e->launch)
+                           : NULL;
   if (e->kind == STEP_LAUNCH && l) stack = l->stack;
   bool copies = e->kind == STEP_COPY, sets = e->kind == STEP_SET, awaited = is_awaited(r, e);
   int64_t id = ++r->last_id;
   uint64_t recorded = awaited ? 0 : e->recorded;
 #define N(x) ((int64_t)(x))
   if (copies || sets)
-    run_save(r, TABLE_step, "iiitiiiiittiiiiiiiiiiiii", id, N(p->id), N(e->number), kind, N(0), N(recorded), N(e->stream), N(e->device), N(e->time_ns), e->call,
-             copies ? direction : NULL, N(e->to), N(e->from), N(e->width), N(e->height), N(e->depth), N(e->to_pitch), N(e->to_rows), N(e->from_pitch), N(e->from_rows), N(e->value),
-             N(e->value_bytes), N(stack ? stack->id : 0), N(!awaited));
+    run_save(r, TABLE_step, "iiitiiiiittiiiiiiiiiiiii", id, N(p->id), N(e->number), kind, N(0),
+             N(recorded), N(e->stream), N(e->device), N(e->time_ns), e->call,
+             copies ? direction : NULL, N(e->to), N(e->from), N(e->width), N(e->height),
+             N(e->depth), N(e->to_pitch), N(e->to_rows), N(e->from_pitch), N(e->from_rows),
+             N(e->value), N(e->value_bytes), N(stack ? stack->id : 0), N(!awaited));
   else if (e->kind == STEP_INPUTS)
-    run_save(r, TABLE_step, "iiitiiiii-----------i-ii", id, N(p->id), N(e->number), kind, N(l ? l->id : 0), N(recorded), N(e->stream), N(e->device), N(e->time_ns), N(e->value),
+    run_save(r, TABLE_step, "iiitiiiii-----------i-ii", id, N(p->id), N(e->number), kind,
+             N(l ? l->id : 0), N(recorded), N(e->stream), N(e->device), N(e->time_ns), N(e->value),
              N(stack ? stack->id : 0), N(!awaited));
   else
-    run_save(r, TABLE_step, "iiitiiiii-------------ii", id, N(p->id), N(e->number), kind, N(l ? l->id : 0), N(recorded), N(e->stream), N(e->device), N(e->time_ns),
+    run_save(r, TABLE_step, "iiitiiiii-------------ii", id, N(p->id), N(e->number), kind,
+             N(l ? l->id : 0), N(recorded), N(e->stream), N(e->device), N(e->time_ns),
              N(stack ? stack->id : 0), N(!awaited));
   if (awaited) await(r, p, e, id);
 }
 
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e) {
-  for (uint64_t i = 0; i < e->after_count; i++) run_save(r, TABLE_step_after, "iiii", N(p->id), N(e->step), N(e->after[i]), N(e->joins));
+  for (uint64_t i = 0; i < e->after_count; i++)
+    run_save(r, TABLE_step_after, "iiii", N(p->id), N(e->step), N(e->after[i]), N(e->joins));
 }
 
-void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e) { run_save(r, TABLE_benign_race, "iiii", N(p->id), N(e->step), N(e->address), N(e->bytes)); }
+void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e) {
+  run_save(r, TABLE_benign_race, "iiii", N(p->id), N(e->step), N(e->address), N(e->bytes));
+}
 
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e) {
   const RunLaunch *l = launch_of(p, e->launch);
@@ -117,5 +136,8 @@ void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e) {
   const RunLaunch *l = launch_of(p, e->launch);
   const RunAllocation *a = e->bytes == 8 && e->value_count ? pointed_to(p, e->value[0]) : NULL;
   if (!l) return;
-  run_save(r, TABLE_parameter, "iitibi", N(l->id), N(e->number), run_launch_parameter_name(r, u64map_get(&p->kernels, l->kernel), (uint32_t)e->number), N(e->bytes), (const void *)e->value, (size_t)MIN(e->bytes, e->value_count * 8), N(a ? a->id : 0));
+  run_save(r, TABLE_parameter, "iitibi", N(l->id), N(e->number),
+           run_launch_parameter_name(r, u64map_get(&p->kernels, l->kernel), (uint32_t)e->number),
+           N(e->bytes), (const void *)e->value, (size_t)MIN(e->bytes, e->value_count * 8),
+           N(a ? a->id : 0));
 }

@@ -1,5 +1,5 @@
-// Reads ELF files just far enough to say whether the CUDA runtime inside can be served. Every offset in a file is checked:
-// the file may be anything the user typed.
+// Reads ELF files just far enough to say whether the CUDA runtime inside can be served. Every
+// offset in a file is checked: the file may be anything the user typed.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,9 +7,13 @@
 #include <unistd.h>
 #include "runtime/check_executable.h"
 
-static bool in_file(const ElfFile *f, uint64_t offset, uint64_t size) { return offset <= f->size && size <= f->size - offset; }
+static bool in_file(const ElfFile *f, uint64_t offset, uint64_t size) {
+  return offset <= f->size && size <= f->size - offset;
+}
 
-static const Elf64_Shdr *section(const ElfFile *f, uint32_t i) { return (const Elf64_Shdr *)f->sections + i; }
+static const Elf64_Shdr *section(const ElfFile *f, uint32_t i) {
+  return (const Elf64_Shdr *)f->sections + i;
+}
 
 // A string that starts at `offset` of a table and ends inside it, or NULL.
 static const char *table_string(const char *table, size_t size, uint64_t offset) {
@@ -23,12 +27,16 @@ bool elf_open(const char *path, ElfFile *f) {
   struct stat st;
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(Elf64_Ehdr)) {
     void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (p != MAP_FAILED) f->data = p, f->size = (size_t)st.st_size;
+    if (p != MAP_FAILED) {
+      f->data = p;
+      f->size = (size_t)st.st_size;
+    }
   }
   close(fd);
   if (!f->data) return false;
   const Elf64_Ehdr *h = (const Elf64_Ehdr *)f->data;
-  if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB) {
+  if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+      h->e_ident[EI_DATA] != ELFDATA2LSB) {
     elf_close(f);
     return false;
   }
@@ -62,7 +70,9 @@ bool elf_has_section(const ElfFile *f, const char *name) {
 
 static const Elf64_Phdr *segment(const ElfFile *f, uint32_t type) {
   const Elf64_Ehdr *h = (const Elf64_Ehdr *)f->data;
-  if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phoff % 8 || !in_file(f, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr))) return NULL;
+  if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phoff % 8 ||
+      !in_file(f, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr)))
+    return NULL;
   const Elf64_Phdr *p = (const Elf64_Phdr *)(f->data + h->e_phoff);
   for (uint32_t i = 0; i < h->e_phnum; i++)
     if (p[i].p_type == type) return &p[i];
@@ -82,7 +92,8 @@ bool elf_next_symbol(ElfSymbolWalk *w, ElfSymbol *out) {
   const ElfFile *f = w->f;
   if (w->section >= f->nsections) return false;
   const Elf64_Shdr *s = section(f, w->section);
-  if (s->sh_link >= f->nsections || s->sh_offset % 8 || !in_file(f, s->sh_offset, s->sh_size)) return false;
+  if (s->sh_link >= f->nsections || s->sh_offset % 8 || !in_file(f, s->sh_offset, s->sh_size))
+    return false;
   const Elf64_Shdr *strings = section(f, s->sh_link);
   if (!in_file(f, strings->sh_offset, strings->sh_size)) return false;
   const char *table = (const char *)f->data + strings->sh_offset;
@@ -111,22 +122,33 @@ static bool mentions(const ElfFile *f, const char *name, bool must_be_defined) {
 // .nv_fatbin alone proves nothing: nvcc also puts one into programs that use the driver API only.
 static bool has_device_code(const ElfFile *f) { return elf_has_section(f, ".nvFatBinSegment"); }
 
-// Code registers itself through this function: it is there by name (a static runtime we can redirect), or it is asked for
-// (a shared runtime). Neither: the names were stripped.
-bool elf_has_stripped_runtime(const ElfFile *f) { return has_device_code(f) && !mentions(f, "__cudaRegisterFatBinary", false); }
+// Code registers itself through this function: it is there by name (a static runtime we can
+// redirect), or it is asked for (a shared runtime). Neither: the names were stripped.
+bool elf_has_stripped_runtime(const ElfFile *f) {
+  return has_device_code(f) && !mentions(f, "__cudaRegisterFatBinary", false);
+}
 
 bool runtime_check_executable(const char *path, Error *e) {
   ElfFile f;
-  if (!elf_open(path, &f)) return true;       // a script, or nothing: starting it says more than we could
+  // a script, or nothing: starting it says more than we could
+  if (!elf_open(path, &f)) return true;
   bool cuda = has_device_code(&f) || mentions(&f, "__cudaRegisterFatBinary", true);
   bool ok = true;
   if (cuda && !elf_has_interpreter(&f)) {
-    ok = error_set(e, "%s is a fully static program: it has no dynamic loader, so Warpgrind cannot be loaded into it. Build it without -static "
-                      "(with nvcc: without -Xcompiler -static or -Xlinker -static); the CUDA runtime itself may stay static.", path);
+    ok = error_set(e,
+                   "%s is a fully static program: it has no dynamic loader, so Warpgrind cannot be "
+                   "loaded into it. Build it without -static "
+                   "(with nvcc: without -Xcompiler -static or -Xlinker -static); the CUDA runtime "
+                   "itself may stay static.",
+                   path);
   } else if (elf_has_stripped_runtime(&f)) {
-    ok = error_set(e, "%s contains a statically linked CUDA runtime, and its symbol table was stripped: without it Warpgrind cannot find the "
-                      "runtime's functions to serve them. Do not strip the program (no -s, no strip), or link the runtime as a shared "
-                      "library: nvcc -cudart=shared.", path);
+    ok = error_set(e,
+                   "%s contains a statically linked CUDA runtime, and its symbol table was "
+                   "stripped: without it Warpgrind cannot find the "
+                   "runtime's functions to serve them. Do not strip the program (no -s, no strip), "
+                   "or link the runtime as a shared "
+                   "library: nvcc -cudart=shared.",
+                   path);
   }
   elf_close(&f);
   return ok;

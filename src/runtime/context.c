@@ -1,4 +1,5 @@
-// Implicit initialisation: the driver, the primary context of the thread's device, the __managed__ variables.
+// Implicit initialisation: the driver, the primary context of the thread's device, the __managed__
+// variables.
 #include <pthread.h>
 #include "runtime/internal.h"
 
@@ -6,7 +7,7 @@ enum { MAX_DEVICES = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised;
 static cudaError_t init_error;
-static CUcontext primary[MAX_DEVICES];        // retained once by us
+static CUcontext primary[MAX_DEVICES];  // retained once by us
 static _Thread_local int thread_device;
 
 cudaError_t rt_init(void) {
@@ -14,7 +15,9 @@ cudaError_t rt_init(void) {
   pthread_mutex_lock(&lock);
   if (!initialised) {
     CUresult r = cuInit(0);
-    init_error = r == CUDA_SUCCESS ? cudaSuccess : r == CUDA_ERROR_NO_DEVICE ? cudaErrorNoDevice : cudaErrorInitializationError;
+    init_error = r == CUDA_SUCCESS           ? cudaSuccess
+                 : r == CUDA_ERROR_NO_DEVICE ? cudaErrorNoDevice
+                                             : cudaErrorInitializationError;
     __atomic_store_n(&initialised, true, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&lock);
@@ -59,7 +62,9 @@ cudaError_t rt_set_device(int device) {
 int rt_device(void) {
   CUcontext current = NULL;
   CUdevice device;
-  if (rt_init() == cudaSuccess && cuCtxGetCurrent(&current) == CUDA_SUCCESS && current && cuCtxGetDevice(&device) == CUDA_SUCCESS) return device;
+  if (rt_init() == cudaSuccess && cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+      cuCtxGetDevice(&device) == CUDA_SUCCESS)
+    return device;
   return thread_device;
 }
 
@@ -70,11 +75,12 @@ cudaError_t rt_reset_device(void) {
   int device = rt_device();
   if (device < 0 || device >= MAX_DEVICES) return cudaErrorInvalidDevice;
   CUcontext context;
-  cuCtxSynchronize();                         // what is still running must not outlive its module; its error is no matter here
+  // what is still running must not outlive its module; its error is no matter here
+  cuCtxSynchronize();
   rt_unload_all();
   e = rt_result(cuDevicePrimaryCtxReset_v2(device));
   pthread_mutex_lock(&lock);
-  primary[device] = NULL;                     // a reset takes the references with it
+  primary[device] = NULL;  // a reset takes the references with it
   pthread_mutex_unlock(&lock);
   if (!e) e = rt_context_of(device, &context);
   if (!e) e = rt_result(cuCtxSetCurrent(context));

@@ -3,10 +3,13 @@
 
 #define PTR(p) ((CUdeviceptr)(uintptr_t)(p))
 
-// Synchronous copies in the legacy stream are the driver's own; in any other stream: queue and wait.
-static cudaError_t copy(void *dst, const void *src, size_t n, int kind, cudaStream_t stream, bool sync) {
+// Synchronous copies in the legacy stream are the driver's own; in any other stream: queue and
+// wait.
+static cudaError_t copy(void *dst, const void *src, size_t n, int kind, cudaStream_t stream,
+                        bool sync) {
   RT_ENTER();
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return rt_return(cudaErrorInvalidMemcpyDirection);
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return rt_return(cudaErrorInvalidMemcpyDirection);
   if (!n) return cudaSuccess;
   if (!dst || !src) return rt_return(cudaErrorInvalidValue);
   CUdeviceptr d = PTR(dst), s = PTR(src);
@@ -30,15 +33,20 @@ static cudaError_t copy(void *dst, const void *src, size_t n, int kind, cudaStre
   return rt_done(r);
 }
 
-cudaError_t cudaMemcpy(void *dst, const void *src, size_t n, int kind) { return copy(dst, src, n, kind, NULL, true); }
-cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t n, int kind) { return copy(dst, src, n, kind, cudaStreamPerThread, true); }
+cudaError_t cudaMemcpy(void *dst, const void *src, size_t n, int kind) {
+  return copy(dst, src, n, kind, NULL, true);
+}
+cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t n, int kind) {
+  return copy(dst, src, n, kind, cudaStreamPerThread, true);
+}
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, int kind, cudaStream_t stream) {
   return copy(dst, src, n, kind, stream, false);
 }
 
 // --- symbols ---
 
-// What goes past the end of the variable is left to the driver to refuse, from the start of the variable on: it says which and by how much.
+// What goes past the end of the variable is left to the driver to refuse, from the start of the
+// variable on: it says which and by how much.
 static cudaError_t symbol_range(const void *symbol, size_t *offset, size_t *n, void **out) {
   cudaError_t e = rt_enter();
   CUdeviceptr address = 0;
@@ -52,38 +60,47 @@ static cudaError_t symbol_range(const void *symbol, size_t *offset, size_t *n, v
   return e;
 }
 
-static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size_t offset, int kind, cudaStream_t stream, bool sync) {
+static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size_t offset, int kind,
+                             cudaStream_t stream, bool sync) {
   void *p;
-  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
   cudaError_t e = symbol_range(symbol, &offset, &n, &p);
   return e ? rt_return(e) : copy(p, src, n, kind, stream, sync);
 }
 
-static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset, int kind, cudaStream_t stream, bool sync) {
+static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset, int kind,
+                               cudaStream_t stream, bool sync) {
   void *p;
-  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
   cudaError_t e = symbol_range(symbol, &offset, &n, &p);
   return e ? rt_return(e) : copy(dst, p, n, kind, stream, sync);
 }
 
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, size_t offset, int kind) {
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, size_t offset,
+                               int kind) {
   return to_symbol(symbol, src, n, offset, kind, NULL, true);
 }
-cudaError_t cudaMemcpyToSymbol_ptds(const void *symbol, const void *src, size_t n, size_t offset, int kind) {
+cudaError_t cudaMemcpyToSymbol_ptds(const void *symbol, const void *src, size_t n, size_t offset,
+                                    int kind) {
   return to_symbol(symbol, src, n, offset, kind, cudaStreamPerThread, true);
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t n, size_t offset, int kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t n, size_t offset,
+                                    int kind, cudaStream_t stream) {
   return to_symbol(symbol, src, n, offset, kind, stream, false);
 }
 cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t n, size_t offset, int kind) {
   return from_symbol(dst, symbol, n, offset, kind, NULL, true);
 }
-cudaError_t cudaMemcpyFromSymbol_ptds(void *dst, const void *symbol, size_t n, size_t offset, int kind) {
+cudaError_t cudaMemcpyFromSymbol_ptds(void *dst, const void *symbol, size_t n, size_t offset,
+                                      int kind) {
   return from_symbol(dst, symbol, n, offset, kind, cudaStreamPerThread, true);
 }
-cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n, size_t offset, int kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n, size_t offset,
+                                      int kind, cudaStream_t stream) {
   return from_symbol(dst, symbol, n, offset, kind, stream, false);
 }
 
@@ -102,55 +119,70 @@ cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol) {
 
 // --- between devices ---
 
-static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n, cudaStream_t stream, bool sync) {
+static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n,
+                             cudaStream_t stream, bool sync) {
   RT_ENTER();
   CUcontext dc, sc;
   cudaError_t e = rt_context_of(dst_device, &dc);
   if (!e) e = rt_context_of(src_device, &sc);
   if (e) return rt_return(e);
   if (!n) return cudaSuccess;
-  return rt_done(sync ? cuMemcpyPeer(PTR(dst), dc, PTR(src), sc, n) : cuMemcpyPeerAsync(PTR(dst), dc, PTR(src), sc, n, stream));
+  return rt_done(sync ? cuMemcpyPeer(PTR(dst), dc, PTR(src), sc, n)
+                      : cuMemcpyPeerAsync(PTR(dst), dc, PTR(src), sc, n, stream));
 }
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t n) {
   return copy_peer(dst, dst_device, src, src_device, n, NULL, true);
 }
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t n, cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+                                size_t n, cudaStream_t stream) {
   return copy_peer(dst, dst_device, src, src_device, n, stream, false);
 }
 
 // --- batches; toolkit 12 also reports the index of the copy that failed ---
 
-cudaError_t cudaMemcpyBatchAsync_abi13(void **dsts, void **srcs, size_t *sizes, size_t count, cudaMemcpyAttributes *attributes,
-                                       size_t *indices, size_t n, cudaStream_t stream) {
+cudaError_t cudaMemcpyBatchAsync_abi13(void **dsts, void **srcs, size_t *sizes, size_t count,
+                                       cudaMemcpyAttributes *attributes, size_t *indices, size_t n,
+                                       cudaStream_t stream) {
   RT_ENTER();
-  return rt_done(cuMemcpyBatchAsync_v2((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count, (CUmemcpyAttributes *)attributes, indices, n, stream));
+  return rt_done(cuMemcpyBatchAsync_v2((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count,
+                                       (CUmemcpyAttributes *)attributes, indices, n, stream));
 }
-cudaError_t cudaMemcpyBatchAsync_abi12(void **dsts, void **srcs, size_t *sizes, size_t count, cudaMemcpyAttributes *attributes,
-                                       size_t *indices, size_t n, size_t *failed, cudaStream_t stream) {
+cudaError_t cudaMemcpyBatchAsync_abi12(void **dsts, void **srcs, size_t *sizes, size_t count,
+                                       cudaMemcpyAttributes *attributes, size_t *indices, size_t n,
+                                       size_t *failed, cudaStream_t stream) {
   RT_ENTER();
-  return rt_done(cuMemcpyBatchAsync((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count, (CUmemcpyAttributes *)attributes, indices, n, failed, stream));
+  return rt_done(cuMemcpyBatchAsync((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count,
+                                    (CUmemcpyAttributes *)attributes, indices, n, failed, stream));
 }
-cudaError_t cudaMemcpyBatchAsync_ptsz_abi13(void **dsts, void **srcs, size_t *sizes, size_t count, cudaMemcpyAttributes *attributes,
-                                            size_t *indices, size_t n, cudaStream_t stream) {
-  return cudaMemcpyBatchAsync_abi13(dsts, srcs, sizes, count, attributes, indices, n, STREAM_PTSZ(stream));
+cudaError_t cudaMemcpyBatchAsync_ptsz_abi13(void **dsts, void **srcs, size_t *sizes, size_t count,
+                                            cudaMemcpyAttributes *attributes, size_t *indices,
+                                            size_t n, cudaStream_t stream) {
+  return cudaMemcpyBatchAsync_abi13(dsts, srcs, sizes, count, attributes, indices, n,
+                                    STREAM_PTSZ(stream));
 }
-cudaError_t cudaMemcpyBatchAsync_ptsz_abi12(void **dsts, void **srcs, size_t *sizes, size_t count, cudaMemcpyAttributes *attributes,
-                                            size_t *indices, size_t n, size_t *failed, cudaStream_t stream) {
-  return cudaMemcpyBatchAsync_abi12(dsts, srcs, sizes, count, attributes, indices, n, failed, STREAM_PTSZ(stream));
+cudaError_t cudaMemcpyBatchAsync_ptsz_abi12(void **dsts, void **srcs, size_t *sizes, size_t count,
+                                            cudaMemcpyAttributes *attributes, size_t *indices,
+                                            size_t n, size_t *failed, cudaStream_t stream) {
+  return cudaMemcpyBatchAsync_abi12(dsts, srcs, sizes, count, attributes, indices, n, failed,
+                                    STREAM_PTSZ(stream));
 }
 
 // The structures of a batch of 3D copies have the same layout in both interfaces.
-cudaError_t cudaMemcpy3DBatchAsync_abi13(size_t n, cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t stream) {
+cudaError_t cudaMemcpy3DBatchAsync_abi13(size_t n, cudaMemcpy3DBatchOp *ops,
+                                         unsigned long long flags, cudaStream_t stream) {
   RT_ENTER();
   return rt_done(cuMemcpy3DBatchAsync_v2(n, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, stream));
 }
-cudaError_t cudaMemcpy3DBatchAsync_abi12(size_t n, cudaMemcpy3DBatchOp *ops, size_t *failed, unsigned long long flags, cudaStream_t stream) {
+cudaError_t cudaMemcpy3DBatchAsync_abi12(size_t n, cudaMemcpy3DBatchOp *ops, size_t *failed,
+                                         unsigned long long flags, cudaStream_t stream) {
   RT_ENTER();
   return rt_done(cuMemcpy3DBatchAsync(n, (CUDA_MEMCPY3D_BATCH_OP *)ops, failed, flags, stream));
 }
-cudaError_t cudaMemcpy3DBatchAsync_ptsz_abi13(size_t n, cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t stream) {
+cudaError_t cudaMemcpy3DBatchAsync_ptsz_abi13(size_t n, cudaMemcpy3DBatchOp *ops,
+                                              unsigned long long flags, cudaStream_t stream) {
   return cudaMemcpy3DBatchAsync_abi13(n, ops, flags, STREAM_PTSZ(stream));
 }
-cudaError_t cudaMemcpy3DBatchAsync_ptsz_abi12(size_t n, cudaMemcpy3DBatchOp *ops, size_t *failed, unsigned long long flags, cudaStream_t stream) {
+cudaError_t cudaMemcpy3DBatchAsync_ptsz_abi12(size_t n, cudaMemcpy3DBatchOp *ops, size_t *failed,
+                                              unsigned long long flags, cudaStream_t stream) {
   return cudaMemcpy3DBatchAsync_abi12(n, ops, failed, flags, STREAM_PTSZ(stream));
 }

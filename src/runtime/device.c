@@ -21,11 +21,14 @@ cudaError_t cudaGetDevice(int *device) {
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
   CUcontext context;
   cudaError_t e = rt_context_of(device, &context);
-  if (!e && (flags & 1)) e = rt_result(cuDevicePrimaryCtxSetFlags_v2(device, device_flags & cudaDeviceFlagsMask & ~cudaDeviceMapHost));
+  if (!e && (flags & 1))
+    e = rt_result(cuDevicePrimaryCtxSetFlags_v2(device, device_flags & cudaDeviceFlagsMask &
+                                                            ~cudaDeviceMapHost));
   return rt_return(e);
 }
 
-// A wish for the order in which devices are tried; every one of ours works, so only the first matters.
+// A wish for the order in which devices are tried; every one of ours works, so only the first
+// matters.
 cudaError_t cudaSetValidDevices(int *devices, int n) {
   if (n > 0 && !devices) return rt_return(cudaErrorInvalidValue);
   return n > 0 ? cudaSetDevice(devices[0]) : cudaSuccess;
@@ -34,7 +37,9 @@ cudaError_t cudaSetValidDevices(int *devices, int n) {
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   cudaError_t e = rt_init();
   if (!e && (flags & ~(unsigned)cudaDeviceFlagsMask)) e = cudaErrorInvalidValue;
-  if (!e) e = rt_result(cuDevicePrimaryCtxSetFlags_v2(rt_device(), flags & ~(unsigned)cudaDeviceMapHost));    // mapping is always on
+  // mapping is always on
+  if (!e)
+    e = rt_result(cuDevicePrimaryCtxSetFlags_v2(rt_device(), flags & ~(unsigned)cudaDeviceMapHost));
   return rt_return(e);
 }
 
@@ -57,7 +62,8 @@ cudaError_t cudaDeviceSynchronize(void) {
 // Attribute numbers are the driver's.
 cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device) {
   cudaError_t e = rt_init();
-  return e ? rt_return(e) : rt_done(cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device));
+  return e ? rt_return(e)
+           : rt_done(cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device));
 }
 
 cudaError_t cudaDeviceGetLimit(size_t *value, int limit) {
@@ -102,7 +108,8 @@ cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device) {
 }
 cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope) {
   RT_ENTER();
-  return rt_done(cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target, (CUflushGPUDirectRDMAWritesScope)scope));
+  return rt_done(cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target,
+                                            (CUflushGPUDirectRDMAWritesScope)scope));
 }
 
 // --- peers ---
@@ -113,7 +120,8 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
 }
 cudaError_t cudaDeviceGetP2PAttribute(int *value, int attribute, int src, int dst) {
   cudaError_t e = rt_init();
-  return e ? rt_return(e) : rt_done(cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, src, dst));
+  return e ? rt_return(e)
+           : rt_done(cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, src, dst));
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   RT_ENTER();
@@ -132,26 +140,39 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
-cudaError_t cudaThreadGetLimit(size_t *value, int limit) { return cudaDeviceGetLimit(value, limit); }
+cudaError_t cudaThreadGetLimit(size_t *value, int limit) {
+  return cudaDeviceGetLimit(value, limit);
+}
 cudaError_t cudaThreadSetLimit(int limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
 cudaError_t cudaThreadGetCacheConfig(int *config) { return cudaDeviceGetCacheConfig(config); }
 cudaError_t cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
-cudaError_t cudaSetDoubleForDevice(double *d) { return d ? cudaSuccess : rt_return(cudaErrorInvalidValue); }   // doubles are native
-cudaError_t cudaSetDoubleForHost(double *d) { return d ? cudaSuccess : rt_return(cudaErrorInvalidValue); }
+// doubles are native
+cudaError_t cudaSetDoubleForDevice(double *d) {
+  return d ? cudaSuccess : rt_return(cudaErrorInvalidValue);
+}
+cudaError_t cudaSetDoubleForHost(double *d) {
+  return d ? cudaSuccess : rt_return(cudaErrorInvalidValue);
+}
 
 // --- versions, profiler, driver entry points ---
 
 enum { VERSION_12 = 12090, VERSION_13 = 13000 };
 
-cudaError_t cudaDriverGetVersion(int *version) { return version ? rt_done(cuDriverGetVersion(version)) : rt_return(cudaErrorInvalidValue); }
+cudaError_t cudaDriverGetVersion(int *version) {
+  return version ? rt_done(cuDriverGetVersion(version)) : rt_return(cudaErrorInvalidValue);
+}
 
 static cudaError_t runtime_version(int *out, int version) {
   if (!out) return rt_return(cudaErrorInvalidValue);
   *out = version;
   return cudaSuccess;
 }
-cudaError_t cudaRuntimeGetVersion_abi12(int *version) { return runtime_version(version, VERSION_12); }
-cudaError_t cudaRuntimeGetVersion_abi13(int *version) { return runtime_version(version, VERSION_13); }
+cudaError_t cudaRuntimeGetVersion_abi12(int *version) {
+  return runtime_version(version, VERSION_12);
+}
+cudaError_t cudaRuntimeGetVersion_abi13(int *version) {
+  return runtime_version(version, VERSION_13);
+}
 
 cudaError_t cudaProfilerStart(void) {
   RT_ENTER();
@@ -162,39 +183,50 @@ cudaError_t cudaProfilerStop(void) {
   return rt_done(cuProfilerStop());
 }
 
-static cudaError_t entry_point(const char *symbol, void **fn, unsigned version, unsigned long long flags, int *status, bool per_thread) {
+static cudaError_t entry_point(const char *symbol, void **fn, unsigned version,
+                               unsigned long long flags, int *status, bool per_thread) {
   if (!symbol || !fn) return rt_return(cudaErrorInvalidValue);
   cudaError_t e = rt_init();
   if (e) return rt_return(e);
-  if (!flags) flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  if (!flags)
+    flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                       : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
   CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   CUresult r = cuGetProcAddress_v2(symbol, fn, (int)version, flags, &found);
   if (status) *status = (int)found;
-  if (status && r == CUDA_ERROR_NOT_FOUND) return cudaSuccess;      // the caller asked to be told by the status
+  // the caller asked to be told by the status
+  if (status && r == CUDA_ERROR_NOT_FOUND) return cudaSuccess;
   return rt_done(r);
 }
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **fn, unsigned version, unsigned long long flags, int *status) {
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **fn, unsigned version,
+                                             unsigned long long flags, int *status) {
   return entry_point(symbol, fn, version, flags, status, false);
 }
-cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **fn, unsigned version, unsigned long long flags, int *status) {
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **fn, unsigned version,
+                                                  unsigned long long flags, int *status) {
   return entry_point(symbol, fn, version, flags, status, true);
 }
-cudaError_t cudaGetDriverEntryPoint_abi12(const char *symbol, void **fn, unsigned long long flags, int *status) {
+cudaError_t cudaGetDriverEntryPoint_abi12(const char *symbol, void **fn, unsigned long long flags,
+                                          int *status) {
   return entry_point(symbol, fn, VERSION_12, flags, status, false);
 }
-cudaError_t cudaGetDriverEntryPoint_abi13(const char *symbol, void **fn, unsigned long long flags, int *status) {
+cudaError_t cudaGetDriverEntryPoint_abi13(const char *symbol, void **fn, unsigned long long flags,
+                                          int *status) {
   return entry_point(symbol, fn, VERSION_13, flags, status, false);
 }
-cudaError_t cudaGetDriverEntryPoint_ptsz_abi12(const char *symbol, void **fn, unsigned long long flags, int *status) {
+cudaError_t cudaGetDriverEntryPoint_ptsz_abi12(const char *symbol, void **fn,
+                                               unsigned long long flags, int *status) {
   return entry_point(symbol, fn, VERSION_12, flags, status, true);
 }
-cudaError_t cudaGetDriverEntryPoint_ptsz_abi13(const char *symbol, void **fn, unsigned long long flags, int *status) {
+cudaError_t cudaGetDriverEntryPoint_ptsz_abi13(const char *symbol, void **fn,
+                                               unsigned long long flags, int *status) {
   return entry_point(symbol, fn, VERSION_13, flags, status, true);
 }
 
 // --- user objects ---
 
-cudaError_t cudaUserObjectCreate(cudaUserObject_t *out, void *ptr, cudaHostFn_t destroy, unsigned count, unsigned flags) {
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *out, void *ptr, cudaHostFn_t destroy,
+                                 unsigned count, unsigned flags) {
   RT_ENTER();
   return rt_done(cuUserObjectCreate(out, ptr, destroy, count, flags));
 }

@@ -6,7 +6,8 @@ static _Thread_local cudaError_t last_error;
 
 // Errors after which the device context is lost: they stay until cudaDeviceReset.
 static bool is_sticky(cudaError_t e) {
-  return e == cudaErrorIllegalAddress || e == cudaErrorLaunchTimeout || (e >= cudaErrorHardwareStackError && e <= cudaErrorLaunchFailure) ||
+  return e == cudaErrorIllegalAddress || e == cudaErrorLaunchTimeout ||
+         (e >= cudaErrorHardwareStackError && e <= cudaErrorLaunchFailure) ||
          e == cudaErrorAssert || e == cudaErrorECCUncorrectable;
 }
 
@@ -36,7 +37,10 @@ cudaError_t cudaPeekAtLastError(void) {
   return last_error;
 }
 
-static const struct { const char *name, *text; int value; } errors[] = {
+static const struct {
+  const char *name, *text;
+  int value;
+} errors[] = {
 #define ERROR(name, value, text) {#name, text, value},
 #include "runtime/errors.def"
 #undef ERROR
@@ -58,7 +62,9 @@ cudaError_t rt_return_to_stub(cudaError_t e) {
 #ifdef WARPGRIND_LIBRARY
   if (e && !is_sticky(e)) {
     char text[256];
-    snprintf(text, sizeof text, "the launch failed with %s (%s) and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread",
+    snprintf(text, sizeof text,
+             "the launch failed with %s (%s) and the program never asked: no cudaGetLastError or "
+             "cudaPeekAtLastError follows on this thread",
              cudaGetErrorName(e), cudaGetErrorString(e));
     session_error_raised(text);
   }

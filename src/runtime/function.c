@@ -1,4 +1,5 @@
-// Kernels as objects: attributes, names, parameters, handles; and occupancy, which is asked of a kernel.
+// Kernels as objects: attributes, names, parameters, handles; and occupancy, which is asked of a
+// kernel.
 #include "runtime/internal.h"
 
 #define FIND_KERNEL(func, kernel) \
@@ -13,7 +14,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *func) {
   if (!out) return rt_return(cudaErrorInvalidValue);
   FIND_KERNEL(func, kernel);
   int v[CU_FUNC_ATTRIBUTE_MAX] = {0};
-  for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; i++) cuFuncGetAttribute(&v[i], (CUfunction_attribute)i, (CUfunction)kernel);
+  for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; i++)
+    cuFuncGetAttribute(&v[i], (CUfunction_attribute)i, (CUfunction)kernel);
   memset(out, 0, sizeof *out);
   out->sharedSizeBytes = (size_t)v[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES];
   out->constSizeBytes = (size_t)v[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES];
@@ -29,7 +31,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *func) {
   out->requiredClusterWidth = v[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
   out->requiredClusterHeight = v[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT];
   out->requiredClusterDepth = v[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH];
-  out->clusterSchedulingPolicyPreference = v[CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE];
+  out->clusterSchedulingPolicyPreference =
+      v[CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE];
   out->nonPortableClusterSizeAllowed = v[CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED];
   return cudaSuccess;
 }
@@ -40,7 +43,8 @@ cudaError_t cudaFuncSetAttribute(const void *func, int attribute, int value) {
   return rt_done(cuFuncSetAttribute((CUfunction)kernel, (CUfunction_attribute)attribute, value));
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t func, int attribute, int value, int device) {
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t func, int attribute, int value,
+                                            int device) {
   FIND_KERNEL(func, kernel);
   return rt_done(cuKernelSetAttribute((CUfunction_attribute)attribute, value, kernel, device));
 }
@@ -90,23 +94,31 @@ cudaError_t cudaGetKernel(cudaKernel_t *out, const void *func) {
 
 // --- occupancy ---
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func, int threads, size_t shared, unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func,
+                                                                   int threads, size_t shared,
+                                                                   unsigned flags) {
   if (!blocks) return rt_return(cudaErrorInvalidValue);
   FIND_KERNEL(func, kernel);
-  return rt_done(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (CUfunction)kernel, threads, shared, flags));
+  return rt_done(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (CUfunction)kernel,
+                                                                      threads, shared, flags));
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func, int threads, size_t shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, func, threads, shared, CU_OCCUPANCY_DEFAULT);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func,
+                                                          int threads, size_t shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, func, threads, shared,
+                                                                CU_OCCUPANCY_DEFAULT);
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks, int threads) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks,
+                                                      int threads) {
   if (!bytes) return rt_return(cudaErrorInvalidValue);
   FIND_KERNEL(func, kernel);
-  return rt_done(cuOccupancyAvailableDynamicSMemPerBlock(bytes, (CUfunction)kernel, blocks, threads));
+  return rt_done(
+      cuOccupancyAvailableDynamicSMemPerBlock(bytes, (CUfunction)kernel, blocks, threads));
 }
 
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *func, const cudaLaunchConfig_t *config) {
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *func,
+                                                 const cudaLaunchConfig_t *config) {
   if (!size || !config) return rt_return(cudaErrorInvalidValue);
   FIND_KERNEL(func, kernel);
   CUlaunchConfig c;
@@ -114,7 +126,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *func, co
   return rt_done(cuOccupancyMaxPotentialClusterSize(size, (CUfunction)kernel, &c));
 }
 
-cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func, const cudaLaunchConfig_t *config) {
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func,
+                                           const cudaLaunchConfig_t *config) {
   if (!clusters || !config) return rt_return(cudaErrorInvalidValue);
   FIND_KERNEL(func, kernel);
   CUlaunchConfig c;

@@ -1,16 +1,21 @@
-// cudaLibrary*: code loaded by the program itself. Options of both interfaces have the same numbers.
+// cudaLibrary*: code loaded by the program itself. Options of both interfaces have the same
+// numbers.
 #include "runtime/internal.h"
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, int *jit, void **jit_values, unsigned njit, int *options,
-                                void **values, unsigned n) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, int *jit,
+                                void **jit_values, unsigned njit, int *options, void **values,
+                                unsigned n) {
   RT_ENTER();
-  return rt_done(cuLibraryLoadData(library, code, (CUjit_option *)jit, jit_values, njit, (CUlibraryOption *)options, values, n));
+  return rt_done(cuLibraryLoadData(library, code, (CUjit_option *)jit, jit_values, njit,
+                                   (CUlibraryOption *)options, values, n));
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path, int *jit, void **jit_values, unsigned njit, int *options,
-                                    void **values, unsigned n) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path, int *jit,
+                                    void **jit_values, unsigned njit, int *options, void **values,
+                                    unsigned n) {
   RT_ENTER();
-  return rt_done(cuLibraryLoadFromFile(library, path, (CUjit_option *)jit, jit_values, njit, (CUlibraryOption *)options, values, n));
+  return rt_done(cuLibraryLoadFromFile(library, path, (CUjit_option *)jit, jit_values, njit,
+                                       (CUlibraryOption *)options, values, n));
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
@@ -23,7 +28,8 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, co
   return rt_done(cuLibraryGetKernel(kernel, library, name));
 }
 
-cudaError_t cudaLibraryGetGlobal(void **address, size_t *bytes, cudaLibrary_t library, const char *name) {
+cudaError_t cudaLibraryGetGlobal(void **address, size_t *bytes, cudaLibrary_t library,
+                                 const char *name) {
   RT_ENTER();
   CUdeviceptr p = 0;
   cudaError_t e = rt_result(cuLibraryGetGlobal(&p, bytes, library, name));
@@ -31,7 +37,8 @@ cudaError_t cudaLibraryGetGlobal(void **address, size_t *bytes, cudaLibrary_t li
   return rt_return(e);
 }
 
-cudaError_t cudaLibraryGetManaged(void **address, size_t *bytes, cudaLibrary_t library, const char *name) {
+cudaError_t cudaLibraryGetManaged(void **address, size_t *bytes, cudaLibrary_t library,
+                                  const char *name) {
   RT_ENTER();
   CUdeviceptr p = 0;
   cudaError_t e = rt_result(cuLibraryGetManaged(&p, bytes, library, name));

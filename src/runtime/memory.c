@@ -8,7 +8,8 @@ cudaError_t cudaMalloc(void **out, size_t size) {
   RT_ENTER();
   if (!out) return rt_return(cudaErrorInvalidValue);
   CUdeviceptr p = 0;
-  cudaError_t e = size ? rt_result(cuMemAlloc_v2(&p, size)) : cudaSuccess;    // no bytes: success and NULL
+  // no bytes: success and NULL
+  cudaError_t e = size ? rt_result(cuMemAlloc_v2(&p, size)) : cudaSuccess;
   *out = VOID_PTR(p);
   return rt_return(e);
 }
@@ -27,14 +28,16 @@ cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heig
   if (!out || !pitch) return rt_return(cudaErrorInvalidValue);
   CUdeviceptr p = 0;
   *pitch = 0;
-  cudaError_t e = width && height ? rt_result(cuMemAllocPitch_v2(&p, pitch, width, height, 4)) : cudaSuccess;
+  cudaError_t e = width && height ? rt_result(cuMemAllocPitch_v2(&p, pitch, width, height, 4))
+                                  : cudaSuccess;
   *out = VOID_PTR(p);
   return rt_return(e);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent extent) {
   if (!out) return rt_return(cudaErrorInvalidValue);
-  if (extent.depth && extent.height > SIZE_MAX / extent.depth) return rt_return(cudaErrorMemoryAllocation);
+  if (extent.depth && extent.height > SIZE_MAX / extent.depth)
+    return rt_return(cudaErrorMemoryAllocation);
   void *p;
   size_t pitch;
   cudaError_t e = cudaMallocPitch(&p, &pitch, extent.width, extent.height * extent.depth);
@@ -43,7 +46,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent extent) {
 }
 
 cudaError_t cudaFree(void *p) {
-  RT_ENTER();                                 // cudaFree(0) is the customary way to make the context
+  RT_ENTER();  // cudaFree(0) is the customary way to make the context
   return p ? rt_done(cuMemFree_v2(PTR(p))) : cudaSuccess;
 }
 
@@ -56,7 +59,9 @@ cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags) {
   return size ? rt_done(cuMemHostAlloc(out, size, flags)) : cudaSuccess;
 }
 
-cudaError_t cudaMallocHost(void **out, size_t size) { return cudaHostAlloc(out, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP); }
+cudaError_t cudaMallocHost(void **out, size_t size) {
+  return cudaHostAlloc(out, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+}
 
 cudaError_t cudaFreeHost(void *p) {
   RT_ENTER();
@@ -101,8 +106,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *ptr
   int managed = 0, device = 0;
   CUdeviceptr on_device = 0;
   void *on_host = NULL;
-  if (!ptr || cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, PTR(ptr)) != CUDA_SUCCESS || !type) {
-    *out = (cudaPointerAttributes){cudaMemoryTypeUnregistered, cudaInvalidDeviceId, NULL, (void *)ptr};
+  if (!ptr ||
+      cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, PTR(ptr)) != CUDA_SUCCESS ||
+      !type) {
+    *out = (cudaPointerAttributes){cudaMemoryTypeUnregistered, cudaInvalidDeviceId, NULL,
+                                   (void *)ptr};
     return cudaSuccess;
   }
   cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, PTR(ptr));
@@ -113,24 +121,29 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *ptr
     *out = (cudaPointerAttributes){cudaMemoryTypeManaged, device, (void *)ptr, (void *)ptr};
   else if (type == CU_MEMORYTYPE_HOST)
     *out = (cudaPointerAttributes){cudaMemoryTypeHost, device, VOID_PTR(on_device), on_host};
-  else
-    *out = (cudaPointerAttributes){cudaMemoryTypeDevice, device, VOID_PTR(on_device), NULL};
+  else *out = (cudaPointerAttributes){cudaMemoryTypeDevice, device, VOID_PTR(on_device), NULL};
   return cudaSuccess;
 }
 
-cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const void *ptr, size_t count) {
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const void *ptr,
+                                     size_t count) {
   RT_ENTER();
-  return rt_done(cuMemRangeGetAttribute(data, size, (CUmem_range_attribute)attribute, PTR(ptr), count));
+  return rt_done(
+      cuMemRangeGetAttribute(data, size, (CUmem_range_attribute)attribute, PTR(ptr), count));
 }
 
-cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, int *attributes, size_t n, const void *ptr, size_t count) {
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, int *attributes, size_t n,
+                                      const void *ptr, size_t count) {
   RT_ENTER();
-  return rt_done(cuMemRangeGetAttributes(data, sizes, (CUmem_range_attribute *)attributes, n, PTR(ptr), count));
+  return rt_done(cuMemRangeGetAttributes(data, sizes, (CUmem_range_attribute *)attributes, n,
+                                         PTR(ptr), count));
 }
 
 // --- advice and prefetching; toolkit 12 names a device where toolkit 13 names a location ---
 
-static CUmemLocation location(cudaMemLocation l) { return (CUmemLocation){(CUmemLocationType)l.type, l.id}; }
+static CUmemLocation location(cudaMemLocation l) {
+  return (CUmemLocation){(CUmemLocationType)l.type, l.id};
+}
 
 cudaError_t cudaMemAdvise_abi12(const void *ptr, size_t count, int advice, int device) {
   RT_ENTER();
@@ -140,45 +153,60 @@ cudaError_t cudaMemAdvise_v2(const void *ptr, size_t count, int advice, cudaMemL
   RT_ENTER();
   return rt_done(cuMemAdvise_v2(PTR(ptr), count, (CUmem_advise)advice, location(l)));
 }
-cudaError_t cudaMemAdvise_abi13(const void *ptr, size_t count, int advice, cudaMemLocation l) { return cudaMemAdvise_v2(ptr, count, advice, l); }
+cudaError_t cudaMemAdvise_abi13(const void *ptr, size_t count, int advice, cudaMemLocation l) {
+  return cudaMemAdvise_v2(ptr, count, advice, l);
+}
 
-cudaError_t cudaMemPrefetchAsync_abi12(const void *ptr, size_t count, int device, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_abi12(const void *ptr, size_t count, int device,
+                                       cudaStream_t stream) {
   RT_ENTER();
   return rt_done(cuMemPrefetchAsync(PTR(ptr), count, device, stream));
 }
-cudaError_t cudaMemPrefetchAsync_ptsz_abi12(const void *ptr, size_t count, int device, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_ptsz_abi12(const void *ptr, size_t count, int device,
+                                            cudaStream_t stream) {
   return cudaMemPrefetchAsync_abi12(ptr, count, device, STREAM_PTSZ(stream));
 }
-cudaError_t cudaMemPrefetchAsync_v2(const void *ptr, size_t count, cudaMemLocation l, unsigned flags, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_v2(const void *ptr, size_t count, cudaMemLocation l,
+                                    unsigned flags, cudaStream_t stream) {
   RT_ENTER();
   return rt_done(cuMemPrefetchAsync_v2(PTR(ptr), count, location(l), flags, stream));
 }
-cudaError_t cudaMemPrefetchAsync_v2_ptsz(const void *ptr, size_t count, cudaMemLocation l, unsigned flags, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_v2_ptsz(const void *ptr, size_t count, cudaMemLocation l,
+                                         unsigned flags, cudaStream_t stream) {
   return cudaMemPrefetchAsync_v2(ptr, count, l, flags, STREAM_PTSZ(stream));
 }
-cudaError_t cudaMemPrefetchAsync_abi13(const void *ptr, size_t count, cudaMemLocation l, unsigned flags, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_abi13(const void *ptr, size_t count, cudaMemLocation l,
+                                       unsigned flags, cudaStream_t stream) {
   return cudaMemPrefetchAsync_v2(ptr, count, l, flags, stream);
 }
-cudaError_t cudaMemPrefetchAsync_ptsz_abi13(const void *ptr, size_t count, cudaMemLocation l, unsigned flags, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_ptsz_abi13(const void *ptr, size_t count, cudaMemLocation l,
+                                            unsigned flags, cudaStream_t stream) {
   return cudaMemPrefetchAsync_v2(ptr, count, l, flags, STREAM_PTSZ(stream));
 }
 
-cudaError_t cudaMemPrefetchBatchAsync(void **ptrs, size_t *sizes, size_t count, cudaMemLocation *locations, size_t *indices, size_t n,
+cudaError_t cudaMemPrefetchBatchAsync(void **ptrs, size_t *sizes, size_t count,
+                                      cudaMemLocation *locations, size_t *indices, size_t n,
                                       unsigned long long flags, cudaStream_t stream) {
   RT_ENTER();
-  return rt_done(cuMemPrefetchBatchAsync((CUdeviceptr *)ptrs, sizes, count, (CUmemLocation *)locations, indices, n, flags, stream));
+  return rt_done(cuMemPrefetchBatchAsync((CUdeviceptr *)ptrs, sizes, count,
+                                         (CUmemLocation *)locations, indices, n, flags, stream));
 }
-cudaError_t cudaMemDiscardBatchAsync(void **ptrs, size_t *sizes, size_t count, unsigned long long flags, cudaStream_t stream) {
+cudaError_t cudaMemDiscardBatchAsync(void **ptrs, size_t *sizes, size_t count,
+                                     unsigned long long flags, cudaStream_t stream) {
   RT_ENTER();
   return rt_done(cuMemDiscardBatchAsync((CUdeviceptr *)ptrs, sizes, count, flags, stream));
 }
-cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **ptrs, size_t *sizes, size_t count, cudaMemLocation *locations, size_t *indices,
-                                                size_t n, unsigned long long flags, cudaStream_t stream) {
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **ptrs, size_t *sizes, size_t count,
+                                                cudaMemLocation *locations, size_t *indices,
+                                                size_t n, unsigned long long flags,
+                                                cudaStream_t stream) {
   RT_ENTER();
-  return rt_done(cuMemDiscardAndPrefetchBatchAsync((CUdeviceptr *)ptrs, sizes, count, (CUmemLocation *)locations, indices, n, flags, stream));
+  return rt_done(cuMemDiscardAndPrefetchBatchAsync(
+      (CUdeviceptr *)ptrs, sizes, count, (CUmemLocation *)locations, indices, n, flags, stream));
 }
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *ptr, size_t length, unsigned flags) {
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *ptr, size_t length,
+                                     unsigned flags) {
   RT_ENTER();
   return rt_done(cuStreamAttachMemAsync(stream, PTR(ptr), length, flags));
 }

@@ -19,15 +19,17 @@ void patch_near_jump(uint8_t *at, const void *target) {
 }
 
 void patch_call_with(uint8_t *at, const void *target, const void *argument) {
-  put(at, "\x48\xbf", 2);                     // mov $argument, %rdi
+  put(at, "\x48\xbf", 2);  // mov $argument, %rdi
   put(at + 2, &argument, 8);
   patch_far_jump(at + 10, target);
 }
 
-// The function starts at a multiple of 16, so what follows its `ret` up to the next multiple is padding.
+// The function starts at a multiple of 16, so what follows its `ret` up to the next multiple is
+// padding.
 bool patch_is_empty_function(const uint8_t *code) {
   if ((uintptr_t)code % 16) return false;
-  return code[0] == 0xc3 || !memcmp(code, "\xf3\x0f\x1e\xfa\xc3", 5) || !memcmp(code, "\xf3\xc3", 2);
+  return code[0] == 0xc3 || !memcmp(code, "\xf3\x0f\x1e\xfa\xc3", 5) ||
+         !memcmp(code, "\xf3\xc3", 2);
 }
 #else
 typedef int patch_x86_64_is_not_for_this_machine;

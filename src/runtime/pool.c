@@ -1,4 +1,5 @@
-// Stream-ordered allocation and memory pools. Pool structures have the same layout in both interfaces.
+// Stream-ordered allocation and memory pools. Pool structures have the same layout in both
+// interfaces.
 #include "runtime/internal.h"
 
 #define PTR(p) ((CUdeviceptr)(uintptr_t)(p))
@@ -12,7 +13,8 @@ cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream) {
   return rt_return(e);
 }
 
-cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
   RT_ENTER();
   if (!out) return rt_return(cudaErrorInvalidValue);
   CUdeviceptr p = 0;

@@ -1,7 +1,8 @@
-// cudaGetDeviceProperties for both layouts, filled from the driver's device attributes by one table.
+// cudaGetDeviceProperties for both layouts, filled from the driver's device attributes by one
+// table.
 #include "runtime/internal.h"
 
-enum { CU_DEVICE_ATTRIBUTE_NONE = -1 };       // filled by hand
+enum { CU_DEVICE_ATTRIBUTE_NONE = -1 };  // filled by hand
 
 static int attribute(CUdevice device, int id) {
   int value = 0;
@@ -19,12 +20,15 @@ static void fill_array(CUdevice device, int *out, int n, const int *ids) {
 #define PROP_INT(field, id) p->field = attribute(device, CU_DEVICE_ATTRIBUTE_##id);
 #define PROP_UINT(field, id) p->field = (unsigned)attribute(device, CU_DEVICE_ATTRIBUTE_##id);
 #define PROP_SIZE(field, id) p->field = (size_t)attribute(device, CU_DEVICE_ATTRIBUTE_##id);
-#define ATTR_IDS_2(a, b) {CU_DEVICE_ATTRIBUTE_##a, CU_DEVICE_ATTRIBUTE_##b}
-#define ATTR_IDS_3(a, b, c) {CU_DEVICE_ATTRIBUTE_##a, CU_DEVICE_ATTRIBUTE_##b, CU_DEVICE_ATTRIBUTE_##c}
-#define PROP_ARRAY(field, n, ...) fill_array(device, p->field, n, (const int[])ATTR_IDS_##n(__VA_ARGS__));
+#define ATTR_IDS_2(a, b) \
+  { CU_DEVICE_ATTRIBUTE_##a, CU_DEVICE_ATTRIBUTE_##b }
+#define ATTR_IDS_3(a, b, c) \
+  { CU_DEVICE_ATTRIBUTE_##a, CU_DEVICE_ATTRIBUTE_##b, CU_DEVICE_ATTRIBUTE_##c }
+#define PROP_ARRAY(field, n, ...) \
+  fill_array(device, p->field, n, (const int[])ATTR_IDS_##n(__VA_ARGS__));
 #define FILL_BY_HAND(p) \
   do { \
-    cuDeviceGetName((p)->name, sizeof (p)->name, device); \
+    cuDeviceGetName((p)->name, sizeof(p)->name, device); \
     cuDeviceGetUuid_v2((CUuuid *)&(p)->uuid, device); \
     cuDeviceTotalMem_v2(&(p)->totalGlobalMem, device); \
   } while (0)
@@ -62,7 +66,8 @@ cudaError_t cudaGetDeviceProperties_abi13(cudaDeviceProp13 *p, int device) {
   return cudaSuccess;
 }
 
-// Runtime 12 keeps the unsuffixed name for objects compiled by toolkit 11, whose structure ends earlier.
+// Runtime 12 keeps the unsuffixed name for objects compiled by toolkit 11, whose structure ends
+// earlier.
 cudaError_t cudaGetDeviceProperties_abi12(void *head, int device) {
   cudaDeviceProp12 whole;
   cudaError_t e = check_device(head, device);

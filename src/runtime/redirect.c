@@ -1,8 +1,10 @@
-// Statically linked CUDA runtimes: the first bytes of each of their functions become a jump to ours.
+// Statically linked CUDA runtimes: the first bytes of each of their functions become a jump to
+// ours.
 //
-// A runtime is found through the symbol table of the executable and of every library, also those loaded later; one that
-// exports its functions (a shared libcudart that the program brought along by RPATH or full path) is redirected the same
-// way. NVIDIA's code then never runs: functions we do not know are sent to one that says "not supported".
+// A runtime is found through the symbol table of the executable and of every library, also those
+// loaded later; one that exports its functions (a shared libcudart that the program brought along
+// by RPATH or full path) is redirected the same way. NVIDIA's code then never runs: functions we do
+// not know are sent to one that says "not supported".
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -14,15 +16,22 @@
 #include "runtime/internal.h"
 #include "runtime/runtime.h"
 
-typedef struct Target { const char *name; uint8_t *code; uint64_t size; const RtEntry *entry; } Target;
+typedef struct Target {
+  const char *name;
+  uint8_t *code;
+  uint64_t size;
+  const RtEntry *entry;
+} Target;
 typedef VEC(Target) Targets;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static StrMap entries;                        // name -> RtEntry
-static VEC(const uint8_t *) seen;             // program headers of objects already looked at
+static StrMap entries;             // name -> RtEntry
+static VEC(const uint8_t *) seen;  // program headers of objects already looked at
 static unsigned long long seen_unloads;
 
-static bool is_runtime_name(const char *name) { return !strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6); }
+static bool is_runtime_name(const char *name) {
+  return !strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6);
+}
 
 static void build_entries(void) {
   uint32_t n;
@@ -30,8 +39,9 @@ static void build_entries(void) {
   for (uint32_t i = 0; i < n; i++) strmap_put(&entries, e[i].name, (void *)&e[i]);
 }
 
-// All functions of a runtime in this file, and which version of the interface it has. Empty: it holds none.
-// A few such names without the registration functions are somebody's own wrapper: left alone.
+// All functions of a runtime in this file, and which version of the interface it has. Empty: it
+// holds none. A few such names without the registration functions are somebody's own wrapper: left
+// alone.
 enum { FEWEST_FUNCTIONS = 20 };
 
 static int find_runtime(const ElfFile *f, uint8_t *base, Targets *found) {
@@ -53,9 +63,11 @@ static int find_runtime(const ElfFile *f, uint8_t *base, Targets *found) {
   return only_12 ? 12 : 13;
 }
 
-// Names we do not know count only between functions of the runtime: elsewhere they are the program's own.
+// Names we do not know count only between functions of the runtime: elsewhere they are the
+// program's own.
 static void drop_foreign(Targets *t, uint8_t **low, uint8_t **high) {
-  *low = NULL, *high = NULL;
+  *low = NULL;
+  *high = NULL;
   for (uint32_t i = 0; i < t->len; i++) {
     const Target *x = &t->data[i];
     if (!x->entry) continue;
@@ -66,23 +78,33 @@ static void drop_foreign(Targets *t, uint8_t **low, uint8_t **high) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < t->len; i++) {
     const Target *x = &t->data[i];
-    bool generated = !strncmp(x->name, "__cudaRegisterLinkedBinary", 26) || !strcmp(x->name, "__cudaUnregisterBinaryUtil");   // by nvcc, per object
+    // by nvcc, per object
+    bool generated = !strncmp(x->name, "__cudaRegisterLinkedBinary", 26) ||
+                     !strcmp(x->name, "__cudaUnregisterBinaryUtil");
     if (x->entry || (x->code > *low && x->code < *high && !generated)) t->data[kept++] = *x;
   }
   t->len = kept;
 }
 
-static bool redirect(const char *path, const Targets *t, uint8_t *low, uint8_t *high, int version, Error *e) {
+static bool redirect(const char *path, const Targets *t, uint8_t *low, uint8_t *high, int version,
+                     Error *e) {
   size_t island_bytes = 0, used = 0;
-  for (uint32_t i = 0; i < t->len; i++)       // a jump longer than the function is fine only in the padding before the next one
+  // a jump longer than the function is fine only in the padding before the next one
+  for (uint32_t i = 0; i < t->len; i++)
     if (t->data[i].size && t->data[i].size < patch_near_bytes && (uintptr_t)t->data[i].code % 16)
-      return error_set(e, "%s: %s is too short to be redirected. Link the CUDA runtime as a shared library: nvcc -cudart=shared.", path, t->data[i].name);
+      return error_set(e,
+                       "%s: %s is too short to be redirected. Link the CUDA runtime as a shared "
+                       "library: nvcc -cudart=shared.",
+                       path, t->data[i].name);
   for (uint32_t i = 0; i < t->len; i++)
     if (!t->data[i].entry) island_bytes += patch_call_bytes;
     else if (t->data[i].size < patch_far_bytes) island_bytes += (patch_far_bytes + 7) & ~(size_t)7;
   uint8_t *island = island_bytes ? patch_alloc_near(low, high, island_bytes) : NULL;
   if ((island_bytes && !island) || !patch_make_writable(low, (size_t)(high - low)))
-    return error_set(e, "%s: the CUDA runtime linked into it could not be redirected: the system refused to change its code pages.", path);
+    return error_set(e,
+                     "%s: the CUDA runtime linked into it could not be redirected: the system "
+                     "refused to change its code pages.",
+                     path);
   for (uint32_t i = 0; i < t->len; i++) {
     const Target *x = &t->data[i];
     const void *ours = !x->entry ? NULL : version == 12 ? x->entry->abi12 : x->entry->abi13;
@@ -91,7 +113,8 @@ static bool redirect(const char *path, const Targets *t, uint8_t *low, uint8_t *
       continue;
     }
     if (ours) patch_far_jump(island + used, ours);
-    else patch_call_with(island + used, (const void *)(uintptr_t)rt_unsupported, mem_strdup(x->name));
+    else
+      patch_call_with(island + used, (const void *)(uintptr_t)rt_unsupported, mem_strdup(x->name));
     patch_near_jump(x->code, island + used);
     used += ours ? (patch_far_bytes + 7) & ~(size_t)7 : patch_call_bytes;
   }
@@ -101,7 +124,8 @@ static bool redirect(const char *path, const Targets *t, uint8_t *low, uint8_t *
   return true;
 }
 
-// The file behind the program itself has no name in the loader's list; argv[0] and /proc/self/exe may be something else.
+// The file behind the program itself has no name in the loader's list; argv[0] and /proc/self/exe
+// may be something else.
 static bool file_of_address(const void *address, char *out, size_t size) {
   FILE *maps = fopen("/proc/self/maps", "re");
   if (!maps) return false;
@@ -125,10 +149,11 @@ static bool look_at(struct dl_phdr_info *info, Error *e) {
   bool is_program = !*path;
   if (is_program && file_of_address(info->dlpi_phdr, own, sizeof own)) path = own;
   else if (is_program && getauxval(AT_EXECFN)) path = (const char *)getauxval(AT_EXECFN);
-  else if (!strchr(path, '/')) return true;   // linux-vdso
+  else if (!strchr(path, '/')) return true;  // linux-vdso
   if (is_program && !runtime_check_executable(path, e)) return false;
   ElfFile f;
-  if (!elf_open(path, &f) && !(is_program && elf_open("/proc/self/exe", &f))) return true;      // the file may be deleted by now
+  // the file may be deleted by now
+  if (!elf_open(path, &f) && !(is_program && elf_open("/proc/self/exe", &f))) return true;
   Targets targets = {0};
   bool ok = true;
   int version = find_runtime(&f, (uint8_t *)info->dlpi_addr, &targets);
@@ -136,15 +161,21 @@ static bool look_at(struct dl_phdr_info *info, Error *e) {
     uint8_t *low, *high;
     drop_foreign(&targets, &low, &high);
     ok = redirect(path, &targets, low, high, version, e);
-  } else if (elf_has_stripped_runtime(&f)) {  // a library of somebody else's, cuBLAS for example: the program may not need it
-    log_line("%s has a CUDA runtime of its own without a symbol table, which cannot be served: its CUDA calls will fail", path);
+  } else if (elf_has_stripped_runtime(&f)) {  // a library of somebody else's, cuBLAS for example:
+                                              // the program may not need it
+    log_line("%s has a CUDA runtime of its own without a symbol table, which cannot be served: its "
+             "CUDA calls will fail",
+             path);
   }
   vec_free(&targets);
   elf_close(&f);
   return ok;
 }
 
-typedef struct Walk { Error *error; bool ok; } Walk;
+typedef struct Walk {
+  Error *error;
+  bool ok;
+} Walk;
 
 static bool was_seen(const void *phdr) {
   for (uint32_t i = 0; i < seen.len; i++)
@@ -154,16 +185,20 @@ static bool was_seen(const void *phdr) {
 
 static int visit(struct dl_phdr_info *info, size_t size, void *user) {
   Walk *w = user;
-  if (info->dlpi_subs != seen_unloads) {      // something was unloaded: its addresses may be another object's now
+  // something was unloaded: its addresses may be another object's now
+  if (info->dlpi_subs != seen_unloads) {
     vec_free(&seen);
     seen_unloads = info->dlpi_subs;
   }
   if (was_seen(info->dlpi_phdr)) return 0;
   vec_push(&seen, (const uint8_t *)info->dlpi_phdr);
-  const uint8_t *self = (const uint8_t *)(uintptr_t)visit;  // our own functions have these names too
+  // our own functions have these names too
+  const uint8_t *self = (const uint8_t *)(uintptr_t)visit;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const uint8_t *start = (const uint8_t *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-    if (info->dlpi_phdr[i].p_type == PT_LOAD && self >= start && self < start + info->dlpi_phdr[i].p_memsz) return 0;
+    if (info->dlpi_phdr[i].p_type == PT_LOAD && self >= start &&
+        self < start + info->dlpi_phdr[i].p_memsz)
+      return 0;
   }
   w->ok = look_at(info, w->error);
   return !w->ok;
@@ -198,13 +233,16 @@ static void *first_objects(void *unused) {
 // After driver/'s own start (101): log and environment are usable then.
 __attribute__((constructor(102))) static void start(void) {
   const char *device = getenv("WARPGRIND_DEVICE");
-  if (device && !strcmp(device, "gpu")) return;           // there NVIDIA's runtime serves the program
-  // In a thread of its own, whose allocations lie apart: what we free must not come back to the program as dirty memory.
-  // Some programs count on the zeros that the first allocations of a fresh process have (PolyBench's GESUMMV).
+  if (device && !strcmp(device, "gpu")) return;  // there NVIDIA's runtime serves the program
+  // In a thread of its own, whose allocations lie apart: what we free must not come back to the
+  // program as dirty memory. Some programs count on the zeros that the first allocations of a fresh
+  // process have (PolyBench's GESUMMV).
   pthread_t apart;
-  if (pthread_create(&apart, thread_attributes(), first_objects, NULL) == 0) pthread_join(apart, NULL);
+  if (pthread_create(&apart, thread_attributes(), first_objects, NULL) == 0)
+    pthread_join(apart, NULL);
   else objects_changed();
   malloc_trim(0);
   if (!rt_watch_loader(objects_changed))
-    log_verbose("libraries opened later cannot be watched: a static CUDA runtime in one of them will not find a device");
+    log_verbose("libraries opened later cannot be watched: a static CUDA runtime in one of them "
+                "will not find a device");
 }

@@ -1,8 +1,9 @@
-// What the start-up code nvcc put into the program tells us: fat binaries, and the kernels and variables in them.
+// What the start-up code nvcc put into the program tells us: fat binaries, and the kernels and
+// variables in them.
 //
-// A fat binary is loaded by the driver at the first use of anything in it. A kernel is known by the address of its host
-// stub; templates make several objects share one stub, so each address has a list. Records live until the process ends:
-// programs keep pointers to them in static variables.
+// A fat binary is loaded by the driver at the first use of anything in it. A kernel is known by the
+// address of its host stub; templates make several objects share one stub, so each address has a
+// list. Records live until the process ends: programs keep pointers to them in static variables.
 #include <pthread.h>
 #include "runtime/internal.h"
 
@@ -14,14 +15,14 @@ struct Kernel {
   FatBinary *fat;
   const char *name;
   const void *stub;
-  CUkernel handle;                            // NULL: not looked up since the last load
+  CUkernel handle;  // NULL: not looked up since the last load
   Kernel *same_stub, *next;
 };
 
 struct Variable {
   FatBinary *fat;
   const char *name;
-  void *host;                                 // the shadow variable; for __managed__ the pointer the program reads through
+  void *host;  // the shadow variable; for __managed__ the pointer the program reads through
   size_t size;
   bool managed;
   CUdeviceptr managed_address;
@@ -40,14 +41,16 @@ struct FatBinary {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FatBinary *fat_binaries;
-static bool managed_pending;                  // read without the lock: set only while objects are being loaded
-static U64Map kernels_by_stub, variables_by_host, kernels_by_handle;      // kernels_by_handle: both Kernel* and CUkernel
+static bool managed_pending;  // read without the lock: set only while objects are being loaded
+// kernels_by_handle: both Kernel* and CUkernel
+static U64Map kernels_by_stub, variables_by_host, kernels_by_handle;
 #define KEY(p) ((uint64_t)(uintptr_t)(p))
 
 static cudaError_t load(FatBinary *fat) {
   if (fat->loaded) return fat->load_error;
   fat->loaded = true;
-  fat->load_error = rt_result(cuLibraryLoadData(&fat->library, fat->image, NULL, NULL, 0, NULL, NULL, 0));
+  fat->load_error = rt_result(
+      cuLibraryLoadData(&fat->library, fat->image, NULL, NULL, 0, NULL, NULL, 0));
   if (fat->load_error) return fat->load_error;
   for (Variable *v = fat->variables; v; v = v->next) {
     if (!v->managed) continue;
@@ -55,8 +58,7 @@ static cudaError_t load(FatBinary *fat) {
     if (cuLibraryGetManaged(&v->managed_address, &size, fat->library, v->name) == CUDA_SUCCESS ||
         cuLibraryGetGlobal(&v->managed_address, &size, fat->library, v->name) == CUDA_SUCCESS)
       *(void **)v->host = (void *)(uintptr_t)v->managed_address;
-    else
-      return fat->load_error = cudaErrorInvalidSymbol;
+    else return fat->load_error = cudaErrorInvalidSymbol;
   }
   return cudaSuccess;
 }
@@ -83,15 +85,17 @@ cudaError_t rt_find_kernel(const void *func, CUkernel *out) {
   pthread_mutex_lock(&lock);
   cudaError_t e = cudaErrorInvalidDeviceFunction;
   Kernel *k = find_record(func);
-  for (Kernel *c = k; c; c = c->same_stub) {  // a stub shared by several objects: the first whose code has the kernel
+  // a stub shared by several objects: the first whose code has the kernel
+  for (Kernel *c = k; c; c = c->same_stub) {
     e = resolve(c);
     *out = c->handle;
     if (!e) break;
   }
   pthread_mutex_unlock(&lock);
   if (k) return e;
-  const char *name;                           // perhaps a handle the program got from the library or driver API
-  if (cuKernelGetName(&name, (CUkernel)func) != CUDA_SUCCESS && cuFuncGetName(&name, (CUfunction)func) != CUDA_SUCCESS)
+  const char *name;  // perhaps a handle the program got from the library or driver API
+  if (cuKernelGetName(&name, (CUkernel)func) != CUDA_SUCCESS &&
+      cuFuncGetName(&name, (CUfunction)func) != CUDA_SUCCESS)
     return cudaErrorInvalidDeviceFunction;
   *out = (CUkernel)func;
   return cudaSuccess;
@@ -107,10 +111,12 @@ const void *rt_host_stub(CUkernel kernel) {
 static Variable *find_variable(const void *symbol) {
   Variable *v = u64map_get(&variables_by_host, KEY(symbol));
   if (v) return v;
-  for (FatBinary *f = fat_binaries; f; f = f->next)     // the address of a __managed__ variable is its managed memory
+  // the address of a __managed__ variable is its managed memory
+  for (FatBinary *f = fat_binaries; f; f = f->next)
     if (f->has_managed)
       for (v = f->variables; v; v = v->next)
-        if (v->managed && v->managed_address && (void *)(uintptr_t)v->managed_address == symbol) return v;
+        if (v->managed && v->managed_address && (void *)(uintptr_t)v->managed_address == symbol)
+          return v;
   return NULL;
 }
 
@@ -125,7 +131,9 @@ cudaError_t rt_find_symbol(const void *symbol, CUdeviceptr *address, size_t *siz
       *address = v->managed_address;
     } else {
       size_t bytes;
-      e = cuLibraryGetGlobal(address, &bytes, v->fat->library, v->name) == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidSymbol;
+      e = cuLibraryGetGlobal(address, &bytes, v->fat->library, v->name) == CUDA_SUCCESS
+              ? cudaSuccess
+              : cudaErrorInvalidSymbol;
       if (!e) *size = bytes;
     }
     if (!e) break;
@@ -185,8 +193,9 @@ void **__cudaRegisterFatBinary(void *image) {
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
-void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun, const char *name, int thread_limit, void *tid, void *bid,
-                            void *block_dim, void *grid_dim, int *warp_size) {
+void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun, const char *name,
+                            int thread_limit, void *tid, void *bid, void *block_dim, void *grid_dim,
+                            int *warp_size) {
   Kernel *k = mem_alloc(sizeof *k);
   k->fat = (FatBinary *)handle;
   k->stub = stub;
@@ -218,25 +227,35 @@ static void add_variable(void **handle, void *host, const char *name, size_t siz
   pthread_mutex_unlock(&lock);
 }
 
-void __cudaRegisterVar(void **handle, char *host, char *device_address, const char *name, int ext, size_t size, int constant, int global) {
+void __cudaRegisterVar(void **handle, char *host, char *device_address, const char *name, int ext,
+                       size_t size, int constant, int global) {
   add_variable(handle, host, name, size, false);
 }
 
-void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device_address, const char *name, int ext, size_t size, int constant,
-                              int global) {
+void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device_address,
+                              const char *name, int ext, size_t size, int constant, int global) {
   add_variable(handle, host_pointer, name, size, true);
 }
 
-// A host variable that device code may reach on machines with one page table for both: the virtual device reads host
-// memory only where it was registered, so register it.
-void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size) { cuMemHostRegister_v2(host, size, 0); }
-
-// Texture and surface references left the language with toolkit 12; an object that still has one cannot be served.
-void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim, int norm, int ext) {
-  log_once(name, "texture reference '%s' is not supported: use texture objects (cudaCreateTextureObject)", name);
+// A host variable that device code may reach on machines with one page table for both: the virtual
+// device reads host memory only where it was registered, so register it.
+void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size) {
+  cuMemHostRegister_v2(host, size, 0);
 }
-void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim, int ext) {
-  log_once(name, "surface reference '%s' is not supported: use surface objects (cudaCreateSurfaceObject)", name);
+
+// Texture and surface references left the language with toolkit 12; an object that still has one
+// cannot be served.
+void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name,
+                           int dim, int norm, int ext) {
+  log_once(name,
+           "texture reference '%s' is not supported: use texture objects (cudaCreateTextureObject)",
+           name);
+}
+void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name,
+                           int dim, int ext) {
+  log_once(name,
+           "surface reference '%s' is not supported: use surface objects (cudaCreateSurfaceObject)",
+           name);
 }
 void __cudaRegisterUnifiedTable(void **handle, void *table) { (void)handle; }
 
@@ -247,7 +266,8 @@ static Kernel **stub_list_slot(Kernel **slot, Kernel *k) {
   return slot;
 }
 
-// The object is going away (dlclose, or the end of the process): its stubs and variables must not be found any more.
+// The object is going away (dlclose, or the end of the process): its stubs and variables must not
+// be found any more.
 void __cudaUnregisterFatBinary(void **handle) {
   FatBinary *f = (FatBinary *)handle;
   if (!f) return;
@@ -255,7 +275,8 @@ void __cudaUnregisterFatBinary(void **handle) {
   unload(f);
   f->registered = false;
   f->has_managed = false;
-  f->loaded = true;                           // records may still be asked for: answer with an error instead of the dead image
+  // records may still be asked for: answer with an error instead of the dead image
+  f->loaded = true;
   f->load_error = cudaErrorInvalidDeviceFunction;
   for (Kernel *k = f->kernels; k; k = k->next) {
     Kernel *first = u64map_get(&kernels_by_stub, KEY(k->stub));
@@ -274,7 +295,8 @@ void __cudaUnregisterFatBinary(void **handle) {
   pthread_mutex_unlock(&lock);
 }
 
-// The stub keeps this handle in a static variable for good, across cudaDeviceReset: hand out our record, not the driver's.
+// The stub keeps this handle in a static variable for good, across cudaDeviceReset: hand out our
+// record, not the driver's.
 cudaError_t __cudaGetKernel(CUkernel *out, const void *stub) {
   pthread_mutex_lock(&lock);
   Kernel *k = u64map_get(&kernels_by_stub, KEY(stub));

@@ -6,8 +6,9 @@
 #include "runtime/check_executable.h"
 
 // --- redirect.c ---
-// Sends every statically linked CUDA runtime of the loaded objects to ours. Called once at start and after every dlopen;
-// what was done already is not done again. False: an object holds a runtime that cannot be served.
+// Sends every statically linked CUDA runtime of the loaded objects to ours. Called once at start
+// and after every dlopen; what was done already is not done again. False: an object holds a runtime
+// that cannot be served.
 bool runtime_redirect_loaded(Error *e);
 
 #endif

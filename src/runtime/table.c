@@ -1,14 +1,15 @@
 // The two tables of entry points, one for each version of the runtime's binary interface.
 //
-// The libcudart.so.12 and libcudart.so.13 built from stub.S jump through them, by position, and the redirection of
-// statically linked runtimes finds its targets here by name.
+// The libcudart.so.12 and libcudart.so.13 built from stub.S jump through them, by position, and the
+// redirection of statically linked runtimes finds its targets here by name.
 #include "runtime/internal.h"
 
 // This file only needs addresses, so every entry point is declared as the same kind of function.
 typedef cudaError_t Entry(void);
 
 cudaError_t rt_unsupported(const char *name) {
-  log_once(name, "%s is not supported on the virtual device: it returns cudaErrorNotSupported", name);
+  log_once(name, "%s is not supported on the virtual device: it returns cudaErrorNotSupported",
+           name);
   return rt_return(cudaErrorNotSupported);
 }
 
@@ -16,7 +17,8 @@ cudaError_t rt_unsupported(const char *name) {
 #define API_12(name) Entry name;
 #define API_13(name) Entry name;
 #define API_ABI(name) Entry name##_abi12, name##_abi13;
-#define NONE(name) static cudaError_t unsupported_##name(void) { return rt_unsupported(#name); }
+#define NONE(name) \
+  static cudaError_t unsupported_##name(void) { return rt_unsupported(#name); }
 #define NONE_12(name) NONE(name)
 #define NONE_13(name) NONE(name)
 #include "runtime/api.def"

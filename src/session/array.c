@@ -1,7 +1,7 @@
 #include "session/internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map arrays;                      // handle -> SessionArray
+static U64Map arrays;  // handle -> SessionArray
 
 void session_array(uint64_t handle, const SessionArray *a) {
   if (!session_wants_memory()) return;

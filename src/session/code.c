@@ -1,4 +1,5 @@
-// Modules and kernels. They are never freed: findings, graphs and the program's own handles may refer to them for ever.
+// Modules and kernels. They are never freed: findings, graphs and the program's own handles may
+// refer to them for ever.
 #include "session/internal.h"
 
 static uint32_t last_module, last_kernel, last_site;
@@ -43,15 +44,18 @@ static void send_site(const Piece *p, uint32_t i) {
   uint32_t n = MIN(s->nplaces, 64u);
   uint64_t places[64 * 4];
   session_places(s->places, n, places);
-  session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, session_string(space_name(s)),
-                                        s->bytes, s->text, session_string(s->object), s->parameter, places, n * 4});
+  session_send(EVENT_SITE,
+               &(EventSite){p->site_base + i, p->module->id, session_string(s->function),
+                            s->ptx_line, s->classes, session_string(space_name(s)), s->bytes,
+                            s->text, session_string(s->object), s->parameter, places, n * 4});
 }
 
 static void uncover(SessionKernel *k, const char *reason, const char *cure) {
   if (k->reason) return;
   k->reason = mem_strdup(reason);
   k->cure = cure ? mem_strdup(cure) : NULL;
-  if (k->sent == session_generation()) session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
+  if (k->sent == session_generation())
+    session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
   else session_announce_kernel(k);
 }
 
@@ -63,7 +67,8 @@ static void find_code(SessionKernel *k) {
     if (c->instrumented) {
       k->piece = p;
       atomic_store(&k->code, c);
-      if (k->sent == session_generation()) session_send(EVENT_COVERED, &(EventCovered){k->id, p->code.nsites});
+      if (k->sent == session_generation())
+        session_send(EVENT_COVERED, &(EventCovered){k->id, p->code.nsites});
     } else if (c->reason) {
       uncover(k, c->reason, NULL);
     }
@@ -72,7 +77,10 @@ static void find_code(SessionKernel *k) {
 
 uint32_t session_sites(void) { return last_site; }
 
-typedef struct Wanted { uint32_t number; Piece *piece; } Wanted;
+typedef struct Wanted {
+  uint32_t number;
+  Piece *piece;
+} Wanted;
 static void look_in(void *user, Piece *p) {
   Wanted *w = user;
   if (w->number >= p->site_base && w->number - p->site_base < p->code.nsites) w->piece = p;
@@ -81,12 +89,17 @@ static void look_in(void *user, Piece *p) {
 bool session_site(uint32_t number, const Piece **piece, const Site **site) {
   Wanted w = {number, NULL};
   session_each_piece(look_in, &w);
-  if (w.piece) *piece = w.piece, *site = &w.piece->code.sites[number - w.piece->site_base];
+  if (w.piece) {
+    *piece = w.piece;
+    *site = &w.piece->code.sites[number - w.piece->site_base];
+  }
   return w.piece != NULL;
 }
 
 SessionKernel *session_site_kernel(const Piece *p, const Site *s) {
-  return s->kernel < p->code.nkernels ? strmap_get(&p->module->kernels, p->code.kernels[s->kernel].name) : NULL;
+  return s->kernel < p->code.nkernels
+             ? strmap_get(&p->module->kernels, p->code.kernels[s->kernel].name)
+             : NULL;
 }
 
 void session_module_instrumented(SessionModule *m, Woven *r) {
@@ -98,7 +111,10 @@ void session_module_instrumented(SessionModule *m, Woven *r) {
   p->site_base = last_site;
   last_site += p->code.nsites;
   if (last_site > WG_SITE_NUMBERS && p->site_base <= WG_SITE_NUMBERS && p->code.nsites)
-    session_note(SEVERITY_WARNING, "the program has more than %d places that are checked: findings of places loaded from now on are not all counted", WG_SITE_NUMBERS);
+    session_note(SEVERITY_WARNING,
+                 "the program has more than %d places that are checked: findings of places loaded "
+                 "from now on are not all counted",
+                 WG_SITE_NUMBERS);
   p->next = m->pieces;
   m->pieces = p;
   announce_module(m);
@@ -132,7 +148,9 @@ SessionKernel *session_kernel(SessionModule *m, const char *name) {
   return k;
 }
 
-const WovenKernel *session_kernel_code(const SessionKernel *k) { return atomic_load_explicit(&k->code, memory_order_acquire); }
+const WovenKernel *session_kernel_code(const SessionKernel *k) {
+  return atomic_load_explicit(&k->code, memory_order_acquire);
+}
 
 void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure) {
   pthread_mutex_lock(&session_lock);

@@ -4,9 +4,12 @@
 
 static SessionPlace place(CUmemorytype type, const void *host, CUdeviceptr device, CUarray array) {
   switch (type) {
-    case CU_MEMORYTYPE_HOST: return (SessionPlace){.kind = SESSION_PLACE_HOST, .address = (uintptr_t)host};
-    case CU_MEMORYTYPE_DEVICE: return (SessionPlace){.kind = SESSION_PLACE_DEVICE, .address = device};
-    case CU_MEMORYTYPE_ARRAY: return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array};
+    case CU_MEMORYTYPE_HOST:
+      return (SessionPlace){.kind = SESSION_PLACE_HOST, .address = (uintptr_t)host};
+    case CU_MEMORYTYPE_DEVICE:
+      return (SessionPlace){.kind = SESSION_PLACE_DEVICE, .address = device};
+    case CU_MEMORYTYPE_ARRAY:
+      return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array};
     default: return (SessionPlace){.kind = SESSION_PLACE_UNIFIED, .address = device};
   }
 }

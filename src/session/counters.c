@@ -34,7 +34,10 @@ uint64_t session_counters(SessionDevice *d, Piece *p) {
   return c->address;
 }
 
-typedef struct Closing { SessionDevice *device; bool alive; } Closing;
+typedef struct Closing {
+  SessionDevice *device;
+  bool alive;
+} Closing;
 
 static void close_piece(void *user, Piece *p) {
   const Closing *closing = user;

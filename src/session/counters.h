@@ -5,14 +5,15 @@
 #include "session/internal.h"
 
 typedef struct PieceCounters {
-  SessionDevice *device;                   // NULL: it is closed
-  uint64_t address;                        // 0: the device had no memory for them
-  uint64_t *seen;                          // as they were when they were last read; NULL: never
+  SessionDevice *device;  // NULL: it is closed
+  uint64_t address;       // 0: the device had no memory for them
+  uint64_t *seen;         // as they were when they were last read; NULL: never
   struct PieceCounters *next;
 } PieceCounters;
 
 PieceCounters *session_counters_find(Piece *p, const SessionDevice *d);  // NULL: none
-uint64_t session_counters(SessionDevice *d, Piece *p);   // device address, made when first needed; 0: none. Without the lock
-void session_counters_close(SessionDevice *d, bool alive);   // with the lock held
+// device address, made when first needed; 0: none. Without the lock
+uint64_t session_counters(SessionDevice *d, Piece *p);
+void session_counters_close(SessionDevice *d, bool alive);  // with the lock held
 
 #endif

@@ -1,12 +1,17 @@
-// Handles that were destroyed, and where. A driver hands the same ones out again: what is created is alive, whatever was there before.
+// Handles that were destroyed, and where. A driver hands the same ones out again: what is created
+// is alive, whatever was there before.
 #include "session/internal.h"
 
-enum { MOST = 1 << 16 };                   // remembered; then all are forgotten, which costs findings and nothing else
+// remembered; then all are forgotten, which costs findings and nothing else
+enum { MOST = 1 << 16 };
 
-typedef struct Grave { const char *what; uint64_t stack; } Grave;
+typedef struct Grave {
+  const char *what;
+  uint64_t stack;
+} Grave;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map graves;                      // handle -> Grave
-static _Atomic uint32_t count;             // of them, so that nobody takes the lock for nothing
+static U64Map graves;           // handle -> Grave
+static _Atomic uint32_t count;  // of them, so that nobody takes the lock for nothing
 
 static bool watches(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) != 0; }
 
@@ -41,6 +46,7 @@ bool session_use(const char *what, const void *handle) {
   if (!found || strcmp(g.what, what) != 0) return false;
   char text[128];
   snprintf(text, sizeof text, "use of %s", what);
-  session_finding(&(SessionFinding){.kind = "api-misuse", .text = text, .other_title = "destroyed", .other_stack = g.stack});
+  session_finding(&(SessionFinding){
+      .kind = "api-misuse", .text = text, .other_title = "destroyed", .other_stack = g.stack});
   return true;
 }

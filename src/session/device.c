@@ -11,12 +11,14 @@ struct SessionDevice {
   SessionDeviceOps ops;
   void *user;
   int ordinal;
-  WgChannel *channel;                      // NULL: none
-  uint32_t index;                          // of the channel
+  WgChannel *channel;  // NULL: none
+  uint32_t index;      // of the channel
   Reports reports;
   MemoryTables tables;
   TraceRings trace;
-  uint64_t heap_memory; uint32_t heap; bool heap_failed;   // WgHeap; 0: none yet
+  uint64_t heap_memory;
+  uint32_t heap;
+  bool heap_failed;  // WgHeap; 0: none yet
   ToolDevice tools[TOOL_COUNT_];
 };
 
@@ -43,10 +45,11 @@ static void free_tools(SessionDevice *d) {
 static bool needs_channel(void) { return (session_tools() & ~TOOL_BIT(COUNT)) != 0; }
 
 static bool open_channel(SessionDevice *d, Error *err) {
-  session_send(EVENT_STRING, &(EventString){0, ""});                 // makes sure that there is a lane
+  session_send(EVENT_STRING, &(EventString){0, ""});  // makes sure that there is a lane
   d->channel = channel_device_claim(&d->index, err);
   if (!d->channel) return false;
-  bool mapped = d->ops.map_host(d->user, d->channel, CHANNEL_DEVICE_BYTES, &d->reports.channel_address);
+  bool mapped = d->ops.map_host(d->user, d->channel, CHANNEL_DEVICE_BYTES,
+                                &d->reports.channel_address);
   session_send(EVENT_DEVICE, &(EventDevice){d->index, (uint64_t)d->ordinal});
   if (mapped) {
     session_reports_open(&d->reports, d->channel, &d->ops);
@@ -55,10 +58,12 @@ static bool open_channel(SessionDevice *d, Error *err) {
   session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
   channel_device_unmap(d->channel);
   d->channel = NULL;
-  return error_set(err, "device %d cannot reach the memory that findings are written to", d->ordinal);
+  return error_set(err, "device %d cannot reach the memory that findings are written to",
+                   d->ordinal);
 }
 
-SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err) {
+SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal,
+                                   Error *err) {
   SessionDevice *d = mem_alloc(sizeof *d);
   d->ops = *ops;
   d->user = user;
@@ -67,7 +72,9 @@ SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int 
   open_tools(d);
   if (open_channel(d, &why) || !needs_channel()) return d;
   session_note(SEVERITY_WARNING, "findings of device %d cannot be reported: %s", ordinal, why.text);
-  if (channel_command_lives()) runstats_fail("Findings of device %d in process %d cannot be reported: %s.", ordinal, (int)getpid(), why.text);
+  if (channel_command_lives())
+    runstats_fail("Findings of device %d in process %d cannot be reported: %s.", ordinal,
+                  (int)getpid(), why.text);
   error_set(err, "%s", why.text);
   free_tools(d);
   free(d);
@@ -75,7 +82,8 @@ SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int 
 }
 
 static uint64_t table_for_launch(SessionDevice *d, const SessionKernel *k) {
-  uint64_t heap = session_shadow_heap(d, k && k->piece->code.uses_heap && session_shadow_follows((SessionKernel *)k));
+  uint64_t heap = session_shadow_heap(d, k && k->piece->code.uses_heap &&
+                                             session_shadow_follows((SessionKernel *)k));
   pthread_mutex_lock(&session_lock);
   if (heap) d->tables.heap = heap;
   uint64_t table = session_table(&d->tables, &d->ops, d->user);
@@ -83,7 +91,8 @@ static uint64_t table_for_launch(SessionDevice *d, const SessionKernel *k) {
   return table;
 }
 
-// Made for the first kernel of a module that calls malloc or free; from then on every launch gets it.
+// Made for the first kernel of a module that calls malloc or free; from then on every launch gets
+// it.
 static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
   pthread_mutex_lock(&session_lock);
   if (!d->heap && k->piece->code.uses_heap && !d->heap_failed) {
@@ -91,7 +100,11 @@ static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
     d->heap_memory = at;
     d->heap = (uint32_t)((at + unit - 1) / unit);
     d->heap_failed = !at;
-    if (!at) session_note(SEVERITY_WARNING, "device %d has no memory for what its heap holds: memory of malloc in kernels is not checked", d->ordinal);
+    if (!at)
+      session_note(SEVERITY_WARNING,
+                   "device %d has no memory for what its heap holds: memory of malloc in kernels "
+                   "is not checked",
+                   d->ordinal);
   }
   pthread_mutex_unlock(&session_lock);
   return d->heap;
@@ -119,32 +132,43 @@ static void say_not_looked_into(SessionKernel *k, const char *what) {
   str_free(&text);
 }
 
-bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
+bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
+                           const SessionParams *params, void *record) {
   const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
-  uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // of the record without a tool's own facts
+  // of the record without a tool's own facts
+  uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);
   uint64_t counters = session_counters(d, k->piece);
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
-  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
+  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools),
+                .counters = counters,
+                .launch = launch,
+                .site_base = k->piece->site_base};
   EACH_RUNNING_TOOL(t, tool)
     if (tool->launch && !tool->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
-    if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);     // before the table is made
-    if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
+    // before the table is made
+    if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);
+    // a captured one gets them when its graph is launched
+    if (!session_launch_captured()) set_tables(d, k, &r);
     session_fill_facts(code, params, record);
-    if (session_wants_shadow() && !d->ops.direct && session_shadow_facts(code, params, session_launch_captured(), record)) r.flags |= WG_LAUNCH_HEAP_UNSEEN;
+    if (session_wants_shadow() && !d->ops.direct &&
+        session_shadow_facts(code, params, session_launch_captured(), record))
+      r.flags |= WG_LAUNCH_HEAP_UNSEEN;
   }
-  if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
+  if (!session_launch_captured())
+    r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
   session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
 }
 
-void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, const SessionLaunch *shape, void *record) {
+void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
+                            const SessionLaunch *shape, void *record) {
   const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented || (!session_wants_memory() && !session_wants_trace())) return;
   WgLaunch r;

@@ -13,14 +13,20 @@ bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *
 }
 
 static uint32_t index_limit(const WeaveFact *f, const WgMemoryRange *r, uint64_t pointer) {
-  int64_t before = (int64_t)(pointer - r->base) + f->offset;             // bytes of the allocation before index 0
-  int64_t room = (int64_t)r->size - before - (int64_t)f->bytes;          // … and behind its first byte, for the last access
+  // bytes of the allocation before index 0
+  int64_t before = (int64_t)(pointer - r->base) + f->offset;
+  // … and behind its first byte, for the last access
+  int64_t room = (int64_t)r->size - before - (int64_t)f->bytes;
   if (before < 0 || room < 0) return 0;
-  uint64_t limit = (uint64_t)room / f->scale + 1, most = (f->index_signed ? 1u << 31 : UINT32_MAX) - (1u << 20);   // a constant may be added to the index
+  // a constant may be added to the index
+  uint64_t limit = (uint64_t)room / f->scale + 1,
+           most = (f->index_signed ? 1u << 31 : UINT32_MAX) - (1u << 20);
   return (uint32_t)MIN(limit, most);
 }
 
-static size_t fact_bytes(WeaveFactKind kind) { return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24; }
+static size_t fact_bytes(WeaveFactKind kind) {
+  return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24;
+}
 
 void session_fill_facts(const WovenKernel *code, const SessionParams *params, void *record) {
   uint64_t last_pointer = 0;
@@ -30,13 +36,14 @@ void session_fill_facts(const WovenKernel *code, const SessionParams *params, vo
     const WeaveFact *f = &code->facts[i];
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
-    memset(at, 0, fact_bytes(f->kind));                                            // not known
-    if (f->kind == FACT_RANGE) memset(at, 0xff, 8);                                // … and no address is in it, null neither
+    memset(at, 0, fact_bytes(f->kind));              // not known
+    if (f->kind == FACT_RANGE) memset(at, 0xff, 8);  // … and no address is in it, null neither
     if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
     if (!found || (f->align && pointer % f->align)) continue;
-    if (f->kind == FACT_RANGE && r.size >= f->bytes) memcpy(at, (uint64_t[]){r.base, r.size - f->bytes}, 16);
+    if (f->kind == FACT_RANGE && r.size >= f->bytes)
+      memcpy(at, (uint64_t[]){r.base, r.size - f->bytes}, 16);
     if (f->kind == FACT_INDEX_LIMIT) memcpy(at, &(uint32_t){index_limit(f, &r, pointer)}, 4);
   }
 }

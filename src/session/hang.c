@@ -1,4 +1,5 @@
-// A launch that makes no progress becomes one finding: the sentence says what is the matter, the lines behind it where everybody stands.
+// A launch that makes no progress becomes one finding: the sentence says what is the matter, the
+// lines behind it where everybody stands.
 #define _GNU_SOURCE
 #include "session/internal.h"
 
@@ -14,18 +15,27 @@ uint64_t session_hang_ns(void) { return session_options()->hang_ns; }
 typedef struct Group {
   const SessionStanding *first;
   uint64_t warps, threads, turns;
-  const SessionStanding *other_address;    // one of them that reads elsewhere than the first, if any: locks taken in different orders
-  const SessionStanding *warp_of;          // the last one counted: a warp may stand at one place in two parts
+  // one of them that reads elsewhere than the first, if any: locks taken in different orders
+  const SessionStanding *other_address;
+  // the last one counted: a warp may stand at one place in two parts
+  const SessionStanding *warp_of;
 } Group;
-typedef struct Groups { Group *list; uint32_t n; } Groups;
+typedef struct Groups {
+  Group *list;
+  uint32_t n;
+} Groups;
 
-static bool same_warp(const SessionStanding *a, const SessionStanding *b) { return a->warp == b->warp && !memcmp(a->block, b->block, sizeof a->block); }
-
-static bool same_group(const SessionStanding *a, const SessionStanding *b) {
-  return a->key == b->key && a->in_loop == b->in_loop && a->wait == b->wait && a->no_step == b->no_step && a->fixed == b->fixed;
+static bool same_warp(const SessionStanding *a, const SessionStanding *b) {
+  return a->warp == b->warp && !memcmp(a->block, b->block, sizeof a->block);
 }
 
-// Who turns in a loop that cannot end is the cause; who waits for memory may be; who waits at a barrier waits for one of those.
+static bool same_group(const SessionStanding *a, const SessionStanding *b) {
+  return a->key == b->key && a->in_loop == b->in_loop && a->wait == b->wait &&
+         a->no_step == b->no_step && a->fixed == b->fixed;
+}
+
+// Who turns in a loop that cannot end is the cause; who waits for memory may be; who waits at a
+// barrier waits for one of those.
 static unsigned rank(const SessionStanding *s) {
   if (s->wait == SESSION_RUNS) return s->no_step || s->fixed ? 0 : s->unchanged ? 1 : 2;
   return s->wait == SESSION_WAITS_MEMORY ? 3 : s->wait == SESSION_WAITS_WARP ? 4 : 5;
@@ -73,10 +83,13 @@ static void add_number(Str *out, uint64_t n) {
   else str_printf(out, "%llu", (unsigned long long)n);
 }
 
-static void add_count(Str *out, uint64_t n, const char *what) { str_printf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s"); }
+static void add_count(Str *out, uint64_t n, const char *what) {
+  str_printf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
 
 static void add_place(Str *out, const SessionStanding *s) {
-  const char *file = s->nplaces ? s->places[0].file : NULL, *slash = file ? strrchr(file, '/') : NULL;
+  const char *file = s->nplaces ? s->places[0].file : NULL,
+             *slash = file ? strrchr(file, '/') : NULL;
   if (file) str_printf(out, "%s:%u", slash ? slash + 1 : file, s->places[0].line);
   else str_printf(out, "line %u of the PTX of %s", s->ptx_line, s->function ? s->function : "?");
 }
@@ -93,15 +106,21 @@ static void add_lanes(Str *out, uint32_t lanes) {
 }
 
 static const char *loop_words(const SessionStanding *s) {
-  if (s->no_step) return "in a loop that never ends: its step is 0, so that its index never changes";
+  if (s->no_step)
+    return "in a loop that never ends: its step is 0, so that its index never changes";
   if (s->fixed) return "in a loop that never ends: nothing that could end it changes in it";
-  if (s->wait == SESSION_WAITS_MEMORY) return "in a loop that waits for a value in memory to change";
-  if (s->circles) return "in a loop that never ends: it goes round in a circle, what decides about it is what it was some turns before";
-  if (s->unchanged) return "in a loop that never ends: it changes nothing from one turn to the next";
+  if (s->wait == SESSION_WAITS_MEMORY)
+    return "in a loop that waits for a value in memory to change";
+  if (s->circles)
+    return "in a loop that never ends: it goes round in a circle, what decides about it is what it "
+           "was some turns before";
+  if (s->unchanged)
+    return "in a loop that never ends: it changes nothing from one turn to the next";
   return "in a loop";
 }
 
-// Threads of the barrier's block that are elsewhere: where the next group of the same block stands, or that they have ended.
+// Threads of the barrier's block that are elsewhere: where the next group of the same block stands,
+// or that they have ended.
 static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s) {
   uint32_t elsewhere = 0, gone = 0;
   const SessionStanding *other = NULL;
@@ -109,7 +128,10 @@ static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s
   for (uint32_t i = 0; i < h->n; i++) {
     const SessionStanding *o = &h->list[i];
     if (memcmp(o->block, s->block, sizeof s->block)) continue;
-    if (o->warp < 64 && !(seen >> o->warp & 1)) gone += (unsigned)__builtin_popcount(o->gone), seen |= 1ull << o->warp;
+    if (o->warp < 64 && !(seen >> o->warp & 1)) {
+      gone += (unsigned)__builtin_popcount(o->gone);
+      seen |= 1ull << o->warp;
+    }
     if (o->wait == SESSION_WAITS_BARRIER && o->barrier == s->barrier) continue;
     elsewhere += (unsigned)__builtin_popcount(o->lanes);
     if (!other) other = o;
@@ -117,7 +139,8 @@ static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s
   if (other) {
     str_add(out, "; ");
     add_count(out, elsewhere, "thread");
-    str_printf(out, " of the block never came: thread (%u,%u,%u) %s at ", other->thread[0], other->thread[1], other->thread[2], elsewhere == 1 ? "stands" : "and others stand");
+    str_printf(out, " of the block never came: thread (%u,%u,%u) %s at ", other->thread[0],
+               other->thread[1], other->thread[2], elsewhere == 1 ? "stands" : "and others stand");
     add_place(out, other);
   } else if (s->expected > s->arrived) {
     str_printf(out, "; %u never come", s->expected - s->arrived);
@@ -127,8 +150,12 @@ static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s
 
 static void add_addresses(Str *out, const Group *g) {
   const SessionStanding *s = g->first, *o = g->other_address;
-  str_printf(out, "; it reads %saddress 0x%llx", s->shared ? "shared " : "", (unsigned long long)s->address);
-  if (o) str_printf(out, ", thread (%u,%u,%u) of block (%u,%u,%u) reads 0x%llx", o->thread[0], o->thread[1], o->thread[2], o->block[0], o->block[1], o->block[2], (unsigned long long)o->address);
+  str_printf(out, "; it reads %saddress 0x%llx", s->shared ? "shared " : "",
+             (unsigned long long)s->address);
+  if (o)
+    str_printf(out, ", thread (%u,%u,%u) of block (%u,%u,%u) reads 0x%llx", o->thread[0],
+               o->thread[1], o->thread[2], o->block[0], o->block[1], o->block[2],
+               (unsigned long long)o->address);
 }
 
 static void add_group(Str *out, const SessionHang *h, const Group *g) {
@@ -159,25 +186,32 @@ static void add_group(Str *out, const SessionHang *h, const Group *g) {
     }
     if (s->address) add_addresses(out, g);
   } else str_add(out, g->warps == 1 ? "runs" : "run");
-  str_printf(out, "; the first is thread (%u,%u,%u) of block (%u,%u,%u)", s->thread[0], s->thread[1], s->thread[2], s->block[0], s->block[1], s->block[2]);
+  str_printf(out, "; the first is thread (%u,%u,%u) of block (%u,%u,%u)", s->thread[0],
+             s->thread[1], s->thread[2], s->block[0], s->block[1], s->block[2]);
 }
 
 static void add_headline(Str *out, const SessionHang *h, const Groups *g) {
   if (h->deadlock) str_add(out, "Deadlock: the threads of a block wait for each other");
-  else str_printf(out, "A launch has made no progress for %.*f s", h->ns < 10000000000u ? 1 : 0, (double)h->ns / 1e9);
+  else
+    str_printf(out, "A launch has made no progress for %.*f s", h->ns < 10000000000u ? 1 : 0,
+               (double)h->ns / 1e9);
   if (!g->n) {
-    str_printf(out, "; where it stands is not known: %s", h->why_unknown ? h->why_unknown : "nothing of it was seen");
+    str_printf(out, "; where it stands is not known: %s",
+               h->why_unknown ? h->why_unknown : "nothing of it was seen");
     return;
   }
   const SessionStanding *s = g->list[0].first;
-  if (s->wait == SESSION_WAITS_BARRIER && !h->deadlock) str_add(out, ": threads wait at a barrier that others never reach");
-  else if (s->wait == SESSION_WAITS_WARP) str_add(out, ": lanes of a warp wait for others that never come");
+  if (s->wait == SESSION_WAITS_BARRIER && !h->deadlock)
+    str_add(out, ": threads wait at a barrier that others never reach");
+  else if (s->wait == SESSION_WAITS_WARP)
+    str_add(out, ": lanes of a warp wait for others that never come");
   else if (s->in_loop) str_printf(out, ": threads are %s", loop_words(s));
 }
 
 static void add_blocks(Str *out, const SessionHang *h) {
   if (!h->blocks_known) return;
-  str_printf(out, "\n  %llu of the %llu blocks have ended", (unsigned long long)h->blocks_ended, (unsigned long long)h->blocks);
+  str_printf(out, "\n  %llu of the %llu blocks have ended", (unsigned long long)h->blocks_ended,
+             (unsigned long long)h->blocks);
 }
 
 enum { SHOWN = 12 };
@@ -197,7 +231,8 @@ bool session_hang(const SessionHang *given) {
   add_blocks(&text, h);
   bool ends = o->hang_stop && !h->asked && !h->deadlock;
   if (ends) str_add(&text, "\n  the launch is ended (--hang-action=stop)");
-  else if (!h->asked && !h->deadlock) str_add(&text, "\n  it goes on (--hang-action=stop would end it)");
+  else if (!h->asked && !h->deadlock)
+    str_add(&text, "\n  it goes on (--hang-action=stop would end it)");
   const SessionStanding *s = g.n ? g.list[0].first : NULL;
   SessionFinding f = {.kind = "hang", .text = text.data, .kernel = h->kernel, .launch = h->launch};
   if (s) {
@@ -239,7 +274,9 @@ static void *answer(void *unused) {
 
 static void install(void) {
   struct sigaction old, own = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
-  if (sigaction(SIGINT, NULL, &old) != 0 || old.sa_handler != SIG_DFL || sem_init(&interrupted, 0, 0) != 0) return;
+  if (sigaction(SIGINT, NULL, &old) != 0 || old.sa_handler != SIG_DFL ||
+      sem_init(&interrupted, 0, 0) != 0)
+    return;
   pthread_t thread;
   if (thread_start(&thread, answer, NULL) != 0) return;
   pthread_detach(thread);

@@ -1,9 +1,10 @@
-// Texture objects over linear memory and surface objects, as kernels see them behind the table of allocations: what a fetch or a store must stay inside of.
+// Texture objects over linear memory and surface objects, as kernels see them behind the table of
+// allocations: what a fetch or a store must stay inside of.
 #include "cuda/abi.h"
 #include "session/internal.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static VEC(WgImage) images;                // by key
+static VEC(WgImage) images;  // by key
 
 static uint32_t place_of(uint64_t key) {
   uint32_t low = 0, high = images.len;
@@ -20,7 +21,7 @@ static bool wanted(void) { return session_tools() & TOOL_BIT(MEMCHECK); }
 static void set(WgImage new, bool is_there) {
   pthread_rwlock_wrlock(&lock);
   uint32_t at = place_of(new.key);
-  bool known = at < images.len && images.data[at].key == new.key;      // the driver uses a handle again
+  bool known = at < images.len && images.data[at].key == new.key;  // the driver uses a handle again
   if (is_there && !known) {
     vec_push(&images, (WgImage){0});
     memmove(&images.data[at + 1], &images.data[at], (images.len - 1 - at) * sizeof *images.data);
@@ -37,15 +38,27 @@ static void set(WgImage new, bool is_there) {
 void session_texture_created(uint64_t handle, const CUDA_RESOURCE_DESC *d) {
   if (!wanted()) return;
   uint64_t bytes = 0, elements = 0;
-  if (d->resType == CU_RESOURCE_TYPE_LINEAR) bytes = session_format_bytes(d->res.linear.format) * d->res.linear.numChannels;
+  if (d->resType == CU_RESOURCE_TYPE_LINEAR)
+    bytes = session_format_bytes(d->res.linear.format) * d->res.linear.numChannels;
   if (bytes) elements = d->res.linear.sizeInBytes / bytes;
-  set((WgImage){.key = WG_IMAGE_KEY(handle, 0), .base = d->res.linear.devPtr, .width = (uint32_t)elements, .height = 1, .slices = 1, .bytes = (uint32_t)bytes}, bytes && elements < UINT32_MAX);
+  set((WgImage){.key = WG_IMAGE_KEY(handle, 0),
+                .base = d->res.linear.devPtr,
+                .width = (uint32_t)elements,
+                .height = 1,
+                .slices = 1,
+                .bytes = (uint32_t)bytes},
+      bytes && elements < UINT32_MAX);
 }
 
 void session_surface_created(uint64_t handle, const CUDA_ARRAY3D_DESCRIPTOR *d) {
   if (!wanted()) return;
-  uint64_t bytes = session_format_bytes(d->Format) * d->NumChannels, width = d->Width * bytes, height = MAX(d->Height, 1), slices = MAX(d->Depth, 1);
-  set((WgImage){.key = WG_IMAGE_KEY(handle, 1), .width = (uint32_t)width, .height = (uint32_t)height, .slices = (uint32_t)slices, .bytes = (uint32_t)bytes},
+  uint64_t bytes = session_format_bytes(d->Format) * d->NumChannels, width = d->Width * bytes,
+           height = MAX(d->Height, 1), slices = MAX(d->Depth, 1);
+  set((WgImage){.key = WG_IMAGE_KEY(handle, 1),
+                .width = (uint32_t)width,
+                .height = (uint32_t)height,
+                .slices = (uint32_t)slices,
+                .bytes = (uint32_t)bytes},
       bytes && width < WG_IMAGE_WIDEST && height < WG_IMAGE_MOST && slices < WG_IMAGE_MOST);
 }
 

@@ -1,13 +1,17 @@
 // --record=inputs: what memory holds before each launch.
 //
-// Nothing is looked at that cannot have changed. For every allocation there is a range that may differ from what was kept: copies, sets and launches widen it when the
-// program asks for them. Before a launch all such ranges are looked at whose writers come before it; of these, pages whose hash is another one than that of the page that was
-// kept last are kept. What no copy, set or launch has written holds nothing that a program may rely on.
+// Nothing is looked at that cannot have changed. For every allocation there is a range that may
+// differ from what was kept: copies, sets and launches widen it when the program asks for them.
+// Before a launch all such ranges are looked at whose writers come before it; of these, pages whose
+// hash is another one than that of the page that was kept last are kept. What no copy, set or
+// launch has written holds nothing that a program may rely on.
 //
-// What launches write is more than a bus can carry. Of launches whose outcome follows from what they read it is kept only now and then, as --inputs-rate allows: the launches between
-// two that are kept whole are run again to know what the later of them read.
+// What launches write is more than a bus can carry. Of launches whose outcome follows from what
+// they read it is kept only now and then, as --inputs-rate allows: the launches between two that
+// are kept whole are run again to know what the later of them read.
 //
-// What a copy from the host or a set brings is known when it is made, and no device has to give it back (session_inputs_on_host).
+// What a copy from the host or a set brings is known when it is made, and no device has to give it
+// back (session_inputs_on_host).
 #include "session/inputs.h"
 
 #include "session/outputs.h"
@@ -17,21 +21,35 @@ bool session_wants_inputs(void) { return session_options()->inputs; }
 
 // --- what may have changed ---
 
-enum { WRITERS = 8 };                      // streams whose last write is remembered; more: nothing is known to be before a launch
+// streams whose last write is remembered; more: nothing is known to be before a launch
+enum { WRITERS = 8 };
 
 // moments: the last write of each stream. unordered: one that nobody knows the order of
 // made: what launches that can be run again have written, and nobody has looked at
-// told: what hosts have told of since a device looked; stale: what has been written since a host told of it
-typedef struct Dirty { uint64_t order, base, size; SessionSpan other, made, told, stale; int device; SessionMemoryKind kind; SessionMoment writers[WRITERS]; uint32_t nwriters; bool unordered; } Dirty;
+// told: what hosts have told of since a device looked; stale: what has been written since a host
+// told of it
+typedef struct Dirty {
+  uint64_t order, base, size;
+  SessionSpan other, made, told, stale;
+  int device;
+  SessionMemoryKind kind;
+  SessionMoment writers[WRITERS];
+  uint32_t nwriters;
+  bool unordered;
+} Dirty;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // taken before session_lock
 static VEC(Dirty) dirty;
-static U64Map dirty_at;                    // base -> index plus 1
+static U64Map dirty_at;  // base -> index plus 1
 
 static bool is_kept(SessionMemoryKind kind) {
   switch (kind) {
-    case SESSION_DEVICE: case SESSION_POOL: case SESSION_VARIABLE: case SESSION_VIRTUAL: case SESSION_GRAPH: return true;
-    default: return false;                 // the host writes there too: looked at each time
+    case SESSION_DEVICE:
+    case SESSION_POOL:
+    case SESSION_VARIABLE:
+    case SESSION_VIRTUAL:
+    case SESSION_GRAPH: return true;
+    default: return false;  // the host writes there too: looked at each time
   }
 }
 
@@ -43,7 +61,12 @@ static Dirty *dirty_of(const HeapRange *r) {
     d = &dirty.data[dirty.len - 1];
     u64map_put(&dirty_at, r->memory.base, (void *)(uintptr_t)dirty.len);
   }
-  if (d->order != r->order || !d->size) *d = (Dirty){.order = r->order, .base = r->memory.base, .size = r->memory.size, .kind = r->kind, .device = r->device};
+  if (d->order != r->order || !d->size)
+    *d = (Dirty){.order = r->order,
+                 .base = r->memory.base,
+                 .size = r->memory.size,
+                 .kind = r->kind,
+                 .device = r->device};
   return d;
 }
 
@@ -61,15 +84,22 @@ static void add_writer(Dirty *d, const SessionMoment *m) {
   else d->writers[d->nwriters++] = *m;
 }
 
-static SessionSpan joined(SessionSpan a, SessionSpan b) { return !a.to ? b : !b.to ? a : (SessionSpan){MIN(a.from, b.from), MAX(a.to, b.to)}; }
+static SessionSpan joined(SessionSpan a, SessionSpan b) {
+  return !a.to ? b : !b.to ? a : (SessionSpan){MIN(a.from, b.from), MAX(a.to, b.to)};
+}
 
 // Who writes. moment NULL: it is not known when. again: running launches again gives the same.
-typedef struct Writer { const SessionMoment *moment; bool again; } Writer;
+typedef struct Writer {
+  const SessionMoment *moment;
+  bool again;
+} Writer;
 
 // [from, to) of the allocation at `address`; to 0: all of it.
 static void mark(uint64_t address, uint64_t from, uint64_t to, Writer w) {
   HeapRange r;
-  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !is_kept(r.kind) || !r.memory.size) return;
+  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !is_kept(r.kind) ||
+      !r.memory.size)
+    return;
   uint64_t base = r.memory.base, end = base + r.memory.size;
   from = to ? MIN(MAX(from, base), end) - base : 0;
   to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
@@ -81,7 +111,9 @@ static void mark(uint64_t address, uint64_t from, uint64_t to, Writer w) {
   add_writer(d, w.moment);
 }
 
-typedef struct Bases { VEC(uint64_t) list; } Bases;
+typedef struct Bases {
+  VEC(uint64_t) list;
+} Bases;
 static void add_base(void *user, const HeapRange *r) {
   Bases *b = user;
   if (r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind)) vec_push(&b->list, r->memory.base);
@@ -114,13 +146,16 @@ static void mark_written(SessionKernel *k, const SessionParams *params, Writer w
 }
 
 void session_inputs_copy(const SessionCopy *c) {
-  if (!session_wants_inputs() || c->captured || c->on_host || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY || !c->width || !c->height || !c->depth) return;
+  if (!session_wants_inputs() || c->captured || c->on_host || c->to.kind == SESSION_PLACE_HOST ||
+      c->to.kind == SESSION_PLACE_ARRAY || !c->width || !c->height || !c->depth)
+    return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
   uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x;
   SessionMoment moment;
   pthread_mutex_lock(&lock);
   bool known = session_order_now(c->stream, &moment);
-  mark(first, first, first + pitch * (rows * (c->depth - 1) + c->height - 1) + c->width, (Writer){known ? &moment : NULL, false});
+  mark(first, first, first + pitch * (rows * (c->depth - 1) + c->height - 1) + c->width,
+       (Writer){known ? &moment : NULL, false});
   pthread_mutex_unlock(&lock);
 }
 
@@ -138,14 +173,18 @@ void session_inputs_unknown(const void *stream) {
 // Where it goes to, if that is one piece of one allocation.
 static bool goes_to(const SessionCopy *c, HeapRange *r, SessionSpan *span) {
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
-  uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x, n = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width;
-  if (c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY || !session_ranges_look(first, r)) return false;
+  uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x,
+           n = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width;
+  if (c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY ||
+      !session_ranges_look(first, r))
+    return false;
   *span = (SessionSpan){first - r->memory.base, first - r->memory.base + n};
   return r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind) && span->to <= r->memory.size;
 }
 
-// The host reads it when the call returns, and it is what the device gets: nothing else is under way that could write there or come in between. Memory that the driver does not stage
-// is read when the copy runs, which may be later.
+// The host reads it when the call returns, and it is what the device gets: nothing else is under
+// way that could write there or come in between. Memory that the driver does not stage is read when
+// the copy runs, which may be later.
 static bool is_known_by_host(const SessionCopy *c) {
   HeapRange r;
   if (c->is_set) return c->value_bytes != 0;
@@ -157,10 +196,13 @@ static bool is_known_by_host(const SessionCopy *c) {
 bool session_inputs_on_host(const SessionCopy *c) {
   HeapRange r;
   SessionSpan span;
-  return session_wants_inputs() && !c->captured && c->width && c->height && c->depth && !session_order_concurrent() && is_known_by_host(c) && goes_to(c, &r, &span);
+  return session_wants_inputs() && !c->captured && c->width && c->height && c->depth &&
+         !session_order_concurrent() && is_known_by_host(c) && goes_to(c, &r, &span);
 }
 
-static SessionSpan without(SessionSpan a, SessionSpan covered) { return a.from >= covered.from && a.to <= covered.to ? (SessionSpan){0} : a; }
+static SessionSpan without(SessionSpan a, SessionSpan covered) {
+  return a.from >= covered.from && a.to <= covered.to ? (SessionSpan){0} : a;
+}
 
 void session_inputs_contents(const SessionCopy *c) {
   HeapRange r;
@@ -172,21 +214,39 @@ void session_inputs_contents(const SessionCopy *c) {
   if (d) {
     d->stale = (SessionSpan){0};
     d->told = joined(d->told, span);
-    bool whole = c->height * c->depth == 1;          // nothing lies between its rows
-    if (whole) d->made = without(d->made, span), d->other = without(d->other, span);
-    if (!d->made.to && !d->other.to) d->nwriters = 0, d->unordered = false;
+    bool whole = c->height * c->depth == 1;  // nothing lies between its rows
+    if (whole) {
+      d->made = without(d->made, span);
+      d->other = without(d->other, span);
+    }
+    if (!d->made.to && !d->other.to) {
+      d->nwriters = 0;
+      d->unordered = false;
+    }
   }
   pthread_mutex_unlock(&lock);
   if (!ok) session_inputs_all_kept(c->step);
-  else session_pages_told(c, &(SessionPart){.base = r.memory.base, .size = r.memory.size, .from = span.from, .to = span.to, .allocation = r.order, .forget = stale});
+  else
+    session_pages_told(c, &(SessionPart){.base = r.memory.base,
+                                         .size = r.memory.size,
+                                         .from = span.from,
+                                         .to = span.to,
+                                         .allocation = r.order,
+                                         .forget = stale});
 }
 
 // --- whether a launch is kept whole ---
 
-// To look costs a launch this much, however little there is, and it may cost one part in SHARE of the time.
+// To look costs a launch this much, however little there is, and it may cost one part in SHARE of
+// the time.
 enum { LOOK_US = 50, SHARE = 20 };
 // passed_ns: time between launches since the last that was kept whole
-static struct { uint64_t ranges, passed_ns, last_ns; uint32_t launch; int device; } whole;     // launch 0: none yet
+// launch 0: none yet
+static struct {
+  uint64_t ranges, passed_ns, last_ns;
+  uint32_t launch;
+  int device;
+} whole;
 
 static uint64_t made_bytes(void) {
   uint64_t pages = 0;
@@ -197,13 +257,18 @@ static uint64_t made_bytes(void) {
   return pages * SESSION_PAGE;
 }
 
-// With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing of it lasts then.
+// With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing
+// of it lasts then.
 static bool keep_whole(uint32_t launch, int device) {
-  uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(), ranges = session_ranges_version();   // rate: bytes a microsecond
-  bool must = rate >= SESSION_INPUTS_ALL || !whole.launch || whole.ranges != ranges || whole.device != device || session_order_concurrent();
+  // rate: bytes a microsecond
+  uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(),
+           ranges = session_ranges_version();
+  bool must = rate >= SESSION_INPUTS_ALL || !whole.launch || whole.ranges != ranges ||
+              whole.device != device || session_order_concurrent();
   if (whole.last_ns) whole.passed_ns += now - whole.last_ns;
   whole.last_ns = now;
-  bool due = !bytes || (whole.passed_ns / 1000 >= bytes / MAX(rate, 1) && rate && whole.passed_ns / 1000 >= LOOK_US * SHARE);
+  bool due = !bytes || (whole.passed_ns / 1000 >= bytes / MAX(rate, 1) && rate &&
+                        whole.passed_ns / 1000 >= LOOK_US * SHARE);
   if (!must && !due) return false;
   whole.passed_ns = 0;
   whole.launch = launch;
@@ -212,7 +277,8 @@ static bool keep_whole(uint32_t launch, int device) {
   return true;
 }
 
-// The driver has taken it: what that took, compiling for instance, is no time in which anything could have been kept.
+// The driver has taken it: what that took, compiling for instance, is no time in which anything
+// could have been kept.
 void session_inputs_launched(void) {
   if (!session_wants_inputs()) return;
   pthread_mutex_lock(&lock);
@@ -234,7 +300,9 @@ static bool comes_before(const Dirty *d, const void *stream) {
   return !d->unordered;
 }
 
-typedef struct Pointers { VEC(uint64_t) list; } Pointers;
+typedef struct Pointers {
+  VEC(uint64_t) list;
+} Pointers;
 
 static void add_words(Pointers *out, const uint8_t *bytes, size_t n) {
   for (size_t i = 0; bytes && i + 8 <= n; i += 8) {
@@ -244,10 +312,12 @@ static void add_words(Pointers *out, const uint8_t *bytes, size_t n) {
   }
 }
 
-static void find_pointers(Pointers *out, const SessionParams *p, SessionParamInfo *info, void *user) {
+static void find_pointers(Pointers *out, const SessionParams *p, SessionParamInfo *info,
+                          void *user) {
   size_t offset, size;
   if (!p->pointers) add_words(out, p->buffer, p->buffer_bytes);
-  for (uint32_t i = 0; p->pointers && info && info(user, i, &offset, &size); i++) add_words(out, p->pointers[i], size);
+  for (uint32_t i = 0; p->pointers && info && info(user, i, &offset, &size); i++)
+    add_words(out, p->pointers[i], size);
 }
 
 static bool points_into(const Pointers *p, uint64_t base, uint64_t size) {
@@ -256,14 +326,22 @@ static bool points_into(const Pointers *p, uint64_t base, uint64_t size) {
   return false;
 }
 
-typedef struct Gather { SessionInputs *in; const Pointers *pointers; } Gather;
+typedef struct Gather {
+  SessionInputs *in;
+  const Pointers *pointers;
+} Gather;
 
 // Memory that the host writes too.
 static void add_host_memory(void *user, const HeapRange *r) {
   Gather *g = user;
-  bool wanted = r->kind == SESSION_MANAGED || ((r->kind == SESSION_PINNED || r->kind == SESSION_REGISTERED) && points_into(g->pointers, r->memory.base, r->memory.size));
+  bool wanted = r->kind == SESSION_MANAGED ||
+                ((r->kind == SESSION_PINNED || r->kind == SESSION_REGISTERED) &&
+                 points_into(g->pointers, r->memory.base, r->memory.size));
   if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size || !wanted) return;
-  vec_push(&g->in->parts, (SessionPart){.base = r->memory.base, .size = r->memory.size, .to = r->memory.size, .allocation = r->order});
+  vec_push(&g->in->parts, (SessionPart){.base = r->memory.base,
+                                        .size = r->memory.size,
+                                        .to = r->memory.size,
+                                        .allocation = r->order});
 }
 
 // With the lock held.
@@ -274,14 +352,22 @@ static void gather(SessionInputs *in, const Pointers *pointers, const void *stre
     HeapRange r;
     SessionSpan span = all ? joined(d->other, d->made) : d->other;
     if (!span.to) continue;
-    if (!session_ranges_look(d->base, &r) || r.memory.state != WG_MEMORY_LIVE || r.order != d->order) {
-      d->other = d->made = (SessionSpan){0};      // it was freed
+    if (!session_ranges_look(d->base, &r) || r.memory.state != WG_MEMORY_LIVE ||
+        r.order != d->order) {
+      d->other = d->made = (SessionSpan){0};  // it was freed
       continue;
     }
     bool before = comes_before(d, stream);
     if (d->device != in->device || (!before && !points_into(pointers, d->base, d->size))) continue;
-    // What launches wrote that will be run again is not what was kept, even if what is there now is.
-    vec_push(&in->parts, (SessionPart){.base = d->base, .size = d->size, .from = span.from, .to = span.to, .allocation = d->order, .forget = joined(d->told, all ? (SessionSpan){0} : d->made)});
+    // What launches wrote that will be run again is not what was kept, even if what is there now
+    // is.
+    vec_push(&in->parts,
+             (SessionPart){.base = d->base,
+                           .size = d->size,
+                           .from = span.from,
+                           .to = span.to,
+                           .allocation = d->order,
+                           .forget = joined(d->told, all ? (SessionSpan){0} : d->made)});
     d->told = (SessionSpan){0};
     in->disturbed |= !before;
     if (!before) continue;
@@ -299,7 +385,8 @@ static bool is_selected(const SessionKernel *k) {
   return n >= o->launch_skip && n - o->launch_skip < o->launch_count;
 }
 
-SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device) {
+SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionParams *params,
+                              SessionParamInfo *info, void *user, const void *stream, int device) {
   if (!session_wants_inputs()) return NULL;
   SessionInputs *in = is_selected(k) ? mem_alloc(sizeof *in) : NULL;
   SessionMoment moment;
@@ -312,7 +399,9 @@ SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionPa
     bool all = keep_whole(number, device);
     gather(in, &pointers, stream, all);
     vec_free(&pointers.list);
-    in->launch = number, in->since = all ? 0 : whole.launch, in->stream = stream;
+    in->launch = number;
+    in->since = all ? 0 : whole.launch;
+    in->stream = stream;
     in->step = session_step_number(NULL);
   }
   mark_written(k, params, (Writer){known ? &moment : NULL, in && known && can_run_again(k)});
@@ -350,7 +439,8 @@ void session_code(const SessionModule *m, const SessionCode *units, uint32_t n) 
   str_addn(&blob, (const char *)&m->hash, sizeof m->hash);
   add_number(&blob, n);
   for (uint32_t i = 0; i < n; i++) {
-    const char *name = units[i].name ? units[i].name : "", *options = units[i].options ? units[i].options : "";
+    const char *name = units[i].name ? units[i].name : "",
+               *options = units[i].options ? units[i].options : "";
     add_number(&blob, (uint32_t)strlen(name));
     add_number(&blob, (uint32_t)strlen(options));
     add_number(&blob, (uint32_t)units[i].len);
@@ -358,7 +448,7 @@ void session_code(const SessionModule *m, const SessionCode *units, uint32_t n) 
     str_addn(&blob, options, strlen(options));
     str_addn(&blob, units[i].text, units[i].len);
   }
-  session_send(EVENT_STRING, &(EventString){0, ""});       // makes sure that there is a lane
+  session_send(EVENT_STRING, &(EventString){0, ""});  // makes sure that there is a lane
   channel_contents(CHANNEL_CODE_STEP, CHANNEL_CODE_ADDRESS(m->hash), blob.data, blob.len);
   str_free(&blob);
 }

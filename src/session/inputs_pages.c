@@ -1,12 +1,17 @@
-// --record=inputs: pages as they were kept last, by their hashes, where the host knows them: where device memory is the process's own, and what copies from the host brought.
+// --record=inputs: pages as they were kept last, by their hashes, where the host knows them: where
+// device memory is the process's own, and what copies from the host brought.
 #include "session/inputs.h"
 
 #include "probe/hash_abi.h"
 #include "session/trace.h"
 
-typedef struct Kept { uint64_t allocation, size; uint64_t *hashes; } Kept;     // of the page that was kept last; 0: not known
+// of the page that was kept last; 0: not known
+typedef struct Kept {
+  uint64_t allocation, size;
+  uint64_t *hashes;
+} Kept;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map kept_at;                     // base -> Kept
+static U64Map kept_at;  // base -> Kept
 
 // Eight sums side by side, so that no multiplication waits for the one before it.
 static uint64_t hash_of(const uint8_t *p, size_t n) {
@@ -49,7 +54,8 @@ static Kept *kept_of(const SessionPart *part) {
 }
 
 // All of the page, or all that the allocation has of it.
-static void keep_page(uint32_t step, const SessionPart *part, Kept *k, uint64_t at, const uint8_t *bytes) {
+static void keep_page(uint32_t step, const SessionPart *part, Kept *k, uint64_t at,
+                      const uint8_t *bytes) {
   size_t n = MIN(part->size - at, (uint64_t)SESSION_PAGE);
   uint64_t hash = hash_of(bytes, n);
   if (k->hashes[at / SESSION_PAGE] == hash) return;
@@ -62,19 +68,23 @@ static void keep_page(uint32_t step, const SessionPart *part, Kept *k, uint64_t 
 static void keep_part(uint32_t step, const SessionPart *part) {
   pthread_mutex_lock(&kept_lock);
   Kept *k = kept_of(part);
-  for (uint64_t at = part->from / SESSION_PAGE * SESSION_PAGE; at < part->to; at += SESSION_PAGE) keep_page(step, part, k, at, (const uint8_t *)(uintptr_t)part->base + at);
+  for (uint64_t at = part->from / SESSION_PAGE * SESSION_PAGE; at < part->to; at += SESSION_PAGE)
+    keep_page(step, part, k, at, (const uint8_t *)(uintptr_t)part->base + at);
   pthread_mutex_unlock(&kept_lock);
 }
 
 void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size)) {
   for (uint32_t i = 0; i < in->parts.len; i++)
-    if (is_there(in->parts.data[i].base, in->parts.data[i].size)) keep_part(in->step, &in->parts.data[i]);
+    if (is_there(in->parts.data[i].base, in->parts.data[i].size))
+      keep_part(in->step, &in->parts.data[i]);
   channel_contents_end(in->step);
 }
 
 void session_inputs_all_kept(uint32_t step) { channel_contents_end(step); }
 
-void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) { channel_contents(step, address, bytes, n); }
+void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) {
+  channel_contents(step, address, bytes, n);
+}
 
 // --- what copies brought ---
 
@@ -95,8 +105,9 @@ static void keep_bytes(uint32_t step, const SessionPart *part, Kept *k, const ui
 void session_pages_told(const SessionCopy *c, const SessionPart *part) {
   pthread_mutex_lock(&kept_lock);
   Kept *k = kept_of(part);
-  if (c->is_set) forget(k, (SessionSpan){part->from, part->to});     // its step says what it wrote
-  else if (c->height * c->depth == 1) keep_bytes(c->step, part, k, (const uint8_t *)(uintptr_t)(c->from.address + c->from.x));
+  if (c->is_set) forget(k, (SessionSpan){part->from, part->to});  // its step says what it wrote
+  else if (c->height * c->depth == 1)
+    keep_bytes(c->step, part, k, (const uint8_t *)(uintptr_t)(c->from.address + c->from.x));
   else {
     forget(k, (SessionSpan){part->from, part->to});
     session_step_rows(c);

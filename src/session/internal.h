@@ -1,4 +1,5 @@
-// What the files of this folder share. One lock guards the tables; numbers that every launch needs are atomic.
+// What the files of this folder share. One lock guards the tables; numbers that every launch needs
+// are atomic.
 #ifndef WG_SESSION_INTERNAL_H
 #define WG_SESSION_INTERNAL_H
 
@@ -18,7 +19,8 @@ typedef struct Piece {
   struct Piece *next;
 } Piece;
 
-// `sent` is the generation in which the command was told of it: a forked child starts a new one and tells again.
+// `sent` is the generation in which the command was told of it: a forked child starts a new one and
+// tells again.
 struct SessionModule {
   uint32_t id, sent;
   char *name, *what;
@@ -31,11 +33,11 @@ struct SessionKernel {
   _Atomic uint32_t sent;
   SessionModule *module;
   char *name, *reason, *cure;
-  bool wanted;                             // --kernel, --kernel-exclude
+  bool wanted;  // --kernel, --kernel-exclude
   _Atomic bool launched, unfollowed_said, unseen_said, uncalled_said, numerics_said;
-  void *_Atomic tool_data[TOOL_COUNT_];    // by ToolId: what a tool keeps for it; NULL at first
+  void *_Atomic tool_data[TOOL_COUNT_];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
-  Piece *piece;                            // set before code
+  Piece *piece;  // set before code
 };
 
 typedef struct SessionOptions {
@@ -43,13 +45,20 @@ typedef struct SessionOptions {
   bool keeps_run, host_stacks;
   uint64_t launch_skip, launch_count, fp_every;
   bool leak_check, leak_full;
-  uint64_t quarantine; bool has_quarantine;    // bytes; not given: a share of the device's memory
-  uint64_t hang_ns; bool hang_stop;
-  bool hash; uint32_t hash_every;          // --hash
-  bool trace_marked; const char *trace_threads, *trace_buffers;      // --record=marked, --threads, --buffer; NULL: all
-  bool inputs; uint64_t inputs_rate;       // --record=inputs; MB a second of what launches wrote, SESSION_INPUTS_ALL: all of it
-  struct DumpOption *dump;                 // --dump-buffers; NULL: none
-  const char *launch_log;                  // the name, with % in it; NULL: none
+  uint64_t quarantine;
+  bool has_quarantine;  // bytes; not given: a share of the device's memory
+  uint64_t hang_ns;
+  bool hang_stop;
+  bool hash;
+  uint32_t hash_every;  // --hash
+  // --record=marked, --threads, --buffer; NULL: all
+  bool trace_marked;
+  const char *trace_threads, *trace_buffers;
+  // --record=inputs; MB a second of what launches wrote, SESSION_INPUTS_ALL: all of it
+  bool inputs;
+  uint64_t inputs_rate;
+  struct DumpOption *dump;  // --dump-buffers; NULL: none
+  const char *launch_log;   // the name, with % in it; NULL: none
 } SessionOptions;
 
 // --- start.c ---
@@ -59,100 +68,127 @@ const char *session_device_name(void);
 bool session_wants_kernel(const char *name, void *user);
 // --- send.c: everything that goes to the command. Claims the lane at the first event. ---
 uint32_t session_generation(void);
-bool session_is_open(void);                                      // something was sent already
-bool session_send(ChannelEvent type, const void *event);         // false: there is no command, or the event was lost
-void session_note(Severity severity, const char *fmt, ...) PRINTF_LIKE(2, 3);   // a line in the report; without a command a line of our own
-uint64_t session_string(const char *s);                          // its id, sent when new; 0: NULL. With the lock held
-uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);   // 4 numbers each, as LIST(places). With the lock held
+bool session_is_open(void);  // something was sent already
+// false: there is no command, or the event was lost
+bool session_send(ChannelEvent type, const void *event);
+// a line in the report; without a command a line of our own
+void session_note(Severity severity, const char *fmt, ...) PRINTF_LIKE(2, 3);
+uint64_t session_string(const char *s);  // its id, sent when new; 0: NULL. With the lock held
+// 4 numbers each, as LIST(places). With the lock held
+uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);
 // --- launch.c ---
-uint64_t session_threads_launched(void);                         // by the calling thread's last launch
-const SessionLaunch *session_launched(void);                     // the calling thread's last one
-bool session_launch_captured(void);                              // it was captured
-bool session_launch_cooperative(void);                           // it is cooperative
+uint64_t session_threads_launched(void);      // by the calling thread's last launch
+const SessionLaunch *session_launched(void);  // the calling thread's last one
+bool session_launch_captured(void);           // it was captured
+bool session_launch_cooperative(void);        // it is cooperative
 // --- stack.c ---
-uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
+uint64_t session_stack(void);  // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---
-void session_announce_kernel(SessionKernel *k);                  // with the lock held
-bool session_site(uint32_t number, const Piece **piece, const Site **site);      // false: no such site. With the lock held
-SessionKernel *session_site_kernel(const Piece *p, const Site *s);               // NULL: not known. With the lock held
-uint32_t session_sites(void);                                    // given to sites so far. With the lock held
-void session_each_piece(void (*each)(void *user, Piece *p), void *user);        // with the lock held
+void session_announce_kernel(SessionKernel *k);  // with the lock held
+// false: no such site. With the lock held
+bool session_site(uint32_t number, const Piece **piece, const Site **site);
+// NULL: not known. With the lock held
+SessionKernel *session_site_kernel(const Piece *p, const Site *s);
+uint32_t session_sites(void);  // given to sites so far. With the lock held
+void session_each_piece(void (*each)(void *user, Piece *p), void *user);  // with the lock held
 // --- ranges.c: the allocations of the process, for checks ---
 typedef struct HeapRange {
   WgMemoryRange memory;
-  uint64_t stack, free_stack, order;       // order: of all allocations so far
+  uint64_t stack, free_stack, order;  // order: of all allocations so far
   SessionMemoryKind kind;
   int device;
-  uint32_t generation;                     // of the process: what a parent allocated is not its child's
+  uint32_t generation;  // of the process: what a parent allocated is not its child's
 } HeapRange;
-typedef struct TablePart { uint64_t leaf, version; uint32_t at; } TablePart;
-typedef struct TableImage { VEC(TablePart) parts; } TableImage;  // what a table holds now
+typedef struct TablePart {
+  uint64_t leaf, version;
+  uint32_t at;
+} TablePart;
+typedef struct TableImage {
+  VEC(TablePart) parts;
+} TableImage;  // what a table holds now
 void session_ranges_add(const HeapRange *r);
-bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);         // false: no live range begins there
-void session_ranges_remove(uint64_t base);                       // as if it had never been
-bool session_ranges_revive(uint64_t base, HeapRange *out);       // a freed range is allocated again; false: there is none
+// false: no live range begins there
+bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);
+void session_ranges_remove(uint64_t base);  // as if it had never been
+// a freed range is allocated again; false: there is none
+bool session_ranges_revive(uint64_t base, HeapRange *out);
 bool session_ranges_set_shadow(uint64_t base, uint64_t shadow);
 bool session_ranges_set_race(uint64_t base, uint64_t entries);
 bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones only
 bool session_ranges_look(uint64_t address, HeapRange *out);      // freed ones too
-void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *user);   // by address; it must not call back
+// by address; it must not call back
+void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *user);
 uint64_t session_ranges_version(void);
-void session_ranges_outdated(void);                      // something else in the table has changed
+void session_ranges_outdated(void);  // something else in the table has changed
 size_t session_ranges_table_bytes(void);
-bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);   // makes `to` the table of now; false: no room
+// makes `to` the table of now; false: no room
+bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);
 // --- images.c: the second part of the table ---
 size_t session_images_bytes(void);
 bool session_images_write(void *to, size_t room, uint32_t *count);
 // --- pools.c ---
-bool session_pool_parent_freed(uint64_t base);                   // the allocation that a pool of the program lies in is whole again: it is being freed
+// the allocation that a pool of the program lies in is whole again: it is being freed
+bool session_pool_parent_freed(uint64_t base);
 bool session_pool_has_parent(uint64_t base);
 // --- memory.c ---
-void session_free_object(uint64_t base);                         // a piece of a program's own pool, too
-void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);  // what has no address: a GPU's arrays
+void session_free_object(uint64_t base);  // a piece of a program's own pool, too
+// what has no address: a GPU's arrays
+void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);
 // --- pitch.c, pageable.c ---
 void session_pitch_forget(uint64_t base);
-uint64_t session_pitch_find(uint64_t base);                      // 0: it has none
-void session_pageable_check(const SessionCopy *c, bool to, bool from);   // of its places, those in memory nobody told us of
-void session_pageable_other(void);                               // the thread does something else, and has not waited
+uint64_t session_pitch_find(uint64_t base);  // 0: it has none
+// of its places, those in memory nobody told us of
+void session_pageable_check(const SessionCopy *c, bool to, bool from);
+void session_pageable_other(void);  // the thread does something else, and has not waited
 // --- unchecked.c ---
-void session_unchecked(void);                                    // the process ends
+void session_unchecked(void);  // the process ends
 // --- leak.c ---
-void session_leaks(void);                                        // the process ends
+void session_leaks(void);  // the process ends
 // --- shadow.c ---
-bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph, void *record);   // fills every FACT_SHADOW; true: WG_LAUNCH_HEAP_UNSEEN
+// fills every FACT_SHADOW; true: WG_LAUNCH_HEAP_UNSEEN
+bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph,
+                          void *record);
 // --- shadow_heap.c ---
-uint64_t session_shadow_heap(SessionDevice *d, bool wanted);     // device address of a WgInitHeap; 0: none. wanted: make it
-bool session_shadow_heap_lost(void);                             // no table names one any more
+// device address of a WgInitHeap; 0: none. wanted: make it
+uint64_t session_shadow_heap(SessionDevice *d, bool wanted);
+bool session_shadow_heap_lost(void);  // no table names one any more
 void session_shadow_heap_close(SessionDevice *d, bool alive);
 void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 int session_device_ordinal(const SessionDevice *d);
-// --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the lock held ---
+// --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the
+// lock held ---
 typedef struct Reports {
   uint64_t channel_address;
-  uint64_t near;                           // device memory; 0: the channel's is used
+  uint64_t near;  // device memory; 0: the channel's is used
   _Atomic uint64_t address;
   _Atomic bool settled;
-  uint64_t spread;                         // WgSpread; 0: none
+  uint64_t spread;  // WgSpread; 0: none
 } Reports;
 struct ToolDevice;
 void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops);
-uint64_t session_reports(Reports *r, WgChannel *channel, struct ToolDevice *tools);      // tools: TOOL_COUNT_ of them. Device address, for a launch. Without the lock
-void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive);
+// tools: TOOL_COUNT_ of them. Device address, for a launch. Without the lock
+uint64_t session_reports(Reports *r, WgChannel *channel, struct ToolDevice *tools);
+void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user,
+                           bool alive);
 // --- facts.c ---
 bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *pointer);
 void session_fill_facts(const WovenKernel *code, const SessionParams *params, void *record);
 // --- table.c: the allocations as the device sees them. With the lock held ---
 typedef struct MemoryTables {
-  struct TableChunk *chunks; struct Table *all, *current;
-  uint64_t launches, settled;              // given to launches so far; up to which of them all have ended
-  size_t bytes; bool full;
-  uint64_t heap;                           // WgInitHeap; 0: none yet
+  struct TableChunk *chunks;
+  struct Table *all, *current;
+  uint64_t launches, settled;  // given to launches so far; up to which of them all have ended
+  size_t bytes;
+  bool full;
+  uint64_t heap;  // WgInitHeap; 0: none yet
 } MemoryTables;
-uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);       // device address of the table of now, for one launch; 0: none
-bool session_table_crowded(MemoryTables *t);                     // there may be none for the next launch: too many others use one
-void session_table_done(MemoryTables *t, uint64_t address);      // that launch has ended
+// device address of the table of now, for one launch; 0: none
+uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);
+// there may be none for the next launch: too many others use one
+bool session_table_crowded(MemoryTables *t);
+void session_table_done(MemoryTables *t, uint64_t address);  // that launch has ended
 void session_tables_free(MemoryTables *t, const SessionDeviceOps *ops, void *user, bool alive);
 
 #endif

@@ -4,9 +4,9 @@
 #include "tools/tool.h"
 
 static _Atomic uint32_t last_launch;
-static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
+static _Atomic uint64_t candidates;  // launches of kernels that --kernel and --kernel-exclude leave
 
-static _Thread_local uint64_t threads;     // of this thread's last launch
+static _Thread_local uint64_t threads;  // of this thread's last launch
 static _Thread_local bool captured;
 static _Thread_local SessionLaunch launched;
 const SessionLaunch *session_launched(void) { return &launched; }
@@ -22,10 +22,13 @@ static void first_launch(SessionKernel *k) {
 }
 
 static void send_launch(const SessionLaunch *l, uint32_t number) {
-  session_send(EVENT_LAUNCH, &(EventLaunch){
-    number, l->kernel->id, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-    l->cluster[0], l->cluster[1], l->cluster[2], l->shared, (uintptr_t)l->stream, (uint64_t)l->device,
-    (l->cooperative ? LAUNCH_COOPERATIVE : 0) | (l->captured ? LAUNCH_CAPTURED : 0), clock_ns(), session_stack()});
+  session_send(EVENT_LAUNCH,
+               &(EventLaunch){number, l->kernel->id, l->grid[0], l->grid[1], l->grid[2],
+                              l->block[0], l->block[1], l->block[2], l->cluster[0], l->cluster[1],
+                              l->cluster[2], l->shared, (uintptr_t)l->stream, (uint64_t)l->device,
+                              (l->cooperative ? LAUNCH_COOPERATIVE : 0) |
+                                  (l->captured ? LAUNCH_CAPTURED : 0),
+                              clock_ns(), session_stack()});
 }
 
 uint32_t session_launch_count(const SessionLaunch *l) {
@@ -34,9 +37,11 @@ uint32_t session_launch_count(const SessionLaunch *l) {
   captured = l->captured;
   launched = *l;
   session_trace_marks(RECORDED_IN_PART);
-  threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] * ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
+  threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] *
+            ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
-  bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) && !atomic_exchange(&k->launched, true);
+  bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) &&
+               !atomic_exchange(&k->launched, true);
   if (atomic_load_explicit(&k->sent, memory_order_relaxed) != session_generation()) first_launch(k);
   runstats_count_launch(first);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->launches, 1, memory_order_relaxed);
@@ -73,12 +78,15 @@ void session_launch_again(SessionKernel *k, bool checked) {
   if (checked) atomic_fetch_add_explicit(&c->checked, 1, memory_order_relaxed);
 }
 
-void session_launch_unchanged(SessionKernel *k) { atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed); }
+void session_launch_unchanged(SessionKernel *k) {
+  atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
+}
 
 // A tool that runs alone may leave out launches.
 static bool is_left_out(SessionKernel *k) {
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (session_tools() == 1u << t && tool_table[t] && tool_table[t]->leaves_out) return tool_table[t]->leaves_out(k);
+    if (session_tools() == 1u << t && tool_table[t] && tool_table[t]->leaves_out)
+      return tool_table[t]->leaves_out(k);
   return false;
 }
 
@@ -93,5 +101,6 @@ bool session_launch_selected(SessionKernel *k) {
 
 void session_graph_launch(const void *graph, const void *stream) {
   if (!session_wants_launches()) return;
-  session_send(EVENT_GRAPH_LAUNCH, &(EventGraphLaunch){(uintptr_t)graph, (uintptr_t)stream, clock_ns(), session_stack()});
+  session_send(EVENT_GRAPH_LAUNCH, &(EventGraphLaunch){(uintptr_t)graph, (uintptr_t)stream,
+                                                       clock_ns(), session_stack()});
 }

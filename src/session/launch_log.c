@@ -1,4 +1,5 @@
-// --launch-log: a line for every launch, in the file before the driver is called, so that after a dead machine the last line tells.
+// --launch-log: a line for every launch, in the file before the driver is called, so that after a
+// dead machine the last line tells.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,7 +35,9 @@ static void add_value(Str *s, const uint8_t *bytes, size_t size) {
   uint64_t pointer;
   if (size != sizeof pointer) return;
   memcpy(&pointer, bytes, size);
-  if (pointer && session_ranges_find(pointer, &r)) str_printf(s, " (byte %llu of %llu)", (unsigned long long)(pointer - r.base), (unsigned long long)r.size);
+  if (pointer && session_ranges_find(pointer, &r))
+    str_printf(s, " (byte %llu of %llu)", (unsigned long long)(pointer - r.base),
+               (unsigned long long)r.size);
 }
 
 static void add_params(Str *s, const SessionParams *p, SessionParamInfo *info, void *user) {
@@ -42,17 +45,21 @@ static void add_params(Str *s, const SessionParams *p, SessionParamInfo *info, v
   for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
     const uint8_t *at = NULL;
     if (p->pointers) at = p->pointers[i];
-    else if (p->buffer && offset + size <= p->buffer_bytes) at = (const uint8_t *)p->buffer + offset;
+    else if (p->buffer && offset + size <= p->buffer_bytes)
+      at = (const uint8_t *)p->buffer + offset;
     str_add(s, i ? ", " : " ");
     if (at) add_value(s, at, size);
     else str_add(s, "?");
   }
 }
 
-void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params, SessionParamInfo *info, void *user) {
+void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params,
+                      SessionParamInfo *info, void *user) {
   char *name = l->kernel ? readable(l->kernel->name) : mem_strdup("a kernel that is not known");
-  str_printf(s, "%s grid %u %u %u block %u %u %u", name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
-  if ((uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) str_printf(s, " cluster %u %u %u", l->cluster[0], l->cluster[1], l->cluster[2]);
+  str_printf(s, "%s grid %u %u %u block %u %u %u", name, l->grid[0], l->grid[1], l->grid[2],
+             l->block[0], l->block[1], l->block[2]);
+  if ((uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
+    str_printf(s, " cluster %u %u %u", l->cluster[0], l->cluster[1], l->cluster[2]);
   str_printf(s, " shared %u", l->shared);
   if (l->cooperative) str_add(s, " cooperative");
   str_add(s, " parameters");
@@ -77,16 +84,19 @@ static void write_line(const Str *line) {
   str_free(&name);
 }
 
-static void log_line_of(const char *what, uint32_t number, int device, const void *stream, const char *text) {
+static void log_line_of(const char *what, uint32_t number, int device, const void *stream,
+                        const char *text) {
   Str line = {0};
   str_printf(&line, "process %d %s", (int)getpid(), what);
   if (number) str_printf(&line, " %u", number);
-  str_printf(&line, " device %d stream 0x%llx: %s\n", device, (unsigned long long)(uintptr_t)stream, text);
+  str_printf(&line, " device %d stream 0x%llx: %s\n", device, (unsigned long long)(uintptr_t)stream,
+             text);
   write_line(&line);
   str_free(&line);
 }
 
-void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
+void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params,
+                        SessionParamInfo *info, void *user) {
   if (!session_logs_launches()) return;
   Str text = {0};
   session_log_text(&text, l, params, info, user);

@@ -1,13 +1,22 @@
 // What is still allocated when the process ends, by the place that allocated it.
 #include "session/internal.h"
 
-typedef struct Place { uint64_t stack, bytes, count, first; } Place;
-typedef struct Leaks { VEC(Place) places; U64Map by_stack; uint64_t bytes, count; } Leaks;
+typedef struct Place {
+  uint64_t stack, bytes, count, first;
+} Place;
+typedef struct Leaks {
+  VEC(Place) places;
+  U64Map by_stack;
+  uint64_t bytes, count;
+} Leaks;
 
-// Variables live as long as the process, registered memory is the program's own, a graph's belongs to the graph and imported memory to others.
+// Variables live as long as the process, registered memory is the program's own, a graph's belongs
+// to the graph and imported memory to others.
 static bool can_leak(const HeapRange *r) {
-  unsigned others = SESSION_BIT(VARIABLE) | SESSION_BIT(REGISTERED) | SESSION_BIT(GRAPH) | SESSION_BIT(IMPORTED);
-  return r->memory.state == WG_MEMORY_LIVE && !(others >> r->kind & 1) && r->generation == session_generation();
+  unsigned others = SESSION_BIT(VARIABLE) | SESSION_BIT(REGISTERED) | SESSION_BIT(GRAPH) |
+                    SESSION_BIT(IMPORTED);
+  return r->memory.state == WG_MEMORY_LIVE && !(others >> r->kind & 1) &&
+         r->generation == session_generation();
 }
 
 static void add_range(void *user, const HeapRange *r) {
@@ -15,7 +24,8 @@ static void add_range(void *user, const HeapRange *r) {
   if (!can_leak(r)) return;
   l->bytes += r->memory.size;
   l->count++;
-  uintptr_t at = (uintptr_t)u64map_get(&l->by_stack, r->stack + 1);    // its place in the list, plus 1
+  // its place in the list, plus 1
+  uintptr_t at = (uintptr_t)u64map_get(&l->by_stack, r->stack + 1);
   if (!at) {
     vec_push(&l->places, (Place){.stack = r->stack, .first = r->order});
     u64map_put(&l->by_stack, r->stack + 1, (void *)(at = l->places.len));
@@ -33,9 +43,10 @@ static int by_age(const void *a, const void *b) {
 
 static void say(uint64_t bytes, uint64_t count, uint64_t stack, const char *more) {
   Str text = {0};
-  str_printf(&text, "Memory still allocated at exit: %llu bytes in %llu allocation%s%s", (unsigned long long)bytes, (unsigned long long)count,
-             count == 1 ? "" : "s", more);
-  session_finding(&(SessionFinding){.kind = "leak", .text = text.data, .size = bytes, .stack = stack, .no_stack = !stack});
+  str_printf(&text, "Memory still allocated at exit: %llu bytes in %llu allocation%s%s",
+             (unsigned long long)bytes, (unsigned long long)count, count == 1 ? "" : "s", more);
+  session_finding(&(SessionFinding){
+      .kind = "leak", .text = text.data, .size = bytes, .stack = stack, .no_stack = !stack});
   str_free(&text);
 }
 
@@ -47,10 +58,12 @@ void session_leaks(void) {
   if (l.places.len) qsort(l.places.data, l.places.len, sizeof *l.places.data, by_age);
   if (!session_options()->leak_full && l.count) {
     char more[96];
-    snprintf(more, sizeof more, ", from %u place%s in the program; --leak-check=full lists them", l.places.len, l.places.len == 1 ? "" : "s");
+    snprintf(more, sizeof more, ", from %u place%s in the program; --leak-check=full lists them",
+             l.places.len, l.places.len == 1 ? "" : "s");
     say(l.bytes, l.count, 0, more);
   }
-  for (uint32_t i = 0; session_options()->leak_full && i < l.places.len; i++) say(l.places.data[i].bytes, l.places.data[i].count, l.places.data[i].stack, "");
+  for (uint32_t i = 0; session_options()->leak_full && i < l.places.len; i++)
+    say(l.places.data[i].bytes, l.places.data[i].count, l.places.data[i].stack, "");
   vec_free(&l.places);
   u64map_free(&l.by_stack);
 }

@@ -1,8 +1,9 @@
-// What orders launches and copies: streams, events, the legacy default stream, and what the host waits for. racecheck asks which launches nothing orders before
-// another one.
+// What orders launches and copies: streams, events, the legacy default stream, and what the host
+// waits for. racecheck asks which launches nothing orders before another one.
 //
-// Each stream has a vector clock: how many operations of every stream come before its next one. So have events, and the host, whose threads count as one. What is not understood orders
-// everything: two launches are only called unordered if nothing that could order them was seen.
+// Each stream has a vector clock: how many operations of every stream come before its next one. So
+// have events, and the host, whose threads count as one. What is not understood orders everything:
+// two launches are only called unordered if nothing that could order them was seen.
 //
 // A recording has steps, which have numbers: clocks know the last one of each stream, too.
 #include "session/outputs.h"
@@ -10,27 +11,40 @@
 #include "session/trace.h"
 
 enum { STREAMS = STEP_STREAMS, RECENT = 64 };
-typedef struct Clock { uint32_t n[STREAMS], steps[STREAMS]; } Clock;
+typedef struct Clock {
+  uint32_t n[STREAMS], steps[STREAMS];
+} Clock;
 typedef struct OrderStream {
-  const void *key; bool used, non_blocking; Clock clock;
-  uint32_t last_step, step_before;         // of a recording: the last one, and what the clock said before that
-  uint32_t told[STREAMS];                  // steps of other streams that the last one is known to come after
+  const void *key;
+  bool used, non_blocking;
+  Clock clock;
+  // of a recording: the last one, and what the clock said before that
+  uint32_t last_step, step_before;
+  uint32_t told[STREAMS];  // steps of other streams that the last one is known to come after
 } OrderStream;
-typedef struct Recent { SessionDevice *device; uint32_t slot, index, number; } Recent;
+typedef struct Recent {
+  SessionDevice *device;
+  uint32_t slot, index, number;
+} Recent;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static OrderStream streams[STREAMS];       // the first is the legacy default stream
+static OrderStream streams[STREAMS];  // the first is the legacy default stream
 static uint32_t nstreams = 1;
 static Clock host;
-static U64Map events;                      // -> Clock
+static U64Map events;  // -> Clock
 static Recent recent[RECENT];
 static uint32_t nrecent;
-static bool several_threads;               // have made launches
-static _Atomic uint32_t nused, nfree;      // streams that something was on, or that the program made, the legacy one apart; of them those that do not wait for it
+static bool several_threads;  // have made launches
+// streams that something was on, or that the program made, the legacy one apart; of them those that
+// do not wait for it
+static _Atomic uint32_t nused, nfree;
 static _Atomic bool legacy_used;
 
 static void merge(Clock *to, const Clock *from) {
-  for (uint32_t i = 0; i < nstreams; i++) to->n[i] = MAX(to->n[i], from->n[i]), to->steps[i] = MAX(to->steps[i], from->steps[i]);
+  for (uint32_t i = 0; i < nstreams; i++) {
+    to->n[i] = MAX(to->n[i], from->n[i]);
+    to->steps[i] = MAX(to->steps[i], from->steps[i]);
+  }
 }
 
 // The driver's names for the two default streams are 0, 1 and 2.
@@ -47,7 +61,9 @@ static OrderStream *stream_of(const void *stream) {
   return &streams[nstreams++];
 }
 
-bool session_wants_order(void) { return session_wants_races() || session_wants_outputs() || session_wants_steps(); }
+bool session_wants_order(void) {
+  return session_wants_races() || session_wants_outputs() || session_wants_steps();
+}
 
 bool session_order_concurrent(void) { return nused > 1 || (nfree && legacy_used); }
 
@@ -78,18 +94,22 @@ void session_order_uses(const void *stream) {
   pthread_mutex_unlock(&lock);
 }
 
-// Launches and copies that nothing orders before what comes now in the stream; before: what the stream had done last.
-static void find_unordered(const SessionDevice *d, const OrderStream *s, uint32_t before, bool overlaps, RaceOrder *out) {
+// Launches and copies that nothing orders before what comes now in the stream; before: what the
+// stream had done last.
+static void find_unordered(const SessionDevice *d, const OrderStream *s, uint32_t before,
+                           bool overlaps, RaceOrder *out) {
   uint32_t slot = (uint32_t)(s - streams);
   for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
     const Recent *r = &recent[(nrecent - 1 - i) % RECENT];
     if (r->device != d || out->n == RACE_UNORDERED) continue;
-    bool ordered = r->slot == slot ? !(overlaps && r->index == before) : s->clock.n[r->slot] >= r->index;
+    bool ordered = r->slot == slot ? !(overlaps && r->index == before)
+                                   : s->clock.n[r->slot] >= r->index;
     if (!ordered) out->number[out->n++] = r->number;
   }
 }
 
-void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps, bool tells_host, RaceOrder *out) {
+void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps,
+                          bool tells_host, RaceOrder *out) {
   static pthread_t thread;
   *out = (RaceOrder){0};
   pthread_mutex_lock(&lock);
@@ -137,7 +157,8 @@ bool session_order_before(SessionMoment m, const void *stream) {
 void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < RECENT; i++)
-    if (recent[i].device == d && recent[i].number >= from && recent[i].number < to) recent[i].device = NULL;
+    if (recent[i].device == d && recent[i].number >= from && recent[i].number < to)
+      recent[i].device = NULL;
   pthread_mutex_unlock(&lock);
 }
 
@@ -146,7 +167,7 @@ void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
 static uint32_t last_noted;
 
 static bool after_everything(OrderStream *s, uint32_t step) {
-  bool all = step == last_noted + 1;       // else another thread is about to note one
+  bool all = step == last_noted + 1;  // else another thread is about to note one
   for (uint32_t i = 0; i < nstreams; i++) all &= s->clock.steps[i] == streams[i].last_step;
   return all;
 }
@@ -157,7 +178,8 @@ static void note_without_stream(uint32_t step) {
   host.steps[0] = streams[0].last_step = streams[0].clock.steps[0] = MAX(step, host.steps[0]);
 }
 
-bool session_order_note(const void *stream, uint32_t step_number, StepHow how, uint32_t after[STEP_STREAMS], uint32_t *n, uint32_t *beside) {
+bool session_order_note(const void *stream, uint32_t step_number, StepHow how,
+                        uint32_t after[STEP_STREAMS], uint32_t *n, uint32_t *beside) {
   *n = *beside = 0;
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(stream);
@@ -267,7 +289,8 @@ void session_order_host_saw_all(void) {
 
 static bool is_hosts(const SessionPlace *p) {
   HeapRange r;
-  return session_ranges_look(p->address, &r) && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED || r.kind == SESSION_MANAGED);
+  return session_ranges_look(p->address, &r) &&
+         (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED || r.kind == SESSION_MANAGED);
 }
 
 // A copy that the host does not wait for needs memory it cannot page out.
@@ -275,8 +298,12 @@ static bool is_locked(const SessionPlace *p) {
   return p->kind != SESSION_PLACE_HOST || is_hosts(p);
 }
 
-// A set of the device's memory is never waited for; one of the host's is, but for the calls that say they are asynchronous.
-bool session_order_host_waits(const SessionCopy *c) { return c->is_set ? !c->async && is_hosts(&c->to) : !c->async || !is_locked(&c->to) || !is_locked(&c->from); }
+// A set of the device's memory is never waited for; one of the host's is, but for the calls that
+// say they are asynchronous.
+bool session_order_host_waits(const SessionCopy *c) {
+  return c->is_set ? !c->async && is_hosts(&c->to)
+                   : !c->async || !is_locked(&c->to) || !is_locked(&c->from);
+}
 
 void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number, RaceOrder *out) {
   if (out) *out = (RaceOrder){0};
@@ -289,7 +316,8 @@ void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number,
     uint32_t index = step(s);
     if (number) {
       find_unordered(d, s, 0, false, out);
-      out->one_thread = !several_threads && !waits;      // what is asked for later comes after it, but perhaps before it is entered
+      // what is asked for later comes after it, but perhaps before it is entered
+      out->one_thread = !several_threads && !waits;
       recent[nrecent++ % RECENT] = (Recent){d, (uint32_t)(s - streams), index, number};
     }
     if (waits) merge(&host, &s->clock);

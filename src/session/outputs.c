@@ -1,22 +1,23 @@
-// What a launch may have written, for those who look at buffers behind it (--hash, --dump-buffers), and whether somebody else may be writing there
-// at the same time.
+// What a launch may have written, for those who look at buffers behind it (--hash, --dump-buffers),
+// and whether somebody else may be writing there at the same time.
 //
-// What a kernel stores through is known from its code (weave/find_writes.c); where the code does not tell, it is everything that its parameters
-// point to. A graph counts as one launch: all that its kernels may have written.
+// What a kernel stores through is known from its code (weave/find_writes.c); where the code does
+// not tell, it is everything that its parameters point to. A graph counts as one launch: all that
+// its kernels may have written.
 #include "session/outputs.h"
 
 #include "base/hash_option.h"
 
-enum { RECENT = 1024, BUFFERS = 512 };     // accesses remembered; buffers of one launch at most
+enum { RECENT = 1024, BUFFERS = 512 };  // accesses remembered; buffers of one launch at most
 
 bool session_wants_outputs(void) { return session_options()->hash || session_options()->dump; }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // taken before session_lock
 static _Atomic uint32_t last_step, last_graph;
 static _Atomic uint64_t epoch = 1;
 void session_outputs_unseen(void) { atomic_fetch_add(&epoch, 1); }
 uint64_t session_outputs_epoch(void) { return atomic_load(&epoch); }
-static StrMap variables;                   // name -> its address
+static StrMap variables;  // name -> its address
 
 void session_outputs_variable(const char *name, uint64_t base) {
   if (!name || (!session_wants_outputs() && !session_wants_inputs())) return;
@@ -43,33 +44,53 @@ SessionOutputs *session_outputs_begin(uint32_t launch, int device) {
   return o;
 }
 
-// Memory that a kernel of ours can surely read. certain: the launch stores through a pointer to it; else it may be mapped and nobody may touch it.
+// Memory that a kernel of ours can surely read. certain: the launch stores through a pointer to it;
+// else it may be mapped and nobody may touch it.
 static bool is_readable(const HeapRange *r, int device, bool certain) {
   switch (r->kind) {
-    case SESSION_DEVICE: case SESSION_POOL: case SESSION_VARIABLE: return r->device == device;
-    case SESSION_MANAGED: case SESSION_PINNED: return true;
+    case SESSION_DEVICE:
+    case SESSION_POOL:
+    case SESSION_VARIABLE: return r->device == device;
+    case SESSION_MANAGED:
+    case SESSION_PINNED: return true;
     case SESSION_VIRTUAL: return certain && r->device == device;
     default: return false;
   }
 }
 
 // from, to: the addresses that are written; to 0: not known.
-static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t parameter, PtxType type, uint64_t from, uint64_t to) {
+static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t parameter,
+                PtxType type, uint64_t from, uint64_t to) {
   HeapRange r;
-  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size || !is_readable(&r, o->device, element != 0)) return;
+  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size ||
+      !is_readable(&r, o->device, element != 0))
+    return;
   uint64_t base = r.memory.base, end = base + r.memory.size;
   from = to ? MIN(MAX(from, base), end) - base : 0;
   to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
   for (uint32_t i = 0; i < o->buffers.len; i++) {
     SessionBuffer *b = &o->buffers.data[i];
     if (b->base != r.memory.base) continue;
-    b->from = MIN(b->from, from), b->to = MAX(b->to, to);
-    if (element && (!b->element || element < b->element)) b->element = element, b->parameter = parameter, b->type = type;
+    b->from = MIN(b->from, from);
+    b->to = MAX(b->to, to);
+    if (element && (!b->element || element < b->element)) {
+      b->element = element;
+      b->parameter = parameter;
+      b->type = type;
+    }
     return;
   }
   if (o->buffers.len == BUFFERS) return;
-  vec_push(&o->buffers, (SessionBuffer){.base = r.memory.base, .size = r.memory.size, .from = from, .to = to, .allocation = r.kind == SESSION_DEVICE ? r.order : 0, .may_wait = r.kind == SESSION_DEVICE || r.kind == SESSION_VARIABLE,
-                                       .element = element, .parameter = parameter, .type = type});
+  vec_push(&o->buffers,
+           (SessionBuffer){.base = r.memory.base,
+                           .size = r.memory.size,
+                           .from = from,
+                           .to = to,
+                           .allocation = r.kind == SESSION_DEVICE ? r.order : 0,
+                           .may_wait = r.kind == SESSION_DEVICE || r.kind == SESSION_VARIABLE,
+                           .element = element,
+                           .parameter = parameter,
+                           .type = type});
 }
 
 static void add_words(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
@@ -80,27 +101,33 @@ static void add_words(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_
   }
 }
 
-static void add_all_parameters(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user) {
+static void add_all_parameters(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,
+                               void *user) {
   size_t offset, size;
   if (!p->pointers) add_words(o, p->buffer, p->buffer ? p->buffer_bytes : 0, 0);
   for (uint32_t i = 0; p->pointers && info && info(user, i, &offset, &size); i++)
     if (p->pointers[i]) add_words(o, p->pointers[i], size, i + 1);
 }
 
-static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user);
+static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,
+                              void *user);
 
 static void say_numerics(SessionKernel *k, const WovenKernel *code) {
-  if (!code || (!code->approximate && !code->order_dependent) || atomic_exchange(&k->numerics_said, true)) return;
+  if (!code || (!code->approximate && !code->order_dependent) ||
+      atomic_exchange(&k->numerics_said, true))
+    return;
   char relative[32], absolute[32];
   snprintf(relative, sizeof relative, "%.17g", code->relative_limit);
   snprintf(absolute, sizeof absolute, "%.17g", code->absolute_limit);
   pthread_mutex_lock(&session_lock);
   session_announce_kernel(k);
   pthread_mutex_unlock(&session_lock);
-  session_send(EVENT_NUMERICS, &(EventNumerics){k->id, code->approximate, code->order_dependent, relative, absolute});
+  session_send(EVENT_NUMERICS, &(EventNumerics){k->id, code->approximate, code->order_dependent,
+                                                relative, absolute});
 }
 
-void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user) {
+void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params,
+                         SessionParamInfo *info, void *user) {
   const WovenKernel *code = session_kernel_code(k);
   if (!k->wanted) {
     session_outputs_unseen();
@@ -116,12 +143,15 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
     const WeaveWrite *w = &code->writes[i];
     uint64_t pointer, from = 0, to = 0;
     if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
-    if (!o->launch || !session_reach(code, w, params, session_launched(), &from, &to)) from = to = 0;
+    if (!o->launch || !session_reach(code, w, params, session_launched(), &from, &to))
+      from = to = 0;
     add(o, pointer, w->pointer.bytes, w->pointer.param + 1, w->type, from, to);
   }
   for (uint32_t i = 0; known && i < code->nwritten_variables; i++) {
     uint64_t base = session_outputs_variable_at(code->written_variables[i].name);
-    if (base) add(o, base, ptx_type_size(code->written_variables[i].type), 0, code->written_variables[i].type, 0, 0);
+    if (base)
+      add(o, base, ptx_type_size(code->written_variables[i].type), 0,
+          code->written_variables[i].type, 0, 0);
   }
   if (!known || code->writes_elsewhere) {
     o->guessed = true;
@@ -134,7 +164,9 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
 
 static void add_dumped(void *user, const HeapRange *r) {
   SessionOutputs *o = user;
-  if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size || !is_readable(r, o->device, false) || o->dumped.len == BUFFERS) return;
+  if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size || !is_readable(r, o->device, false) ||
+      o->dumped.len == BUFFERS)
+    return;
   vec_push(&o->dumped, (SessionBuffer){.base = r->memory.base, .size = r->memory.size});
 }
 
@@ -150,11 +182,16 @@ static void choose_dumped(SessionOutputs *o) {
   for (uint32_t i = 0; i < o->buffers.len; i++) {
     const SessionBuffer *b = &o->buffers.data[i];
     SessionBuffer *d = find(o, b->base);
-    if (!d && o->dumped.len < BUFFERS) vec_push(&o->dumped, (SessionBuffer){.base = b->base, .size = b->size});
+    if (!d && o->dumped.len < BUFFERS)
+      vec_push(&o->dumped, (SessionBuffer){.base = b->base, .size = b->size});
     d = find(o, b->base);
-    if (d) d->element = b->element, d->parameter = b->parameter, d->type = b->type;
+    if (d) {
+      d->element = b->element;
+      d->parameter = b->parameter;
+      d->type = b->type;
+    }
   }
-  for (uint32_t i = 0; i < o->pointers.len; i++) {         // what is only read has a type, too
+  for (uint32_t i = 0; i < o->pointers.len; i++) {  // what is only read has a type, too
     SessionBuffer *d = find(o, o->pointers.data[i].address);
     if (d && !d->parameter) d->parameter = o->pointers.data[i].parameter;
   }
@@ -167,26 +204,37 @@ static void note_pointers(SessionOutputs *o, const uint8_t *bytes, size_t n, uin
   if (word) vec_push(&o->pointers, (SessionPointer){word, parameter});
 }
 
-static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user) {
+static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,
+                              void *user) {
   size_t offset, size;
   for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
     if (p->pointers && p->pointers[i]) note_pointers(o, p->pointers[i], size, i + 1);
-    else if (!p->pointers && p->buffer && offset + size <= p->buffer_bytes) note_pointers(o, (const uint8_t *)p->buffer + offset, size, i + 1);
+    else if (!p->pointers && p->buffer && offset + size <= p->buffer_bytes)
+      note_pointers(o, (const uint8_t *)p->buffer + offset, size, i + 1);
   }
 }
 
 // --- who else writes ---
 
-// A buffer that a launch writes, or that is only looked at behind it (dump); or what a copy writes (no outputs).
-typedef struct Access { SessionMoment moment; uint64_t base, size; SessionOutputs *outputs; uint32_t buffer; bool dump, reads; } Access;
+// A buffer that a launch writes, or that is only looked at behind it (dump); or what a copy writes
+// (no outputs).
+typedef struct Access {
+  SessionMoment moment;
+  uint64_t base, size;
+  SessionOutputs *outputs;
+  uint32_t buffer;
+  bool dump, reads;
+} Access;
 static Access recent[RECENT];
 static uint32_t nrecent;
 
 static void disturb(const Access *a) {
   if (!a->outputs) return;
-  SessionBuffer *b = a->dump ? &a->outputs->dumped.data[a->buffer] : &a->outputs->buffers.data[a->buffer];
+  SessionBuffer *b = a->dump ? &a->outputs->dumped.data[a->buffer]
+                             : &a->outputs->buffers.data[a->buffer];
   session_outputs_unseen();
-  if (!atomic_exchange(&b->disturbed, true) && a->outputs->told) session_send(EVENT_DISTURBED, &(EventDisturbed){a->outputs->step, a->buffer, a->dump});
+  if (!atomic_exchange(&b->disturbed, true) && a->outputs->told)
+    session_send(EVENT_DISTURBED, &(EventDisturbed){a->outputs->step, a->buffer, a->dump});
 }
 
 static void let_go(SessionOutputs *o) {
@@ -201,8 +249,11 @@ static void let_go(SessionOutputs *o) {
 static void meet_others(const Access *a, const void *stream) {
   for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
     const Access *other = &recent[(nrecent - 1 - i) % RECENT];
-    if (a->base >= other->base + other->size || other->base >= a->base + a->size || (a->reads && other->reads)) continue;
-    if ((other->outputs == a->outputs && a->outputs) || session_order_before(other->moment, stream)) continue;
+    if (a->base >= other->base + other->size || other->base >= a->base + a->size ||
+        (a->reads && other->reads))
+      continue;
+    if ((other->outputs == a->outputs && a->outputs) || session_order_before(other->moment, stream))
+      continue;
     if (!a->reads) disturb(other);
     if (!other->reads) disturb(a);
   }
@@ -222,8 +273,11 @@ static void take_place(const Access *a, const void *stream) {
 
 // --- what was written since a buffer was last looked at ---
 
-typedef struct Changed { uint64_t from, to; } Changed;
-static U64Map changed;                     // number of the allocation -> what copies have written there. With the lock held
+typedef struct Changed {
+  uint64_t from, to;
+} Changed;
+// number of the allocation -> what copies have written there. With the lock held
+static U64Map changed;
 
 static void note_changed(uint64_t address, uint64_t n) {
   HeapRange r;
@@ -253,9 +307,12 @@ void session_outputs_changed(uint64_t address, uint64_t n) {
 }
 
 void session_outputs_copy(const SessionCopy *c) {
-  if (!session_wants_outputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY) return;
+  if (!session_wants_outputs() || c->captured || c->to.kind == SESSION_PLACE_HOST ||
+      c->to.kind == SESSION_PLACE_ARRAY)
+    return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
-  Access a = {.base = c->to.address + c->to.x, .size = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width};
+  Access a = {.base = c->to.address + c->to.x,
+              .size = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width};
   pthread_mutex_lock(&lock);
   note_changed(a.base, a.size);
   if (session_order_now(c->stream, &a.moment)) take_place(&a, c->stream);
@@ -264,14 +321,17 @@ void session_outputs_copy(const SessionCopy *c) {
 
 // --- the step ---
 
-enum { WORDS = 5 };                        // of a buffer in an event
+enum { WORDS = 5 };  // of a buffer in an event
 
 static uint64_t *words_of(const SessionBuffer *list, uint32_t n) {
   uint64_t *words = mem_alloc(n * WORDS * 8 + 8);
   pthread_mutex_lock(&session_lock);
   for (uint32_t i = 0; i < n; i++) {
     const SessionBuffer *b = &list[i];
-    memcpy(words + i * WORDS, (uint64_t[WORDS]){b->base, b->size, b->element, b->parameter, b->type == TYPE_NONE ? 0 : session_string(ptx_type_name(b->type))}, WORDS * 8);
+    memcpy(words + i * WORDS,
+           (uint64_t[WORDS]){b->base, b->size, b->element, b->parameter,
+                             b->type == TYPE_NONE ? 0 : session_string(ptx_type_name(b->type))},
+           WORDS * 8);
   }
   pthread_mutex_unlock(&session_lock);
   return words;
@@ -282,20 +342,30 @@ static void note_left_out(const SessionOutputs *o) {
   static _Atomic bool said;
   enum { MOST = CHANNEL_LIST_MAX / WORDS };
   if ((o->buffers.len <= MOST && o->dumped.len <= MOST) || atomic_exchange(&said, true)) return;
-  session_note(SEVERITY_WARNING, "a launch may have written to more than %d buffers: those beyond have no hashes and are not dumped", MOST);
+  session_note(SEVERITY_WARNING,
+               "a launch may have written to more than %d buffers: those beyond have no hashes and "
+               "are not dumped",
+               MOST);
 }
 
 static void send(SessionOutputs *o) {
   note_left_out(o);
-  uint64_t *buffers = words_of(o->buffers.data, o->buffers.len), *dumped = words_of(o->dumped.data, o->dumped.len);
-  session_send(EVENT_OUTPUTS, &(EventOutputs){o->step, o->launch, o->graph, (o->guessed ? OUTPUTS_GUESSED : 0), buffers, o->buffers.len * WORDS, dumped, o->dumped.len * WORDS});
+  uint64_t *buffers = words_of(o->buffers.data, o->buffers.len),
+           *dumped = words_of(o->dumped.data, o->dumped.len);
+  session_send(EVENT_OUTPUTS,
+               &(EventOutputs){o->step, o->launch, o->graph, (o->guessed ? OUTPUTS_GUESSED : 0),
+                               buffers, o->buffers.len * WORDS, dumped, o->dumped.len * WORDS});
   free(buffers);
   free(dumped);
 }
 
 static uint32_t element_of(const SessionBuffer *b) {
   switch (b->element) {
-    case 1: case 2: case 4: case 8: case 16: return b->element;
+    case 1:
+    case 2:
+    case 4:
+    case 8:
+    case 16: return b->element;
     default: return 4;
   }
 }
@@ -308,7 +378,8 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
     let_go(o);
     return NULL;
   }
-  for (uint32_t i = 0; i < o->buffers.len; i++) o->buffers.data[i].element = element_of(&o->buffers.data[i]);
+  for (uint32_t i = 0; i < o->buffers.len; i++)
+    o->buffers.data[i].element = element_of(&o->buffers.data[i]);
   pthread_mutex_lock(&lock);
   o->step = atomic_fetch_add(&last_step, 1) + 1;
   if (!o->launch) o->graph = atomic_fetch_add(&last_graph, 1) + 1;
@@ -316,9 +387,14 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   for (uint32_t i = 0; i < o->buffers.len; i++) take_changed(&o->buffers.data[i]);
   SessionMoment moment;
   bool known = session_order_step(stream, &moment);
-  for (uint32_t i = 0; known && i < o->buffers.len; i++) take_place(&(Access){moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i, false, false}, stream);
-  for (uint32_t i = 0; known && i < o->dumped.len; i++) take_place(&(Access){moment, o->dumped.data[i].base, o->dumped.data[i].size, o, i, true, true}, stream);
-  o->epoch = epoch;                        // behind all that disturbs it
+  for (uint32_t i = 0; known && i < o->buffers.len; i++)
+    take_place(
+        &(Access){moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i, false, false},
+        stream);
+  for (uint32_t i = 0; known && i < o->dumped.len; i++)
+    take_place(&(Access){moment, o->dumped.data[i].base, o->dumped.data[i].size, o, i, true, true},
+               stream);
+  o->epoch = epoch;  // behind all that disturbs it
   pthread_mutex_unlock(&lock);
   return o;
 }
@@ -328,9 +404,11 @@ void session_outputs_tell(SessionOutputs *o) {
   send(o);
   o->told = true;
   for (uint32_t i = 0; i < o->buffers.len; i++)
-    if (o->buffers.data[i].disturbed) session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, i, false});
+    if (o->buffers.data[i].disturbed)
+      session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, i, false});
   for (uint32_t i = 0; i < o->dumped.len; i++)
-    if (o->dumped.data[i].disturbed) session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, i, true});
+    if (o->dumped.data[i].disturbed)
+      session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, i, true});
   pthread_mutex_unlock(&lock);
 }
 
@@ -338,7 +416,8 @@ void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream
   const SessionBuffer *b = &o->buffers.data[buffer];
   SessionMoment moment;
   pthread_mutex_lock(&lock);
-  if (session_order_step(stream, &moment)) take_place(&(Access){moment, b->base, b->size, o, buffer, false, true}, stream);
+  if (session_order_step(stream, &moment))
+    take_place(&(Access){moment, b->base, b->size, o, buffer, false, true}, stream);
   pthread_mutex_unlock(&lock);
 }
 
@@ -350,15 +429,24 @@ void session_outputs_free(SessionOutputs *o) {
 
 // --- hashes ---
 
-void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n) {
+void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first,
+                    uint32_t n) {
   session_send(EVENT_HASHES, &(EventHashes){o->step, first, (const uint64_t *)sums, n * 2});
 }
 
-void session_hashes_missing(const SessionOutputs *o, const char *why) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, 0, why}); }
-void session_hash_left_out(const SessionOutputs *o, uint32_t buffer) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, buffer + 1, HASH_LEFT_OUT}); }
+void session_hashes_missing(const SessionOutputs *o, const char *why) {
+  session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, 0, why});
+}
+void session_hash_left_out(const SessionOutputs *o, uint32_t buffer) {
+  session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, buffer + 1, HASH_LEFT_OUT});
+}
 // Beside a recording a hash costs next to nothing.
-uint32_t session_hash_every(void) { return session_wants_trace() ? 1 : session_options()->hash_every; }
-bool session_outputs_may_wait(void) { return session_hash_every() != 1 && !session_order_concurrent(); }
+uint32_t session_hash_every(void) {
+  return session_wants_trace() ? 1 : session_options()->hash_every;
+}
+bool session_outputs_may_wait(void) {
+  return session_hash_every() != 1 && !session_order_concurrent();
+}
 
 static uint64_t word_at(const uint8_t *p, size_t n) {
   uint64_t w = 0;
@@ -371,16 +459,20 @@ static void hash(const uint8_t *p, uint64_t n, uint32_t element, uint64_t out[2]
   for (; i + 16 <= n; i += 16) {
     uint64_t low = word_at(p + i, 8), high = word_at(p + i + 8, 8);
     ordered += wg_hash_ordered(low, i / 8) + wg_hash_ordered(high, i / 8 + 1);
-    unordered += element == 16 ? wg_hash_pair(low, high) : wg_hash_elements(low, element) + wg_hash_elements(high, element);
+    unordered += element == 16 ? wg_hash_pair(low, high)
+                               : wg_hash_elements(low, element) + wg_hash_elements(high, element);
   }
-  for (uint64_t at = i; at < n; at += 8) ordered += wg_hash_ordered(word_at(p + at, MIN(n - at, 8)), at / 8);
-  for (; element <= 8 && i + element <= n; i += element) unordered += wg_hash_element(word_at(p + i, element));
+  for (uint64_t at = i; at < n; at += 8)
+    ordered += wg_hash_ordered(word_at(p + at, MIN(n - at, 8)), at / 8);
+  for (; element <= 8 && i + element <= n; i += element)
+    unordered += wg_hash_element(word_at(p + i, element));
   for (; i < n; i++) unordered += wg_hash_element(p[i]);
-  out[0] = ordered, out[1] = unordered;
+  out[0] = ordered;
+  out[1] = unordered;
 }
 
 static void hash_all(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
-  uint64_t (*sums)[2] = mem_alloc(o->buffers.len * sizeof *sums + 8);
+  uint64_t(*sums)[2] = mem_alloc(o->buffers.len * sizeof *sums + 8);
   bool all = true;
   for (uint32_t i = 0; i < o->buffers.len; i++) {
     const SessionBuffer *b = &o->buffers.data[i];
@@ -393,8 +485,10 @@ static void hash_all(const SessionOutputs *o, bool (*is_there)(uint64_t base, ui
   free(sums);
 }
 
-void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
+void session_outputs_ready(const SessionOutputs *o,
+                           bool (*is_there)(uint64_t base, uint64_t size)) {
   if (o->buffers.len) hash_all(o, is_there);
   for (uint32_t i = 0; i < o->dumped.len; i++)
-    if (is_there(o->dumped.data[i].base, o->dumped.data[i].size)) session_dump(o, i, (const void *)(uintptr_t)o->dumped.data[i].base);
+    if (is_there(o->dumped.data[i].base, o->dumped.data[i].size))
+      session_dump(o, i, (const void *)(uintptr_t)o->dumped.data[i].base);
 }

@@ -1,16 +1,27 @@
-// Asynchronous copies to and from memory that is not page-locked. The driver makes them synchronous, or copies the memory first: the program
-// gains nothing, and what it believes to happen in the background does not. Where it waits for the stream at once it knows that.
+// Asynchronous copies to and from memory that is not page-locked. The driver makes them
+// synchronous, or copies the memory first: the program gains nothing, and what it believes to
+// happen in the background does not. Where it waits for the stream at once it knows that.
 #include "session/internal.h"
 
-typedef struct Pending { bool is; const char *text; uint64_t stack; const void *stream; } Pending;
+typedef struct Pending {
+  bool is;
+  const char *text;
+  uint64_t stack;
+  const void *stream;
+} Pending;
 static _Thread_local Pending pending;
 
-static void say(const Pending *p) { session_finding(&(SessionFinding){.kind = "api-advice", .text = p->text, .stack = p->stack}); }
+static void say(const Pending *p) {
+  session_finding(&(SessionFinding){.kind = "api-advice", .text = p->text, .stack = p->stack});
+}
 
 void session_pageable_check(const SessionCopy *c, bool to, bool from) {
   if (!c->async || c->captured || (!to && !from)) return;
-  pending = (Pending){true, to ? "asynchronous copy to pageable host memory: it does not run in the background (cudaMallocHost or cudaHostRegister make it so)"
-                               : "asynchronous copy from pageable host memory: it does not run in the background (cudaMallocHost or cudaHostRegister make it so)",
+  pending = (Pending){true,
+                      to ? "asynchronous copy to pageable host memory: it does not run in the "
+                           "background (cudaMallocHost or cudaHostRegister make it so)"
+                         : "asynchronous copy from pageable host memory: it does not run in the "
+                           "background (cudaMallocHost or cudaHostRegister make it so)",
                       session_stack(), c->stream};
 }
 

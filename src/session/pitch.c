@@ -2,7 +2,7 @@
 #include "session/internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map pitches;                     // base -> bytes from row to row
+static U64Map pitches;  // base -> bytes from row to row
 static _Atomic bool any;
 
 void session_pitch(uint64_t base, uint64_t pitch) {

@@ -1,13 +1,17 @@
-// Memory that the program deals out itself and tells us so (NVTX): the pool is no object any more, the pieces are. What of the pool is in no
-// piece belongs to nothing.
+// Memory that the program deals out itself and tells us so (NVTX): the pool is no object any more,
+// the pieces are. What of the pool is in no piece belongs to nothing.
 #include "session/internal.h"
 
-typedef struct ProgramPool { uint64_t id, base, size; HeapRange parent; struct ProgramPool *next; } ProgramPool;
+typedef struct ProgramPool {
+  uint64_t id, base, size;
+  HeapRange parent;
+  struct ProgramPool *next;
+} ProgramPool;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ProgramPool *all;
 static uint64_t last_id;
-static _Atomic bool any;                       // there was one: every free asks
+static _Atomic bool any;  // there was one: every free asks
 
 static bool wants(void) { return session_tools() & (TOOL_BIT(MEMCHECK) | TOOL_BIT(TRACE)); }
 
@@ -22,9 +26,11 @@ static void keep_part(HeapRange r, uint64_t base, uint64_t end) {
 
 uint64_t session_pool_begin(uint64_t base, uint64_t size) {
   HeapRange parent;
-  if (!wants() || !size || !session_ranges_look(base, &parent) || parent.memory.state != WG_MEMORY_LIVE) return 0;
+  if (!wants() || !size || !session_ranges_look(base, &parent) ||
+      parent.memory.state != WG_MEMORY_LIVE)
+    return 0;
   uint64_t end = parent.memory.base + parent.memory.size;
-  if (size > end - base) return 0;             // it is not one allocation
+  if (size > end - base) return 0;  // it is not one allocation
   ProgramPool *p = mem_alloc(sizeof *p);
   *p = (ProgramPool){.base = base, .size = size, .parent = parent};
   session_ranges_remove(parent.memory.base);
@@ -58,10 +64,12 @@ static const ProgramPool *find(uint64_t id) {
   return p;
 }
 
-// Its allocation is one object again; the report is told so, too: a piece may have begun where it does.
+// Its allocation is one object again; the report is told so, too: a piece may have begun where it
+// does.
 static void make_whole(const HeapRange *r) {
   session_ranges_add(r);
-  session_send(EVENT_ALLOC, &(EventAlloc){r->memory.base, r->memory.size, r->kind, (uint64_t)r->device, NULL, r->stack});
+  session_send(EVENT_ALLOC, &(EventAlloc){r->memory.base, r->memory.size, r->kind,
+                                          (uint64_t)r->device, NULL, r->stack});
 }
 
 void session_pool_reset(uint64_t id) {
@@ -102,7 +110,9 @@ void session_pool_piece(uint64_t id, uint64_t base, uint64_t size) {
 
 void session_pool_piece_resized(uint64_t base, uint64_t size) {
   HeapRange r;
-  if (wants() && size && session_ranges_look(base, &r) && r.memory.base == base && r.kind == SESSION_POOL) session_alloc(base, size, SESSION_POOL, r.device, NULL);
+  if (wants() && size && session_ranges_look(base, &r) && r.memory.base == base &&
+      r.kind == SESSION_POOL)
+    session_alloc(base, size, SESSION_POOL, r.device, NULL);
 }
 
 void session_pool_piece_freed(uint64_t base) {

@@ -1,17 +1,25 @@
-// Freed device memory that is kept from being handed out again for a while, oldest out first, so that uses of it are found. The program has
-// freed it: it is not counted as used, and it goes before an allocation of the program would fail.
+// Freed device memory that is kept from being handed out again for a while, oldest out first, so
+// that uses of it are found. The program has freed it: it is not counted as used, and it goes
+// before an allocation of the program would fail.
 #include "session/internal.h"
 
 enum { DEVICES = 64, MOST_HELD = 1 << 13 };
-static const uint64_t share = 20, most = 1ull << 30;           // of the device's memory one part in `share`, `most` at most
+// of the device's memory one part in `share`, `most` at most
+static const uint64_t share = 20, most = 1ull << 30;
 
-typedef struct Quarantine { uint64_t limit, bytes; VEC(SessionHeld) held; uint32_t first; } Quarantine;
+typedef struct Quarantine {
+  uint64_t limit, bytes;
+  VEC(SessionHeld) held;
+  uint32_t first;
+} Quarantine;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Quarantine all[DEVICES];
 typedef VEC(SessionHeld) HeldList;
 
-static Quarantine *of_device(int device) { return device >= 0 && device < DEVICES ? &all[device] : NULL; }
+static Quarantine *of_device(int device) {
+  return device >= 0 && device < DEVICES ? &all[device] : NULL;
+}
 
 void session_quarantine_open(int device, uint64_t device_memory) {
   Quarantine *q = of_device(device);
@@ -25,7 +33,7 @@ void session_quarantine_open(int device, uint64_t device_memory) {
 static SessionHeld take_oldest(Quarantine *q) {
   SessionHeld h = q->held.data[q->first++];
   q->bytes -= h.size;
-  if (q->first * 2 > q->held.len) {                            // the front half is empty
+  if (q->first * 2 > q->held.len) {  // the front half is empty
     memmove(q->held.data, q->held.data + q->first, (q->held.len - q->first) * sizeof *q->held.data);
     q->held.len -= q->first;
     q->first = 0;
@@ -44,7 +52,8 @@ bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release) {
   pthread_mutex_lock(&lock);
   bool fits = q && h->size <= q->limit;
   if (fits) {
-    while (q->bytes + h->size > q->limit || q->held.len - q->first >= MOST_HELD) vec_push(&out, take_oldest(q));
+    while (q->bytes + h->size > q->limit || q->held.len - q->first >= MOST_HELD)
+      vec_push(&out, take_oldest(q));
     vec_push(&q->held, *h);
     q->bytes += h->size;
   }

@@ -1,17 +1,24 @@
-// racecheck: memory for the entries of allocations and of shared memory, and what a launch is told. See tools/racecheck/abi.h.
+// racecheck: memory for the entries of allocations and of shared memory, and what a launch is told.
+// See tools/racecheck/abi.h.
 //
-// Entries hold the number of the launch that made them, so nothing is cleared between launches. There are 511 numbers, in two halves: before a half is
-// used again all entries are cleared, when no launch of the last time runs any more.
+// Entries hold the number of the launch that made them, so nothing is cleared between launches.
+// There are 511 numbers, in two halves: before a half is used again all entries are cleared, when
+// no launch of the last time runs any more.
 #include "session/race.h"
 
 #include <sys/mman.h>
 
 #include "session/shadow.h"
 
-enum { HALF = WG_RACE_HALF, SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20, SYSTEM_SHARED = WG_SHARED_RESERVED };
+enum {
+  HALF = WG_RACE_HALF,
+  SHARED_LEAST = 1 << 20,
+  SHARED_MOST = 256 << 20,
+  SYSTEM_SHARED = WG_SHARED_RESERVED
+};
 pthread_mutex_t session_race_lock = PTHREAD_MUTEX_INITIALIZER;
 static RaceDevice *devices;
-static U64Map known;                       // base of an allocation -> RaceEntries
+static U64Map known;  // base of an allocation -> RaceEntries
 static uint32_t last_serial, last_id;
 
 bool session_wants_races(void) { return (session_tools() & TOOL_BIT(RACECHECK)) != 0; }
@@ -32,7 +39,10 @@ RaceDevice *session_race_device(SessionDevice *d, bool add) {
 static void say_no_memory(uint64_t size) {
   static _Atomic bool said;
   if (!atomic_exchange(&said, true))
-    session_note(SEVERITY_WARNING, "racecheck: there is no memory to follow %llu bytes; this memory and others like it are not checked", (unsigned long long)size);
+    session_note(SEVERITY_WARNING,
+                 "racecheck: there is no memory to follow %llu bytes; this memory and others like "
+                 "it are not checked",
+                 (unsigned long long)size);
 }
 
 static void clear(SessionDevice *d, uint64_t address, size_t bytes) {
@@ -44,15 +54,21 @@ static void clear(SessionDevice *d, uint64_t address, size_t bytes) {
 
 // --- entries of allocations, with the lock held ---
 
-static size_t entry_bytes(uint64_t size) { return (size_t)((size + 3) / 4 + 8) * (session_plan()->race_full ? 16 : 8); }       // a vector access may begin at the last byte
+// a vector access may begin at the last byte
+static size_t entry_bytes(uint64_t size) {
+  return (size_t)((size + 3) / 4 + 8) * (session_plan()->race_full ? 16 : 8);
+}
 
-typedef struct Meant { uint64_t base, size; } Meant;
-static VEC(Meant) meant;                   // races there are
+typedef struct Meant {
+  uint64_t base, size;
+} Meant;
+static VEC(Meant) meant;  // races there are
 
 // Words of which a part is named count as a whole.
 static bool meant_words(const RaceEntries *e, Meant m, uint64_t *first, uint64_t *end) {
   uint64_t from = MAX(m.base, e->base), to = MIN(m.base + m.size, e->base + e->size);
-  *first = (from - e->base) / 4, *end = (to - e->base + 3) / 4;
+  *first = (from - e->base) / 4;
+  *end = (to - e->base + 3) / 4;
   return from < to;
 }
 
@@ -79,7 +95,10 @@ static void clear_but_meant(const RaceEntries *e) {
       if (first <= at && end > behind) behind = end;
       else if (first > at) next = MIN(next, first);
     }
-    if (behind == at) clear(e->device, e->address + at * each, (size_t)((next - at) * each)), behind = next;
+    if (behind == at) {
+      clear(e->device, e->address + at * each, (size_t)((next - at) * each));
+      behind = next;
+    }
     at = behind;
   }
 }
@@ -90,8 +109,10 @@ static void drop(void *entries) {
   free(e);
 }
 
-// Memory that was freed in the order of a stream is used again in that order, and so are its entries if it comes back as it was. All others wait until no launch runs that may still come to them.
-static VEC(RaceEntries *) left;            // their place in `known` is taken
+// Memory that was freed in the order of a stream is used again in that order, and so are its
+// entries if it comes back as it was. All others wait until no launch runs that may still come to
+// them.
+static VEC(RaceEntries *) left;  // their place in `known` is taken
 
 static void remove_of_device(SessionDevice *d, bool leaving_only, void (*end)(void *entries)) {
   VEC(uint64_t) gone = {0};
@@ -99,7 +120,8 @@ static void remove_of_device(SessionDevice *d, bool leaving_only, void (*end)(vo
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e))
-    if (((RaceEntries *)e)->device == d && (!leaving_only || ((RaceEntries *)e)->leaving)) vec_push(&gone, base);
+    if (((RaceEntries *)e)->device == d && (!leaving_only || ((RaceEntries *)e)->leaving))
+      vec_push(&gone, base);
   for (uint32_t i = 0; i < gone.len; i++) end(u64map_remove(&known, gone.data[i]));
   vec_free(&gone);
   for (uint32_t i = left.len; i-- > 0;)
@@ -123,11 +145,15 @@ static uint64_t take(SessionDevice *d, size_t bytes, bool *fresh) {
 RaceEntries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
   RaceEntries *e = u64map_get(&known, base);
   if (e && e->size == size && e->device == d) {
-    if (e->leaving) clear(d, e->address, e->bytes), mark_all_meant(e);
+    if (e->leaving) {
+      clear(d, e->address, e->bytes);
+      mark_all_meant(e);
+    }
     e->leaving = false;
     return e;
   }
-  if (e && e->size == size && !e->leaving) return NULL;  // another device's; it may not be able to reach it
+  // another device's; it may not be able to reach it
+  if (e && e->size == size && !e->leaving) return NULL;
   if (e) u64map_remove(&known, base);
   if (e && e->leaving) vec_push(&left, e);
   else if (e) drop(e);
@@ -174,10 +200,13 @@ void session_race_free(uint64_t base, bool in_order) {
 }
 
 // A kernel that looks addresses up may come to any allocation.
-typedef struct Bare { VEC(WgMemoryRange) list; } Bare;
+typedef struct Bare {
+  VEC(WgMemoryRange) list;
+} Bare;
 static void collect_bare(void *user, const HeapRange *r) {
   Bare *b = user;
-  if (r->memory.state == WG_MEMORY_LIVE && !r->memory.race && r->kind != SESSION_ARRAY) vec_push(&b->list, r->memory);
+  if (r->memory.state == WG_MEMORY_LIVE && !r->memory.race && r->kind != SESSION_ARRAY)
+    vec_push(&b->list, r->memory);
 }
 
 static void cover_all(SessionDevice *d) {
@@ -253,28 +282,38 @@ void session_race_done(SessionDevice *d, uint64_t number) {
 
 // --- what a launch is told ---
 
-static bool entries_pointed_to(const WeaveFact *f, const SessionParams *params, WgMemoryRange *out) {
+static bool entries_pointed_to(const WeaveFact *f, const SessionParams *params,
+                               WgMemoryRange *out) {
   uint64_t pointer;
-  return f->kind == FACT_RACE && session_fact_pointer(f, params, &pointer) && pointer && session_ranges_find(pointer, out);
+  return f->kind == FACT_RACE && session_fact_pointer(f, params, &pointer) && pointer &&
+         session_ranges_find(pointer, out);
 }
 
 static bool has_branches(const SessionLaunch *l) { return l->beside && !l->beside->alone; }
-static bool overlaps(const WovenKernel *code, const SessionLaunch *l) { return l->overlaps && !code->race_waits; }
+static bool overlaps(const WovenKernel *code, const SessionLaunch *l) {
+  return l->overlaps && !code->race_waits;
+}
 
 // Something else may run at the same time.
-static bool is_concurrent(const WovenKernel *code, const SessionLaunch *l) { return session_order_concurrent() || has_branches(l) || overlaps(code, l) || code->race_lets; }
+static bool is_concurrent(const WovenKernel *code, const SessionLaunch *l) {
+  return session_order_concurrent() || has_branches(l) || overlaps(code, l) || code->race_lets;
+}
 
 // May this launch write to that allocation?
-static bool is_written(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params, uint64_t base) {
+static bool is_written(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params,
+                       uint64_t base) {
   WgMemoryRange r;
-  if (code->race_stores_anywhere || is_concurrent(code, l)) return true;            // another one may
+  if (code->race_stores_anywhere || is_concurrent(code, l)) return true;  // another one may
   for (uint32_t i = 0; i < code->nfacts; i++)
-    if (!code->facts[i].read_only && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return true;
+    if (!code->facts[i].read_only && entries_pointed_to(&code->facts[i], params, &r) &&
+        r.base == base)
+      return true;
   return false;
 }
 
 // Every pointer that leads there does so in a known way, and each thread stays with its own.
-static bool is_private(const WovenKernel *code, const WeaveFact *f, const SessionParams *params, const SessionLaunch *l, uint64_t base) {
+static bool is_private(const WovenKernel *code, const WeaveFact *f, const SessionParams *params,
+                       const SessionLaunch *l, uint64_t base) {
   enum { MOST = 16 };
   const WeaveFact *list[MOST];
   uint32_t n = 0;
@@ -288,27 +327,34 @@ static bool is_private(const WovenKernel *code, const WeaveFact *f, const Sessio
   return session_race_apart(code, l, params, list, n);
 }
 
-static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
+static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionLaunch *l,
+                       const SessionParams *params, void *record) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3] = {0};
     WgMemoryRange r;
     if (code->facts[i].kind != FACT_RACE) continue;
-    bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, l, params, r.base) && !is_private(code, &code->facts[i], params, l, r.base);
+    bool found = entries_pointed_to(&code->facts[i], params, &r) &&
+                 is_written(code, l, params, r.base) &&
+                 !is_private(code, &code->facts[i], params, l, r.base);
     const RaceEntries *e = found ? session_race_entries(d, r.base, r.size) : NULL;
     if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
 }
 
-static void fill_groups(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
+static void fill_groups(const WovenKernel *code, const SessionLaunch *l,
+                        const SessionParams *params, void *record) {
   for (uint32_t i = 0; i < code->nrace_groups; i++)
-    memcpy((char *)record + code->race_groups[i].record_offset, &(uint64_t){!session_race_group_apart(code, l, params, &code->race_groups[i])}, 8);
+    memcpy((char *)record + code->race_groups[i].record_offset,
+           &(uint64_t){!session_race_group_apart(code, l, params, &code->race_groups[i])}, 8);
 }
 
 static void clear_facts(const WovenKernel *code, void *record) {
-  for (uint32_t i = 0; i < code->nrace_groups; i++) memset((char *)record + code->race_groups[i].record_offset, 0, 8);
+  for (uint32_t i = 0; i < code->nrace_groups; i++)
+    memset((char *)record + code->race_groups[i].record_offset, 0, 8);
   for (uint32_t i = 0; i < code->nfacts; i++)
-    if (code->facts[i].kind == FACT_RACE) memset((char *)record + code->facts[i].record_offset, 0, 24);
+    if (code->facts[i].kind == FACT_RACE)
+      memset((char *)record + code->facts[i].record_offset, 0, 24);
 }
 
 static bool has_nothing_to_check(const WovenKernel *code, const void *record) {
@@ -326,7 +372,8 @@ static bool has_nothing_to_check(const WovenKernel *code, const void *record) {
 }
 
 bool session_race_settled(SessionKernel *k, const void *record) {
-  return session_tools() == TOOL_BIT(RACECHECK) && has_nothing_to_check(session_kernel_code(k), record);
+  return session_tools() == TOOL_BIT(RACECHECK) &&
+         has_nothing_to_check(session_kernel_code(k), record);
 }
 
 static uint32_t bits_for(uint64_t n) {
@@ -336,12 +383,17 @@ static uint32_t bits_for(uint64_t n) {
 }
 
 static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
-  uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2], threads = block * l->grid[0] * l->grid[1] * l->grid[2];
-  uint32_t thread = MIN(MAX(bits_for(threads), 8u), (uint32_t)WG_RACE_MOST_THREAD_BITS), rest = WG_RACE_TIME_BITS - thread;
-  uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0, clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = rest - syncs - clock;
+  uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2],
+           threads = block * l->grid[0] * l->grid[1] * l->grid[2];
+  uint32_t thread = MIN(MAX(bits_for(threads), 8u), (uint32_t)WG_RACE_MOST_THREAD_BITS),
+           rest = WG_RACE_TIME_BITS - thread;
+  uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0,
+           clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0,
+           barriers = rest - syncs - clock;
   thread = WG_RACE_TIME_BITS - syncs - clock - barriers;
   uint32_t at = WG_RACE_TIME_AT + thread + clock;
-  out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) | (session_plan()->race_full ? (uint32_t)WG_RACE_PAIRS : 0);
+  out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) |
+                (session_plan()->race_full ? (uint32_t)WG_RACE_PAIRS : 0);
   out->threads = (1u << thread) - 1;
   out->block = (uint32_t)block;
   out->sync = syncs ? 1ull << at : 0;
@@ -353,17 +405,23 @@ static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRac
 }
 
 // Blocks share what there is by their numbers; an entry of another block is nothing.
-static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
+                        WgRaceRecord *out) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
-  uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], bytes = code->race_shared + l->shared + SYSTEM_SHARED;
+  uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+           bytes = code->race_shared + l->shared + SYSTEM_SHARED;
   uint64_t stride = (bytes + 63) / 64 * 64 * 4, need = MIN(stride * blocks, (uint64_t)SHARED_MOST);
   if (!code->race_shared) return;
-  if (r->shared_bytes < need) {                          // the old one is left to launches that use it, and goes with the device
+  // the old one is left to launches that use it, and goes with the device
+  if (r->shared_bytes < need) {
     size_t size = SHARED_LEAST;
     while (size < need) size *= 2;
     uint64_t p = ops->alloc(user, size);
-    if (p) r->shared = p, r->shared_bytes = size;
+    if (p) {
+      r->shared = p;
+      r->shared_bytes = size;
+    }
   }
   if (!r->shared || r->shared_bytes < stride) return;
   out->shared = r->shared;
@@ -371,19 +429,26 @@ static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLau
   out->shared_slots = (uint32_t)MIN(r->shared_bytes / stride, blocks);
 }
 
-// Which launches nothing orders before this one, and what it is called by others. number 0: it leaves nothing behind.
-static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number, uint32_t launch, uint64_t channel, WgRaceRecord *out) {
+// Which launches nothing orders before this one, and what it is called by others. number 0: it
+// leaves nothing behind.
+static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number,
+                       uint32_t launch, uint64_t channel, WgRaceRecord *out) {
   const WovenKernel *code = session_kernel_code(k);
   RaceOrder order;
-  session_order_launch(r->device, l->stream, number, overlaps(code, l), code->race_tells_host, &order);
+  session_order_launch(r->device, l->stream, number, overlaps(code, l), code->race_tells_host,
+                       &order);
   if (!number) return;
-  for (uint32_t i = 0; l->beside && i < l->beside->n && order.n < RACE_UNORDERED; i++) order.number[order.n++] = l->beside->number[i];
-  r->told->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site, channel};
+  for (uint32_t i = 0; l->beside && i < l->beside->n && order.n < RACE_UNORDERED; i++)
+    order.number[order.n++] = l->beside->number[i];
+  r->told->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site,
+                                             channel};
   out->launches = r->told_at + offsetof(RaceTold, launches);
   out->channel = channel;
   out->sites = k->piece->site_base + code->race_first_site;
-  if (order.one_thread && (session_order_concurrent() || has_branches(l))) out->unordered = WG_RACE_LATER;
-  uint32_t ordered = out->unordered ? number : WG_RACE_LAUNCHES;         // smaller numbers are of launches that come before this one
+  if (order.one_thread && (session_order_concurrent() || has_branches(l)))
+    out->unordered = WG_RACE_LATER;
+  // smaller numbers are of launches that come before this one
+  uint32_t ordered = out->unordered ? number : WG_RACE_LAUNCHES;
   for (uint32_t i = 0; i < order.n; i++) {
     out->unordered |= (uint64_t)order.number[i] << 9 * i;
     ordered = MIN(ordered, order.number[i]);
@@ -391,18 +456,22 @@ static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, 
   out->replace = (uint64_t)ordered << WG_RACE_LAUNCH_AT;
 }
 
-static void fill(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+static void fill(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
+                 WgRaceRecord *out) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
   choose_layout(code, l, out);
   give_shared(r, code, l, out);
-  if (code->race_clock && !r->slots) r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
+  if (code->race_clock && !r->slots)
+    r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
   if (code->race_clock) out->slots = r->slots;
   out->bounds = code->race_bounds;
   out->serial = ++last_serial;
 }
 
-uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, uint64_t channel, const SessionParams *params, void *record) {
+uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l,
+                             uint32_t launch, uint64_t channel, const SessionParams *params,
+                             void *record) {
   const WovenKernel *code = session_kernel_code(k);
   WgRaceRecord out = {0};
   if (!session_wants_races() || !code || !code->race_at) return 0;
@@ -414,7 +483,8 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   uint32_t number = has_nothing_to_check(code, record) ? 0 : session_race_next(r);
   fill_order(r, k, l, number, launch, channel, &out);
   if (number) fill(r, code, l, &out);
-  if (!out.launches || (code->race_clock && !out.slots)) {       // nothing to check, nobody could be told, or no clocks, no order: nothing could be said
+  // nothing to check, nobody could be told, or no clocks, no order: nothing could be said
+  if (!out.launches || (code->race_clock && !out.slots)) {
     memset(&out, 0, sizeof out);
     clear_facts(code, record);
   } else out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
@@ -426,7 +496,7 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
 void session_races_close(SessionDevice *d, bool alive) {
   if (!session_wants_races()) return;
   pthread_mutex_lock(&session_race_lock);
-  remove_of_device(d, false, free);        // their memory goes with the device
+  remove_of_device(d, false, free);  // their memory goes with the device
   for (RaceDevice **p = &devices; *p; p = &(*p)->next)
     if ((*p)->device == d) {
       RaceDevice *r = *p;
@@ -437,7 +507,7 @@ void session_races_close(SessionDevice *d, bool alive) {
         session_device_ops(d, &user)->unmap_host(user, r->told);
         munmap(r->told, TOLD_BYTES);
       }
-      free(r);                                           // the rest of its memory goes with the context's
+      free(r);  // the rest of its memory goes with the context's
       break;
     }
   pthread_mutex_unlock(&session_race_lock);

@@ -1,31 +1,40 @@
-// Does every thread of this launch stay with bytes of its own? The terms of tools/racecheck/weave_disjoint.c, with the numbers of the launch put in.
+// Does every thread of this launch stay with bytes of its own? The terms of
+// tools/racecheck/weave_disjoint.c, with the numbers of the launch put in.
 //
-// A value is a multiple of each coordinate of the thread, plus something between low and high, plus any multiple of `modulus` (0: none), plus `step` times the turn of a loop (0: none). What is not
+// A value is a multiple of each coordinate of the thread, plus something between low and high, plus
+// any multiple of `modulus` (0: none), plus `step` times the turn of a loop (0: none). What is not
 // understood is a multiple of 1.
 #include "session/race.h"
 
-// Behind the coordinates of the thread: numbers that nobody knows, but that are the same for all threads that can meet.
+// Behind the coordinates of the thread: numbers that nobody knows, but that are the same for all
+// threads that can meet.
 enum { OF_THREAD = 6, SAME = 4, COORDINATES = OF_THREAD + SAME, MOST_TERMS = 1500, MOST_LOOPS = 3 };
-typedef struct Value { int64_t stride[COORDINATES], low, high, modulus, step; uint32_t loop; } Value;
+typedef struct Value {
+  int64_t stride[COORDINATES], low, high, modulus, step;
+  uint32_t loop;
+} Value;
 typedef struct Launch {
   const WovenKernel *code;
   const SessionParams *params;
   int64_t extent[OF_THREAD], grid[3];
-  uint32_t same_loops;                     // RaceGroup
-  bool in_block;                           // only threads of one block can meet
-  bool flat;                               // the steps of loops are taken as multiples, too
-  unsigned bounded;                        // loops whose counters are taken as ranges, the others as multiples; by number modulo MOST_LOOPS
-  Value *values;                           // by term
+  uint32_t same_loops;  // RaceGroup
+  bool in_block;        // only threads of one block can meet
+  bool flat;            // the steps of loops are taken as multiples, too
+  // loops whose counters are taken as ranges, the others as multiples; by number modulo MOST_LOOPS
+  unsigned bounded;
+  Value *values;  // by term
 } Launch;
 
 static const Value anything = {.modulus = 1};
 static const int64_t too_large = (int64_t)1 << 58;
 
 static int64_t gcd(int64_t a, int64_t b) {
-  a = a < 0 ? -a : a, b = b < 0 ? -b : b;
+  a = a < 0 ? -a : a;
+  b = b < 0 ? -b : b;
   while (b) {
     int64_t t = a % b;
-    a = b, b = t;
+    a = b;
+    b = t;
   }
   return a;
 }
@@ -60,7 +69,10 @@ static Value flat(Value v) {
 
 static Value add(Value a, Value b, int64_t sign) {
   if (a.step && b.step && a.loop != b.loop) b = flat(b);
-  if (b.step) a.step += sign * b.step, a.loop = b.loop;
+  if (b.step) {
+    a.step += sign * b.step;
+    a.loop = b.loop;
+  }
   for (unsigned i = 0; i < COORDINATES; i++) a.stride[i] += sign * b.stride[i];
   a.low += sign > 0 ? b.low : -b.high;
   a.high += sign > 0 ? b.high : -b.low;
@@ -68,14 +80,18 @@ static Value add(Value a, Value b, int64_t sign) {
   return checked(a);
 }
 
-static bool product(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out) && !is_large(*out); }
+static bool product(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_mul_overflow(a, b, out) && !is_large(*out);
+}
 
 static Value scale(Value v, int64_t n) {
-  bool fits = product(v.low, n, &v.low) && product(v.high, n, &v.high) && product(v.modulus, n < 0 ? -n : n, &v.modulus) && product(v.step, n, &v.step);
+  bool fits = product(v.low, n, &v.low) && product(v.high, n, &v.high) &&
+              product(v.modulus, n < 0 ? -n : n, &v.modulus) && product(v.step, n, &v.step);
   for (unsigned i = 0; i < COORDINATES && fits; i++) fits = product(v.stride[i], n, &v.stride[i]);
   if (v.low > v.high) {
     int64_t t = v.low;
-    v.low = v.high, v.high = t;
+    v.low = v.high;
+    v.high = t;
   }
   return fits ? v : anything;
 }
@@ -85,13 +101,17 @@ static Value times(Value a, Value b) {
   if (is_number(&a)) return scale(b, a.low);
   if (!is_uniform(&a) || !is_uniform(&b)) return anything;
   int64_t p[4];
-  if (!product(a.low, b.low, &p[0]) || !product(a.low, b.high, &p[1]) || !product(a.high, b.low, &p[2]) || !product(a.high, b.high, &p[3])) return anything;
-  return (Value){.low = MIN(MIN(p[0], p[1]), MIN(p[2], p[3])), .high = MAX(MAX(p[0], p[1]), MAX(p[2], p[3]))};
+  if (!product(a.low, b.low, &p[0]) || !product(a.low, b.high, &p[1]) ||
+      !product(a.high, b.low, &p[2]) || !product(a.high, b.high, &p[3]))
+    return anything;
+  return (Value){.low = MIN(MIN(p[0], p[1]), MIN(p[2], p[3])),
+                 .high = MAX(MAX(p[0], p[1]), MAX(p[2], p[3]))};
 }
 
 // From where to where, over all threads; false: there is no end.
 static bool range(const Launch *l, const Value *v, int64_t *low, int64_t *high) {
-  *low = v->low, *high = v->high;
+  *low = v->low;
+  *high = v->high;
   if (has_same(v)) return false;
   for (unsigned i = 0; i < OF_THREAD; i++) {
     int64_t most;
@@ -107,12 +127,14 @@ static Value either(Value a, Value b) {
   if (is_number(&a) && is_number(&b)) return number(a.low | b.low);
   if (!is_number(&b)) {
     Value t = a;
-    a = b, b = t;
+    a = b;
+    b = t;
   }
   if (!is_number(&b) || b.low < 0) return anything;
   int64_t power = 1;
   while (power <= b.low) power *= 2;
-  bool multiple = a.low == a.high && a.low % power == 0 && a.modulus % power == 0 && a.step % power == 0;
+  bool multiple = a.low == a.high && a.low % power == 0 && a.modulus % power == 0 &&
+                  a.step % power == 0;
   for (unsigned i = 0; i < COORDINATES; i++) multiple &= a.stride[i] % power == 0;
   return multiple ? add(a, b, 1) : anything;
 }
@@ -125,21 +147,27 @@ static Value common(Value a, Value b) {
 
 static Value merged(Value a, Value b) {
   if (memcmp(a.stride, b.stride, sizeof a.stride)) return anything;
-  if (a.step != b.step || (a.step && a.loop != b.loop)) a = flat(a), b = flat(b);
+  if (a.step != b.step || (a.step && a.loop != b.loop)) {
+    a = flat(a);
+    b = flat(b);
+  }
   int64_t apart = gcd(gcd(a.modulus, b.modulus), b.low - a.low);
   if (a.modulus | b.modulus && a.high - a.low == b.high - b.low && apart > a.high - a.low) {
     a.modulus = apart;
     return a;
   }
-  a.low = MIN(a.low, b.low), a.high = MAX(a.high, b.high);
+  a.low = MIN(a.low, b.low);
+  a.high = MAX(a.high, b.high);
   a.modulus = gcd(a.modulus, b.modulus);
   return a;
 }
 
 static Value parameter(const Launch *l, const RaceTerm *t) {
   const void *at = NULL;
-  if (l->params->pointers) at = l->params->pointers[t->a] ? (const char *)l->params->pointers[t->a] + t->b : NULL;
-  else if (l->params->buffer && (uint64_t)t->imm + t->bytes <= l->params->buffer_bytes) at = (const char *)l->params->buffer + t->imm;
+  if (l->params->pointers)
+    at = l->params->pointers[t->a] ? (const char *)l->params->pointers[t->a] + t->b : NULL;
+  else if (l->params->buffer && (uint64_t)t->imm + t->bytes <= l->params->buffer_bytes)
+    at = (const char *)l->params->buffer + t->imm;
   if (!at) return anything;
   int32_t word;
   int64_t wide;
@@ -149,9 +177,11 @@ static Value parameter(const Launch *l, const RaceTerm *t) {
 
 static Value extended(const Launch *l, Value v, bool is_signed) {
   int64_t low, high;
-  if (v.modulus || v.step || has_same(&v)) return v;             // taken as if it did not overflow
+  if (v.modulus || v.step || has_same(&v)) return v;  // taken as if it did not overflow
   if (!range(l, &v, &low, &high)) return anything;
-  return is_signed ? (low < INT32_MIN || high > INT32_MAX ? anything : v) : low < 0 || high > UINT32_MAX ? anything : v;
+  return is_signed                      ? (low < INT32_MIN || high > INT32_MAX ? anything : v)
+         : low < 0 || high > UINT32_MAX ? anything
+                                        : v;
 }
 
 // At most.
@@ -159,15 +189,18 @@ static Value turns(const Launch *l, const RaceTerm *t) {
   const Value *d = &l->values[t->a];
   int64_t low, high, step = t->imm < 0 ? -t->imm : t->imm;
   if (!range(l, d, &low, &high)) return anything;
-  int64_t away = t->imm < 0 ? high : -low, least = t->imm < 0 ? low : -high;         // from 0, on the side it comes from
+  // from 0, on the side it comes from
+  int64_t away = t->imm < 0 ? high : -low, least = t->imm < 0 ? low : -high;
   if (t->bytes == RACE_UNTIL) return least < 0 ? anything : number(away / step + 1);
   if (away < 0) return number(1);
   return number(t->bytes == RACE_BELOW ? (away + step - 1) / step + 1 : away / step + 2);
 }
 
-// The counter of a loop that all threads turn together: the number of its turn is the same for all. false: it is none, or there are too many.
+// The counter of a loop that all threads turn together: the number of its turn is the same for all.
+// false: it is none, or there are too many.
 static bool turn_together(const Launch *l, const RaceTerm *t, int64_t by, Value *v) {
-  if (t->loop > 31 || !(l->same_loops >> t->loop & 1) || !(t->bytes & RACE_EVERY_TURN)) return false;
+  if (t->loop > 31 || !(l->same_loops >> t->loop & 1) || !(t->bytes & RACE_EVERY_TURN))
+    return false;
   int which = __builtin_popcount(l->same_loops & ((1u << t->loop) - 1));
   if (which < SAME) v->stride[OF_THREAD + which] += by;
   return which < SAME;
@@ -192,7 +225,8 @@ static Value strides(const Launch *l, const RaceTerm *t) {
   if (!is_number(by)) return anything;
   if (turn_together(l, t, by->low, &v)) return checked(v);
   if (v.step) v = flat(v);
-  v.step = by->low, v.loop = t->loop;
+  v.step = by->low;
+  v.loop = t->loop;
   return checked(v);
 }
 
@@ -214,9 +248,18 @@ static Value evaluate(const Launch *l, const RaceTerm *t) {
     case RACE_MULTIPLY: return times(a, b);
     case RACE_AND: return common(a, b);
     case RACE_OR: return either(a, b);
-    case RACE_SHIFT_RIGHT: return is_uniform(&a) && a.low >= 0 && is_number(&b) && b.low >= 0 && b.low < 63 ? (Value){.low = a.low >> b.low, .high = a.high >> b.low} : anything;
-    case RACE_LEAST: return is_uniform(&a) && is_uniform(&b) ? (Value){.low = MIN(a.low, b.low), .high = MIN(a.high, b.high)} : anything;
-    case RACE_MOST: return is_uniform(&a) && is_uniform(&b) ? (Value){.low = MAX(a.low, b.low), .high = MAX(a.high, b.high)} : anything;
+    case RACE_SHIFT_RIGHT:
+      return is_uniform(&a) && a.low >= 0 && is_number(&b) && b.low >= 0 && b.low < 63
+                 ? (Value){.low = a.low >> b.low, .high = a.high >> b.low}
+                 : anything;
+    case RACE_LEAST:
+      return is_uniform(&a) && is_uniform(&b)
+                 ? (Value){.low = MIN(a.low, b.low), .high = MIN(a.high, b.high)}
+                 : anything;
+    case RACE_MOST:
+      return is_uniform(&a) && is_uniform(&b)
+                 ? (Value){.low = MAX(a.low, b.low), .high = MAX(a.high, b.high)}
+                 : anything;
     case RACE_SIGN_EXTENDED: return extended(l, a, true);
     case RACE_ZERO_EXTENDED: return extended(l, a, false);
     case RACE_MERGE: return merged(a, b);
@@ -229,7 +272,8 @@ static Value evaluate(const Launch *l, const RaceTerm *t) {
 
 // --- threads ---
 
-// The thread's number along an axis, times this; 0: it is not that. Coordinates that have one value only do not count.
+// The thread's number along an axis, times this; 0: it is not that. Coordinates that have one value
+// only do not count.
 static int64_t along(const Launch *l, const int64_t *stride, int axis) {
   int64_t thread = stride[axis], block = stride[3 + axis];
   if (l->extent[axis] == 1) return block;
@@ -238,17 +282,20 @@ static int64_t along(const Launch *l, const int64_t *stride, int axis) {
 }
 
 // s * number + something between low and high < 0: how many numbers there are.
-static int64_t below(const Value *less, int64_t s) { return less->low >= 0 ? 0 : (s - 1 - less->low) / s; }
+static int64_t below(const Value *less, int64_t s) {
+  return less->low >= 0 ? 0 : (s - 1 - less->low) / s;
+}
 
 // Threads along the axis that come to the access: a limit is a condition on their number.
 static int64_t limited(const Launch *l, const RaceReach *r, int axis) {
   int64_t most = l->extent[axis] * l->extent[3 + axis];
   for (unsigned i = 0; i < r->nlimits; i++) {
-    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);      // … than 0
+    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);  // … than 0
     int64_t s = along(l, less.stride, axis), others = 0;
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
-    if (s <= 0 || others || less.modulus || less.step || has_same(&less) || r->limits[i].later) continue;
+    if (s <= 0 || others || less.modulus || less.step || has_same(&less) || r->limits[i].later)
+      continue;
     most = MIN(most, below(&less, s));
   }
   return most;
@@ -267,11 +314,13 @@ static int64_t limited_coordinate(const Launch *l, const RaceReach *r, int coord
 }
 
 // Where the steps of a loop continue the threads along an axis: how far they go. 0: not known.
-static int64_t limited_steps(const Launch *l, const RaceReach *r, int axis, bool blocks_too, int64_t threads) {
+static int64_t limited_steps(const Launch *l, const RaceReach *r, int axis, bool blocks_too,
+                             int64_t threads) {
   int64_t most = 0;
   for (unsigned i = 0; i < r->nlimits; i++) {
     Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);
-    int64_t s = blocks_too ? along(l, less.stride, axis) : less.stride[axis], others = less.modulus | (blocks_too ? 0 : less.stride[3 + axis]);
+    int64_t s = blocks_too ? along(l, less.stride, axis) : less.stride[axis],
+            others = less.modulus | (blocks_too ? 0 : less.stride[3 + axis]);
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
     if (s <= 0 || others || has_same(&less) || less.step != s * threads) continue;
@@ -281,7 +330,9 @@ static int64_t limited_steps(const Launch *l, const RaceReach *r, int axis, bool
   return most;
 }
 
-typedef struct Side { int64_t stride, extent; } Side;
+typedef struct Side {
+  int64_t stride, extent;
+} Side;
 
 // Strides from small to large, each beyond the reach of those before it.
 static bool do_not_meet(Side *c, unsigned n, int64_t reach, int64_t modulus) {
@@ -308,9 +359,15 @@ static int64_t distance(int64_t from, int64_t to, int64_t modulus) {
   return d < -modulus / 2 ? d + modulus : d > modulus / 2 ? d - modulus : d;
 }
 
-typedef struct Reached { Value first; bool any; int64_t modulus, rows, low, high, most[3], coordinate[OF_THREAD]; } Reached;
+typedef struct Reached {
+  Value first;
+  bool any;
+  int64_t modulus, rows, low, high, most[3], coordinate[OF_THREAD];
+} Reached;
 
-static Value address_of(const Launch *l, const RaceReach *r) { return l->flat ? flat(l->values[r->address]) : l->values[r->address]; }
+static Value address_of(const Launch *l, const RaceReach *r) {
+  return l->flat ? flat(l->values[r->address]) : l->values[r->address];
+}
 
 static unsigned strides_of(const Value *v) {
   unsigned n = 0;
@@ -318,14 +375,20 @@ static unsigned strides_of(const Value *v) {
   return n;
 }
 
-// Along each axis both move alike with the thread's number, or only the first threads come to this access.
+// Along each axis both move alike with the thread's number, or only the first threads come to this
+// access.
 static bool moves_like(const Launch *l, const RaceReach *r, const Value *v, const Value *first) {
   for (int axis = 0; axis < 3; axis++)
-    if ((v->stride[axis] != first->stride[axis] || v->stride[3 + axis] != first->stride[3 + axis]) && limited(l, r, axis) > 1) return false;
-  return v->step == first->step && !memcmp(&v->stride[OF_THREAD], &first->stride[OF_THREAD], SAME * sizeof v->stride[0]);
+    if ((v->stride[axis] != first->stride[axis] ||
+         v->stride[3 + axis] != first->stride[3 + axis]) &&
+        limited(l, r, axis) > 1)
+      return false;
+  return v->step == first->step &&
+         !memcmp(&v->stride[OF_THREAD], &first->stride[OF_THREAD], SAME * sizeof v->stride[0]);
 }
 
-// pass 0: what the others are compared with; 1: which modulus, and how far apart the places are that one thread comes to; 2: the rest
+// pass 0: what the others are compared with; 1: which modulus, and how far apart the places are
+// that one thread comes to; 2: the rest
 static bool look(const Launch *l, const WeaveFact *f, Reached *all, int pass) {
   for (uint32_t i = 0; i < f->nrace_reaches; i++) {
     const RaceReach *r = &f->race_reaches[i];
@@ -344,14 +407,18 @@ static bool look(const Launch *l, const WeaveFact *f, Reached *all, int pass) {
     int64_t at = distance(all->first.low, v.low, all->modulus);
     all->low = MIN(all->low, at);
     all->high = MAX(all->high, at + v.high - v.low + (int64_t)r->bytes);
-    for (int axis = 0; axis < 3; axis++) all->most[axis] = MAX(all->most[axis], limited(l, r, axis));
-    for (int k = 0; k < OF_THREAD; k++) all->coordinate[k] = MAX(all->coordinate[k], limited_coordinate(l, r, k));
+    for (int axis = 0; axis < 3; axis++)
+      all->most[axis] = MAX(all->most[axis], limited(l, r, axis));
+    for (int k = 0; k < OF_THREAD; k++)
+      all->coordinate[k] = MAX(all->coordinate[k], limited_coordinate(l, r, k));
   }
   return true;
 }
 
-// The loop goes on where the threads along this axis end: both together are one number, which every access limits. 0: it is not so.
-static int64_t joined_steps(const Launch *l, const WeaveFact *const *facts, uint32_t n, int axis, bool blocks_too, int64_t stride, int64_t threads, int64_t step) {
+// The loop goes on where the threads along this axis end: both together are one number, which every
+// access limits. 0: it is not so.
+static int64_t joined_steps(const Launch *l, const WeaveFact *const *facts, uint32_t n, int axis,
+                            bool blocks_too, int64_t stride, int64_t threads, int64_t step) {
   int64_t most = 0;
   if (stride <= 0 || !step || step != stride * threads) return 0;
   for (uint32_t i = 0; i < n; i++)
@@ -363,12 +430,14 @@ static int64_t joined_steps(const Launch *l, const WeaveFact *const *facts, uint
   return most;
 }
 
-// The loop goes on where the blocks along an axis end, or all threads, and nothing moves by more: it may go on as long as it likes.
+// The loop goes on where the blocks along an axis end, or all threads, and nothing moves by more:
+// it may go on as long as it likes.
 static bool goes_on_beyond(const Launch *l, const Value *v) {
   for (int axis = 0; axis < 3; axis++) {
     int64_t s = v->stride[3 + axis], more;
     bool largest = s > 0 && product(s, l->extent[3 + axis], &more) && more == v->step;
-    for (int k = 0; k < OF_THREAD && largest; k++) largest = v->stride[k] < s + (k == 3 + axis) && v->stride[k] > -s;
+    for (int k = 0; k < OF_THREAD && largest; k++)
+      largest = v->stride[k] < s + (k == 3 + axis) && v->stride[k] > -s;
     if (largest) return true;
   }
   return false;
@@ -390,7 +459,9 @@ static bool are_apart(const Launch *l, const WeaveFact *const *facts, uint32_t n
     const int64_t *stride = all.first.stride;
     int64_t s = along(l, stride, axis), alone = s || !(stride[axis] | stride[3 + axis]);
     int64_t threads = alone ? l->extent[axis] * l->extent[3 + axis] : l->extent[axis];
-    int64_t most = joined ? 0 : joined_steps(l, facts, n, axis, alone, alone ? s : stride[axis], threads, all.first.step);
+    int64_t most = joined ? 0
+                          : joined_steps(l, facts, n, axis, alone, alone ? s : stride[axis],
+                                         threads, all.first.step);
     if (!joined && alone && !most) {
       most = joined_steps(l, facts, n, axis, false, stride[axis], l->extent[axis], all.first.step);
       if (most) alone = false;
@@ -414,11 +485,16 @@ static bool are_all_apart(Launch *l, const WeaveFact *const *facts, uint32_t n) 
 
 // --- columns and pieces ---
 //
-// Everything moves by multiples of one number, as elements of an array of structures do: accesses to different columns of it never meet. Nor do those to different pieces of the memory. In a column or piece that
-// somebody writes every thread must stay with bytes of its own.
+// Everything moves by multiples of one number, as elements of an array of structures do: accesses
+// to different columns of it never meet. Nor do those to different pieces of the memory. In a
+// column or piece that somebody writes every thread must stay with bytes of its own.
 
 enum { MOST_REACHES = 128 };
-typedef struct Column { const RaceReach *reach; int64_t from, bytes; uint32_t in; } Column;
+typedef struct Column {
+  const RaceReach *reach;
+  int64_t from, bytes;
+  uint32_t in;
+} Column;
 
 static int64_t common_stride(const Value *v) {
   int64_t all = gcd(v->modulus, v->step);
@@ -446,7 +522,8 @@ static bool find_place(const Launch *l, const Value *v, int64_t width, Column *c
 }
 
 // 0: they are not in columns, or pieces
-static uint32_t find_columns(const Launch *l, const WeaveFact *const *facts, uint32_t n, bool pieces, Column *out) {
+static uint32_t find_columns(const Launch *l, const WeaveFact *const *facts, uint32_t n,
+                             bool pieces, Column *out) {
   uint32_t all = 0;
   int64_t width = 0;
   for (uint32_t i = 0; i < n; i++)
@@ -454,7 +531,9 @@ static uint32_t find_columns(const Launch *l, const WeaveFact *const *facts, uin
       if (all == MOST_REACHES) return 0;
       out[all].reach = &facts[i]->race_reaches[k];
       const Value *v = &l->values[out[all].reach->address];
-      if (memcmp(&v->stride[OF_THREAD], &l->values[out[0].reach->address].stride[OF_THREAD], SAME * sizeof v->stride[0])) return 0;
+      if (memcmp(&v->stride[OF_THREAD], &l->values[out[0].reach->address].stride[OF_THREAD],
+                 SAME * sizeof v->stride[0]))
+        return 0;
       width = gcd(width, common_stride(v));
     }
   if (pieces) width = 0;
@@ -464,7 +543,7 @@ static uint32_t find_columns(const Launch *l, const WeaveFact *const *facts, uin
     if (!find_place(l, &l->values[out[i].reach->address], width, &out[i])) return 0;
     for (uint32_t k = 0; k < i; k++) {
       if (out[k].in == out[i].in || !do_overlap(&out[k], &out[i], width)) continue;
-      for (uint32_t m = 0, was = out[k].in; m < i; m++)          // both are one
+      for (uint32_t m = 0, was = out[k].in; m < i; m++)  // both are one
         if (out[m].in == was) out[m].in = i;
     }
   }
@@ -489,22 +568,35 @@ static bool are_in_columns(Launch *l, const WeaveFact *const *facts, uint32_t n,
 }
 
 // --- what a question depends on ---
-// Programs launch a kernel many times, and often with the same numbers: answers are kept. All of this with the lock of race.c.
+// Programs launch a kernel many times, and often with the same numbers: answers are kept. All of
+// this with the lock of race.c.
 
-typedef struct Question { bool needs[MOST_TERMS]; unsigned loops; uint64_t key; } Question;     // loops: whose counters occur, by number modulo MOST_LOOPS
+// loops: whose counters occur, by number modulo MOST_LOOPS
+typedef struct Question {
+  bool needs[MOST_TERMS];
+  unsigned loops;
+  uint64_t key;
+} Question;
 
-static void mix(Question *q, const void *data, size_t bytes) { q->key = base_hash((uint64_t[]){q->key, base_hash(data, bytes)}, 16); }
+static void mix(Question *q, const void *data, size_t bytes) {
+  q->key = base_hash((uint64_t[]){q->key, base_hash(data, bytes)}, 16);
+}
 
 static bool has_operands(const RaceTerm *t) {
   switch ((RaceTermOp)t->op) {
-    case RACE_ANYTHING: case RACE_NUMBER: case RACE_PARAMETER: case RACE_COORDINATE: case RACE_EXTENT: return false;
+    case RACE_ANYTHING:
+    case RACE_NUMBER:
+    case RACE_PARAMETER:
+    case RACE_COORDINATE:
+    case RACE_EXTENT: return false;
     default: return true;
   }
 }
 
 static void understand(const Launch *l, const WeaveFact *const *facts, uint32_t n, Question *q) {
   memset(q->needs, 0, l->code->nrace_terms);
-  q->loops = 0, q->key = n;
+  q->loops = 0;
+  q->key = n;
   mix(q, l->extent, sizeof l->extent);
   mix(q, l->grid, sizeof l->grid);
   mix(q, &(uint64_t){l->same_loops | (uint64_t)l->in_block << 32}, 8);
@@ -513,10 +605,11 @@ static void understand(const Launch *l, const WeaveFact *const *facts, uint32_t 
     for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++) {
       const RaceReach *r = &facts[i]->race_reaches[k];
       q->needs[r->address] = true;
-      for (unsigned j = 0; j < r->nlimits; j++) q->needs[r->limits[j].less] = q->needs[r->limits[j].than] = true;
+      for (unsigned j = 0; j < r->nlimits; j++)
+        q->needs[r->limits[j].less] = q->needs[r->limits[j].than] = true;
     }
   }
-  for (uint32_t i = l->code->nrace_terms; i-- > 0;) {            // operands come before
+  for (uint32_t i = l->code->nrace_terms; i-- > 0;) {  // operands come before
     const RaceTerm *t = &l->code->race_terms[i];
     if (!q->needs[i]) continue;
     if (has_operands(t)) q->needs[t->a] = q->needs[t->b] = true;
@@ -530,19 +623,30 @@ static void understand(const Launch *l, const WeaveFact *const *facts, uint32_t 
 static bool try(Launch *l, const WeaveFact *const *facts, uint32_t n, const Question *q) {
   for (uint32_t i = 0; i < l->code->nrace_terms; i++)
     if (q->needs[i]) l->values[i] = evaluate(l, &l->code->race_terms[i]);
-  return are_all_apart(l, facts, n) || are_in_columns(l, facts, n, false) || are_in_columns(l, facts, n, true);
+  return are_all_apart(l, facts, n) || are_in_columns(l, facts, n, false) ||
+         are_in_columns(l, facts, n, true);
 }
 
-static bool are_known_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const WeaveFact *const *facts, uint32_t n, bool in_block, uint32_t same_loops) {
+static bool are_known_apart(const WovenKernel *code, const SessionLaunch *launch,
+                            const SessionParams *params, const WeaveFact *const *facts, uint32_t n,
+                            bool in_block, uint32_t same_loops) {
   enum { KEPT = 1 << 16 };
   static Value values[MOST_TERMS];
   static Question q;
-  static U64Map answers;                   // by key: 1 no, 2 yes
-  Launch l = {.code = code, .params = params, .values = values, .in_block = in_block, .same_loops = same_loops};
+  static U64Map answers;  // by key: 1 no, 2 yes
+  Launch l = {.code = code,
+              .params = params,
+              .values = values,
+              .in_block = in_block,
+              .same_loops = same_loops};
   if (!code->nrace_terms || code->nrace_terms > MOST_TERMS) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!facts[i]->nrace_reaches) return false;
-  for (int axis = 0; axis < 3; axis++) l.extent[axis] = launch->block[axis], l.grid[axis] = launch->grid[axis], l.extent[3 + axis] = in_block ? 1 : launch->grid[axis];
+  for (int axis = 0; axis < 3; axis++) {
+    l.extent[axis] = launch->block[axis];
+    l.grid[axis] = launch->grid[axis];
+    l.extent[3 + axis] = in_block ? 1 : launch->grid[axis];
+  }
   understand(&l, facts, n, &q);
   uintptr_t known = (uintptr_t)u64map_get(&answers, q.key);
   if (known) return known == 2;
@@ -556,11 +660,14 @@ static bool are_known_apart(const WovenKernel *code, const SessionLaunch *launch
   return apart;
 }
 
-bool session_race_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const WeaveFact *const *facts, uint32_t n) {
+bool session_race_apart(const WovenKernel *code, const SessionLaunch *launch,
+                        const SessionParams *params, const WeaveFact *const *facts, uint32_t n) {
   return are_known_apart(code, launch, params, facts, n, false, 0);
 }
 
-bool session_race_group_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const RaceGroup *g) {
+bool session_race_group_apart(const WovenKernel *code, const SessionLaunch *launch,
+                              const SessionParams *params, const RaceGroup *g) {
   WeaveFact all = {.race_reaches = g->reaches, .nrace_reaches = g->nreaches};
-  return are_known_apart(code, launch, params, (const WeaveFact *const[]){&all}, 1, true, g->same_loops);
+  return are_known_apart(code, launch, params, (const WeaveFact *const[]){&all}, 1, true,
+                         g->same_loops);
 }

@@ -1,8 +1,10 @@
-// The allocations of the process, as checks need them: which one an address is in, and the same as a table for the device. Freed ones
-// stay until their memory is used again, the last FREED_KEPT of them.
+// The allocations of the process, as checks need them: which one an address is in, and the same as
+// a table for the device. Freed ones stay until their memory is used again, the last FREED_KEPT of
+// them.
 //
-// They lie in leaves of some hundred, in order of their addresses, so that a program with a hundred thousand of them pays for the leaf it
-// changes and not for all; a table on the device is brought up to date by copying the leaves that changed.
+// They lie in leaves of some hundred, in order of their addresses, so that a program with a hundred
+// thousand of them pays for the leaf it changes and not for all; a table on the device is brought
+// up to date by copying the leaves that changed.
 #include "session/internal.h"
 
 #ifdef WARPGRIND_STRESS
@@ -11,15 +13,21 @@ enum { LEAF = 4, FREED_KEPT = 1 << 14 };
 enum { LEAF = 256, FREED_KEPT = 1 << 14 };
 #endif
 
-typedef struct Leaf { uint64_t id, version; uint32_t n; HeapRange ranges[LEAF]; } Leaf;
-typedef struct Spot { uint32_t leaf, at; } Spot;               // leaf == leaves.len: behind all of them
+typedef struct Leaf {
+  uint64_t id, version;
+  uint32_t n;
+  HeapRange ranges[LEAF];
+} Leaf;
+typedef struct Spot {
+  uint32_t leaf, at;
+} Spot;  // leaf == leaves.len: behind all of them
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static VEC(Leaf *) leaves;                 // by base, no range overlaps another, no leaf is empty
+static VEC(Leaf *) leaves;  // by base, no range overlaps another, no leaf is empty
 static uint32_t total;
 static uint64_t last_leaf, last_order;
-static _Atomic uint64_t version = 1;       // of everything
-static struct { uint64_t base, order; } freed[FREED_KEPT];      // a ring
+static _Atomic uint64_t version = 1;                        // of everything
+static struct { uint64_t base, order; } freed[FREED_KEPT];  // a ring
 static uint64_t nfreed;
 
 static uint64_t end_of(const HeapRange *r) { return r->memory.base + r->memory.size; }
@@ -45,7 +53,9 @@ static Spot spot_of(uint64_t address) {
   return s;
 }
 
-static HeapRange *range_at(Spot s) { return s.leaf < leaves.len ? &leaves.data[s.leaf]->ranges[s.at] : NULL; }
+static HeapRange *range_at(Spot s) {
+  return s.leaf < leaves.len ? &leaves.data[s.leaf]->ranges[s.at] : NULL;
+}
 
 static HeapRange *range_before(Spot s) {
   if (s.at) return &leaves.data[s.leaf]->ranges[s.at - 1];
@@ -72,7 +82,8 @@ static void remove_at(Spot s) {
   total--;
   changed(l);
   if (l->n) return;
-  memmove(&leaves.data[s.leaf], &leaves.data[s.leaf + 1], (leaves.len - 1 - s.leaf) * sizeof *leaves.data);
+  memmove(&leaves.data[s.leaf], &leaves.data[s.leaf + 1],
+          (leaves.len - 1 - s.leaf) * sizeof *leaves.data);
   leaves.len--;
   free(l);
 }
@@ -87,7 +98,8 @@ static Spot room_at(Spot s) {
   Leaf *l = leaves.data[s.leaf];
   if (l->n < LEAF) return s;
   Leaf *second = mem_alloc(sizeof *second);
-  uint32_t kept = s.at == LEAF ? LEAF - 1 : LEAF / 2;          // addresses that grow leave full leaves behind
+  // addresses that grow leave full leaves behind
+  uint32_t kept = s.at == LEAF ? LEAF - 1 : LEAF / 2;
   second->n = LEAF - kept;
   memcpy(second->ranges, &l->ranges[kept], second->n * sizeof *l->ranges);
   l->n = kept;
@@ -192,8 +204,12 @@ static bool set_address(uint64_t base, size_t place, uint64_t value) {
   return r != NULL;
 }
 
-bool session_ranges_set_shadow(uint64_t base, uint64_t shadow) { return set_address(base, offsetof(WgMemoryRange, shadow), shadow); }
-bool session_ranges_set_race(uint64_t base, uint64_t entries) { return set_address(base, offsetof(WgMemoryRange, race), entries); }
+bool session_ranges_set_shadow(uint64_t base, uint64_t shadow) {
+  return set_address(base, offsetof(WgMemoryRange, shadow), shadow);
+}
+bool session_ranges_set_race(uint64_t base, uint64_t entries) {
+  return set_address(base, offsetof(WgMemoryRange, race), entries);
+}
 
 // --- questions ---
 
@@ -208,21 +224,30 @@ bool session_ranges_look(uint64_t address, HeapRange *out) {
 
 // Mapped and registered memory is used as one where it was put together of several pieces.
 static bool continues(const HeapRange *a, const HeapRange *b) {
-  return a->kind == b->kind && (a->kind == SESSION_VIRTUAL || a->kind == SESSION_REGISTERED) && end_of(a) == b->memory.base &&
-         a->memory.state == WG_MEMORY_LIVE && b->memory.state == WG_MEMORY_LIVE;
+  return a->kind == b->kind && (a->kind == SESSION_VIRTUAL || a->kind == SESSION_REGISTERED) &&
+         end_of(a) == b->memory.base && a->memory.state == WG_MEMORY_LIVE &&
+         b->memory.state == WG_MEMORY_LIVE;
 }
 
-static Spot next_spot(Spot s) { return s.at + 1 < leaves.data[s.leaf]->n ? (Spot){s.leaf, s.at + 1} : (Spot){s.leaf + 1, 0}; }
+static Spot next_spot(Spot s) {
+  return s.at + 1 < leaves.data[s.leaf]->n ? (Spot){s.leaf, s.at + 1} : (Spot){s.leaf + 1, 0};
+}
 
 static WgMemoryRange whole(Spot first) {
   WgMemoryRange w = range_at(first)->memory;
   const HeapRange *r = range_at(first), *other;
   for (Spot p = first; (other = range_before(p)) && continues(other, r); r = other) {
     p = spot_of(other->memory.base);
-    w.base = other->memory.base, w.size += other->memory.size, w.shadow = 0;
+    w.base = other->memory.base;
+    w.size += other->memory.size;
+    w.shadow = 0;
   }
   r = range_at(first);
-  for (Spot p = next_spot(first); (other = range_at(p)) && continues(r, other); p = next_spot(p), r = other) w.size += other->memory.size, w.shadow = 0;
+  for (Spot p = next_spot(first); (other = range_at(p)) && continues(r, other);
+       p = next_spot(p), r = other) {
+    w.size += other->memory.size;
+    w.shadow = 0;
+  }
   return w;
 }
 
@@ -232,7 +257,10 @@ bool session_ranges_find(uint64_t address, WgMemoryRange *out) {
   Spot s = spot_of(address);
   const HeapRange *r = range_at(s), *before = range_before(s);
   bool inside = r && r->memory.base <= address;
-  if (!inside && before && end_of(before) == address) inside = true, s = spot_of(before->memory.base);
+  if (!inside && before && end_of(before) == address) {
+    inside = true;
+    s = spot_of(before->memory.base);
+  }
   if (inside) *out = whole(s);
   pthread_rwlock_unlock(&lock);
   return inside && out->state == WG_MEMORY_LIVE;
@@ -245,7 +273,9 @@ void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *use
   pthread_rwlock_unlock(&lock);
 }
 
-uint64_t session_ranges_version(void) { return atomic_load_explicit(&version, memory_order_relaxed); }
+uint64_t session_ranges_version(void) {
+  return atomic_load_explicit(&version, memory_order_relaxed);
+}
 
 // --- the table ---
 

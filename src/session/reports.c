@@ -1,5 +1,6 @@
-// WgReports of a device. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
-// are made equal when the device is closed; after a crash they are what wg_far_count has left there.
+// WgReports of a device. Where its memory is not the host's, findings are counted in memory of its
+// own, and the counts in the channel are made equal when the device is closed; after a crash they
+// are what wg_far_count has left there.
 #include "session/internal.h"
 #include "tools/tool.h"
 
@@ -15,10 +16,14 @@ static bool wants_spread(void) {
   return any;
 }
 
-static uint64_t *counts_of(WgChannel *channel) { return (uint64_t *)((char *)channel + channel->counts_at); }
+static uint64_t *counts_of(WgChannel *channel) {
+  return (uint64_t *)((char *)channel + channel->counts_at);
+}
 
 void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops) {
-  WgReports w = {.channel = r->channel_address, .counts = r->channel_address + channel->counts_at, .sites = channel->sites};
+  WgReports w = {.channel = r->channel_address,
+                 .counts = r->channel_address + channel->counts_at,
+                 .sites = channel->sites};
   channel->counts_exact = 1;
   channel->reports = w;
   atomic_store(&r->address, r->channel_address + offsetof(WgChannel, reports));
@@ -30,7 +35,8 @@ static void go_near(Reports *r, WgChannel *channel, ToolDevice *tools) {
   const SessionDeviceOps *ops = tools->ops;
   void *user = tools->user;
   WgReports w = channel->reports;
-  uint64_t near = ops->write ? ops->alloc(user, sizeof w + (size_t)channel->sites * 8) : 0;      // none: slow where many threads report, but right
+  // none: slow where many threads report, but right
+  uint64_t near = ops->write ? ops->alloc(user, sizeof w + (size_t)channel->sites * 8) : 0;
   if (near && wants_spread()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
   if (near) {
     w.far_counts = w.counts;
@@ -62,7 +68,8 @@ uint64_t session_reports(Reports *r, WgChannel *channel, ToolDevice *tools) {
 }
 
 // One kind of finding has counts in a row, by site. Those the channel has never heard of are zero.
-static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, uint32_t first, uint32_t n) {
+static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDeviceOps *ops,
+                        void *user, uint32_t first, uint32_t n) {
   uint64_t *to = counts_of(channel);
   uint32_t end = first + n;
   while (first < end && !to[first]) first++;
@@ -71,22 +78,26 @@ static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDevic
   size_t bytes = (size_t)(end - first) * 8;
   uint64_t *exact = mem_alloc(bytes);
   bool ok = ops->read(user, exact, r->near + sizeof(WgReports) + (uint64_t)first * 8, bytes);
-  for (uint32_t i = first; ok && i < end; i++) to[i] = MAX(to[i], exact[i - first] & ~WG_COUNT_DESCRIBED);
+  for (uint32_t i = first; ok && i < end; i++)
+    to[i] = MAX(to[i], exact[i - first] & ~WG_COUNT_DESCRIBED);
   for (uint32_t copy = 0; copy < WG_SPREAD && ok && r->spread && first < WG_SPREAD_SITES; copy++) {
     uint32_t some = MIN(end, (uint32_t)WG_SPREAD_SITES) - first;
-    ok = ops->read(user, exact, r->spread + ((uint64_t)copy * WG_SPREAD_SITES + first) * 8, (size_t)some * 8);
+    ok = ops->read(user, exact, r->spread + ((uint64_t)copy * WG_SPREAD_SITES + first) * 8,
+                   (size_t)some * 8);
     for (uint32_t i = 0; ok && i < some; i++) to[first + i] += exact[i];
   }
   free(exact);
   return ok;
 }
 
-void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive) {
+void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user,
+                           bool alive) {
   if (!r->near && alive && r->spread) ops->free(user, r->spread);
   if (!r->near) return;
   bool ok = alive;
   for (uint32_t plane = 0; plane < WG_SITE_PLANES && ok; plane++)
-    ok = copy_counts(r, channel, ops, user, plane * WG_SITE_NUMBERS, MIN(session_sites(), (uint32_t)WG_SITE_NUMBERS));
+    ok = copy_counts(r, channel, ops, user, plane * WG_SITE_NUMBERS,
+                     MIN(session_sites(), (uint32_t)WG_SITE_NUMBERS));
   if (ok) channel->counts_exact = 1;
   if (alive && r->spread) ops->free(user, r->spread);
   if (alive) ops->free(user, r->near);

@@ -13,11 +13,17 @@ static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t generation = 1;
 
 // Strings that were sent, by hash of their text; the id is the generation's own.
-typedef struct SentString { char *text; uint64_t id; uint32_t sent; } SentString;
+typedef struct SentString {
+  char *text;
+  uint64_t id;
+  uint32_t sent;
+} SentString;
 static StrMap strings;
 static uint64_t last_string;
 
-uint32_t session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+uint32_t session_generation(void) {
+  return atomic_load_explicit(&generation, memory_order_relaxed);
+}
 
 static void read_command_line(Str *out) {
   Error err;
@@ -32,16 +38,19 @@ static void introduce_process(void) {
   exe[n > 0 ? n : 0] = 0;
   Str arguments = {0};
   read_command_line(&arguments);
-  channel_write(EVENT_PROCESS, &(EventProcess){(uint64_t)getpid(), (uint64_t)getppid(), clock_ns(), exe, arguments.data, session_device_name()});
+  channel_write(EVENT_PROCESS, &(EventProcess){(uint64_t)getpid(), (uint64_t)getppid(), clock_ns(),
+                                               exe, arguments.data, session_device_name()});
   str_free(&arguments);
 }
 
-// Called by our own fork handler and by the driver's: only the first call in a process does something.
+// Called by our own fork handler and by the driver's: only the first call in a process does
+// something.
 void session_after_fork(void) {
   static int released_in;
   if (released_in == getpid()) return;
   released_in = getpid();
-  if (channel_in_new_child()) open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;      // no handler ran before that fork
+  // no handler ran before that fork
+  if (channel_in_new_child()) open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   channel_release_in_child();
   atomic_fetch_add(&generation, 1);
   atomic_store(&lane_state, NOT_TRIED);
@@ -66,7 +75,10 @@ static void in_child(void) {
 
 static void fail_to_report(const char *why) {
   char text[2048];
-  snprintf(text, sizeof text, "Process %d cannot report to the warpgrind command (%.1900s): what it does is not checked.", (int)getpid(), why);
+  snprintf(
+      text, sizeof text,
+      "Process %d cannot report to the warpgrind command (%.1900s): what it does is not checked.",
+      (int)getpid(), why);
   log_error("%s", text);
   runstats_fail("%s", text);
 }
@@ -78,9 +90,12 @@ static bool open_lane(void) {
     if (!forks_watched) pthread_atfork(before_fork, unlock_all, in_child);
     forks_watched = true;
     Error err = {{0}};
-    bool open = channel_attach() ? channel_claim(&err) : error_set(&err, "its memory cannot be opened: %s", strerror(errno));
+    bool open = channel_attach()
+                    ? channel_claim(&err)
+                    : error_set(&err, "its memory cannot be opened: %s", strerror(errno));
     if (open) introduce_process();
-    else if (channel_is_offered() && (session_options()->tools || session_options()->keeps_run)) fail_to_report(err.text);
+    else if (channel_is_offered() && (session_options()->tools || session_options()->keeps_run))
+      fail_to_report(err.text);
     lane_state = open ? OPEN : NONE;
   }
   pthread_mutex_unlock(&open_lock);

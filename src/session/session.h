@@ -1,8 +1,9 @@
-// session: the half of Warpgrind that lives inside the program, on either device. The driver (src/driver: virtual device,
-// src/gpu: real one) tells it what the program does; it gives numbers to modules, kernels, launches and sites, knows which
-// tools run, and writes all of it into the channel to the `warpgrind` command (src/channel), which keeps the run file and prints
-// the report. Nothing here waits for a kernel, and nothing fails the program: without a command it is all silently private.
-// All functions are thread-safe.
+// session: the half of Warpgrind that lives inside the program, on either device. The driver
+// (src/driver: virtual device, src/gpu: real one) tells it what the program does; it gives numbers
+// to modules, kernels, launches and sites, knows which tools run, and writes all of it into the
+// channel to the `warpgrind` command (src/channel), which keeps the run file and prints the report.
+// Nothing here waits for a kernel, and nothing fails the program: without a command it is all
+// silently private. All functions are thread-safe.
 #ifndef WG_SESSION_H
 #define WG_SESSION_H
 
@@ -10,73 +11,117 @@
 #include "weave/weave.h"
 
 // --- start.c ---
-void session_attach(void);                               // when the library is loaded: finds the command while nothing prevents it
-void session_start(const char *device);                  // "cpu" or "gpu"; once, when the library is loaded
-void session_after_fork(void);                           // in a forked child: a lane of its own
-unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none
-const WeavePlan *session_plan(void);                // never NULL; plan->tools may be 0
-bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
-bool session_wants_copies(void);                         // copies to the host are of interest
-bool session_wants_trace(void);                          // --record
-bool session_wants_inputs(void);                         // --record=inputs
-bool session_wants_steps(void);                          // either of them: launches, copies and sets are steps
-bool session_wants_memory(void);                         // a tool runs that follows allocations and copies
+// when the library is loaded: finds the command while nothing prevents it
+void session_attach(void);
+void session_start(const char *device);  // "cpu" or "gpu"; once, when the library is loaded
+void session_after_fork(void);           // in a forked child: a lane of its own
+unsigned session_tools(void);            // TOOL_BIT()s; 0: --tool=none
+const WeavePlan *session_plan(void);     // never NULL; plan->tools may be 0
+// a run file or a launch log is kept or a tool runs: launches are events
+bool session_wants_launches(void);
+bool session_wants_copies(void);  // copies to the host are of interest
+bool session_wants_trace(void);   // --record
+bool session_wants_inputs(void);  // --record=inputs
+bool session_wants_steps(void);   // either of them: launches, copies and sets are steps
+bool session_wants_memory(void);  // a tool runs that follows allocations and copies
 
-// --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
+// --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them.
+// ---
 typedef struct SessionModule SessionModule;
 typedef struct SessionKernel SessionKernel;
-SessionModule *session_module(const char *name, uint64_t content_hash, const char *what);   // what: "fatbin, compute_90"
-// Takes the result over; gives its sites process-wide numbers. Once for each instrumented piece of a module.
+// what: "fatbin, compute_90"
+SessionModule *session_module(const char *name, uint64_t content_hash, const char *what);
+// Takes the result over; gives its sites process-wide numbers. Once for each instrumented piece of
+// a module.
 void session_module_instrumented(SessionModule *m, Woven *r);
 void session_module_unloaded(SessionModule *m);
-SessionKernel *session_kernel(SessionModule *m, const char *name);      // the same one for the same name
+// the same one for the same name
+SessionKernel *session_kernel(SessionModule *m, const char *name);
 const WovenKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented
-// This kernel runs without checks, and why; cure: what the user can do ("nvcc -gencode …"), or NULL. The first call counts.
+// This kernel runs without checks, and why; cure: what the user can do ("nvcc -gencode …"), or
+// NULL. The first call counts.
 void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure);
-void session_kernel_note(SessionKernel *k, const char *text);           // for coverage: the PTX is older than the machine code …
+// for coverage: the PTX is older than the machine code …
+void session_kernel_note(SessionKernel *k, const char *text);
 
 // --- launch.c ---
-// A node of a graph that is launched: what runs beside it. number: of those that were asked about before (WgLaunch.race, session_race_node) and that it does not come after. alone: nothing in the graph runs beside it.
+// A node of a graph that is launched: what runs beside it. number: of those that were asked about
+// before (WgLaunch.race, session_race_node) and that it does not come after. alone: nothing in the
+// graph runs beside it.
 enum { SESSION_BESIDE = 7 };
-typedef struct SessionBeside { uint32_t n, number[SESSION_BESIDE]; bool alone; } SessionBeside;
+typedef struct SessionBeside {
+  uint32_t n, number[SESSION_BESIDE];
+  bool alone;
+} SessionBeside;
 
 typedef struct SessionLaunch {
   SessionKernel *kernel;
   uint32_t grid[3], block[3], cluster[3], shared;
   const void *stream;
   int device;
-  bool overlaps;                           // it may begin before the launch before it in the stream has ended
-  bool cooperative, captured;              // captured: a graph node, launched later and perhaps often
-  const SessionBeside *beside;             // a graph that is launched now; NULL: nothing is known of it
+  bool overlaps;                // it may begin before the launch before it in the stream has ended
+  bool cooperative, captured;   // captured: a graph node, launched later and perhaps often
+  const SessionBeside *beside;  // a graph that is launched now; NULL: nothing is known of it
 } SessionLaunch;
-uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
-// The same in two steps, for those who have no time before the launch: nothing that speaks of it may be told before the second.
+// its number; takes the host stack if the options ask for it
+uint32_t session_launch(const SessionLaunch *l);
+// The same in two steps, for those who have no time before the launch: nothing that speaks of it
+// may be told before the second.
 uint32_t session_launch_count(const SessionLaunch *l);
 void session_launch_tell(const SessionLaunch *l, uint32_t number);
-void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
-uint32_t session_launch_in_graph(const SessionLaunch *l);   // --record=inputs: one execution of a captured launch, as the calling thread's last launch
-void session_launch_unchanged(SessionKernel *k);         // counts as checked: there is nothing to check in it, and the original runs
-bool session_launch_selected(SessionKernel *k);          // --launch-skip, --launch-count: should this one be checked?
+// a captured launch, counted when it was captured, runs once more
+void session_launch_again(SessionKernel *k, bool checked);
+// --record=inputs: one execution of a captured launch, as the calling thread's last launch
+uint32_t session_launch_in_graph(const SessionLaunch *l);
+// counts as checked: there is nothing to check in it, and the original runs
+void session_launch_unchanged(SessionKernel *k);
+// --launch-skip, --launch-count: should this one be checked?
+bool session_launch_selected(SessionKernel *k);
 void session_graph_launch(const void *graph, const void *stream);
 
 // --- launch_check.c: the driver refused a launch ---
-typedef enum { SESSION_ASK_DEVICE, SESSION_ASK_KERNEL, SESSION_ASK_REQUIRED_BLOCK, SESSION_ASK_RESIDENT } SessionQuestion;
-// DEVICE, KERNEL: an attribute by the driver's number. REQUIRED_BLOCK: x, y or z that the kernel was compiled for, 0: any.
-// RESIDENT: blocks of this launch that a multiprocessor holds. All of the program's own kernel; false: not known.
+typedef enum {
+  SESSION_ASK_DEVICE,
+  SESSION_ASK_KERNEL,
+  SESSION_ASK_REQUIRED_BLOCK,
+  SESSION_ASK_RESIDENT
+} SessionQuestion;
+// DEVICE, KERNEL: an attribute by the driver's number. REQUIRED_BLOCK: x, y or z that the kernel
+// was compiled for, 0: any. RESIDENT: blocks of this launch that a multiprocessor holds. All of the
+// program's own kernel; false: not known.
 typedef bool SessionAsk(void *user, SessionQuestion what, int attribute, int *value);
-// result: the driver's error. unchanged: the program's own code was launched, so that the error is about what the program did.
-void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask, void *user);
+// result: the driver's error. unchanged: the program's own code was launched, so that the error is
+// about what the program did.
+void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask,
+                            void *user);
 
 // --- memory.c ---
-typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL, SESSION_REGISTERED, SESSION_GRAPH, SESSION_IMPORTED } SessionMemoryKind;
-void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device, const char *name);   // name: a variable's, or NULL
-void session_free(uint64_t base);                        // when the program asks for it, before it is done
+typedef enum {
+  SESSION_DEVICE,
+  SESSION_PINNED,
+  SESSION_MANAGED,
+  SESSION_POOL,
+  SESSION_VARIABLE,
+  SESSION_ARRAY,
+  SESSION_VIRTUAL,
+  SESSION_REGISTERED,
+  SESSION_GRAPH,
+  SESSION_IMPORTED
+} SessionMemoryKind;
+// name: a variable's, or NULL
+void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device,
+                   const char *name);
+void session_free(uint64_t base);  // when the program asks for it, before it is done
 void session_free_inside(uint64_t base, uint64_t size);  // everything that lies in there
-void session_revive(uint64_t base);                      // a graph's own memory that it freed is allocated again
-bool session_frees(uint64_t base, unsigned kinds);       // it is the start of an allocation of one of these kinds, as far as is known
-// `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer: says what is wrong with it. A pointer that it could take is left alone.
-bool session_freed_before(uint64_t base);                 // memcheck remembers that this was freed, and nothing else is there now
-void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);   // kinds: SESSION_BIT()s that the call takes
+void session_revive(uint64_t base);  // a graph's own memory that it freed is allocated again
+// it is the start of an allocation of one of these kinds, as far as is known
+bool session_frees(uint64_t base, unsigned kinds);
+// `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer: says what is wrong with
+// it. A pointer that it could take is left alone. memcheck remembers that this was freed, and
+// nothing else is there now
+bool session_freed_before(uint64_t base);
+// kinds: SESSION_BIT()s that the call takes
+void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);
 // The same for what has a handle and no address: arrays, physical memory, pools.
 void session_handle(const void *handle);
 void session_handle_gone(const void *handle);
@@ -84,152 +129,239 @@ void session_invalid_handle(const char *call, const void *handle);
 #define SESSION_BIT(kind) (1u << SESSION_##kind)
 
 // --- pools.c: memory that the program deals out itself. Pieces of no known pool are ignored. ---
-uint64_t session_pool_begin(uint64_t base, uint64_t size);             // its number; 0: not in one allocation, or nobody wants to know
+// its number; 0: not in one allocation, or nobody wants to know
+uint64_t session_pool_begin(uint64_t base, uint64_t size);
 void session_pool_piece(uint64_t id, uint64_t base, uint64_t size);
 void session_pool_piece_resized(uint64_t base, uint64_t size);
 void session_pool_piece_freed(uint64_t base);
-void session_pool_reset(uint64_t id);                    // all pieces are freed
-void session_pool_end(uint64_t id);                      // the allocation is one object again
+void session_pool_reset(uint64_t id);  // all pieces are freed
+void session_pool_end(uint64_t id);    // the allocation is one object again
 
 // --- quarantine.c: freed device memory that is not given back yet ---
-typedef struct SessionHeld { uint64_t base, size; int device, kind; const void *owner; void *extra; } SessionHeld;   // kind, owner, extra: the driver's
-typedef void SessionRelease(const SessionHeld *h);       // gives it back to whom it came from; called without a lock
-void session_quarantine_open(int device, uint64_t device_memory);      // before that nothing is held
-bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release);   // false: not held. Others may be released for it
-// All of the device, or of one owner: before an allocation fails, when the owner goes. release NULL: it is gone already. true: there was something.
+// kind, owner, extra: the driver's
+typedef struct SessionHeld {
+  uint64_t base, size;
+  int device, kind;
+  const void *owner;
+  void *extra;
+} SessionHeld;
+// gives it back to whom it came from; called without a lock
+typedef void SessionRelease(const SessionHeld *h);
+void session_quarantine_open(int device, uint64_t device_memory);  // before that nothing is held
+// false: not held. Others may be released for it
+bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release);
+// All of the device, or of one owner: before an allocation fails, when the owner goes. release
+// NULL: it is gone already. true: there was something.
 bool session_quarantine_release(int device, const void *owner, SessionRelease *release);
 bool session_quarantine_holds(int device, uint64_t base);
 uint64_t session_quarantine_bytes(int device);
 
 // --- finding.c: findings made on the host ---
 typedef struct SessionFinding {
-  const char *kind;                        // a name of probe/kinds.def: "launch-failure"
-  const char *text;                        // the sentence
-  SessionKernel *kernel; uint32_t launch;  // NULL, 0: not about a launch
-  const SitePlace *places; uint32_t nplaces;
-  bool has_thread; uint32_t block[3], thread[3];
-  bool has_address; uint64_t address, size;
-  uint64_t related;                        // an address in the allocation it is about; 0: the one `address` is in or near to
-  uint64_t stack;                          // session_stack() of an earlier time; 0: of now
-  bool no_stack;                           // not even of now
-  const char *other_title; uint64_t other_stack;   // a second stack: "created", "freed before"; 0: none
+  const char *kind;  // a name of probe/kinds.def: "launch-failure"
+  const char *text;  // the sentence
+  SessionKernel *kernel;
+  uint32_t launch;  // NULL, 0: not about a launch
+  const SitePlace *places;
+  uint32_t nplaces;
+  bool has_thread;
+  uint32_t block[3], thread[3];
+  bool has_address;
+  uint64_t address, size;
+  // an address in the allocation it is about; 0: the one `address` is in or near to
+  uint64_t related;
+  uint64_t stack;  // session_stack() of an earlier time; 0: of now
+  bool no_stack;   // not even of now
+  // a second stack: "created", "freed before"; 0: none
+  const char *other_title;
+  uint64_t other_stack;
 } SessionFinding;
-void session_finding(const SessionFinding *f);           // nothing with --tool=none
+void session_finding(const SessionFinding *f);  // nothing with --tool=none
 
 // --- hang.c: launches that make no progress ---
-typedef enum { SESSION_RUNS, SESSION_WAITS_BARRIER, SESSION_WAITS_WARP, SESSION_WAITS_MEMORY, SESSION_WAITS_CLUSTER } SessionWait;
-typedef struct SessionStanding {           // threads of one warp that stand together
-  const void *key;                         // the same for the same place
-  const SitePlace *places; uint32_t nplaces;
-  const char *function; uint32_t ptx_line; // where there are no places
-  uint32_t block[3], thread[3], warp, lanes, gone;   // thread: the first of them; gone: lanes of the warp that have ended
-  bool in_loop; uint64_t turns;            // turns 0: not known
+typedef enum {
+  SESSION_RUNS,
+  SESSION_WAITS_BARRIER,
+  SESSION_WAITS_WARP,
+  SESSION_WAITS_MEMORY,
+  SESSION_WAITS_CLUSTER
+} SessionWait;
+typedef struct SessionStanding {  // threads of one warp that stand together
+  const void *key;                // the same for the same place
+  const SitePlace *places;
+  uint32_t nplaces;
+  const char *function;
+  uint32_t ptx_line;  // where there are no places
+  // thread: the first of them; gone: lanes of the warp that have ended
+  uint32_t block[3], thread[3], warp, lanes, gone;
+  bool in_loop;
+  uint64_t turns;  // turns 0: not known
   SessionWait wait;
-  uint32_t barrier, expected, arrived;     // BARRIER; expected 0: not known
-  uint32_t needed;                         // WARP: lanes
-  uint64_t address; bool shared;           // MEMORY; 0: not known
-  bool unchanged, circles, fixed, no_step; // a loop: nothing changes in it; it came back to where it was; no way out can change; its step is 0
+  uint32_t barrier, expected, arrived;  // BARRIER; expected 0: not known
+  uint32_t needed;                      // WARP: lanes
+  uint64_t address;
+  bool shared;  // MEMORY; 0: not known
+  // a loop: nothing changes in it; it came back to where it was; no way out can change; its step is
+  // 0
+  bool unchanged, circles, fixed, no_step;
 } SessionStanding;
 typedef struct SessionHang {
-  SessionKernel *kernel; uint32_t launch;
-  const SessionStanding *list; uint32_t n; // 0: not known where it stands
-  uint64_t ns;                             // without progress
-  uint64_t blocks, blocks_ended; bool blocks_known;
-  const uint32_t *block;                   // threads of a block; NULL: not known
-  bool asked, deadlock;                    // asked: the user interrupts. deadlock: the device found out
-  const char *why_unknown;                 // n is 0: "it is not instrumented"
+  SessionKernel *kernel;
+  uint32_t launch;
+  const SessionStanding *list;
+  uint32_t n;   // 0: not known where it stands
+  uint64_t ns;  // without progress
+  uint64_t blocks, blocks_ended;
+  bool blocks_known;
+  const uint32_t *block;    // threads of a block; NULL: not known
+  bool asked, deadlock;     // asked: the user interrupts. deadlock: the device found out
+  const char *why_unknown;  // n is 0: "it is not instrumented"
 } SessionHang;
-bool session_hang(const SessionHang *h);                 // true: end it (--hang-action=stop)
-uint64_t session_hang_ns(void);                          // --hang-timeout; 0: off
-// The program waits for a device that runs by itself (watchdog.c); what session_waits returned goes to session_waited.
+bool session_hang(const SessionHang *h);  // true: end it (--hang-action=stop)
+uint64_t session_hang_ns(void);           // --hang-timeout; 0: off
+// The program waits for a device that runs by itself (watchdog.c); what session_waits returned goes
+// to session_waited.
 bool session_waits(const char *call);
 void session_waited(bool began);
-#define SESSION_WAITING(call, expression) ({ bool began_ = session_waits(call); __typeof__(expression) waited_ = (expression); session_waited(began_); waited_; })
-// Ctrl-C: `where` says where launches stand, on a thread of ours; then the signal does what it would have done. Once; only where the program leaves SIGINT alone.
+#define SESSION_WAITING(call, expression) \
+  ({ \
+    bool began_ = session_waits(call); \
+    __typeof__(expression) waited_ = (expression); \
+    session_waited(began_); \
+    waited_; \
+  })
+// Ctrl-C: `where` says where launches stand, on a thread of ours; then the signal does what it
+// would have done. Once; only where the program leaves SIGINT alone.
 void session_on_interrupt(void (*where)(void));
 
 // --- device.c: one for each context ---
 typedef struct SessionDevice SessionDevice;
-typedef struct SessionDeviceOps {          // how to reach the device without touching the program's streams
+typedef struct SessionDeviceOps {  // how to reach the device without touching the program's streams
   bool (*map_host)(void *user, void *p, size_t size, uint64_t *device_address);
   void (*unmap_host)(void *user, void *p);
-  uint64_t (*alloc)(void *user, size_t size);            // zeroed; 0: no memory
+  uint64_t (*alloc)(void *user, size_t size);  // zeroed; 0: no memory
   void (*free)(void *user, uint64_t p);
-  bool (*read)(void *user, void *to, uint64_t from, size_t size);   // after all launches have ended; false: not readable any more
-  bool (*write)(void *user, uint64_t to, const void *from, size_t size);   // NULL: device memory is the process's own
-  bool (*settle)(void *user);                            // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
+  // after all launches have ended; false: not readable any more
+  bool (*read)(void *user, void *to, uint64_t from, size_t size);
+  // NULL: device memory is the process's own
+  bool (*write)(void *user, uint64_t to, const void *from, size_t size);
+  // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
+  bool (*settle)(void *user);
   // initcheck. direct: the device's memory is the process's own, and what follows is not asked for.
   bool direct;
-  bool (*fill)(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);   // in the order of the stream; NULL: as soon as possible
-  bool (*move)(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);   // the same
-  void (*give_back)(void *user, uint64_t p);             // frees it now, even if that means to wait
+  // in the order of the stream; NULL: as soon as possible
+  bool (*fill)(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
+  // the same
+  bool (*move)(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
+  void (*give_back)(void *user, uint64_t p);  // frees it now, even if that means to wait
 } SessionDeviceOps;
-SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err);   // NULL: findings cannot be reported
+// NULL: findings cannot be reported
+SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal,
+                                   Error *err);
 // The program's parameters as it gave them, without ours: pointers to each, or all in one buffer.
-typedef struct SessionParams { void **pointers; const void *buffer; size_t buffer_bytes; } SessionParams;
+typedef struct SessionParams {
+  void **pointers;
+  const void *buffer;
+  size_t buffer_bytes;
+} SessionParams;
 // Fills record_bytes of the kernel's added parameter.
-bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record);
-// A captured launch runs (again): what was allocated when it was captured may be no more. The record is one that session_device_record filled.
-void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, const SessionLaunch *shape, void *record);   // shape: NULL: it may run more than once with this record
-bool session_graph_memory(void);                                        // graphs with memory of their own have been seen: when they have it, nobody tells
-uint64_t session_memory_version(void);                                  // changes with every allocation and free
-void session_device_uses_table(SessionDevice *d);                       // a launch that begins now has the table of allocations of now in its record
-bool session_device_crowded(SessionDevice *d);                          // a launch is checked better if it waits until others have ended
-void session_device_done(SessionDevice *d, const void *record);         // that launch has ended, or never will be
-uint64_t session_device_mark(SessionDevice *d);                         // where no launch says that it has ended: all up to now;
-void session_device_settled(SessionDevice *d, uint64_t mark);           // … and that they have
-void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n);   // --record: with nothing left to write; n 0: all so far. d NULL: nothing
-void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
-void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
+bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
+                           const SessionParams *params, void *record);
+// A captured launch runs (again): what was allocated when it was captured may be no more. The
+// record is one that session_device_record filled. shape: NULL: it may run more than once with this
+// record
+void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
+                            const SessionLaunch *shape, void *record);
+// graphs with memory of their own have been seen: when they have it, nobody tells
+bool session_graph_memory(void);
+uint64_t session_memory_version(void);  // changes with every allocation and free
+// a launch that begins now has the table of allocations of now in its record
+void session_device_uses_table(SessionDevice *d);
+// a launch is checked better if it waits until others have ended
+bool session_device_crowded(SessionDevice *d);
+// that launch has ended, or never will be
+void session_device_done(SessionDevice *d, const void *record);
+// where no launch says that it has ended: all up to now;
+uint64_t session_device_mark(SessionDevice *d);
+void session_device_settled(SessionDevice *d, uint64_t mark);  // … and that they have
+// --record: with nothing left to write; n 0: all so far. d NULL: nothing
+void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n);
+// reads the module's counters; before it is unloaded
+void session_device_collect(SessionDevice *d, SessionModule *m);
+// collects everything; alive false: device memory is gone
+void session_device_close(SessionDevice *d, bool alive);
 
 // --- launch_log.c: --launch-log ---
 bool session_logs_launches(void);
-typedef bool SessionParamInfo(void *user, uint32_t i, size_t *offset, size_t *size);     // false: there is no parameter i
-void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user);
-void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params, SessionParamInfo *info, void *user);   // the second half of its line
-void session_log_again(uint32_t number, int device, const void *stream, const char *text);   // part of a graph; number 0: not known
+// false: there is no parameter i
+typedef bool SessionParamInfo(void *user, uint32_t i, size_t *offset, size_t *size);
+void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params,
+                        SessionParamInfo *info, void *user);
+// the second half of its line
+void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params,
+                      SessionParamInfo *info, void *user);
+// part of a graph; number 0: not known
+void session_log_again(uint32_t number, int device, const void *stream, const char *text);
 
 // --- trace.c, trace_step.c: --record ---
 bool session_trace_is_on(void);
-void session_trace_switch(bool on);                      // wg_record_begin, wg_record_end of the host: from the next launch on
+// wg_record_begin, wg_record_end of the host: from the next launch on
+void session_trace_switch(bool on);
 struct WgTrace;
 void session_trace_choose(struct WgTrace *t);
-void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user);   // behind session_device_record
-void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);      // when it ran, by clock_ns()
-void session_step_variable(uint64_t base, const void *bytes, size_t n, int device);   // what a variable holds when its module has been loaded
-void session_step_meant(uint64_t address, uint64_t bytes);           // wg_benign_race of the host
+// behind session_device_record
+void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params,
+                         SessionParamInfo *info, void *user);
+// when it ran, by clock_ns()
+void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
+// what a variable holds when its module has been loaded
+void session_step_variable(uint64_t base, const void *bytes, size_t n, int device);
+void session_step_meant(uint64_t address, uint64_t bytes);  // wg_benign_race of the host
 struct SessionCopy;
-uint32_t session_step_number(const struct SessionCopy *c);       // for SessionCopy.step, when the program makes the call, behind session_copy_check; 0: nothing is recorded. NULL: none of them
-void session_step_copy(const struct SessionCopy *c);     // the driver has taken it …
-void session_step_contents(const struct SessionCopy *c); // … and the memory that it reads is as it copies it
+// for SessionCopy.step, when the program makes the call, behind session_copy_check; 0: nothing is
+// recorded. NULL: none of them
+uint32_t session_step_number(const struct SessionCopy *c);
+void session_step_copy(const struct SessionCopy *c);  // the driver has taken it …
+// … and the memory that it reads is as it copies it
+void session_step_contents(const struct SessionCopy *c);
 
 // --- copy_check.c: copies and sets, in the words of both drivers ---
-typedef enum { SESSION_PLACE_HOST, SESSION_PLACE_DEVICE, SESSION_PLACE_UNIFIED, SESSION_PLACE_ARRAY } SessionPlaceKind;
+typedef enum {
+  SESSION_PLACE_HOST,
+  SESSION_PLACE_DEVICE,
+  SESSION_PLACE_UNIFIED,
+  SESSION_PLACE_ARRAY
+} SessionPlaceKind;
 typedef struct SessionPlace {
-  SessionPlaceKind kind;                   // as the call names it; UNIFIED: the address tells
-  uint64_t address;                        // ARRAY: the handle
-  size_t x, y, z;                          // bytes, rows and slices to skip
-  size_t pitch, rows;                      // bytes from row to row, rows from slice to slice; 0: as many as are copied
+  SessionPlaceKind kind;  // as the call names it; UNIFIED: the address tells
+  uint64_t address;       // ARRAY: the handle
+  size_t x, y, z;         // bytes, rows and slices to skip
+  size_t pitch, rows;  // bytes from row to row, rows from slice to slice; 0: as many as are copied
 } SessionPlace;
 typedef struct SessionCopy {
-  const char *call;                        // the program's: "cuMemcpyDtoH_v2"
+  const char *call;  // the program's: "cuMemcpyDtoH_v2"
   SessionPlace to, from;
-  bool is_set;                             // a memset: `from` does not count
-  size_t width, height, depth;             // bytes, rows, slices
-  const void *stream; bool async, captured;
+  bool is_set;                  // a memset: `from` does not count
+  size_t width, height, depth;  // bytes, rows, slices
+  const void *stream;
+  bool async, captured;
   int device;
-  uint64_t stack;                          // session_copy_stack() of the call; 0: the one that runs it is the call
-  uint32_t step;                           // session_step_number()
-  uint32_t value, value_bytes;             // a memset's; 0 bytes: not known
-  SessionDevice *on;                       // its stream's; NULL: not known
-  uint64_t race;                           // session_race_copy_number()
-  bool on_host;                            // session_inputs_on_host(), before session_copy_check
+  uint64_t stack;  // session_copy_stack() of the call; 0: the one that runs it is the call
+  uint32_t step;   // session_step_number()
+  uint32_t value, value_bytes;  // a memset's; 0 bytes: not known
+  SessionDevice *on;            // its stream's; NULL: not known
+  uint64_t race;                // session_race_copy_number()
+  bool on_host;                 // session_inputs_on_host(), before session_copy_check
 } SessionCopy;
-void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
-void session_copy_refused(const SessionCopy *c);         // the driver called a value invalid; session_copy_check came before, on the same thread
-void session_copy_runs(SessionDevice *d, const SessionCopy *c);   // in stream order: what is initialised moves along
+// when the program makes the call, before the driver does
+void session_copy_check(const SessionCopy *c);
+// the driver called a value invalid; session_copy_check came before, on the same thread
+void session_copy_refused(const SessionCopy *c);
+// in stream order: what is initialised moves along
+void session_copy_runs(SessionDevice *d, const SessionCopy *c);
 
-// --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as they are ---
+// --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as
+// they are ---
 struct CUDA_MEMCPY2D;
 struct CUDA_MEMCPY3D;
 struct CUDA_MEMSET_NODE_PARAMS;
@@ -239,173 +371,254 @@ void session_copy_of_box(const struct CUDA_MEMCPY3D *p, SessionCopy *out);
 
 // --- array.c: the shapes of CUDA arrays, by handle ---
 typedef struct SessionArray {
-  size_t element, row_bytes, rows, slices;               // rows and slices: at least 1; slices: layers and faces count
-  uint64_t memory;                                       // what session_alloc was told
+  // rows and slices: at least 1; slices: layers and faces count
+  size_t element, row_bytes, rows, slices;
+  uint64_t memory;  // what session_alloc was told
 } SessionArray;
 void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
 
-// --- outputs.c: buffers that a launch or a graph may have written, for --hash and --dump-buffers ---
+// --- outputs.c: buffers that a launch or a graph may have written, for --hash and --dump-buffers
+// ---
 typedef struct SessionBuffer {
   uint64_t base, size;
-  uint64_t from, to;                       // what may have changed since it was last looked at; all of it: 0, size
-  uint64_t allocation;                     // another number for each allocation; 0: who else writes there is not known
-  uint32_t element;                        // bytes of an element: 1, 2, 4, 8 or 16
-  uint32_t parameter;                      // number plus 1 of the parameter that points to it; 0: not known
-  PtxType type;                            // of what is stored; TYPE_NONE: not known
-  _Atomic bool disturbed;                  // another stream may be writing to it at the same time
-  bool may_wait, waits;                    // only the device writes to it: it need not be hashed at once; it has not been yet (gpu/waiting.c)
+  uint64_t from, to;    // what may have changed since it was last looked at; all of it: 0, size
+  uint64_t allocation;  // another number for each allocation; 0: who else writes there is not known
+  uint32_t element;     // bytes of an element: 1, 2, 4, 8 or 16
+  uint32_t parameter;   // number plus 1 of the parameter that points to it; 0: not known
+  PtxType type;         // of what is stored; TYPE_NONE: not known
+  _Atomic bool disturbed;  // another stream may be writing to it at the same time
+  // only the device writes to it: it need not be hashed at once; it has not been yet
+  // (gpu/waiting.c)
+  bool may_wait, waits;
 } SessionBuffer;
-typedef struct SessionPointer { uint64_t address; uint32_t parameter; } SessionPointer;
+typedef struct SessionPointer {
+  uint64_t address;
+  uint32_t parameter;
+} SessionPointer;
 typedef struct SessionOutputs {
-  uint32_t step, launch, graph;            // launch or graph: the number of its launch, the other is 0
+  uint32_t step, launch, graph;  // launch or graph: the number of its launch, the other is 0
   uint32_t kernels;
   int device;
-  uint64_t epoch;                          // changes when something was written that is not known
-  bool guessed;                            // what the code does not tell: everything that parameters point to
-  bool told;                               // session_outputs_tell
-  bool kernel_fits;                        // --dump-buffers: a kernel of it is one that was asked for
+  uint64_t epoch;    // changes when something was written that is not known
+  bool guessed;      // what the code does not tell: everything that parameters point to
+  bool told;         // session_outputs_tell
+  bool kernel_fits;  // --dump-buffers: a kernel of it is one that was asked for
   _Atomic int refs;
   VEC(SessionBuffer) buffers;
-  VEC(SessionBuffer) dumped;               // what --dump-buffers wants of it
-  VEC(SessionPointer) pointers;            // that parameters hold, for it
+  VEC(SessionBuffer) dumped;     // what --dump-buffers wants of it
+  VEC(SessionPointer) pointers;  // that parameters hold, for it
 } SessionOutputs;
 bool session_wants_outputs(void);
-SessionOutputs *session_outputs_begin(uint32_t launch, int device);      // launch 0: of a graph
-void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user);
-// When the driver is about to take it. NULL: there is nothing to look at. stream NULL: the legacy default stream
+SessionOutputs *session_outputs_begin(uint32_t launch, int device);  // launch 0: of a graph
+void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params,
+                         SessionParamInfo *info, void *user);
+// When the driver is about to take it. NULL: there is nothing to look at. stream NULL: the legacy
+// default stream
 SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream);
-void session_outputs_tell(SessionOutputs *o);            // behind session_launch_tell, before its hashes come
-// The launch has ended, and its memory is the process's own. is_there: this memory has not been given back.
+void session_outputs_tell(SessionOutputs *o);  // behind session_launch_tell, before its hashes come
+// The launch has ended, and its memory is the process's own. is_there: this memory has not been
+// given back.
 void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size));
-void session_outputs_keep(SessionOutputs *o);            // another one will free it, too
+void session_outputs_keep(SessionOutputs *o);  // another one will free it, too
 // Hashes made on a device: ordered and unordered, of buffers first to first + n - 1.
 void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
 void session_hashes_missing(const SessionOutputs *o, const char *why);
-void session_hash_left_out(const SessionOutputs *o, uint32_t buffer);            // before it was hashed it was written over
-uint32_t session_hash_every(void);                       // of launches that are written over; 0: as many as cost little
-bool session_outputs_may_wait(void);                     // each operation comes behind the one before it
-uint64_t session_outputs_epoch(void);                    // it changes when somebody may have written anywhere
-void session_outputs_changed(uint64_t address, uint64_t n);              // who looks at it next has to look there, too
-void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream);       // it is looked at now, behind what the stream has done
-void session_outputs_free(SessionOutputs *o);            // NULL: nothing
-void session_outputs_unseen(void);                       // somebody may have written anywhere
+// before it was hashed it was written over
+void session_hash_left_out(const SessionOutputs *o, uint32_t buffer);
+uint32_t session_hash_every(void);  // of launches that are written over; 0: as many as cost little
+bool session_outputs_may_wait(void);   // each operation comes behind the one before it
+uint64_t session_outputs_epoch(void);  // it changes when somebody may have written anywhere
+// who looks at it next has to look there, too
+void session_outputs_changed(uint64_t address, uint64_t n);
+// it is looked at now, behind what the stream has done
+void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream);
+void session_outputs_free(SessionOutputs *o);  // NULL: nothing
+void session_outputs_unseen(void);             // somebody may have written anywhere
 // --- dump.c ---
-void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);       // the contents of o->dumped[i]
-void session_dump_missing(const SessionOutputs *o, const char *why);             // they cannot be had
+// the contents of o->dumped[i]
+void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);
+void session_dump_missing(const SessionOutputs *o, const char *why);  // they cannot be had
 
 // --- inputs.c: --record=inputs ---
-enum { SESSION_PAGE = 1 << 16 };           // what is kept at once; pages count from the start of their allocation
-typedef struct SessionSpan { uint64_t from, to; } SessionSpan;     // to 0: nothing
-// Bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer. forget: what is known of the pages there does not count
-typedef struct SessionPart { uint64_t base, size, from, to, allocation; SessionSpan forget; } SessionPart;
+// what is kept at once; pages count from the start of their allocation
+enum { SESSION_PAGE = 1 << 16 };
+typedef struct SessionSpan {
+  uint64_t from, to;
+} SessionSpan;  // to 0: nothing
+// Bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer. forget:
+// what is known of the pages there does not count
+typedef struct SessionPart {
+  uint64_t base, size, from, to, allocation;
+  SessionSpan forget;
+} SessionPart;
 typedef struct SessionInputs {
-  uint32_t step, launch, since;            // since: the launch whose inputs were kept whole; 0: it is this one
-  const void *stream; int device;
-  bool disturbed;                          // another stream may be writing there
+  // since: the launch whose inputs were kept whole; 0: it is this one
+  uint32_t step, launch, since;
+  const void *stream;
+  int device;
+  bool disturbed;  // another stream may be writing there
   VEC(SessionPart) parts;
 } SessionInputs;
-// When the driver is about to take a launch, behind session_launch and before session_step_launch. NULL: nothing is kept of it. stream NULL: the legacy default stream
-SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device);
-void session_inputs_tell(const SessionInputs *in);       // behind session_launch_tell. NULL: nothing
+// When the driver is about to take a launch, behind session_launch and before session_step_launch.
+// NULL: nothing is kept of it. stream NULL: the legacy default stream
+SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params,
+                              SessionParamInfo *info, void *user, const void *stream, int device);
+void session_inputs_tell(const SessionInputs *in);  // behind session_launch_tell. NULL: nothing
 // The launch begins now, and its memory is the process's own.
-void session_inputs_all_kept(uint32_t step);           // all pages of the step were handed to session_inputs_page
+// all pages of the step were handed to session_inputs_page
+void session_inputs_all_kept(uint32_t step);
 void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size));
-bool session_inputs_on_host(const SessionCopy *c);       // what it brings is kept when it has been made: nobody needs to look at it on the device
-void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);   // a page that has changed, where it is not
-void session_inputs_free(SessionInputs *in);             // NULL: nothing
-void session_inputs_unknown(const void *stream);         // something runs there that may write anywhere
+// what it brings is kept when it has been made: nobody needs to look at it on the device
+bool session_inputs_on_host(const SessionCopy *c);
+// a page that has changed, where it is not
+void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);
+void session_inputs_free(SessionInputs *in);      // NULL: nothing
+void session_inputs_unknown(const void *stream);  // something runs there that may write anywhere
 // PTX of modules, for those who run a launch again. wanted: once for each module.
-typedef struct SessionCode { const char *name, *options, *text; size_t len; } SessionCode;
+typedef struct SessionCode {
+  const char *name, *options, *text;
+  size_t len;
+} SessionCode;
 bool session_code_wanted(const SessionModule *m);
 void session_code(const SessionModule *m, const SessionCode *units, uint32_t n);
 
-// --- branches.c: steps of a graph, by their place in an order in which each comes behind those it depends on ---
+// --- branches.c: steps of a graph, by their place in an order in which each comes behind those it
+// depends on ---
 typedef struct SessionBranches SessionBranches;
-typedef struct SessionNumberList { uint32_t *data, len, cap; } SessionNumberList;
-typedef struct SessionNumbers { SessionNumberList *list; uint32_t first, end; } SessionNumbers;      // of one step and what is inside of it; first == end: none
-SessionBranches *session_branches_new(uint32_t n);       // NULL: nobody wants to know
-void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to);      // all edges to a step come before those that leave it
-void session_branches_done(SessionBranches *b);          // all edges are there
+typedef struct SessionNumberList {
+  uint32_t *data, len, cap;
+} SessionNumberList;
+// of one step and what is inside of it; first == end: none
+typedef struct SessionNumbers {
+  SessionNumberList *list;
+  uint32_t first, end;
+} SessionNumbers;
+SessionBranches *session_branches_new(uint32_t n);  // NULL: nobody wants to know
+// all edges to a step come before those that leave it
+void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to);
+void session_branches_done(SessionBranches *b);  // all edges are there
 SessionBranches *session_branches_share(SessionBranches *b);
 void session_branches_free(SessionBranches *b);
-uint32_t session_branches_size(const SessionBranches *b, uint32_t least);      // its steps; least: without it
-bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);    // there is no path between them
-void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer, const SessionNumbers *numbers, SessionBeside *out);      // numbers: by step
+// its steps; least: without it
+uint32_t session_branches_size(const SessionBranches *b, uint32_t least);
+// there is no path between them
+bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);
+// numbers: by step
+void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer,
+                             const SessionNumbers *numbers, SessionBeside *out);
 
-// --- step_order.c: nodes of a graph that is launched, told one after the other; what is told in between are steps of that node, a child graph's too ---
+// --- step_order.c: nodes of a graph that is launched, told one after the other; what is told in
+// between are steps of that node, a child graph's too ---
 typedef struct SessionGraphSteps SessionGraphSteps;
-SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n, const void *stream);     // NULL: nothing is recorded
+// NULL: nothing is recorded
+SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n,
+                                             const void *stream);
 void session_graph_steps_node(SessionGraphSteps *g, uint32_t place);
 void session_graph_steps_end(SessionGraphSteps *g);
-uint32_t session_branches_behind(const SessionBranches *b, uint32_t step, const SessionNumbers *numbers, SessionNumberList *out);      // numbers of those it depends on, the nearest ones that have some
+// numbers of those it depends on, the nearest ones that have some
+uint32_t session_branches_behind(const SessionBranches *b, uint32_t step,
+                                 const SessionNumbers *numbers, SessionNumberList *out);
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);
-bool session_race_settled(SessionKernel *k, const void *record);         // no tool runs but this one, and all that it would look at is known to be good: the program's own code does as well
-// What the calling thread's last session_copy_check knows a copy by, to be handed on. 0: nobody wants to know.
+// no tool runs but this one, and all that it would look at is known to be good: the program's own
+// code does as well
+bool session_race_settled(SessionKernel *k, const void *record);
+// What the calling thread's last session_copy_check knows a copy by, to be handed on. 0: nobody
+// wants to know.
 uint64_t session_race_copy_number(void);
 struct WgRaceCopy;
-bool session_race_work(const SessionCopy *c, struct WgRaceCopy *out);    // the driver has taken it: for a kernel in its stream. false: nothing is to be done
-void session_races_listen(void);                         // the program has waited for something
-// A copy or set that is a node of a graph that is launched now, in c->stream: like session_race_copy_number, 0 also where nothing can meet it. looks: it leaves nothing behind.
-uint64_t session_race_node(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside, bool looks);
-uint32_t session_race_number(uint64_t race);             // in entries
-void session_race_nodes(const SessionCopy *a, const SessionCopy *b);     // nothing orders these two nodes: what do they access?
-// Where the device's memory is the process's own: the driver takes it; it has been done, or never will be.
+// the driver has taken it: for a kernel in its stream. false: nothing is to be done
+bool session_race_work(const SessionCopy *c, struct WgRaceCopy *out);
+void session_races_listen(void);  // the program has waited for something
+// A copy or set that is a node of a graph that is launched now, in c->stream: like
+// session_race_copy_number, 0 also where nothing can meet it. looks: it leaves nothing behind.
+uint64_t session_race_node(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside,
+                           bool looks);
+uint32_t session_race_number(uint64_t race);  // in entries
+// nothing orders these two nodes: what do they access?
+void session_race_nodes(const SessionCopy *a, const SessionCopy *b);
+// Where the device's memory is the process's own: the driver takes it; it has been done, or never
+// will be.
 void session_race_begins(uint64_t race);
 void session_race_copied(const SessionCopy *c);
-void session_race_meant(uint64_t address, uint64_t n);   // warpgrind.h: races on these bytes are meant
+// warpgrind.h: races on these bytes are meant
+void session_race_meant(uint64_t address, uint64_t n);
 // --- order.c: what orders launches. stream NULL: the legacy default stream ---
-void session_order_stream(const void *stream, bool non_blocking);        // the program made it
+void session_order_stream(const void *stream, bool non_blocking);  // the program made it
 void session_order_record(const void *event, const void *stream);
 void session_order_wait(const void *stream, const void *event);
-void session_order_waits_for_something(const void *stream);              // for a value in memory, a semaphore …
-void session_order_host_saw(const void *stream);                         // … that all of it is done, or waits for that, or may be told
+void session_order_waits_for_something(const void *stream);  // for a value in memory, a semaphore …
+// … that all of it is done, or waits for that, or may be told
+void session_order_host_saw(const void *stream);
 void session_order_host_saw_event(const void *event);
 void session_order_host_saw_all(void);
-void session_launched_on(const void *stream);                            // the calling thread's last session_launch; NULL: legacy
+// the calling thread's last session_launch; NULL: legacy
+void session_launched_on(const void *stream);
 
 // --- shadow.c: initcheck, which bytes are initialised ---
-// Device memory is born unwritten, what the host can see is born initialised. d NULL: it counts as initialised.
-bool session_wants_shadow(void);                         // initcheck runs
-void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size, SessionMemoryKind kind);   // after session_alloc
-void session_shadow_free(uint64_t base);                 // when all work that may use it has ended, before its memory is given to others
-void session_shadow_forget(uint64_t address);            // others may write to this allocation from now on: it counts as initialised for good
-void session_shadow_unwritten(uint64_t base, const void *stream);   // the memory of a graph is handed out anew
-bool session_shadow_follows(SessionKernel *k);           // initcheck follows what it writes, when a launch of it is checked
-bool session_shadow_marks(SessionKernel *k, const void *record);   // … and all of what it writes with this record
-void session_shadow_unknown_kernel(SessionDevice *d, const void *stream);   // one that is not checked: all that it could have written counts as initialised
-void session_shadow_heap_unseen(SessionDevice *d, const void *stream);      // a launch with WG_LAUNCH_HEAP_UNSEEN: memory of malloc in kernels counts as initialised. d NULL: of all devices
+// Device memory is born unwritten, what the host can see is born initialised. d NULL: it counts as
+// initialised.
+bool session_wants_shadow(void);  // initcheck runs
+// after session_alloc
+void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size,
+                          SessionMemoryKind kind);
+// when all work that may use it has ended, before its memory is given to others
+void session_shadow_free(uint64_t base);
+// others may write to this allocation from now on: it counts as initialised for good
+void session_shadow_forget(uint64_t address);
+// the memory of a graph is handed out anew
+void session_shadow_unwritten(uint64_t base, const void *stream);
+// initcheck follows what it writes, when a launch of it is checked
+bool session_shadow_follows(SessionKernel *k);
+// … and all of what it writes with this record
+bool session_shadow_marks(SessionKernel *k, const void *record);
+// one that is not checked: all that it could have written counts as initialised
+void session_shadow_unknown_kernel(SessionDevice *d, const void *stream);
+// a launch with WG_LAUNCH_HEAP_UNSEEN: memory of malloc in kernels counts as initialised. d NULL:
+// of all devices
+void session_shadow_heap_unseen(SessionDevice *d, const void *stream);
 // Physical memory, mapped once or often: what is initialised belongs to it and not to the address.
-void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical, uint64_t offset, uint64_t physical_size);
-void session_shadow_physical_shared(const void *physical);       // with another process
+void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical,
+                        uint64_t offset, uint64_t physical_size);
+void session_shadow_physical_shared(const void *physical);  // with another process
 void session_shadow_physical_gone(const void *physical);
-// Facts about initialised memory as they are now, where a launch begins later than it was asked for.
+// Facts about initialised memory as they are now, where a launch begins later than it was asked
+// for.
 void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record);
-// Bytes of shadow that a launch needs for shared memory, to be zero when it begins; 0: none. Fills shared_stride and shared_blocks.
-enum { SESSION_SHARED_SHADOW = 64 << 20 };               // at most; blocks beyond that are not checked
+// Bytes of shadow that a launch needs for shared memory, to be zero when it begins; 0: none. Fills
+// shared_stride and shared_blocks.
+enum { SESSION_SHARED_SHADOW = 64 << 20 };  // at most; blocks beyond that are not checked
 uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record);
-// The program needs the device's memory more; no launch runs. Everything counts as initialised from now on. false: nothing could be given back.
+// The program needs the device's memory more; no launch runs. Everything counts as initialised from
+// now on. false: nothing could be given back.
 bool session_shadow_give_up(SessionDevice *d);
 // warpgrind.h
 void session_shadow_mark(uint64_t address, uint64_t n, bool initialised);
 bool session_shadow_is_initialised(uint64_t address, uint64_t n);
 
-// --- shadow_copy.c: copies to the host. Where memory is not the process's own the driver reads the shadow itself, in stream order. ---
-typedef struct SessionCopyOut { uint64_t first, bits; size_t bytes; bool direct; } SessionCopyOut;   // first byte of memory; where its shadow is
-bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);        // false: there is nothing to look at
+// --- shadow_copy.c: copies to the host. Where memory is not the process's own the driver reads the
+// shadow itself, in stream order. --- first byte of memory; where its shadow is
+typedef struct SessionCopyOut {
+  uint64_t first, bits;
+  size_t bytes;
+  bool direct;
+} SessionCopyOut;
+// false: there is nothing to look at
+bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);
 void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits);
-uint64_t session_copy_stack(void);                       // 0: nobody wants to know
+uint64_t session_copy_stack(void);  // 0: nobody wants to know
 
 // --- done_copy.c: tools that look at what a copy brought to the host ---
 bool session_copy_wanted(const SessionCopy *c);
-void session_copy_done(const SessionCopy *c);            // one that is wanted: it has been done, and the host's memory is as it left it
+// one that is wanted: it has been done, and the host's memory is as it left it
+void session_copy_done(const SessionCopy *c);
 
 // --- tensor.c: what a tensor map was made of, for recording ---
 typedef struct SessionTensor {
-  int type;                                // CUtensorMapDataType
+  int type;  // CUtensorMapDataType
   uint32_t rank;
   const void *address;
   const uint64_t *dims, *strides;
@@ -414,10 +627,12 @@ typedef struct SessionTensor {
   bool nan_fill;
 } SessionTensor;
 void session_tensor_tiled(const void *map, const SessionTensor *s);
-void session_tensor_moved(const void *before, const void *map, uint64_t address);       // it describes another address now
+// it describes another address now
+void session_tensor_moved(const void *before, const void *map, uint64_t address);
 
 // --- pitch.c, texture_check.c, images.c, pageable.c ---
-void session_pitch(uint64_t base, uint64_t pitch);       // after session_alloc: its rows are this far apart
+// after session_alloc: its rows are this far apart
+void session_pitch(uint64_t base, uint64_t pitch);
 struct CUDA_RESOURCE_DESC;
 void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d);
 void session_texture_created(uint64_t handle, const struct CUDA_RESOURCE_DESC *d);
@@ -425,11 +640,12 @@ void session_texture_destroyed(uint64_t handle);
 struct CUDA_ARRAY3D_DESCRIPTOR;
 void session_surface_created(uint64_t handle, const struct CUDA_ARRAY3D_DESCRIPTOR *d);
 void session_surface_destroyed(uint64_t handle);
-size_t session_format_bytes(int format);                // of a channel; 0: the channels have no size of their own
-void session_synchronised(const void *stream);           // the program waits for this stream now …
-void session_synchronised_all(void);                     // … for all of them
+size_t session_format_bytes(int format);  // of a channel; 0: the channels have no size of their own
+void session_synchronised(const void *stream);  // the program waits for this stream now …
+void session_synchronised_all(void);            // … for all of them
 
-// --- destroyed.c: streams, events, modules … that are used after they went. `what` is one of these phrases, for all three. ---
+// --- destroyed.c: streams, events, modules … that are used after they went. `what` is one of these
+// phrases, for all three. ---
 #define SESSION_STREAM_GONE "a stream that was destroyed before"
 #define SESSION_EVENT_GONE "an event that was destroyed before"
 #define SESSION_GRAPH_GONE "a graph that was destroyed before"
@@ -438,14 +654,16 @@ void session_synchronised_all(void);                     // … for all of them
 #define SESSION_MODULE_GONE "a module that was unloaded before"
 #define SESSION_LIBRARY_GONE "a library that was unloaded before"
 #define SESSION_FUNCTION_GONE "a function whose module was unloaded before"
-void session_destroyed(const char *what, const void *handle);    // before the driver does it: the handle may be another's at once
-void session_created(const void *handle);                        // whatever it is; also: it could not be destroyed
-bool session_use(const char *what, const void *handle);          // a finding, and true, if it was destroyed
+// before the driver does it: the handle may be another's at once
+void session_destroyed(const char *what, const void *handle);
+void session_created(const void *handle);  // whatever it is; also: it could not be destroyed
+bool session_use(const char *what, const void *handle);  // a finding, and true, if it was destroyed
 
 // --- unchecked.c: errors that a call had no way to return ---
-void session_error_raised(const char *text);             // on this thread; text: what is said if nobody ever asks
-void session_errors_seen(void);                          // this thread has asked
+// on this thread; text: what is said if nobody ever asks
+void session_error_raised(const char *text);
+void session_errors_seen(void);  // this thread has asked
 
 // --- end.c ---
-void session_end(void);                                  // the process ends in order: tells the command that nothing is missing
+void session_end(void);  // the process ends in order: tells the command that nothing is missing
 #endif

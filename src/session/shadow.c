@@ -2,13 +2,21 @@
 #include "session/shadow.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static pthread_mutex_t whole_lock = PTHREAD_MUTEX_INITIALIZER;       // whole, graph_writes, pieces of every entry
-static SortedMap table;                    // Shadow by base; they do not overlap
+// whole, graph_writes, pieces of every entry
+static pthread_mutex_t whole_lock = PTHREAD_MUTEX_INITIALIZER;
+static SortedMap table;  // Shadow by base; they do not overlap
 
 // Physical memory that may be mapped at several addresses: one shadow for all of them.
-typedef struct SharedShadow { const void *physical; uint64_t address, size; SessionDevice *device; int maps; bool gone; struct SharedShadow *next; } SharedShadow;
+typedef struct SharedShadow {
+  const void *physical;
+  uint64_t address, size;
+  SessionDevice *device;
+  int maps;
+  bool gone;
+  struct SharedShadow *next;
+} SharedShadow;
 static SharedShadow *shared_list;
-static _Atomic bool graphs_know;           // launches that were captured have been told where shadows are
+static _Atomic bool graphs_know;  // launches that were captured have been told where shadows are
 
 bool session_wants_shadow(void) { return (session_tools() & TOOL_BIT(INITCHECK)) != 0; }
 
@@ -21,7 +29,9 @@ static Shadow *next_from(uint64_t address) {
   uint64_t base;
   return sorted_from(&table, address, &base);
 }
-static Shadow *next_after(const Shadow *s) { return s->base == UINT64_MAX ? NULL : next_from(s->base + 1); }
+static Shadow *next_after(const Shadow *s) {
+  return s->base == UINT64_MAX ? NULL : next_from(s->base + 1);
+}
 
 Shadow *shadow_find(uint64_t address) {
   uint64_t base;
@@ -56,7 +66,7 @@ void shadow_covered(Shadow *s, uint64_t from, uint64_t to) {
     s->whole = !s->graph_writes;
     s->npieces = 0;
   } else {
-    if (s->npieces == SHADOW_PIECES) drop_piece(s, 0);     // only the short cut is lost
+    if (s->npieces == SHADOW_PIECES) drop_piece(s, 0);  // only the short cut is lost
     s->pieces[s->npieces].from = from;
     s->pieces[s->npieces++].to = to;
   }
@@ -74,12 +84,17 @@ void shadow_kernel_writes(Shadow *s, bool in_graph) {
 
 // --- allocations come and go ---
 
-static bool is_tracked(SessionMemoryKind kind) { return kind == SESSION_DEVICE || kind == SESSION_POOL || kind == SESSION_GRAPH || kind == SESSION_VIRTUAL; }
+static bool is_tracked(SessionMemoryKind kind) {
+  return kind == SESSION_DEVICE || kind == SESSION_POOL || kind == SESSION_GRAPH ||
+         kind == SESSION_VIRTUAL;
+}
 
 static void say_no_memory(uint64_t size) {
   static _Atomic bool said;
   if (!atomic_exchange(&said, true))
-    session_note(SEVERITY_WARNING, "initcheck: there is no memory for the shadow of an allocation of %llu bytes; it and others like it count as initialised",
+    session_note(SEVERITY_WARNING,
+                 "initcheck: there is no memory for the shadow of an allocation of %llu bytes; it "
+                 "and others like it count as initialised",
                  (unsigned long long)size);
 }
 
@@ -105,7 +120,9 @@ static void remove_entry(Shadow *s) {
 static void add(Shadow *s) {
   shadow_lock_to_change();
   // The end of older entries there was never announced.
-  for (Shadow *old; (old = shadow_find(s->base)) || ((old = next_from(s->base)) && old->base - s->base < s->size);) remove_entry(old);
+  for (Shadow *old; (old = shadow_find(s->base)) ||
+                    ((old = next_from(s->base)) && old->base - s->base < s->size);)
+    remove_entry(old);
   sorted_put(&table, s->base, s);
   if (s->address) session_ranges_set_shadow(s->base, s->address);
   shadow_unlock();
@@ -117,7 +134,8 @@ static Shadow *new_entry(uint64_t base, uint64_t size, SessionMemoryKind kind) {
   return s;
 }
 
-void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size, SessionMemoryKind kind) {
+void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size,
+                          SessionMemoryKind kind) {
   if (!session_wants_shadow() || !size) return;
   Shadow *s = new_entry(base, size, kind);
   bool fresh = false;
@@ -136,14 +154,21 @@ static SharedShadow *shared_of(SessionDevice *d, const void *physical, uint64_t 
   if (!d) return NULL;
   SharedShadow *p = mem_alloc(sizeof *p);
   bool fresh = false;
-  *p = (SharedShadow){.physical = physical, .size = size, .device = d, .address = shadow_take(d, shadow_bytes(size), &fresh), .next = shared_list};
+  *p = (SharedShadow){.physical = physical,
+                      .size = size,
+                      .device = d,
+                      .address = shadow_take(d, shadow_bytes(size), &fresh),
+                      .next = shared_list};
   if (!p->address) say_no_memory(size);
-  else if (!fresh) shadow_set(&(Shadow){.address = p->address, .device = d, .size = size}, NULL, 0, size, SHADOW_NEVER);
+  else if (!fresh)
+    shadow_set(&(Shadow){.address = p->address, .device = d, .size = size}, NULL, 0, size,
+               SHADOW_NEVER);
   shared_list = p;
   return p;
 }
 
-void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical, uint64_t offset, uint64_t physical_size) {
+void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical,
+                        uint64_t offset, uint64_t physical_size) {
   if (!session_wants_shadow() || !size) return;
   Shadow *s = new_entry(base, size, SESSION_VIRTUAL);
   shadow_lock_to_change();
@@ -164,7 +189,8 @@ void session_shadow_physical_shared(const void *physical) {
   shadow_lock_to_change();
   for (SharedShadow *p = shared_list; p; p = p->next) {
     if (p->physical != physical || p->gone || !p->address) continue;
-    shadow_set(&(Shadow){.address = p->address, .device = p->device, .size = p->size}, NULL, 0, p->size, SHADOW_GOOD);
+    shadow_set(&(Shadow){.address = p->address, .device = p->device, .size = p->size}, NULL, 0,
+               p->size, SHADOW_GOOD);
     for (Shadow *s = next_from(0); s; s = next_after(s)) {
       if (s->shared != p) continue;
       s->address = 0;
@@ -181,7 +207,7 @@ void session_shadow_physical_gone(const void *physical) {
   shadow_lock_to_change();
   for (SharedShadow *p = shared_list; p; p = p->next) {
     if (p->physical != physical || p->gone) continue;
-    p->gone = true;                        // its number may be used again
+    p->gone = true;  // its number may be used again
     if (p->address && p->device && !p->maps) {
       shadow_give(p->device, p->address, shadow_bytes(p->size));
       p->address = 0;
@@ -207,7 +233,8 @@ void session_shadow_forget(uint64_t address) {
   shadow_lock_to_change();
   Shadow *s = shadow_find(address);
   if (s && s->address) {
-    shadow_set(s, NULL, 0, s->size, SHADOW_GOOD);        // kernels that run now still look at it: it is not given back
+    // kernels that run now still look at it: it is not given back
+    shadow_set(s, NULL, 0, s->size, SHADOW_GOOD);
     s->address = 0;
     s->device = NULL;
     s->shared = NULL;
@@ -261,7 +288,10 @@ static void forget_device(SessionDevice *d) {
     session_ranges_set_shadow(s->base, 0);
   }
   for (SharedShadow *p = shared_list; p; p = p->next)
-    if (p->device == d) p->device = NULL, p->address = 0;
+    if (p->device == d) {
+      p->device = NULL;
+      p->address = 0;
+    }
 }
 
 void session_shadows_close(SessionDevice *d, bool alive) {
@@ -278,19 +308,24 @@ bool session_shadow_give_up(SessionDevice *d) {
   forget_device(d);
   bool any = shadow_pool_give_up(d);
   shadow_unlock();
-  if (any) session_note(SEVERITY_WARNING, "initcheck: the program needs all memory of the device: what it allocates there counts as initialised from now on");
+  if (any)
+    session_note(SEVERITY_WARNING, "initcheck: the program needs all memory of the device: what it "
+                                   "allocates there counts as initialised from now on");
   return any;
 }
 
 // --- what a launch is told ---
 
-// A pointer into no allocation that anybody told us of may lead to the device's heap, which has no facts: what is written through it is not marked.
+// A pointer into no allocation that anybody told us of may lead to the device's heap, which has no
+// facts: what is written through it is not marked.
 static bool may_write_heap(const WovenKernel *code, const SessionParams *params) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     const WeaveFact *f = &code->facts[i];
     uint64_t pointer;
     WgMemoryRange known;
-    if (f->kind == FACT_SHADOW && !f->read_only && session_fact_pointer(f, params, &pointer) && pointer && !session_ranges_find(pointer, &known)) return true;
+    if (f->kind == FACT_SHADOW && !f->read_only && session_fact_pointer(f, params, &pointer) &&
+        pointer && !session_ranges_find(pointer, &known))
+      return true;
   }
   return false;
 }
@@ -307,7 +342,8 @@ static Shadow *pointed_to(const WeaveFact *f, const SessionParams *params) {
   return s && s->address ? s : NULL;
 }
 
-// Kernels may have filled it: where looking costs little, that is noticed. What was bad the last time is looked at first.
+// Kernels may have filled it: where looking costs little, that is noticed. What was bad the last
+// time is looked at first.
 static bool is_whole(Shadow *s) {
   void *user;
   if (s->whole || s->graph_writes || !session_device_ops(s->device, &user)->direct) return s->whole;
@@ -330,7 +366,8 @@ static bool reads_good(const WovenKernel *code, const SessionParams *params) {
   return true;
 }
 
-// This launch may store something bad: what it may store to must be marked, and is wholly initialised no more.
+// This launch may store something bad: what it may store to must be marked, and is wholly
+// initialised no more.
 static void expect_stores(const WovenKernel *code, const SessionParams *params, bool in_graph) {
   for (Shadow *s = code->stores_anywhere ? next_from(0) : NULL; s; s = next_after(s))
     if (s->address) shadow_kernel_writes(s, in_graph);
@@ -340,17 +377,20 @@ static void expect_stores(const WovenKernel *code, const SessionParams *params, 
   }
 }
 
-bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph, void *record) {
+bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph,
+                          void *record) {
   bool heap = (in_graph || shadow_has_heap()) && may_write_heap(code, params);
   if (heap && in_graph) shadow_heap_lose();
   shadow_lock();
   if (in_graph) graphs_know = true;
-  if (in_graph || !code->good_if_reads_good || !reads_good(code, params)) expect_stores(code, params, in_graph);
+  if (in_graph || !code->good_if_reads_good || !reads_good(code, params))
+    expect_stores(code, params, in_graph);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3] = {0};
     if (code->facts[i].kind != FACT_SHADOW) continue;
     const Shadow *s = pointed_to(&code->facts[i], params);
-    if (s && (in_graph || !s->whole)) memcpy(fact, (uint64_t[]){s->base, s->size, s->address}, sizeof fact);
+    if (s && (in_graph || !s->whole))
+      memcpy(fact, (uint64_t[]){s->base, s->size, s->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
   shadow_unlock();
@@ -367,10 +407,11 @@ void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void 
   memcpy(record, &r, sizeof r);
 }
 
-uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record) {
+uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes,
+                               WgLaunch *record) {
   const WovenKernel *code = session_kernel_code(k);
   if (!session_wants_shadow() || !bytes || !blocks || !code || !code->instrumented) return 0;
-  bytes += 1024;                                          // from sm_90 on a block's variables begin behind what the system keeps for itself
+  bytes += 1024;  // from sm_90 on a block's variables begin behind what the system keeps for itself
   record->shared_stride = (((bytes + 3) / 4) + 15) & ~15u;
   uint64_t most = SESSION_SHARED_SHADOW / record->shared_stride;
   record->shared_blocks = (uint32_t)MIN(blocks, most);
@@ -379,7 +420,8 @@ uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes
 
 // --- warpgrind.h ---
 
-// The program asks about what it has done so far: where streams see to the shadow, they must have got there.
+// The program asks about what it has done so far: where streams see to the shadow, they must have
+// got there.
 static void settle_at(uint64_t address) {
   Shadow *s;
   shadow_lock();

@@ -1,18 +1,22 @@
 // The bytes of shadow memory: setting, moving, counting.
 //
-// Where the device's memory is the process's own, all of it is exact to the byte. Elsewhere a stream can only set and copy whole bytes
-// of shadow, each of which stands for a word of 4: a word that is written in part counts as written, and memory copied to
-// an address with another remainder by 4 counts as initialised. That hides something now and then, and never invents it.
+// Where the device's memory is the process's own, all of it is exact to the byte. Elsewhere a
+// stream can only set and copy whole bytes of shadow, each of which stands for a word of 4: a word
+// that is written in part counts as written, and memory copied to an address with another remainder
+// by 4 counts as initialised. That hides something now and then, and never invents it.
 #include "session/shadow.h"
 
-static uint8_t mask_of(unsigned from, unsigned to) { return (uint8_t)((0xfu << from) & (0xfu >> (4 - to))); }
+static uint8_t mask_of(unsigned from, unsigned to) {
+  return (uint8_t)((0xfu << from) & (0xfu >> (4 - to)));
+}
 
-// Kernels of other streams may change the other bytes of the word at the same time. Good wins where both bits are set, so nobody who
-// reads between the two steps sees a good byte as bad.
+// Kernels of other streams may change the other bytes of the word at the same time. Good wins where
+// both bits are set, so nobody who reads between the two steps sees a good byte as bad.
 static void put_word(uint8_t *word, uint8_t mask, uint8_t good, uint8_t derived) {
-  uint8_t all = (uint8_t)(mask | mask << 4), on = (uint8_t)((mask & good) | ((mask & derived) << 4));
+  uint8_t all = (uint8_t)(mask | mask << 4),
+          on = (uint8_t)((mask & good) | ((mask & derived) << 4));
   if (on) __atomic_fetch_or(word, on, __ATOMIC_RELAXED);
-  if (on != all) __atomic_fetch_and(word, (uint8_t)~(all & ~on), __ATOMIC_RELAXED);
+  if (on != all) __atomic_fetch_and(word, (uint8_t) ~(all & ~on), __ATOMIC_RELAXED);
 }
 
 // --- in memory of the process ---
@@ -30,23 +34,29 @@ static void set_here(uint8_t *bits, uint64_t at, uint64_t n, ShadowState state) 
   if (n % 4) put_word(&bits[(at + n) / 4], mask_of(0, n % 4), value, 0);
 }
 
-static void move_words(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at, uint64_t n) {
+static void move_words(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at,
+                       uint64_t n) {
   unsigned head = to_at % 4 ? (unsigned)MIN(4 - to_at % 4, n) : 0, tail = (n - head) % 4;
-  uint8_t first = from[from_at / 4], last = from[(from_at + n - 1) / 4];         // before anything moves: they may overlap
-  if (n > head + tail) memmove(&to[(to_at + head) / 4], &from[(from_at + head) / 4], (n - head - tail) / 4);
+  // before anything moves: they may overlap
+  uint8_t first = from[from_at / 4], last = from[(from_at + n - 1) / 4];
+  if (n > head + tail)
+    memmove(&to[(to_at + head) / 4], &from[(from_at + head) / 4], (n - head - tail) / 4);
   if (head) put_word(&to[to_at / 4], mask_of(to_at % 4, to_at % 4 + head), first & 0xf, first >> 4);
   if (tail) put_word(&to[(to_at + n) / 4], mask_of(0, tail), last & 0xf, last >> 4);
 }
 
-static void move_bytes(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at, uint64_t n) {
+static void move_bytes(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at,
+                       uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
     uint8_t word = from[(from_at + i) / 4] >> ((from_at + i) % 4);
     unsigned bit = (to_at + i) % 4;
-    put_word(&to[(to_at + i) / 4], (uint8_t)(1u << bit), (uint8_t)((word & 1) << bit), (uint8_t)(((word >> 4) & 1) << bit));
+    put_word(&to[(to_at + i) / 4], (uint8_t)(1u << bit), (uint8_t)((word & 1) << bit),
+             (uint8_t)(((word >> 4) & 1) << bit));
   }
 }
 
-static void move_here(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at, uint64_t n) {
+static void move_here(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at,
+                      uint64_t n) {
   if (to_at % 4 == from_at % 4) move_words(to, to_at, from, from_at, n);
   else move_bytes(to, to_at, from, from_at, n);
 }
@@ -55,7 +65,8 @@ static void move_here(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t
 
 static void *here(uint64_t address) { return (void *)(uintptr_t)address; }
 
-void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n, ShadowState state) {
+void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n,
+                ShadowState state) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(s->device, &user);
   if (!n) return;
@@ -63,13 +74,18 @@ void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n
     set_here(here(s->address), offset, n, state);
     return;
   }
-  // A word that is only partly forgotten stays as it is; one that is partly written counts as written.
+  // A word that is only partly forgotten stays as it is; one that is partly written counts as
+  // written.
   uint64_t first = state == SHADOW_GOOD || offset % 4 == 0 ? offset / 4 : offset / 4 + 1;
-  uint64_t end = state == SHADOW_GOOD || offset + n >= s->size ? (offset + n + 3) / 4 : (offset + n) / 4;
-  if (end > first) ops->fill(user, stream, s->address + first, state == SHADOW_GOOD ? WG_SHADOW_GOOD : 0, end - first);
+  uint64_t end = state == SHADOW_GOOD || offset + n >= s->size ? (offset + n + 3) / 4
+                                                               : (offset + n) / 4;
+  if (end > first)
+    ops->fill(user, stream, s->address + first, state == SHADOW_GOOD ? WG_SHADOW_GOOD : 0,
+              end - first);
 }
 
-void shadow_move(const Shadow *to, uint64_t to_offset, const Shadow *from, uint64_t from_offset, uint64_t n, const void *stream) {
+void shadow_move(const Shadow *to, uint64_t to_offset, const Shadow *from, uint64_t from_offset,
+                 uint64_t n, const void *stream) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(to->device, &user);
   if (!n) return;
@@ -83,7 +99,8 @@ void shadow_move(const Shadow *to, uint64_t to_offset, const Shadow *from, uint6
     return;
   }
   uint64_t words = (n - head) / 4;
-  if (!ops->move(user, stream, to->address + (to_offset + head) / 4, from->address + (from_offset + head) / 4, words))
+  if (!ops->move(user, stream, to->address + (to_offset + head) / 4,
+                 from->address + (from_offset + head) / 4, words))
     shadow_set(to, stream, to_offset + head, words * 4, SHADOW_GOOD);
   shadow_set(to, stream, to_offset, head, SHADOW_GOOD);
   shadow_set(to, stream, to_offset + head + words * 4, n - head - words * 4, SHADOW_GOOD);
@@ -104,7 +121,7 @@ void shadow_tally(const uint8_t *bits, uint64_t offset, uint64_t n, ShadowTally 
   uint64_t end = offset + n;
   while (offset < end) {
     uint64_t word;
-    if (offset % 32 == 0 && end - offset >= 32) {        // 8 bytes of shadow at once
+    if (offset % 32 == 0 && end - offset >= 32) {  // 8 bytes of shadow at once
       memcpy(&word, &bits[offset / 4], 8);
       if (word == 0x0f0f0f0f0f0f0f0full) {
         offset += 32;

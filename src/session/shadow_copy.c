@@ -1,24 +1,37 @@
-// Copies and sets, when they happen: what is initialised moves along, and what leaves for the host is looked at.
+// Copies and sets, when they happen: what is initialised moves along, and what leaves for the host
+// is looked at.
 #include "session/shadow.h"
 
-enum { ROWS_ON_A_DEVICE = 16 };            // of a copy to follow one by one where each costs a call of the driver
+// of a copy to follow one by one where each costs a call of the driver
+enum { ROWS_ON_A_DEVICE = 16 };
 
-static uint64_t pitch_of(const SessionPlace *p, const SessionCopy *c) { return p->pitch ? p->pitch : p->x + c->width; }
+static uint64_t pitch_of(const SessionPlace *p, const SessionCopy *c) {
+  return p->pitch ? p->pitch : p->x + c->width;
+}
 
 static uint64_t row_address(const SessionPlace *p, const SessionCopy *c, size_t y, size_t z) {
   uint64_t rows = p->rows ? p->rows : p->y + c->height;
   return p->address + ((p->z + z) * rows + p->y + y) * pitch_of(p, c) + p->x;
 }
 
-static uint64_t end_address(const SessionPlace *p, const SessionCopy *c) { return row_address(p, c, c->height - 1, c->depth - 1) + c->width; }
+static uint64_t end_address(const SessionPlace *p, const SessionCopy *c) {
+  return row_address(p, c, c->height - 1, c->depth - 1) + c->width;
+}
 
-static bool is_flat(const SessionPlace *p, const SessionCopy *c) { return c->height * c->depth == 1 || end_address(p, c) - row_address(p, c, 0, 0) == c->width * c->height * c->depth; }
+static bool is_flat(const SessionPlace *p, const SessionCopy *c) {
+  return c->height * c->depth == 1 ||
+         end_address(p, c) - row_address(p, c, 0, 0) == c->width * c->height * c->depth;
+}
 
 // A row, or several that follow each other in memory, as one.
-typedef struct Rows { size_t width, height, depth; } Rows;
+typedef struct Rows {
+  size_t width, height, depth;
+} Rows;
 static Rows rows_of(const SessionCopy *c) {
-  bool flat = (c->to.kind == SESSION_PLACE_ARRAY || is_flat(&c->to, c)) && (c->is_set || c->from.kind == SESSION_PLACE_ARRAY || is_flat(&c->from, c));
-  return flat ? (Rows){c->width * c->height * c->depth, 1, 1} : (Rows){c->width, c->height, c->depth};
+  bool flat = (c->to.kind == SESSION_PLACE_ARRAY || is_flat(&c->to, c)) &&
+              (c->is_set || c->from.kind == SESSION_PLACE_ARRAY || is_flat(&c->from, c));
+  return flat ? (Rows){c->width * c->height * c->depth, 1, 1}
+              : (Rows){c->width, c->height, c->depth};
 }
 
 // --- into memory with a shadow ---
@@ -43,7 +56,8 @@ static void move(uint64_t to, uint64_t from, uint64_t n, const void *stream) {
       initialise(to, step, stream);
       continue;
     }
-    bool whole = s->whole;                 // then so is what was copied; a shadow that says otherwise moves all the same
+    // then so is what was copied; a shadow that says otherwise moves all the same
+    bool whole = s->whole;
     shadow_move(d, to - d->base, s, from - s->base, step, stream);
     if (whole) shadow_covered(d, to - d->base, to - d->base + step);
     else shadow_kernel_writes(d, false);
@@ -61,9 +75,11 @@ static bool has_shadow(uint64_t address, bool *direct) {
 static void bring(const SessionCopy *c) {
   Rows r = rows_of(c);
   uint64_t first = row_address(&c->to, c, 0, 0);
-  bool direct = true, from_array = c->from.kind == SESSION_PLACE_ARRAY, from_host = c->from.kind == SESSION_PLACE_HOST;
+  bool direct = true, from_array = c->from.kind == SESSION_PLACE_ARRAY,
+       from_host = c->from.kind == SESSION_PLACE_HOST;
   has_shadow(first, &direct);
-  if (!direct && r.height * r.depth > ROWS_ON_A_DEVICE) {      // what lies between the rows counts as initialised with them
+  // what lies between the rows counts as initialised with them
+  if (!direct && r.height * r.depth > ROWS_ON_A_DEVICE) {
     initialise(first, end_address(&c->to, c) - first, c->stream);
     return;
   }
@@ -77,7 +93,8 @@ static void bring(const SessionCopy *c) {
 
 // --- to the host ---
 
-// Memory that only the host calls its own. Managed memory counts if the call itself says that it means the host.
+// Memory that only the host calls its own. Managed memory counts if the call itself says that it
+// means the host.
 static bool is_host(const SessionPlace *p) {
   if (p->kind == SESSION_PLACE_HOST) return true;
   if (p->kind != SESSION_PLACE_UNIFIED) return false;
@@ -87,23 +104,38 @@ static bool is_host(const SessionPlace *p) {
 
 static void report(const SessionCopy *c, uint64_t base, const ShadowTally *t) {
   if (t->derived)
-    session_finding(&(SessionFinding){.kind = "uninit-use", .text = "Data computed from memory that was never written is copied to the host",
-                                      .has_address = true, .address = base + t->first_derived, .size = t->derived, .stack = c->stack});
+    session_finding(&(SessionFinding){
+        .kind = "uninit-use",
+        .text = "Data computed from memory that was never written is copied to the host",
+        .has_address = true,
+        .address = base + t->first_derived,
+        .size = t->derived,
+        .stack = c->stack});
   if (t->never)
-    session_finding(&(SessionFinding){.kind = "uninit-copy", .text = "Memory that was never written is copied to the host", .has_address = true,
-                                      .address = base + t->first_never, .size = t->never, .stack = c->stack});
+    session_finding(&(SessionFinding){.kind = "uninit-copy",
+                                      .text = "Memory that was never written is copied to the host",
+                                      .has_address = true,
+                                      .address = base + t->first_never,
+                                      .size = t->never,
+                                      .stack = c->stack});
 }
 
 bool session_copy_out(const SessionCopy *c, SessionCopyOut *out) {
-  if (!session_wants_shadow() || c->is_set || c->from.kind == SESSION_PLACE_ARRAY || c->from.kind == SESSION_PLACE_HOST) return false;
+  if (!session_wants_shadow() || c->is_set || c->from.kind == SESSION_PLACE_ARRAY ||
+      c->from.kind == SESSION_PLACE_HOST)
+    return false;
   uint64_t first = row_address(&c->from, c, 0, 0), end = end_address(&c->from, c);
   bool direct = false;
   shadow_lock();
   const Shadow *s = is_host(&c->to) ? shadow_find(first) : NULL;
-  bool wanted = s && s->address && end <= s->base + s->size && has_shadow(first, &direct) && (direct || !s->whole);
+  bool wanted = s && s->address && end <= s->base + s->size && has_shadow(first, &direct) &&
+                (direct || !s->whole);
   if (wanted) {
     uint64_t skipped = (first - s->base) / 32 * 32;
-    *out = (SessionCopyOut){.first = s->base + skipped, .bits = s->address + skipped / 4, .bytes = (end - s->base - skipped + 3) / 4, .direct = direct};
+    *out = (SessionCopyOut){.first = s->base + skipped,
+                            .bits = s->address + skipped / 4,
+                            .bytes = (end - s->base - skipped + 3) / 4,
+                            .direct = direct};
   }
   shadow_unlock();
   return wanted;
@@ -114,7 +146,8 @@ void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const
   Rows r = {c->width, c->height, c->depth};
   if (is_flat(&c->from, c)) r = (Rows){c->width * c->height * c->depth, 1, 1};
   for (size_t z = 0; z < r.depth; z++)
-    for (size_t y = 0; y < r.height; y++) shadow_tally(bits, row_address(&c->from, c, y, z) - o->first, r.width, &t);
+    for (size_t y = 0; y < r.height; y++)
+      shadow_tally(bits, row_address(&c->from, c, y, z) - o->first, r.width, &t);
   report(c, o->first, &t);
 }
 

@@ -1,18 +1,24 @@
-// Memory for shadows. Small ones are powers of two carved from chunks, large ones are allocations of their own. What is given back is kept for
-// the next one of its size: kernels that were launched before may still write to it. Beyond a bound large ones go back to the device, when
-// the next shadow is made: the driver is then in a call that allocates, and holds what it must hold for that.
+// Memory for shadows. Small ones are powers of two carved from chunks, large ones are allocations
+// of their own. What is given back is kept for the next one of its size: kernels that were launched
+// before may still write to it. Beyond a bound large ones go back to the device, when the next
+// shadow is made: the driver is then in a call that allocates, and holds what it must hold for
+// that.
 #include "session/shadow.h"
 
-enum { LEAST = 64, CHUNK = 1 << 20, SMALL_CLASSES = 11, MOST_KEPT = 64 << 20 };         // small: up to 64 KB of shadow
+// small: up to 64 KB of shadow
+enum { LEAST = 64, CHUNK = 1 << 20, SMALL_CLASSES = 11, MOST_KEPT = 64 << 20 };
 
-typedef struct Block { uint64_t address; size_t bytes; } Block;
+typedef struct Block {
+  uint64_t address;
+  size_t bytes;
+} Block;
 typedef struct Pool {
   SessionDevice *device;
-  uint64_t fresh, fresh_end;               // of the newest chunk
+  uint64_t fresh, fresh_end;  // of the newest chunk
   VEC(uint64_t) chunks;
-  VEC(uint64_t) small[SMALL_CLASSES];      // given back
-  VEC(Block) large;                        // in use
-  VEC(Block) kept;                         // given back, oldest first
+  VEC(uint64_t) small[SMALL_CLASSES];  // given back
+  VEC(Block) large;                    // in use
+  VEC(Block) kept;                     // given back, oldest first
   size_t kept_bytes;
   bool given_up;
   struct Pool *next;
@@ -40,7 +46,8 @@ static unsigned class_of(size_t bytes) {
   return c;
 }
 
-static uint64_t take_small(Pool *p, unsigned c, const SessionDeviceOps *ops, void *user, bool *fresh) {
+static uint64_t take_small(Pool *p, unsigned c, const SessionDeviceOps *ops, void *user,
+                           bool *fresh) {
   size_t bytes = (size_t)LEAST << c;
   if (p->small[c].len) return p->small[c].data[--p->small[c].len];
   if (p->fresh_end - p->fresh < bytes) {
@@ -62,7 +69,8 @@ static void drop_oldest(Pool *p, const SessionDeviceOps *ops, void *user) {
   (ops->give_back ? ops->give_back : ops->free)(user, b.address);
 }
 
-static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, void *user, bool *fresh) {
+static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, void *user,
+                           bool *fresh) {
   uint64_t address = 0;
   for (uint32_t i = p->kept.len; i-- > 0 && !address;)
     if (p->kept.data[i].bytes == bytes) {
@@ -87,7 +95,9 @@ uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh) {
   pthread_mutex_lock(&lock);
   Pool *p = pool_of(d, true);
   unsigned c = class_of(bytes);
-  uint64_t address = p->given_up ? 0 : c < SMALL_CLASSES ? take_small(p, c, ops, user, fresh) : take_large(p, bytes, ops, user, fresh);
+  uint64_t address = p->given_up         ? 0
+                     : c < SMALL_CLASSES ? take_small(p, c, ops, user, fresh)
+                                         : take_large(p, bytes, ops, user, fresh);
   pthread_mutex_unlock(&lock);
   return address;
 }

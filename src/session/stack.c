@@ -1,11 +1,15 @@
-// Host stacks: each different one is sent once and then named by its number. Objects (the program and its libraries) are sent
-// before the first stack that may lie in them.
+// Host stacks: each different one is sent once and then named by its number. Objects (the program
+// and its libraries) are sent before the first stack that may lie in them.
 #include "session/internal.h"
 
-typedef struct SentStack { uint64_t id, hash; uint32_t sent; struct SentStack *next; } SentStack;
-static U64Map stacks;                      // hash -> SentStack
+typedef struct SentStack {
+  uint64_t id, hash;
+  uint32_t sent;
+  struct SentStack *next;
+} SentStack;
+static U64Map stacks;  // hash -> SentStack
 static uint64_t last_stack;
-static U64Map objects;                     // hash of what identifies it -> generation in which it was sent
+static U64Map objects;  // hash of what identifies it -> generation in which it was sent
 static uint64_t objects_version;
 
 static void send_object(void *user, const WhereObject *o) {
@@ -15,7 +19,8 @@ static void send_object(void *user, const WhereObject *o) {
   if ((uintptr_t)u64map_get(&objects, hash) == now) return;
   u64map_put(&objects, hash, (void *)now);
   memcpy(id, o->build_id, MIN(sizeof id, sizeof o->build_id));
-  session_send(EVENT_OBJECT, &(EventObject){o->start, o->end, o->bias, o->path, o->build_id_len, id, 3});
+  session_send(EVENT_OBJECT,
+               &(EventObject){o->start, o->end, o->bias, o->path, o->build_id_len, id, 3});
 }
 
 static void send_objects(void) {

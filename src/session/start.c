@@ -32,11 +32,15 @@ static void read_environment(void) {
   Error err = {{0}};
   if (!options_from_environment(&o, &err)) log_error("%s", err.text);
   // Without the command nobody would hear of a finding: no tool unless one is asked for.
-  if (options_given(&o, OPT_TOOL) && !tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
+  if (options_given(&o, OPT_TOOL) && !tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err))
+    log_error("%s", err.text);
   values.keeps_run = options_given(&o, OPT_OUTPUT);
-  values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run || options_given(&o, OPT_DUMP_BUFFERS);
+  values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS)
+                                                          : values.tools || values.keeps_run ||
+                                                                options_given(&o, OPT_DUMP_BUFFERS);
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
-  values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT) : UINT64_MAX;
+  values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT)
+                                                            : UINT64_MAX;
   values.leak_check = !options_is(&o, OPT_LEAK_CHECK, "no");
   values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
   values.has_quarantine = options_given(&o, OPT_QUARANTINE);
@@ -47,21 +51,29 @@ static void read_environment(void) {
   values.hash_every = hash.every;
   if (options_given(&o, OPT_DUMP_BUFFERS)) {
     values.dump = mem_alloc(sizeof *values.dump);
-    if (!dump_option_parse(options_text(&o, OPT_DUMP_BUFFERS), values.dump, &err)) log_error("%s", err.text), values.dump = NULL;
+    if (!dump_option_parse(options_text(&o, OPT_DUMP_BUFFERS), values.dump, &err)) {
+      log_error("%s", err.text);
+      values.dump = NULL;
+    }
   }
-  values.launch_log = options_given(&o, OPT_LAUNCH_LOG) ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG)) : NULL;
+  values.launch_log = options_given(&o, OPT_LAUNCH_LOG)
+                          ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG))
+                          : NULL;
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
   values.trace_marked = options_is(&o, OPT_RECORD, "marked");
   values.inputs = options_is(&o, OPT_RECORD, "inputs") && values.keeps_run;
   values.inputs_rate = MIN(options_number(&o, OPT_INPUTS_RATE), (uint64_t)SESSION_INPUTS_ALL);
-  values.trace_buffers = options_given(&o, OPT_BUFFER) ? mem_strdup(options_text(&o, OPT_BUFFER)) : NULL;
-  values.trace_threads = options_given(&o, OPT_THREADS) ? mem_strdup(options_text(&o, OPT_THREADS)) : NULL;
+  values.trace_buffers = options_given(&o, OPT_BUFFER) ? mem_strdup(options_text(&o, OPT_BUFFER))
+                                                       : NULL;
+  values.trace_threads = options_given(&o, OPT_THREADS) ? mem_strdup(options_text(&o, OPT_THREADS))
+                                                        : NULL;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
   plan = (WeavePlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
-  if (!fpcheck_parse_kinds(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
+  if (!fpcheck_parse_kinds(options_text(&o, OPT_FP), &plan.fp_kinds, &err))
+    log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
   const char *regions = getenv("WARPGRIND_REGIONS");
   plan.one_by_one = regions && !strcmp(regions, "no");
@@ -94,11 +106,20 @@ void session_start(const char *device) {
 
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
-bool session_wants_launches(void) { return session_options()->tools || session_options()->dump || session_options()->keeps_run || session_options()->launch_log; }
-bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_wants_inputs() || session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE)); }
-bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
+bool session_wants_launches(void) {
+  return session_options()->tools || session_options()->dump || session_options()->keeps_run ||
+         session_options()->launch_log;
+}
+bool session_wants_copies(void) {
+  return session_wants_memory() || session_wants_outputs() || session_wants_inputs() ||
+         session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE));
+}
+bool session_wants_memory(void) {
+  return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races();
+}
 
 const WeavePlan *session_plan(void) {
-  plan.watches = session_options()->hang_ns && strcmp(device_name, "cpu");       // the virtual device knows where it stands
+  // the virtual device knows where it stands
+  plan.watches = session_options()->hang_ns && strcmp(device_name, "cpu");
   return &plan;
 }

@@ -1,16 +1,20 @@
-// --record: what a step comes after. Steps of streams by their clocks (order.c), nodes of a graph by its edges.
+// --record: what a step comes after. Steps of streams by their clocks (order.c), nodes of a graph
+// by its edges.
 //
-// A step of which nothing is sent comes after all steps with smaller numbers. docs/run-file.md, "Order of steps", has the rest.
+// A step of which nothing is sent comes after all steps with smaller numbers. docs/run-file.md,
+// "Order of steps", has the rest.
 #include "session/trace.h"
 
 enum { AT_ONCE = CHANNEL_LIST_MAX / 8 };
 
 struct SessionGraphSteps {
-  const SessionBranches *branches;         // NULL: one long path
+  const SessionBranches *branches;  // NULL: one long path
   uint32_t at;
-  SessionNumbers *nodes; SessionNumberList steps;      // steps of each node
-  SessionNumberList after;                 // of the node that is being told; none: it depends on nothing in this graph
-  U64Map followed;                         // steps that others come after
+  SessionNumbers *nodes;
+  SessionNumberList steps;  // steps of each node
+  // of the node that is being told; none: it depends on nothing in this graph
+  SessionNumberList after;
+  U64Map followed;  // steps that others come after
   const void *stream;
   SessionGraphSteps *outer;
 };
@@ -41,12 +45,13 @@ void session_step_ordered(uint32_t step, const void *stream, StepHow how) {
   if (how.in_graph) how.overlaps = how.host_knows = false;
   bool all = session_order_note(graph ? graph->stream : stream, step, how, after, &n, &beside);
   if (graph && node_ordered(step)) return;
-  if (!all && !n) after[n++] = 0;          // after nothing
+  if (!all && !n) after[n++] = 0;  // after nothing
   if (!all) send(step, after, n, false);
   if (beside) send(step, &beside, 1, true);
 }
 
-SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n, const void *stream) {
+SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n,
+                                             const void *stream) {
   if (!session_wants_trace()) return NULL;
   SessionGraphSteps *g = mem_alloc(sizeof *g);
   g->branches = b;
@@ -61,7 +66,8 @@ static void close_node(SessionGraphSteps *g) { g->nodes[g->at].end = g->steps.le
 
 static void follow_last(SessionGraphSteps *g) {
   const SessionNumbers *last = &g->nodes[g->at];
-  if (last->first == last->end) return;    // the node before it has nothing either: what that one came after
+  // the node before it has nothing either: what that one came after
+  if (last->first == last->end) return;
   g->after.len = 0;
   for (uint32_t i = last->first; i < last->end; i++) vec_push(&g->after, g->steps.data[i]);
 }
@@ -91,7 +97,8 @@ void session_graph_steps_end(SessionGraphSteps *g) {
   if (!g) return;
   close_node(g);
   graph = g->outer;
-  for (uint32_t i = 0; g->outer && i < g->steps.len; i++) vec_push(&g->outer->steps, g->steps.data[i]);
+  for (uint32_t i = 0; g->outer && i < g->steps.len; i++)
+    vec_push(&g->outer->steps, g->steps.data[i]);
   if (!g->outer) join(g);
   free(g->nodes);
   vec_free(&g->steps);
@@ -101,5 +108,6 @@ void session_graph_steps_end(SessionGraphSteps *g) {
 }
 
 void session_step_meant(uint64_t address, uint64_t bytes) {
-  if (session_wants_trace()) session_send(EVENT_BENIGN_RACE, &(EventBenignRace){session_step_last(), address, bytes});
+  if (session_wants_trace())
+    session_send(EVENT_BENIGN_RACE, &(EventBenignRace){session_step_last(), address, bytes});
 }

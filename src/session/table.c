@@ -1,8 +1,9 @@
-// The table of allocations as kernels see it. Kernels that are still running read the table they were launched with, so a table that
-// one of them may read is never changed: the next launch gets another one, which is brought up to date. A table is free again when no
-// launch uses it: the virtual device says when a launch has ended; of a GPU we hear when everything launched so far has. Tables of launches
-// that may run again at any time (captured ones of a GPU) are not given at all. The memory for tables is bounded; a launch that gets none
-// runs without looking addresses up.
+// The table of allocations as kernels see it. Kernels that are still running read the table they
+// were launched with, so a table that one of them may read is never changed: the next launch gets
+// another one, which is brought up to date. A table is free again when no launch uses it: the
+// virtual device says when a launch has ended; of a GPU we hear when everything launched so far
+// has. Tables of launches that may run again at any time (captured ones of a GPU) are not given at
+// all. The memory for tables is bounded; a launch that gets none runs without looking addresses up.
 #define _GNU_SOURCE
 
 #include "session/internal.h"
@@ -11,15 +12,27 @@
 
 enum { FIRST_CHUNK = 1 << 20, CHUNK = 16 << 20, SMALLEST = 4096, MOST_BYTES = 256 << 20 };
 
-struct TableChunk { char *memory; size_t size, used; uint64_t address; struct TableChunk *next; };
+struct TableChunk {
+  char *memory;
+  size_t size, used;
+  uint64_t address;
+  struct TableChunk *next;
+};
 struct Table {
-  struct TableChunk *chunk; char *memory; uint64_t address; size_t room;
-  TableImage image; uint64_t version;
-  uint32_t users; uint64_t last_user;      // launches that have not said that they ended; number of the last one
+  struct TableChunk *chunk;
+  char *memory;
+  uint64_t address;
+  size_t room;
+  TableImage image;
+  uint64_t version;
+  // launches that have not said that they ended; number of the last one
+  uint32_t users;
+  uint64_t last_user;
   struct Table *next;
 };
 
-static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
+static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops, void *user,
+                                    size_t need) {
   size_t size = MAX(need, (size_t)(t->chunks ? CHUNK : FIRST_CHUNK));
   if (t->bytes + size > MOST_BYTES) return NULL;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -36,7 +49,9 @@ static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops
   return c;
 }
 
-static bool is_free(const MemoryTables *t, const struct Table *b) { return !b->users || b->last_user <= t->settled; }
+static bool is_free(const MemoryTables *t, const struct Table *b) {
+  return !b->users || b->last_user <= t->settled;
+}
 
 // Tables grow, and what is free is too small: a chunk of which all is free begins anew.
 static struct TableChunk *empty_chunk(MemoryTables *t, size_t room) {
@@ -61,7 +76,8 @@ static struct TableChunk *empty_chunk(MemoryTables *t, size_t room) {
   return c;
 }
 
-static struct Table *new_table(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
+static struct Table *new_table(MemoryTables *t, const SessionDeviceOps *ops, void *user,
+                               size_t need) {
   size_t room = SMALLEST;
   while (room < need + need / 4) room *= 2;
   struct TableChunk *c = t->chunks;
@@ -70,7 +86,11 @@ static struct Table *new_table(MemoryTables *t, const SessionDeviceOps *ops, voi
   if (!c) c = new_chunk(t, ops, user, room);
   if (!c) return NULL;
   struct Table *new = mem_alloc(sizeof *new);
-  *new = (struct Table){.chunk = c, .memory = c->memory + c->used, .address = c->address + c->used, .room = room, .next = t->all};
+  *new = (struct Table){.chunk = c,
+                        .memory = c->memory + c->used,
+                        .address = c->address + c->used,
+                        .room = room,
+                        .next = t->all};
   c->used += room;
   t->all = new;
   return new;
@@ -84,7 +104,8 @@ static struct Table *free_table(MemoryTables *t, size_t need) {
   return best;
 }
 
-static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
+static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, void *user,
+                                size_t need) {
   struct Table *b = free_table(t, need);
   if (!b) b = new_table(t, ops, user, need);
   if (!b && ops->settle && !t->full && ops->settle(user)) {
@@ -98,15 +119,17 @@ static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, vo
 // The table of now, with what a launch needs on top of it.
 static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, void *user) {
   if (t->current && t->current->version == session_ranges_version()) return t->current;
-  for (int tries = 0; tries < 3; tries++) {            // others may allocate meanwhile
+  for (int tries = 0; tries < 3; tries++) {  // others may allocate meanwhile
     struct Table *b = find_table(t, ops, user, session_ranges_table_bytes());
     if (!b) break;
-    if (b->users) b->users = 0;                          // all of them have ended
+    if (b->users) b->users = 0;  // all of them have ended
     if (!session_ranges_write(&b->image, b->memory, b->room, &b->version)) continue;
     ((WgMemoryTable *)b->memory)->heap = session_shadow_heap_lost() ? 0 : t->heap;
     return t->current = b;
   }
-  if (!t->full) session_note(SEVERITY_WARNING, "there is no memory for memcheck's table of allocations: launches from here on are checked less");
+  if (!t->full)
+    session_note(SEVERITY_WARNING, "there is no memory for memcheck's table of allocations: "
+                                   "launches from here on are checked less");
   t->full = true;
   return NULL;
 }
@@ -121,7 +144,9 @@ uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user)
 
 bool session_table_crowded(MemoryTables *t) {
   size_t need = session_ranges_table_bytes(), room = need * 3;
-  if (t->bytes + MAX(room, (size_t)CHUNK) <= MOST_BYTES || (t->current && t->current->version == session_ranges_version()) || free_table(t, need)) return false;
+  if (t->bytes + MAX(room, (size_t)CHUNK) <= MOST_BYTES ||
+      (t->current && t->current->version == session_ranges_version()) || free_table(t, need))
+    return false;
   for (const struct TableChunk *c = t->chunks; c; c = c->next)
     if (c->size - c->used >= room) return false;
   for (const struct Table *b = t->all; b; b = b->next)

@@ -1,11 +1,16 @@
-// --record: what tensor maps describe. Only the driver can read one, so what it was asked to put into each is kept, by the bytes that it made of it.
+// --record: what tensor maps describe. Only the driver can read one, so what it was asked to put
+// into each is kept, by the bytes that it made of it.
 #include "session/trace.h"
 
 #include "cuda/abi.h"
 
-typedef struct KnownMap { CUtensorMap map; WgTraceTensor what; struct KnownMap *next; } KnownMap;
+typedef struct KnownMap {
+  CUtensorMap map;
+  WgTraceTensor what;
+  struct KnownMap *next;
+} KnownMap;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map known;                       // by hash; those of one hash are a list
+static U64Map known;  // by hash; those of one hash are a list
 
 static uint64_t key_of(const void *map) { return base_hash(map, sizeof(CUtensorMap)); }
 
@@ -30,17 +35,30 @@ static void keep(const void *map, const WgTraceTensor *what) {
 
 // Elements outside of the tensor: zeros, or numbers that are none.
 static void set_fill(WgTraceTensor *t, int type) {
-  static const uint32_t none[][2] = {[CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = {0x7fff7fff, 0x7fff7fff}, [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = {0x7fffffff, 0x7fffffff},
-    [CU_TENSOR_MAP_DATA_TYPE_FLOAT64] = {0xffffffff, 0x7fffffff}, [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = {0x7fff7fff, 0x7fff7fff}, [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = {0x7fffffff, 0x7fffffff},
-    [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32] = {0x7fffffff, 0x7fffffff}, [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = {0x7fffffff, 0x7fffffff}};
+  static const uint32_t none[][2] = {
+      [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = {0x7fff7fff, 0x7fff7fff},
+      [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = {0x7fffffff, 0x7fffffff},
+      [CU_TENSOR_MAP_DATA_TYPE_FLOAT64] = {0xffffffff, 0x7fffffff},
+      [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = {0x7fff7fff, 0x7fff7fff},
+      [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = {0x7fffffff, 0x7fffffff},
+      [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32] = {0x7fffffff, 0x7fffffff},
+      [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = {0x7fffffff, 0x7fffffff}};
   if ((unsigned)type < ARRAY_LEN(none)) memcpy(t->fill, none[type], sizeof t->fill);
 }
 
 // Layouts that a recording follows. Others stay unknown.
 void session_tensor_tiled(const void *map, const SessionTensor *s) {
   static const uint8_t element[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-  if (!session_wants_trace() || (unsigned)s->type >= ARRAY_LEN(element) || s->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || (unsigned)s->swizzle > CU_TENSOR_MAP_SWIZZLE_128B || s->rank < 1 || s->rank > 5) return;
-  WgTraceTensor t = {.address = (uintptr_t)s->address, .dims = {1, 1, 1, 1, 1}, .box = {1, 1, 1, 1, 1}, .steps = {1, 1, 1, 1, 1}, .element = element[s->type], .swizzle_mask = (1u << s->swizzle) - 1};
+  if (!session_wants_trace() || (unsigned)s->type >= ARRAY_LEN(element) ||
+      s->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+      (unsigned)s->swizzle > CU_TENSOR_MAP_SWIZZLE_128B || s->rank < 1 || s->rank > 5)
+    return;
+  WgTraceTensor t = {.address = (uintptr_t)s->address,
+                     .dims = {1, 1, 1, 1, 1},
+                     .box = {1, 1, 1, 1, 1},
+                     .steps = {1, 1, 1, 1, 1},
+                     .element = element[s->type],
+                     .swizzle_mask = (1u << s->swizzle) - 1};
   uint64_t bytes = t.element;
   for (uint32_t i = 0; i < s->rank; i++) {
     if (s->dims[i] > UINT32_MAX || !s->element_strides[i]) return;
@@ -66,8 +84,11 @@ void session_tensor_moved(const void *before, const void *map, uint64_t address)
 }
 
 static const void *bytes_of(const WeaveFact *f, const SessionParams *p) {
-  if (p->pointers) return p->pointers[f->param] ? (const char *)p->pointers[f->param] + f->param_offset : NULL;
-  return p->buffer && (size_t)f->param_at + sizeof(CUtensorMap) <= p->buffer_bytes ? (const char *)p->buffer + f->param_at : NULL;
+  if (p->pointers)
+    return p->pointers[f->param] ? (const char *)p->pointers[f->param] + f->param_offset : NULL;
+  return p->buffer && (size_t)f->param_at + sizeof(CUtensorMap) <= p->buffer_bytes
+             ? (const char *)p->buffer + f->param_at
+             : NULL;
 }
 
 bool session_tensor_maps(const WovenKernel *code, const SessionParams *params, void *record) {

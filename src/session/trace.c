@@ -10,7 +10,7 @@ bool session_wants_trace(void) { return (session_tools() & TOOL_BIT(TRACE)) != 0
 
 // --- nobody must wait for a command that is gone ---
 
-static VEC(TraceRings *) opened;           // guarded by the lock
+static VEC(TraceRings *) opened;  // guarded by the lock
 static bool watching;
 
 static void *watch_command(void *nothing) {
@@ -34,7 +34,8 @@ static void watch(TraceRings *t) {
 
 // --- the rings ---
 
-static bool write_to(const SessionDeviceOps *ops, void *user, uint64_t to, const void *from, size_t n) {
+static bool write_to(const SessionDeviceOps *ops, void *user, uint64_t to, const void *from,
+                     size_t n) {
   if (ops->write) return ops->write(user, to, from, n);
   memcpy((void *)(uintptr_t)to, from, n);
   return true;
@@ -42,10 +43,17 @@ static bool write_to(const SessionDeviceOps *ops, void *user, uint64_t to, const
 
 static bool set_up(TraceRings *t, const SessionDeviceOps *ops, void *user, Error *err) {
   uint64_t address;
-  size_t heads = sizeof(WgTraceHeadPosition) * t->rings.rings, head_at = (sizeof(WgTrace) + 127) / 128 * 128;
-  if (!ops->map_host(user, t->rings.memory, t->rings.bytes, &address)) return error_set(err, "the device cannot reach the memory of %zu bytes that records are written to", t->rings.bytes);
+  size_t heads = sizeof(WgTraceHeadPosition) * t->rings.rings,
+         head_at = (sizeof(WgTrace) + 127) / 128 * 128;
+  if (!ops->map_host(user, t->rings.memory, t->rings.bytes, &address))
+    return error_set(err,
+                     "the device cannot reach the memory of %zu bytes that records are written to",
+                     t->rings.bytes);
   t->memory = ops->alloc(user, head_at + heads);
-  t->trace = (WgTrace){.rings = address, .heads = t->memory + head_at, .nrings = t->rings.rings, .ring_size = t->rings.ring_size};
+  t->trace = (WgTrace){.rings = address,
+                       .heads = t->memory + head_at,
+                       .nrings = t->rings.rings,
+                       .ring_size = t->rings.ring_size};
   t->buffers = session_buffers_version();
   session_trace_choose(&t->trace);
   if (t->memory && write_to(ops, user, t->memory, &t->trace, sizeof t->trace)) return true;
@@ -65,7 +73,8 @@ static void open_rings(TraceRings *t, const SessionDeviceOps *ops, void *user, i
   t->generation = session_generation();
   t->failed = !t->open;
   if (t->failed) session_note(SEVERITY_WARNING, "device %d is not recorded: %s", ordinal, err.text);
-  if (t->failed && channel_command_lives()) runstats_fail("Device %d of process %d is not recorded: %s.", ordinal, (int)getpid(), err.text);
+  if (t->failed && channel_command_lives())
+    runstats_fail("Device %d of process %d is not recorded: %s.", ordinal, (int)getpid(), err.text);
   if (t->open) watch(t);
 }
 
@@ -77,7 +86,9 @@ static void say_unseen(SessionKernel *k, const char *instruction) {
   str_free(&text);
 }
 
-void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record) {
+void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal,
+                          SessionKernel *k, const SessionParams *params, WgLaunch *r,
+                          void *record) {
   const WovenKernel *code = session_kernel_code(k);
   bool on = session_trace_is_on();
   if (!session_wants_trace() || (!on && !code->trace_switches)) return;
@@ -101,8 +112,11 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT, &values, sizeof values);
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT + 4, &off, sizeof off);
   }
-  bool all = on && !code->trace_switches && !code->trace_unseen && maps && !session_options()->trace_threads;
-  session_trace_marks(!all ? RECORDED_IN_PART : session_options()->trace_buffers ? RECORDED_BUFFERS : RECORDED_ALL);
+  bool all = on && !code->trace_switches && !code->trace_unseen && maps &&
+             !session_options()->trace_threads;
+  session_trace_marks(!all                               ? RECORDED_IN_PART
+                      : session_options()->trace_buffers ? RECORDED_BUFFERS
+                                                         : RECORDED_ALL);
 }
 
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive) {
@@ -112,7 +126,8 @@ void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user,
   uint64_t dropped = 0;
   for (uint32_t i = 0; alive && i < t->rings.rings; i++) {
     WgTraceHeadPosition head = {0};
-    if (ops->read(user, &head, t->trace.heads + i * sizeof head, sizeof head)) dropped += head.dropped;
+    if (ops->read(user, &head, t->trace.heads + i * sizeof head, sizeof head))
+      dropped += head.dropped;
   }
   if (alive) {
     ops->unmap_host(user, t->rings.memory);
@@ -125,11 +140,14 @@ void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user,
 
 // --- launches that have ended ---
 
-// Pairs of a ring and its head: those that the command has not read up to there. The heads are read after the launches ended.
-static uint32_t unread_heads(const TraceRings *t, const WgTraceHeadPosition *heads, uint64_t *pairs) {
+// Pairs of a ring and its head: those that the command has not read up to there. The heads are read
+// after the launches ended.
+static uint32_t unread_heads(const TraceRings *t, const WgTraceHeadPosition *heads,
+                             uint64_t *pairs) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->rings.rings; i++) {
-    const WgTraceRing *ring = (const WgTraceRing *)((const char *)t->rings.memory + i * CHANNEL_TRACE_STRIDE(t->rings.ring_size));
+    const WgTraceRing *ring = (const WgTraceRing *)((const char *)t->rings.memory +
+                                                    i * CHANNEL_TRACE_STRIDE(t->rings.ring_size));
     if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= heads[i].head) continue;
     pairs[n++] = i;
     pairs[n++] = heads[i].head;
@@ -137,13 +155,14 @@ static uint32_t unread_heads(const TraceRings *t, const WgTraceHeadPosition *hea
   return n;
 }
 
-void session_trace_ended(TraceRings *t, const SessionDeviceOps *ops, void *user, const uint64_t *launches, uint32_t n) {
+void session_trace_ended(TraceRings *t, const SessionDeviceOps *ops, void *user,
+                         const uint64_t *launches, uint32_t n) {
   if (!session_wants_trace()) return;
   pthread_mutex_lock(&session_lock);
   bool open = t->open && t->generation == session_generation();
   bool only = opened.len == (open ? 1u : 0u);
   pthread_mutex_unlock(&session_lock);
-  if (!n && (!only || !open)) return;      // launches of other contexts may go on; or none was recorded
+  if (!n && (!only || !open)) return;  // launches of other contexts may go on; or none was recorded
   EventTraceMark mark = {.launches = launches, .launches_count = n};
   if (!open) {
     session_send(EVENT_TRACE_MARK, &mark);
@@ -164,7 +183,7 @@ void session_trace_ended(TraceRings *t, const SessionDeviceOps *ops, void *user,
 
 // --- what is chosen ---
 
-static _Atomic int switched = -1;          // wg_record_begin, wg_record_end of the host; -1: neither
+static _Atomic int switched = -1;  // wg_record_begin, wg_record_end of the host; -1: neither
 
 bool session_trace_is_on(void) {
   int s = atomic_load_explicit(&switched, memory_order_relaxed);
@@ -175,7 +194,8 @@ void session_trace_switch(bool on) { atomic_store(&switched, on); }
 void session_trace_choose(WgTrace *t) {
   const SessionOptions *o = session_options();
   session_buffers_choose(t);
-  for (const char *p = o->trace_threads; p && *p && t->nthreads < WG_TRACE_RANGES; p += strcspn(p, ","), p += *p == ',') {
+  for (const char *p = o->trace_threads; p && *p && t->nthreads < WG_TRACE_RANGES;
+       p += strcspn(p, ","), p += *p == ',') {
     char *end;
     WgTraceRange *r = &t->threads[t->nthreads++];
     r->first = r->last = strtoull(p, &end, 10);

@@ -1,5 +1,6 @@
-// --buffer: operations of which memory are recorded. A buffer is named by its number (allocations count from 1, variables among them), by a variable's name, or by what the program's
-// source calls the pointer: that only the command knows, and it is asked.
+// --buffer: operations of which memory are recorded. A buffer is named by its number (allocations
+// count from 1, variables among them), by a variable's name, or by what the program's source calls
+// the pointer: that only the command knows, and it is asked.
 #include "session/trace.h"
 
 #include <time.h>
@@ -9,7 +10,9 @@ static WgTraceRange chosen[WG_TRACE_RANGES];
 static uint32_t nchosen, allocations, asked;
 static _Atomic uint32_t version = 1;
 
-uint32_t session_buffers_version(void) { return session_options()->trace_buffers ? atomic_load(&version) : 0; }
+uint32_t session_buffers_version(void) {
+  return session_options()->trace_buffers ? atomic_load(&version) : 0;
+}
 
 static bool is_number(const char *p, size_t n) { return strspn(p, "0123456789") >= n; }
 
@@ -17,7 +20,9 @@ static bool is_number(const char *p, size_t n) { return strspn(p, "0123456789") 
 static bool is_listed(const char *name, uint32_t number, bool *asks) {
   for (const char *p = session_options()->trace_buffers; *p; p += strcspn(p, ","), p += *p == ',') {
     size_t n = strcspn(p, ",");
-    if (n && is_number(p, n) ? strtoull(p, NULL, 10) == number : name && strlen(name) == n && !strncmp(name, p, n)) return true;
+    if (n && is_number(p, n) ? strtoull(p, NULL, 10) == number
+                             : name && strlen(name) == n && !strncmp(name, p, n))
+      return true;
     *asks |= n && !is_number(p, n);
   }
   return false;
@@ -41,7 +46,11 @@ void session_buffer_comes(uint64_t base, uint64_t size, const char *name) {
   pthread_mutex_lock(&lock);
   bool yes = is_listed(name, ++allocations, &asks);
   if (!yes && asks && !name) yes = ask_command(base);
-  if (yes && nchosen == WG_TRACE_RANGES) session_note(SEVERITY_WARNING, "--buffer: more than %d buffers at a time are chosen; operations on the one of %llu bytes are not recorded", WG_TRACE_RANGES, (unsigned long long)size);
+  if (yes && nchosen == WG_TRACE_RANGES)
+    session_note(SEVERITY_WARNING,
+                 "--buffer: more than %d buffers at a time are chosen; operations on the one of "
+                 "%llu bytes are not recorded",
+                 WG_TRACE_RANGES, (unsigned long long)size);
   else if (yes) chosen[nchosen++] = (WgTraceRange){base, base + size - 1}, version++;
   pthread_mutex_unlock(&lock);
 }
@@ -50,7 +59,10 @@ void session_buffer_goes(uint64_t base) {
   if (!session_options()->trace_buffers) return;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < nchosen; i++)
-    if (chosen[i].first == base) chosen[i--] = chosen[--nchosen], version++;
+    if (chosen[i].first == base) {
+      chosen[i--] = chosen[--nchosen];
+      version++;
+    }
   pthread_mutex_unlock(&lock);
 }
 
@@ -59,6 +71,6 @@ void session_buffers_choose(WgTrace *t) {
   pthread_mutex_lock(&lock);
   memcpy(t->buffers, chosen, sizeof chosen);
   t->nbuffers = nchosen;
-  if (!nchosen) t->buffers[t->nbuffers++] = (WgTraceRange){1, 0};      // none: no address is in it
+  if (!nchosen) t->buffers[t->nbuffers++] = (WgTraceRange){1, 0};  // none: no address is in it
   pthread_mutex_unlock(&lock);
 }

@@ -1,13 +1,16 @@
-// --record: which values of loads are left out, since what was recorded before gives them: of memory that no launch has written and this one does
-// not. What a kernel wrote is recorded too, but of two threads that wrote the same element nobody knows who was last.
+// --record: which values of loads are left out, since what was recorded before gives them: of
+// memory that no launch has written and this one does not. What a kernel wrote is recorded too, but
+// of two threads that wrote the same element nobody knows who was last.
 #include "session/trace.h"
 
-static _Atomic bool unknown;               // something that is not recorded has run: contents may be other than they seem
+// something that is not recorded has run: contents may be other than they seem
+static _Atomic bool unknown;
 
 void session_trace_unknown(void) { atomic_store_explicit(&unknown, true, memory_order_relaxed); }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map written_before;              // bases of allocations that launches have written; a later one at the same place may stay in it
+// bases of allocations that launches have written; a later one at the same place may stay in it
+static U64Map written_before;
 static bool wrote_anywhere;
 
 static void keep_written(const uint64_t *bases, uint32_t n) {
@@ -32,21 +35,28 @@ static uint32_t writes_anything(void) {
 
 // Memory that only copies, sets and kernels write.
 static bool is_followed(const HeapRange *r) {
-  return r->memory.state == WG_MEMORY_LIVE && (r->kind == SESSION_DEVICE || r->kind == SESSION_POOL);
+  return r->memory.state == WG_MEMORY_LIVE &&
+         (r->kind == SESSION_DEVICE || r->kind == SESSION_POOL);
 }
 
 uint32_t session_trace_values(const WovenKernel *code, const SessionParams *params) {
   uint64_t pointer, written[64];
   uint32_t nwritten = 0, values = 0;
   HeapRange r;
-  if (!code->writes_known || code->writes_elsewhere || code->nwrites > ARRAY_LEN(written)) return writes_anything();
+  if (!code->writes_known || code->writes_elsewhere || code->nwrites > ARRAY_LEN(written))
+    return writes_anything();
   for (uint32_t i = 0; i < code->nwrites; i++) {
-    if (!session_fact_pointer(&code->writes[i].pointer, params, &pointer) || !session_ranges_look(pointer, &r) || r.memory.state != WG_MEMORY_LIVE) return writes_anything();
+    if (!session_fact_pointer(&code->writes[i].pointer, params, &pointer) ||
+        !session_ranges_look(pointer, &r) || r.memory.state != WG_MEMORY_LIVE)
+      return writes_anything();
     written[nwritten++] = r.memory.base;
   }
-  bool followed = !atomic_load_explicit(&unknown, memory_order_relaxed) && !session_launch_captured();
+  bool followed = !atomic_load_explicit(&unknown, memory_order_relaxed) &&
+                  !session_launch_captured();
   for (uint32_t i = 0; i < code->ntrace_reads; i++) {
-    bool constant = followed && session_fact_pointer(&code->trace_reads[i], params, &pointer) && session_ranges_look(pointer, &r) && is_followed(&r) && !was_written(r.memory.base);
+    bool constant = followed && session_fact_pointer(&code->trace_reads[i], params, &pointer) &&
+                    session_ranges_look(pointer, &r) && is_followed(&r) &&
+                    !was_written(r.memory.base);
     for (uint32_t k = 0; k < nwritten && constant; k++) constant = written[k] != r.memory.base;
     if (!constant) values |= 1u << i;
   }

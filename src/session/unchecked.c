@@ -1,13 +1,18 @@
-// Errors that a program can only learn of by asking, and did not: those of kernel<<<…>>>(…). A thread that asks has seen all of its own.
+// Errors that a program can only learn of by asking, and did not: those of kernel<<<…>>>(…). A
+// thread that asks has seen all of its own.
 #include "session/internal.h"
 
-typedef struct Ignored { const void *thread; uint64_t stack; char *text; } Ignored;
+typedef struct Ignored {
+  const void *thread;
+  uint64_t stack;
+  char *text;
+} Ignored;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(Ignored) ignored;
-static _Thread_local char this_thread;     // its address is the thread's name
+static _Thread_local char this_thread;  // its address is the thread's name
 static _Thread_local bool any;
 
-enum { MOST = 1000 };                      // a loop of launches that fail says it often enough
+enum { MOST = 1000 };  // a loop of launches that fail says it often enough
 
 void session_error_raised(const char *text) {
   if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
@@ -36,7 +41,8 @@ void session_errors_seen(void) {
 void session_unchecked(void) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < ignored.len; i++) {
-    session_finding(&(SessionFinding){.kind = "unchecked-error", .text = ignored.data[i].text, .stack = ignored.data[i].stack});
+    session_finding(&(SessionFinding){
+        .kind = "unchecked-error", .text = ignored.data[i].text, .stack = ignored.data[i].stack});
     free(ignored.data[i].text);
   }
   ignored.len = 0;

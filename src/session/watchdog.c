@@ -1,6 +1,6 @@
-// The watchdog: a thread of ours that looks, every half second, for launches that make no progress. Tools whose code says where warps
-// wait look at the device (Tool.find_stuck). Where no tool knows, and the program itself waits for the device, the last launch is at
-// least named.
+// The watchdog: a thread of ours that looks, every half second, for launches that make no progress.
+// Tools whose code says where warps wait look at the device (Tool.find_stuck). Where no tool knows,
+// and the program itself waits for the device, the last launch is at least named.
 #define _GNU_SOURCE
 #include "session/watchdog.h"
 #include "tools/tool.h"
@@ -14,7 +14,8 @@ enum { POLL_MS = 500, LAUNCHES = 1024, WAITERS = 64 };
 
 static WatchedLaunch launches[LAUNCHES];
 static uint32_t newest;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;         // what follows; never taken with session_lock held
+// what follows; never taken with session_lock held
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void session_watch_launch(const SessionLaunch *l, uint32_t number) {
   if (!session_options()->hang_ns || !session_tools()) return;
@@ -32,7 +33,12 @@ WatchedLaunch *session_watched_launch(uint32_t number) {
 
 // --- threads of the program that wait for the device ---
 
-typedef struct Waiter { const char *_Atomic call; _Atomic uint64_t since; _Atomic bool said; _Atomic bool taken; } Waiter;
+typedef struct Waiter {
+  const char *_Atomic call;
+  _Atomic uint64_t since;
+  _Atomic bool said;
+  _Atomic bool taken;
+} Waiter;
 static Waiter waiters[WAITERS];
 static _Thread_local Waiter *mine;
 
@@ -56,7 +62,7 @@ static Waiter *take_waiter(void) {
 bool session_waits(const char *call) {
   if (!session_options()->hang_ns || !session_tools()) return false;
   if (!mine && !(mine = take_waiter())) return false;
-  if (mine->call) return false;            // inside another one of these
+  if (mine->call) return false;  // inside another one of these
   mine->since = clock_ns();
   mine->said = false;
   mine->call = call;
@@ -82,8 +88,10 @@ static void name_launch(const Waiter *w, uint64_t now) {
   if (!l || l->said) return;
   Str why = {0};
   say_why_unknown(&why);
-  session_note(SEVERITY_WARNING, "the program has waited for %.0f s in %s. The last launch is number %u, of kernel %s; %s",
-               (double)(now - w->since) / 1e9, w->call, l->number, l->kernel->name, why.data);
+  session_note(
+      SEVERITY_WARNING,
+      "the program has waited for %.0f s in %s. The last launch is number %u, of kernel %s; %s",
+      (double)(now - w->since) / 1e9, w->call, l->number, l->kernel->name, why.data);
   str_free(&why);
 }
 
@@ -95,7 +103,10 @@ static void look(bool asked) {
     if (tool->find_stuck) told |= tool->find_stuck(now, patience, asked);
   for (unsigned i = 0; i < WAITERS && !told; i++) {
     Waiter *w = &waiters[i];
-    if (!w->taken || !w->call || w->said || now - w->since < (asked ? SECOND : patience + 2 * SECOND)) continue;      // warps need a moment to be seen
+    // warps need a moment to be seen
+    if (!w->taken || !w->call || w->said ||
+        now - w->since < (asked ? SECOND : patience + 2 * SECOND))
+      continue;
     w->said = true;
     name_launch(w, now);
   }

@@ -17,9 +17,10 @@ static void prepare(void) {
     tables[0][i] = c;
   }
   for (uint32_t i = 0; i < 256; i++)
-    for (int k = 1; k < SLICES; k++) tables[k][i] = tables[k - 1][i] >> 8 ^ tables[0][tables[k - 1][i] & 255];
+    for (int k = 1; k < SLICES; k++)
+      tables[k][i] = tables[k - 1][i] >> 8 ^ tables[0][tables[k - 1][i] & 255];
 #if defined __aarch64__
-  enum { CRC32 = 1 << 7 };                 // HWCAP_CRC32
+  enum { CRC32 = 1 << 7 };  // HWCAP_CRC32
   has_instruction = getauxval(AT_HWCAP) & CRC32;
 #elif defined __x86_64__
   has_instruction = __builtin_cpu_supports("sse4.2");
@@ -30,7 +31,7 @@ static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t n) {
   for (; n >= 8; n -= 8, p += 8) {
     uint64_t w;
     memcpy(&w, p, 8);
-    w ^= crc;                              // both machines that Warpgrind runs on are little-endian
+    w ^= crc;  // both machines that Warpgrind runs on are little-endian
     crc = 0;
     for (int k = 0; k < SLICES; k++) crc ^= tables[SLICES - 1 - k][w >> 8 * k & 255];
   }

@@ -1,11 +1,18 @@
-// Opens a run file with everything switched off that could run code from the file, and with its pages compared with their checksums.
+// Opens a run file with everything switched off that could run code from the file, and with its
+// pages compared with their checksums.
 #include "store/internal.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SECONDS = 600, HANDLER_OPS = 10000, LENGTH_MOST = 1000000000, COLUMNS_MOST = 1000, DEPTH_MOST = 200 };
+enum {
+  SECONDS = 600,
+  HANDLER_OPS = 10000,
+  LENGTH_MOST = 1000000000,
+  COLUMNS_MOST = 1000,
+  DEPTH_MOST = 200
+};
 
 static int is_late(void *store) { return clock_ns() > ((const Store *)store)->deadline; }
 
@@ -19,15 +26,19 @@ static bool describe_damage(sqlite3 *db, char *text, size_t size) {
   uint32_t bytes = 0;
   uint64_t page = page_vfs_damage(db, &bytes);
   if (page)
-    snprintf(text, size, "the file is damaged: page %llu (bytes %llu to %llu) is not as Warpgrind wrote it", (unsigned long long)page,
-             (unsigned long long)(page - 1) * bytes, (unsigned long long)page * bytes - 1);
+    snprintf(text, size,
+             "the file is damaged: page %llu (bytes %llu to %llu) is not as Warpgrind wrote it",
+             (unsigned long long)page, (unsigned long long)(page - 1) * bytes,
+             (unsigned long long)page * bytes - 1);
   return page != 0;
 }
 
 const char *store_message(sqlite3 *db) {
   static _Thread_local char text[160];
   int code = sqlite3_errcode(db);
-  if ((code == SQLITE_IOERR || code == SQLITE_CORRUPT || code == SQLITE_NOTADB) && describe_damage(db, text, sizeof text)) return text;
+  if ((code == SQLITE_IOERR || code == SQLITE_CORRUPT || code == SQLITE_NOTADB) &&
+      describe_damage(db, text, sizeof text))
+    return text;
   switch (code) {
     case SQLITE_CORRUPT: return "the file is damaged (database disk image is malformed)";
     case SQLITE_NOTADB: return "the file is damaged or is no database";
@@ -45,10 +56,13 @@ bool store_is_whole(const Store *s, Error *err) {
 
 static void distrust(Store *s) {
   static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE};
-  static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
-                            SQLITE_DBCONFIG_WRITABLE_SCHEMA};
-  static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, LENGTH_MOST}, {SQLITE_LIMIT_COLUMN, COLUMNS_MOST}, {SQLITE_LIMIT_EXPR_DEPTH, DEPTH_MOST},
-                                  {SQLITE_LIMIT_TRIGGER_DEPTH, 1}, {SQLITE_LIMIT_WORKER_THREADS, 0}};
+  static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                            SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_WRITABLE_SCHEMA};
+  static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, LENGTH_MOST},
+                                  {SQLITE_LIMIT_COLUMN, COLUMNS_MOST},
+                                  {SQLITE_LIMIT_EXPR_DEPTH, DEPTH_MOST},
+                                  {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+                                  {SQLITE_LIMIT_WORKER_THREADS, 0}};
   for (size_t i = 0; i < ARRAY_LEN(on); i++) sqlite3_db_config(s->db, on[i], 1, NULL);
   for (size_t i = 0; i < ARRAY_LEN(off); i++) sqlite3_db_config(s->db, off[i], 0, NULL);
   for (size_t i = 0; i < ARRAY_LEN(limits); i++) sqlite3_limit(s->db, limits[i][0], limits[i][1]);
@@ -70,16 +84,18 @@ static char *uri_of(const char *path, const char *option) {
 
 static bool connect(Store *s, int flags, const char *option) {
   char *uri = option ? uri_of(s->path, option) : NULL;
-  int code = sqlite3_open_v2(uri ? uri : s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX | (uri ? SQLITE_OPEN_URI : 0), PAGE_VFS);
+  int code = sqlite3_open_v2(uri ? uri : s->path, &s->db,
+                             flags | SQLITE_OPEN_NOMUTEX | (uri ? SQLITE_OPEN_URI : 0), PAGE_VFS);
   free(uri);
   if (code != SQLITE_OK) return false;
   distrust(s);
-  if (option && strcmp(option, "alone") == 0) sqlite3_exec(s->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
+  if (option && strcmp(option, "alone") == 0)
+    sqlite3_exec(s->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
   return sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL) == SQLITE_OK;
 }
 
-// SQLite wants to write beside a file that was not finished. Where it may not, the -wal is read without shared memory; without a -wal
-// the file is all there is.
+// SQLite wants to write beside a file that was not finished. Where it may not, the -wal is read
+// without shared memory; without a -wal the file is all there is.
 static bool connect_without_companions(Store *s) {
   sqlite3_close(s->db);
   return connect(s, SQLITE_OPEN_READONLY, s->wal_bytes ? "alone" : "immutable");
@@ -108,10 +124,12 @@ Store *store_open(const char *path, StoreMode mode, Error *err) {
   look_at_wal(s);
   bool ok = connect(s, mode == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, NULL);
   int code = sqlite3_errcode(s->db);
-  if (!ok && mode == STORE_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY)) ok = connect_without_companions(s);
+  if (!ok && mode == STORE_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY))
+    ok = connect_without_companions(s);
   s->lacks_wal = ok && !s->wal_bytes && page_vfs_is_unfinished(s->db);
   if (ok) return s;
-  if (sqlite3_errcode(s->db) == SQLITE_NOTADB) error_set(err, "%s is not a run file of Warpgrind, or its first bytes are damaged.", path);
+  if (sqlite3_errcode(s->db) == SQLITE_NOTADB)
+    error_set(err, "%s is not a run file of Warpgrind, or its first bytes are damaged.", path);
   else error_set(err, "%s: %s.", path, store_message(s->db));
   store_close(s);
   return NULL;

@@ -1,6 +1,7 @@
-// A layer between SQLite and the files of the system: pages of the database get their checksum when they are written to the file
-// itself, and are compared with it when they are read from there. The -wal has SQLite's own checksums (wal_check.c); its pages have
-// zeros in place of ours, so that a program without this layer may move them into the file: such pages count as bare, and are
+// A layer between SQLite and the files of the system: pages of the database get their checksum when
+// they are written to the file itself, and are compared with it when they are read from there. The
+// -wal has SQLite's own checksums (wal_check.c); its pages have zeros in place of ours, so that a
+// program without this layer may move them into the file: such pages count as bare, and are
 // accepted while the file is not finished.
 #include "store/internal.h"
 
@@ -9,17 +10,20 @@
 typedef struct PageFile {
   sqlite3_file base;
   PageFormat format;
-  uint64_t damaged;                        // the first page, from 1; 0: none
-  bool alone;                              // nobody else can write: locks are not taken
+  uint64_t damaged;  // the first page, from 1; 0: none
+  bool alone;        // nobody else can write: locks are not taken
 } PageFile;
-enum { REAL_AT = (sizeof(PageFile) + 15) & ~15 };        // the system's own file follows
+enum { REAL_AT = (sizeof(PageFile) + 15) & ~15 };  // the system's own file follows
 
 static sqlite3_vfs *system_vfs, page_vfs;
 
 static sqlite3_file *real(sqlite3_file *f) { return (sqlite3_file *)((char *)f + REAL_AT); }
 
 // Of the last file of this thread that could not even be opened.
-static _Thread_local struct { uint64_t page; uint32_t bytes; } last_damage;
+static _Thread_local struct {
+  uint64_t page;
+  uint32_t bytes;
+} last_damage;
 
 static int found_damage(PageFile *p, uint64_t page) {
   last_damage.page = page;
@@ -30,12 +34,14 @@ static int found_damage(PageFile *p, uint64_t page) {
 
 static int check_page(PageFile *p, uint8_t *page, uint64_t number) {
   PageState state = page_check(page, p->format.bytes, number);
-  if (state == PAGE_BAD || (state == PAGE_BARE && !p->format.is_wal)) return found_damage(p, number);
+  if (state == PAGE_BAD || (state == PAGE_BARE && !p->format.is_wal))
+    return found_damage(p, number);
   page_unseal(page, p->format.bytes);
   return SQLITE_OK;
 }
 
-// SQLite may read the first page in parts, before it knows how long pages are: all of it is compared then.
+// SQLite may read the first page in parts, before it knows how long pages are: all of it is
+// compared then.
 static int check_first(PageFile *p, uint8_t *data, int n) {
   uint8_t header[PAGE_HEADER];
   int code = real(&p->base)->pMethods->xRead(real(&p->base), header, PAGE_HEADER, 0);
@@ -66,7 +72,8 @@ static int page_read(sqlite3_file *f, void *data, int n, sqlite3_int64 at) {
   return code == SQLITE_OK ? check_page(p, data, number) : found_damage(p, number);
 }
 
-// The reserved bytes belong to nobody else: they are set in SQLite's own memory while the page is written.
+// The reserved bytes belong to nobody else: they are set in SQLite's own memory while the page is
+// written.
 static int page_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at) {
   PageFile *p = (PageFile *)f;
   if (at == 0 && n >= PAGE_HEADER) page_format(data, &p->format);
@@ -78,27 +85,65 @@ static int page_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at
   return code;
 }
 
-static int page_lock(sqlite3_file *f, int level) { return ((PageFile *)f)->alone ? SQLITE_OK : real(f)->pMethods->xLock(real(f), level); }
-static int page_unlock(sqlite3_file *f, int level) { return ((PageFile *)f)->alone ? SQLITE_OK : real(f)->pMethods->xUnlock(real(f), level); }
+static int page_lock(sqlite3_file *f, int level) {
+  return ((PageFile *)f)->alone ? SQLITE_OK : real(f)->pMethods->xLock(real(f), level);
+}
+static int page_unlock(sqlite3_file *f, int level) {
+  return ((PageFile *)f)->alone ? SQLITE_OK : real(f)->pMethods->xUnlock(real(f), level);
+}
 
 // --- handed on ---
 static int page_close(sqlite3_file *f) { return real(f)->pMethods->xClose(real(f)); }
-static int page_truncate(sqlite3_file *f, sqlite3_int64 n) { return real(f)->pMethods->xTruncate(real(f), n); }
-static int page_sync(sqlite3_file *f, int flags) { return real(f)->pMethods->xSync(real(f), flags); }
-static int page_size(sqlite3_file *f, sqlite3_int64 *n) { return real(f)->pMethods->xFileSize(real(f), n); }
-static int page_reserved(sqlite3_file *f, int *out) { return real(f)->pMethods->xCheckReservedLock(real(f), out); }
-static int page_control(sqlite3_file *f, int op, void *arg) { return real(f)->pMethods->xFileControl(real(f), op, arg); }
+static int page_truncate(sqlite3_file *f, sqlite3_int64 n) {
+  return real(f)->pMethods->xTruncate(real(f), n);
+}
+static int page_sync(sqlite3_file *f, int flags) {
+  return real(f)->pMethods->xSync(real(f), flags);
+}
+static int page_size(sqlite3_file *f, sqlite3_int64 *n) {
+  return real(f)->pMethods->xFileSize(real(f), n);
+}
+static int page_reserved(sqlite3_file *f, int *out) {
+  return real(f)->pMethods->xCheckReservedLock(real(f), out);
+}
+static int page_control(sqlite3_file *f, int op, void *arg) {
+  return real(f)->pMethods->xFileControl(real(f), op, arg);
+}
 static int page_sector(sqlite3_file *f) { return real(f)->pMethods->xSectorSize(real(f)); }
-static int page_features(sqlite3_file *f) { return real(f)->pMethods->xDeviceCharacteristics(real(f)); }
-static int page_shm_map(sqlite3_file *f, int i, int n, int extend, void volatile **out) { return real(f)->pMethods->xShmMap(real(f), i, n, extend, out); }
-static int page_shm_lock(sqlite3_file *f, int at, int n, int flags) { return real(f)->pMethods->xShmLock(real(f), at, n, flags); }
+static int page_features(sqlite3_file *f) {
+  return real(f)->pMethods->xDeviceCharacteristics(real(f));
+}
+static int page_shm_map(sqlite3_file *f, int i, int n, int extend, void volatile **out) {
+  return real(f)->pMethods->xShmMap(real(f), i, n, extend, out);
+}
+static int page_shm_lock(sqlite3_file *f, int at, int n, int flags) {
+  return real(f)->pMethods->xShmLock(real(f), at, n, flags);
+}
 static void page_shm_barrier(sqlite3_file *f) { real(f)->pMethods->xShmBarrier(real(f)); }
-static int page_shm_unmap(sqlite3_file *f, int remove) { return real(f)->pMethods->xShmUnmap(real(f), remove); }
+static int page_shm_unmap(sqlite3_file *f, int remove) {
+  return real(f)->pMethods->xShmUnmap(real(f), remove);
+}
 
 // Version 2: without the functions that map the file into memory, where nothing would be compared.
-static const sqlite3_io_methods page_methods = {
-  2, page_close, page_read, page_write, page_truncate, page_sync, page_size, page_lock, page_unlock, page_reserved, page_control, page_sector, page_features,
-  page_shm_map, page_shm_lock, page_shm_barrier, page_shm_unmap, NULL, NULL};
+static const sqlite3_io_methods page_methods = {2,
+                                                page_close,
+                                                page_read,
+                                                page_write,
+                                                page_truncate,
+                                                page_sync,
+                                                page_size,
+                                                page_lock,
+                                                page_unlock,
+                                                page_reserved,
+                                                page_control,
+                                                page_sector,
+                                                page_features,
+                                                page_shm_map,
+                                                page_shm_lock,
+                                                page_shm_barrier,
+                                                page_shm_unmap,
+                                                NULL,
+                                                NULL};
 
 static int page_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out) {
   (void)v;
@@ -129,7 +174,8 @@ bool page_vfs_register(void) {
 
 static const PageFile *file_of(sqlite3 *db) {
   sqlite3_file *f = NULL;
-  bool ours = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f && f->pMethods == &page_methods;
+  bool ours = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f &&
+              f->pMethods == &page_methods;
   return ours ? (const PageFile *)f : NULL;
 }
 

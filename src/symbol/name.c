@@ -1,17 +1,20 @@
-// C++ names as people write them. The C++ library's own function does it, where that library is installed: it is opened when
-// first needed, so that the command does not depend on it.
+// C++ names as people write them. The C++ library's own function does it, where that library is
+// installed: it is opened when first needed, so that the command does not depend on it.
 #include "symbol/internal.h"
 
 #include <dlfcn.h>
 
 typedef char *Demangle(const char *name, char *buffer, size_t *length, int *status);
 
-// nvcc puts functions of one file only into a namespace of its own making, _INTERNAL_255ebfc7_7_some_cu_982e5126::, which nobody has written and which changes with the file.
+// nvcc puts functions of one file only into a namespace of its own making,
+// _INTERNAL_255ebfc7_7_some_cu_982e5126::, which nobody has written and which changes with the
+// file.
 static void drop_internal(char *name) {
   static const char start[] = "_INTERNAL_";
   for (char *at = name; (at = strstr(at, start));) {
     size_t n = strspn(at, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-    bool whole = n > sizeof start + 16 && strspn(at + n - 8, "0123456789abcdef") == 8 && strncmp(at + n, "::", 2) == 0;
+    bool whole = n > sizeof start + 16 && strspn(at + n - 8, "0123456789abcdef") == 8 &&
+                 strncmp(at + n, "::", 2) == 0;
     if (whole) memmove(at, at + n + 2, strlen(at + n + 2) + 1);
     else at += n;
   }

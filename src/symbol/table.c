@@ -8,7 +8,8 @@ SymbolTable *symbol_table_new(SymbolStore *s) {
 }
 
 static bool same_object(const SymbolObject *a, const WhereObject *b) {
-  return a->start == b->start && a->end == b->end && a->bias == b->bias && a->build_id_len == b->build_id_len &&
+  return a->start == b->start && a->end == b->end && a->bias == b->bias &&
+         a->build_id_len == b->build_id_len &&
          memcmp(a->build_id, b->build_id, b->build_id_len) == 0 && strcmp(a->path, b->path) == 0;
 }
 
@@ -16,12 +17,17 @@ void symbol_table_add(SymbolTable *t, const WhereObject *o) {
   for (uint32_t i = 0; i < t->objects.len; i++)
     if (same_object(&t->objects.data[i], o)) {
       if (i + 1 == t->objects.len) return;
-      SymbolObject again = t->objects.data[i];           // loaded anew where others have been since
-      memmove(&t->objects.data[i], &t->objects.data[i + 1], (t->objects.len - i - 1) * sizeof again);
+      SymbolObject again = t->objects.data[i];  // loaded anew where others have been since
+      memmove(&t->objects.data[i], &t->objects.data[i + 1],
+              (t->objects.len - i - 1) * sizeof again);
       t->objects.data[t->objects.len - 1] = again;
       return;
     }
-  SymbolObject n = {.path = symbol_text(t->store, o->path), .start = o->start, .end = o->end, .bias = o->bias, .build_id_len = o->build_id_len};
+  SymbolObject n = {.path = symbol_text(t->store, o->path),
+                    .start = o->start,
+                    .end = o->end,
+                    .bias = o->bias,
+                    .build_id_len = o->build_id_len};
   memcpy(n.build_id, o->build_id, MIN(o->build_id_len, sizeof n.build_id));
   vec_push(&t->objects, n);
 }
@@ -29,7 +35,8 @@ void symbol_table_add(SymbolTable *t, const WhereObject *o) {
 // The newest one: where one library was unloaded, another may lie now.
 static SymbolObject *find_object(SymbolTable *t, uint64_t address) {
   for (uint32_t i = t->objects.len; i-- > 0;)
-    if (address >= t->objects.data[i].start && address < t->objects.data[i].end) return &t->objects.data[i];
+    if (address >= t->objects.data[i].start && address < t->objects.data[i].end)
+      return &t->objects.data[i];
   return NULL;
 }
 

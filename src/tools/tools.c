@@ -11,7 +11,8 @@ bool tools_parse(const char *list, unsigned *tools, Error *err) {
   *tools = 0;
   if (!strcmp(list, "none")) return true;
   if (!strcmp(list, "all")) {
-    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~TOOL_BIT(TRACE);      // checks, and not what --record asks for
+    // checks, and not what --record asks for
+    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~TOOL_BIT(TRACE);
     return true;
   }
   for (const char *p = list;; p++) {

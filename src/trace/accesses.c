@@ -2,35 +2,59 @@
 #include "trace/reader.h"
 
 enum { ENOUGH = 128, KEPT_MOST = 1 << 16, LOOKED_AT_MOST = 1 << 18 };
-typedef struct Gather { Accesses *out; const Sought *sought; const TraceBlock *block; uint64_t looked_at, nblocks, most; bool found, enough, too_many; } Gather;
+typedef struct Gather {
+  Accesses *out;
+  const Sought *sought;
+  const TraceBlock *block;
+  uint64_t looked_at, nblocks, most;
+  bool found, enough, too_many;
+} Gather;
 
 static bool left_it(const Sought *s, const Access *a) {
-  bool behind = s->near && a->warp == s->near->warp && (a->record > s->near->record || (a->record == s->near->record && a->lane == s->near->lane));
-  return s->value && !behind && a->value_known && a->address == s->address && a->bytes == s->bytes && memcmp(a->value, s->value, s->bytes) == 0;
+  bool behind = s->near && a->warp == s->near->warp &&
+                (a->record > s->near->record ||
+                 (a->record == s->near->record && a->lane == s->near->lane));
+  return s->value && !behind && a->value_known && a->address == s->address &&
+         a->bytes == s->bytes && memcmp(a->value, s->value, s->bytes) == 0;
 }
 
-bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, Access *out, Error *err) {
+bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
+               Access *out, Error *err) {
   TraceOp op;
   if (!reader_op(t, r, lane, &op, err)) return false;
-  *out = (Access){.record = r->record, .warp = r->row->warp, .address = address, .lane = lane, .bytes = bytes, .time = r->row->time, .kind = op.kind, .value_known = op.value_known && bytes <= 16,
+  *out = (Access){.record = r->record,
+                  .warp = r->row->warp,
+                  .address = address,
+                  .lane = lane,
+                  .bytes = bytes,
+                  .time = r->row->time,
+                  .kind = op.kind,
+                  .value_known = op.value_known && bytes <= 16,
                   .old_known = op.old_known};
   memcpy(out->value, op.value, 16);
   memcpy(out->old, op.old, 16);
   const ReaderSite *site;
   row_kind(t, r, &site);
   out->told = site && site->told && access_writes(out);
-  if (op.kind == TRACE_ATOMIC) out->value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, out->value);
+  if (op.kind == TRACE_ATOMIC)
+    out->value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL,
+                                                       bytes, out->value);
   return true;
 }
 
-static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                         uint32_t bytes, void *user, Error *err) {
   Gather *g = user;
   Access a;
-  if (r->block != g->block) g->block = r->block, g->nblocks++;
+  if (r->block != g->block) {
+    g->block = r->block;
+    g->nblocks++;
+  }
   bool full = g->out->len >= g->most, by_value = g->sought && g->sought->value;
   bool far = g->sought && g->nblocks > GATHERED_BLOCKS_MOST;
   g->too_many |= full || far;
-  if (far || (full && (!by_value || g->looked_at >= LOOKED_AT_MOST))) return SCAN_STOP;       // of a full list: one that left the value may still come
+  // of a full list: one that left the value may still come
+  if (far || (full && (!by_value || g->looked_at >= LOOKED_AT_MOST))) return SCAN_STOP;
   if (!access_of(t, r, lane, address, bytes, &a, err)) return SCAN_FAILED;
   bool fits = by_value && left_it(g->sought, &a);
   if (fits || !full) vec_push(g->out, a);
@@ -41,7 +65,8 @@ static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_
 
 static int by_record(const void *p, const void *q) {
   const Access *a = p, *b = q;
-  return a->record != b->record ? (a->record < b->record ? -1 : 1) : (a->lane > b->lane) - (a->lane < b->lane);
+  return a->record != b->record ? (a->record < b->record ? -1 : 1)
+                                : (a->lane > b->lane) - (a->lane < b->lane);
 }
 
 void accesses_sort(Accesses *all) {
@@ -55,11 +80,15 @@ static void keep_fitting(Accesses *all, const Sought *s) {
   all->len = n;
 }
 
-// Chunks are in the order in which rings were emptied, so that those that are near are near in time, too.
-const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Access *near, uint32_t *n) {
-  const ReaderChunk **all = reader_chunks_in_range(t, l, what, n), **list = mem_alloc(sizeof *list * (*n + 1));
+// Chunks are in the order in which rings were emptied, so that those that are near are near in
+// time, too.
+const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
+                                       const RangeScan *what, const Access *near, uint32_t *n) {
+  const ReaderChunk **all = reader_chunks_in_range(t, l, what, n),
+                    **list = mem_alloc(sizeof *list * (*n + 1));
   uint32_t after = 0, k = 0;
-  while (after < *n && (!near || near->record >= all[after]->first_record + all[after]->records)) after++;
+  while (after < *n && (!near || near->record >= all[after]->first_record + all[after]->records))
+    after++;
   for (uint32_t before = after; k < *n;) {
     if (after < *n) list[k++] = all[after++];
     if (before) list[k++] = all[--before];
@@ -68,10 +97,16 @@ const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch 
   return list;
 }
 
-bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, Gathered *how, Error *err) {
-  Gather g = {.out = out, .sought = sought, .most = !sought ? (uint64_t)ACCESSES_MOST : sought->most ? sought->most : (uint64_t)KEPT_MOST};
+bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
+                     const Sought *sought, Accesses *out, Gathered *how, Error *err) {
+  Gather g = {.out = out,
+              .sought = sought,
+              .most = !sought        ? (uint64_t)ACCESSES_MOST
+                      : sought->most ? sought->most
+                                     : (uint64_t)KEPT_MOST};
   uint32_t n;
-  const ReaderChunk **chunks = sought ? reader_chunks_near(t, l, what, sought->near, &n) : reader_chunks_in_range(t, l, what, &n);
+  const ReaderChunk **chunks = sought ? reader_chunks_near(t, l, what, sought->near, &n)
+                                      : reader_chunks_in_range(t, l, what, &n);
   bool ok = reader_scan_chunks(t, chunks, n, what, gather, &g, err) != SCAN_FAILED;
   free(chunks);
   if (g.found && (g.enough || g.too_many)) keep_fitting(out, sought);
@@ -81,10 +116,12 @@ bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *wha
 }
 
 // A write that an mbarrier is told of, and something else.
-static Relation relation_of_told(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err) {
+static Relation relation_of_told(TraceReader *t, Timelines *lines, const Access *a, const Access *b,
+                                 Error *err) {
   bool same_warp = a->warp == b->warp;
   if (same_warp && b->record < a->record) return RELATION_AFTER;
-  const Timeline *x = timeline_of(t, lines, a->warp, err), *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
+  const Timeline *x = timeline_of(t, lines, a->warp, err),
+                 *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
   if (!y) return RELATION_FAILED;
   const MbarrierEvent *told = mbarriers_told(x, a->record, a->lane);
   if (!told && same_warp) return RELATION_BEFORE;
@@ -93,17 +130,23 @@ static Relation relation_of_told(TraceReader *t, Timelines *lines, const Access 
   return p > q ? RELATION_AFTER : told ? RELATION_NOT_TOLD : RELATION_NONE;
 }
 
-static Relation turned(Relation r) { return r == RELATION_BEFORE ? RELATION_AFTER : r == RELATION_AFTER ? RELATION_BEFORE : r; }
+static Relation turned(Relation r) {
+  return r == RELATION_BEFORE ? RELATION_AFTER : r == RELATION_AFTER ? RELATION_BEFORE : r;
+}
 
-Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err) {
+Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b,
+                         Error *err) {
   bool same_block = a->warp / lines->launch->warps == b->warp / lines->launch->warps;
-  if (a->told != b->told && same_block) return a->told ? relation_of_told(t, lines, a, b, err) : turned(relation_of_told(t, lines, b, a, err));
-  if (a->warp == b->warp) {                  // a warp's rows are in the order in which they happened
+  if (a->told != b->told && same_block)
+    return a->told ? relation_of_told(t, lines, a, b, err)
+                   : turned(relation_of_told(t, lines, b, a, err));
+  if (a->warp == b->warp) {  // a warp's rows are in the order in which they happened
     if (a->record != b->record) return a->record < b->record ? RELATION_BEFORE : RELATION_AFTER;
     return RELATION_NONE;
   }
   if (!same_block) return RELATION_NONE;
-  const Timeline *x = timeline_of(t, lines, a->warp, err), *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
+  const Timeline *x = timeline_of(t, lines, a->warp, err),
+                 *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
   if (!y) return RELATION_FAILED;
   uint64_t p = timeline_passed(x, a->record, a->lane), q = timeline_passed(y, b->record, b->lane);
   return p < q ? RELATION_BEFORE : p > q ? RELATION_AFTER : RELATION_NONE;

@@ -1,19 +1,28 @@
-// Parts of chunks that a question will need, unpacked by several threads at once while the one that asks reads the next ones from the file. Nothing fails here: what
-// cannot be read is asked for again by whoever needs it, and said then.
+// Parts of chunks that a question will need, unpacked by several threads at once while the one that
+// asks reads the next ones from the file. Nothing fails here: what cannot be read is asked for
+// again by whoever needs it, and said then.
 #include <unistd.h>
 
 #include "trace/reader.h"
 
-enum { THREADS_MOST = 8, AT_ONCE = 256, BYTES_AT_ONCE = 16 << 20 };        // parts that wait in memory: so many, or so large
-typedef struct AheadJob { Want want; uint8_t *data; size_t n; CacheEntry *entry; bool fresh, ok; } AheadJob;
+// parts that wait in memory: so many, or so large
+enum { THREADS_MOST = 8, AT_ONCE = 256, BYTES_AT_ONCE = 16 << 20 };
+typedef struct AheadJob {
+  Want want;
+  uint8_t *data;
+  size_t n;
+  CacheEntry *entry;
+  bool fresh, ok;
+} AheadJob;
 struct Ahead {
   pthread_t threads[THREADS_MOST];
   unsigned nthreads;
   pthread_mutex_t lock;
   pthread_cond_t work, done;
-  AheadJob jobs[AT_ONCE]; uint32_t filled, next;     // next: the first that nobody has begun
-  uint32_t waiting, busy;                  // threads
-  size_t bytes;                            // of all jobs
+  AheadJob jobs[AT_ONCE];
+  uint32_t filled, next;   // next: the first that nobody has begun
+  uint32_t waiting, busy;  // threads
+  size_t bytes;            // of all jobs
   bool end;
 };
 
@@ -56,11 +65,12 @@ static void *work(void *p) {
 static Ahead *start(void) {
   Ahead *a = mem_alloc(sizeof *a);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned wanted = (unsigned)MIN(MAX(cores, 1), THREADS_MOST) - 1;     // the one that asks works, too
+  unsigned wanted = (unsigned)MIN(MAX(cores, 1), THREADS_MOST) - 1;  // the one that asks works, too
   pthread_mutex_init(&a->lock, NULL);
   pthread_cond_init(&a->work, NULL);
   pthread_cond_init(&a->done, NULL);
-  while (a->nthreads < wanted && thread_start(&a->threads[a->nthreads], work, a) == 0) a->nthreads++;
+  while (a->nthreads < wanted && thread_start(&a->threads[a->nthreads], work, a) == 0)
+    a->nthreads++;
   return a;
 }
 
@@ -91,13 +101,15 @@ static void finish(TraceReader *t) {
   while (a->next < a->filled) one_job(a, t->coder);
   while (a->busy) pthread_cond_wait(&a->done, &a->lock);
   uint32_t n = a->filled;
-  a->filled = a->next = 0, a->bytes = 0;
+  a->filled = a->next = 0;
+  a->bytes = 0;
   pthread_mutex_unlock(&a->lock);
   for (uint32_t i = 0; i < n; i++)
     if (a->jobs[i].fresh) reader_keep(t, &a->jobs[i].want, a->jobs[i].entry, a->jobs[i].ok);
 }
 
-// A block that is kept already, whose values are sought: only one thread may do that. Shared memory of several warps is often in one block.
+// A block that is kept already, whose values are sought: only one thread may do that. Shared memory
+// of several warps is often in one block.
 static const AheadJob *under_way(const Ahead *a, const CacheEntry *e) {
   for (uint32_t i = 0; i < a->filled; i++)
     if (a->jobs[i].entry == e) return &a->jobs[i];
@@ -112,7 +124,8 @@ void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     AheadJob j = {.want = list[i]};
     j.entry = reader_kept(t, &j.want);
-    if (j.entry && (!j.entry->block || (!j.want.what && (!j.want.values || j.entry->block->words)))) continue;
+    if (j.entry && (!j.entry->block || (!j.want.what && (!j.want.values || j.entry->block->words))))
+      continue;
     if (j.entry && j.entry->block->nplaces != j.want.directory->nplaces) continue;
     const AheadJob *other = j.entry ? under_way(a, j.entry) : NULL;
     if (other && other->want.what == j.want.what) continue;

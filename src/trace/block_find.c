@@ -1,8 +1,11 @@
-// What of a decoded block a question is about: few rows, as a rule, of which the values are made without those of all others. By the thread that has just unpacked the block.
+// What of a decoded block a question is about: few rows, as a rule, of which the values are made
+// without those of all others. By the thread that has just unpacked the block.
 #include "trace/reader.h"
 
 enum { FEW_LANES = 8 };
-typedef struct FewWords { uint32_t row, lane, words[LANE_WORDS_MAX]; } FewWords;
+typedef struct FewWords {
+  uint32_t row, lane, words[LANE_WORDS_MAX];
+} FewWords;
 
 void block_free(TraceBlock *b) {
   arena_free(&b->arena);
@@ -11,15 +14,22 @@ void block_free(TraceBlock *b) {
   free(b);
 }
 
-MANY_AT_A_TIME static bool some_between(const uint64_t *a, uint32_t n, uint64_t from, uint64_t length) {
+MANY_AT_A_TIME static bool some_between(const uint64_t *a, uint32_t n, uint64_t from,
+                                        uint64_t length) {
   uint32_t some = 0;
   for (uint32_t k = 0; k < n; k++) some |= a[k] - from < length;
   return some;
 }
 
-static bool may_touch(const TraceBlock *b, const TraceRow *r, uint32_t bytes, uint64_t low, uint64_t high) {
-  if (b->places[r->place].has & ROW_EACH) return low < bytes || some_between(b->addresses + r->addresses, (uint32_t)__builtin_popcount(r->lanes), low - bytes + 1, high - low + bytes - 1);
-  uint64_t first = r->base & ((1ull << 62) - 1), last = (r->base + (uint64_t)((int64_t)r->stride * 31)) & ((1ull << 62) - 1), from = MIN(first, last), to = MAX(first, last) + bytes;
+static bool may_touch(const TraceBlock *b, const TraceRow *r, uint32_t bytes, uint64_t low,
+                      uint64_t high) {
+  if (b->places[r->place].has & ROW_EACH)
+    return low < bytes ||
+           some_between(b->addresses + r->addresses, (uint32_t)__builtin_popcount(r->lanes),
+                        low - bytes + 1, high - low + bytes - 1);
+  uint64_t first = r->base & ((1ull << 62) - 1),
+           last = (r->base + (uint64_t)((int64_t)r->stride * 31)) & ((1ull << 62) - 1),
+           from = MIN(first, last), to = MAX(first, last) + bytes;
   return to - from >= 1ull << 40 || (to > low && from < high);
 }
 
@@ -33,7 +43,11 @@ void block_find(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t hig
     list[n++] = i;
   }
   free(b->found.list);
-  b->found.low = low, b->found.high = high, b->found.list = list, b->found.n = n, b->found.known = true;
+  b->found.low = low;
+  b->found.high = high;
+  b->found.list = list;
+  b->found.n = n;
+  b->found.known = true;
 }
 
 static FewWords *few_of(const TraceBlock *b, uint32_t row, uint32_t lane) {
@@ -45,7 +59,8 @@ static FewWords *few_of(const TraceBlock *b, uint32_t row, uint32_t lane) {
 bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out) {
   const TraceRow *r = &b->rows[row];
   const TracePlace *p = &b->places[r->place];
-  uint32_t n = row_plane_words(p, r->lanes), k = p->has & ROW_ONE ? 0 : lane_rank(r->lanes, lane), all = row_words(p, r->lanes) / n;
+  uint32_t n = row_plane_words(p, r->lanes), k = p->has & ROW_ONE ? 0 : lane_rank(r->lanes, lane),
+           all = row_words(p, r->lanes) / n;
   const FewWords *known = b->words ? NULL : few_of(b, row, lane);
   if (known) {
     memcpy(out, known->words, sizeof *out * all);
@@ -62,29 +77,39 @@ bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane
   return true;
 }
 
-typedef struct Lanes { FewWords list[FEW_LANES]; uint32_t n; bool many; } Lanes;
-static void add_lanes(const TraceBlock *b, uint32_t row, uint32_t bytes, const RangeScan *what, Lanes *out) {
+typedef struct Lanes {
+  FewWords list[FEW_LANES];
+  uint32_t n;
+  bool many;
+} Lanes;
+static void add_lanes(const TraceBlock *b, uint32_t row, uint32_t bytes, const RangeScan *what,
+                      Lanes *out) {
   const TraceRow *r = &b->rows[row];
   for (uint32_t left = r->lanes; left && !out->many; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left);
     uint64_t a = row_address(b, r, lane);
-    if (a >= what->high || a + bytes <= what->low || (what->wanted && !what->wanted(what->user, a, a + bytes)) || few_of(b, row, lane)) continue;
+    if (a >= what->high || a + bytes <= what->low ||
+        (what->wanted && !what->wanted(what->user, a, a + bytes)) || few_of(b, row, lane))
+      continue;
     out->many = out->n == FEW_LANES;
     if (!out->many) out->list[out->n++] = (FewWords){.row = row, .lane = lane};
   }
 }
 
-bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d, const RangeScan *what) {
+bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d,
+                       const RangeScan *what) {
   block_find(b, d->place_bytes, what->low, what->high);
   if (!what->values || b->words) return true;
   Lanes lanes = {.many = b->nfew > FEW_LANES};
   for (uint32_t i = 0; i < b->found.n && !lanes.many; i++) {
     uint32_t row = b->found.list[i], place = b->rows[row].place;
-    if (b->places[place].has & (ROW_VALUES | ROW_OLD) && (d->writes[place] || !what->writes_only)) add_lanes(b, row, d->place_bytes[place], what, &lanes);
+    if (b->places[place].has & (ROW_VALUES | ROW_OLD) && (d->writes[place] || !what->writes_only))
+      add_lanes(b, row, d->place_bytes[place], what, &lanes);
   }
   if (lanes.many && what->few_values) return true;
   for (uint32_t i = 0; i < lanes.n && !lanes.many; i++) {
-    FewResult result = block_few_values(c, b, lanes.list[i].row, lanes.list[i].lane, lanes.list[i].words);
+    FewResult result = block_few_values(c, b, lanes.list[i].row, lanes.list[i].lane,
+                                        lanes.list[i].words);
     if (result == FEW_DAMAGED) return false;
     lanes.many = result == FEW_TOO_MUCH;
   }

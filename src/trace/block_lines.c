@@ -1,4 +1,5 @@
-// Which rows of a decoded block touch which lines of memory: made when a block is asked again and again, which one question about many elements, or many about few, does.
+// Which rows of a decoded block touch which lines of memory: made when a block is asked again and
+// again, which one question about many elements, or many about few, does.
 #include "trace/reader.h"
 
 enum { LINE_AT = 7, BUCKETS = 4096, WORTH_IT = 6, LINES_MOST = 4 };
@@ -25,7 +26,8 @@ static void note_rows(const TraceBlock *b, const uint32_t *bytes, uint32_t *coun
 }
 
 static bool make(TraceBlock *b, const uint32_t *bytes) {
-  uint32_t *first = ARENA_ARRAY(&b->arena, uint32_t, BUCKETS + 1), *at = mem_alloc(sizeof *at * BUCKETS), sum = 0;
+  uint32_t *first = ARENA_ARRAY(&b->arena, uint32_t, BUCKETS + 1),
+           *at = mem_alloc(sizeof *at * BUCKETS), sum = 0;
   note_rows(b, bytes, first, NULL);
   for (uint32_t i = 0; i <= BUCKETS; i++) {
     uint32_t n = i < BUCKETS ? first[i] : 0;
@@ -45,18 +47,22 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out) {
+bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high,
+                   RowList *out) {
   uint64_t from = low >> LINE_AT, to = (high - 1) >> LINE_AT;
-  if (high <= low || to - from >= LINES_MOST || (!b->first_of_line && (++b->scans < WORTH_IT || !make(b, bytes)))) return false;
+  if (high <= low || to - from >= LINES_MOST ||
+      (!b->first_of_line && (++b->scans < WORTH_IT || !make(b, bytes))))
+    return false;
   out->n = 0;
   for (uint64_t line = from; line <= to; line++) {
     uint32_t k = bucket_of(line), n = b->first_of_line[k + 1] - b->first_of_line[k];
-    if (out->cap - out->n < n) out->list = mem_realloc(out->list, sizeof *out->list * (out->cap = (out->n + n) * 2 + 64));
+    if (out->cap - out->n < n)
+      out->list = mem_realloc(out->list, sizeof *out->list * (out->cap = (out->n + n) * 2 + 64));
     if (n) memcpy(out->list + out->n, b->rows_of_line + b->first_of_line[k], n * sizeof *out->list);
     out->n += n;
   }
   if (to > from && out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
-  uint32_t kept = 0;                         // a row is to be visited once
+  uint32_t kept = 0;  // a row is to be visited once
   for (uint32_t i = 0; i < out->n; i++)
     if (!kept || out->list[kept - 1] != out->list[i]) out->list[kept++] = out->list[i];
   out->n = kept;

@@ -11,7 +11,8 @@ Bytes writer_buffer_take(TraceWriter *w) {
 }
 
 void writer_buffer_give(TraceWriter *w, uint8_t *data, size_t cap) {
-  if (!data || cap < LEAST || w->spare.n == ARRAY_LEN(w->spare.list) || w->spare.bytes + cap > w->memory_limit / 4) {
+  if (!data || cap < LEAST || w->spare.n == ARRAY_LEN(w->spare.list) ||
+      w->spare.bytes + cap > w->memory_limit / 4) {
     free(data);
     return;
   }

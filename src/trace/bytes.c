@@ -5,7 +5,7 @@
 
 #include "trace/internal.h"
 
-enum { LEVEL = -1 };                        // as short as 1, faster by a tenth to a fifth
+enum { LEVEL = -1 };  // as short as 1, faster by a tenth to a fifth
 
 struct ColumnCoder {
   ZSTD_CCtx *compress;
@@ -78,7 +78,7 @@ uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n) {
 }
 
 static void compress(ColumnCoder *c, const uint8_t *data, size_t n, Bytes *out) {
-#ifdef TRACE_UNCOMPRESSED                    // for fuzzing: what is behind the compression is to be damaged
+#ifdef TRACE_UNCOMPRESSED  // for fuzzing: what is behind the compression is to be damaged
   out->len = 0;
   return;
 #endif
@@ -87,7 +87,7 @@ static void compress(ColumnCoder *c, const uint8_t *data, size_t n, Bytes *out) 
   out->len = 0;
   bytes_reserve(out, ZSTD_compressBound(n));
   size_t got = ZSTD_compressCCtx(c->compress, out->data, out->cap, data, n, LEVEL);
-  out->len = ZSTD_isError(got) || got >= n ? 0 : got;      // 0: kept as it is
+  out->len = ZSTD_isError(got) || got >= n ? 0 : got;  // 0: kept as it is
 }
 
 // length, compressed length (0: not compressed), bytes
@@ -105,11 +105,14 @@ void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n) {
 }
 
 static bool read_head(Reading *from, size_t most, uint64_t *n, uint64_t *compressed) {
-  *n = reading_varint(from), *compressed = reading_varint(from);
-  return !from->bad && *n <= most && (*compressed ? *compressed : *n) <= (uint64_t)(from->end - from->at);
+  *n = reading_varint(from);
+  *compressed = reading_varint(from);
+  return !from->bad && *n <= most &&
+         (*compressed ? *compressed : *n) <= (uint64_t)(from->end - from->at);
 }
 
-static bool read_column(ColumnCoder *c, Reading *from, uint8_t *data, uint64_t n, uint64_t compressed, Reading *out) {
+static bool read_column(ColumnCoder *c, Reading *from, uint8_t *data, uint64_t n,
+                        uint64_t compressed, Reading *out) {
   if (compressed) {
     if (!c->expand) c->expand = ZSTD_createDCtx();
     CHECK(c->expand);
@@ -125,10 +128,12 @@ static bool read_column(ColumnCoder *c, Reading *from, uint8_t *data, uint64_t n
 
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out) {
   uint64_t n, compressed;
-  return read_head(from, most, &n, &compressed) && read_column(c, from, arena_alloc_uncleared(arena, n ? n : 1), n, compressed, out);
+  return read_head(from, most, &n, &compressed) &&
+         read_column(c, from, arena_alloc_uncleared(arena, n ? n : 1), n, compressed, out);
 }
 
 bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out) {
   uint64_t n, compressed;
-  return read_head(from, most, &n, &compressed) && read_column(c, from, column_coder_scratch(c, which, n), n, compressed, out);
+  return read_head(from, most, &n, &compressed) &&
+         read_column(c, from, column_coder_scratch(c, which, n), n, compressed, out);
 }

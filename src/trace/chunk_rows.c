@@ -1,10 +1,20 @@
-// Raw records of one launch become rows: sorted by warp, each warp's in order, a block's worth at a time. Records are sorted, not rows: a loop that was folded is one record and a thousand rows.
+// Raw records of one launch become rows: sorted by warp, each warp's in order, a block's worth at a
+// time. Records are sorted, not rows: a loop that was folded is one record and a thousand rows.
 #include "trace/internal.h"
 
-enum { AHEAD = 10, RADIX = 11, FORMS = 1024, CACHE = 64 };      // AHEAD: records
+enum { AHEAD = 10, RADIX = 11, FORMS = 1024, CACHE = 64 };  // AHEAD: records
 static const uint32_t GROUP = 1u << 31, UNKNOWN = UINT32_MAX;
-typedef struct Sorted { const uint32_t *raw; uint32_t warp, form; } Sorted;      // warp: its low 32 bits; form: its place, or GROUP and the number of its form
-typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key[8]; uint32_t last[8]; } Places;
+// warp: its low 32 bits; form: its place, or GROUP and the number of its form
+typedef struct Sorted {
+  const uint32_t *raw;
+  uint32_t warp, form;
+} Sorted;
+typedef struct Places {
+  U64Map numbers;
+  VEC(TracePlace) list;
+  uint64_t last_key[8];
+  uint32_t last[8];
+} Places;
 
 struct RowMaker {
   TraceRow *rows;
@@ -12,12 +22,16 @@ struct RowMaker {
   const uint32_t **words;
   uint32_t *unsplit;
   Places places;
-  Sorted *list, *spare; size_t cap;
-  size_t n, next; uint32_t part;             // part: rows of the next record that were made already
-  uint64_t least, most;                      // warps
-  RawGroup *forms, other; uint32_t nforms;   // groups that look different; other: of one for which there was no room
-  uint32_t cache[CACHE];                     // forms that came lately, plus 1
-  bool damaged;                              // a record changed after trace_take had looked at it
+  Sorted *list, *spare;
+  size_t cap;
+  size_t n, next;
+  uint32_t part;         // part: rows of the next record that were made already
+  uint64_t least, most;  // warps
+  // groups that look different; other: of one for which there was no room
+  RawGroup *forms, other;
+  uint32_t nforms;
+  uint32_t cache[CACHE];  // forms that came lately, plus 1
+  bool damaged;           // a record changed after trace_take had looked at it
 };
 
 RowMaker *row_maker_new(void) {
@@ -31,7 +45,13 @@ RowMaker *row_maker_new(void) {
 }
 
 void row_maker_free(RowMaker *m) {
-  free(m->rows), free(m->addresses), free(m->words), free(m->unsplit), free(m->forms), free(m->list), free(m->spare);
+  free(m->rows);
+  free(m->addresses);
+  free(m->words);
+  free(m->unsplit);
+  free(m->forms);
+  free(m->list);
+  free(m->spare);
   vec_free(&m->places.list);
   u64map_free(&m->places.numbers);
   free(m);
@@ -47,13 +67,15 @@ static uint32_t place_number(Places *p, uint64_t key) {
     number = p->list.len;
     u64map_put(&p->numbers, key, (void *)number);
   }
-  p->last_key[slot] = key, p->last[slot] = (uint32_t)number;
+  p->last_key[slot] = key;
+  p->last[slot] = (uint32_t)number;
   return (uint32_t)number - 1;
 }
 
 static bool read_group(RowMaker *m, const uint32_t *w, RawGroup *g) {
   if (!raw_group_read(w, g)) return false;
-  for (uint32_t i = 0; i < g->nops; i++) g->ops[i].place = place_number(&m->places, raw_key_of(&g->ops[i].kind));
+  for (uint32_t i = 0; i < g->nops; i++)
+    g->ops[i].place = place_number(&m->places, raw_key_of(&g->ops[i].kind));
   return true;
 }
 
@@ -76,8 +98,10 @@ static inline bool form_of(RowMaker *m, const uint32_t *w, uint32_t *form, uint6
   return true;
 }
 
-// Adds the record at `at` of the piece. Returns its length; 0: the program changed it while trace_take read it.
-static inline size_t list_record(RowMaker *m, const RawPiece *p, size_t at, size_t most, uint64_t *rows) {
+// Adds the record at `at` of the piece. Returns its length; 0: the program changed it while
+// trace_take read it.
+static inline size_t list_record(RowMaker *m, const RawPiece *p, size_t at, size_t most,
+                                 uint64_t *rows) {
   const uint32_t *w = (const uint32_t *)(p->data + at);
   uint32_t head[8] = {0}, form;
   memcpy(head, w, MIN(p->len - at, sizeof head));
@@ -92,13 +116,14 @@ static inline size_t list_record(RowMaker *m, const RawPiece *p, size_t at, size
   }
   if (*rows > most) return 0;
   m->list[m->n++] = (Sorted){w, (uint32_t)warp, form};
-  m->least = MIN(m->least, warp), m->most = MAX(m->most, warp);
+  m->least = MIN(m->least, warp);
+  m->most = MAX(m->most, warp);
   return length;
 }
 
 NEWER_TOO static uint64_t list_records(RowMaker *m, const RawPiece *pieces) {
   size_t most = 0;
-  for (const RawPiece *p = pieces; p; p = p->next) most += p->records;          // rows
+  for (const RawPiece *p = pieces; p; p = p->next) most += p->records;  // rows
   if (m->cap < most) {
     m->cap = most;
     m->list = memory_more(m->list, 0, most * sizeof *m->list);
@@ -118,27 +143,32 @@ NEWER_TOO static uint64_t list_records(RowMaker *m, const RawPiece *pieces) {
 static inline void sort_round(RowMaker *m, unsigned shift, bool far) {
   size_t count[1 << RADIX] = {0}, at = 0;
   uint64_t least = m->least, mask = (1 << RADIX) - 1;
-#define DIGIT(e) ((far ? raw_warp((e)->raw) - least : (uint32_t)((e)->warp - (uint32_t)least)) >> shift & mask)
+#define DIGIT(e) \
+  ((far ? raw_warp((e)->raw) - least : (uint32_t)((e)->warp - (uint32_t)least)) >> shift & mask)
   for (size_t i = 0; i < m->n; i++) count[DIGIT(&m->list[i])]++;
   for (unsigned d = 0; d < 1 << RADIX; d++) {
     size_t k = count[d];
-    count[d] = at, at += k;
+    count[d] = at;
+    at += k;
   }
   for (size_t i = 0; i < m->n; i++) m->spare[count[DIGIT(&m->list[i])]++] = m->list[i];
 #undef DIGIT
   Sorted *t = m->list;
-  m->list = m->spare, m->spare = t;
+  m->list = m->spare;
+  m->spare = t;
 }
 
 NEWER_TOO static void sort_by_warp(RowMaker *m) {
   bool far = (m->most - m->least) >> 32;
-  for (unsigned shift = 0; m->n && (m->most - m->least) >> shift; shift += RADIX) far ? sort_round(m, shift, true) : sort_round(m, shift, false);
+  for (unsigned shift = 0; m->n && (m->most - m->least) >> shift; shift += RADIX)
+    far ? sort_round(m, shift, true) : sort_round(m, shift, false);
 }
 
 uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces) {
   m->n = m->next = m->part = m->nforms = 0;
   m->damaged = false;
-  m->least = UINT64_MAX, m->most = 0;
+  m->least = UINT64_MAX;
+  m->most = 0;
   memset(m->cache, 0, sizeof m->cache);
   m->places.list.len = 0;
   memset(m->places.last, 0, sizeof m->places.last);
@@ -149,7 +179,10 @@ uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces) {
 }
 
 bool row_maker_damaged(const RowMaker *m) { return m->damaged; }
-void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n) { *list = m->places.list.data, *n = m->places.list.len; }
+void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n) {
+  *list = m->places.list.data;
+  *n = m->places.list.len;
+}
 uint64_t row_maker_first_warp(const RowMaker *m) { return m->n ? m->least : 0; }
 uint64_t row_maker_last_warp(const RowMaker *m) { return m->n ? m->most : 0; }
 
@@ -161,19 +194,27 @@ static inline void fetch(const RowMaker *m, size_t i) {
 }
 
 static inline void note_time(BlockInput *in, uint32_t time) {
-  if (!in->has_time || time_is_later(time, in->last_time)) in->last_time = time, in->has_time = true;
+  if (!in->has_time || time_is_later(time, in->last_time)) {
+    in->last_time = time;
+    in->has_time = true;
+  }
 }
 
 NEWER_TOO bool row_maker_block(RowMaker *m, BlockInput *in) {
   if (m->next == m->n) return false;
-  *in = (BlockInput){.places = m->places.list.data, .nplaces = m->places.list.len, .rows = m->rows, .addresses = m->addresses, .words = m->words};
+  *in = (BlockInput){.places = m->places.list.data,
+                     .nplaces = m->places.list.len,
+                     .rows = m->rows,
+                     .addresses = m->addresses,
+                     .words = m->words};
   uint32_t unsplit = 0;
   while (m->next < m->n && in->nrows < BLOCK_ROWS && in->lanes < BLOCK_LANES) {
     const Sorted *e = &m->list[m->next];
     uint32_t lanes = (uint32_t)__builtin_popcount(e->raw[1]);
     if (!(e->form & GROUP)) {
       TraceRow *r = &m->rows[in->nrows];
-      m->words[in->nrows++] = raw_expand(e->raw, r, m->addresses, &in->naddresses, m->unsplit, &unsplit);
+      m->words[in->nrows++] = raw_expand(e->raw, r, m->addresses, &in->naddresses, m->unsplit,
+                                         &unsplit);
       r->place = e->form;
       const TracePlace *p = &in->places[r->place];
       in->nwords += row_words(p, r->lanes);
@@ -184,11 +225,18 @@ NEWER_TOO bool row_maker_block(RowMaker *m, BlockInput *in) {
     }
     const RawGroup *g = e->form == UNKNOWN ? &m->other : &m->forms[e->form & ~GROUP];
     if (e->form == UNKNOWN) read_group(m, e->raw, &m->other);
-    uint32_t fit = MIN(BLOCK_ROWS - in->nrows, (BLOCK_LANES - in->lanes + lanes - 1) / lanes), some = MIN(fit, g->rows - m->part);
-    raw_group_expand(g, e->raw, m->part, some, m->rows + in->nrows, m->words + in->nrows, m->addresses, &in->naddresses, m->unsplit, &unsplit, &in->nwords);
+    uint32_t fit = MIN(BLOCK_ROWS - in->nrows, (BLOCK_LANES - in->lanes + lanes - 1) / lanes),
+             some = MIN(fit, g->rows - m->part);
+    raw_group_expand(g, e->raw, m->part, some, m->rows + in->nrows, m->words + in->nrows,
+                     m->addresses, &in->naddresses, m->unsplit, &unsplit, &in->nwords);
     note_time(in, m->rows[in->nrows].time);
-    in->nrows += some, in->lanes += some * lanes, m->part += some;
-    if (m->part == g->rows) m->part = 0, fetch(m, m->next++);
+    in->nrows += some;
+    in->lanes += some * lanes;
+    m->part += some;
+    if (m->part == g->rows) {
+      m->part = 0;
+      fetch(m, m->next++);
+    }
   }
   return true;
 }

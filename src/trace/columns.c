@@ -19,15 +19,26 @@ static uint8_t *put_warps(const BlockInput *in, uint8_t *at) {
   return at;
 }
 
-// All that is known of rows but addresses of single lanes and words: one column of several streams, since a call of the compressor costs more than most of them.
+// All that is known of rows but addresses of single lanes and words: one column of several streams,
+// since a call of the compressor costs more than most of them.
 NEWER_TOO static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes *out) {
-  const size_t longest[STREAMS] = {[STREAM_PLACES] = place_bytes(in->nplaces), [STREAM_FLAGS] = 1, [STREAM_WARPS] = 20, [STREAM_LANES] = 4, [STREAM_BASES] = 10, [STREAM_STRIDES] = 10,
-                                   [STREAM_TIMES] = 10, [STREAM_MASKS] = ROW_WORDS_MAX / 8};
+  const size_t longest[STREAMS] = {[STREAM_PLACES] = place_bytes(in->nplaces),
+                                   [STREAM_FLAGS] = 1,
+                                   [STREAM_WARPS] = 20,
+                                   [STREAM_LANES] = 4,
+                                   [STREAM_BASES] = 10,
+                                   [STREAM_STRIDES] = 10,
+                                   [STREAM_TIMES] = 10,
+                                   [STREAM_MASKS] = ROW_WORDS_MAX / 8};
   size_t all = 0;
   for (unsigned s = 0; s < STREAMS; s++) all += longest[s] * in->nrows;
   uint8_t *start[STREAMS], *at[STREAMS], *memory = column_coder_scratch(c, CODER_STREAMS, 2 * all);
-  for (unsigned s = 0; s < STREAMS; s++) start[s] = at[s] = memory, memory += longest[s] * in->nrows;
-  BaseState *states = (BaseState *)column_coder_scratch(c, CODER_STATES, sizeof *states * (in->nplaces + 1));
+  for (unsigned s = 0; s < STREAMS; s++) {
+    start[s] = at[s] = memory;
+    memory += longest[s] * in->nrows;
+  }
+  BaseState *states = (BaseState *)column_coder_scratch(c, CODER_STATES,
+                                                        sizeof *states * (in->nplaces + 1));
   memset(states, 0, sizeof *states * in->nplaces);
   TimeState time = {0};
   ValueWriter values;
@@ -36,24 +47,38 @@ NEWER_TOO static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes
   uint32_t lanes = 0;
   at[STREAM_WARPS] = put_warps(in, at[STREAM_WARPS]);
   for (unsigned b = 0; b < longest[STREAM_PLACES]; b++)
-    for (uint32_t i = 0; i < in->nrows; i++) *at[STREAM_PLACES]++ = (uint8_t)(in->rows[i].place >> 8 * b);
+    for (uint32_t i = 0; i < in->nrows; i++)
+      *at[STREAM_PLACES]++ = (uint8_t)(in->rows[i].place >> 8 * b);
   for (uint32_t i = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];
-    uint8_t has = in->places[r->place].has, flags = r->lanes == lanes ? LANES_SAME : r->lanes == UINT32_MAX ? LANES_ALL : LANES_GIVEN;
-    if (flags == LANES_GIVEN) memcpy(at[STREAM_LANES], &r->lanes, 4), at[STREAM_LANES] += 4;
+    uint8_t has = in->places[r->place].has, flags = r->lanes == lanes        ? LANES_SAME
+                                                    : r->lanes == UINT32_MAX ? LANES_ALL
+                                                                             : LANES_GIVEN;
+    if (flags == LANES_GIVEN) {
+      memcpy(at[STREAM_LANES], &r->lanes, 4);
+      at[STREAM_LANES] += 4;
+    }
     lanes = r->lanes;
     if (has & (ROW_AFFINE | ROW_EACH)) {
-      at[STREAM_TIMES] = put(at[STREAM_TIMES], zigzag((int32_t)(r->time - time_expected(&time, r->warp))));
+      at[STREAM_TIMES] = put(at[STREAM_TIMES],
+                             zigzag((int32_t)(r->time - time_expected(&time, r->warp))));
       time_seen(&time, r->warp, r->time);
     }
     if (has & ROW_AFFINE) {
       BaseState *s = &states[r->place];
       uint64_t off = r->base - base_expected(s, r->warp);
-      if (off) flags |= FLAG_BASE, at[STREAM_BASES] = put(at[STREAM_BASES], zigzag((int64_t)off));
-      if (r->stride != s->stride) flags |= FLAG_STRIDE, at[STREAM_STRIDES] = put(at[STREAM_STRIDES], zigzag((int64_t)r->stride - s->stride));
+      if (off) {
+        flags |= FLAG_BASE;
+        at[STREAM_BASES] = put(at[STREAM_BASES], zigzag((int64_t)off));
+      }
+      if (r->stride != s->stride) {
+        flags |= FLAG_STRIDE;
+        at[STREAM_STRIDES] = put(at[STREAM_STRIDES], zigzag((int64_t)r->stride - s->stride));
+      }
       base_seen(s, r->warp, r->base, r->stride);
     }
-    if (has & (ROW_VALUES | ROW_OLD)) flags |= (uint8_t)(values_write(&values, in, i) << FLAG_VALUES_AT);
+    if (has & (ROW_VALUES | ROW_OLD))
+      flags |= (uint8_t)(values_write(&values, in, i) << FLAG_VALUES_AT);
     *at[STREAM_FLAGS]++ = flags;
   }
   at[STREAM_MASKS] = values.masks;
@@ -68,13 +93,17 @@ NEWER_TOO static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes
   return (uint32_t)(values.given - first_given);
 }
 
-// Addresses of single lanes: per place the least one and a shift; what is left as planes of bytes, either from the least one or from lane to lane.
-typedef struct Spread { uint64_t least, most, bits; } Spread;
+// Addresses of single lanes: per place the least one and a shift; what is left as planes of bytes,
+// either from the least one or from lane to lane.
+typedef struct Spread {
+  uint64_t least, most, bits;
+} Spread;
 MANY_AT_A_TIME static void spread_row(Spread *x, const uint64_t *a, uint32_t n) {
   uint64_t least = x->least, most = x->most, bits = x->bits, some = a[0];
   for (uint32_t k = 0; k < n; k++) {
     bits |= a[k] ^ some;
-    least = MIN(least, a[k]), most = MAX(most, a[k]);
+    least = MIN(least, a[k]);
+    most = MAX(most, a[k]);
   }
   if (x->least != UINT64_MAX) bits |= x->least ^ some;
   *x = (Spread){least, most, bits};
@@ -84,7 +113,9 @@ static bool spreads(const BlockInput *in, Spread *s) {
   for (uint32_t p = 0; p < in->nplaces; p++) s[p] = (Spread){.least = UINT64_MAX};
   for (uint32_t i = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];
-    if (in->places[r->place].has & ROW_EACH) spread_row(&s[r->place], in->addresses + r->addresses, (uint32_t)__builtin_popcount(r->lanes));
+    if (in->places[r->place].has & ROW_EACH)
+      spread_row(&s[r->place], in->addresses + r->addresses,
+                 (uint32_t)__builtin_popcount(r->lanes));
   }
   bool small = true;
   for (uint32_t p = 0; p < in->nplaces; p++) {
@@ -106,14 +137,16 @@ static bool steps_are_shorter(const BlockInput *in, const Spread *s) {
     uint64_t before = 0;
     for (uint32_t k = 0, n = (uint32_t)__builtin_popcount(r->lanes); k < n; k++) {
       uint64_t rest = (in->addresses[r->addresses + k] - s[r->place].least) >> s[r->place].bits;
-      cost += significant(rest), cost_steps += significant(zigzag((int64_t)(rest - before)));
+      cost += significant(rest);
+      cost_steps += significant(zigzag((int64_t)(rest - before)));
       before = rest;
     }
   }
   return cost_steps < cost;
 }
 
-MANY_AT_A_TIME static void rests_of_row(const uint64_t *a, uint32_t n, uint64_t least, unsigned shift, uint32_t *to) {
+MANY_AT_A_TIME static void rests_of_row(const uint64_t *a, uint32_t n, uint64_t least,
+                                        unsigned shift, uint32_t *to) {
   for (uint32_t k = 0; k < n; k++) to[k] = (uint32_t)((a[k] - least) >> shift);
 }
 MANY_AT_A_TIME static void steps_of_row(uint32_t *rest, uint32_t n) {
@@ -126,8 +159,11 @@ MANY_AT_A_TIME static void steps_of_row(uint32_t *rest, uint32_t n) {
 }
 
 // Planes of what is left: its low four bytes, and its high four if there are any.
-NEWER_TOO static void write_rests(ColumnCoder *c, const BlockInput *in, const Spread *s, bool small, bool by_steps, Bytes *out) {
-  uint32_t *low = (uint32_t *)column_coder_scratch(c, CODER_RESTS, sizeof *low * 2 * (in->naddresses + 32)), *high = low + in->naddresses + 32, all = 0, all_high = 0;
+NEWER_TOO static void write_rests(ColumnCoder *c, const BlockInput *in, const Spread *s, bool small,
+                                  bool by_steps, Bytes *out) {
+  uint32_t *low = (uint32_t *)column_coder_scratch(c, CODER_RESTS,
+                                                   sizeof *low * 2 * (in->naddresses + 32)),
+           *high = low + in->naddresses + 32, all = 0, all_high = 0;
   for (uint32_t i = 0, at = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];
     if (!(in->places[r->place].has & ROW_EACH)) continue;
@@ -141,7 +177,8 @@ NEWER_TOO static void write_rests(ColumnCoder *c, const BlockInput *in, const Sp
     } else {
       uint64_t before = 0;
       for (uint32_t k = 0; k < n; k++) {
-        uint64_t rest = (a[k] - x->least) >> x->bits, kept = by_steps ? zigzag((int64_t)(rest - before)) : rest;
+        uint64_t rest = (a[k] - x->least) >> x->bits,
+                 kept = by_steps ? zigzag((int64_t)(rest - before)) : rest;
         before = rest;
         low[at + k] = (uint32_t)kept, high[at + k] = (uint32_t)(kept >> 32);
         all |= low[at + k], all_high |= high[at + k];

@@ -1,20 +1,28 @@
-// Columns become rows again. Nothing that is read is believed: what does not fit makes the block a damaged one.
+// Columns become rows again. Nothing that is read is believed: what does not fit makes the block a
+// damaged one.
 #include "trace/predict.h"
 
 // The streams that the first column has.
 static bool read_streams(ColumnCoder *c, Reading *from, TraceBlock *b, Reading *streams) {
-  uint64_t n[STREAMS], all = 0, most = (uint64_t)b->nrows * (3 + 1 + 20 + 4 + 10 + 10 + 10 + ROW_WORDS_MAX / 8);
+  uint64_t n[STREAMS],
+      all = 0, most = (uint64_t)b->nrows * (3 + 1 + 20 + 4 + 10 + 10 + 10 + ROW_WORDS_MAX / 8);
   for (unsigned s = 0; s < STREAMS; s++) {
     n[s] = reading_varint(from);
     if (n[s] > most) return false;
     all += n[s];
   }
   Reading col;
-  if (from->bad || all > most || !column_read(c, from, &b->arena, all, &col) || (uint64_t)(col.end - col.at) != all) return false;
-  for (unsigned s = 0; s < STREAMS; s++) streams[s] = (Reading){col.at, col.at + n[s], false}, col.at += n[s];
+  if (from->bad || all > most || !column_read(c, from, &b->arena, all, &col) ||
+      (uint64_t)(col.end - col.at) != all)
+    return false;
+  for (unsigned s = 0; s < STREAMS; s++) {
+    streams[s] = (Reading){col.at, col.at + n[s], false};
+    col.at += n[s];
+  }
   b->flags = streams[STREAM_FLAGS].at;
   b->masks = streams[STREAM_MASKS];
-  return n[STREAM_FLAGS] == b->nrows && n[STREAM_PLACES] == (uint64_t)b->nrows * place_bytes(b->nplaces);
+  return n[STREAM_FLAGS] == b->nrows &&
+         n[STREAM_PLACES] == (uint64_t)b->nrows * place_bytes(b->nplaces);
 }
 
 static bool read_places(const Reading *col, TraceBlock *b) {
@@ -38,7 +46,8 @@ static bool read_warps(Reading *col, TraceBlock *b) {
 }
 
 static bool read_rows(ColumnCoder *c, Reading *streams, TraceBlock *b) {
-  BaseState *states = (BaseState *)column_coder_scratch(c, CODER_STATES, sizeof *states * (b->nplaces + 1));
+  BaseState *states = (BaseState *)column_coder_scratch(c, CODER_STATES,
+                                                        sizeof *states * (b->nplaces + 1));
   memset(states, 0, sizeof *states * (b->nplaces + 1));
   TimeState time = {0};
   uint32_t lanes = 0;
@@ -50,30 +59,40 @@ static bool read_rows(ColumnCoder *c, Reading *streams, TraceBlock *b) {
     if (!lanes || how > LANES_GIVEN) return false;
     r->lanes = lanes;
     if (!(has & (ROW_AFFINE | ROW_EACH))) continue;
-    r->time = time_expected(&time, r->warp) + (uint32_t)unzigzag(reading_varint(&streams[STREAM_TIMES]));
+    r->time = time_expected(&time, r->warp) +
+              (uint32_t)unzigzag(reading_varint(&streams[STREAM_TIMES]));
     time_seen(&time, r->warp, r->time);
     if (!(has & ROW_AFFINE)) continue;
     BaseState *s = &states[r->place];
-    uint64_t off = flags & FLAG_BASE ? (uint64_t)unzigzag(reading_varint(&streams[STREAM_BASES])) : 0;
+    uint64_t off = flags & FLAG_BASE ? (uint64_t)unzigzag(reading_varint(&streams[STREAM_BASES]))
+                                     : 0;
     r->base = (base_expected(s, r->warp) + off) & TRACE_ADDRESS_MASK;
-    r->stride = (int32_t)((uint32_t)s->stride + (flags & FLAG_STRIDE ? (uint32_t)unzigzag(reading_varint(&streams[STREAM_STRIDES])) : 0));
+    r->stride = (int32_t)((uint32_t)s->stride +
+                          (flags & FLAG_STRIDE
+                               ? (uint32_t)unzigzag(reading_varint(&streams[STREAM_STRIDES]))
+                               : 0));
     base_seen(s, r->warp, r->base, r->stride);
   }
-  return !streams[STREAM_LANES].bad && !streams[STREAM_TIMES].bad && !streams[STREAM_BASES].bad && !streams[STREAM_STRIDES].bad;
+  return !streams[STREAM_LANES].bad && !streams[STREAM_TIMES].bad && !streams[STREAM_BASES].bad &&
+         !streams[STREAM_STRIDES].bad;
 }
 
 // From what is kept of them, in a lower and an upper half, to addresses.
-MANY_AT_A_TIME static void place_low(const uint32_t *restrict low, uint32_t n, uint64_t least, unsigned shift, uint64_t *restrict to) {
-  for (uint32_t k = 0; k < n; k++) to[k] = (least + ((uint64_t)low[k] << shift)) & TRACE_ADDRESS_MASK;
+MANY_AT_A_TIME static void place_low(const uint32_t *restrict low, uint32_t n, uint64_t least,
+                                     unsigned shift, uint64_t *restrict to) {
+  for (uint32_t k = 0; k < n; k++)
+    to[k] = (least + ((uint64_t)low[k] << shift)) & TRACE_ADDRESS_MASK;
 }
-static void place_row(const uint32_t *low, const uint32_t *high, uint32_t n, bool by_steps, uint64_t least, unsigned shift, uint64_t *to) {
+static void place_row(const uint32_t *low, const uint32_t *high, uint32_t n, bool by_steps,
+                      uint64_t least, unsigned shift, uint64_t *to) {
   if (!high && !by_steps) {
     place_low(low, n, least, shift, to);
     return;
   }
   uint64_t before = 0;
   for (uint32_t k = 0; k < n; k++) {
-    uint64_t kept = low[k] | (uint64_t)(high ? high[k] : 0) << 32, rest = by_steps ? before + (uint64_t)unzigzag(kept) : kept;
+    uint64_t kept = low[k] | (uint64_t)(high ? high[k] : 0) << 32,
+             rest = by_steps ? before + (uint64_t)unzigzag(kept) : kept;
     to[k] = (least + (rest << shift)) & TRACE_ADDRESS_MASK;
     before = rest;
   }
@@ -82,7 +101,7 @@ static void place_row(const uint32_t *low, const uint32_t *high, uint32_t n, boo
 // n words of the next column, in memory of the coder.
 static uint32_t *read_half(ColumnCoder *c, Reading *from, unsigned scratch, uint64_t n) {
   WordColumn col;
-  Arena planes = {0};                        // of which nothing stays
+  Arena planes = {0};  // of which nothing stays
   uint32_t *words = NULL;
   if (column_open_words(c, from, &planes, n, &col) && col.n == n) {
     words = (uint32_t *)column_coder_scratch(c, scratch, sizeof *words * n);
@@ -111,27 +130,37 @@ NEWER_TOO static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *
   }
   uint8_t by_steps = reading_u8(from), planes = reading_u8(from);
   if (from->bad || planes > 8) return false;
-  const uint32_t *low = read_half(c, from, CODER_RESTS, n), *high = low && planes > 4 ? read_half(c, from, CODER_STEPS, n) : NULL;
+  const uint32_t *low = read_half(c, from, CODER_RESTS, n),
+                 *high = low && planes > 4 ? read_half(c, from, CODER_STEPS, n) : NULL;
   if (!low || (planes > 4 && !high)) return false;
   b->addresses = arena_alloc_uncleared(&b->arena, n * sizeof *b->addresses);
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];
     if (!(b->places[r->place].has & ROW_EACH)) continue;
-    place_row(low + r->addresses, high ? high + r->addresses : NULL, (uint32_t)__builtin_popcount(r->lanes), by_steps, least[r->place], shift[r->place], b->addresses + r->addresses);
+    place_row(low + r->addresses, high ? high + r->addresses : NULL,
+              (uint32_t)__builtin_popcount(r->lanes), by_steps, least[r->place], shift[r->place],
+              b->addresses + r->addresses);
   }
   return true;
 }
 
-NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *b) {
+NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places,
+                          uint32_t nplaces, TraceBlock *b) {
   Reading from = {data, data + n, false};
   uint64_t nrows = reading_varint(&from), nwords = reading_varint(&from);
-  if (from.bad || !nrows || nrows > BLOCK_ROWS || nwords > (uint64_t)BLOCK_ROWS * ROW_WORDS_MAX) return false;
-  b->places = places, b->nplaces = nplaces;
-  b->nrows = (uint32_t)nrows, b->nwords = (uint32_t)nwords;
+  if (from.bad || !nrows || nrows > BLOCK_ROWS || nwords > (uint64_t)BLOCK_ROWS * ROW_WORDS_MAX)
+    return false;
+  b->places = places;
+  b->nplaces = nplaces;
+  b->nrows = (uint32_t)nrows;
+  b->nwords = (uint32_t)nwords;
   b->rows = arena_alloc_uncleared(&b->arena, sizeof *b->rows * nrows);
   memset(b->rows, 0, sizeof *b->rows * nrows);
   Reading streams[STREAMS];
-  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) || !read_warps(&streams[STREAM_WARPS], b) || !read_rows(c, streams, b) || !read_addresses(c, &from, b)) return false;
+  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) ||
+      !read_warps(&streams[STREAM_WARPS], b) || !read_rows(c, streams, b) ||
+      !read_addresses(c, &from, b))
+    return false;
   uint64_t words = 0;
   for (uint32_t i = 0; i < nrows; i++) {
     b->rows[i].words = (uint32_t)words;
@@ -145,11 +174,10 @@ NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const T
   return true;
 }
 
-bool block_read_values(ColumnCoder *c, TraceBlock *b) {
-  return b->words || values_read(c, b);
-}
+bool block_read_values(ColumnCoder *c, TraceBlock *b) { return b->words || values_read(c, b); }
 
 uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane) {
-  if (b->places[row->place].has & ROW_EACH) return b->addresses[row->addresses + lane_rank(row->lanes, lane)];
+  if (b->places[row->place].has & ROW_EACH)
+    return b->addresses[row->addresses + lane_rank(row->lanes, lane)];
   return (row->base + (uint64_t)((int64_t)row->stride * (int64_t)lane)) & TRACE_ADDRESS_MASK;
 }

@@ -16,17 +16,13 @@ static uint64_t key_of(uint32_t process, uint32_t number) {
 
 static void count(U64Map *m, uint64_t key, int change) {
   uintptr_t n = (uintptr_t)u64map_get(m, key) + (uintptr_t)(intptr_t)change;
-  if (n)
-    u64map_put(m, key, (void *)n);
-  else
-    u64map_remove(m, key);
+  if (n) u64map_put(m, key, (void *)n);
+  else u64map_remove(m, key);
 }
 
 void writer_job_submitted(TraceWriter *w, const Job *j) {
-  if (j->contents)
-    count(&w->unsaved_contents, key_of(j->contents->process, j->contents->step), 1);
-  else
-    count(&w->unsaved_chunks, key_of(j->process, j->launch), 1);
+  if (j->contents) count(&w->unsaved_contents, key_of(j->contents->process, j->contents->step), 1);
+  else count(&w->unsaved_chunks, key_of(j->process, j->launch), 1);
 }
 
 void writer_chunk_saved(TraceWriter *w, uint32_t process, uint32_t launch) {

@@ -1,4 +1,5 @@
-// Copies that nobody will look at soon: they go to memory without first reading what was there, and push nothing out of the processor's cache.
+// Copies that nobody will look at soon: they go to memory without first reading what was there, and
+// push nothing out of the processor's cache.
 #ifndef WG_TRACE_COPY_H
 #define WG_TRACE_COPY_H
 
@@ -13,16 +14,20 @@ static inline void copy_past_cache(uint8_t *to, const uint8_t *from, size_t n) {
     memcpy(to, from, n);
     return;
   }
-  for (size_t i = 0; i < n; i += 16) _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
-  _mm_sfence();                              // those who are told of it see it
+  for (size_t i = 0; i < n; i += 16)
+    _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
+  _mm_sfence();  // those who are told of it see it
 }
 // 64 bytes; to: a multiple of 64. Behind the last one copy_lines_end.
 static inline void copy_line(void *to, const void *from) {
-  for (int i = 0; i < 4; i++) _mm_stream_si128((__m128i *)to + i, _mm_loadu_si128((const __m128i *)from + i));
+  for (int i = 0; i < 4; i++)
+    _mm_stream_si128((__m128i *)to + i, _mm_loadu_si128((const __m128i *)from + i));
 }
 static inline void copy_lines_end(void) { _mm_sfence(); }
 #else
-static inline void copy_past_cache(uint8_t *to, const uint8_t *from, size_t n) { memcpy(to, from, n); }
+static inline void copy_past_cache(uint8_t *to, const uint8_t *from, size_t n) {
+  memcpy(to, from, n);
+}
 static inline void copy_line(void *to, const void *from) { memcpy(to, from, 64); }
 static inline void copy_lines_end(void) {}
 #endif

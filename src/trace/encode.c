@@ -31,7 +31,12 @@ void writer_job_free(TraceWriter *w, Job *job) {
   free(job);
 }
 
-typedef struct Compressor { ZSTD_CCtx *zstd; uint8_t *to; size_t cap; } Compressor;      // of one thread
+// of one thread
+typedef struct Compressor {
+  ZSTD_CCtx *zstd;
+  uint8_t *to;
+  size_t cap;
+} Compressor;
 
 // The bytes leave the slab.
 static void compress_contents(Compressor *z, ContentsOut *c) {
@@ -42,9 +47,12 @@ static void compress_contents(Compressor *z, ContentsOut *c) {
   c->data = memcpy(mem_realloc(NULL, c->len), from, c->len);
 }
 
-// While rings are fuller than they should be, and there is memory for what they hold, nobody compresses: a priority alone leaves others the bus to the memory, and is no more than a wish on some systems.
+// While rings are fuller than they should be, and there is memory for what they hold, nobody
+// compresses: a priority alone leaves others the bus to the memory, and is no more than a wish on
+// some systems.
 static bool is_pressed(const TraceWriter *w) {
-  return atomic_load_explicit(&w->in_memory, memory_order_relaxed) < w->memory_limit / 4 * 3 && !w->ending && !w->has_stopped &&
+  return atomic_load_explicit(&w->in_memory, memory_order_relaxed) < w->memory_limit / 4 * 3 &&
+         !w->ending && !w->has_stopped &&
          clock_ns() - atomic_load_explicit(&w->pressed_ns, memory_order_relaxed) < PRESSED_NS;
 }
 
@@ -58,13 +66,15 @@ void *writer_work(void *writer) {
   Compressor z = {.zstd = ZSTD_createCCtx(), .cap = ZSTD_compressBound(CONTENTS_PIECE)};
   z.to = mem_alloc(z.cap);
   pthread_setname_np(pthread_self(), "wg-encode");
-  setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);           // on Linux of this thread: those that empty the rings come first, a kernel waits for them
+  // on Linux of this thread: those that empty the rings come first, a kernel waits for them
+  setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
   pthread_mutex_lock(&w->lock);
   for (;;) {
     if (w->ending) break;
     Job *j = w->first_job;
     bool pressed = is_pressed(w);
-    if ((pressed || !j) && writer_segments_wanted(w, pressed)) {        // who empties a ring should not wait for the system
+    // who empties a ring should not wait for the system
+    if ((pressed || !j) && writer_segments_wanted(w, pressed)) {
       writer_segments_more(w);
       continue;
     }
@@ -91,13 +101,16 @@ void *writer_work(void *writer) {
     }
     if (chunk && chunk->damaged) {
       w->damaged = true;
-      writer_stop(w, "process %u has changed records while they were read: nothing more is recorded", j->process);
+      writer_stop(w,
+                  "process %u has changed records while they were read: nothing more is recorded",
+                  j->process);
       memory = chunk->bytes;
       chunk_out_free(chunk);
       chunk = NULL;
     }
     Bytes large = {0};
-    if (chunk && chunk->bytes.cap / 2 > chunk->bytes.len) {      // it waits to be saved: not in the memory of something larger
+    // it waits to be saved: not in the memory of something larger
+    if (chunk && chunk->bytes.cap / 2 > chunk->bytes.len) {
       large = chunk->bytes;
       chunk->bytes = (Bytes){0};
       bytes_add(&chunk->bytes, large.data, large.len);
@@ -134,7 +147,8 @@ void *writer_work(void *writer) {
   return NULL;
 }
 
-void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n) {
+void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address,
+                        const void *bytes, size_t n) {
   if (w->has_stopped) return;
   const uint8_t *from = bytes;
   // Cut at multiples of the piece, so that what is asked for later touches as few as possible.
@@ -152,6 +166,8 @@ void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_
     w->in_memory += k;
     writer_submit(w, j);
     pthread_mutex_unlock(&w->lock);
-    address += k, from += k, n -= k;
+    address += k;
+    from += k;
+    n -= k;
   }
 }

@@ -6,7 +6,8 @@
 enum { MANY_ENTRIES = 100000, CONTENTS_BYTES = 1 << 20 };
 static const uint64_t CACHE_BYTES = 192ull << 20;
 
-// --- the file is open for reading as long as somebody asks: every time anew it would be locked, and looked at ---
+// --- the file is open for reading as long as somebody asks: every time anew it would be locked,
+// and looked at ---
 static void reader_blob_close(TraceReader *t) {
   if (t->blob) sqlite3_blob_close(t->blob);
   t->blob = NULL;
@@ -19,7 +20,10 @@ void reader_end(TraceReader *t) {
 
 static void free_entry(CacheEntry *e) {
   if (e->block) block_free(e->block);
-  if (e->directory) arena_free(&e->directory->arena), free(e->directory->asked.list);
+  if (e->directory) {
+    arena_free(&e->directory->arena);
+    free(e->directory->asked.list);
+  }
   free(e->directory);
   free(e->points);
   arena_free(&e->arena);
@@ -39,24 +43,29 @@ void reader_idle(TraceReader *t) {
   reader_blob_close(t);
   for (size_t i = 0; i < ARRAY_LEN(t->statements); i++) {
     sqlite3_finalize(t->statements[i].statement);
-    t->statements[i].sql = NULL, t->statements[i].statement = NULL;
+    t->statements[i].sql = NULL;
+    t->statements[i].statement = NULL;
   }
 }
 
-// Half of what is there goes, the longest unused first: found by halving the span of time until about half is older.
+// Half of what is there goes, the longest unused first: found by halving the span of time until
+// about half is older.
 void reader_cache_trim(TraceReader *t) {
   if (t->cache_bytes < CACHE_BYTES && t->cache.len < MANY_ENTRIES) return;
   uint64_t oldest = t->clock, key;
   uint32_t it = 0;
   void *value;
-  while (u64map_next(&t->cache, &it, &key, &value)) oldest = MIN(oldest, ((CacheEntry *)value)->used);
+  while (u64map_next(&t->cache, &it, &key, &value))
+    oldest = MIN(oldest, ((CacheEntry *)value)->used);
   uint64_t limit = oldest + (t->clock - oldest) / 2;
   U64Map kept = {0};
   t->cache_bytes = 0;
   for (it = 0; u64map_next(&t->cache, &it, &key, &value);) {
     CacheEntry *e = value;
-    if (e->used > limit) u64map_put(&kept, key, e), t->cache_bytes += e->bytes;
-    else free_entry(e);
+    if (e->used > limit) {
+      u64map_put(&kept, key, e);
+      t->cache_bytes += e->bytes;
+    } else free_entry(e);
   }
   u64map_free(&t->cache);
   t->cache = kept;
@@ -69,14 +78,16 @@ static CacheEntry *find(TraceReader *t, uint64_t id) {
 }
 
 static CacheEntry *add(TraceReader *t, CacheEntry *e, uint64_t id) {
-  e->id = id, e->used = ++t->clock;
+  e->id = id;
+  e->used = ++t->clock;
   t->cache_bytes += e->bytes;
   u64map_put(&t->cache, id, e);
   return e;
 }
 
-const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row, int column) {
-  static const uint64_t CONTENTS = 1ull << 63;               // no chunk has such a number
+const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row,
+                               int column) {
+  static const uint64_t CONTENTS = 1ull << 63;  // no chunk has such a number
   CacheEntry *e = find(t, CONTENTS | id);
   if (e && e->bytes == n) return e->contents;
   const uint8_t *data = sqlite3_column_blob(row, column);
@@ -93,30 +104,41 @@ const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_
   return add(t, e, CONTENTS | id)->contents;
 }
 
-typedef bool Decode(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
+typedef bool Decode(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d,
+                    const uint8_t *data, size_t n, CacheEntry *e);
 
 // Where a part lies in its chunk; false: nowhere
-static bool part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, uint64_t *at, uint64_t *end) {
+static bool part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, uint64_t *at,
+                       uint64_t *end) {
   *at = *end = 0;
   if (part == PART_DIRECTORY) {
-    *at = c->directory, *end = c->bytes;
+    *at = c->directory;
+    *end = c->bytes;
   } else {
-    uint32_t i = part >= PART_RANGES ? d->nblocks + d->npoints + part - PART_RANGES : part >= PART_POINTS ? d->nblocks + part - PART_POINTS : part;
+    uint32_t i = part >= PART_RANGES   ? d->nblocks + d->npoints + part - PART_RANGES
+                 : part >= PART_POINTS ? d->nblocks + part - PART_POINTS
+                                       : part;
     if (i < d->nblocks + d->npoints + d->nranges) *at = d->parts[i], *end = d->parts[i + 1];
   }
   return *end > *at && *end - *at <= PART_BYTES_MOST;
 }
 
 // Bytes of a chunk. false and no error: the file does not have them.
-static bool chunk_bytes(TraceReader *t, const ReaderChunk *c, uint64_t at, uint64_t end, uint8_t *to, Error *err) {
+static bool chunk_bytes(TraceReader *t, const ReaderChunk *c, uint64_t at, uint64_t end,
+                        uint8_t *to, Error *err) {
   bool ok = true;
   reader_begin(t);
   for (uint64_t row = at / PIECE_BYTES; ok && row * PIECE_BYTES < end; row++) {
     sqlite3_int64 id = (sqlite3_int64)(c->id << 16 | row);
-    int code = row >> 16 ? SQLITE_ERROR : t->blob ? sqlite3_blob_reopen(t->blob, id) : sqlite3_blob_open(t->db, "main", "trace_block", "data", id, 0, &t->blob);
-    uint64_t from = MAX(at, row * PIECE_BYTES) - row * PIECE_BYTES, upto = MIN(end, (row + 1) * PIECE_BYTES) - row * PIECE_BYTES;
-    if (code == SQLITE_OK && (uint64_t)sqlite3_blob_bytes(t->blob) < upto) code = SQLITE_ERROR;          // as if the row were not there
-    else if (code == SQLITE_OK) code = sqlite3_blob_read(t->blob, to, (int)(upto - from), (int)from);
+    int code = row >> 16 ? SQLITE_ERROR
+               : t->blob ? sqlite3_blob_reopen(t->blob, id)
+                         : sqlite3_blob_open(t->db, "main", "trace_block", "data", id, 0, &t->blob);
+    uint64_t from = MAX(at, row * PIECE_BYTES) - row * PIECE_BYTES,
+             upto = MIN(end, (row + 1) * PIECE_BYTES) - row * PIECE_BYTES;
+    // as if the row were not there
+    if (code == SQLITE_OK && (uint64_t)sqlite3_blob_bytes(t->blob) < upto) code = SQLITE_ERROR;
+    else if (code == SQLITE_OK)
+      code = sqlite3_blob_read(t->blob, to, (int)(upto - from), (int)from);
     to += upto - from;
     ok = code == SQLITE_OK;
     if (!ok && code != SQLITE_ERROR) sql_fail(t->db, err, "recorded operations cannot be read");
@@ -126,7 +148,8 @@ static bool chunk_bytes(TraceReader *t, const ReaderChunk *c, uint64_t at, uint6
   return ok;
 }
 
-static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, Decode *decode, Error *err) {
+static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t part,
+                       Decode *decode, Error *err) {
   uint64_t id = c->id << 16 | part, at, end;
   CacheEntry *e = find(t, id);
   if (e) return e;
@@ -137,21 +160,26 @@ static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirector
   if (ok) bytes_reserve(&t->piece, end - at);
   if (ok && chunk_bytes(t, c, at, end, t->piece.data, why)) {
     e = mem_alloc(sizeof *e);
-    if (!decode(t->coder, c, d, t->piece.data, end - at, e)) free_entry(e), e = NULL;
+    if (!decode(t->coder, c, d, t->piece.data, end - at, e)) {
+      free_entry(e);
+      e = NULL;
+    }
   }
   if (e) return add(t, e, id);
   if (!why->text[0]) reader_damaged(t, id, why);
   return NULL;
 }
 
-static bool decode_directory(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+static bool decode_directory(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d,
+                             const uint8_t *data, size_t n, CacheEntry *e) {
   (void)d;
   e->directory = mem_alloc(sizeof *e->directory);
   e->bytes = n * 8 + 4096;
   return directory_read(coder, data, n, c->records, c->directory, e->directory);
 }
 
-static bool decode_block(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+static bool decode_block(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d,
+                         const uint8_t *data, size_t n, CacheEntry *e) {
   (void)c;
   e->block = mem_alloc(sizeof *e->block);
   if (!block_read(coder, data, n, d->places, d->nplaces, e->block)) return false;
@@ -159,14 +187,18 @@ static bool decode_block(ColumnCoder *coder, const ReaderChunk *c, const ChunkDi
   return true;
 }
 
-static bool decode_postings(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+static bool decode_postings(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d,
+                            const uint8_t *data, size_t n, CacheEntry *e) {
   (void)c;
   e->bytes = POSTINGS_PER_BLOCK * sizeof(Posting) + 65536;
-  return postings_read(coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings, &e->npostings);
+  return postings_read(coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings,
+                       &e->npostings);
 }
 
-static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
-  (void)coder, (void)c;
+static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d,
+                          const uint8_t *data, size_t n, CacheEntry *e) {
+  (void)coder;
+  (void)c;
   if (!points_check(data, n, d->nblocks)) return false;
   e->points = mem_realloc(NULL, n + POINTS_BEHIND);
   e->npoints = n;
@@ -177,9 +209,21 @@ static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkD
 }
 
 // Those of a part of points or ranges that touch [low, high), one after the other.
-typedef struct PostingScan { CacheEntry *e; PointScan points; uint64_t low, high; uint32_t at; bool ranges; } PostingScan;
-static bool postings_begin(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint32_t part, uint64_t low, uint64_t high, PostingScan *s, Error *err) {
-  *s = (PostingScan){.e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + part, ranges ? decode_postings : decode_points, err), .low = low, .high = high, .ranges = ranges};
+typedef struct PostingScan {
+  CacheEntry *e;
+  PointScan points;
+  uint64_t low, high;
+  uint32_t at;
+  bool ranges;
+} PostingScan;
+static bool postings_begin(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d,
+                           bool ranges, uint32_t part, uint64_t low, uint64_t high, PostingScan *s,
+                           Error *err) {
+  *s = (PostingScan){.e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + part,
+                              ranges ? decode_postings : decode_points, err),
+                     .low = low,
+                     .high = high,
+                     .ranges = ranges};
   if (s->e && !ranges) points_begin(&s->points, s->e->points, s->e->npoints, low, high);
   return s->e != NULL;
 }
@@ -204,21 +248,28 @@ static ChunkDirectory *directory_of(TraceReader *t, const ReaderChunk *c, Error 
     d->writes = ARENA_ARRAY(&d->arena, bool, d->nplaces);
     for (uint32_t i = 0; i < d->nplaces; i++) {
       d->writes[i] = place_writes(t, process, &d->places[i]);
-      if (d->places[i].has & (ROW_AFFINE | ROW_EACH)) d->place_bytes[i] = place_bytes_of(&d->places[i], reader_site(t, process, d->places[i].site));
+      if (d->places[i].has & (ROW_AFFINE | ROW_EACH))
+        d->place_bytes[i] = place_bytes_of(&d->places[i],
+                                           reader_site(t, process, d->places[i].site));
     }
   }
   return d;
 }
-const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) { return directory_of(t, c, err); }
+const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) {
+  return directory_of(t, c, err);
+}
 
-TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err) {
+TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values,
+                         Error *err) {
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return NULL;
   CacheEntry *e = get(t, c, d, PART_ROWS + block, decode_block, err);
   if (!e) return NULL;
   // What the directory promised.
-  bool ok = block < d->nblocks && e->block->nrows == d->blocks[block + 1].first_row - d->blocks[block].first_row && e->block->nplaces == d->nplaces;
-  if (ok) e->block->places = d->places;      // the directory may have been read again since
+  bool ok = block < d->nblocks &&
+            e->block->nrows == d->blocks[block + 1].first_row - d->blocks[block].first_row &&
+            e->block->nplaces == d->nplaces;
+  if (ok) e->block->places = d->places;  // the directory may have been read again since
   if (ok && values) ok = block_read_values(t->coder, e->block);
   if (ok) return e->block;
   reader_damaged(t, e->id, err);
@@ -233,11 +284,14 @@ static void add_block(BlockSet *s, uint32_t block) {
   s->list[s->n++] = block;
 }
 
-// The next part of points or ranges, from the one of that number on, that may touch [low, high); UINT32_MAX: none
-static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint64_t low, uint64_t high) {
+// The next part of points or ranges, from the one of that number on, that may touch [low, high);
+// UINT32_MAX: none
+static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint64_t low,
+                          uint64_t high) {
   const PostingPart *parts = ranges ? d->ranges : d->points;
   uint32_t n = ranges ? d->nranges : d->npoints;
-  // Points reach POINT_BYTES at most, so that the parts before can be left out by halving; ranges are looked at one by one.
+  // Points reach POINT_BYTES at most, so that the parts before can be left out by halving; ranges
+  // are looked at one by one.
   if (!ranges && !i) {
     uint64_t from = low < POINT_BYTES ? 0 : low - POINT_BYTES;
     uint32_t a = 0, b = n;
@@ -252,13 +306,17 @@ static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint
   return i < n && parts[i].first < high ? i : UINT32_MAX;
 }
 
-static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, uint8_t *marked, BlockSet *out, Error *err) {
+static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges,
+                    uint64_t low, uint64_t high, const bool *places, const RangeScan *what,
+                    uint8_t *marked, BlockSet *out, Error *err) {
   for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
     PostingScan s;
     Posting p;
     if (!postings_begin(t, c, d, ranges, i, low, high, &s, err)) return false;
     while (postings_next(d, &s, &p)) {
-      if (marked[p.block] || (places && !places[p.place]) || (what && what->wanted && !what->wanted(what->user, p.start, p.end))) continue;
+      if (marked[p.block] || (places && !places[p.place]) ||
+          (what && what->wanted && !what->wanted(what->user, p.start, p.end)))
+        continue;
       marked[p.block] = 1;
       add_block(out, p.block);
     }
@@ -279,26 +337,32 @@ static bool asked_before(const ChunkDirectory *d, uint64_t low, uint64_t high, B
   return true;
 }
 static void keep_asked(ChunkDirectory *d, uint64_t low, uint64_t high, const BlockSet *set) {
-  d->asked.low = low, d->asked.high = high, d->asked.n = set->n, d->asked.known = true;
+  d->asked.low = low;
+  d->asked.high = high;
+  d->asked.n = set->n;
+  d->asked.known = true;
   d->asked.list = mem_realloc(d->asked.list, sizeof *d->asked.list * (set->n + 1));
   if (set->n) memcpy(d->asked.list, set->list, sizeof *set->list * set->n);
 }
 
-bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, BlockSet *out, Error *err) {
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
+                            const bool *places, const RangeScan *what, BlockSet *out, Error *err) {
   out->n = 0;
   ChunkDirectory *d = directory_of(t, c, err);
   if (!d) return false;
   bool all = !places && !(what && what->wanted);
   if (all && asked_before(d, low, high, out)) return true;
   uint8_t *marked = mem_alloc(d->nblocks);
-  bool ok = collect(t, c, d, false, low, high, places, what, marked, out, err) && collect(t, c, d, true, low, high, places, what, marked, out, err);
+  bool ok = collect(t, c, d, false, low, high, places, what, marked, out, err) &&
+            collect(t, c, d, true, low, high, places, what, marked, out, err);
   free(marked);
   if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
   if (ok && all) keep_asked(d, low, high, out);
   return ok;
 }
 
-bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, PostingVec *out, Error *err) {
+bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
+                     const bool *places, PostingVec *out, Error *err) {
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return false;
   for (int ranges = 0; ranges < 2; ranges++)
@@ -330,7 +394,10 @@ uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n) {
 }
 
 bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e) {
-  Decode *decode = w->part == PART_DIRECTORY ? decode_directory : w->part >= PART_RANGES ? decode_postings : w->part >= PART_POINTS ? decode_points : decode_block;
+  Decode *decode = w->part == PART_DIRECTORY ? decode_directory
+                   : w->part >= PART_RANGES  ? decode_postings
+                   : w->part >= PART_POINTS  ? decode_points
+                                             : decode_block;
   return decode(c, w->chunk, w->directory, data, n, e);
 }
 
@@ -341,26 +408,31 @@ void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok) {
 
 static bool may_touch(const ChunkDirectory *d, const RangeScan *what) {
   for (uint32_t i = 0; i < d->nplaces; i++)
-    if ((d->writes[i] || !what->writes_only) && directory_may_touch(d, i, what->low, what->high)) return true;
+    if ((d->writes[i] || !what->writes_only) && directory_may_touch(d, i, what->low, what->high))
+      return true;
   return false;
 }
 
-void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, const RangeScan *what) {
+void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
+                           const RangeScan *what) {
   VEC(Want) wants = {0};
-  for (uint32_t i = 0; i < n; i++) vec_push(&wants, (Want){.chunk = chunks[i], .part = PART_DIRECTORY});
+  for (uint32_t i = 0; i < n; i++)
+    vec_push(&wants, (Want){.chunk = chunks[i], .part = PART_DIRECTORY});
   reader_ahead(t, wants.data, wants.len);
   wants.len = 0;
   for (uint32_t i = 0; i < n; i++) {
     const ChunkDirectory *d = reader_directory(t, chunks[i], NULL);
     // Points are looked through as they are: nothing is to be unpacked.
     if (!d || !may_touch(d, what)) continue;
-    for (uint32_t k = 0; (k = next_part(d, true, k, what->low, what->high)) != UINT32_MAX; k++) vec_push(&wants, (Want){.chunk = chunks[i], .directory = d, .part = PART_RANGES + k});
+    for (uint32_t k = 0; (k = next_part(d, true, k, what->low, what->high)) != UINT32_MAX; k++)
+      vec_push(&wants, (Want){.chunk = chunks[i], .directory = d, .part = PART_RANGES + k});
   }
   reader_ahead(t, wants.data, wants.len);
   vec_free(&wants);
 }
 
-bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, RangeVisitor *f, void *user, Error *err) {
+bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
+                           RangeVisitor *f, void *user, Error *err) {
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (!c->has_global || c->low >= high || c->high <= low) continue;
@@ -368,7 +440,8 @@ bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, 
     const ChunkDirectory *d = reader_directory(t, c, err);
     if (!d) return false;
     bool *writes = mem_alloc(d->nplaces), any = false, ok = true;
-    for (uint32_t k = 0; k < d->nplaces; k++) any |= writes[k] = d->writes[k] && directory_may_touch(d, k, low, high);
+    for (uint32_t k = 0; k < d->nplaces; k++)
+      any |= writes[k] = d->writes[k] && directory_may_touch(d, k, low, high);
     for (uint32_t k = 0; any && ok && k < d->npoints + d->nranges; k++) {
       bool range = k >= d->npoints;
       const PostingPart *part = range ? &d->ranges[k - d->npoints] : &d->points[k];

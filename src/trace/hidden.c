@@ -1,12 +1,30 @@
-// Which writes another one comes behind (access_relation) that wrote the same bytes. There may be very many, so they are not compared with one another: of those that wrote the same bytes, the last one of each
-// warp is known, and how many barriers the last one of a block had passed.
+// Which writes another one comes behind (access_relation) that wrote the same bytes. There may be
+// very many, so they are not compared with one another: of those that wrote the same bytes, the
+// last one of each warp is known, and how many barriers the last one of a block had passed.
 #include "trace/reader.h"
 
-typedef struct BlockLast { uint64_t warp, passed, other; bool others; } BlockLast;       // passed: by the last one, of that warp; other: by the last one of its other warps
-typedef struct Last { uint32_t bytes; U64Map record_of_warp, of_block; } Last;           // of all writes of these bytes, one bit each; record: plus 1, of_block: index plus 1
-typedef struct Hiding { TraceReader *t; Timelines *lines; VEC(Last) lasts; VEC(BlockLast) blocks; U64Map first_warp, shared; } Hiding;      // first_warp: of each block, plus 1; shared: blocks of which several warps wrote
+// passed: by the last one, of that warp; other: by the last one of its other warps
+typedef struct BlockLast {
+  uint64_t warp, passed, other;
+  bool others;
+} BlockLast;
+// of all writes of these bytes, one bit each; record: plus 1, of_block: index plus 1
+typedef struct Last {
+  uint32_t bytes;
+  U64Map record_of_warp, of_block;
+} Last;
+// first_warp: of each block, plus 1; shared: blocks of which several warps wrote
+typedef struct Hiding {
+  TraceReader *t;
+  Timelines *lines;
+  VEC(Last) lasts;
+  VEC(BlockLast) blocks;
+  U64Map first_warp, shared;
+} Hiding;
 
-static uint64_t block_of(const Hiding *h, const Access *a) { return a->warp / h->lines->launch->warps; }
+static uint64_t block_of(const Hiding *h, const Access *a) {
+  return a->warp / h->lines->launch->warps;
+}
 
 // Barriers before it; 0 where nobody needs to know, because only one warp of its block wrote.
 static bool passed_by(Hiding *h, const Access *a, uint64_t *passed, Error *err) {
@@ -31,7 +49,8 @@ static Last *last_of(Hiding *h, uint32_t bytes) {
 }
 
 static void note(Hiding *h, Last *last, const Access *a, uint64_t passed) {
-  if ((uint64_t)(uintptr_t)u64map_get(&last->record_of_warp, a->warp) < a->record + 1) u64map_put(&last->record_of_warp, a->warp, (void *)(uintptr_t)(a->record + 1));
+  if ((uint64_t)(uintptr_t)u64map_get(&last->record_of_warp, a->warp) < a->record + 1)
+    u64map_put(&last->record_of_warp, a->warp, (void *)(uintptr_t)(a->record + 1));
   uintptr_t i = (uintptr_t)u64map_get(&last->of_block, block_of(h, a));
   if (!i) {
     vec_push(&h->blocks, (BlockLast){.warp = a->warp, .passed = passed});
@@ -40,7 +59,8 @@ static void note(Hiding *h, Last *last, const Access *a, uint64_t passed) {
   }
   BlockLast *b = &h->blocks.data[i - 1];
   if (b->warp == a->warp) b->passed = MAX(b->passed, passed);
-  else if (passed > b->passed) b->other = b->passed, b->others = true, b->passed = passed, b->warp = a->warp;
+  else if (passed > b->passed)
+    b->other = b->passed, b->others = true, b->passed = passed, b->warp = a->warp;
   else b->other = MAX(b->other, passed), b->others = true;
 }
 
@@ -51,22 +71,28 @@ static bool comes_behind(const Hiding *h, const Last *last, const Access *a, uin
   return b && (b->warp != a->warp ? b->passed > passed : b->others && b->other > passed);
 }
 
-// What an mbarrier is told of is done later than it was asked for: how it is ordered with others is asked for each of them.
-static bool hide_pair(const Hiding *h, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, uint32_t i, uint32_t k, Error *err) {
+// What an mbarrier is told of is done later than it was asked for: how it is ordered with others is
+// asked for each of them.
+static bool hide_pair(const Hiding *h, const Accesses *all, const bool *before,
+                      const uint32_t *bytes, bool *hidden, uint32_t i, uint32_t k, Error *err) {
   if (i == k || hidden[i] || !before[i] || !before[k] || bytes[i] & ~bytes[k]) return true;
   Relation relation = access_relation(h->t, h->lines, &all->data[i], &all->data[k], err);
   hidden[i] = relation == RELATION_BEFORE;
   return relation != RELATION_FAILED;
 }
 
-static bool hide_told(const Hiding *h, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, Error *err) {
+static bool hide_told(const Hiding *h, const Accesses *all, const bool *before,
+                      const uint32_t *bytes, bool *hidden, Error *err) {
   for (uint32_t k = 0; k < all->len; k++)
     for (uint32_t i = 0; i < all->len && all->data[k].told; i++)
-      if (!hide_pair(h, all, before, bytes, hidden, i, k, err) || !hide_pair(h, all, before, bytes, hidden, k, i, err)) return false;
+      if (!hide_pair(h, all, before, bytes, hidden, i, k, err) ||
+          !hide_pair(h, all, before, bytes, hidden, k, i, err))
+        return false;
   return true;
 }
 
-bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, Error *err) {
+bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before,
+                   const uint32_t *bytes, bool *hidden, Error *err) {
   Hiding h = {.t = t, .lines = lines};
   uint64_t *passed = mem_alloc(sizeof *passed * (all->len + 1));
   bool ok = true;
@@ -79,9 +105,13 @@ bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const 
   }
   for (uint32_t i = 0; i < all->len && ok; i++)
     for (uint32_t k = 0; k < h.lasts.len && before[i] && !hidden[i] && !all->data[i].told; k++)
-      if (!(bytes[i] & ~h.lasts.data[k].bytes)) hidden[i] = comes_behind(&h, &h.lasts.data[k], &all->data[i], passed[i]);
+      if (!(bytes[i] & ~h.lasts.data[k].bytes))
+        hidden[i] = comes_behind(&h, &h.lasts.data[k], &all->data[i], passed[i]);
   ok = ok && hide_told(&h, all, before, bytes, hidden, err);
-  for (uint32_t k = 0; k < h.lasts.len; k++) u64map_free(&h.lasts.data[k].record_of_warp), u64map_free(&h.lasts.data[k].of_block);
+  for (uint32_t k = 0; k < h.lasts.len; k++) {
+    u64map_free(&h.lasts.data[k].record_of_warp);
+    u64map_free(&h.lasts.data[k].of_block);
+  }
   vec_free(&h.lasts);
   vec_free(&h.blocks);
   u64map_free(&h.first_warp);

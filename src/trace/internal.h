@@ -1,7 +1,8 @@
 // How recorded operations are kept (docs/run-file.md, "Recorded operations").
-//   chunk      up to CHUNK_RECORDS records of one launch, sorted by warp, each warp's in order; encoded by one thread in one go
-//   block      consecutive rows of a chunk, decoded together: columns, each compressed by itself
-//   postings   of a chunk: which blocks touch which addresses, by which sites
+//   chunk      up to CHUNK_RECORDS records of one launch, sorted by warp, each warp's in order;
+//   encoded by one thread in one go block      consecutive rows of a chunk, decoded together:
+//   columns, each compressed by itself postings   of a chunk: which blocks touch which addresses,
+//   by which sites
 #ifndef WG_TRACE_INTERNAL_H
 #define WG_TRACE_INTERNAL_H
 
@@ -12,18 +13,28 @@
 #include "trace/trace.h"
 
 enum {
-  CHUNK_RECORDS = 1 << 16, CHUNK_BYTES = 16 << 20,           // of raw records
-  BLOCK_ROWS = 4096, BLOCK_LANES = 32768,                    // a block ends when it has so many
-  CHUNK_BLOCKS = 4096,                                       // at most; enough for CHUNK_RECORDS full warps
-  POSTINGS_PER_BLOCK = 1024, POINT_BYTES = 64,               // points reach so far at most
-  PART_BYTES_MOST = 64 << 20,                                // no part of a chunk is longer, as it lies in the file or unpacked; what says so is damaged
-  PIECE_BYTES = 32640,                                       // of a row of trace_block: with what SQLite adds, one page of 32 KB (docs/run-file.md)
+  CHUNK_RECORDS = 1 << 16,
+  CHUNK_BYTES = 16 << 20,  // of raw records
+  BLOCK_ROWS = 4096,
+  BLOCK_LANES = 32768,  // a block ends when it has so many
+  CHUNK_BLOCKS = 4096,  // at most; enough for CHUNK_RECORDS full warps
+  POSTINGS_PER_BLOCK = 1024,
+  POINT_BYTES = 64,  // points reach so far at most
+  // no part of a chunk is longer, as it lies in the file or unpacked; what says so is damaged
+  PART_BYTES_MOST = 64 << 20,
+  // of a row of trace_block: with what SQLite adds, one page of 32 KB (docs/run-file.md)
+  PIECE_BYTES = 32640,
   // parts of a chunk
-  PART_ROWS = 0, PART_POINTS = 0x4000, PART_RANGES = 0x8000, PART_DIRECTORY = 0xFFFF,
+  PART_ROWS = 0,
+  PART_POINTS = 0x4000,
+  PART_RANGES = 0x8000,
+  PART_DIRECTORY = 0xFFFF,
 };
 
-// Functions that are made twice: for any processor, and for those that count bits and work on 32 bytes at a time. Which one is called is found out when the program starts.
-#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+// Functions that are made twice: for any processor, and for those that count bits and work on 32
+// bytes at a time. Which one is called is found out when the program starts.
+#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && __GNUC__ >= 12 && \
+    !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define NEWER_TOO __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define NEWER_TOO
@@ -36,12 +47,17 @@ enum {
 #endif
 
 // --- bytes.c: growing bytes, and reading what may be damaged ---
-typedef struct Bytes { uint8_t *data; size_t len, cap; } Bytes;
+typedef struct Bytes {
+  uint8_t *data;
+  size_t len, cap;
+} Bytes;
 void bytes_reserve(Bytes *b, size_t more);
 void bytes_add(Bytes *b, const void *data, size_t n);
 void bytes_varint(Bytes *b, uint64_t v);
 void bytes_free(Bytes *b);
-void *memory_more(void *p, size_t used, size_t cap);         // as realloc, of large pages where it is large: what is written all over it would need thousands of small ones
+// as realloc, of large pages where it is large: what is written all over it would need thousands of
+// small ones
+void *memory_more(void *p, size_t used, size_t cap);
 static inline void bytes_u8(Bytes *b, uint8_t v) {
   if (b->len == b->cap) bytes_reserve(b, 1);
   b->data[b->len++] = v;
@@ -55,37 +71,68 @@ static inline uint64_t reading_varint(Reading *r) {
   if (r->end - p < 3) return reading_varint_slow(r);
   if (p[0] < 0x80) return r->at = p + 1, p[0];
   if (p[1] < 0x80) return r->at = p + 2, (p[0] & 0x7Fu) | (uint32_t)p[1] << 7;
-  if (p[2] < 0x80) return r->at = p + 3, (p[0] & 0x7Fu) | (p[1] & 0x7Fu) << 7 | (uint32_t)p[2] << 14;
+  if (p[2] < 0x80)
+    return r->at = p + 3, (p[0] & 0x7Fu) | (p[1] & 0x7Fu) << 7 | (uint32_t)p[2] << 14;
   return reading_varint_slow(r);
 }
-static inline uint8_t reading_u8(Reading *r) { return r->at < r->end ? *r->at++ : (r->bad = true, 0); }
+static inline uint8_t reading_u8(Reading *r) {
+  return r->at < r->end ? *r->at++ : (r->bad = true, 0);
+}
 static inline uint32_t reading_u32(Reading *r) {
   uint32_t v = 0;
-  if (r->end - r->at < 4) r->bad = true, r->at = r->end;
-  else memcpy(&v, r->at, 4), r->at += 4;
+  if (r->end - r->at < 4) {
+    r->bad = true;
+    r->at = r->end;
+  } else memcpy(&v, r->at, 4), r->at += 4;
   return v;
 }
 
-// A column: its length, compressed length and bytes. words: of 4 bytes; as four planes of bytes, of which those are compressed that look as if it were worth it.
-typedef struct ColumnCoder ColumnCoder;    // of one thread
-enum { CODER_TABLE, CODER_STREAMS, CODER_STATES, CODER_GIVEN, CODER_RESTS, CODER_PLANES, CODER_PACKED, CODER_STEPS, CODER_SCRATCHES };
-uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n);     // memory to work in, of at least n bytes, with anything in it
+// A column: its length, compressed length and bytes. words: of 4 bytes; as four planes of bytes, of
+// which those are compressed that look as if it were worth it.
+typedef struct ColumnCoder ColumnCoder;  // of one thread
+enum {
+  CODER_TABLE,
+  CODER_STREAMS,
+  CODER_STATES,
+  CODER_GIVEN,
+  CODER_RESTS,
+  CODER_PLANES,
+  CODER_PACKED,
+  CODER_STEPS,
+  CODER_SCRATCHES
+};
+// memory to work in, of at least n bytes, with anything in it
+uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n);
 ColumnCoder *column_coder_new(void);
 void column_coder_free(ColumnCoder *c);
 void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n);
-typedef struct ColumnHabit { unsigned tried, kind, code; Bytes trial; } ColumnHabit;       // which kind of words was shortest, how they looked, and how often that was asked since
+// which kind of words was shortest, how they looked, and how often that was asked since
+typedef struct ColumnHabit {
+  unsigned tried, kind, code;
+  Bytes trial;
+} ColumnHabit;
 ColumnHabit *column_coder_habit(ColumnCoder *c);
 // words.c
 void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n);
-void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes);      // the lowest planes of words whose others are 0
+// the lowest planes of words whose others are 0
+void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n,
+                         unsigned planes);
 // The next column, in memory of `arena`; at most `most` bytes, anything else is damage.
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
-bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out);       // in memory of the coder, until that is used for something else
-// The next column of words, at most so many: planes, some of which stay where they lie, and words of them.
-typedef struct WordColumn { size_t n; const uint32_t *words; const uint8_t *bytes[4]; unsigned planes; bool steps; } WordColumn;      // words: not NULL: these are all
+// in memory of the coder, until that is used for something else
+bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out);
+// The next column of words, at most so many: planes, some of which stay where they lie, and words
+// of them. words: not NULL: these are all
+typedef struct WordColumn {
+  size_t n;
+  const uint32_t *words;
+  const uint8_t *bytes[4];
+  unsigned planes;
+  bool steps;
+} WordColumn;
 bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, WordColumn *out);
 void column_join_words(const WordColumn *from, uint32_t *to);
-static inline uint32_t column_word(const WordColumn *c, size_t i) {           // not of steps
+static inline uint32_t column_word(const WordColumn *c, size_t i) {  // not of steps
   uint32_t v = 0;
   if (c->words) return c->words[i];
   for (unsigned p = 0; p < c->planes; p++) v |= (uint32_t)c->bytes[p][i] << 8 * p;
@@ -93,143 +140,245 @@ static inline uint32_t column_word(const WordColumn *c, size_t i) {           //
 }
 
 // --- raw.c: records as the device wrote them ---
-enum {                                     // what a row has
-  ROW_AFFINE = 1, ROW_EACH = 2,            // one of them, where there is an address: base + stride * lane, or one for each lane
-  ROW_VALUES = 4, ROW_OLD = 8, ROW_ONE = 16,
+enum {  // what a row has
+  // one of them, where there is an address: base + stride * lane, or one for each lane
+  ROW_AFFINE = 1,
+  ROW_EACH = 2,
+  ROW_VALUES = 4,
+  ROW_OLD = 8,
+  ROW_ONE = 16,
 };
 typedef struct TraceRow {
   uint64_t warp, base;
-  uint32_t lanes, time, place;             // place: index in the chunk's list of places
+  uint32_t lanes, time, place;  // place: index in the chunk's list of places
   int32_t stride;
-  uint32_t addresses, words;               // where they begin in the block's lists
+  uint32_t addresses, words;  // where they begin in the block's lists
 } TraceRow;
 // What does not change from execution to execution of a site; kept once for a chunk.
-typedef struct TracePlace { uint32_t site; uint8_t has, planes; } TracePlace;   // planes: 1, 2 or 4
-static inline unsigned place_bytes(uint32_t nplaces) { return nplaces <= 1u << 8 ? 1 : nplaces <= 1u << 16 ? 2 : 3; }
-// Words of a record besides those of its lanes, and for each lane, by the bits of its format and its planes; fixed 0: there is no such record, or it is a group.
-typedef struct RawShape { uint8_t fixed, each; } RawShape;
+typedef struct TracePlace {
+  uint32_t site;
+  uint8_t has, planes;
+} TracePlace;  // planes: 1, 2 or 4
+static inline unsigned place_bytes(uint32_t nplaces) {
+  return nplaces <= 1u << 8 ? 1 : nplaces <= 1u << 16 ? 2 : 3;
+}
+// Words of a record besides those of its lanes, and for each lane, by the bits of its format and
+// its planes; fixed 0: there is no such record, or it is a group.
+typedef struct RawShape {
+  uint8_t fixed, each;
+} RawShape;
 extern const RawShape raw_shapes[4][128];
 #define RAW_UNFINISHED SIZE_MAX
-static inline bool raw_is_group(const uint32_t *words) { return (words[0] >> 24 & 7) == WG_TRACE_GROUP; }
+static inline bool raw_is_group(const uint32_t *words) {
+  return (words[0] >> 24 & 7) == WG_TRACE_GROUP;
+}
 size_t raw_group_length(const uint32_t *words);
 static inline bool raw_is_wide(const uint32_t *w) { return w[3] & WG_TRACE_WIDE; }
-static inline uint32_t raw_wide(uint32_t words) { return (words + WG_TRACE_LINE / 4 - 1) & ~(uint32_t)(WG_TRACE_LINE / 4 - 1); }
-// Where lane offsets and values begin, in words: `units` words stand before them, `rest` they are themselves.
-static inline uint32_t raw_begin(const uint32_t *w, uint32_t units, uint32_t rest) { return raw_is_wide(w) && units + rest > raw_wide(units) ? raw_wide(units) : units; }
-// In bytes, from the first 8 words (those that are not there are 0); 0: it is damaged; RAW_UNFINISHED: too early to tell
+static inline uint32_t raw_wide(uint32_t words) {
+  return (words + WG_TRACE_LINE / 4 - 1) & ~(uint32_t)(WG_TRACE_LINE / 4 - 1);
+}
+// Where lane offsets and values begin, in words: `units` words stand before them, `rest` they are
+// themselves.
+static inline uint32_t raw_begin(const uint32_t *w, uint32_t units, uint32_t rest) {
+  return raw_is_wide(w) && units + rest > raw_wide(units) ? raw_wide(units) : units;
+}
+// In bytes, from the first 8 words (those that are not there are 0); 0: it is damaged;
+// RAW_UNFINISHED: too early to tell
 static inline size_t raw_length(const uint32_t *w) {
   if (!(w[0] & w[2] & w[3] & 0x80000000u) || !w[1]) return 0;
   const RawShape *s = &raw_shapes[w[3] >> 28 & 3][w[0] >> 24 & 0x7F];
   if (raw_is_group(w)) return raw_group_length(w);
-  uint32_t words = (uint32_t)__builtin_popcount(w[1]) * s->each + s->fixed, units = w[0] >> 24 & WG_TRACE_ADDRESS ? 8 : 4;
-  return !s->fixed ? 0 : raw_is_wide(w) ? 4 * raw_wide(raw_begin(w, units, words - units) + words - units) : (words * 4 + 15) & ~15u;
+  uint32_t words = (uint32_t)__builtin_popcount(w[1]) * s->each + s->fixed,
+           units = w[0] >> 24 & WG_TRACE_ADDRESS ? 8 : 4;
+  return !s->fixed        ? 0
+         : raw_is_wide(w) ? 4 * raw_wide(raw_begin(w, units, words - units) + words - units)
+                          : (words * 4 + 15) & ~15u;
 }
 // Of a record that is all there. used: bytes of it that say something; rows: how many it stands for
 typedef enum { RAW_MISSING, RAW_COMPLETE, RAW_DAMAGED } RawState;
 RawState raw_look(const uint32_t *words, size_t length, size_t *used, uint32_t *rows);
 bool raw_complete(const uint8_t *record, size_t n);
 // Most records look like the one before: then only their words have to be there.
-typedef struct RawSeen { const uint32_t *words; size_t length, used; uint32_t rows, units, begin, rest; } RawSeen;      // words NULL: none; units, begin, rest: words that must be there
-RawSeen raw_seen(const uint32_t *words, size_t length, size_t used, uint32_t rows);         // of one that was complete
-bool raw_again(const uint32_t *words, const RawSeen *s);        // it has the same form and launch, and is complete
-static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }      // clocks have 31 bits
-static inline uint64_t raw_warp(const uint32_t *w) { return (w[2] & 0x7FFFFFFF) | (uint64_t)(w[3] >> 24 & 15) << 31; }
+// words NULL: none; units, begin, rest: words that must be there
+typedef struct RawSeen {
+  const uint32_t *words;
+  size_t length, used;
+  uint32_t rows, units, begin, rest;
+} RawSeen;
+// of one that was complete
+RawSeen raw_seen(const uint32_t *words, size_t length, size_t used, uint32_t rows);
+// it has the same form and launch, and is complete
+bool raw_again(const uint32_t *words, const RawSeen *s);
+// clocks have 31 bits
+static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }
+static inline uint64_t raw_warp(const uint32_t *w) {
+  return (w[2] & 0x7FFFFFFF) | (uint64_t)(w[3] >> 24 & 15) << 31;
+}
 uint64_t raw_place_key(const uint32_t *words);
 TracePlace raw_place(uint64_t key);
 uint64_t raw_key_of(const TracePlace *p);
-// Fills the row; addresses go behind what the list has. Returns its values, each ^ WG_TRACE_KEY: where they lie in the record, or in `unsplit`.
-const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
+// Fills the row; addresses go behind what the list has. Returns its values, each ^ WG_TRACE_KEY:
+// where they lie in the record, or in `unsplit`.
+const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses,
+                           uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
 // --- raw_group.c: records of several operations ---
-// All that records of one form have in common; positions are words from the record's start, 0: none.
-typedef struct RawGroupOp { uint32_t values, nwords, unit, place; int32_t distance; TracePlace kind; } RawGroupOp;      // place: whoever reads it says so
+// All that records of one form have in common; positions are words from the record's start, 0:
+// none. place: whoever reads it says so
+typedef struct RawGroupOp {
+  uint32_t values, nwords, unit, place;
+  int32_t distance;
+  TracePlace kind;
+} RawGroupOp;
 typedef struct RawGroup {
-  const uint32_t *raw;                     // one of them
-  uint32_t rows, nops, nunits;             // rows: nops for each turn, in the order of the program
+  const uint32_t *raw;          // one of them
+  uint32_t rows, nops, nunits;  // rows: nops for each turn, in the order of the program
   bool split, far;
   uint32_t units, offsets[WG_TRACE_GROUP_UNITS];
   RawGroupOp ops[WG_TRACE_GROUP_OPS];
 } RawGroup;
-uint32_t raw_group_rows(const uint32_t *words, uint32_t *begin, uint32_t *rest);   // of one whose units are complete: how many rows it stands for, where the rest begins and its words; 0: it is damaged
-uint32_t raw_group_units(const uint32_t *words);                         // words before lane offsets and values
-bool raw_group_read(const uint32_t *words, RawGroup *g);                // false: it is damaged
-// What a group's length and the places of its values follow from (raw_group.c): its counts, its operations, which units have one address for all lanes.
+// of one whose units are complete: how many rows it stands for, where the rest begins and its
+// words; 0: it is damaged
+uint32_t raw_group_rows(const uint32_t *words, uint32_t *begin, uint32_t *rest);
+uint32_t raw_group_units(const uint32_t *words);          // words before lane offsets and values
+bool raw_group_read(const uint32_t *words, RawGroup *g);  // false: it is damaged
+// What a group's length and the places of its values follow from (raw_group.c): its counts, its
+// operations, which units have one address for all lanes.
 static inline bool raw_same_group(const uint32_t *w, const uint32_t *before) {
   if (w[4] != before[4] || w[5] != before[5]) return false;
-  uint32_t nops = w[4] & 0xFF, nunits = w[4] >> 8 & 15, units = raw_group_units(w) - 4 * nunits, differ = 0;
+  uint32_t nops = w[4] & 0xFF, nunits = w[4] >> 8 & 15, units = raw_group_units(w) - 4 * nunits,
+           differ = 0;
   for (uint32_t i = 0; i < nops; i++) differ |= w[7 + i] ^ before[7 + i];
   for (uint32_t u = 0; u < nunits; u++) differ |= w[units + 4 * u + 2] ^ before[units + 4 * u + 2];
   return !differ;
 }
-static inline bool raw_group_is_like(const uint32_t *w, const uint32_t *before) {       // both have the same form
-  return w[0] == before[0] && !((w[3] ^ before[3]) & WG_TRACE_WIDE) && (w[1] == before[1] || __builtin_popcount(w[1]) == __builtin_popcount(before[1])) && raw_same_group(w, before);
+// both have the same form
+static inline bool raw_group_is_like(const uint32_t *w, const uint32_t *before) {
+  return w[0] == before[0] && !((w[3] ^ before[3]) & WG_TRACE_WIDE) &&
+         (w[1] == before[1] || __builtin_popcount(w[1]) == __builtin_popcount(before[1])) &&
+         raw_same_group(w, before);
 }
-// n rows of a record of this form, from `part` on, and their values as raw_expand gives them; nwords grows by how many these are.
-void raw_group_expand(const RawGroup *g, const uint32_t *words, uint32_t part, uint32_t n, TraceRow *rows, const uint32_t **values, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit, uint32_t *nwords);
-static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }
+// n rows of a record of this form, from `part` on, and their values as raw_expand gives them;
+// nwords grows by how many these are.
+void raw_group_expand(const RawGroup *g, const uint32_t *words, uint32_t part, uint32_t n,
+                      TraceRow *rows, const uint32_t **values, uint64_t *addresses,
+                      uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit,
+                      uint32_t *nwords);
+static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) {
+  return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes);
+}
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
   return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));
 }
 // As far as the record tells: without values nobody knows how much was touched.
-static inline uint32_t place_width(const TracePlace *p) { return p->has & (ROW_VALUES | ROW_OLD) ? 4u * p->planes : 32; }
+static inline uint32_t place_width(const TracePlace *p) {
+  return p->has & (ROW_VALUES | ROW_OLD) ? 4u * p->planes : 32;
+}
 
 // --- columns.c, columns_read.c: rows of a block and back ---
-typedef struct TraceBlock {                // decoded
+typedef struct TraceBlock {  // decoded
   uint64_t id;
   Arena arena;
-  const TracePlace *places; uint32_t nplaces;
-  TraceRow *rows; uint32_t nrows;
+  const TracePlace *places;
+  uint32_t nplaces;
+  TraceRow *rows;
+  uint32_t nrows;
   uint64_t *addresses;
-  uint32_t *words;                         // see block_read_values
-  const uint8_t *flags; Reading masks, values;       // what they are made of
-  WordColumn given; bool given_open; struct GivenStart *starts;          // values_few.c
-  struct FewWords *few; uint32_t nfew, times_few;    // of single lanes that were asked for; how often that was
-  struct { uint64_t low, high; uint32_t *list, n; bool known; } found;       // rows that touch a range: of the last question
+  uint32_t *words;  // see block_read_values
+  const uint8_t *flags;
+  Reading masks, values;  // what they are made of
+  WordColumn given;
+  bool given_open;
+  struct GivenStart *starts;  // values_few.c
+  // of single lanes that were asked for; how often that was
+  struct FewWords *few;
+  uint32_t nfew, times_few;
+  // rows that touch a range: of the last question
+  struct {
+    uint64_t low, high;
+    uint32_t *list, n;
+    bool known;
+  } found;
   uint32_t nwords;
   size_t bytes;
-  uint64_t used;                           // by the cache
-  uint32_t scans, *first_of_line, *rows_of_line;     // block_lines.c
+  uint64_t used;                                  // by the cache
+  uint32_t scans, *first_of_line, *rows_of_line;  // block_lines.c
 } TraceBlock;
 typedef struct BlockInput {
-  const TracePlace *places; uint32_t nplaces;
-  const TraceRow *rows; const uint32_t *const *words; uint32_t nrows;     // words: of each row, as raw_expand gives them
-  const uint64_t *addresses; uint32_t naddresses, nwords;
-  uint32_t lanes, last_time; bool has_time;       // lanes of all rows; the latest time
+  const TracePlace *places;
+  uint32_t nplaces;
+  // words: of each row, as raw_expand gives them
+  const TraceRow *rows;
+  const uint32_t *const *words;
+  uint32_t nrows;
+  const uint64_t *addresses;
+  uint32_t naddresses, nwords;
+  uint32_t lanes, last_time;
+  bool has_time;  // lanes of all rows; the latest time
 } BlockInput;
 void block_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
-bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *out);
+bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places,
+                uint32_t nplaces, TraceBlock *out);
 bool block_read_values(ColumnCoder *c, TraceBlock *b);
-uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane);   // lane takes part
-static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) { return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1)); }
+uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane);  // lane takes part
+static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) {
+  return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1));
+}
 
 // --- values.c: words of values, as far as they do not follow from what the block did before ---
-typedef struct ValueWriter { uint32_t *table, *given; uint8_t *masks; const uint32_t *before; uint32_t nbefore; } ValueWriter;       // given, masks: where the next ones go
+// given, masks: where the next ones go
+typedef struct ValueWriter {
+  uint32_t *table, *given;
+  uint8_t *masks;
+  const uint32_t *before;
+  uint32_t nbefore;
+} ValueWriter;
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks);
-unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);       // how they are kept: VALUE_*
+// how they are kept: VALUE_*
+unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);
 bool values_read(ColumnCoder *c, TraceBlock *b);
 // --- values_few.c: those of single lanes ---
 enum { LANE_WORDS_MAX = 8 };
-typedef struct GivenStart { uint32_t given, masks, before; } GivenStart;        // of a row: where its words and masks begin; the row with words before it
+// of a row: where its words and masks begin; the row with words before it
+typedef struct GivenStart {
+  uint32_t given, masks, before;
+} GivenStart;
 typedef enum { FEW_OK, FEW_TOO_MUCH, FEW_DAMAGED } FewResult;
 bool block_open_given(ColumnCoder *c, TraceBlock *b);
-FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);       // of all planes, as they lie in the row; too much: all words of the block are cheaper
+// of all planes, as they lie in the row; too much: all words of the block are cheaper
+FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane,
+                           uint32_t *out);
 
 // --- postings.c ---
-// What addresses are sorted by: shared and local memory belong to warps near one another, so that 32 warps have one key space.
+// What addresses are sorted by: shared and local memory belong to warps near one another, so that
+// 32 warps have one key space.
 static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
   uint64_t space = address >> WG_TRACE_SPACE_AT & 3;
-  return space == WG_TRACE_GLOBAL ? address : space << 62 | (warp >> 5) << 24 | (address & 0xFFFFFF);
+  return space == WG_TRACE_GLOBAL ? address
+                                  : space << 62 | (warp >> 5) << 24 | (address & 0xFFFFFF);
 }
-typedef struct Posting { uint64_t start, end; uint32_t block, place; } Posting;
+typedef struct Posting {
+  uint64_t start, end;
+  uint32_t block, place;
+} Posting;
 typedef VEC(Posting) PostingVec;
-typedef struct PostingPart { uint64_t first, end; } PostingPart;        // of a block of postings: its first start, its largest end
-typedef struct PlaceBounds { uint64_t low, high; } PlaceBounds;         // what a place touches lies between them; high 0: not known, or not only in global memory
+// of a block of postings: its first start, its largest end
+typedef struct PostingPart {
+  uint64_t first, end;
+} PostingPart;
+// what a place touches lies between them; high 0: not known, or not only in global memory
+typedef struct PlaceBounds {
+  uint64_t low, high;
+} PlaceBounds;
 typedef struct PostingList PostingList;
 PostingList *postings_new(void);
 void postings_free(PostingList *p);
 void postings_add(PostingList *p, const BlockInput *in, uint32_t block);
 typedef struct ChunkOut ChunkOut;
-void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out);         // the list is empty again
-bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
+// the list is empty again
+void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces,
+                    uint32_t nblocks, ChunkOut *out);
+bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks,
+                   uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
 
 // --- points.c: those that are as wide as their place says, and no wider ---
 enum { POSTING_PLACE_BITS = 20 };
@@ -237,65 +386,113 @@ typedef struct PointList PointList;
 PointList *points_new(void);
 void points_free(PointList *p);
 void points_clear(PointList *p);
-void points_add(PointList *p, uint64_t start, uint32_t tag);          // tag: block << POSTING_PLACE_BITS | place
-void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t tag);       // of global memory
+// tag: block << POSTING_PLACE_BITS | place
+void points_add(PointList *p, uint64_t start, uint32_t tag);
+// of global memory
+void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t tag);
 size_t points_count(const PointList *p);
 void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag);
-bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out);       // false: they are too far apart for it
-// Those of a part that touch [low, high): begun for a part that was checked, of which POINTS_BEHIND bytes more may be read.
+// false: they are too far apart for it
+bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks,
+                  ChunkOut *out);
+// Those of a part that touch [low, high): begun for a part that was checked, of which POINTS_BEHIND
+// bytes more may be read.
 enum { POINTS_BEHIND = 16 };
-typedef struct PointScan { Reading runs; const uint8_t *bits; uint64_t low, high, entries, at, run_end, least, first, span; uint32_t block; uint8_t shift, width, place_bits; bool bad; } PointScan;
-bool points_check(const uint8_t *data, size_t n, uint32_t nblocks);          // false: damaged
+typedef struct PointScan {
+  Reading runs;
+  const uint8_t *bits;
+  uint64_t low, high, entries, at, run_end, least, first, span;
+  uint32_t block;
+  uint8_t shift, width, place_bits;
+  bool bad;
+} PointScan;
+bool points_check(const uint8_t *data, size_t n, uint32_t nblocks);  // false: damaged
 void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uint64_t high);
-bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);      // false: no more, or (bad) damaged
+// false: no more, or (bad) damaged
+bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);
 
-typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap, unpacked; uint32_t records; bool segment; } RawPiece;     // segment: its memory is one of writer.h. unpacked: bytes that packed records (pack.h) have; 0: they are not packed
+// segment: its memory is one of writer.h. unpacked: bytes that packed records (pack.h) have; 0:
+// they are not packed
+typedef struct RawPiece {
+  struct RawPiece *next;
+  uint32_t ring;
+  uint8_t *data;
+  size_t len, cap, unpacked;
+  uint32_t records;
+  bool segment;
+} RawPiece;
 // --- chunk_rows.c: raw records of one launch become rows ---
 typedef struct RowMaker RowMaker;
 RowMaker *row_maker_new(void);
 void row_maker_free(RowMaker *m);
-bool row_maker_damaged(const RowMaker *m);               // what began holds something that is no record
-uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces);          // how many rows there are; the pieces stay until the last block was made
-bool row_maker_block(RowMaker *m, BlockInput *in);                       // the next ones; false: there are no more
+bool row_maker_damaged(const RowMaker *m);  // what began holds something that is no record
+// how many rows there are; the pieces stay until the last block was made
+uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces);
+bool row_maker_block(RowMaker *m, BlockInput *in);  // the next ones; false: there are no more
 void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n);
 uint64_t row_maker_first_warp(const RowMaker *m);
 uint64_t row_maker_last_warp(const RowMaker *m);
 
 // --- chunk.c: and those become blobs ---
-typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row, last_time, earlier; bool has_time; } ChunkBlockInfo;      // earlier: how long before the chunk's last access its own was, at least; 0 in files of before
+// earlier: how long before the chunk's last access its own was, at least; 0 in files of before
+typedef struct ChunkBlockInfo {
+  uint64_t first_warp;
+  uint32_t first_row, last_time, earlier;
+  bool has_time;
+} ChunkBlockInfo;
 struct ChunkOut {
   struct ChunkOut *next;
   uint64_t id;
   uint32_t process, launch;
   uint64_t records, operations, low, high, first_warp, last_warp;
-  uint32_t last_time; bool has_time;
-  VEC(uint64_t) parts;                     // where each ends in `bytes`: blocks, points, ranges, directory
+  uint32_t last_time;
+  bool has_time;
+  VEC(uint64_t) parts;  // where each ends in `bytes`: blocks, points, ranges, directory
   VEC(PostingPart) points, ranges;
-  VEC(PlaceBounds) bounds;                 // of each place
+  VEC(PlaceBounds) bounds;  // of each place
   Bytes bytes;
-  bool shared_only;                        // low and high say nothing
-  bool damaged;                            // there is nothing in it: the records were no records
+  bool shared_only;  // low and high say nothing
+  bool damaged;      // there is nothing in it: the records were no records
 };
-void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high);       // of global memory
+void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high);  // of global memory
 void chunk_end_part(ChunkOut *out);        // what was added to `bytes` since the last one
-typedef struct ChunkScratch ChunkScratch;            // memory that an encoding thread uses again and again
-typedef struct ChunkPause { void (*f)(void *user); void *user; } ChunkPause;      // asked between blocks; may take its time
+typedef struct ChunkScratch ChunkScratch;  // memory that an encoding thread uses again and again
+// asked between blocks; may take its time
+typedef struct ChunkPause {
+  void (*f)(void *user);
+  void *user;
+} ChunkPause;
 ChunkScratch *chunk_scratch_new(ChunkPause pause);
 void chunk_scratch_free(ChunkScratch *s);
-ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory);      // memory: for the result; see its `damaged`
-void chunk_out_free(ChunkOut *out);        // but not out->bytes
+// memory: for the result; see its `damaged`
+ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch,
+                       const RawPiece *pieces, Bytes memory);
+void chunk_out_free(ChunkOut *out);  // but not out->bytes
 typedef struct ChunkDirectory {
   Arena arena;
-  TracePlace *places; uint32_t nplaces;
-  ChunkBlockInfo *blocks; uint32_t nblocks;
-  PostingPart *points, *ranges; uint32_t npoints, nranges;
-  uint64_t *parts;                         // where each begins: blocks, points, ranges; and where the last one ends
-  PlaceBounds *bounds;                     // of each place; NULL: in files of before
-  uint32_t *place_bytes; bool *writes;     // of an access of each place, 0: none; whether it writes. By the reader
-  struct { uint64_t low, high; uint32_t *list, n; bool known; } asked;       // blocks that touch a range: of the last question
+  TracePlace *places;
+  uint32_t nplaces;
+  ChunkBlockInfo *blocks;
+  uint32_t nblocks;
+  PostingPart *points, *ranges;
+  uint32_t npoints, nranges;
+  uint64_t *parts;      // where each begins: blocks, points, ranges; and where the last one ends
+  PlaceBounds *bounds;  // of each place; NULL: in files of before
+  // of an access of each place, 0: none; whether it writes. By the reader
+  uint32_t *place_bytes;
+  bool *writes;
+  // blocks that touch a range: of the last question
+  struct {
+    uint64_t low, high;
+    uint32_t *list, n;
+    bool known;
+  } asked;
 } ChunkDirectory;
-bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *out);      // bytes: of the chunk
-bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high);       // whether a place may have accesses there
+// bytes: of the chunk
+bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes,
+                    ChunkDirectory *out);
+// whether a place may have accesses there
+bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high);
 
 // --- tables.c ---
 bool tables_create(sqlite3 *db, Error *err);

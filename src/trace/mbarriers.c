@@ -1,8 +1,11 @@
-// mbarriers a warp has seen: how many of their phases it knows to be over, and in which phase those copies are counted that it asked for. Only what is certain:
+// mbarriers a warp has seen: how many of their phases it knows to be over, and in which phase those
+// copies are counted that it asked for. Only what is certain:
 //
-// Phases are counted from 0; of each only the parity is recorded. A thread that waits for a parity knows that a phase of that parity is over, at least the next one behind those it knew of.
-// A thread that copies sees the phase at hand: the next one, if its parity is the other one. If it is the same one and the warp has waited for something in between it may be two further: then
-// nobody knows which it is.
+// Phases are counted from 0; of each only the parity is recorded. A thread that waits for a parity
+// knows that a phase of that parity is over, at least the next one behind those it knew of. A
+// thread that copies sees the phase at hand: the next one, if its parity is the other one. If it is
+// the same one and the warp has waited for something in between it may be two further: then nobody
+// knows which it is.
 #include "trace/reader.h"
 
 enum { LANES = 32, NONE_OVER = -1 };
@@ -17,7 +20,8 @@ static MbarrierSeen *seen_of(Timeline *l, uint32_t place) {
 }
 
 // One event for lanes that know the same.
-static void push(Timeline *l, const MbarrierSeen *s, uint64_t record, uint32_t lanes, const int32_t *phase, bool copies) {
+static void push(Timeline *l, const MbarrierSeen *s, uint64_t record, uint32_t lanes,
+                 const int32_t *phase, bool copies) {
   while (lanes) {
     uint32_t first = (uint32_t)__builtin_ctz(lanes), same = 0;
     for (uint32_t i = first; i < LANES; i++)
@@ -33,7 +37,7 @@ static void waited(MbarrierSeen *s, uint32_t lane, uint32_t info) {
   int32_t *over = &s->over[lane];
   bool parity = info & WG_TRACE_MBARRIER_PARITY;
   if (info & WG_TRACE_MBARRIER_KNOWN) *over += (*over & 1) != parity;
-  else *over += s->has_arrived >> lane & 1;              // the phase it arrived in itself
+  else *over += s->has_arrived >> lane & 1;  // the phase it arrived in itself
   s->has_arrived &= ~(1u << lane);
 }
 
@@ -50,27 +54,34 @@ static void asked(const Timeline *l, MbarrierSeen *s, uint32_t lane, uint32_t in
 
 void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l) {
   const char *text = site ? site->text : "";
-  bool is_mbarrier = !strncmp(text, "mbarrier.", 9), waits = is_mbarrier && strstr(text, "_wait") != NULL;
+  bool is_mbarrier = !strncmp(text, "mbarrier.", 9),
+       waits = is_mbarrier && strstr(text, "_wait") != NULL;
   if (!is_mbarrier && !(site && site->told)) {
-    l->waits++;                              // a barrier, or a wait for copies
+    l->waits++;  // a barrier, or a wait for copies
     return;
   }
   uint32_t words[LANE_WORDS_MAX], lanes = r->row->lanes, last = UINT32_MAX;
-  if (!(r->block->places[r->row->place].has & ROW_VALUES)) return;        // files of before have none
+  if (!(r->block->places[r->row->place].has & ROW_VALUES)) return;  // files of before have none
   MbarrierSeen *s = NULL;
   for (uint32_t left = lanes, done = 0; left; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left), bit = 1u << lane;
     if (!block_lane_words(t->coder, r->block, r->index, lane, words)) return;
     if (words[1] & WG_TRACE_MBARRIER_REMOTE) continue;
-    if (words[0] != last && s) push(l, s, r->record, done, waits ? s->over : s->asked, !is_mbarrier), done = 0;
+    if (words[0] != last && s) {
+      push(l, s, r->record, done, waits ? s->over : s->asked, !is_mbarrier);
+      done = 0;
+    }
     if (words[0] != last) s = seen_of(l, last = words[0]);
-    if (waits) waited(s, lane, words[1]), done |= bit;
-    else if (!is_mbarrier) asked(l, s, lane, words[1]), done |= bit;
+    if (waits) {
+      waited(s, lane, words[1]);
+      done |= bit;
+    } else if (!is_mbarrier) asked(l, s, lane, words[1]), done |= bit;
     else if (strstr(text, ".init") || strstr(text, ".inval")) {
       for (unsigned i = 0; i < LANES; i++) s->over[i] = NONE_OVER;
       s->has_asked = s->has_arrived = 0;
     } else if (strstr(text, ".arrive")) s->has_arrived |= bit;
-    if (!(left & (left - 1)) && done) push(l, s, r->record, done, waits ? s->over : s->asked, !is_mbarrier);
+    if (!(left & (left - 1)) && done)
+      push(l, s, r->record, done, waits ? s->over : s->asked, !is_mbarrier);
   }
   l->waits += waits;
 }
@@ -87,7 +98,8 @@ static uint32_t first_behind(const MbarrierEvent *list, uint32_t n, uint64_t rec
 
 const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t lane) {
   for (uint32_t i = first_behind(l->told.data, l->told.len, record); i < l->told.len; i++)
-    if (l->told.data[i].lanes >> lane & 1) return l->told.data[i].phase == MBARRIER_UNKNOWN ? NULL : &l->told.data[i];
+    if (l->told.data[i].lanes >> lane & 1)
+      return l->told.data[i].phase == MBARRIER_UNKNOWN ? NULL : &l->told.data[i];
   return NULL;
 }
 

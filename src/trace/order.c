@@ -3,23 +3,44 @@
 
 enum { BYTES_MOST = 16 };
 
-typedef struct Wanted {                      // what is looked for
-  uint32_t process, step;                    // step: index of the read's own
-  uint64_t address; uint32_t bytes;
-  bool known; const uint8_t *value;          // what it saw
-  const Access *self;                        // NULL: by the host
+typedef struct Wanted {    // what is looked for
+  uint32_t process, step;  // step: index of the read's own
+  uint64_t address;
+  uint32_t bytes;
+  bool known;
+  const uint8_t *value;  // what it saw
+  const Access *self;    // NULL: by the host
   uint64_t block;
-  bool all;                                  // of very many accesses, too
-  WritesKept *kept;                          // not NULL: writes to these bytes were gathered before, and will be again
+  bool all;          // of very many accesses, too
+  WritesKept *kept;  // not NULL: writes to these bytes were gathered before, and will be again
 } Wanted;
 
-// op: without bytes: its record and lane only. covers, differs: bytes of what is wanted, one bit each; differs: it wrote something else there. early: it would have been seen before it was waited for
-typedef struct Candidate { TraceOp op; uint32_t covers, differs; bool early; } Candidate;
-typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, in_part, other_block; Gathered own, earlier; } Found;       // own, earlier: of the launch itself, of those before
+// op: without bytes: its record and lane only. covers, differs: bytes of what is wanted, one bit
+// each; differs: it wrote something else there. early: it would have been seen before it was waited
+// for
+typedef struct Candidate {
+  TraceOp op;
+  uint32_t covers, differs;
+  bool early;
+} Candidate;
+// own, earlier: of the launch itself, of those before
+typedef struct Found {
+  VEC(Candidate) list;
+  bool pending[BYTES_MOST];
+  uint32_t left;
+  bool other_stream, unrecorded, in_part, other_block;
+  Gathered own, earlier;
+} Found;
 
-static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
-static uint64_t first_byte(const Wanted *w, uint64_t address) { return MAX(address, w->address) - w->address; }
-static uint64_t end_byte(const Wanted *w, uint64_t address, uint64_t bytes) { return MIN(address + bytes, w->address + w->bytes) - w->address; }
+static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
+  return a < b + m && b < a + n;
+}
+static uint64_t first_byte(const Wanted *w, uint64_t address) {
+  return MAX(address, w->address) - w->address;
+}
+static uint64_t end_byte(const Wanted *w, uint64_t address, uint64_t bytes) {
+  return MIN(address + bytes, w->address + w->bytes) - w->address;
+}
 
 static bool touches_pending(const Found *f, const Wanted *w, uint64_t address, uint64_t bytes) {
   if (!overlap(address, bytes, w->address, w->bytes)) return false;
@@ -30,10 +51,14 @@ static bool touches_pending(const Found *f, const Wanted *w, uint64_t address, u
 
 static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) {
   for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++)
-    if (f->pending[i]) f->pending[i] = false, f->left--;
+    if (f->pending[i]) {
+      f->pending[i] = false;
+      f->left--;
+    }
 }
 
-static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, uint32_t bytes, const uint8_t *value, bool known, bool early) {
+static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, uint32_t bytes,
+                const uint8_t *value, bool known, bool early) {
   Candidate c = {.op = *op, .early = early};
   for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++) {
     c.covers |= 1u << i;
@@ -42,17 +67,26 @@ static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, 
   vec_push(&f->list, c);
 }
 
-// The writes of a launch that may be the last before the read; before the end of the launch, where the read is of a later step.
-typedef struct Writes { Accesses all; bool *before, *hidden, *early; Timelines lines; } Writes;
+// The writes of a launch that may be the last before the read; before the end of the launch, where
+// the read is of a later step.
+typedef struct Writes {
+  Accesses all;
+  bool *before, *hidden, *early;
+  Timelines lines;
+} Writes;
 
-static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes *x, bool inside, Error *err) {
+static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes *x, bool inside,
+                        Error *err) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->all.len; i++) {
     const Access *a = &x->all.data[i], *self = w->self;
     if (!touches_pending(f, w, a->address, a->bytes)) continue;
-    if (w->address >> (WG_TRACE_SPACE_AT + 1) && (a->warp != self->warp || a->lane != self->lane)) continue;      // local memory is the thread's own
+    // local memory is the thread's own
+    if (w->address >> (WG_TRACE_SPACE_AT + 1) && (a->warp != self->warp || a->lane != self->lane))
+      continue;
     Relation relation = RELATION_BEFORE;
-    if (inside && a->record == self->record) {                                                                      // lanes of one row: only atomic operations see each other
+    // lanes of one row: only atomic operations see each other
+    if (inside && a->record == self->record) {
       if (a->lane == self->lane || a->kind != TRACE_ATOMIC) continue;
       relation = RELATION_NONE;
     } else if (inside) {
@@ -68,38 +102,51 @@ static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes 
   return true;
 }
 
-// A write is not seen when another one comes behind it, still before the read, and writes all that is asked for of what it wrote.
+// A write is not seen when another one comes behind it, still before the read, and writes all that
+// is asked for of what it wrote.
 static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Error *err) {
   uint32_t *bytes = mem_alloc(sizeof *bytes * (x->all.len + 1));
   for (uint32_t i = 0; i < x->all.len; i++)
-    for (uint64_t j = first_byte(w, x->all.data[i].address); j < end_byte(w, x->all.data[i].address, x->all.data[i].bytes); j++) bytes[i] |= (uint32_t)f->pending[j] << j;
+    for (uint64_t j = first_byte(w, x->all.data[i].address);
+         j < end_byte(w, x->all.data[i].address, x->all.data[i].bytes); j++)
+      bytes[i] |= (uint32_t)f->pending[j] << j;
   bool ok = accesses_hide(t, &x->lines, &x->all, x->before, bytes, x->hidden, err);
   free(bytes);
   return ok;
 }
 
-static bool gather(TraceReader *t, const Wanted *w, const ReaderLaunch *l, bool inside, Accesses *out, Gathered *how, bool *none_hidden, Error *err) {
-  RangeScan scan = {.low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
-  if (w->address >> WG_TRACE_SPACE_AT) scan.first_warp = w->block * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
+static bool gather(TraceReader *t, const Wanted *w, const ReaderLaunch *l, bool inside,
+                   Accesses *out, Gathered *how, bool *none_hidden, Error *err) {
+  RangeScan scan = {
+      .low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
+  if (w->address >> WG_TRACE_SPACE_AT) {
+    scan.first_warp = w->block * l->warps;
+    scan.last_warp = scan.first_warp + l->warps - 1;
+  }
   bool kept = w->kept && w->kept->low == scan.low && w->kept->high == scan.high;
   if (kept && !writes_kept(t, w->kept, l, inside, &scan, out, how, err)) return false;
-  *none_hidden = kept && !inside && w->kept->many;         // as far as they are worth the time
+  *none_hidden = kept && !inside && w->kept->many;  // as far as they are worth the time
   if (kept) return true;
   Sought sought = {inside ? w->self : NULL, w->address, w->bytes, w->known ? w->value : NULL, 0};
   return accesses_gather(t, l, &scan, w->all ? NULL : &sought, out, how, err);
 }
 
-static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderLaunch *l, bool inside, Error *err) {
+static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderLaunch *l,
+                        bool inside, Error *err) {
   Writes x = {.lines = {.launch = l}};
   Gathered how;
   bool none_hidden, ok = gather(t, w, l, inside, &x.all, &how, &none_hidden, err);
   if (inside) f->own = how;
   else f->earlier = MAX(f->earlier, how);
-  x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1), x.early = mem_alloc(x.all.len + 1);
+  x.before = mem_alloc(x.all.len + 1);
+  x.hidden = mem_alloc(x.all.len + 1);
+  x.early = mem_alloc(x.all.len + 1);
   ok = ok && may_be_seen(t, w, f, &x, inside, err) && (none_hidden || hide(t, w, f, &x, err));
   for (uint32_t i = 0; ok && i < x.all.len; i++) {
     const Access *a = &x.all.data[i];
-    if (!x.hidden[i]) add(f, w, &(TraceOp){.record = a->record, .lane = a->lane}, a->address, a->bytes, a->value, a->value_known, x.early[i]);
+    if (!x.hidden[i])
+      add(f, w, &(TraceOp){.record = a->record, .lane = a->lane}, a->address, a->bytes, a->value,
+          a->value_known, x.early[i]);
   }
   for (uint32_t i = 0; i < x.all.len; i++)
     if (x.before[i]) settle(f, w, x.all.data[i].address, x.all.data[i].bytes);
@@ -127,30 +174,37 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
 static uint32_t written_beside(const Found *f, uint32_t byte) {
   uint32_t bytes = 0;
   for (uint32_t k = 0; k < f->list.len; k++)
-    if (!(f->list.data[k].covers >> byte & 1)) bytes |= f->list.data[k].covers & ~f->list.data[k].differs;
+    if (!(f->list.data[k].covers >> byte & 1))
+      bytes |= f->list.data[k].covers & ~f->list.data[k].differs;
   return bytes;
 }
 
-// It may have written the byte if it wrote what was read there, and where it wrote something else, others may have written afterwards that left the byte alone.
-static bool may_have_given(const Candidate *c, uint32_t byte, uint32_t beside) { return c->covers >> byte & 1 && !(c->differs >> byte & 1) && !(c->differs & ~beside); }
+// It may have written the byte if it wrote what was read there, and where it wrote something else,
+// others may have written afterwards that left the byte alone.
+static bool may_have_given(const Candidate *c, uint32_t byte, uint32_t beside) {
+  return c->covers >> byte & 1 && !(c->differs >> byte & 1) && !(c->differs & ~beside);
+}
 
 static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out, Error *err) {
   uint32_t cap = 0;
   bool unordered = false, none_fits = false, ok = true, *keep = mem_alloc(f->list.len + 1);
   for (uint32_t byte = 0; byte < w->bytes; byte++) {
     uint32_t covering = 0, fitting = 0, beside = written_beside(f, byte);
-    bool waited = false;                                     // one fits that is known to have been done
-    for (uint32_t i = 0; i < f->list.len && !waited; i++) waited = !f->list.data[i].early && may_have_given(&f->list.data[i], byte, beside);
+    bool waited = false;  // one fits that is known to have been done
+    for (uint32_t i = 0; i < f->list.len && !waited; i++)
+      waited = !f->list.data[i].early && may_have_given(&f->list.data[i], byte, beside);
     for (uint32_t i = 0; i < f->list.len; i++) {
       const Candidate *c = &f->list.data[i];
       bool fits = may_have_given(c, byte, beside) && !(waited && c->early);
-      covering += c->covers >> byte & 1, fitting += fits;
+      covering += c->covers >> byte & 1;
+      fitting += fits;
       keep[i] |= fits;
     }
-    unordered |= fitting + f->pending[byte] > 1;           // pending: perhaps nobody wrote it
+    unordered |= fitting + f->pending[byte] > 1;  // pending: perhaps nobody wrote it
     if (!covering || fitting) continue;
     none_fits |= !f->pending[byte];
-    for (uint32_t i = 0; i < f->list.len && !f->pending[byte]; i++) keep[i] |= f->list.data[i].covers >> byte & 1;
+    for (uint32_t i = 0; i < f->list.len && !f->pending[byte]; i++)
+      keep[i] |= f->list.data[i].covers >> byte & 1;
   }
   for (uint32_t i = 0; i < f->list.len && ok; i++) {
     Candidate *c = &f->list.data[i];
@@ -160,28 +214,44 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
   }
   free(keep);
   if (!ok) trace_ops_free(&out->ops);
-  out->ops.total = out->ops.n, out->ops.total_known = true;
+  out->ops.total = out->ops.n;
+  out->ops.total_known = true;
   out->some = f->own != GATHERED_ALL || f->earlier != GATHERED_ALL;
-  bool other_block = f->other_block && (out->ops.n == 0 || none_fits);       // whose shared memory an operation of another one is about is not known
+  // whose shared memory an operation of another one is about is not known
+  bool other_block = f->other_block && (out->ops.n == 0 || none_fits);
   bool unrecorded = f->unrecorded || (f->in_part && (out->ops.n == 0 || none_fits));
   out->never_written = out->ops.n == 0 && !unrecorded && !other_block && !out->some;
   out->ambiguous = unordered || none_fits || unrecorded || other_block || out->some;
-  out->why = f->own == GATHERED_FITTING ? "very many operations touched it: of those recorded near the read these wrote what it saw, the others were not looked at"
-             : f->own == GATHERED_SOME ? "very many operations touched it: only those recorded near the read were looked at"
-             : f->earlier == GATHERED_FITTING ? "very many operations touched it: of those recorded last in their launch these wrote what was read, the others were not looked at"
-             : f->earlier == GATHERED_SOME ? "very many operations touched it: only those recorded last in their launch were looked at"
-             : unrecorded ? "a launch that was not recorded, or in part, may have written there"
-             : other_block ? "another block of the cluster may have written there"
-             : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before" : "nothing wrote there before")
-             : none_fits ? "nothing that is recorded wrote what was read"
-             : unordered ? (w->known ? "nothing orders these writes, and the value that was read does not decide" : "nothing orders these writes, and what was read was not recorded")
-             : f->other_stream ? "the last write before it, in another stream: steps are taken in the order in which the program asked for them"
-             : "the last write before it";
+  out->why =
+      f->own == GATHERED_FITTING ? "very many operations touched it: of those recorded near the "
+                                   "read these wrote what it saw, the others were not looked at"
+      : f->own == GATHERED_SOME
+          ? "very many operations touched it: only those recorded near the read were looked at"
+      : f->earlier == GATHERED_FITTING
+          ? "very many operations touched it: of those recorded last in their launch these wrote "
+            "what was read, the others were not looked at"
+      : f->earlier == GATHERED_SOME ? "very many operations touched it: only those recorded last "
+                                      "in their launch were looked at"
+      : unrecorded         ? "a launch that was not recorded, or in part, may have written there"
+      : other_block        ? "another block of the cluster may have written there"
+      : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before"
+                                                              : "nothing wrote there before")
+      : none_fits          ? "nothing that is recorded wrote what was read"
+      : unordered
+          ? (w->known ? "nothing orders these writes, and the value that was read does not decide"
+                      : "nothing orders these writes, and what was read was not recorded")
+      : f->other_stream ? "the last write before it, in another stream: steps are taken in the "
+                          "order in which the program asked for them"
+                        : "the last write before it";
   return ok;
 }
 
 bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address) {
-  sqlite3_stmt *q = reader_statement(t, "SELECT 1 FROM parameter p JOIN allocation a ON a.id = p.allocation WHERE p.launch=?1 AND a.base<=?2 AND a.base+a.size>?2", NULL);
+  sqlite3_stmt *q = reader_statement(
+      t,
+      "SELECT 1 FROM parameter p JOIN allocation a ON a.id = p.allocation WHERE p.launch=?1 AND "
+      "a.base<=?2 AND a.base+a.size>?2",
+      NULL);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, l->id);
   sqlite3_bind_int64(q, 2, (int64_t)address);
@@ -196,9 +266,12 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   const ReaderStep *own = &t->steps[w->step];
   f.in_part = w->self && !own->recorded;
   f.unrecorded = w->self && own->cut;
-  f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED && t->launches[own->launch - 1].cluster;
-  bool global = !(w->address >> WG_TRACE_SPACE_AT), ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
-  if (ok && f.own != GATHERED_ALL && !w->all && !w->kept) {     // earlier steps are asked for only if nothing of the launch can have been seen
+  f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED &&
+                  t->launches[own->launch - 1].cluster;
+  bool global = !(w->address >> WG_TRACE_SPACE_AT),
+       ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
+  // earlier steps are asked for only if nothing of the launch can have been seen
+  if (ok && f.own != GATHERED_ALL && !w->all && !w->kept) {
     Wanted all = *w;
     bool none = f.own == GATHERED_FITTING && !f.list.len;
     ok = none || choose(t, w, &f, out, err);
@@ -215,7 +288,8 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
     if (!l) ok = host_write(t, w, &f, s, err);
     else if (l->nchunks) ok = last_writes(t, w, &f, l, false, err);
     f.unrecorded |= l && s->cut;
-    if (l && !s->recorded && (l->nchunks ? !f.in_part : !f.unrecorded) && reader_may_have_written(t, l, w->address)) {
+    if (l && !s->recorded && (l->nchunks ? !f.in_part : !f.unrecorded) &&
+        reader_may_have_written(t, l, w->address)) {
       if (l->nchunks) f.in_part = true;
       else f.unrecorded = true;
     }
@@ -226,26 +300,49 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   return ok;
 }
 
-bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept, TraceWriters *out, Error *err) {
+bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept,
+                       TraceWriters *out, Error *err) {
   RowRef r;
   const ReaderStep *host;
   *out = (TraceWriters){.why = ""};
   if (!reader_row(t, op->record, &r, &host, err)) return false;
-  if (op->kind != TRACE_LOAD && op->kind != TRACE_ATOMIC && op->kind != TRACE_COPY) return error_set(err, "this operation reads no memory.");
+  if (op->kind != TRACE_LOAD && op->kind != TRACE_ATOMIC && op->kind != TRACE_COPY)
+    return error_set(err, "this operation reads no memory.");
   if (host) {
-    if (host->from_host || !host->source) return error_set(err, "this copy comes from memory of the host.");
-    Wanted w = {.process = host->process, .step = (uint32_t)(host - t->steps), .address = op->lane ? op->address : host->source, .bytes = (uint32_t)MIN(host->width, (uint64_t)BYTES_MOST), .all = all, .kept = kept};
+    if (host->from_host || !host->source)
+      return error_set(err, "this copy comes from memory of the host.");
+    Wanted w = {.process = host->process,
+                .step = (uint32_t)(host - t->steps),
+                .address = op->lane ? op->address : host->source,
+                .bytes = (uint32_t)MIN(host->width, (uint64_t)BYTES_MOST),
+                .all = all,
+                .kept = kept};
     return find_writers(t, &w, out, err);
   }
   const ReaderLaunch *l = &t->launches[r.chunk->launch];
-  Access self = {.record = op->record, .warp = r.row->warp, .address = row_address(r.block, r.row, op->lane), .lane = op->lane, .bytes = op->bytes, .time = r.row->time, .kind = op->kind};
+  Access self = {.record = op->record,
+                 .warp = r.row->warp,
+                 .address = row_address(r.block, r.row, op->lane),
+                 .lane = op->lane,
+                 .bytes = op->bytes,
+                 .time = r.row->time,
+                 .kind = op->kind};
   bool atomic = op->kind == TRACE_ATOMIC;
-  Wanted w = {.process = l->process, .step = l->step, .address = self.address, .bytes = MIN(op->bytes, (uint32_t)BYTES_MOST), .known = atomic ? op->old_known : op->value_known && !op->from_replay,
-              .value = atomic ? op->old : op->value, .self = &self, .block = self.warp / l->warps, .all = all, .kept = kept};
+  Wanted w = {.process = l->process,
+              .step = l->step,
+              .address = self.address,
+              .bytes = MIN(op->bytes, (uint32_t)BYTES_MOST),
+              .known = atomic ? op->old_known : op->value_known && !op->from_replay,
+              .value = atomic ? op->old : op->value,
+              .self = &self,
+              .block = self.warp / l->warps,
+              .all = all,
+              .kept = kept};
   return find_writers(t, &w, out, err);
 }
 
-bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out, Error *err) {
+bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out,
+                   Error *err) {
   TraceOp op;
   *out = (TraceWriters){.why = ""};
   return trace_one(t, record, lane, &op, err) && reader_writers_of(t, &op, all, NULL, out, err);
@@ -259,10 +356,14 @@ bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
   uint32_t have = 0;
   for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
     const TraceOp *o = &w.ops.list[i];
-    if (!o->value_known || o->kind == TRACE_ATOMIC) continue;        // of an atomic operation the operand is known
+    // of an atomic operation the operand is known
+    if (!o->value_known || o->kind == TRACE_ATOMIC) continue;
     for (uint32_t k = 0; k < op->bytes; k++) {
       uint64_t at = op->address + k - o->address;
-      if (op->address + k >= o->address && at < MIN(o->bytes, (uint32_t)BYTES_MOST)) value[k] = o->value[at], have |= 1u << k;
+      if (op->address + k >= o->address && at < MIN(o->bytes, (uint32_t)BYTES_MOST)) {
+        value[k] = o->value[at];
+        have |= 1u << k;
+      }
     }
   }
   trace_ops_free(&w.ops);

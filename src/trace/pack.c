@@ -1,8 +1,12 @@
-// Raw records as they wait in memory: of each only the words that differ from one before it of the same form, where there are few. Many warps do the same to numbers that are often the same: then
-// twenty times as many records can wait, and memory, which is slower than the bus that they come over, is hardly written to. Whoever encodes them has them back as they were.
+// Raw records as they wait in memory: of each only the words that differ from one before it of the
+// same form, where there are few. Many warps do the same to numbers that are often the same: then
+// twenty times as many records can wait, and memory, which is slower than the bus that they come
+// over, is hardly written to. Whoever encodes them has them back as they were.
 //
 //   block    raw bytes, packed bytes (two words each), records, filling to 16 bytes
-//   record   its length and how far back its pattern begins, in units of 16 bytes (two bytes each; 0: none). Without a pattern its bytes; else a bit for each word that differs, 8 words in a byte, and these words
+//   record   its length and how far back its pattern begins, in units of 16 bytes (two bytes each;
+//   0: none). Without a pattern its bytes; else a bit for each word that differs, 8 words in a
+//   byte, and these words
 #include "trace/pack.h"
 
 #ifdef __x86_64__
@@ -11,17 +15,26 @@
 
 bool pack_plainly;
 enum { UNIT = 32, WORDS = 8 };
-typedef struct Head { uint32_t raw, packed; } Head;
+typedef struct Head {
+  uint32_t raw, packed;
+} Head;
 _Static_assert(sizeof(Head) <= PACK_HEAD && sizeof(PackRecord) == 4, "as they are packed");
 
 // --- one record, of which all but the last 16 bytes may be units ---
 typedef uint8_t *Pack(uint8_t *to, const uint8_t *record, const uint8_t *pattern, size_t length);
-typedef const uint8_t *Unpack(uint8_t *to, const uint8_t *from, const uint8_t *end, const uint8_t *pattern, size_t length);     // NULL: it does not end where it should
+// NULL: it does not end where it should
+typedef const uint8_t *Unpack(uint8_t *to, const uint8_t *from, const uint8_t *end,
+                              const uint8_t *pattern, size_t length);
 
-static inline uint32_t word_at(const uint8_t *p) { uint32_t w; memcpy(&w, p, sizeof w); return w; }
+static inline uint32_t word_at(const uint8_t *p) {
+  uint32_t w;
+  memcpy(&w, p, sizeof w);
+  return w;
+}
 
 // Without branches: which words differ cannot be foreseen.
-static uint8_t *pack_words(uint8_t *to, const uint8_t *record, const uint8_t *pattern, size_t length) {
+static uint8_t *pack_words(uint8_t *to, const uint8_t *record, const uint8_t *pattern,
+                           size_t length) {
   uint8_t *bits = to;
   to += (length + UNIT - 1) / UNIT;
   for (size_t at = 0; at < length; bits++) {
@@ -38,7 +51,8 @@ static uint8_t *pack_words(uint8_t *to, const uint8_t *record, const uint8_t *pa
   return to;
 }
 
-static const uint8_t *unpack_words(uint8_t *to, const uint8_t *from, const uint8_t *end, const uint8_t *pattern, size_t length) {
+static const uint8_t *unpack_words(uint8_t *to, const uint8_t *from, const uint8_t *end,
+                                   const uint8_t *pattern, size_t length) {
   const uint8_t *bits = from;
   from += (length + UNIT - 1) / UNIT;
   for (size_t at = 0; at < length; bits++)
@@ -53,13 +67,15 @@ static const uint8_t *unpack_words(uint8_t *to, const uint8_t *from, const uint8
 
 #ifdef __x86_64__
 #define EIGHT_WORDS __attribute__((target("avx512f,avx512vl,popcnt")))
-EIGHT_WORDS static uint8_t *pack_units(uint8_t *to, const uint8_t *record, const uint8_t *pattern, size_t length) {
+EIGHT_WORDS static uint8_t *pack_units(uint8_t *to, const uint8_t *record, const uint8_t *pattern,
+                                       size_t length) {
   uint8_t *bits = to;
   to += (length + UNIT - 1) / UNIT;
   size_t at = 0;
   for (; at + UNIT <= length; at += UNIT) {
     __m256i w = _mm256_loadu_si256((const __m256i *)(record + at));
-    __mmask8 differ = _mm256_cmpneq_epi32_mask(w, _mm256_loadu_si256((const __m256i *)(pattern + at)));
+    __mmask8 differ = _mm256_cmpneq_epi32_mask(w,
+                                               _mm256_loadu_si256((const __m256i *)(pattern + at)));
     _mm256_storeu_si256((__m256i *)to, _mm256_maskz_compress_epi32(differ, w));
     *bits++ = differ;
     to += 4 * _mm_popcnt_u32(differ);
@@ -72,7 +88,8 @@ EIGHT_WORDS static uint8_t *pack_units(uint8_t *to, const uint8_t *record, const
   return to + 4 * _mm_popcnt_u32(differ);
 }
 
-EIGHT_WORDS static const uint8_t *unpack_units(uint8_t *to, const uint8_t *from, const uint8_t *end, const uint8_t *pattern, size_t length) {
+EIGHT_WORDS static const uint8_t *unpack_units(uint8_t *to, const uint8_t *from, const uint8_t *end,
+                                               const uint8_t *pattern, size_t length) {
   const uint8_t *bits = from;
   from += (length + UNIT - 1) / UNIT;
   size_t at = 0;
@@ -80,18 +97,25 @@ EIGHT_WORDS static const uint8_t *unpack_units(uint8_t *to, const uint8_t *from,
     __mmask8 differ = *bits++;
     size_t n = 4u * (unsigned)_mm_popcnt_u32(differ);
     if ((size_t)(end - from) < n) return NULL;
-    _mm256_storeu_si256((__m256i *)(to + at), _mm256_mask_expandloadu_epi32(_mm256_loadu_si256((const __m256i *)(pattern + at)), differ, from));
+    _mm256_storeu_si256((__m256i *)(to + at),
+                        _mm256_mask_expandloadu_epi32(
+                            _mm256_loadu_si256((const __m256i *)(pattern + at)), differ, from));
     from += n;
   }
   if (at == length) return from;
   __mmask8 differ = *bits;
   size_t n = 4u * (unsigned)_mm_popcnt_u32(differ);
   if ((size_t)(end - from) < n) return NULL;
-  _mm_storeu_si128((__m128i *)(to + at), _mm_mask_expandloadu_epi32(_mm_loadu_si128((const __m128i *)(pattern + at)), differ, from));
+  _mm_storeu_si128(
+      (__m128i *)(to + at),
+      _mm_mask_expandloadu_epi32(_mm_loadu_si128((const __m128i *)(pattern + at)), differ, from));
   return from + n;
 }
 
-static bool has_units(void) { return !pack_plainly && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"); }
+static bool has_units(void) {
+  return !pack_plainly && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("popcnt");
+}
 static Pack *packer(void) { return has_units() ? pack_units : pack_words; }
 static Unpack *unpacker(void) { return has_units() ? unpack_units : unpack_words; }
 #else
@@ -99,7 +123,8 @@ static Pack *packer(void) { return pack_words; }
 static Unpack *unpacker(void) { return unpack_words; }
 #endif
 
-size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord *records, uint32_t count) {
+size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord *records,
+                    uint32_t count) {
   Pack *pack = packer();
   uint8_t *start = to;
   size_t at = 0;
@@ -117,7 +142,7 @@ size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord
   Head h = {(uint32_t)n, (uint32_t)(to - start)};
   memset(start, 0, PACK_HEAD);
   memcpy(start, &h, sizeof h);
-  size_t fill = (size_t)-(to - start) & 15;
+  size_t fill = (size_t) - (to - start) & 15;
   memset(to, 0, fill);
   return (size_t)(to - start) + fill;
 }
@@ -138,13 +163,16 @@ size_t unpack_records(uint8_t *to, size_t room, const uint8_t *from, size_t n) {
       memcpy(&r, at, sizeof r);
       at += sizeof r;
       size_t length = r.length * 16u, back = r.back * 16u, bits = (length + UNIT - 1) / UNIT;
-      if (!length || length > h.raw - (done - begin) || back > done - begin || (back ? bits : length) > (size_t)(end - at)) return SIZE_MAX;
+      if (!length || length > h.raw - (done - begin) || back > done - begin ||
+          (back ? bits : length) > (size_t)(end - at))
+        return SIZE_MAX;
       if (back) at = unpack(to + done, at, end, to + done - back, length);
       else memcpy(to + done, at, length), at += length;
       if (!at) return SIZE_MAX;
       done += length;
     }
-    from += padded, n -= padded;
+    from += padded;
+    n -= padded;
   }
   return done;
 }

@@ -4,15 +4,22 @@
 
 #include "base/base.h"
 
-typedef struct PackRecord { uint16_t length, back; } PackRecord;        // in units of 16 bytes. back: how far before it its pattern begins, which is as long; 0: there is none
+// in units of 16 bytes. back: how far before it its pattern begins, which is as long; 0: there is
+// none
+typedef struct PackRecord {
+  uint16_t length, back;
+} PackRecord;
 enum { PACK_HEAD = 16 };
-#define PACK_MOST(bytes, records) (PACK_HEAD + (bytes) + (bytes) / 32 + (records) * (sizeof(PackRecord) + 1))      // what a block may take
-enum { PACK_BEHIND = 64 };                 // bytes behind that which may be written, too
+#define PACK_MOST(bytes, records) \
+  (PACK_HEAD + (bytes) + (bytes) / 32 + \
+   (records) * (sizeof(PackRecord) + 1))  // what a block may take
+enum { PACK_BEHIND = 64 };                // bytes behind that which may be written, too
 
 // These records, n bytes one behind the other, as one block; how long it is, a multiple of 16.
-size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord *records, uint32_t count);
+size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord *records,
+                    uint32_t count);
 // Blocks; how many bytes they were, SIZE_MAX: they are none, or there is no room.
 size_t unpack_records(uint8_t *to, size_t room, const uint8_t *from, size_t n);
-extern bool pack_plainly;                  // for tests: without instructions that not every processor has
+extern bool pack_plainly;  // for tests: without instructions that not every processor has
 
 #endif

@@ -1,7 +1,12 @@
-// Whether anything orders two accesses of a launch: for few pairs, where races.c looks at all of them.
+// Whether anything orders two accesses of a launch: for few pairs, where races.c looks at all of
+// them.
 #include "trace/races.h"
 
-struct TracePairs { TraceReader *reader; Timelines lines; U64Map blocks; };
+struct TracePairs {
+  TraceReader *reader;
+  Timelines lines;
+  U64Map blocks;
+};
 
 TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
   const ReaderLaunch *l = reader_launch(t, launch);
@@ -31,7 +36,14 @@ static const BlockOrder *order_of(TracePairs *p, uint64_t block, Error *err) {
   return b;
 }
 
-typedef struct End { uint64_t record, warp, block, passed; uint32_t lane; bool strong; const Timeline *line; const BlockOrder *others; } End;       // one of the two
+// one of the two
+typedef struct End {
+  uint64_t record, warp, block, passed;
+  uint32_t lane;
+  bool strong;
+  const Timeline *line;
+  const BlockOrder *others;
+} End;
 
 static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error *err) {
   RowRef r;
@@ -39,7 +51,11 @@ static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error 
   const ReaderSite *site = NULL;
   if (!reader_row(p->reader, op->record, &r, &host, err) || host) return false;
   TraceKind kind = row_kind(p->reader, &r, &site);
-  *out = (End){.record = op->record, .warp = r.row->warp, .block = r.row->warp / p->lines.launch->warps, .lane = op->lane, .strong = touch_flags(kind, site) & (far ? STRONG : STRONG_IN_BLOCK)};
+  *out = (End){.record = op->record,
+               .warp = r.row->warp,
+               .block = r.row->warp / p->lines.launch->warps,
+               .lane = op->lane,
+               .strong = touch_flags(kind, site) & (far ? STRONG : STRONG_IN_BLOCK)};
   out->line = timeline_of(p->reader, &p->lines, out->warp, err);
   if (!out->line) return false;
   out->passed = timeline_passed(out->line, op->record, op->lane);
@@ -48,21 +64,28 @@ static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error 
 
 static bool may_be_before(const End *a, const End *b, bool far) {
   const uint64_t *last = a->line->last_strong, *first = b->line->first_acquire;
-  return (last[far] >= a->record || (far && block_passes_on(a->others, last[0] >= a->record, a->passed))) &&
-         (first[far] <= b->record || (far && block_is_told(b->others, false, first[0] <= b->record, b->passed)));
+  return (last[far] >= a->record ||
+          (far && block_passes_on(a->others, last[0] >= a->record, a->passed))) &&
+         (first[far] <= b->record ||
+          (far && block_is_told(b->others, false, first[0] <= b->record, b->passed)));
 }
 
 bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b) {
   Error err;
   uint32_t block = p->lines.launch->threads;
   bool far = a->thread / block != b->thread / block;
-  bool overlap = a->has_address && b->has_address && a->space == b->space && a->address < b->address + b->bytes && b->address < a->address + a->bytes;
-  bool writes = a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC || b->kind == TRACE_STORE || b->kind == TRACE_ATOMIC;
-  if (a->launch != b->launch || a->thread == b->thread || a->space == 2 || (a->space && far) || !overlap || !writes) return false;
+  bool overlap = a->has_address && b->has_address && a->space == b->space &&
+                 a->address < b->address + b->bytes && b->address < a->address + a->bytes;
+  bool writes = a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC || b->kind == TRACE_STORE ||
+                b->kind == TRACE_ATOMIC;
+  if (a->launch != b->launch || a->thread == b->thread || a->space == 2 || (a->space && far) ||
+      !overlap || !writes)
+    return false;
   End x, y;
   if (!look_at(p, a, far, &x, &err) || !look_at(p, b, far, &y, &err)) return false;
   if (x.strong && y.strong) return false;
-  if (x.warp == y.warp) return x.record == y.record;       // a warp's rows are in the order in which they happened
+  // a warp's rows are in the order in which they happened
+  if (x.warp == y.warp) return x.record == y.record;
   if (!far && x.passed != y.passed) return false;
   return !may_be_before(&x, &y, far) && !may_be_before(&y, &x, far);
 }

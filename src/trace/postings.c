@@ -1,19 +1,25 @@
-// Which blocks of a chunk touch which addresses: ranges with the number of the block and of the place, sorted by their start. What a place touches
-// in a block is joined as far as it is adjacent, so that a sweep is one range however many records it has.
+// Which blocks of a chunk touch which addresses: ranges with the number of the block and of the
+// place, sorted by their start. What a place touches in a block is joined as far as it is adjacent,
+// so that a sweep is one range however many records it has.
 #include "trace/predict.h"
 
-typedef struct Entry { uint64_t start; uint32_t length, tag; } Entry;          // tag: block, place
+typedef struct Entry {
+  uint64_t start;
+  uint32_t length, tag;
+} Entry;  // tag: block, place
 enum { PLACE_BITS = POSTING_PLACE_BITS, LANES = 32, RADIX = 13, SMALL = 1024 };
 
 struct PostingList {
   Entry *list, *spare;
   size_t n, cap, spare_cap;
   Bytes columns[4];
-  Posting *open; uint32_t nopen;           // for each place and lane, what may still grow
-  struct Visits *visits;                   // of each place
+  Posting *open;
+  uint32_t nopen;         // for each place and lane, what may still grow
+  struct Visits *visits;  // of each place
   PointList *points;
-  struct Roaming *roaming; uint32_t nroaming;
-  VEC(PlaceBounds) bounds;                 // of each place: low above high until something is touched
+  struct Roaming *roaming;
+  uint32_t nroaming;
+  VEC(PlaceBounds) bounds;  // of each place: low above high until something is touched
 };
 
 PostingList *postings_new(void) {
@@ -49,26 +55,38 @@ static inline void push(PostingList *p, const Posting *o, uint32_t width) {
   else push_range(p, o->start, o->end - o->start, tag);
 }
 
-static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t end, uint32_t width) {
+static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t end,
+                         uint32_t width) {
   if (start <= open->end && end >= open->start && open->end) {
-    open->start = MIN(open->start, start), open->end = MAX(open->end, end);
+    open->start = MIN(open->start, start);
+    open->end = MAX(open->end, end);
     return;
   }
   if (open->end) push(p, open, width);
-  open->start = start, open->end = end;
+  open->start = start;
+  open->end = end;
 }
 
-// What a warp touches goes on where the warp was before, or where the warp before it was on its way: loops of all warps have as many turns.
-typedef struct Visits { uint64_t warp; uint32_t n, last; } Visits;      // warp: plus 1; last: the lane whose range grew last
-static inline void touch_whole(PostingList *p, Posting *open, Visits *v, uint64_t warp, uint64_t start, uint64_t end, uint32_t width) {
-  if (v->warp != warp + 1) v->warp = warp + 1, v->n = 0;
+// What a warp touches goes on where the warp was before, or where the warp before it was on its
+// way: loops of all warps have as many turns. warp: plus 1; last: the lane whose range grew last
+typedef struct Visits {
+  uint64_t warp;
+  uint32_t n, last;
+} Visits;
+static inline void touch_whole(PostingList *p, Posting *open, Visits *v, uint64_t warp,
+                               uint64_t start, uint64_t end, uint32_t width) {
+  if (v->warp != warp + 1) {
+    v->warp = warp + 1;
+    v->n = 0;
+  }
   const Posting *o = &open[v->last];
   if (!(start <= o->end && end >= o->start && o->end)) v->last = v->n % LANES;
   v->n++;
   touch(p, &open[v->last], start, end, width);
 }
 
-static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRow *r, uint32_t width) {
+static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRow *r,
+                         uint32_t width) {
   uint64_t first = posting_key(r->base & TRACE_ADDRESS_MASK, r->warp);
   int64_t stride = r->stride;
   uint64_t step = (uint64_t)(stride < 0 ? -stride : stride);
@@ -81,7 +99,8 @@ static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRo
   } else if (step > width) {
     for (; left; left &= left - 1) {
       unsigned lane = (unsigned)__builtin_ctz(left);
-      uint64_t at = posting_key((r->base + (uint64_t)(stride * lane)) & TRACE_ADDRESS_MASK, r->warp);
+      uint64_t at = posting_key((r->base + (uint64_t)(stride * lane)) & TRACE_ADDRESS_MASK,
+                                r->warp);
       touch(p, &open[lane], at, at + width, width);
     }
   } else {
@@ -96,28 +115,45 @@ static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRo
   }
 }
 
-// Lanes that go their own ways: where they are all over memory and none goes on where it was, nothing is worth joining or looking for twice.
-typedef struct Roaming { uint64_t least, most; const uint64_t *before; uint32_t nbefore, lanes, adjacent; bool wild; } Roaming;
+// Lanes that go their own ways: where they are all over memory and none goes on where it was,
+// nothing is worth joining or looking for twice.
+typedef struct Roaming {
+  uint64_t least, most;
+  const uint64_t *before;
+  uint32_t nbefore, lanes, adjacent;
+  bool wild;
+} Roaming;
 MANY_AT_A_TIME static void roam(Roaming *x, const uint64_t *a, uint32_t n, uint32_t width) {
   uint64_t least = x->least, most = x->most;
   uint32_t adjacent = 0;
-  for (uint32_t k = 0; k < n; k++) least = MIN(least, a[k]), most = MAX(most, a[k]);
-  for (uint32_t k = 0; k < MIN(n, x->nbefore); k++) adjacent += a[k] - x->before[k] + width <= 2 * (uint64_t)width;
+  for (uint32_t k = 0; k < n; k++) {
+    least = MIN(least, a[k]);
+    most = MAX(most, a[k]);
+  }
+  for (uint32_t k = 0; k < MIN(n, x->nbefore); k++)
+    adjacent += a[k] - x->before[k] + width <= 2 * (uint64_t)width;
   *x = (Roaming){least, most, a, n, x->lanes + n, x->adjacent + adjacent, false};
 }
 
 static const Roaming *roamings(PostingList *p, const BlockInput *in) {
-  if (p->nroaming < in->nplaces) p->roaming = mem_realloc(p->roaming, sizeof(Roaming) * in->nplaces), p->nroaming = in->nplaces;
+  if (p->nroaming < in->nplaces) {
+    p->roaming = mem_realloc(p->roaming, sizeof(Roaming) * in->nplaces);
+    p->nroaming = in->nplaces;
+  }
   Roaming *list = p->roaming;
   for (uint32_t i = 0; i < in->nplaces; i++) list[i] = (Roaming){.least = UINT64_MAX};
   for (uint32_t i = 0; i < in->nrows && in->naddresses; i++) {
     const TraceRow *r = &in->rows[i];
     const TracePlace *place = &in->places[r->place];
-    if (place->has & ROW_EACH) roam(&list[r->place], in->addresses + r->addresses, (uint32_t)__builtin_popcount(r->lanes), place_width(place));
+    if (place->has & ROW_EACH)
+      roam(&list[r->place], in->addresses + r->addresses, (uint32_t)__builtin_popcount(r->lanes),
+           place_width(place));
   }
   for (uint32_t i = 0; i < in->nplaces; i++) {
     Roaming *x = &list[i];
-    x->wild = x->lanes && !((x->least | x->most) >> WG_TRACE_SPACE_AT) && x->adjacent * 16 < x->lanes && (x->most - x->least) / place_width(&in->places[i]) > 2 * (uint64_t)x->lanes;
+    x->wild = x->lanes && !((x->least | x->most) >> WG_TRACE_SPACE_AT) &&
+              x->adjacent * 16 < x->lanes &&
+              (x->most - x->least) / place_width(&in->places[i]) > 2 * (uint64_t)x->lanes;
   }
   return list;
 }
@@ -125,21 +161,29 @@ static const Roaming *roamings(PostingList *p, const BlockInput *in) {
 // Where it is not only in global memory nothing is known.
 static inline void bound(PlaceBounds *b, uint64_t low, uint64_t last, uint32_t width) {
   uint64_t end = (low | last) >> WG_TRACE_SPACE_AT ? UINT64_MAX : last + width;
-  b->low = MIN(b->low, low), b->high = MAX(b->high, end);
+  b->low = MIN(b->low, low);
+  b->high = MAX(b->high, end);
 }
 static inline void bound_affine(PlaceBounds *b, const TraceRow *r, uint32_t width) {
-  uint64_t first = r->base & TRACE_ADDRESS_MASK, last = (r->base + (uint64_t)(int64_t)(31 * (int64_t)r->stride)) & TRACE_ADDRESS_MASK;
+  uint64_t first = r->base & TRACE_ADDRESS_MASK,
+           last = (r->base + (uint64_t)(int64_t)(31 * (int64_t)r->stride)) & TRACE_ADDRESS_MASK;
   bound(b, MIN(first, last), MAX(first, last), width);
 }
 
 NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
-  if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->visits = mem_realloc(p->visits, sizeof *p->visits * in->nplaces), p->nopen = in->nplaces;
+  if (p->nopen < in->nplaces) {
+    p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces);
+    p->visits = mem_realloc(p->visits, sizeof *p->visits * in->nplaces);
+    p->nopen = in->nplaces;
+  }
   memset(p->visits, 0, sizeof *p->visits * in->nplaces);
-  for (uint32_t i = 0; i < in->nplaces * LANES; i++) p->open[i] = (Posting){.block = block, .place = i / LANES};
+  for (uint32_t i = 0; i < in->nplaces * LANES; i++)
+    p->open[i] = (Posting){.block = block, .place = i / LANES};
   const Roaming *roaming = roamings(p, in);
   while (p->bounds.len < in->nplaces) vec_push(&p->bounds, (PlaceBounds){UINT64_MAX, 0});
   for (uint32_t i = 0; i < in->nplaces; i++)
-    if (roaming[i].lanes) bound(&p->bounds.data[i], roaming[i].least, roaming[i].most, place_width(&in->places[i]));
+    if (roaming[i].lanes)
+      bound(&p->bounds.data[i], roaming[i].least, roaming[i].most, place_width(&in->places[i]));
   for (uint32_t i = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];
     const TracePlace *place = &in->places[r->place];
@@ -166,7 +210,9 @@ NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block
 
 static int by_start(const void *a, const void *b) {
   const Entry *x = a, *y = b;
-  return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->tag < y->tag ? -1 : x->tag > y->tag;
+  return x->start != y->start ? (x->start < y->start ? -1 : 1)
+         : x->tag < y->tag    ? -1
+                              : x->tag > y->tag;
 }
 
 static void reserve_spare(PostingList *p) {
@@ -181,9 +227,15 @@ NEWER_TOO static void sort(PostingList *p) {
   }
   reserve_spare(p);
   uint64_t least = UINT64_MAX, most = 0, differ = 0;
-  for (size_t i = 0; i < p->n; i++) least = MIN(least, p->list[i].start), most = MAX(most, p->list[i].start), differ |= p->list[i].start ^ p->list[0].start;
+  for (size_t i = 0; i < p->n; i++) {
+    least = MIN(least, p->list[i].start);
+    most = MAX(most, p->list[i].start);
+    differ |= p->list[i].start ^ p->list[0].start;
+  }
   // As few rounds as can be, by as many bits each as that takes.
-  unsigned low = differ ? (unsigned)__builtin_ctzll(differ) : 0, bits = 64 - (unsigned)__builtin_clzll((most - least) >> low | 1), rounds = (bits + RADIX - 1) / RADIX, radix = (bits + rounds - 1) / rounds;
+  unsigned low = differ ? (unsigned)__builtin_ctzll(differ) : 0,
+           bits = 64 - (unsigned)__builtin_clzll((most - least) >> low | 1),
+           rounds = (bits + RADIX - 1) / RADIX, radix = (bits + rounds - 1) / rounds;
   for (unsigned shift = low; shift < 64 && (most - least) >> shift; shift += radix) {
     size_t count[1 << RADIX] = {0}, at = 0;
     uint64_t mask = (1u << radix) - 1;
@@ -191,13 +243,17 @@ NEWER_TOO static void sort(PostingList *p) {
     if (count[(p->list[0].start - least) >> shift & mask] == p->n) continue;
     for (unsigned d = 0; d <= mask; d++) {
       size_t n = count[d];
-      count[d] = at, at += n;
+      count[d] = at;
+      at += n;
     }
-    for (size_t i = 0; i < p->n; i++) p->spare[count[(p->list[i].start - least) >> shift & mask]++] = p->list[i];
+    for (size_t i = 0; i < p->n; i++)
+      p->spare[count[(p->list[i].start - least) >> shift & mask]++] = p->list[i];
     Entry *t = p->list;
     size_t cap = p->cap;
-    p->list = p->spare, p->spare = t;
-    p->cap = p->spare_cap, p->spare_cap = cap;
+    p->list = p->spare;
+    p->spare = t;
+    p->cap = p->spare_cap;
+    p->spare_cap = cap;
   }
 }
 
@@ -224,7 +280,8 @@ static inline uint8_t *put(uint8_t *at, uint64_t v) {
   return at;
 }
 
-static PostingPart write_part(PostingList *p, ColumnCoder *c, const Entry *e, size_t n, Bytes *out) {
+static PostingPart write_part(PostingList *p, ColumnCoder *c, const Entry *e, size_t n,
+                              Bytes *out) {
   enum { STARTS, LENGTHS, BLOCKS, PLACES };
   uint64_t bits = 0, before = e[0].start;
   PostingPart part = {e[0].start, 0};
@@ -234,7 +291,11 @@ static PostingPart write_part(PostingList *p, ColumnCoder *c, const Entry *e, si
   }
   unsigned shift = bits ? MIN((unsigned)__builtin_ctzll(bits), 15u) : 0;
   uint8_t *at[4];
-  for (int k = 0; k < 4; k++) p->columns[k].len = 0, bytes_reserve(&p->columns[k], n * 10), at[k] = p->columns[k].data;
+  for (int k = 0; k < 4; k++) {
+    p->columns[k].len = 0;
+    bytes_reserve(&p->columns[k], n * 10);
+    at[k] = p->columns[k].data;
+  }
   for (size_t i = 0; i < n; i++) {
     at[STARTS] = put(at[STARTS], (e[i].start - before) >> shift);
     before = e[i].start;
@@ -245,11 +306,13 @@ static PostingPart write_part(PostingList *p, ColumnCoder *c, const Entry *e, si
   bytes_varint(out, n);
   bytes_varint(out, e[0].start);
   bytes_u8(out, (uint8_t)shift);
-  for (int k = 0; k < 4; k++) column_write(c, out, p->columns[k].data, (size_t)(at[k] - p->columns[k].data));
+  for (int k = 0; k < 4; k++)
+    column_write(c, out, p->columns[k].data, (size_t)(at[k] - p->columns[k].data));
   return part;
 }
 
-void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out) {
+void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces,
+                    uint32_t nblocks, ChunkOut *out) {
   if (!points_write(p->points, places, nplaces, nblocks, out))
     for (size_t i = 0, n = points_count(p->points); i < n; i++) {
       uint64_t start;
@@ -260,10 +323,13 @@ void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, ui
   points_clear(p->points);
   sort(p);
   p->n = drop_repeated(p->list, p->n);
-  for (size_t i = 0; i < p->n; i++) if (!(p->list[i].start >> 62)) chunk_note_addresses(out, p->list[i].start, p->list[i].start + p->list[i].length);
+  for (size_t i = 0; i < p->n; i++)
+    if (!(p->list[i].start >> 62))
+      chunk_note_addresses(out, p->list[i].start, p->list[i].start + p->list[i].length);
   for (size_t i = 0; i < p->n; i += POSTINGS_PER_BLOCK) {
     CHECK(out->ranges.len < PART_DIRECTORY - PART_RANGES);
-    PostingPart part = write_part(p, c, p->list + i, MIN(p->n - i, (size_t)POSTINGS_PER_BLOCK), &out->bytes);
+    PostingPart part = write_part(p, c, p->list + i, MIN(p->n - i, (size_t)POSTINGS_PER_BLOCK),
+                                  &out->bytes);
     chunk_end_part(out);
     vec_push(&out->ranges, part);
   }
@@ -275,20 +341,25 @@ void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, ui
   p->bounds.len = 0;
 }
 
-bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
+bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks,
+                   uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
   Reading from = {data, data + n, false}, starts, lengths, blocks, places;
   uint64_t entries = reading_varint(&from), start = reading_varint(&from);
   uint8_t shift = reading_u8(&from) & 15;
   if (from.bad || entries > POSTINGS_PER_BLOCK) return false;
   size_t most = entries * 10;
-  if (!column_read(c, &from, arena, most, &starts) || !column_read(c, &from, arena, most, &lengths) || !column_read(c, &from, arena, most, &blocks) ||
-      !column_read(c, &from, arena, most, &places)) return false;
+  if (!column_read(c, &from, arena, most, &starts) ||
+      !column_read(c, &from, arena, most, &lengths) ||
+      !column_read(c, &from, arena, most, &blocks) || !column_read(c, &from, arena, most, &places))
+    return false;
   Posting *out = ARENA_ARRAY(arena, Posting, entries + 1);
   for (uint64_t i = 0; i < entries; i++) {
     start += reading_varint(&starts) << shift;
-    out[i] = (Posting){start, start + (uint32_t)reading_varint(&lengths), (uint32_t)reading_varint(&blocks), (uint32_t)reading_varint(&places)};
+    out[i] = (Posting){start, start + (uint32_t)reading_varint(&lengths),
+                       (uint32_t)reading_varint(&blocks), (uint32_t)reading_varint(&places)};
     if (out[i].block >= nblocks || out[i].place >= nplaces) return false;
   }
-  *list = out, *count = (uint32_t)entries;
+  *list = out;
+  *count = (uint32_t)entries;
   return !starts.bad && !lengths.bad && !blocks.bad && !places.bad;
 }

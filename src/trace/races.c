@@ -1,20 +1,23 @@
-// Races of a recording. Within a launch: accesses to what it wrote are sorted by word, block and barriers passed; neighbours are compared. docs/run-file.md says what orders.
+// Races of a recording. Within a launch: accesses to what it wrote are sorted by word, block and
+// barriers passed; neighbours are compared. docs/run-file.md says what orders.
 #include "trace/races.h"
 
-enum { FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED, INTERVALS = 16 };      // INTERVALS: between barriers, in which a copy that nobody waits for is looked at
+// INTERVALS: between barriers, in which a copy that nobody waits for is looked at
+enum { FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED, INTERVALS = 16 };
 
-const char *const trace_race_kinds[] = {"race-global", "race-shared", "race-host", "race-same-value", "race-no-acquire"};
+const char *const trace_race_kinds[] = {"race-global", "race-shared", "race-host",
+                                        "race-same-value", "race-no-acquire"};
 
 typedef struct Racing {
   const ReaderLaunch *launch;
   Timelines lines;
   Touches touches;
   bool full, shared;
-  bool lanes;                                // those of one warp, too
+  bool lanes;  // those of one warp, too
   uint64_t low, high;
   RaceList *list;
   bool any_shared;
-  U64Map blocks;                             // BlockOrder
+  U64Map blocks;  // BlockOrder
 } Racing;
 
 static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) {
@@ -22,7 +25,10 @@ static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) 
   Racing *x = user;
   const TracePlace *p = &r->block->places[r->row->place];
   timeline_note(t, r, timelines_at(&x->lines, r->row->warp));
-  if (p->has & (ROW_AFFINE | ROW_EACH) && !x->any_shared) x->any_shared = row_address(r->block, r->row, (uint32_t)__builtin_ctz(r->row->lanes)) >> WG_TRACE_SPACE_AT == SPACE_SHARED;
+  if (p->has & (ROW_AFFINE | ROW_EACH) && !x->any_shared)
+    x->any_shared = row_address(r->block, r->row, (uint32_t)__builtin_ctz(r->row->lanes)) >>
+                        WG_TRACE_SPACE_AT ==
+                    SPACE_SHARED;
   return SCAN_GO_ON;
 }
 
@@ -32,46 +38,66 @@ static void note_blocks(Racing *x) {
   void *value;
   while (u64map_next(&x->lines.by_warp, &it, &warp, &value)) {
     const Timeline *l = value;
-    if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX && l->first_strong_read[1] == UINT64_MAX) continue;
+    if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX &&
+        l->first_strong_read[1] == UINT64_MAX)
+      continue;
     BlockOrder *b = u64map_get(&x->blocks, warp / x->launch->warps);
     if (!b) u64map_put(&x->blocks, warp / x->launch->warps, b = block_order_new());
     block_order_note(b, l);
   }
 }
 
-static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                        uint32_t bytes, void *user, Error *err) {
   Racing *x = user;
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
   const Timeline *l = timeline_of(t, &x->lines, r->row->warp, err);
   if (!l) return SCAN_FAILED;
-  Touch a = {.block = r->row->warp / x->launch->warps, .warp = r->row->warp, .record = r->record, .passed = timeline_passed(l, r->record, lane), .site = r->block->places[r->row->place].site, .lane = (uint8_t)lane,
+  Touch a = {.block = r->row->warp / x->launch->warps,
+             .warp = r->row->warp,
+             .record = r->record,
+             .passed = timeline_passed(l, r->record, lane),
+             .site = r->block->places[r->row->place].site,
+             .lane = (uint8_t)lane,
              .flags = touch_flags(kind, site)};
   if (x->touches.len >= TOUCHES_MOST) {
     x->full = true;
     return SCAN_STOP;
   }
-  if (x->shared && kind == TRACE_STORE && site && !strncmp(site->text, "cp.async.", 9) && !strstr(site->text, ".bulk")) a.until = timeline_copied(l, r->record, lane);
+  if (x->shared && kind == TRACE_STORE && site && !strncmp(site->text, "cp.async.", 9) &&
+      !strstr(site->text, ".bulk"))
+    a.until = timeline_copied(l, r->record, lane);
   uint64_t last = a.until ? MIN(timeline_passed(l, a.until, lane), a.passed + INTERVALS) : a.passed;
   for (; a.passed <= last; a.passed++)
-    if (!touches_add(t, r, lane, address, bytes, a, x->low, x->high, x->shared, &x->touches, err)) return SCAN_FAILED;
+    if (!touches_add(t, r, lane, address, bytes, a, x->low, x->high, x->shared, &x->touches, err))
+      return SCAN_FAILED;
   return SCAN_GO_ON;
 }
 
 // One is a copy that may not be done when the other is made.
-static bool is_under_way(const Touch *a, const Touch *b) { return (a->until > b->record && a->record < b->record) || (b->until > a->record && b->record < a->record); }
-
-// Whether a may have come before b by fences and the like: as far as can be seen from here, which is not far. A warp may tell another of its block, which then tells other
-// blocks. told: if b had acquired what it read.
-static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b, const Timeline *of_b, bool told) {
-  bool far = a->block != b->block;
-  const BlockOrder *p = far ? u64map_get(&x->blocks, a->block) : NULL, *q = far ? u64map_get(&x->blocks, b->block) : NULL;
-  const uint64_t *last = a->flags & STRONG_IN_BLOCK ? of_a->last_strong : of_a->last_release, *first = told ? of_b->first_strong_read : of_b->first_acquire;
-  return (last[far] >= a->record || (p && block_passes_on(p, last[0] >= a->record, a->passed))) &&
-         (first[far] <= b->record || (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
+static bool is_under_way(const Touch *a, const Touch *b) {
+  return (a->until > b->record && a->record < b->record) ||
+         (b->until > a->record && b->record < a->record);
 }
 
-// Whether both lanes of a warp came to something between two of its records that lets them wait for each other.
+// Whether a may have come before b by fences and the like: as far as can be seen from here, which
+// is not far. A warp may tell another of its block, which then tells other blocks. told: if b had
+// acquired what it read.
+static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b,
+                          const Timeline *of_b, bool told) {
+  bool far = a->block != b->block;
+  const BlockOrder *p = far ? u64map_get(&x->blocks, a->block) : NULL,
+                   *q = far ? u64map_get(&x->blocks, b->block) : NULL;
+  const uint64_t *last = a->flags & STRONG_IN_BLOCK ? of_a->last_strong : of_a->last_release,
+                 *first = told ? of_b->first_strong_read : of_b->first_acquire;
+  return (last[far] >= a->record || (p && block_passes_on(p, last[0] >= a->record, a->passed))) &&
+         (first[far] <= b->record ||
+          (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
+}
+
+// Whether both lanes of a warp came to something between two of its records that lets them wait for
+// each other.
 static bool met_between(const Timeline *l, const Touch *a, const Touch *b) {
   uint64_t from = MIN(a->record, b->record), to = MAX(a->record, b->record);
   uint32_t both = 1u << a->lane | 1u << b->lane, low = 0, high = l->all.len;
@@ -85,28 +111,44 @@ static bool met_between(const Timeline *l, const Touch *a, const Touch *b) {
   return false;
 }
 
-// They are in the same block between the same barriers, or in different blocks. false: something orders them, or they do not conflict
-static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told, Error *err) {
+// They are in the same block between the same barriers, or in different blocks. false: something
+// orders them, or they do not conflict
+static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told,
+                     Error *err) {
   *told = false;
   if (!(a->mask & b->mask) || !((a->flags | b->flags) & WRITES)) return false;
   uint8_t strong = a->block == b->block ? STRONG_IN_BLOCK : STRONG;
   if (a->flags & b->flags & strong) return false;
   if (a->warp == b->warp && is_under_way(a, b)) return a->site != b->site;
-  if (a->warp == b->warp && (a->lane == b->lane || a->record == b->record)) return a->lane != b->lane;
-  const Timeline *l = timeline_of(t, &x->lines, a->warp, err), *m = timeline_of(t, &x->lines, b->warp, err);
+  if (a->warp == b->warp && (a->lane == b->lane || a->record == b->record))
+    return a->lane != b->lane;
+  const Timeline *l = timeline_of(t, &x->lines, a->warp, err),
+                 *m = timeline_of(t, &x->lines, b->warp, err);
   if (a->warp == b->warp && (!x->lanes || !l || met_between(l, a, b))) return false;
-  if (!l || !m || may_be_before(x, a, l, b, m, false) || may_be_before(x, b, m, a, l, false)) return false;
+  if (!l || !m || may_be_before(x, a, l, b, m, false) || may_be_before(x, b, m, a, l, false))
+    return false;
   *told = may_be_before(x, a, l, b, m, true) || may_be_before(x, b, m, a, l, true);
   return true;
 }
 
-static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool told, Error *err) {
+static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool told,
+                   Error *err) {
   if (a->record > b->record || (a->record == b->record && a->lane > b->lane)) {
     const Touch *c = a;
-    a = b, b = c;
+    a = b;
+    b = c;
   }
-  RaceWord w = {.first_record = a->record, .second_record = b->record, .first_lane = a->lane, .second_lane = b->lane, .first_side = a->site, .second_side = b->site,
-                .same_value = touches_same_value(a, b), .words = 1, .kind = told ? RACE_NO_ACQUIRE : x->shared ? RACE_SHARED : RACE_GLOBAL};
+  RaceWord w = {.first_record = a->record,
+                .second_record = b->record,
+                .first_lane = a->lane,
+                .second_lane = b->lane,
+                .first_side = a->site,
+                .second_side = b->site,
+                .same_value = touches_same_value(a, b),
+                .words = 1,
+                .kind = told        ? RACE_NO_ACQUIRE
+                        : x->shared ? RACE_SHARED
+                                    : RACE_GLOBAL};
   w.address = x->shared ? (a->word & 0x3FFFFF) * 4 : a->word * 4;
   return races_add(t, x->list, w, err);
 }
@@ -115,7 +157,10 @@ static bool compare(TraceReader *t, Racing *x, const Chosen *c, bool blocks, Err
   bool told;
   for (uint32_t i = 0; i < c->n; i++)
     for (uint32_t k = i + 1; k < c->n; k++)
-      if ((c->list[i]->block != c->list[k]->block) == blocks && conflict(t, x, c->list[i], c->list[k], &told, err) && !report(t, x, c->list[i], c->list[k], told, err)) return false;
+      if ((c->list[i]->block != c->list[k]->block) == blocks &&
+          conflict(t, x, c->list[i], c->list[k], &told, err) &&
+          !report(t, x, c->list[i], c->list[k], told, err))
+        return false;
   return true;
 }
 
@@ -124,7 +169,8 @@ static bool look_at_word(TraceReader *t, Racing *x, const Touch *a, uint32_t n, 
   for (uint32_t from = 0, to; from < n; from = to) {
     Chosen warps = {.n = 0};
     bool writes = false;
-    for (to = from; to < n && a[to].block == a[from].block && a[to].passed == a[from].passed; to++) writes |= a[to].flags & WRITES;
+    for (to = from; to < n && a[to].block == a[from].block && a[to].passed == a[from].passed; to++)
+      writes |= a[to].flags & WRITES;
     for (uint32_t i = from; i < to; i++) {
       if (writes) touches_choose(&warps, &a[i], false);
       touches_choose(&blocks, &a[i], true);
@@ -139,9 +185,11 @@ static bool look(TraceReader *t, void *user, Error *err) {
   bool ok = true;
   for (uint32_t i = 0, from; ok && i < x->touches.len;) {
     bool writes = false, several = false;
-    for (from = i; i < x->touches.len && x->touches.data[i].word == x->touches.data[from].word; i++) {
+    for (from = i; i < x->touches.len && x->touches.data[i].word == x->touches.data[from].word;
+         i++) {
       writes |= x->touches.data[i].flags & WRITES;
-      several |= x->touches.data[i].record != x->touches.data[from].record || x->touches.data[i].lane != x->touches.data[from].lane;
+      several |= x->touches.data[i].record != x->touches.data[from].record ||
+                 x->touches.data[i].lane != x->touches.data[from].lane;
     }
     if (writes && several) ok = look_at_word(t, x, x->touches.data + from, i - from, err);
   }
@@ -151,7 +199,9 @@ static bool look(TraceReader *t, void *user, Error *err) {
 static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *full, Error *err) {
   Racing *x = user;
   RangeScan scan = {.low = low, .high = high};
-  x->full = false, x->low = low, x->high = high;
+  x->full = false;
+  x->low = low;
+  x->high = high;
   bool ok = reader_scan_range(t, x->launch, &scan, touch, x, err) != SCAN_FAILED;
   *full = x->full;
   return ok;
@@ -159,7 +209,8 @@ static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *
 
 static bool global_races(TraceReader *t, Racing *x, Error *err) {
   TouchRanges ranges = {0};
-  bool ok = touch_ranges_of(t, x->launch, &ranges, err) && touch_pieces(t, &ranges, &(Pieces){fill, look, &x->touches, x}, err);
+  bool ok = touch_ranges_of(t, x->launch, &ranges, err) &&
+            touch_pieces(t, &ranges, &(Pieces){fill, look, &x->touches, x}, err);
   vec_free(&ranges);
   return ok;
 }
@@ -169,8 +220,12 @@ static bool shared_races(TraceReader *t, Racing *x, Error *err) {
   uint64_t step = FIRST_BLOCKS, base = (uint64_t)SPACE_SHARED << WG_TRACE_SPACE_AT;
   for (uint64_t block = 0; block < x->launch->blocks;) {
     uint64_t n = MIN(step, x->launch->blocks - block);
-    x->touches.len = 0, x->full = false;
-    RangeScan scan = {.low = base, .high = base + 0xFFFFFF, .first_warp = block * x->launch->warps, .last_warp = (block + n) * x->launch->warps - 1};
+    x->touches.len = 0;
+    x->full = false;
+    RangeScan scan = {.low = base,
+                      .high = base + 0xFFFFFF,
+                      .first_warp = block * x->launch->warps,
+                      .last_warp = (block + n) * x->launch->warps - 1};
     if (reader_scan_range(t, x->launch, &scan, touch, x, err) == SCAN_FAILED) return false;
     if (x->full && n > 1) {
       step = MAX(n / 4, (uint64_t)1);
@@ -184,10 +239,15 @@ static bool shared_races(TraceReader *t, Racing *x, Error *err) {
   return true;
 }
 
-// Where lanes may exchange something nobody knows what that orders. Functions that are no kernels may be called by this one.
+// Where lanes may exchange something nobody knows what that orders. Functions that are no kernels
+// may be called by this one.
 static bool lanes_can_be_judged(TraceReader *t, const ReaderLaunch *l) {
-  sqlite3_stmt *s = reader_statement(t, "SELECT 1 FROM launch l JOIN kernel k ON k.id = l.kernel WHERE l.id = ?1 AND NOT EXISTS "
-                                        "(SELECT 1 FROM site s WHERE s.classes & 8192 AND s.process = l.process AND (s.function = k.name OR s.function NOT IN (SELECT name FROM kernel)))", NULL);
+  sqlite3_stmt *s = reader_statement(
+      t,
+      "SELECT 1 FROM launch l JOIN kernel k ON k.id = l.kernel WHERE l.id = ?1 AND NOT EXISTS "
+      "(SELECT 1 FROM site s WHERE s.classes & 8192 AND s.process = l.process AND (s.function = "
+      "k.name OR s.function NOT IN (SELECT name FROM kernel)))",
+      NULL);
   if (!s) return false;
   sqlite3_bind_int64(s, 1, l->id);
   bool yes = sqlite3_step(s) == SQLITE_ROW;
@@ -196,7 +256,8 @@ static bool lanes_can_be_judged(TraceReader *t, const ReaderLaunch *l) {
 }
 
 static bool launch_races(TraceReader *t, const ReaderLaunch *l, RaceList *list, Error *err) {
-  Racing x = {.launch = l, .lines = {.launch = l}, .list = list, .lanes = lanes_can_be_judged(t, l)};
+  Racing x = {
+      .launch = l, .lines = {.launch = l}, .list = list, .lanes = lanes_can_be_judged(t, l)};
   bool ok = reader_scan_launch(t, l, note, &x, err) != SCAN_FAILED;
   note_blocks(&x);
   ok = ok && global_races(t, &x, err) && (!x.any_shared || shared_races(t, &x, err));
@@ -210,34 +271,47 @@ static bool launch_races(TraceReader *t, const ReaderLaunch *l, RaceList *list, 
 
 enum { HOST_SIDE = 1 << 29 };
 
-uint32_t races_host_side(const ReaderStep *s) { return HOST_SIDE | ((s->stack ? s->stack : s->number) & (HOST_SIDE - 1)); }
+uint32_t races_host_side(const ReaderStep *s) {
+  return HOST_SIDE | ((s->stack ? s->stack : s->number) & (HOST_SIDE - 1));
+}
 
-static bool read_op(TraceReader *t, uint64_t record, uint32_t lane, uint64_t address, TraceOp *out, Error *err) {
+static bool read_op(TraceReader *t, uint64_t record, uint32_t lane, uint64_t address, TraceOp *out,
+                    Error *err) {
   RowRef r;
   const ReaderStep *host = NULL;
   uint64_t at, bytes;
   if (!reader_row(t, record, &r, &host, err)) return false;
-  if (host && step_touches(host, lane == 1, address, address + 4, &at, &bytes)) return reader_host_op(t, host, lane, at, bytes, out, err);
+  if (host && step_touches(host, lane == 1, address, address + 4, &at, &bytes))
+    return reader_host_op(t, host, lane, at, bytes, out, err);
   return trace_one(t, record, lane, out, err);
 }
 
 bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err) {
   TraceRace race = {.same_value = w.same_value, .kind = w.kind};
-  uint64_t key = (uint64_t)MIN(w.first_side, w.second_side) << 34 | (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.kind;
+  uint64_t key = (uint64_t)MIN(w.first_side, w.second_side) << 34 |
+                 (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.kind;
   uintptr_t index = (uintptr_t)u64map_get(&list->pairs, key);
   bool better = index && list->out->list[index - 1].same_value && !w.same_value;
   if (!index || better || list->meant.n) {
-    if (!read_op(t, w.first_record, w.first_lane, w.address, &race.first, err) || !read_op(t, w.second_record, w.second_lane, w.address, &race.second, err)) return false;
+    if (!read_op(t, w.first_record, w.first_lane, w.address, &race.first, err) ||
+        !read_op(t, w.second_record, w.second_lane, w.address, &race.second, err))
+      return false;
     if (list->meant.n && meant_has(t, &list->meant, &race.second, w.address)) return true;
   }
   if (!index) {
-    if (list->out->n == list->cap) list->cap = MAX(16u, list->cap * 2), list->out->list = mem_realloc(list->out->list, sizeof *list->out->list * list->cap);
+    if (list->out->n == list->cap) {
+      list->cap = MAX(16u, list->cap * 2);
+      list->out->list = mem_realloc(list->out->list, sizeof *list->out->list * list->cap);
+    }
     list->out->list[list->out->n++] = race;
     index = list->out->n;
     u64map_put(&list->pairs, key, (void *)index);
   }
   TraceRace *r = &list->out->list[index - 1];
-  if (better) r->first = race.first, r->second = race.second;
+  if (better) {
+    r->first = race.first;
+    r->second = race.second;
+  }
   r->count += w.words;
   r->same_value &= w.same_value;
   return true;
@@ -254,12 +328,20 @@ bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err) {
   const ReaderLaunch *asked = launch ? reader_launch(t, launch) : NULL;
   bool ok = !launch || asked || error_set(err, "the run file has no launch %u.", launch);
   // Without its barriers, ordered accesses would look like races.
-  if (asked && t->steps[asked->step].cut) ok = error_set(err, "launch %u is not recorded: recording was cut short before all its operations were in the file.", asked->number);
+  if (asked && t->steps[asked->step].cut)
+    ok = error_set(err,
+                   "launch %u is not recorded: recording was cut short before all its operations "
+                   "were in the file.",
+                   asked->number);
   ok = ok && meant_load(t, &list.meant, err);
   for (uint32_t i = 0; ok && i < t->nlaunches; i++) {
     const ReaderLaunch *l = &t->launches[i];
     if ((launch && l->id != launch) || !l->nchunks || t->steps[l->step].cut) continue;
-    if (l->process != list.process) u64map_free(&list.pairs), list.process = l->process;         // sites have numbers of their process
+    // sites have numbers of their process
+    if (l->process != list.process) {
+      u64map_free(&list.pairs);
+      list.process = l->process;
+    }
     ok = launch_races(t, l, &list, err);
   }
   u64map_free(&list.pairs);

@@ -4,48 +4,80 @@
 
 #include "trace/reader.h"
 
-enum { WRITES = 1, STRONG = 2, STRONG_IN_BLOCK = 4 };      // strong: atomic, or volatile and the like
-typedef struct Touch { uint64_t word, block, warp, record, passed, until; uint32_t site, value; uint8_t lane, mask, flags, side; } Touch;     // mask: bytes of the word; side: of two launches; until: the record before which it may not be done, 0: it is done when it is made
+enum { WRITES = 1, STRONG = 2, STRONG_IN_BLOCK = 4 };  // strong: atomic, or volatile and the like
+// mask: bytes of the word; side: of two launches; until: the record before which it may not be
+// done, 0: it is done when it is made
+typedef struct Touch {
+  uint64_t word, block, warp, record, passed, until;
+  uint32_t site, value;
+  uint8_t lane, mask, flags, side;
+} Touch;
 enum { TOUCHES_MOST = 4 << 20, TOUCH_WORD = 4 };
 typedef VEC(Touch) Touches;
 
 // --- races_touch.c ---
-// The words of one access. from, to: only words in there; of shared memory all. false: the list is full
-bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err);
+// The words of one access. from, to: only words in there; of shared memory all. false: the list is
+// full
+bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
+                 Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err);
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site);
-void touches_sort(Touches *list);          // by word, block, barriers passed, record
-static inline bool touches_same_value(const Touch *a, const Touch *b) { return a->flags & b->flags & WRITES && !((a->flags | b->flags) & STRONG_IN_BLOCK) && a->value == b->value && a->mask == b->mask; }
-// Of the accesses to one word a few stand for all: of each site, some of different blocks (by_block), or of different warps; more where they write different values.
+void touches_sort(Touches *list);  // by word, block, barriers passed, record
+static inline bool touches_same_value(const Touch *a, const Touch *b) {
+  return a->flags & b->flags & WRITES && !((a->flags | b->flags) & STRONG_IN_BLOCK) &&
+         a->value == b->value && a->mask == b->mask;
+}
+// Of the accesses to one word a few stand for all: of each site, some of different blocks
+// (by_block), or of different warps; more where they write different values.
 enum { TOUCHES_CHOSEN = 96 };
-typedef struct Chosen { const Touch *list[TOUCHES_CHOSEN]; uint32_t n; } Chosen;
+typedef struct Chosen {
+  const Touch *list[TOUCHES_CHOSEN];
+  uint32_t n;
+} Chosen;
 void touches_choose(Chosen *c, const Touch *a, bool by_block);
 // Ranges of global memory, piece by piece, each with as many accesses as there is room for.
 typedef VEC(TraceRange) TouchRanges;
 void touch_ranges_sort(TouchRanges *list);
-bool touch_ranges_of(TraceReader *t, const ReaderLaunch *l, TouchRanges *out, Error *err);      // what the launch writes, in whole words, sorted
+// what the launch writes, in whole words, sorted
+bool touch_ranges_of(TraceReader *t, const ReaderLaunch *l, TouchRanges *out, Error *err);
 // Fills the list with accesses to [low, high); *full: there is no room. Then looks at them.
 typedef struct Pieces {
   bool (*fill)(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *full, Error *err);
   bool (*look)(TraceReader *t, void *user, Error *err);
-  Touches *touches; void *user;
+  Touches *touches;
+  void *user;
 } Pieces;
 bool touch_pieces(TraceReader *t, const TouchRanges *ranges, const Pieces *p, Error *err);
 
 // --- races_meant.c: wg_benign_race ---
-typedef struct Meant { uint64_t space, low, high, since; } Meant;       // space: 0 global, of that process; else of a block; since: the first step that it counts for
-typedef struct AllMeant { Meant *list; uint32_t n; } AllMeant;
+// space: 0 global, of that process; else of a block; since: the first step that it counts for
+typedef struct Meant {
+  uint64_t space, low, high, since;
+} Meant;
+typedef struct AllMeant {
+  Meant *list;
+  uint32_t n;
+} AllMeant;
 bool meant_load(TraceReader *t, AllMeant *out, Error *err);
-bool meant_has(const TraceReader *t, const AllMeant *m, const TraceOp *second, uint64_t word_address);
+bool meant_has(const TraceReader *t, const AllMeant *m, const TraceOp *second,
+               uint64_t word_address);
 
 // --- races.c ---
 typedef struct RaceList {
-  TraceRaces *out; uint32_t cap;
-  U64Map pairs;                            // index plus 1
-  uint32_t process;                        // whose sites they are
+  TraceRaces *out;
+  uint32_t cap;
+  U64Map pairs;      // index plus 1
+  uint32_t process;  // whose sites they are
   AllMeant meant;
 } RaceList;
-// One word of a race. Sides are named by a site's number or, of copies and sets, by races_host_side.
-typedef struct RaceWord { uint64_t first_record, second_record, address; uint32_t first_lane, second_lane, first_side, second_side; TraceRaceKind kind; bool same_value, has_shared; uint64_t words; } RaceWord;
+// One word of a race. Sides are named by a site's number or, of copies and sets, by
+// races_host_side.
+typedef struct RaceWord {
+  uint64_t first_record, second_record, address;
+  uint32_t first_lane, second_lane, first_side, second_side;
+  TraceRaceKind kind;
+  bool same_value, has_shared;
+  uint64_t words;
+} RaceWord;
 bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err);
 uint32_t races_host_side(const ReaderStep *s);
 

@@ -5,11 +5,13 @@ enum { FIRST_SLICE = 1 << 18, FEW = 3 };
 
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site) {
   uint8_t flags = kind == TRACE_STORE || kind == TRACE_ATOMIC ? WRITES : 0;
-  if (kind == TRACE_ATOMIC || (site && site->strong)) flags |= site && site->of_block ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
+  if (kind == TRACE_ATOMIC || (site && site->strong))
+    flags |= site && site->of_block ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
   return flags;
 }
 
-bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err) {
+bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
+                 Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err) {
   TraceOp op;
   Touch a = base;
   bool values = a.flags & WRITES;
@@ -18,7 +20,8 @@ bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t addres
     if (!shared && (word * 4 + 3 < from || word * 4 >= to)) continue;
     a.word = shared ? (a.block << 24 | (word & 0x3FFFFF)) : word;
     a.mask = 0;
-    for (unsigned b = 0; b < 4; b++) a.mask |= (uint8_t)((word * 4 + b >= address && word * 4 + b < address + bytes) << b);
+    for (unsigned b = 0; b < 4; b++)
+      a.mask |= (uint8_t)((word * 4 + b >= address && word * 4 + b < address + bytes) << b);
     a.value = 0;
     int64_t at = (int64_t)(word * 4 - address);
     if (values && op.value_known && at >= 0 && at + 4 <= 16) memcpy(&a.value, op.value + at, 4);
@@ -30,7 +33,8 @@ bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t addres
 
 static int by_word(const void *p, const void *q) {
   const Touch *a = p, *b = q;
-#define COMPARE(f) if (a->f != b->f) return a->f < b->f ? -1 : 1
+#define COMPARE(f) \
+  if (a->f != b->f) return a->f < b->f ? -1 : 1
   COMPARE(word);
   COMPARE(side);
   COMPARE(block);
@@ -51,7 +55,7 @@ void touches_choose(Chosen *c, const Touch *a, bool by_block) {
     const Touch *o = c->list[i];
     if (o->side != a->side || o->site != a->site || o->mask != a->mask) continue;
     enough |= by_block ? o->block == a->block : o->warp == a->warp && o->record != a->record;
-    together += !by_block && o->warp == a->warp;             // two lanes of a row are enough
+    together += !by_block && o->warp == a->warp;  // two lanes of a row are enough
     enough |= together == 2 || ++alike == 2 * FEW;
     new_value &= o->value != a->value;
     values++;
@@ -70,14 +74,18 @@ void touch_ranges_sort(TouchRanges *list) {
   if (list->len) qsort(list->data, list->len, sizeof(TraceRange), by_offset);
   for (uint32_t i = 0; i < list->len; i++) {
     TraceRange *last = n ? &list->data[n - 1] : NULL, r = list->data[i];
-    if (last && r.offset <= last->offset + last->bytes) last->bytes = MAX(last->bytes, r.offset + r.bytes - last->offset);
+    if (last && r.offset <= last->offset + last->bytes)
+      last->bytes = MAX(last->bytes, r.offset + r.bytes - last->offset);
     else list->data[n++] = r;
   }
   list->len = n;
 }
 
-static bool written(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user) {
-  (void)t, (void)c, (void)place;
+static bool written(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start,
+                    uint64_t end, void *user) {
+  (void)t;
+  (void)c;
+  (void)place;
   TouchRanges *out = user;
   vec_push(out, ((TraceRange){start & ~3ull, ((end + 3) & ~3ull) - (start & ~3ull)}));
   return true;
@@ -95,7 +103,8 @@ bool touch_pieces(TraceReader *t, const TouchRanges *ranges, const Pieces *p, Er
     at = MAX(at, ranges->data[i].offset);
     // Ranges that are near each other are looked at together.
     uint64_t end = at;
-    for (uint32_t k = i; k < ranges->len && ranges->data[k].offset < at + slice; k++) end = MAX(end, MIN(at + slice, ranges->data[k].offset + ranges->data[k].bytes));
+    for (uint32_t k = i; k < ranges->len && ranges->data[k].offset < at + slice; k++)
+      end = MAX(end, MIN(at + slice, ranges->data[k].offset + ranges->data[k].bytes));
     if (end > at) {
       bool full = false;
       p->touches->len = 0;

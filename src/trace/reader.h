@@ -4,53 +4,84 @@
 
 #include "trace/internal.h"
 
-typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; bool strong, of_block, told; char *text; } ReaderSite;        // strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: an mbarrier is, when it is done
+// strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: an
+// mbarrier is, when it is done
+typedef struct ReaderSite {
+  uint32_t process, number, id;
+  uint32_t bytes, classes;
+  uint8_t space;
+  bool strong, of_block, told;
+  char *text;
+} ReaderSite;
 typedef struct ReaderChunk {
-  uint64_t id, records, operations, low, high, first_warp, last_warp, first_record, bytes, directory;
-  uint32_t launch, step;                   // indexes
-  uint32_t last_time;                      // of its accesses
+  uint64_t id, records, operations, low, high, first_warp, last_warp, first_record, bytes,
+      directory;
+  uint32_t launch, step;  // indexes
+  uint32_t last_time;     // of its accesses
   bool has_global;
 } ReaderChunk;
 typedef struct ReaderLaunch {
-  uint32_t id, process, number, step;      // step: index
+  uint32_t id, process, number, step;  // step: index
   uint32_t grid[3], block[3];
-  uint64_t blocks; uint32_t threads, warps;          // of a block
-  bool cluster;                            // blocks may write to each other's shared memory
-  bool captured;                           // into a graph
+  uint64_t blocks;
+  uint32_t threads, warps;  // of a block
+  bool cluster;             // blocks may write to each other's shared memory
+  bool captured;            // into a graph
   uint32_t first_chunk, nchunks;
   uint64_t stream;
 } ReaderLaunch;
-typedef enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_INPUTS, STEP_OTHER } StepKind;     // INPUTS: pages as they were before the next launch
+// INPUTS: pages as they were before the next launch
+typedef enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_INPUTS, STEP_OTHER } StepKind;
 typedef struct ReaderStep {
-  uint32_t id, process, number;            // id 0: the file does not have one
+  uint32_t id, process, number;  // id 0: the file does not have one
   StepKind kind;
-  uint32_t launch;                         // index plus 1; 0: none
-  uint64_t first_record, order;            // order: a number that allocations can be compared with
-  uint64_t destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, stream;
+  uint32_t launch;               // index plus 1; 0: none
+  uint64_t first_record, order;  // order: a number that allocations can be compared with
+  uint64_t destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows,
+      value, stream;
   uint32_t value_bytes, stack;
   bool recorded, from_host, to_host;
-  bool cut;                                // recording ended before all that belongs to it was in the file
+  bool cut;  // recording ended before all that belongs to it was in the file
 } ReaderStep;
 
-typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; uint8_t *contents; const Posting *postings; uint32_t npostings; uint8_t *points; size_t npoints; } CacheEntry;
+typedef struct CacheEntry {
+  uint64_t id;
+  uint64_t used;
+  size_t bytes;
+  TraceBlock *block;
+  ChunkDirectory *directory;
+  Arena arena;
+  uint8_t *contents;
+  const Posting *postings;
+  uint32_t npostings;
+  uint8_t *points;
+  size_t npoints;
+} CacheEntry;
 
 typedef struct Ahead Ahead;
 struct TraceReader {
   sqlite3 *db;
-  Ahead *ahead;                            // threads that unpack; NULL: none yet
+  Ahead *ahead;  // threads that unpack; NULL: none yet
   ColumnCoder *coder;
-  sqlite3_blob *blob;                      // a row of trace_block; open while somebody asks
+  sqlite3_blob *blob;  // a row of trace_block; open while somebody asks
   unsigned asking;
-  struct { const char *sql; sqlite3_stmt *statement; } statements[8];
-  Bytes piece;                             // a part as the file has it
-  ReaderStep *steps; uint32_t nsteps;
-  ReaderLaunch *launches; uint32_t nlaunches;
-  ReaderChunk *chunks; uint32_t nchunks;   // by step, then id
-  ReaderSite *sites; uint32_t nsites;
-  U64Map launch_of_id, site_of_number, step_of_id;   // index plus 1
+  struct {
+    const char *sql;
+    sqlite3_stmt *statement;
+  } statements[8];
+  Bytes piece;  // a part as the file has it
+  ReaderStep *steps;
+  uint32_t nsteps;
+  ReaderLaunch *launches;
+  uint32_t nlaunches;
+  ReaderChunk *chunks;
+  uint32_t nchunks;  // by step, then id
+  ReaderSite *sites;
+  uint32_t nsites;
+  U64Map launch_of_id, site_of_number, step_of_id;  // index plus 1
   U64Map cache;
   uint64_t cache_bytes, clock, operations, records;
-  unsigned scanning;                       // scans in scans
+  unsigned scanning;  // scans in scans
 };
 
 // --- open.c ---
@@ -58,193 +89,345 @@ const ReaderLaunch *reader_launch(const TraceReader *t, uint32_t id);
 const ReaderSite *reader_site(const TraceReader *t, uint32_t process, uint32_t number);
 bool reader_damaged(const TraceReader *t, uint64_t part, Error *err);
 sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err);
-sqlite3_stmt *reader_statement(TraceReader *t, const char *sql, Error *err);      // made once for each text, which must stay; until reader_done
+// made once for each text, which must stay; until reader_done
+sqlite3_stmt *reader_statement(TraceReader *t, const char *sql, Error *err);
 void reader_done(TraceReader *t, sqlite3_stmt *s);
 
-// --- fetch.c: parts of chunks, kept for a while. What is returned stays until the next call for a part of that kind, unless held ---
+// --- fetch.c: parts of chunks, kept for a while. What is returned stays until the next call for a
+// part of that kind, unless held ---
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err);
-TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err);
-const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row, int column);      // of a row of trace_contents; NULL: damaged
+TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values,
+                         Error *err);
+// of a row of trace_contents; NULL: damaged
+const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row,
+                               int column);
 void reader_cache_free(TraceReader *t);
-void reader_begin(TraceReader *t);         // a question that needs several parts, up to reader_end: one look at the file's state for all of them
+// a question that needs several parts, up to reader_end: one look at the file's state for all of
+// them
+void reader_begin(TraceReader *t);
 void reader_end(TraceReader *t);
-void reader_idle(TraceReader *t);          // no statement is left open
-void reader_cache_trim(TraceReader *t);    // no scan is under way
-// Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all, else only those that are true. false: damaged
-typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;
+void reader_idle(TraceReader *t);        // no statement is left open
+void reader_cache_trim(TraceReader *t);  // no scan is under way
+// Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all,
+// else only those that are true. false: damaged
+typedef struct BlockSet {
+  uint32_t *list, n, cap;
+} BlockSet;
 struct RangeScan;
-bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const struct RangeScan *what, BlockSet *out, Error *err);     // what: NULL, or has `wanted`
+// what: NULL, or has `wanted`
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
+                            const bool *places, const struct RangeScan *what, BlockSet *out,
+                            Error *err);
 
-bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, PostingVec *out, Error *err);      // all of them
+// all of them
+bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
+                     const bool *places, PostingVec *out, Error *err);
 
-// Parts that will be needed: of those chunks that may touch the range directories and postings; ahead.c unpacks several at a time.
-typedef struct Want { const ReaderChunk *chunk; const ChunkDirectory *directory; uint32_t part; bool values; const struct RangeScan *what; } Want;      // directory: of the chunk, unless it is the part itself; what: of a block, which rows of it are wanted; NULL: all
-void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, const struct RangeScan *what);
+// Parts that will be needed: of those chunks that may touch the range directories and postings;
+// ahead.c unpacks several at a time. directory: of the chunk, unless it is the part itself; what:
+// of a block, which rows of it are wanted; NULL: all
+typedef struct Want {
+  const ReaderChunk *chunk;
+  const ChunkDirectory *directory;
+  uint32_t part;
+  bool values;
+  const struct RangeScan *what;
+} Want;
+void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
+                           const struct RangeScan *what);
 CacheEntry *reader_kept(TraceReader *t, const Want *w);
-uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);         // its bytes, to be freed; NULL: not to be had
+// its bytes, to be freed; NULL: not to be had
+uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);
 bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e);
-void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok);      // not ok: it goes
+void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok);  // not ok: it goes
 // --- ahead.c ---
 void reader_ahead(TraceReader *t, const Want *list, uint32_t n);
 void ahead_free(Ahead *a);
 
 // --- scan.c: rows, one after the other ---
-typedef struct RowRef { const ReaderChunk *chunk; TraceBlock *block; const TraceRow *row; uint32_t index; uint64_t record; } RowRef;
+typedef struct RowRef {
+  const ReaderChunk *chunk;
+  TraceBlock *block;
+  const TraceRow *row;
+  uint32_t index;
+  uint64_t record;
+} RowRef;
 typedef enum { SCAN_GO_ON, SCAN_STOP, SCAN_FAILED } ScanResult;
 typedef ScanResult RowVisitor(TraceReader *t, const RowRef *r, void *user, Error *err);
 // All rows of a warp in order.
-ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f, void *user, Error *err);
+ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f,
+                            void *user, Error *err);
 // --- scan_range.c ---
-// Rows of a launch that touch a byte of the range. address: with the bits of the space; warp: whose shared or local memory; writes_only: no loads.
-typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err);
+// Rows of a launch that touch a byte of the range. address: with the bits of the space; warp: whose
+// shared or local memory; writes_only: no loads.
+typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                               uint32_t bytes, void *user, Error *err);
 // wanted: if not NULL, whether somebody still wants to know about some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
-  bool writes_only, values, few_values;      // few_values: those of blocks that have few of the accesses only
-  bool (*wanted)(const void *user, uint64_t start, uint64_t end); const void *user;
+  // few_values: those of blocks that have few of the accesses only
+  bool writes_only, values, few_values;
+  bool (*wanted)(const void *user, uint64_t start, uint64_t end);
+  const void *user;
 } RangeScan;
-bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
-const ReaderChunk **reader_chunks_in_range(const TraceReader *t, const ReaderLaunch *l, const RangeScan *what, uint32_t *n);      // to be freed
-ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of those chunks, in that order
-ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
-ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one block; of global memory
-uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint32_t from, uint32_t *window, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next one
+// whether it may touch some of it
+bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);
+// to be freed
+const ReaderChunk **reader_chunks_in_range(const TraceReader *t, const ReaderLaunch *l,
+                                           const RangeScan *what, uint32_t *n);
+// of those chunks, in that order
+ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
+                              const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
+                             LaneVisitor *f, void *user, Error *err);
+// of one block; of global memory
+ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block,
+                                   const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+// unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next
+// one
+uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
+                             uint32_t from, uint32_t *window, const RangeScan *what);
 // --- scan.c ---
-void reader_scan_begin(TraceReader *t);    // what was got stays until the end, or until `between`, if no other scan is under way
+// what was got stays until the end, or until `between`, if no other scan is under way
+void reader_scan_begin(TraceReader *t);
 void reader_scan_between(TraceReader *t);
 void reader_scan_end(TraceReader *t);
-ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
+// all rows
+ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user,
+                              Error *err);
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
-// Ranges of global memory that writes of a launch touch, within [low, high): as far as postings know.
-typedef bool RangeVisitor(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user);
-bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, RangeVisitor *f, void *user, Error *err);
+// Ranges of global memory that writes of a launch touch, within [low, high): as far as postings
+// know.
+typedef bool RangeVisitor(TraceReader *t, const ReaderChunk *c, const TracePlace *place,
+                          uint64_t start, uint64_t end, void *user);
+bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
+                           RangeVisitor *f, void *user, Error *err);
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site);
 uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site);
 uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
 bool row_writes(const TraceReader *t, const RowRef *r);
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
-bool reader_want_of(TraceReader *t, uint64_t record, Want *out);        // the block that has it, with its values
+// the block that has it, with its values
+bool reader_want_of(TraceReader *t, uint64_t record, Want *out);
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
 
 // --- scan_latest.c ---
-// Writes of a launch to global memory in [low, high), blocks with the latest accesses first, as long as an access up to some time may still decide something about some bytes.
+// Writes of a launch to global memory in [low, high), blocks with the latest accesses first, as
+// long as an access up to some time may still decide something about some bytes.
 typedef bool OpenAt(const void *user, uint64_t start, uint64_t end, uint32_t last_time);
-ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, OpenAt *open, LaneVisitor *f, void *user, Error *err);
+ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
+                              OpenAt *open, LaneVisitor *f, void *user, Error *err);
 
 // --- block_lines.c: which rows of a block touch which lines of 128 bytes ---
-typedef struct RowList { uint32_t *list, n, cap; } RowList;
-// Rows that may touch a byte of [low, high) in global memory, ascending; false: all of them have to be looked at. bytes: of an access of each place; 0: none
+typedef struct RowList {
+  uint32_t *list, n, cap;
+} RowList;
+// Rows that may touch a byte of [low, high) in global memory, ascending; false: all of them have to
+// be looked at. bytes: of an access of each place; 0: none
 bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out);
 
 // --- block_find.c: what of a decoded block a question is about ---
-void block_find(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high);      // rows that may touch [low, high) become those that were found
-bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d, const RangeScan *what);     // and the values of the lanes that touch it, or all where these are many; false: damaged
-bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);        // of all planes: what was written or read, what was found; false: damaged
+// rows that may touch [low, high) become those that were found
+void block_find(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high);
+// and the values of the lanes that touch it, or all where these are many; false: damaged
+bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d,
+                       const RangeScan *what);
+// of all planes: what was written or read, what was found; false: damaged
+bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);
 void block_free(TraceBlock *b);
 
 // --- host.c: copies and sets ---
-typedef struct HostRange { uint64_t address, bytes; } HostRange;
+typedef struct HostRange {
+  uint64_t address, bytes;
+} HostRange;
 // The part of [low, high) that the step writes (or reads), first row of it; false: none
-bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address, uint64_t *bytes);
-bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, uint64_t address, uint64_t bytes, TraceOp *out, Error *err);
+bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address,
+                  uint64_t *bytes);
+bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, uint64_t address,
+                    uint64_t bytes, TraceOp *out, Error *err);
 
 // --- step_order.c ---
-// For each step in order: those before it (indexes, the nearest first) that nothing orders before it, where there are some.
-typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n, void *user, Error *err);
+// For each step in order: those before it (indexes, the nearest first) that nothing orders before
+// it, where there are some.
+typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n,
+                           void *user, Error *err);
 bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err);
 
 // --- lives.c ---
-typedef struct Life { uint32_t process; uint64_t base, size, born, died; char kind[16]; } Life;      // born, died: compared with ReaderStep.order
+// born, died: compared with ReaderStep.order
+typedef struct Life {
+  uint32_t process;
+  uint64_t base, size, born, died;
+  char kind[16];
+} Life;
 bool reader_life(TraceReader *t, uint32_t allocation, Life *out, Error *err);
 
 // --- replay.c ---
-// Contents of [address, address + bytes) of a process behind so many steps, as far as they follow from steps between born and died.
-typedef struct Replay { uint32_t process, steps; uint64_t born, died; bool outside; unsigned depth; } Replay;       // outside: others write there too
-bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
+// Contents of [address, address + bytes) of a process behind so many steps, as far as they follow
+// from steps between born and died. outside: others write there too
+typedef struct Replay {
+  uint32_t process, steps;
+  uint64_t born, died;
+  bool outside;
+  unsigned depth;
+} Replay;
+bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes,
+                   uint8_t *value, uint8_t *known, Error *err);
 // --- atomic.c ---
 // What memory holds after an atomic operation; false: not known
-bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t *old, uint32_t bytes, uint8_t *out);
+bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t *old,
+                   uint32_t bytes, uint8_t *out);
 
 // --- timeline.c: what orders a warp's rows against those of other warps ---
-typedef struct SyncEvent { uint64_t record; uint32_t lanes; } SyncEvent;
-typedef struct CopyEvent { uint64_t record; uint32_t lanes, leaves; bool commits, all; } CopyEvent;       // cp.async: closes a group, or waits for all but the last so many groups, or for all it was asked for
+typedef struct SyncEvent {
+  uint64_t record;
+  uint32_t lanes;
+} SyncEvent;
+// cp.async: closes a group, or waits for all but the last so many groups, or for all it was asked
+// for
+typedef struct CopyEvent {
+  uint64_t record;
+  uint32_t lanes, leaves;
+  bool commits, all;
+} CopyEvent;
 // phase: of a wait, the last one that is known to be over; of a copy, the one it is counted in
-typedef struct MbarrierEvent { uint64_t record; uint32_t place, lanes; int32_t phase; } MbarrierEvent;
-typedef struct MbarrierSeen {                // one mbarrier, lane by lane
+typedef struct MbarrierEvent {
+  uint64_t record;
+  uint32_t place, lanes;
+  int32_t phase;
+} MbarrierEvent;
+typedef struct MbarrierSeen {  // one mbarrier, lane by lane
   uint32_t place;
-  int32_t over[32];                       // the last phase that is known to be over
-  int32_t asked[32];                      // the phase of the last copy; MBARRIER_UNKNOWN: lost
-  uint64_t waits_then[32];                // waits of the warp, when that was asked for
-  uint32_t has_asked, has_arrived;           // lanes; arrived: since it last waited
+  int32_t over[32];                 // the last phase that is known to be over
+  int32_t asked[32];                // the phase of the last copy; MBARRIER_UNKNOWN: lost
+  uint64_t waits_then[32];          // waits of the warp, when that was asked for
+  uint32_t has_asked, has_arrived;  // lanes; arrived: since it last waited
 } MbarrierSeen;
 typedef struct Timeline {
-  VEC(SyncEvent) barriers;                   // of the whole block
-  VEC(SyncEvent) all;                        // of any kind, fences too
+  VEC(SyncEvent) barriers;  // of the whole block
+  VEC(SyncEvent) all;       // of any kind, fences too
   VEC(CopyEvent) copies;
-  VEC(MbarrierEvent) met, told;              // mbarriers of the block that were waited for, and that copies tell of their end
-  VEC(MbarrierSeen) mbarriers; uint64_t waits;         // mbarriers.c
-  bool uniform;                              // all lanes came to all of them together
-  // What may tell others, and be told by others, in ways that are not looked into: records. [0]: others of the block, [1]: everybody
-  uint64_t last_release[2];                  // of what was before the last fence that something atomic (or volatile, or the like) came behind
-  uint64_t last_strong[2];                   // of that itself
+  // mbarriers of the block that were waited for, and that copies tell of their end
+  VEC(MbarrierEvent) met, told;
+  VEC(MbarrierSeen) mbarriers;
+  uint64_t waits;  // mbarriers.c
+  bool uniform;    // all lanes came to all of them together
+  // What may tell others, and be told by others, in ways that are not looked into: records. [0]:
+  // others of the block, [1]: everybody of what was before the last fence that something atomic (or
+  // volatile, or the like) came behind
+  uint64_t last_release[2];
+  uint64_t last_strong[2];  // of that itself
   uint64_t last_fence[2], first_acquire[2], first_strong_read[2];
-  bool strong_read[2];                       // something atomic (or volatile …) was read: a fence behind it acquires
+  bool strong_read[2];  // something atomic (or volatile …) was read: a fence behind it acquires
 } Timeline;
-typedef struct Timelines { U64Map by_warp; const ReaderLaunch *launch; } Timelines;
+typedef struct Timelines {
+  U64Map by_warp;
+  const ReaderLaunch *launch;
+} Timelines;
 const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);
-uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);      // barriers before that record
-uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);      // when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
+// barriers before that record
+uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);
+// when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
+uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);
 void timelines_free(Timelines *all);
-// Barriers of a block behind which one of its warps told everybody something last, and before which one was told first. told: behind something that was read and not acquired
-typedef struct BlockOrder { uint64_t released, acquired, told; bool releases; } BlockOrder;
+// Barriers of a block behind which one of its warps told everybody something last, and before which
+// one was told first. told: behind something that was read and not acquired
+typedef struct BlockOrder {
+  uint64_t released, acquired, told;
+  bool releases;
+} BlockOrder;
 BlockOrder *block_order_new(void);
-void block_order_note(BlockOrder *b, const Timeline *l);               // a warp of the block
-// Whether other blocks may know what a warp did after `passed` barriers, or it what they did. within: it told another warp of its block something later, or was told before
+void block_order_note(BlockOrder *b, const Timeline *l);  // a warp of the block
+// Whether other blocks may know what a warp did after `passed` barriers, or it what they did.
+// within: it told another warp of its block something later, or was told before
 bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed);
 bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t passed);
-bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);      // a row of the warp, in order
+bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);  // a row of the warp, in order
 Timeline *timelines_at(Timelines *all, uint64_t warp);
 
 // --- mbarriers.c ---
 enum { MBARRIER_UNKNOWN = INT32_MAX };
-void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l);         // a row of kind sync
-const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t lane);           // of the copy whose row that is; NULL: which mbarrier or phase is not known
-bool mbarriers_knows(const Timeline *l, const MbarrierEvent *told, uint64_t record);              // whether the warp knew before that record that it was done
+// a row of kind sync
+void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l);
+// of the copy whose row that is; NULL: which mbarrier or phase is not known
+const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t lane);
+// whether the warp knew before that record that it was done
+bool mbarriers_knows(const Timeline *l, const MbarrierEvent *told, uint64_t record);
 
 // --- accesses.c: all accesses of a launch to some bytes, and which came first ---
 typedef struct Access {
-  uint64_t record, warp, address; uint32_t lane, bytes, time;
-  TraceKind kind; bool value_known, old_known;
-  bool told;                                 // a write that an mbarrier is told of: done some time later
-  uint8_t value[16], old[16];                // value of a write: what memory holds afterwards, if known
+  uint64_t record, warp, address;
+  uint32_t lane, bytes, time;
+  TraceKind kind;
+  bool value_known, old_known;
+  bool told;                   // a write that an mbarrier is told of: done some time later
+  uint8_t value[16], old[16];  // value of a write: what memory holds afterwards, if known
 } Access;
 typedef VEC(Access) Accesses;
-// Where very many touched them: so many are gathered if all are asked for; else of so many blocks, which is as long as anybody waits; so many where each of them is a question.
+// Where very many touched them: so many are gathered if all are asked for; else of so many blocks,
+// which is as long as anybody waits; so many where each of them is a question.
 enum { ACCESSES_MOST = 1 << 20, GATHERED_BLOCKS_MOST = 120, READS_MOST = 1024 };
-// From where `near` was recorded on, on both sides, or (NULL) from the end of the launch; until there are very many, and one of them left `value`, if that is not NULL. most 0: as many as usual
-typedef struct Sought { const Access *near; uint64_t address; uint32_t bytes; const uint8_t *value; uint64_t most; } Sought;
-typedef enum { GATHERED_ALL, GATHERED_FITTING, GATHERED_SOME } Gathered;         // all; those that left the value, of some; some, and none of them did
-bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, Gathered *how, Error *err);       // sought NULL: all of them. They are sorted by record
-bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, Access *out, Error *err);
+// From where `near` was recorded on, on both sides, or (NULL) from the end of the launch; until
+// there are very many, and one of them left `value`, if that is not NULL. most 0: as many as usual
+typedef struct Sought {
+  const Access *near;
+  uint64_t address;
+  uint32_t bytes;
+  const uint8_t *value;
+  uint64_t most;
+} Sought;
+// all; those that left the value, of some; some, and none of them did
+typedef enum { GATHERED_ALL, GATHERED_FITTING, GATHERED_SOME } Gathered;
+// sought NULL: all of them. They are sorted by record
+bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
+                     const Sought *sought, Accesses *out, Gathered *how, Error *err);
+bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
+               Access *out, Error *err);
 void accesses_sort(Accesses *all);
-const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Access *near, uint32_t *n);
+const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
+                                       const RangeScan *what, const Access *near, uint32_t *n);
 // --- hidden.c ---
-// Of those that are `before`: whether another one comes behind it that wrote all of its bytes (bits).
-bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, Error *err);
+// Of those that are `before`: whether another one comes behind it that wrote all of its bytes
+// (bits).
+bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before,
+                   const uint32_t *bytes, bool *hidden, Error *err);
 // --- writes_kept.c ---
-typedef struct WritesKept { uint64_t low, high; const ReaderLaunch *launch; const Access *write; bool all, some, many; U64Map launches; } WritesKept;      // write: whose readers are looked for, in that launch; NULL: a copy. some: not all were gathered; many: more than READS_MOST of a launch were
-bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside, const RangeScan *scan, Accesses *out, Gathered *how, Error *err);
+// write: whose readers are looked for, in that launch; NULL: a copy. some: not all were gathered;
+// many: more than READS_MOST of a launch were
+typedef struct WritesKept {
+  uint64_t low, high;
+  const ReaderLaunch *launch;
+  const Access *write;
+  bool all, some, many;
+  U64Map launches;
+} WritesKept;
+bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside,
+                 const RangeScan *scan, Accesses *out, Gathered *how, Error *err);
 void writes_kept_free(WritesKept *k);
-// NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for: if there is no race it was not done yet
-typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_NOT_TOLD, RELATION_FAILED } Relation;
-Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err);
-static inline bool access_writes(const Access *a) { return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC; }
+// NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for:
+// if there is no race it was not done yet
+typedef enum {
+  RELATION_NONE,
+  RELATION_BEFORE,
+  RELATION_AFTER,
+  RELATION_NOT_TOLD,
+  RELATION_FAILED
+} Relation;
+Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b,
+                         Error *err);
+static inline bool access_writes(const Access *a) {
+  return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC;
+}
 // --- order.c ---
-bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address);    // a launch whose operations are not all in the file: it was given a pointer to the place
-bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept, TraceWriters *out, Error *err);
-bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);         // a load whose value was not recorded, where it follows from writes
-uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before);      // id; 0: none
+// a launch whose operations are not all in the file: it was given a pointer to the place
+bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address);
+bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept,
+                       TraceWriters *out, Error *err);
+// a load whose value was not recorded, where it follows from writes
+bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);
+// id; 0: none
+uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before);
 
 void ops_push(TraceOps *o, const TraceOp *op, uint32_t *cap);
 #endif

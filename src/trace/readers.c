@@ -1,11 +1,16 @@
-// Who saw what was written: of every later read of these bytes the writers are asked for (order.c). Where very many operations of the launch touched them only reads that saw what it left are
-// looked for, and only near the write.
+// Who saw what was written: of every later read of these bytes the writers are asked for (order.c).
+// Where very many operations of the launch touched them only reads that saw what it left are looked
+// for, and only near the write.
 #include "trace/reader.h"
 
 typedef struct Readers {
-  const TraceOp *write; const Access *access;          // access: NULL: by the host
-  TraceOps *out; uint64_t skip, seen, offered; uint32_t most, cap;
-  bool all, *overwritten; uint64_t low, high;
+  const TraceOp *write;
+  const Access *access;  // access: NULL: by the host
+  TraceOps *out;
+  uint64_t skip, seen, offered;
+  uint32_t most, cap;
+  bool all, *overwritten;
+  uint64_t low, high;
   WritesKept kept;
 } Readers;
 
@@ -23,7 +28,10 @@ static ScanResult found(Readers *x, const TraceOp *op) {
 static bool is_decided(Readers *x, const TraceOp *op, bool *saw) {
   const Access *w = x->access;
   bool atomic = op->kind == TRACE_ATOMIC;
-  if (x->all || !w || !w->value_known || !(x->kept.many || x->out->some) || op->address != w->address || op->bytes != w->bytes || !(atomic ? op->old_known : op->value_known)) return false;
+  if (x->all || !w || !w->value_known || !(x->kept.many || x->out->some) ||
+      op->address != w->address || op->bytes != w->bytes ||
+      !(atomic ? op->old_known : op->value_known))
+    return false;
   *saw = memcmp(atomic ? op->old : op->value, w->value, w->bytes) == 0;
   return x->out->some = true;
 }
@@ -37,29 +45,46 @@ static ScanResult offer(TraceReader *t, Readers *x, const TraceOp *op, Error *er
     return SCAN_STOP;
   }
   if (!reader_writers_of(t, op, x->all, &x->kept, &w, err)) return SCAN_FAILED;
-  for (uint32_t i = 0; i < w.ops.n; i++) saw |= w.ops.list[i].record == x->write->record && w.ops.list[i].lane == x->write->lane;
+  for (uint32_t i = 0; i < w.ops.n; i++)
+    saw |= w.ops.list[i].record == x->write->record && w.ops.list[i].lane == x->write->lane;
   trace_ops_free(&w.ops);
   return saw ? found(x, op) : SCAN_GO_ON;
 }
 
 // --- in the launch of the write ---
-static bool is_itself(const Readers *x, uint64_t record, uint32_t lane) { return record == x->write->record && lane == x->write->lane; }
+static bool is_itself(const Readers *x, uint64_t record, uint32_t lane) {
+  return record == x->write->record && lane == x->write->lane;
+}
 
-typedef struct Fitting { const Readers *x; Accesses list; const TraceBlock *block; uint32_t nblocks; } Fitting;
-static ScanResult fitting(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+typedef struct Fitting {
+  const Readers *x;
+  Accesses list;
+  const TraceBlock *block;
+  uint32_t nblocks;
+} Fitting;
+static ScanResult fitting(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                          uint32_t bytes, void *user, Error *err) {
   Fitting *f = user;
   const Access *w = f->x->access;
-  if (r->block != f->block) f->block = r->block, f->nblocks++;
+  if (r->block != f->block) {
+    f->block = r->block;
+    f->nblocks++;
+  }
   if (f->nblocks > GATHERED_BLOCKS_MOST || f->list.len == READS_MOST) return SCAN_STOP;
-  if (address != w->address || bytes != w->bytes || is_itself(f->x, r->record, lane) || row_kind(t, r, NULL) == TRACE_STORE) return SCAN_GO_ON;
+  if (address != w->address || bytes != w->bytes || is_itself(f->x, r->record, lane) ||
+      row_kind(t, r, NULL) == TRACE_STORE)
+    return SCAN_GO_ON;
   Access a;
   if (!access_of(t, r, lane, address, bytes, &a, err)) return SCAN_FAILED;
   bool atomic = a.kind == TRACE_ATOMIC;
-  if ((atomic ? a.old_known : a.value_known) && memcmp(atomic ? a.old : a.value, w->value, w->bytes) == 0) vec_push(&f->list, a);
+  if ((atomic ? a.old_known : a.value_known) &&
+      memcmp(atomic ? a.old : a.value, w->value, w->bytes) == 0)
+    vec_push(&f->list, a);
   return SCAN_GO_ON;
 }
 
-static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *l, const RangeScan *scan, Error *err) {
+static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *l,
+                                const RangeScan *scan, Error *err) {
   x->out->some = true;
   if (!x->access->value_known) return SCAN_GO_ON;
   Fitting f = {.x = x};
@@ -74,7 +99,8 @@ static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *
     const Access *a = &f.list.data[i];
     TraceOp op;
     Relation relation = access_relation(t, &lines, x->access, a, err);
-    if (relation == RELATION_FAILED || !trace_one(t, a->record, a->lane, &op, err)) result = SCAN_FAILED;
+    if (relation == RELATION_FAILED || !trace_one(t, a->record, a->lane, &op, err))
+      result = SCAN_FAILED;
     else if (relation != RELATION_AFTER) result = found(x, &op);
   }
   vec_free(&f.list);
@@ -82,29 +108,38 @@ static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *
   return result;
 }
 
-// Rows of one warp are in the order in which they happened: what lies before the write has not seen it, nor what lies behind the next one of the warp that wrote all of its bytes. Loops that add to a place are full of these.
+// Rows of one warp are in the order in which they happened: what lies before the write has not seen
+// it, nor what lies behind the next one of the warp that wrote all of its bytes. Loops that add to
+// a place are full of these.
 static uint64_t next_of_warp(const Readers *x, const Accesses *all) {
   const Access *w = x->access;
   uint64_t next = UINT64_MAX;
   for (uint32_t i = 0; i < all->len; i++) {
     const Access *a = &all->data[i];
-    if (a->warp == w->warp && a->record > w->record && access_writes(a) && !a->told && a->address <= w->address && a->address + a->bytes >= w->address + w->bytes) next = MIN(next, a->record);
+    if (a->warp == w->warp && a->record > w->record && access_writes(a) && !a->told &&
+        a->address <= w->address && a->address + a->bytes >= w->address + w->bytes)
+      next = MIN(next, a->record);
   }
   return next;
 }
 
-static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *l, const RangeScan *scan, Error *err) {
+static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *l,
+                                const RangeScan *scan, Error *err) {
   Accesses all = {0};
   Gathered how;
   ScanResult result = SCAN_GO_ON;
-  if (!accesses_gather(t, l, scan, x->all ? NULL : &(Sought){.near = x->access, .most = READS_MOST}, &all, &how, err)) result = SCAN_FAILED;
+  if (!accesses_gather(t, l, scan, x->all ? NULL : &(Sought){.near = x->access, .most = READS_MOST},
+                       &all, &how, err))
+    result = SCAN_FAILED;
   else if (how != GATHERED_ALL && !x->all) result = offer_fitting(t, x, l, scan, err);
   else {
     uint64_t next = next_of_warp(x, &all);
     for (uint32_t i = 0; i < all.len && result == SCAN_GO_ON; i++) {
       const Access *a = &all.data[i];
       TraceOp op;
-      if (a->warp == x->access->warp && !x->access->told && (a->record < x->access->record || a->record > next)) continue;
+      if (a->warp == x->access->warp && !x->access->told &&
+          (a->record < x->access->record || a->record > next))
+        continue;
       if (is_itself(x, a->record, a->lane) || a->kind == TRACE_STORE) continue;
       result = trace_one(t, a->record, a->lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
     }
@@ -114,11 +149,13 @@ static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *
 }
 
 // --- in later steps ---
-static ScanResult read_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+static ScanResult read_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                            uint32_t bytes, void *user, Error *err) {
   Readers *x = user;
   TraceOp op;
   if (row_writes(t, r) && x->overwritten)
-    for (uint64_t a = MAX(address, x->low); a < MIN(address + bytes, x->high); a++) x->overwritten[a - x->low] = true;
+    for (uint64_t a = MAX(address, x->low); a < MIN(address + bytes, x->high); a++)
+      x->overwritten[a - x->low] = true;
   if (row_kind(t, r, NULL) == TRACE_STORE) return SCAN_GO_ON;
   return reader_op(t, r, lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
 }
@@ -135,8 +172,13 @@ static ScanResult in_step(TraceReader *t, const ReaderStep *s, Readers *x, Error
     const ReaderLaunch *l = &t->launches[s->launch - 1];
     RangeScan scan = {.low = x->low, .high = x->high, .values = true};
     bool own = x->access && l == x->kept.launch;
-    if (own && x->write->space) scan.first_warp = x->access->warp / l->warps * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
-    return own ? in_own_launch(t, x, l, &scan, err) : l->nchunks ? reader_scan_range(t, l, &scan, read_lane, x, err) : SCAN_GO_ON;
+    if (own && x->write->space) {
+      scan.first_warp = x->access->warp / l->warps * l->warps;
+      scan.last_warp = scan.first_warp + l->warps - 1;
+    }
+    return own          ? in_own_launch(t, x, l, &scan, err)
+           : l->nchunks ? reader_scan_range(t, l, &scan, read_lane, x, err)
+                        : SCAN_GO_ON;
   }
   uint64_t at, n;
   if (step_touches(s, true, x->low, x->high, &at, &n) && s->first_record != x->write->record) {
@@ -145,43 +187,70 @@ static ScanResult in_step(TraceReader *t, const ReaderStep *s, Readers *x, Error
     ScanResult result = offer(t, x, &op, err);
     if (result != SCAN_GO_ON) return result;
   }
-  for (uint64_t low = x->low; x->overwritten && s->first_record != x->write->record && step_touches(s, false, low, x->high, &at, &n); low = at + n)
+  for (uint64_t low = x->low; x->overwritten && s->first_record != x->write->record &&
+                              step_touches(s, false, low, x->high, &at, &n);
+       low = at + n)
     memset(x->overwritten + (at - x->low), 1, n);
   return SCAN_GO_ON;
 }
 
-static bool find_readers(TraceReader *t, const TraceOp *op, uint32_t first, uint64_t bytes, Readers *x, Error *err) {
-  uint32_t process = t->steps[first].process, allocation = op->space ? 0 : reader_allocation_at(t, process, op->address, t->steps[first].order);
+static bool find_readers(TraceReader *t, const TraceOp *op, uint32_t first, uint64_t bytes,
+                         Readers *x, Error *err) {
+  uint32_t process = t->steps[first].process,
+           allocation = op->space
+                            ? 0
+                            : reader_allocation_at(t, process, op->address, t->steps[first].order);
   ScanResult result = SCAN_GO_ON;
-  if (x->access) x->overwritten = mem_alloc(bytes + 1);        // a copy's readers are looked for to the end
+  // a copy's readers are looked for to the end
+  if (x->access) x->overwritten = mem_alloc(bytes + 1);
   for (uint32_t i = first; i < t->nsteps && result == SCAN_GO_ON && !all_overwritten(x); i++) {
     if (t->steps[i].process != process || (op->space && i > first)) continue;
-    if (allocation && i > first && t->steps[i].launch == 0 && reader_allocation_at(t, process, op->address, t->steps[i].order) != allocation) break;
+    if (allocation && i > first && t->steps[i].launch == 0 &&
+        reader_allocation_at(t, process, op->address, t->steps[i].order) != allocation)
+      break;
     x->out->cut |= t->steps[i].cut;
     result = in_step(t, &t->steps[i], x, err);
   }
   free(x->overwritten);
   x->out->some |= x->kept.some;
   writes_kept_free(&x->kept);
-  if (!x->out->more && !x->out->some && !x->out->cut) x->out->total = x->seen, x->out->total_known = true;
+  if (!x->out->more && !x->out->some && !x->out->cut) {
+    x->out->total = x->seen;
+    x->out->total_known = true;
+  }
   return result != SCAN_FAILED;
 }
 
-bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, bool all, TraceOps *out, Error *err) {
+bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most,
+                   bool all, TraceOps *out, Error *err) {
   *out = (TraceOps){0};
   TraceOp op;
   RowRef r = {0};
   const ReaderStep *host;
   if (!trace_one(t, record, lane, &op, err) || !reader_row(t, record, &r, &host, err)) return false;
-  if (op.kind == TRACE_LOAD || op.kind == TRACE_SYNC || op.kind == TRACE_VALUE || (host && lane)) return error_set(err, "this operation writes no memory.");
+  if (op.kind == TRACE_LOAD || op.kind == TRACE_SYNC || op.kind == TRACE_VALUE || (host && lane))
+    return error_set(err, "this operation writes no memory.");
   if (host && host->to_host) return error_set(err, "this copy goes to memory of the host.");
   const ReaderLaunch *l = host ? NULL : &t->launches[r.chunk->launch];
-  uint64_t low = op.address | (uint64_t)op.space << WG_TRACE_SPACE_AT, bytes = host ? host->width : op.bytes;
+  uint64_t low = op.address | (uint64_t)op.space << WG_TRACE_SPACE_AT,
+           bytes = host ? host->width : op.bytes;
   Access self;
   if (!host && !access_of(t, &r, lane, low, op.bytes, &self, err)) return false;
-  Readers x = {.write = &op, .access = host ? NULL : &self, .out = out, .skip = skip, .most = most, .all = all, .low = low, .high = low + bytes,
-               .kept = {.low = low, .high = low + MIN(bytes, (uint64_t)16), .launch = l, .write = host ? NULL : &self, .all = all}};
-  if (find_readers(t, &op, host ? (uint32_t)(host - t->steps) : l->step, bytes, &x, err)) return true;
+  Readers x = {.write = &op,
+               .access = host ? NULL : &self,
+               .out = out,
+               .skip = skip,
+               .most = most,
+               .all = all,
+               .low = low,
+               .high = low + bytes,
+               .kept = {.low = low,
+                        .high = low + MIN(bytes, (uint64_t)16),
+                        .launch = l,
+                        .write = host ? NULL : &self,
+                        .all = all}};
+  if (find_readers(t, &op, host ? (uint32_t)(host - t->steps) : l->step, bytes, &x, err))
+    return true;
   trace_ops_free(out);
   return false;
 }

@@ -1,20 +1,27 @@
-// What memory held behind a step: from there backwards, until every byte has been written by somebody. Within a launch the last write is taken: each thread's are in
-// order, and between threads the device's clock decides where nothing else does.
+// What memory held behind a step: from there backwards, until every byte has been written by
+// somebody. Within a launch the last write is taken: each thread's are in order, and between
+// threads the device's clock decides where nothing else does.
 #include "trace/reader.h"
 
 enum { PENDING = 255, DEEPEST = 16 };
 
-typedef struct Best { uint64_t record; uint32_t time; bool seen; } Best;
+typedef struct Best {
+  uint64_t record;
+  uint32_t time;
+  bool seen;
+} Best;
 typedef struct State {
   const Replay *what;
   uint64_t address, bytes, pending;
   uint8_t *value, *known;
-  uint32_t *since;                           // for bytes of unknown contents: behind how many steps they were written
+  uint32_t *since;  // for bytes of unknown contents: behind how many steps they were written
   Best *best;
   uint32_t step;
-  bool loads;                                // the second way back: what loads have seen
-  bool touched;                              // by this launch; until then `best` is that of another
-  bool kept;                                 // before a launch whose inputs were kept: pages that are not among them are those that were kept before
+  bool loads;    // the second way back: what loads have seen
+  bool touched;  // by this launch; until then `best` is that of another
+  // before a launch whose inputs were kept: pages that are not among them are those that were kept
+  // before
+  bool kept;
 } State;
 
 static void settle(State *s, uint64_t i, uint8_t known) {
@@ -25,7 +32,8 @@ static void settle(State *s, uint64_t i, uint8_t known) {
 }
 
 // --- launches ---
-static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                        uint32_t bytes, void *user, Error *err) {
   State *s = user;
   uint64_t from = MAX(address, s->address), to = MIN(address + bytes, s->address + s->bytes);
   bool wanted = false;
@@ -37,7 +45,10 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   for (uint64_t a = from; a < to && !wanted; a++) {
     uint64_t i = a - s->address;
     if (s->loads) wanted = s->known[i] == 2 && s->since[i] <= s->step;
-    else wanted = s->known[i] == PENDING && (!s->best[i].seen || time_is_later(r->row->time, s->best[i].time) || (r->row->time == s->best[i].time && r->record >= s->best[i].record));
+    else
+      wanted = s->known[i] == PENDING &&
+               (!s->best[i].seen || time_is_later(r->row->time, s->best[i].time) ||
+                (r->row->time == s->best[i].time && r->record >= s->best[i].record));
   }
   if (!wanted) return SCAN_GO_ON;
   TraceOp op;
@@ -48,23 +59,27 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   if (op.kind == TRACE_ATOMIC) {
     const ReaderSite *site;
     row_kind(t, r, &site);
-    known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, result);
+    known = op.value_known &&
+            atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, result);
   } else {
     memcpy(result, op.value, 16);
   }
   for (uint64_t a = from; a < to; a++) {
     uint64_t i = a - s->address;
     if (s->loads) {
-      if (s->known[i] == 2 && s->since[i] <= s->step) s->known[i] = 1, s->value[i] = result[a - address];
+      if (s->known[i] == 2 && s->since[i] <= s->step)
+        s->known[i] = 1, s->value[i] = result[a - address];
       continue;
     }
     if (s->known[i] != PENDING) continue;
     Best *b = &s->best[i];
-    if (b->seen && !time_is_later(r->row->time, b->time) && (r->row->time != b->time || r->record < b->record)) continue;
+    if (b->seen && !time_is_later(r->row->time, b->time) &&
+        (r->row->time != b->time || r->record < b->record))
+      continue;
     *b = (Best){r->record, r->row->time, true};
     s->value[i] = known ? result[a - address] : 0;
     b->seen = true;
-    s->since[i] = known;                     // for the moment: whether the value is known
+    s->since[i] = known;  // for the moment: whether the value is known
   }
   return SCAN_GO_ON;
 }
@@ -74,40 +89,55 @@ static bool is_any_open(const void *user, uint64_t start, uint64_t end, uint32_t
   const State *s = user;
   uint64_t from = MAX(start, s->address), to = MIN(end, s->address + s->bytes);
   for (uint64_t i = from - s->address; i < to - s->address && from < to; i++)
-    if (s->known[i] == PENDING && !(s->touched && s->best[i].seen && time_is_later(s->best[i].time, last_time))) return true;
+    if (s->known[i] == PENDING &&
+        !(s->touched && s->best[i].seen && time_is_later(s->best[i].time, last_time)))
+      return true;
   return false;
 }
 
 static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
   RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .values = true};
-  s->touched = false;                        // most launches of a long run have nothing to do with these bytes, and must cost nothing
+  // most launches of a long run have nothing to do with these bytes, and must cost nothing
+  s->touched = false;
   if (s->loads) return reader_scan_range(t, l, &scan, visit, s, err) != SCAN_FAILED;
-  if (reader_scan_latest(t, l, s->address, s->address + s->bytes, is_any_open, visit, s, err) == SCAN_FAILED) return false;
+  if (reader_scan_latest(t, l, s->address, s->address + s->bytes, is_any_open, visit, s, err) ==
+      SCAN_FAILED)
+    return false;
   for (uint64_t i = 0; s->touched && i < s->bytes; i++)
     if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
   return true;
 }
 
-// A launch that was not recorded, or only in part, may have written to what its parameters point to.
+// A launch that was not recorded, or only in part, may have written to what its parameters point
+// to.
 static bool after_unrecorded(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
-  sqlite3_stmt *q = reader_statement(t, "SELECT max(a.base, ?2), min(a.base + a.size, ?3) FROM parameter p JOIN allocation a ON a.id = p.allocation "
-                                      "WHERE p.launch=?1 AND a.base < ?3 AND a.base + a.size > ?2", NULL);
-  if (!q) return true;                       // a file without parameters
+  sqlite3_stmt *q = reader_statement(t,
+                                     "SELECT max(a.base, ?2), min(a.base + a.size, ?3) FROM "
+                                     "parameter p JOIN allocation a ON a.id = p.allocation "
+                                     "WHERE p.launch=?1 AND a.base < ?3 AND a.base + a.size > ?2",
+                                     NULL);
+  if (!q) return true;  // a file without parameters
   (void)err;
   sqlite3_bind_int64(q, 1, l->id);
   sqlite3_bind_int64(q, 2, (int64_t)s->address);
   sqlite3_bind_int64(q, 3, (int64_t)(s->address + s->bytes));
   while (sqlite3_step(q) == SQLITE_ROW) {
     uint64_t from = (uint64_t)sqlite3_column_int64(q, 0), to = (uint64_t)sqlite3_column_int64(q, 1);
-    for (uint64_t a = MAX(from, s->address); a < MIN(to, s->address + s->bytes); a++) settle(s, a - s->address, 2);
+    for (uint64_t a = MAX(from, s->address); a < MIN(to, s->address + s->bytes); a++)
+      settle(s, a - s->address, 2);
   }
   reader_done(t, q);
   return true;
 }
 
 // --- the host ---
-static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint64_t from, uint64_t to, Error *err) {
-  sqlite3_stmt *q = reader_statement(t, "SELECT id, address, bytes, data FROM trace_contents WHERE process=? AND step=? AND address<? AND address+bytes>? ORDER BY id DESC", err);
+static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint64_t from,
+                          uint64_t to, Error *err) {
+  sqlite3_stmt *q = reader_statement(
+      t,
+      "SELECT id, address, bytes, data FROM trace_contents WHERE process=? AND step=? AND "
+      "address<? AND address+bytes>? ORDER BY id DESC",
+      err);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, step->process);
   sqlite3_bind_int64(q, 2, step->number);
@@ -116,9 +146,12 @@ static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint
   bool ok = true;
   int code = SQLITE_DONE;
   while (ok && s->pending && (code = sqlite3_step(q)) == SQLITE_ROW) {
-    uint64_t address = (uint64_t)sqlite3_column_int64(q, 1), n = (uint64_t)sqlite3_column_int64(q, 2);
+    uint64_t address = (uint64_t)sqlite3_column_int64(q, 1),
+             n = (uint64_t)sqlite3_column_int64(q, 2);
     const uint8_t *bytes = reader_contents(t, (uint64_t)sqlite3_column_int64(q, 0), n, q, 3);
-    if (!bytes) ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.", step->id);
+    if (!bytes)
+      ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.",
+                     step->id);
     for (uint64_t a = MAX(from, address); ok && a < MIN(to, address + n); a++) {
       uint64_t i = a - s->address;
       if (s->known[i] != PENDING) continue;
@@ -126,13 +159,15 @@ static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint
       settle(s, i, 1);
     }
   }
-  if (ok && code != SQLITE_ROW && code != SQLITE_DONE) ok = sql_fail(t->db, err, "recorded operations cannot be read");
+  if (ok && code != SQLITE_ROW && code != SQLITE_DONE)
+    ok = sql_fail(t->db, err, "recorded operations cannot be read");
   reader_done(t, q);
   return ok;
 }
 
 static bool in_device_memory(TraceReader *t, const ReaderStep *step, uint64_t address) {
-  sqlite3_stmt *q = reader_statement(t, "SELECT 1 FROM allocation WHERE process=? AND base<=?2 AND base+size>?2 LIMIT 1", NULL);
+  sqlite3_stmt *q = reader_statement(
+      t, "SELECT 1 FROM allocation WHERE process=? AND base<=?2 AND base+size>?2 LIMIT 1", NULL);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, step->process);
   sqlite3_bind_int64(q, 2, (int64_t)address);
@@ -142,17 +177,24 @@ static bool in_device_memory(TraceReader *t, const ReaderStep *step, uint64_t ad
 }
 
 // Bytes [from, to) of the destination, within one row of the copy.
-static bool from_copy(TraceReader *t, State *s, const ReaderStep *step, uint64_t from, uint64_t to, Error *err) {
-  uint64_t pitch = step->to_pitch && (step->height > 1 || step->depth > 1) ? step->to_pitch : MAX(step->width, 1ull), rows = step->to_rows ? step->to_rows : MAX(step->height, 1ull);
-  uint64_t line = (from - step->destination) / pitch, x = (from - step->destination) % pitch, z = line / rows, y = line % rows;
-  uint64_t source_pitch = step->from_pitch ? step->from_pitch : step->width, source_rows = step->from_rows ? step->from_rows : MAX(step->height, 1ull);
+static bool from_copy(TraceReader *t, State *s, const ReaderStep *step, uint64_t from, uint64_t to,
+                      Error *err) {
+  uint64_t pitch = step->to_pitch && (step->height > 1 || step->depth > 1) ? step->to_pitch
+                                                                           : MAX(step->width, 1ull),
+           rows = step->to_rows ? step->to_rows : MAX(step->height, 1ull);
+  uint64_t line = (from - step->destination) / pitch, x = (from - step->destination) % pitch,
+           z = line / rows, y = line % rows;
+  uint64_t source_pitch = step->from_pitch ? step->from_pitch : step->width,
+           source_rows = step->from_rows ? step->from_rows : MAX(step->height, 1ull);
   uint64_t source = step->source + (z * source_rows + y) * source_pitch + x, n = to - from;
-  if (!step->source || step->from_host || s->what->depth >= DEEPEST || !in_device_memory(t, step, source)) {
+  if (!step->source || step->from_host || s->what->depth >= DEEPEST ||
+      !in_device_memory(t, step, source)) {
     for (uint64_t a = from; a < to; a++) settle(s, a - s->address, 2);
     return true;
   }
   uint8_t *value = mem_alloc(n * 2), *known = value + n;
-  Replay before = {.process = step->process, .steps = s->step, .died = UINT64_MAX, .depth = s->what->depth + 1};
+  Replay before = {
+      .process = step->process, .steps = s->step, .died = UINT64_MAX, .depth = s->what->depth + 1};
   bool ok = reader_replay(t, &before, source, n, value, known, err);
   for (uint64_t k = 0; ok && k < n; k++) {
     uint64_t i = from + k - s->address;
@@ -181,7 +223,8 @@ static bool after_host(TraceReader *t, State *s, const ReaderStep *step, Error *
       uint64_t i = a - s->address;
       if (s->known[i] != PENDING) continue;
       uint32_t width = step->value_bytes ? step->value_bytes : 1;
-      uint64_t pitch = step->to_pitch && step->height > 1 ? step->to_pitch : UINT64_MAX, phase = (a - step->destination) % pitch % width;
+      uint64_t pitch = step->to_pitch && step->height > 1 ? step->to_pitch : UINT64_MAX,
+               phase = (a - step->destination) % pitch % width;
       s->value[i] = phase < 8 ? (uint8_t)(step->value >> 8 * phase) : 0;
       settle(s, i, 1);
     }
@@ -189,8 +232,9 @@ static bool after_host(TraceReader *t, State *s, const ReaderStep *step, Error *
   return true;
 }
 
-// Not all of it is in the file: a launch may have written anywhere, a copy to its destination. Pages that were kept before a
-// launch are read only together with those kept before (State.kept); else they are left out.
+// Not all of it is in the file: a launch may have written anywhere, a copy to its destination.
+// Pages that were kept before a launch are read only together with those kept before (State.kept);
+// else they are left out.
 static void after_cut(State *s, const ReaderStep *step) {
   uint64_t from = s->address, end = s->address + s->bytes, at, n;
   if (step->kind == STEP_LAUNCH || (step->kind == STEP_INPUTS && s->kept)) {
@@ -203,21 +247,35 @@ static void after_cut(State *s, const ReaderStep *step) {
 
 static bool one_step(TraceReader *t, State *s, Error *err) {
   const ReaderStep *step = &t->steps[s->step];
-  if (step->process != s->what->process || step->order < s->what->born || step->order >= s->what->died) return true;
+  if (step->process != s->what->process || step->order < s->what->born ||
+      step->order >= s->what->died)
+    return true;
   const ReaderLaunch *l = step->launch ? &t->launches[step->launch - 1] : NULL;
   if (step->cut) {
     if (!s->loads) after_cut(s, step);
     return true;
   }
-  if (step->kind == STEP_INPUTS) return s->loads || from_contents(t, s, step, s->address, s->address + s->bytes, err);
-  if (s->kept) return l || !step->recorded || (step->kind == STEP_SET ? after_host(t, s, step, err) : from_contents(t, s, step, s->address, s->address + s->bytes, err));
+  if (step->kind == STEP_INPUTS)
+    return s->loads || from_contents(t, s, step, s->address, s->address + s->bytes, err);
+  if (s->kept)
+    return l || !step->recorded ||
+           (step->kind == STEP_SET
+                ? after_host(t, s, step, err)
+                : from_contents(t, s, step, s->address, s->address + s->bytes, err));
   if (s->loads) return !l || !l->nchunks || after_launch(t, s, l, err);
   if (!l) return after_host(t, s, step, err);
-  return (!l->nchunks || after_launch(t, s, l, err)) && (step->recorded || after_unrecorded(t, s, l, err));
+  return (!l->nchunks || after_launch(t, s, l, err)) &&
+         (step->recorded || after_unrecorded(t, s, l, err));
 }
 
-bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {
-  State s = {.what = what, .address = address, .bytes = bytes, .pending = bytes, .value = value, .known = known};
+bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes,
+                   uint8_t *value, uint8_t *known, Error *err) {
+  State s = {.what = what,
+             .address = address,
+             .bytes = bytes,
+             .pending = bytes,
+             .value = value,
+             .known = known};
   s.since = mem_alloc(sizeof *s.since * (bytes + 1));
   memset(known, PENDING, bytes);
   memset(value, 0, bytes);
@@ -225,14 +283,21 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
   uint32_t last = MIN(what->steps, t->nsteps);
   reader_begin(t);
   s.kept = last && t->steps[last - 1].kind == STEP_INPUTS && !t->steps[last - 1].value;
-  for (uint32_t i = MIN(what->steps, t->nsteps); i-- && ok && s.pending;) s.step = i, ok = one_step(t, &s, err);
+  for (uint32_t i = MIN(what->steps, t->nsteps); i-- && ok && s.pending;) {
+    s.step = i;
+    ok = one_step(t, &s, err);
+  }
   for (uint64_t i = 0; i < bytes; i++) {
-    if (known[i] == PENDING) known[i] = what->outside ? 2 : 0, s.since[i] = 0;
+    if (known[i] == PENDING) {
+      known[i] = what->outside ? 2 : 0;
+      s.since[i] = 0;
+    }
     unknown |= known[i] == 2;
   }
   s.loads = true;
   for (uint32_t i = MIN(what->steps, t->nsteps); unknown && i-- && ok;) {
-    s.step = i, ok = one_step(t, &s, err);
+    s.step = i;
+    ok = one_step(t, &s, err);
     if (i % 64 == 0 || t->steps[i].launch) {
       unknown = false;
       for (uint64_t k = 0; k < bytes && !unknown; k++) unknown = known[k] == 2 && s.since[k] <= i;
@@ -244,12 +309,21 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
   return ok;
 }
 
-bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {
+bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset,
+                    uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {
   Life life;
   if (!reader_life(t, allocation, &life, err)) return false;
-  if (offset > life.size || bytes > life.size - offset) return error_set(err, "the allocation has %llu bytes only.", (unsigned long long)life.size);
+  if (offset > life.size || bytes > life.size - offset)
+    return error_set(err, "the allocation has %llu bytes only.", (unsigned long long)life.size);
   uintptr_t index = step ? (uintptr_t)u64map_get(&t->step_of_id, step) : t->nsteps;
   if (step && !index) return error_set(err, "the run file has no step %u.", step);
-  bool outside = strcmp(life.kind, "device") != 0 && strcmp(life.kind, "pool") != 0 && strcmp(life.kind, "virtual") != 0 && strcmp(life.kind, "array") != 0;
-  return reader_replay(t, &(Replay){.process = life.process, .steps = (uint32_t)index, .born = life.born, .died = life.died, .outside = outside}, life.base + offset, bytes, value, known, err);
+  bool outside = strcmp(life.kind, "device") != 0 && strcmp(life.kind, "pool") != 0 &&
+                 strcmp(life.kind, "virtual") != 0 && strcmp(life.kind, "array") != 0;
+  return reader_replay(t,
+                       &(Replay){.process = life.process,
+                                 .steps = (uint32_t)index,
+                                 .born = life.born,
+                                 .died = life.died,
+                                 .outside = outside},
+                       life.base + offset, bytes, value, known, err);
 }

@@ -5,18 +5,28 @@
 #include "trace/writer.h"
 
 enum { IDLE_NS = 2000000000 };
-// An eighth of what was free at the start stays free, within limits. Looked at again after so many bytes.
+// An eighth of what was free at the start stays free, within limits. Looked at again after so many
+// bytes.
 enum { DISK_SHARE = 8 };
-static const uint64_t DISK_MOST_LEFT = 256ull << 20, DISK_LEAST_LEFT = 4ull << 20, LOOK_AT_DISK = 1ull << 20;
+static const uint64_t DISK_MOST_LEFT = 256ull << 20, DISK_LEAST_LEFT = 4ull << 20,
+                      LOOK_AT_DISK = 1ull << 20;
 
-typedef struct Save { TraceWriter *w; sqlite3 *db; Error *err; sqlite3_stmt *chunk, *block, *contents; } Save;
+typedef struct Save {
+  TraceWriter *w;
+  sqlite3 *db;
+  Error *err;
+  sqlite3_stmt *chunk, *block, *contents;
+} Save;
 
 static bool prepare(Save *s) {
   if (s->chunk) return true;
   return (tables_create(s->db, s->err) &&
-          sqlite3_prepare_v2(s->db, "INSERT INTO trace_chunk VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", -1, &s->chunk, NULL) == SQLITE_OK &&
-          sqlite3_prepare_v2(s->db, "INSERT INTO trace_block VALUES (?,?)", -1, &s->block, NULL) == SQLITE_OK &&
-          sqlite3_prepare_v2(s->db, "INSERT INTO trace_contents VALUES (?,?,?,?,?,?)", -1, &s->contents, NULL) == SQLITE_OK) ||
+          sqlite3_prepare_v2(s->db, "INSERT INTO trace_chunk VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+                             &s->chunk, NULL) == SQLITE_OK &&
+          sqlite3_prepare_v2(s->db, "INSERT INTO trace_block VALUES (?,?)", -1, &s->block, NULL) ==
+              SQLITE_OK &&
+          sqlite3_prepare_v2(s->db, "INSERT INTO trace_contents VALUES (?,?,?,?,?,?)", -1,
+                             &s->contents, NULL) == SQLITE_OK) ||
          (s->err->text[0] ? false : sql_fail(s->db, s->err, "recorded operations cannot be saved"));
 }
 
@@ -27,15 +37,27 @@ static bool step(Save *s, sqlite3_stmt *statement) {
 }
 
 static bool save_chunk(Save *s, const ChunkOut *c) {
-  const int64_t numbers[] = {(int64_t)c->id, c->process, c->launch, (int64_t)c->records, (int64_t)c->operations, (int64_t)c->low, (int64_t)c->high,
-                             (int64_t)c->first_warp, (int64_t)c->last_warp, (int64_t)c->bytes.len, (int64_t)c->parts.data[c->parts.len - 2], c->last_time};
+  const int64_t numbers[] = {(int64_t)c->id,
+                             c->process,
+                             c->launch,
+                             (int64_t)c->records,
+                             (int64_t)c->operations,
+                             (int64_t)c->low,
+                             (int64_t)c->high,
+                             (int64_t)c->first_warp,
+                             (int64_t)c->last_warp,
+                             (int64_t)c->bytes.len,
+                             (int64_t)c->parts.data[c->parts.len - 2],
+                             c->last_time};
   for (size_t at = 0; at < c->bytes.len; at += PIECE_BYTES) {
     sqlite3_bind_int64(s->block, 1, (int64_t)(c->id << 16 | at / PIECE_BYTES));
-    sqlite3_bind_blob64(s->block, 2, c->bytes.data + at, MIN(c->bytes.len - at, (size_t)PIECE_BYTES), SQLITE_STATIC);
+    sqlite3_bind_blob64(s->block, 2, c->bytes.data + at,
+                        MIN(c->bytes.len - at, (size_t)PIECE_BYTES), SQLITE_STATIC);
     if (!step(s, s->block)) return false;
   }
   for (int i = 0; i < (int)ARRAY_LEN(numbers); i++) {
-    if ((c->shared_only && (i == 5 || i == 6)) || (!c->has_time && i == 11)) sqlite3_bind_null(s->chunk, i + 1);
+    if ((c->shared_only && (i == 5 || i == 6)) || (!c->has_time && i == 11))
+      sqlite3_bind_null(s->chunk, i + 1);
     else sqlite3_bind_int64(s->chunk, i + 1, numbers[i]);
   }
   return step(s, s->chunk);
@@ -43,7 +65,8 @@ static bool save_chunk(Save *s, const ChunkOut *c) {
 
 static bool save_contents(Save *s, const ContentsOut *c, uint64_t id) {
   const int64_t numbers[] = {(int64_t)id, c->process, c->step, (int64_t)c->address, (int64_t)c->n};
-  for (int i = 0; i < (int)ARRAY_LEN(numbers); i++) sqlite3_bind_int64(s->contents, i + 1, numbers[i]);
+  for (int i = 0; i < (int)ARRAY_LEN(numbers); i++)
+    sqlite3_bind_int64(s->contents, i + 1, numbers[i]);
   sqlite3_bind_blob64(s->contents, 6, c->data, c->len, SQLITE_STATIC);
   return step(s, s->contents);
 }
@@ -78,11 +101,17 @@ static bool may_write(Save *s, size_t n) {
   uint64_t least = 0;
   if (w->has_stopped) return false;
   if (w->disk_limit && w->saved_bytes + n > w->disk_limit) {
-    writer_stop(w, "the limit of %.4g MB for recorded operations is reached: what came later is not in the file", (double)w->disk_limit / 1e6);
+    writer_stop(w,
+                "the limit of %.4g MB for recorded operations is reached: what came later is not "
+                "in the file",
+                (double)w->disk_limit / 1e6);
     return false;
   }
   if (!disk_has_room(s, n, &least)) {
-    writer_stop(w, "little more than %.3g MB are left on the disk of the run file: nothing more is recorded", (double)least / 1e6);
+    writer_stop(
+        w,
+        "little more than %.3g MB are left on the disk of the run file: nothing more is recorded",
+        (double)least / 1e6);
     return false;
   }
   w->saved_bytes += n;
@@ -94,13 +123,18 @@ static bool save_finished(Save *s) {
   pthread_mutex_lock(&w->lock);
   ChunkOut *chunks = w->done;
   ContentsOut *contents = w->contents_done;
-  w->done = NULL, w->contents_done = NULL;
+  w->done = NULL;
+  w->contents_done = NULL;
   pthread_mutex_unlock(&w->lock);
   bool ok = true;
   size_t freed = 0;
   // Older ones first: they were put in front as they came.
   ChunkOut *in_order = NULL;
-  for (ChunkOut *c = chunks, *next; c; c = next) next = c->next, c->next = in_order, in_order = c;
+  for (ChunkOut *c = chunks, *next; c; c = next) {
+    next = c->next;
+    c->next = in_order;
+    in_order = c;
+  }
   for (ChunkOut *c = in_order, *next; c; c = next) {
     next = c->next;
     freed += c->bytes.cap;
@@ -118,11 +152,16 @@ static bool save_finished(Save *s) {
     chunk_out_free(c);
   }
   ContentsOut *ordered = NULL;
-  for (ContentsOut *c = contents, *next; c; c = next) next = c->next, c->next = ordered, ordered = c;
+  for (ContentsOut *c = contents, *next; c; c = next) {
+    next = c->next;
+    c->next = ordered;
+    ordered = c;
+  }
   for (ContentsOut *c = ordered, *next; c; c = next) {
     next = c->next;
     freed += c->len;
-    bool kept = ok && may_write(s, c->len) && (ok = prepare(s) && save_contents(s, c, w->next_contents++));
+    bool kept = ok && may_write(s, c->len) &&
+                (ok = prepare(s) && save_contents(s, c, w->next_contents++));
     pthread_mutex_lock(&w->lock);
     if (kept) writer_contents_saved(w, c->process, c->step);
     pthread_mutex_unlock(&w->lock);
@@ -140,10 +179,19 @@ static bool save_finished(Save *s) {
 static bool save_meta(Save *s) {
   TraceWriter *w = s->w;
   if (!w->saved_bytes && !w->has_stopped) return true;
-  const struct { const char *key; uint64_t number; } rows[] = {{"trace_records", w->records}, {"trace_operations", w->operations}, {"trace_lost", w->lost}, {"trace_bytes", w->saved_bytes},
-    {"trace_raw_records", w->raw_records}, {"trace_raw_bytes", w->raw_bytes}};
+  const struct {
+    const char *key;
+    uint64_t number;
+  } rows[] = {{"trace_records", w->records},
+              {"trace_operations", w->operations},
+              {"trace_lost", w->lost},
+              {"trace_bytes", w->saved_bytes},
+              {"trace_raw_records", w->raw_records},
+              {"trace_raw_bytes", w->raw_bytes}};
   sqlite3_stmt *put;
-  if (sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO meta VALUES (?,?)", -1, &put, NULL) != SQLITE_OK) return sql_fail(s->db, s->err, "recorded operations cannot be saved");
+  if (sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO meta VALUES (?,?)", -1, &put, NULL) !=
+      SQLITE_OK)
+    return sql_fail(s->db, s->err, "recorded operations cannot be saved");
   bool ok = true;
   for (size_t i = 0; i < ARRAY_LEN(rows) && ok; i++) {
     char text[32];
@@ -167,7 +215,8 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
   s.err->text[0] = 0;
   bool mine = sqlite3_get_autocommit(db), ok = true;
   writer_flush_rings(w, last ? 0 : IDLE_NS, NULL);
-  if (last || clock_ns() - w->rests_ns > IDLE_NS) {         // whoever looks at the file meanwhile does not wait for more of a launch
+  // whoever looks at the file meanwhile does not wait for more of a launch
+  if (last || clock_ns() - w->rests_ns > IDLE_NS) {
     writer_submit_rests(w);
     w->rests_ns = clock_ns();
   }
@@ -181,12 +230,14 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
       return true;
     }
   }
-  if (mine && sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) return sql_fail(db, s.err, "recorded operations cannot be saved");
+  if (mine && sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+    return sql_fail(db, s.err, "recorded operations cannot be saved");
   for (;;) {
     ok = save_finished(&s) && ok;
     if (!last) break;
     pthread_mutex_lock(&w->lock);
-    while ((w->first_job || w->busy) && !w->done && !w->contents_done) pthread_cond_wait(&w->room, &w->lock);
+    while ((w->first_job || w->busy) && !w->done && !w->contents_done)
+      pthread_cond_wait(&w->room, &w->lock);
     bool finished = !w->first_job && !w->busy && !w->done && !w->contents_done;
     pthread_mutex_unlock(&w->lock);
     if (finished) break;
@@ -196,6 +247,7 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
   sqlite3_finalize(s.chunk);
   sqlite3_finalize(s.block);
   sqlite3_finalize(s.contents);
-  if (mine && sqlite3_exec(db, ok ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK && ok) ok = sql_fail(db, s.err, "recorded operations cannot be saved");
+  if (mine && sqlite3_exec(db, ok ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK && ok)
+    ok = sql_fail(db, s.err, "recorded operations cannot be saved");
   return ok;
 }

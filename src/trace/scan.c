@@ -1,13 +1,16 @@
-// Rows of a recording, one after the other: those of a warp, those of a launch, one. Those that touch some bytes: scan_range.c.
+// Rows of a recording, one after the other: those of a warp, those of a launch, one. Those that
+// touch some bytes: scan_range.c.
 #include "trace/reader.h"
 
-enum { CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2, CLASS_SYNC = 1 << 3 };     // site.classes; docs/run-file.md
+// site.classes; docs/run-file.md
+enum { CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2, CLASS_SYNC = 1 << 3 };
 
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site) {
   const TracePlace *p = &r->block->places[r->row->place];
   const ReaderSite *s = reader_site(t, t->launches[r->chunk->launch].process, p->site);
   if (site) *site = s;
-  if (!(p->has & (ROW_AFFINE | ROW_EACH))) return p->has & ROW_VALUES && !(s && s->classes & CLASS_SYNC) ? TRACE_VALUE : TRACE_SYNC;
+  if (!(p->has & (ROW_AFFINE | ROW_EACH)))
+    return p->has & ROW_VALUES && !(s && s->classes & CLASS_SYNC) ? TRACE_VALUE : TRACE_SYNC;
   if (p->has & ROW_OLD || (s && s->classes & CLASS_ATOMIC)) return TRACE_ATOMIC;
   return s && s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD) ? TRACE_STORE : TRACE_LOAD;
 }
@@ -15,21 +18,35 @@ TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **sit
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p) {
   if (!(p->has & (ROW_AFFINE | ROW_EACH))) return false;
   const ReaderSite *s = reader_site(t, process, p->site);
-  return p->has & ROW_OLD || (s && (s->classes & CLASS_ATOMIC || (s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD))));
+  return p->has & ROW_OLD || (s && (s->classes & CLASS_ATOMIC ||
+                                    (s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD))));
 }
 
-bool row_writes(const TraceReader *t, const RowRef *r) { return place_writes(t, t->launches[r->chunk->launch].process, &r->block->places[r->row->place]); }
+bool row_writes(const TraceReader *t, const RowRef *r) {
+  return place_writes(t, t->launches[r->chunk->launch].process, &r->block->places[r->row->place]);
+}
 
-uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site) { return site && site->bytes ? site->bytes : 4u * p->planes; }
-uint32_t row_bytes(const RowRef *r, const ReaderSite *site) { return place_bytes_of(&r->block->places[r->row->place], site); }
+uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site) {
+  return site && site->bytes ? site->bytes : 4u * p->planes;
+}
+uint32_t row_bytes(const RowRef *r, const ReaderSite *site) {
+  return place_bytes_of(&r->block->places[r->row->place], site);
+}
 
-uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane) { return warp / l->warps * l->threads + warp % l->warps * 32 + lane; }
+uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane) {
+  return warp / l->warps * l->threads + warp % l->warps * 32 + lane;
+}
 
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err) {
   const TracePlace *p = &r->block->places[r->row->place];
   const ReaderLaunch *l = &t->launches[r->chunk->launch];
   const ReaderSite *site;
-  *out = (TraceOp){.record = r->record, .lane = lane, .kind = row_kind(t, r, &site), .step = t->steps[l->step].id, .launch = l->id, .thread = reader_thread(l, r->row->warp, lane),
+  *out = (TraceOp){.record = r->record,
+                   .lane = lane,
+                   .kind = row_kind(t, r, &site),
+                   .step = t->steps[l->step].id,
+                   .launch = l->id,
+                   .thread = reader_thread(l, r->row->warp, lane),
                    .site = site ? site->id : 0};
   out->bytes = out->kind == TRACE_SYNC && !(p->has & ROW_VALUES) ? 0 : row_bytes(r, site);
   if (p->has & (ROW_AFFINE | ROW_EACH)) {
@@ -40,9 +57,16 @@ bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Err
   }
   if (!(p->has & (ROW_VALUES | ROW_OLD))) return true;
   uint32_t words[LANE_WORDS_MAX];
-  if (!block_lane_words(t->coder, r->block, r->index, lane, words)) return reader_damaged(t, r->chunk->id << 16, err);
-  if (p->has & ROW_VALUES) memcpy(out->value, words, p->planes * sizeof *words), out->value_known = true;
-  if (p->has & ROW_OLD) memcpy(out->old, words + (p->has & ROW_VALUES ? p->planes : 0), p->planes * sizeof *words), out->old_known = true;
+  if (!block_lane_words(t->coder, r->block, r->index, lane, words))
+    return reader_damaged(t, r->chunk->id << 16, err);
+  if (p->has & ROW_VALUES) {
+    memcpy(out->value, words, p->planes * sizeof *words);
+    out->value_known = true;
+  }
+  if (p->has & ROW_OLD) {
+    memcpy(out->old, words + (p->has & ROW_VALUES ? p->planes : 0), p->planes * sizeof *words);
+    out->old_known = true;
+  }
   return true;
 }
 
@@ -68,7 +92,8 @@ static uint32_t first_row_of(const TraceBlock *b, uint64_t warp) {
   return low;
 }
 
-static ScanResult scan_warp_chunk(TraceReader *t, const ReaderChunk *c, uint64_t warp, RowVisitor *f, void *user, Error *err) {
+static ScanResult scan_warp_chunk(TraceReader *t, const ReaderChunk *c, uint64_t warp,
+                                  RowVisitor *f, void *user, Error *err) {
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return SCAN_FAILED;
   // The last block that begins before the warp may end with its first rows.
@@ -90,7 +115,8 @@ static ScanResult scan_warp_chunk(TraceReader *t, const ReaderChunk *c, uint64_t
   return SCAN_GO_ON;
 }
 
-ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f, void *user, Error *err) {
+ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f,
+                            void *user, Error *err) {
   reader_scan_begin(t);
   ScanResult result = SCAN_GO_ON;
   for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
@@ -103,7 +129,8 @@ ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp
   return result;
 }
 
-ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err) {
+ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user,
+                              Error *err) {
   reader_scan_begin(t);
   ScanResult result = SCAN_GO_ON;
   for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
@@ -136,7 +163,8 @@ static const ReaderStep *step_of(const TraceReader *t, uint64_t record) {
 }
 
 // The block of a launch that has the record, and which row of it that is.
-static bool find_block(TraceReader *t, const ReaderLaunch *l, uint64_t record, Want *out, uint32_t *index, Error *err) {
+static bool find_block(TraceReader *t, const ReaderLaunch *l, uint64_t record, Want *out,
+                       uint32_t *index, Error *err) {
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (record < c->first_record || record >= c->first_record + c->records) continue;
@@ -166,7 +194,8 @@ bool reader_want_of(TraceReader *t, uint64_t record, Want *out) {
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err) {
   *host = NULL;
   if (!t->scanning) reader_cache_trim(t);
-  if (!record || record > t->records) return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
+  if (!record || record > t->records)
+    return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
   const ReaderStep *s = step_of(t, record);
   if (!s->launch) {
     *host = s;

@@ -1,21 +1,34 @@
-// Writes of a launch to some bytes, the latest first: blocks whose last access is the latest come first, so that bytes that are written often are settled by few of them, and others need not
-// be unpacked for those bytes.
+// Writes of a launch to some bytes, the latest first: blocks whose last access is the latest come
+// first, so that bytes that are written often are settled by few of them, and others need not be
+// unpacked for those bytes.
 #include "trace/reader.h"
 
 enum { AT_ONCE = 8, DIRECTORIES_AHEAD = 64 };
-typedef struct LateChunk { uint32_t time; const ReaderChunk *chunk; Posting *postings; } LateChunk;       // postings: of the range, block for block, once they were needed
-typedef struct LateBlock { uint32_t time, chunk, block, first, n; } LateBlock;                          // which of the chunk's postings; time: as they are sorted
+// postings: of the range, block for block, once they were needed
+typedef struct LateChunk {
+  uint32_t time;
+  const ReaderChunk *chunk;
+  Posting *postings;
+} LateChunk;
+// which of the chunk's postings; time: as they are sorted
+typedef struct LateBlock {
+  uint32_t time, chunk, block, first, n;
+} LateBlock;
 typedef struct Latest {
   uint64_t low, high;
-  OpenAt *open; const void *user;
-  LateChunk *chunks; uint32_t nchunks, next, ahead, window;
-  VEC(LateBlock) heap;                       // the latest in front
-  uint32_t base;                             // what times are counted from
+  OpenAt *open;
+  const void *user;
+  LateChunk *chunks;
+  uint32_t nchunks, next, ahead, window;
+  VEC(LateBlock) heap;  // the latest in front
+  uint32_t base;        // what times are counted from
 } Latest;
 
 static int latest_first(const void *p, const void *q) {
   const LateChunk *a = p, *b = q;
-  return a->time != b->time ? (a->time > b->time ? -1 : 1) : a->chunk->id > b->chunk->id ? -1 : a->chunk->id < b->chunk->id;
+  return a->time != b->time            ? (a->time > b->time ? -1 : 1)
+         : a->chunk->id > b->chunk->id ? -1
+                                       : a->chunk->id < b->chunk->id;
 }
 
 static void find_chunks(TraceReader *t, const ReaderLaunch *l, Latest *x) {
@@ -24,7 +37,8 @@ static void find_chunks(TraceReader *t, const ReaderLaunch *l, Latest *x) {
   x->base = t->chunks[l->first_chunk].last_time - (1u << 30);
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
-    if (chunk_in_range(c, &range)) x->chunks[x->nchunks++] = (LateChunk){(c->last_time - x->base) & 0x7FFFFFFF, c, NULL};
+    if (chunk_in_range(c, &range))
+      x->chunks[x->nchunks++] = (LateChunk){(c->last_time - x->base) & 0x7FFFFFFF, c, NULL};
   }
   if (x->nchunks) qsort(x->chunks, x->nchunks, sizeof *x->chunks, latest_first);
 }
@@ -50,7 +64,9 @@ static LateBlock heap_pop(Latest *x) {
   return top;
 }
 
-static bool is_open(const Latest *x, uint64_t start, uint64_t end, uint32_t time) { return x->open(x->user, start, end, (time + x->base) & 0x7FFFFFFF); }
+static bool is_open(const Latest *x, uint64_t start, uint64_t end, uint32_t time) {
+  return x->open(x->user, start, end, (time + x->base) & 0x7FFFFFFF);
+}
 
 // The postings of a chunk, block for block, and its blocks into the heap.
 static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
@@ -61,11 +77,15 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
   bool any = false;
   for (uint32_t i = 0; i < d->nplaces; i++) {
     any |= d->writes[i] && directory_may_touch(d, i, x->low, x->high);
-    if (d->writes[i] && d->place_bytes[i] > place_width(&d->places[i])) widest = MAX(widest, d->place_bytes[i]);       // postings know less than the site
+    // postings know less than the site
+    if (d->writes[i] && d->place_bytes[i] > place_width(&d->places[i]))
+      widest = MAX(widest, d->place_bytes[i]);
   }
   PostingVec all = {0};
-  bool ok = !any || reader_postings(t, l->chunk, x->low - MIN(x->low, (uint64_t)widest), x->high, d->writes, &all, err);
-  uint32_t *end = mem_alloc(sizeof *end * (d->nblocks + 1));       // of each block's, and of the one before: where the next one goes
+  bool ok = !any || reader_postings(t, l->chunk, x->low - MIN(x->low, (uint64_t)widest), x->high,
+                                    d->writes, &all, err);
+  // of each block's, and of the one before: where the next one goes
+  uint32_t *end = mem_alloc(sizeof *end * (d->nblocks + 1));
   for (uint32_t i = 0; i < all.len; i++) end[all.data[i].block + 1]++;
   for (uint32_t i = 0; i < d->nblocks; i++) end[i + 1] += end[i];
   l->postings = mem_alloc(sizeof *l->postings * (all.len + 1));
@@ -74,7 +94,9 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
     l->postings[end[all.data[i].block]++] = all.data[i];
   }
   for (uint32_t i = 0, from = 0; i < d->nblocks && ok; from = end[i++])
-    if (end[i] > from) heap_push(x, (LateBlock){l->time - MIN(l->time, d->blocks[i].earlier), index, i, from, end[i] - from});
+    if (end[i] > from)
+      heap_push(x, (LateBlock){l->time - MIN(l->time, d->blocks[i].earlier), index, i, from,
+                               end[i] - from});
   free(end);
   vec_free(&all);
   return ok;
@@ -84,8 +106,10 @@ static void directories_ahead(TraceReader *t, Latest *x) {
   if (x->next < x->ahead) return;
   Want list[DIRECTORIES_AHEAD];
   uint32_t n = 0;
-  for (; x->ahead < x->nchunks && n < x->window; x->ahead++) list[n++] = (Want){.chunk = x->chunks[x->ahead].chunk, .part = PART_DIRECTORY};
-  x->window = MIN(x->window * 2, (uint32_t)DIRECTORIES_AHEAD);         // the first ones may have what is sought
+  for (; x->ahead < x->nchunks && n < x->window; x->ahead++)
+    list[n++] = (Want){.chunk = x->chunks[x->ahead].chunk, .part = PART_DIRECTORY};
+  // the first ones may have what is sought
+  x->window = MIN(x->window * 2, (uint32_t)DIRECTORIES_AHEAD);
   reader_ahead(t, list, n);
 }
 
@@ -99,7 +123,8 @@ static bool still_wanted(const Latest *x, const LateBlock *b) {
 // The next block that may decide something; false: none, or (err) damaged
 static bool next_block(TraceReader *t, Latest *x, LateBlock *out, bool *failed, Error *err) {
   for (;;) {
-    while (x->next < x->nchunks && (!x->heap.len || x->chunks[x->next].time >= x->heap.data[0].time)) {
+    while (x->next < x->nchunks &&
+           (!x->heap.len || x->chunks[x->next].time >= x->heap.data[0].time)) {
       uint32_t i = x->next;
       if (is_open(x, x->low, x->high, x->chunks[i].time)) {
         directories_ahead(t, x);
@@ -116,13 +141,18 @@ static bool next_block(TraceReader *t, Latest *x, LateBlock *out, bool *failed, 
   }
 }
 
-typedef struct BlockScan { LateBlock block; RangeScan scan; const Latest *all; } BlockScan;
+typedef struct BlockScan {
+  LateBlock block;
+  RangeScan scan;
+  const Latest *all;
+} BlockScan;
 static bool wanted(const void *user, uint64_t start, uint64_t end) {
   const BlockScan *b = user;
   return is_open(b->all, start, end, b->block.time);
 }
 
-static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor *f, void *user, Error *err) {
+static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor *f, void *user,
+                              Error *err) {
   BlockScan list[AT_ONCE];
   Want wants[AT_ONCE];
   uint32_t n = 0;
@@ -133,7 +163,12 @@ static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor
     BlockScan *b = &list[i];
     const ReaderChunk *c = x->chunks[b->block.chunk].chunk;
     b->all = x;
-    b->scan = (RangeScan){.low = x->low, .high = x->high, .writes_only = true, .values = true, .wanted = wanted, .user = b};
+    b->scan = (RangeScan){.low = x->low,
+                          .high = x->high,
+                          .writes_only = true,
+                          .values = true,
+                          .wanted = wanted,
+                          .user = b};
     wants[i] = (Want){c, reader_directory(t, c, err), PART_ROWS + b->block.block, true, &b->scan};
     failed = !wants[i].directory;
   }
@@ -141,17 +176,20 @@ static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor
   reader_ahead(t, wants, n);
   ScanResult result = SCAN_GO_ON;
   for (uint32_t i = 0; i < n && result == SCAN_GO_ON; i++)
-    if (still_wanted(x, &list[i].block)) result = reader_scan_range_block(t, wants[i].chunk, list[i].block.block, &list[i].scan, f, user, err);
+    if (still_wanted(x, &list[i].block))
+      result = reader_scan_range_block(t, wants[i].chunk, list[i].block.block, &list[i].scan, f,
+                                       user, err);
   return result;
 }
 
-ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, OpenAt *open, LaneVisitor *f, void *user, Error *err) {
+ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
+                              OpenAt *open, LaneVisitor *f, void *user, Error *err) {
   Latest x = {.low = low, .high = high, .open = open, .user = user, .window = 4};
   find_chunks(t, l, &x);
   ScanResult result = SCAN_GO_ON;
   for (bool more = true; more && result == SCAN_GO_ON;) {
     if (!t->scanning) reader_cache_trim(t);
-    t->scanning++;                           // what was unpacked stays until it was looked at
+    t->scanning++;  // what was unpacked stays until it was looked at
     result = some_blocks(t, &x, &more, f, user, err);
     t->scanning--;
   }

@@ -1,5 +1,6 @@
-// Memory that raw records are copied into: segments of one large page each, cut from regions that are asked for once. What was used is used again; the system need not
-// find it, nor clear it, while a kernel waits.
+// Memory that raw records are copied into: segments of one large page each, cut from regions that
+// are asked for once. What was used is used again; the system need not find it, nor clear it, while
+// a kernel waits.
 #define _GNU_SOURCE
 #include "trace/writer.h"
 
@@ -7,10 +8,12 @@
 
 static const uint64_t REGION = 1ull << 30;
 
-// One call for many segments: each one changes what the whole process knows of its memory, and all threads wait for that.
+// One call for many segments: each one changes what the whole process knows of its memory, and all
+// threads wait for that.
 static bool new_region(TraceWriter *w) {
   uint64_t size = MAX(MIN(REGION, w->memory_limit / 8), (uint64_t)SEGMENT) / SEGMENT * SEGMENT;
-  uint8_t *p = mmap(NULL, size + SEGMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  uint8_t *p = mmap(NULL, size + SEGMENT, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return false;
   madvise(p, size + SEGMENT, MADV_HUGEPAGE);
   vec_push(&w->regions, (Region){p, size + SEGMENT});
@@ -34,10 +37,12 @@ uint8_t *writer_segment_take(TraceWriter *w) {
 
 void writer_segment_give(TraceWriter *w, uint8_t *data) { vec_push(&w->segments, data); }
 
-// As many as are in use, and some to begin with, as far as the limit allows. While rings are full only the last ones are replaced: clearing memory is as much work as copying into it.
+// As many as are in use, and some to begin with, as far as the limit allows. While rings are full
+// only the last ones are replaced: clearing memory is as much work as copying into it.
 bool writer_segments_wanted(const TraceWriter *w, bool pressed) {
   uint64_t have = w->segments.len * (uint64_t)SEGMENT, used = w->in_memory;
-  return w->ahead && have + used + SEGMENT <= w->memory_limit && have < (pressed ? w->ahead / 16 : MAX(w->ahead, used));
+  return w->ahead && have + used + SEGMENT <= w->memory_limit &&
+         have < (pressed ? w->ahead / 16 : MAX(w->ahead, used));
 }
 
 void writer_segments_more(TraceWriter *w) {
@@ -53,7 +58,8 @@ void writer_segments_more(TraceWriter *w) {
 }
 
 void writer_segments_free(TraceWriter *w) {
-  for (uint32_t i = 0; i < w->regions.len; i++) munmap(w->regions.data[i].start, w->regions.data[i].bytes);
+  for (uint32_t i = 0; i < w->regions.len; i++)
+    munmap(w->regions.data[i].start, w->regions.data[i].bytes);
   vec_free(&w->regions);
   vec_free(&w->segments);
 }

@@ -1,10 +1,18 @@
-// Which steps nothing orders (docs/run-file.md, "Order of steps"): for each one those of the last STEPS_NEAR before it that may run at the same time.
+// Which steps nothing orders (docs/run-file.md, "Order of steps"): for each one those of the last
+// STEPS_NEAR before it that may run at the same time.
 #include "trace/reader.h"
 
 enum { STEPS_NEAR = 4096, WORDS = STEPS_NEAR / 64 };
-typedef struct Near { uint32_t process, number; uint64_t before[WORDS], joins[WORDS]; } Near;       // bit i: the step whose number is smaller by i + 1
+// bit i: the step whose number is smaller by i + 1
+typedef struct Near {
+  uint32_t process, number;
+  uint64_t before[WORDS], joins[WORDS];
+} Near;
 typedef enum { ROW_AFTER, ROW_JOINS, ROW_BACKWARDS } RowKind;
-typedef struct Row { uint32_t process, step, after; RowKind kind; } Row;
+typedef struct Row {
+  uint32_t process, step, after;
+  RowKind kind;
+} Row;
 typedef VEC(Row) Rows;
 
 static int by_step(const void *p, const void *q) {
@@ -18,17 +26,24 @@ static bool load_rows(TraceReader *t, Rows *out, Error *err) {
   int code;
   if (!s) return false;
   while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-    Row r = {(uint32_t)sqlite3_column_int64(s, 0), (uint32_t)sqlite3_column_int64(s, 1), (uint32_t)sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3) ? ROW_JOINS : ROW_AFTER};
+    Row r = {(uint32_t)sqlite3_column_int64(s, 0), (uint32_t)sqlite3_column_int64(s, 1),
+             (uint32_t)sqlite3_column_int64(s, 2),
+             sqlite3_column_int64(s, 3) ? ROW_JOINS : ROW_AFTER};
     vec_push(out, r);
-    if (r.after > r.step) vec_push(out, ((Row){r.process, r.after, r.step, ROW_BACKWARDS}));      // of two threads of the host: ordered, one way or the other
+    // of two threads of the host: ordered, one way or the other
+    if (r.after > r.step) vec_push(out, ((Row){r.process, r.after, r.step, ROW_BACKWARDS}));
   }
   sqlite3_finalize(s);
   if (out->len) qsort(out->data, out->len, sizeof(Row), by_step);
   return code == SQLITE_DONE || sql_fail(t->db, err, "the order of steps cannot be read");
 }
 
-static void set_bit(uint64_t *bits, uint32_t distance) { bits[(distance - 1) / 64] |= 1ull << (distance - 1) % 64; }
-static bool has_bit(const uint64_t *bits, uint32_t distance) { return bits[(distance - 1) / 64] >> (distance - 1) % 64 & 1; }
+static void set_bit(uint64_t *bits, uint32_t distance) {
+  bits[(distance - 1) / 64] |= 1ull << (distance - 1) % 64;
+}
+static bool has_bit(const uint64_t *bits, uint32_t distance) {
+  return bits[(distance - 1) / 64] >> (distance - 1) % 64 & 1;
+}
 
 static void add_shifted(uint64_t *to, const uint64_t *from, uint32_t by) {
   for (uint32_t i = by / 64; i < WORDS; i++) {
@@ -40,7 +55,8 @@ static void add_shifted(uint64_t *to, const uint64_t *from, uint32_t by) {
 static const uint64_t everything[WORDS] = {[0 ... WORDS - 1] = UINT64_MAX};
 
 // What a step comes after, from its rows. Without any: after everything.
-static void place(Near *near, uint32_t process, uint32_t number, const Row *rows, uint32_t n, Near *out) {
+static void place(Near *near, uint32_t process, uint32_t number, const Row *rows, uint32_t n,
+                  Near *out) {
   bool all = true;
   *out = (Near){.process = process, .number = number};
   for (uint32_t i = 0; i < n; i++) {
@@ -58,7 +74,9 @@ static void place(Near *near, uint32_t process, uint32_t number, const Row *rows
   if (all) memcpy(out->before, everything, sizeof everything);
 }
 
-typedef struct Order { uint32_t step, process, number; } Order;       // step: index
+typedef struct Order {
+  uint32_t step, process, number;
+} Order;  // step: index
 static int by_number(const void *p, const void *q) {
   const Order *a = p, *b = q;
   if (a->process != b->process) return a->process < b->process ? -1 : 1;
@@ -87,26 +105,35 @@ static uint32_t find_beside(const Order *list, uint32_t at, const Near *near, ui
 
 bool trace_knows_order(sqlite3 *db) {
   sqlite3_stmt *s = NULL;
-  bool yes = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type='table' AND name='step_after'", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+  bool yes = sqlite3_prepare_v2(
+                 db, "SELECT 1 FROM sqlite_master WHERE type='table' AND name='step_after'", -1, &s,
+                 NULL) == SQLITE_OK &&
+             sqlite3_step(s) == SQLITE_ROW;
   sqlite3_finalize(s);
   return yes;
 }
 
-const char trace_order_unknown[] = "this file was made by an older Warpgrind, which did not keep what orders launches and copies of different streams: only races within a launch are found";
+const char trace_order_unknown[] =
+    "this file was made by an older Warpgrind, which did not keep what orders launches and copies "
+    "of different streams: only races within a launch are found";
 
 // A step that was noted and then refused by the driver has rows but is none.
-static bool visit_all(TraceReader *t, const Rows *rows, const Order *list, uint32_t n, BesideVisitor *f, void *user, Error *err) {
+static bool visit_all(TraceReader *t, const Rows *rows, const Order *list, uint32_t n,
+                      BesideVisitor *f, void *user, Error *err) {
   Near *near = mem_alloc(sizeof *near * STEPS_NEAR);
   uint32_t *beside = mem_alloc(sizeof *beside * STEPS_NEAR);
   bool ok = true;
   for (uint32_t row = 0, i = 0; ok && row < rows->len;) {
     uint32_t first = row, process = rows->data[row].process, number = rows->data[row].step;
-    while (row < rows->len && rows->data[row].process == process && rows->data[row].step == number) row++;
+    while (row < rows->len && rows->data[row].process == process && rows->data[row].step == number)
+      row++;
     Near *own = &near[number % STEPS_NEAR], now;
     place(near, process, number, rows->data + first, row - first, &now);
     *own = now;
     while (i < n && by_number(&list[i], &(Order){0, process, number}) < 0) i++;
-    uint32_t found = i < n && list[i].process == process && list[i].number == number ? find_beside(list, i, own, beside) : 0;
+    uint32_t found = i < n && list[i].process == process && list[i].number == number
+                         ? find_beside(list, i, own, beside)
+                         : 0;
     if (found) ok = f(t, list[i].step, beside, found, user, err);
   }
   free(near);

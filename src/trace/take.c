@@ -1,13 +1,23 @@
-// Taking records from the rings. Each ring has its own thread and lock; it looks at every record, and copies it into a piece for its launch, packed if that makes it shorter. Full
-// pieces become chunks; what a launch leaves in the pieces of several rings is joined first.
+// Taking records from the rings. Each ring has its own thread and lock; it looks at every record,
+// and copies it into a piece for its launch, packed if that makes it shorter. Full pieces become
+// chunks; what a launch leaves in the pieces of several rings is joined first.
 #include <time.h>
 #include <unistd.h>
 
 #include "trace/copy.h"
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, SECOND_PIECE = 1 << 18, LEAST_PIECE = 1 << 18, MANY = 1 << 17, SEEN = 8 };     // MANY: the ring is filled faster than it is emptied
-static const uint64_t MUCH = 4ull << 30;   // of memory: what has grown once may have a whole segment
+// MANY: the ring is filled faster than it is emptied
+enum {
+  OPEN_LAUNCHES = 8,
+  RESTS = 64,
+  FIRST_PIECE = 1 << 16,
+  SECOND_PIECE = 1 << 18,
+  LEAST_PIECE = 1 << 18,
+  MANY = 1 << 17,
+  SEEN = 8
+};
+static const uint64_t MUCH = 4ull << 30;  // of memory: what has grown once may have a whole segment
 static const uint64_t AHEAD = 32ull << 30;  // at most so much is got before records come
 
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
@@ -19,11 +29,15 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   w->disk_limit = limits ? limits->disk : 0;
   w->next_chunk = w->next_contents = 1;
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned wanted = limits && limits->threads ? limits->threads : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
+  unsigned wanted = limits && limits->threads ? limits->threads
+                                              : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
   w->piece_bytes = CHUNK_BYTES;
-  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 2, AHEAD);
+  if (limits && limits->ahead && w->memory_limit >= MUCH)
+    w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 2, AHEAD);
   w->threads = mem_alloc(sizeof *w->threads * wanted);
-  while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], thread_attributes(), writer_work, w) == 0) w->nthreads++;
+  while (w->nthreads < wanted &&
+         pthread_create(&w->threads[w->nthreads], thread_attributes(), writer_work, w) == 0)
+    w->nthreads++;
   if (w->nthreads) return w;
   error_set(err, "no thread can be started to compress recorded operations.");
   trace_writer_free(w);
@@ -46,12 +60,23 @@ void trace_writer_free(TraceWriter *w) {
   pthread_cond_broadcast(&w->work);
   pthread_mutex_unlock(&w->lock);
   for (unsigned i = 0; i < w->nthreads; i++) pthread_join(w->threads[i], NULL);
-  for (Job *j = w->first_job, *next; j; j = next) next = j->next, writer_job_free(w, j);
-  for (ChunkOut *c = w->done, *next; c; c = next) next = c->next, free(c->bytes.data), chunk_out_free(c);
+  for (Job *j = w->first_job, *next; j; j = next) {
+    next = j->next;
+    writer_job_free(w, j);
+  }
+  for (ChunkOut *c = w->done, *next; c; c = next) {
+    next = c->next;
+    free(c->bytes.data);
+    chunk_out_free(c);
+  }
   if (w->slab) free(w->slab);
   writer_buffers_free(w);
   writer_segments_free(w);
-  for (ContentsOut *c = w->contents_done, *next; c; c = next) next = c->next, free(c->data), free(c);
+  for (ContentsOut *c = w->contents_done, *next; c; c = next) {
+    next = c->next;
+    free(c->data);
+    free(c);
+  }
   for (uint32_t i = 0; i < w->ring_list.len; i++) {
     Ring *r = w->ring_list.data[i];
     for (uint32_t k = 0; k < r->open.len; k++) writer_pieces_free(r->open.data[k].first);
@@ -105,7 +130,8 @@ static Ring *ring_of(TraceWriter *w, uint32_t number) {
     u64map_put(&w->rings, number, r);
     vec_push(&w->ring_list, r);
     // All rings' open pieces together are to stay within a quarter of the memory.
-    w->piece_bytes = MAX(MIN((size_t)CHUNK_BYTES, (size_t)(w->memory_limit / 4 / w->ring_list.len)), (size_t)LEAST_PIECE);
+    w->piece_bytes = MAX(MIN((size_t)CHUNK_BYTES, (size_t)(w->memory_limit / 4 / w->ring_list.len)),
+                         (size_t)LEAST_PIECE);
   }
   atomic_store_explicit(known, r, memory_order_release);
   pthread_mutex_unlock(&w->lock);
@@ -125,7 +151,7 @@ static LaunchRest *rest_of(TraceWriter *w, uint32_t process, uint32_t launch, bo
   uint64_t key = (uint64_t)process << 32 | launch;
   LaunchRest *l = u64map_get(&w->rests, key);
   if (l || !make) return l;
-  if (w->rest_list.len >= RESTS) {          // the one that waited longest makes room
+  if (w->rest_list.len >= RESTS) {  // the one that waited longest makes room
     uint32_t oldest = 0;
     for (uint32_t i = 1; i < w->rest_list.len; i++)
       if (w->rest_list.data[i]->used < w->rest_list.data[oldest]->used) oldest = i;
@@ -148,7 +174,8 @@ void writer_submit_rests(TraceWriter *w) {
   pthread_mutex_unlock(&w->lock);
 }
 
-// A full piece is a chunk; but what the same ring left there before comes first, since a warp's records keep their order. The ring is locked.
+// A full piece is a chunk; but what the same ring left there before comes first, since a warp's
+// records keep their order. The ring is locked.
 static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
   OpenPiece o = r->open.data[index];
   r->open.data[index] = r->open.data[--r->open.len];
@@ -181,13 +208,16 @@ void writer_submit_rest_of(TraceWriter *w, uint32_t process, uint32_t launch) {
   if (l) submit_rest(w, l);
 }
 
-void writer_close_pieces(TraceWriter *w, bool (*ended)(const TraceWriter *w, uint32_t process, uint32_t launch), uint64_t round) {
+void writer_close_pieces(TraceWriter *w,
+                         bool (*ended)(const TraceWriter *w, uint32_t process, uint32_t launch),
+                         uint64_t round) {
   for (uint32_t i = 0;; i++) {
     pthread_mutex_lock(&w->lock);
     Ring *r = i < w->ring_list.len ? w->ring_list.data[i] : NULL;
     pthread_mutex_unlock(&w->lock);
     if (!r) return;
-    if (pthread_mutex_trylock(&r->lock)) continue;           // it may wait for memory, which whoever called this gives back
+    // it may wait for memory, which whoever called this gives back
+    if (pthread_mutex_trylock(&r->lock)) continue;
     for (uint32_t k = r->open.len; k--;)
       if (ended(w, r->process, r->open.data[k].launch)) close_piece(w, r, k, false);
     r->closed_round = MAX(r->closed_round, round);
@@ -205,7 +235,8 @@ void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held) {
     if (!r) return;
     if (r != held) {
       if (!unused_ns && !held) pthread_mutex_lock(&r->lock);
-      else if (pthread_mutex_trylock(&r->lock)) continue;   // its thread is at work and will see itself that memory is short
+      else if (pthread_mutex_trylock(&r->lock))
+        continue;  // its thread is at work and will see itself that memory is short
     }
     for (uint32_t k = r->open.len; k--;)
       if (!unused_ns || now - r->open.data[k].used_ns > unused_ns) close_piece(w, r, k, false);
@@ -220,14 +251,18 @@ void writer_wait_for_room(TraceWriter *w, Ring *r) {
   pthread_mutex_lock(&w->lock);
   while (w->in_memory > w->memory_limit && !w->has_stopped && !w->ending) {
     pthread_mutex_unlock(&w->lock);
-    writer_flush_rings(w, r ? 0 : 1, r);    // nothing may wait in a piece for more records while nobody can bring any
+    // nothing may wait in a piece for more records while nobody can bring any
+    writer_flush_rings(w, r ? 0 : 1, r);
     writer_submit_rests(w);
     pthread_mutex_lock(&w->lock);
     if (w->in_memory <= w->memory_limit || w->has_stopped) break;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += 100000000;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_sec++;
+      until.tv_nsec -= 1000000000;
+    }
     pthread_cond_timedwait(&w->room, &w->lock, &until);
   }
   pthread_mutex_unlock(&w->lock);
@@ -248,9 +283,12 @@ static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
 
 static bool grows(const RawPiece *p, size_t n) { return p->cap < SEGMENT && p->len + n <= SEGMENT; }
 // packed: the records are. A piece has only such, or none.
-static bool has_room(const RawPiece *p, size_t n, bool packed) { return p && !p->unpacked == !packed && (p->cap - p->len >= n || grows(p, n)); }
+static bool has_room(const RawPiece *p, size_t n, bool packed) {
+  return p && !p->unpacked == !packed && (p->cap - p->len >= n || grows(p, n));
+}
 
-// Small ones grow, in large steps where there is much memory; what has a segment is followed by another one, so that nothing is copied twice.
+// Small ones grow, in large steps where there is much memory; what has a segment is followed by
+// another one, so that nothing is copied twice.
 static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n, bool packed) {
   RawPiece *p = o->last;
   bool more = has_room(p, n, packed), much = w->memory_limit >= MUCH;
@@ -289,7 +327,8 @@ static bool is_packed(Window *x, const RawPiece *p, const uint8_t *data, size_t 
 }
 
 // Consecutive records of one launch: those of the window.
-static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data, size_t n, uint32_t records) {
+static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data, size_t n,
+                   uint32_t records) {
   if (!n) return;
   OpenPiece *o = piece_for(w, r, launch);
   size_t bytes = n;
@@ -298,22 +337,28 @@ static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data
   RawPiece *p = room_for(w, r, o, n, packed);
   o->used_ns = clock_ns();
   copy_past_cache(p->data + p->len, packed ? r->window.packed : data, n);
-  p->len += n, p->records += records;
+  p->len += n;
+  p->records += records;
   if (packed) p->unpacked += bytes;
-  o->bytes += bytes, o->records += records;
-  if (o->records >= CHUNK_RECORDS || o->bytes >= w->piece_bytes) close_piece(w, r, (uint32_t)(o - r->open.data), true);
+  o->bytes += bytes;
+  o->records += records;
+  if (o->records >= CHUNK_RECORDS || o->bytes >= w->piece_bytes)
+    close_piece(w, r, (uint32_t)(o - r->open.data), true);
 }
 
 // last: where the last one of this form was, plus 1.
 static inline void add_to_window(Window *x, size_t from, size_t at, size_t length, size_t *last) {
-  x->records[x->n++] = (PackRecord){(uint16_t)(length / 16), *last > from ? (uint16_t)((at + 1 - *last) / 16) : 0};
+  x->records[x->n++] = (PackRecord){(uint16_t)(length / 16),
+                                    *last > from ? (uint16_t)((at + 1 - *last) / 16) : 0};
   *last = at + 1;
 }
 
 static void damaged(TraceWriter *w, Ring *r) {
   w->damaged = true;
   r->damaged = true;
-  writer_stop(w, "ring %u of process %u holds something that is no record: nothing more is recorded", r->number, r->process);
+  writer_stop(w,
+              "ring %u of process %u holds something that is no record: nothing more is recorded",
+              r->number, r->process);
 }
 
 NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool ended) {
@@ -324,15 +369,21 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
   size_t last[SEEN] = {0};
   while (n - at >= sizeof(WgTraceHead)) {
     const RawSeen *s = &seen[*(const uint32_t *)(data + at) % SEEN];
-    // Records of several launches may take turns in a ring: one that is like another of its launch, but not of the last one's, is looked at as a whole.
-    bool same_launch = (((const uint32_t *)(data + at))[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1)) == launch;
+    // Records of several launches may take turns in a ring: one that is like another of its launch,
+    // but not of the last one's, is looked at as a whole.
+    bool same_launch = (((const uint32_t *)(data + at))[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1)) ==
+                       launch;
     if (same_launch && n - at >= s->length && raw_again((const uint32_t *)(data + at), s)) {
       if (records >= CHUNK_RECORDS / 16 || at - from >= WINDOW) {
         append(w, r, launch, data + from, at - from, records);
-        from = at, records = 0;
+        from = at;
+        records = 0;
       }
       add_to_window(&r->window, from, at, s->length, &last[s - seen]);
-      at += s->length, records += s->rows, bytes += s->used, taken++;
+      at += s->length;
+      records += s->rows;
+      bytes += s->used;
+      taken++;
       continue;
     }
     uint32_t head[8] = {0}, rows = 1;
@@ -345,7 +396,10 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
       break;
     }
     size_t used = 0;
-    RawState state = length && length <= n - at ? raw_look((const uint32_t *)(data + at), length, &used, &rows) : length ? RAW_MISSING : RAW_DAMAGED;
+    RawState state = length && length <= n - at
+                         ? raw_look((const uint32_t *)(data + at), length, &used, &rows)
+                     : length ? RAW_MISSING
+                              : RAW_DAMAGED;
     bool complete = state == RAW_COMPLETE;
     if (state == RAW_DAMAGED) {
       append(w, r, launch, data + from, at - from, records);
@@ -357,7 +411,9 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
     uint32_t its = head[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
     if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= WINDOW) {
       append(w, r, launch, data + from, at - from, records);
-      from = at, records = 0, launch = its;
+      from = at;
+      records = 0;
+      launch = its;
     }
     if (complete) {
       seen[head[0] % SEEN] = raw_seen((const uint32_t *)(data + at), length, used, rows);
@@ -365,8 +421,11 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
       add_to_window(&r->window, from, at, length, &last[head[0] % SEEN]);
     }
     at += length;
-    if (complete) records += rows, taken++, bytes += used;
-    else from = at, lost++;                  // its warp ended in the middle of it
+    if (complete) {
+      records += rows;
+      taken++;
+      bytes += used;
+    } else from = at, lost++;  // its warp ended in the middle of it
   }
   append(w, r, launch, data + from, at - from, records);
   if (ended && at < n && !raw_complete(data + at, MIN(n - at, (size_t)16) & ~(size_t)15)) lost++;
@@ -387,7 +446,8 @@ static void change_process(TraceWriter *w, Ring *r, uint32_t process) {
   r->damaged = false;
 }
 
-size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended) {
+size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
+                  bool ended) {
   if (w->has_stopped) return n;
   Ring *r = ring_of(w, ring);
   pthread_mutex_lock(&r->lock);

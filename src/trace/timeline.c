@@ -11,8 +11,10 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
     return site && site->strong ? SYNC_ACQUIRE : SYNC_NOTHING;
   if (kind != TRACE_SYNC || strstr(text, "bar.warp")) return SYNC_NOTHING;
   const char *bar = strstr(text, "bar");
-  bool whole = bar && (strstr(bar, ".sync") || strstr(bar, ".red")) && !strchr(bar, ',') && !strstr(bar, ".cluster") && !strstr(bar, "mbarrier");
-  if (bar && strstr(bar, ".red") && !strstr(bar, ".cluster")) {          // its result comes first: bar.red.popc.u32 d, a, p;
+  bool whole = bar && (strstr(bar, ".sync") || strstr(bar, ".red")) && !strchr(bar, ',') &&
+               !strstr(bar, ".cluster") && !strstr(bar, "mbarrier");
+  // its result comes first: bar.red.popc.u32 d, a, p;
+  if (bar && strstr(bar, ".red") && !strstr(bar, ".cluster")) {
     const char *comma = strchr(bar, ',');
     const char *second = comma ? strchr(comma + 1, ',') : NULL;
     whole = second && !strchr(second + 1, ',');
@@ -20,12 +22,19 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
   return whole ? SYNC_BARRIER : SYNC_OTHER;
 }
 
-// Groups of cp.async. What an mbarrier is to tell of counts as waited for, and so does a bulk copy from where it was asked for.
+// Groups of cp.async. What an mbarrier is to tell of counts as waited for, and so does a bulk copy
+// from where it was asked for.
 static bool note_copies(const ReaderSite *site, const RowRef *r, Timeline *l) {
   const char *text = site ? site->text : "", *group = strstr(text, "cp.async.wait_group");
-  if (!strncmp(text, "cp.async.bulk.commit_group", 26) || !strncmp(text, "cp.async.bulk.wait_group", 24)) return true;      // told to nobody else
+  // told to nobody else
+  if (!strncmp(text, "cp.async.bulk.commit_group", 26) ||
+      !strncmp(text, "cp.async.bulk.wait_group", 24))
+    return true;
   if (strncmp(text, "cp.async.", 9) || strstr(text, ".bulk")) return false;
-  CopyEvent e = {.record = r->record, .lanes = r->row->lanes, .commits = strstr(text, "commit_group") != NULL, .all = !group};
+  CopyEvent e = {.record = r->record,
+                 .lanes = r->row->lanes,
+                 .commits = strstr(text, "commit_group") != NULL,
+                 .all = !group};
   if (group) e.leaves = (uint32_t)strtoul(group + strcspn(group, "0123456789;"), NULL, 10);
   vec_push(&l->copies, e);
   return !strstr(text, "mbarrier");
@@ -51,12 +60,15 @@ Timeline *timelines_at(Timelines *all, uint64_t warp) {
   Timeline *l = u64map_get(&all->by_warp, warp);
   if (l) return l;
   l = mem_alloc(sizeof *l);
-  *l = (Timeline){.uniform = true, .first_acquire = {UINT64_MAX, UINT64_MAX}, .first_strong_read = {UINT64_MAX, UINT64_MAX}};
+  *l = (Timeline){.uniform = true,
+                  .first_acquire = {UINT64_MAX, UINT64_MAX},
+                  .first_strong_read = {UINT64_MAX, UINT64_MAX}};
   u64map_put(&all->by_warp, warp, l);
   return l;
 }
 
-// A fence, or what threads do together, behind something atomic (or volatile, or the like) that was read.
+// A fence, or what threads do together, behind something atomic (or volatile, or the like) that was
+// read.
 static void note_acquire(Timeline *l, int far, uint64_t record) {
   if (l->strong_read[far]) l->first_acquire[far] = MIN(l->first_acquire[far], record);
 }
@@ -68,7 +80,11 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
   if (kind == TRACE_SYNC && note_copies(site, r, l)) return true;
   if (kind == TRACE_SYNC) {
     vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
-    for (int far = 0; far <= !(site && (strstr(site->text, "fence") || strstr(site->text, "membar")) && strstr(site->text, ".cta")); far++) note_acquire(l, far, r->record);
+    for (int far = 0;
+         far <= !(site && (strstr(site->text, "fence") || strstr(site->text, "membar")) &&
+                  strstr(site->text, ".cta"));
+         far++)
+      note_acquire(l, far, r->record);
   }
   switch (sync_kind(site, kind)) {
     case SYNC_NOTHING: return true;
@@ -76,12 +92,15 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
       if (l->barriers.len && l->barriers.data[0].lanes != r->row->lanes) l->uniform = false;
       vec_push(&l->barriers, (SyncEvent){r->record, r->row->lanes});
       return true;
-    case SYNC_OTHER: {                         // a fence, or a barrier that not all of the block take part in
+    case SYNC_OTHER: {  // a fence, or a barrier that not all of the block take part in
       const char *text = site ? site->text : "";
       bool fence = strstr(text, "fence") || strstr(text, "membar");
       for (int far = 0; far <= !strstr(text, ".cta"); far++) {
         l->last_fence[far] = r->record;
-        if (!fence) l->last_release[far] = l->last_strong[far] = r->record, l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
+        if (!fence) {
+          l->last_release[far] = l->last_strong[far] = r->record;
+          l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
+        }
       }
       return true;
     }
@@ -90,9 +109,13 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
       bool releases = strstr(text, ".release") || strstr(text, ".acq_rel");
       for (int far = 0; far <= !strstr(text, ".cta"); far++) {
         if (releases) l->last_fence[far] = r->record;
-        if (l->last_fence[far]) l->last_release[far] = l->last_fence[far], l->last_strong[far] = r->record;
+        if (l->last_fence[far]) {
+          l->last_release[far] = l->last_fence[far];
+          l->last_strong[far] = r->record;
+        }
         l->strong_read[far] = true;
-        if (kind != TRACE_STORE) l->first_strong_read[far] = MIN(l->first_strong_read[far], r->record);
+        if (kind != TRACE_STORE)
+          l->first_strong_read[far] = MIN(l->first_strong_read[far], r->record);
         if (strstr(text, ".acquire") || strstr(text, ".acq_rel")) note_acquire(l, far, r->record);
       }
       return true;
@@ -151,12 +174,19 @@ BlockOrder *block_order_new(void) {
 }
 
 void block_order_note(BlockOrder *b, const Timeline *l) {
-  if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
-  if (l->first_strong_read[1] != UINT64_MAX) b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
-  if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
+  if (l->last_strong[1]) {
+    b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0));
+    b->releases = true;
+  }
+  if (l->first_strong_read[1] != UINT64_MAX)
+    b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
+  if (l->first_acquire[1] != UINT64_MAX)
+    b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
 }
 
-bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed) { return b->releases && (within || b->released > passed); }
+bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed) {
+  return b->releases && (within || b->released > passed);
+}
 
 bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t passed) {
   uint64_t first = read_only ? b->told : b->acquired;

@@ -1,116 +1,200 @@
-// trace: recorded memory operations. write.c takes raw records (tools/record/abi.h) from the rings and keeps them in a run file as
-// compressed columns with indexes (docs/run-file.md); read.c answers questions about them. Files of a run are opened with SQLite, so
-// that the tables of src/run are beside; trace knows those only by the ids it is given.
+// trace: recorded memory operations. write.c takes raw records (tools/record/abi.h) from the rings
+// and keeps them in a run file as compressed columns with indexes (docs/run-file.md); read.c
+// answers questions about them. Files of a run are opened with SQLite, so that the tables of
+// src/run are beside; trace knows those only by the ids it is given.
 #ifndef WG_TRACE_H
 #define WG_TRACE_H
 
 #include "base/base.h"
 #include "store/store.h"
 
-// An operation of one thread, or of the host. `record` counts the warp operations (and host operations) of a file from 1, in an
-// order that agrees with what is known: launches and copies in order, each thread's operations in order. A copy's lane 0 is what it writes, 1 what it reads.
-typedef enum { TRACE_LOAD, TRACE_STORE, TRACE_ATOMIC, TRACE_SYNC, TRACE_VALUE, TRACE_COPY, TRACE_SET } TraceKind;   // VALUE: wg_record; COPY, SET: by the host
+// An operation of one thread, or of the host. `record` counts the warp operations (and host
+// operations) of a file from 1, in an order that agrees with what is known: launches and copies in
+// order, each thread's operations in order. A copy's lane 0 is what it writes, 1 what it reads.
+// VALUE: wg_record; COPY, SET: by the host
+typedef enum {
+  TRACE_LOAD,
+  TRACE_STORE,
+  TRACE_ATOMIC,
+  TRACE_SYNC,
+  TRACE_VALUE,
+  TRACE_COPY,
+  TRACE_SET
+} TraceKind;
 typedef struct TraceOp {
   uint64_t record;
-  uint32_t lane;                           // with record: the name of the operation
+  uint32_t lane;  // with record: the name of the operation
   TraceKind kind;
-  uint32_t step;                           // the launch or host operation it belongs to: id of `step` in the run file
-  uint32_t launch;                         // id of `launch`; 0: by the host
-  uint64_t thread;                         // number in its launch: block (x fastest) * threads per block + thread (x fastest)
-  uint32_t site;                           // id of `site`; 0: by the host
+  uint32_t step;    // the launch or host operation it belongs to: id of `step` in the run file
+  uint32_t launch;  // id of `launch`; 0: by the host
+  // number in its launch: block (x fastest) * threads per block + thread (x fastest)
+  uint64_t thread;
+  uint32_t site;  // id of `site`; 0: by the host
   uint32_t bytes;
   uint64_t address;
-  uint8_t space;                           // 0: global; 1: shared memory of its block; 2: local memory of the thread: then the address counts from its start
-  uint8_t value[16], old[16];              // STORE: what was written; LOAD: what was read; ATOMIC: operand and what it found
+  // 0: global; 1: shared memory of its block; 2: local memory of the thread: then the address
+  // counts from its start
+  uint8_t space;
+  // STORE: what was written; LOAD: what was read; ATOMIC: operand and what it found
+  uint8_t value[16], old[16];
   bool value_known, old_known, has_address;
-  bool from_replay;                        // the value was not recorded but follows from what was written before
+  bool from_replay;  // the value was not recorded but follows from what was written before
 } TraceOp;
 
-// --- write.c: in the command, while the program runs. Chunks name a launch by its process and number (tables `process` and `launch` of the
-// run file), so that nothing needs to be announced before its records arrive. ---
+// --- write.c: in the command, while the program runs. Chunks name a launch by its process and
+// number (tables `process` and `launch` of the run file), so that nothing needs to be announced
+// before its records arrive. ---
 typedef struct TraceWriter TraceWriter;
 typedef struct TraceLimits {
-  uint64_t memory, disk; unsigned threads; // 0: a sensible one
-  bool ahead;                              // memory for the first records is got before they come
+  uint64_t memory, disk;
+  unsigned threads;  // 0: a sensible one
+  bool ahead;        // memory for the first records is got before they come
 } TraceLimits;
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
-// Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed and given back to the device. Called by several threads, one
-// for each ring; waits while too much is in memory. ended: the program has; what is incomplete will stay so and is counted as lost.
-size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended);
-// Bytes that came from outside, as the device had them after that step of the process: contents of a copy to the device.
-void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
-// What is finished, by the thread that owns the database, within its transaction if one is open. Needed now and then for trace_take to go on; last: after every trace_take has returned.
+// Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed
+// and given back to the device. Called by several threads, one for each ring; waits while too much
+// is in memory. ended: the program has; what is incomplete will stay so and is counted as lost.
+size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
+                  bool ended);
+// Bytes that came from outside, as the device had them after that step of the process: contents of
+// a copy to the device.
+void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address,
+                        const void *bytes, size_t n);
+// What is finished, by the thread that owns the database, within its transaction if one is open.
+// Needed now and then for trace_take to go on; last: after every trace_take has returned.
 bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
-// The launch has ended and trace_take has had all of its records; no more contents of the step will come.
-// Both: if recording has stopped before, the launch or step will never be complete. The first on the thread that saves.
+// The launch has ended and trace_take has had all of its records; no more contents of the step will
+// come. Both: if recording has stopped before, the launch or step will never be complete. The first
+// on the thread that saves.
 void trace_launch_ended(TraceWriter *w, uint32_t process, uint32_t launch);
 void trace_contents_ended(TraceWriter *w, uint32_t process, uint32_t step);
-// Launches and steps (inputs) all of which is in the database since the last trace_save: to be said there in the same transaction. false: no more.
-typedef struct TraceComplete { uint32_t process, number; bool inputs; } TraceComplete;
+// Launches and steps (inputs) all of which is in the database since the last trace_save: to be said
+// there in the same transaction. false: no more.
+typedef struct TraceComplete {
+  uint32_t process, number;
+  bool inputs;
+} TraceComplete;
 bool trace_take_complete(TraceWriter *w, TraceComplete *out);
-const char *trace_stopped(const TraceWriter *w);                          // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
-bool trace_is_damaged(const TraceWriter *w);              // … since the program has overwritten its rings
+// why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
+const char *trace_stopped(const TraceWriter *w);
+bool trace_is_damaged(const TraceWriter *w);  // … since the program has overwritten its rings
 void trace_writer_free(TraceWriter *w);
 
 // --- read.c … ---
 typedef struct TraceReader TraceReader;
-void trace_prepare_memory(void);           // for a process that asks many questions: changes how malloc works in all of it
-bool trace_has_operations(sqlite3 *db);       // the file has recorded operations
-TraceReader *trace_open(sqlite3 *db, Error *err);                // the database stays the caller's; NULL: nothing was recorded, or damaged
+// for a process that asks many questions: changes how malloc works in all of it
+void trace_prepare_memory(void);
+bool trace_has_operations(sqlite3 *db);  // the file has recorded operations
+// the database stays the caller's; NULL: nothing was recorded, or damaged
+TraceReader *trace_open(sqlite3 *db, Error *err);
 void trace_close(TraceReader *t);
-uint64_t trace_count(const TraceReader *t);                      // operations of threads
+uint64_t trace_count(const TraceReader *t);  // operations of threads
 
-// Answers come in order, as many as asked for; `more` says that there are others behind. false: err says why.
-typedef struct TraceOps { TraceOp *list; uint32_t n; bool more, some, cut; uint64_t total; bool total_known; } TraceOps;      // some: not all operations were looked at (trace_readers); cut: not all are in the file
+// Answers come in order, as many as asked for; `more` says that there are others behind. false: err
+// says why. some: not all operations were looked at (trace_readers); cut: not all are in the file
+typedef struct TraceOps {
+  TraceOp *list;
+  uint32_t n;
+  bool more, some, cut;
+  uint64_t total;
+  bool total_known;
+} TraceOps;
 void trace_ops_free(TraceOps *o);
-bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
-// All that touched a byte of [address, address + bytes) while that allocation (id in the run file) lived, copies and sets too: step for step, within a launch by the
-// clock of the device, and where more than 256 operations of a launch did, warp for warp.
-bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most,
+                     TraceOps *out, Error *err);
+// All that touched a byte of [address, address + bytes) while that allocation (id in the run file)
+// lived, copies and sets too: step for step, within a launch by the clock of the device, and where
+// more than 256 operations of a launch did, warp for warp.
+bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes,
+                      uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
 
-// Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not decide. all: every write of the launch is looked at; else, where very many
-// operations touched the bytes, only those recorded near the read, if one of them wrote what was read: that is some, and ambiguous.
-typedef struct TraceWriters { TraceOps ops; bool ambiguous, never_written, some; const char *why; } TraceWriters;
-bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out, Error *err);
-// Who saw what was written. all: as for writers; else, where very many operations of its launch touched the bytes, only those near it that saw what it left: that is some.
-bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, bool all, TraceOps *out, Error *err);
+// Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not
+// decide. all: every write of the launch is looked at; else, where very many operations touched the
+// bytes, only those recorded near the read, if one of them wrote what was read: that is some, and
+// ambiguous.
+typedef struct TraceWriters {
+  TraceOps ops;
+  bool ambiguous, never_written, some;
+  const char *why;
+} TraceWriters;
+bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out,
+                   Error *err);
+// Who saw what was written. all: as for writers; else, where very many operations of its launch
+// touched the bytes, only those near it that saw what it left: that is some.
+bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most,
+                   bool all, TraceOps *out, Error *err);
 // Each thread of a launch that touched the bytes: its first operation there.
-bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes,
+                    uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 
-// The contents of a buffer after a step (0: at the end). known[i]: 0 never written, 1 known, 2 written by something that was not recorded.
-bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
+// The contents of a buffer after a step (0: at the end). known[i]: 0 never written, 1 known, 2
+// written by something that was not recorded.
+bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset,
+                    uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
 
-// Values of wg_watch and wg_record at a site (id), of every thread that came there, each thread's in order.
+// Values of wg_watch and wg_record at a site (id), of every thread that came there, each thread's
+// in order.
 typedef void TraceValueVisitor(void *user, uint64_t thread, const uint8_t *value);
-bool trace_values_of(TraceReader *t, uint32_t launch, uint32_t site, TraceValueVisitor *f, void *user, Error *err);
+bool trace_values_of(TraceReader *t, uint32_t launch, uint32_t site, TraceValueVisitor *f,
+                     void *user, Error *err);
 
 // Ranges of an allocation that nothing wrote to up to a step (0: the end); `bytes`: of all of them.
-typedef struct TraceRange { uint64_t offset, bytes; } TraceRange;
-typedef struct TraceRanges { TraceRange *list; uint32_t n; bool more; uint64_t bytes; } TraceRanges;
-bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err);
+typedef struct TraceRange {
+  uint64_t offset, bytes;
+} TraceRange;
+typedef struct TraceRanges {
+  TraceRange *list;
+  uint32_t n;
+  bool more;
+  uint64_t bytes;
+} TraceRanges;
+bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most,
+                     TraceRanges *out, Error *err);
 void trace_ranges_free(TraceRanges *r);
 
-// Accesses of different threads of a launch, or of steps that nothing orders, to the same bytes, one of them a write, not both atomic: one for each pair of sites, or of a site and
-// the place that asked for a copy. count: words where it was found. same_value: all of them are writes of the same value. docs/run-file.md says what orders.
-typedef enum { RACE_GLOBAL, RACE_SHARED, RACE_HOST, RACE_SAME_VALUE, RACE_NO_ACQUIRE } TraceRaceKind;
-extern const char *const trace_race_kinds[];                     // as racecheck calls them
-typedef struct TraceRace { TraceOp first, second; uint64_t count; bool same_value; TraceRaceKind kind; } TraceRace;
-typedef struct TraceRaces { TraceRace *list; uint32_t n; bool order_known; } TraceRaces;      // order_known: of steps; else the file is of an older Warpgrind, and only races within launches are found
-bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);   // launch 0: all
+// Accesses of different threads of a launch, or of steps that nothing orders, to the same bytes,
+// one of them a write, not both atomic: one for each pair of sites, or of a site and the place that
+// asked for a copy. count: words where it was found. same_value: all of them are writes of the same
+// value. docs/run-file.md says what orders.
+typedef enum {
+  RACE_GLOBAL,
+  RACE_SHARED,
+  RACE_HOST,
+  RACE_SAME_VALUE,
+  RACE_NO_ACQUIRE
+} TraceRaceKind;
+extern const char *const trace_race_kinds[];  // as racecheck calls them
+typedef struct TraceRace {
+  TraceOp first, second;
+  uint64_t count;
+  bool same_value;
+  TraceRaceKind kind;
+} TraceRace;
+// order_known: of steps; else the file is of an older Warpgrind, and only races within launches are
+// found
+typedef struct TraceRaces {
+  TraceRace *list;
+  uint32_t n;
+  bool order_known;
+} TraceRaces;
+bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);  // launch 0: all
 void trace_races_free(TraceRaces *r);
-bool trace_knows_order(sqlite3 *db);                             // the file has what orders steps
-extern const char trace_order_unknown[];                         // … a sentence, without its full stop, if it has not
+bool trace_knows_order(sqlite3 *db);      // the file has what orders steps
+extern const char trace_order_unknown[];  // … a sentence, without its full stop, if it has not
 
-// --- pairs.c: the same question for a few pairs of accesses. Barriers decide; where fences and the like may order them, and where the file cannot be read, it says no. ---
+// --- pairs.c: the same question for a few pairs of accesses. Barriers decide; where fences and the
+// like may order them, and where the file cannot be read, it says no. ---
 typedef struct TracePairs TracePairs;
-TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch);    // NULL: it was not recorded
-bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b);      // both touch the same bytes, one writes, not both are atomic, and nothing orders them
+TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch);  // NULL: it was not recorded
+// both touch the same bytes, one writes, not both are atomic, and nothing orders them
+bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b);
 void trace_pairs_free(TracePairs *p);
 
-// --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this connection (docs/run-file.md) ---
+// --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this
+// connection (docs/run-file.md) ---
 bool trace_register(sqlite3 *db, Error *err);
-extern const char *const trace_virtual_tables[];                   // their names
+extern const char *const trace_virtual_tables[];  // their names
 extern const unsigned trace_nvirtual_tables;
 
 // --- tables.c: statements that make the tables of recorded operations ---

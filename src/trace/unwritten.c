@@ -3,17 +3,24 @@
 
 static const uint64_t SLICE = 64ull << 20;
 
-typedef struct Written { uint8_t *bits; uint64_t low, high; bool inexact; const ReaderLaunch *launch; } Written;
+typedef struct Written {
+  uint8_t *bits;
+  uint64_t low, high;
+  bool inexact;
+  const ReaderLaunch *launch;
+} Written;
 
 static void mark(Written *w, uint64_t from, uint64_t to) {
-  from = MAX(from, w->low) - w->low, to = MIN(to, w->high) - w->low;
+  from = MAX(from, w->low) - w->low;
+  to = MIN(to, w->high) - w->low;
   for (; from < to && from % 8; from++) w->bits[from / 8] |= (uint8_t)(1u << from % 8);
   for (; to > from && to % 8; to--) w->bits[(to - 1) / 8] |= (uint8_t)(1u << (to - 1) % 8);
   if (to > from) memset(w->bits + from / 8, 255, (to - from) / 8);
 }
 
 // Postings are exact unless the site wrote fewer bytes, or more, than the record tells.
-static bool range(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user) {
+static bool range(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start,
+                  uint64_t end, void *user) {
   (void)c;
   Written *w = user;
   const ReaderSite *site = reader_site(t, w->launch->process, place->site);
@@ -22,14 +29,19 @@ static bool range(TraceReader *t, const ReaderChunk *c, const TracePlace *place,
   return true;
 }
 
-static ScanResult lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
-  (void)t, (void)r, (void)lane, (void)err;
+static ScanResult lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
+                       uint32_t bytes, void *user, Error *err) {
+  (void)t;
+  (void)r;
+  (void)lane;
+  (void)err;
   mark(user, address, address + bytes);
   return SCAN_GO_ON;
 }
 
 static bool launch(TraceReader *t, const ReaderLaunch *l, Written *w, Error *err) {
-  w->launch = l, w->inexact = false;
+  w->launch = l;
+  w->inexact = false;
   if (!reader_written_ranges(t, l, w->low, w->high, range, w, err)) return false;
   RangeScan scan = {.low = w->low, .high = w->high, .writes_only = true};
   return !w->inexact || reader_scan_range(t, l, &scan, lane, w, err) != SCAN_FAILED;
@@ -50,16 +62,21 @@ static void add(TraceRanges *out, uint32_t *cap, uint32_t most, uint64_t offset,
     out->more = true;
     return;
   }
-  if (out->n == *cap) *cap = MAX(64u, *cap * 2), out->list = mem_realloc(out->list, sizeof *out->list * *cap);
+  if (out->n == *cap) {
+    *cap = MAX(64u, *cap * 2);
+    out->list = mem_realloc(out->list, sizeof *out->list * *cap);
+  }
   out->list[out->n++] = (TraceRange){offset, bytes};
 }
 
-// Where in the allocation anything can have been written: reservations may be larger than all memory.
+// Where in the allocation anything can have been written: reservations may be larger than all
+// memory.
 static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps) {
   uint64_t low = UINT64_MAX, high = 0, end = life->base + life->size;
   for (uint32_t i = 0; i < steps; i++) {
     const ReaderStep *s = &t->steps[i];
-    uint64_t at, n, height = MAX(s->height, 1ull), depth = MAX(s->depth, 1ull), rows = MAX(s->to_rows, height);
+    uint64_t at, n, height = MAX(s->height, 1ull), depth = MAX(s->depth, 1ull),
+                    rows = MAX(s->to_rows, height);
     if (s->process != life->process || s->order < life->born || s->order >= life->died) continue;
     if (!s->launch && step_touches(s, false, life->base, end, &at, &n)) {
       low = MIN(low, at);
@@ -67,7 +84,10 @@ static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps
     }
     for (uint32_t k = 0; s->launch && k < t->launches[s->launch - 1].nchunks; k++) {
       const ReaderChunk *c = &t->chunks[t->launches[s->launch - 1].first_chunk + k];
-      if (c->has_global && c->low < end && c->high > life->base) low = MIN(low, MAX(c->low, life->base)), high = MAX(high, MIN(c->high, end));
+      if (c->has_global && c->low < end && c->high > life->base) {
+        low = MIN(low, MAX(c->low, life->base));
+        high = MAX(high, MIN(c->high, end));
+      }
     }
   }
   return low < high ? (TraceRange){low - life->base, high - low} : (TraceRange){life->size, 0};
@@ -77,13 +97,16 @@ static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps
 static bool is_unknown(TraceReader *t, const Life *life, uint32_t steps) {
   for (uint32_t i = 0; i < steps; i++) {
     const ReaderStep *s = &t->steps[i];
-    if (!s->launch || s->recorded || s->process != life->process || s->order < life->born || s->order >= life->died) continue;
+    if (!s->launch || s->recorded || s->process != life->process || s->order < life->born ||
+        s->order >= life->died)
+      continue;
     if (s->cut || reader_may_have_written(t, &t->launches[s->launch - 1], life->base)) return true;
   }
   return false;
 }
 
-bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err) {
+bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most,
+                     TraceRanges *out, Error *err) {
   *out = (TraceRanges){0};
   Life life;
   if (!reader_life(t, allocation, &life, err)) return false;
@@ -94,24 +117,31 @@ bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_
   bool ok = true;
   TraceRange part = touched(t, &life, (uint32_t)steps);
   uint64_t end = part.offset + part.bytes;
-  if (part.bytes >> 42) return error_set(err, "the run file says that memory of more than 4 TB was written to.");
+  if (part.bytes >> 42)
+    return error_set(err, "the run file says that memory of more than 4 TB was written to.");
   if (part.offset) add(out, &cap, most, 0, part.offset);
   Written w = {.bits = mem_alloc(MIN(part.bytes, SLICE) / 8 + 1)};
   for (uint64_t at = part.offset; ok && at < end; at += SLICE) {
-    w.low = life.base + at, w.high = life.base + MIN(end, at + SLICE);
+    w.low = life.base + at;
+    w.high = life.base + MIN(end, at + SLICE);
     memset(w.bits, 0, MIN(part.bytes, SLICE) / 8 + 1);
     for (uint32_t i = 0; ok && i < steps; i++) {
       const ReaderStep *s = &t->steps[i];
       if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
       uint64_t from = w.low, n, address;
-      for (; !s->launch && from < w.high && step_touches(s, false, from, w.high, &address, &n); from = address + n) mark(&w, address, address + n);
-      if (s->launch && t->launches[s->launch - 1].nchunks) ok = launch(t, &t->launches[s->launch - 1], &w, err);
+      for (; !s->launch && from < w.high && step_touches(s, false, from, w.high, &address, &n);
+           from = address + n)
+        mark(&w, address, address + n);
+      if (s->launch && t->launches[s->launch - 1].nchunks)
+        ok = launch(t, &t->launches[s->launch - 1], &w, err);
     }
     for (uint64_t i = 0, n = w.high - w.low; ok && i < n;) {
       uint64_t from = i;
-      while (i < n && !(w.bits[i / 8] >> i % 8 & 1)) i += w.bits[i / 8] == 0 && i % 8 == 0 && n - i >= 8 ? 8 : 1;
+      while (i < n && !(w.bits[i / 8] >> i % 8 & 1))
+        i += w.bits[i / 8] == 0 && i % 8 == 0 && n - i >= 8 ? 8 : 1;
       if (i > from) add(out, &cap, most, at + from, i - from);
-      while (i < n && w.bits[i / 8] >> i % 8 & 1) i += w.bits[i / 8] == 255 && i % 8 == 0 && n - i >= 8 ? 8 : 1;
+      while (i < n && w.bits[i / 8] >> i % 8 & 1)
+        i += w.bits[i / 8] == 255 && i % 8 == 0 && n - i >= 8 ? 8 : 1;
     }
   }
   free(w.bits);

@@ -1,18 +1,24 @@
-// The words of a block: which of a row's words are given, and those. The writer's words and table are as records have them, ^ WG_TRACE_KEY.
+// The words of a block: which of a row's words are given, and those. The writer's words and table
+// are as records have them, ^ WG_TRACE_KEY.
 #include "trace/predict.h"
 
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks) {
-  *v = (ValueWriter){.table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *v->table * VALUE_SLOTS),
-                     .given = (uint32_t *)column_coder_scratch(c, CODER_GIVEN, sizeof *v->given * (in->nwords + 1)), .masks = masks};
+  *v = (ValueWriter){
+      .table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *v->table * VALUE_SLOTS),
+      .given = (uint32_t *)column_coder_scratch(c, CODER_GIVEN,
+                                                sizeof *v->given * (in->nwords + 1)),
+      .masks = masks};
   if (!in->nwords) return;
   for (uint32_t i = 0; i < VALUE_SLOTS; i++) v->table[i] = (uint32_t)WG_TRACE_KEY;
 }
 
-// Inlined wherever they are called, so that they are made for newer processors where values_write is.
+// Inlined wherever they are called, so that they are made for newer processors where values_write
+// is.
 #define INLINE static inline __attribute__((always_inline))
 typedef uint32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
 
-INLINE void copy_words(uint32_t *to, const uint32_t *from, uint32_t n) {         // few of them: a call costs more
+// few of them: a call costs more
+INLINE void copy_words(uint32_t *to, const uint32_t *from, uint32_t n) {
   uint32_t k = 0;
   for (; k + 8 <= n; k += 8) *(Eight *)(to + k) = *(const Eight *)(from + k);
   for (; k < n; k++) to[k] = from[k];
@@ -20,7 +26,8 @@ INLINE void copy_words(uint32_t *to, const uint32_t *from, uint32_t n) {        
 
 INLINE void give(ValueWriter *v, const uint32_t *words, uint32_t n) {
   uint32_t *to = v->given, k = 0;
-  for (; k + 8 <= n; k += 8) *(Eight *)(to + k) = *(const Eight *)(words + k) ^ (uint32_t)WG_TRACE_KEY;
+  for (; k + 8 <= n; k += 8)
+    *(Eight *)(to + k) = *(const Eight *)(words + k) ^ (uint32_t)WG_TRACE_KEY;
   for (; k < n; k++) to[k] = words[k] ^ (uint32_t)WG_TRACE_KEY;
   v->given += n;
 }
@@ -42,15 +49,19 @@ INLINE uint32_t count_different(const uint32_t *a, const uint32_t *b, uint32_t n
   Eight equal = {0};
   uint32_t k = 0, wrong = 0;
   for (; k + 8 <= n; k += 8) equal += (Eight)(*(const Eight *)(a + k) == *(const Eight *)(b + k));
-  wrong = k + (equal[0] + equal[1] + equal[2] + equal[3] + equal[4] + equal[5] + equal[6] + equal[7]);      // each equal one is -1
+  // each equal one is -1
+  wrong = k +
+          (equal[0] + equal[1] + equal[2] + equal[3] + equal[4] + equal[5] + equal[6] + equal[7]);
   for (; k < n; k++) wrong += a[k] != b[k];
   return wrong;
 }
 
-INLINE unsigned kept_as(ValueWriter *v, const uint32_t *words, const uint32_t *expected, uint32_t n) {
+INLINE unsigned kept_as(ValueWriter *v, const uint32_t *words, const uint32_t *expected,
+                        uint32_t n) {
   uint32_t wrong = count_different(words, expected, n);
   if (!wrong) return VALUE_EXPECTED;
-  if (n == v->nbefore && *v->before == *words && !count_different(v->before, words, n)) return VALUE_AGAIN;
+  if (n == v->nbefore && *v->before == *words && !count_different(v->before, words, n))
+    return VALUE_AGAIN;
   if (wrong <= n - n / 4) {
     give_some(v, words, expected, n);
     return VALUE_SOME;
@@ -69,14 +80,18 @@ INLINE unsigned write_one(ValueWriter *v, uint64_t address, const uint32_t *word
   return VALUE_ALL;
 }
 
-INLINE unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t *words, uint32_t n) {
-  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1), first = MIN(n, (1u << VALUE_LINE_BITS) - from), rest = n - first;
-  uint32_t *a = v->table + (value_line(address) << VALUE_LINE_BITS) + from, *b = v->table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
+INLINE unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t *words,
+                               uint32_t n) {
+  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1),
+           first = MIN(n, (1u << VALUE_LINE_BITS) - from), rest = n - first;
+  uint32_t *a = v->table + (value_line(address) << VALUE_LINE_BITS) + from,
+           *b = v->table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
   unsigned mode;
   if (!rest) {
     mode = kept_as(v, words, a, n);
   } else {
-    if (!count_different(a, words, first) && !count_different(b, words + first, rest)) return VALUE_EXPECTED;
+    if (!count_different(a, words, first) && !count_different(b, words + first, rest))
+      return VALUE_EXPECTED;
     uint32_t expected[32];
     copy_words(expected, a, first);
     copy_words(expected + first, b, rest);
@@ -90,15 +105,19 @@ INLINE unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t 
 
 // Words of 4 bytes side by side, or one: what most rows have.
 static inline bool is_adjacent(const TracePlace *p, const TraceRow *r, uint32_t n) {
-  if (!r->lanes) return false;                // damaged
+  if (!r->lanes) return false;  // damaged
   uint32_t run = r->lanes >> __builtin_ctz(r->lanes);
-  return p->has & ROW_AFFINE && p->planes == 1 && !(p->has & ROW_OLD) && (n == 1 || (r->stride == 4 && !(run & (run + 1))));
+  return p->has & ROW_AFFINE && p->planes == 1 && !(p->has & ROW_OLD) &&
+         (n == 1 || (r->stride == 4 && !(run & (run + 1))));
 }
 
 // Between a row's words and the table, where they are one stretch or two.
-static void exchange_adjacent(uint32_t *table, uint64_t address, uint32_t *words, uint32_t n, bool expected) {
-  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1), first = MIN(n, (1u << VALUE_LINE_BITS) - from);
-  uint32_t *a = table + (value_line(address) << VALUE_LINE_BITS) + from, *b = table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
+static void exchange_adjacent(uint32_t *table, uint64_t address, uint32_t *words, uint32_t n,
+                              bool expected) {
+  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1),
+           first = MIN(n, (1u << VALUE_LINE_BITS) - from);
+  uint32_t *a = table + (value_line(address) << VALUE_LINE_BITS) + from,
+           *b = table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
   if (expected) {
     memcpy(words, a, (size_t)first * 4);
     if (n > first) memcpy(words + first, b, (size_t)(n - first) * 4);
@@ -129,7 +148,9 @@ NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t r
 }
 
 // Without branches: which of them are given is as good as random.
-static inline bool take_some(Reading *masks, const uint32_t *table, const uint32_t *slots, const uint32_t *given, size_t ngiven, size_t *from, uint32_t *words, uint32_t n) {
+static inline bool take_some(Reading *masks, const uint32_t *table, const uint32_t *slots,
+                             const uint32_t *given, size_t ngiven, size_t *from, uint32_t *words,
+                             uint32_t n) {
   size_t at = *from, last = ngiven - 1;
   for (uint32_t k = 0; k < n; k += 8) {
     uint32_t mask = reading_u8(masks), some = MIN(8u, n - k);
@@ -151,7 +172,8 @@ static inline bool take_some(Reading *masks, const uint32_t *table, const uint32
 
 static bool needs_table(const TraceBlock *b, uint32_t row) {
   unsigned mode = b->flags[row] >> FLAG_VALUES_AT & 3;
-  return b->places[b->rows[row].place].has & (ROW_VALUES | ROW_OLD) && (mode == VALUE_SOME || mode == VALUE_EXPECTED);
+  return b->places[b->rows[row].place].has & (ROW_VALUES | ROW_OLD) &&
+         (mode == VALUE_SOME || mode == VALUE_EXPECTED);
 }
 
 NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
@@ -166,10 +188,12 @@ NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
     given = all;
   }
   uint32_t *table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS);
-  uint32_t slots[ROW_WORDS_MAX], *out = arena_alloc_uncleared(&b->arena, sizeof *out * (b->nwords + 1)), nbefore = 0;
+  uint32_t slots[ROW_WORDS_MAX],
+      *out = arena_alloc_uncleared(&b->arena, sizeof *out * (b->nwords + 1)), nbefore = 0;
   const uint32_t *before = NULL;
   bool ok = true;
-  uint32_t expecting = b->nrows;             // behind the last row that needs the table nobody needs to keep it
+  // behind the last row that needs the table nobody needs to keep it
+  uint32_t expecting = b->nrows;
   while (expecting && !needs_table(b, expecting - 1)) expecting--;
   if (expecting) memset(table, 0, sizeof *table * VALUE_SLOTS);
   for (uint32_t i = 0; i < b->nrows && ok; i++) {
@@ -180,10 +204,13 @@ NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
     unsigned mode = b->flags[i] >> FLAG_VALUES_AT & 3;
     if (i < expecting && mode != VALUE_SOME && is_adjacent(p, r, n)) {
       if (mode == VALUE_AGAIN && nbefore == n) memcpy(words, before, (size_t)n * 4);
-      else if (mode == VALUE_ALL && ngiven - at >= n) memcpy(words, given + at, (size_t)n * 4), at += n;
+      else if (mode == VALUE_ALL && ngiven - at >= n)
+        memcpy(words, given + at, (size_t)n * 4), at += n;
       else if (mode != VALUE_EXPECTED) return false;
-      exchange_adjacent(table, r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes)), words, n, mode == VALUE_EXPECTED);
-      before = words, nbefore = n;
+      exchange_adjacent(table, r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes)),
+                        words, n, mode == VALUE_EXPECTED);
+      before = words;
+      nbefore = n;
       continue;
     }
     if (i < expecting) row_slots(p, r, b->addresses, slots);
@@ -200,7 +227,8 @@ NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
       ok = false;
     }
     if (i < expecting) values_seen(table, p, slots, words, n, 0);
-    before = words, nbefore = n;
+    before = words;
+    nbefore = n;
   }
   if (!ok || masks.bad) return false;
   b->words = out;

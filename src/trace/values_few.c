@@ -1,14 +1,25 @@
-// Words of few rows of a block, without those of all others: a word is given, or what the table held, which is what the last row before that touched its slot left there.
-// Writer and reader of whole blocks are in values.c.
+// Words of few rows of a block, without those of all others: a word is given, or what the table
+// held, which is what the last row before that touched its slot left there. Writer and reader of
+// whole blocks are in values.c.
 #include "trace/predict.h"
 
-enum { ROWS_LOOKED_AT = 4, DEEPEST = 64 };   // so many times the rows of the block: then all of them are cheaper
+// so many times the rows of the block: then all of them are cheaper
+enum { ROWS_LOOKED_AT = 4, DEEPEST = 64 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
-typedef struct Few { const TraceBlock *b; uint64_t left; unsigned depth; bool too_much; } Few;
+typedef struct Few {
+  const TraceBlock *b;
+  uint64_t left;
+  unsigned depth;
+  bool too_much;
+} Few;
 
-static inline uint32_t words_of(const TraceBlock *b, uint32_t row) { return row_words(&b->places[b->rows[row].place], b->rows[row].lanes); }
-static unsigned mode_of(const TraceBlock *b, uint32_t row) { return b->flags[row] >> FLAG_VALUES_AT & 3; }
+static inline uint32_t words_of(const TraceBlock *b, uint32_t row) {
+  return row_words(&b->places[b->rows[row].place], b->rows[row].lanes);
+}
+static unsigned mode_of(const TraceBlock *b, uint32_t row) {
+  return b->flags[row] >> FLAG_VALUES_AT & 3;
+}
 
 bool block_open_given(ColumnCoder *c, TraceBlock *b) {
   if (b->given_open) return true;
@@ -40,18 +51,25 @@ NEWER_TOO static bool find_starts(ColumnCoder *c, TraceBlock *b) {
     if (mode == VALUE_ALL) at += n;
     if (mode == VALUE_SOME) {
       if (all_masks - mask_at < (n + 7) / 8) return false;
-      for (uint32_t k = 0; k < n; k += 8) at += (unsigned)__builtin_popcount(masks.at[mask_at++] & ((1u << MIN(8u, n - k)) - 1));
+      for (uint32_t k = 0; k < n; k += 8)
+        at += (unsigned)__builtin_popcount(masks.at[mask_at++] & ((1u << MIN(8u, n - k)) - 1));
     }
     if (at > b->given.n) return false;
-    before = i, nbefore = n;
+    before = i;
+    nbefore = n;
   }
   b->starts = starts;
   return true;
 }
 
 // Words lie in parts (what was written or read, what was found), planes and lanes.
-static bool by_place(const TracePlace *p, uint32_t part) { return !(p->has & (ROW_AFFINE | ROW_EACH)) || (part == 0 && p->has & ROW_OLD && p->has & ROW_VALUES); }
-static uint32_t place_slot(uint32_t place, uint32_t plane) { return (place * 8 + plane + 7) & (VALUE_SLOTS - 1); }
+static bool by_place(const TracePlace *p, uint32_t part) {
+  return !(p->has & (ROW_AFFINE | ROW_EACH)) ||
+         (part == 0 && p->has & ROW_OLD && p->has & ROW_VALUES);
+}
+static uint32_t place_slot(uint32_t place, uint32_t plane) {
+  return (place * 8 + plane + 7) & (VALUE_SLOTS - 1);
+}
 
 static uint32_t nth_lane(uint32_t lanes, uint32_t n) {
   while (n--) lanes &= lanes - 1;
@@ -63,12 +81,15 @@ static uint32_t slot_of(const TraceBlock *b, uint32_t row, uint32_t k) {
   const TracePlace *p = &b->places[r->place];
   uint32_t n = row_plane_words(p, r->lanes), plane = k / n % p->planes, lane = k % n;
   if (by_place(p, k / n / p->planes)) return place_slot(r->place, plane);
-  uint64_t a = p->has & ROW_EACH ? b->addresses[r->addresses + lane] : r->base + (uint64_t)((int64_t)r->stride * (int64_t)nth_lane(r->lanes, lane));
+  uint64_t a = p->has & ROW_EACH
+                   ? b->addresses[r->addresses + lane]
+                   : r->base + (uint64_t)((int64_t)r->stride * (int64_t)nth_lane(r->lanes, lane));
   return value_slot(a + 4 * plane);
 }
 
 // The last of n addresses whose word has that slot, counted from 1; 0: none
-MANY_AT_A_TIME static uint32_t last_at(const uint64_t *a, uint32_t n, uint32_t plane, uint32_t slot) {
+MANY_AT_A_TIME static uint32_t last_at(const uint64_t *a, uint32_t n, uint32_t plane,
+                                       uint32_t slot) {
   uint32_t last = 0;
   for (uint32_t k = 0; k < n; k++) last = value_slot(a[k] + 4 * plane) == slot ? k + 1 : last;
   return last;
@@ -82,7 +103,8 @@ static uint32_t last_affine(const TraceRow *r, uint32_t n, uint32_t plane, uint3
   }
   uint32_t last = 0, k = 0;
   for (uint32_t left = r->lanes; k < n; k++, left &= left - 1)
-    if (value_slot(first + (uint64_t)((int64_t)r->stride * (int64_t)__builtin_ctz(left))) == slot) last = k + 1;
+    if (value_slot(first + (uint64_t)((int64_t)r->stride * (int64_t)__builtin_ctz(left))) == slot)
+      last = k + 1;
   return last;
 }
 
@@ -90,11 +112,13 @@ static uint32_t last_affine(const TraceRow *r, uint32_t n, uint32_t plane, uint3
 static uint32_t word_at(const TraceBlock *b, uint32_t row, uint32_t slot) {
   const TraceRow *r = &b->rows[row];
   const TracePlace *p = &b->places[r->place];
-  uint32_t parts = !!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD), n = parts ? row_plane_words(p, r->lanes) : 0;
+  uint32_t parts = !!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD),
+           n = parts ? row_plane_words(p, r->lanes) : 0;
   for (uint32_t part = parts; part--;)
     for (uint32_t plane = p->planes; plane--;) {
-      uint32_t last = by_place(p, part) ? (place_slot(r->place, plane) == slot ? n : 0) :
-                      p->has & ROW_EACH ? last_at(b->addresses + r->addresses, n, plane, slot) : last_affine(r, n, plane, slot);
+      uint32_t last = by_place(p, part)   ? (place_slot(r->place, plane) == slot ? n : 0)
+                      : p->has & ROW_EACH ? last_at(b->addresses + r->addresses, n, plane, slot)
+                                          : last_affine(r, n, plane, slot);
       if (last) return (part * p->planes + plane) * n + last - 1;
     }
   return NOWHERE;
@@ -114,12 +138,16 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
     if (mode == VALUE_SOME && masks[k / 8] >> k % 8 & 1) {
       uint32_t at = s->given;
       for (uint32_t i = 0; i < k / 8; i++) at += (unsigned)__builtin_popcount(masks[i]);
-      return sum + column_word(&b->given, at + (unsigned)__builtin_popcount(masks[k / 8] & ((1u << k % 8) - 1)));
+      return sum + column_word(&b->given, at + (unsigned)__builtin_popcount(masks[k / 8] &
+                                                                            ((1u << k % 8) - 1)));
     }
     uint32_t slot = slot_of(b, row, k), word = NOWHERE;
-    while (row && word == NOWHERE && f->left) f->left--, word = word_at(b, --row, slot);
+    while (row && word == NOWHERE && f->left) {
+      f->left--;
+      word = word_at(b, --row, slot);
+    }
     f->too_much = word == NOWHERE && row;
-    if (word == NOWHERE) return sum;         // nobody was there before
+    if (word == NOWHERE) return sum;  // nobody was there before
     const TracePlace *p = &b->places[b->rows[row].place];
     uint32_t half = words_of(b, row) / 2;
     if (p->has & ROW_VALUES && p->has & ROW_OLD && word >= half) {
@@ -133,12 +161,14 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
   return 0;
 }
 
-FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out) {
+FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane,
+                           uint32_t *out) {
   if (!find_starts(c, b)) return FEW_DAMAGED;
   Few f = {.b = b, .left = (uint64_t)b->nrows * ROWS_LOOKED_AT};
   const TraceRow *r = &b->rows[row];
   const TracePlace *p = &b->places[r->place];
-  uint32_t n = row_plane_words(p, r->lanes), k = p->has & ROW_ONE ? 0 : lane_rank(r->lanes, lane), all = words_of(b, row) / n;
+  uint32_t n = row_plane_words(p, r->lanes), k = p->has & ROW_ONE ? 0 : lane_rank(r->lanes, lane),
+           all = words_of(b, row) / n;
   for (uint32_t i = 0; i < all && !f.too_much; i++) out[i] = word_of(&f, row, i * n + k);
   return f.too_much ? FEW_TOO_MUCH : FEW_OK;
 }

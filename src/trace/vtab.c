@@ -1,4 +1,5 @@
-// Virtual tables for `warpgrind sql` and, as a loadable extension, for sqlite3: what they have in common.
+// Virtual tables for `warpgrind sql` and, as a loadable extension, for sqlite3: what they have in
+// common.
 #include "trace/vtab.h"
 
 #ifdef WARPGRIND_SQLITE_EXTENSION
@@ -64,14 +65,16 @@ static void destroy(void *aux) {
   free(c);
 }
 
-int vtab_connect(sqlite3 *db, void *aux, const char *columns, int kind, sqlite3_vtab **out, char **message) {
+int vtab_connect(sqlite3 *db, void *aux, const char *columns, int kind, sqlite3_vtab **out,
+                 char **message) {
   int code = sqlite3_declare_vtab(db, columns);
   if (code != SQLITE_OK) {
     *message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     return code;
   }
   Table *t = mem_alloc(sizeof *t);
-  t->connection = aux, t->kind = kind;
+  t->connection = aux;
+  t->kind = kind;
   *out = &t->base;
   return SQLITE_OK;
 }
@@ -84,8 +87,13 @@ int vtab_disconnect(sqlite3_vtab *v) {
 void vtab_place(Connection *c, uint32_t site) {
   if (c->place_of == site && site) return;
   free(c->file);
-  c->file = NULL, c->line = 0, c->place_of = site;
-  if (!c->place && sqlite3_prepare_v2(c->db, "SELECT file, line FROM place WHERE site=? AND depth=0", -1, &c->place, NULL) != SQLITE_OK) return;
+  c->file = NULL;
+  c->line = 0;
+  c->place_of = site;
+  if (!c->place &&
+      sqlite3_prepare_v2(c->db, "SELECT file, line FROM place WHERE site=? AND depth=0", -1,
+                         &c->place, NULL) != SQLITE_OK)
+    return;
   sqlite3_bind_int64(c->place, 1, site);
   if (sqlite3_step(c->place) == SQLITE_ROW) {
     const char *file = (const char *)sqlite3_column_text(c->place, 0);
@@ -105,7 +113,9 @@ void vtab_hex(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes) {
 
 static double half(uint16_t h) {
   int exponent = h >> 10 & 31, fraction = h & 1023;
-  double v = exponent == 0 ? fraction / 16777216.0 : exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf()) : __builtin_ldexp(1024 + fraction, exponent - 25);
+  double v = exponent == 0    ? fraction / 16777216.0
+             : exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf())
+                              : __builtin_ldexp(1024 + fraction, exponent - 25);
   return h >> 15 ? -v : v;
 }
 
@@ -125,20 +135,24 @@ void vtab_number(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes, boo
   if (bytes == 4) v = (double)single;
   else if (bytes == 2) v = half((uint16_t)bits);
   else if (bytes != 8) return;
-  if (v != v) sqlite3_result_text(ctx, "nan", -1, SQLITE_STATIC);        // a NaN would become NULL
+  if (v != v) sqlite3_result_text(ctx, "nan", -1, SQLITE_STATIC);  // a NaN would become NULL
   else sqlite3_result_double(ctx, v);
 }
 
-const char *const trace_virtual_tables[] = {"access", "thread", "writer", "reader", "race", "unwritten", "contents"};
+const char *const trace_virtual_tables[] = {"access", "thread",    "writer",  "reader",
+                                            "race",   "unwritten", "contents"};
 const unsigned trace_nvirtual_tables = ARRAY_LEN(trace_virtual_tables);
 
 bool trace_register(sqlite3 *db, Error *err) {
-  static const sqlite3_module *const modules[] = {&vtab_access, &vtab_thread, &vtab_list, &vtab_list, &vtab_list, &vtab_list, &vtab_list};
+  static const sqlite3_module *const modules[] = {
+      &vtab_access, &vtab_thread, &vtab_list, &vtab_list, &vtab_list, &vtab_list, &vtab_list};
   Connection *c = mem_alloc(sizeof *c);
   c->db = db;
   c->users = ARRAY_LEN(modules);
-  for (size_t i = 0; i < ARRAY_LEN(modules); i++)          // a module that could not be made has been destroyed
-    if (sqlite3_create_module_v2(db, trace_virtual_tables[i], modules[i], c, destroy) != SQLITE_OK) {
+  // a module that could not be made has been destroyed
+  for (size_t i = 0; i < ARRAY_LEN(modules); i++)
+    if (sqlite3_create_module_v2(db, trace_virtual_tables[i], modules[i], c, destroy) !=
+        SQLITE_OK) {
       bool failed = sql_fail(db, err, "the tables of recorded operations cannot be made");
       for (size_t k = i + 1; k < ARRAY_LEN(modules); k++) destroy(c);
       return failed;
@@ -147,11 +161,13 @@ bool trace_register(sqlite3 *db, Error *err) {
 }
 
 #ifdef WARPGRIND_SQLITE_EXTENSION
-__attribute__((visibility("default"))) int sqlite3_warpgrindsqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+__attribute__((visibility("default"))) int sqlite3_warpgrindsqlite_init(
+    sqlite3 *db, char **message, const sqlite3_api_routines *api);
 int sqlite3_warpgrindsqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *api) {
   SQLITE_EXTENSION_INIT2(api);
   Error err = {{0}};
-  if (trace_register(db, &err)) return SQLITE_OK_LOAD_PERMANENTLY;       // SQLite keeps functions of ours: page_vfs.c
+  // SQLite keeps functions of ours: page_vfs.c
+  if (trace_register(db, &err)) return SQLITE_OK_LOAD_PERMANENTLY;
   *message = sqlite3_mprintf("%s", err.text);
   return SQLITE_ERROR;
 }

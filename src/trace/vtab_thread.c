@@ -1,13 +1,25 @@
-// thread: the threads of launches with their coordinates. Needs no recorded operation: the launches are enough.
+// thread: the threads of launches with their coordinates. Needs no recorded operation: the launches
+// are enough.
 #include "trace/vtab.h"
 
 enum { LAUNCH, THREAD, BLOCK, IN_BLOCK = BLOCK + 3, WARP = IN_BLOCK + 3, LANE };
-typedef struct Cursor { sqlite3_vtab_cursor base; uint32_t launch, last_launch; uint64_t thread; bool one_thread; } Cursor;
+typedef struct Cursor {
+  sqlite3_vtab_cursor base;
+  uint32_t launch, last_launch;
+  uint64_t thread;
+  bool one_thread;
+} Cursor;
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message) {
-  (void)argc, (void)argv;
-  return vtab_connect(db, aux, "CREATE TABLE thread (launch INTEGER, thread INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, thread_x INTEGER, thread_y INTEGER, thread_z INTEGER, "
-                               "warp INTEGER, lane INTEGER)", 0, out, message);
+static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                   char **message) {
+  (void)argc;
+  (void)argv;
+  return vtab_connect(
+      db, aux,
+      "CREATE TABLE thread (launch INTEGER, thread INTEGER, block_x INTEGER, block_y INTEGER, "
+      "block_z INTEGER, thread_x INTEGER, thread_y INTEGER, thread_z INTEGER, "
+      "warp INTEGER, lane INTEGER)",
+      0, out, message);
 }
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info) {
@@ -16,7 +28,9 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info) {
   for (int column = LAUNCH; column <= THREAD; column++)
     for (int i = 0; i < info->nConstraint; i++) {
       const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-      if (!c->usable || c->iColumn != column || c->op != SQLITE_INDEX_CONSTRAINT_EQ || bits >> column & 1) continue;
+      if (!c->usable || c->iColumn != column || c->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+          bits >> column & 1)
+        continue;
       info->aConstraintUsage[i].argvIndex = ++n;
       bits |= 1 << column;
     }
@@ -38,7 +52,9 @@ static int close_cursor(sqlite3_vtab_cursor *cursor) {
   return SQLITE_OK;
 }
 
-static const ReaderLaunch *launch_at(const Cursor *c) { return &((Table *)c->base.pVtab)->connection->reader->launches[c->launch]; }
+static const ReaderLaunch *launch_at(const Cursor *c) {
+  return &((Table *)c->base.pVtab)->connection->reader->launches[c->launch];
+}
 
 static void to_existing(Cursor *c) {
   while (c->launch < c->last_launch && c->thread >= launch_at(c)->blocks * launch_at(c)->threads) {
@@ -47,14 +63,20 @@ static void to_existing(Cursor *c) {
   }
 }
 
-static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int argc, sqlite3_value **argv) {
-  (void)name, (void)argc;
+static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int argc,
+                  sqlite3_value **argv) {
+  (void)name;
+  (void)argc;
   Cursor *c = (Cursor *)cursor;
   TraceReader *t = ((Table *)c->base.pVtab)->connection->reader;
-  c->launch = 0, c->last_launch = t->nlaunches, c->thread = 0, c->one_thread = bits & 2;
+  c->launch = 0;
+  c->last_launch = t->nlaunches;
+  c->thread = 0;
+  c->one_thread = bits & 2;
   if (bits & 1) {
     const ReaderLaunch *l = reader_launch(t, (uint32_t)sqlite3_value_int64(argv[0]));
-    c->launch = l ? (uint32_t)(l - t->launches) : 0, c->last_launch = l ? c->launch + 1 : 0;
+    c->launch = l ? (uint32_t)(l - t->launches) : 0;
+    c->last_launch = l ? c->launch + 1 : 0;
   }
   if (c->one_thread) c->thread = (uint64_t)sqlite3_value_int64(argv[bits & 1]);
   to_existing(c);
@@ -69,7 +91,9 @@ static int next(sqlite3_vtab_cursor *cursor) {
   return SQLITE_OK;
 }
 
-static int at_end(sqlite3_vtab_cursor *cursor) { return ((Cursor *)cursor)->launch >= ((Cursor *)cursor)->last_launch; }
+static int at_end(sqlite3_vtab_cursor *cursor) {
+  return ((Cursor *)cursor)->launch >= ((Cursor *)cursor)->last_launch;
+}
 
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   Cursor *c = (Cursor *)cursor;
@@ -95,5 +119,13 @@ static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out) {
   return SQLITE_OK;
 }
 
-const sqlite3_module vtab_thread = {.xConnect = connect, .xBestIndex = best_index, .xDisconnect = vtab_disconnect, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next,
-                                    .xEof = at_end, .xColumn = column, .xRowid = rowid};
+const sqlite3_module vtab_thread = {.xConnect = connect,
+                                    .xBestIndex = best_index,
+                                    .xDisconnect = vtab_disconnect,
+                                    .xOpen = open_cursor,
+                                    .xClose = close_cursor,
+                                    .xFilter = filter,
+                                    .xNext = next,
+                                    .xEof = at_end,
+                                    .xColumn = column,
+                                    .xRowid = rowid};

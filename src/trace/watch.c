@@ -1,7 +1,12 @@
 // Values of wg_watch and wg_record: what every thread of a launch said at a site.
 #include "trace/reader.h"
 
-typedef struct Visit { const ReaderLaunch *launch; uint32_t site; TraceValueVisitor *f; void *user; } Visit;
+typedef struct Visit {
+  const ReaderLaunch *launch;
+  uint32_t site;
+  TraceValueVisitor *f;
+  void *user;
+} Visit;
 
 static ScanResult visit(TraceReader *t, const RowRef *r, void *user, Error *err) {
   Visit *v = user;
@@ -16,7 +21,8 @@ static ScanResult visit(TraceReader *t, const RowRef *r, void *user, Error *err)
   return SCAN_GO_ON;
 }
 
-bool trace_values_of(TraceReader *t, uint32_t launch, uint32_t site, TraceValueVisitor *f, void *user, Error *err) {
+bool trace_values_of(TraceReader *t, uint32_t launch, uint32_t site, TraceValueVisitor *f,
+                     void *user, Error *err) {
   const ReaderLaunch *l = reader_launch(t, launch);
   if (!l) return error_set(err, "the run file has no launch %u.", launch);
   return reader_scan_launch(t, l, visit, &(Visit){l, site, f, user}, err) != SCAN_FAILED;

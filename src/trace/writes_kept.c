@@ -1,35 +1,46 @@
-// Writes of launches to the bytes that a write wrote, for all reads that may have seen it: gathered once.
+// Writes of launches to the bytes that a write wrote, for all reads that may have seen it: gathered
+// once.
 #include "trace/reader.h"
 
-typedef struct LaunchWrites { Accesses list; Gathered how; } LaunchWrites;
+typedef struct LaunchWrites {
+  Accesses list;
+  Gathered how;
+} LaunchWrites;
 
 // Behind the launch those that another one came behind are seen by nobody.
-static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept *k, Accesses *all, Error *err) {
+static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept *k, Accesses *all,
+                        Error *err) {
   Timelines lines = {.launch = l};
   bool *before = mem_alloc(all->len + 1), *hidden = mem_alloc(all->len + 1);
   uint32_t *bytes = mem_alloc(sizeof *bytes * (all->len + 1)), n = 0;
   for (uint32_t i = 0; i < all->len; i++) {
     const Access *a = &all->data[i];
     before[i] = true;
-    for (uint64_t at = MAX(a->address, k->low); at < MIN(a->address + a->bytes, k->high); at++) bytes[i] |= 1u << (at - k->low);
+    for (uint64_t at = MAX(a->address, k->low); at < MIN(a->address + a->bytes, k->high); at++)
+      bytes[i] |= 1u << (at - k->low);
   }
   bool ok = accesses_hide(t, &lines, all, before, bytes, hidden, err);
   for (uint32_t i = 0; i < all->len; i++)
     if (!hidden[i]) all->data[n++] = all->data[i];
   all->len = n;
-  free(before), free(hidden), free(bytes);
+  free(before);
+  free(hidden);
+  free(bytes);
   timelines_free(&lines);
   return ok;
 }
 
-bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside, const RangeScan *scan, Accesses *out, Gathered *how, Error *err) {
+bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside,
+                 const RangeScan *scan, Accesses *out, Gathered *how, Error *err) {
   uint64_t key = (uint64_t)(l - t->launches) << 1 | inside;
   LaunchWrites *w = u64map_get(&k->launches, key);
   if (!w) {
     w = mem_alloc(sizeof *w);
     u64map_put(&k->launches, key, w);
     Sought sought = {.near = l == k->launch ? k->write : NULL, .most = inside ? READS_MOST : 0};
-    if (!accesses_gather(t, l, scan, k->all ? NULL : &sought, &w->list, &w->how, err) || (!inside && !drop_hidden(t, l, k, &w->list, err))) return false;
+    if (!accesses_gather(t, l, scan, k->all ? NULL : &sought, &w->list, &w->how, err) ||
+        (!inside && !drop_hidden(t, l, k, &w->list, err)))
+      return false;
   }
   k->some |= w->how != GATHERED_ALL;
   k->many |= w->list.len > READS_MOST;

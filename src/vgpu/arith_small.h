@@ -1,14 +1,16 @@
-// Narrow floating-point formats, any rounding: f16, bf16, tf32 and those of eight bits and less. One lane at a time.
+// Narrow floating-point formats, any rounding: f16, bf16, tf32 and those of eight bits and less.
+// One lane at a time.
 #ifndef WG_VGPU_ARITH_SMALL_H
 #define WG_VGPU_ARITH_SMALL_H
 
 #include "vgpu/arith_float.h"
 
 typedef struct SmallFormat {
-  int fraction_bits, min_exponent;     // of normal numbers: value = 1.fraction * 2^e, e >= min_exponent
-  uint32_t max_finite;                 // code without sign
-  uint32_t infinity;                   // 0: the format has none
-  uint32_t nan;                        // 0: the format has none, NaN becomes max_finite
+  // of normal numbers: value = 1.fraction * 2^e, e >= min_exponent
+  int fraction_bits, min_exponent;
+  uint32_t max_finite;  // code without sign
+  uint32_t infinity;    // 0: the format has none
+  uint32_t nan;         // 0: the format has none, NaN becomes max_finite
   uint32_t sign;
 } SmallFormat;
 static const SmallFormat format_f16 = {10, -14, 0x7bff, 0x7c00, F16_NAN_BITS, 0x8000};
@@ -26,15 +28,16 @@ static inline int f64_exponent(double x) {
 }
 static inline double f64_power(int e) { return f64_from_bits((uint64_t)(e + 1023) << 52); }
 
-// Rounds a magnitude given as whole part and "compared with one half": below, equal, above; exact: no fraction at all.
+// Rounds a magnitude given as whole part and "compared with one half": below, equal, above; exact:
+// no fraction at all.
 static inline uint64_t round_magnitude(uint64_t n, double fraction, Rounding r, bool negative) {
   if (fraction == 0) return n;
   switch (r) {
-  case ROUND_NEAREST: return n + (fraction > 0.5 || (fraction == 0.5 && (n & 1)));
-  case ROUND_AWAY: return n + (fraction >= 0.5);
-  case ROUND_DOWN: return n + negative;
-  case ROUND_UP: return n + !negative;
-  default: return n;
+    case ROUND_NEAREST: return n + (fraction > 0.5 || (fraction == 0.5 && (n & 1)));
+    case ROUND_AWAY: return n + (fraction >= 0.5);
+    case ROUND_DOWN: return n + negative;
+    case ROUND_UP: return n + !negative;
+    default: return n;
   }
 }
 
@@ -48,21 +51,25 @@ static inline uint32_t small_encode(const SmallFormat *f, double x, Rounding r, 
   bool finite_only = satfinite || !f->infinity;
   if (m == INFINITY) return sign | (finite_only ? f->max_finite : f->infinity);
   int e = f64_exponent(m);
-  int unit = (e < f->min_exponent ? f->min_exponent : e) - f->fraction_bits;       // of the last place
+  int unit = (e < f->min_exponent ? f->min_exponent : e) - f->fraction_bits;  // of the last place
   uint64_t n;
   double fraction;
   if (e < unit - 1) {
-    n = 0, fraction = 0.25;
+    n = 0;
+    fraction = 0.25;
   } else {
     double scaled = m * f64_power(-unit);
     n = (uint64_t)scaled;
     fraction = scaled - (double)n;
   }
   n = round_magnitude(n, fraction, r, negative);
-  // n has at most fraction_bits + 1 bits, or is the next power of two: adding carries into the exponent.
-  uint64_t code = e < f->min_exponent ? n : n + ((uint64_t)(e - f->min_exponent) << f->fraction_bits);
+  // n has at most fraction_bits + 1 bits, or is the next power of two: adding carries into the
+  // exponent.
+  uint64_t code = e < f->min_exponent ? n
+                                      : n + ((uint64_t)(e - f->min_exponent) << f->fraction_bits);
   if (code > f->max_finite) {
-    bool to_max = finite_only || r == ROUND_ZERO || (r == ROUND_DOWN && !negative) || (r == ROUND_UP && negative);
+    bool to_max = finite_only || r == ROUND_ZERO || (r == ROUND_DOWN && !negative) ||
+                  (r == ROUND_UP && negative);
     return sign | (to_max ? f->max_finite : f->infinity);
   }
   return sign | (uint32_t)code;
@@ -75,12 +82,15 @@ static inline float small_decode(const SmallFormat *f, uint32_t code) {
   if (f->infinity && u == f->infinity) return sign * INFINITY;
   int e = (int)(u >> f->fraction_bits);
   uint32_t fraction = u & ((1u << f->fraction_bits) - 1);
-  if (e) fraction |= 1u << f->fraction_bits, e--;
+  if (e) {
+    fraction |= 1u << f->fraction_bits;
+    e--;
+  }
   return (float)(sign * (double)fraction * f64_power(f->min_exponent + e - f->fraction_bits));
 }
 
-// tf32 is a float with 10 fraction bits; the rest of the register is zero. rna (and its satfinite) treat NaN as bits only:
-// integer additions do it on the GPU (measured).
+// tf32 is a float with 10 fraction bits; the rest of the register is zero. rna (and its satfinite)
+// treat NaN as bits only: integer additions do it on the GPU (measured).
 static inline uint32_t tf32_encode(float x, Rounding r, bool satfinite) {
   uint32_t u = f32_bits(x), top = 0x7f800000u;
   if (f32_is_nan(u) && r != ROUND_AWAY) return F32_NAN_BITS & 0xffffe000u;
@@ -98,7 +108,7 @@ static inline uint32_t ue8m0_encode(float x, Rounding r, bool satfinite) {
   if (u == 0x7f800000u) return satfinite ? 0xfe : 0xff;
   uint32_t e = u >> 23, fraction = u & 0x7fffffu;
   if (r == ROUND_UP) {
-    if (e ? fraction != 0 : fraction > 0x400000u) e++;        // 2^-127 is code 0
+    if (e ? fraction != 0 : fraction > 0x400000u) e++;  // 2^-127 is code 0
   }
   return e > 0xfe ? (satfinite ? 0xfe : 0xff) : e;
 }
@@ -113,6 +123,8 @@ static inline double f64_odd_from_u64(uint64_t v) {
   uint64_t kept = v >> drop, lost = v & ((1ull << drop) - 1);
   return (double)(kept | (lost != 0)) * f64_power(drop);
 }
-static inline double f64_odd_from_s64(int64_t v) { return v < 0 ? -f64_odd_from_u64(0 - (uint64_t)v) : f64_odd_from_u64((uint64_t)v); }
+static inline double f64_odd_from_s64(int64_t v) {
+  return v < 0 ? -f64_odd_from_u64(0 - (uint64_t)v) : f64_odd_from_u64((uint64_t)v);
+}
 
 #endif

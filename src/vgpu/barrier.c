@@ -1,7 +1,8 @@
 // Barriers of a block and of a cluster, and the small control instructions.
 //
-// A block barrier counts threads. With no thread count it waits for every thread of the block that has not exited. With
-// a count, a warp all of whose living lanes have come counts as 32, since the count is a multiple of the warp size.
+// A block barrier counts threads. With no thread count it waits for every thread of the block that
+// has not exited. With a count, a warp all of whose living lanes have come counts as 32, since the
+// count is a multiple of the warp size.
 #include <time.h>
 
 #include "vgpu/core.h"
@@ -64,7 +65,8 @@ bool block_release_stuck(Block *b) {
 enum { KIND_SYNC, KIND_ARRIVE, KIND_RED };
 enum { RED_NONE, RED_POPC, RED_AND, RED_OR };
 
-// bar.sync/arrive/red a{, b}{, p}: a = barrier slot, b = thread count slot, c = predicate slot, d = result.
+// bar.sync/arrive/red a{, b}{, p}: a = barrier slot, b = thread count slot, c = predicate slot, d =
+// result.
 const Inst *exec_barrier(Warp *w, const Inst *in) {
   const BarrierDesc *desc = in->ptr;
   Fragment *f = &w->frags[w->current];
@@ -77,8 +79,12 @@ const Inst *exec_barrier(Warp *w, const Inst *in) {
   }
   uint32_t id = REG(w, uint32_t, in->a)[first];
   uint32_t count = desc->has_count ? REG(w, uint32_t, in->b)[first] : 0;
-  if (id >= NUM_BARRIERS) return vgpu_fault(w, in, VGPU_TRAP, first, 0, "barrier %u does not exist (there are %u)", id, NUM_BARRIERS);
-  if (count % LANES) return vgpu_fault(w, in, VGPU_TRAP, first, 0, "barrier thread count %u is not a multiple of %u", count, LANES);
+  if (id >= NUM_BARRIERS)
+    return vgpu_fault(w, in, VGPU_TRAP, first, 0, "barrier %u does not exist (there are %u)", id,
+                      NUM_BARRIERS);
+  if (count % LANES)
+    return vgpu_fault(w, in, VGPU_TRAP, first, 0, "barrier thread count %u is not a multiple of %u",
+                      count, LANES);
   Block *b = w->block;
   Barrier *bar = &b->barriers[id];
   if (!bar->active) {
@@ -104,10 +110,11 @@ const Inst *exec_barrier(Warp *w, const Inst *in) {
   f->mask = waiting;
   f->state = FRAG_BARRIER;
   f->barrier = id;
-  f->needed = desc->red;                      // which of the results it wants
+  f->needed = desc->red;  // which of the results it wants
   if (passing) {
     CHECK(w->nfrags < LANES);
-    w->frags[w->nfrags++] = (Fragment){.mask = passing, .state = FRAG_READY, .pc = in + 1, .frame = w->frame};
+    w->frags[w->nfrags++] = (Fragment){
+        .mask = passing, .state = FRAG_READY, .pc = in + 1, .frame = w->frame};
   }
   if (complete(b, bar)) release(b, id);
   return NULL;
@@ -177,20 +184,24 @@ static bool bind_barrier(Binder *b) {
 bool bind_control(Binder *b) {
   const PtxInstr *in = b->in;
   switch (in->op) {
-  case OP_RET: return bind_emit(b, exec_return), true;
-  case OP_EXIT: return bind_emit(b, exec_exit), true;
-  case OP_TRAP: return bind_emit(b, exec_trap), true;
-  case OP_NANOSLEEP: return bind_emit(b, exec_yield_hint), true;
-  case OP_BRKPT: case OP_PMEVENT: case OP_SETMAXNREG: case OP_GRIDDEPCONTROL:   // launches run in order here
-    return bind_emit(b, exec_nop), true;
-  case OP_BAR_WARP_SYNC: {
-    uint32_t mask = bind_src(b, &in->ops[0], TYPE_B32);
-    bind_emit(b, exec_warp_barrier)->a = mask;
-    return true;
-  }
-  case OP_BARRIER_CLUSTER:
-    return bind_emit(b, ptx_has(in, MOD_WAIT) ? exec_cluster_wait : exec_cluster_arrive), true;
-  case OP_BAR: case OP_BARRIER: return bind_barrier(b);
-  default: return bind_unsupported(b, "not executed by the virtual device");
+    case OP_RET: return bind_emit(b, exec_return), true;
+    case OP_EXIT: return bind_emit(b, exec_exit), true;
+    case OP_TRAP: return bind_emit(b, exec_trap), true;
+    case OP_NANOSLEEP: return bind_emit(b, exec_yield_hint), true;
+    // launches run in order here
+    case OP_BRKPT:
+    case OP_PMEVENT:
+    case OP_SETMAXNREG:
+    case OP_GRIDDEPCONTROL: return bind_emit(b, exec_nop), true;
+    case OP_BAR_WARP_SYNC: {
+      uint32_t mask = bind_src(b, &in->ops[0], TYPE_B32);
+      bind_emit(b, exec_warp_barrier)->a = mask;
+      return true;
+    }
+    case OP_BARRIER_CLUSTER:
+      return bind_emit(b, ptx_has(in, MOD_WAIT) ? exec_cluster_wait : exec_cluster_arrive), true;
+    case OP_BAR:
+    case OP_BARRIER: return bind_barrier(b);
+    default: return bind_unsupported(b, "not executed by the virtual device");
   }
 }

@@ -1,13 +1,15 @@
 // Control flow of a warp: divergence, reconvergence, calls.
 //
-// Lanes of a warp that stand at different places are fragments. Of the ready ones the deepest in calls runs first, and
-// among those the one lowest in the code: blocks are laid out so that a fragment that waits stands where the others will
-// come by (Collange's MinSP-MinPC). Fragments at the same instruction of the same frame merge, at exec_join, at returns and
-// when they are picked. A fragment that spins without end is preempted (budget) and the next one runs in turn for a while
+// Lanes of a warp that stand at different places are fragments. Of the ready ones the deepest in
+// calls runs first, and among those the one lowest in the code: blocks are laid out so that a
+// fragment that waits stands where the others will come by (Collange's MinSP-MinPC). Fragments at
+// the same instruction of the same frame merge, at exec_join, at returns and when they are picked.
+// A fragment that spins without end is preempted (budget) and the next one runs in turn for a while
 // (`fair`), so lanes that wait for lanes of their own warp make progress.
 #include "vgpu/core.h"
 
-// Where a stored fragment goes on: past the join it would execute first, so that equal places are equal pointers.
+// Where a stored fragment goes on: past the join it would execute first, so that equal places are
+// equal pointers.
 static const Inst *settle(const Inst *pc) { return pc->fn == exec_join ? pc + 1 : pc; }
 
 static void save(Warp *w, const Inst *pc) {
@@ -34,13 +36,15 @@ static void remove_fragment(Warp *w, uint32_t i) {
 static void merge_ready(Warp *w, uint32_t i) {
   for (uint32_t j = 0; j < w->nfrags; j++) {
     Fragment *f = &w->frags[i], *g = &w->frags[j];
-    if (i == j || g->state != FRAG_READY || f->pc != g->pc || f->frame != g->frame || f->resumed != g->resumed) continue;
+    if (i == j || g->state != FRAG_READY || f->pc != g->pc || f->frame != g->frame ||
+        f->resumed != g->resumed)
+      continue;
     if (f->resumed && f->result != g->result) continue;
     f->mask |= g->mask;
     uint32_t last = w->nfrags - 1;
     remove_fragment(w, j);
     if (i == last) i = j;
-    j = UINT32_MAX;                           // indices moved: look again
+    j = UINT32_MAX;  // indices moved: look again
   }
   w->current = i;
 }
@@ -53,7 +57,9 @@ static bool runs_before(const Fragment *a, const Fragment *b) {
 static uint32_t best_ready(const Warp *w) {
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; i < w->nfrags; i++)
-    if (w->frags[i].state == FRAG_READY && (best == UINT32_MAX || runs_before(&w->frags[i], &w->frags[best]))) best = i;
+    if (w->frags[i].state == FRAG_READY &&
+        (best == UINT32_MAX || runs_before(&w->frags[i], &w->frags[best])))
+      best = i;
   return best;
 }
 
@@ -69,7 +75,7 @@ static const Inst *reschedule(Warp *w, const Inst *pc) {
 
 bool warp_pick(Warp *w) {
   uint32_t i = UINT32_MAX;
-  if (w->rotate) {                            // the last fragment used up its budget: the next ready one in turn
+  if (w->rotate) {  // the last fragment used up its budget: the next ready one in turn
     for (uint32_t k = 1; k <= w->nfrags; k++) {
       uint32_t c = (w->current + k) % w->nfrags;
       if (w->frags[c].state == FRAG_READY) {
@@ -94,7 +100,8 @@ const Inst *warp_resume_pc(Warp *w) { return w->frags[w->current].pc; }
 
 static const Inst *preempt(Warp *w, const Inst *next) {
   save(w, settle(next));
-  // Rotate when it looks like waiting for other lanes; plain long loops keep their lanes together for longer.
+  // Rotate when it looks like waiting for other lanes; plain long loops keep their lanes together
+  // for longer.
   if (w->nfrags > 1 && (w->polls || ++w->expired >= 16)) {
     w->rotate = true;
     w->expired = 0;
@@ -132,7 +139,8 @@ const Inst *exec_jump(Warp *w, const Inst *in) { return go(w, in, in->target); }
 // Splits off lanes of the running fragment as a new one at pc.
 static void split(Warp *w, uint32_t lanes, const Inst *pc) {
   CHECK(w->nfrags < LANES);
-  w->frags[w->nfrags++] = (Fragment){.mask = lanes, .state = FRAG_READY, .pc = settle(pc), .frame = w->frame};
+  w->frags[w->nfrags++] = (Fragment){
+      .mask = lanes, .state = FRAG_READY, .pc = settle(pc), .frame = w->frame};
   w->active &= ~lanes;
   w->exec &= ~lanes;
   w->frags[w->current].mask = w->active;
@@ -157,9 +165,11 @@ const Inst *exec_branch_indexed(Warp *w, const Inst *in) {
   uint32_t rest = w->active;
   while (rest) {
     uint32_t first = (uint32_t)__builtin_ctz(rest), same = 0;
-    FOR_LANES(i, rest) if (index[i] == index[first]) same |= 1u << i;
+    FOR_LANES(i, rest)
+      if (index[i] == index[first]) same |= 1u << i;
     if (index[first] >= in->b)
-      return vgpu_fault(w, in, VGPU_TRAP, first, 0, "branch index %u is past the %u targets", index[first], in->b);
+      return vgpu_fault(w, in, VGPU_TRAP, first, 0, "branch index %u is past the %u targets",
+                        index[first], in->b);
     const Inst *to = table[index[first]];
     rest &= ~same;
     if (rest == 0) mine = to;
@@ -181,15 +191,18 @@ const Inst *exec_guarded(Warp *w, const Inst *in) {
 }
 
 const Inst *exec_unsupported(Warp *w, const Inst *in) {
-  return vgpu_fault(w, in, VGPU_UNSUPPORTED, (unsigned)__builtin_ctz(w->exec), 0, "the virtual device cannot execute: %s", (const char *)in->ptr);
+  return vgpu_fault(w, in, VGPU_UNSUPPORTED, (unsigned)__builtin_ctz(w->exec), 0,
+                    "the virtual device cannot execute: %s", (const char *)in->ptr);
 }
 
 const Inst *exec_trap(Warp *w, const Inst *in) {
-  return vgpu_fault(w, in, VGPU_TRAP, (unsigned)__builtin_ctz(w->exec), 0, "the kernel executed a trap");
+  return vgpu_fault(w, in, VGPU_TRAP, (unsigned)__builtin_ctz(w->exec), 0,
+                    "the kernel executed a trap");
 }
 
 const Inst *exec_yield_hint(Warp *w, const Inst *in) {
-  if (!w->polls) w->only_polls = false;       // it sleeps, but has looked at nothing: that is no wait for others (watch.c)
+  // it sleeps, but has looked at nothing: that is no wait for others (watch.c)
+  if (!w->polls) w->only_polls = false;
   w->polls++;
   return vgpu_yield(w, in + 1);
 }
@@ -238,7 +251,7 @@ void warp_exit_lanes(Warp *w, uint32_t mask) {
   if (w->block->cluster) w->block->cluster->alive -= (uint32_t)__builtin_popcount(mask);
 }
 
-static const Inst *leave(Warp *w) {           // the running fragment has no lanes left
+static const Inst *leave(Warp *w) {  // the running fragment has no lanes left
   remove_fragment(w, w->current);
   w->current = 0;
   return NULL;
@@ -264,17 +277,21 @@ static char *lane_local(Warp *w, unsigned lane, const Frame *f) {
   return w->local + (uint64_t)lane * w->local_bytes + f->local_base;
 }
 
-static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code *callee, uint32_t lanes) {
+static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code *callee,
+                         uint32_t lanes) {
   Frame *caller = w->frame;
   uint32_t base = caller->local_base + caller->code->local_bytes, dynamic = 0;
-  if (caller->has_dynamic) FOR_LANES(l, lanes) dynamic = MAX(dynamic, caller->dynamic[l]);
+  if (caller->has_dynamic)
+    FOR_LANES(l, lanes) dynamic = MAX(dynamic, caller->dynamic[l]);
   base += (dynamic + 15) & ~15u;
   if ((uint64_t)base + callee->local_bytes > w->local_bytes || caller->depth > 4096)
     return vgpu_fault(w, in, VGPU_STACK_OVERFLOW, (unsigned)__builtin_ctz(lanes), 0,
-                      "the call of %s needs more than the %u bytes of stack each thread has", callee->func->name, w->local_bytes);
+                      "the call of %s needs more than the %u bytes of stack each thread has",
+                      callee->func->name, w->local_bytes);
   if (cs->nargs != callee->func->nparams)
-    return vgpu_fault(w, in, VGPU_TRAP, (unsigned)__builtin_ctz(lanes), 0, "%s takes %u parameters and is called with %u",
-                      callee->func->name, callee->func->nparams, cs->nargs);
+    return vgpu_fault(w, in, VGPU_TRAP, (unsigned)__builtin_ctz(lanes), 0,
+                      "%s takes %u parameters and is called with %u", callee->func->name,
+                      callee->func->nparams, cs->nargs);
   Frame *f = new_frame(w, callee);
   f->parent = caller;
   f->return_pc = in + 1;
@@ -288,7 +305,8 @@ static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code
     uint32_t to = (uint32_t)(uintptr_t)u64map_get(&callee->local_offset, (uint64_t)p) - 1;
     uint32_t n = MIN(v->size, (uint32_t)p->size);
     FOR_LANES(l, lanes) {
-      const char *from = v->is_slot ? caller->regs + v->where + l * v->size : lane_local(w, l, caller) + v->where;
+      const char *from = v->is_slot ? caller->regs + v->where + l * v->size
+                                    : lane_local(w, l, caller) + v->where;
       memcpy(lane_local(w, l, f) + to, from, n);
     }
   }
@@ -313,12 +331,14 @@ static ExecFn *find_builtin(const VgpuModule *m, uint64_t address) {
   return NULL;
 }
 
-// Lanes may call different functions: one group after the other. Lanes not served now come back to this instruction.
+// Lanes may call different functions: one group after the other. Lanes not served now come back to
+// this instruction.
 const Inst *exec_call_indirect(Warp *w, const Inst *in) {
   const uint64_t *target = REG(w, uint64_t, in->a);
   unsigned first = (unsigned)__builtin_ctz(w->exec);
   uint32_t same = 0;
-  FOR_LANES(i, w->exec) if (target[i] == target[first]) same |= 1u << i;
+  FOR_LANES(i, w->exec)
+    if (target[i] == target[first]) same |= 1u << i;
   VgpuKernel *k = w->frame->code->kernel;
   Code *callee = u64map_get(&k->codes, target[first]);
   ExecFn *builtin = callee ? NULL : find_builtin(k->module, target[first]);
@@ -329,7 +349,8 @@ const Inst *exec_call_indirect(Warp *w, const Inst *in) {
     return later && next == in + 1 ? reschedule(w, settle(next)) : next;
   }
   if (!callee)
-    return vgpu_fault(w, in, VGPU_INVALID_PC, first, target[first], "call through a pointer that is no function of this module (0x%llx)",
+    return vgpu_fault(w, in, VGPU_INVALID_PC, first, target[first],
+                      "call through a pointer that is no function of this module (0x%llx)",
                       (unsigned long long)target[first]);
   uint32_t others = w->exec & ~same, skipped = w->active & ~w->exec;
   if (others) split(w, others, in);
@@ -349,7 +370,8 @@ const Inst *exec_return(Warp *w, const Inst *in) {
     const PtxVar *r = f->code->func->returns[i];
     uint32_t from = (uint32_t)(uintptr_t)u64map_get(&f->code->local_offset, (uint64_t)r) - 1;
     FOR_LANES(l, lanes) {
-      char *to = v->is_slot ? caller->regs + v->where + l * v->size : lane_local(w, l, caller) + v->where;
+      char *to = v->is_slot ? caller->regs + v->where + l * v->size
+                            : lane_local(w, l, caller) + v->where;
       memcpy(to, lane_local(w, l, f) + from, MIN(v->size, (uint32_t)r->size));
     }
   }
@@ -366,7 +388,8 @@ const Inst *exec_return(Warp *w, const Inst *in) {
 
 void warp_start(Warp *w, const Code *code, char *regs) {
   w->base_frame = (Frame){.code = code, .regs = regs, .lanes = w->live};
-  w->frags[0] = (Fragment){.mask = w->live, .state = FRAG_READY, .pc = settle(code->insts), .frame = &w->base_frame};
+  w->frags[0] = (Fragment){
+      .mask = w->live, .state = FRAG_READY, .pc = settle(code->insts), .frame = &w->base_frame};
   w->nfrags = w->live ? 1 : 0;
   w->current = 0;
   w->rotate = w->fair = false;
@@ -389,7 +412,8 @@ bool vgpu_warp_converged(Warp *w, const Inst *in, uint32_t needed) {
   // others of the same instruction that already wait here join; together they may be complete
   for (uint32_t j = 0; j < w->nfrags; j++) {
     Fragment *g = &w->frags[j];
-    if (j == w->current || g->state != FRAG_WARP_SYNC || g->pc != in || g->frame != f->frame) continue;
+    if (j == w->current || g->state != FRAG_WARP_SYNC || g->pc != in || g->frame != f->frame)
+      continue;
     f = &w->frags[w->current];
     f->mask |= g->mask;
     f->needed |= g->needed;

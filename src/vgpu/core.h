@@ -7,26 +7,33 @@
 #include "vgpu/warp.h"
 
 // --- module.c ---
-typedef struct FuncSym FuncSym;               // one function after linking; its address is the device's function pointer
+// one function after linking; its address is the device's function pointer
+typedef struct FuncSym FuncSym;
 struct FuncSym {
   const char *name;
-  PtxFunc *func;                              // the definition; NULL: builtin or unresolved
-  ExecFn *builtin;                            // vprintf, malloc …
+  PtxFunc *func;    // the definition; NULL: builtin or unresolved
+  ExecFn *builtin;  // vprintf, malloc …
   VgpuModule *module;
   bool address_taken;
 };
-typedef struct VarSym { PtxVar *var; char *address; } VarSym;      // global and const variables after linking
+// global and const variables after linking
+typedef struct VarSym {
+  PtxVar *var;
+  char *address;
+} VarSym;
 
 struct VgpuModule {
-  PtxModule **units; uint32_t nunits;
+  PtxModule **units;
+  uint32_t nunits;
   Arena arena;
-  StrMap functions;                           // visible name -> FuncSym
-  StrMap variables;                           // visible name -> VarSym
+  StrMap functions;  // visible name -> FuncSym
+  StrMap variables;  // visible name -> VarSym
   VEC(VgpuKernel *) kernels;
   VEC(VarSym *) vars;
   VEC(FuncSym *) funcs;
-  char *memory; size_t memory_bytes;          // all its variables
-  pthread_mutex_t lock;                       // decoding
+  char *memory;
+  size_t memory_bytes;   // all its variables
+  pthread_mutex_t lock;  // decoding
 };
 // What a name means inside one unit. Both follow .extern to the definition; NULL: unresolved.
 FuncSym *function_symbol(const PtxFunc *f);
@@ -36,62 +43,74 @@ struct VgpuKernel {
   VgpuModule *module;
   FuncSym *sym;
   VgpuKernelInfo info;
-  bool ready;                                 // decoded
-  Error error;                                // why not
-  Code *code;                                 // of the entry
-  U64Map codes;                               // FuncSym* -> Code*, decoded for this kernel
-  U64Map shared_offset;                       // PtxVar* -> offset + 1; UINT32_MAX: dynamic_base
-  uint32_t shared_static_end, dynamic_base;   // offsets
-  uint32_t local_static;                      // bytes of local memory per thread without recursion
-  bool recursive;                             // recursion or indirect calls: needs the stack limit
-  struct Group *spare_groups;                 // kept for the next launch; engine's
+  bool ready;                                // decoded
+  Error error;                               // why not
+  Code *code;                                // of the entry
+  U64Map codes;                              // FuncSym* -> Code*, decoded for this kernel
+  U64Map shared_offset;                      // PtxVar* -> offset + 1; UINT32_MAX: dynamic_base
+  uint32_t shared_static_end, dynamic_base;  // offsets
+  uint32_t local_static;                     // bytes of local memory per thread without recursion
+  bool recursive;                            // recursion or indirect calls: needs the stack limit
+  struct Group *spare_groups;                // kept for the next launch; engine's
 };
-bool kernel_prepare(VgpuKernel *k, Error *err);          // decodes once; thread-safe
+bool kernel_prepare(VgpuKernel *k, Error *err);  // decodes once; thread-safe
 bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
 
 // --- decode.c ---
-// An instruction that takes a register for a wider one than it is reaches at most so far behind it: never into the host's memory.
+// An instruction that takes a register for a wider one than it is reaches at most so far behind it:
+// never into the host's memory.
 enum { REG_MARGIN = 16 * LANES * 4 };
-enum { MOST_LOCAL = 1 << 20 };                // bytes of local memory of a thread; a GPU has 512 KB
+enum { MOST_LOCAL = 1 << 20 };  // bytes of local memory of a thread; a GPU has 512 KB
 struct Code {
   Arena arena;
   VgpuKernel *kernel;
   FuncSym *sym;
   PtxFunc *func;
-  Inst *insts; uint32_t ninsts;
-  uint32_t reg_bytes;                         // registers of one frame; REG_MARGIN bytes behind them may be touched
-  uint32_t const_start, const_bytes;          // constant slots in it, filled from `constants`
+  Inst *insts;
+  uint32_t ninsts;
+  uint32_t reg_bytes;  // registers of one frame; REG_MARGIN bytes behind them may be touched
+  uint32_t const_start, const_bytes;  // constant slots in it, filled from `constants`
   char *constants;
-  uint32_t local_bytes;                       // frame in local memory
-  bool has_unsupported;                       // some instruction cannot be executed
-  U64Map local_offset;                        // PtxVar* -> offset + 1
-  uint32_t nregs32;                           // estimate of machine registers
-  const uint32_t *slots;                      // PtxReg.id -> slot; UINT32_MAX: never used
-  U64Map deciding;                            // watch.c
+  uint32_t local_bytes;   // frame in local memory
+  bool has_unsupported;   // some instruction cannot be executed
+  U64Map local_offset;    // PtxVar* -> offset + 1
+  uint32_t nregs32;       // estimate of machine registers
+  const uint32_t *slots;  // PtxReg.id -> slot; UINT32_MAX: never used
+  U64Map deciding;        // watch.c
 };
 Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
 void code_free(Code *c);
-bool code_place_locals(Code *c);              // assigns local_offset and local_bytes
+bool code_place_locals(Code *c);  // assigns local_offset and local_bytes
 
 // --- families.c: the bind functions, chosen for this CPU ---
-typedef struct Families { BindFn *arith, *memory, *texture, *warp, *mma; } Families;
+typedef struct Families {
+  BindFn *arith, *memory, *texture, *warp, *mma;
+} Families;
 extern Families vgpu_families;
 
 // --- slots.c: registers -> slots, by liveness ---
-typedef struct SlotMap { uint32_t *slot; uint32_t bytes, nregs32; } SlotMap;    // slot[PtxReg.id], UINT32_MAX: never used
+// slot[PtxReg.id], UINT32_MAX: never used
+typedef struct SlotMap {
+  uint32_t *slot;
+  uint32_t bytes, nregs32;
+} SlotMap;
 void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *a);
-unsigned slot_width(PtxType t);               // bytes per lane of a register of this type; 0: predicate
+unsigned slot_width(PtxType t);  // bytes per lane of a register of this type; 0: predicate
 
 // --- control.c ---
-ExecFn exec_jump, exec_branch, exec_branch_indexed, exec_join, exec_return, exec_exit, exec_call, exec_call_indirect, exec_trap,
-    exec_guarded, exec_unsupported, exec_yield_hint;
+ExecFn exec_jump, exec_branch, exec_branch_indexed, exec_join, exec_return, exec_exit, exec_call,
+    exec_call_indirect, exec_trap, exec_guarded, exec_unsupported, exec_yield_hint;
 typedef struct CallSite {
-  FuncSym *callee;                            // direct
+  FuncSym *callee;  // direct
   uint32_t nargs, nrets;
   // each argument and result: a local-memory variable of the caller, or a register slot
-  struct CallValue { bool is_slot; uint32_t where; uint32_t size; } *args, *rets;
+  struct CallValue {
+    bool is_slot;
+    uint32_t where;
+    uint32_t size;
+  } * args, *rets;
 } CallSite;
-bool warp_pick(Warp *w);                      // chooses a ready fragment and loads it; false: none
+bool warp_pick(Warp *w);  // chooses a ready fragment and loads it; false: none
 const Inst *warp_resume_pc(Warp *w);
 void warp_start(Warp *w, const Code *code, char *regs);
 void warp_exit_lanes(Warp *w, uint32_t mask);
@@ -99,93 +118,121 @@ void warp_free_frames(Warp *w);
 
 // --- barrier.c ---
 ExecFn exec_barrier, exec_warp_barrier, exec_cluster_arrive, exec_cluster_wait;
-void barrier_lanes_exited(Block *b);          // fewer threads are expected now
-bool block_release_stuck(Block *b);           // nothing can run: let one warp-level wait go on; false: a deadlock
-typedef struct BarrierDesc { uint8_t kind; uint8_t red; bool has_count, negate; } BarrierDesc;   // kind: 0 sync 1 arrive 2 red
-bool bind_control(Binder *b);                 // bar.*, barrier.*, nanosleep, exit … : all of CONTROL that is not a jump or call
+void barrier_lanes_exited(Block *b);  // fewer threads are expected now
+// nothing can run: let one warp-level wait go on; false: a deadlock
+bool block_release_stuck(Block *b);
+// kind: 0 sync 1 arrive 2 red
+typedef struct BarrierDesc {
+  uint8_t kind;
+  uint8_t red;
+  bool has_count, negate;
+} BarrierDesc;
+// bar.*, barrier.*, nanosleep, exit … : all of CONTROL that is not a jump or call
+bool bind_control(Binder *b);
 
 // --- builtin.c ---
-typedef struct Builtin { const char *name; ExecFn *fn; } Builtin;
-ExecFn *builtin_native(const char *name);     // native.c; NULL: none
-ExecFn *builtin_find(const char *name);       // vprintf, malloc, free, __assertfail …; NULL: not ours
+typedef struct Builtin {
+  const char *name;
+  ExecFn *fn;
+} Builtin;
+ExecFn *builtin_native(const char *name);  // native.c; NULL: none
+ExecFn *builtin_find(const char *name);  // vprintf, malloc, free, __assertfail …; NULL: not ours
 // Arguments of the running builtin call: caller's CallSite; reads argument i of a lane.
 uint64_t builtin_arg(Warp *w, const CallSite *cs, unsigned lane, unsigned i);
 void builtin_result(Warp *w, const CallSite *cs, unsigned lane, uint64_t value);
 
 // --- device_runtime.c ---
-typedef struct ChildWork ChildWork;           // a kernel, copy or set that a kernel asked for
+typedef struct ChildWork ChildWork;  // a kernel, copy or set that a kernel asked for
 extern const Builtin device_runtime_builtins[];
-VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);   // after the grid's own blocks
+// after the grid's own blocks
+VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);
 
 // --- heap.c ---
 uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
 // --- idle_blocks.c: blocks of a large grid that do nothing do not run ---
-typedef struct BlockRun { uint64_t first, count, before; } BlockRun;     // blocks that run, in linear order; before: how many come before them
-void idle_blocks_find(Launch *l);             // fills `active` and takes the others out of `ngroups`
-uint64_t idle_blocks_index(const Launch *l, uint64_t n);      // linear index of the n-th block that runs
+// blocks that run, in linear order; before: how many come before them
+typedef struct BlockRun {
+  uint64_t first, count, before;
+} BlockRun;
+void idle_blocks_find(Launch *l);  // fills `active` and takes the others out of `ngroups`
+// linear index of the n-th block that runs
+uint64_t idle_blocks_index(const Launch *l, uint64_t n);
 
 // --- watch.c ---
-typedef struct Watched { uint64_t at_ns; uint32_t looked; struct Past *past; } Watched;      // a group's; past: of its warps
-void watch_launch(Launch *l);                 // it begins
-void watch_ran(Warp *w, uint32_t turns);      // a warp has had its turn
+// a group's; past: of its warps
+typedef struct Watched {
+  uint64_t at_ns;
+  uint32_t looked;
+  struct Past *past;
+} Watched;
+void watch_launch(Launch *l);             // it begins
+void watch_ran(Warp *w, uint32_t turns);  // a warp has had its turn
 // A group has run for a while. true: the launch is to be ended.
-bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now, uint64_t hang_ns);
-void watch_forget(Watched *watched);                          // the group begins anew, or ends
-bool watch_waits_for_others(const Launch *l, const Watched *watched);    // this group has said where it stands, others have not
+bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now,
+                 uint64_t hang_ns);
+void watch_forget(Watched *watched);  // the group begins anew, or ends
+// this group has said where it stands, others have not
+bool watch_waits_for_others(const Launch *l, const Watched *watched);
 void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks);
 void watch_end(Launch *l);
-static inline uint64_t watch_mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29; }
-static inline const Inst *watch_at(const Inst *pc) { return pc->fn == exec_join ? pc + 1 : pc; }      // a join is no instruction of the program
-uint32_t watch_number_of(const IrCfg *c, const PtxInstr *in);          // IR_NONE: not of this function
+static inline uint64_t watch_mix(uint64_t h, uint64_t v) {
+  return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29;
+}
+// a join is no instruction of the program
+static inline const Inst *watch_at(const Inst *pc) { return pc->fn == exec_join ? pc + 1 : pc; }
+uint32_t watch_number_of(const IrCfg *c, const PtxInstr *in);  // IR_NONE: not of this function
 
 // --- watch_past.c: loops that come back to where they were ---
 struct Past *past_new(uint32_t nwarps);
 struct Past *past_of(struct Past *p, uint32_t warp);
-bool past_circles(struct Past *first, uint32_t warp, const Warp *w);   // looks at it now
-bool past_goes_round(const struct Past *first, uint32_t warp);         // it was in a circle, of more than one turn, when it was looked at
+bool past_circles(struct Past *first, uint32_t warp, const Warp *w);  // looks at it now
+// it was in a circle, of more than one turn, when it was looked at
+bool past_goes_round(const struct Past *first, uint32_t warp);
 
 // --- engine.c ---
-Launch *engine_launches(bool lock);           // true: takes the lock; false: gives it back
+Launch *engine_launches(bool lock);  // true: takes the lock; false: gives it back
 void engine_free_groups(VgpuKernel *k);
-bool engine_try(void (*work)(void *user), void *user, uint64_t *bad);    // false: it met memory that is not there, at *bad
+// false: it met memory that is not there, at *bad
+bool engine_try(void (*work)(void *user), void *user, uint64_t *bad);
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {
   VgpuKernel *kernel;
   const VgpuLaunch *request;
   uint32_t grid[3], block[3], cluster[3];
-  uint64_t nblocks, ngroups;                  // a group is a cluster, or one block; ngroups: of those that run
-  VEC(BlockRun) active;                       // none: all blocks run
+  uint64_t nblocks, ngroups;  // a group is a cluster, or one block; ngroups: of those that run
+  VEC(BlockRun) active;       // none: all blocks run
   uint32_t group_size, nthreads, nwarps;
-  uint32_t shared_bytes;                      // one past the last shared offset
+  uint32_t shared_bytes;  // one past the last shared offset
   uint32_t local_bytes;
-  char *params; size_t params_bytes;          // in the window; bytes 0: a pooled buffer
-  char *arguments;                            // the same bytes outside of the window
+  char *params;
+  size_t params_bytes;  // in the window; bytes 0: a pooled buffer
+  char *arguments;      // the same bytes outside of the window
   uint64_t grid_id;
-  uint64_t workspace;                         // cooperative groups' grid barrier
+  uint64_t workspace;  // cooperative groups' grid barrier
   _Atomic uint64_t next_group, done_groups;
-  _Atomic int stop;                           // VgpuStatus that ends the launch, 0: go on
-  uint32_t max_resident;                      // groups that may be resident at a time
-  uint64_t shuffle_mul, shuffle_add;          // --seed: block order
+  _Atomic int stop;                   // VgpuStatus that ends the launch, 0: go on
+  uint32_t max_resident;              // groups that may be resident at a time
+  uint64_t shuffle_mul, shuffle_add;  // --seed: block order
   bool shuffled;
   // under the engine's lock
   struct Group *suspended_first, *suspended_last;
-  _Atomic uint32_t resident;                  // groups begun and not ended
-  uint32_t executors;                         // helpers at work on it
+  _Atomic uint32_t resident;  // groups begun and not ended
+  uint32_t executors;         // helpers at work on it
   VgpuFault fault;
   Launch *next;
   // watch.c
-  _Atomic uint64_t moved_ns;                  // when something happened last
-  _Atomic uint32_t look;                      // groups say where they stand: 1, 2 …; 0: nobody has asked
+  _Atomic uint64_t moved_ns;  // when something happened last
+  _Atomic uint32_t look;      // groups say where they stand: 1, 2 …; 0: nobody has asked
   struct Looking *looking;
   bool hang_said;
   // what its kernels launched
   pthread_mutex_t children_lock;
   ChildWork *children, **children_end, *tail, **tail_end;
   VEC(ChildWork *) child_works;
-  U64Map child_buffers;                       // parameter buffer -> ChildWork
-  VEC(char *) child_chunks;                   // parameter buffers, in the window
+  U64Map child_buffers;      // parameter buffer -> ChildWork
+  VEC(char *) child_chunks;  // parameter buffers, in the window
   size_t child_next;
 };
 

@@ -1,23 +1,36 @@
-// PTX function -> Code: blocks laid out in the order of ir_cfg, one or more Insts per PTX instruction.
-// A block where control flow meets starts with exec_join: that is where fragments of a warp wait for each other.
+// PTX function -> Code: blocks laid out in the order of ir_cfg, one or more Insts per PTX
+// instruction. A block where control flow meets starts with exec_join: that is where fragments of a
+// warp wait for each other.
 #include "vgpu/core.h"
 
-typedef struct Fixup { uint32_t inst, block; } Fixup;
+typedef struct Fixup {
+  uint32_t inst, block;
+} Fixup;
 
 typedef struct Decoder {
-  Binder binder;                              // first: bind_* functions get a Binder and find the Decoder around it
+  Binder binder;  // first: bind_* functions get a Binder and find the Decoder around it
   VgpuKernel *kernel;
   Code *code;
   IrCfg *cfg;
   SlotMap slots;
   VEC(Inst) insts;
   VEC(Fixup) fixups;
-  uint32_t *block_start;                      // block -> index of its first Inst
-  U64Map constants[17];                       // by width: value -> slot + 1
-  VEC(struct { uint32_t slot; unsigned width; bool used; }) scratch;
-  VEC(struct { uint32_t slot; unsigned width; uint64_t value; }) fills;
+  uint32_t *block_start;  // block -> index of its first Inst
+  U64Map constants[17];   // by width: value -> slot + 1
+  VEC(struct {
+    uint32_t slot;
+    unsigned width;
+    bool used;
+  })
+  scratch;
+  VEC(struct {
+    uint32_t slot;
+    unsigned width;
+    uint64_t value;
+  })
+  fills;
   uint32_t const_next;
-  bool has_vectors;                           // the function has vector registers
+  bool has_vectors;  // the function has vector registers
 } Decoder;
 
 static Decoder *decoder(Binder *b) { return (Decoder *)b; }
@@ -42,7 +55,9 @@ uint32_t bind_constant(Binder *b, uint64_t value, unsigned width) {
   if (known) return (uint32_t)known - 1;
   uint32_t slot = new_slot(d, width);
   u64map_put(&d->constants[width], value, (void *)(uintptr_t)(slot + 1));
-  d->fills.len == d->fills.cap ? (void)(d->fills.data = vec_grow(d->fills.data, &d->fills.cap, sizeof *d->fills.data)) : (void)0;
+  d->fills.len == d->fills.cap
+      ? (void)(d->fills.data = vec_grow(d->fills.data, &d->fills.cap, sizeof *d->fills.data))
+      : (void)0;
   d->fills.data[d->fills.len].slot = slot;
   d->fills.data[d->fills.len].width = width;
   d->fills.data[d->fills.len++].value = value;
@@ -57,7 +72,10 @@ uint32_t bind_scratch(Binder *b, unsigned width) {
       return d->scratch.data[i].slot;
     }
   uint32_t slot = new_slot(d, width);
-  d->scratch.len == d->scratch.cap ? (void)(d->scratch.data = vec_grow(d->scratch.data, &d->scratch.cap, sizeof *d->scratch.data)) : (void)0;
+  d->scratch.len == d->scratch.cap
+      ? (void)(d->scratch.data = vec_grow(d->scratch.data, &d->scratch.cap,
+                                          sizeof *d->scratch.data))
+      : (void)0;
   d->scratch.data[d->scratch.len].slot = slot;
   d->scratch.data[d->scratch.len].width = width;
   d->scratch.data[d->scratch.len++].used = true;
@@ -68,7 +86,8 @@ uint32_t bind_carry(Binder *b) { return 0; }
 
 static uint32_t register_slot(Decoder *d, const PtxOperand *o) {
   uint32_t slot = d->slots.slot[o->reg->id];
-  unsigned part = o->selector >= SEL_X && o->selector <= SEL_W ? (unsigned)(o->selector - SEL_X) : 0;
+  unsigned part = o->selector >= SEL_X && o->selector <= SEL_W ? (unsigned)(o->selector - SEL_X)
+                                                               : 0;
   return o->reg->vector ? slot + part * MAX(slot_width(o->reg->type) * LANES, 16u) : slot;
 }
 
@@ -99,54 +118,56 @@ static uint64_t float_bits(const PtxOperand *o, PtxType t) {
   return (uint64_t)o->imm;
 }
 
-// Integer literal used where a float is expected (allowed for mov and for immediate operands of bit size).
-static uint64_t truncate_to(uint64_t v, unsigned width) { return width >= 8 ? v : v & ((1ull << width * 8) - 1); }
+// Integer literal used where a float is expected (allowed for mov and for immediate operands of bit
+// size).
+static uint64_t truncate_to(uint64_t v, unsigned width) {
+  return width >= 8 ? v : v & ((1ull << width * 8) - 1);
+}
 
 uint32_t bind_src(Binder *b, const PtxOperand *o, PtxType t) {
   Decoder *d = decoder(b);
   unsigned width = slot_width(t);
   switch (o->kind) {
-  case OPD_REG:
-    return register_slot(d, o);
-  case OPD_INT:
-    if (width == 0) return bind_constant(b, o->imm ? FULL_MASK : 0, 0);
-    return bind_constant(b, truncate_to((uint64_t)o->imm, width), width);
-  case OPD_FLOAT:
-    return bind_constant(b, float_bits(o, t), width);
-  case OPD_FUNC: {
-    return bind_constant(b, (uint64_t)function_symbol(o->func), MAX(width, 4u));
-  }
-  case OPD_VAR: {
-    uint32_t offset;
-    if (kernel_shared_offset(d->kernel, o->var, &offset)) return bind_constant(b, offset + (uint64_t)o->imm, MAX(width, 4u));
-    if (bind_kernel_param(b, o->var, &offset) || bind_local_offset(b, o->var, &offset)) {
-      // the address differs per launch or frame: computed into a scratch slot right before the instruction
-      uint32_t slot = bind_scratch(b, MAX(width, 4u));
-      bool is_param = bind_kernel_param(b, o->var, &offset);
-      Inst *i = bind_emit(b, is_param ? exec_param_address : exec_local_address);
+    case OPD_REG: return register_slot(d, o);
+    case OPD_INT:
+      if (width == 0) return bind_constant(b, o->imm ? FULL_MASK : 0, 0);
+      return bind_constant(b, truncate_to((uint64_t)o->imm, width), width);
+    case OPD_FLOAT: return bind_constant(b, float_bits(o, t), width);
+    case OPD_FUNC: {
+      return bind_constant(b, (uint64_t)function_symbol(o->func), MAX(width, 4u));
+    }
+    case OPD_VAR: {
+      uint32_t offset;
+      if (kernel_shared_offset(d->kernel, o->var, &offset))
+        return bind_constant(b, offset + (uint64_t)o->imm, MAX(width, 4u));
+      if (bind_kernel_param(b, o->var, &offset) || bind_local_offset(b, o->var, &offset)) {
+        // the address differs per launch or frame: computed into a scratch slot right before the
+        // instruction
+        uint32_t slot = bind_scratch(b, MAX(width, 4u));
+        bool is_param = bind_kernel_param(b, o->var, &offset);
+        Inst *i = bind_emit(b, is_param ? exec_param_address : exec_local_address);
+        i->d = slot;
+        i->imm = offset + (uint64_t)o->imm;
+        i->flag[1] = (uint8_t)MAX(width, 4u);
+        return slot;
+      }
+      VarSym *s = variable_symbol(o->var);
+      if (!s) {
+        error_set(b->err, "the address of %s is not known", o->var->name);
+        return bind_constant(b, 0, MAX(width, 4u));
+      }
+      return bind_constant(b, (uint64_t)s->address + (uint64_t)o->imm, MAX(width, 4u));
+    }
+    case OPD_SREG: {
+      uint32_t slot = bind_scratch(b, width);
+      Inst *i = bind_emit(b, exec_read_sreg);
       i->d = slot;
-      i->imm = offset + (uint64_t)o->imm;
-      i->flag[1] = (uint8_t)MAX(width, 4u);
+      i->imm = o->sreg;
+      i->flag[0] = (uint8_t)o->selector;
+      i->flag[1] = (uint8_t)width;
       return slot;
     }
-    VarSym *s = variable_symbol(o->var);
-    if (!s) {
-      error_set(b->err, "the address of %s is not known", o->var->name);
-      return bind_constant(b, 0, MAX(width, 4u));
-    }
-    return bind_constant(b, (uint64_t)s->address + (uint64_t)o->imm, MAX(width, 4u));
-  }
-  case OPD_SREG: {
-    uint32_t slot = bind_scratch(b, width);
-    Inst *i = bind_emit(b, exec_read_sreg);
-    i->d = slot;
-    i->imm = o->sreg;
-    i->flag[0] = (uint8_t)o->selector;
-    i->flag[1] = (uint8_t)width;
-    return slot;
-  }
-  default:
-    return bind_scratch(b, width);
+    default: return bind_scratch(b, width);
   }
 }
 
@@ -204,19 +225,23 @@ bool code_place_locals(Code *c) {
   uint64_t at = 0;
   bool ok = true;
   for (uint32_t i = 0; i < f->nlocals; i++)
-    if (f->locals[i]->space == SPACE_LOCAL || f->locals[i]->space == SPACE_PARAM) ok = ok && place_local(c, f->locals[i], &at);
+    if (f->locals[i]->space == SPACE_LOCAL || f->locals[i]->space == SPACE_PARAM)
+      ok = ok && place_local(c, f->locals[i], &at);
   if (!f->is_entry) {
     for (uint32_t i = 0; i < f->nparams; i++) ok = ok && place_local(c, f->params[i], &at);
     for (uint32_t i = 0; i < f->nreturns; i++) ok = ok && place_local(c, f->returns[i], &at);
   }
-  for (uint32_t i = 0; i < f->module->nvars; i++)   // .local at module scope: one per thread, kept in each frame that uses it
-    if (f->module->vars[i]->space == SPACE_LOCAL) ok = ok && place_local(c, f->module->vars[i], &at);
+  // .local at module scope: one per thread, kept in each frame that uses it
+  for (uint32_t i = 0; i < f->module->nvars; i++)
+    if (f->module->vars[i]->space == SPACE_LOCAL)
+      ok = ok && place_local(c, f->module->vars[i], &at);
   c->local_bytes = (uint32_t)(at + 15) & ~15u;
   return ok;
 }
 
 // --- calls ---
-static bool bind_value(Decoder *d, const PtxOperand *o, const PtxVar *formal, struct CallValue *out) {
+static bool bind_value(Decoder *d, const PtxOperand *o, const PtxVar *formal,
+                       struct CallValue *out) {
   if (o->kind == OPD_VAR) {
     out->size = (uint32_t)o->var->size;
     return bind_local_offset(&d->binder, o->var, &out->where);
@@ -232,17 +257,23 @@ static bool decode_call(Decoder *d) {
   const PtxInstr *in = d->binder.in;
   CallSite *cs = bind_alloc(&d->binder, sizeof *cs);
   const PtxOperand *rets = &in->ops[0], *callee = &in->ops[1], *args = &in->ops[2];
-  PtxFunc *proto = callee->kind == OPD_FUNC ? callee->func : in->nops > 3 && in->ops[3].kind == OPD_LABEL ? in->ops[3].label->prototype : NULL;
+  PtxFunc *proto = callee->kind == OPD_FUNC                       ? callee->func
+                   : in->nops > 3 && in->ops[3].kind == OPD_LABEL ? in->ops[3].label->prototype
+                                                                  : NULL;
   cs->nargs = args->nlist;
   cs->nrets = rets->nlist;
   cs->args = bind_alloc(&d->binder, (cs->nargs + 1) * sizeof *cs->args);
   cs->rets = bind_alloc(&d->binder, (cs->nrets + 1) * sizeof *cs->rets);
   for (uint32_t i = 0; i < cs->nargs; i++)
-    if (!bind_value(d, &args->list[i], proto && i < proto->nparams ? proto->params[i] : NULL, &cs->args[i]))
-      return error_set(d->binder.err, "argument %u of the call is not a parameter of this function", i);
+    if (!bind_value(d, &args->list[i], proto && i < proto->nparams ? proto->params[i] : NULL,
+                    &cs->args[i]))
+      return error_set(d->binder.err, "argument %u of the call is not a parameter of this function",
+                       i);
   for (uint32_t i = 0; i < cs->nrets; i++)
-    if (!bind_value(d, &rets->list[i], proto && i < proto->nreturns ? proto->returns[i] : NULL, &cs->rets[i]))
-      return error_set(d->binder.err, "result %u of the call is not a parameter of this function", i);
+    if (!bind_value(d, &rets->list[i], proto && i < proto->nreturns ? proto->returns[i] : NULL,
+                    &cs->rets[i]))
+      return error_set(d->binder.err, "result %u of the call is not a parameter of this function",
+                       i);
   if (callee->kind != OPD_FUNC) {
     uint32_t slot = bind_src(&d->binder, callee, TYPE_B64);
     Inst *i = bind_emit(&d->binder, exec_call_indirect);
@@ -252,13 +283,16 @@ static bool decode_call(Decoder *d) {
   }
   cs->callee = function_symbol(callee->func);
   if (!cs->callee->func && !cs->callee->builtin)
-    return error_set(d->binder.err, "call of %s, which is defined nowhere in this program", callee->func->name);
+    return error_set(d->binder.err, "call of %s, which is defined nowhere in this program",
+                     callee->func->name);
   bind_emit(&d->binder, cs->callee->builtin ? cs->callee->builtin : exec_call)->ptr = cs;
   return true;
 }
 
 // --- branches ---
-static void add_fixup(Decoder *d, uint32_t block) { vec_push(&d->fixups, (Fixup){d->insts.len - 1, block}); }
+static void add_fixup(Decoder *d, uint32_t block) {
+  vec_push(&d->fixups, (Fixup){d->insts.len - 1, block});
+}
 
 static bool decode_branch(Decoder *d) {
   const PtxInstr *in = d->binder.in;
@@ -285,29 +319,32 @@ static void fix_indexed(Decoder *d) {
     if (in->fn != exec_branch_indexed && in->inner != exec_branch_indexed) continue;
     const PtxLabel *list = in->src->ops[1].label;
     for (uint32_t k = 0; k < list->ntargets; k++)
-      ((const Inst **)(uintptr_t)in->ptr)[k] = &d->code->insts[d->block_start[d->cfg->label_block[list->targets[k]->id]]];
+      ((const Inst **)(uintptr_t)in->ptr)[k] =
+          &d->code->insts[d->block_start[d->cfg->label_block[list->targets[k]->id]]];
   }
 }
 
 static bool decode_instruction(Decoder *d) {
   const PtxInstr *in = d->binder.in;
   switch (in->op) {
-  case OP_BRA: case OP_BRX_IDX: return decode_branch(d);
-  case OP_CALL: return decode_call(d);
-  default: break;
+    case OP_BRA:
+    case OP_BRX_IDX: return decode_branch(d);
+    case OP_CALL: return decode_call(d);
+    default: break;
   }
   switch (ptx_op_family(in->op)) {
-  case FAMILY_ARITH: return vgpu_families.arith(&d->binder);
-  case FAMILY_MEMORY: return vgpu_families.memory(&d->binder);
-  case FAMILY_TEXTURE: return vgpu_families.texture(&d->binder);
-  case FAMILY_WARP: return vgpu_families.warp(&d->binder);
-  case FAMILY_MMA: return vgpu_families.mma(&d->binder);
-  case FAMILY_CONTROL: return bind_control(&d->binder);
-  default: return bind_unsupported(&d->binder, "not executed by the virtual device");
+    case FAMILY_ARITH: return vgpu_families.arith(&d->binder);
+    case FAMILY_MEMORY: return vgpu_families.memory(&d->binder);
+    case FAMILY_TEXTURE: return vgpu_families.texture(&d->binder);
+    case FAMILY_WARP: return vgpu_families.warp(&d->binder);
+    case FAMILY_MMA: return vgpu_families.mma(&d->binder);
+    case FAMILY_CONTROL: return bind_control(&d->binder);
+    default: return bind_unsupported(&d->binder, "not executed by the virtual device");
   }
 }
 
-// A vector register (.reg .v4 .f32 v) as an operand means its elements: families see {v.x, v.y, v.z, v.w}.
+// A vector register (.reg .v4 .f32 v) as an operand means its elements: families see {v.x, v.y,
+// v.z, v.w}.
 static bool spread_vector(Arena *a, PtxOperand *o) {
   if (o->kind == OPD_REG && o->reg->vector && !o->selector) {
     PtxOperand *list = ARENA_ARRAY(a, PtxOperand, o->reg->vector);
@@ -346,7 +383,8 @@ static void decode_one(Decoder *d, PtxInstr *in) {
   if (!decode_instruction(d) || why.text[0]) {
     d->insts.len = first;
     d->fixups.len = first_fixup;
-    if (!why.text[0]) bind_unsupported(&d->binder, "this form is not executed by the virtual device");
+    if (!why.text[0])
+      bind_unsupported(&d->binder, "this form is not executed by the virtual device");
     d->code->has_unsupported = true;
     bind_emit(&d->binder, exec_unsupported)->ptr = arena_strdup(&d->code->arena, why.text);
   }
@@ -357,14 +395,15 @@ static void decode_one(Decoder *d, PtxInstr *in) {
     Inst *x = &d->insts.data[i];
     x->guard = slot;
     x->guard_negated = in->guard_negated;
-    if (x->fn == exec_branch) continue;       // its guard is its condition
+    if (x->fn == exec_branch) continue;  // its guard is its condition
     x->inner = x->fn;
     x->fn = exec_guarded;
   }
 }
 
 static bool ends_flow(const PtxInstr *in) {
-  return !in->guard && (in->op == OP_BRA || in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP || in->op == OP_BRX_IDX);
+  return !in->guard && (in->op == OP_BRA || in->op == OP_RET || in->op == OP_EXIT ||
+                        in->op == OP_TRAP || in->op == OP_BRX_IDX);
 }
 
 static void decode_blocks(Decoder *d) {
@@ -400,7 +439,9 @@ static void fill_constants(Decoder *d) {
     char *at = c->constants + d->fills.data[i].slot - c->const_start;
     unsigned width = d->fills.data[i].width;
     if (width == 0) memcpy(at, &d->fills.data[i].value, 4);
-    else for (unsigned l = 0; l < LANES; l++) memcpy(at + l * width, &d->fills.data[i].value, MIN(width, 8u));
+    else
+      for (unsigned l = 0; l < LANES; l++)
+        memcpy(at + l * width, &d->fills.data[i].value, MIN(width, 8u));
   }
 }
 
@@ -410,7 +451,8 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   c->sym = f;
   c->func = f->func;
   if (!code_place_locals(c)) {
-    error_set(err, "%s needs more than %d KB of local memory for each thread", f->func->name, MOST_LOCAL >> 10);
+    error_set(err, "%s needs more than %d KB of local memory for each thread", f->func->name,
+              MOST_LOCAL >> 10);
     code_free(c);
     return NULL;
   }
@@ -432,7 +474,8 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   c->ninsts = d.insts.len;
   c->insts = ARENA_ARRAY(&c->arena, Inst, d.insts.len + 1);
   if (d.insts.len) memcpy(c->insts, d.insts.data, d.insts.len * sizeof(Inst));
-  for (uint32_t i = 0; i < d.fixups.len; i++) c->insts[d.fixups.data[i].inst].target = &c->insts[d.block_start[d.fixups.data[i].block]];
+  for (uint32_t i = 0; i < d.fixups.len; i++)
+    c->insts[d.fixups.data[i].inst].target = &c->insts[d.block_start[d.fixups.data[i].block]];
   if (d.insts.len) memcpy(d.insts.data, c->insts, d.insts.len * sizeof(Inst));
   fix_indexed(&d);
   fill_constants(&d);

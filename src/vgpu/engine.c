@@ -1,10 +1,11 @@
 // Launches: which blocks run when, and on which thread.
 //
-// The thread that calls vgpu_launch works on its own grid; workers - 1 further threads, started at the first launch that
-// can use them, help whichever grids have work. A group (one block, or the blocks of a cluster) runs on one thread
-// at a time. A group that spins, or that has run for long while others wait, is suspended and a fresh or suspended one
-// takes its turn, so blocks that wait for each other make progress; at most `max_resident` groups of a grid are
-// begun and not ended, as many as the device's multiprocessors would hold.
+// The thread that calls vgpu_launch works on its own grid; workers - 1 further threads, started at
+// the first launch that can use them, help whichever grids have work. A group (one block, or the
+// blocks of a cluster) runs on one thread at a time. A group that spins, or that has run for long
+// while others wait, is suspended and a fresh or suspended one takes its turn, so blocks that wait
+// for each other make progress; at most `max_resident` groups of a grid are begun and not ended, as
+// many as the device's multiprocessors would hold.
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,13 +15,17 @@
 #include "vgpu/core.h"
 
 enum { MOST_SHARED = 1 << 20, MOST_STACK = 512 << 10 };  // bytes; a GPU has no more
-enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };   // backward branches before a warp gives way; see vgpu_must_wait_before_store
-// How long a group runs before others get a turn: when it only works, and when it might be waiting in a loop of atomics.
-static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000, MAYBE_WAITING_NS = 60000000;
+// backward branches before a warp gives way; see vgpu_must_wait_before_store
+enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };
+// How long a group runs before others get a turn: when it only works, and when it might be waiting
+// in a loop of atomics.
+static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000,
+                      MAYBE_WAITING_NS = 60000000;
 
 typedef struct Group {
   Block *blocks;
-  uint32_t nblocks, nwarps, shared_bytes, local_bytes;   // its shape: a later launch of the same shape can use it again
+  // its shape: a later launch of the same shape can use it again
+  uint32_t nblocks, nwarps, shared_bytes, local_bytes;
   uint32_t block_dims[3];
   Cluster cluster;
   Block *members[16];
@@ -32,9 +37,10 @@ typedef struct Group {
 } Group;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work_arrived = PTHREAD_COND_INITIALIZER, state_changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t work_arrived = PTHREAD_COND_INITIALIZER,
+                      state_changed = PTHREAD_COND_INITIALIZER;
 static VgpuConfig config;
-static Launch *launches;                      // running grids
+static Launch *launches;  // running grids
 static int helpers_started;
 static _Atomic uint64_t grid_ids;
 static _Atomic bool cancelled;
@@ -55,7 +61,7 @@ void vgpu_print(Launch *l, const char *text, size_t n) {
   pthread_mutex_unlock(&print_lock);
 }
 
-static uint64_t next_random(uint64_t *s) {    // xorshift64*
+static uint64_t next_random(uint64_t *s) {  // xorshift64*
   *s ^= *s >> 12;
   *s ^= *s << 25;
   *s ^= *s >> 27;
@@ -67,12 +73,15 @@ static const char *where(const PtxInstr *in, const Warp *w, char *buf, size_t n)
   const PtxFunc *f = w->frame ? w->frame->code->func : NULL;
   const char *path = in && in->loc && f ? ptx_file_path(f->module, in->loc->file) : NULL;
   if (path) snprintf(buf, n, "%s:%u", path, in->loc->line);
-  else if (in && f) snprintf(buf, n, "%s, PTX line %u (nvcc -lineinfo gives the source line)", f->name, in->ptx_line);
+  else if (in && f)
+    snprintf(buf, n, "%s, PTX line %u (nvcc -lineinfo gives the source line)", f->name,
+             in->ptx_line);
   else snprintf(buf, n, "an unknown place");
   return buf;
 }
 
-const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uint64_t address, const char *fmt, ...) {
+const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uint64_t address,
+                       const char *fmt, ...) {
   Launch *l = w->launch;
   char what[700];
   va_list ap;
@@ -93,10 +102,15 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
       l->fault.ptx = w->frame->code->func->module->text;
       l->fault.ptx_bytes = w->frame->code->func->module->text_len;
     }
-    for (int i = 0; i < 3; i++) l->fault.block[i] = w->block->ctaid[i], l->fault.thread[i] = w->tid[i][lane];
-    snprintf(l->fault.text, sizeof l->fault.text, "%s; kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)", what,
-             l->kernel->info.name, where(in ? in->src : NULL, w, l->fault.place, sizeof l->fault.place), w->block->ctaid[0], w->block->ctaid[1],
-             w->block->ctaid[2], w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
+    for (int i = 0; i < 3; i++) {
+      l->fault.block[i] = w->block->ctaid[i];
+      l->fault.thread[i] = w->tid[i][lane];
+    }
+    snprintf(l->fault.text, sizeof l->fault.text,
+             "%s; kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)", what, l->kernel->info.name,
+             where(in ? in->src : NULL, w, l->fault.place, sizeof l->fault.place),
+             w->block->ctaid[0], w->block->ctaid[1], w->block->ctaid[2], w->tid[0][lane],
+             w->tid[1][lane], w->tid[2][lane]);
     l->stop = (int)s;
   }
   pthread_mutex_unlock(&lock);
@@ -116,7 +130,7 @@ static void on_memory_signal(int sig, siginfo_t *info, void *context) {
   struct sigaction *old = sig == SIGBUS ? &old_bus : &old_segv;
   if (old->sa_flags & SA_SIGINFO) old->sa_sigaction(sig, info, context);
   else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
-    sigaction(sig, old, NULL);                // not ours: it happens again and is the program's own
+    sigaction(sig, old, NULL);  // not ours: it happens again and is the program's own
   } else old->sa_handler(sig);
 }
 
@@ -132,7 +146,8 @@ bool engine_try(void (*work)(void *user), void *user, uint64_t *bad) {
 }
 
 static void install_handlers(void) {
-  struct sigaction sa = {.sa_sigaction = on_memory_signal, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+  struct sigaction sa = {.sa_sigaction = on_memory_signal,
+                         .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
   sigaction(SIGSEGV, &sa, &old_segv);
   sigaction(SIGBUS, &sa, &old_bus);
 }
@@ -141,8 +156,9 @@ static void install_handlers(void) {
 static size_t round64(size_t n) { return (n + 63) & ~(size_t)63; }
 
 static bool fits(const Group *g, const Launch *l) {
-  return g->nblocks == l->group_size && g->nwarps == l->nwarps && g->shared_bytes == l->shared_bytes &&
-         g->local_bytes == l->local_bytes && !memcmp(g->block_dims, l->block, sizeof g->block_dims);
+  return g->nblocks == l->group_size && g->nwarps == l->nwarps &&
+         g->shared_bytes == l->shared_bytes && g->local_bytes == l->local_bytes &&
+         !memcmp(g->block_dims, l->block, sizeof g->block_dims);
 }
 
 static void group_free(Group *g) {
@@ -203,7 +219,8 @@ static Group *group_build(Launch *l) {
   memcpy(g->block_dims, l->block, sizeof g->block_dims);
   const Code *code = l->kernel->code;
   g->blocks = mem_alloc(l->group_size * sizeof(Block));
-  size_t regs = round64(code->reg_bytes) * l->nwarps + REG_MARGIN, shared = round64(l->shared_bytes + 64);
+  size_t regs = round64(code->reg_bytes) * l->nwarps + REG_MARGIN,
+         shared = round64(l->shared_bytes + 64);
   size_t local = round64((size_t)l->local_bytes * LANES) * l->nwarps;
   for (uint32_t k = 0; k < l->group_size; k++) {
     Block *b = &g->blocks[k];
@@ -247,7 +264,8 @@ static void place(Launch *l, Block *b, uint64_t group, uint32_t rank) {
   b->ctaid[0] = (uint32_t)(group % gx) * c[0] + rank % c[0];
   b->ctaid[1] = (uint32_t)(group / gx % gy) * c[1] + rank / c[0] % c[1];
   b->ctaid[2] = (uint32_t)(group / gx / gy) * c[2] + rank / c[0] / c[1];
-  b->linear = b->ctaid[0] + (uint64_t)l->grid[0] * (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
+  b->linear = b->ctaid[0] +
+              (uint64_t)l->grid[0] * (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
 }
 
 // As clock_ns, a few milliseconds late: each block asks twice.
@@ -258,7 +276,8 @@ static uint64_t coarse_ns(void) {
 }
 
 static void group_start(Launch *l, Group *g, uint64_t index) {
-  if (l->shuffled) index = (uint64_t)(((unsigned __int128)index * l->shuffle_mul + l->shuffle_add) % l->ngroups);
+  if (l->shuffled)
+    index = (uint64_t)(((unsigned __int128)index * l->shuffle_mul + l->shuffle_add) % l->ngroups);
   index = idle_blocks_index(l, index);
   g->index = index;
   g->ran_ns = 0;
@@ -267,7 +286,9 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
   for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
-  g->cluster = (Cluster){.blocks = g->members, .nblocks = l->group_size, .alive = l->group_size * l->nthreads};      // without clusters each block is one
+  // without clusters each block is one
+  g->cluster = (Cluster){
+      .blocks = g->members, .nblocks = l->group_size, .alive = l->group_size * l->nthreads};
   for (uint32_t k = 0; k < l->group_size; k++) {
     Block *b = &g->blocks[k];
     b->launch = l;
@@ -311,7 +332,7 @@ static Ran run_warp(Warp *w, Launch *l) {
   watch_ran(w, (uint32_t)(WARP_BUDGET - MAX(w->budget, 0) - w->unspent));
   if (!w->nfrags) return RAN_ENDED;
   if (w->budget < 0) return w->polls ? RAN_SPINNING : RAN_PREEMPTED;
-  if (!ran) {                                 // every fragment waits: for lanes of this warp only?
+  if (!ran) {  // every fragment waits: for lanes of this warp only?
     bool only_warp = true;
     for (uint32_t i = 0; i < w->nfrags; i++) only_warp &= w->frags[i].state == FRAG_WARP_SYNC;
     if (only_warp) {
@@ -345,7 +366,8 @@ static bool watch(Launch *l, Group *g, uint64_t now) {
     Warp *w = &g->blocks[0].warps[i];
     if (!w->nfrags) continue;
     w->frame = w->frags[0].frame;
-    vgpu_fault(w, w->frags[0].pc, VGPU_DEADLOCK, (unsigned)__builtin_ctz(w->frags[0].mask), 0, "the launch was ended because it hangs (--hang-action=stop)");
+    vgpu_fault(w, w->frags[0].pc, VGPU_DEADLOCK, (unsigned)__builtin_ctz(w->frags[0].mask), 0,
+               "the launch was ended because it hangs (--hang-action=stop)");
     break;
   }
   return true;
@@ -373,7 +395,8 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
     if (!any_left) return GROUP_ENDED;
     if (!moved) {
       bool released = false;
-      for (uint32_t k = 0; k < l->group_size && !released; k++) released = block_release_stuck(&g->blocks[k]);
+      for (uint32_t k = 0; k < l->group_size && !released; k++)
+        released = block_release_stuck(&g->blocks[k]);
       if (!released) {
         report_deadlock(l, g);
         return GROUP_STOPPED;
@@ -405,8 +428,8 @@ static GroupResult run_group(Launch *l, Group *g) {
     r = run_group_inner(l, g);
   } else {
     Warp *w = running;
-    vgpu_fault(w, w->mem_pc, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1), bad_address,
-               "illegal address 0x%" PRIx64, bad_address);
+    vgpu_fault(w, w->mem_pc, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1),
+               bad_address, "illegal address 0x%" PRIx64, bad_address);
     r = GROUP_STOPPED;
   }
   recover = NULL;
@@ -414,10 +437,11 @@ static GroupResult run_group(Launch *l, Group *g) {
 }
 
 // --- executors ---
-// Takes a group to run: alternates between suspended ones and fresh ones. NULL: nothing to do for this launch now.
+// Takes a group to run: alternates between suspended ones and fresh ones. NULL: nothing to do for
+// this launch now.
 static Group *take_group(Launch *l, Group **spare, unsigned turn) {
   Group *g = NULL;
-  if (l->suspended_first) {                   // racy look, settled under the lock
+  if (l->suspended_first) {  // racy look, settled under the lock
     pthread_mutex_lock(&lock);
     bool fresh = l->next_group < l->ngroups && l->resident < l->max_resident;
     if (l->suspended_first && (!fresh || turn % 2)) {
@@ -449,7 +473,8 @@ static void suspend(Launch *l, Group *g) {
   pthread_mutex_unlock(&lock);
 }
 
-// Works on l until there is nothing to take. A helper leaves after it suspended a group, to look at other grids.
+// Works on l until there is nothing to take. A helper leaves after it suspended a group, to look at
+// other grids.
 static void execute(Launch *l, bool helper) {
   Group *spare = NULL, *g;
   unsigned turn = 0;
@@ -465,7 +490,7 @@ static void execute(Launch *l, bool helper) {
     atomic_fetch_sub(&l->resident, 1);
     if (r == GROUP_ENDED) {
       l->moved_ns = coarse_ns();
-      if (spare) group_keep(l, spare);           // g was suspended and did not need the spare one
+      if (spare) group_keep(l, spare);  // g was suspended and did not need the spare one
       spare = g;
       if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
     } else group_free(g);
@@ -475,7 +500,9 @@ static void execute(Launch *l, bool helper) {
 
 static Launch *find_work(void) {
   for (Launch *l = launches; l; l = l->next)
-    if (!l->stop && ((l->next_group < l->ngroups && l->resident < l->max_resident) || l->suspended_first)) return l;
+    if (!l->stop &&
+        ((l->next_group < l->ngroups && l->resident < l->max_resident) || l->suspended_first))
+      return l;
   return NULL;
 }
 
@@ -511,7 +538,7 @@ static void *helper_main(void *arg) {
   return NULL;
 }
 
-static void start_helpers(void) {             // under the lock
+static void start_helpers(void) {  // under the lock
   for (; helpers_started < vgpu_worker_count() - 1; helpers_started++) {
     pthread_t t;
     if (pthread_create(&t, thread_attributes(), helper_main, NULL)) break;
@@ -520,7 +547,7 @@ static void start_helpers(void) {             // under the lock
 }
 
 // --- parameter buffers: in the window, because kernels may take the address of a parameter ---
-enum { PARAM_SLOT = 4352 };                   // 4 KB of parameters and the workspace of a grid barrier
+enum { PARAM_SLOT = 4352 };  // 4 KB of parameters and the workspace of a grid barrier
 static VEC(char *) param_slots;
 
 static char *params_take(Launch *l, size_t bytes) {
@@ -592,13 +619,20 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   l->nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   l->nthreads = l->block[0] * l->block[1] * l->block[2];
   l->nwarps = (l->nthreads + LANES - 1) / LANES;
-  if (!l->nblocks || !l->nthreads || l->nthreads > 1024) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "empty grid or block, or more than 1024 threads per block");
+  if (!l->nblocks || !l->nthreads || l->nthreads > 1024)
+    return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name,
+                  "empty grid or block, or more than 1024 threads per block");
   l->group_size = l->cluster[0] ? l->cluster[0] * l->cluster[1] * l->cluster[2] : 1;
-  if (l->group_size > 16) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "clusters have at most 16 blocks");
+  if (l->group_size > 16)
+    return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "clusters have at most 16 blocks");
   for (int i = 0; i < 3 && l->cluster[0]; i++)
-    if (!l->cluster[i] || l->grid[i] % l->cluster[i]) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "the grid is not a multiple of the cluster");
+    if (!l->cluster[i] || l->grid[i] % l->cluster[i])
+      return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name,
+                    "the grid is not a multiple of the cluster");
   l->ngroups = l->nblocks / l->group_size;
-  if (r->dynamic_shared > MOST_SHARED) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "more shared memory than a block can have");
+  if (r->dynamic_shared > MOST_SHARED)
+    return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name,
+                  "more shared memory than a block can have");
   l->shared_bytes = MAX(k->dynamic_base + r->dynamic_shared, k->shared_static_end);
   l->local_bytes = k->local_static;
   if (k->recursive) l->local_bytes += MIN(MAX(r->stack_limit, 16384u), (uint32_t)MOST_STACK);
@@ -608,11 +642,13 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   l->max_resident = MAX(per_sm * VGPU_MULTIPROCESSORS / l->group_size, 1u);
   if (r->cooperative) l->max_resident = (uint32_t)MIN(l->ngroups, 1u << 20);
   l->params = params_take(l, (size_t)k->info.param_bytes + 64);
-  if (!l->params) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "no memory for its parameters");
+  if (!l->params)
+    return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "no memory for its parameters");
   l->arguments = mem_alloc((size_t)k->info.param_bytes + 1);
   if (k->info.param_bytes) memcpy(l->arguments, r->params, k->info.param_bytes);
   if (k->info.param_bytes) memcpy(l->params, l->arguments, k->info.param_bytes);
-  // cooperative groups' grid barrier: {size, barrier}, zero at the start; without it a barrier of the grid traps, as on a GPU
+  // cooperative groups' grid barrier: {size, barrier}, zero at the start; without it a barrier of
+  // the grid traps, as on a GPU
   if (r->cooperative) {
     l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
     memset((char *)l->workspace, 0, 16);
@@ -648,7 +684,8 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   execute(l, false);
   pthread_mutex_lock(&lock);
   while (l->executors || (!l->stop && l->done_groups < l->ngroups)) {
-    if (!l->stop && (l->suspended_first || (l->next_group < l->ngroups && l->resident < l->max_resident))) {
+    if (!l->stop &&
+        (l->suspended_first || (l->next_group < l->ngroups && l->resident < l->max_resident))) {
       pthread_mutex_unlock(&lock);
       execute(l, false);
       pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
-// Bit counting and bit fields (popc clz bfind fns brev bfe bfi bmsk szext), dot products (dp4a dp2a), and the
-// extended-precision chain (add.cc addc sub.cc subc mad.cc madc).
+// Bit counting and bit fields (popc clz bfind fns brev bfe bfi bmsk szext), dot products (dp4a
+// dp2a), and the extended-precision chain (add.cc addc sub.cc subc mad.cc madc).
 #include "vgpu/arith_exec.h"
 #include "vgpu/arith_int.h"
 
@@ -55,7 +55,8 @@ static bool bind_bfi(Binder *b, PtxType t) {
   uint32_t pos = bind_src(b, &in->ops[3], TYPE_U32), len = bind_src(b, &in->ops[4], TYPE_U32);
   uint32_t *slots = bind_alloc(b, sizeof *slots);
   slots[0] = len;
-  emit(b, ptx_type_size(t) == 8 ? bfi_op_b64 : bfi_op_b32, bind_dst(b, &in->ops[0], t), x, y, pos)->slots = slots;
+  emit(b, ptx_type_size(t) == 8 ? bfi_op_b64 : bfi_op_b32, bind_dst(b, &in->ops[0], t), x, y, pos)
+      ->slots = slots;
   return true;
 }
 
@@ -63,47 +64,55 @@ static bool bind_bfi(Binder *b, PtxType t) {
 static bool bind_typed(Binder *b, ExecFn *fn, PtxType td, PtxType ta, PtxType tb) {
   const PtxInstr *in = b->in;
   uint32_t s[3] = {0};
-  for (unsigned k = 1; k < in->nops && k <= 3; k++) s[k - 1] = bind_src(b, &in->ops[k], k == 1 ? ta : tb);
+  for (unsigned k = 1; k < in->nops && k <= 3; k++)
+    s[k - 1] = bind_src(b, &in->ops[k], k == 1 ? ta : tb);
   emit(b, fn, bind_dst(b, &in->ops[0], td), s[0], s[1], s[2]);
   return true;
 }
 
-static ExecFn *const bfind_fns[2][2][2] = {     // [shiftamt][signed][64 bits]
-  {{bfind_op_u32, bfind_op_u64}, {bfind_op_s32, bfind_op_s64}},
-  {{bfind_shift_u32, bfind_shift_u64}, {bfind_shift_s32, bfind_shift_s64}}};
+static ExecFn *const bfind_fns[2][2][2] = {  // [shiftamt][signed][64 bits]
+    {{bfind_op_u32, bfind_op_u64}, {bfind_op_s32, bfind_op_s64}},
+    {{bfind_shift_u32, bfind_shift_u64}, {bfind_shift_s32, bfind_shift_s64}}};
 static ExecFn *const bfe_fns[2][2] = {{bfe_op_u32, bfe_op_u64}, {bfe_op_s32, bfe_op_s64}};
-static ExecFn *const szext_fns[2][2] = {{szext_clamp_u32, szext_clamp_s32}, {szext_wrap_u32, szext_wrap_s32}};   // [wrap][signed]
-static ExecFn *const dot_fns[3][2][2] = {       // [dp4a, dp2a.lo, dp2a.hi][a signed][b signed]
-  {{dp4a_uu, dp4a_us}, {dp4a_su, dp4a_ss}},
-  {{dp2a_lo_uu, dp2a_lo_us}, {dp2a_lo_su, dp2a_lo_ss}},
-  {{dp2a_hi_uu, dp2a_hi_us}, {dp2a_hi_su, dp2a_hi_ss}}};
+// [wrap][signed]
+static ExecFn *const szext_fns[2][2] = {{szext_clamp_u32, szext_clamp_s32},
+                                        {szext_wrap_u32, szext_wrap_s32}};
+static ExecFn *const dot_fns[3][2][2] = {  // [dp4a, dp2a.lo, dp2a.hi][a signed][b signed]
+    {{dp4a_uu, dp4a_us}, {dp4a_su, dp4a_ss}},
+    {{dp2a_lo_uu, dp2a_lo_us}, {dp2a_lo_su, dp2a_lo_ss}},
+    {{dp2a_hi_uu, dp2a_hi_us}, {dp2a_hi_su, dp2a_hi_ss}}};
 
 bool VGPU_NAME(arith_bind_bits)(Binder *b) {
   const PtxInstr *in = b->in;
   PtxType t = main_type(in);
   bool is_signed = type_is_signed(t), wide = ptx_type_size(t) == 8, wrap = ptx_has(in, MOD_WRAP);
   switch (in->op) {
-  case OP_POPC: return bind_typed(b, wide ? popc_b64 : popc_b32, TYPE_U32, t, t);
-  case OP_CLZ: return bind_typed(b, wide ? clz_op_b64 : clz_op_b32, TYPE_U32, t, t);
-  case OP_BREV: return bind_typed(b, wide ? brev_op_b64 : brev_op_b32, t, t, t);
-  case OP_BFIND: return bind_typed(b, bfind_fns[ptx_has(in, MOD_SHIFTAMT)][is_signed][wide], TYPE_U32, t, t);
-  case OP_FNS: return bind_typed(b, fns_op, TYPE_B32, TYPE_B32, TYPE_B32);
-  case OP_BFE: return bind_typed(b, bfe_fns[is_signed][wide], t, t, TYPE_U32);
-  case OP_BFI: return bind_bfi(b, t);
-  case OP_BMSK: return bind_typed(b, wrap ? bmsk_wrap : bmsk_clamp, TYPE_B32, TYPE_U32, TYPE_U32);
-  case OP_SZEXT: return bind_typed(b, szext_fns[wrap][is_signed], t, t, TYPE_U32);
-  case OP_DP4A: case OP_DP2A: {
-    unsigned kind = in->op == OP_DP4A ? 0 : ptx_has(in, MOD_LO) ? 1 : 2;
-    return bind_typed(b, dot_fns[kind][type_is_signed(in->types[0])][type_is_signed(in->types[1])], TYPE_B32, TYPE_B32, TYPE_B32);
-  }
-  default: return bind_unsupported(b, "not a bit instruction");
+    case OP_POPC: return bind_typed(b, wide ? popc_b64 : popc_b32, TYPE_U32, t, t);
+    case OP_CLZ: return bind_typed(b, wide ? clz_op_b64 : clz_op_b32, TYPE_U32, t, t);
+    case OP_BREV: return bind_typed(b, wide ? brev_op_b64 : brev_op_b32, t, t, t);
+    case OP_BFIND:
+      return bind_typed(b, bfind_fns[ptx_has(in, MOD_SHIFTAMT)][is_signed][wide], TYPE_U32, t, t);
+    case OP_FNS: return bind_typed(b, fns_op, TYPE_B32, TYPE_B32, TYPE_B32);
+    case OP_BFE: return bind_typed(b, bfe_fns[is_signed][wide], t, t, TYPE_U32);
+    case OP_BFI: return bind_bfi(b, t);
+    case OP_BMSK: return bind_typed(b, wrap ? bmsk_wrap : bmsk_clamp, TYPE_B32, TYPE_U32, TYPE_U32);
+    case OP_SZEXT: return bind_typed(b, szext_fns[wrap][is_signed], t, t, TYPE_U32);
+    case OP_DP4A:
+    case OP_DP2A: {
+      unsigned kind = in->op == OP_DP4A ? 0 : ptx_has(in, MOD_LO) ? 1 : 2;
+      return bind_typed(b,
+                        dot_fns[kind][type_is_signed(in->types[0])][type_is_signed(in->types[1])],
+                        TYPE_B32, TYPE_B32, TYPE_B32);
+    }
+    default: return bind_unsupported(b, "not a bit instruction");
   }
 }
 
 // --- extended precision ---
-// CC.CF is a predicate slot. Each of these computes a sum with a carry in and out; flag[0] says whether the carry comes in,
-// flag[1] whether it goes out. imm is the slot of the flag. A subtraction adds the complement, so that its flag means "no
-// borrow"; programs see it where an addition follows a subtraction or the other way round (measured).
+// CC.CF is a predicate slot. Each of these computes a sum with a carry in and out; flag[0] says
+// whether the carry comes in, flag[1] whether it goes out. imm is the slot of the flag. A
+// subtraction adds the complement, so that its flag means "no borrow"; programs see it where an
+// addition follows a subtraction or the other way round (measured).
 enum { CARRY_IN, CARRY_OUT };
 #define DEFINE_CARRY(name, T, LEFT, RIGHT, IS_SUB) \
   EXEC(name) { \
@@ -129,8 +138,10 @@ DEFINE_CARRY(carry_mad_lo_u32, uint32_t, a[i] * b[i], c[i], false)
 DEFINE_CARRY(carry_mad_lo_u64, uint64_t, a[i] * b[i], c[i], false)
 DEFINE_CARRY(carry_mad_hi_u32, uint32_t, mulhi_u32(a[i], b[i]), c[i], false)
 DEFINE_CARRY(carry_mad_hi_u64, uint64_t, mulhi_u64(a[i], b[i]), c[i], false)
-DEFINE_CARRY(carry_mad_hi_s32, uint32_t, (uint32_t)mulhi_s32((int32_t)a[i], (int32_t)b[i]), c[i], false)
-DEFINE_CARRY(carry_mad_hi_s64, uint64_t, (uint64_t)mulhi_s64((int64_t)a[i], (int64_t)b[i]), c[i], false)
+DEFINE_CARRY(carry_mad_hi_s32, uint32_t, (uint32_t)mulhi_s32((int32_t)a[i], (int32_t)b[i]), c[i],
+             false)
+DEFINE_CARRY(carry_mad_hi_s64, uint64_t, (uint64_t)mulhi_s64((int64_t)a[i], (int64_t)b[i]), c[i],
+             false)
 
 bool VGPU_NAME(arith_bind_carry)(Binder *b) {
   const PtxInstr *in = b->in;
@@ -138,12 +149,14 @@ bool VGPU_NAME(arith_bind_carry)(Binder *b) {
   bool wide = ptx_type_size(t) == 8, is_signed = type_is_signed(t);
   ExecFn *fn;
   switch (in->op) {
-  case OP_ADD: case OP_ADDC: fn = wide ? carry_add_u64 : carry_add_u32; break;
-  case OP_SUB: case OP_SUBC: fn = wide ? carry_sub_u64 : carry_sub_u32; break;
-  default:
-    if (!ptx_has(in, MOD_HI)) fn = wide ? carry_mad_lo_u64 : carry_mad_lo_u32;
-    else if (is_signed) fn = wide ? carry_mad_hi_s64 : carry_mad_hi_s32;
-    else fn = wide ? carry_mad_hi_u64 : carry_mad_hi_u32;
+    case OP_ADD:
+    case OP_ADDC: fn = wide ? carry_add_u64 : carry_add_u32; break;
+    case OP_SUB:
+    case OP_SUBC: fn = wide ? carry_sub_u64 : carry_sub_u32; break;
+    default:
+      if (!ptx_has(in, MOD_HI)) fn = wide ? carry_mad_lo_u64 : carry_mad_lo_u32;
+      else if (is_signed) fn = wide ? carry_mad_hi_s64 : carry_mad_hi_s32;
+      else fn = wide ? carry_mad_hi_u64 : carry_mad_hi_u32;
   }
   uint32_t s[3] = {0};
   for (unsigned k = 1; k < in->nops && k <= 3; k++) s[k - 1] = bind_src(b, &in->ops[k], t);

@@ -1,17 +1,28 @@
-// Half precision: f16, bf16 and their pairs. A slot of packed registers is 64 halves, so pairs and singles are one loop.
+// Half precision: f16, bf16 and their pairs. A slot of packed registers is 64 halves, so pairs and
+// singles are one loop.
 #include "vgpu/arith_exec.h"
 #include "vgpu/arith_float.h"
 
 // Computes EXPR of halves a, b, c; flag[1] is 1 for packed registers.
 #define HALF(name, EXPR) \
   EXEC(name) { \
-    const uint16_t *a_ = REG(w, uint16_t, in->a), *b_ = REG(w, uint16_t, in->b), *c_ = REG(w, uint16_t, in->c); \
+    const uint16_t *a_ = REG(w, uint16_t, in->a), *b_ = REG(w, uint16_t, in->b), \
+                   *c_ = REG(w, uint16_t, in->c); \
     if (!in->flag[1]) { \
-      ELEMENTWISE(w, uint16_t, in->d, i, ({ uint16_t a = a_[i], b = b_[i], c = c_[i]; (void)b, (void)c; (uint16_t)(EXPR); })); \
+      ELEMENTWISE(w, uint16_t, in->d, i, ({ \
+                    uint16_t a = a_[i], b = b_[i], c = c_[i]; \
+                    (void)b, (void)c; \
+                    (uint16_t)(EXPR); \
+                  })); \
       return in + 1; \
     } \
     uint16_t t[2 * LANES]; \
-    for (int i = 0; i < 2 * LANES; i++) t[i] = ({ uint16_t a = a_[i], b = b_[i], c = c_[i]; (void)b, (void)c; (uint16_t)(EXPR); }); \
+    for (int i = 0; i < 2 * LANES; i++) \
+      t[i] = ({ \
+        uint16_t a = a_[i], b = b_[i], c = c_[i]; \
+        (void)b, (void)c; \
+        (uint16_t)(EXPR); \
+      }); \
     store_pairs(w, in->d, t); \
     return in + 1; \
   }
@@ -52,7 +63,11 @@ HALF(min_bf16, bf16_min(a, b))
 HALF(max_bf16, bf16_max(a, b))
 HALF(min_nan_bf16, bf16_min_nan(a, b))
 HALF(max_nan_bf16, bf16_max_nan(a, b))
-#define XORSIGN(F, op, NAN_BITS) ({ uint16_t r_ = op(a & 0x7fff, b & 0x7fff); F##_is_nan(r_) ? NAN_BITS : r_ | ((a ^ b) & 0x8000); })
+#define XORSIGN(F, op, NAN_BITS) \
+  ({ \
+    uint16_t r_ = op(a & 0x7fff, b & 0x7fff); \
+    F##_is_nan(r_) ? NAN_BITS : r_ | ((a ^ b) & 0x8000); \
+  })
 HALF(min_xorsign_f16, XORSIGN(f16, f16_min, F16_NAN_BITS))
 HALF(max_xorsign_f16, XORSIGN(f16, f16_max, F16_NAN_BITS))
 HALF(min_nan_xorsign_f16, XORSIGN(f16, f16_min_nan, F16_NAN_BITS))
@@ -62,20 +77,25 @@ HALF(max_xorsign_bf16, XORSIGN(bf16, bf16_max, BF16_NAN_BITS))
 HALF(min_nan_xorsign_bf16, XORSIGN(bf16, bf16_min_nan, BF16_NAN_BITS))
 HALF(max_nan_xorsign_bf16, XORSIGN(bf16, bf16_max_nan, BF16_NAN_BITS))
 
-static ExecFn *const minmax_fns[2][2][2][2] = {   // [bf16][max][.NaN][.xorsign.abs]
-  {{{min_f16, min_xorsign_f16}, {min_nan_f16, min_nan_xorsign_f16}}, {{max_f16, max_xorsign_f16}, {max_nan_f16, max_nan_xorsign_f16}}},
-  {{{min_bf16, min_xorsign_bf16}, {min_nan_bf16, min_nan_xorsign_bf16}}, {{max_bf16, max_xorsign_bf16}, {max_nan_bf16, max_nan_xorsign_bf16}}}};
+static ExecFn *const minmax_fns[2][2][2][2] = {  // [bf16][max][.NaN][.xorsign.abs]
+    {{{min_f16, min_xorsign_f16}, {min_nan_f16, min_nan_xorsign_f16}},
+     {{max_f16, max_xorsign_f16}, {max_nan_f16, max_nan_xorsign_f16}}},
+    {{{min_bf16, min_xorsign_bf16}, {min_nan_bf16, min_nan_xorsign_bf16}},
+     {{max_bf16, max_xorsign_bf16}, {max_nan_bf16, max_nan_xorsign_bf16}}}};
 
 static ExecFn *find_operation(const PtxInstr *in, bool bf, bool ftz) {
   switch (in->op) {
-  case OP_ADD: return bf ? add_bf16 : ftz ? add_ftz_f16 : add_f16;
-  case OP_SUB: return bf ? sub_bf16 : ftz ? sub_ftz_f16 : sub_f16;
-  case OP_MUL: return bf ? mul_bf16 : ftz ? mul_ftz_f16 : mul_f16;
-  case OP_FMA: case OP_MAD: return bf ? fma_bf16 : ftz ? fma_ftz_f16 : fma_f16;
-  case OP_ABS: return bf ? abs_bf16 : abs_f16;
-  case OP_NEG: return bf ? neg_bf16 : neg_f16;
-  case OP_MIN: case OP_MAX: return minmax_fns[bf][in->op == OP_MAX][ptx_has(in, MOD_NAN)][ptx_has(in, MOD_XORSIGN)];
-  default: return NULL;
+    case OP_ADD: return bf ? add_bf16 : ftz ? add_ftz_f16 : add_f16;
+    case OP_SUB: return bf ? sub_bf16 : ftz ? sub_ftz_f16 : sub_f16;
+    case OP_MUL: return bf ? mul_bf16 : ftz ? mul_ftz_f16 : mul_f16;
+    case OP_FMA:
+    case OP_MAD: return bf ? fma_bf16 : ftz ? fma_ftz_f16 : fma_f16;
+    case OP_ABS: return bf ? abs_bf16 : abs_f16;
+    case OP_NEG: return bf ? neg_bf16 : neg_f16;
+    case OP_MIN:
+    case OP_MAX:
+      return minmax_fns[bf][in->op == OP_MAX][ptx_has(in, MOD_NAN)][ptx_has(in, MOD_XORSIGN)];
+    default: return NULL;
   }
 }
 

@@ -1,5 +1,6 @@
-// Asynchronous copies and mbarrier. A copy is done at once, which is one of the orders the memory model allows: the waits
-// for it (commit, wait_group) have nothing left to do, and its mbarrier is told in the same step.
+// Asynchronous copies and mbarrier. A copy is done at once, which is one of the orders the memory
+// model allows: the waits for it (commit, wait_group) have nothing left to do, and its mbarrier is
+// told in the same step.
 #include <inttypes.h>
 
 #include "vgpu/exec_mbarrier.h"
@@ -9,7 +10,7 @@
 
 typedef struct AsyncDesc {
   MemDesc dst, src, bar;
-  uint32_t dst_slot, src_slot, bar_slot;      // address slots
+  uint32_t dst_slot, src_slot, bar_slot;  // address slots
   uint32_t size_slot, mask_slot;
   uint32_t fixed_size;
   uint32_t negate;
@@ -20,14 +21,24 @@ typedef struct AsyncDesc {
 static const AsyncDesc *async_desc(const Inst *in) { return (const AsyncDesc *)in->slots; }
 
 // memory_pointer reads the address slot from in->a; these accesses have several addresses.
-static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane, unsigned bytes, unsigned align) {
+static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane,
+                        unsigned bytes, unsigned align) {
   Inst view = *in;
   view.a = slot;
   return memory_pointer(w, &view, d, lane, bytes, align);
 }
 
 // --- mbarrier ---
-typedef enum { MB_INIT, MB_INVAL, MB_EXPECT, MB_COMPLETE, MB_ARRIVE, MB_DROP, MB_TEST, MB_TRY } MbarrierOp;
+typedef enum {
+  MB_INIT,
+  MB_INVAL,
+  MB_EXPECT,
+  MB_COMPLETE,
+  MB_ARRIVE,
+  MB_DROP,
+  MB_TEST,
+  MB_TRY
+} MbarrierOp;
 
 static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
   const AsyncDesc *d = async_desc(in);
@@ -40,40 +51,45 @@ static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
     Mbarrier before = *m;
     uint32_t n = in->b ? REG(w, uint32_t, in->b)[i] : 1;
     switch ((MbarrierOp)in->flag[0]) {
-    case MB_INIT: *m = (Mbarrier){.pending = n, .expected = n}; break;
-    case MB_INVAL: *m = (Mbarrier){0}; break;
-    case MB_EXPECT: m->tx += n; break;
-    case MB_COMPLETE: m->tx -= n, mbarrier_settle(m); break;
-    case MB_ARRIVE: case MB_DROP: {
-      uint32_t arrivals = expect_tx ? 1 : n;
-      if (expect_tx) m->tx += n;
-      if (m->pending < arrivals)
-        return vgpu_fault(w, in, VGPU_TRAP, i, 0, "mbarrier: %u arrivals, but only %u are pending", arrivals, (unsigned)m->pending);
-      m->pending -= arrivals;
-      if (in->flag[0] == MB_DROP) m->expected -= arrivals;
-      if (!no_complete) mbarrier_settle(m);
-      break;
-    }
-    default: {                                // test_wait, try_wait: is the named phase over?
-      uint64_t state = d->state_width == 8 ? REG(w, uint64_t, in->c)[i] : REG(w, uint32_t, in->c)[i];
-      unsigned phase;
-      if (parity) phase = state & 1;
-      else {
-        Mbarrier s;
-        memcpy(&s, &state, 8);
-        phase = s.phase;
+      case MB_INIT: *m = (Mbarrier){.pending = n, .expected = n}; break;
+      case MB_INVAL: *m = (Mbarrier){0}; break;
+      case MB_EXPECT: m->tx += n; break;
+      case MB_COMPLETE: m->tx -= n, mbarrier_settle(m); break;
+      case MB_ARRIVE:
+      case MB_DROP: {
+        uint32_t arrivals = expect_tx ? 1 : n;
+        if (expect_tx) m->tx += n;
+        if (m->pending < arrivals)
+          return vgpu_fault(w, in, VGPU_TRAP, i, 0,
+                            "mbarrier: %u arrivals, but only %u are pending", arrivals,
+                            (unsigned)m->pending);
+        m->pending -= arrivals;
+        if (in->flag[0] == MB_DROP) m->expected -= arrivals;
+        if (!no_complete) mbarrier_settle(m);
+        break;
       }
-      done |= (uint32_t)(m->phase != phase) << i;
-      break;
-    }
+      default: {  // test_wait, try_wait: is the named phase over?
+        uint64_t state = d->state_width == 8 ? REG(w, uint64_t, in->c)[i]
+                                             : REG(w, uint32_t, in->c)[i];
+        unsigned phase;
+        if (parity) phase = state & 1;
+        else {
+          Mbarrier s;
+          memcpy(&s, &state, 8);
+          phase = s.phase;
+        }
+        done |= (uint32_t)(m->phase != phase) << i;
+        break;
+      }
     }
     if (in->flag[2]) memcpy(REG(w, uint64_t, in->d) + i, &before, 8);
   }
   if (in->flag[0] >= MB_TEST) {
     pred_write(w, in->d, w->exec, done);
-    if (done != w->exec) {                    // others must run before it can become true
+    if (done != w->exec) {  // others must run before it can become true
       w->polls++;
-      return in->flag[0] == MB_TRY && w->exec == w->active ? vgpu_yield(w, in + 1) : (vgpu_poll(w), in + 1);
+      return in->flag[0] == MB_TRY && w->exec == w->active ? vgpu_yield(w, in + 1)
+                                                           : (vgpu_poll(w), in + 1);
     }
   }
   return in + 1;
@@ -91,7 +107,9 @@ static bool bind_mbarrier(Binder *b, MbarrierOp op) {
   bool has_dst = op >= MB_ARRIVE, wait = op >= MB_TEST;
   unsigned o = has_dst && in->ops[0].kind != OPD_ADDR ? 1 : 0;
   bool returns = o == 1 && !wait && in->ops[0].kind != OPD_SINK;
-  uint32_t dst = wait ? bind_dst(b, &in->ops[0], TYPE_PRED) : returns ? bind_dst(b, &in->ops[0], TYPE_B64) : 0;
+  uint32_t dst = wait      ? bind_dst(b, &in->ops[0], TYPE_PRED)
+                 : returns ? bind_dst(b, &in->ops[0], TYPE_B64)
+                           : 0;
   if (!memory_bind_address(b, &in->ops[o], in->space, &d->bar, &d->bar_slot)) return false;
   uint32_t count = 0, state = 0;
   if (wait) {
@@ -105,7 +123,8 @@ static bool bind_mbarrier(Binder *b, MbarrierOp op) {
   i->c = state;
   i->slots = (uint32_t *)d;
   i->flag[0] = op;
-  i->flag[1] = (uint8_t)(ptx_has(in, MOD_EXPECT_TX) | ptx_has(in, MOD_NOCOMPLETE) << 1 | ptx_has(in, MOD_PARITY) << 2);
+  i->flag[1] = (uint8_t)(ptx_has(in, MOD_EXPECT_TX) | ptx_has(in, MOD_NOCOMPLETE) << 1 |
+                         ptx_has(in, MOD_PARITY) << 2);
   i->flag[2] = returns;
   return true;
 }
@@ -152,7 +171,8 @@ static bool bind_cp_async(Binder *b) {
   return true;
 }
 
-// cp.async.mbarrier.arrive: the copies are done, so it arrives now. Without .noinc it first raises the pending count.
+// cp.async.mbarrier.arrive: the copies are done, so it arrives now. Without .noinc it first raises
+// the pending count.
 static const Inst *exec_cp_arrive(Warp *w, const Inst *in) {
   const AsyncDesc *d = async_desc(in);
   w->mem_pc = in;
@@ -160,7 +180,8 @@ static const Inst *exec_cp_arrive(Warp *w, const Inst *in) {
     Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8);
     if (!m) return NULL;
     if (!in->flag[0]) continue;
-    if (!m->pending) return vgpu_fault(w, in, VGPU_TRAP, i, 0, "mbarrier: an arrival, but none is pending");
+    if (!m->pending)
+      return vgpu_fault(w, in, VGPU_TRAP, i, 0, "mbarrier: an arrival, but none is pending");
     m->pending--;
     mbarrier_settle(m);
   }
@@ -176,30 +197,37 @@ static bool bind_cp_arrive(Binder *b) {
   return true;
 }
 
-// --- cp.async.bulk: a run of bytes; shared destinations tell an mbarrier, with .multicast in several blocks ---
+// --- cp.async.bulk: a run of bytes; shared destinations tell an mbarrier, with .multicast in
+// several blocks ---
 static const Inst *exec_bulk(Warp *w, const Inst *in) {
   const AsyncDesc *d = async_desc(in);
   w->mem_pc = in;
   FOR_LANES(i, w->exec) {
     uint32_t n = REG(w, uint32_t, d->size_slot)[i];
-    if (n % 16) return vgpu_fault(w, in, VGPU_MISALIGNED, i, n, "bulk copy of %u bytes, which is no multiple of 16", n);
+    if (n % 16)
+      return vgpu_fault(w, in, VGPU_MISALIGNED, i, n,
+                        "bulk copy of %u bytes, which is no multiple of 16", n);
     uint32_t blocks = d->has_mask ? REG(w, uint16_t, d->mask_slot)[i] : 1;
     char *from = n ? pointer_at(w, in, &d->src, d->src_slot, i, n, 16) : NULL;
     if (n && !from) return NULL;
     FOR_LANES(r, blocks) {
       char *to = n ? pointer_at(w, in, &d->dst, d->dst_slot, i, n, 16) : NULL;
-      Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8) : NULL;
+      Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8)
+                               : NULL;
       if ((n && !to) || (d->has_bar && !m)) return NULL;
-      if (d->has_mask) {                      // the same offsets in block r of the cluster
+      if (d->has_mask) {  // the same offsets in block r of the cluster
         uint32_t end;
         char *other = vgpu_cluster_shared(w, r, &end);
-        if (!other) return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, i, r, "multicast to block %u, which the cluster does not have", r);
+        if (!other)
+          return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, i, r,
+                            "multicast to block %u, which the cluster does not have", r);
         to = to ? other + vgpu_shared_offset(w, to) : NULL;
         m = m ? (Mbarrier *)(other + vgpu_shared_offset(w, (char *)m)) : NULL;
       }
       if (d->has_byte_mask) {
-        uint32_t bytes = REG(w, uint16_t, d->mask_slot)[i];    // of each 16
-        for (uint32_t k = 0; k < n; k++) if (bytes >> k % 16 & 1) to[k] = from[k];
+        uint32_t bytes = REG(w, uint16_t, d->mask_slot)[i];  // of each 16
+        for (uint32_t k = 0; k < n; k++)
+          if (bytes >> k % 16 & 1) to[k] = from[k];
       } else if (n) memmove(to, from, n);
       if (m) {
         m->tx -= n;
@@ -238,27 +266,29 @@ static bool bind_bulk(Binder *b) {
 bool VGPU_NAME(bind_async)(Binder *b) {
   const PtxInstr *in = b->in;
   switch (in->op) {
-  case OP_CP_ASYNC: return bind_cp_async(b);
-  case OP_CP_ASYNC_COMMIT_GROUP: case OP_CP_ASYNC_WAIT_GROUP: case OP_CP_ASYNC_WAIT_ALL:
-  case OP_CP_ASYNC_BULK_COMMIT_GROUP: case OP_CP_ASYNC_BULK_WAIT_GROUP:
-    return bind_emit(b, exec_nop), true;
-  case OP_CP_ASYNC_MBARRIER_ARRIVE: return bind_cp_arrive(b);
-  case OP_CP_ASYNC_BULK: return bind_bulk(b);
-  case OP_MBARRIER_INIT: return bind_mbarrier(b, MB_INIT);
-  case OP_MBARRIER_INVAL: return bind_mbarrier(b, MB_INVAL);
-  case OP_MBARRIER_EXPECT_TX: return bind_mbarrier(b, MB_EXPECT);
-  case OP_MBARRIER_COMPLETE_TX: return bind_mbarrier(b, MB_COMPLETE);
-  case OP_MBARRIER_ARRIVE: return bind_mbarrier(b, MB_ARRIVE);
-  case OP_MBARRIER_ARRIVE_DROP: return bind_mbarrier(b, MB_DROP);
-  case OP_MBARRIER_TEST_WAIT: return bind_mbarrier(b, MB_TEST);
-  case OP_MBARRIER_TRY_WAIT: return bind_mbarrier(b, MB_TRY);
-  case OP_MBARRIER_PENDING_COUNT: {
-    uint32_t d = bind_dst(b, &in->ops[0], TYPE_U32), a = bind_src(b, &in->ops[1], TYPE_B64);
-    Inst *i = bind_emit(b, exec_pending_count);
-    i->d = d;
-    i->a = a;
-    return true;
-  }
-  default: return VGPU_NAME(bind_async_more)(b);
+    case OP_CP_ASYNC: return bind_cp_async(b);
+    case OP_CP_ASYNC_COMMIT_GROUP:
+    case OP_CP_ASYNC_WAIT_GROUP:
+    case OP_CP_ASYNC_WAIT_ALL:
+    case OP_CP_ASYNC_BULK_COMMIT_GROUP:
+    case OP_CP_ASYNC_BULK_WAIT_GROUP: return bind_emit(b, exec_nop), true;
+    case OP_CP_ASYNC_MBARRIER_ARRIVE: return bind_cp_arrive(b);
+    case OP_CP_ASYNC_BULK: return bind_bulk(b);
+    case OP_MBARRIER_INIT: return bind_mbarrier(b, MB_INIT);
+    case OP_MBARRIER_INVAL: return bind_mbarrier(b, MB_INVAL);
+    case OP_MBARRIER_EXPECT_TX: return bind_mbarrier(b, MB_EXPECT);
+    case OP_MBARRIER_COMPLETE_TX: return bind_mbarrier(b, MB_COMPLETE);
+    case OP_MBARRIER_ARRIVE: return bind_mbarrier(b, MB_ARRIVE);
+    case OP_MBARRIER_ARRIVE_DROP: return bind_mbarrier(b, MB_DROP);
+    case OP_MBARRIER_TEST_WAIT: return bind_mbarrier(b, MB_TEST);
+    case OP_MBARRIER_TRY_WAIT: return bind_mbarrier(b, MB_TRY);
+    case OP_MBARRIER_PENDING_COUNT: {
+      uint32_t d = bind_dst(b, &in->ops[0], TYPE_U32), a = bind_src(b, &in->ops[1], TYPE_B64);
+      Inst *i = bind_emit(b, exec_pending_count);
+      i->d = d;
+      i->a = a;
+      return true;
+    }
+    default: return VGPU_NAME(bind_async_more)(b);
   }
 }

@@ -1,4 +1,5 @@
-// st.async, red.async, cp.reduce.async.bulk, st.bulk. As in exec_async.c they are done at once, and the mbarrier is told.
+// st.async, red.async, cp.reduce.async.bulk, st.bulk. As in exec_async.c they are done at once, and
+// the mbarrier is told.
 #include "vgpu/exec_mbarrier.h"
 
 #define memory_pointer VGPU_NAME(memory_pointer)
@@ -13,14 +14,16 @@ typedef struct MoreDesc {
   AtomicStep step;
 } MoreDesc;
 
-static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane, unsigned bytes, unsigned align) {
+static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane,
+                        unsigned bytes, unsigned align) {
   Inst view = *in;
   view.a = slot;
   return memory_pointer(w, &view, d, lane, bytes, align);
 }
 
 // The copy or reduction is over: its bytes count as arrived.
-static bool tell_barrier(Warp *w, const Inst *in, const MoreDesc *d, unsigned lane, uint32_t bytes) {
+static bool tell_barrier(Warp *w, const Inst *in, const MoreDesc *d, unsigned lane,
+                         uint32_t bytes) {
   if (!d->has_bar) return true;
   Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, lane, 8, 8);
   if (!m) return false;
@@ -55,8 +58,11 @@ static const Inst *exec_bulk_reduce(Warp *w, const Inst *in) {
   w->mem_pc = in;
   FOR_LANES(l, w->exec) {
     uint32_t n = REG(w, uint32_t, d->size_slot)[l];
-    if (n % 16) return vgpu_fault(w, in, VGPU_MISALIGNED, l, n, "bulk reduction of %u bytes, which is no multiple of 16", n);
-    char *from = n ? pointer_at(w, in, &d->src, d->src_slot, l, n, 16) : NULL, *to = n ? pointer_at(w, in, &d->dst, d->dst_slot, l, n, 16) : NULL;
+    if (n % 16)
+      return vgpu_fault(w, in, VGPU_MISALIGNED, l, n,
+                        "bulk reduction of %u bytes, which is no multiple of 16", n);
+    char *from = n ? pointer_at(w, in, &d->src, d->src_slot, l, n, 16) : NULL,
+         *to = n ? pointer_at(w, in, &d->dst, d->dst_slot, l, n, 16) : NULL;
     if (n && (!from || !to)) return NULL;
     for (uint32_t at = 0; at < n; at += d->step.size) {
       uint64_t v = 0;
@@ -73,8 +79,12 @@ static const Inst *exec_store_bulk(Warp *w, const Inst *in) {
   const MoreDesc *d = in->ptr;
   w->mem_pc = in;
   FOR_LANES(l, w->exec) {
-    uint64_t n = d->size_width == 8 ? REG(w, uint64_t, d->size_slot)[l] : REG(w, uint32_t, d->size_slot)[l];
-    if (n % 8 || n > UINT32_MAX) return vgpu_fault(w, in, VGPU_MISALIGNED, l, n, "bulk store of %llu bytes, which is no multiple of 8", (unsigned long long)n);
+    uint64_t n = d->size_width == 8 ? REG(w, uint64_t, d->size_slot)[l]
+                                    : REG(w, uint32_t, d->size_slot)[l];
+    if (n % 8 || n > UINT32_MAX)
+      return vgpu_fault(w, in, VGPU_MISALIGNED, l, n,
+                        "bulk store of %llu bytes, which is no multiple of 8",
+                        (unsigned long long)n);
     if (!n) continue;
     char *p = pointer_at(w, in, &d->dst, d->dst_slot, l, (unsigned)n, 8);
     if (!p) return NULL;
@@ -91,8 +101,10 @@ static bool bind_store_async(Binder *b, MoreDesc *d) {
   d->reduce = in->op == OP_RED_ASYNC;
   d->size = (uint8_t)ptx_type_size(t);
   d->count = value->kind == OPD_VECTOR ? value->nlist : 1;
-  if (d->count > 4 || d->size > 8 || (d->reduce && d->count != 1)) return bind_unsupported(b, "vector of this length");
-  if (d->reduce && !VGPU_NAME(atomic_find_step)(in, t, &d->step)) return bind_unsupported(b, "reduction");
+  if (d->count > 4 || d->size > 8 || (d->reduce && d->count != 1))
+    return bind_unsupported(b, "vector of this length");
+  if (d->reduce && !VGPU_NAME(atomic_find_step)(in, t, &d->step))
+    return bind_unsupported(b, "reduction");
   for (unsigned e = 0; e < d->count; e++) {
     const PtxOperand *o = value->kind == OPD_VECTOR ? &value->list[e] : value;
     d->value[e] = bind_src(b, o, t);
@@ -100,7 +112,8 @@ static bool bind_store_async(Binder *b, MoreDesc *d) {
   }
   if (!memory_bind_address(b, &in->ops[0], space, &d->dst, &d->dst_slot)) return false;
   d->has_bar = in->nops > 2;
-  if (d->has_bar && !memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar, &d->bar_slot)) return false;
+  if (d->has_bar && !memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar, &d->bar_slot))
+    return false;
   bind_emit(b, exec_store_async)->ptr = d;
   return true;
 }
@@ -109,12 +122,14 @@ static bool bind_bulk_reduce(Binder *b, MoreDesc *d) {
   const PtxInstr *in = b->in;
   PtxSpace spaces[2];
   bulk_spaces(in, spaces);
-  if (!VGPU_NAME(atomic_find_step)(in, in->types[in->ntypes - 1], &d->step)) return bind_unsupported(b, "reduction");
+  if (!VGPU_NAME(atomic_find_step)(in, in->types[in->ntypes - 1], &d->step))
+    return bind_unsupported(b, "reduction");
   if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst, &d->dst_slot)) return false;
   if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src, &d->src_slot)) return false;
   d->size_slot = bind_src(b, &in->ops[2], TYPE_U32);
   d->has_bar = ptx_has(in, MOD_COMPLETE_TX_BYTES);
-  if (d->has_bar && !memory_bind_address(b, &in->ops[3], SPACE_SHARED, &d->bar, &d->bar_slot)) return false;
+  if (d->has_bar && !memory_bind_address(b, &in->ops[3], SPACE_SHARED, &d->bar, &d->bar_slot))
+    return false;
   bind_emit(b, exec_bulk_reduce)->ptr = d;
   return true;
 }
@@ -123,14 +138,15 @@ bool VGPU_NAME(bind_async_more)(Binder *b) {
   const PtxInstr *in = b->in;
   MoreDesc *d = bind_alloc(b, sizeof *d);
   switch (in->op) {
-  case OP_ST_ASYNC: case OP_RED_ASYNC: return bind_store_async(b, d);
-  case OP_CP_REDUCE_ASYNC_BULK: return bind_bulk_reduce(b, d);
-  case OP_ST_BULK:
-    if (!memory_bind_address(b, &in->ops[0], in->space, &d->dst, &d->dst_slot)) return false;
-    d->size_slot = bind_src(b, &in->ops[1], TYPE_U64);
-    d->size_width = (uint8_t)bind_width(b, &in->ops[1], TYPE_U64);
-    bind_emit(b, exec_store_bulk)->ptr = d;
-    return true;
-  default: return VGPU_NAME(bind_tensor)(b);
+    case OP_ST_ASYNC:
+    case OP_RED_ASYNC: return bind_store_async(b, d);
+    case OP_CP_REDUCE_ASYNC_BULK: return bind_bulk_reduce(b, d);
+    case OP_ST_BULK:
+      if (!memory_bind_address(b, &in->ops[0], in->space, &d->dst, &d->dst_slot)) return false;
+      d->size_slot = bind_src(b, &in->ops[1], TYPE_U64);
+      d->size_width = (uint8_t)bind_width(b, &in->ops[1], TYPE_U64);
+      bind_emit(b, exec_store_bulk)->ptr = d;
+      return true;
+    default: return VGPU_NAME(bind_tensor)(b);
   }
 }

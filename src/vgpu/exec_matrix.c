@@ -1,18 +1,19 @@
 // ldmatrix, stmatrix, movmatrix: small matrices between shared memory and the registers of a warp.
 //
-// A register slot (32 lanes of 32 bits) holds an 8x8 matrix of 16-bit elements, and lane 4r+c holds elements 2c and 2c+1
-// of row r: the slot is the row-major matrix, byte for byte. The same slot is 8 rows of 16 bytes for 8-bit elements.
+// A register slot (32 lanes of 32 bits) holds an 8x8 matrix of 16-bit elements, and lane 4r+c holds
+// elements 2c and 2c+1 of row r: the slot is the row-major matrix, byte for byte. The same slot is
+// 8 rows of 16 bytes for 8-bit elements.
 #include "vgpu/exec_memory.h"
 
 #define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
 
 typedef struct MatrixDesc {
-  MemDesc mem;                                // first: mem_desc() works
+  MemDesc mem;  // first: mem_desc() works
   uint32_t slot[4];
-  uint8_t count;                              // registers
-  uint8_t rows;                               // lanes that give a row's address
-  uint8_t bits;                               // of one element in shared memory: 16, 8, 6, 4
+  uint8_t count;  // registers
+  uint8_t rows;   // lanes that give a row's address
+  uint8_t bits;   // of one element in shared memory: 16, 8, 6, 4
   bool transposed;
 } MatrixDesc;
 
@@ -30,7 +31,8 @@ static void write_lanes(Warp *w, uint32_t slot, const void *values) {
   ELEMENTWISE(w, uint32_t, slot, i, v[i]);
 }
 
-// 16 elements of one row as 16 bytes. Packed sources hold them without gaps in the first 12 or 8 of 16 bytes.
+// 16 elements of one row as 16 bytes. Packed sources hold them without gaps in the first 12 or 8 of
+// 16 bytes.
 static void load_row(const MatrixDesc *d, const uint8_t *p, uint8_t out[16]) {
   if (d->bits >= 8) {
     memcpy(out, p, 16);
@@ -103,8 +105,10 @@ bool VGPU_NAME(bind_matrix_move)(Binder *b) {
   d->count = regs->kind == OPD_VECTOR ? regs->nlist : 1;
   d->bits = ptx_has(in, MOD_B6X16_P32) ? 6 : ptx_has(in, MOD_B4X16_P64) ? 4 : 16;
   d->transposed = ptx_has(in, MOD_TRANS);
-  if (d->count != 1 && d->count != 2 && d->count != 4) return bind_unsupported(b, "this number of registers");
-  if (!ptx_has(in, MOD_M8N8) && !(load && ptx_has(in, MOD_M8N16) && d->bits < 8)) return bind_unsupported(b, "transposed 8-bit matrices");
+  if (d->count != 1 && d->count != 2 && d->count != 4)
+    return bind_unsupported(b, "this number of registers");
+  if (!ptx_has(in, MOD_M8N8) && !(load && ptx_has(in, MOD_M8N16) && d->bits < 8))
+    return bind_unsupported(b, "transposed 8-bit matrices");
   for (unsigned r = 0; r < d->count; r++) {
     const PtxOperand *o = regs->kind == OPD_VECTOR ? &regs->list[r] : regs;
     d->slot[r] = load ? bind_dst(b, o, TYPE_B32) : bind_src(b, o, TYPE_B32);

@@ -1,10 +1,14 @@
-// The mbarrier object: 64 bits of our own layout: pending arrivals, expected arrivals, bytes still to come, phase.
+// The mbarrier object: 64 bits of our own layout: pending arrivals, expected arrivals, bytes still
+// to come, phase.
 #ifndef WG_VGPU_EXEC_MBARRIER_H
 #define WG_VGPU_EXEC_MBARRIER_H
 
 #include "vgpu/exec_memory.h"
 
-typedef struct Mbarrier { uint64_t pending : 20, expected : 20, phase : 1; int64_t tx : 23; } Mbarrier;
+typedef struct Mbarrier {
+  uint64_t pending : 20, expected : 20, phase : 1;
+  int64_t tx : 23;
+} Mbarrier;
 _Static_assert(sizeof(Mbarrier) == 8, "an mbarrier object has 64 bits");
 
 static inline void mbarrier_settle(Mbarrier *m) {

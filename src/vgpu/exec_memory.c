@@ -1,4 +1,5 @@
-// Addresses: to host pointers, between state spaces; fences and cache hints. ld and st are in exec_access.c.
+// Addresses: to host pointers, between state spaces; fences and cache hints. ld and st are in
+// exec_access.c.
 #include <inttypes.h>
 
 #include "vgpu/exec_memory.h"
@@ -8,36 +9,46 @@
 #define memory_bind_address VGPU_NAME(memory_bind_address)
 
 static const char *space_name(PtxSpace s) {
-  return s == SPACE_SHARED ? "shared" : s == SPACE_LOCAL ? "local" : s == SPACE_GLOBAL ? "global" : "generic";
+  return s == SPACE_SHARED   ? "shared"
+         : s == SPACE_LOCAL  ? "local"
+         : s == SPACE_GLOBAL ? "global"
+                             : "generic";
 }
 
 // --- addresses to pointers ---
-char *memory_pointer(Warp *w, const Inst *in, const MemDesc *d, unsigned lane, unsigned bytes, unsigned align) {
+char *memory_pointer(Warp *w, const Inst *in, const MemDesc *d, unsigned lane, unsigned bytes,
+                     unsigned align) {
   uint64_t a = address_of(w, in, d, lane);
   char *p = NULL;
   switch (d->space) {
-  case SPACE_SHARED:
-    if (a >= SHARED_BASE && a + bytes <= w->block->shared_end) p = w->shared + a;
-    else if (a >> SHARED_RANK_SHIFT) p = vgpu_generic_pointer(w, lane, GENERIC_SHARED | a, bytes);   // shared::cluster
-    break;
-  case SPACE_LOCAL:
-    if (a + bytes <= w->local_bytes) p = w->local + (uint64_t)lane * w->local_bytes + a;
-    break;
-  case SPACE_GLOBAL:
-    if (vgpu_window_holds(a, bytes) || vgpu_host_reachable(a, bytes)) p = (char *)a;
-    break;
-  default:
-    p = vgpu_generic_pointer(w, lane, a, bytes);
-    break;
+    case SPACE_SHARED:
+      if (a >= SHARED_BASE && a + bytes <= w->block->shared_end) p = w->shared + a;
+      else if (a >> SHARED_RANK_SHIFT)
+        p = vgpu_generic_pointer(w, lane, GENERIC_SHARED | a, bytes);  // shared::cluster
+      break;
+    case SPACE_LOCAL:
+      if (a + bytes <= w->local_bytes) p = w->local + (uint64_t)lane * w->local_bytes + a;
+      break;
+    case SPACE_GLOBAL:
+      if (vgpu_window_holds(a, bytes) || vgpu_host_reachable(a, bytes)) p = (char *)a;
+      break;
+    default: p = vgpu_generic_pointer(w, lane, a, bytes); break;
   }
   if (!p)
-    return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, lane, a, "illegal %s address 0x%" PRIx64 " (%u bytes)", space_name(d->space), a, bytes), NULL;
+    return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, lane, a,
+                      "illegal %s address 0x%" PRIx64 " (%u bytes)", space_name(d->space), a,
+                      bytes),
+           NULL;
   if (a & (align - 1))
-    return vgpu_fault(w, in, VGPU_MISALIGNED, lane, a, "misaligned %s address 0x%" PRIx64 " (%u bytes)", space_name(d->space), a, bytes), NULL;
+    return vgpu_fault(w, in, VGPU_MISALIGNED, lane, a,
+                      "misaligned %s address 0x%" PRIx64 " (%u bytes)", space_name(d->space), a,
+                      bytes),
+           NULL;
   return p;
 }
 
-bool memory_pointers(Warp *w, const Inst *in, const MemDesc *d, unsigned bytes, unsigned align, char **out) {
+bool memory_pointers(Warp *w, const Inst *in, const MemDesc *d, unsigned bytes, unsigned align,
+                     char **out) {
   FOR_LANES(i, w->exec) {
     out[i] = memory_pointer(w, in, d, i, bytes, align);
     if (!out[i]) return false;
@@ -46,13 +57,15 @@ bool memory_pointers(Warp *w, const Inst *in, const MemDesc *d, unsigned bytes, 
 }
 
 // --- binding ---
-bool memory_bind_address(Binder *b, const PtxOperand *o, PtxSpace space, MemDesc *d, uint32_t *slot) {
+bool memory_bind_address(Binder *b, const PtxOperand *o, PtxSpace space, MemDesc *d,
+                         uint32_t *slot) {
   const PtxOperand *base = o->kind == OPD_ADDR && o->nlist ? &o->list[0] : o;
   d->offset = o->kind == OPD_ADDR ? (uint64_t)o->imm : 0;
   d->space = space == SPACE_CONST ? SPACE_GLOBAL : space == SPACE_NONE ? SPACE_GENERIC : space;
   uint32_t at;
   if (base->kind == OPD_VAR) {
-    if (bind_local_offset(b, base->var, &at)) d->space = space == SPACE_GENERIC ? SPACE_GENERIC : SPACE_LOCAL;
+    if (bind_local_offset(b, base->var, &at))
+      d->space = space == SPACE_GENERIC ? SPACE_GENERIC : SPACE_LOCAL;
     else if (bind_kernel_param(b, base->var, &at)) d->space = SPACE_GLOBAL;
     else if (base->var->space == SPACE_SHARED) d->space = SPACE_SHARED;
     else d->space = SPACE_GLOBAL;
@@ -63,17 +76,18 @@ bool memory_bind_address(Binder *b, const PtxOperand *o, PtxSpace space, MemDesc
     d->address_width = 8;
     return true;
   }
-  // a register that holds the address of a parameter: kernels have real addresses, functions keep them in local memory
-  if (d->space == SPACE_PARAM) {
-    d->space = vgpu_code_is_entry(b) ? SPACE_GLOBAL : SPACE_LOCAL;
-  }
+  // a register that holds the address of a parameter: kernels have real addresses, functions keep
+  // them in local memory
+  if (d->space == SPACE_PARAM) { d->space = vgpu_code_is_entry(b) ? SPACE_GLOBAL : SPACE_LOCAL; }
   d->address_width = base->kind == OPD_REG ? (uint8_t)bind_width(b, base, TYPE_B64) : 8;
-  if (d->address_width != 4 && d->address_width != 8) return bind_unsupported(b, "address register of this size");
+  if (d->address_width != 4 && d->address_width != 8)
+    return bind_unsupported(b, "address register of this size");
   *slot = bind_src(b, base, TYPE_B64);
   return true;
 }
 
-// --- address conversions: generic addresses of shared and local memory lie in windows of their own ---
+// --- address conversions: generic addresses of shared and local memory lie in windows of their own
+// ---
 static const Inst *exec_add_window(Warp *w, const Inst *in) {
   const uint64_t *a = REG(w, uint64_t, in->a);
   ELEMENTWISE(w, uint64_t, in->d, i, a[i] | in->imm);
@@ -99,7 +113,7 @@ static const Inst *exec_to_shared(Warp *w, const Inst *in) {
   uint32_t own = OWN_RANK(w);
   ELEMENTWISE(w, uint64_t, in->d, i, ({
                 uint64_t x = a[i] & ~GENERIC_WINDOW_MASK;
-                x >> SHARED_RANK_SHIFT == own ? x & OFFSET_MASK : x;
+                x >> SHARED_RANK_SHIFT == own ? x &OFFSET_MASK : x;
               }));
   return in + 1;
 }
@@ -136,11 +150,18 @@ static const Inst *exec_isspacep(Warp *w, const Inst *in) {
                            uint64_t window = a[i] & GENERIC_WINDOW_MASK;
                            bool yes;
                            switch (in->imm) {
-                           case SPACE_SHARED: yes = window == GENERIC_SHARED && (in->flag[0] || (uint32_t)((a[i] & ~GENERIC_WINDOW_MASK) >> SHARED_RANK_SHIFT) == own); break;
-                           case SPACE_LOCAL: yes = window == GENERIC_LOCAL; break;
-                           case SPACE_PARAM: yes = a[i] - params < 4096; break;
-                           case SPACE_CONST: yes = false; break;
-                           default: yes = window != GENERIC_SHARED && window != GENERIC_LOCAL && !(a[i] - params < 4096); break;
+                             case SPACE_SHARED:
+                               yes = window == GENERIC_SHARED &&
+                                     (in->flag[0] || (uint32_t)((a[i] & ~GENERIC_WINDOW_MASK) >>
+                                                                SHARED_RANK_SHIFT) == own);
+                               break;
+                             case SPACE_LOCAL: yes = window == GENERIC_LOCAL; break;
+                             case SPACE_PARAM: yes = a[i] - params < 4096; break;
+                             case SPACE_CONST: yes = false; break;
+                             default:
+                               yes = window != GENERIC_SHARED && window != GENERIC_LOCAL &&
+                                     !(a[i] - params < 4096);
+                               break;
                            }
                            yes;
                          }));
@@ -158,7 +179,8 @@ static bool bind_isspacep(Binder *b) {
   return true;
 }
 
-// mapa: the same shared variable in another block of the cluster. Register form: shared addresses; generic with .u64 without .shared
+// mapa: the same shared variable in another block of the cluster. Register form: shared addresses;
+// generic with .u64 without .shared
 static const Inst *exec_mapa(Warp *w, const Inst *in) {
   const uint32_t *rank = REG(w, uint32_t, in->b);
   if (in->flag[0] == 4) {
@@ -166,7 +188,9 @@ static const Inst *exec_mapa(Warp *w, const Inst *in) {
     ELEMENTWISE(w, uint32_t, in->d, i, (a[i] & OFFSET_MASK) | (rank[i] + 1) << SHARED_RANK_SHIFT);
   } else {
     const uint64_t *a = REG(w, uint64_t, in->a);
-    ELEMENTWISE(w, uint64_t, in->d, i, (a[i] & (GENERIC_WINDOW_MASK | OFFSET_MASK)) | (uint64_t)(rank[i] + 1) << SHARED_RANK_SHIFT);
+    ELEMENTWISE(w, uint64_t, in->d, i,
+                (a[i] & (GENERIC_WINDOW_MASK | OFFSET_MASK)) | (uint64_t)(rank[i] + 1)
+                                                                   << SHARED_RANK_SHIFT);
   }
   return in + 1;
 }
@@ -175,7 +199,8 @@ static const Inst *exec_getctarank(Warp *w, const Inst *in) {
   uint32_t own = w->block->cluster_rank;
   if (in->flag[0] == 4) {
     const uint32_t *a = REG(w, uint32_t, in->a);
-    ELEMENTWISE(w, uint32_t, in->d, i, a[i] >> SHARED_RANK_SHIFT ? (a[i] >> SHARED_RANK_SHIFT) - 1 : own);
+    ELEMENTWISE(w, uint32_t, in->d, i,
+                a[i] >> SHARED_RANK_SHIFT ? (a[i] >> SHARED_RANK_SHIFT) - 1 : own);
   } else {
     const uint64_t *a = REG(w, uint64_t, in->a);
     ELEMENTWISE(w, uint32_t, in->d, i, ({
@@ -204,7 +229,7 @@ static const Inst *exec_fence(Warp *w, const Inst *in) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   return in + 1;
 }
-static bool bind_createpolicy(Binder *b) {     // cache policies do not matter here: any value will do
+static bool bind_createpolicy(Binder *b) {  // cache policies do not matter here: any value will do
   uint32_t d = bind_dst(b, &b->in->ops[0], TYPE_B64), zero = bind_constant(b, 0, 8);
   Inst *i = bind_emit(b, exec_copy64);
   i->d = d;
@@ -214,18 +239,28 @@ static bool bind_createpolicy(Binder *b) {     // cache policies do not matter h
 
 bool VGPU_NAME(vgpu_bind_memory)(Binder *b) {
   switch (b->in->op) {
-  case OP_LD: case OP_LDU: return VGPU_NAME(bind_load)(b);
-  case OP_ST: return VGPU_NAME(bind_store)(b);
-  case OP_ATOM: case OP_RED: return VGPU_NAME(bind_atomic)(b);
-  case OP_CVTA: return bind_cvta(b);
-  case OP_ISSPACEP: return bind_isspacep(b);
-  case OP_MAPA: case OP_GETCTARANK: return bind_cluster_address(b);
-  case OP_MEMBAR: case OP_FENCE: return bind_emit(b, exec_fence), true;
-  case OP_PREFETCH: case OP_PREFETCHU: case OP_APPLYPRIORITY: case OP_DISCARD: case OP_CP_ASYNC_BULK_PREFETCH:
-    return bind_emit(b, exec_nop), true;
-  case OP_CREATEPOLICY: return bind_createpolicy(b);
-  case OP_LDMATRIX: case OP_STMATRIX: return VGPU_NAME(bind_matrix_move)(b);
-  case OP_STACKSAVE: case OP_STACKRESTORE: case OP_ALLOCA: return VGPU_NAME(bind_stack)(b);
-  default: return VGPU_NAME(bind_async)(b);
+    case OP_LD:
+    case OP_LDU: return VGPU_NAME(bind_load)(b);
+    case OP_ST: return VGPU_NAME(bind_store)(b);
+    case OP_ATOM:
+    case OP_RED: return VGPU_NAME(bind_atomic)(b);
+    case OP_CVTA: return bind_cvta(b);
+    case OP_ISSPACEP: return bind_isspacep(b);
+    case OP_MAPA:
+    case OP_GETCTARANK: return bind_cluster_address(b);
+    case OP_MEMBAR:
+    case OP_FENCE: return bind_emit(b, exec_fence), true;
+    case OP_PREFETCH:
+    case OP_PREFETCHU:
+    case OP_APPLYPRIORITY:
+    case OP_DISCARD:
+    case OP_CP_ASYNC_BULK_PREFETCH: return bind_emit(b, exec_nop), true;
+    case OP_CREATEPOLICY: return bind_createpolicy(b);
+    case OP_LDMATRIX:
+    case OP_STMATRIX: return VGPU_NAME(bind_matrix_move)(b);
+    case OP_STACKSAVE:
+    case OP_STACKRESTORE:
+    case OP_ALLOCA: return VGPU_NAME(bind_stack)(b);
+    default: return VGPU_NAME(bind_async)(b);
   }
 }

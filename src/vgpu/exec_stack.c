@@ -1,4 +1,5 @@
-// alloca, stacksave, stackrestore: memory behind the locals of the running frame, for each lane its own amount.
+// alloca, stacksave, stackrestore: memory behind the locals of the running frame, for each lane its
+// own amount.
 #include "vgpu/exec_memory.h"
 #include "vgpu/core.h"
 
@@ -20,10 +21,13 @@ static const Inst *exec_alloca(Warp *w, const Inst *in) {
   use_dynamic(f);
   FOR_LANES(l, w->exec) {
     uint64_t size = in->flag[1] == 8 ? REG(w, uint64_t, in->a)[l] : REG(w, uint32_t, in->a)[l];
-    uint64_t align = in->imm, at = (frame_end(f) + (uint64_t)f->dynamic[l] + align - 1) / align * align;
+    uint64_t align = in->imm,
+             at = (frame_end(f) + (uint64_t)f->dynamic[l] + align - 1) / align * align;
     if (size > w->local_bytes || at + size > w->local_bytes)
-      return vgpu_fault(w, in, VGPU_STACK_OVERFLOW, l, 0, "alloca of %llu bytes needs more than the %u bytes of stack each thread has",
-                        (unsigned long long)size, w->local_bytes);
+      return vgpu_fault(
+          w, in, VGPU_STACK_OVERFLOW, l, 0,
+          "alloca of %llu bytes needs more than the %u bytes of stack each thread has",
+          (unsigned long long)size, w->local_bytes);
     put_address(w, in, l, (uint32_t)at);
     f->dynamic[l] = (uint32_t)(at + size - frame_end(f));
   }
@@ -43,7 +47,9 @@ static const Inst *exec_stackrestore(Warp *w, const Inst *in) {
   FOR_LANES(l, w->exec) {
     uint64_t at = in->flag[1] == 8 ? REG(w, uint64_t, in->a)[l] : REG(w, uint32_t, in->a)[l];
     if (at < frame_end(f) || at > w->local_bytes)
-      return vgpu_fault(w, in, VGPU_TRAP, l, at, "stackrestore of 0x%llx, which stacksave did not give in this function", (unsigned long long)at);
+      return vgpu_fault(w, in, VGPU_TRAP, l, at,
+                        "stackrestore of 0x%llx, which stacksave did not give in this function",
+                        (unsigned long long)at);
     f->dynamic[l] = (uint32_t)(at - frame_end(f));
   }
   return in + 1;
@@ -54,12 +60,18 @@ bool VGPU_NAME(bind_stack)(Binder *b) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_U64;
   uint32_t d = 0, a = 0;
   unsigned dw = 0, aw = 0;
-  if (in->op != OP_STACKRESTORE) d = bind_dst(b, &in->ops[0], t), dw = bind_width(b, &in->ops[0], t);
+  if (in->op != OP_STACKRESTORE) {
+    d = bind_dst(b, &in->ops[0], t);
+    dw = bind_width(b, &in->ops[0], t);
+  }
   if (in->op != OP_STACKSAVE) {
     const PtxOperand *o = &in->ops[in->op == OP_ALLOCA ? 1 : 0];
-    a = bind_src(b, o, t), aw = bind_width(b, o, t);
+    a = bind_src(b, o, t);
+    aw = bind_width(b, o, t);
   }
-  Inst *i = bind_emit(b, in->op == OP_ALLOCA ? exec_alloca : in->op == OP_STACKSAVE ? exec_stacksave : exec_stackrestore);
+  Inst *i = bind_emit(b, in->op == OP_ALLOCA      ? exec_alloca
+                         : in->op == OP_STACKSAVE ? exec_stacksave
+                                                  : exec_stackrestore);
   i->d = d;
   i->a = a;
   i->imm = in->op == OP_ALLOCA && in->nops > 2 && in->ops[2].imm > 0 ? (uint64_t)in->ops[2].imm : 8;

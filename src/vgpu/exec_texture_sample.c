@@ -1,18 +1,25 @@
-// The sampler: addressing, filtering, cube faces, mipmap levels, as the CUDA programming guide describes them.
+// The sampler: addressing, filtering, cube faces, mipmap levels, as the CUDA programming guide
+// describes them.
 //
-// A linear filter takes its weights from coordinates rounded to 8 fractional bits, as the hardware does; the weighted sum
-// itself is made in double and rounded once.
+// A linear filter takes its weights from coordinates rounded to 8 fractional bits, as the hardware
+// does; the weighted sum itself is made in double and rounded once.
 #include <math.h>
 
 #include "vgpu/exec_texture.h"
 #include "vgpu/half.h"
 
-typedef struct Texel { bool is_float; uint32_t bits[4]; double value[4]; } Texel;
+typedef struct Texel {
+  bool is_float;
+  uint32_t bits[4];
+  double value[4];
+} Texel;
 
 // --- one texel ---
 static uint32_t float_bits(double v) { return half_float_bits((float)v); }
 
-static double srgb_to_linear(double v) { return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4); }
+static double srgb_to_linear(double v) {
+  return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
 
 static void set_float(const VgpuTexture *t, Texel *out, unsigned c, double v) {
   out->value[c] = v;
@@ -31,28 +38,30 @@ static void set_int(const VgpuTexture *t, Texel *out, unsigned c, int64_t v, dou
 }
 
 static bool yields_float(const VgpuTexture *t, VgpuTexel texel) {
-  return texel == TEXEL_F16 || texel == TEXEL_F32 || (t->normalized_float && texel != TEXEL_U32 && texel != TEXEL_S32);
+  return texel == TEXEL_F16 || texel == TEXEL_F32 ||
+         (t->normalized_float && texel != TEXEL_U32 && texel != TEXEL_S32);
 }
 
 static void read_texel(const VgpuTexture *t, const VgpuArray *a, const char *p, Texel *out) {
   out->is_float = yields_float(t, a->texel);
   for (unsigned c = 0; c < 4; c++) {
-    if (c >= a->channels) {                   // absent channels: 0, and 1 for the last
+    if (c >= a->channels) {  // absent channels: 0, and 1 for the last
       out->value[c] = c == 3;
       out->bits[c] = c == 3 ? (out->is_float ? float_bits(1) : 1) : 0;
       continue;
     }
     switch (a->texel) {
-    case TEXEL_U8: set_int(t, out, c, ((const uint8_t *)p)[c], 255); break;
-    case TEXEL_S8: set_int(t, out, c, ((const int8_t *)p)[c], 127); break;
-    case TEXEL_U16: set_int(t, out, c, ((const uint16_t *)p)[c], 65535); break;
-    case TEXEL_S16: set_int(t, out, c, ((const int16_t *)p)[c], 32767); break;
-    case TEXEL_U32: case TEXEL_S32: set_int(t, out, c, ((const int32_t *)p)[c], 0); break;
-    case TEXEL_F16: set_float(t, out, c, half_to_float(((const uint16_t *)p)[c])); break;
-    case TEXEL_F32:
-      out->bits[c] = ((const uint32_t *)p)[c];
-      out->value[c] = ((const float *)p)[c];
-      break;
+      case TEXEL_U8: set_int(t, out, c, ((const uint8_t *)p)[c], 255); break;
+      case TEXEL_S8: set_int(t, out, c, ((const int8_t *)p)[c], 127); break;
+      case TEXEL_U16: set_int(t, out, c, ((const uint16_t *)p)[c], 65535); break;
+      case TEXEL_S16: set_int(t, out, c, ((const int16_t *)p)[c], 32767); break;
+      case TEXEL_U32:
+      case TEXEL_S32: set_int(t, out, c, ((const int32_t *)p)[c], 0); break;
+      case TEXEL_F16: set_float(t, out, c, half_to_float(((const uint16_t *)p)[c])); break;
+      case TEXEL_F32:
+        out->bits[c] = ((const uint32_t *)p)[c];
+        out->value[c] = ((const float *)p)[c];
+        break;
     }
   }
 }
@@ -63,7 +72,13 @@ static unsigned texel_bytes(const VgpuArray *a) {
 }
 
 // --- addressing ---
-typedef struct Place { const VgpuArray *array; unsigned dims; int64_t size[3]; VgpuAddressMode mode[3]; uint64_t slice; } Place;
+typedef struct Place {
+  const VgpuArray *array;
+  unsigned dims;
+  int64_t size[3];
+  VgpuAddressMode mode[3];
+  uint64_t slice;
+} Place;
 
 // Wrapping and mirroring exist for normalized coordinates only; otherwise they clamp.
 static VgpuAddressMode mode_of(const VgpuTexture *t, unsigned axis) {
@@ -71,12 +86,12 @@ static VgpuAddressMode mode_of(const VgpuTexture *t, unsigned axis) {
   return !t->normalized_coords && (m == TEX_WRAP || m == TEX_MIRROR) ? TEX_CLAMP : m;
 }
 
-static int64_t resolve(VgpuAddressMode mode, int64_t i, int64_t n) {    // -1: the border
+static int64_t resolve(VgpuAddressMode mode, int64_t i, int64_t n) {  // -1: the border
   if (i >= 0 && i < n) return i;
   switch (mode) {
-  case TEX_WRAP: return (i % n + n) % n;
-  case TEX_BORDER: return -1;
-  default: return i < 0 ? 0 : n - 1;
+    case TEX_WRAP: return (i % n + n) % n;
+    case TEX_BORDER: return -1;
+    default: return i < 0 ? 0 : n - 1;
   }
 }
 
@@ -89,18 +104,21 @@ static void fetch(const VgpuTexture *t, const Place *p, const int64_t *index, Te
       out->is_float = yields_float(t, a->texel);
       for (unsigned c = 0; c < 4; c++) {
         out->value[c] = t->border[c];
-        out->bits[c] = out->is_float ? half_float_bits(t->border[c]) : (uint32_t)(int64_t)t->border[c];
+        out->bits[c] = out->is_float ? half_float_bits(t->border[c])
+                                     : (uint32_t)(int64_t)t->border[c];
       }
       return;
     }
     at[d] = (uint64_t)i;
   }
-  const char *data = (const char *)a->data + p->slice * a->slice_bytes + at[2] * a->slice_bytes + at[1] * a->row_bytes + at[0] * texel_bytes(a);
+  const char *data = (const char *)a->data + p->slice * a->slice_bytes + at[2] * a->slice_bytes +
+                     at[1] * a->row_bytes + at[0] * texel_bytes(a);
   read_texel(t, a, data, out);
 }
 
 // Coordinate along one axis, in texels.
-static double to_texels(const VgpuTexture *t, VgpuAddressMode mode, float x, int64_t n, bool normalized) {
+static double to_texels(const VgpuTexture *t, VgpuAddressMode mode, float x, int64_t n,
+                        bool normalized) {
   if (x != x) return 0;
   double u = x;
   if (normalized) {
@@ -128,8 +146,12 @@ static int64_t footprint(double u, unsigned *weight) {
 static unsigned cube_face(const float *v, float *s, float *t) {
   float x = v[0], y = v[1], z = v[2], ax = fabsf(x), ay = fabsf(y), az = fabsf(z), m, sc, tc;
   unsigned face;
-  if (az >= ax && az >= ay) face = z >= 0 ? 4 : 5, m = az, sc = z >= 0 ? x : -x, tc = -y;
-  else if (ay >= ax) face = y >= 0 ? 2 : 3, m = ay, sc = x, tc = y >= 0 ? z : -z;
+  if (az >= ax && az >= ay) {
+    face = z >= 0 ? 4 : 5;
+    m = az;
+    sc = z >= 0 ? x : -x;
+    tc = -y;
+  } else if (ay >= ax) face = y >= 0 ? 2 : 3, m = ay, sc = x, tc = y >= 0 ? z : -z;
   else face = x >= 0 ? 0 : 1, m = ax, sc = x >= 0 ? -z : z, tc = -y;
   *s = (sc / m + 1) / 2;
   *t = (tc / m + 1) / 2;
@@ -137,7 +159,11 @@ static unsigned cube_face(const float *v, float *s, float *t) {
 }
 
 // The request with cube coordinates made plain, and the slice it reads.
-typedef struct Plain { Place place; float at[3]; bool normalized; } Plain;
+typedef struct Plain {
+  Place place;
+  float at[3];
+  bool normalized;
+} Plain;
 
 static void make_plain(const VgpuTexture *t, const TexRequest *q, const VgpuArray *a, Plain *p) {
   bool cube = q->geometry == GEOM_CUBE || q->geometry == GEOM_ACUBE;
@@ -156,12 +182,17 @@ static void make_plain(const VgpuTexture *t, const TexRequest *q, const VgpuArra
     p->at[0] = s;
     p->at[1] = r;
     uint32_t cubes = MAX(layers / 6, 1u);
-    uint32_t layer = q->layer < 0 ? 0 : (uint32_t)q->layer >= cubes ? cubes - 1 : (uint32_t)q->layer;
+    uint32_t layer = q->layer < 0                  ? 0
+                     : (uint32_t)q->layer >= cubes ? cubes - 1
+                                                   : (uint32_t)q->layer;
     p->place.slice = layer * 6 + face;
   } else if (geometry_has_layers(q->geometry)) {
-    p->place.slice = q->layer < 0 ? 0 : (uint32_t)q->layer >= layers ? layers - 1 : (uint32_t)q->layer;
+    p->place.slice = q->layer < 0                   ? 0
+                     : (uint32_t)q->layer >= layers ? layers - 1
+                                                    : (uint32_t)q->layer;
   }
-  p->place.slice = MIN(p->place.slice, (uint64_t)layers - 1);       // the array may have no cube faces at all
+  // the array may have no cube faces at all
+  p->place.slice = MIN(p->place.slice, (uint64_t)layers - 1);
   for (unsigned d = 0; d < 3; d++) p->place.mode[d] = cube ? TEX_CLAMP : mode_of(t, d);
 }
 
@@ -169,7 +200,10 @@ static void make_plain(const VgpuTexture *t, const TexRequest *q, const VgpuArra
 static void sample_point(const VgpuTexture *t, const TexRequest *q, const Plain *p, Texel *out) {
   int64_t index[3] = {0};
   for (unsigned d = 0; d < p->place.dims; d++)
-    index[d] = (q->integer ? q->index[d] : (int64_t)floor(to_texels(t, p->place.mode[d], p->at[d], p->place.size[d], p->normalized))) + q->offset[d];
+    index[d] = (q->integer ? q->index[d]
+                           : (int64_t)floor(to_texels(t, p->place.mode[d], p->at[d],
+                                                      p->place.size[d], p->normalized))) +
+               q->offset[d];
   fetch(t, &p->place, index, out);
 }
 
@@ -177,7 +211,9 @@ static void sample_linear(const VgpuTexture *t, const TexRequest *q, const Plain
   int64_t first[3] = {0};
   unsigned weight[3] = {0}, dims = p->place.dims;
   for (unsigned d = 0; d < dims; d++)
-    first[d] = footprint(to_texels(t, p->place.mode[d], p->at[d], p->place.size[d], p->normalized), &weight[d]) + q->offset[d];
+    first[d] = footprint(to_texels(t, p->place.mode[d], p->at[d], p->place.size[d], p->normalized),
+                         &weight[d]) +
+               q->offset[d];
   double sum[4] = {0};
   for (unsigned corner = 0; corner < 1u << dims; corner++) {
     int64_t index[3] = {0};
@@ -187,7 +223,7 @@ static void sample_linear(const VgpuTexture *t, const TexRequest *q, const Plain
       index[d] = first[d] + upper;
       w *= (upper ? weight[d] : 256 - weight[d]) / 256.0;
     }
-    if (w == 0) continue;                     // texels of no weight may be infinite
+    if (w == 0) continue;  // texels of no weight may be infinite
     Texel x;
     fetch(t, &p->place, index, &x);
     for (unsigned c = 0; c < 4; c++) sum[c] += w * x.value[c];
@@ -199,7 +235,8 @@ static void sample_linear(const VgpuTexture *t, const TexRequest *q, const Plain
   }
 }
 
-static void sample_level(const VgpuTexture *t, const TexRequest *q, const VgpuArray *a, Texel *out) {
+static void sample_level(const VgpuTexture *t, const TexRequest *q, const VgpuArray *a,
+                         Texel *out) {
   Plain p;
   make_plain(t, q, a, &p);
   if (t->linear_filter && !q->integer && yields_float(t, a->texel)) sample_linear(t, q, &p, out);
@@ -244,7 +281,8 @@ static void sample_mipmap(const VgpuTexture *t, const TexRequest *q, Texel *out)
 
 // Linear memory has no addressing modes: what lies outside reads as zero.
 static void sample_linear_memory(const VgpuTexture *t, const TexRequest *q, Texel *out) {
-  int64_t i = q->integer ? q->index[0] : (int64_t)floor(to_texels(t, TEX_CLAMP, q->at[0], t->array.width, false));
+  int64_t i = q->integer ? q->index[0]
+                         : (int64_t)floor(to_texels(t, TEX_CLAMP, q->at[0], t->array.width, false));
   i += q->offset[0];
   memset(out, 0, sizeof *out);
   if (i < 0 || i >= t->array.width) return;
@@ -259,14 +297,17 @@ void VGPU_NAME(texture_sample)(const VgpuTexture *t, const TexRequest *q, uint32
   memcpy(out, x.bits, sizeof x.bits);
 }
 
-void VGPU_NAME(texture_gather)(const VgpuTexture *t, const TexRequest *q, unsigned channel, uint32_t out[4]) {
+void VGPU_NAME(texture_gather)(const VgpuTexture *t, const TexRequest *q, unsigned channel,
+                               uint32_t out[4]) {
   static const uint8_t dx[4] = {0, 1, 1, 0}, dy[4] = {1, 1, 0, 0};
   Plain p;
   make_plain(t, q, t->source == TEX_MIPMAP ? &t->levels[0] : &t->array, &p);
   int64_t first[2];
   unsigned weight;
   for (unsigned d = 0; d < 2; d++)
-    first[d] = footprint(to_texels(t, p.place.mode[d], p.at[d], p.place.size[d], p.normalized), &weight) + q->offset[d];
+    first[d] = footprint(to_texels(t, p.place.mode[d], p.at[d], p.place.size[d], p.normalized),
+                         &weight) +
+               q->offset[d];
   for (unsigned k = 0; k < 4; k++) {
     Texel x;
     int64_t index[3] = {first[0] + dx[k], first[1] + dy[k], 0};

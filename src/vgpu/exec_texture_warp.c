@@ -1,16 +1,22 @@
-// The common samples for a whole warp at once: one texture for all lanes, no layers, faces, levels or offsets. Everything
-// else, and every rule, is exec_texture_sample.c's; results are the same bit for bit.
+// The common samples for a whole warp at once: one texture for all lanes, no layers, faces, levels
+// or offsets. Everything else, and every rule, is exec_texture_sample.c's; results are the same bit
+// for bit.
 #include <math.h>
 
 #include "vgpu/exec_texture.h"
 #include "vgpu/half.h"
 
-// One axis: the two texels of a filter's footprint (point sampling: the first), -1 for the border, and the second's weight.
-typedef struct Axis { int32_t first[LANES], second[LANES]; double weight[LANES]; } Axis;
+// One axis: the two texels of a filter's footprint (point sampling: the first), -1 for the border,
+// and the second's weight.
+typedef struct Axis {
+  int32_t first[LANES], second[LANES];
+  double weight[LANES];
+} Axis;
 
-#define FARTHEST 0x1p22                       // coordinates beyond it are all the same: no array is that large
+#define FARTHEST 0x1p22  // coordinates beyond it are all the same: no array is that large
 
-static void to_texels(const VgpuTexture *t, VgpuAddressMode mode, int32_t n, const float *x, double *u) {
+static void to_texels(const VgpuTexture *t, VgpuAddressMode mode, int32_t n, const float *x,
+                      double *u) {
   double scale = t->normalized_coords ? n : 1;
   if (t->normalized_coords && mode == TEX_WRAP) {
     for (int i = 0; i < LANES; i++) u[i] = (x[i] - floor((double)x[i])) * scale;
@@ -31,22 +37,24 @@ static void to_texels(const VgpuTexture *t, VgpuAddressMode mode, int32_t n, con
 
 static void resolve(VgpuAddressMode mode, int32_t n, int32_t *index) {
   switch (mode) {
-  case TEX_WRAP:                              // at most one outside: coordinates were wrapped before
-    for (int i = 0; i < LANES; i++) index[i] = index[i] < 0 ? index[i] + n : index[i] >= n ? index[i] - n : index[i];
-    break;
-  case TEX_BORDER:
-    for (int i = 0; i < LANES; i++) index[i] = index[i] < 0 || index[i] >= n ? -1 : index[i];
-    break;
-  default:
-    for (int i = 0; i < LANES; i++) {
-      int32_t v = index[i] < 0 ? 0 : index[i];
-      index[i] = v >= n ? n - 1 : v;
-    }
-    break;
+    case TEX_WRAP:  // at most one outside: coordinates were wrapped before
+      for (int i = 0; i < LANES; i++)
+        index[i] = index[i] < 0 ? index[i] + n : index[i] >= n ? index[i] - n : index[i];
+      break;
+    case TEX_BORDER:
+      for (int i = 0; i < LANES; i++) index[i] = index[i] < 0 || index[i] >= n ? -1 : index[i];
+      break;
+    default:
+      for (int i = 0; i < LANES; i++) {
+        int32_t v = index[i] < 0 ? 0 : index[i];
+        index[i] = v >= n ? n - 1 : v;
+      }
+      break;
   }
 }
 
-static void place_axis(const VgpuTexture *t, VgpuAddressMode mode, int32_t n, bool linear, const float *x, Axis *a) {
+static void place_axis(const VgpuTexture *t, VgpuAddressMode mode, int32_t n, bool linear,
+                       const float *x, Axis *a) {
   double u[LANES];
   to_texels(t, mode, n, x, u);
   if (!linear) {
@@ -65,17 +73,24 @@ static void place_axis(const VgpuTexture *t, VgpuAddressMode mode, int32_t n, bo
 }
 
 // --- texels ---
-typedef struct Source { const char *data; uint64_t row, slice; unsigned texel_bytes, channels; VgpuTexel texel; bool is_float; const float *border; } Source;
+typedef struct Source {
+  const char *data;
+  uint64_t row, slice;
+  unsigned texel_bytes, channels;
+  VgpuTexel texel;
+  bool is_float;
+  const float *border;
+} Source;
 
 static inline double channel_value(const Source *s, const char *p, unsigned c) {
   double v;
   switch (s->texel) {
-  case TEXEL_F32: return ((const float *)p)[c];
-  case TEXEL_F16: return half_to_float(((const uint16_t *)p)[c]);
-  case TEXEL_U8: return (float)(((const uint8_t *)p)[c] / 255.0);
-  case TEXEL_U16: return (float)(((const uint16_t *)p)[c] / 65535.0);
-  case TEXEL_S8: v = ((const int8_t *)p)[c] / 127.0; return v < -1 ? -1 : (float)v;
-  default: v = ((const int16_t *)p)[c] / 32767.0; return v < -1 ? -1 : (float)v;
+    case TEXEL_F32: return ((const float *)p)[c];
+    case TEXEL_F16: return half_to_float(((const uint16_t *)p)[c]);
+    case TEXEL_U8: return (float)(((const uint8_t *)p)[c] / 255.0);
+    case TEXEL_U16: return (float)(((const uint16_t *)p)[c] / 65535.0);
+    case TEXEL_S8: v = ((const int8_t *)p)[c] / 127.0; return v < -1 ? -1 : (float)v;
+    default: v = ((const int16_t *)p)[c] / 32767.0; return v < -1 ? -1 : (float)v;
   }
 }
 
@@ -83,11 +98,11 @@ static inline uint32_t channel_bits(const Source *s, const char *p, unsigned c) 
   if (s->texel == TEXEL_F32) return ((const uint32_t *)p)[c];
   if (s->is_float) return half_float_bits((float)channel_value(s, p, c));
   switch (s->texel) {
-  case TEXEL_U8: return ((const uint8_t *)p)[c];
-  case TEXEL_S8: return (uint32_t)(int32_t)((const int8_t *)p)[c];
-  case TEXEL_U16: return ((const uint16_t *)p)[c];
-  case TEXEL_S16: return (uint32_t)(int32_t)((const int16_t *)p)[c];
-  default: return ((const uint32_t *)p)[c];
+    case TEXEL_U8: return ((const uint8_t *)p)[c];
+    case TEXEL_S8: return (uint32_t)(int32_t)((const int8_t *)p)[c];
+    case TEXEL_U16: return ((const uint16_t *)p)[c];
+    case TEXEL_S16: return (uint32_t)(int32_t)((const int16_t *)p)[c];
+    default: return ((const uint32_t *)p)[c];
   }
 }
 
@@ -95,21 +110,27 @@ static uint32_t border_bits(const Source *s, unsigned c) {
   return s->is_float ? half_float_bits(s->border[c]) : (uint32_t)(int64_t)s->border[c];
 }
 
-static inline const char *texel_at(const Source *s, const int32_t *at, unsigned dims) {     // NULL: the border
+// NULL: the border
+static inline const char *texel_at(const Source *s, const int32_t *at, unsigned dims) {
   if ((at[0] | at[1] | at[2]) < 0) return NULL;
-  return s->data + (uint64_t)at[2] * s->slice + (uint64_t)at[1] * s->row + (uint64_t)at[0] * s->texel_bytes;
+  return s->data + (uint64_t)at[2] * s->slice + (uint64_t)at[1] * s->row +
+         (uint64_t)at[0] * s->texel_bytes;
 }
 
-static void read_points(const Source *s, const Axis *a, unsigned dims, uint32_t exec, uint32_t (*out)[LANES]) {
+static void read_points(const Source *s, const Axis *a, unsigned dims, uint32_t exec,
+                        uint32_t (*out)[LANES]) {
   FOR_LANES(l, exec) {
     int32_t at[3] = {a[0].first[l], dims > 1 ? a[1].first[l] : 0, dims > 2 ? a[2].first[l] : 0};
     const char *p = texel_at(s, at, dims);
-    for (unsigned c = 0; c < s->channels; c++) out[c][l] = p ? channel_bits(s, p, c) : border_bits(s, c);
-    if (!p) for (unsigned c = s->channels; c < 4; c++) out[c][l] = border_bits(s, c);
+    for (unsigned c = 0; c < s->channels; c++)
+      out[c][l] = p ? channel_bits(s, p, c) : border_bits(s, c);
+    if (!p)
+      for (unsigned c = s->channels; c < 4; c++) out[c][l] = border_bits(s, c);
   }
 }
 
-static void read_filtered(const Source *s, const Axis *a, unsigned dims, uint32_t exec, uint32_t (*out)[LANES]) {
+static void read_filtered(const Source *s, const Axis *a, unsigned dims, uint32_t exec,
+                          uint32_t (*out)[LANES]) {
   FOR_LANES(l, exec) {
     double sum[4] = {0, 0, 0, 0};
     for (unsigned k = 0; k < 1u << dims; k++) {
@@ -120,7 +141,7 @@ static void read_filtered(const Source *s, const Axis *a, unsigned dims, uint32_
         at[d] = upper ? a[d].second[l] : a[d].first[l];
         w *= upper ? a[d].weight[l] : 1 - a[d].weight[l];
       }
-      if (w == 0) continue;                   // texels of no weight may be infinite
+      if (w == 0) continue;  // texels of no weight may be infinite
       const char *p = texel_at(s, at, dims);
       if (p) {
         for (unsigned c = 0; c < s->channels; c++) sum[c] += w * channel_value(s, p, c);
@@ -141,7 +162,8 @@ static bool all_inside(const Axis *a, unsigned dims, bool linear, uint32_t exec)
   return any >= 0;
 }
 
-static void read_words(const Source *s, const Axis *a, unsigned dims, uint32_t exec, uint32_t *out) {
+static void read_words(const Source *s, const Axis *a, unsigned dims, uint32_t exec,
+                       uint32_t *out) {
   FOR_LANES(l, exec) {
     uint64_t at = (uint64_t)a[0].first[l] * 4;
     if (dims > 1) at += (uint64_t)a[1].first[l] * s->row;
@@ -153,7 +175,8 @@ static void read_words(const Source *s, const Axis *a, unsigned dims, uint32_t e
 static void filter_floats_2d(const Source *s, const Axis *a, uint32_t exec, uint32_t *out) {
   double v[4][LANES] = {{0}}, sum[LANES] = {0};
   FOR_LANES(l, exec) {
-    const char *row0 = s->data + (uint64_t)a[1].first[l] * s->row, *row1 = s->data + (uint64_t)a[1].second[l] * s->row;
+    const char *row0 = s->data + (uint64_t)a[1].first[l] * s->row,
+               *row1 = s->data + (uint64_t)a[1].second[l] * s->row;
     v[0][l] = ((const float *)row0)[a[0].first[l]];
     v[1][l] = ((const float *)row0)[a[0].second[l]];
     v[2][l] = ((const float *)row1)[a[0].first[l]];
@@ -161,7 +184,8 @@ static void filter_floats_2d(const Source *s, const Axis *a, uint32_t exec, uint
   }
   for (unsigned k = 0; k < 4; k++)
     for (int l = 0; l < LANES; l++) {
-      double w = (k & 1 ? a[0].weight[l] : 1 - a[0].weight[l]) * (k & 2 ? a[1].weight[l] : 1 - a[1].weight[l]);
+      double w = (k & 1 ? a[0].weight[l] : 1 - a[0].weight[l]) *
+                 (k & 2 ? a[1].weight[l] : 1 - a[1].weight[l]);
       sum[l] += w == 0 ? 0 : w * v[k][l];
     }
   for (int l = 0; l < LANES; l++) out[l] = half_float_bits((float)sum[l]);
@@ -172,8 +196,15 @@ static bool open_source(const VgpuTexture *t, Source *s) {
   static const uint8_t size[] = {1, 2, 4, 1, 2, 4, 2, 4};
   const VgpuArray *a = &t->array;
   bool wide_int = a->texel == TEXEL_U32 || a->texel == TEXEL_S32;
-  *s = (Source){a->data, a->row_bytes, a->slice_bytes, size[a->texel] * a->channels, a->channels, a->texel,
-                a->texel == TEXEL_F16 || a->texel == TEXEL_F32 || (t->normalized_float && !wide_int), t->border};
+  *s = (Source){a->data,
+                a->row_bytes,
+                a->slice_bytes,
+                size[a->texel] * a->channels,
+                a->channels,
+                a->texel,
+                a->texel == TEXEL_F16 || a->texel == TEXEL_F32 ||
+                    (t->normalized_float && !wide_int),
+                t->border};
   return !t->srgb;
 }
 
@@ -182,10 +213,12 @@ static void fill_absent(const Source *s, uint32_t (*out)[LANES]) {
     for (int l = 0; l < LANES; l++) out[c][l] = c == 3 ? (s->is_float ? half_float_bits(1) : 1) : 0;
 }
 
-bool VGPU_NAME(texture_sample_warp)(const VgpuTexture *t, unsigned dims, const float *const *x, uint32_t exec, uint32_t (*out)[LANES]) {
+bool VGPU_NAME(texture_sample_warp)(const VgpuTexture *t, unsigned dims, const float *const *x,
+                                    uint32_t exec, uint32_t (*out)[LANES]) {
   Source s;
   if ((t->source != TEX_ARRAY && t->source != TEX_PITCH2D) || !open_source(t, &s)) return false;
-  int32_t n[3] = {(int32_t)t->array.width, (int32_t)MAX(t->array.height, 1u), (int32_t)MAX(t->array.depth, 1u)};
+  int32_t n[3] = {(int32_t)t->array.width, (int32_t)MAX(t->array.height, 1u),
+                  (int32_t)MAX(t->array.depth, 1u)};
   bool linear = t->linear_filter && s.is_float;
   Axis axis[3];
   for (unsigned d = 0; d < dims; d++) {
@@ -203,7 +236,8 @@ bool VGPU_NAME(texture_sample_warp)(const VgpuTexture *t, unsigned dims, const f
   return true;
 }
 
-bool VGPU_NAME(texture_fetch_warp)(const VgpuTexture *t, const int32_t *index, uint32_t exec, uint32_t (*out)[LANES]) {
+bool VGPU_NAME(texture_fetch_warp)(const VgpuTexture *t, const int32_t *index, uint32_t exec,
+                                   uint32_t (*out)[LANES]) {
   Source s;
   if (t->source != TEX_LINEAR || !open_source(t, &s)) return false;
   fill_absent(&s, out);
@@ -211,7 +245,8 @@ bool VGPU_NAME(texture_fetch_warp)(const VgpuTexture *t, const int32_t *index, u
     bool inside = index[l] >= 0 && (uint32_t)index[l] < t->array.width;
     const char *p = s.data + (uint64_t)(uint32_t)index[l] * s.texel_bytes;
     for (unsigned c = 0; c < s.channels; c++) out[c][l] = inside ? channel_bits(&s, p, c) : 0;
-    if (!inside) for (unsigned c = s.channels; c < 4; c++) out[c][l] = 0;
+    if (!inside)
+      for (unsigned c = s.channels; c < 4; c++) out[c][l] = 0;
   }
   return true;
 }

@@ -1,29 +1,38 @@
-// wmma.load and wmma.store: a matrix in memory, row- or column-major with a stride, to and from a fragment.
-// The manual leaves the layout of these fragments open; ours is that of mma with the same types (exec_mma.h).
+// wmma.load and wmma.store: a matrix in memory, row- or column-major with a stride, to and from a
+// fragment. The manual leaves the layout of these fragments open; ours is that of mma with the same
+// types (exec_mma.h).
 #include "vgpu/exec_mma.h"
 
 #define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
 
 typedef struct WmmaDesc {
-  MemDesc mem;                                // first: mem_desc() works
+  MemDesc mem;  // first: mem_desc() works
   MmaShape shape;
   PtxType type;
-  uint8_t nregs, width;                       // registers and bytes per lane of each
+  uint8_t nregs, width;  // registers and bytes per lane of each
   uint32_t slot[8];
   uint32_t stride_slot;
-  bool has_stride, by_row;                    // by_row: lines of memory are rows of the matrix
+  bool has_stride, by_row;  // by_row: lines of memory are rows of the matrix
   bool is_accumulator, is_b;
 } WmmaDesc;
 
-// The matrix as rows of elements; B as columns, so that k always runs along a line. 8x8 blocks come out of it.
-typedef struct Stage { uint8_t data[32][256]; } Stage;
+// The matrix as rows of elements; B as columns, so that k always runs along a line. 8x8 blocks come
+// out of it.
+typedef struct Stage {
+  uint8_t data[32][256];
+} Stage;
 
 // Lines of memory: how many, and elements in each. `turned`: a line is a column of the stage.
-typedef struct Lines { unsigned count, length; bool turned; } Lines;
+typedef struct Lines {
+  unsigned count, length;
+  bool turned;
+} Lines;
 
 static Lines lines_of(const WmmaDesc *d) {
-  if (d->is_accumulator) return d->by_row ? (Lines){d->shape.m, d->shape.n, false} : (Lines){d->shape.n, d->shape.m, true};
+  if (d->is_accumulator)
+    return d->by_row ? (Lines){d->shape.m, d->shape.n, false}
+                     : (Lines){d->shape.n, d->shape.m, true};
   unsigned outer = d->is_b ? d->shape.n : d->shape.m;
   bool along_k = d->is_b ? !d->by_row : d->by_row;
   return along_k ? (Lines){outer, d->shape.k, false} : (Lines){d->shape.k, outer, true};
@@ -35,7 +44,8 @@ static bool visit_lines(Warp *w, const Inst *in, const WmmaDesc *d, Stage *s, bo
   uint64_t stride = d->has_stride ? REG(w, uint32_t, d->stride_slot)[lane] : lines.length;
   unsigned bytes = lines.length * bits / 8;
   MemDesc at = d->mem;
-  for (unsigned l = 0; l < lines.count; l++, at.offset = d->mem.offset + (uint64_t)l * stride * bits / 8) {
+  for (unsigned l = 0; l < lines.count;
+       l++, at.offset = d->mem.offset + (uint64_t)l * stride * bits / 8) {
     char *p = memory_pointer(w, in, &at, lane, bytes, size ? size : 4);
     if (!p) return false;
     if (!lines.turned) {
@@ -63,14 +73,17 @@ static void put_block(Warp *w, const WmmaDesc *d, unsigned reg, const void *bloc
 }
 
 static void stage_to_operand(Warp *w, const WmmaDesc *d, const Stage *s) {
-  unsigned row_bytes = 4u * d->width;         // of a block
-  unsigned kblocks = d->shape.k * mma_type_bits(d->type) / 8 / row_bytes, blocks = (d->is_b ? d->shape.n : d->shape.m) / 8u;
+  unsigned row_bytes = 4u * d->width;  // of a block
+  unsigned kblocks = d->shape.k * mma_type_bits(d->type) / 8 / row_bytes,
+           blocks = (d->is_b ? d->shape.n : d->shape.m) / 8u;
   unsigned distinct = kblocks * blocks;
   for (unsigned rb = 0; rb < blocks; rb++)
     for (unsigned kb = 0; kb < kblocks; kb++) {
       uint8_t block[256];
-      for (unsigned i = 0; i < 8; i++) memcpy(block + i * row_bytes, s->data[rb * 8 + i] + kb * row_bytes, row_bytes);
-      unsigned r = d->is_b ? mma_b_register(kblocks, rb, kb) : mma_a_register(d->shape, kblocks, rb, kb);
+      for (unsigned i = 0; i < 8; i++)
+        memcpy(block + i * row_bytes, s->data[rb * 8 + i] + kb * row_bytes, row_bytes);
+      unsigned r = d->is_b ? mma_b_register(kblocks, rb, kb)
+                           : mma_a_register(d->shape, kblocks, rb, kb);
       for (; r < d->nregs; r += distinct) put_block(w, d, r, block);
     }
 }
@@ -133,10 +146,14 @@ bool VGPU_NAME(bind_wmma_move)(Binder *b) {
   const PtxOperand *regs = &in->ops[load ? 0 : 1];
   d->nregs = regs->kind == OPD_VECTOR ? regs->nlist : 1;
   unsigned bits = mma_type_bits(d->type);
-  unsigned values = d->is_accumulator ? d->shape.m * d->shape.n : (d->is_b ? d->shape.n : d->shape.m) * d->shape.k;
-  unsigned distinct = d->is_accumulator && bits >= 32 ? values / LANES : values * bits / 8 / (LANES * d->width);
-  if (d->nregs > 8 || !distinct || d->nregs % distinct) return bind_unsupported(b, "fragments of this size");
-  if (bits < 8 && lines_of(d).turned) return bind_unsupported(b, "this layout of elements smaller than a byte");
+  unsigned values = d->is_accumulator ? d->shape.m * d->shape.n
+                                      : (d->is_b ? d->shape.n : d->shape.m) * d->shape.k;
+  unsigned distinct = d->is_accumulator && bits >= 32 ? values / LANES
+                                                      : values * bits / 8 / (LANES * d->width);
+  if (d->nregs > 8 || !distinct || d->nregs % distinct)
+    return bind_unsupported(b, "fragments of this size");
+  if (bits < 8 && lines_of(d).turned)
+    return bind_unsupported(b, "this layout of elements smaller than a byte");
   PtxType t = d->type == TYPE_F64 ? TYPE_F64 : TYPE_B32;
   for (unsigned r = 0; r < d->nregs; r++) {
     const PtxOperand *o = regs->kind == OPD_VECTOR ? &regs->list[r] : regs;

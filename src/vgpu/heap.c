@@ -1,15 +1,17 @@
-// Device malloc and free: power-of-two size classes carved out of one allocation of the window, shared by all launches.
-// What is allocated and what is free is known outside of the window: a kernel cannot change it.
+// Device malloc and free: power-of-two size classes carved out of one allocation of the window,
+// shared by all launches. What is allocated and what is free is known outside of the window: a
+// kernel cannot change it.
 #include <pthread.h>
 
 #include "vgpu/core.h"
 
-enum { CLASSES = 48, MARGIN = 16, SLACK = 64 << 10 };     // MARGIN: unused bytes in front of each block
+// MARGIN: unused bytes in front of each block
+enum { CLASSES = 48, MARGIN = 16, SLACK = 64 << 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t limit = 8 << 20;                 // CUDA's default
+static size_t limit = 8 << 20;  // CUDA's default
 static char *heap, *heap_next;
-static U64Map blocks;                          // address -> size class of the blocks in use
+static U64Map blocks;  // address -> size class of the blocks in use
 static VEC(char *) free_blocks[CLASSES];
 
 void vgpu_heap_set_limit(size_t bytes) {
@@ -20,7 +22,7 @@ void vgpu_heap_set_limit(size_t bytes) {
 
 size_t vgpu_heap_limit(void) { return limit; }
 
-static char *take_block(unsigned c) {          // under the lock
+static char *take_block(unsigned c) {  // under the lock
   if (free_blocks[c].len) return free_blocks[c].data[--free_blocks[c].len];
   if (!heap) heap = heap_next = vgpu_mem_alloc(limit + SLACK, 0);
   if (!heap || (size_t)(heap_next - heap) + (1ull << c) > limit + SLACK) return NULL;

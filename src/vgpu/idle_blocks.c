@@ -1,22 +1,37 @@
-// Finds the blocks of a large grid that do nothing, so that they need not run: `if (i < n)` in a grid far larger than n.
+// Finds the blocks of a large grid that do nothing, so that they need not run: `if (i < n)` in a
+// grid far larger than n.
 //
-// The kernel's code is executed on intervals: block indices in a box of the grid, all thread indices, the launch's parameters. A box is
-// idle if every path through the code ends before anything that could have an effect, fail or wait. Boxes that are not are halved.
-// Whatever is not known here counts as an effect: only arithmetic, ld.param and forward branches do not.
+// The kernel's code is executed on intervals: block indices in a box of the grid, all thread
+// indices, the launch's parameters. A box is idle if every path through the code ends before
+// anything that could have an effect, fail or wait. Boxes that are not are halved. Whatever is not
+// known here counts as an effect: only arithmetic, ld.param and forward branches do not.
 #include "vgpu/core.h"
 
-enum { LEAST_BLOCKS = 1 << 16, LEAF_BLOCKS = 32, MOST_TESTS = 200000, MOST_REGS = 4096, MOST_STEPS = 4000, MOST_FORKS = 16 };
+enum {
+  LEAST_BLOCKS = 1 << 16,
+  LEAF_BLOCKS = 32,
+  MOST_TESTS = 200000,
+  MOST_REGS = 4096,
+  MOST_STEPS = 4000,
+  MOST_FORKS = 16
+};
 
-typedef struct Value { uint64_t lo, hi; bool known; } Value;      // lo <= register as an unsigned number <= hi; a predicate: 0 or 1
-typedef struct Box { uint32_t first[3], last[3]; } Box;           // of block indices, inclusive
-typedef enum { IDLE, ACTIVE, ALWAYS_ACTIVE } Verdict;             // ALWAYS: whatever the block
+// lo <= register as an unsigned number <= hi; a predicate: 0 or 1
+typedef struct Value {
+  uint64_t lo, hi;
+  bool known;
+} Value;
+typedef struct Box {
+  uint32_t first[3], last[3];
+} Box;                                                 // of block indices, inclusive
+typedef enum { IDLE, ACTIVE, ALWAYS_ACTIVE } Verdict;  // ALWAYS: whatever the block
 typedef struct Finder {
   Launch *l;
   IrCfg *cfg;
   Box box;
   uint32_t steps, forks;
   uint64_t tests, most_tests;
-  bool conditional;                           // a condition was met on the way
+  bool conditional;  // a condition was met on the way
   bool always;
 } Finder;
 
@@ -44,16 +59,17 @@ static bool signed_bounds(Value v, unsigned bits, __int128 *lo, __int128 *hi) {
 
 // --- operands ---
 static Value special(const Finder *f, const PtxOperand *o) {
-  unsigned part = o->selector >= SEL_X && o->selector <= SEL_Z ? (unsigned)(o->selector - SEL_X) : 3;
+  unsigned part = o->selector >= SEL_X && o->selector <= SEL_Z ? (unsigned)(o->selector - SEL_X)
+                                                               : 3;
   const Launch *l = f->l;
   if (o->sreg == SREG_LANEID) return (Value){0, LANES - 1, true};
   if (part > 2) return unknown;
   switch (o->sreg) {
-  case SREG_CTAID: return (Value){f->box.first[part], f->box.last[part], true};
-  case SREG_NCTAID: return exactly(l->grid[part]);
-  case SREG_TID: return (Value){0, l->block[part] - 1, true};
-  case SREG_NTID: return exactly(l->block[part]);
-  default: return unknown;
+    case SREG_CTAID: return (Value){f->box.first[part], f->box.last[part], true};
+    case SREG_NCTAID: return exactly(l->grid[part]);
+    case SREG_TID: return (Value){0, l->block[part] - 1, true};
+    case SREG_NTID: return exactly(l->block[part]);
+    default: return unknown;
   }
 }
 
@@ -69,7 +85,7 @@ static Value source(const Finder *f, const Value *regs, const PtxOperand *o, uns
 // --- arithmetic on integers of 32 and 64 bits ---
 static Value multiply(Value a, Value b, unsigned bits) {
   if (!a.known || !b.known) return unknown;
-  if (a.hi > UINT32_MAX && b.hi > UINT32_MAX) return unknown;             // so that the product fits
+  if (a.hi > UINT32_MAX && b.hi > UINT32_MAX) return unknown;  // so that the product fits
   return wrap((__int128)a.lo * b.lo, (__int128)a.hi * b.hi, bits);
 }
 
@@ -112,41 +128,50 @@ static Value convert(const PtxInstr *in, Value a) {
   PtxKind to = ptx_type_kind(in->types[0]), from = ptx_type_kind(in->types[1]);
   unsigned bits = ptx_type_size(in->types[0]) * 8, was = ptx_type_size(in->types[1]) * 8;
   __int128 lo = a.lo, hi = a.hi;
-  if ((to != KIND_SIGNED && to != KIND_UNSIGNED) || (from != KIND_SIGNED && from != KIND_UNSIGNED)) return unknown;
+  if ((to != KIND_SIGNED && to != KIND_UNSIGNED) || (from != KIND_SIGNED && from != KIND_UNSIGNED))
+    return unknown;
   if (!a.known || bits < 32 || was < 32 || ptx_has(in, MOD_SAT)) return unknown;
-  if (in->ops[0].kind != OPD_REG || ptx_type_size(in->ops[0].reg->type) * 8 != bits) return unknown;      // it would be extended
+  // it would be extended
+  if (in->ops[0].kind != OPD_REG || ptx_type_size(in->ops[0].reg->type) * 8 != bits) return unknown;
   if (from == KIND_SIGNED && !signed_bounds(a, was, &lo, &hi)) return unknown;
   return wrap(lo, hi, bits);
 }
 
 // --- predicates ---
-static bool is_word(PtxType t) {              // no packed halves
-  return t == TYPE_B32 || t == TYPE_U32 || t == TYPE_S32 || t == TYPE_B64 || t == TYPE_U64 || t == TYPE_S64;
+static bool is_word(PtxType t) {  // no packed halves
+  return t == TYPE_B32 || t == TYPE_U32 || t == TYPE_S32 || t == TYPE_B64 || t == TYPE_U64 ||
+         t == TYPE_S64;
 }
 
 // -1: not known.
 static int compare(PtxMod m, __int128 alo, __int128 ahi, __int128 blo, __int128 bhi) {
-  bool below = ahi < blo, above = alo > bhi, same = alo == ahi && blo == bhi && alo == blo;
+  bool below = ahi<blo, above = alo> bhi, same = alo == ahi && blo == bhi && alo == blo;
   switch (m) {
-  case MOD_EQ: return same ? 1 : below || above ? 0 : -1;
-  case MOD_NE: return same ? 0 : below || above ? 1 : -1;
-  case MOD_LT: case MOD_LO: return below ? 1 : alo >= bhi ? 0 : -1;
-  case MOD_LE: case MOD_LS: return ahi <= blo ? 1 : above ? 0 : -1;
-  case MOD_GT: case MOD_HI: return above ? 1 : ahi <= blo ? 0 : -1;
-  case MOD_GE: case MOD_HS: return alo >= bhi ? 1 : below ? 0 : -1;
-  default: return -1;
+    case MOD_EQ: return same ? 1 : below || above ? 0 : -1;
+    case MOD_NE: return same ? 0 : below || above ? 1 : -1;
+    case MOD_LT:
+    case MOD_LO: return below ? 1 : alo >= bhi ? 0 : -1;
+    case MOD_LE:
+    case MOD_LS: return ahi <= blo ? 1 : above ? 0 : -1;
+    case MOD_GT:
+    case MOD_HI: return above ? 1 : ahi <= blo ? 0 : -1;
+    case MOD_GE:
+    case MOD_HS: return alo >= bhi ? 1 : below ? 0 : -1;
+    default: return -1;
   }
 }
 
 static Value set_predicate(const Finder *f, const Value *regs, const PtxInstr *in) {
-  static const PtxMod comparisons[] = {MOD_EQ, MOD_NE, MOD_LT, MOD_LE, MOD_GT, MOD_GE, MOD_LO, MOD_LS, MOD_HI, MOD_HS};
+  static const PtxMod comparisons[] = {MOD_EQ, MOD_NE, MOD_LT, MOD_LE, MOD_GT,
+                                       MOD_GE, MOD_LO, MOD_LS, MOD_HI, MOD_HS};
   PtxKind kind = ptx_type_kind(in->types[0]);
   unsigned bits = ptx_type_size(in->types[0]) * 8;
   if (in->nops != 3 || !is_word(in->types[0])) return unknown;
   Value a = source(f, regs, &in->ops[1], bits), b = source(f, regs, &in->ops[2], bits);
   __int128 alo = a.lo, ahi = a.hi, blo = b.lo, bhi = b.hi;
   bool ok = a.known && b.known;
-  if (kind == KIND_SIGNED) ok = ok && signed_bounds(a, bits, &alo, &ahi) && signed_bounds(b, bits, &blo, &bhi);
+  if (kind == KIND_SIGNED)
+    ok = ok && signed_bounds(a, bits, &alo, &ahi) && signed_bounds(b, bits, &blo, &bhi);
   int result = -1;
   for (unsigned i = 0; ok && i < ARRAY_LEN(comparisons); i++)
     if (ptx_has(in, comparisons[i])) result = compare(comparisons[i], alo, ahi, blo, bhi);
@@ -154,27 +179,37 @@ static Value set_predicate(const Finder *f, const Value *regs, const PtxInstr *i
 }
 
 static Value combine_predicates(const Finder *f, const Value *regs, const PtxInstr *in) {
-  Value a = source(f, regs, &in->ops[1], 1), b = in->nops > 2 ? source(f, regs, &in->ops[2], 1) : unknown;
+  Value a = source(f, regs, &in->ops[1], 1),
+        b = in->nops > 2 ? source(f, regs, &in->ops[2], 1) : unknown;
   switch (in->op) {
-  case OP_MOV: return a;
-  case OP_NOT: return a.known ? exactly(!a.lo) : unknown;
-  case OP_AND: return (a.known && !a.lo) || (b.known && !b.lo) ? exactly(0) : a.known && b.known ? exactly(1) : unknown;
-  case OP_OR: return (a.known && a.lo) || (b.known && b.lo) ? exactly(1) : a.known && b.known ? exactly(0) : unknown;
-  case OP_XOR: return a.known && b.known ? exactly(a.lo ^ b.lo) : unknown;
-  default: return unknown;
+    case OP_MOV: return a;
+    case OP_NOT: return a.known ? exactly(!a.lo) : unknown;
+    case OP_AND:
+      return (a.known && !a.lo) || (b.known && !b.lo) ? exactly(0)
+             : a.known && b.known                     ? exactly(1)
+                                                      : unknown;
+    case OP_OR:
+      return (a.known && a.lo) || (b.known && b.lo) ? exactly(1)
+             : a.known && b.known                   ? exactly(0)
+                                                    : unknown;
+    case OP_XOR: return a.known && b.known ? exactly(a.lo ^ b.lo) : unknown;
+    default: return unknown;
   }
 }
 
 // --- one instruction ---
 static bool is_param_load(const Finder *f, const PtxInstr *in, uint64_t *at) {
   const PtxOperand *o = in->nops > 1 ? &in->ops[1] : NULL;
-  if (in->op != OP_LD || in->space != SPACE_PARAM || o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_VAR) return false;
+  if (in->op != OP_LD || in->space != SPACE_PARAM || o->kind != OPD_ADDR || !o->nlist ||
+      o->list[0].kind != OPD_VAR)
+    return false;
   const PtxVar *v = o->list[0].var;
   const PtxFunc *func = f->cfg->func;
   for (uint32_t i = 0; i < func->nparams; i++) {
     if (func->params[i] != v) continue;
     *at = v->param_offset + (uint64_t)o->imm + (uint64_t)o->list[0].imm;
-    unsigned bytes = ptx_type_size(in->types[in->ntypes - 1]) * (in->ops[0].kind == OPD_VECTOR ? in->ops[0].nlist : 1);
+    unsigned bytes = ptx_type_size(in->types[in->ntypes - 1]) *
+                     (in->ops[0].kind == OPD_VECTOR ? in->ops[0].nlist : 1);
     return *at <= func->param_bytes && bytes <= func->param_bytes - *at;
   }
   return false;
@@ -183,7 +218,9 @@ static bool is_param_load(const Finder *f, const PtxInstr *in, uint64_t *at) {
 static Value parameter(const Finder *f, const PtxInstr *in, uint64_t at) {
   unsigned bytes = ptx_type_size(in->types[0]);
   uint64_t v = 0;
-  if (in->ops[0].kind != OPD_REG || bytes < 4 || bytes > 8 || ptx_type_size(in->ops[0].reg->type) != bytes) return unknown;
+  if (in->ops[0].kind != OPD_REG || bytes < 4 || bytes > 8 ||
+      ptx_type_size(in->ops[0].reg->type) != bytes)
+    return unknown;
   memcpy(&v, f->l->arguments + at, bytes);
   return exactly(v);
 }
@@ -197,31 +234,40 @@ static Value arithmetic(const Finder *f, const Value *regs, const PtxInstr *in) 
   if (in->op == OP_SETP) return set_predicate(f, regs, in);
   if (!is_word(t) || in->nops < 2 || ptx_has(in, MOD_SAT) || ptx_has(in, MOD_CC)) return unknown;
   Value a = source(f, regs, &in->ops[1], in->op == OP_CVT ? ptx_type_size(in->types[1]) * 8 : bits);
-  Value b = in->nops > 2 ? source(f, regs, &in->ops[2], in->op == OP_SHL || in->op == OP_SHR ? 32 : bits) : unknown;
+  Value b = in->nops > 2
+                ? source(f, regs, &in->ops[2], in->op == OP_SHL || in->op == OP_SHR ? 32 : bits)
+                : unknown;
   bool both = a.known && b.known;
   switch (in->op) {
-  case OP_MOV: return a;
-  case OP_CVT: return convert(in, a);
-  case OP_ADD: return both ? wrap((__int128)a.lo + b.lo, (__int128)a.hi + b.hi, bits) : unknown;
-  case OP_SUB: return both ? wrap((__int128)a.lo - b.hi, (__int128)a.hi - b.lo, bits) : unknown;
-  case OP_MUL:
-    if (ptx_has(in, MOD_WIDE)) return bits == 32 ? multiply_wide(a, b, is_signed, bits) : unknown;
-    return ptx_has(in, MOD_LO) ? multiply(a, b, bits) : unknown;
-  case OP_MAD: {
-    bool wide = ptx_has(in, MOD_WIDE);
-    if (!ptx_has(in, MOD_LO) && !(wide && bits == 32)) return unknown;
-    Value p = wide ? multiply_wide(a, b, is_signed, bits) : multiply(a, b, bits), c = source(f, regs, &in->ops[3], wide ? 64 : bits);
-    return p.known && c.known ? wrap((__int128)p.lo + c.lo, (__int128)p.hi + c.hi, wide ? 64 : bits) : unknown;
-  }
-  case OP_SHL: case OP_SHR: return shift(in->op, a, b, is_signed, bits);
-  case OP_AND: case OP_OR: case OP_XOR: return bitwise(in->op, a, b);
-  case OP_MIN: case OP_MAX: return choose_bound(in->op, a, b, is_signed, bits);
-  case OP_SELP: {
-    Value p = source(f, regs, &in->ops[3], 1);
-    if (p.known) return p.lo ? a : b;
-    return both ? (Value){MIN(a.lo, b.lo), MAX(a.hi, b.hi), true} : unknown;
-  }
-  default: return unknown;
+    case OP_MOV: return a;
+    case OP_CVT: return convert(in, a);
+    case OP_ADD: return both ? wrap((__int128)a.lo + b.lo, (__int128)a.hi + b.hi, bits) : unknown;
+    case OP_SUB: return both ? wrap((__int128)a.lo - b.hi, (__int128)a.hi - b.lo, bits) : unknown;
+    case OP_MUL:
+      if (ptx_has(in, MOD_WIDE)) return bits == 32 ? multiply_wide(a, b, is_signed, bits) : unknown;
+      return ptx_has(in, MOD_LO) ? multiply(a, b, bits) : unknown;
+    case OP_MAD: {
+      bool wide = ptx_has(in, MOD_WIDE);
+      if (!ptx_has(in, MOD_LO) && !(wide && bits == 32)) return unknown;
+      Value p = wide ? multiply_wide(a, b, is_signed, bits) : multiply(a, b, bits),
+            c = source(f, regs, &in->ops[3], wide ? 64 : bits);
+      return p.known && c.known
+                 ? wrap((__int128)p.lo + c.lo, (__int128)p.hi + c.hi, wide ? 64 : bits)
+                 : unknown;
+    }
+    case OP_SHL:
+    case OP_SHR: return shift(in->op, a, b, is_signed, bits);
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR: return bitwise(in->op, a, b);
+    case OP_MIN:
+    case OP_MAX: return choose_bound(in->op, a, b, is_signed, bits);
+    case OP_SELP: {
+      Value p = source(f, regs, &in->ops[3], 1);
+      if (p.known) return p.lo ? a : b;
+      return both ? (Value){MIN(a.lo, b.lo), MAX(a.hi, b.hi), true} : unknown;
+    }
+    default: return unknown;
   }
 }
 
@@ -275,7 +321,7 @@ static Verdict run_paths(Finder *f, Value *regs, uint32_t block) {
         if (guard.known) return IDLE;
       } else if (in->op == OP_BRA) {
         uint32_t target = f->cfg->label_block[in->ops[0].label->id];
-        if (f->cfg->blocks[target].rpo <= b->rpo) return effect(f);       // a loop
+        if (f->cfg->blocks[target].rpo <= b->rpo) return effect(f);  // a loop
         if (!guard.known && fork_path(f, regs, target) != IDLE) return ACTIVE;
         if (guard.known) next = target;
         if (guard.known) break;
@@ -301,7 +347,9 @@ static Verdict test(Finder *f, const Box *box) {
 }
 
 // --- boxes: split along z, then y, then x, so that each is a run of blocks in linear order ---
-static uint64_t linear(const Launch *l, const uint32_t *at) { return at[0] + (uint64_t)l->grid[0] * (at[1] + (uint64_t)l->grid[1] * at[2]); }
+static uint64_t linear(const Launch *l, const uint32_t *at) {
+  return at[0] + (uint64_t)l->grid[0] * (at[1] + (uint64_t)l->grid[1] * at[2]);
+}
 
 static void add_active(Launch *l, const Box *box) {
   uint64_t first = linear(l, box->first), end = linear(l, box->last) + 1;
@@ -331,7 +379,9 @@ void idle_blocks_find(Launch *l) {
   if (l->nblocks < LEAST_BLOCKS || l->group_size != 1 || l->request->cooperative) return;
   if (l->kernel->code->has_unsupported || func->nregs > MOST_REGS) return;
   Error err = {""};
-  Finder f = {.l = l, .cfg = ir_cfg_build(func, &err), .most_tests = MIN(l->nblocks / LEAF_BLOCKS, (uint64_t)MOST_TESTS)};
+  Finder f = {.l = l,
+              .cfg = ir_cfg_build(func, &err),
+              .most_tests = MIN(l->nblocks / LEAF_BLOCKS, (uint64_t)MOST_TESTS)};
   if (!f.cfg) return;
   Box all = {.last = {l->grid[0] - 1, l->grid[1] - 1, l->grid[2] - 1}};
   if (f.cfg->norder) search(&f, &all);

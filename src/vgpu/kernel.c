@@ -1,9 +1,15 @@
-// A kernel made ready: the functions it can reach, where their shared and local variables lie, their decoded code.
+// A kernel made ready: the functions it can reach, where their shared and local variables lie,
+// their decoded code.
 #include "vgpu/core.h"
 
-enum { MOST_SHARED = 16 << 20 };              // bytes of static shared memory that are laid out at all
+enum { MOST_SHARED = 16 << 20 };  // bytes of static shared memory that are laid out at all
 
-typedef struct Reach { VgpuKernel *k; VEC(FuncSym *) funcs; U64Map seen; bool indirect, too_much_shared; } Reach;
+typedef struct Reach {
+  VgpuKernel *k;
+  VEC(FuncSym *) funcs;
+  U64Map seen;
+  bool indirect, too_much_shared;
+} Reach;
 
 static void reach(Reach *r, FuncSym *f) {
   if (!f->func || f->builtin || u64map_get(&r->seen, (uint64_t)f)) return;
@@ -17,7 +23,7 @@ static void place_shared(Reach *r, const PtxVar *v) {
   uint64_t align = MAX(v->align, 1u), at = (k->shared_static_end + align - 1) / align * align;
   r->too_much_shared |= align > MOST_SHARED || v->size > MOST_SHARED || at + v->size > MOST_SHARED;
   if (r->too_much_shared) return;
-  if (v->size == 0) {                         // extern unsized: dynamic shared memory, all share one start
+  if (v->size == 0) {  // extern unsized: dynamic shared memory, all share one start
     k->dynamic_base = MAX(k->dynamic_base, v->align);
     u64map_put(&k->shared_offset, (uint64_t)v, (void *)(uintptr_t)UINT32_MAX);
     return;
@@ -38,7 +44,8 @@ static void scan_function(Reach *r, FuncSym *s) {
     if (f->stmts[i].kind != STMT_INSTR) continue;
     PtxInstr *in = f->stmts[i].instr;
     if (in->op == OP_CALL && in->nops > 1 && in->ops[1].kind == OPD_REG) r->indirect = true;
-    if (in->op == OP_ALLOCA) r->indirect = true;           // the frame has no fixed size: the stack limit decides
+    // the frame has no fixed size: the stack limit decides
+    if (in->op == OP_ALLOCA) r->indirect = true;
     for (unsigned o = 0; o < in->nops; o++) scan_operand(r, &in->ops[o]);
   }
 }
@@ -80,7 +87,8 @@ static bool prepare(VgpuKernel *k, Error *err) {
   // dynamic shared memory starts behind the static variables
   uint32_t align = k->dynamic_base;
   k->dynamic_base = (k->shared_static_end + align - 1) / align * align;
-  bool ok = !r.too_much_shared || error_set(err, "its shared variables need more than %d MB", MOST_SHARED >> 20);
+  bool ok = !r.too_much_shared ||
+            error_set(err, "its shared variables need more than %d MB", MOST_SHARED >> 20);
   for (uint32_t i = 0; ok && i < r.funcs.len; i++) {
     Code *c = code_decode(k, r.funcs.data[i], err);
     if (c) u64map_put(&k->codes, (uint64_t)r.funcs.data[i], c);
@@ -93,15 +101,18 @@ static bool prepare(VgpuKernel *k, Error *err) {
     u64map_free(&depth);
     if (k->local_static > MOST_LOCAL) {
       k->code = NULL;
-      ok = error_set(err, "it needs more than %d KB of local memory for each thread", MOST_LOCAL >> 10);
+      ok = error_set(err, "it needs more than %d KB of local memory for each thread",
+                     MOST_LOCAL >> 10);
     }
   }
   if (ok) {
     k->recursive |= r.indirect;
-    k->info.static_shared = (k->shared_static_end - SHARED_BASE + 15) & ~15u;      // as a GPU counts it
+    k->info.static_shared = (k->shared_static_end - SHARED_BASE + 15) & ~15u;  // as a GPU counts it
     k->info.local_bytes = k->local_static;
     k->info.registers = MIN(255u, (MAX(k->code->nregs32 / 2, 8u) + 16 + 7) / 8 * 8);
-    uint32_t bound = k->sym->func->maxnreg ? k->sym->func->maxnreg : 65536u / MAX((k->info.max_threads + 31) / 32 * 32, 32u);
+    uint32_t bound = k->sym->func->maxnreg
+                         ? k->sym->func->maxnreg
+                         : 65536u / MAX((k->info.max_threads + 31) / 32 * 32, 32u);
     k->info.registers = MIN(k->info.registers, MAX(bound / 8 * 8, 16u));
   }
   vec_free(&r.funcs);

@@ -1,8 +1,9 @@
-// The device's address window: one reserved range of this process. Free ranges are kept sorted and merged.
-// Invariant: a page of the window is accessible exactly while it belongs to an allocation, so a kernel that leaves its
-// allocations far enough meets PROT_NONE and the launch ends with an illegal address (engine.c catches the signal).
-// As on a GPU pages are 2 MB and small allocations share them: what an overrun by a few bytes does is the same on both.
-// Invariant: all bookkeeping lies outside of the window, so that no kernel can change it.
+// The device's address window: one reserved range of this process. Free ranges are kept sorted and
+// merged. Invariant: a page of the window is accessible exactly while it belongs to an allocation,
+// so a kernel that leaves its allocations far enough meets PROT_NONE and the launch ends with an
+// illegal address (engine.c catches the signal). As on a GPU pages are 2 MB and small allocations
+// share them: what an overrun by a few bytes does is the same on both. Invariant: all bookkeeping
+// lies outside of the window, so that no kernel can change it.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -12,26 +13,32 @@
 
 uint64_t vgpu_window_base;
 
-typedef struct Range { uint64_t start, size; } Range;
+typedef struct Range {
+  uint64_t start, size;
+} Range;
 static VEC(Range) free_ranges;
-static SortedMap host_ranges;                  // start -> Range; they do not overlap
+static SortedMap host_ranges;  // start -> Range; they do not overlap
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t host_lock = PTHREAD_RWLOCK_INITIALIZER;
-static _Atomic uint64_t host_version = 1;    // changes with the ranges
-enum { PAGE = 65536 };                         // also the size of pages on some AArch64 kernels
+static _Atomic uint64_t host_version = 1;  // changes with the ranges
+enum { PAGE = 65536 };                     // also the size of pages on some AArch64 kernels
 
-// WARPGRIND_ADDRESSES=LOW-HIGH: who runs a launch again (--record=inputs) wants these addresses to be in the window, with some room before them for others.
+// WARPGRIND_ADDRESSES=LOW-HIGH: who runs a launch again (--record=inputs) wants these addresses to
+// be in the window, with some room before them for others.
 static void *map_around_addresses(void) {
   const char *text = getenv("WARPGRIND_ADDRESSES");
   char *end = NULL;
-  uint64_t low = text ? strtoull(text, &end, 0) : 0, high = end && *end == '-' ? strtoull(end + 1, NULL, 0) : 0, all = VGPU_WINDOW_BYTES + PAGE;
+  uint64_t low = text ? strtoull(text, &end, 0) : 0,
+           high = end && *end == '-' ? strtoull(end + 1, NULL, 0) : 0,
+           all = VGPU_WINDOW_BYTES + PAGE;
   const uint64_t room = 1ull << 36, unit = 1ull << 30;
   if (!low || high <= low || high - low > VGPU_WINDOW_BYTES - 2 * room) return MAP_FAILED;
   const uint64_t starts[] = {low - room, high + unit - all, low - all / 2};
   for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
     uint64_t at = starts[i] / unit * unit;
     if (at > low || at > starts[i] || at + VGPU_WINDOW_BYTES < high) continue;
-    void *p = mmap((void *)at, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *p = mmap((void *)at, all, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p == (void *)at) return p;
     if (p != MAP_FAILED) munmap(p, all);
   }
@@ -41,10 +48,13 @@ static void *map_around_addresses(void) {
 static bool reserve_window(void) {
   if (vgpu_window_base) return true;
   void *p = map_around_addresses();
-  if (p == MAP_FAILED) p = mmap(NULL, VGPU_WINDOW_BYTES + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    p = mmap(NULL, VGPU_WINDOW_BYTES + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+             -1, 0);
   if (p == MAP_FAILED) {
-    log_error("cannot reserve %llu GB of address space for the virtual device (is there a ulimit -v?)",
-              VGPU_WINDOW_BYTES >> 30);
+    log_error(
+        "cannot reserve %llu GB of address space for the virtual device (is there a ulimit -v?)",
+        VGPU_WINDOW_BYTES >> 30);
     return false;
   }
   vgpu_window_base = ((uint64_t)p + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -142,7 +152,8 @@ void *vgpu_vm_reserve(size_t size, size_t align) {
 
 bool vgpu_vm_reserve_at(void *p, size_t size) {
   pthread_mutex_lock(&lock);
-  bool ok = (uint64_t)p % PAGE == 0 && reserve_window() && take_range_at((uint64_t)p, size ? size : 1);
+  bool ok = (uint64_t)p % PAGE == 0 && reserve_window() &&
+            take_range_at((uint64_t)p, size ? size : 1);
   pthread_mutex_unlock(&lock);
   return ok;
 }
@@ -169,17 +180,19 @@ static void *map_pages(size_t size, size_t align) {
 }
 
 // --- allocations below 1 MB: powers of two from pages of their own, never given back ---
-// The program's and those of tools have other pages than ours: what a kernel touches there is an allocation of the program's, or it has no business there.
+// The program's and those of tools have other pages than ours: what a kernel touches there is an
+// allocation of the program's, or it has no business there.
 typedef enum { OURS, PROGRAMS, TOOLS, OWNERS } Owner;
-static VEC(char *) free_pieces[OWNERS][32];   // by size class; taken last in, first out
-static char *fresh[OWNERS][32], *fresh_end[OWNERS][32];      // of the newest page of each size
-static U64Map foreign_pages;                 // not ours, by number
-static U64Map piece_pages;                   // number -> size class of the pieces on it
+static VEC(char *) free_pieces[OWNERS][32];              // by size class; taken last in, first out
+static char *fresh[OWNERS][32], *fresh_end[OWNERS][32];  // of the newest page of each size
+static U64Map foreign_pages;                             // not ours, by number
+static U64Map piece_pages;                               // number -> size class of the pieces on it
 
 static void note_pages(Owner owner, const void *p, size_t size, bool are) {
   if (!p || owner == OURS) return;
   pthread_mutex_lock(&lock);
-  for (uint64_t page = (uint64_t)p / GPU_PAGE, end = ((uint64_t)p + size - 1) / GPU_PAGE; page <= end; page++) {
+  for (uint64_t page = (uint64_t)p / GPU_PAGE, end = ((uint64_t)p + size - 1) / GPU_PAGE;
+       page <= end; page++) {
     if (are) u64map_put(&foreign_pages, page, &foreign_pages);
     else u64map_remove(&foreign_pages, page);
   }
@@ -219,7 +232,7 @@ static void *take_piece(Owner owner, size_t size) {
       if (!page) return NULL;
       pthread_mutex_lock(&lock);
       u64map_put(&piece_pages, (uint64_t)page / GPU_PAGE, (void *)(uintptr_t)c);
-      fresh[owner][c] = page;                 // two threads at once: the rest of one page is lost, nothing worse
+      fresh[owner][c] = page;  // two threads at once: the rest of one page is lost, nothing worse
       fresh_end[owner][c] = page + GPU_PAGE;
     }
     p = fresh[owner][c];
@@ -233,7 +246,7 @@ static void *take_piece(Owner owner, size_t size) {
 static void *take(Owner owner, size_t size, size_t align) {
   if (!size) size = 1;
   if (size >= SMALL || align >= SMALL) return own_pages(owner, size, align);
-  return take_piece(owner, MAX(size, align));             // a piece is aligned to its size
+  return take_piece(owner, MAX(size, align));  // a piece is aligned to its size
 }
 
 static void give(Owner owner, void *p, size_t size) {
@@ -276,11 +289,16 @@ void vgpu_host_unregister(void *p) {
 
 // The range found last is tried first, without a lock: it is there as long as nothing has changed.
 bool vgpu_host_reachable(uint64_t address, uint64_t size) {
-  static _Thread_local struct { Range range; uint64_t version; } last[2];
+  static _Thread_local struct {
+    Range range;
+    uint64_t version;
+  } last[2];
   static _Thread_local unsigned turn;
   uint64_t version = atomic_load_explicit(&host_version, memory_order_acquire);
   for (unsigned i = 0; i < 2; i++)
-    if (last[i].version == version && address - last[i].range.start < last[i].range.size && size <= last[i].range.size - (address - last[i].range.start)) return true;
+    if (last[i].version == version && address - last[i].range.start < last[i].range.size &&
+        size <= last[i].range.size - (address - last[i].range.start))
+      return true;
   pthread_rwlock_rdlock(&host_lock);
   const Range *r = sorted_below(&host_ranges, address, NULL);
   bool found = r && address - r->start <= r->size && size <= r->size - (address - r->start);
@@ -294,7 +312,8 @@ bool vgpu_host_reachable(uint64_t address, uint64_t size) {
 }
 
 bool vgpu_kernel_reaches(uint64_t address, uint64_t bytes) {
-  return (vgpu_window_base && vgpu_window_holds(address, bytes)) || vgpu_host_reachable(address, bytes);
+  return (vgpu_window_base && vgpu_window_holds(address, bytes)) ||
+         vgpu_host_reachable(address, bytes);
 }
 
 char *vgpu_cluster_shared(Warp *w, uint32_t rank, uint32_t *end) {
@@ -320,7 +339,9 @@ uint32_t vgpu_shared_offset(Warp *w, const char *p) {
 char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t size) {
   if (vgpu_window_holds(address, size)) return (char *)address;
   uint64_t window = address & GENERIC_WINDOW_MASK, offset = address & ~GENERIC_WINDOW_MASK;
-  if (window == GENERIC_LOCAL) return offset + size <= w->local_bytes ? w->local + (uint64_t)lane * w->local_bytes + offset : NULL;
+  if (window == GENERIC_LOCAL)
+    return offset + size <= w->local_bytes ? w->local + (uint64_t)lane * w->local_bytes + offset
+                                           : NULL;
   if (window == GENERIC_SHARED) {
     uint32_t end, rank = (uint32_t)(offset >> SHARED_RANK_SHIFT);
     char *shared = vgpu_cluster_shared(w, rank ? rank - 1 : w->block->cluster_rank, &end);

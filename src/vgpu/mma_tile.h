@@ -1,5 +1,6 @@
-// One 8x8 tile of a matrix product: element [row][column] of the accumulator is in lane row*4 + column/2, in the first or
-// second register of the tile by the column's lowest bit (f16: in the lower or upper half of its one register).
+// One 8x8 tile of a matrix product: element [row][column] of the accumulator is in lane row*4 +
+// column/2, in the first or second register of the tile by the column's lowest bit (f16: in the
+// lower or upper half of its one register).
 #ifndef WG_VGPU_MMA_TILE_H
 #define WG_VGPU_MMA_TILE_H
 
@@ -25,13 +26,19 @@ static inline void mma_read_tile(Warp *w, PtxType t, const uint32_t *slots, doub
   }
 }
 
-static inline float mma_finite(float v) { return v != v ? 0 : v > 0x1.fffffep127f ? 0x1.fffffep127f : v < -0x1.fffffep127f ? -0x1.fffffep127f : v; }
+static inline float mma_finite(float v) {
+  return v != v                 ? 0
+         : v > 0x1.fffffep127f  ? 0x1.fffffep127f
+         : v < -0x1.fffffep127f ? -0x1.fffffep127f
+                                : v;
+}
 static inline uint16_t mma_finite_half(uint16_t h) {
   return (h & 0x7fff) > 0x7c00 ? 0 : (h & 0x7fff) == 0x7c00 ? (uint16_t)(h - 1) : h;
 }
 
 // Every NaN becomes the one NaN of the hardware.
-static inline void mma_write_tile(Warp *w, PtxType t, const uint32_t *slots, const double *tile, bool satfinite) {
+static inline void mma_write_tile(Warp *w, PtxType t, const uint32_t *slots, const double *tile,
+                                  bool satfinite) {
   if (t == TYPE_F16) {
     uint16_t h[64];
     for (int i = 0; i < 64; i++) {
@@ -68,20 +75,25 @@ static inline void mma_turn_int_columns(const int32_t *columns, unsigned k, int3
     for (int j = 0; j < 8; j++) rows[q * 8 + j] = columns[j * MMA_ROW + q];
 }
 
-static inline void mma_multiply_tile(const double *a, const double *b, unsigned k, bool fused, double *tile) {
+static inline void mma_multiply_tile(const double *a, const double *b, unsigned k, bool fused,
+                                     double *tile) {
   for (int i = 0; i < 8; i++) {
     double sum[8];
     for (int j = 0; j < 8; j++) sum[j] = tile[i * 8 + j];
     for (unsigned q = 0; q < k; q++) {
       double x = a[i * MMA_ROW + q];
-      if (fused) for (int j = 0; j < 8; j++) sum[j] = f64_propagate3(fma(x, b[q * 8 + j], sum[j]), b[q * 8 + j], sum[j], x);
-      else for (int j = 0; j < 8; j++) sum[j] += x * b[q * 8 + j];
+      if (fused)
+        for (int j = 0; j < 8; j++)
+          sum[j] = f64_propagate3(fma(x, b[q * 8 + j], sum[j]), b[q * 8 + j], sum[j], x);
+      else
+        for (int j = 0; j < 8; j++) sum[j] += x * b[q * 8 + j];
     }
     for (int j = 0; j < 8; j++) tile[i * 8 + j] = sum[j];
   }
 }
 
-static inline void mma_multiply_int_tile(const int32_t *a, const int32_t *b, unsigned k, int32_t *product) {
+static inline void mma_multiply_int_tile(const int32_t *a, const int32_t *b, unsigned k,
+                                         int32_t *product) {
   for (int i = 0; i < 8; i++) {
     int32_t sum[8] = {0};
     for (unsigned q = 0; q < k; q++)
@@ -91,7 +103,8 @@ static inline void mma_multiply_int_tile(const int32_t *a, const int32_t *b, uns
 }
 
 // Blocks of 8 rows of 128 bits.
-static inline void mma_multiply_bit_tile(const void *a, const void *b, bool xor_bits, int32_t *product) {
+static inline void mma_multiply_bit_tile(const void *a, const void *b, bool xor_bits,
+                                         int32_t *product) {
   const uint64_t *x = a, *y = b;
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 8; j++)
@@ -101,12 +114,16 @@ static inline void mma_multiply_bit_tile(const void *a, const void *b, bool xor_
       }
 }
 
-static inline void mma_add_int_tile(Warp *w, const int32_t (*c)[LANES], const uint32_t *slots, const int32_t *product, bool satfinite) {
+static inline void mma_add_int_tile(Warp *w, const int32_t (*c)[LANES], const uint32_t *slots,
+                                    const int32_t *product, bool satfinite) {
   for (int j = 0; j < 2; j++) {
     int32_t *to = REG(w, int32_t, slots[j]);
     FOR_LANES(l, w->exec) {
       int64_t sum = (int64_t)c[j][l] + product[MMA_TILE_AT(l, j)];
-      to[l] = !satfinite ? (int32_t)(uint32_t)sum : sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
+      to[l] = !satfinite        ? (int32_t)(uint32_t)sum
+              : sum > INT32_MAX ? INT32_MAX
+              : sum < INT32_MIN ? INT32_MIN
+                                : (int32_t)sum;
     }
   }
 }

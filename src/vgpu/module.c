@@ -1,15 +1,18 @@
-// Linking: several PTX modules become one; names with .visible or .weak are shared, others belong to their unit.
-// PtxVar.user and PtxFunc.user point at the VarSym and FuncSym they resolve to.
+// Linking: several PTX modules become one; names with .visible or .weak are shared, others belong
+// to their unit. PtxVar.user and PtxFunc.user point at the VarSym and FuncSym they resolve to.
 #include "vgpu/core.h"
 
 FuncSym *function_symbol(const PtxFunc *f) { return f->user; }
 VarSym *variable_symbol(const PtxVar *v) { return v->user; }
 
 static bool in_memory(const PtxVar *v) {
-  return (v->space == SPACE_GLOBAL || v->space == SPACE_CONST || v->space == SPACE_TEX) && v->linkage != LINK_EXTERN;
+  return (v->space == SPACE_GLOBAL || v->space == SPACE_CONST || v->space == SPACE_TEX) &&
+         v->linkage != LINK_EXTERN;
 }
 
-static bool is_shared_name(PtxLinkage l) { return l == LINK_VISIBLE || l == LINK_WEAK || l == LINK_COMMON; }
+static bool is_shared_name(PtxLinkage l) {
+  return l == LINK_VISIBLE || l == LINK_WEAK || l == LINK_COMMON;
+}
 
 // Pass 1: every definition gets a symbol. A weak definition gives way to the one that came first.
 static bool define_all(VgpuModule *m, Error *err) {
@@ -20,7 +23,8 @@ static bool define_all(VgpuModule *m, Error *err) {
       if (!in_memory(v)) continue;
       VarSym *known = is_shared_name(v->linkage) ? strmap_get(&m->variables, v->name) : NULL;
       if (known && v->linkage == LINK_VISIBLE && known->var->linkage == LINK_VISIBLE)
-        return error_set(err, "variable %s is defined in both %s and %s", v->name, known->var->func ? "?" : unit->name, unit->name);
+        return error_set(err, "variable %s is defined in both %s and %s", v->name,
+                         known->var->func ? "?" : unit->name, unit->name);
       if (known) {
         v->user = known;
         continue;
@@ -34,9 +38,12 @@ static bool define_all(VgpuModule *m, Error *err) {
     for (uint32_t i = 0; i < unit->nfuncs; i++) {
       PtxFunc *f = unit->funcs[i];
       if (f->is_declaration) continue;
-      FuncSym *known = f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK ? strmap_get(&m->functions, f->name) : NULL;
+      FuncSym *known = f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK
+                           ? strmap_get(&m->functions, f->name)
+                           : NULL;
       if (known && f->linkage == LINK_VISIBLE && known->func->linkage == LINK_VISIBLE)
-        return error_set(err, "function %s is defined twice (second time in %s)", f->name, unit->name);
+        return error_set(err, "function %s is defined twice (second time in %s)", f->name,
+                         unit->name);
       if (known) {
         f->user = known;
         continue;
@@ -45,11 +52,13 @@ static bool define_all(VgpuModule *m, Error *err) {
       s->name = f->name;
       s->func = f;
       s->module = m;
-      if (!strncmp(f->name, "__cudaCDP2", 10)) s->builtin = builtin_find(f->name);   // the device runtime is ours
+      // the device runtime is ours
+      if (!strncmp(f->name, "__cudaCDP2", 10)) s->builtin = builtin_find(f->name);
       else if (!f->is_entry) s->builtin = builtin_native(f->name);
       f->user = s;
       vec_push(&m->funcs, s);
-      if (f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK || f->is_entry) strmap_put(&m->functions, f->name, s);
+      if (f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK || f->is_entry)
+        strmap_put(&m->functions, f->name, s);
     }
   }
   return true;
@@ -63,7 +72,9 @@ static bool resolve_all(VgpuModule *m, Error *err) {
       PtxVar *v = unit->vars[i];
       if (v->linkage != LINK_EXTERN || v->space == SPACE_SHARED) continue;
       v->user = strmap_get(&m->variables, v->name);
-      if (!v->user) return error_set(err, "variable %s is declared .extern in %s and defined nowhere", v->name, unit->name);
+      if (!v->user)
+        return error_set(err, "variable %s is declared .extern in %s and defined nowhere", v->name,
+                         unit->name);
     }
     for (uint32_t i = 0; i < unit->nfuncs; i++) {
       PtxFunc *f = unit->funcs[i];
@@ -73,7 +84,7 @@ static bool resolve_all(VgpuModule *m, Error *err) {
       FuncSym *s = ARENA_NEW(&m->arena, FuncSym);
       s->name = f->name;
       s->module = m;
-      s->builtin = builtin_find(f->name);    // unresolved otherwise: an error if it is ever called
+      s->builtin = builtin_find(f->name);  // unresolved otherwise: an error if it is ever called
       f->user = s;
       strmap_put(&m->functions, f->name, s);
     }
@@ -94,7 +105,7 @@ static bool lay_out_memory(VgpuModule *m, Error *err) {
     size_t align = MAX(v->align, 16u);
     size = (size + align - 1) / align * align;
     m->vars.data[i]->address = (char *)size;
-    size += MAX(v->size, 1u) + 16;            // a little room, so that neighbours differ
+    size += MAX(v->size, 1u) + 16;  // a little room, so that neighbours differ
   }
   m->memory_bytes = MAX(size, 1u);
   m->memory = vgpu_program_alloc(m->memory_bytes, 0);
@@ -111,7 +122,8 @@ static bool lay_out_memory(VgpuModule *m, Error *err) {
       uint64_t value = generic_address(rel);
       if (rel->mask) value = (value & rel->mask) >> __builtin_ctzll(rel->mask);
       if (rel->func) function_symbol(rel->func)->address_taken = true;
-      if (rel->offset + rel->size <= s->var->size) memcpy(s->address + rel->offset, &value, rel->size);
+      if (rel->offset + rel->size <= s->var->size)
+        memcpy(s->address + rel->offset, &value, rel->size);
     }
   }
   return true;
@@ -134,7 +146,8 @@ static void find_address_taken(VgpuModule *m) {
   }
 }
 
-// Parameters beyond the limit could not be copied into the launch's buffer. A GPU has 32764 bytes; tools add some.
+// Parameters beyond the limit could not be copied into the launch's buffer. A GPU has 32764 bytes;
+// tools add some.
 static bool check_parameters(VgpuModule *m, Error *err) {
   enum { MOST = 64 << 10 };
   for (uint32_t i = 0; i < m->funcs.len; i++) {
@@ -157,15 +170,23 @@ static void add_kernels(VgpuModule *m) {
     k->module = m;
     k->sym = s;
     VgpuParam *params = ARENA_ARRAY(&m->arena, VgpuParam, f->nparams + 1);
-    for (uint32_t p = 0; p < f->nparams; p++) params[p] = (VgpuParam){(uint32_t)f->params[p]->param_offset, (uint32_t)f->params[p]->size};
+    for (uint32_t p = 0; p < f->nparams; p++)
+      params[p] = (VgpuParam){(uint32_t)f->params[p]->param_offset, (uint32_t)f->params[p]->size};
     uint32_t threads = 1024;
     if (f->maxntid.given) threads = f->maxntid.x * MAX(f->maxntid.y, 1u) * MAX(f->maxntid.z, 1u);
     if (f->reqntid.given) threads = f->reqntid.x * MAX(f->reqntid.y, 1u) * MAX(f->reqntid.z, 1u);
     k->info = (VgpuKernelInfo){
-        .name = f->name, .params = params, .nparams = f->nparams, .param_bytes = f->param_bytes, .max_threads = threads,
-        .sm = f->module->sm, .ptx_version = f->module->version_major * 10 + f->module->version_minor,
+        .name = f->name,
+        .params = params,
+        .nparams = f->nparams,
+        .param_bytes = f->param_bytes,
+        .max_threads = threads,
+        .sm = f->module->sm,
+        .ptx_version = f->module->version_major * 10 + f->module->version_minor,
     };
-    if (f->reqntid.given) memcpy(k->info.reqntid, (uint32_t[]){f->reqntid.x, MAX(f->reqntid.y, 1u), MAX(f->reqntid.z, 1u)}, 12);
+    if (f->reqntid.given)
+      memcpy(k->info.reqntid,
+             (uint32_t[]){f->reqntid.x, MAX(f->reqntid.y, 1u), MAX(f->reqntid.z, 1u)}, 12);
     if (f->reqnctapercluster.given) {
       PtxDim3 c = f->reqnctapercluster;
       memcpy(k->info.reqcluster, (uint32_t[]){c.x, MAX(c.y, 1u), MAX(c.z, 1u)}, 12);
@@ -183,11 +204,13 @@ VgpuModule *vgpu_module_load(PtxModule **units, uint32_t nunits, Error *err) {
   pthread_mutex_init(&m->lock, NULL);
   for (uint32_t u = 0; u < nunits; u++)
     if (units[u]->address_size == 32) {
-      error_set(err, "%s is compiled for 32-bit addresses, which no current device supports", units[u]->name);
+      error_set(err, "%s is compiled for 32-bit addresses, which no current device supports",
+                units[u]->name);
       vgpu_module_unload(m);
       return NULL;
     }
-  if (!define_all(m, err) || !check_parameters(m, err) || !resolve_all(m, err) || !lay_out_memory(m, err)) {
+  if (!define_all(m, err) || !check_parameters(m, err) || !resolve_all(m, err) ||
+      !lay_out_memory(m, err)) {
     vgpu_module_unload(m);
     return NULL;
   }
@@ -225,10 +248,13 @@ VgpuKernel *vgpu_module_kernel(VgpuModule *m, const char *name) {
   return NULL;
 }
 
-VgpuKernel *vgpu_module_kernel_at(VgpuModule *m, uint32_t i) { return i < m->kernels.len ? m->kernels.data[i] : NULL; }
+VgpuKernel *vgpu_module_kernel_at(VgpuModule *m, uint32_t i) {
+  return i < m->kernels.len ? m->kernels.data[i] : NULL;
+}
 
 static void fill_global(const VarSym *s, VgpuGlobal *out) {
-  *out = (VgpuGlobal){s->var->name, s->address, s->var->size, s->var->managed, s->var->space == SPACE_CONST};
+  *out = (VgpuGlobal){s->var->name, s->address, s->var->size, s->var->managed,
+                      s->var->space == SPACE_CONST};
 }
 
 bool vgpu_module_global_at(VgpuModule *m, uint32_t i, VgpuGlobal *out) {
@@ -252,6 +278,7 @@ void vgpu_module_share_managed(VgpuModule *m, VgpuModule *first) {
 }
 
 const VgpuKernelInfo *vgpu_kernel_info(const VgpuKernel *k) {
-  kernel_prepare((VgpuKernel *)k, NULL);      // the figures about shared and local memory come from the code
+  // the figures about shared and local memory come from the code
+  kernel_prepare((VgpuKernel *)k, NULL);
   return &k->info;
 }

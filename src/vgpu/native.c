@@ -1,8 +1,15 @@
-// Probes that run often have a second form in C, which is executed in place of the PTX that says the same.
+// Probes that run often have a second form in C, which is executed in place of the PTX that says
+// the same.
 #include "vgpu/core.h"
 
 enum { MOST_NATIVES = 24, MOST_ARGS = 12 };
-static struct { const char *name; VgpuNative *fn; VgpuWarpNative *warp; unsigned nargs, address; } natives[MOST_NATIVES];      // address: with `warp`, how many arguments are the same for all lanes
+// address: with `warp`, how many arguments are the same for all lanes
+static struct {
+  const char *name;
+  VgpuNative *fn;
+  VgpuWarpNative *warp;
+  unsigned nargs, address;
+} natives[MOST_NATIVES];
 static unsigned nnatives;
 
 void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned address) {
@@ -25,8 +32,10 @@ static VgpuNativeLane lane_of(const Warp *w, uint64_t address) {
   uint64_t window = address & GENERIC_WINDOW_MASK, offset = address & ~GENERIC_WINDOW_MASK;
   bool own = offset >> SHARED_RANK_SHIFT == w->block->cluster_rank + 1;
   return (VgpuNativeLane){.is_shared = window == GENERIC_SHARED && own,
-                          .is_global = window != GENERIC_SHARED && window != GENERIC_LOCAL && !(address - vgpu_launch_params(w) < 4096),
-                          .shared = offset & ((1u << SHARED_RANK_SHIFT) - 1), .shared_bytes = w->block->shared_end - SHARED_BASE};
+                          .is_global = window != GENERIC_SHARED && window != GENERIC_LOCAL &&
+                                       !(address - vgpu_launch_params(w) < 4096),
+                          .shared = offset & ((1u << SHARED_RANK_SHIFT) - 1),
+                          .shared_bytes = w->block->shared_end - SHARED_BASE};
 }
 
 static const Inst *run_warp(Warp *w, const Inst *in, unsigned n) {
@@ -36,7 +45,7 @@ static const Inst *run_warp(Warp *w, const Inst *in, unsigned n) {
   for (unsigned i = 0; i < common; i++) args[i][0] = builtin_arg(w, cs, first, i);
   for (unsigned i = common; i < natives[n].nargs; i++)
     FOR_LANES(lane, w->exec) args[i][lane] = builtin_arg(w, cs, lane, i);
-  natives[n].warp(w->exec, (const uint64_t (*)[LANES])args);
+  natives[n].warp(w->exec, (const uint64_t(*)[LANES])args);
   return in + 1;
 }
 
@@ -52,17 +61,25 @@ static const Inst *run(Warp *w, const Inst *in, unsigned n) {
   return in + 1;
 }
 
-#define RUN(n) static const Inst *run_##n(Warp *w, const Inst *in) { return run(w, in, n); }
-RUN(0) RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11)
-RUN(12) RUN(13) RUN(14) RUN(15) RUN(16) RUN(17) RUN(18) RUN(19) RUN(20) RUN(21) RUN(22) RUN(23)
+#define RUN(n) \
+  static const Inst *run_##n(Warp *w, const Inst *in) { return run(w, in, n); }
+RUN(0)
+RUN(1)
+RUN(2)
+RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11) RUN(12) RUN(13) RUN(14) RUN(15)
+    RUN(16) RUN(17) RUN(18) RUN(19) RUN(20) RUN(21) RUN(22) RUN(23)
 
-ExecFn *builtin_native(const char *name) {
-  static ExecFn *const runs[MOST_NATIVES] = {run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11,
-                                               run_12, run_13, run_14, run_15, run_16, run_17, run_18, run_19, run_20, run_21, run_22, run_23};
+        ExecFn *builtin_native(const char *name) {
+  static ExecFn *const runs[MOST_NATIVES] = {run_0,  run_1,  run_2,  run_3,  run_4,  run_5,
+                                             run_6,  run_7,  run_8,  run_9,  run_10, run_11,
+                                             run_12, run_13, run_14, run_15, run_16, run_17,
+                                             run_18, run_19, run_20, run_21, run_22, run_23};
   size_t length = strlen(name);
   for (unsigned i = 0; i < nnatives; i++) {
     size_t n = strlen(natives[i].name);
-    if (length > n && !strncmp(name, "__wg", 4) && name[length - n - 1] == '_' && !strcmp(name + length - n, natives[i].name)) return runs[i];
+    if (length > n && !strncmp(name, "__wg", 4) && name[length - n - 1] == '_' &&
+        !strcmp(name + length - n, natives[i].name))
+      return runs[i];
   }
   return NULL;
 }

@@ -1,5 +1,6 @@
-// Registers -> slots by linear scan over the decoded order. An interval is everything from the first to the last
-// position where the register is live, so a slot is shared only by registers that are never live together.
+// Registers -> slots by linear scan over the decoded order. An interval is everything from the
+// first to the last position where the register is live, so a slot is shared only by registers that
+// are never live together.
 #include "vgpu/core.h"
 
 unsigned slot_width(PtxType t) {
@@ -8,8 +9,14 @@ unsigned slot_width(PtxType t) {
   return n <= 2 ? 2 : n <= 4 ? 4 : n <= 8 ? 8 : 16;
 }
 
-typedef struct Interval { uint32_t reg, start, end; } Interval;
-typedef struct Scan { uint32_t position; Interval *iv; bool share; } Scan;
+typedef struct Interval {
+  uint32_t reg, start, end;
+} Interval;
+typedef struct Scan {
+  uint32_t position;
+  Interval *iv;
+  bool share;
+} Scan;
 
 static void touch(Interval *iv, uint32_t at) {
   if (at < iv->start) iv->start = at;
@@ -18,29 +25,48 @@ static void touch(Interval *iv, uint32_t at) {
 
 static void visit(void *ctx, PtxReg **reg, bool is_def) {
   Scan *s = ctx;
-  // Positions are even; a source that may not share its slot with the destination lives one step longer.
+  // Positions are even; a source that may not share its slot with the destination lives one step
+  // longer.
   touch(&s->iv[(*reg)->id], is_def ? s->position + 1 : s->share ? s->position : s->position + 1);
 }
 
-// Operations whose execute function reads element i of every source before it writes element i of its only result.
+// Operations whose execute function reads element i of every source before it writes element i of
+// its only result.
 static bool may_share(const PtxInstr *in) {
   switch (in->op) {
-  case OP_ADD: case OP_SUB: case OP_MUL: case OP_MAD: case OP_FMA: case OP_AND: case OP_OR: case OP_XOR: case OP_SHL: case OP_SHR:
-  case OP_MIN: case OP_MAX: case OP_NEG: case OP_ABS: case OP_NOT: case OP_SELP: case OP_DIV: case OP_RCP: case OP_SQRT:
-    return in->nops && in->ops[0].kind == OPD_REG;
-  default:
-    return false;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_MAD:
+    case OP_FMA:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_NEG:
+    case OP_ABS:
+    case OP_NOT:
+    case OP_SELP:
+    case OP_DIV:
+    case OP_RCP:
+    case OP_SQRT: return in->nops && in->ops[0].kind == OPD_REG;
+    default: return false;
   }
 }
 
 static int by_start(const void *a, const void *b) {
   const Interval *x = a, *y = b;
-  return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->reg < y->reg ? -1 : x->reg > y->reg);
+  return x->start != y->start ? (x->start < y->start ? -1 : 1)
+                              : (x->reg < y->reg ? -1 : x->reg > y->reg);
 }
 
 static void live_across(const uint64_t *set, uint32_t words, Interval *iv, uint32_t at) {
   for (uint32_t w = 0; w < words; w++)
-    for (uint64_t bits = set[w]; bits; bits &= bits - 1) touch(&iv[w * 64 + (uint32_t)__builtin_ctzll(bits)], at);
+    for (uint64_t bits = set[w]; bits; bits &= bits - 1)
+      touch(&iv[w * 64 + (uint32_t)__builtin_ctzll(bits)], at);
 }
 
 static unsigned class_of(const PtxReg *r) {
@@ -49,7 +75,8 @@ static unsigned class_of(const PtxReg *r) {
 }
 static const uint32_t class_bytes[5] = {16, 2 * LANES, 4 * LANES, 8 * LANES, 16 * LANES};
 
-// Puts the registers that instrumentation added behind the others; both stay in order. *n: how many are used at all.
+// Puts the registers that instrumentation added behind the others; both stay in order. *n: how many
+// are used at all.
 static uint32_t move_probes(const PtxFunc *f, Interval *iv, uint32_t *n) {
   uint32_t kept = 0, probes = 0;
   while (*n < f->nregs && iv[*n].start != UINT32_MAX) ++*n;
@@ -86,12 +113,16 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   for (uint32_t i = 0; i < f->nregs; i++) out->slot[i] = UINT32_MAX;
   qsort(iv, f->nregs, sizeof *iv, by_start);
   // per class: free slots, and the active intervals' (end, slot) as a binary heap by end
-  typedef struct { uint32_t end, slot; } Active;
+  typedef struct {
+    uint32_t end, slot;
+  } Active;
   VEC(Active) active[5] = {{0}};
   VEC(uint32_t) free_slots[5] = {{0}};
-  // Predicates are placed apart from the others, so that vector slots start on cache lines. Slot 0 is the carry flag.
+  // Predicates are placed apart from the others, so that vector slots start on cache lines. Slot 0
+  // is the carry flag.
   uint32_t pred_bytes = 16, bytes = 0, now32 = 0;
-  // Registers of probes come last and share no slot with the program's: what the program is told it needs stays the same.
+  // Registers of probes come last and share no slot with the program's: what the program is told it
+  // needs stays the same.
   uint32_t n = 0, first_probe = move_probes(f, iv, &n), program32 = 0;
   for (uint32_t k = 0; k < n; k++) {
     const PtxReg *r = f->regs[iv[k].reg];
@@ -136,7 +167,10 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
       i = parent;
     }
   }
-  for (unsigned c = 0; c < 5; c++) vec_free(&active[c]), vec_free(&free_slots[c]);
+  for (unsigned c = 0; c < 5; c++) {
+    vec_free(&active[c]);
+    vec_free(&free_slots[c]);
+  }
   free(iv);
   pred_bytes = (pred_bytes + 63) & ~63u;
   for (uint32_t i = 0; i < f->nregs; i++)

@@ -16,60 +16,62 @@ static uint64_t value(Warp *w, PtxSreg s, unsigned part, unsigned lane) {
   uint32_t cluster[3] = {MAX(l->cluster[0], 1u), MAX(l->cluster[1], 1u), MAX(l->cluster[2], 1u)};
   if (part > 2) return 0;
   switch (s) {
-  case SREG_TID: return w->tid[part][lane];
-  case SREG_NTID: return l->block[part];
-  case SREG_CTAID: return b->ctaid[part];
-  case SREG_NCTAID: return l->grid[part];
-  case SREG_LANEID: return lane;
-  case SREG_WARPID: return w->index;
-  case SREG_NWARPID: return 64;
-  case SREG_SMID: return b->linear % VGPU_MULTIPROCESSORS;
-  case SREG_NSMID: return VGPU_MULTIPROCESSORS;
-  case SREG_GRIDID: return l->grid_id;
-  case SREG_IS_EXPLICIT_CLUSTER: return l->cluster[0] != 0;
-  case SREG_CLUSTERID: return b->ctaid[part] / cluster[part];
-  case SREG_NCLUSTERID: return l->grid[part] / cluster[part];
-  case SREG_CLUSTER_CTAID: return b->ctaid[part] % cluster[part];
-  case SREG_CLUSTER_NCTAID: return cluster[part];
-  case SREG_CLUSTER_CTARANK: return b->cluster_rank;
-  case SREG_CLUSTER_NCTARANK: return cluster[0] * cluster[1] * cluster[2];
-  case SREG_LANEMASK_EQ: return 1u << lane;
-  case SREG_LANEMASK_LE: return (2ull << lane) - 1;
-  case SREG_LANEMASK_LT: return (1u << lane) - 1;
-  case SREG_LANEMASK_GE: return FULL_MASK << lane;
-  case SREG_LANEMASK_GT: return (uint32_t)(0xfffffffeull << lane);
-  case SREG_CLOCK: return (uint32_t)clock_ns();
-  case SREG_CLOCK_HI: return clock_ns() >> 32;
-  case SREG_CLOCK64: return clock_ns();
-  case SREG_GLOBALTIMER: return wall_ns();
-  case SREG_GLOBALTIMER_LO: return (uint32_t)wall_ns();
-  case SREG_GLOBALTIMER_HI: return wall_ns() >> 32;
-  case SREG_TOTAL_SMEM_SIZE: return l->shared_bytes - SHARED_BASE;
-  case SREG_AGGR_SMEM_SIZE: return l->shared_bytes;
-  case SREG_DYNAMIC_SMEM_SIZE: return l->request->dynamic_shared;
-  case SREG_RESERVED_SMEM_OFFSET_END: case SREG_RESERVED_SMEM_OFFSET_CAP: return SHARED_BASE;
-  // cooperative groups find the workspace of the grid barrier here: low word, high word
-  case SREG_ENVREG1: return (uint32_t)(l->workspace >> 32);
-  case SREG_ENVREG2: return (uint32_t)l->workspace;
-  default: return 0;
+    case SREG_TID: return w->tid[part][lane];
+    case SREG_NTID: return l->block[part];
+    case SREG_CTAID: return b->ctaid[part];
+    case SREG_NCTAID: return l->grid[part];
+    case SREG_LANEID: return lane;
+    case SREG_WARPID: return w->index;
+    case SREG_NWARPID: return 64;
+    case SREG_SMID: return b->linear % VGPU_MULTIPROCESSORS;
+    case SREG_NSMID: return VGPU_MULTIPROCESSORS;
+    case SREG_GRIDID: return l->grid_id;
+    case SREG_IS_EXPLICIT_CLUSTER: return l->cluster[0] != 0;
+    case SREG_CLUSTERID: return b->ctaid[part] / cluster[part];
+    case SREG_NCLUSTERID: return l->grid[part] / cluster[part];
+    case SREG_CLUSTER_CTAID: return b->ctaid[part] % cluster[part];
+    case SREG_CLUSTER_NCTAID: return cluster[part];
+    case SREG_CLUSTER_CTARANK: return b->cluster_rank;
+    case SREG_CLUSTER_NCTARANK: return cluster[0] * cluster[1] * cluster[2];
+    case SREG_LANEMASK_EQ: return 1u << lane;
+    case SREG_LANEMASK_LE: return (2ull << lane) - 1;
+    case SREG_LANEMASK_LT: return (1u << lane) - 1;
+    case SREG_LANEMASK_GE: return FULL_MASK << lane;
+    case SREG_LANEMASK_GT: return (uint32_t)(0xfffffffeull << lane);
+    case SREG_CLOCK: return (uint32_t)clock_ns();
+    case SREG_CLOCK_HI: return clock_ns() >> 32;
+    case SREG_CLOCK64: return clock_ns();
+    case SREG_GLOBALTIMER: return wall_ns();
+    case SREG_GLOBALTIMER_LO: return (uint32_t)wall_ns();
+    case SREG_GLOBALTIMER_HI: return wall_ns() >> 32;
+    case SREG_TOTAL_SMEM_SIZE: return l->shared_bytes - SHARED_BASE;
+    case SREG_AGGR_SMEM_SIZE: return l->shared_bytes;
+    case SREG_DYNAMIC_SMEM_SIZE: return l->request->dynamic_shared;
+    case SREG_RESERVED_SMEM_OFFSET_END:
+    case SREG_RESERVED_SMEM_OFFSET_CAP: return SHARED_BASE;
+    // cooperative groups find the workspace of the grid barrier here: low word, high word
+    case SREG_ENVREG1: return (uint32_t)(l->workspace >> 32);
+    case SREG_ENVREG2: return (uint32_t)l->workspace;
+    default: return 0;
   }
 }
 
 const Inst *exec_read_sreg(Warp *w, const Inst *in) {
   unsigned part = in->flag[0] >= SEL_X && in->flag[0] <= SEL_W ? in->flag[0] - SEL_X : 0;
   uint64_t v[LANES];
-  if (in->imm == SREG_TID && in->flag[1] == 4 && part < 3) {   // by far the most common
+  if (in->imm == SREG_TID && in->flag[1] == 4 && part < 3) {  // by far the most common
     const uint32_t *t = w->tid[part];
     ELEMENTWISE(w, uint32_t, in->d, i, t[i]);
     return in + 1;
   }
   bool clock = in->imm >= SREG_CLOCK && in->imm <= SREG_CLOCK64;
   clock |= in->imm >= SREG_GLOBALTIMER && in->imm <= SREG_GLOBALTIMER_HI;
-  if (clock) {                                // one reading for the warp; a loop on a clock is a wait
+  if (clock) {  // one reading for the warp; a loop on a clock is a wait
     uint64_t t = value(w, (PtxSreg)in->imm, part, 0);
     for (unsigned i = 0; i < LANES; i++) v[i] = t;
     vgpu_poll(w);
-  } else if (in->imm != SREG_TID && in->imm != SREG_LANEID && !(in->imm >= SREG_LANEMASK_EQ && in->imm <= SREG_LANEMASK_GT)) {
+  } else if (in->imm != SREG_TID && in->imm != SREG_LANEID &&
+             !(in->imm >= SREG_LANEMASK_EQ && in->imm <= SREG_LANEMASK_GT)) {
     uint64_t same = value(w, (PtxSreg)in->imm, part, 0);
     if (in->flag[1] == 4) {
       ELEMENTWISE(w, uint32_t, in->d, i, (uint32_t)same);
@@ -80,10 +82,10 @@ const Inst *exec_read_sreg(Warp *w, const Inst *in) {
     for (unsigned i = 0; i < LANES; i++) v[i] = value(w, (PtxSreg)in->imm, part, i);
   }
   switch (in->flag[1]) {
-  case 0: pred_write(w, in->d, w->exec, v[0] ? FULL_MASK : 0); break;
-  case 2: ELEMENTWISE(w, uint16_t, in->d, i, v[i]); break;
-  case 4: ELEMENTWISE(w, uint32_t, in->d, i, v[i]); break;
-  default: ELEMENTWISE(w, uint64_t, in->d, i, v[i]); break;
+    case 0: pred_write(w, in->d, w->exec, v[0] ? FULL_MASK : 0); break;
+    case 2: ELEMENTWISE(w, uint16_t, in->d, i, v[i]); break;
+    case 4: ELEMENTWISE(w, uint32_t, in->d, i, v[i]); break;
+    default: ELEMENTWISE(w, uint64_t, in->d, i, v[i]); break;
   }
   return in + 1;
 }

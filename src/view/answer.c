@@ -1,7 +1,10 @@
 // Which endpoint a request is for, and whether it knows the parameters.
 #include "view/internal.h"
 
-static const struct { const char *path, *parameters; void (*answer)(ViewDesk *, ViewRequest *, ViewAnswer *); } endpoints[] = {
+static const struct {
+  const char *path, *parameters;
+  void (*answer)(ViewDesk *, ViewRequest *, ViewAnswer *);
+} endpoints[] = {
 #define ENDPOINT(name, parameters, what) {"/api/" #name, parameters, view_answer_##name},
 #include "view/endpoints.def"
 #undef ENDPOINT
@@ -25,9 +28,15 @@ bool view_is_endpoint(const char *path) { return find(path) >= 0; }
 void view_answer(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   *a = (ViewAnswer){.status = 200, .type = "application/json"};
   int i = find(q->path);
-  if (i < 0) { view_fail(a, 404, "there is no such question"); return; }
+  if (i < 0) {
+    view_fail(a, 404, "there is no such question");
+    return;
+  }
   for (unsigned k = 0; k < q->nparameters; k++)
-    if (!has_word(endpoints[i].parameters, q->parameters[k].name)) { view_fail(a, 400, "a parameter is not known here"); return; }
+    if (!has_word(endpoints[i].parameters, q->parameters[k].name)) {
+      view_fail(a, 400, "a parameter is not known here");
+      return;
+    }
   view_desk_begin(d);
   endpoints[i].answer(d, q, a);
   Error damage = {{0}};

@@ -1,7 +1,9 @@
-// The calculator: an expression of C with the device's own functions, its types and what happens at their ends.
+// The calculator: an expression of C with the device's own functions, its types and what happens at
+// their ends.
 //
 //   expression: unary { operator unary }        with C's precedence: * / %  + -  << >>  &  ^  |
-//   unary:      - ~ + unary | ( type ) unary | ( expression ) | number | NAME | function ( expression , … )
+//   unary:      - ~ + unary | ( type ) unary | ( expression ) | number | NAME | function (
+//   expression , … )
 #include "view/calc.h"
 
 #include <ctype.h>
@@ -13,7 +15,14 @@
 
 #include "view/internal.h"
 
-typedef struct Parser { const char *p; Error *err; Str notes; unsigned depth; bool failed; CalcDevice *device; } Parser;
+typedef struct Parser {
+  const char *p;
+  Error *err;
+  Str notes;
+  unsigned depth;
+  bool failed;
+  CalcDevice *device;
+} Parser;
 
 static CalcValue fail(Parser *c, const char *why) {
   if (!c->failed) error_set(c->err, "%s%s%.20s", why, *c->p ? " at: " : "", c->p);
@@ -35,16 +44,25 @@ static CalcValue expression(Parser *c, int level);
 static CalcValue number(Parser *c) {
   bool is_hex = c->p[0] == '0' && (c->p[1] == 'x' || c->p[1] == 'X');
   size_t n = strspn(c->p, is_hex ? "0123456789abcdefABCDEFxX" : "0123456789");
-  bool with_point = c->p[n] == '.' || (is_hex ? c->p[n] == 'p' || c->p[n] == 'P' : c->p[n] == 'e' || c->p[n] == 'E' || c->p[n] == 'f' || c->p[n] == 'F' || c->p[n] == 'h');
+  bool with_point = c->p[n] == '.' ||
+                    (is_hex ? c->p[n] == 'p' || c->p[n] == 'P'
+                            : c->p[n] == 'e' || c->p[n] == 'E' || c->p[n] == 'f' ||
+                                  c->p[n] == 'F' || c->p[n] == 'h');
   char *end;
   errno = 0;
   if (with_point) {
     // As a compiler does it: one rounding, to the type the ending says.
     float f = strtof(c->p, &end);
-    if (*end == 'f' || *end == 'F') { c->p = end + 1; return calc_float(CALC_FLOAT, f); }
+    if (*end == 'f' || *end == 'F') {
+      c->p = end + 1;
+      return calc_float(CALC_FLOAT, f);
+    }
     double d = strtod(c->p, &end);
     c->p = end;
-    if (*end == 'h') { c->p++; return calc_convert(calc_float(CALC_DOUBLE, d), CALC_HALF, FE_TONEAREST); }
+    if (*end == 'h') {
+      c->p++;
+      return calc_convert(calc_float(CALC_DOUBLE, d), CALC_HALF, FE_TONEAREST);
+    }
     return calc_float(CALC_DOUBLE, d);
   }
   uint64_t v = strtoull(c->p, &end, is_hex ? 16 : 10);
@@ -57,29 +75,68 @@ static CalcValue number(Parser *c) {
     else if (*c->p == 'l' || *c->p == 'L') l++;
     else break;
   }
-  bool fits_int = v <= INT32_MAX, fits_uint = v <= UINT32_MAX && (is_hex || u), fits_long = v <= INT64_MAX;
-  return calc_int(!l && !u && fits_int ? CALC_INT : !l && fits_uint ? CALC_UINT : !u && fits_long ? CALC_LONG : CALC_ULONG, v);
+  bool fits_int = v <= INT32_MAX, fits_uint = v <= UINT32_MAX && (is_hex || u),
+       fits_long = v <= INT64_MAX;
+  return calc_int(!l && !u && fits_int ? CALC_INT
+                  : !l && fits_uint    ? CALC_UINT
+                  : !u && fits_long    ? CALC_LONG
+                                       : CALC_ULONG,
+                  v);
 }
 
 static bool type_named(const char *name, size_t n, CalcType *out) {
-  static const struct { const char *name; CalcType type; } types[] = {
-    {"int", CALC_INT}, {"unsigned", CALC_UINT}, {"unsigned int", CALC_UINT}, {"uint32_t", CALC_UINT}, {"int32_t", CALC_INT}, {"long long", CALC_LONG}, {"long", CALC_LONG}, {"int64_t", CALC_LONG},
-    {"unsigned long long", CALC_ULONG}, {"uint64_t", CALC_ULONG}, {"__half", CALC_HALF}, {"half", CALC_HALF}, {"__nv_bfloat16", CALC_BFLOAT}, {"bfloat16", CALC_BFLOAT},
-    {"float", CALC_FLOAT}, {"double", CALC_DOUBLE}};
+  static const struct {
+    const char *name;
+    CalcType type;
+  } types[] = {{"int", CALC_INT},
+               {"unsigned", CALC_UINT},
+               {"unsigned int", CALC_UINT},
+               {"uint32_t", CALC_UINT},
+               {"int32_t", CALC_INT},
+               {"long long", CALC_LONG},
+               {"long", CALC_LONG},
+               {"int64_t", CALC_LONG},
+               {"unsigned long long", CALC_ULONG},
+               {"uint64_t", CALC_ULONG},
+               {"__half", CALC_HALF},
+               {"half", CALC_HALF},
+               {"__nv_bfloat16", CALC_BFLOAT},
+               {"bfloat16", CALC_BFLOAT},
+               {"float", CALC_FLOAT},
+               {"double", CALC_DOUBLE}};
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
-    if (strlen(types[i].name) == n && strncmp(types[i].name, name, n) == 0) { *out = types[i].type; return true; }
+    if (strlen(types[i].name) == n && strncmp(types[i].name, name, n) == 0) {
+      *out = types[i].type;
+      return true;
+    }
   return false;
 }
 
 static bool constant(const char *name, size_t n, CalcValue *out) {
-  const struct { const char *name; CalcValue value; } constants[] = {
-    {"INT_MIN", calc_int(CALC_INT, (uint64_t)INT_MIN)}, {"INT_MAX", calc_int(CALC_INT, INT_MAX)}, {"UINT_MAX", calc_int(CALC_UINT, UINT_MAX)},
-    {"LLONG_MIN", calc_int(CALC_LONG, (uint64_t)LLONG_MIN)}, {"LLONG_MAX", calc_int(CALC_LONG, LLONG_MAX)}, {"ULLONG_MAX", calc_int(CALC_ULONG, ULLONG_MAX)},
-    {"FLT_MAX", calc_float(CALC_FLOAT, FLT_MAX)}, {"FLT_MIN", calc_float(CALC_FLOAT, FLT_MIN)}, {"FLT_EPSILON", calc_float(CALC_FLOAT, FLT_EPSILON)},
-    {"DBL_MAX", calc_float(CALC_DOUBLE, DBL_MAX)}, {"DBL_MIN", calc_float(CALC_DOUBLE, DBL_MIN)}, {"DBL_EPSILON", calc_float(CALC_DOUBLE, DBL_EPSILON)},
-    {"INFINITY", calc_float(CALC_FLOAT, INFINITY)}, {"inf", calc_float(CALC_FLOAT, INFINITY)}, {"NAN", calc_float(CALC_FLOAT, NAN)}, {"nan", calc_float(CALC_FLOAT, NAN)}};
+  const struct {
+    const char *name;
+    CalcValue value;
+  } constants[] = {{"INT_MIN", calc_int(CALC_INT, (uint64_t)INT_MIN)},
+                   {"INT_MAX", calc_int(CALC_INT, INT_MAX)},
+                   {"UINT_MAX", calc_int(CALC_UINT, UINT_MAX)},
+                   {"LLONG_MIN", calc_int(CALC_LONG, (uint64_t)LLONG_MIN)},
+                   {"LLONG_MAX", calc_int(CALC_LONG, LLONG_MAX)},
+                   {"ULLONG_MAX", calc_int(CALC_ULONG, ULLONG_MAX)},
+                   {"FLT_MAX", calc_float(CALC_FLOAT, FLT_MAX)},
+                   {"FLT_MIN", calc_float(CALC_FLOAT, FLT_MIN)},
+                   {"FLT_EPSILON", calc_float(CALC_FLOAT, FLT_EPSILON)},
+                   {"DBL_MAX", calc_float(CALC_DOUBLE, DBL_MAX)},
+                   {"DBL_MIN", calc_float(CALC_DOUBLE, DBL_MIN)},
+                   {"DBL_EPSILON", calc_float(CALC_DOUBLE, DBL_EPSILON)},
+                   {"INFINITY", calc_float(CALC_FLOAT, INFINITY)},
+                   {"inf", calc_float(CALC_FLOAT, INFINITY)},
+                   {"NAN", calc_float(CALC_FLOAT, NAN)},
+                   {"nan", calc_float(CALC_FLOAT, NAN)}};
   for (size_t i = 0; i < ARRAY_LEN(constants); i++)
-    if (strlen(constants[i].name) == n && strncmp(constants[i].name, name, n) == 0) { *out = constants[i].value; return true; }
+    if (strlen(constants[i].name) == n && strncmp(constants[i].name, name, n) == 0) {
+      *out = constants[i].value;
+      return true;
+    }
   return false;
 }
 
@@ -133,33 +190,51 @@ static CalcValue unary(Parser *c) {
     }
   } else {
     skip_spaces(c);
-    v = isdigit((unsigned char)*c->p) || *c->p == '.' ? number(c) : isalpha((unsigned char)*c->p) || *c->p == '_' ? named(c) : fail(c, *c->p ? "this is not understood" : "something is missing at the end");
+    v = isdigit((unsigned char)*c->p) || *c->p == '.' ? number(c)
+        : isalpha((unsigned char)*c->p) || *c->p == '_'
+            ? named(c)
+            : fail(c, *c->p ? "this is not understood" : "something is missing at the end");
   }
   c->depth--;
   return v;
 }
 
-static const struct { const char *text; int level; } operators[] = {
-  {"<<", 4}, {">>", 4}, {"*", 6}, {"/", 6}, {"%", 6}, {"+", 5}, {"-", 5}, {"&", 3}, {"^", 2}, {"|", 1}};
+static const struct {
+  const char *text;
+  int level;
+} operators[] = {{"<<", 4}, {">>", 4}, {"*", 6}, {"/", 6}, {"%", 6},
+                 {"+", 5},  {"-", 5},  {"&", 3}, {"^", 2}, {"|", 1}};
 
 static CalcValue float_result(Parser *c, char op, CalcType type, double a, double b) {
   if (op == '%') return fail(c, "% is for integers");
-  double r = type == CALC_FLOAT ? (double)(op == '+' ? (float)a + (float)b : op == '-' ? (float)a - (float)b : op == '*' ? (float)a * (float)b : (float)a / (float)b)
-           : op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
-  if (isinf(r) && !isinf(a) && !isinf(b)) str_add(&c->notes, op == '/' && b == 0 ? "division by zero; " : "overflow to infinity; ");
+  double r = type == CALC_FLOAT ? (double)(op == '+'   ? (float)a + (float)b
+                                           : op == '-' ? (float)a - (float)b
+                                           : op == '*' ? (float)a * (float)b
+                                                       : (float)a / (float)b)
+             : op == '+'        ? a + b
+             : op == '-'        ? a - b
+             : op == '*'        ? a * b
+                                : a / b;
+  if (isinf(r) && !isinf(a) && !isinf(b))
+    str_add(&c->notes, op == '/' && b == 0 ? "division by zero; " : "overflow to infinity; ");
   // Sums, products and quotients of two halves, rounded to double first, round to the right half.
-  return type == CALC_HALF || type == CALC_BFLOAT ? calc_convert(calc_float(CALC_DOUBLE, r), type, FE_TONEAREST) : calc_float(type, r);
+  return type == CALC_HALF || type == CALC_BFLOAT
+             ? calc_convert(calc_float(CALC_DOUBLE, r), type, FE_TONEAREST)
+             : calc_float(type, r);
 }
 
-static CalcValue integer_result(Parser *c, const char *op, CalcType type, CalcValue a, CalcValue b) {
-  __int128 x = type == CALC_ULONG ? (__int128)(uint64_t)a.i : a.i, y = type == CALC_ULONG ? (__int128)(uint64_t)b.i : b.i, r;
+static CalcValue integer_result(Parser *c, const char *op, CalcType type, CalcValue a,
+                                CalcValue b) {
+  __int128 x = type == CALC_ULONG ? (__int128)(uint64_t)a.i : a.i,
+           y = type == CALC_ULONG ? (__int128)(uint64_t)b.i : b.i, r;
   bool is_signed = type == CALC_INT || type == CALC_LONG;
   unsigned bits = type == CALC_INT || type == CALC_UINT ? 32 : 64;
   switch (op[0]) {
     case '+': r = x + y; break;
     case '-': r = x - y; break;
     case '*': r = type == CALC_ULONG ? (__int128)((uint64_t)x * (uint64_t)y) : x * y; break;
-    case '/': case '%':
+    case '/':
+    case '%':
       if (y == 0) return fail(c, "division by zero");
       r = op[0] == '/' ? x / y : x % y;
       break;
@@ -167,13 +242,18 @@ static CalcValue integer_result(Parser *c, const char *op, CalcType type, CalcVa
     case '^': r = x ^ y; break;
     case '|': r = x | y; break;
     default:
-      if (y < 0 || y >= bits) { str_add(&c->notes, "the shift is not within the type's bits; "); y = y < 0 ? 0 : bits - 1; }
+      if (y < 0 || y >= bits) {
+        str_add(&c->notes, "the shift is not within the type's bits; ");
+        y = y < 0 ? 0 : bits - 1;
+      }
       r = op[0] == '<' ? (__int128)((uint64_t)x << (int)y) : x >> (int)y;
       if (op[0] == '<') return calc_int(type, (uint64_t)r);
   }
   CalcValue v = calc_int(type, (uint64_t)r);
   __int128 got = type == CALC_ULONG ? (__int128)(uint64_t)v.i : v.i;
-  if (is_signed && got != r) str_printf(&c->notes, "signed overflow: the exact result does not fit into %s; ", bits == 32 ? "an int" : "a long long");
+  if (is_signed && got != r)
+    str_printf(&c->notes, "signed overflow: the exact result does not fit into %s; ",
+               bits == 32 ? "an int" : "a long long");
   else if (got != r && op[0] != '*') str_add(&c->notes, "wraps around; ");
   return v;
 }
@@ -184,7 +264,8 @@ static CalcValue binary(Parser *c, const char *op, CalcValue a, CalcValue b) {
   CalcType type = is_shift ? a.type : MAX(a.type, b.type);
   if (calc_is_float(type)) {
     if (strchr("&^|<>", op[0])) return fail(c, "bit operations are for integers");
-    a = calc_convert(a, type, FE_TONEAREST), b = calc_convert(b, type, FE_TONEAREST);
+    a = calc_convert(a, type, FE_TONEAREST);
+    b = calc_convert(b, type, FE_TONEAREST);
     return float_result(c, op[0], type, a.f, b.f);
   }
   a = calc_convert(a, type, FE_TOWARDZERO);
@@ -199,7 +280,10 @@ static CalcValue expression(Parser *c, int level) {
     const char *op = NULL;
     int found = 0;
     for (size_t i = 0; i < ARRAY_LEN(operators) && !op; i++)
-      if (strncmp(c->p, operators[i].text, strlen(operators[i].text)) == 0) op = operators[i].text, found = operators[i].level;
+      if (strncmp(c->p, operators[i].text, strlen(operators[i].text)) == 0) {
+        op = operators[i].text;
+        found = operators[i].level;
+      }
     if (!op || found <= level) break;
     c->p += strlen(op);
     CalcValue right = expression(c, found);
@@ -209,8 +293,10 @@ static CalcValue expression(Parser *c, int level) {
 }
 
 static void result_json(CalcValue v, const Str *notes, Str *out) {
-  static const char *const names[] = {"int", "unsigned int", "long long", "unsigned long long", "half", "bfloat16", "float", "double"};
-  static const unsigned bits[] = {32, 32, 64, 64, 16, 16, 32, 64}, digits[] = {0, 0, 0, 0, 5, 4, 9, 17};
+  static const char *const names[] = {"int",  "unsigned int", "long long", "unsigned long long",
+                                      "half", "bfloat16",     "float",     "double"};
+  static const unsigned bits[] = {32, 32, 64, 64, 16, 16, 32, 64},
+                        digits[] = {0, 0, 0, 0, 5, 4, 9, 17};
   char text[64];
   json_text(out, "type", names[v.type]);
   if (v.type == CALC_ULONG) snprintf(text, sizeof text, "%llu", (unsigned long long)v.i);
@@ -253,9 +339,14 @@ void view_answer_calc(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     json_key(&a->body, "functions");
     calc_list(&a->body);
   } else if (!calculate(text, &device, &a->body, &err)) {
-    view_fail(a, 200, err.text);                           // a mistake in an expression is an answer too
+    view_fail(a, 200, err.text);  // a mistake in an expression is an answer too
     return;
   }
-  json_text(&a->body, "device", device.missed ? "this machine's CPU, in IEEE arithmetic: no device could be started" : device.ran ? device.name : "this machine's CPU: integers, bits and IEEE arithmetic, the same on every device");
+  json_text(
+      &a->body, "device",
+      device.missed ? "this machine's CPU, in IEEE arithmetic: no device could be started"
+      : device.ran
+          ? device.name
+          : "this machine's CPU: integers, bits and IEEE arithmetic, the same on every device");
   str_add(&a->body, "}");
 }

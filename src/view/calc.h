@@ -4,27 +4,53 @@
 
 #include "base/base.h"
 
-typedef enum { CALC_INT, CALC_UINT, CALC_LONG, CALC_ULONG, CALC_HALF, CALC_BFLOAT, CALC_FLOAT, CALC_DOUBLE } CalcType;
-// Integers are in i, with their sign or without as the type says; numbers with a point are in f, exactly as their type can hold them.
-// A NaN that was made of bits has them in i; 0: the one the device makes.
-typedef struct CalcValue { CalcType type; int64_t i; double f; } CalcValue;
+typedef enum {
+  CALC_INT,
+  CALC_UINT,
+  CALC_LONG,
+  CALC_ULONG,
+  CALC_HALF,
+  CALC_BFLOAT,
+  CALC_FLOAT,
+  CALC_DOUBLE
+} CalcType;
+// Integers are in i, with their sign or without as the type says; numbers with a point are in f,
+// exactly as their type can hold them. A NaN that was made of bits has them in i; 0: the one the
+// device makes.
+typedef struct CalcValue {
+  CalcType type;
+  int64_t i;
+  double f;
+} CalcValue;
 
 bool calc_is_float(CalcType t);
-CalcType calc_type_of(char letter);                      // of calc_functions.def
-CalcValue calc_int(CalcType type, uint64_t bits);        // as much of it as the type has
-CalcValue calc_float(CalcType type, double f);           // must be exact already
+CalcType calc_type_of(char letter);                // of calc_functions.def
+CalcValue calc_int(CalcType type, uint64_t bits);  // as much of it as the type has
+CalcValue calc_float(CalcType type, double f);     // must be exact already
 uint64_t calc_bits(CalcValue v);
 CalcValue calc_from_bits(CalcType type, uint64_t bits);
-CalcValue calc_convert(CalcValue v, CalcType to, int rounding);      // as a cast, with saturation as on the device; rounding: FE_…
+// as a cast, with saturation as on the device; rounding: FE_…
+CalcValue calc_convert(CalcValue v, CalcType to, int rounding);
 
-// A device on which functions run; NULL: none. ran: it has computed something; missed: it could not.
-typedef struct CalcDevice { bool (*run)(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size); const char *kind; bool ran, missed; char name[128]; } CalcDevice;
+// A device on which functions run; NULL: none. ran: it has computed something; missed: it could
+// not.
+typedef struct CalcDevice {
+  bool (*run)(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits,
+              char *name, size_t size);
+  const char *kind;
+  bool ran, missed;
+  char name[128];
+} CalcDevice;
 
 // The result, or false with the reason; notes: what deserves to be said ("overflow").
-bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcDevice *device, CalcValue *out, Str *notes, Error *err);
-// A module with a kernel that computes the function, on one line; letters: of its arguments. false: it has none, every device does the same.
+bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count,
+               CalcDevice *device, CalcValue *out, Str *notes, Error *err);
+// A module with a kernel that computes the function, on one line; letters: of its arguments. false:
+// it has none, every device does the same.
 bool calc_ptx(const char *name, const char *letters, CalcType result, Str *out);
-bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size);     // kind: cpu or gpu
-void calc_list(Str *json);                               // names, arguments and meaning of all functions
+// kind: cpu or gpu
+bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits,
+                    char *name, size_t size);
+void calc_list(Str *json);  // names, arguments and meaning of all functions
 
 #endif

@@ -1,4 +1,5 @@
-// Calculations on the device that the run used: a process of the command's own (cli/calculate.c), under Warpgrind, which stays until the server ends.
+// Calculations on the device that the run used: a process of the command's own (cli/calculate.c),
+// under Warpgrind, which stays until the server ends.
 #define _GNU_SOURCE
 #include "view/calc.h"
 
@@ -15,7 +16,12 @@
 enum { START_MS = 30000, ANSWER_MS = 10000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { pid_t pid; int fd; bool failed; char kind[8], name[128]; } child = {.fd = -1};
+static struct {
+  pid_t pid;
+  int fd;
+  bool failed;
+  char kind[8], name[128];
+} child = {.fd = -1};
 
 static bool read_line(char *out, size_t size, int ms) {
   size_t n = 0;
@@ -43,10 +49,13 @@ static void become(const char *kind, int fd) {
   char self[4096], device[32];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (n <= 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 || !freopen("/dev/null", "w", stderr)) _exit(1);
+  if (n <= 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
+      !freopen("/dev/null", "w", stderr))
+    _exit(1);
   self[n] = 0;
   snprintf(device, sizeof device, "--device=%s", kind);
-  execl(self, "warpgrind", device, "--tool=none", "--host-stacks=no", "--hang-timeout=0", "-q", "--", self, VIEW_CALCULATE, (char *)NULL);
+  execl(self, "warpgrind", device, "--tool=none", "--host-stacks=no", "--hang-timeout=0", "-q",
+        "--", self, VIEW_CALCULATE, (char *)NULL);
   _exit(1);
 }
 
@@ -66,8 +75,10 @@ static bool start(const char *kind) {
 
 static bool ask(const char *ptx, const uint64_t a[3], uint64_t *bits) {
   char line[4096], *end;
-  int n = snprintf(line, sizeof line, "%llx %llx %llx %s\n", (unsigned long long)a[0], (unsigned long long)a[1], (unsigned long long)a[2], ptx);
-  if (n < 0 || n >= (int)sizeof line || send(child.fd, line, (size_t)n, MSG_NOSIGNAL) != n || !read_line(line, sizeof line, ANSWER_MS)) {
+  int n = snprintf(line, sizeof line, "%llx %llx %llx %s\n", (unsigned long long)a[0],
+                   (unsigned long long)a[1], (unsigned long long)a[2], ptx);
+  if (n < 0 || n >= (int)sizeof line || send(child.fd, line, (size_t)n, MSG_NOSIGNAL) != n ||
+      !read_line(line, sizeof line, ANSWER_MS)) {
     stop();
     return false;
   }
@@ -75,14 +86,18 @@ static bool ask(const char *ptx, const uint64_t a[3], uint64_t *bits) {
   return end != line && !*end;
 }
 
-bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size) {
+bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits,
+                    char *name, size_t size) {
   pthread_mutex_lock(&lock);
   if (child.fd < 0 && !child.failed) {
     bool gpu = !strcmp(kind, "gpu");
-    child.failed = !start(gpu ? "gpu" : "cpu") && !(gpu && start("cpu"));        // where there is no GPU the virtual device does what it would do
+    // where there is no GPU the virtual device does what it would do
+    child.failed = !start(gpu ? "gpu" : "cpu") && !(gpu && start("cpu"));
   }
   bool ok = child.fd >= 0 && ask(ptx, arguments, bits);
-  if (ok) snprintf(name, size, "%s%s", child.name, strcmp(child.kind, kind) ? ": the GPU that the run used is not here" : "");
+  if (ok)
+    snprintf(name, size, "%s%s", child.name,
+             strcmp(child.kind, kind) ? ": the GPU that the run used is not here" : "");
   pthread_mutex_unlock(&lock);
   return ok;
 }

@@ -1,10 +1,13 @@
-// The functions of calc_functions.def. Those of one family (__fadd_rn, __fadd_rz …) are told apart by their names, so that each is written once.
+// The functions of calc_functions.def. Those of one family (__fadd_rn, __fadd_rz …) are told apart
+// by their names, so that each is written once.
 #include "view/calc.h"
 
 #include <fenv.h>
 #include <math.h>
 
-static const struct { const char *name, *arguments, *what; } functions[] = {
+static const struct {
+  const char *name, *arguments, *what;
+} functions[] = {
 #define FUNCTION(name, arguments, what) {#name, arguments, what},
 #include "view/calc_functions.def"
 #undef FUNCTION
@@ -13,34 +16,54 @@ static const struct { const char *name, *arguments, *what; } functions[] = {
 void calc_list(Str *json) {
   str_add(json, "[");
   for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-    str_printf(json, "%s[\"%s\",\"%s\",\"%s\"]", i ? "," : "", functions[i].name, functions[i].arguments, functions[i].what);
+    str_printf(json, "%s[\"%s\",\"%s\",\"%s\"]", i ? "," : "", functions[i].name,
+               functions[i].arguments, functions[i].what);
   str_add(json, "]");
 }
 
 static int rounding_of(const char *name) {
   const char *end = strrchr(name, '_');
   if (!end) return FE_TONEAREST;
-  return strcmp(end, "_rz") == 0 ? FE_TOWARDZERO : strcmp(end, "_ru") == 0 ? FE_UPWARD : strcmp(end, "_rd") == 0 ? FE_DOWNWARD : FE_TONEAREST;
+  return strcmp(end, "_rz") == 0   ? FE_TOWARDZERO
+         : strcmp(end, "_ru") == 0 ? FE_UPWARD
+         : strcmp(end, "_rd") == 0 ? FE_DOWNWARD
+                                   : FE_TONEAREST;
 }
 
-static bool starts(const char *name, const char *with) { return strncmp(name, with, strlen(with)) == 0; }
+static bool starts(const char *name, const char *with) {
+  return strncmp(name, with, strlen(with)) == 0;
+}
 
 // volatile: the compiler must not compute before the rounding mode is set.
-static float float_arithmetic(const char *op, volatile float a, volatile float b, volatile float c) {
-  volatile float r = starts(op, "add") ? a + b : starts(op, "sub") ? a - b : starts(op, "mul") ? a * b : starts(op, "div") ? a / b : starts(op, "rcp") ? 1.0f / a
-                   : starts(op, "sqrt") ? sqrtf(a) : fmaf(a, b, c);
+static float float_arithmetic(const char *op, volatile float a, volatile float b,
+                              volatile float c) {
+  volatile float r = starts(op, "add")    ? a + b
+                     : starts(op, "sub")  ? a - b
+                     : starts(op, "mul")  ? a * b
+                     : starts(op, "div")  ? a / b
+                     : starts(op, "rcp")  ? 1.0f / a
+                     : starts(op, "sqrt") ? sqrtf(a)
+                                          : fmaf(a, b, c);
   return r;
 }
 
-static double double_arithmetic(const char *op, volatile double a, volatile double b, volatile double c) {
-  volatile double r = starts(op, "add") ? a + b : starts(op, "sub") ? a - b : starts(op, "mul") ? a * b : starts(op, "div") ? a / b : starts(op, "rcp") ? 1.0 / a
-                    : starts(op, "sqrt") ? sqrt(a) : fma(a, b, c);
+static double double_arithmetic(const char *op, volatile double a, volatile double b,
+                                volatile double c) {
+  volatile double r = starts(op, "add")    ? a + b
+                      : starts(op, "sub")  ? a - b
+                      : starts(op, "mul")  ? a * b
+                      : starts(op, "div")  ? a / b
+                      : starts(op, "rcp")  ? 1.0 / a
+                      : starts(op, "sqrt") ? sqrt(a)
+                                           : fma(a, b, c);
   return r;
 }
 
 // __fadd_rn …, __dadd_rn …, __fmaf_rn …, __fma_rn …
 static bool rounded_arithmetic(const char *name, const CalcValue *x, CalcValue *out, Str *notes) {
-  static const char *const families[] = {"__fadd_", "__fsub_", "__fmul_", "__fdiv_", "__frcp_", "__fsqrt_", "__fmaf_", "__dadd_", "__dsub_", "__dmul_", "__ddiv_", "__drcp_", "__dsqrt_", "__fma_"};
+  static const char *const families[] = {"__fadd_",  "__fsub_", "__fmul_",  "__fdiv_", "__frcp_",
+                                         "__fsqrt_", "__fmaf_", "__dadd_",  "__dsub_", "__dmul_",
+                                         "__ddiv_",  "__drcp_", "__dsqrt_", "__fma_"};
   bool found = false;
   for (size_t i = 0; i < ARRAY_LEN(families); i++) found |= starts(name, families[i]);
   if (!found) return false;
@@ -49,7 +72,8 @@ static bool rounded_arithmetic(const char *name, const CalcValue *x, CalcValue *
   int before = fegetround();
   feclearexcept(FE_ALL_EXCEPT);
   fesetround(rounding_of(name));
-  double r = is_double ? double_arithmetic(op, x[0].f, x[1].f, x[2].f) : (double)float_arithmetic(op, (float)x[0].f, (float)x[1].f, (float)x[2].f);
+  double r = is_double ? double_arithmetic(op, x[0].f, x[1].f, x[2].f)
+                       : (double)float_arithmetic(op, (float)x[0].f, (float)x[1].f, (float)x[2].f);
   fesetround(before);
   int raised = fetestexcept(FE_ALL_EXCEPT);
   if (raised & FE_OVERFLOW) str_add(notes, "overflow; ");
@@ -63,11 +87,21 @@ static bool rounded_arithmetic(const char *name, const CalcValue *x, CalcValue *
 
 // __float2int_rz …: the type is between the 2 and the last _.
 static bool conversion(const char *name, const CalcValue *x, CalcValue *out) {
-  static const struct { const char *to; CalcType type; } to[] = {
-    {"2int_", CALC_INT}, {"2uint_", CALC_UINT}, {"2ll_", CALC_LONG}, {"2ull_", CALC_ULONG}, {"2float_", CALC_FLOAT}, {"2double_", CALC_DOUBLE}, {"2half_", CALC_HALF}, {"2bfloat16_", CALC_BFLOAT}};
-  if (strcmp(name, "__half2float") == 0 || strcmp(name, "__bfloat162float") == 0) { *out = calc_convert(x[0], CALC_FLOAT, FE_TONEAREST); return true; }
+  static const struct {
+    const char *to;
+    CalcType type;
+  } to[] = {{"2int_", CALC_INT},   {"2uint_", CALC_UINT},      {"2ll_", CALC_LONG},
+            {"2ull_", CALC_ULONG}, {"2float_", CALC_FLOAT},    {"2double_", CALC_DOUBLE},
+            {"2half_", CALC_HALF}, {"2bfloat16_", CALC_BFLOAT}};
+  if (strcmp(name, "__half2float") == 0 || strcmp(name, "__bfloat162float") == 0) {
+    *out = calc_convert(x[0], CALC_FLOAT, FE_TONEAREST);
+    return true;
+  }
   for (size_t i = 0; i < ARRAY_LEN(to); i++)
-    if (strstr(name, to[i].to)) { *out = calc_convert(x[0], to[i].type, rounding_of(name)); return true; }
+    if (strstr(name, to[i].to)) {
+      *out = calc_convert(x[0], to[i].type, rounding_of(name));
+      return true;
+    }
   return false;
 }
 
@@ -86,7 +120,8 @@ static uint64_t byte_perm(uint32_t a, uint32_t b, uint32_t s) {
 
 static uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   uint32_t r = 0;
-  for (int i = 0; i < 32; i++) r |= (table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i;
+  for (int i = 0; i < 32; i++)
+    r |= (table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i;
   return r;
 }
 
@@ -130,12 +165,23 @@ static bool integer_function(const char *name, const CalcValue *x, CalcValue *ou
 }
 
 static bool bits_function(const char *name, const CalcValue *x, CalcValue *out) {
-  static const struct { const char *name; CalcType to; } as[] = {
-    {"__int_as_float", CALC_FLOAT}, {"__uint_as_float", CALC_FLOAT}, {"__float_as_int", CALC_INT}, {"__float_as_uint", CALC_UINT}, {"__longlong_as_double", CALC_DOUBLE},
-    {"__double_as_longlong", CALC_LONG}, {"__ushort_as_half", CALC_HALF}, {"__half_as_ushort", CALC_UINT}, {"__ushort_as_bfloat16", CALC_BFLOAT}, {"__bfloat16_as_ushort", CALC_UINT}};
+  static const struct {
+    const char *name;
+    CalcType to;
+  } as[] = {{"__int_as_float", CALC_FLOAT},        {"__uint_as_float", CALC_FLOAT},
+            {"__float_as_int", CALC_INT},          {"__float_as_uint", CALC_UINT},
+            {"__longlong_as_double", CALC_DOUBLE}, {"__double_as_longlong", CALC_LONG},
+            {"__ushort_as_half", CALC_HALF},       {"__half_as_ushort", CALC_UINT},
+            {"__ushort_as_bfloat16", CALC_BFLOAT}, {"__bfloat16_as_ushort", CALC_UINT}};
   for (size_t i = 0; i < ARRAY_LEN(as); i++)
-    if (IS(as[i].name)) { *out = calc_from_bits(as[i].to, calc_bits(x[0])); return true; }
-  if (IS("__hiloint2double")) { *out = calc_from_bits(CALC_DOUBLE, calc_bits(x[0]) << 32 | calc_bits(x[1])); return true; }
+    if (IS(as[i].name)) {
+      *out = calc_from_bits(as[i].to, calc_bits(x[0]));
+      return true;
+    }
+  if (IS("__hiloint2double")) {
+    *out = calc_from_bits(CALC_DOUBLE, calc_bits(x[0]) << 32 | calc_bits(x[1]));
+    return true;
+  }
   if (IS("__double2hiint")) return INT(calc_bits(x[0]) >> 32);
   if (IS("__double2loint")) return INT(calc_bits(x[0]));
   return false;
@@ -146,7 +192,8 @@ static bool float_function(const char *name, const CalcValue *x, CalcValue *out,
   if (IS("__fdividef")) {
     if (fabsf(b) > 0x1p126f && !isinf(b)) {
       str_add(notes, "|b| is above 2^126: __fdividef gives 0, or NaN for an infinite a; ");
-      return FLOAT(isinf(a) ? NAN : copysignf(0, (signbit(a) != 0) != (signbit(b) != 0) ? -1.0f : 1.0f));
+      return FLOAT(isinf(a) ? NAN
+                            : copysignf(0, (signbit(a) != 0) != (signbit(b) != 0) ? -1.0f : 1.0f));
     }
     return FLOAT(a / b);
   }
@@ -164,9 +211,15 @@ static bool float_function(const char *name, const CalcValue *x, CalcValue *out,
   if (IS("rsqrtf")) return FLOAT((float)(1 / sqrt((double)a)));
   if (IS("__saturatef")) return FLOAT(a > 0 ? fminf(a, 1) : 0);
   if (IS("fmaf")) return FLOAT(fmaf(a, b, c));
-  if (IS("fma")) { *out = calc_float(CALC_DOUBLE, fma(x[0].f, x[1].f, x[2].f)); return true; }
+  if (IS("fma")) {
+    *out = calc_float(CALC_DOUBLE, fma(x[0].f, x[1].f, x[2].f));
+    return true;
+  }
   if (IS("sqrtf")) return FLOAT(sqrtf(a));
-  if (IS("sqrt")) { *out = calc_float(CALC_DOUBLE, sqrt(x[0].f)); return true; }
+  if (IS("sqrt")) {
+    *out = calc_float(CALC_DOUBLE, sqrt(x[0].f));
+    return true;
+  }
   if (IS("floorf")) return FLOAT(floorf(a));
   if (IS("ceilf")) return FLOAT(ceilf(a));
   if (IS("rintf")) return FLOAT(rintf(a));
@@ -177,7 +230,8 @@ static bool float_function(const char *name, const CalcValue *x, CalcValue *out,
   return false;
 }
 
-static void run_on_device(const char *name, const char *argument_letters, const CalcValue *x, CalcDevice *device, CalcValue *out, Str *notes) {
+static void run_on_device(const char *name, const char *argument_letters, const CalcValue *x,
+                          CalcDevice *device, CalcValue *out, Str *notes) {
   Str ptx = {0};
   uint64_t arguments[3] = {calc_bits(x[0]), calc_bits(x[1]), calc_bits(x[2])}, bits;
   if (device && calc_ptx(name, argument_letters, out->type, &ptx)) {
@@ -192,17 +246,21 @@ static void run_on_device(const char *name, const char *argument_letters, const 
   str_free(&ptx);
 }
 
-bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcDevice *device, CalcValue *out, Str *notes, Error *err) {
+bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count,
+               CalcDevice *device, CalcValue *out, Str *notes, Error *err) {
   for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
     const char *f = functions[i].name;
     if (strlen(f) != n || strncmp(f, name, n) != 0) continue;
-    if (strlen(functions[i].arguments) != count) return error_set(err, "%s takes %zu arguments", f, strlen(functions[i].arguments));
+    if (strlen(functions[i].arguments) != count)
+      return error_set(err, "%s takes %zu arguments", f, strlen(functions[i].arguments));
     CalcValue x[4] = {{0}};
     for (unsigned k = 0; k < count; k++) {
       CalcType type = calc_type_of(functions[i].arguments[k]);
       x[k] = calc_convert(arguments[k], type, calc_is_float(type) ? FE_TONEAREST : FE_TOWARDZERO);
     }
-    bool ok = bits_function(f, x, out) || integer_function(f, x, out) || float_function(f, x, out, notes) || rounded_arithmetic(f, x, out, notes) || conversion(f, x, out);
+    bool ok = bits_function(f, x, out) || integer_function(f, x, out) ||
+              float_function(f, x, out, notes) || rounded_arithmetic(f, x, out, notes) ||
+              conversion(f, x, out);
     CHECK(ok);
     run_on_device(f, functions[i].arguments, x, device, out, notes);
     return true;

@@ -1,4 +1,5 @@
-// A run file, open for questions (run/open.c). Every statement has a time limit, and numbers from the file are only used as numbers.
+// A run file, open for questions (run/open.c). Every statement has a time limit, and numbers from
+// the file are only used as numbers.
 #include "view/internal.h"
 
 #include <errno.h>
@@ -47,7 +48,9 @@ bool view_next(ViewRows *r) {
 }
 
 uint64_t view_column(ViewRows *r, int i) { return (uint64_t)sqlite3_column_int64(r->statement, i); }
-const char *view_column_text(ViewRows *r, int i) { return (const char *)sqlite3_column_text(r->statement, i); }
+const char *view_column_text(ViewRows *r, int i) {
+  return (const char *)sqlite3_column_text(r->statement, i);
+}
 
 bool view_rows_ok(ViewRows *r, ViewAnswer *a) {
   if (!r->failed) return true;
@@ -70,11 +73,19 @@ uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...) {
 static char *copy(const char *text) { return text ? mem_strdup(text) : NULL; }
 
 static bool read_allocations(ViewDesk *d, Error *err) {
-  ViewRows r = view_rows(d, "SELECT id, process, base, size, coalesce(name, pointer), kind, freed FROM allocation ORDER BY process, base, id", "");
+  ViewRows r = view_rows(d,
+                         "SELECT id, process, base, size, coalesce(name, pointer), kind, freed "
+                         "FROM allocation ORDER BY process, base, id",
+                         "");
   while (view_next(&r)) {
-    ViewAllocation x = {.id = (uint32_t)view_column(&r, 0), .process = (uint32_t)view_column(&r, 1), .base = view_column(&r, 2), .size = view_column(&r, 3),
-                        .name = copy(view_column_text(&r, 4)), .kind = copy(view_column_text(&r, 5)), .freed = view_column(&r, 6) != 0};
-    if (x.base + x.size < x.base) x.size = 0;              // no such allocation can be
+    ViewAllocation x = {.id = (uint32_t)view_column(&r, 0),
+                        .process = (uint32_t)view_column(&r, 1),
+                        .base = view_column(&r, 2),
+                        .size = view_column(&r, 3),
+                        .name = copy(view_column_text(&r, 4)),
+                        .kind = copy(view_column_text(&r, 5)),
+                        .freed = view_column(&r, 6) != 0};
+    if (x.base + x.size < x.base) x.size = 0;  // no such allocation can be
     if (x.size > d->largest) d->largest = x.size;
     vec_push(&d->allocations, x);
   }
@@ -107,7 +118,10 @@ void view_desk_begin(ViewDesk *d) { store_set_deadline(d->store, QUESTION_SECOND
 
 // Who keeps the file open then keeps its writer from putting all of it into one file at the end.
 bool view_is_being_written(ViewDesk *d) {
-  pid_t pid = (pid_t)view_one(d, "SELECT value FROM meta WHERE key = 'pid' AND 'no' = (SELECT value FROM meta WHERE key = 'complete')", "");
+  pid_t pid = (pid_t)view_one(d,
+                              "SELECT value FROM meta WHERE key = 'pid' AND 'no' = (SELECT value "
+                              "FROM meta WHERE key = 'complete')",
+                              "");
   return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
@@ -117,10 +131,12 @@ bool view_can_open(const char *path, Error *err) {
   return d != NULL;
 }
 
-
 void view_desk_close(ViewDesk *d) {
   if (d->trace) trace_close(d->trace);
-  for (uint32_t i = 0; i < d->allocations.len; i++) free(d->allocations.data[i].name), free(d->allocations.data[i].kind);
+  for (uint32_t i = 0; i < d->allocations.len; i++) {
+    free(d->allocations.data[i].name);
+    free(d->allocations.data[i].kind);
+  }
   vec_free(&d->allocations);
   u64map_free_all(&d->sites);
   u64map_free_all(&d->types);
@@ -128,7 +144,10 @@ void view_desk_close(ViewDesk *d) {
   u64map_free(&d->findings_of_launch);
   for (uint32_t i = 0; i < d->files.len; i++) free(d->files.data[i]);
   vec_free(&d->files);
-  if (d->run) run_free(d->run), free(d->run);
+  if (d->run) {
+    run_free(d->run);
+    free(d->run);
+  }
   free(d->run_error);
   store_close(d->store);
   free(d);
@@ -143,12 +162,20 @@ const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id) {
 static void read_launches(ViewDesk *d) {
   if (d->launches_read) return;
   d->launches_read = true;
-  ViewRows r = view_rows(d, "SELECT launch, min(id) FROM step WHERE launch > 0 AND kind <> 'inputs' GROUP BY launch", "");
-  while (view_next(&r)) u64map_put(&d->step_of_launch, view_column(&r, 0), (void *)(uintptr_t)view_column(&r, 1));
+  ViewRows r = view_rows(
+      d, "SELECT launch, min(id) FROM step WHERE launch > 0 AND kind <> 'inputs' GROUP BY launch",
+      "");
+  while (view_next(&r))
+    u64map_put(&d->step_of_launch, view_column(&r, 0), (void *)(uintptr_t)view_column(&r, 1));
   // A finding knows its launch by the number in its process.
   U64Map counts = {0};
-  r = view_rows(d, "SELECT process, launch, count(*) FROM finding WHERE suppressed = 0 AND launch > 0 GROUP BY process, launch", "");
-  while (view_next(&r)) u64map_put(&counts, view_column(&r, 0) << 32 | (uint32_t)view_column(&r, 1), (void *)(uintptr_t)view_column(&r, 2));
+  r = view_rows(d,
+                "SELECT process, launch, count(*) FROM finding WHERE suppressed = 0 AND launch > 0 "
+                "GROUP BY process, launch",
+                "");
+  while (view_next(&r))
+    u64map_put(&counts, view_column(&r, 0) << 32 | (uint32_t)view_column(&r, 1),
+               (void *)(uintptr_t)view_column(&r, 2));
   if (counts.len) {
     r = view_rows(d, "SELECT id, process, number FROM launch", "");
     while (view_next(&r)) {
@@ -169,9 +196,12 @@ uint64_t view_findings_of_launch(ViewDesk *d, uint32_t launch) {
   return (uintptr_t)u64map_get(&d->findings_of_launch, launch);
 }
 
-static bool is_before(const ViewAllocation *x, uint32_t process, uint64_t address) { return x->process < process || (x->process == process && x->base <= address); }
+static bool is_before(const ViewAllocation *x, uint32_t process, uint64_t address) {
+  return x->process < process || (x->process == process && x->base <= address);
+}
 
-const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t before) {
+const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address,
+                                         uint64_t before) {
   uint32_t low = 0, high = d->allocations.len;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;

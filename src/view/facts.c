@@ -28,7 +28,10 @@ static void short_name(const char *readable, Str *out) {
   }
   size_t n = (size_t)(end - begin);
   for (size_t i = 0; i < n; i++)
-    if (begin[i] == '<') { n = i; break; }
+    if (begin[i] == '<') {
+      n = i;
+      break;
+    }
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), begin);
   json_text(out, "name", name[0] ? name : readable);
@@ -36,12 +39,19 @@ static void short_name(const char *readable, Str *out) {
 
 void view_launch_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "{");
-  ViewRows r = view_rows(d, "SELECT l.number, k.readable, k.name, grid_x, grid_y, grid_z, block_x, block_y, block_z, l.process, l.stream, l.device, l.kernel "
-                            "FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?", "i", (int64_t)id);
+  ViewRows r = view_rows(d,
+                         "SELECT l.number, k.readable, k.name, grid_x, grid_y, grid_z, block_x, "
+                         "block_y, block_z, l.process, l.stream, l.device, l.kernel "
+                         "FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?",
+                         "i", (int64_t)id);
   if (view_next(&r)) {
-    const char *readable = view_column_text(&r, 1) ? view_column_text(&r, 1) : view_column_text(&r, 2);
+    const char *readable = view_column_text(&r, 1) ? view_column_text(&r, 1)
+                                                   : view_column_text(&r, 2);
     uint32_t grid[3], block[3];
-    for (int i = 0; i < 3; i++) grid[i] = (uint32_t)view_column(&r, 3 + i), block[i] = (uint32_t)view_column(&r, 6 + i);
+    for (int i = 0; i < 3; i++) {
+      grid[i] = (uint32_t)view_column(&r, 3 + i);
+      block[i] = (uint32_t)view_column(&r, 6 + i);
+    }
     json_number(out, "id", id);
     json_number(out, "number", view_column(&r, 0));
     short_name(readable ? readable : "?", out);
@@ -73,18 +83,23 @@ void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out) {
   str_add(out, "}");
 }
 
-// Headers of the toolkit and of the system: atomicAdd is a function of one. People want to see their own line.
+// Headers of the toolkit and of the system: atomicAdd is a function of one. People want to see
+// their own line.
 static bool is_system_header(const char *file) {
-  return file[0] == '/' && strstr(file, "/include/") && (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
+  return file[0] == '/' && strstr(file, "/include/") &&
+         (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
 }
 
 static void places_json(ViewDesk *d, uint32_t site, Str *out) {
   int main_place = -1, number = 0;
   json_open(out, "places", '[');
-  ViewRows r = view_rows(d, "SELECT file, line, col, function FROM place WHERE site = ? ORDER BY depth LIMIT 64", "i", (int64_t)site);
+  ViewRows r = view_rows(
+      d, "SELECT file, line, col, function FROM place WHERE site = ? ORDER BY depth LIMIT 64", "i",
+      (int64_t)site);
   for (bool first = true; view_next(&r); first = false) {
     const char *file = view_column_text(&r, 0), *function = view_column_text(&r, 3);
-    str_printf(out, "%s[%d,%llu,%llu,", first ? "" : ",", file ? view_file_number(d, file) : -1, (unsigned long long)view_column(&r, 1), (unsigned long long)view_column(&r, 2));
+    str_printf(out, "%s[%d,%llu,%llu,", first ? "" : ",", file ? view_file_number(d, file) : -1,
+               (unsigned long long)view_column(&r, 1), (unsigned long long)view_column(&r, 2));
     json_string(out, function ? function : "");
     str_add(out, "]");
     if (main_place < 0 && file && !is_system_header(file)) main_place = number;
@@ -97,8 +112,12 @@ static void places_json(ViewDesk *d, uint32_t site, Str *out) {
 static char *make_site_json(ViewDesk *d, uint32_t id) {
   Str s = {0};
   str_add(&s, "{");
-  ViewRows r = view_rows(d, "SELECT s.text, s.ptx_line, s.space, s.bytes, s.parameter, s.function, s.object, (SELECT readable FROM kernel k WHERE k.name = s.function AND k.process = s.process LIMIT 1) "
-                            "FROM site s WHERE s.id = ?", "i", (int64_t)id);
+  ViewRows r = view_rows(
+      d,
+      "SELECT s.text, s.ptx_line, s.space, s.bytes, s.parameter, s.function, s.object, (SELECT "
+      "readable FROM kernel k WHERE k.name = s.function AND k.process = s.process LIMIT 1) "
+      "FROM site s WHERE s.id = ?",
+      "i", (int64_t)id);
   if (view_next(&r)) {
     const char *text = view_column_text(&r, 0), *readable = view_column_text(&r, 7);
     char type[16], of[128];
@@ -112,7 +131,9 @@ static char *make_site_json(ViewDesk *d, uint32_t id) {
     json_text(&s, "ptx", type[0] ? type : NULL);
     json_number(&s, "vector", vector);
     uint64_t parameter = view_column(&r, 4);
-    if (parameter && parameter < 1000 && view_parameter_type(readable, (unsigned)parameter - 1, of, sizeof of)) json_text(&s, "type", of);
+    if (parameter && parameter < 1000 &&
+        view_parameter_type(readable, (unsigned)parameter - 1, of, sizeof of))
+      json_text(&s, "type", of);
     json_text(&s, "function", readable ? readable : view_column_text(&r, 5));
     json_text(&s, "object", view_column_text(&r, 6));
   }
@@ -130,13 +151,16 @@ const char *view_site_json(ViewDesk *d, uint32_t id) {
 
 static void step_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "{");
-  ViewRows r = view_rows(d, "SELECT number, kind, call, direction, width, height, depth FROM step WHERE id = ?", "i", (int64_t)id);
+  ViewRows r = view_rows(
+      d, "SELECT number, kind, call, direction, width, height, depth FROM step WHERE id = ?", "i",
+      (int64_t)id);
   if (view_next(&r)) {
     json_number(out, "number", view_column(&r, 0));
     json_text(out, "kind", view_column_text(&r, 1));
     json_text(out, "call", view_column_text(&r, 2));
     json_text(out, "direction", view_column_text(&r, 3));
-    json_number(out, "bytes", view_column(&r, 4) * MAX(view_column(&r, 5), 1) * MAX(view_column(&r, 6), 1));
+    json_number(out, "bytes",
+                view_column(&r, 4) * MAX(view_column(&r, 5), 1) * MAX(view_column(&r, 6), 1));
   }
   view_rows_end(&r);
   str_add(out, "}");
@@ -174,13 +198,16 @@ void view_facts_write(ViewDesk *d, ViewFacts *f, Str *out) {
 
 void view_stack_json(ViewDesk *d, uint64_t stack, Str *out) {
   str_add(out, "[");
-  ViewRows r = view_rows(d, "SELECT function, file, line, inlined FROM frame WHERE stack = ? ORDER BY depth LIMIT 64", "i", (int64_t)stack);
+  ViewRows r = view_rows(
+      d, "SELECT function, file, line, inlined FROM frame WHERE stack = ? ORDER BY depth LIMIT 64",
+      "i", (int64_t)stack);
   for (bool first = true; view_next(&r); first = false) {
     str_add(out, first ? "[" : ",[");
     json_string(out, view_column_text(&r, 0) ? view_column_text(&r, 0) : "?");
     str_add(out, ",");
     json_string(out, view_column_text(&r, 1) ? view_column_text(&r, 1) : "");
-    str_printf(out, ",%llu,%s]", (unsigned long long)view_column(&r, 2), view_column(&r, 3) ? "true" : "false");
+    str_printf(out, ",%llu,%s]", (unsigned long long)view_column(&r, 2),
+               view_column(&r, 3) ? "true" : "false");
   }
   str_add(out, "]");
 }

@@ -4,24 +4,33 @@
 
 enum { FINDINGS_MOST = 5000 };
 
-static uint64_t thread_number(const uint64_t *grid, const uint64_t *block, const uint64_t *at_block, const uint64_t *at_thread) {
+static uint64_t thread_number(const uint64_t *grid, const uint64_t *block, const uint64_t *at_block,
+                              const uint64_t *at_thread) {
   uint64_t b = at_block[0] + grid[0] * (at_block[1] + grid[1] * at_block[2]);
-  return b * block[0] * block[1] * block[2] + at_thread[0] + block[0] * (at_thread[1] + block[1] * at_thread[2]);
+  return b * block[0] * block[1] * block[2] + at_thread[0] +
+         block[0] * (at_thread[1] + block[1] * at_thread[2]);
 }
 
 void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 500, FINDINGS_MOST);
+  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX),
+           most = view_number_or(q, "most", 500, FINDINGS_MOST);
   if (q->error.text[0]) return;
   ViewFacts facts = {0};
   Str *s = &a->body;
   str_add(s, "{");
   json_number(s, "total", view_one(d, "SELECT count(*) FROM finding WHERE suppressed = 0", ""));
   json_open(s, "findings", '[');
-  ViewRows r = view_rows(d, "SELECT f.id, f.kind, f.severity, f.text, l.id, f.site, f.address, f.size, f.allocation, f.offset, f.count, f.thread_x IS NOT NULL, "
-                            "f.block_x, f.block_y, f.block_z, f.thread_x, f.thread_y, f.thread_z, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, f.launch, "
-                            "f.address IS NOT NULL, coalesce(k.readable, k.name) "
-                            "FROM finding f LEFT JOIN launch l ON l.number = f.launch AND l.process = f.process LEFT JOIN kernel k ON k.id = f.kernel WHERE f.suppressed = 0 "
-                            "ORDER BY CASE f.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, f.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip);
+  ViewRows r = view_rows(d,
+                         "SELECT f.id, f.kind, f.severity, f.text, l.id, f.site, f.address, "
+                         "f.size, f.allocation, f.offset, f.count, f.thread_x IS NOT NULL, "
+                         "f.block_x, f.block_y, f.block_z, f.thread_x, f.thread_y, f.thread_z, "
+                         "l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, f.launch, "
+                         "f.address IS NOT NULL, coalesce(k.readable, k.name) "
+                         "FROM finding f LEFT JOIN launch l ON l.number = f.launch AND l.process = "
+                         "f.process LEFT JOIN kernel k ON k.id = f.kernel WHERE f.suppressed = 0 "
+                         "ORDER BY CASE f.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE "
+                         "2 END, f.id LIMIT ? OFFSET ?",
+                         "ii", (int64_t)most, (int64_t)skip);
   while (view_next(&r)) {
     const char *kind = view_column_text(&r, 1);
     const ChannelKindInfo *info = kind ? channel_kind_named(kind) : NULL;
@@ -30,7 +39,10 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     json_number(s, "id", view_column(&r, 0));
     json_text(s, "kind", kind);
     json_text(s, "severity", view_column_text(&r, 2));
-    json_text(s, "headline", view_column_text(&r, 3) ? view_column_text(&r, 3) : info ? info->text : kind);
+    json_text(s, "headline",
+              view_column_text(&r, 3) ? view_column_text(&r, 3)
+              : info                  ? info->text
+                                      : kind);
     json_number(s, "launch", about.launch);
     json_number(s, "launch_number", view_column(&r, 24));
     json_number(s, "site", about.site);
@@ -71,7 +83,10 @@ static bool load_run(ViewDesk *d) {
 void view_answer_finding(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t id = view_number(q, "id", UINT32_MAX);
   if (q->error.text[0]) return;
-  if (!load_run(d)) { view_fail(a, 500, d->run_error); return; }
+  if (!load_run(d)) {
+    view_fail(a, 500, d->run_error);
+    return;
+  }
   for (uint32_t i = 0; i < d->run->findings.len; i++) {
     const RunFinding *f = d->run->findings.data[i];
     if (f->id != id) continue;

@@ -1,4 +1,5 @@
-// Inside view/. A request goes to a function of an endpoint (endpoints.def), which asks a desk: the run file, open for one question at a time.
+// Inside view/. A request goes to a function of an endpoint (endpoints.def), which asks a desk: the
+// run file, open for one question at a time.
 #ifndef WG_VIEW_INTERNAL_H
 #define WG_VIEW_INTERNAL_H
 
@@ -11,99 +12,139 @@
 // --- request.c: what was asked, and whether it makes sense ---
 enum { VIEW_PARAMETERS = 16, VIEW_VALUE_MAX = 512 };
 typedef struct ViewRequest {
-  const char *path;                        // "/api/thread"
-  struct { const char *name, *value; } parameters[VIEW_PARAMETERS];
+  const char *path;  // "/api/thread"
+  struct {
+    const char *name, *value;
+  } parameters[VIEW_PARAMETERS];
   unsigned nparameters;
-  Error error;                             // the first thing that is wrong with a parameter; "" means none
+  Error error;  // the first thing that is wrong with a parameter; "" means none
 } ViewRequest;
-const char *view_text(const ViewRequest *q, const char *name);                        // NULL: not given
+const char *view_text(const ViewRequest *q, const char *name);  // NULL: not given
 bool view_given(const ViewRequest *q, const char *name);
-uint64_t view_number(ViewRequest *q, const char *name, uint64_t most);               // must be given; at most `most`
+// must be given; at most `most`
+uint64_t view_number(ViewRequest *q, const char *name, uint64_t most);
 uint64_t view_number_or(ViewRequest *q, const char *name, uint64_t otherwise, uint64_t most);
-uint64_t view_address(ViewRequest *q, const char *name);                              // 0x…
+uint64_t view_address(ViewRequest *q, const char *name);  // 0x…
 
-typedef struct ViewAnswer { unsigned status; const char *type; Str body; } ViewAnswer;
-void view_fail(ViewAnswer *a, unsigned status, const char *text);                     // {"error":text}
+typedef struct ViewAnswer {
+  unsigned status;
+  const char *type;
+  Str body;
+} ViewAnswer;
+void view_fail(ViewAnswer *a, unsigned status, const char *text);  // {"error":text}
 
 // --- desk.c: the file, open ---
-typedef struct ViewAllocation { uint32_t id, process; uint64_t base, size; char *name, *kind; bool freed; } ViewAllocation;
+typedef struct ViewAllocation {
+  uint32_t id, process;
+  uint64_t base, size;
+  char *name, *kind;
+  bool freed;
+} ViewAllocation;
 typedef struct ViewDesk {
   Store *store;
-  sqlite3 *db;                             // its
+  sqlite3 *db;  // its
   const char *path;
-  TraceReader *trace;                      // NULL: no_trace says why
+  TraceReader *trace;  // NULL: no_trace says why
   Error no_trace;
-  bool live;                               // it is being written
-  bool without_facts;                      // answers about operations alone; see static.c
-  VEC(ViewAllocation) allocations;         // by process, base, id
-  uint64_t largest;                        // allocation
-  U64Map sites;                            // JSON of each that was asked for
-  U64Map step_of_launch, findings_of_launch;             // by id of the launch; desk.c reads them once: the tables have no index
+  bool live;                        // it is being written
+  bool without_facts;               // answers about operations alone; see static.c
+  VEC(ViewAllocation) allocations;  // by process, base, id
+  uint64_t largest;                 // allocation
+  U64Map sites;                     // JSON of each that was asked for
+  // by id of the launch; desk.c reads them once: the tables have no index
+  U64Map step_of_launch, findings_of_launch;
   bool launches_read;
-  U64Map types;                            // by id of the allocation: JSON of what its elements are; types.c
+  U64Map types;  // by id of the allocation: JSON of what its elements are; types.c
   bool types_read;
-  const ViewSources *sources;              // which may be shown; NULL: only those with a proof
-  VEC(char *) files;                       // of the sites' places; see source.c
+  const ViewSources *sources;  // which may be shown; NULL: only those with a proof
+  VEC(char *) files;           // of the sites' places; see source.c
   bool files_read;
-  struct { uint32_t launch, step, process; bool known; } process_of;         // the last one that was asked for
-  Run *run;                                // loaded when a finding's text is asked for
+  // the last one that was asked for
+  struct {
+    uint32_t launch, step, process;
+    bool known;
+  } process_of;
+  Run *run;  // loaded when a finding's text is asked for
   char *run_error;
 } ViewDesk;
 ViewDesk *view_desk_open(const char *path, Error *err);
-void view_desk_begin(ViewDesk *d);                       // a question: it has its time from now on
-void view_say_what_is_missing(const ViewDesk *d);         // on standard error: the end of the run, where the file lacks it
+void view_desk_begin(ViewDesk *d);  // a question: it has its time from now on
+// on standard error: the end of the run, where the file lacks it
+void view_say_what_is_missing(const ViewDesk *d);
 void view_desk_close(ViewDesk *d);
-bool view_is_being_written(ViewDesk *d);                 // by a program that still runs
+bool view_is_being_written(ViewDesk *d);  // by a program that still runs
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);
-uint64_t view_step_of_launch(ViewDesk *d, uint32_t launch);          // id; 0: none
+uint64_t view_step_of_launch(ViewDesk *d, uint32_t launch);  // id; 0: none
 uint64_t view_findings_of_launch(ViewDesk *d, uint32_t launch);
 // The one an address was in when something with that id happened: ids grow with time.
-const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t before);
+const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address,
+                                         uint64_t before);
 
-// Rows of a statement: for (ViewRows r = view_rows(d, sql, kinds, …); view_next(&r);). kinds: i int64_t, t const char *
-typedef struct ViewRows { ViewDesk *desk; sqlite3_stmt *statement; bool failed; Error error; } ViewRows;
+// Rows of a statement: for (ViewRows r = view_rows(d, sql, kinds, …); view_next(&r);). kinds: i
+// int64_t, t const char *
+typedef struct ViewRows {
+  ViewDesk *desk;
+  sqlite3_stmt *statement;
+  bool failed;
+  Error error;
+} ViewRows;
 ViewRows view_rows(ViewDesk *d, const char *sql, const char *kinds, ...);
-bool view_next(ViewRows *r);               // false: the end, or failed; the statement is finished
+bool view_next(ViewRows *r);  // false: the end, or failed; the statement is finished
 uint64_t view_column(ViewRows *r, int i);
-const char *view_column_text(ViewRows *r, int i);        // NULL: none
-bool view_rows_ok(ViewRows *r, ViewAnswer *a);           // after the end; false: the answer says what went wrong
-void view_rows_end(ViewRows *r);           // before it
-uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...);              // the first column of the first row; 0: none
+const char *view_column_text(ViewRows *r, int i);  // NULL: none
+// after the end; false: the answer says what went wrong
+bool view_rows_ok(ViewRows *r, ViewAnswer *a);
+void view_rows_end(ViewRows *r);  // before it
+// the first column of the first row; 0: none
+uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...);
 
-// --- facts.c: what is said along with operations: their launches, sites and allocations, each once ---
-typedef struct ViewFacts { U64Map sites, launches, allocations, steps; } ViewFacts;
+// --- facts.c: what is said along with operations: their launches, sites and allocations, each once
+// ---
+typedef struct ViewFacts {
+  U64Map sites, launches, allocations, steps;
+} ViewFacts;
 void view_facts_op(ViewDesk *d, ViewFacts *f, const TraceOp *op, uint32_t allocation);
-void view_facts_write(ViewDesk *d, ViewFacts *f, Str *out);                          // ,"sites":{…},"launches":{…},"allocations":{…}
+// ,"sites":{…},"launches":{…},"allocations":{…}
+void view_facts_write(ViewDesk *d, ViewFacts *f, Str *out);
 void view_facts_free(ViewFacts *f);
 void view_launch_json(ViewDesk *d, uint32_t id, Str *out);
 void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out);
 const char *view_site_json(ViewDesk *d, uint32_t id);
-void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);                         // [[function, file, line, inlined], …]
+// [[function, file, line, inlined], …]
+void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);
 
 // --- types.c: what the program calls the type of an element ---
-// Of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without the pointer. false: not known.
+// Of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without the
+// pointer. false: not known.
 bool view_parameter_type(const char *readable, unsigned index, char *out, size_t size);
-void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);   // "ld.global.v4.f32 …": "f32", 4
-// Of a buffer, from the first launch that was given it: "type":"float" of the parameter, "ptx":"f32","vector":1 of an instruction that uses the parameter,
-// "given":"x" the parameter's name. NULL: not known.
+// "ld.global.v4.f32 …": "f32", 4
+void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);
+// Of a buffer, from the first launch that was given it: "type":"float" of the parameter,
+// "ptx":"f32","vector":1 of an instruction that uses the parameter, "given":"x" the parameter's
+// name. NULL: not known.
 const char *view_buffer_type(ViewDesk *d, uint32_t allocation);
 
 // --- source.c ---
-int view_file_number(ViewDesk *d, const char *file);     // -1: not one of the places'
-const char *view_file_name(ViewDesk *d, uint32_t number);                            // NULL: there is no such number
+int view_file_number(ViewDesk *d, const char *file);       // -1: not one of the places'
+const char *view_file_name(ViewDesk *d, uint32_t number);  // NULL: there is no such number
 // The text of a source that may be shown, and where it is; false: err says why it may not.
 bool view_source_read(ViewDesk *d, const char *file, Str *text, Str *real, Error *err);
 
 // --- answer.c, endpoints.def ---
-#define ENDPOINT(name, parameters, what) void view_answer_##name(ViewDesk *d, ViewRequest *q, ViewAnswer *a);
+#define ENDPOINT(name, parameters, what) \
+  void view_answer_##name(ViewDesk *d, ViewRequest *q, ViewAnswer *a);
 #include "view/endpoints.def"
 #undef ENDPOINT
 bool view_is_endpoint(const char *path);
 void view_answer(ViewDesk *d, ViewRequest *q, ViewAnswer *a);
 
 // --- page.c: the files of the page ---
-typedef struct ViewFile { const char *path, *type; const uint8_t *data; size_t size; } ViewFile;
-const ViewFile *view_page_file(const char *path);        // NULL: no such file
-bool view_page_is_there(void);                           // false: this command was built without the page
+typedef struct ViewFile {
+  const char *path, *type;
+  const uint8_t *data;
+  size_t size;
+} ViewFile;
+const ViewFile *view_page_file(const char *path);  // NULL: no such file
+bool view_page_is_there(void);                     // false: this command was built without the page
 
 #endif

@@ -12,26 +12,34 @@ void view_answer_run(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   ViewRows r = view_rows(d, "SELECT key, value FROM meta WHERE value IS NOT NULL LIMIT 200", "");
   while (view_next(&r)) {
     const char *key = view_column_text(&r, 0);
-    if (!key || strspn(key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(key)) continue;      // json_key takes names only
+    // json_key takes names only
+    if (!key || strspn(key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(key)) continue;
     json_text(s, key, view_column_text(&r, 1));
   }
   str_add(s, "}");
   if (!view_rows_ok(&r, a)) return;
-  const struct { const char *key, *sql; } counts[] = {
-    {"launches", "SELECT count(*) FROM launch"}, {"steps", "SELECT count(*) FROM step"}, {"buffers", "SELECT count(*) FROM allocation"},
-    {"findings", "SELECT count(*) FROM finding WHERE suppressed = 0"}};
-  for (size_t i = 0; i < ARRAY_LEN(counts); i++) json_number(s, counts[i].key, view_one(d, counts[i].sql, ""));
+  const struct {
+    const char *key, *sql;
+  } counts[] = {{"launches", "SELECT count(*) FROM launch"},
+                {"steps", "SELECT count(*) FROM step"},
+                {"buffers", "SELECT count(*) FROM allocation"},
+                {"findings", "SELECT count(*) FROM finding WHERE suppressed = 0"}};
+  for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+    json_number(s, counts[i].key, view_one(d, counts[i].sql, ""));
   json_key(s, "live");
   str_add(s, d->live ? "true" : "false");
   json_key(s, "recorded");
   str_add(s, d->trace ? "true" : "false");
   if (d->trace) json_number(s, "operations", trace_count(d->trace));
-  else json_text(s, "not_recorded", d->no_trace.text[0] ? d->no_trace.text : "nothing was recorded in this run");
+  else
+    json_text(s, "not_recorded",
+              d->no_trace.text[0] ? d->no_trace.text : "nothing was recorded in this run");
   str_add(s, "}");
 }
 
 void view_answer_buffers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 1000, BUFFERS_MOST);
+  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX),
+           most = view_number_or(q, "most", 1000, BUFFERS_MOST);
   if (q->error.text[0]) return;
   str_add(&a->body, "{");
   json_number(&a->body, "total", d->allocations.len);
@@ -43,18 +51,26 @@ void view_answer_buffers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   str_add(&a->body, "]}");
 }
 
-// What a kernel does with its parameters: bits 1 (reads) and 2 (writes) for each, from its instructions.
-typedef struct Uses { uint8_t of[64]; } Uses;
+// What a kernel does with its parameters: bits 1 (reads) and 2 (writes) for each, from its
+// instructions.
+typedef struct Uses {
+  uint8_t of[64];
+} Uses;
 
 static void read_uses(ViewDesk *d, U64Map *kernels) {
-  ViewRows r = view_rows(d, "SELECT k.id, s.parameter, s.classes FROM site s JOIN kernel k ON k.name = s.function AND k.process = s.process "
-                            "WHERE s.parameter > 0 GROUP BY k.id, s.parameter, s.classes", "");
+  ViewRows r = view_rows(d,
+                         "SELECT k.id, s.parameter, s.classes FROM site s JOIN kernel k ON k.name "
+                         "= s.function AND k.process = s.process "
+                         "WHERE s.parameter > 0 GROUP BY k.id, s.parameter, s.classes",
+                         "");
   while (view_next(&r)) {
-    uint64_t kernel = view_column(&r, 0), parameter = view_column(&r, 1), classes = view_column(&r, 2);
+    uint64_t kernel = view_column(&r, 0), parameter = view_column(&r, 1),
+             classes = view_column(&r, 2);
     if (parameter == 0 || parameter > 64) continue;
     Uses *u = u64map_get(kernels, kernel);
     if (!u) u64map_put(kernels, kernel, u = mem_alloc(sizeof *u));
-    u->of[parameter - 1] |= (uint8_t)((classes & 5 ? 1 : 0) | (classes & 6 ? 2 : 0));       // load, store, atomic: see run_class_name
+    // load, store, atomic: see run_class_name
+    u->of[parameter - 1] |= (uint8_t)((classes & 5 ? 1 : 0) | (classes & 6 ? 2 : 0));
   }
 }
 
@@ -69,22 +85,35 @@ static void kernel_names(ViewDesk *d, ViewAnswer *a) {
   str_add(&a->body, "}");
 }
 
-// Which buffers the launches of a page were given, in order of the launches: one look at the table, which has no index.
-typedef struct Given { uint32_t launch, number, allocation; } Given;
-typedef struct GivenList { Given *data; uint32_t len, cap; } GivenList;
+// Which buffers the launches of a page were given, in order of the launches: one look at the table,
+// which has no index.
+typedef struct Given {
+  uint32_t launch, number, allocation;
+} Given;
+typedef struct GivenList {
+  Given *data;
+  uint32_t len, cap;
+} GivenList;
 
 static int by_launch(const void *a, const void *b) {
   const Given *x = a, *y = b;
-  return x->launch != y->launch ? (x->launch > y->launch) - (x->launch < y->launch) : (x->number > y->number) - (x->number < y->number);
+  return x->launch != y->launch ? (x->launch > y->launch) - (x->launch < y->launch)
+                                : (x->number > y->number) - (x->number < y->number);
 }
 
 static void read_given(ViewDesk *d, uint64_t first, uint64_t last, GivenList *out) {
-  ViewRows r = view_rows(d, "SELECT launch, number, allocation FROM parameter WHERE allocation > 0 AND launch BETWEEN ? AND ?", "ii", (int64_t)first, (int64_t)last);
-  while (view_next(&r)) vec_push(out, (Given){(uint32_t)view_column(&r, 0), (uint32_t)view_column(&r, 1), (uint32_t)view_column(&r, 2)});
+  ViewRows r = view_rows(d,
+                         "SELECT launch, number, allocation FROM parameter WHERE allocation > 0 "
+                         "AND launch BETWEEN ? AND ?",
+                         "ii", (int64_t)first, (int64_t)last);
+  while (view_next(&r))
+    vec_push(out, (Given){(uint32_t)view_column(&r, 0), (uint32_t)view_column(&r, 1),
+                          (uint32_t)view_column(&r, 2)});
   if (out->len) qsort(out->data, out->len, sizeof *out->data, by_launch);
 }
 
-static void launch_uses(const U64Map *kernels, const GivenList *given, uint64_t launch, uint64_t kernel, Str *out) {
+static void launch_uses(const U64Map *kernels, const GivenList *given, uint64_t launch,
+                        uint64_t kernel, Str *out) {
   const Uses *u = u64map_get(kernels, kernel);
   uint32_t low = 0, high = given->len;
   while (low < high) {
@@ -94,48 +123,79 @@ static void launch_uses(const U64Map *kernels, const GivenList *given, uint64_t 
   }
   str_addc(out, '[');
   for (uint32_t i = low; i < given->len && given->data[i].launch == launch && i < low + 64; i++)
-    str_printf(out, "%s[%u,%d]", i > low ? "," : "", given->data[i].allocation, u && given->data[i].number < 64 ? u->of[given->data[i].number] : 0);
+    str_printf(out, "%s[%u,%d]", i > low ? "," : "", given->data[i].allocation,
+               u && given->data[i].number < 64 ? u->of[given->data[i].number] : 0);
   str_addc(out, ']');
 }
 
-static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t step) {
+static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t address,
+                              uint64_t step) {
   const ViewAllocation *x = address ? view_allocation_at(d, process, address, step) : NULL;
   return x ? x->id : 0;
 }
 
-// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what ("copy to device"), bytes, [[allocation, uses], …], nanoseconds (0: not known)]
+// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what
+// ("copy to device"), bytes, [[allocation, uses], …], nanoseconds (0: not known)]
 void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 5000, FLOW_MOST);
+  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX),
+           most = view_number_or(q, "most", 5000, FLOW_MOST);
   if (q->error.text[0]) return;
   Str *s = &a->body;
   bool with_steps = view_one(d, "SELECT count(*) FROM (SELECT 1 FROM step LIMIT 1)", "") != 0;
   str_add(s, "{");
-  json_number(s, "total", with_steps ? view_one(d, "SELECT count(*) FROM step", "") : view_one(d, "SELECT count(*) FROM launch", ""));
+  json_number(s, "total",
+              with_steps ? view_one(d, "SELECT count(*) FROM step", "")
+                         : view_one(d, "SELECT count(*) FROM launch", ""));
   kernel_names(d, a);
   U64Map kernels = {0};
   read_uses(d, &kernels);
   GivenList given = {0};
   if (with_steps)
-    read_given(d, view_one(d, "SELECT min(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?) WHERE launch > 0", "ii", (int64_t)most, (int64_t)skip),
-               view_one(d, "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)", "ii", (int64_t)most, (int64_t)skip), &given);
-#define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
-  ViewRows r = with_steps
-    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) WHEN 'inputs' THEN 'inputs of launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number, "
-                   "t.end_ns - t.begin_ns FROM step s LEFT JOIN launch l ON l.id = s.launch LEFT JOIN launch_time t ON t.launch = l.id ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
-    : view_rows(d, "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id LIMIT ? OFFSET ?", "ii",
-                (int64_t)most, (int64_t)skip);
+    read_given(
+        d,
+        view_one(d,
+                 "SELECT min(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?) "
+                 "WHERE launch > 0",
+                 "ii", (int64_t)most, (int64_t)skip),
+        view_one(d,
+                 "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)",
+                 "ii", (int64_t)most, (int64_t)skip),
+        &given);
+#define LAUNCH_COLUMNS \
+  "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
+  ViewRows r =
+      with_steps
+          ? view_rows(d,
+                      "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS
+                      ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || "
+                      "replace(s.direction, '-', ' '), s.call) WHEN 'inputs' THEN 'inputs of "
+                      "launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * "
+                      "max(s.depth, 1), s.destination, s.source, s.process, l.number, "
+                      "t.end_ns - t.begin_ns FROM step s LEFT JOIN launch l ON l.id = s.launch "
+                      "LEFT JOIN launch_time t ON t.launch = l.id ORDER BY s.id LIMIT ? OFFSET ?",
+                      "ii", (int64_t)most, (int64_t)skip)
+          : view_rows(d,
+                      "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS
+                      ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id "
+                      "LIMIT ? OFFSET ?",
+                      "ii", (int64_t)most, (int64_t)skip);
   json_open(s, "steps", '[');
   for (bool first = true; view_next(&r); first = false) {
     uint64_t id = view_column(&r, 0), launch = view_column(&r, 3);
-    str_printf(s, "%s[%llu,%llu,", first ? "" : ",", (unsigned long long)id, (unsigned long long)(launch ? view_column(&r, 15) : view_column(&r, 1)));
+    str_printf(s, "%s[%llu,%llu,", first ? "" : ",", (unsigned long long)id,
+               (unsigned long long)(launch ? view_column(&r, 15) : view_column(&r, 1)));
     json_string(s, view_column_text(&r, 2) ? view_column_text(&r, 2) : "?");
-    for (int i = 3; i < 10; i++) str_printf(s, ",%llu", (unsigned long long)(i == 7 ? view_findings_of_launch(d, (uint32_t)launch) : view_column(&r, i)));
+    for (int i = 3; i < 10; i++)
+      str_printf(s, ",%llu",
+                 (unsigned long long)(i == 7 ? view_findings_of_launch(d, (uint32_t)launch)
+                                             : view_column(&r, i)));
     str_addc(s, ',');
     json_string(s, view_column_text(&r, 10) ? view_column_text(&r, 10) : "");
     str_printf(s, ",%llu,", (unsigned long long)view_column(&r, 11));
     if (launch) launch_uses(&kernels, &given, launch, view_column(&r, 4), s);
     else {
-      uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id), from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);
+      uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id),
+               from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);
       str_addc(s, '[');
       if (from) str_printf(s, "[%llu,1]", (unsigned long long)from);
       if (to) str_printf(s, "%s[%llu,2]", from ? "," : "", (unsigned long long)to);
@@ -151,7 +211,10 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 
 static void parameters_json(ViewDesk *d, uint64_t launch, const char *readable, Str *out) {
   json_open(out, "parameters", '[');
-  ViewRows r = view_rows(d, "SELECT number, name, bytes, hex(substr(value, 1, 64)), allocation FROM parameter WHERE launch = ? ORDER BY number LIMIT 256", "i", (int64_t)launch);
+  ViewRows r = view_rows(d,
+                         "SELECT number, name, bytes, hex(substr(value, 1, 64)), allocation FROM "
+                         "parameter WHERE launch = ? ORDER BY number LIMIT 256",
+                         "i", (int64_t)launch);
   while (view_next(&r)) {
     char type[128];
     json_open(out, NULL, '{');
@@ -160,7 +223,9 @@ static void parameters_json(ViewDesk *d, uint64_t launch, const char *readable, 
     json_number(out, "bytes", view_column(&r, 2));
     json_text(out, "value", view_column_text(&r, 3));
     json_number(out, "allocation", view_column(&r, 4));
-    if (view_column(&r, 0) < 1000 && view_parameter_type(readable, (unsigned)view_column(&r, 0), type, sizeof type)) json_text(out, "points_to", type);
+    if (view_column(&r, 0) < 1000 &&
+        view_parameter_type(readable, (unsigned)view_column(&r, 0), type, sizeof type))
+      json_text(out, "points_to", type);
     str_add(out, "}");
   }
   str_add(out, "]");
@@ -169,7 +234,11 @@ static void parameters_json(ViewDesk *d, uint64_t launch, const char *readable, 
 void view_answer_launch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t id = view_number(q, "id", UINT32_MAX);
   if (q->error.text[0]) return;
-  ViewRows r = view_rows(d, "SELECT l.stack, l.time_ns, l.stream, l.shared, coalesce(k.readable, k.name) FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?", "i", (int64_t)id);
+  ViewRows r = view_rows(
+      d,
+      "SELECT l.stack, l.time_ns, l.stream, l.shared, coalesce(k.readable, k.name) FROM launch l "
+      "LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?",
+      "i", (int64_t)id);
   if (!view_next(&r)) {
     if (view_rows_ok(&r, a)) view_fail(a, 404, "there is no such launch");
     return;
@@ -181,7 +250,9 @@ void view_answer_launch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_number(s, "time_ns", view_column(&r, 1));
   json_address(s, "stream", view_column(&r, 2));
   json_number(s, "shared", view_column(&r, 3));
-  ViewRows times = view_rows(d, "SELECT begin_ns, end_ns FROM launch_time WHERE launch = ?", "i", (int64_t)id);       // older files have none
+  // older files have none
+  ViewRows times = view_rows(d, "SELECT begin_ns, end_ns FROM launch_time WHERE launch = ?", "i",
+                             (int64_t)id);
   if (view_next(&times)) {
     json_number(s, "begin_ns", view_column(&times, 0));
     json_number(s, "end_ns", view_column(&times, 1));
@@ -195,11 +266,18 @@ void view_answer_launch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 }
 
 void view_answer_step(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  static const char *const numbers[] = {"number", "stream", "device", "recorded", "width", "height", "depth", "to_pitch", "to_rows", "from_pitch", "from_rows", "value", "value_bytes"};      // columns from 3 on
+  // columns from 3 on
+  static const char *const numbers[] = {
+      "number",   "stream",  "device",     "recorded",  "width", "height",     "depth",
+      "to_pitch", "to_rows", "from_pitch", "from_rows", "value", "value_bytes"};
   uint64_t id = view_number(q, "id", UINT32_MAX);
   if (q->error.text[0]) return;
-  ViewRows r = view_rows(d, "SELECT kind, call, direction, number, stream, device, recorded, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, "
-                            "destination, source, process, stack FROM step WHERE id = ?", "i", (int64_t)id);
+  ViewRows r = view_rows(
+      d,
+      "SELECT kind, call, direction, number, stream, device, recorded, width, height, depth, "
+      "to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, "
+      "destination, source, process, stack FROM step WHERE id = ?",
+      "i", (int64_t)id);
   if (!view_next(&r)) {
     if (view_rows_ok(&r, a)) view_fail(a, 404, "there is no such step");
     return;
@@ -210,7 +288,8 @@ void view_answer_step(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_text(s, "kind", view_column_text(&r, 0));
   json_text(s, "call", view_column_text(&r, 1));
   json_text(s, "direction", view_column_text(&r, 2));
-  for (int i = 0; i < (int)ARRAY_LEN(numbers); i++) json_number(s, numbers[i], view_column(&r, 3 + i));
+  for (int i = 0; i < (int)ARRAY_LEN(numbers); i++)
+    json_number(s, numbers[i], view_column(&r, 3 + i));
   uint32_t process = (uint32_t)view_column(&r, 18);
   json_address(s, "to", view_column(&r, 16));
   json_address(s, "from", view_column(&r, 17));

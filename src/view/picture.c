@@ -1,5 +1,6 @@
-// A buffer as numbers for pixels. Each pixel stands for pool_x elements of pool_y rows; of those it says the smallest and the largest, so that one
-// element that is unlike the others is seen however small the picture is.
+// A buffer as numbers for pixels. Each pixel stands for pool_x elements of pool_y rows; of those it
+// says the smallest and the largest, so that one element that is unlike the others is seen however
+// small the picture is.
 #include "view/internal.h"
 
 #include <math.h>
@@ -16,13 +17,18 @@ static const ViewAllocation *buffer(ViewDesk *d, ViewRequest *q, ViewAnswer *a) 
 
 void view_answer_contents(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);
-  uint64_t offset = view_number_or(q, "offset", 0, UINT64_MAX), bytes = view_number(q, "bytes", CONTENTS_MOST);
+  uint64_t offset = view_number_or(q, "offset", 0, UINT64_MAX),
+           bytes = view_number(q, "bytes", CONTENTS_MOST);
   const ViewAllocation *b = buffer(d, q, a);
   if (!b) return;
-  if (offset >= b->size || bytes > b->size - offset) { view_fail(a, 400, "that is outside of the buffer"); return; }
+  if (offset >= b->size || bytes > b->size - offset) {
+    view_fail(a, 400, "that is outside of the buffer");
+    return;
+  }
   uint8_t *value = mem_alloc(bytes + 1), *known = mem_alloc(bytes + 1);
   Error err = {{0}};
-  if (!trace_contents(d->trace, b->id, step, offset, bytes, value, known, &err)) view_fail(a, 500, err.text);
+  if (!trace_contents(d->trace, b->id, step, offset, bytes, value, known, &err))
+    view_fail(a, 500, err.text);
   else {
     a->type = "application/octet-stream";
     str_addn(&a->body, (char *)value, bytes);
@@ -33,17 +39,28 @@ void view_answer_contents(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 }
 
 typedef enum { U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64, TYPE_COUNT } ElementType;
-static const struct { const char *name; unsigned bytes; } types[TYPE_COUNT] = {
-  [U8] = {"u8", 1}, [I8] = {"i8", 1}, [U16] = {"u16", 2}, [I16] = {"i16", 2}, [U32] = {"u32", 4}, [I32] = {"i32", 4}, [U64] = {"u64", 8}, [I64] = {"i64", 8},
-  [F16] = {"f16", 2}, [BF16] = {"bf16", 2}, [F32] = {"f32", 4}, [F64] = {"f64", 8}};
+static const struct {
+  const char *name;
+  unsigned bytes;
+} types[TYPE_COUNT] = {
+    [U8] = {"u8", 1},   [I8] = {"i8", 1},     [U16] = {"u16", 2}, [I16] = {"i16", 2},
+    [U32] = {"u32", 4}, [I32] = {"i32", 4},   [U64] = {"u64", 8}, [I64] = {"i64", 8},
+    [F16] = {"f16", 2}, [BF16] = {"bf16", 2}, [F32] = {"f32", 4}, [F64] = {"f64", 8}};
 
 static double half_value(uint16_t h) {
   int exponent = h >> 10 & 31, fraction = h & 1023;
-  double v = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+  double v = exponent == 31 ? (fraction ? NAN : INFINITY)
+             : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                            : ldexp(fraction, -24);
   return h & 0x8000 ? -v : v;
 }
 
-#define TAKE(T) ({ T take_; memcpy(&take_, p, sizeof take_); take_; })
+#define TAKE(T) \
+  ({ \
+    T take_; \
+    memcpy(&take_, p, sizeof take_); \
+    take_; \
+  })
 static double number_at(const uint8_t *p, ElementType t) {
   switch (t) {
     case U8: return TAKE(uint8_t);
@@ -55,7 +72,12 @@ static double number_at(const uint8_t *p, ElementType t) {
     case U64: return (double)TAKE(uint64_t);
     case I64: return (double)TAKE(int64_t);
     case F16: return half_value(TAKE(uint16_t));
-    case BF16: { uint32_t bits = (uint32_t)TAKE(uint16_t) << 16; float f; memcpy(&f, &bits, 4); return f; }
+    case BF16: {
+      uint32_t bits = (uint32_t)TAKE(uint16_t) << 16;
+      float f;
+      memcpy(&f, &bits, 4);
+      return f;
+    }
     case F32: return TAKE(float);
     default: return TAKE(double);
   }
@@ -69,25 +91,46 @@ static void number_text(const uint8_t *p, ElementType t, char *out, size_t size)
 }
 
 // Bits of a pixel's flags: something in it is …
-enum { HAS_NUMBER = 1, HAS_NAN = 2, HAS_PLUS_INF = 4, HAS_MINUS_INF = 8, HAS_UNWRITTEN = 16, HAS_UNRECORDED = 32, HAS_NOTHING = 64 };
-typedef struct Pixel { double low, high, sum; uint32_t n; uint8_t flags; } Pixel;
+enum {
+  HAS_NUMBER = 1,
+  HAS_NAN = 2,
+  HAS_PLUS_INF = 4,
+  HAS_MINUS_INF = 8,
+  HAS_UNWRITTEN = 16,
+  HAS_UNRECORDED = 32,
+  HAS_NOTHING = 64
+};
+typedef struct Pixel {
+  double low, high, sum;
+  uint32_t n;
+  uint8_t flags;
+} Pixel;
 
 static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ElementType t) {
   bool unwritten = false, unrecorded = false;
-  for (unsigned i = 0; i < types[t].bytes; i++) unwritten |= known[i] == 0, unrecorded |= known[i] > 1;
-  if (unwritten || unrecorded) { p->flags |= unwritten ? HAS_UNWRITTEN : HAS_UNRECORDED; return; }
+  for (unsigned i = 0; i < types[t].bytes; i++) {
+    unwritten |= known[i] == 0;
+    unrecorded |= known[i] > 1;
+  }
+  if (unwritten || unrecorded) {
+    p->flags |= unwritten ? HAS_UNWRITTEN : HAS_UNRECORDED;
+    return;
+  }
   double v = number_at(value, t);
   if (isnan(v)) p->flags |= HAS_NAN;
   else if (isinf(v)) p->flags |= v > 0 ? HAS_PLUS_INF : HAS_MINUS_INF;
   else {
     if (!(p->flags & HAS_NUMBER) || v < p->low) p->low = v;
     if (!(p->flags & HAS_NUMBER) || v > p->high) p->high = v;
-    p->sum += v, p->n++, p->flags |= HAS_NUMBER;
+    p->sum += v;
+    p->n++;
+    p->flags |= HAS_NUMBER;
   }
 }
 
-// The answer: two 32-bit numbers (columns, rows), two doubles (smallest and largest of all), then for each pixel a float (smallest), for each a float
-// (largest), for each a float (mean), for each a byte (flags).
+// The answer: two 32-bit numbers (columns, rows), two doubles (smallest and largest of all), then
+// for each pixel a float (smallest), for each a float (largest), for each a float (mean), for each
+// a byte (flags).
 static void write_pixels(const Pixel *pixels, uint64_t nx, uint64_t ny, ViewAnswer *a) {
   double low = NAN, high = NAN;
   uint32_t size[2] = {(uint32_t)nx, (uint32_t)ny};
@@ -107,7 +150,8 @@ static void write_pixels(const Pixel *pixels, uint64_t nx, uint64_t ny, ViewAnsw
       str_addn(&a->body, (char *)&f, 4);
     }
   }
-  for (uint64_t i = 0; i < nx * ny; i++) str_addc(&a->body, (char)(pixels[i].flags ? pixels[i].flags : HAS_NOTHING));
+  for (uint64_t i = 0; i < nx * ny; i++)
+    str_addc(&a->body, (char)(pixels[i].flags ? pixels[i].flags : HAS_NOTHING));
 }
 
 static int type_named(const char *name) {
@@ -118,17 +162,31 @@ static int type_named(const char *name) {
 
 void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   int type = type_named(view_text(q, "type"));
-  uint64_t components = view_number_or(q, "components", 1, 4096), component = view_number_or(q, "component", 0, 4095);
-  uint64_t width = view_number(q, "width", 1 << 24), rows = view_number(q, "rows", 1 << 24), first = view_number_or(q, "first", 0, UINT32_MAX);
-  uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24), pool_y = view_number_or(q, "pool_y", 1, 1 << 24);
+  uint64_t components = view_number_or(q, "components", 1, 4096),
+           component = view_number_or(q, "component", 0, 4095);
+  uint64_t width = view_number(q, "width", 1 << 24), rows = view_number(q, "rows", 1 << 24),
+           first = view_number_or(q, "first", 0, UINT32_MAX);
+  uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24),
+           pool_y = view_number_or(q, "pool_y", 1, 1 << 24);
   uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);
   const ViewAllocation *b = buffer(d, q, a);
   if (!b) return;
-  if (type == TYPE_COUNT) { view_fail(a, 400, "type: there is no such type"); return; }
-  if (!width || !rows || !pool_x || !pool_y || !components || component >= components) { view_fail(a, 400, "the numbers of the picture do not fit together"); return; }
-  uint64_t nx = (width + pool_x - 1) / pool_x, ny = (rows + pool_y - 1) / pool_y, stride = types[type].bytes * components;
-  if (nx * ny > PIXELS_MOST) { view_fail(a, 400, "the picture is too large"); return; }
-  uint64_t begin = first * stride, end = MIN(b->size / stride * stride, begin + width * rows * stride);
+  if (type == TYPE_COUNT) {
+    view_fail(a, 400, "type: there is no such type");
+    return;
+  }
+  if (!width || !rows || !pool_x || !pool_y || !components || component >= components) {
+    view_fail(a, 400, "the numbers of the picture do not fit together");
+    return;
+  }
+  uint64_t nx = (width + pool_x - 1) / pool_x, ny = (rows + pool_y - 1) / pool_y,
+           stride = types[type].bytes * components;
+  if (nx * ny > PIXELS_MOST) {
+    view_fail(a, 400, "the picture is too large");
+    return;
+  }
+  uint64_t begin = first * stride,
+           end = MIN(b->size / stride * stride, begin + width * rows * stride);
   Pixel *pixels = mem_alloc(nx * ny * sizeof *pixels);
   uint8_t *value = mem_alloc(SLICE), *known = mem_alloc(SLICE);
   uint64_t slice = SLICE / stride * stride;
@@ -138,8 +196,10 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     uint64_t n = MIN(slice, end - at);
     ok = trace_contents(d->trace, b->id, step, at, n, value, known, &err);
     for (uint64_t i = 0; ok && i < n; i += stride) {
-      uint64_t element = (at - begin + i) / stride, x = element % width / pool_x, y = element / width / pool_y;
-      add(&pixels[y * nx + x], value + i + component * types[type].bytes, known + i + component * types[type].bytes, (ElementType)type);
+      uint64_t element = (at - begin + i) / stride, x = element % width / pool_x,
+               y = element / width / pool_y;
+      add(&pixels[y * nx + x], value + i + component * types[type].bytes,
+          known + i + component * types[type].bytes, (ElementType)type);
     }
   }
   if (!ok) view_fail(a, 500, err.text);
@@ -149,33 +209,61 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   free(known);
 }
 
-// The elements of one pixel that make it look as it does: {"low":index,"high":index,"nan":index …}, each the first of its kind; what it has none of is left out.
+// The elements of one pixel that make it look as it does: {"low":index,"high":index,"nan":index …},
+// each the first of its kind; what it has none of is left out.
 void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   enum { ELEMENTS_MOST = 16 << 20 };
-  static const struct { uint8_t flag; const char *name; } kinds[] = {
-    {HAS_NAN, "nan"}, {HAS_PLUS_INF, "plus"}, {HAS_MINUS_INF, "minus"}, {HAS_UNWRITTEN, "unwritten"}, {HAS_UNRECORDED, "unrecorded"}};
+  static const struct {
+    uint8_t flag;
+    const char *name;
+  } kinds[] = {{HAS_NAN, "nan"},
+               {HAS_PLUS_INF, "plus"},
+               {HAS_MINUS_INF, "minus"},
+               {HAS_UNWRITTEN, "unwritten"},
+               {HAS_UNRECORDED, "unrecorded"}};
   int type = type_named(view_text(q, "type"));
-  uint64_t components = view_number_or(q, "components", 1, 4096), component = view_number_or(q, "component", 0, 4095), width = view_number(q, "width", 1 << 24);
-  uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24), pool_y = view_number_or(q, "pool_y", 1, 1 << 24), x = view_number(q, "x", 1 << 24), y = view_number(q, "y", 1 << 24);
+  uint64_t components = view_number_or(q, "components", 1, 4096),
+           component = view_number_or(q, "component", 0, 4095),
+           width = view_number(q, "width", 1 << 24);
+  uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24),
+           pool_y = view_number_or(q, "pool_y", 1, 1 << 24), x = view_number(q, "x", 1 << 24),
+           y = view_number(q, "y", 1 << 24);
   uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);
   const ViewAllocation *b = buffer(d, q, a);
   if (!b) return;
-  if (type == TYPE_COUNT) { view_fail(a, 400, "type: there is no such type"); return; }
-  if (!width || !pool_x || !pool_y || !components || component >= components || x * pool_x >= width || pool_x * pool_y > ELEMENTS_MOST) { view_fail(a, 400, "the numbers of the picture do not fit together"); return; }
-  uint64_t stride = types[type].bytes * components, count = b->size / stride, columns = MIN(pool_x, width - x * pool_x), low = 0, high = 0, found[ARRAY_LEN(kinds)] = {0};
+  if (type == TYPE_COUNT) {
+    view_fail(a, 400, "type: there is no such type");
+    return;
+  }
+  if (!width || !pool_x || !pool_y || !components || component >= components ||
+      x * pool_x >= width || pool_x * pool_y > ELEMENTS_MOST) {
+    view_fail(a, 400, "the numbers of the picture do not fit together");
+    return;
+  }
+  uint64_t stride = types[type].bytes * components, count = b->size / stride,
+           columns = MIN(pool_x, width - x * pool_x), low = 0, high = 0,
+           found[ARRAY_LEN(kinds)] = {0};
   uint8_t *value = mem_alloc(columns * stride + 1), *known = mem_alloc(columns * stride + 1);
   Pixel all = {0};
   Error err = {{0}};
   bool ok = true;
-  for (uint64_t row = y * pool_y; ok && row < (y + 1) * pool_y && row * width + x * pool_x < count; row++) {
+  for (uint64_t row = y * pool_y; ok && row < (y + 1) * pool_y && row * width + x * pool_x < count;
+       row++) {
     uint64_t first = row * width + x * pool_x, n = MIN(columns, count - first);
     ok = trace_contents(d->trace, b->id, step, first * stride, n * stride, value, known, &err);
     for (uint64_t i = 0; ok && i < n; i++) {
       Pixel one = {0};
-      add(&one, value + i * stride + component * types[type].bytes, known + i * stride + component * types[type].bytes, (ElementType)type);
+      add(&one, value + i * stride + component * types[type].bytes,
+          known + i * stride + component * types[type].bytes, (ElementType)type);
       if (one.flags & HAS_NUMBER) {
-        if (!(all.flags & HAS_NUMBER) || one.low < all.low) all.low = one.low, low = first + i;
-        if (!(all.flags & HAS_NUMBER) || one.high > all.high) all.high = one.high, high = first + i;
+        if (!(all.flags & HAS_NUMBER) || one.low < all.low) {
+          all.low = one.low;
+          low = first + i;
+        }
+        if (!(all.flags & HAS_NUMBER) || one.high > all.high) {
+          all.high = one.high;
+          high = first + i;
+        }
       }
       for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
         if (one.flags & kinds[k].flag && !(all.flags & kinds[k].flag)) found[k] = first + i;
@@ -185,7 +273,8 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (!ok) view_fail(a, 500, err.text);
   else {
     str_add(&a->body, "{");
-    if (all.flags & HAS_NUMBER) json_number(&a->body, "low", low), json_number(&a->body, "high", high);
+    if (all.flags & HAS_NUMBER)
+      json_number(&a->body, "low", low), json_number(&a->body, "high", high);
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
       if (all.flags & kinds[k].flag) json_number(&a->body, kinds[k].name, found[k]);
     str_add(&a->body, "}");
@@ -198,7 +287,9 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 
 // "mov.f32 wg_watch_f32, %f1;"; a register that occurs again has a number behind its name.
 static const char *watched_type(const char *text) {
-  static const char *const names[][2] = {{"f32", "f32"}, {"f64", "f64"}, {"s32", "i32"}, {"u32", "u32"}, {"s64", "i64"}, {"u64", "u64"}, {"b32", "u32"}, {"b64", "u64"}};
+  static const char *const names[][2] = {{"f32", "f32"}, {"f64", "f64"}, {"s32", "i32"},
+                                         {"u32", "u32"}, {"s64", "i64"}, {"u64", "u64"},
+                                         {"b32", "u32"}, {"b64", "u64"}};
   const char *at = text ? strstr(text, "wg_watch_") : NULL;
   at = at ? at + 9 : text && strstr(text, "wg_record_") ? strstr(text, "wg_record_") + 10 : NULL;
   for (size_t i = 0; at && i < ARRAY_LEN(names); i++)
@@ -211,9 +302,16 @@ void view_answer_watches(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   Str *s = &a->body;
   str_add(s, "{");
   json_open(s, "watches", '[');
-  ViewRows r = view_rows(d, "SELECT s.id, s.text, p.file, p.line, k.id, s.function FROM site s LEFT JOIN place p ON p.site = s.id AND p.depth = (SELECT min(depth) FROM place o WHERE o.site = s.id AND o.file NOT LIKE '%/warpgrind.h') LEFT JOIN kernel k ON k.name = s.function AND k.process = s.process "
-                            "WHERE (s.text LIKE '%wg\\_watch\\_%' ESCAPE '\\' OR s.text LIKE '%wg\\_record\\_%' ESCAPE '\\') AND s.text NOT LIKE '%record\\_begin%' ESCAPE '\\' AND s.text NOT LIKE '%record\\_end%' ESCAPE '\\' "
-                            "GROUP BY s.id LIMIT ?", "i", (int64_t)SITES);
+  ViewRows r = view_rows(d,
+                         "SELECT s.id, s.text, p.file, p.line, k.id, s.function FROM site s LEFT "
+                         "JOIN place p ON p.site = s.id AND p.depth = (SELECT min(depth) FROM "
+                         "place o WHERE o.site = s.id AND o.file NOT LIKE '%/warpgrind.h') LEFT "
+                         "JOIN kernel k ON k.name = s.function AND k.process = s.process "
+                         "WHERE (s.text LIKE '%wg\\_watch\\_%' ESCAPE '\\' OR s.text LIKE "
+                         "'%wg\\_record\\_%' ESCAPE '\\') AND s.text NOT LIKE '%record\\_begin%' "
+                         "ESCAPE '\\' AND s.text NOT LIKE '%record\\_end%' ESCAPE '\\' "
+                         "GROUP BY s.id LIMIT ?",
+                         "i", (int64_t)SITES);
   while (view_next(&r)) {
     const char *type = watched_type(view_column_text(&r, 1)), *file = view_column_text(&r, 2);
     if (!type) continue;
@@ -228,10 +326,16 @@ void view_answer_watches(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     json_text(s, "function", view_column_text(&r, 5));
     json_open(s, "launches", '[');
     // Those that were recorded, the newest first; of a function that kernels call, all.
-    ViewRows l = view_rows(d, "SELECT l.id, l.number, l.grid_x * l.grid_y * l.grid_z * l.block_x * l.block_y * l.block_z FROM launch l WHERE (?1 = 0 OR l.kernel = ?1) AND "
-                              "l.number & 16777215 IN (SELECT launch FROM trace_chunk WHERE process = l.process) ORDER BY l.id DESC LIMIT ?2", "ii", (int64_t)view_column(&r, 4), (int64_t)LAUNCHES);
+    ViewRows l = view_rows(
+        d,
+        "SELECT l.id, l.number, l.grid_x * l.grid_y * l.grid_z * l.block_x * l.block_y * l.block_z "
+        "FROM launch l WHERE (?1 = 0 OR l.kernel = ?1) AND "
+        "l.number & 16777215 IN (SELECT launch FROM trace_chunk WHERE process = l.process) ORDER "
+        "BY l.id DESC LIMIT ?2",
+        "ii", (int64_t)view_column(&r, 4), (int64_t)LAUNCHES);
     for (bool first = true; view_next(&l); first = false)
-      str_printf(s, "%s[%llu,%llu,%llu]", first ? "" : ",", (unsigned long long)view_column(&l, 0), (unsigned long long)view_column(&l, 1), (unsigned long long)view_column(&l, 2));
+      str_printf(s, "%s[%llu,%llu,%llu]", first ? "" : ",", (unsigned long long)view_column(&l, 0),
+                 (unsigned long long)view_column(&l, 1), (unsigned long long)view_column(&l, 2));
     view_rows_end(&l);
     str_add(s, "]}");
   }
@@ -240,7 +344,11 @@ void view_answer_watches(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 }
 
 // What each thread said last.
-typedef struct Watched { uint8_t *value, *known; uint64_t threads; unsigned bytes; } Watched;
+typedef struct Watched {
+  uint8_t *value, *known;
+  uint64_t threads;
+  unsigned bytes;
+} Watched;
 static void take_value(void *user, uint64_t thread, const uint8_t *value) {
   Watched *w = user;
   if (thread >= w->threads) return;
@@ -250,23 +358,47 @@ static void take_value(void *user, uint64_t thread, const uint8_t *value) {
 
 void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   enum { THREADS_MOST = 64 << 20 };
-  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), site = (uint32_t)view_number(q, "site", UINT32_MAX);
+  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX),
+           site = (uint32_t)view_number(q, "site", UINT32_MAX);
   uint64_t width = view_number(q, "width", 1 << 24), pool = view_number_or(q, "pool", 1, 1 << 24);
   uint64_t thread = view_number_or(q, "thread", UINT64_MAX, UINT64_MAX);
   int type = type_named(view_text(q, "type"));
   if (q->error.text[0]) return;
-  if (!d->trace) { view_fail(a, 404, "nothing was recorded in this run"); return; }
-  if (type == TYPE_COUNT) { view_fail(a, 400, "type: there is no such type"); return; }
-  Watched w = {.bytes = types[type].bytes, .threads = view_one(d, "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?", "i", (int64_t)launch)};
-  if (!w.threads || w.threads > THREADS_MOST) { view_fail(a, w.threads ? 400 : 404, w.threads ? "the launch has too many threads for a picture" : "there is no such launch"); return; }
-  if (!width || !pool) { view_fail(a, 400, "the numbers of the picture do not fit together"); return; }
-  uint64_t rows = (w.threads + width - 1) / width, nx = (width + pool - 1) / pool, ny = (rows + pool - 1) / pool;
-  if (nx * ny > PIXELS_MOST) { view_fail(a, 400, "the picture is too large"); return; }
+  if (!d->trace) {
+    view_fail(a, 404, "nothing was recorded in this run");
+    return;
+  }
+  if (type == TYPE_COUNT) {
+    view_fail(a, 400, "type: there is no such type");
+    return;
+  }
+  Watched w = {
+      .bytes = types[type].bytes,
+      .threads = view_one(
+          d,
+          "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?",
+          "i", (int64_t)launch)};
+  if (!w.threads || w.threads > THREADS_MOST) {
+    view_fail(a, w.threads ? 400 : 404,
+              w.threads ? "the launch has too many threads for a picture"
+                        : "there is no such launch");
+    return;
+  }
+  if (!width || !pool) {
+    view_fail(a, 400, "the numbers of the picture do not fit together");
+    return;
+  }
+  uint64_t rows = (w.threads + width - 1) / width, nx = (width + pool - 1) / pool,
+           ny = (rows + pool - 1) / pool;
+  if (nx * ny > PIXELS_MOST) {
+    view_fail(a, 400, "the picture is too large");
+    return;
+  }
   w.value = mem_alloc(w.threads * w.bytes);
   w.known = mem_alloc(w.threads);
   Error err = {{0}};
   if (!trace_values_of(d->trace, launch, site, take_value, &w, &err)) view_fail(a, 500, err.text);
-  else if (thread < w.threads) {           // one value alone, as text
+  else if (thread < w.threads) {  // one value alone, as text
     Str *s = &a->body;
     str_add(s, "{");
     if (w.known[thread]) {
@@ -279,7 +411,9 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     Pixel *pixels = mem_alloc(nx * ny * sizeof *pixels);
     uint8_t known[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     for (uint64_t i = 0; i < w.threads; i++)
-      if (w.known[i]) add(&pixels[i / width / pool * nx + i % width / pool], w.value + i * w.bytes, known, (ElementType)type);
+      if (w.known[i])
+        add(&pixels[i / width / pool * nx + i % width / pool], w.value + i * w.bytes, known,
+            (ElementType)type);
     write_pixels(pixels, nx, ny, a);
     free(pixels);
   }

@@ -16,11 +16,20 @@ static void wrong(ViewRequest *q, const char *name, const char *why) {
 
 uint64_t view_number(ViewRequest *q, const char *name, uint64_t most) {
   const char *text = view_text(q, name);
-  if (!text) { wrong(q, name, "is missing"); return 0; }
-  if (!*text || strspn(text, "0123456789") != strlen(text)) { wrong(q, name, "must be a number"); return 0; }
+  if (!text) {
+    wrong(q, name, "is missing");
+    return 0;
+  }
+  if (!*text || strspn(text, "0123456789") != strlen(text)) {
+    wrong(q, name, "must be a number");
+    return 0;
+  }
   errno = 0;
   uint64_t n = strtoull(text, NULL, 10);
-  if (errno || n > most) { wrong(q, name, "is too large"); return 0; }
+  if (errno || n > most) {
+    wrong(q, name, "is too large");
+    return 0;
+  }
   return n;
 }
 
@@ -30,8 +39,12 @@ uint64_t view_number_or(ViewRequest *q, const char *name, uint64_t otherwise, ui
 
 uint64_t view_address(ViewRequest *q, const char *name) {
   const char *text = view_text(q, name);
-  if (!text) { wrong(q, name, "is missing"); return 0; }
-  if (strncmp(text, "0x", 2) != 0 || !text[2] || strlen(text) > 18 || strspn(text + 2, "0123456789abcdef") != strlen(text + 2)) {
+  if (!text) {
+    wrong(q, name, "is missing");
+    return 0;
+  }
+  if (strncmp(text, "0x", 2) != 0 || !text[2] || strlen(text) > 18 ||
+      strspn(text + 2, "0123456789abcdef") != strlen(text + 2)) {
     wrong(q, name, "must be an address: 0x and at most 16 digits, small letters");
     return 0;
   }

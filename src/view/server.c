@@ -11,9 +11,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define FUNCTIONS(F) F(MHD_start_daemon) F(MHD_stop_daemon) F(MHD_get_daemon_info) F(MHD_lookup_connection_value) F(MHD_get_connection_values) \
-  F(MHD_get_connection_info) F(MHD_set_connection_option) \
-  F(MHD_create_response_from_buffer) F(MHD_add_response_header) F(MHD_queue_response) F(MHD_destroy_response)
+#define FUNCTIONS(F) \
+  F(MHD_start_daemon) \
+  F(MHD_stop_daemon) \
+  F(MHD_get_daemon_info) \
+  F(MHD_lookup_connection_value) F(MHD_get_connection_values) F(MHD_get_connection_info) \
+      F(MHD_set_connection_option) F(MHD_create_response_from_buffer) F(MHD_add_response_header) \
+          F(MHD_queue_response) F(MHD_destroy_response)
 static struct {
 #define F(name) __typeof__(name) *name;
   FUNCTIONS(F)
@@ -22,27 +26,35 @@ static struct {
 
 static bool load_library(Error *err) {
   void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return error_set(err, "the library libmicrohttpd.so.12 is missing (Debian: apt-get install libmicrohttpd12). --static=FOLDER needs none.");
-#define F(name) if (!(http.name = (__typeof__(name) *)dlsym(library, #name))) return error_set(err, "libmicrohttpd.so.12 has no " #name ".");
+  if (!library)
+    return error_set(err, "the library libmicrohttpd.so.12 is missing (Debian: apt-get install "
+                          "libmicrohttpd12). --static=FOLDER needs none.");
+#define F(name) \
+  if (!(http.name = (__typeof__(name) *)dlsym(library, #name))) \
+    return error_set(err, "libmicrohttpd.so.12 has no " #name ".");
   FUNCTIONS(F)
 #undef F
   return true;
 }
 
-// Several questions can be worked on at the same time, each at a desk of its own; a question that takes long does not hold up the others.
+// Several questions can be worked on at the same time, each at a desk of its own; a question that
+// takes long does not hold up the others.
 enum { DESKS = 4, WORKING = 64, IDLE_SECONDS = 300, REQUEST_BYTES = 32 << 10 };
 typedef struct Server {
   const ViewOptions *options;
   bool live;
-  _Atomic bool ending;                     // no more questions are taken
+  _Atomic bool ending;  // no more questions are taken
   char token[VIEW_TOKEN_TEXT];
   ViewVisitors visitors;
-  char host[2][64];                        // what the Host header may be
+  char host[2][64];  // what the Host header may be
   pthread_mutex_t lock;
   pthread_cond_t freed;
   ViewDesk *desks[DESKS];
   bool busy[DESKS];
-  struct { char what[32]; uint64_t since; } working[WORKING];      // since 0: none
+  struct {
+    char what[32];
+    uint64_t since;
+  } working[WORKING];  // since 0: none
 } Server;
 
 static ViewDesk *take_desk(Server *s, int *index, Error *err) {
@@ -113,15 +125,22 @@ static void answer_progress(Server *s, ViewAnswer *a) {
 }
 
 static const char *const headers[][2] = {
-  {"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-  {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}, {"Cross-Origin-Resource-Policy", "same-origin"}, {"Cross-Origin-Opener-Policy", "same-origin"},
-  {"Cache-Control", "no-store"}};
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
+     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cache-Control", "no-store"}};
 
-static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, const char *type, const void *data, size_t n, enum MHD_ResponseMemoryMode mode) {
+static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, const char *type,
+                             const void *data, size_t n, enum MHD_ResponseMemoryMode mode) {
   struct MHD_Response *r = http.MHD_create_response_from_buffer(n, (void *)(uintptr_t)data, mode);
   if (!r) return MHD_NO;
   http.MHD_add_response_header(r, "Content-Type", type);
-  for (size_t i = 0; i < ARRAY_LEN(headers); i++) http.MHD_add_response_header(r, headers[i][0], headers[i][1]);
+  for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+    http.MHD_add_response_header(r, headers[i][0], headers[i][1]);
   enum MHD_Result ok = http.MHD_queue_response(c, status, r);
   http.MHD_destroy_response(r);
   return ok;
@@ -131,19 +150,30 @@ static enum MHD_Result reply_text(struct MHD_Connection *c, unsigned status, con
   return reply(c, status, "text/plain; charset=utf-8", text, strlen(text), MHD_RESPMEM_MUST_COPY);
 }
 
-static enum MHD_Result add_parameter(void *request, enum MHD_ValueKind kind, const char *name, const char *value) {
+static enum MHD_Result add_parameter(void *request, enum MHD_ValueKind kind, const char *name,
+                                     const char *value) {
   ViewRequest *q = request;
-  if (q->nparameters == VIEW_PARAMETERS) { error_set(&q->error, "there are too many parameters"); return MHD_NO; }
-  if (!name || !value || strlen(value) > VIEW_VALUE_MAX) { error_set(&q->error, "a parameter has no value, or a very long one"); return MHD_NO; }
+  if (q->nparameters == VIEW_PARAMETERS) {
+    error_set(&q->error, "there are too many parameters");
+    return MHD_NO;
+  }
+  if (!name || !value || strlen(value) > VIEW_VALUE_MAX) {
+    error_set(&q->error, "a parameter has no value, or a very long one");
+    return MHD_NO;
+  }
   q->parameters[q->nparameters].name = name;
   q->parameters[q->nparameters++].value = value;
   return MHD_YES;
 }
 
-static bool is_our_host(const Server *s, const char *host) { return host && (strcmp(host, s->host[0]) == 0 || strcmp(host, s->host[1]) == 0); }
+static bool is_our_host(const Server *s, const char *host) {
+  return host && (strcmp(host, s->host[0]) == 0 || strcmp(host, s->host[1]) == 0);
+}
 
 // A browser says where a page comes from that asks across origins.
-static bool is_our_origin(const Server *s, const char *origin) { return !origin || (strncmp(origin, "http://", 7) == 0 && is_our_host(s, origin + 7)); }
+static bool is_our_origin(const Server *s, const char *origin) {
+  return !origin || (strncmp(origin, "http://", 7) == 0 && is_our_host(s, origin + 7));
+}
 
 // Says nothing, not even what this is.
 static enum MHD_Result refuse(struct MHD_Connection *c) {
@@ -151,8 +181,8 @@ static enum MHD_Result refuse(struct MHD_Connection *c) {
 }
 
 static int descriptor_of(struct MHD_Connection *c) {
-  const union MHD_ConnectionInfo *info =
-      http.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+  const union MHD_ConnectionInfo *info = http.MHD_get_connection_info(
+      c, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info ? info->connect_fd : -1;
 }
 
@@ -166,8 +196,8 @@ static void on_connection(void *server, struct MHD_Connection *c, void **visitor
 
 // It has shown the token: it may be idle for longer.
 static void welcome(Server *s, struct MHD_Connection *c) {
-  const union MHD_ConnectionInfo *info =
-      http.MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  const union MHD_ConnectionInfo *info = http.MHD_get_connection_info(
+      c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   if (info) view_visitor_leave(&s->visitors, info->socket_context, descriptor_of(c));
   http.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
 }
@@ -191,7 +221,8 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
   if (strcmp(method, "GET") != 0) return reply_text(c, 405, "Only GET is understood.\n");
   if (strncmp(url, "/api/", 5) != 0) {
     const ViewFile *f = view_page_file(url);
-    return f ? reply(c, 200, f->type, f->data, f->size, MHD_RESPMEM_PERSISTENT) : reply_text(c, 404, "There is no such page.\n");
+    return f ? reply(c, 200, f->type, f->data, f->size, MHD_RESPMEM_PERSISTENT)
+             : reply_text(c, 404, "There is no such page.\n");
   }
   ViewRequest q = {.path = url};
   ViewAnswer a = {0};
@@ -210,7 +241,8 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
       end_work(s, work);
     }
   }
-  enum MHD_Result ok = reply(c, a.status, a.type, a.body.data ? a.body.data : "", a.body.len, MHD_RESPMEM_MUST_COPY);
+  enum MHD_Result ok = reply(c, a.status, a.type, a.body.data ? a.body.data : "", a.body.len,
+                             MHD_RESPMEM_MUST_COPY);
   str_free(&a.body);
   return ok;
 }
@@ -288,7 +320,9 @@ bool view_serve(const ViewOptions *o, Error *err) {
   if (s.live) give_desk(&s, 0);
   sigset_t signals = block_signals();
   struct MHD_Daemon *daemon = start(&s, o->port);
-  const union MHD_DaemonInfo *info = daemon ? http.MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+  const union MHD_DaemonInfo *info = daemon ? http.MHD_get_daemon_info(daemon,
+                                                                       MHD_DAEMON_INFO_BIND_PORT)
+                                            : NULL;
   if (info) snprintf(s.host[0], sizeof s.host[0], "127.0.0.1:%u", info->port);
   if (info) snprintf(s.host[1], sizeof s.host[1], "localhost:%u", info->port);
   bool ok = info != NULL;
@@ -305,7 +339,9 @@ bool view_serve(const ViewOptions *o, Error *err) {
 #else
 
 bool view_serve(const ViewOptions *o, Error *err) {
-  return error_set(err, "this warpgrind was built without libmicrohttpd (Debian: libmicrohttpd-dev) and cannot serve pages. --static=FOLDER writes one that needs no server.");
+  return error_set(err,
+                   "this warpgrind was built without libmicrohttpd (Debian: libmicrohttpd-dev) and "
+                   "cannot serve pages. --static=FOLDER writes one that needs no server.");
 }
 
 #endif

@@ -12,7 +12,7 @@ enum { VIEW_TOKEN_BYTES = 16, VIEW_TOKEN_TEXT = 2 * VIEW_TOKEN_BYTES + 1 };
 bool view_token_make(char token[VIEW_TOKEN_TEXT], Error *err);
 const char *view_token_strip(
     const char *token,
-    const char *url); // "/TOKEN/app.js": "/app.js". NULL: it does not begin with the token
+    const char *url);  // "/TOKEN/app.js": "/app.js". NULL: it does not begin with the token
 
 // --- visitors.c ---
 enum { VIEW_CONNECTIONS = 512, VIEW_VISITORS = 256, VIEW_VISITOR_SECONDS = 10 };
@@ -25,10 +25,10 @@ typedef struct ViewVisitors {
   pthread_mutex_t lock;
   ViewVisitor list[VIEW_VISITORS];
 } ViewVisitors;
-ViewVisitor *view_visitor_enter(ViewVisitors *v, int fd); // a new connection
+ViewVisitor *view_visitor_enter(ViewVisitors *v, int fd);  // a new connection
 void view_visitor_leave(ViewVisitors *v, ViewVisitor *x,
-                        int fd); // it has shown the token, or was closed
+                        int fd);  // it has shown the token, or was closed
 void view_visitors_expire(ViewVisitors *v,
-                          uint64_t now); // closes those that have been silent for too long
+                          uint64_t now);  // closes those that have been silent for too long
 
 #endif

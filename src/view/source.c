@@ -15,7 +15,10 @@ enum { SOURCE_MOST = 4 << 20 };
 static void read_files(ViewDesk *d) {
   if (d->files_read) return;
   d->files_read = true;
-  ViewRows r = view_rows(d, "SELECT file FROM place WHERE file IS NOT NULL GROUP BY file ORDER BY min(rowid) LIMIT 20000", "");
+  ViewRows r = view_rows(
+      d,
+      "SELECT file FROM place WHERE file IS NOT NULL GROUP BY file ORDER BY min(rowid) LIMIT 20000",
+      "");
   while (view_next(&r))
     if (view_column_text(&r, 0)) vec_push(&d->files, mem_strdup(view_column_text(&r, 0)));
 }
@@ -52,13 +55,13 @@ static int find_file(const char *path, Str *real) {
 
 static int find_proved(ViewDesk *d, const char *file, Str *real) {
   int fd = -1;
-  ViewRows r =
-      view_rows(d, "SELECT real, proof FROM source_file WHERE path = ? LIMIT 8", "t", file);
+  ViewRows r = view_rows(d, "SELECT real, proof FROM source_file WHERE path = ? LIMIT 8", "t",
+                         file);
   while (fd < 0 && view_next(&r)) {
     const char *name = view_column_text(&r, 0), *proof = view_column_text(&r, 1);
     if (!name || !proof || name[0] != '/' || !run_source_is_proved(name, proof)) continue;
     fd = find_file(name, real);
-    if (fd >= 0 && strcmp(real->data, name) != 0) {                   // a link has come between
+    if (fd >= 0 && strcmp(real->data, name) != 0) {  // a link has come between
       close(fd);
       fd = -1;
     }
@@ -128,21 +131,30 @@ void view_answer_source(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t number = view_number(q, "file", 1 << 20);
   if (q->error.text[0]) return;
   const char *path = view_file_name(d, (uint32_t)number);
-  if (!path) { view_fail(a, 404, "there is no such file in this run"); return; }
+  if (!path) {
+    view_fail(a, 404, "there is no such file in this run");
+    return;
+  }
   Str text = {0}, real = {0};
   Error err = {{0}};
   bool ok = view_source_read(d, path, &text, &real, &err);
   str_add(&a->body, "{");
   json_text(&a->body, "path", path);
-  json_text(&a->body, "whole", ok ? real.data : NULL);     // for the link to an editor
+  json_text(&a->body, "whole", ok ? real.data : NULL);  // for the link to an editor
   if (ok) json_text(&a->body, "text", text.data);
   else json_text(&a->body, "missing", err.text);
   // Lines that kernels have instructions with records or findings in.
   json_open(&a->body, "lines", '[');
-  ViewRows r = view_rows(d, "SELECT p.line, count(*), (SELECT count(*) FROM finding f JOIN place o ON o.site = f.site AND o.depth = 0 WHERE o.file = p.file AND o.line = p.line) "
-                            "FROM place p WHERE p.file = ? GROUP BY p.line ORDER BY p.line LIMIT 100000", "t", path);
+  ViewRows r = view_rows(
+      d,
+      "SELECT p.line, count(*), (SELECT count(*) FROM finding f JOIN place o ON o.site = f.site "
+      "AND o.depth = 0 WHERE o.file = p.file AND o.line = p.line) "
+      "FROM place p WHERE p.file = ? GROUP BY p.line ORDER BY p.line LIMIT 100000",
+      "t", path);
   for (bool first = true; view_next(&r); first = false)
-    str_printf(&a->body, "%s[%llu,%llu,%llu]", first ? "" : ",", (unsigned long long)view_column(&r, 0), (unsigned long long)view_column(&r, 1), (unsigned long long)view_column(&r, 2));
+    str_printf(&a->body, "%s[%llu,%llu,%llu]", first ? "" : ",",
+               (unsigned long long)view_column(&r, 0), (unsigned long long)view_column(&r, 1),
+               (unsigned long long)view_column(&r, 2));
   str_add(&a->body, "]}");
   str_free(&real);
   str_free(&text);

@@ -1,7 +1,9 @@
-// A page without a server: the page, and beside it the answers it may ask for, in files that a browser loads as scripts (it would not let a page from a
-// file read others). Answers are those of the server, put together in pieces: data/run.js has all that is not about operations; data/t-LAUNCH-N.js
-// 256 threads of a launch; data/e-BUFFER-N.js what touched 4096 bytes of a buffer; data/b-BUFFER.js its contents after each step that changed them.
-// viewer/src/static.ts reads them.
+// A page without a server: the page, and beside it the answers it may ask for, in files that a
+// browser loads as scripts (it would not let a page from a file read others). Answers are those of
+// the server, put together in pieces: data/run.js has all that is not about operations;
+// data/t-LAUNCH-N.js 256 threads of a launch; data/e-BUFFER-N.js what touched 4096 bytes of a
+// buffer; data/b-BUFFER.js its contents after each step that changed them. viewer/src/static.ts
+// reads them.
 #include "base/sizes.h"
 #include "view/internal.h"
 
@@ -10,9 +12,23 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { OPERATIONS_MOST = 1000000, THREADS_MOST = 1 << 20, CONTENTS_MOST = 256 << 20, THREADS_OF_PIECE = 256, BYTES_OF_PIECE = 4096, OPS_OF_ANSWER = 2000 };
+enum {
+  OPERATIONS_MOST = 1000000,
+  THREADS_MOST = 1 << 20,
+  CONTENTS_MOST = 256 << 20,
+  THREADS_OF_PIECE = 256,
+  BYTES_OF_PIECE = 4096,
+  OPS_OF_ANSWER = 2000
+};
 
-typedef struct Writer { ViewDesk *desk; const char *folder; Error *err; bool failed; uint32_t done; ViewEmbedded *embedded; } Writer;
+typedef struct Writer {
+  ViewDesk *desk;
+  const char *folder;
+  Error *err;
+  bool failed;
+  uint32_t done;
+  ViewEmbedded *embedded;
+} Writer;
 
 static bool save(Writer *w, const char *name, const void *data, size_t n) {
   Str path = {0};
@@ -25,8 +41,10 @@ static bool save(Writer *w, const char *name, const void *data, size_t n) {
 static void base64(const uint8_t *p, size_t n, Str *out) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (size_t i = 0; i < n; i += 3) {
-    uint32_t v = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
-    char four[4] = {digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=', i + 2 < n ? digits[v & 63] : '='};
+    uint32_t v = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
+                 (i + 2 < n ? p[i + 2] : 0);
+    char four[4] = {digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=',
+                    i + 2 < n ? digits[v & 63] : '='};
     str_addn(out, four, 4);
   }
 }
@@ -35,7 +53,8 @@ static void base64(const uint8_t *p, size_t n, Str *out) {
 static bool save_piece(Writer *w, const char *name, const Str *text) {
   uLongf n = compressBound(text->len);
   uint8_t *packed = mem_alloc(n);
-  if (compress2(packed, &n, (const Bytef *)(text->data ? text->data : ""), text->len, 6) != Z_OK) n = 0;
+  if (compress2(packed, &n, (const Bytef *)(text->data ? text->data : ""), text->len, 6) != Z_OK)
+    n = 0;
   Str out = {0}, file = {0};
   str_printf(&out, "warpgrindPiece(\"%s\",\"", name);
   base64(packed, n, &out);
@@ -75,7 +94,7 @@ static bool add_answer(Writer *w, Str *to, const char *question) {
   return a.status == 200 && !w->failed;
 }
 
-static bool add_pages(Writer *w, Str *to, const char *question) {        // until there are no more
+static bool add_pages(Writer *w, Str *to, const char *question) {  // until there are no more
   for (uint64_t skip = 0;; skip += OPS_OF_ANSWER) {
     Str q = {0};
     str_printf(&q, "%s&skip=%llu&most=%d", question, (unsigned long long)skip, OPS_OF_ANSWER);
@@ -91,25 +110,31 @@ static void write_threads(Writer *w, uint32_t launch, uint64_t threads) {
     Str text = {0}, q = {0};
     for (uint64_t thread = first; thread < MIN(first + THREADS_OF_PIECE, threads); thread++) {
       TraceOps ops = {0};
-      if (!trace_of_thread(w->desk->trace, launch, thread, 0, OPERATIONS_MOST, &ops, w->err)) { w->failed = true; break; }
+      if (!trace_of_thread(w->desk->trace, launch, thread, 0, OPERATIONS_MOST, &ops, w->err)) {
+        w->failed = true;
+        break;
+      }
       if (ops.n) {
         q.len = 0;
         str_printf(&q, "thread?launch=%u&thread=%llu", launch, (unsigned long long)thread);
         add_pages(w, &text, q.data);
         q.len = 0;
-        str_printf(&q, "conflicts?launch=%u&thread=%llu&skip=0&most=%d", launch, (unsigned long long)thread, OPS_OF_ANSWER);
+        str_printf(&q, "conflicts?launch=%u&thread=%llu&skip=0&most=%d", launch,
+                   (unsigned long long)thread, OPS_OF_ANSWER);
         add_answer(w, &text, q.data);
       }
       for (uint32_t i = 0; i < ops.n; i++) {
         if (ops.list[i].kind != TRACE_LOAD && ops.list[i].kind != TRACE_ATOMIC) continue;
         q.len = 0;
-        str_printf(&q, "writers?record=%llu&lane=%u", (unsigned long long)ops.list[i].record, ops.list[i].lane);
+        str_printf(&q, "writers?record=%llu&lane=%u", (unsigned long long)ops.list[i].record,
+                   ops.list[i].lane);
         add_answer(w, &text, q.data);
       }
       trace_ops_free(&ops);
     }
     char name[64];
-    snprintf(name, sizeof name, "t-%u-%llu", launch, (unsigned long long)(first / THREADS_OF_PIECE));
+    snprintf(name, sizeof name, "t-%u-%llu", launch,
+             (unsigned long long)(first / THREADS_OF_PIECE));
     if (!w->failed && text.len) save_piece(w, name, &text);
     str_free(&text);
     str_free(&q);
@@ -120,7 +145,9 @@ static void write_elements(Writer *w, const ViewAllocation *b) {
   for (uint64_t at = 0; at < b->size && !w->failed; at += BYTES_OF_PIECE) {
     Str text = {0}, q = {0};
     char name[64];
-    str_printf(&q, "element?allocation=%u&address=0x%llx&bytes=%llu", b->id, (unsigned long long)(b->base + at), (unsigned long long)MIN((uint64_t)BYTES_OF_PIECE, b->size - at));
+    str_printf(&q, "element?allocation=%u&address=0x%llx&bytes=%llu", b->id,
+               (unsigned long long)(b->base + at),
+               (unsigned long long)MIN((uint64_t)BYTES_OF_PIECE, b->size - at));
     add_pages(w, &text, q.data);
     snprintf(name, sizeof name, "e-%u-%llu", b->id, (unsigned long long)(at / BYTES_OF_PIECE));
     save_piece(w, name, &text);
@@ -129,11 +156,15 @@ static void write_elements(Writer *w, const ViewAllocation *b) {
   }
 }
 
-static void write_contents(Writer *w, const ViewAllocation *b, const uint32_t *steps, uint32_t nsteps) {
+static void write_contents(Writer *w, const ViewAllocation *b, const uint32_t *steps,
+                           uint32_t nsteps) {
   uint8_t *now = mem_alloc(2 * b->size + 1), *before = mem_alloc(2 * b->size + 1);
   Str text = {0};
   for (uint32_t i = 0; i < nsteps && !w->failed; i++) {
-    if (!trace_contents(w->desk->trace, b->id, steps[i], 0, b->size, now, now + b->size, w->err)) { w->failed = true; break; }
+    if (!trace_contents(w->desk->trace, b->id, steps[i], 0, b->size, now, now + b->size, w->err)) {
+      w->failed = true;
+      break;
+    }
     if (i && memcmp(now, before, 2 * b->size) == 0) continue;
     str_printf(&text, "%u\t", steps[i]);
     base64(now, 2 * b->size, &text);
@@ -200,7 +231,8 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
   while (view_next(&r)) u64map_put(&facts.sites, view_column(&r, 0), w);
   r = view_rows(w->desk, "SELECT id FROM step LIMIT 200000", "");
   while (view_next(&r)) u64map_put(&facts.steps, view_column(&r, 0), w);
-  for (uint32_t i = 0; i < w->desk->allocations.len; i++) u64map_put(&facts.allocations, w->desk->allocations.data[i].id, w);
+  for (uint32_t i = 0; i < w->desk->allocations.len; i++)
+    u64map_put(&facts.allocations, w->desk->allocations.data[i].id, w);
   w->desk->without_facts = false;
   str_add(&text, "facts\t{");
   view_facts_write(w->desk, &facts, &text);
@@ -213,19 +245,32 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
 
 static bool is_small(ViewDesk *d, uint32_t nsteps, uint64_t threads, Error *err) {
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < d->allocations.len; i++) bytes = size_add(bytes, d->allocations.data[i].size);
+  for (uint32_t i = 0; i < d->allocations.len; i++)
+    bytes = size_add(bytes, d->allocations.data[i].size);
   uint64_t operations = trace_count(d->trace);
   if (operations > OPERATIONS_MOST)
-    return error_set(err, "this run has %llu operations, and a page without a server can have %d: use warpgrind view without --static, or record less (--kernel=, --threads=).", (unsigned long long)operations, OPERATIONS_MOST);
-  if (threads > THREADS_MOST) return error_set(err, "this run has %llu threads, and a page without a server can have %d: use warpgrind view without --static.", (unsigned long long)threads, THREADS_MOST);
+    return error_set(err,
+                     "this run has %llu operations, and a page without a server can have %d: use "
+                     "warpgrind view without --static, or record less (--kernel=, --threads=).",
+                     (unsigned long long)operations, OPERATIONS_MOST);
+  if (threads > THREADS_MOST)
+    return error_set(err,
+                     "this run has %llu threads, and a page without a server can have %d: use "
+                     "warpgrind view without --static.",
+                     (unsigned long long)threads, THREADS_MOST);
   if (bytes > CONTENTS_MOST || size_multiply(bytes, MAX(nsteps, 1u)) > CONTENTS_MOST)
-    return error_set(err, "the buffers of this run have %llu bytes after each of %u steps, and a page without a server can have %d MB: use warpgrind view without --static.", (unsigned long long)bytes, nsteps, CONTENTS_MOST >> 20);
+    return error_set(err,
+                     "the buffers of this run have %llu bytes after each of %u steps, and a page "
+                     "without a server can have %d MB: use warpgrind view without --static.",
+                     (unsigned long long)bytes, nsteps, CONTENTS_MOST >> 20);
   return true;
 }
 
 static bool write_page(Writer *w) {
   const ViewFile *html = view_page_file("/index.html");
-  const char *mark = "<script src=\"app.js\"></script>", *at = strstr((const char *)html->data, mark);      // a zero follows it
+  // a zero follows it
+  const char *mark = "<script src=\"app.js\"></script>",
+             *at = strstr((const char *)html->data, mark);
   CHECK(at);
   Str page = {0};
   str_addn(&page, (const char *)html->data, (size_t)(at - (const char *)html->data));
@@ -244,7 +289,8 @@ static bool write_page(Writer *w) {
 }
 
 static bool make_folder(const char *path, Error *err) {
-  return mkdir(path, 0700) == 0 || errno == EEXIST || error_set(err, "%s: the folder cannot be made: %s.", path, strerror(errno));
+  return mkdir(path, 0700) == 0 || errno == EEXIST ||
+         error_set(err, "%s: the folder cannot be made: %s.", path, strerror(errno));
 }
 
 // Somebody else's pages are not overwritten.
@@ -257,15 +303,22 @@ static bool may_write_into(const char *folder, Error *err) {
     str_printf(&path, "%s/%s", folder, names[i]);
     bool there = access(path.data, F_OK) == 0;
     any = any || there;
-    if (there && !i && file_read(path.data, &page, err)) ours = strstr(page.data, "window.warpgrindIsStatic") != NULL;
+    if (there && !i && file_read(path.data, &page, err))
+      ours = strstr(page.data, "window.warpgrindIsStatic") != NULL;
   }
   str_free(&path);
   str_free(&page);
-  return !any || ours || error_set(err, "%s holds a page that Warpgrind did not write: it is not overwritten. Give another folder.", folder);
+  return !any || ours ||
+         error_set(err,
+                   "%s holds a page that Warpgrind did not write: it is not overwritten. Give "
+                   "another folder.",
+                   folder);
 }
 
 bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded, Error *err) {
-  if (!view_page_is_there()) return error_set(err, "this warpgrind was built without the page: npm could not be used when it was built (docs/viewer.md).");
+  if (!view_page_is_there())
+    return error_set(err, "this warpgrind was built without the page: npm could not be used when "
+                          "it was built (docs/viewer.md).");
   ViewDesk *d = view_desk_open(o->path, err);
   if (!d) return false;
   view_say_what_is_missing(d);
@@ -274,7 +327,10 @@ bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded
   VEC(uint64_t) threads = {0};
   uint64_t all = 0;
   store_set_deadline(d->store, 0);
-  ViewRows r = view_rows(d, "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch ORDER BY id LIMIT 200000", "");
+  ViewRows r = view_rows(d,
+                         "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch "
+                         "ORDER BY id LIMIT 200000",
+                         "");
   while (view_next(&r)) {
     uint64_t n = 1;
     for (int i = 1; i <= 6; i++) n = size_multiply(n, view_column(&r, i));
@@ -287,12 +343,14 @@ bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded
   Str data = {0};
   str_printf(&data, "%s/data", folder);
   bool ok = !r.failed || error_set(err, "%s: %s.", o->path, r.error.text);
-  ok = ok && (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) && may_write_into(folder, err) && make_folder(data.data, err);
+  ok = ok && (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) &&
+       may_write_into(folder, err) && make_folder(data.data, err);
   if (ok) {
     Writer w = {.desk = d, .folder = folder, .err = err, .embedded = embedded};
     bool tell = isatty(STDERR_FILENO);
     write_page(&w);
-    sqlite3_exec(d->db, "BEGIN", NULL, NULL, NULL);          // so that not every question has to lock the file
+    // so that not every question has to lock the file
+    sqlite3_exec(d->db, "BEGIN", NULL, NULL, NULL);
     d->without_facts = true;
     for (uint32_t i = 0; d->trace && i < launches.len && !w.failed; i++) {
       if (tell) fprintf(stderr, "\rlaunch %u of %u ", i + 1, launches.len);

@@ -1,33 +1,41 @@
-// view: a run file as a page in a browser; docs/viewer.md. The page itself is viewer/, put into the command when that is built.
+// view: a run file as a page in a browser; docs/viewer.md. The page itself is viewer/, put into the
+// command when that is built.
 #ifndef WG_VIEW_H
 #define WG_VIEW_H
 
 #include "base/base.h"
 
 // --- source.c ---
-// Sources are shown if the run file proves that this user recorded them here (run_source_is_proved), or if they lie below one of these folders.
+// Sources are shown if the run file proves that this user recorded them here
+// (run_source_is_proved), or if they lie below one of these folders.
 enum { VIEW_FOLDERS = 64 };
-typedef struct ViewSources { const char *folders[VIEW_FOLDERS]; unsigned nfolders; } ViewSources;        // real paths
+// real paths
+typedef struct ViewSources {
+  const char *folders[VIEW_FOLDERS];
+  unsigned nfolders;
+} ViewSources;
 
 // --- server.c ---
 typedef struct ViewOptions {
-  const char *path;                        // the run file
+  const char *path;  // the run file
   ViewSources sources;
-  uint16_t port;                           // 0: any that is free
-  bool live;                               // the file is being written: it is opened anew for each question
-  bool (*ready)(const char *url, void *user);        // it answers now; false: end at once
+  uint16_t port;  // 0: any that is free
+  bool live;      // the file is being written: it is opened anew for each question
+  bool (*ready)(const char *url, void *user);  // it answers now; false: end at once
   void *user;
 } ViewOptions;
-// Until SIGINT or SIGTERM; false: it could not begin. Questions may still be worked on when it returns: the process must end without exit handlers.
+// Until SIGINT or SIGTERM; false: it could not begin. Questions may still be worked on when it
+// returns: the process must end without exit handlers.
 bool view_serve(const ViewOptions *o, Error *err);
 
-bool view_can_open(const char *path, Error *err);        // it is a run file
+bool view_can_open(const char *path, Error *err);  // it is a run file
 
 // --- calc_device.c: the command with this argument calculates on the device (cli/calculate.c) ---
 #define VIEW_CALCULATE "calculate-on-device"
 
 // --- static.c ---
-// A page that needs no server; small runs only. embedded is told each source; why: NULL, or why it is not in the page.
+// A page that needs no server; small runs only. embedded is told each source; why: NULL, or why it
+// is not in the page.
 typedef void ViewEmbedded(const char *source, const char *why);
 bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded, Error *err);
 

@@ -32,7 +32,7 @@ ViewVisitor *view_visitor_enter(ViewVisitors *v, int fd) {
 void view_visitor_leave(ViewVisitors *v, ViewVisitor *x, int fd) {
   pthread_mutex_lock(&v->lock);
   if (x && x->used && x->fd == fd)
-    *x = (ViewVisitor){.used = false}; // else its place was given to another
+    *x = (ViewVisitor){.used = false};  // else its place was given to another
   pthread_mutex_unlock(&v->lock);
 }
 

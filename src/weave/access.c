@@ -4,8 +4,10 @@
 unsigned access_type_bits(PtxType t) {
   switch (t) {
     case TYPE_B1: return 1;
-    case TYPE_U2: case TYPE_S2: return 2;
-    case TYPE_U4: case TYPE_S4: return 4;
+    case TYPE_U2:
+    case TYPE_S2: return 2;
+    case TYPE_U4:
+    case TYPE_S4: return 4;
     default: return ptx_type_size(t) * 8;
   }
 }
@@ -15,13 +17,16 @@ static unsigned vector_length(const PtxInstr *in) {
 }
 
 static uint32_t immediate_size(const PtxInstr *in, unsigned operand) {
-  return operand < in->nops && in->ops[operand].kind == OPD_INT ? (uint32_t)in->ops[operand].imm : 0;
+  return operand < in->nops && in->ops[operand].kind == OPD_INT ? (uint32_t)in->ops[operand].imm
+                                                                : 0;
 }
 
 // ldmatrix, stmatrix: .x4 matrices of 8x8 (or 16x16) elements, shared by 32 lanes.
 static uint32_t matrix_bytes(const PtxInstr *in) {
   unsigned count = ptx_has(in, MOD_X4) ? 4 : ptx_has(in, MOD_X2) ? 2 : 1;
-  unsigned elements = ptx_has(in, MOD_M16N16) ? 256 : ptx_has(in, MOD_M8N16) || ptx_has(in, MOD_M16N8) ? 128 : 64;
+  unsigned elements = ptx_has(in, MOD_M16N16)                            ? 256
+                      : ptx_has(in, MOD_M8N16) || ptx_has(in, MOD_M16N8) ? 128
+                                                                         : 64;
   return in->ntypes ? count * elements * access_type_bits(in->types[0]) / 8 / 32 : 0;
 }
 
@@ -58,12 +63,22 @@ uint32_t access_bytes(const PtxInstr *in) {
   if (!(classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC))) return 0;
   switch (in->op) {
     case OP_CP_ASYNC: return immediate_size(in, 2);
-    case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: return immediate_size(in, 2);
-    case OP_LDMATRIX: case OP_STMATRIX: return matrix_bytes(in);
-    case OP_WMMA_LOAD: case OP_WMMA_STORE: return tile_bytes(in);
-    case OP_TEX: case OP_TLD4: return in->ntypes ? 4 * ptx_type_size(in->types[0]) : 0;
-    case OP_MBARRIER_INIT: case OP_MBARRIER_INVAL: case OP_MBARRIER_EXPECT_TX: case OP_MBARRIER_COMPLETE_TX: case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_ARRIVE_DROP: case OP_MBARRIER_TEST_WAIT: case OP_MBARRIER_TRY_WAIT: return 8;
+    case OP_CP_ASYNC_BULK:
+    case OP_CP_REDUCE_ASYNC_BULK: return immediate_size(in, 2);
+    case OP_LDMATRIX:
+    case OP_STMATRIX: return matrix_bytes(in);
+    case OP_WMMA_LOAD:
+    case OP_WMMA_STORE: return tile_bytes(in);
+    case OP_TEX:
+    case OP_TLD4: return in->ntypes ? 4 * ptx_type_size(in->types[0]) : 0;
+    case OP_MBARRIER_INIT:
+    case OP_MBARRIER_INVAL:
+    case OP_MBARRIER_EXPECT_TX:
+    case OP_MBARRIER_COMPLETE_TX:
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_ARRIVE_DROP:
+    case OP_MBARRIER_TEST_WAIT:
+    case OP_MBARRIER_TRY_WAIT: return 8;
     default: return in->ntypes ? ptx_type_size(in->types[0]) * vector_length(in) : 0;
   }
 }
@@ -92,7 +107,8 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address) {
 PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster) {
   unsigned n = 0;
   for (unsigned i = 0; i < in->nmods; i++) {
-    bool shared = in->mods[i] == MOD_SHARED || in->mods[i] == MOD_SHARED_CTA || in->mods[i] == MOD_SHARED_CLUSTER;
+    bool shared = in->mods[i] == MOD_SHARED || in->mods[i] == MOD_SHARED_CTA ||
+                  in->mods[i] == MOD_SHARED_CLUSTER;
     if (!shared && in->mods[i] != MOD_GLOBAL) continue;
     if (n++ != operand) continue;
     *cluster = in->mods[i] == MOD_SHARED_CLUSTER;

@@ -33,7 +33,9 @@ static const PtxInstr *instr_at(const Body *b, uint32_t i) {
 Code *body_entry(Body *b) { return code_at(b, &b->entry, instr_at(b, 0)); }
 Code *body_before(Body *b, uint32_t i) { return code_at(b, &b->before[i], instr_at(b, i)); }
 Code *body_cold(Body *b) { return code_at(b, &b->cold, instr_at(b, b->cfg->ninstrs)); }
-Code *body_before_once(Body *b, uint32_t i) { return code_at(b, &b->before_once[i], instr_at(b, i)); }
+Code *body_before_once(Body *b, uint32_t i) {
+  return code_at(b, &b->before_once[i], instr_at(b, i));
+}
 Code *body_after(Body *b, uint32_t i) { return code_at(b, &b->after[i], instr_at(b, i)); }
 Code *body_instead(Body *b, uint32_t i) { return code_at(b, &b->instead[i], instr_at(b, i)); }
 
@@ -47,15 +49,20 @@ void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user) {
     emit(c, user);
   }
   const PtxInstr *last = cfg->ninstrs ? cfg->instrs[cfg->ninstrs - 1] : NULL;
-  bool ends = last && !last->guard && (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP || last->op == OP_BRA);
-  bool empty_end = cfg->blocks[cfg->nblocks - 1].first == cfg->ninstrs;      // a label after the last instruction
+  bool ends = last && !last->guard &&
+              (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP ||
+               last->op == OP_BRA);
+  // a label after the last instruction
+  bool empty_end = cfg->blocks[cfg->nblocks - 1].first == cfg->ninstrs;
   if (!ends || empty_end) emit(body_before(b, cfg->ninstrs), user);
 }
 
 PtxReg *body_reg(Body *b, PtxType t) {
   Arena *a = &b->func->module->arena;
   PtxReg *r = ARENA_NEW(a, PtxReg);
-  *r = (PtxReg){.name = arena_printf(a, "%s%u", b->program->reg_prefix, b->regs.len), .type = t, .id = b->func->nregs + b->regs.len};
+  *r = (PtxReg){.name = arena_printf(a, "%s%u", b->program->reg_prefix, b->regs.len),
+                .type = t,
+                .id = b->func->nregs + b->regs.len};
   vec_push(&b->regs, r);
   return r;
 }
@@ -74,7 +81,9 @@ PtxReg *body_temp(Body *b, PtxType t, unsigned k) {
 PtxLabel *body_label(Body *b) {
   Arena *a = &b->func->module->arena;
   PtxLabel *l = ARENA_NEW(a, PtxLabel);
-  *l = (PtxLabel){.name = arena_printf(a, "$L%s%u", b->program->prefix, b->labels.len), .kind = LABEL_CODE, .id = b->func->nlabels + b->labels.len};
+  *l = (PtxLabel){.name = arena_printf(a, "$L%s%u", b->program->prefix, b->labels.len),
+                  .kind = LABEL_CODE,
+                  .id = b->func->nlabels + b->labels.len};
   vec_push(&b->labels, l);
   return l;
 }
@@ -83,8 +92,13 @@ PtxVar *body_param(Body *b, PtxType t) {
   Arena *a = &b->func->module->arena;
   PtxVar *v = ARENA_NEW(a, PtxVar);
   uint32_t size = ptx_type_size(t);
-  *v = (PtxVar){.name = arena_printf(a, "%sarg%u", b->program->prefix, b->locals.len), .space = SPACE_PARAM, .type = t, .align = size, .size = size,
-                .id = b->func->nlocals + b->locals.len, .func = b->func};
+  *v = (PtxVar){.name = arena_printf(a, "%sarg%u", b->program->prefix, b->locals.len),
+                .space = SPACE_PARAM,
+                .type = t,
+                .align = size,
+                .size = size,
+                .id = b->func->nlocals + b->locals.len,
+                .func = b->func};
   vec_push(&b->locals, v);
   return v;
 }
@@ -92,8 +106,14 @@ PtxVar *body_param(Body *b, PtxType t) {
 PtxVar *body_area(Body *b, const char *name) {
   Arena *a = &b->func->module->arena;
   PtxVar *v = ARENA_NEW(a, PtxVar);
-  *v = (PtxVar){.name = arena_printf(a, "%s%s", b->program->prefix, name), .space = SPACE_LOCAL, .type = TYPE_B8, .align = 8, .align_given = true, .ndims = 1,
-                .id = b->func->nlocals + b->locals.len, .func = b->func};
+  *v = (PtxVar){.name = arena_printf(a, "%s%s", b->program->prefix, name),
+                .space = SPACE_LOCAL,
+                .type = TYPE_B8,
+                .align = 8,
+                .align_given = true,
+                .ndims = 1,
+                .id = b->func->nlocals + b->locals.len,
+                .func = b->func};
   return v;
 }
 
@@ -104,10 +124,12 @@ void body_declare(Body *b, PtxVar *area) {
 
 static void put_code(const Body *b, const Code *c, PtxStmt **at) {
   if (!c) return;
-  for (uint32_t i = c->first; i; i = b->added.data[i - 1].next) *(*at)++ = b->added.data[i - 1].stmt;
+  for (uint32_t i = c->first; i; i = b->added.data[i - 1].next)
+    *(*at)++ = b->added.data[i - 1].stmt;
 }
 
-// Declarations first, then the entry code before the first instruction, then the body with what hangs at each instruction.
+// Declarations first, then the entry code before the first instruction, then the body with what
+// hangs at each instruction.
 static void install_stmts(Body *b) {
   PtxFunc *f = b->func;
   for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_decide(b, &b->copies.data[i]);
@@ -120,7 +142,8 @@ static void install_stmts(Body *b) {
   }
   const bool *gone = scopes_to_open(b);
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (gone[i] && f->stmts[i].kind != STMT_SCOPE_BEGIN && f->stmts[i].kind != STMT_SCOPE_END) *at++ = f->stmts[i];
+    if (gone[i] && f->stmts[i].kind != STMT_SCOPE_BEGIN && f->stmts[i].kind != STMT_SCOPE_END)
+      *at++ = f->stmts[i];
   uint32_t n = 0;
   bool entered = false;
   for (uint32_t i = 0; i < f->nstmts; i++) {
@@ -129,8 +152,10 @@ static void install_stmts(Body *b) {
     if (left) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = left->leave};
     if (entered_loop) put_code(b, entered_loop->decide, &at);
     if (gone[i]) continue;
-    // A label at the very beginning may be a loop's header: the entry code stands before it. What it declares is seen in the whole body.
-    if (!entered && (s->kind == STMT_INSTR || s->kind == STMT_SCOPE_BEGIN || (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
+    // A label at the very beginning may be a loop's header: the entry code stands before it. What
+    // it declares is seen in the whole body.
+    if (!entered && (s->kind == STMT_INSTR || s->kind == STMT_SCOPE_BEGIN ||
+                     (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
       put_code(b, b->entry, &at);
       entered = true;
     }
@@ -149,7 +174,7 @@ static void install_stmts(Body *b) {
   const LoopCopy *last = loop_copy_ends(b, f->nstmts);
   if (last) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = last->leave};
   put_code(b, b->before[n], &at);
-  if (b->copies.len || b->cold) {          // the end of the body is a return: nobody may run on
+  if (b->copies.len || b->cold) {  // the end of the body is a return: nobody may run on
     PtxInstr *ret = ARENA_NEW(&f->module->arena, PtxInstr);
     ret->op = OP_RET;
     *at++ = (PtxStmt){.kind = STMT_INSTR, .instr = ret};

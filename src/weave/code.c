@@ -1,4 +1,5 @@
-// Building instructions. What is emitted has no form yet; the module is verified when all passes are done.
+// Building instructions. What is emitted has no form yet; the module is verified when all passes
+// are done.
 #include "weave/pass.h"
 
 // The opcode is the longest name the mnemonic begins with; the rest are modifiers.
@@ -17,14 +18,17 @@ static const PtxInstr *parse_mnemonic(Program *p, const char *text) {
   for (const char *at = text + best; *at;) {
     size_t n = 1 + strcspn(at + 1, ".");
     unsigned m = 1;
-    while (m < MOD_COUNT && (strncmp(at, ptx_mod_name((PtxMod)m), n) || ptx_mod_name((PtxMod)m)[n])) m++;
+    while (m < MOD_COUNT && (strncmp(at, ptx_mod_name((PtxMod)m), n) || ptx_mod_name((PtxMod)m)[n]))
+      m++;
     CHECK(m < MOD_COUNT && in->nmods < ARRAY_LEN(mods));
     mods[in->nmods++] = (PtxMod)m;
     if (ptx_mod_type((PtxMod)m)) in->types[in->ntypes++] = ptx_mod_type((PtxMod)m);
     else if (in->space == SPACE_NONE) {
       switch (m) {
         case MOD_GLOBAL: in->space = SPACE_GLOBAL; break;
-        case MOD_SHARED: case MOD_SHARED_CTA: case MOD_SHARED_CLUSTER: in->space = SPACE_SHARED; break;
+        case MOD_SHARED:
+        case MOD_SHARED_CTA:
+        case MOD_SHARED_CLUSTER: in->space = SPACE_SHARED; break;
         case MOD_LOCAL: in->space = SPACE_LOCAL; break;
         case MOD_CONST: in->space = SPACE_CONST; break;
         case MOD_PARAM: in->space = SPACE_PARAM; break;
@@ -33,8 +37,10 @@ static const PtxInstr *parse_mnemonic(Program *p, const char *text) {
     }
     at += n;
   }
-  if (in->space == SPACE_NONE && ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) in->space = SPACE_GENERIC;
-  in->mods = ARENA_ARRAY(&p->units[0]->arena, PtxMod, in->nmods + 1);   // shared by all instructions of this mnemonic
+  if (in->space == SPACE_NONE && ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC))
+    in->space = SPACE_GENERIC;
+  // shared by all instructions of this mnemonic
+  in->mods = ARENA_ARRAY(&p->units[0]->arena, PtxMod, in->nmods + 1);
   memcpy(in->mods, mods, sizeof *mods * in->nmods);
   u64map_put(&p->mnemonics, (uintptr_t)text, in);
   return in;
@@ -60,23 +66,34 @@ PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsign
   in->ops = (PtxOperand *)(block + sizeof *in);
   in->nops = (uint8_t)nops;
   memcpy(in->ops, ops, sizeof *ops * nops);
-  if (c->body->unit) {                                // the modifiers must live as long as the unit
+  if (c->body->unit) {  // the modifiers must live as long as the unit
     in->mods = ARENA_ARRAY(arena_of(c), PtxMod, proto->nmods + 1);
     memcpy(in->mods, proto->mods, sizeof *in->mods * proto->nmods);
   }
   in->guard = c->guard;
   in->guard_negated = c->guard_negated;
-  if (c->near) in->ptx_line = c->near->ptx_line, in->ptx_column = c->near->ptx_column, in->loc = c->near->loc;
+  if (c->near) {
+    in->ptx_line = c->near->ptx_line;
+    in->ptx_column = c->near->ptx_column;
+    in->loc = c->near->loc;
+  }
   add_stmt(c, (PtxStmt){.kind = STMT_INSTR, .instr = in});
   return in;
 }
 
 // by log2 of the bytes
-static const char *const store_local[] = {"st.local.b8", "st.local.b16", "st.local.b32", "st.local.b64", "st.local.b128"}, *const load_local[] = {"ld.local.b8", "ld.local.b16", "ld.local.b32", "ld.local.b64", "ld.local.b128"};
+static const char *const store_local[] = {"st.local.b8", "st.local.b16", "st.local.b32",
+                                          "st.local.b64", "st.local.b128"},
+                         *const load_local[] = {"ld.local.b8", "ld.local.b16", "ld.local.b32",
+                                                "ld.local.b64", "ld.local.b128"};
 static int size_class(const PtxReg *r) { return __builtin_ctz(ptx_type_size(r->type)); }
 
-void code_store_local(Code *c, PtxOperand to, PtxReg *r) { EMIT(c, store_local[size_class(r)], to, opd_reg(r)); }
-void code_load_local(Code *c, PtxReg *r, PtxOperand from) { EMIT(c, load_local[size_class(r)], opd_reg(r), from); }
+void code_store_local(Code *c, PtxOperand to, PtxReg *r) {
+  EMIT(c, store_local[size_class(r)], to, opd_reg(r));
+}
+void code_load_local(Code *c, PtxReg *r, PtxOperand from) {
+  EMIT(c, load_local[size_class(r)], opd_reg(r), from);
+}
 
 void code_guard(Code *c, PtxReg *p, bool negated) {
   c->guard = p;
@@ -127,8 +144,8 @@ static PtxOperand opd_list(Code *c, PtxVar *const *vars, unsigned n) {
   return o;
 }
 
-// Lanes the guard stops go around the call: arguments are stored and the call is made by the same lanes. Never call.uni,
-// a probe runs wherever its instruction does.
+// Lanes the guard stops go around the call: arguments are stored and the call is made by the same
+// lanes. Never call.uni, a probe runs wherever its instruction does.
 void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs) {
   PtxReg *guard = c->guard;
   bool negated = c->guard_negated;
@@ -153,8 +170,10 @@ void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args
     returned = body_param(c->body, f->returns[0]->size == 8 ? TYPE_B64 : TYPE_B32);
     add_stmt(c, (PtxStmt){.kind = STMT_VAR, .var = returned});
   }
-  EMIT(c, "call", opd_list(c, &returned, result != NULL), (PtxOperand){.kind = OPD_FUNC, .func = f}, opd_list(c, vars, nargs));
-  if (result && returned->size == 8) EMIT(c, "ld.param.b64", opd_reg(result), opd_at(c, opd_var(returned), 0));
+  EMIT(c, "call", opd_list(c, &returned, result != NULL), (PtxOperand){.kind = OPD_FUNC, .func = f},
+       opd_list(c, vars, nargs));
+  if (result && returned->size == 8)
+    EMIT(c, "ld.param.b64", opd_reg(result), opd_at(c, opd_var(returned), 0));
   else if (result) EMIT(c, "ld.param.b32", opd_reg(result), opd_at(c, opd_var(returned), 0));
   add_stmt(c, (PtxStmt){.kind = STMT_SCOPE_END});
   if (guard) code_label(c, over);
@@ -165,16 +184,20 @@ void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower) {
   Body *b = c->body;
   PtxReg *guard = c->guard, *below = body_temp(b, TYPE_B32, BODY_TEMPS - 3);
   bool negated = c->guard_negated;
-  EMIT(c, "activemask.b32", opd_reg(lanes));               // under the guard: lanes it stops are not in the mask
+  EMIT(c, "activemask.b32", opd_reg(lanes));  // under the guard: lanes it stops are not in the mask
   code_guard(c, NULL, false);
   if (!lower) EMIT(c, "mov.u32", opd_reg(below), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
   EMIT(c, "and.b32", opd_reg(below), opd_reg(lanes), opd_reg(lower ? lower : below));
-  if (guard) EMIT(c, "setp.eq.and.u32", opd_reg(leads), opd_reg(below), opd_imm(0), negated ? opd_not(guard) : opd_reg(guard));
+  if (guard)
+    EMIT(c, "setp.eq.and.u32", opd_reg(leads), opd_reg(below), opd_imm(0),
+         negated ? opd_not(guard) : opd_reg(guard));
   else EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(below), opd_imm(0));
   code_guard(c, guard, negated);
 }
 
-void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) { code_call_value(c, f, NULL, args, nargs); }
+void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
+  code_call_value(c, f, NULL, args, nargs);
+}
 
 bool code_is_named(const PtxReg *r, const char *name) {
   size_t n = strlen(name);

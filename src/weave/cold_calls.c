@@ -1,14 +1,17 @@
 // Calls of code out of line keep no register of the kernel.
 //
-// A compiler of machine code gives a function that is called by name registers of its own liking, and what is live in the kernel across the call lies where that function
-// leaves it alone: it decides so for the whole life of a value, and a call that is hardly ever reached makes it keep the variables of the hottest loop in local memory.
-// A function called through a pointer must keep most registers as they are and puts them away itself, where it is called. So calls out of line are made through a pointer.
+// A compiler of machine code gives a function that is called by name registers of its own liking,
+// and what is live in the kernel across the call lies where that function leaves it alone: it
+// decides so for the whole life of a value, and a call that is hardly ever reached makes it keep
+// the variables of the hottest loop in local memory. A function called through a pointer must keep
+// most registers as they are and puts them away itself, where it is called. So calls out of line
+// are made through a pointer.
 #include "weave/pass.h"
 
 typedef struct Spare {
   Body body;
   PtxReg *target;
-  U64Map prototypes;                       // by function: PtxLabel
+  U64Map prototypes;  // by function: PtxLabel
 } Spare;
 
 static PtxVar **unnamed(Arena *a, PtxVar *const *vars, uint32_t n) {
@@ -26,8 +29,14 @@ static PtxLabel *prototype_of(Spare *s, PtxFunc *f) {
   if (known) return known;
   PtxModule *m = s->body.func->module;
   PtxFunc *p = ARENA_NEW(&m->arena, PtxFunc);
-  *p = (PtxFunc){.name = "_", .module = m, .is_declaration = true, .nparams = f->nparams, .nreturns = f->nreturns, .param_bytes = f->param_bytes,
-                 .params = unnamed(&m->arena, f->params, f->nparams), .returns = unnamed(&m->arena, f->returns, f->nreturns)};
+  *p = (PtxFunc){.name = "_",
+                 .module = m,
+                 .is_declaration = true,
+                 .nparams = f->nparams,
+                 .nreturns = f->nreturns,
+                 .param_bytes = f->param_bytes,
+                 .params = unnamed(&m->arena, f->params, f->nparams),
+                 .returns = unnamed(&m->arena, f->returns, f->nreturns)};
   PtxLabel *l = body_label(&s->body);
   l->name = arena_printf(&m->arena, "$L%sproto%u", s->body.program->prefix, s->prototypes.len);
   l->kind = LABEL_CALLPROTOTYPE;
@@ -42,9 +51,10 @@ static void spare_call(Spare *s, uint32_t call) {
   if (in->nops != 3 || in->ops[1].kind != OPD_FUNC || in->ops[1].func->is_declaration) return;
   PtxOperand *ops = ARENA_ARRAY(&s->body.func->module->arena, PtxOperand, 4);
   memcpy(ops, in->ops, sizeof *ops * 3);
-  if (!s->target) {                        // the numbered names are taken
+  if (!s->target) {  // the numbered names are taken
     s->target = body_reg(&s->body, TYPE_B64);
-    s->target->name = arena_printf(&s->body.func->module->arena, "%starget", s->body.program->reg_prefix);
+    s->target->name = arena_printf(&s->body.func->module->arena, "%starget",
+                                   s->body.program->reg_prefix);
   }
   EMIT(body_before(&s->body, call), "mov.u64", opd_reg(s->target), in->ops[1]);
   ops[1] = opd_reg(s->target);
@@ -55,10 +65,14 @@ static void spare_call(Spare *s, uint32_t call) {
 }
 
 // --- kernels with many values alive ---
-// A function that is called by name leaves all registers alone that it does not use. Those of fpcheck use few, and so most of a large kernel's are left: they are better called so there.
-enum { FIT = 48 };                         // words live across a call that one through a pointer keeps for little
+// A function that is called by name leaves all registers alone that it does not use. Those of
+// fpcheck use few, and so most of a large kernel's are left: they are better called so there.
+enum { FIT = 48 };  // words live across a call that one through a pointer keeps for little
 
-typedef struct Live { uint64_t *now; bool before_it; } Live;
+typedef struct Live {
+  uint64_t *now;
+  bool before_it;
+} Live;
 static void visit(void *user, PtxReg **r, bool is_def) {
   Live *l = user;
   uint64_t *word = &l->now[(*r)->id / 64], bit = 1ull << ((*r)->id % 64);
@@ -66,7 +80,8 @@ static void visit(void *user, PtxReg **r, bool is_def) {
   if (!l->before_it && is_def) *word &= ~bit;
 }
 
-static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_t *now, uint32_t i) {
+static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_t *now,
+                                  uint32_t i) {
   const IrCfg *c = b->cfg;
   Live l = {now, false};
   memcpy(now, live->live_out[c->block_of[i]], sizeof *now * live->words);
@@ -77,7 +92,7 @@ static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_
     ptx_visit_regs(c->instrs[k], visit, &l);
   }
   uint32_t words = 0;
-  for (uint32_t w = 0; w < live->words; w++)                   // few of many registers are live
+  for (uint32_t w = 0; w < live->words; w++)  // few of many registers are live
     for (uint64_t left = now[w]; left; left &= left - 1) {
       const PtxReg *r = b->func->regs[w * 64 + (uint32_t)__builtin_ctzll(left)];
       if (r->type != TYPE_PRED) words += ptx_type_size(r->type) > 4 ? 2 : 1;
@@ -91,7 +106,8 @@ static bool is_crowded(const Body *b, uint32_t cold, uint32_t cold_end) {
   uint32_t most = 0;
   for (uint32_t i = 0, n = 0; i < cold_end && most <= FIT; i++) {
     if (b->func->stmts[i].kind != STMT_INSTR) continue;
-    if (i >= cold && b->func->stmts[i].instr->op == OP_CALL) most = MAX(most, words_live_behind(b, live, now, n));
+    if (i >= cold && b->func->stmts[i].instr->op == OP_CALL)
+      most = MAX(most, words_live_behind(b, live, now, n));
     n++;
   }
   ir_liveness_free(live);
@@ -104,22 +120,26 @@ static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
   return false;
 }
 
-// Of fpcheck's fast body. Its loops are left alone by everything but these (tools/fpcheck/weave_loops.c), and would have all of their registers if these kept none.
+// Of fpcheck's fast body. Its loops are left alone by everything but these
+// (tools/fpcheck/weave_loops.c), and would have all of their registers if these kept none.
 static bool is_sink(const PtxInstr *in) {
   const char *name = in->nops == 3 && in->ops[1].kind == OPD_FUNC ? in->ops[1].func->name : "";
   return strstr(name, "wg_fp_sink") || strstr(name, "wg_fp_quiet");
 }
 
-bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end, Error *err) {
+bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end,
+                     Error *err) {
   if (!has_calls(f, cold, cold_end)) return true;
   Spare s = {0};
   if (!body_open(&s.body, p, f, unit, err)) return false;
-  bool alone = p->plan->tools == TOOL_BIT(FPCHECK), crowded = alone && is_crowded(&s.body, cold, cold_end);
+  bool alone = p->plan->tools == TOOL_BIT(FPCHECK),
+       crowded = alone && is_crowded(&s.body, cold, cold_end);
   Spill *away = NULL;
   for (uint32_t i = 0, n = 0; i < cold_end && !crowded; i++) {
     if (f->stmts[i].kind != STMT_INSTR) continue;
     if (i >= cold && f->stmts[i].instr->op == OP_CALL) {
-      if (alone && is_sink(f->stmts[i].instr)) spill_call(away = away ? away : spill_begin(&s.body), n);
+      if (alone && is_sink(f->stmts[i].instr))
+        spill_call(away = away ? away : spill_begin(&s.body), n);
       spare_call(&s, n);
     }
     n++;

@@ -1,7 +1,10 @@
 // Registers that are written at one place, and what they hold.
 #include "weave/pass.h"
 
-typedef struct Write { const PtxReg *reg; bool here; } Write;
+typedef struct Write {
+  const PtxReg *reg;
+  bool here;
+} Write;
 static void note_write(void *user, PtxReg **r, bool is_def) {
   Write *w = user;
   w->here |= is_def && *r == w->reg;
@@ -36,7 +39,8 @@ static bool is_extent(const Body *b, const PtxOperand *o, unsigned depth) {
   const PtxInstr *in = constant_write(b, o->reg);
   if (!in || !in->nops) return false;
   if (in->op == OP_MOV && in->nops == 2) return is_extent(b, &in->ops[1], depth - 1);
-  return in->op == OP_MUL && in->nops == 3 && !ptx_has(in, MOD_HI) && is_extent(b, &in->ops[1], depth - 1) && is_extent(b, &in->ops[2], depth - 1);
+  return in->op == OP_MUL && in->nops == 3 && !ptx_has(in, MOD_HI) &&
+         is_extent(b, &in->ops[1], depth - 1) && is_extent(b, &in->ops[2], depth - 1);
 }
 
 bool constant_is_extent(const Body *b, const PtxOperand *o) { return is_extent(b, o, 4); }

@@ -1,13 +1,22 @@
 // Copies of functions: probes into the program, and kernels that need a second form.
 #include "weave/pass.h"
 
-typedef struct Copier { Arena *a; const PtxFunc *from; PtxFunc *to; PtxReg *regs; PtxLabel *labels; U64Map vars; } Copier;
+typedef struct Copier {
+  Arena *a;
+  const PtxFunc *from;
+  PtxFunc *to;
+  PtxReg *regs;
+  PtxLabel *labels;
+  U64Map vars;
+} Copier;
 
 static void *copied(Copier *c, const void *p, size_t n) {
   if (!n || !p) return NULL;
   return memcpy(arena_alloc(c->a, n), p, n);
 }
-static const char *copied_text(Copier *c, const char *s) { return s ? arena_strdup(c->a, s) : NULL; }
+static const char *copied_text(Copier *c, const char *s) {
+  return s ? arena_strdup(c->a, s) : NULL;
+}
 
 static PtxVar *copy_var(Copier *c, PtxVar *v) {
   PtxVar *known = u64map_get(&c->vars, (uintptr_t)v);
@@ -70,8 +79,11 @@ static void copy_stmt(Copier *c, PtxStmt *s) {
     case STMT_LABEL: s->label = &c->labels[s->label->id]; break;
     case STMT_VAR: s->var = copy_var(c, s->var); break;
     case STMT_REGS: s->regs.first = s->regs.count ? reg_of(c, s->regs.first) : NULL; break;
-    case STMT_PRAGMA: case STMT_DIRECTIVE: s->text = copied_text(c, s->text); break;
-    case STMT_LOC: case STMT_SCOPE_BEGIN: case STMT_SCOPE_END: break;
+    case STMT_PRAGMA:
+    case STMT_DIRECTIVE: s->text = copied_text(c, s->text); break;
+    case STMT_LOC:
+    case STMT_SCOPE_BEGIN:
+    case STMT_SCOPE_END: break;
   }
 }
 
@@ -83,7 +95,8 @@ PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name) {
   to->module = into;
   to->linkage = LINK_NONE;
   to->user = NULL;
-  // Registers of one declaration must stand side by side: ids are handed out in the order of declarations.
+  // Registers of one declaration must stand side by side: ids are handed out in the order of
+  // declarations.
   c.regs = ARENA_ARRAY(c.a, PtxReg, f->nregs + 1);
   to->regs = ARENA_ARRAY(c.a, PtxReg *, f->nregs + 1);
   for (uint32_t i = 0; i < f->nregs; i++) {
@@ -93,7 +106,10 @@ PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name) {
   }
   c.labels = ARENA_ARRAY(c.a, PtxLabel, f->nlabels + 1);
   to->labels = ARENA_ARRAY(c.a, PtxLabel *, f->nlabels + 1);
-  for (uint32_t i = 0; i < f->nlabels; i++) c.labels[i] = *f->labels[i], to->labels[i] = &c.labels[i];
+  for (uint32_t i = 0; i < f->nlabels; i++) {
+    c.labels[i] = *f->labels[i];
+    to->labels[i] = &c.labels[i];
+  }
   to->returns = copy_vars(&c, f->returns, f->nreturns);
   to->params = copy_vars(&c, f->params, f->nparams);
   to->locals = copy_vars(&c, f->locals, f->nlocals);
@@ -103,7 +119,8 @@ PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name) {
   to->stmts = copied(&c, f->stmts, sizeof *f->stmts * f->nstmts);
   for (uint32_t i = 0; i < f->nstmts; i++) copy_stmt(&c, &to->stmts[i]);
   to->directives = ARENA_ARRAY(c.a, const char *, f->ndirectives + 1);
-  for (uint32_t i = 0; i < f->ndirectives; i++) to->directives[i] = copied_text(&c, f->directives[i]);
+  for (uint32_t i = 0; i < f->ndirectives; i++)
+    to->directives[i] = copied_text(&c, f->directives[i]);
   u64map_free(&c.vars);
   return to;
 }

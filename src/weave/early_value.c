@@ -1,23 +1,44 @@
-// What a register will hold at an instruction, computed at an earlier one of the same basic block. Only what follows from other registers by simple
-// arithmetic can be.
+// What a register will hold at an instruction, computed at an earlier one of the same basic block.
+// Only what follows from other registers by simple arithmetic can be.
 #include "weave/pass.h"
 
 enum { DEEPEST = 10 };
 
 static bool is_pure(const PtxInstr *in) {
-  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector) return false;
+  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
+      in->ops[0].reg->vector)
+    return false;
   switch (in->op) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MAD: case OP_SHL: case OP_SHR: case OP_AND: case OP_OR: case OP_XOR: case OP_CVT: case OP_MOV: case OP_CVTA: case OP_MIN:
-    case OP_MAX: case OP_NEG: case OP_SELP: break;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_MAD:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_CVT:
+    case OP_MOV:
+    case OP_CVTA:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_NEG:
+    case OP_SELP: break;
     default: return false;
   }
   if (ptx_has(in, MOD_CC)) return false;
   for (unsigned k = 1; k < in->nops; k++)
-    if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) || in->ops[k].selector != SEL_NONE || (in->ops[k].kind == OPD_REG && in->ops[k].reg->vector)) return false;
+    if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) ||
+        in->ops[k].selector != SEL_NONE || (in->ops[k].kind == OPD_REG && in->ops[k].reg->vector))
+      return false;
   return true;
 }
 
-typedef struct Wanted { const PtxReg *reg; bool defined; } Wanted;
+typedef struct Wanted {
+  const PtxReg *reg;
+  bool defined;
+} Wanted;
 static void look_for(void *ctx, PtxReg **reg, bool is_def) {
   Wanted *wanted = ctx;
   wanted->defined |= is_def && *reg == wanted->reg;
@@ -44,7 +65,9 @@ static bool is_known(const Early *e, const PtxReg *r, uint32_t at, unsigned dept
 }
 
 Early early_begin(Body *b, uint32_t first) { return (Early){.body = b, .first = first}; }
-bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at) { return written_at(e, r, at) == UINT32_MAX; }
+bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at) {
+  return written_at(e, r, at) == UINT32_MAX;
+}
 bool early_is_known(const Early *e, const PtxReg *r, uint32_t at) { return is_known(e, r, at, 0); }
 
 PtxReg *early_value(Early *e, Code *code, PtxReg *r, uint32_t at) {
@@ -63,6 +86,9 @@ PtxReg *early_value(Early *e, Code *code, PtxReg *r, uint32_t at) {
   PtxInstr *copy = code_instr(code, in);
   copy->ops = ARENA_ARRAY(&e->body->func->module->arena, PtxOperand, in->nops);
   memcpy(copy->ops, ops, sizeof *ops * in->nops);
-  if (e->n < EARLY_MOST) e->in[e->n] = in, e->reg[e->n++] = to;
+  if (e->n < EARLY_MOST) {
+    e->in[e->n] = in;
+    e->reg[e->n++] = to;
+  }
   return to;
 }

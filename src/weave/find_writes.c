@@ -1,16 +1,20 @@
-// What a kernel may write, told from its code: for --hash and --dump-buffers, which look at buffers after a launch. Sees the program's own
-// instructions, before any pass adds to them.
+// What a kernel may write, told from its code: for --hash and --dump-buffers, which look at buffers
+// after a launch. Sees the program's own instructions, before any pass adds to them.
 //
-// A store whose address comes from a parameter writes to the allocation which that parameter points into. One whose address comes from anywhere
-// else (a pointer loaded from memory, a called function) may write to whatever the kernel can reach.
+// A store whose address comes from a parameter writes to the allocation which that parameter points
+// into. One whose address comes from anywhere else (a pointer loaded from memory, a called
+// function) may write to whatever the kernel can reach.
 #include "weave/store_reach.h"
 
-typedef struct Reached { VEC(ReachRoot) roots; bool unknown; } Reached;
+typedef struct Reached {
+  VEC(ReachRoot) roots;
+  bool unknown;
+} Reached;
 typedef struct Writes {
   Program *program;
   WovenKernel *out;
   VEC(WeaveWrite) list;
-  VEC(Reached) reached;                    // for each of them
+  VEC(Reached) reached;  // for each of them
   const IrDefs *defs;
   PtxFunc *func;
   U64Map known;
@@ -28,16 +32,20 @@ static PtxType stored_type(const PtxInstr *in) {
   if (is_float(t) || in->nops <= value) return t;
   const PtxOperand *o = &in->ops[value];
   if (o->kind == OPD_VECTOR && o->nlist) o = &o->list[0];
-  if (o->kind == OPD_REG && is_float(o->reg->type) && ptx_type_size(o->reg->type) == ptx_type_size(t)) return o->reg->type;
+  if (o->kind == OPD_REG && is_float(o->reg->type) &&
+      ptx_type_size(o->reg->type) == ptx_type_size(t))
+    return o->reg->type;
   return t;
 }
 
-// Two stores of different types through one pointer: the smaller element, and what it means is not known.
+// Two stores of different types through one pointer: the smaller element, and what it means is not
+// known.
 static PtxType join(PtxType a, PtxType b) {
   static const PtxType bits[] = {[1] = TYPE_B8, [2] = TYPE_B16, [4] = TYPE_B32, [8] = TYPE_B64};
   if (a == b) return a;
   unsigned n = MIN(ptx_type_size(a), ptx_type_size(b));
-  if (ptx_type_size(a) == ptx_type_size(b) && is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (ptx_type_size(a) == ptx_type_size(b) && is_float(a) != is_float(b))
+    return is_float(a) ? a : b;
   return n < ARRAY_LEN(bits) && bits[n] ? bits[n] : TYPE_B8;
 }
 
@@ -50,13 +58,20 @@ static uint32_t add_pointer(Writes *w, const PtxVar *v, int64_t offset, PtxType 
     return i;
   }
   vec_push(&w->reached, (Reached){.unknown = false});
-  vec_push(&w->list, (WeaveWrite){.pointer = {.param = v->id, .param_at = (uint32_t)(v->param_offset + (uint64_t)offset), .param_offset = (uint32_t)offset, .bytes = ptx_type_size(t)}, .type = t});
+  vec_push(&w->list,
+           (WeaveWrite){.pointer = {.param = v->id,
+                                    .param_at = (uint32_t)(v->param_offset + (uint64_t)offset),
+                                    .param_offset = (uint32_t)offset,
+                                    .bytes = ptx_type_size(t)},
+                        .type = t});
   return w->list.len - 1;
 }
 
 static void add_reach(Writes *w, uint32_t i, const PtxInstr *in, const PtxOperand *address) {
   ReachRoot root;
-  if (reach_add(w->defs, w->func, &w->known, address, in->op == OP_WMMA_STORE ? 0 : access_bytes(in), &w->nodes, &root)) vec_push(&w->reached.data[i].roots, root);
+  if (reach_add(w->defs, w->func, &w->known, address,
+                in->op == OP_WMMA_STORE ? 0 : access_bytes(in), &w->nodes, &root))
+    vec_push(&w->reached.data[i].roots, root);
   else w->reached.data[i].unknown = true;
 }
 
@@ -72,12 +87,16 @@ static void add_variable(Writes *w, const char *name, PtxType t) {
 
 static bool writes_memory(const PtxInstr *in) {
   if (in->op == OP_DISCARD) return false;
-  return (ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC)) && !(ptx_op_classes(in) & (CLASS_SURFACE | CLASS_SYNC)) && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC || in->space == SPACE_NONE);
+  return (ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC)) &&
+         !(ptx_op_classes(in) & (CLASS_SURFACE | CLASS_SYNC)) &&
+         (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC || in->space == SPACE_NONE);
 }
 
 static int address_operand(const PtxInstr *in) {
   switch (in->op) {
-    case OP_ST: case OP_RED: case OP_WMMA_STORE: return 0;
+    case OP_ST:
+    case OP_RED:
+    case OP_WMMA_STORE: return 0;
     case OP_ATOM: return 1;
     default: return -1;
   }
@@ -85,8 +104,10 @@ static int address_operand(const PtxInstr *in) {
 
 static void look_at_store(Writes *w, const IrProvenance *p, const PtxInstr *in) {
   int at = address_operand(in);
-  IrOrigin o = at >= 0 && at < in->nops ? ir_access_origin(p, &in->ops[at]) : (IrOrigin){.kind = IR_FROM_UNKNOWN};
-  if (o.kind == IR_FROM_PARAM) add_reach(w, add_pointer(w, o.var, o.offset, stored_type(in)), in, &in->ops[at]);
+  IrOrigin o = at >= 0 && at < in->nops ? ir_access_origin(p, &in->ops[at])
+                                        : (IrOrigin){.kind = IR_FROM_UNKNOWN};
+  if (o.kind == IR_FROM_PARAM)
+    add_reach(w, add_pointer(w, o.var, o.offset, stored_type(in)), in, &in->ops[at]);
   else if (o.kind != IR_FROM_VAR) w->elsewhere = true;
   else if (o.var->space == SPACE_GLOBAL) add_variable(w, o.var->name, stored_type(in));
 }
@@ -103,7 +124,8 @@ static bool function_writes(PtxFunc *f) {
     const PtxInstr *in = cfg->instrs[i];
     if (!writes_memory(in)) continue;
     int at = address_operand(in);
-    IrOrigin o = at >= 0 && at < in->nops ? ir_access_origin(p, &in->ops[at]) : (IrOrigin){.kind = IR_FROM_UNKNOWN};
+    IrOrigin o = at >= 0 && at < in->nops ? ir_access_origin(p, &in->ops[at])
+                                          : (IrOrigin){.kind = IR_FROM_UNKNOWN};
     found = o.kind != IR_FROM_VAR || o.var->space == SPACE_GLOBAL;
   }
   ir_provenance_free(p);
@@ -111,7 +133,8 @@ static bool function_writes(PtxFunc *f) {
   return found;
 }
 
-// Functions of the device runtime that write nothing that a parameter leads to. Others without a body may launch kernels.
+// Functions of the device runtime that write nothing that a parameter leads to. Others without a
+// body may launch kernels.
 static bool writes_nothing(const char *name) {
   static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -129,7 +152,8 @@ static int call_writes(Writes *w, U64Map *seen, const PtxInstr *call) {
   u64map_put(seen, (uintptr_t)info, (void *)(uintptr_t)1);
   int answer = function_writes(info->func) ? 2 : 1;
   for (uint32_t i = 0; i < info->func->nstmts && answer == 1; i++)
-    if (info->func->stmts[i].kind == STMT_INSTR && info->func->stmts[i].instr->op == OP_CALL) answer = call_writes(w, seen, info->func->stmts[i].instr);
+    if (info->func->stmts[i].kind == STMT_INSTR && info->func->stmts[i].instr->op == OP_CALL)
+      answer = call_writes(w, seen, info->func->stmts[i].instr);
   u64map_put(seen, (uintptr_t)info, (void *)(uintptr_t)answer);
   return answer;
 }
@@ -141,7 +165,8 @@ static void look_at_kernel(Program *program, PtxFunc *f, U64Map *seen) {
   if (cfg) {
     IrProvenance *p = ir_provenance_build(cfg);
     IrDefs *defs = ir_defs_build(cfg);
-    w.defs = defs, w.func = f;
+    w.defs = defs;
+    w.func = f;
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
       const PtxInstr *in = cfg->instrs[i];
       if (writes_memory(in)) look_at_store(&w, p, in);
@@ -165,12 +190,15 @@ static void look_at_kernel(Program *program, PtxFunc *f, U64Map *seen) {
   }
   ReachNode *nodes = ARENA_ARRAY(a, ReachNode, w.nodes.list.len + 1);
   if (w.nodes.list.len) memcpy(nodes, w.nodes.list.data, w.nodes.list.len * sizeof *nodes);
-  w.out->reach_nodes = nodes, w.out->nreach_nodes = w.nodes.list.len;
+  w.out->reach_nodes = nodes;
+  w.out->nreach_nodes = w.nodes.list.len;
   vec_free(&w.reached);
   vec_free(&w.nodes.list);
   u64map_free(&w.known);
-  w.out->writes = list, w.out->nwrites = w.list.len;
-  w.out->written_variables = names, w.out->nwritten_variables = w.variables.len;
+  w.out->writes = list;
+  w.out->nwrites = w.list.len;
+  w.out->written_variables = names;
+  w.out->nwritten_variables = w.variables.len;
   w.out->writes_elsewhere = w.elsewhere;
   w.out->writes_known = true;
   vec_free(&w.list);
@@ -181,6 +209,7 @@ void writes_find(Program *p) {
   U64Map seen = {0};
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++)
-      if (p->units[u]->funcs[i]->is_entry && !p->units[u]->funcs[i]->is_declaration) look_at_kernel(p, p->units[u]->funcs[i], &seen);
+      if (p->units[u]->funcs[i]->is_entry && !p->units[u]->funcs[i]->is_declaration)
+        look_at_kernel(p, p->units[u]->funcs[i], &seen);
   u64map_free(&seen);
 }

@@ -1,4 +1,5 @@
-// Probes in line: the code of a device function in the place of its call. One set of registers serves all copies in a body.
+// Probes in line: the code of a device function in the place of its call. One set of registers
+// serves all copies in a body.
 #include "weave/pass.h"
 
 typedef struct Inliner {
@@ -6,13 +7,15 @@ typedef struct Inliner {
   Code *code;
   Arena *arena;
   const PtxFunc *from;
-  PtxReg **regs;                           // by the function's register id
+  PtxReg **regs;  // by the function's register id
   PtxLabel **labels, *end;
   const PtxOperand *args;
   PtxReg *result;
 } Inliner;
 
-static void *copied(Inliner *n, const void *p, size_t size) { return size && p ? memcpy(arena_alloc(n->arena, size), p, size) : NULL; }
+static void *copied(Inliner *n, const void *p, size_t size) {
+  return size && p ? memcpy(arena_alloc(n->arena, size), p, size) : NULL;
+}
 
 static PtxReg *reg_of(Inliner *n, const PtxReg *r) {
   if (!r) return NULL;
@@ -35,7 +38,9 @@ static void map_operand(Inliner *n, PtxOperand *o) {
 
 static const PtxVar *param_of(const PtxInstr *in, unsigned operand) {
   const PtxOperand *o = &in->ops[operand];
-  return in->space == SPACE_PARAM && o->kind == OPD_ADDR && o->list[0].kind == OPD_VAR ? o->list[0].var : NULL;
+  return in->space == SPACE_PARAM && o->kind == OPD_ADDR && o->list[0].kind == OPD_VAR
+             ? o->list[0].var
+             : NULL;
 }
 
 static void move(Inliner *n, PtxOperand to, PtxOperand from, uint64_t bytes) {
@@ -44,10 +49,12 @@ static void move(Inliner *n, PtxOperand to, PtxOperand from, uint64_t bytes) {
 }
 
 static void put_instr(Inliner *n, const PtxInstr *in, bool last) {
-  const PtxVar *param = in->op == OP_LD ? param_of(in, 1) : NULL, *returned = in->op == OP_ST ? param_of(in, 0) : NULL;
+  const PtxVar *param = in->op == OP_LD ? param_of(in, 1) : NULL,
+               *returned = in->op == OP_ST ? param_of(in, 0) : NULL;
   if (param) {
     for (uint32_t i = 0; i < n->from->nparams; i++)
-      if (n->from->params[i] == param) move(n, opd_reg(reg_of(n, in->ops[0].reg)), n->args[i], param->size);
+      if (n->from->params[i] == param)
+        move(n, opd_reg(reg_of(n, in->ops[0].reg)), n->args[i], param->size);
     return;
   }
   if (returned) {
@@ -72,12 +79,21 @@ static void put_instr(Inliner *n, const PtxInstr *in, bool last) {
   copy->loc = n->code->near ? n->code->near->loc : NULL;
 }
 
-void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result, const PtxOperand *args, unsigned nargs) {
+void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result,
+                 const PtxOperand *args, unsigned nargs) {
   Body *b = c->body;
   const PtxFunc *f = probe_original(b->program, name);
   CHECK(f->nparams == nargs && !f->nlocals && (f->nreturns != 0) == (result != NULL) && !c->guard);
   if (regs->of != f) *regs = (InlinedRegs){f, ARENA_ARRAY(&b->cfg->arena, PtxReg *, f->nregs + 1)};
-  Inliner n = {b, c, &b->func->module->arena, f, regs->regs, ARENA_ARRAY(&b->cfg->arena, PtxLabel *, f->nlabels + 1), body_label(b), args, result};
+  Inliner n = {b,
+               c,
+               &b->func->module->arena,
+               f,
+               regs->regs,
+               ARENA_ARRAY(&b->cfg->arena, PtxLabel *, f->nlabels + 1),
+               body_label(b),
+               args,
+               result};
   for (uint32_t i = 0; i < f->nstmts; i++) {
     const PtxStmt *s = &f->stmts[i];
     if (s->kind == STMT_INSTR) put_instr(&n, s->instr, i + 1 == f->nstmts);

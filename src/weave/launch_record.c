@@ -1,26 +1,31 @@
 // How the launch record reaches the code.
 //
-// A kernel gets it as one more parameter, by value. A function cannot see its kernel's parameters, and one that is called
-// through a pointer cannot be given more of them; so every kernel that may come to a function writes its record into a
-// table of the module when it starts, in the row of its grid (%gridid), and functions read it there. All threads of a
-// grid write the same bytes, so no thread needs to wait for another.
+// A kernel gets it as one more parameter, by value. A function cannot see its kernel's parameters,
+// and one that is called through a pointer cannot be given more of them; so every kernel that may
+// come to a function writes its record into a table of the module when it starts, in the row of its
+// grid (%gridid), and functions read it there. All threads of a grid write the same bytes, so no
+// thread needs to wait for another.
 //
-// Kernels launched from the device have no such parameter (twins.c). In programs that have them every kernel the host launches
-// also leaves its record in the last row, and what is launched from the device takes it from there: channel and counters
-// are the same for all launches of a module in a context; only the number of the launch may be that of another one
-// that started in the meantime.
+// Kernels launched from the device have no such parameter (twins.c). In programs that have them
+// every kernel the host launches also leaves its record in the last row, and what is launched from
+// the device takes it from there: channel and counters are the same for all launches of a module in
+// a context; only the number of the launch may be that of another one that started in the meantime.
 #include "weave/pass.h"
 
 enum { ROWS = 256, ROW_SHIFT = 7, LAST_ROW = ROWS << ROW_SHIFT };
 _Static_assert(sizeof(WgLaunch) <= 1 << ROW_SHIFT, "a row holds a record");
 
-// PTX 8.1 raised the size a kernel's parameters may have, from sm_70 on. A module that is near the old limit becomes one of that
-// version; before 6.4 it may hold warp instructions that newer versions do not have.
+// PTX 8.1 raised the size a kernel's parameters may have, from sm_70 on. A module that is near the
+// old limit becomes one of that version; before 6.4 it may hold warp instructions that newer
+// versions do not have.
 enum { OLD_LIMIT = 4096, NEW_LIMIT = 32764 };
 static uint32_t make_room(PtxModule *m, uint64_t bytes) {
   unsigned version = m->version_major * 10 + m->version_minor;
   if (m->sm < 70 || version < 64) return OLD_LIMIT;
-  if (bytes > OLD_LIMIT && bytes <= NEW_LIMIT && version < 81) m->version_major = 8, m->version_minor = 1;
+  if (bytes > OLD_LIMIT && bytes <= NEW_LIMIT && version < 81) {
+    m->version_major = 8;
+    m->version_minor = 1;
+  }
   return NEW_LIMIT;
 }
 
@@ -40,8 +45,17 @@ static void append_param(PtxFunc *f, PtxVar *v) {
 static PtxVar *new_param(Program *p, PtxFunc *f) {
   PtxVar *v = ARENA_NEW(&f->module->arena, PtxVar);
   *v = (PtxVar){
-      .name = arena_printf(&f->module->arena, "%srecord", p->prefix), .space = SPACE_PARAM, .type = TYPE_B8, .align = 8, .align_given = true,
-      .dims = {sizeof(WgLaunch)}, .ndims = 1, .size = sizeof(WgLaunch), .id = f->nparams, .func = f, .param_offset = (f->param_bytes + 7) & ~7u,
+      .name = arena_printf(&f->module->arena, "%srecord", p->prefix),
+      .space = SPACE_PARAM,
+      .type = TYPE_B8,
+      .align = 8,
+      .align_given = true,
+      .dims = {sizeof(WgLaunch)},
+      .ndims = 1,
+      .size = sizeof(WgLaunch),
+      .id = f->nparams,
+      .func = f,
+      .param_offset = (f->param_bytes + 7) & ~7u,
   };
   return v;
 }
@@ -53,7 +67,9 @@ static void add_parameter(Program *p, FuncInfo *info) {
   uint32_t limit = make_room(f->module, v->param_offset + v->size);
   if (v->param_offset + v->size > limit) {
     k->instrumented = info->wanted = false;
-    k->reason = arena_printf(&p->out->arena, "its parameters take %u bytes: there is no room for the %zu of the launch record (the limit is %u)",
+    k->reason = arena_printf(&p->out->arena,
+                             "its parameters take %u bytes: there is no room for the %zu of the "
+                             "launch record (the limit is %u)",
                              f->param_bytes, sizeof(WgLaunch), limit);
     return;
   }
@@ -62,7 +78,8 @@ static void add_parameter(Program *p, FuncInfo *info) {
   k->record_offset = (uint32_t)v->param_offset;
   k->record_bytes = sizeof(WgLaunch);
   for (uint32_t i = 0; i < p->declarations.len; i++)
-    if (declares(p->declarations.data[i], f)) append_param(p->declarations.data[i], new_param(p, p->declarations.data[i]));
+    if (declares(p->declarations.data[i], f))
+      append_param(p->declarations.data[i], new_param(p, p->declarations.data[i]));
 }
 
 // Kernels declared before they are defined, printed as they stand: there are hardly ever any.
@@ -70,7 +87,8 @@ static void list_declarations(Program *p) {
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nitems; i++) {
       const PtxItem *it = &p->units[u]->items[i];
-      if (it->kind == ITEM_FUNC && it->func->is_entry && it->func->is_declaration) vec_push(&p->declarations, it->func);
+      if (it->kind == ITEM_FUNC && it->func->is_entry && it->func->is_declaration)
+        vec_push(&p->declarations, it->func);
     }
 }
 
@@ -79,7 +97,8 @@ bool record_add_parameters(Program *p, Error *err) {
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
       FuncInfo *info = func_info(p->units[u]->funcs[i]);
-      if (info->func->is_entry && !info->func->is_declaration && info->wanted && !info->is_twin) add_parameter(p, info);
+      if (info->func->is_entry && !info->func->is_declaration && info->wanted && !info->is_twin)
+        add_parameter(p, info);
     }
   p->slot = ARENA_ARRAY(&p->scratch, PtxVar *, p->nunits);
   return true;
@@ -102,26 +121,38 @@ uint32_t record_reserve(Body *b, uint32_t bytes) {
   b->program->out->kernels[b->info->kernel].record_bytes = (uint32_t)v->size;
   Program *p = b->program;
   for (uint32_t i = 0; i < p->declarations.len; i++)
-    if (declares(p->declarations.data[i], b->func)) grow_param(p->declarations.data[i]->params[p->declarations.data[i]->nparams - 1], bytes);
+    if (declares(p->declarations.data[i], b->func))
+      grow_param(p->declarations.data[i]->params[p->declarations.data[i]->nparams - 1], bytes);
   return at;
 }
 
-// Weak: the units of a program share one. The name carries what they contain, so that programs linked later do not.
+// Weak: the units of a program share one. The name carries what they contain, so that programs
+// linked later do not.
 static PtxVar *slot_of(Program *p, uint32_t unit) {
   if (p->slot[unit]) return p->slot[unit];
   PtxModule *m = p->units[unit];
   uint64_t hash = 0;
-  for (uint32_t u = 0; u < p->nunits; u++) hash = hash * 31 + base_hash(p->units[u]->text, p->units[u]->text_len);
+  for (uint32_t u = 0; u < p->nunits; u++)
+    hash = hash * 31 + base_hash(p->units[u]->text, p->units[u]->text_len);
   PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
   *v = (PtxVar){
-      .name = arena_printf(&m->arena, "%slaunches_%016llx", p->prefix, (unsigned long long)hash), .space = SPACE_GLOBAL, .type = TYPE_B8, .align = 64,
-      .align_given = true, .dims = {LAST_ROW + sizeof(WgLaunch)}, .ndims = 1, .size = LAST_ROW + sizeof(WgLaunch), .linkage = LINK_WEAK, .id = m->nvars,
+      .name = arena_printf(&m->arena, "%slaunches_%016llx", p->prefix, (unsigned long long)hash),
+      .space = SPACE_GLOBAL,
+      .type = TYPE_B8,
+      .align = 64,
+      .align_given = true,
+      .dims = {LAST_ROW + sizeof(WgLaunch)},
+      .ndims = 1,
+      .size = LAST_ROW + sizeof(WgLaunch),
+      .linkage = LINK_WEAK,
+      .id = m->nvars,
   };
   PtxVar **vars = ARENA_ARRAY(&m->arena, PtxVar *, m->nvars + 1);
   if (m->nvars) memcpy(vars, m->vars, sizeof *vars * m->nvars);
   vars[m->nvars++] = v;
   m->vars = vars;
-  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before everything that uses it
+  // before everything that uses it
+  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);
   memcpy(items + 1, m->items, sizeof *items * m->nitems);
   items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
   m->items = items;
@@ -177,16 +208,22 @@ void record_site(Code *c, PtxReg *to, uint32_t site) {
 
 void record_fill_slot(Body *b) {
   const FuncInfo *info = b->info;
-  bool leaves = b->program->launches_from_device && info->record;       // for what it launches
+  bool leaves = b->program->launches_from_device && info->record;  // for what it launches
   if (!info->func->is_entry || !(info->calls_functions || leaves || info->is_twin)) return;
   Code *c = body_entry(b);
   PtxReg *value = body_temp(b, TYPE_B64, 0);
   find_row(c);
   for (unsigned at = 0; at < sizeof(WgLaunch); at += 8) {
     if (info->record) EMIT(c, "ld.param.u64", opd_reg(value), opd_at(c, opd_var(info->record), at));
-    else if (info->is_twin) EMIT(c, "ld.volatile.global.u64", opd_reg(value), opd_at(c, opd_reg(table_register(b)), LAST_ROW + at));
-    else EMIT(c, "mov.u64", opd_reg(value), opd_imm(0));                // a kernel without probes: none for its functions either
+    else if (info->is_twin)
+      EMIT(c, "ld.volatile.global.u64", opd_reg(value),
+           opd_at(c, opd_reg(table_register(b)), LAST_ROW + at));
+    else
+      EMIT(c, "mov.u64", opd_reg(value),
+           opd_imm(0));  // a kernel without probes: none for its functions either
     EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(row_register(b)), at), opd_reg(value));
-    if (leaves) EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(table_register(b)), LAST_ROW + at), opd_reg(value));
+    if (leaves)
+      EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(table_register(b)), LAST_ROW + at),
+           opd_reg(value));
   }
 }

@@ -1,5 +1,6 @@
-// A second copy of a loop, without the code that was marked as belonging to the loop only. It stands at the end of the function and
-// is entered where the loop would be, if a predicate holds; it leaves to where the loop leaves to.
+// A second copy of a loop, without the code that was marked as belonging to the loop only. It
+// stands at the end of the function and is entered where the loop would be, if a predicate holds;
+// it leaves to where the loop leaves to.
 #include "weave/pass.h"
 
 // The instructions of the loop as one range; false: they are scattered.
@@ -7,7 +8,8 @@ static bool loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *
   const IrCfg *c = b->cfg;
   const IrLoop *l = &c->loops[loop];
   uint32_t n = 0;
-  *first = UINT32_MAX, *end = 0;
+  *first = UINT32_MAX;
+  *end = 0;
   for (uint32_t i = 0; i < l->nblocks; i++) {
     const IrBlock *k = &c->blocks[l->blocks[i]];
     *first = MIN(*first, k->first);
@@ -18,7 +20,8 @@ static bool loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *
 }
 
 static bool ends_flow(const PtxInstr *in) {
-  return !in->guard && (in->op == OP_BRA || in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP || in->op == OP_BRX_IDX);
+  return !in->guard && (in->op == OP_BRA || in->op == OP_RET || in->op == OP_EXIT ||
+                        in->op == OP_TRAP || in->op == OP_BRX_IDX);
 }
 
 // Where the statements of a range of instructions begin (at the labels before the first) and end.
@@ -30,7 +33,9 @@ static bool stmt_range(const Body *b, uint32_t first, uint32_t end, uint32_t *fr
     const PtxStmt *s = &f->stmts[i];
     if (n == first && *from == UINT32_MAX && s->kind == STMT_LABEL) *from = i;
     if (s->kind == STMT_INSTR) n++;
-    else if (*from != UINT32_MAX && s->kind != STMT_LABEL && s->kind != STMT_LOC && s->kind != STMT_PRAGMA) return false;
+    else if (*from != UINT32_MAX && s->kind != STMT_LABEL && s->kind != STMT_LOC &&
+             s->kind != STMT_PRAGMA)
+      return false;
     if (*from != UINT32_MAX && s->kind == STMT_LABEL && s->label->kind != LABEL_CODE) return false;
     if (*from != UINT32_MAX && s->kind == STMT_INSTR && s->instr->op == OP_BRX_IDX) return false;
   }
@@ -38,20 +43,26 @@ static bool stmt_range(const Body *b, uint32_t first, uint32_t end, uint32_t *fr
   return *from != UINT32_MAX && *from < i;
 }
 
-bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from, uint32_t *to) {
+bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from,
+                     uint32_t *to) {
   return loop_range(b, loop, first, end) && stmt_range(b, *first, *end, from, to);
 }
 
 bool body_can_copy(const Body *b, uint32_t loop) {
   uint32_t first, end, from, to;
-  if (!loop_range(b, loop, &first, &end) || !first || ends_flow(b->cfg->instrs[first - 1]) || !stmt_range(b, first, end, &from, &to)) return false;
-  for (uint32_t i = 0; i < b->copies.len; i++)                 // one inside another would be copied with it
+  if (!loop_range(b, loop, &first, &end) || !first || ends_flow(b->cfg->instrs[first - 1]) ||
+      !stmt_range(b, first, end, &from, &to))
+    return false;
+  for (uint32_t i = 0; i < b->copies.len; i++)  // one inside another would be copied with it
     if (first < b->copies.data[i].end && b->copies.data[i].first < end) return false;
   return true;
 }
 
 Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe) {
-  LoopCopy k = {.safe = safe, .start = body_label(b), .leave = body_label(b), .decide = ARENA_NEW(&b->cfg->arena, Code)};
+  LoopCopy k = {.safe = safe,
+                .start = body_label(b),
+                .leave = body_label(b),
+                .decide = ARENA_NEW(&b->cfg->arena, Code)};
   CHECK(loop_range(b, loop, &k.first, &k.end) && stmt_range(b, k.first, k.end, &k.from, &k.to));
   k.decide->body = b;
   k.decide->near = b->cfg->instrs[k.first];
@@ -72,7 +83,7 @@ static PtxLabel *label_in_copy(Body *b, LoopCopy *k, PtxLabel *l) {
     if (k->returns[i].label == l) return k->returns[i].copy;
   enum { STEP = 16 };
   if (k->nreturns % STEP == 0) {
-    void *more = ARENA_ARRAY(&b->cfg->arena, char, sizeof *k->returns * (k->nreturns + STEP));
+    void *more = ARENA_ARRAY(&b->cfg->arena, char, sizeof *k->returns *(k->nreturns + STEP));
     if (k->nreturns) memcpy(more, k->returns, sizeof *k->returns * k->nreturns);
     k->returns = more;
   }
@@ -84,7 +95,8 @@ void body_return(Code *c, uint32_t i, PtxLabel *to) {
   Body *b = c->body;
   for (uint32_t n = 0; n < b->copies.len; n++) {
     LoopCopy *k = &b->copies.data[n];
-    if (k->together && i >= k->first && i < k->end) code_branch(c, k->safe, false, label_in_copy(b, k, to));
+    if (k->together && i >= k->first && i < k->end)
+      code_branch(c, k->safe, false, label_in_copy(b, k, to));
   }
   EMIT(c, "bra", opd_label(to));
 }
@@ -108,7 +120,10 @@ void loop_copy_decide(Body *b, const LoopCopy *k) {
   EMIT(k->decide, "bra", opd_label(k->start));
 }
 
-typedef struct Renaming { Body *b; U64Map labels; } Renaming;
+typedef struct Renaming {
+  Body *b;
+  U64Map labels;
+} Renaming;
 
 static PtxLabel *renamed(Renaming *r, PtxLabel *l) {
   PtxLabel *copy = u64map_get(&r->labels, (uintptr_t)l);
@@ -134,7 +149,8 @@ static PtxStmt copy_stmt(Renaming *r, PtxStmt s) {
 }
 
 static void name_labels(Renaming *r, const PtxStmt *s) {
-  if (s->kind == STMT_LABEL && !u64map_get(&r->labels, (uintptr_t)s->label)) u64map_put(&r->labels, (uintptr_t)s->label, body_label(r->b));
+  if (s->kind == STMT_LABEL && !u64map_get(&r->labels, (uintptr_t)s->label))
+    u64map_put(&r->labels, (uintptr_t)s->label, body_label(r->b));
 }
 
 static void each_code(Renaming *r, const Code *c, PtxStmt **at) {
@@ -165,13 +181,15 @@ static void each_stmt(Renaming *r, const LoopCopy *k, PtxStmt **at) {
 
 uint32_t loop_copy_size(const Body *b) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < b->copies.len; i++) n += b->copies.data[i].to - b->copies.data[i].from + 4;
+  for (uint32_t i = 0; i < b->copies.len; i++)
+    n += b->copies.data[i].to - b->copies.data[i].from + 4;
   return n ? n + b->added.len : 0;
 }
 
 void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at) {
   Renaming r = {.b = b};
-  for (uint32_t i = 0; i < k->nreturns; i++) u64map_put(&r.labels, (uintptr_t)k->returns[i].label, k->returns[i].copy);
+  for (uint32_t i = 0; i < k->nreturns; i++)
+    u64map_put(&r.labels, (uintptr_t)k->returns[i].label, k->returns[i].copy);
   each_stmt(&r, k, NULL);
   *(*at)++ = (PtxStmt){.kind = STMT_LABEL, .label = k->start};
   each_stmt(&r, k, at);

@@ -1,21 +1,35 @@
-// What may make a kernel's numbers differ from device to device or from run to run, told from its code: instructions that only promise an approximation, and those whose
-// outcome depends on the order of threads. For warpgrind gold.
+// What may make a kernel's numbers differ from device to device or from run to run, told from its
+// code: instructions that only promise an approximation, and those whose outcome depends on the
+// order of threads. For warpgrind gold.
 #include "weave/pass.h"
 
 #include <math.h>
 
-// How far a GPU's and the virtual device's results of one instruction may be apart: tests/semantics/forms.def, where both are compared.
-static const struct { PtxOp op; PtxMod mod; double ulps, relative, absolute; } limits[] = {
-  {OP_DIV, MOD_APPROX, 4, 0, 0}, {OP_DIV, MOD_FULL, 4, 0, 0}, {OP_RCP, MOD_APPROX, 2, 0, 0}, {OP_SQRT, MOD_APPROX, 4, 0, 0}, {OP_RSQRT, MOD_APPROX, 4, 0, 0},
-  {OP_SIN, MOD_APPROX, 0, 0, 0x1p-19}, {OP_COS, MOD_APPROX, 0, 0, 0x1p-19}, {OP_LG2, MOD_APPROX, 3, 0, 0x1p-21}, {OP_EX2, MOD_APPROX, 5, 0, 0}, {OP_TANH, MOD_APPROX, 0, 0x1p-10, 0}};
+// How far a GPU's and the virtual device's results of one instruction may be apart:
+// tests/semantics/forms.def, where both are compared.
+static const struct {
+  PtxOp op;
+  PtxMod mod;
+  double ulps, relative, absolute;
+} limits[] = {{OP_DIV, MOD_APPROX, 4, 0, 0},       {OP_DIV, MOD_FULL, 4, 0, 0},
+              {OP_RCP, MOD_APPROX, 2, 0, 0},       {OP_SQRT, MOD_APPROX, 4, 0, 0},
+              {OP_RSQRT, MOD_APPROX, 4, 0, 0},     {OP_SIN, MOD_APPROX, 0, 0, 0x1p-19},
+              {OP_COS, MOD_APPROX, 0, 0, 0x1p-19}, {OP_LG2, MOD_APPROX, 3, 0, 0x1p-21},
+              {OP_EX2, MOD_APPROX, 5, 0, 0},       {OP_TANH, MOD_APPROX, 0, 0x1p-10, 0}};
 
-typedef struct Numerics { VEC(const char *) approximate, order; double relative, absolute; Arena *arena; } Numerics;
+typedef struct Numerics {
+  VEC(const char *) approximate, order;
+  double relative, absolute;
+  Arena *arena;
+} Numerics;
 
 static double unit_of(PtxType t) {
   switch (t) {
-    case TYPE_F16: case TYPE_F16X2: return 0x1p-10;
-    case TYPE_BF16: case TYPE_BF16X2: return 0x1p-7;
-    case TYPE_F64: return 0x1p-20;         // approximations of double precision see the upper half only
+    case TYPE_F16:
+    case TYPE_F16X2: return 0x1p-10;
+    case TYPE_BF16:
+    case TYPE_BF16X2: return 0x1p-7;
+    case TYPE_F64: return 0x1p-20;  // approximations of double precision see the upper half only
     default: return 0x1p-23;
   }
 }
@@ -34,7 +48,9 @@ static void look_at_value(Numerics *n, const PtxInstr *in) {
     if (in->op != limits[i].op || !ptx_has(in, limits[i].mod)) continue;
     Str name = {0};
     mnemonic(in, &name);
-    n->relative = fmax(n->relative, fmax(limits[i].relative, limits[i].ulps * unit_of(in->ntypes ? in->types[0] : TYPE_F32)));
+    n->relative = fmax(
+        n->relative,
+        fmax(limits[i].relative, limits[i].ulps * unit_of(in->ntypes ? in->types[0] : TYPE_F32)));
     n->absolute = fmax(n->absolute, limits[i].absolute);
     for (uint32_t k = 0; k < n->approximate.len; k++)
       if (!strcmp(n->approximate.data[k], name.data)) name.len = 0;
@@ -57,9 +73,14 @@ static bool is_float(const PtxInstr *in) {
 }
 
 static bool sees_time(const PtxOperand *o) {
-  if (o->kind == OPD_SREG)
-    switch (o->sreg) {
-      case SREG_CLOCK: case SREG_CLOCK64: case SREG_CLOCK_HI: case SREG_GLOBALTIMER: case SREG_GLOBALTIMER_LO: case SREG_SMID: case SREG_WARPID: return true;
+  if (o->kind == OPD_SREG) switch (o->sreg) {
+      case SREG_CLOCK:
+      case SREG_CLOCK64:
+      case SREG_CLOCK_HI:
+      case SREG_GLOBALTIMER:
+      case SREG_GLOBALTIMER_LO:
+      case SREG_SMID:
+      case SREG_WARPID: return true;
       default: return false;
     }
   for (unsigned i = 0; i < o->nlist; i++)
@@ -80,8 +101,11 @@ static void look_at_order(Numerics *n, const PtxInstr *in, const U64Map *read) {
   bool atomic = in->op == OP_ATOM || in->op == OP_RED;
   Str name = {0};
   mnemonic(in, &name);
-  if (atomic && is_float(in) && ptx_has(in, MOD_ADD)) add_order(n, arena_printf(n->arena, "%s adds in the order in which threads come", name.data));
-  else if (in->op == OP_ATOM && in->space != SPACE_SHARED && result_is_read(in, read)) add_order(n, arena_printf(n->arena, "what %s finds depends on which thread comes first", name.data));
+  if (atomic && is_float(in) && ptx_has(in, MOD_ADD))
+    add_order(n, arena_printf(n->arena, "%s adds in the order in which threads come", name.data));
+  else if (in->op == OP_ATOM && in->space != SPACE_SHARED && result_is_read(in, read))
+    add_order(
+        n, arena_printf(n->arena, "what %s finds depends on which thread comes first", name.data));
   for (unsigned i = 0; i < in->nops; i++)
     if (sees_time(&in->ops[i])) add_order(n, "it reads a clock, or where it runs");
   str_free(&name);
@@ -124,7 +148,8 @@ void numerics_find(Program *p) {
       WovenKernel *k = &p->out->kernels[func_info(f)->kernel];
       k->approximate = joined(n.arena, n.approximate.data, n.approximate.len);
       k->order_dependent = joined(n.arena, n.order.data, n.order.len);
-      k->relative_limit = n.relative, k->absolute_limit = n.absolute;
+      k->relative_limit = n.relative;
+      k->absolute_limit = n.absolute;
       vec_free(&n.approximate);
       vec_free(&n.order);
       u64map_free(&seen);

@@ -1,11 +1,14 @@
-// What a pass sees of a program and how it says what to add. docs/weave.md is the guide; count.c the example.
+// What a pass sees of a program and how it says what to add. docs/weave.md is the guide; count.c
+// the example.
 //
-// A pass gets one function at a time as a Body: the instructions of the program in Body.cfg, in order and cut into basic
-// blocks. It never sees probes, neither its own nor another pass's: what it adds is kept aside, in Codes hung before, after or
-// instead of an instruction, and goes into the function when all passes have seen it. At one place the Codes of the
-// passes stand in the order of the passes.
+// A pass gets one function at a time as a Body: the instructions of the program in Body.cfg, in
+// order and cut into basic blocks. It never sees probes, neither its own nor another pass's: what
+// it adds is kept aside, in Codes hung before, after or instead of an instruction, and goes into
+// the function when all passes have seen it. At one place the Codes of the passes stand in the
+// order of the passes.
 //
-// Probes must not change what the program does: no shared memory, no barrier, no write to a register of the program.
+// Probes must not change what the program does: no shared memory, no barrier, no write to a
+// register of the program.
 #ifndef WG_INSTRUMENT_PASS_H
 #define WG_INSTRUMENT_PASS_H
 
@@ -16,15 +19,17 @@ typedef struct Program Program;
 typedef struct Body Body;
 
 typedef struct Pass {
-  void (*begin)(Program *p);               // before the first function; may be NULL
-  void (*prepare)(Program *p, PtxFunc *f); // once for each function that is instrumented, before any pass sees it; may be NULL
-  void (*weave)(Body *b);                  // once for each function that is instrumented
-  bool (*end)(Program *p, Error *err);     // after the last; may be NULL
+  void (*begin)(Program *p);  // before the first function; may be NULL
+  // once for each function that is instrumented, before any pass sees it; may be NULL
+  void (*prepare)(Program *p, PtxFunc *f);
+  void (*weave)(Body *b);               // once for each function that is instrumented
+  bool (*end)(Program *p, Error *err);  // after the last; may be NULL
 } Pass;
 extern const Pass pass_none;
 #define TOOL(id, name, help) extern const Pass pass_##name;
 #include "tools/tools.def"
-// A program that links this folder may bring one pass of its own and run it by this bit of WeavePlan.tools: the tests do.
+// A program that links this folder may bring one pass of its own and run it by this bit of
+// WeavePlan.tools: the tests do.
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
 
@@ -35,71 +40,93 @@ enum {
 };
 
 // --- second_body.c ---
-typedef struct SecondBody { PtxReg *choose; PtxLabel *start; } SecondBody;   // choose: true: the second one runs. A pass sets it at the entry
+// choose: true: the second one runs. A pass sets it at the entry
+typedef struct SecondBody {
+  PtxReg *choose;
+  PtxLabel *start;
+} SecondBody;
 bool second_body_make(Program *p, PtxFunc *f, SecondBody *out);
-uint32_t second_body_first(const Body *b);             // its first instruction; UINT32_MAX: there is none
+uint32_t second_body_first(const Body *b);  // its first instruction; UINT32_MAX: there is none
 
 // --- program.c: what is known about the functions of a program (PtxFunc.user while passes run) ---
 typedef struct FuncInfo {
   PtxFunc *func;
-  struct FuncInfo *target;                 // a declaration or an alias: the definition, NULL if it is elsewhere
-  uint32_t kernel;                         // index of the only kernel it runs for; UINT32_MAX: several, or not known
-  bool address_taken;                      // called through a pointer; a kernel: launched from the device
-  bool may_not_return;                     // a call of it can end the thread
-  bool may_recurse;                        // it comes to a function that may call itself, or to one through a pointer
-  bool calls_functions;                    // of the program, directly or not: they find the launch record in the slot
-  bool wanted;                             // gets probes
-  PtxVar *record;                          // kernels: the added parameter, NULL if it has none
-  PtxFunc *twin; bool is_twin;             // twins.c
-  bool race_orders, race_accesses;         // tools/racecheck/weave_calls.c: it, or what it calls, orders accesses; accesses memory of others
+  struct FuncInfo *target;  // a declaration or an alias: the definition, NULL if it is elsewhere
+  uint32_t kernel;       // index of the only kernel it runs for; UINT32_MAX: several, or not known
+  bool address_taken;    // called through a pointer; a kernel: launched from the device
+  bool may_not_return;   // a call of it can end the thread
+  bool may_recurse;      // it comes to a function that may call itself, or to one through a pointer
+  bool calls_functions;  // of the program, directly or not: they find the launch record in the slot
+  bool wanted;           // gets probes
+  PtxVar *record;        // kernels: the added parameter, NULL if it has none
+  PtxFunc *twin;
+  bool is_twin;  // twins.c
+  // tools/racecheck/weave_calls.c: it, or what it calls, orders accesses; accesses memory of others
+  bool race_orders, race_accesses;
   SecondBody second;
 } FuncInfo;
 static inline FuncInfo *func_info(const PtxFunc *f) { return f->user; }
-FuncInfo *program_callee(const PtxInstr *call);        // NULL: through a pointer, or not in the program (a probe, a function without a body)
-bool program_may_not_return(const PtxInstr *call);     // a thread that makes this call may end in it
+// NULL: through a pointer, or not in the program (a probe, a function without a body)
+FuncInfo *program_callee(const PtxInstr *call);
+bool program_may_not_return(const PtxInstr *call);  // a thread that makes this call may end in it
 
-typedef struct CallEdge { FuncInfo *from; const PtxInstr *call; } CallEdge;
+typedef struct CallEdge {
+  FuncInfo *from;
+  const PtxInstr *call;
+} CallEdge;
 struct Program {
-  PtxModule **units; uint32_t nunits;
+  PtxModule **units;
+  uint32_t nunits;
   const WeavePlan *plan;
   Woven *out;
-  Arena scratch;                           // gone when weave_module returns
-  const char *prefix, *reg_prefix;         // no name of the program begins so: "__wg", "%wg_"
-  PtxVar **slot;                           // by unit: see record.c
+  Arena scratch;                    // gone when weave_module returns
+  const char *prefix, *reg_prefix;  // no name of the program begins so: "__wg", "%wg_"
+  PtxVar **slot;                    // by unit: see record.c
   VEC(CallEdge) calls;
-  VEC(PtxFunc *) declarations;             // of kernels that are defined later; record.c
+  VEC(PtxFunc *) declarations;  // of kernels that are defined later; record.c
   bool launches_from_device;
   VEC(Site) sites;
-  U64Map mnemonics;                        // code.c
-  PtxModule *probes; StrMap *probe_copies; // probes.c; copies by unit
-  void *count;                             // count.c
-  bool init_shared, init_heap; const char *init_unfollowed;   // tools/initcheck/weave.c: shared memory is followed; somebody calls malloc; an instruction of a function that is not followed
+  U64Map mnemonics;  // code.c
+  PtxModule *probes;
+  StrMap *probe_copies;  // probes.c; copies by unit
+  void *count;           // count.c
+  // tools/initcheck/weave.c: shared memory is followed; somebody calls malloc; an instruction of a
+  // function that is not followed
+  bool init_shared, init_heap;
+  const char *init_unfollowed;
 };
 bool program_survey(Program *p, Error *err);
-uint32_t program_site(Program *p, Body *b, const PtxInstr *in);          // the number of a new Site of this instruction
+// the number of a new Site of this instruction
+uint32_t program_site(Program *p, Body *b, const PtxInstr *in);
 
 // --- weave/find_writes.c ---
-void writes_find(Program *p);              // fills what WovenKernel says of writes; before passes
+void writes_find(Program *p);  // fills what WovenKernel says of writes; before passes
 // --- numerics.c ---
-void numerics_find(Program *p);            // the same of what makes numbers differ
+void numerics_find(Program *p);  // the same of what makes numbers differ
 
 // --- record.c: how the launch record reaches the code ---
 bool record_add_parameters(Program *p, Error *err);
 // Loads a field of WgLaunch into a register. Valid in kernels and in functions.
 struct Code;
 void record_load(struct Code *c, PtxReg *to, unsigned offset);
-bool record_can_point(const Body *b);      // record_address may be used
-void record_address(struct Code *c, PtxReg *to, unsigned offset);   // a generic address in the kernel's record, for probes
-void record_site(struct Code *c, PtxReg *to, uint32_t site);   // the process-wide number of a site of the module
-uint32_t record_reserve(Body *b, uint32_t bytes);      // room for more behind WgLaunch, 8-byte aligned: its offset; 0: no room, or not a kernel with a record
-void record_fill_slot(Body *b);            // at the entry of kernels whose functions need it
+bool record_can_point(const Body *b);  // record_address may be used
+// a generic address in the kernel's record, for probes
+void record_address(struct Code *c, PtxReg *to, unsigned offset);
+// the process-wide number of a site of the module
+void record_site(struct Code *c, PtxReg *to, uint32_t site);
+// room for more behind WgLaunch, 8-byte aligned: its offset; 0: no room, or not a kernel with a
+// record
+uint32_t record_reserve(Body *b, uint32_t bytes);
+void record_fill_slot(Body *b);  // at the entry of kernels whose functions need it
 
 // --- facts.c ---
-uint32_t facts_param(const Body *b, const PtxVar *v);  // the number of a kernel's parameter; UINT32_MAX: it is none, or the kernel has no record
+// the number of a kernel's parameter; UINT32_MAX: it is none, or the kernel has no record
+uint32_t facts_param(const Body *b, const PtxVar *v);
 void facts_keep(Body *b, const WeaveFact *facts, uint32_t n);
 
 // --- twins.c ---
-void twins_make(Program *p);               // kernels launched from the device get a second form that keeps its signature
+// kernels launched from the device get a second form that keeps its signature
+void twins_make(Program *p);
 
 #define ARENA_APPEND(arena, list, n, more, nmore) \
   do { \
@@ -111,21 +138,29 @@ void twins_make(Program *p);               // kernels launched from the device g
   } while (0)
 
 // --- body.c: one function while passes look at it ---
-typedef struct Code {                      // instructions to add at one place
+typedef struct Code {  // instructions to add at one place
   Body *body;
-  uint32_t first, last;                    // in Body.added, plus 1; 0: none
-  PtxReg *guard; bool guard_negated;       // of what is emitted from now on
-  const PtxInstr *near;                    // whose source line it belongs to
+  uint32_t first, last;  // in Body.added, plus 1; 0: none
+  PtxReg *guard;
+  bool guard_negated;    // of what is emitted from now on
+  const PtxInstr *near;  // whose source line it belongs to
 } Code;
-typedef struct Added { PtxStmt stmt; uint32_t next; } Added;
-typedef struct LoopCopy {                  // loop_copy.c
-  uint32_t first, end;                     // instructions of the loop
-  uint32_t from, to;                       // its statements
+typedef struct Added {
+  PtxStmt stmt;
+  uint32_t next;
+} Added;
+typedef struct LoopCopy {  // loop_copy.c
+  uint32_t first, end;     // instructions of the loop
+  uint32_t from, to;       // its statements
   PtxReg *safe;
   PtxLabel *start, *leave;
   Code *decide;
-  bool together;                           // whoever leaves the copy for code out of line returns to the copy
-  struct { PtxLabel *label, *copy; } *returns; uint32_t nreturns;      // labels that such code returns to, and what they are in the copy
+  bool together;  // whoever leaves the copy for code out of line returns to the copy
+  // labels that such code returns to, and what they are in the copy
+  struct {
+    PtxLabel *label, *copy;
+  } * returns;
+  uint32_t nreturns;
 } LoopCopy;
 enum { BODY_TEMPS = 16 };
 struct Body {
@@ -134,135 +169,196 @@ struct Body {
   FuncInfo *info;
   IrCfg *cfg;
   uint32_t unit;
-  Code *entry, *cold, **before, **after, **instead;   // by instruction; before[ninstrs]: the end of the body
-  Code **before_once;                      // by instruction: not in copies of the loop it is in
+  // by instruction; before[ninstrs]: the end of the body
+  Code *entry, *cold, **before, **after, **instead;
+  Code **before_once;  // by instruction: not in copies of the loop it is in
   VEC(LoopCopy) copies;
   VEC(Added) added;
   VEC(PtxReg *) regs;
   VEC(PtxLabel *) labels;
   VEC(PtxVar *) locals;
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
-  bool *copied;                            // by instruction: see body_copied
-  struct Memcheck *memcheck;               // its checks are emitted by initcheck, around its own; NULL: they are there already
-  uint32_t cold_from, cold_to;             // after body_close: the statements of body_cold
+  bool *copied;  // by instruction: see body_copied
+  // its checks are emitted by initcheck, around its own; NULL: they are there already
+  struct Memcheck *memcheck;
+  uint32_t cold_from, cold_to;  // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
-bool body_is_changed(const Body *b);       // before body_close: something was added
-bool body_close(Body *b, Error *err);      // puts everything into the function
-Code *body_entry(Body *b);                 // once for each call of the function, before its first instruction
-Code *body_cold(Body *b);                  // out of line, behind the function: reached only by branches to labels in it
-Code *body_before(Body *b, uint32_t i);    // all lanes that come to the instruction, whatever its guard
-Code *body_before_once(Body *b, uint32_t i);   // the same, left out where the instruction is in a copied loop
-Code *body_after(Body *b, uint32_t i);     // lanes that go on to the next instruction
-Code *body_instead(Body *b, uint32_t i);   // the instruction goes; what is emitted takes its place
-// Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards are those of the instruction.
+bool body_is_changed(const Body *b);   // before body_close: something was added
+bool body_close(Body *b, Error *err);  // puts everything into the function
+Code *body_entry(Body *b);  // once for each call of the function, before its first instruction
+// out of line, behind the function: reached only by branches to labels in it
+Code *body_cold(Body *b);
+// all lanes that come to the instruction, whatever its guard
+Code *body_before(Body *b, uint32_t i);
+// the same, left out where the instruction is in a copied loop
+Code *body_before_once(Body *b, uint32_t i);
+Code *body_after(Body *b, uint32_t i);    // lanes that go on to the next instruction
+Code *body_instead(Body *b, uint32_t i);  // the instruction goes; what is emitted takes its place
+// Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards
+// are those of the instruction.
 void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user);
-void body_copied(Body *b, uint32_t i);     // the instruction is repeated elsewhere: what braces around it declare must be known there
-PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the function
-PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
+// the instruction is repeated elsewhere: what braces around it declare must be known there
+void body_copied(Body *b, uint32_t i);
+PtxReg *body_reg(Body *b, PtxType t);  // a new register, declared in the function
+// one of a few that every piece of Code may overwrite
+PtxReg *body_temp(Body *b, PtxType t, unsigned k);
 PtxLabel *body_label(Body *b);
-PtxVar *body_area(Body *b, const char *name);       // memory of the thread; its size is the caller's to set, until body_close
+// memory of the thread; its size is the caller's to set, until body_close
+PtxVar *body_area(Body *b, const char *name);
 void body_declare(Body *b, PtxVar *area);
-PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its declaration is the caller's to emit
+// a .param variable for a call; its declaration is the caller's to emit
+PtxVar *body_param(Body *b, PtxType t);
 
-// --- weave/cold_calls.c: calls out of line keep no register of the kernel; statements cold to cold_end ---
-bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end, Error *err);
+// --- weave/cold_calls.c: calls out of line keep no register of the kernel; statements cold to
+// cold_end ---
+bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end,
+                     Error *err);
 typedef struct Spill Spill;
 Spill *spill_begin(Body *b);
-void spill_call(Spill *s, uint32_t call);       // one that gives nothing back
+void spill_call(Spill *s, uint32_t call);  // one that gives nothing back
 void spill_end(Spill *s);
 
 // --- constant.c: registers that are written at one place ---
-const PtxInstr *constant_write(const Body *b, const PtxReg *r);            // that place; NULL: there are several, or it is guarded
-bool constant_value(const Body *b, const PtxOperand *o, int64_t *value);   // a number, or a register that always holds it
-bool constant_is_extent(const Body *b, const PtxOperand *o);               // a size of the block or the grid, or a product of them: not 0, the same in all turns of a loop
+// that place; NULL: there are several, or it is guarded
+const PtxInstr *constant_write(const Body *b, const PtxReg *r);
+// a number, or a register that always holds it
+bool constant_value(const Body *b, const PtxOperand *o, int64_t *value);
+// a size of the block or the grid, or a product of them: not 0, the same in all turns of a loop
+bool constant_is_extent(const Body *b, const PtxOperand *o);
 
 // --- scopes.c ---
-bool *scopes_to_open(Body *b);             // by statement: goes, or moves to the top of the function
+bool *scopes_to_open(Body *b);  // by statement: goes, or moves to the top of the function
 
 // --- loop_copy.c: a second copy of a loop, run in its place where `safe` holds ---
-bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from, uint32_t *to);   // instructions, statements; false: it is not one range
+// instructions, statements; false: it is not one range
+bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from,
+                     uint32_t *to);
 bool body_can_copy(const Body *b, uint32_t loop);
-Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe);      // where to set `safe`: once, when the loop is entered
-void body_keep_together(Body *b, uint32_t loop);                 // lanes wait for each other in the loop: code out of line returns with body_return
-void body_return(Code *c, uint32_t i, PtxLabel *to);            // from code out of line to a label that stands at instruction i, in the loop and in its copy
+// where to set `safe`: once, when the loop is entered
+Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe);
+// lanes wait for each other in the loop: code out of line returns with body_return
+void body_keep_together(Body *b, uint32_t loop);
+// from code out of line to a label that stands at instruction i, in the loop and in its copy
+void body_return(Code *c, uint32_t i, PtxLabel *to);
 const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt);
 const LoopCopy *loop_copy_ends(const Body *b, uint32_t stmt);
 void loop_copy_decide(Body *b, const LoopCopy *k);
-uint32_t loop_copy_size(const Body *b);         // statements to make room for
+uint32_t loop_copy_size(const Body *b);  // statements to make room for
 void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at);
 
 // --- code.c: building instructions ---
 static inline PtxOperand opd_reg(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r}; }
-static inline PtxOperand opd_not(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r, .negated = true}; }
+static inline PtxOperand opd_not(PtxReg *r) {
+  return (PtxOperand){.kind = OPD_REG, .reg = r, .negated = true};
+}
 static inline PtxOperand opd_imm(int64_t v) { return (PtxOperand){.kind = OPD_INT, .imm = v}; }
-static inline PtxOperand opd_sreg(PtxSreg s, PtxSelector sel) { return (PtxOperand){.kind = OPD_SREG, .sreg = s, .selector = sel}; }
+static inline PtxOperand opd_sreg(PtxSreg s, PtxSelector sel) {
+  return (PtxOperand){.kind = OPD_SREG, .sreg = s, .selector = sel};
+}
 static inline PtxOperand opd_var(PtxVar *v) { return (PtxOperand){.kind = OPD_VAR, .var = v}; }
-static inline PtxOperand opd_label(PtxLabel *l) { return (PtxOperand){.kind = OPD_LABEL, .label = l}; }
-PtxOperand opd_at(Code *c, PtxOperand base, int64_t offset);               // [base + offset]
-PtxOperand opd_vector(Code *c, const PtxOperand *list, unsigned n);        // {a, b}
+static inline PtxOperand opd_label(PtxLabel *l) {
+  return (PtxOperand){.kind = OPD_LABEL, .label = l};
+}
+PtxOperand opd_at(Code *c, PtxOperand base, int64_t offset);         // [base + offset]
+PtxOperand opd_vector(Code *c, const PtxOperand *list, unsigned n);  // {a, b}
 // The mnemonic must be a string literal: it is looked up once for each.
 PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsigned nops);
 #define EMIT(c, mnemonic, ...) \
-  code_emit((c), (mnemonic), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
-void code_store_local(Code *c, PtxOperand to, PtxReg *r);  // by the size of the register, which is no predicate
+  code_emit((c), (mnemonic), (const PtxOperand[]){__VA_ARGS__}, \
+            sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
+// by the size of the register, which is no predicate
+void code_store_local(Code *c, PtxOperand to, PtxReg *r);
 void code_load_local(Code *c, PtxReg *r, PtxOperand from);
-void code_guard(Code *c, PtxReg *p, bool negated);         // NULL: none
-void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to);   // @p bra; leaves no guard
+void code_guard(Code *c, PtxReg *p, bool negated);                 // NULL: none
+void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to);  // @p bra; leaves no guard
 void code_label(Code *c, PtxLabel *l);
-void code_label_first(Code *c, PtxLabel *l);               // before what is there already
-PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
+void code_label_first(Code *c, PtxLabel *l);  // before what is there already
+// a copy of an instruction of the program; its operands are shared
+PtxInstr *code_instr(Code *c, const PtxInstr *in);
 void code_stmt(Code *c, PtxStmt s);
-bool code_is_named(const PtxReg *r, const char *name);     // as include/warpgrind.h names it; one that occurs again in a function has a number behind: name__1
+// as include/warpgrind.h names it; one that occurs again in a function has a number behind: name__1
+bool code_is_named(const PtxReg *r, const char *name);
 
-// lanes: those of the warp that are here, with a guard those it lets pass. leads: true in the lowest of them, false in all
-// others. lower: a register that holds %lanemask_lt, NULL: read it here. Lanes need not stay together afterwards.
+// lanes: those of the warp that are here, with a guard those it lets pass. leads: true in the
+// lowest of them, false in all others. lower: a register that holds %lanemask_lt, NULL: read it
+// here. Lanes need not stay together afterwards.
 void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower);
-// A call of a function that returns nothing, for the lanes that pass the guard. Parameters are of 4 or 8 bytes.
+// A call of a function that returns nothing, for the lanes that pass the guard. Parameters are of 4
+// or 8 bytes.
 void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs);
-void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs);   // of one that returns 4 or 8 bytes
+// of one that returns 4 or 8 bytes
+void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs);
 
 // --- inline_calls.c ---
-void inline_calls(PtxModule *m, uint32_t most);          // calls in kernels, where that can be done and no kernel gets more than so many statements; before anything else looks at the module
+// calls in kernels, where that can be done and no kernel gets more than so many statements; before
+// anything else looks at the module
+void inline_calls(PtxModule *m, uint32_t most);
 
 // --- heap_calls.c: malloc and free of device code ---
 bool heap_calls(const PtxInstr *in, const char *name);
-uint32_t heap_partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v);       // the instruction of the block before (or behind) the call that stores to (loads from) the variable; IR_NONE: not seen
-bool heap_takes(const IrCfg *cfg, uint32_t call, uint32_t *store, uint32_t *load);       // a call of malloc: where it is told how much, and where its result is taken; false: not seen
+// the instruction of the block before (or behind) the call that stores to (loads from) the
+// variable; IR_NONE: not seen
+uint32_t heap_partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v);
+// a call of malloc: where it is told how much, and where its result is taken; false: not seen
+bool heap_takes(const IrCfg *cfg, uint32_t call, uint32_t *store, uint32_t *load);
 
 // --- copy.c ---
-// A copy of a function in module `into`, under another name. Module-level variables must not occur in it unless it stays in its
-// module; what it calls is kept.
+// A copy of a function in module `into`, under another name. Module-level variables must not occur
+// in it unless it stays in its module; what it calls is kept.
 PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name);
 
 // --- probes.c: device functions written in C (src/probe) ---
 extern const char probe_text[];
-const PtxFunc *probe_original(Program *p, const char *name);               // as it was compiled
-PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);      // copied into the unit when first asked for
+const PtxFunc *probe_original(Program *p, const char *name);  // as it was compiled
+// copied into the unit when first asked for
+PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);
 void probes_free(Program *p);
-// Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or constants.
-void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra);
-void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address, PtxOperand value, PtxOperand extra);   // bytes known at run time
+// Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or
+// constants.
+void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address,
+                 PtxOperand value, PtxOperand extra);
+// bytes known at run time
+void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address,
+                       PtxOperand value, PtxOperand extra);
 
-// --- inline.c: the code of a probe in the place of its call; one that calls nothing and has no memory of its own. No guard ---
-typedef struct InlinedRegs { const PtxFunc *of; PtxReg **regs; } InlinedRegs;          // zero at first; one for each function of a body
-void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result, const PtxOperand *args, unsigned nargs);
+// --- inline.c: the code of a probe in the place of its call; one that calls nothing and has no
+// memory of its own. No guard --- zero at first; one for each function of a body
+typedef struct InlinedRegs {
+  const PtxFunc *of;
+  PtxReg **regs;
+} InlinedRegs;
+void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result,
+                 const PtxOperand *args, unsigned nargs);
 
-// --- weave/early_value.c: what a register will hold at a later instruction of the same basic block ---
+// --- weave/early_value.c: what a register will hold at a later instruction of the same basic block
+// ---
 enum { EARLY_MOST = 64 };
-typedef struct Early { Body *body; uint32_t first; const PtxInstr *in[EARLY_MOST]; PtxReg *reg[EARLY_MOST]; unsigned n; } Early;
-Early early_begin(Body *b, uint32_t first);                // `first`: before it the values are wanted
-bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at);     // between the two
-bool early_is_known(const Early *e, const PtxReg *r, uint32_t at);         // early_value may be asked
-PtxReg *early_value(Early *e, Code *c, PtxReg *r, uint32_t at);            // c: runs before `first`, always with the same Early
+typedef struct Early {
+  Body *body;
+  uint32_t first;
+  const PtxInstr *in[EARLY_MOST];
+  PtxReg *reg[EARLY_MOST];
+  unsigned n;
+} Early;
+Early early_begin(Body *b, uint32_t first);  // `first`: before it the values are wanted
+bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at);  // between the two
+bool early_is_known(const Early *e, const PtxReg *r, uint32_t at);      // early_value may be asked
+// c: runs before `first`, always with the same Early
+PtxReg *early_value(Early *e, Code *c, PtxReg *r, uint32_t at);
 
 // --- access.c ---
-unsigned access_type_bits(PtxType t);                     // of one element in memory
-uint32_t access_matrix_lanes(const PtxInstr *in);          // ldmatrix, stmatrix: the first so many have addresses of rows
-bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements);   // wmma: rows (or columns) of a tile and what each has
-uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs
-void access_address(Code *c, PtxReg *to, const PtxOperand *address);       // [base + offset] into a register of 8 bytes
-PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);      // of a bulk copy's destination (0) and source (1); cluster: perhaps of another block
-bool access_is_memory(const PtxInstr *in);                 // a load, store or atomic, kernel and call parameters excepted
+unsigned access_type_bits(PtxType t);  // of one element in memory
+// ldmatrix, stmatrix: the first so many have addresses of rows
+uint32_t access_matrix_lanes(const PtxInstr *in);
+// wmma: rows (or columns) of a tile and what each has
+bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements);
+uint32_t access_bytes(const PtxInstr *in);  // of one thread; 0: not known before it runs
+// [base + offset] into a register of 8 bytes
+void access_address(Code *c, PtxReg *to, const PtxOperand *address);
+// of a bulk copy's destination (0) and source (1); cluster: perhaps of another block
+PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);
+// a load, store or atomic, kernel and call parameters excepted
+bool access_is_memory(const PtxInstr *in);
 
 #endif

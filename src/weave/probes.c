@@ -1,11 +1,13 @@
-// Device functions written in C. src/probe is compiled to PTX when Warpgrind is built; the functions a program's probes call are
-// copied into it, under names of their own.
+// Device functions written in C. src/probe is compiled to PTX when Warpgrind is built; the
+// functions a program's probes call are copied into it, under names of their own.
 #include "weave/pass.h"
 
-// The probes use nothing newer than what every supported module has; whoever writes a newer one learns it here.
+// The probes use nothing newer than what every supported module has; whoever writes a newer one
+// learns it here.
 static void check_needs(const PtxFunc *f, const PtxModule *into) {
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_INSTR) CHECK(ptx_op_sm(f->stmts[i].instr->op) <= MAX(into->sm, 30u));
+    if (f->stmts[i].kind == STMT_INSTR)
+      CHECK(ptx_op_sm(f->stmts[i].instr->op) <= MAX(into->sm, 30u));
 }
 
 // Behind the probes that are there already, before the program's functions.
@@ -35,7 +37,8 @@ static void add_callees(Program *p, uint32_t unit, PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind != STMT_INSTR || f->stmts[i].instr->op != OP_CALL) continue;
     PtxOperand *callee = &f->stmts[i].instr->ops[1];
-    if (callee->kind == OPD_FUNC && callee->func->module == p->probes) callee->func = probe_function(p, unit, callee->func->name);
+    if (callee->kind == OPD_FUNC && callee->func->module == p->probes)
+      callee->func = probe_function(p, unit, callee->func->name);
   }
 }
 
@@ -69,14 +72,17 @@ void probes_free(Program *p) {
   ptx_free(p->probes);
 }
 
-void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra) {
+void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address,
+                 PtxOperand value, PtxOperand extra) {
   code_report_sized(c, site, kind, opd_imm(size), address, value, extra);
 }
 
-void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address, PtxOperand value, PtxOperand extra) {
+void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address,
+                       PtxOperand value, PtxOperand extra) {
   Body *b = c->body;
   PtxFunc *report = probe_function(b->program, b->unit, "wg_report");
-  PtxReg *guard = c->guard, *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7), *number = body_temp(b, TYPE_B32, 6);
+  PtxReg *guard = c->guard, *channel = body_temp(b, TYPE_B64, 5),
+         *launch = body_temp(b, TYPE_B32, 7), *number = body_temp(b, TYPE_B32, 6);
   bool negated = c->guard_negated;
   PtxLabel *over = guard ? body_label(b) : NULL;
   if (guard) {
@@ -87,7 +93,8 @@ void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size,
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
   record_site(c, number, site);
-  const PtxOperand args[] = {opd_reg(channel), opd_reg(launch), opd_reg(number), kind, size, address, value, extra};
+  const PtxOperand args[] = {
+      opd_reg(channel), opd_reg(launch), opd_reg(number), kind, size, address, value, extra};
   code_call(c, report, args, ARRAY_LEN(args));
   if (guard) code_label(c, over);
   code_guard(c, guard, negated);

@@ -1,6 +1,6 @@
-#define _GNU_SOURCE   // memmem
-// What is known about the functions of a program before passes run: who calls whom, whose address is taken, for which
-// kernel a function runs.
+#define _GNU_SOURCE  // memmem
+// What is known about the functions of a program before passes run: who calls whom, whose address
+// is taken, for which kernel a function runs.
 #include "weave/pass.h"
 
 enum { NO_KERNEL = UINT32_MAX - 1, SEVERAL = UINT32_MAX };
@@ -18,7 +18,8 @@ FuncInfo *program_callee(const PtxInstr *call) {
   return i->func->is_declaration ? NULL : i;
 }
 
-// Functions of the device runtime that come back. The others that have no body here may do anything.
+// Functions of the device runtime that come back. The others that have no body here may do
+// anything.
 static bool is_known_to_return(const char *name) {
   static const char *const names[] = {"vprintf", "malloc", "free"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -39,18 +40,23 @@ static void survey_function(Program *p, FuncInfo *info) {
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind == STMT_LABEL && f->stmts[i].label->kind == LABEL_CALLTARGETS) {
       const PtxLabel *l = f->stmts[i].label;
-      for (uint32_t t = 0; t < l->ncall_targets; t++) func_info(l->call_targets[t])->address_taken = true;
+      for (uint32_t t = 0; t < l->ncall_targets; t++)
+        func_info(l->call_targets[t])->address_taken = true;
     }
     if (f->stmts[i].kind != STMT_INSTR) continue;
     PtxInstr *in = f->stmts[i].instr;
     switch (in->op) {
-      case OP_EXIT: case OP_TRAP: info->may_not_return = true; break;
+      case OP_EXIT:
+      case OP_TRAP: info->may_not_return = true; break;
       case OP_CALL:
         for (unsigned o = 2; o < in->nops; o++) take_address(&in->ops[o]);
-        if (in->ops[1].kind != OPD_FUNC) info->may_not_return = info->calls_functions = info->may_recurse = true;
+        if (in->ops[1].kind != OPD_FUNC)
+          info->may_not_return = info->calls_functions = info->may_recurse = true;
         vec_push(&p->calls, (CallEdge){info, in});
         break;
-      case OP_MOV: case OP_ST: case OP_CVTA:
+      case OP_MOV:
+      case OP_ST:
+      case OP_CVTA:
         for (unsigned o = 0; o < in->nops; o++) take_address(&in->ops[o]);
         break;
       default: break;
@@ -72,14 +78,18 @@ static void link_functions(Program *p) {
       FuncInfo *info = ARENA_NEW(&p->scratch, FuncInfo);
       *info = (FuncInfo){.func = f, .kernel = NO_KERNEL};
       f->user = info;
-      if (!f->is_declaration && (f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK) && !strmap_get(&definitions, f->name))
+      if (!f->is_declaration && (f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK) &&
+          !strmap_get(&definitions, f->name))
         strmap_put(&definitions, f->name, info);
     }
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
-      PtxFunc *f = p->units[u]->funcs[i], *own = f->alias_of ? ptx_find_func(p->units[u], f->alias_of) : NULL;
+      PtxFunc *f = p->units[u]->funcs[i],
+              *own = f->alias_of ? ptx_find_func(p->units[u], f->alias_of) : NULL;
       if (!f->is_declaration) continue;
-      func_info(f)->target = own && !own->is_declaration ? func_info(own) : strmap_get(&definitions, f->alias_of ? f->alias_of : f->name);
+      func_info(f)->target = own && !own->is_declaration
+                                 ? func_info(own)
+                                 : strmap_get(&definitions, f->alias_of ? f->alias_of : f->name);
     }
   strmap_free(&definitions);
 }
@@ -95,16 +105,19 @@ static void settle_addresses(Program *p) {
     }
 }
 
-// Functions are taken away that call nothing that is left; those that stay are on a cycle, or come to one.
+// Functions are taken away that call nothing that is left; those that stay are on a cycle, or come
+// to one.
 static void find_cycles(Program *p) {
   U64Map left = {0};
   for (uint32_t i = 0; i < p->calls.len; i++)
-    if (program_callee(p->calls.data[i].call)) u64map_put(&left, (uintptr_t)p->calls.data[i].from, p->calls.data[i].from);
+    if (program_callee(p->calls.data[i].call))
+      u64map_put(&left, (uintptr_t)p->calls.data[i].from, p->calls.data[i].from);
   for (bool changed = true; changed && left.len;) {
     U64Map still = {0};
     for (uint32_t i = 0; i < p->calls.len; i++) {
       FuncInfo *from = p->calls.data[i].from, *to = program_callee(p->calls.data[i].call);
-      if (to && u64map_get(&left, (uintptr_t)from) && u64map_get(&left, (uintptr_t)to)) u64map_put(&still, (uintptr_t)from, from);
+      if (to && u64map_get(&left, (uintptr_t)from) && u64map_get(&left, (uintptr_t)to))
+        u64map_put(&still, (uintptr_t)from, from);
     }
     changed = still.len != left.len;
     u64map_free(&left);
@@ -136,7 +149,8 @@ static void propagate_down(Program *p) {
     changed = false;
     for (uint32_t i = 0; i < p->calls.len; i++) {
       FuncInfo *from = p->calls.data[i].from, *to = program_callee(p->calls.data[i].call);
-      if (!to || to->kernel == SEVERAL || from->kernel == NO_KERNEL || to->kernel == from->kernel) continue;
+      if (!to || to->kernel == SEVERAL || from->kernel == NO_KERNEL || to->kernel == from->kernel)
+        continue;
       to->kernel = to->kernel == NO_KERNEL ? from->kernel : SEVERAL;
       changed = true;
     }
@@ -151,7 +165,8 @@ static void list_kernels(Program *p) {
   Woven *out = p->out;
   uint32_t n = 0;
   for (uint32_t u = 0; u < p->nunits; u++)
-    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) n += p->units[u]->funcs[i]->is_entry && !p->units[u]->funcs[i]->is_declaration;
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++)
+      n += p->units[u]->funcs[i]->is_entry && !p->units[u]->funcs[i]->is_declaration;
   out->kernels = ARENA_ARRAY(&out->arena, WovenKernel, n + 1);
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
@@ -160,7 +175,10 @@ static void list_kernels(Program *p) {
       func_info(f)->kernel = out->nkernels;
       func_info(f)->wanted = p->plan->tools && wants(p, f->name);
       WovenKernel *k = &out->kernels[out->nkernels++];
-      *k = (WovenKernel){.name = arena_strdup(&out->arena, f->name), .instrumented = true, .user_params = f->nparams, .user_param_bytes = f->param_bytes};
+      *k = (WovenKernel){.name = arena_strdup(&out->arena, f->name),
+                         .instrumented = true,
+                         .user_params = f->nparams,
+                         .user_param_bytes = f->param_bytes};
       if (!p->plan->tools || func_info(f)->wanted) continue;
       k->instrumented = false;
       k->reason = "not selected";
@@ -175,8 +193,12 @@ static void choose_functions(Program *p) {
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
       FuncInfo *info = func_info(p->units[u]->funcs[i]);
       if (info->func->is_entry || info->func->is_declaration) continue;
-      if (info->address_taken) info->kernel = SEVERAL, info->wanted = pointers;
-      if (p->nunits > 1 && info->func->linkage == LINK_WEAK) info->kernel = SEVERAL;     // another unit's copy may run in its place
+      if (info->address_taken) {
+        info->kernel = SEVERAL;
+        info->wanted = pointers;
+      }
+      // another unit's copy may run in its place
+      if (p->nunits > 1 && info->func->linkage == LINK_WEAK) info->kernel = SEVERAL;
     }
   for (bool changed = true; changed;) {
     changed = false;
@@ -190,9 +212,11 @@ static void choose_functions(Program *p) {
 // A prefix that occurs nowhere in the text of any unit, so that names beginning with it are free.
 static const char *free_prefix(Program *p, const char *stem) {
   for (unsigned n = 0;; n++) {
-    const char *prefix = n ? arena_printf(&p->scratch, "%s%u_", stem, n) : arena_printf(&p->scratch, "%s_", stem);
+    const char *prefix = n ? arena_printf(&p->scratch, "%s%u_", stem, n)
+                           : arena_printf(&p->scratch, "%s_", stem);
     bool taken = false;
-    for (uint32_t u = 0; u < p->nunits && !taken; u++) taken = memmem(p->units[u]->text, p->units[u]->text_len, prefix, strlen(prefix));
+    for (uint32_t u = 0; u < p->nunits && !taken; u++)
+      taken = memmem(p->units[u]->text, p->units[u]->text_len, prefix, strlen(prefix));
     if (!taken) return prefix;
   }
 }
@@ -205,7 +229,9 @@ bool program_survey(Program *p, Error *err) {
   p->reg_prefix = free_prefix(p, "%wgp");
   for (uint32_t u = 0; u < p->nunits; u++) {
     PtxModule *m = p->units[u];
-    if (m->address_size != 64) return error_set(err, "%s: compiled for 32-bit addresses: it cannot be instrumented", m->name);
+    if (m->address_size != 64)
+      return error_set(err, "%s: compiled for 32-bit addresses: it cannot be instrumented",
+                       m->name);
     survey_variables(m->vars, m->nvars);
     for (uint32_t i = 0; i < m->nfuncs; i++) {
       survey_variables(m->funcs[i]->locals, m->funcs[i]->nlocals);
@@ -218,7 +244,8 @@ bool program_survey(Program *p, Error *err) {
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
       const FuncInfo *info = func_info(p->units[u]->funcs[i]);
-      if (info->func->is_entry && !info->func->is_declaration) p->out->kernels[info->kernel].may_recurse = info->may_recurse;
+      if (info->func->is_entry && !info->func->is_declaration)
+        p->out->kernels[info->kernel].may_recurse = info->may_recurse;
     }
   choose_functions(p);
   propagate_down(p);
@@ -231,8 +258,13 @@ uint32_t program_site(Program *p, Body *b, const PtxInstr *in) {
   Str text = {0};
   ptx_show_instr(in, &text);
   Site s = {
-      .kernel = b->info->kernel == NO_KERNEL ? SEVERAL : b->info->kernel, .function = arena_strdup(a, b->func->name),
-      .text = arena_strdup(a, text.data), .ptx_line = in->ptx_line, .classes = ptx_op_classes(in), .space = in->space, .bytes = access_bytes(in),
+      .kernel = b->info->kernel == NO_KERNEL ? SEVERAL : b->info->kernel,
+      .function = arena_strdup(a, b->func->name),
+      .text = arena_strdup(a, text.data),
+      .ptx_line = in->ptx_line,
+      .classes = ptx_op_classes(in),
+      .space = in->space,
+      .bytes = access_bytes(in),
   };
   s.nplaces = weave_places(a, b->func->module, in->loc, &s.places);
   str_free(&text);

@@ -1,5 +1,6 @@
-// A label inside braces is not seen from outside them, so code out of line could not return there. Braces around a place that has
-// got a label, or that is repeated elsewhere, are taken away: what they declare moves to the top of the function, under names of its own.
+// A label inside braces is not seen from outside them, so code out of line could not return there.
+// Braces around a place that has got a label, or that is repeated elsewhere, are taken away: what
+// they declare moves to the top of the function, under names of its own.
 #include "weave/pass.h"
 
 static bool has_label(const Body *b, const Code *c) {
@@ -8,7 +9,8 @@ static bool has_label(const Body *b, const Code *c) {
   return false;
 }
 
-// The statement behind the brace that closes the one at `from`; *instr: number of the first instruction inside, moved behind the last.
+// The statement behind the brace that closes the one at `from`; *instr: number of the first
+// instruction inside, moved behind the last.
 static uint32_t scope_end(const PtxFunc *f, uint32_t from, uint32_t *instr) {
   int depth = 0;
   for (uint32_t i = from; i < f->nstmts; i++) {
@@ -27,9 +29,13 @@ static uint32_t scope_end(const PtxFunc *f, uint32_t from, uint32_t *instr) {
 static void rename_declared(Body *b, const PtxStmt *s, uint32_t *count) {
   Arena *a = &b->func->module->arena;
   if (s->kind == STMT_REGS)
-    for (uint32_t i = 0; i < s->regs.count; i++) PTX_RENAME(&s->regs.first[i], arena_printf(a, "%sin%u_", b->program->reg_prefix, (*count)++));      // no number at the end: %x2<5> beside %x2 is not what ptxas expects
-  else if (s->kind == STMT_VAR) PTX_RENAME(s->var, arena_printf(a, "%sin%u", b->program->prefix, (*count)++));
-  else if (s->kind == STMT_LABEL) PTX_RENAME(s->label, arena_printf(a, "$L%sin%u", b->program->prefix, (*count)++));
+    // no number at the end: %x2<5> beside %x2 is not what ptxas expects
+    for (uint32_t i = 0; i < s->regs.count; i++)
+      PTX_RENAME(&s->regs.first[i], arena_printf(a, "%sin%u_", b->program->reg_prefix, (*count)++));
+  else if (s->kind == STMT_VAR)
+    PTX_RENAME(s->var, arena_printf(a, "%sin%u", b->program->prefix, (*count)++));
+  else if (s->kind == STMT_LABEL)
+    PTX_RENAME(s->label, arena_printf(a, "$L%sin%u", b->program->prefix, (*count)++));
 }
 
 // Marks the statements that go (braces) or move (declarations).
@@ -44,11 +50,15 @@ bool *scopes_to_open(Body *b) {
     }
     uint32_t first = instr, end = scope_end(f, i, &instr);
     bool labelled = false;
-    for (uint32_t n = first; n < instr; n++) labelled |= (b->copied && b->copied[n]) || has_label(b, b->before[n]) || has_label(b, b->before_once[n]) || has_label(b, b->after[n]) || has_label(b, b->instead[n]);
+    for (uint32_t n = first; n < instr; n++)
+      labelled |= (b->copied && b->copied[n]) || has_label(b, b->before[n]) ||
+                  has_label(b, b->before_once[n]) || has_label(b, b->after[n]) ||
+                  has_label(b, b->instead[n]);
     for (; i < end; i++) {
       const PtxStmt *s = &f->stmts[i];
       if (!labelled) continue;
-      gone[i] = s->kind == STMT_SCOPE_BEGIN || s->kind == STMT_SCOPE_END || s->kind == STMT_REGS || s->kind == STMT_VAR;
+      gone[i] = s->kind == STMT_SCOPE_BEGIN || s->kind == STMT_SCOPE_END || s->kind == STMT_REGS ||
+                s->kind == STMT_VAR;
       rename_declared(b, s, &renamed);
     }
   }

@@ -1,16 +1,21 @@
-// A second body of a function: a copy of all its instructions behind the first, with registers of its own, and a predicate that says which of
-// the two runs. It is made before passes look at the function, so all of them see both bodies as the program's code.
+// A second body of a function: a copy of all its instructions behind the first, with registers of
+// its own, and a predicate that says which of the two runs. It is made before passes look at the
+// function, so all of them see both bodies as the program's code.
 #include "weave/pass.h"
 
 // Variables that exist once stay one: parameters, and what is declared outside of inner braces.
-typedef struct Doubling { PtxFunc *f, *copy; U64Map original; } Doubling;
+typedef struct Doubling {
+  PtxFunc *f, *copy;
+  U64Map original;
+} Doubling;
 
 static bool can_double(const PtxFunc *f) {
   int depth = 0;
   for (uint32_t i = 0; i < f->nstmts; i++) {
     const PtxStmt *s = &f->stmts[i];
     depth += (s->kind == STMT_SCOPE_BEGIN) - (s->kind == STMT_SCOPE_END);
-    if (s->kind == STMT_DIRECTIVE || (s->kind == STMT_VAR && depth && s->var->space != SPACE_PARAM)) return false;
+    if (s->kind == STMT_DIRECTIVE || (s->kind == STMT_VAR && depth && s->var->space != SPACE_PARAM))
+      return false;
   }
   return true;
 }
@@ -22,12 +27,14 @@ static void use_original(Doubling *d, PtxOperand *o) {
 }
 
 static void map_originals(Doubling *d) {
-  for (uint32_t i = 0; i < d->f->nparams; i++) u64map_put(&d->original, (uintptr_t)d->copy->params[i], d->f->params[i]);
+  for (uint32_t i = 0; i < d->f->nparams; i++)
+    u64map_put(&d->original, (uintptr_t)d->copy->params[i], d->f->params[i]);
   int depth = 0;
   for (uint32_t i = 0; i < d->f->nstmts; i++) {
     const PtxStmt *s = &d->f->stmts[i];
     depth += (s->kind == STMT_SCOPE_BEGIN) - (s->kind == STMT_SCOPE_END);
-    if (s->kind == STMT_VAR && !depth) u64map_put(&d->original, (uintptr_t)d->copy->stmts[i].var, s->var);
+    if (s->kind == STMT_VAR && !depth)
+      u64map_put(&d->original, (uintptr_t)d->copy->stmts[i].var, s->var);
   }
 }
 
@@ -45,12 +52,17 @@ static void give_new_names(Program *p, Doubling *d) {
 
 static PtxStmt branch_to(Arena *a, PtxLabel *to, PtxReg *guard) {
   PtxInstr *in = ARENA_NEW(a, PtxInstr);
-  *in = (PtxInstr){.op = guard ? OP_BRA : OP_RET, .nops = guard ? 1 : 0, .guard = guard, .ops = ARENA_NEW(a, PtxOperand)};
+  *in = (PtxInstr){.op = guard ? OP_BRA : OP_RET,
+                   .nops = guard ? 1 : 0,
+                   .guard = guard,
+                   .ops = ARENA_NEW(a, PtxOperand)};
   if (guard) in->ops[0] = opd_label(to);
   return (PtxStmt){.kind = STMT_INSTR, .instr = in};
 }
 
-static bool is_declaration(const PtxStmt *s, int depth) { return !depth && (s->kind == STMT_REGS || s->kind == STMT_VAR); }
+static bool is_declaration(const PtxStmt *s, int depth) {
+  return !depth && (s->kind == STMT_REGS || s->kind == STMT_VAR);
+}
 
 // declarations of both; @choose bra Second; the first body; ret; Second: the second
 static void join_bodies(Doubling *d, SecondBody *out) {
@@ -91,12 +103,18 @@ bool second_body_make(Program *p, PtxFunc *f, SecondBody *out) {
   Doubling d = {.f = f, .copy = copy_function(f->module, f, f->name)};
   map_originals(&d);
   for (uint32_t i = 0; i < d.copy->nstmts; i++)
-    for (unsigned o = 0; d.copy->stmts[i].kind == STMT_INSTR && o < d.copy->stmts[i].instr->nops; o++) use_original(&d, &d.copy->stmts[i].instr->ops[o]);
+    for (unsigned o = 0; d.copy->stmts[i].kind == STMT_INSTR && o < d.copy->stmts[i].instr->nops;
+         o++)
+      use_original(&d, &d.copy->stmts[i].instr->ops[o]);
   give_new_names(p, &d);
   out->choose = ARENA_NEW(a, PtxReg);
-  *out->choose = (PtxReg){.name = arena_printf(a, "%schoose", p->reg_prefix), .type = TYPE_PRED, .id = f->nregs + d.copy->nregs};
+  *out->choose = (PtxReg){.name = arena_printf(a, "%schoose", p->reg_prefix),
+                          .type = TYPE_PRED,
+                          .id = f->nregs + d.copy->nregs};
   out->start = ARENA_NEW(a, PtxLabel);
-  *out->start = (PtxLabel){.name = arena_printf(a, "$L%ssecond", p->prefix), .kind = LABEL_CODE, .id = f->nlabels + d.copy->nlabels};
+  *out->start = (PtxLabel){.name = arena_printf(a, "$L%ssecond", p->prefix),
+                           .kind = LABEL_CODE,
+                           .id = f->nlabels + d.copy->nlabels};
   join_bodies(&d, out);
   ARENA_APPEND(a, f->regs, f->nregs, d.copy->regs, d.copy->nregs);
   ARENA_APPEND(a, f->regs, f->nregs, &out->choose, 1);

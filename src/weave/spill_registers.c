@@ -1,19 +1,23 @@
 // Calls of code out of line across which nothing is live.
 //
-// A value that is live across a call lies where the callee leaves it alone, and the compiler of machine code decides that for the whole life of the value. A call through a
-// pointer (weave/cold_calls.c) leaves some sixteen registers; a loop that had little more than that itself, and ran with as many threads as fit, is slower for it. So what is live across
-// a call is put into local memory before it and taken back behind it.
+// A value that is live across a call lies where the callee leaves it alone, and the compiler of
+// machine code decides that for the whole life of the value. A call through a pointer
+// (weave/cold_calls.c) leaves some sixteen registers; a loop that had little more than that itself,
+// and ran with as many threads as fit, is slower for it. So what is live across a call is put into
+// local memory before it and taken back behind it.
 #include "weave/pass.h"
 
 struct Spill {
   Body *body;
   IrLiveness *live;
-  uint64_t *now;                           // registers live at the instruction looked at
-  bool before_it;                          // now: what it reads counts, what it writes does not
+  uint64_t *now;   // registers live at the instruction looked at
+  bool before_it;  // now: what it reads counts, what it writes does not
   PtxVar *area;
-  uint32_t *slot;                          // by register: where in the area, plus 1
-  PtxReg *word;                            // for predicates
-  bool *common;                            // by register: the same in all threads of the block. Such values may lie in registers that lanes share, unless they come from local memory
+  uint32_t *slot;  // by register: where in the area, plus 1
+  PtxReg *word;    // for predicates
+  // by register: the same in all threads of the block. Such values may lie in registers that lanes
+  // share, unless they come from local memory
+  bool *common;
 };
 
 static void visit(void *user, PtxReg **r, bool is_def) {
@@ -36,7 +40,8 @@ static void find_live_behind(Spill *s, uint32_t i) {
 }
 
 static uint32_t slot_of(Spill *s, const PtxReg *r) {
-  uint32_t bytes = r->type == TYPE_PRED ? 4 : MAX(ptx_type_size(r->type), 2u), *slot = &s->slot[r->id];
+  uint32_t bytes = r->type == TYPE_PRED ? 4 : MAX(ptx_type_size(r->type), 2u),
+           *slot = &s->slot[r->id];
   if (!*slot) {
     uint32_t at = (s->area->size + bytes - 1) / bytes * bytes;
     s->area->size = at + bytes;
@@ -64,14 +69,19 @@ static void take(Spill *s, Code *c, PtxReg *r) {
 }
 
 // --- values that all threads of a block have in common ---
-typedef struct Sources { const bool *common; bool all; } Sources;
+typedef struct Sources {
+  const bool *common;
+  bool all;
+} Sources;
 static void look_at_source(void *user, PtxReg **r, bool is_def) {
   Sources *s = user;
   if (!is_def && !s->common[(*r)->id]) s->all = false;
 }
 
 static bool varies(const PtxOperand *o) {
-  if (o->kind == OPD_SREG && o->sreg != SREG_NTID && o->sreg != SREG_CTAID && o->sreg != SREG_NCTAID) return true;
+  if (o->kind == OPD_SREG && o->sreg != SREG_NTID && o->sreg != SREG_CTAID &&
+      o->sreg != SREG_NCTAID)
+    return true;
   for (unsigned i = 0; i < o->nlist; i++)
     if (varies(&o->list[i])) return true;
   return false;
@@ -79,7 +89,9 @@ static bool varies(const PtxOperand *o) {
 
 static bool makes_common(const Spill *s, PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
-  if (in->guard || in->nops < 2 || classes & (CLASS_STORE | CLASS_ATOMIC | CLASS_CALL | CLASS_WARP | CLASS_BRANCH | CLASS_SYNC)) return false;
+  if (in->guard || in->nops < 2 ||
+      classes & (CLASS_STORE | CLASS_ATOMIC | CLASS_CALL | CLASS_WARP | CLASS_BRANCH | CLASS_SYNC))
+    return false;
   if (classes & CLASS_LOAD && in->space != SPACE_PARAM) return false;
   for (unsigned i = 1; i < in->nops; i++)
     if (varies(&in->ops[i])) return false;
@@ -88,7 +100,9 @@ static bool makes_common(const Spill *s, PtxInstr *in) {
   return all.all;
 }
 
-typedef struct Defined { bool *others, by_common; } Defined;
+typedef struct Defined {
+  bool *others, by_common;
+} Defined;
 static void note_others(void *user, PtxReg **r, bool is_def) {
   Defined *d = user;
   if (is_def && !d->by_common) d->others[(*r)->id] = true;
@@ -127,7 +141,9 @@ Spill *spill_begin(Body *b) {
 }
 
 static bool is_argument(const PtxInstr *in) { return in->op == OP_ST && in->space == SPACE_PARAM; }
-static bool can_be_put(const PtxReg *r) { return !r->vector && (r->type == TYPE_PRED || ptx_type_size(r->type) <= 8); }
+static bool can_be_put(const PtxReg *r) {
+  return !r->vector && (r->type == TYPE_PRED || ptx_type_size(r->type) <= 8);
+}
 
 void spill_call(Spill *s, uint32_t call) {
   const IrCfg *c = s->body->cfg;
@@ -136,7 +152,9 @@ void spill_call(Spill *s, uint32_t call) {
   find_live_behind(s, call);
   for (uint32_t r = 0; r < s->body->func->nregs; r++) {
     PtxReg *reg = s->body->func->regs[r];
-    if (r / 64 >= s->live->words || !(s->now[r / 64] >> (r % 64) & 1) || !can_be_put(reg) || s->common[reg->id]) continue;
+    if (r / 64 >= s->live->words || !(s->now[r / 64] >> (r % 64) & 1) || !can_be_put(reg) ||
+        s->common[reg->id])
+      continue;
     put(s, body_before(s->body, first), reg);
     take(s, body_after(s->body, call), reg);
   }

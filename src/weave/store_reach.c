@@ -1,13 +1,21 @@
-// How far the stores of a kernel reach: each address as an expression over parameters, thread and block numbers, from which the host finds at every launch
-// between which bytes they lie. So a launch that writes a part of a large buffer need not have all of it hashed again.
+// How far the stores of a kernel reach: each address as an expression over parameters, thread and
+// block numbers, from which the host finds at every launch between which bytes they lie. So a
+// launch that writes a part of a large buffer need not have all of it hashed again.
 //
-// Registers that are written once are looked through; what comes out of memory, loops or conditions is not known.
+// Registers that are written once are looked through; what comes out of memory, loops or conditions
+// is not known.
 #include "weave/pass.h"
 #include "weave/store_reach.h"
 
 enum { DEEPEST = 40, MOST = 400 };
 
-typedef struct Reach { const IrDefs *defs; const PtxFunc *func; U64Map *known; ReachNodes *out; } Reach;      // known: register -> node, plus 1
+// known: register -> node, plus 1
+typedef struct Reach {
+  const IrDefs *defs;
+  const PtxFunc *func;
+  U64Map *known;
+  ReachNodes *out;
+} Reach;
 
 static int node(Reach *r, ReachNode n) {
   if (r->out->list.len >= MOST) return -1;
@@ -17,18 +25,30 @@ static int node(Reach *r, ReachNode n) {
 
 static int of_operand(Reach *r, const PtxOperand *o, unsigned depth);
 
-static int two(Reach *r, ReachOp op, const PtxInstr *in, unsigned a, unsigned b, uint8_t bytes, bool is_signed, unsigned depth) {
+static int two(Reach *r, ReachOp op, const PtxInstr *in, unsigned a, unsigned b, uint8_t bytes,
+               bool is_signed, unsigned depth) {
   int x = of_operand(r, &in->ops[a], depth), y = x < 0 ? -1 : of_operand(r, &in->ops[b], depth);
-  return y < 0 ? -1 : node(r, (ReachNode){.op = op, .a = (uint16_t)x, .b = (uint16_t)y, .bytes = bytes, .is_signed = is_signed});
+  return y < 0 ? -1
+               : node(r, (ReachNode){.op = op,
+                                     .a = (uint16_t)x,
+                                     .b = (uint16_t)y,
+                                     .bytes = bytes,
+                                     .is_signed = is_signed});
 }
 
 static int of_param(Reach *r, const PtxInstr *in) {
   const PtxOperand *a = &in->ops[1];
-  if (a->kind != OPD_ADDR || a->nlist < 1 || a->list[0].kind != OPD_VAR || in->ops[0].kind != OPD_REG || !ir_is_kernel_param(r->func, &a->list[0])) return -1;
+  if (a->kind != OPD_ADDR || a->nlist < 1 || a->list[0].kind != OPD_VAR ||
+      in->ops[0].kind != OPD_REG || !ir_is_kernel_param(r->func, &a->list[0]))
+    return -1;
   const PtxVar *v = a->list[0].var;
   uint32_t offset = (uint32_t)(a->imm + a->list[0].imm), bytes = ptx_type_size(in->types[0]);
   if (bytes != 4 && bytes != 8) return -1;
-  return node(r, (ReachNode){.op = REACH_PARAM, .bytes = (uint8_t)bytes, .param = {.param = v->id, .param_at = (uint32_t)v->param_offset + offset, .param_offset = offset}});
+  return node(r, (ReachNode){.op = REACH_PARAM,
+                             .bytes = (uint8_t)bytes,
+                             .param = {.param = v->id,
+                                       .param_at = (uint32_t)v->param_offset + offset,
+                                       .param_offset = offset}});
 }
 
 static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
@@ -38,23 +58,37 @@ static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
   if (t == TYPE_NONE || ptx_type_kind(t) == KIND_FLOAT || (bytes != 4 && bytes != 8)) return -1;
   switch (in->op) {
     case OP_LD: return in->space == SPACE_PARAM ? of_param(r, in) : -1;
-    case OP_MOV: case OP_CVTA: return of_operand(r, &in->ops[1], depth);
+    case OP_MOV:
+    case OP_CVTA: return of_operand(r, &in->ops[1], depth);
     case OP_CVT: {
-      if (in->ntypes < 2 || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_type_size(in->types[1]) < 4) return -1;
+      if (in->ntypes < 2 || ptx_type_kind(in->types[1]) == KIND_FLOAT ||
+          ptx_type_size(in->types[1]) < 4)
+        return -1;
       int x = of_operand(r, &in->ops[1], depth);
-      return x < 0 ? -1 : node(r, (ReachNode){.op = REACH_CONVERT, .a = (uint16_t)x, .bytes = (uint8_t)MIN(ptx_type_size(in->types[1]), bytes), .is_signed = in->types[1] == TYPE_S32 || in->types[1] == TYPE_S64});
+      return x < 0 ? -1
+                   : node(r, (ReachNode){.op = REACH_CONVERT,
+                                         .a = (uint16_t)x,
+                                         .bytes = (uint8_t)MIN(ptx_type_size(in->types[1]), bytes),
+                                         .is_signed = in->types[1] == TYPE_S32 ||
+                                                      in->types[1] == TYPE_S64});
     }
     case OP_ADD: return two(r, REACH_ADD, in, 1, 2, bytes, is_signed, depth);
     case OP_SUB: return two(r, REACH_SUB, in, 1, 2, bytes, is_signed, depth);
     case OP_SHL: return two(r, REACH_SHL, in, 1, 2, bytes, is_signed, depth);
     case OP_OR: return two(r, REACH_OR, in, 1, 2, bytes, is_signed, depth);
-    case OP_MUL: case OP_MAD: {
+    case OP_MUL:
+    case OP_MAD: {
       bool wide = ptx_has(in, MOD_WIDE);
       if (!wide && !ptx_has(in, MOD_LO)) return -1;
-      int x = two(r, wide ? REACH_MUL_WIDE : REACH_MUL, in, 1, 2, wide ? 8 : bytes, is_signed, depth);
+      int x = two(r, wide ? REACH_MUL_WIDE : REACH_MUL, in, 1, 2, wide ? 8 : bytes, is_signed,
+                  depth);
       if (x < 0 || in->op == OP_MUL) return x;
       int y = of_operand(r, &in->ops[3], depth);
-      return y < 0 ? -1 : node(r, (ReachNode){.op = REACH_ADD, .a = (uint16_t)x, .b = (uint16_t)y, .bytes = wide ? 8 : bytes});
+      return y < 0 ? -1
+                   : node(r, (ReachNode){.op = REACH_ADD,
+                                         .a = (uint16_t)x,
+                                         .b = (uint16_t)y,
+                                         .bytes = wide ? 8 : bytes});
     }
     default: return -1;
   }
@@ -64,21 +98,29 @@ static int of_operand(Reach *r, const PtxOperand *o, unsigned depth) {
   if (depth > DEEPEST || o->negated) return -1;
   if (o->kind == OPD_INT) return node(r, (ReachNode){.op = REACH_CONST, .value = o->imm});
   if (o->kind == OPD_SREG) {
-    static const struct { PtxSreg s; ReachOp op; } known[] = {{SREG_TID, REACH_TID}, {SREG_NTID, REACH_NTID}, {SREG_CTAID, REACH_CTAID}, {SREG_NCTAID, REACH_NCTAID}};
+    static const struct {
+      PtxSreg s;
+      ReachOp op;
+    } known[] = {{SREG_TID, REACH_TID},
+                 {SREG_NTID, REACH_NTID},
+                 {SREG_CTAID, REACH_CTAID},
+                 {SREG_NCTAID, REACH_NCTAID}};
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
-      if (o->sreg == known[i].s && o->selector >= SEL_X && o->selector <= SEL_Z) return node(r, (ReachNode){.op = known[i].op, .bytes = 4, .value = o->selector - SEL_X});
+      if (o->sreg == known[i].s && o->selector >= SEL_X && o->selector <= SEL_Z)
+        return node(r, (ReachNode){.op = known[i].op, .bytes = 4, .value = o->selector - SEL_X});
     return -1;
   }
   if (o->kind != OPD_REG || o->selector != SEL_NONE) return -1;
   void *known = u64map_get(r->known, (uintptr_t)o->reg);
-  if (known) return (int)(intptr_t)known - 2;            // 1: not known
+  if (known) return (int)(intptr_t)known - 2;  // 1: not known
   const PtxInstr *in = ir_single_def(r->defs, o->reg);
   int n = in && in->nops && in->ops[0].kind == OPD_REG ? of_instr(r, in, depth + 1) : -1;
   u64map_put(r->known, (uintptr_t)o->reg, (void *)(intptr_t)(n + 2));
   return n;
 }
 
-bool reach_add(const IrDefs *defs, const PtxFunc *f, U64Map *known, const PtxOperand *address, uint32_t bytes, ReachNodes *out, ReachRoot *root) {
+bool reach_add(const IrDefs *defs, const PtxFunc *f, U64Map *known, const PtxOperand *address,
+               uint32_t bytes, ReachNodes *out, ReachRoot *root) {
   Reach r = {defs, f, known, out};
   if (address->kind != OPD_ADDR || address->nlist != 1 || !bytes) return false;
   int n = of_operand(&r, &address->list[0], 0);

@@ -1,4 +1,5 @@
-// The pipeline: survey the program, give kernels their record, let every pass see every function, verify.
+// The pipeline: survey the program, give kernels their record, let every pass see every function,
+// verify.
 #include "weave/pass.h"
 
 // The pass of bit t of WeavePlan.tools.
@@ -20,17 +21,22 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
     if (pass_of(p, t) && pass_of(p, t)->prepare) pass_of(p, t)->prepare(p, f);
   Body b;
   if (!body_open(&b, p, f, unit, err)) return false;
-  if (f->is_entry && info->kernel < p->out->nkernels) p->out->kernels[info->kernel].has_loops = b.cfg->nloops > 0;
+  if (f->is_entry && info->kernel < p->out->nkernels)
+    p->out->kernels[info->kernel].has_loops = b.cfg->nloops > 0;
   record_fill_slot(&b);
   for (unsigned t = 0; info->wanted && t < 32; t++)
     if (pass_of(p, t)) pass_of(p, t)->weave(&b);
   bool changed = body_is_changed(&b);
   // Other tools want to know what a launch reads and writes whatever is in its code.
-  if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions && p->plan->tools == TOOL_BIT(FPCHECK)) p->out->kernels[info->kernel].unchanged = true;
-  return body_close(&b, err) && (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
+  if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions &&
+      p->plan->tools == TOOL_BIT(FPCHECK))
+    p->out->kernels[info->kernel].unchanged = true;
+  return body_close(&b, err) &&
+         (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
 }
 
-// Functions that passes add to a unit (probes) come after those of the program, and are not woven themselves.
+// Functions that passes add to a unit (probes) come after those of the program, and are not woven
+// themselves.
 static bool weave_unit(Program *p, uint32_t unit, Error *err) {
   PtxModule *m = p->units[unit];
   uint32_t n = m->nfuncs;
@@ -53,7 +59,10 @@ static bool weave_all(Program *p, Error *err) {
 
 // activemask and what else every probe may use. The target stays.
 static void raise_version(PtxModule *m) {
-  if (m->version_major * 10 + m->version_minor < 62) m->version_major = 6, m->version_minor = 2;
+  if (m->version_major * 10 + m->version_minor < 62) {
+    m->version_major = 6;
+    m->version_minor = 2;
+  }
 }
 
 static void drop_info(Program *p) {
@@ -61,15 +70,17 @@ static void drop_info(Program *p) {
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) p->units[u]->funcs[i]->user = NULL;
 }
 
-// How long inlining calls may make a kernel; 0: calls stay. racecheck and initcheck follow registers through calls. In code that is not optimised (nvcc -G) every function of a header is called, and
-// a place in it alone says little: inlined it comes with the line of the program.
+// How long inlining calls may make a kernel; 0: calls stay. racecheck and initcheck follow
+// registers through calls. In code that is not optimised (nvcc -G) every function of a header is
+// called, and a place in it alone says little: inlined it comes with the line of the program.
 static uint32_t inlined_statements(uint32_t tools, bool debug) {
-  if (tools & TOOL_BIT(COUNT)) return 0;                 // calls are counted, too
+  if (tools & TOOL_BIT(COUNT)) return 0;  // calls are counted, too
   if (tools & (TOOL_BIT(RACECHECK) | TOOL_BIT(INITCHECK))) return 30000;
   return debug && tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(FPCHECK)) ? 8000 : 0;
 }
 
-bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Woven *out, Error *err) {
+bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Woven *out,
+                  Error *err) {
   *out = (Woven){0};
   Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
   for (uint32_t u = 0; u < nunits; u++) {

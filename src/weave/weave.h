@@ -1,7 +1,9 @@
-// instrument: passes that add checks to PTX. One pass is one file; none.c is the identity, count.c the example to learn from.
+// instrument: passes that add checks to PTX. One pass is one file; none.c is the identity, count.c
+// the example to learn from.
 //
-// A module goes through all passes of a run at once. What runs afterwards is the same program with probes in it: on the
-// virtual device directly, on a GPU printed and compiled. docs/weave.md says how to write a pass.
+// A module goes through all passes of a run at once. What runs afterwards is the same program with
+// probes in it: on the virtual device directly, on a GPU printed and compiled. docs/weave.md says
+// how to write a pass.
 #ifndef WG_INSTRUMENT_H
 #define WG_INSTRUMENT_H
 
@@ -15,149 +17,272 @@ typedef enum ToolId {
   TOOL_COUNT_
 } ToolId;
 #define TOOL_BIT(id) (1u << TOOL_##id)
-const char *tool_name(ToolId id);                     // "count"
-bool tools_parse(const char *list, unsigned *tools, Error *err);   // "none", "count", "a,b", "all"
+const char *tool_name(ToolId id);                                 // "count"
+bool tools_parse(const char *list, unsigned *tools, Error *err);  // "none", "count", "a,b", "all"
 
 typedef struct WeavePlan {
-  unsigned tools;                          // TOOL_BIT()s; 0: nothing to add
-  // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
-  bool (*wants_kernel)(const char *name, void *user); void *user;
-  bool spare_registers;                    // for a compiler of machine code: weave/cold_calls.c
-  bool one_by_one;                         // memcheck, initcheck: no regions, to compare
-  bool watches;                            // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
-  bool stop_at_error;                      // memcheck: a bad access ends the launch
-  bool race_full;                          // racecheck: two entries for each word of global memory, too
-  bool find_writes;                        // say what each kernel may write; also without a tool
-  bool trace_chooses;                      // trace: --buffer or --threads
-  unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of tools/fpcheck/abi.h, 0: all; test every instruction; --fp-flow
+  unsigned tools;  // TOOL_BIT()s; 0: nothing to add
+  // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they
+  // are.
+  bool (*wants_kernel)(const char *name, void *user);
+  void *user;
+  bool spare_registers;  // for a compiler of machine code: weave/cold_calls.c
+  bool one_by_one;       // memcheck, initcheck: no regions, to compare
+  // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
+  bool watches;
+  bool stop_at_error;  // memcheck: a bad access ends the launch
+  bool race_full;      // racecheck: two entries for each word of global memory, too
+  bool find_writes;    // say what each kernel may write; also without a tool
+  bool trace_chooses;  // trace: --buffer or --threads
+  // fpcheck: WG_FP_NAN … of tools/fpcheck/abi.h, 0: all; test every instruction; --fp-flow
+  unsigned fp_kinds;
+  bool fp_full, fp_flow;
 } WeavePlan;
-bool fpcheck_parse_kinds(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
+bool fpcheck_parse_kinds(const char *list, unsigned *kinds, Error *err);  // "nan,inf,div0,sub"
 
-// Where an instruction is in the source: places[0] is the line itself, places[1] where that function was inlined, and so on.
-typedef struct SitePlace { const char *file, *function; uint32_t line, column; } SitePlace;
+// Where an instruction is in the source: places[0] is the line itself, places[1] where that
+// function was inlined, and so on.
+typedef struct SitePlace {
+  const char *file, *function;
+  uint32_t line, column;
+} SitePlace;
 typedef struct Site {
-  uint32_t kernel;                         // index in Woven.kernels; UINT32_MAX: a function that several may call
-  const char *function;                    // the PTX function it is in
-  const char *text;                        // the instruction as printed
+  uint32_t kernel;       // index in Woven.kernels; UINT32_MAX: a function that several may call
+  const char *function;  // the PTX function it is in
+  const char *text;      // the instruction as printed
   uint32_t ptx_line;
-  unsigned classes;                        // PtxClass bits
+  unsigned classes;  // PtxClass bits
   PtxSpace space;
-  uint32_t bytes;                          // one thread's access
-  const SitePlace *places; uint32_t nplaces;   // 0: compiled without -lineinfo
-  // Bad accesses: the variable the address belongs to, or the number plus 1 of the kernel's parameter that points to its memory. NULL, 0: not known
-  const char *object; uint32_t parameter;
-  uint8_t fp_format;                       // fpcheck, stores: WgFpFormat of what is stored
+  uint32_t bytes;  // one thread's access
+  const SitePlace *places;
+  uint32_t nplaces;  // 0: compiled without -lineinfo
+  // Bad accesses: the variable the address belongs to, or the number plus 1 of the kernel's
+  // parameter that points to its memory. NULL, 0: not known
+  const char *object;
+  uint32_t parameter;
+  uint8_t fp_format;  // fpcheck, stores: WgFpFormat of what is stored
 } Site;
 
-// What a pass wants to know about a pointer parameter at each launch. The host puts it into the launch record.
+// What a pass wants to know about a pointer parameter at each launch. The host puts it into the
+// launch record.
 typedef enum {
-  FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. UINT64_MAX, 0: not known
-  FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
-  // uint64_t base, size, shadow: of the allocation it points into. Zeros: all of it is initialised and this launch cannot spoil it, or nothing is known.
+  // uint64_t base, last: an access at address a is inside if a - base <= last. UINT64_MAX, 0: not
+  // known
+  FACT_RANGE,
+  // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
+  FACT_INDEX_LIMIT,
+  // uint64_t base, size, shadow: of the allocation it points into. Zeros: all of it is initialised
+  // and this launch cannot spoil it, or nothing is known.
   FACT_SHADOW,
-  FACT_RACE,                               // uint64_t base, size, entries: the same for racecheck. Zeros: nobody writes there in this launch, or nothing is known
+  // uint64_t base, size, entries: the same for racecheck. Zeros: nobody writes there in this
+  // launch, or nothing is known
+  FACT_RACE,
 } WeaveFactKind;
-// racecheck: what is known of an address, for the host to put the numbers of a launch in (tools/racecheck/weave_disjoint.c, session/race_apart.c). Terms stand before those that use them.
+// racecheck: what is known of an address, for the host to put the numbers of a launch in
+// (tools/racecheck/weave_disjoint.c, session/race_apart.c). Terms stand before those that use them.
 typedef enum {
   RACE_ANYTHING,
-  RACE_NUMBER,                             // imm
-  RACE_PARAMETER,                          // `bytes` at b of parameter a; imm: where in the buffer of all
-  RACE_COORDINATE, RACE_EXTENT,            // imm: %tid x y z, %ctaid x y z; %ntid, %nctaid
-  RACE_ADD, RACE_SUBTRACT, RACE_MULTIPLY, RACE_AND, RACE_OR, RACE_SHIFT_RIGHT, RACE_LEAST, RACE_MOST,
-  RACE_SIGN_EXTENDED, RACE_ZERO_EXTENDED,  // a, from 32 bits to 64
-  RACE_MERGE,                              // a or b
-  RACE_COUNT,                              // how often a loop turns: after turn k it goes on while a + k * imm is … (bytes: RACE_UNTIL …)
-  RACE_STEPS,                              // a + imm * (0 … b - 1); bytes: RACE_FEWER: of the turns of loop b the last does not count; RACE_EVERY_TURN
-  RACE_STRIDES,                            // a + b * (0 …), where b stays the same in the loop; bytes: RACE_EVERY_TURN
+  RACE_NUMBER,     // imm
+  RACE_PARAMETER,  // `bytes` at b of parameter a; imm: where in the buffer of all
+  RACE_COORDINATE,
+  RACE_EXTENT,  // imm: %tid x y z, %ctaid x y z; %ntid, %nctaid
+  RACE_ADD,
+  RACE_SUBTRACT,
+  RACE_MULTIPLY,
+  RACE_AND,
+  RACE_OR,
+  RACE_SHIFT_RIGHT,
+  RACE_LEAST,
+  RACE_MOST,
+  RACE_SIGN_EXTENDED,
+  RACE_ZERO_EXTENDED,  // a, from 32 bits to 64
+  RACE_MERGE,          // a or b
+  // how often a loop turns: after turn k it goes on while a + k * imm is … (bytes: RACE_UNTIL …)
+  RACE_COUNT,
+  // a + imm * (0 … b - 1); bytes: RACE_FEWER: of the turns of loop b the last does not count;
+  // RACE_EVERY_TURN
+  RACE_STEPS,
+  RACE_STRIDES,  // a + b * (0 …), where b stays the same in the loop; bytes: RACE_EVERY_TURN
 } RaceTermOp;
-enum { RACE_FEWER = 1, RACE_EVERY_TURN = 2 };          // the step is made in every turn
-enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };       // … not 0; still away from 0; not beyond 0
-typedef struct RaceTerm { uint8_t op, bytes, loop; uint16_t a, b; int64_t imm; } RaceTerm;
+enum { RACE_FEWER = 1, RACE_EVERY_TURN = 2 };     // the step is made in every turn
+enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };  // … not 0; still away from 0; not beyond 0
+typedef struct RaceTerm {
+  uint8_t op, bytes, loop;
+  uint16_t a, b;
+  int64_t imm;
+} RaceTerm;
 enum { RACE_LIMITS = 8 };
-typedef struct RaceReach {                 // one access: [address, address + bytes), where the terms of the limits are less
+// one access: [address, address + bytes), where the terms of the limits are less
+typedef struct RaceReach {
   uint16_t address, nlimits;
   uint32_t bytes;
   bool writes;
-  struct { uint16_t less, than; bool later; } limits[RACE_LIMITS];     // later: from the second turn of the loop on
+  // later: from the second turn of the loop on
+  struct {
+    uint16_t less, than;
+    bool later;
+  } limits[RACE_LIMITS];
 } RaceReach;
-// Accesses to a variable in shared memory that may meet between two barriers. uint32_t: 0: each thread of the block stays with bytes of its own in this launch.
-// same_loops: by number, loops whose counters are the same for all threads that are there at the same time. nreaches 0: not known
-typedef struct RaceGroup { uint32_t record_offset, same_loops; const RaceReach *reaches; uint32_t nreaches; } RaceGroup;
+// Accesses to a variable in shared memory that may meet between two barriers. uint32_t: 0: each
+// thread of the block stays with bytes of its own in this launch. same_loops: by number, loops
+// whose counters are the same for all threads that are there at the same time. nreaches 0: not
+// known
+typedef struct RaceGroup {
+  uint32_t record_offset, same_loops;
+  const RaceReach *reaches;
+  uint32_t nreaches;
+} RaceGroup;
 
 typedef struct WeaveFact {
   WeaveFactKind kind;
-  uint32_t record_offset;                  // where in the added parameter
-  uint32_t param, param_at;                // number of the kernel's parameter; where the pointer is in the buffer of all parameters
-  uint32_t param_offset;                   // where in that parameter
-  uint32_t bytes;                          // of one access
-  uint32_t align;                          // the pointer must be a multiple of it, else nothing is known; 0: it need not
-  int64_t offset; uint32_t scale; bool index_signed;
-  const RaceReach *race_reaches; uint32_t nrace_reaches;         // FACT_RACE: all accesses through the pointer; 0: not known
-  bool read_only, is_read;                 // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
+  uint32_t record_offset;  // where in the added parameter
+  // number of the kernel's parameter; where the pointer is in the buffer of all parameters
+  uint32_t param, param_at;
+  uint32_t param_offset;  // where in that parameter
+  uint32_t bytes;         // of one access
+  uint32_t align;  // the pointer must be a multiple of it, else nothing is known; 0: it need not
+  int64_t offset;
+  uint32_t scale;
+  bool index_signed;
+  // FACT_RACE: all accesses through the pointer; 0: not known
+  const RaceReach *race_reaches;
+  uint32_t nrace_reaches;
+  // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
+  bool read_only, is_read;
 } WeaveFact;
 
-// An expression over what a launch gives a kernel; operands come before it in the list. bytes: of its result, 4 or 8. CONVERT: from a value of that size.
-typedef enum { REACH_CONST, REACH_PARAM, REACH_TID, REACH_NTID, REACH_CTAID, REACH_NCTAID, REACH_ADD, REACH_SUB, REACH_MUL, REACH_MUL_WIDE, REACH_SHL, REACH_OR, REACH_CONVERT } ReachOp;
-typedef struct ReachNode { ReachOp op; uint16_t a, b; uint8_t bytes; bool is_signed; int64_t value; WeaveFact param; } ReachNode;      // value: a constant; x, y or z
-typedef struct ReachRoot { uint16_t node; uint32_t bytes; int64_t offset; } ReachRoot;       // an access: its address is that of the node plus offset
+// An expression over what a launch gives a kernel; operands come before it in the list. bytes: of
+// its result, 4 or 8. CONVERT: from a value of that size.
+typedef enum {
+  REACH_CONST,
+  REACH_PARAM,
+  REACH_TID,
+  REACH_NTID,
+  REACH_CTAID,
+  REACH_NCTAID,
+  REACH_ADD,
+  REACH_SUB,
+  REACH_MUL,
+  REACH_MUL_WIDE,
+  REACH_SHL,
+  REACH_OR,
+  REACH_CONVERT
+} ReachOp;
+// value: a constant; x, y or z
+typedef struct ReachNode {
+  ReachOp op;
+  uint16_t a, b;
+  uint8_t bytes;
+  bool is_signed;
+  int64_t value;
+  WeaveFact param;
+} ReachNode;
+// an access: its address is that of the node plus offset
+typedef struct ReachRoot {
+  uint16_t node;
+  uint32_t bytes;
+  int64_t offset;
+} ReachRoot;
 
-// A pointer parameter that the kernel stores through; pointer.bytes: of an element. reach: its stores; 0: where they go is not known.
-typedef struct WeaveWrite { WeaveFact pointer; PtxType type; const ReachRoot *reach; uint32_t nreach; } WeaveWrite;
-typedef struct WeaveWrittenVariable { const char *name; PtxType type; } WeaveWrittenVariable;
+// A pointer parameter that the kernel stores through; pointer.bytes: of an element. reach: its
+// stores; 0: where they go is not known.
+typedef struct WeaveWrite {
+  WeaveFact pointer;
+  PtxType type;
+  const ReachRoot *reach;
+  uint32_t nreach;
+} WeaveWrite;
+typedef struct WeaveWrittenVariable {
+  const char *name;
+  PtxType type;
+} WeaveWrittenVariable;
 
 typedef struct WovenKernel {
   const char *name;
   bool instrumented;
-  const char *reason;                      // why not
-  bool unchanged;                          // no tool has put anything into it, and none wants anything else of its launches: the original does the same
+  const char *reason;  // why not
+  // no tool has put anything into it, and none wants anything else of its launches: the original
+  // does the same
+  bool unchanged;
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
-  const WeaveFact *facts; uint32_t nfacts;
+  const WeaveFact *facts;
+  uint32_t nfacts;
   bool has_loops;
-  bool loops_apart;                        // fpcheck: what loops are tested for leads out of them (tools/fpcheck/weave_loops.c)
-  uint32_t loop_tests;                     // … most values that are kept for one such test
-  bool may_recurse;                        // how deep its stack gets cannot be told from its code
-  bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
-  uint32_t whole_at;                       // initcheck: where its record has the device address of a word that is 0 if all that is_read facts lead to is initialised; 0: nowhere. The address may be 0
-  bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
-  const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
-  uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
-  const RaceTerm *race_terms; uint32_t nrace_terms;
-  const RaceGroup *race_groups; uint32_t nrace_groups;
-  bool race_by_facts;                      // … where its facts are all zeros there is nothing to check
-  bool race_clock, race_bounds, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_lets, race_tells_host;      // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
+  // fpcheck: what loops are tested for leads out of them (tools/fpcheck/weave_loops.c)
+  bool loops_apart;
+  uint32_t loop_tests;  // … most values that are kept for one such test
+  bool may_recurse;     // how deep its stack gets cannot be told from its code
+  // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
+  bool good_if_reads_good;
+  // initcheck: where its record has the device address of a word that is 0 if all that is_read
+  // facts lead to is initialised; 0: nowhere. The address may be 0
+  uint32_t whole_at;
+  bool stores_anywhere;       // initcheck: also through pointers that no fact is about
+  const char *uninit_reason;  // initcheck does not follow what it writes, and why; NULL: it does
+  // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it
+  // knows of, plus 1; 0: uses none
+  uint32_t race_at, race_first_site, race_shared;
+  const RaceTerm *race_terms;
+  uint32_t nrace_terms;
+  const RaceGroup *race_groups;
+  uint32_t nrace_groups;
+  bool race_by_facts;  // … where its facts are all zeros there is nothing to check
+  // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
+  bool race_clock, race_bounds, race_syncs, race_looks_up, race_stores_anywhere, race_waits,
+      race_lets, race_tells_host;
   // WeavePlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
-  const WeaveWrite *writes; uint32_t nwrites;
-  const ReachNode *reach_nodes; uint32_t nreach_nodes;
-  const char *approximate, *order_dependent;           // instructions that may round differently; what makes its outcome depend on the order of threads; NULL: nothing
-  double relative_limit, absolute_limit;               // of one of those instructions between devices
-  const WeaveWrittenVariable *written_variables; uint32_t nwritten_variables;
-  uint32_t trace_at;                       // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0: it reads them through WgLaunch.trace
-  // trace: pointers that it loads through; bit i of the word of facts: values that are loaded through the i-th are recorded
-  const WeaveFact *trace_reads; uint32_t ntrace_reads;
-  const WeaveFact *trace_maps; uint32_t ntrace_maps;      // trace: parameters that are tensor maps; record_offset: where their WgTraceTensor goes
-  bool trace_switches;                     // trace: it says wg_record_begin or wg_record_end. The word behind that of facts: not 0: it begins without recording
-  const char *race_unseen;                 // racecheck: what it calls and is not looked into, in words; NULL: nothing
-  const char *trace_unseen;                // trace: an instruction of it that touches memory and is not recorded; NULL: none
-  const WeaveFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
+  const WeaveWrite *writes;
+  uint32_t nwrites;
+  const ReachNode *reach_nodes;
+  uint32_t nreach_nodes;
+  // instructions that may round differently; what makes its outcome depend on the order of threads;
+  // NULL: nothing
+  const char *approximate, *order_dependent;
+  double relative_limit, absolute_limit;  // of one of those instructions between devices
+  const WeaveWrittenVariable *written_variables;
+  uint32_t nwritten_variables;
+  // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0:
+  // it reads them through WgLaunch.trace
+  uint32_t trace_at;
+  // trace: pointers that it loads through; bit i of the word of facts: values that are loaded
+  // through the i-th are recorded
+  const WeaveFact *trace_reads;
+  uint32_t ntrace_reads;
+  // trace: parameters that are tensor maps; record_offset: where their WgTraceTensor goes
+  const WeaveFact *trace_maps;
+  uint32_t ntrace_maps;
+  // trace: it says wg_record_begin or wg_record_end. The word behind that of facts: not 0: it
+  // begins without recording
+  bool trace_switches;
+  // racecheck: what it calls and is not looked into, in words; NULL: nothing
+  const char *race_unseen;
+  // trace: an instruction of it that touches memory and is not recorded; NULL: none
+  const char *trace_unseen;
+  // fpcheck: pointers of kernels whose threads may run again
+  const WeaveFact *fp_reads, *fp_writes;
+  uint32_t nfp_reads, nfp_writes;
 } WovenKernel;
 
 typedef struct Woven {
-  Arena arena;                             // everything below
-  WovenKernel *kernels; uint32_t nkernels;
-  Site *sites; uint32_t nsites;            // numbers in the code are indices here, plus WgLaunch.site_base
-  uint32_t ncounters;                      // uint64_t the module needs at WgLaunch.counters
-  bool uses_heap;                          // memcheck: some of it calls malloc or free. initcheck: malloc
-  bool may_wait;                           // src/gpu: the program's own code may wait for other blocks
-  void *count;                             // the count pass's own table; see count_rows
+  Arena arena;  // everything below
+  WovenKernel *kernels;
+  uint32_t nkernels;
+  Site *sites;
+  uint32_t nsites;     // numbers in the code are indices here, plus WgLaunch.site_base
+  uint32_t ncounters;  // uint64_t the module needs at WgLaunch.counters
+  bool uses_heap;      // memcheck: some of it calls malloc or free. initcheck: malloc
+  bool may_wait;       // src/gpu: the program's own code may wait for other blocks
+  void *count;         // the count pass's own table; see count_rows
 } Woven;
 
-// The units are one program (several: -rdc, linked by symbol). They are changed in place and verify afterwards.
-// On failure they must not be used any more.
-bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Woven *out, Error *err);
+// The units are one program (several: -rdc, linked by symbol). They are changed in place and verify
+// afterwards. On failure they must not be used any more.
+bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Woven *out,
+                  Error *err);
 void weave_free(Woven *r);
-const WovenKernel *weave_kernel(const Woven *r, const char *name);   // NULL: no such kernel
+const WovenKernel *weave_kernel(const Woven *r, const char *name);  // NULL: no such kernel
 // Where an instruction stands, inline chain included; also for faults of kernels without probes.
 uint32_t weave_places(Arena *a, const PtxModule *m, const PtxLoc *loc, const SitePlace **out);
 

@@ -1,6 +1,7 @@
-// The return addresses of the calling thread. A walk of our own over call frame information, with one remembered rule for each
-// return address: libgcc's takes 5.5 microseconds for 18 frames, libunwind's archive is not position-independent on x86-64, and
-// neither promises to survive a stack it does not understand. docs/where.md has the figures.
+// The return addresses of the calling thread. A walk of our own over call frame information, with
+// one remembered rule for each return address: libgcc's takes 5.5 microseconds for 18 frames,
+// libunwind's archive is not position-independent on x86-64, and neither promises to survive a
+// stack it does not understand. docs/where.md has the figures.
 #include "where/internal.h"
 
 #include <stdatomic.h>
@@ -10,30 +11,39 @@ typedef uint64_t PackedRule;
 enum { PACKED_KNOWN = 1 };
 
 static bool pack(const UnwindRule *r, PackedRule *out) {
-  // kind 1, cfa 2, fp 2, ra 1, offsets of the CFA 24 and of the saved registers 16 each, in units of 8 bytes
+  // kind 1, cfa 2, fp 2, ra 1, offsets of the CFA 24 and of the saved registers 16 each, in units
+  // of 8 bytes
   int64_t cfa = r->cfa_offset / 8, fp = r->fp_offset / 8, ra = r->ra_offset / 8;
   if ((r->cfa_offset | r->fp_offset | r->ra_offset) & 7) return false;
-  if (cfa < -(1 << 23) || cfa >= 1 << 23 || fp < INT16_MIN || fp > INT16_MAX || ra < INT16_MIN || ra > INT16_MAX) return false;
+  if (cfa < -(1 << 23) || cfa >= 1 << 23 || fp < INT16_MIN || fp > INT16_MAX || ra < INT16_MIN ||
+      ra > INT16_MAX)
+    return false;
   *out = PACKED_KNOWN | (uint64_t)r->cfa << 1 | (uint64_t)r->fp << 3 | (uint64_t)r->ra << 5 |
-         ((uint64_t)cfa & 0xffffff) << 8 | ((uint64_t)fp & 0xffff) << 32 | ((uint64_t)ra & 0xffff) << 48;
+         ((uint64_t)cfa & 0xffffff) << 8 | ((uint64_t)fp & 0xffff) << 32 |
+         ((uint64_t)ra & 0xffff) << 48;
   return true;
 }
 
 static UnwindRule unpack(PackedRule p) {
-  return (UnwindRule){.cfa = p >> 1 & 3, .fp = p >> 3 & 3, .ra = p >> 5 & 1,
+  return (UnwindRule){.cfa = p >> 1 & 3,
+                      .fp = p >> 3 & 3,
+                      .ra = p >> 5 & 1,
                       .cfa_offset = ((int32_t)(uint32_t)(p >> 8 << 8) >> 8) * 8,
-                      .fp_offset = (int16_t)(p >> 32) * 8, .ra_offset = (int16_t)(p >> 48) * 8};
+                      .fp_offset = (int16_t)(p >> 32) * 8,
+                      .ra_offset = (int16_t)(p >> 48) * 8};
 }
 
-// Shared by all threads without a lock: the key is stored mixed with the rule, so that a slot two threads wrote at once
-// belongs to no address. Libraries come and go: `epoch` is part of the key and changes when one was unloaded.
+// Shared by all threads without a lock: the key is stored mixed with the rule, so that a slot two
+// threads wrote at once belongs to no address. Libraries come and go: `epoch` is part of the key
+// and changes when one was unloaded.
 enum { CACHE_BITS = 12, EPOCH_EVERY = 64 };
 static struct { _Atomic uint64_t key, rule; } cache[1 << CACHE_BITS];
 static _Atomic uint64_t epoch;
 
 static void renew_epoch(void) {
   uint64_t unloaded = where_objects_version() & 0xffffffff;
-  atomic_store_explicit(&epoch, unloaded << 48, memory_order_relaxed);   // return addresses have 48 bits
+  // return addresses have 48 bits
+  atomic_store_explicit(&epoch, unloaded << 48, memory_order_relaxed);
 }
 
 static bool find_rule(uint64_t pc, bool returned, UnwindRule *out) {
@@ -45,7 +55,8 @@ static bool find_rule(uint64_t pc, bool returned, UnwindRule *out) {
     return packed & PACKED_KNOWN;
   }
   UnwindObject object;
-  // The instruction before the return address is the call; the one after may belong to another function.
+  // The instruction before the return address is the call; the one after may belong to another
+  // function.
   bool known = where_object_of(pc, &object) && cfi_find_rule(&object, pc - returned, out);
   packed = 0;
   if (known && !pack(out, &packed)) return true;
@@ -54,27 +65,38 @@ static bool find_rule(uint64_t pc, bool returned, UnwindRule *out) {
   return known;
 }
 
-// A walk depends on nothing but where it starts, the rules, and the words of the stack that it reads: if those are what they were, it ends as it did. A loop that launches a kernel
-// finds its stack again so, which takes a tenth of the time of a walk.
+// A walk depends on nothing but where it starts, the rules, and the words of the stack that it
+// reads: if those are what they were, it ends as it did. A loop that launches a kernel finds its
+// stack again so, which takes a tenth of the time of a walk.
 enum { WALKS = 4, WORDS = 2 * WHERE_MAX };
 typedef struct Walked {
   uint64_t sp, fp, stack_end, epoch;
-  struct { uint64_t at, value; } words[WORDS];
+  struct {
+    uint64_t at, value;
+  } words[WORDS];
   uint64_t frames[WHERE_MAX];
   uint32_t nwords, nframes;
-  bool used_fp;                            // the frame pointer it started with: else that register may hold anything
+  bool used_fp;  // the frame pointer it started with: else that register may hold anything
 } Walked;
 static _Thread_local Walked walked[WALKS];
 static _Thread_local uint32_t next_walk;
 
-typedef struct Walk { uint64_t pc, sp, fp, fp_from, stack_end; Walked *keep; } Walk;   // fp_from: where it was saved; 0: nowhere
+// fp_from: where it was saved; 0: nowhere
+typedef struct Walk {
+  uint64_t pc, sp, fp, fp_from, stack_end;
+  Walked *keep;
+} Walk;
 
 static void keep_word(const Walk *w, uint64_t at, uint64_t value) {
-  if (w->keep->nwords < WORDS) w->keep->words[w->keep->nwords].at = at, w->keep->words[w->keep->nwords].value = value;
+  if (w->keep->nwords < WORDS) {
+    w->keep->words[w->keep->nwords].at = at;
+    w->keep->words[w->keep->nwords].value = value;
+  }
   w->keep->nwords++;
 }
 
-__attribute__((no_sanitize("address"))) static bool read_word(const Walk *w, uint64_t at, uint64_t *out) {
+__attribute__((no_sanitize("address"))) static bool read_word(const Walk *w, uint64_t at,
+                                                              uint64_t *out) {
   if (at < w->sp || at > w->stack_end - 8 || at & 7) return false;
   *out = *(const uint64_t *)(uintptr_t)at;
   return true;
@@ -86,7 +108,8 @@ static bool read_kept(const Walk *w, uint64_t at, uint64_t *out) {
   return true;
 }
 
-// A saved frame pointer matters when it is used as one: code without them saves what its caller computes with.
+// A saved frame pointer matters when it is used as one: code without them saves what its caller
+// computes with.
 static void use_fp(const Walk *w) {
   if (w->fp_from) keep_word(w, w->fp_from, w->fp);
   else w->keep->used_fp = true;
@@ -94,13 +117,17 @@ static void use_fp(const Walk *w) {
 
 // As long as the words are the same, the next one is what a walk would read.
 __attribute__((no_sanitize("address"))) static bool is_as_it_was(const Walked *k, const Walk *w) {
-  if (!k->nframes || k->sp != w->sp || (k->used_fp && k->fp != w->fp) || k->stack_end != w->stack_end || k->epoch != atomic_load_explicit(&epoch, memory_order_relaxed)) return false;
+  if (!k->nframes || k->sp != w->sp || (k->used_fp && k->fp != w->fp) ||
+      k->stack_end != w->stack_end ||
+      k->epoch != atomic_load_explicit(&epoch, memory_order_relaxed))
+    return false;
   for (uint32_t i = 0; i < k->nwords; i++)
     if (*(const uint64_t *)(uintptr_t)k->words[i].at != k->words[i].value) return false;
   return true;
 }
 
-// Pointer authentication leaves a signature in the upper bits; on processors without it the hint does nothing.
+// Pointer authentication leaves a signature in the upper bits; on processors without it the hint
+// does nothing.
 static uint64_t strip_signature(uint64_t ra) {
 #if defined(__aarch64__)
   register uint64_t x30 __asm__("x30") = ra;
@@ -113,7 +140,8 @@ static uint64_t strip_signature(uint64_t ra) {
 
 static bool step(Walk *w, bool returned) {
   UnwindRule r;
-  // Code without call frame information (a JIT's, most often) is left by its frame pointer, if that looks like one.
+  // Code without call frame information (a JIT's, most often) is left by its frame pointer, if that
+  // looks like one.
   if (!find_rule(w->pc, returned, &r)) r = (UnwindRule){CFA_FP, FP_AT_CFA, RA_AT_CFA, 16, -16, -8};
   if (r.ra == RA_NONE) return false;
   uint64_t cfa, ra, fp = w->fp, from = w->fp_from;
@@ -121,7 +149,9 @@ static bool step(Walk *w, bool returned) {
   if (r.cfa == CFA_AT_FP) {
     if (!read_kept(w, w->fp + (uint64_t)(int64_t)r.cfa_offset, &cfa)) return false;
   } else cfa = (r.cfa == CFA_SP ? w->sp : w->fp) + (uint64_t)(int64_t)r.cfa_offset;
-  if (cfa <= w->sp || cfa > w->stack_end || !read_kept(w, cfa + (uint64_t)(int64_t)r.ra_offset, &ra)) return false;
+  if (cfa <= w->sp || cfa > w->stack_end ||
+      !read_kept(w, cfa + (uint64_t)(int64_t)r.ra_offset, &ra))
+    return false;
   if (r.fp == FP_AT_CFA) from = cfa + (uint64_t)(int64_t)r.fp_offset;
   if (r.fp == FP_AT_FP) from = w->fp + (uint64_t)(int64_t)r.fp_offset;
   if (r.fp != FP_SAME && !read_word(w, from, &fp)) return false;
@@ -143,11 +173,13 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
   static _Atomic uint32_t captures;
   Walk w;
 #if defined(__x86_64__)
-  __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2" : "=r"(w.pc), "=r"(w.sp), "=r"(w.fp));
+  __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+                   : "=r"(w.pc), "=r"(w.sp), "=r"(w.fp));
 #elif defined(__aarch64__)
   __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"(w.pc), "=r"(w.sp), "=r"(w.fp));
 #endif
-  if (atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed) % EPOCH_EVERY == 0) renew_epoch();
+  if (atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed) % EPOCH_EVERY == 0)
+    renew_epoch();
   if (!ourselves.end) find_ourselves();
   w.fp_from = 0;
   w.stack_end = where_stack_end(w.sp);
@@ -157,13 +189,17 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
       return walked[i].nframes;
     }
   w.keep = &walked[next_walk++ % WALKS];
-  *w.keep = (Walked){.sp = w.sp, .fp = w.fp, .stack_end = w.stack_end, .epoch = atomic_load_explicit(&epoch, memory_order_relaxed)};
+  *w.keep = (Walked){.sp = w.sp,
+                     .fp = w.fp,
+                     .stack_end = w.stack_end,
+                     .epoch = atomic_load_explicit(&epoch, memory_order_relaxed)};
   uint64_t our_start = ourselves.start, our_end = ourselves.end;
   uint32_t n = 0;
-  enum { STEPS_MAX = 4 * WHERE_MAX };                    // our own frames, and any circle that grows
+  enum { STEPS_MAX = 4 * WHERE_MAX };  // our own frames, and any circle that grows
   for (unsigned i = 0; w.stack_end && n < max && i < STEPS_MAX && step(&w, i > 0); i++)
     if (w.pc < our_start || w.pc >= our_end) frames[n++] = w.pc;
-  if (n < max && n <= WHERE_MAX && w.keep->nwords <= WORDS) {              // to the end of the stack, and all of it was kept
+  // to the end of the stack, and all of it was kept
+  if (n < max && n <= WHERE_MAX && w.keep->nwords <= WORDS) {
     memcpy(w.keep->frames, frames, n * sizeof *frames);
     w.keep->nframes = n;
   }

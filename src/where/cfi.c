@@ -1,6 +1,7 @@
-// One row of a function's call frame information (.eh_frame), reduced to what a walk that follows the stack and the frame
-// pointer needs. Reads the tables of loaded objects in place; every read is bounded by the length of its entry.
-// The format: DWARF 5, 6.4, and "Exception Frames" of the Linux Standard Base.
+// One row of a function's call frame information (.eh_frame), reduced to what a walk that follows
+// the stack and the frame pointer needs. Reads the tables of loaded objects in place; every read is
+// bounded by the length of its entry. The format: DWARF 5, 6.4, and "Exception Frames" of the Linux
+// Standard Base.
 #include "base/reading.h"
 #include "where/internal.h"
 
@@ -10,7 +11,14 @@ enum { REG_FP = 6, REG_SP = 7 };
 enum { REG_FP = 29, REG_SP = 31 };
 #endif
 
-enum { PE_OMIT = 0xff, PE_SIZE = 0x0f, PE_APPLY = 0x70, PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_INDIRECT = 0x80 };
+enum {
+  PE_OMIT = 0xff,
+  PE_SIZE = 0x0f,
+  PE_APPLY = 0x70,
+  PE_PCREL = 0x10,
+  PE_DATAREL = 0x30,
+  PE_INDIRECT = 0x80
+};
 
 static int64_t read_sleb(Reading *r) {
   uint64_t v = 0;
@@ -25,7 +33,9 @@ static int64_t read_sleb(Reading *r) {
 static uint64_t read_encoded(Reading *r, uint8_t enc) {
   uint64_t at = (uint64_t)(uintptr_t)r->at, v;
   switch (enc & PE_SIZE) {
-    case 0x00: case 0x04: case 0x0c: v = reading_number(r, 8); break;
+    case 0x00:
+    case 0x04:
+    case 0x0c: v = reading_number(r, 8); break;
     case 0x01: v = reading_uleb(r); break;
     case 0x02: v = reading_number(r, 2); break;
     case 0x03: v = reading_number(r, 4); break;
@@ -39,13 +49,19 @@ static uint64_t read_encoded(Reading *r, uint8_t enc) {
   return v;
 }
 
-typedef struct Cie { uint64_t code_align, ra_reg; int64_t data_align; uint8_t pc_encoding; bool sized, signal; Reading code; } Cie;
+typedef struct Cie {
+  uint64_t code_align, ra_reg;
+  int64_t data_align;
+  uint8_t pc_encoding;
+  bool sized, signal;
+  Reading code;
+} Cie;
 
 // Opens the entry at `p`: its contents after the length, bounded.
 static bool open_entry(const uint8_t *p, Reading *r) {
   uint32_t len;
   memcpy(&len, p, 4);
-  if (len == 0 || len == 0xffffffff) return false;       // no 64-bit entries in any object we have met
+  if (len == 0 || len == 0xffffffff) return false;  // no 64-bit entries in any object we have met
   *r = (Reading){p + 4, p + 4 + len, false};
   return true;
 }
@@ -68,12 +84,13 @@ static bool read_cie(const uint8_t *p, Cie *c) {
     if (r.bad || n > (uint64_t)(r.end - r.at)) return false;
     for (const char *a = augmentation + 1; *a; a++) {
       if (*a == 'R') c->pc_encoding = (uint8_t)reading_number(&r, 1);
-      else if (*a == 'P') {                              // the personality routine: nothing to us
+      else if (*a == 'P') {  // the personality routine: nothing to us
         uint8_t enc = (uint8_t)reading_number(&r, 1);
         read_encoded(&r, enc & PE_SIZE);
       } else if (*a == 'L') reading_skip(&r, 1);
       else if (*a == 'S') c->signal = true;
-      else if (*a != 'B') break;                         // B: return addresses are signed; the walk removes signatures always
+      else if (*a != 'B')
+        break;  // B: return addresses are signed; the walk removes signatures always
     }
     r.at = after;
   } else if (augmentation[0]) return false;
@@ -82,19 +99,28 @@ static bool read_cie(const uint8_t *p, Cie *c) {
 }
 
 typedef enum { SAVED_NOT, SAVED_AT_CFA, SAVED_AT_FP, SAVED_UNDEFINED, SAVED_ODD } Saved;
-typedef struct Row { CfaKind cfa; int64_t cfa_offset; Saved fp, ra; int64_t fp_offset, ra_offset; } Row;
+typedef struct Row {
+  CfaKind cfa;
+  int64_t cfa_offset;
+  Saved fp, ra;
+  int64_t fp_offset, ra_offset;
+} Row;
 
-// The expressions compilers write for realigned stacks: a register plus an offset, perhaps what is stored there.
+// The expressions compilers write for realigned stacks: a register plus an offset, perhaps what is
+// stored there.
 static bool simple_expression(Reading *r, uint64_t *reg, int64_t *offset, bool *deref) {
   uint64_t n = reading_uleb(r);
-  if (r->bad || n > (uint64_t)(r->end - r->at)) { r->bad = true; return false; }
+  if (r->bad || n > (uint64_t)(r->end - r->at)) {
+    r->bad = true;
+    return false;
+  }
   Reading e = {r->at, r->at + n, false};
   r->at += n;
   uint64_t op = reading_number(&e, 1);
-  if (op < 0x70 || op > 0x8f) return false;              // DW_OP_breg0…31
+  if (op < 0x70 || op > 0x8f) return false;  // DW_OP_breg0…31
   *reg = op - 0x70;
   *offset = read_sleb(&e);
-  *deref = e.at < e.end && *e.at == 0x06;                // DW_OP_deref
+  *deref = e.at < e.end && *e.at == 0x06;  // DW_OP_deref
   if (*deref) e.at++;
   return !e.bad && e.at == e.end;
 }
@@ -104,17 +130,30 @@ static void set_cfa_register(Row *row, uint64_t reg) {
 }
 
 static void set_saved(Row *row, const Cie *c, uint64_t reg, Saved how, int64_t offset) {
-  if (reg == REG_FP) { row->fp = how; row->fp_offset = offset; }
-  if (reg == c->ra_reg) { row->ra = how; row->ra_offset = offset; }
+  if (reg == REG_FP) {
+    row->fp = how;
+    row->fp_offset = offset;
+  }
+  if (reg == c->ra_reg) {
+    row->ra = how;
+    row->ra_offset = offset;
+  }
 }
 
 static void restore(Row *row, const Cie *c, uint64_t reg, const Row *initial) {
-  if (reg == REG_FP) { row->fp = initial->fp; row->fp_offset = initial->fp_offset; }
-  if (reg == c->ra_reg) { row->ra = initial->ra; row->ra_offset = initial->ra_offset; }
+  if (reg == REG_FP) {
+    row->fp = initial->fp;
+    row->fp_offset = initial->fp_offset;
+  }
+  if (reg == c->ra_reg) {
+    row->ra = initial->ra;
+    row->ra_offset = initial->ra_offset;
+  }
 }
 
 // Runs instructions up to the row of `pc`. initial NULL: these are the CIE's own.
-static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc, Row *row, const Row *initial) {
+static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc, Row *row,
+                             const Row *initial) {
   enum { DEPTH = 8 };
   Row stack[DEPTH];
   unsigned depth = 0;
@@ -127,26 +166,54 @@ static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc,
     bool deref;
     switch (op & 0xc0) {
       case 0x40: advance = op & 63; goto advance;
-      case 0x80: set_saved(row, c, op & 63, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align); continue;
+      case 0x80:
+        set_saved(row, c, op & 63, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align);
+        continue;
       case 0xc0: restore(row, c, op & 63, initial); continue;
     }
     switch (op) {
-      case 0x00: break;                                                                             // nop
-      case 0x01: loc = read_encoded(&r, c->pc_encoding); if (loc > pc) return !r.bad; break;        // set_loc
+      case 0x00:
+        break;  // nop
+      // set_loc
+      case 0x01:
+        loc = read_encoded(&r, c->pc_encoding);
+        if (loc > pc) return !r.bad;
+        break;
       case 0x02: advance = reading_number(&r, 1); goto advance;
       case 0x03: advance = reading_number(&r, 2); goto advance;
       case 0x04: advance = reading_number(&r, 4); goto advance;
-      case 0x05: reg = reading_uleb(&r); set_saved(row, c, reg, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align); break;   // offset_extended
-      case 0x06: restore(row, c, reading_uleb(&r), initial); break;                                    // restore_extended
-      case 0x07: set_saved(row, c, reading_uleb(&r), SAVED_UNDEFINED, 0); break;                       // undefined
-      case 0x08: set_saved(row, c, reading_uleb(&r), SAVED_NOT, 0); break;                             // same_value
-      case 0x09: reg = reading_uleb(&r); reading_uleb(&r); set_saved(row, c, reg, SAVED_ODD, 0); break;   // register
-      case 0x0a: if (depth == DEPTH) return false; stack[depth++] = *row; break;                    // remember_state
-      case 0x0b: if (depth == 0) return false; *row = stack[--depth]; break;                        // restore_state
-      case 0x0c: set_cfa_register(row, reading_uleb(&r)); row->cfa_offset = (int64_t)reading_uleb(&r); break;                      // def_cfa
-      case 0x0d: set_cfa_register(row, reading_uleb(&r)); break;                                       // def_cfa_register
-      case 0x0e: row->cfa_offset = (int64_t)reading_uleb(&r); break;                                   // def_cfa_offset
-      case 0x0f:                                                                                    // def_cfa_expression
+      // offset_extended
+      case 0x05:
+        reg = reading_uleb(&r);
+        set_saved(row, c, reg, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align);
+        break;
+      case 0x06: restore(row, c, reading_uleb(&r), initial); break;  // restore_extended
+      case 0x07: set_saved(row, c, reading_uleb(&r), SAVED_UNDEFINED, 0); break;  // undefined
+      case 0x08:
+        set_saved(row, c, reading_uleb(&r), SAVED_NOT, 0);
+        break;  // same_value
+      // register
+      case 0x09:
+        reg = reading_uleb(&r);
+        reading_uleb(&r);
+        set_saved(row, c, reg, SAVED_ODD, 0);
+        break;
+      case 0x0a:
+        if (depth == DEPTH) return false;
+        stack[depth++] = *row;
+        break;  // remember_state
+      case 0x0b:
+        if (depth == 0) return false;
+        *row = stack[--depth];
+        break;  // restore_state
+      // def_cfa
+      case 0x0c:
+        set_cfa_register(row, reading_uleb(&r));
+        row->cfa_offset = (int64_t)reading_uleb(&r);
+        break;
+      case 0x0d: set_cfa_register(row, reading_uleb(&r)); break;      // def_cfa_register
+      case 0x0e: row->cfa_offset = (int64_t)reading_uleb(&r); break;  // def_cfa_offset
+      case 0x0f:                                                      // def_cfa_expression
         row->cfa = CFA_UNKNOWN;
         if (simple_expression(&r, &reg, &offset, &deref) && (reg == REG_FP || !deref)) {
           set_cfa_register(row, reg);
@@ -154,21 +221,43 @@ static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc,
           row->cfa_offset = offset;
         }
         break;
-      case 0x10:                                                                                    // expression: where it was saved
+      case 0x10:  // expression: where it was saved
         reg = reading_uleb(&r);
         {
           uint64_t base;
-          if (simple_expression(&r, &base, &offset, &deref) && base == REG_FP && !deref) set_saved(row, c, reg, SAVED_AT_FP, offset);
+          if (simple_expression(&r, &base, &offset, &deref) && base == REG_FP && !deref)
+            set_saved(row, c, reg, SAVED_AT_FP, offset);
           else set_saved(row, c, reg, SAVED_ODD, 0);
         }
         break;
-      case 0x11: reg = reading_uleb(&r); set_saved(row, c, reg, SAVED_AT_CFA, read_sleb(&r) * c->data_align); break;            // offset_extended_sf
-      case 0x12: set_cfa_register(row, reading_uleb(&r)); row->cfa_offset = read_sleb(&r) * c->data_align; break;               // def_cfa_sf
-      case 0x13: row->cfa_offset = read_sleb(&r) * c->data_align; break;                            // def_cfa_offset_sf
-      case 0x14: case 0x15: reg = reading_uleb(&r); reading_uleb(&r); set_saved(row, c, reg, SAVED_ODD, 0); break;                 // val_offset
-      case 0x16: reg = reading_uleb(&r); reading_skip(&r, reading_uleb(&r)); set_saved(row, c, reg, SAVED_ODD, 0); break;                  // val_expression
-      case 0x2d: break;                                                                             // negate_ra_state
-      case 0x2e: reading_uleb(&r); break;                                                              // GNU_args_size
+      // offset_extended_sf
+      case 0x11:
+        reg = reading_uleb(&r);
+        set_saved(row, c, reg, SAVED_AT_CFA, read_sleb(&r) * c->data_align);
+        break;
+      // def_cfa_sf
+      case 0x12:
+        set_cfa_register(row, reading_uleb(&r));
+        row->cfa_offset = read_sleb(&r) * c->data_align;
+        break;
+      case 0x13:
+        row->cfa_offset = read_sleb(&r) * c->data_align;
+        break;  // def_cfa_offset_sf
+      // val_offset
+      case 0x14:
+      case 0x15:
+        reg = reading_uleb(&r);
+        reading_uleb(&r);
+        set_saved(row, c, reg, SAVED_ODD, 0);
+        break;
+      // val_expression
+      case 0x16:
+        reg = reading_uleb(&r);
+        reading_skip(&r, reading_uleb(&r));
+        set_saved(row, c, reg, SAVED_ODD, 0);
+        break;
+      case 0x2d: break;                    // negate_ra_state
+      case 0x2e: reading_uleb(&r); break;  // GNU_args_size
       default: return false;
     }
     continue;
@@ -179,16 +268,18 @@ static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc,
   return !r.bad;
 }
 
-// The entry of the function that holds pc, through the sorted table every linker writes (offsets of 4 bytes).
+// The entry of the function that holds pc, through the sorted table every linker writes (offsets of
+// 4 bytes).
 static const uint8_t *find_fde(const UnwindObject *o, uint64_t pc) {
   const uint8_t *hdr = o->eh_frame_hdr;
   enum { HDR_TABLE = PE_DATAREL | 0x0b };
-  if (!hdr || hdr[0] != 1 || hdr[2] != 0x03 || hdr[3] != HDR_TABLE || (hdr[1] & PE_SIZE) != 0x0b) return NULL;
+  if (!hdr || hdr[0] != 1 || hdr[2] != 0x03 || hdr[3] != HDR_TABLE || (hdr[1] & PE_SIZE) != 0x0b)
+    return NULL;
   uint32_t n;
   memcpy(&n, hdr + 8, 4);
   const uint8_t *table = hdr + 12;
   int64_t want = (int64_t)(pc - (uint64_t)(uintptr_t)hdr);
-  uint32_t lo = 0, hi = n;                               // the last entry that starts at or below pc
+  uint32_t lo = 0, hi = n;  // the last entry that starts at or below pc
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
     int32_t start;
@@ -212,7 +303,9 @@ bool cfi_find_rule(const UnwindObject *o, uint64_t pc, UnwindRule *out) {
   if (!fde || !open_entry(fde, &r)) return false;
   const uint8_t *id = r.at;
   uint64_t back = reading_number(&r, 4);
-  if (back == 0 || back > (uint64_t)((uintptr_t)id - o->start) || !read_cie(id - back, &c) || c.signal) return false;
+  if (back == 0 || back > (uint64_t)((uintptr_t)id - o->start) || !read_cie(id - back, &c) ||
+      c.signal)
+    return false;
   uint64_t start = read_encoded(&r, c.pc_encoding);
   uint64_t length = read_encoded(&r, c.pc_encoding & PE_SIZE);
   if (r.bad || (c.pc_encoding & PE_INDIRECT) || pc < start || pc - start >= length) return false;
@@ -222,9 +315,15 @@ bool cfi_find_rule(const UnwindObject *o, uint64_t pc, UnwindRule *out) {
   initial = row;
   if (!run_instructions(&c, r, start, pc, &row, &initial)) return false;
   *out = (UnwindRule){.cfa = row.cfa, .ra = RA_AT_CFA};
-  if (row.ra == SAVED_UNDEFINED) { out->ra = RA_NONE; return true; }
-  // A return address that was never saved is no caller's of a walk: every function on it has made a call.
-  if (row.ra != SAVED_AT_CFA || row.cfa == CFA_UNKNOWN || !fits(row.cfa_offset) || !fits(row.ra_offset) || !fits(row.fp_offset)) return false;
+  if (row.ra == SAVED_UNDEFINED) {
+    out->ra = RA_NONE;
+    return true;
+  }
+  // A return address that was never saved is no caller's of a walk: every function on it has made a
+  // call.
+  if (row.ra != SAVED_AT_CFA || row.cfa == CFA_UNKNOWN || !fits(row.cfa_offset) ||
+      !fits(row.ra_offset) || !fits(row.fp_offset))
+    return false;
   out->cfa_offset = (int32_t)row.cfa_offset;
   out->ra_offset = (int32_t)row.ra_offset;
   out->fp_offset = (int32_t)row.fp_offset;

@@ -7,13 +7,13 @@
 #include <link.h>
 #include <unistd.h>
 
-// The loader's lock-free search (glibc 2.35 and newer) is looked up at run time: the library must load under older ones too. Not
-// in a constructor: ours run before libc's.
+// The loader's lock-free search (glibc 2.35 and newer) is looked up at run time: the library must
+// load under older ones too. Not in a constructor: ours run before libc's.
 struct dl_find_object;
 typedef int FindObject(void *, struct dl_find_object *);
 
 static FindObject *loaders_search(void) {
-  static _Atomic uintptr_t known;                        // 1: there is none
+  static _Atomic uintptr_t known;  // 1: there is none
   if (!known) {
     uintptr_t f = (uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
     known = f ? f : 1;
@@ -21,7 +21,10 @@ static FindObject *loaders_search(void) {
   return known == 1 ? NULL : (FindObject *)known;
 }
 
-typedef struct Search { uint64_t pc; UnwindObject *out; } Search;
+typedef struct Search {
+  uint64_t pc;
+  UnwindObject *out;
+} Search;
 
 static int search_object(struct dl_phdr_info *info, size_t size, void *user) {
   Search *s = user;
@@ -44,10 +47,16 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *user) {
 bool where_object_of(uint64_t pc, UnwindObject *out) {
   FindObject *find_object = loaders_search();
   if (find_object) {
-    // glibc's struct: flags, start and end of the mapping, the link map, the unwind table; room behind it for what may come.
-    struct { unsigned long long flags; void *start, *end, *link_map, *eh_frame; unsigned long long room[16]; } found;
+    // glibc's struct: flags, start and end of the mapping, the link map, the unwind table; room
+    // behind it for what may come.
+    struct {
+      unsigned long long flags;
+      void *start, *end, *link_map, *eh_frame;
+      unsigned long long room[16];
+    } found;
     if (find_object((void *)(uintptr_t)pc, (struct dl_find_object *)&found) != 0) return false;
-    *out = (UnwindObject){(uint64_t)(uintptr_t)found.start, (uint64_t)(uintptr_t)found.end, found.eh_frame};
+    *out = (UnwindObject){(uint64_t)(uintptr_t)found.start, (uint64_t)(uintptr_t)found.end,
+                          found.eh_frame};
     return true;
   }
   Search s = {pc, out};
@@ -56,7 +65,7 @@ bool where_object_of(uint64_t pc, UnwindObject *out) {
 
 static void read_build_id(const uint8_t *notes, size_t size, WhereObject *o) {
   while (size >= 12) {
-    uint32_t head[3];                                    // length of the name, of the contents, type
+    uint32_t head[3];  // length of the name, of the contents, type
     memcpy(head, notes, sizeof head);
     size_t name = ((size_t)head[0] + 3) & ~(size_t)3, body = ((size_t)head[1] + 3) & ~(size_t)3;
     if (name > size - 12 || body > size - 12 - name) return;
@@ -70,7 +79,11 @@ static void read_build_id(const uint8_t *notes, size_t size, WhereObject *o) {
   }
 }
 
-typedef struct Listing { void (*each)(void *, const WhereObject *); void *user; bool first; } Listing;
+typedef struct Listing {
+  void (*each)(void *, const WhereObject *);
+  void *user;
+  bool first;
+} Listing;
 
 static int list_object(struct dl_phdr_info *info, size_t size, void *user) {
   Listing *l = user;
@@ -78,7 +91,7 @@ static int list_object(struct dl_phdr_info *info, size_t size, void *user) {
   char program[4096];
   bool first = l->first;
   l->first = false;
-  if (first && (!o.path || !*o.path)) {                  // the loader lists the program first, without a name
+  if (first && (!o.path || !*o.path)) {  // the loader lists the program first, without a name
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[MAX(n, 0)] = 0;
     o.path = program;
@@ -86,7 +99,8 @@ static int list_object(struct dl_phdr_info *info, size_t size, void *user) {
   for (unsigned i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uint64_t at = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_NOTE && !o.build_id_len) read_build_id((const uint8_t *)(uintptr_t)at, p->p_memsz, &o);
+    if (p->p_type == PT_NOTE && !o.build_id_len)
+      read_build_id((const uint8_t *)(uintptr_t)at, p->p_memsz, &o);
     if (p->p_type != PT_LOAD) continue;
     o.start = MIN(o.start, at);
     o.end = MAX(o.end, at + p->p_memsz);

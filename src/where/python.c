@@ -1,6 +1,7 @@
-// Python frames, by CPython's public functions (3.9 and newer), looked up in the process at run time. The interpreter's lock is
-// never taken: that could wait for a thread that waits for us. For versions whose structures are known python_unlocked.c is asked
-// first, and alone where the thread does not hold the lock.
+// Python frames, by CPython's public functions (3.9 and newer), looked up in the process at run
+// time. The interpreter's lock is never taken: that could wait for a thread that waits for us. For
+// versions whose structures are known python_unlocked.c is asked first, and alone where the thread
+// does not hold the lock.
 #define _GNU_SOURCE
 #include "where/python.h"
 
@@ -10,11 +11,13 @@
 Python where_py;
 #define py where_py
 
-// Python can come at any time (an embedding program opens it late), so "absent" is asked again when libraries were loaded;
-// that is looked at now and then only, since it costs as much as a whole stack.
+// Python can come at any time (an embedding program opens it late), so "absent" is asked again when
+// libraries were loaded; that is looked at now and then only, since it costs as much as a whole
+// stack.
 static bool find_python(void) {
   enum { LOOK_EVERY = 64 };
-  static _Atomic int state;                              // 0: not looked for; 1: there; otherwise absent as of that many loaded objects
+  // 0: not looked for; 1: there; otherwise absent as of that many loaded objects
+  static _Atomic int state;
   static _Atomic unsigned calls;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   int s = state;
@@ -24,11 +27,17 @@ static bool find_python(void) {
   if (s == loaded) return false;
   if (pthread_mutex_trylock(&lock) != 0) return false;
   bool all = true;
-#define X(result, name, params) all = (py.name = (result(*) params)(uintptr_t)dlsym(RTLD_DEFAULT, #name)) != NULL && all;
+#define X(result, name, params) \
+  all = (py.name = (result(*) params)(uintptr_t)dlsym(RTLD_DEFAULT, #name)) != NULL && all;
   PYTHON_FUNCTIONS(X)
 #undef X
-  py.current_thread = (PyThing *(*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "PyThreadState_GetUnchecked");                           // 3.13
-  if (!py.current_thread) py.current_thread = (PyThing *(*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "_PyThreadState_UncheckedGet");  // until 3.12
+  // 3.13
+  py.current_thread = (PyThing * (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                            "PyThreadState_GetUnchecked");
+  // until 3.12
+  if (!py.current_thread)
+    py.current_thread = (PyThing * (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                              "_PyThreadState_UncheckedGet");
   py.code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
   py.text_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type");
   py.bytes_type = dlsym(RTLD_DEFAULT, "PyBytes_Type");
@@ -40,11 +49,15 @@ static bool find_python(void) {
   return all;
 }
 
-// What a code object says of itself does not change, so it is asked once. The object is kept: its address stays its own.
+// What a code object says of itself does not change, so it is asked once. The object is kept: its
+// address stays its own.
 enum { CODE_MAX = 4096 };
-typedef struct Code { char *file, *function; } Code;
+typedef struct Code {
+  char *file, *function;
+} Code;
 static U64Map codes;
-static pthread_mutex_t codes_lock = PTHREAD_MUTEX_INITIALIZER;   // for interpreters without a global lock
+// for interpreters without a global lock
+static pthread_mutex_t codes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char *attribute(PyThing *code, const char *name) {
   PyThing *value = py.PyObject_GetAttrString(code, name);
@@ -56,9 +69,10 @@ static char *attribute(PyThing *code, const char *name) {
 }
 
 static Code describe(PyThing *code) {
-  PyThing *type, *value, *trace;                          // an exception on its way must not be lost, nor met by our calls
+  PyThing *type, *value, *trace;  // an exception on its way must not be lost, nor met by our calls
   py.PyErr_Fetch(&type, &value, &trace);
-  Code c = {attribute(code, "co_filename"), attribute(code, "co_qualname")};   // qualified names: 3.11
+  // qualified names: 3.11
+  Code c = {attribute(code, "co_filename"), attribute(code, "co_qualname")};
   if (!c.function) c.function = attribute(code, "co_name");
   py.PyErr_Restore(type, value, trace);
   return c;
@@ -68,7 +82,9 @@ void where_python_frame(Str *out, const char *file, int line, const char *functi
   char digits[16];
   int at = sizeof digits - 1, number = MAX(line, 0);
   digits[at] = 0;
-  do digits[--at] = (char)('0' + number % 10); while (number /= 10);   // by hand: formatting would be a third of the whole cost
+  // by hand: formatting would be a third of the whole cost
+  do digits[--at] = (char)('0' + number % 10);
+  while (number /= 10);
   str_add(out, file);
   str_addc(out, ':');
   str_add(out, digits + at);
@@ -89,8 +105,12 @@ static void add_frame(Str *out, PyThing *frame, PyThing *code, bool locked) {
       py.Py_IncRef(code);
     }
   } else c = *known;
-  where_python_frame(out, c.file ? c.file : "?", py.PyFrame_GetLineNumber(frame), c.function ? c.function : "?");
-  if (!known) { free(c.file); free(c.function); }
+  where_python_frame(out, c.file ? c.file : "?", py.PyFrame_GetLineNumber(frame),
+                     c.function ? c.function : "?");
+  if (!known) {
+    free(c.file);
+    free(c.function);
+  }
 }
 
 uint32_t where_python(Str *out) {
@@ -98,11 +118,12 @@ uint32_t where_python(Str *out) {
   PyThing *thread = py.current_thread();
   PyThing *own = py.PyGILState_GetThisThreadState();
   if (!own) return 0;
-  uint32_t direct = where_python_unlocked(own, out);     // also the cheaper way: it makes no frame objects
+  // also the cheaper way: it makes no frame objects
+  uint32_t direct = where_python_unlocked(own, out);
   if (direct || thread != own) return direct;
   bool locked = pthread_mutex_trylock(&codes_lock) == 0;
   uint32_t n = 0;
-  PyThing *frame = py.PyEval_GetFrame();                  // borrowed, the others are ours
+  PyThing *frame = py.PyEval_GetFrame();  // borrowed, the others are ours
   if (frame) py.Py_IncRef(frame);
   while (frame && n < WHERE_MAX) {
     PyThing *code = py.PyFrame_GetCode(frame), *back = py.PyFrame_GetBack(frame);

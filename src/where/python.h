@@ -4,7 +4,7 @@
 
 #include "where/internal.h"
 
-typedef struct PyThing PyThing;                          // a PyObject, a PyThreadState: opaque
+typedef struct PyThing PyThing;  // a PyObject, a PyThreadState: opaque
 
 // The functions we use: result, name, parameters.
 #define PYTHON_FUNCTIONS(X) \
@@ -25,12 +25,12 @@ typedef struct PyThing PyThing;                          // a PyObject, a PyThre
   X(void, PyErr_Restore, (PyThing *, PyThing *, PyThing *)) \
   X(void, PyErr_Clear, (void))
 typedef struct Python {
-#define X(result, name, params) result (*name) params;
+#define X(result, name, params) result(*name) params;
   PYTHON_FUNCTIONS(X)
 #undef X
-  PyThing *(*current_thread)(void);                      // NULL where no thread has the lock
-  const void *code_type, *text_type, *bytes_type;        // PyCode_Type, PyUnicode_Type, PyBytes_Type
-  unsigned version;                                      // 0x030c: 3.12; 0: older than 3.11
+  PyThing *(*current_thread)(void);                // NULL where no thread has the lock
+  const void *code_type, *text_type, *bytes_type;  // PyCode_Type, PyUnicode_Type, PyBytes_Type
+  unsigned version;                                // 0x030c: 3.12; 0: older than 3.11
 } Python;
 extern Python where_py;
 

@@ -1,9 +1,11 @@
-// Python frames of a thread that has released the interpreter's lock, as it does around most calls of CUDA (PyTorch, ctypes).
+// Python frames of a thread that has released the interpreter's lock, as it does around most calls
+// of CUDA (PyTorch, ctypes).
 //
-// A thread's own frames stand still while it is in a C function, whoever has the lock: they can be read, but no reference may be
-// counted and nothing allocated. CPython has no public functions for that, so its structures are read, for the versions whose
-// layout is in the table. That a layout holds is proven at the first stack: every step is read through the kernel (a wrong
-// address is an error there, not a crash), and every code object, name and line table must say that it is one.
+// A thread's own frames stand still while it is in a C function, whoever has the lock: they can be
+// read, but no reference may be counted and nothing allocated. CPython has no public functions for
+// that, so its structures are read, for the versions whose layout is in the table. That a layout
+// holds is proven at the first stack: every step is read through the kernel (a wrong address is an
+// error there, not a crash), and every code object, name and line table must say that it is one.
 #define _GNU_SOURCE
 #include "where/python.h"
 
@@ -14,15 +16,15 @@
 // Offsets in bytes, of release builds for 64 bits.
 typedef struct Layout {
   unsigned version;
-  uint16_t thread_cframe, cframe_frame;                  // PyThreadState, _PyCFrame
+  uint16_t thread_cframe, cframe_frame;  // PyThreadState, _PyCFrame
   uint16_t frame_code, frame_previous, frame_instruction, frame_owner;
   uint16_t code_file, code_name, code_lines, code_start;
 } Layout;
 enum { OBJECT_TYPE = 8, OBJECT_SIZE = 16, TEXT_STATE = 32, TEXT_ASCII = 1 << 6, OWNED_BY_C = 3 };
 static const Layout layouts[] = {
-  //          thread  cframe  frame:                code:
-  {0x030b,    56,     8,      32, 48, 56, 69,       112, 128, 136, 184},
-  {0x030c,    56,     0,      0, 8, 56, 70,         112, 128, 136, 192},
+    //          thread  cframe  frame:                code:
+    {0x030b, 56, 8, 32, 48, 56, 69, 112, 128, 136, 184},
+    {0x030c, 56, 0, 0, 8, 56, 70, 112, 128, 136, 192},
 };
 
 static bool read_kernel(uint64_t from, void *to, size_t n) {
@@ -30,7 +32,9 @@ static bool read_kernel(uint64_t from, void *to, size_t n) {
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
-typedef struct Reading { bool proven, ok; } Reading;
+typedef struct Reading {
+  bool proven, ok;
+} Reading;
 
 static uint64_t word(Reading *r, uint64_t at) {
   uint64_t v = 0;
@@ -48,7 +52,8 @@ static bool is_a(Reading *r, uint64_t object, const void *type) {
 
 // The name's text; one that is not ASCII is put into `space` letter by letter.
 static const char *text_of(Reading *r, uint64_t object, Str *space) {
-  static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};   // of UTF-8, by the number of bytes that follow
+  // of UTF-8, by the number of bytes that follow
+  static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
   PyThing *t = (PyThing *)(uintptr_t)object;
   if (word(r, object + TEXT_STATE) & TEXT_ASCII) return where_py.PyUnicode_AsUTF8(t);
   intptr_t n = where_py.PyUnicode_GetLength(t);
@@ -66,9 +71,15 @@ static const char *text_of(Reading *r, uint64_t object, Str *space) {
 
 static void add_frame(const Layout *l, Reading *r, uint64_t frame, uint64_t code, Str *out) {
   uint64_t file = word(r, code + l->code_file), name = word(r, code + l->code_name);
-  if (!is_a(r, file, where_py.text_type) || !is_a(r, name, where_py.text_type) || !is_a(r, word(r, code + l->code_lines), where_py.bytes_type)) return;
-  int64_t at = (int64_t)(word(r, frame + l->frame_instruction) - (code + l->code_start)), size = (int64_t)word(r, code + OBJECT_SIZE) * 2;
-  if (!r->ok || at >= size) { r->ok = false; return; }
+  if (!is_a(r, file, where_py.text_type) || !is_a(r, name, where_py.text_type) ||
+      !is_a(r, word(r, code + l->code_lines), where_py.bytes_type))
+    return;
+  int64_t at = (int64_t)(word(r, frame + l->frame_instruction) - (code + l->code_start)),
+          size = (int64_t)word(r, code + OBJECT_SIZE) * 2;
+  if (!r->ok || at >= size) {
+    r->ok = false;
+    return;
+  }
   int line = where_py.PyCode_Addr2Line((PyThing *)(uintptr_t)code, at < 0 ? -1 : (int)at);
   Str spaces[2] = {{0}};
   where_python_frame(out, text_of(r, file, &spaces[0]), line, text_of(r, name, &spaces[1]));
@@ -81,9 +92,11 @@ static uint32_t walk(const Layout *l, PyThing *thread, Reading *r, Str *out) {
   uint64_t cframe = word(r, (uint64_t)(uintptr_t)thread + l->thread_cframe);
   uint64_t frame = cframe ? word(r, cframe + l->cframe_frame) : 0;
   for (unsigned steps = 0; r->ok && frame && n < WHERE_MAX && steps < 4 * WHERE_MAX; steps++) {
-    uint64_t code = word(r, frame + l->frame_code), owner_word = word(r, (frame + l->frame_owner) & ~7ull);
+    uint64_t code = word(r, frame + l->frame_code),
+             owner_word = word(r, (frame + l->frame_owner) & ~7ull);
     uint8_t owner = (uint8_t)(owner_word >> 8 * ((frame + l->frame_owner) & 7));
-    if (owner != OWNED_BY_C && is_a(r, code, where_py.code_type)) {     // those are between two parts of the C stack
+    // those are between two parts of the C stack
+    if (owner != OWNED_BY_C && is_a(r, code, where_py.code_type)) {
       add_frame(l, r, frame, code, out);
       n++;
     }

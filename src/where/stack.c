@@ -1,13 +1,16 @@
-// Which memory around the stack pointer may be read. A walk must never leave it: not on a coroutine's stack, not on one a
-// language runtime made, not where call frame information is wrong. The system's own list of mappings knows, and what it said
-// is remembered: a few stacks for each thread, so that coroutines that take turns are cheap too.
+// Which memory around the stack pointer may be read. A walk must never leave it: not on a
+// coroutine's stack, not on one a language runtime made, not where call frame information is wrong.
+// The system's own list of mappings knows, and what it said is remembered: a few stacks for each
+// thread, so that coroutines that take turns are cheap too.
 #include "where/internal.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 enum { REMEMBERED = 4 };
-typedef struct Range { uint64_t start, end; } Range;
+typedef struct Range {
+  uint64_t start, end;
+} Range;
 static _Thread_local Range ranges[REMEMBERED];
 static _Thread_local unsigned next_range;
 
@@ -23,10 +26,15 @@ static bool find_mapping(uint64_t address, Range *out) {
   while (!found && (n = read(fd, buffer, sizeof buffer)) > 0)
     for (ssize_t i = 0; i < n && !found; i++) {
       char c = buffer[i];
-      if (c == '\n') { state = IN_START; number = 0; }
-      else if (state == IN_REST) continue;
-      else if (c == '-') { start = number; number = 0; state = IN_END; }
-      else if (c == ' ') {
+      if (c == '\n') {
+        state = IN_START;
+        number = 0;
+      } else if (state == IN_REST) continue;
+      else if (c == '-') {
+        start = number;
+        number = 0;
+        state = IN_END;
+      } else if (c == ' ') {
         found = address >= start && address < number;
         *out = (Range){start, number};
         state = IN_REST;

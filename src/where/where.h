@@ -1,5 +1,6 @@
-// where: host call stacks. Taken cheaply inside the program as return addresses, turned into functions, files and lines
-// later by the command (src/symbol). Python frames are taken as text, at once, when CPython is in the process.
+// where: host call stacks. Taken cheaply inside the program as return addresses, turned into
+// functions, files and lines later by the command (src/symbol). Python frames are taken as text, at
+// once, when CPython is in the process.
 #ifndef WG_WHERE_H
 #define WG_WHERE_H
 
@@ -8,10 +9,18 @@
 enum { WHERE_MAX = 48 };
 
 // --- capture.c, python.c: inside the program; links nothing but libc into it ---
-uint32_t where_capture(uint64_t *frames, uint32_t max);  // return addresses, innermost first, without our own library's
-uint32_t where_python(Str *out);                         // "file:line:function\n", innermost first; 0: no Python, or the thread does not hold its lock
-typedef struct WhereObject { const char *path; uint64_t start, end, bias; uint8_t build_id[20]; uint32_t build_id_len; } WhereObject;
-void where_objects(void (*each)(void *user, const WhereObject *o), void *user);   // everything that is loaded now
-uint64_t where_objects_version(void);                    // changes when something was loaded or unloaded
+// return addresses, innermost first, without our own library's
+uint32_t where_capture(uint64_t *frames, uint32_t max);
+// "file:line:function\n", innermost first; 0: no Python, or the thread does not hold its lock
+uint32_t where_python(Str *out);
+typedef struct WhereObject {
+  const char *path;
+  uint64_t start, end, bias;
+  uint8_t build_id[20];
+  uint32_t build_id_len;
+} WhereObject;
+// everything that is loaded now
+void where_objects(void (*each)(void *user, const WhereObject *o), void *user);
+uint64_t where_objects_version(void);  // changes when something was loaded or unloaded
 
 #endif

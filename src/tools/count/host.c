@@ -1,17 +1,23 @@
-// count inside the program: what kernels added to the counters of a module is sent to the command when the module is unloaded or the
-// device is closed.
+// count inside the program: what kernels added to the counters of a module is sent to the command
+// when the module is unloaded or the device is closed.
 #include "session/counters.h"
 #include "tools/count/rows.h"
 #include "tools/tool.h"
 
-typedef struct CountDevice { bool lost_said; uint64_t rows; } CountDevice;
+typedef struct CountDevice {
+  bool lost_said;
+  uint64_t rows;
+} CountDevice;
 
 static void send_row(void *user, const CountRow *r) {
   ToolDevice *d = user;
   uint64_t kernel = session_string(r->kernel), file = session_string(r->file);
   ((CountDevice *)d->state)->rows++;
-  session_send(EVENT_COUNT_ROW, &(EventCountRow){kernel, file, r->line, (uint64_t)d->ordinal, r->total, r->warp_total, r->loads, r->stores,
-    r->atomics, r->load_bytes, r->store_bytes, r->atomic_bytes, r->instructions, ARRAY_LEN(r->instructions)});
+  session_send(EVENT_COUNT_ROW,
+               &(EventCountRow){kernel, file, r->line, (uint64_t)d->ordinal, r->total,
+                                r->warp_total, r->loads, r->stores, r->atomics, r->load_bytes,
+                                r->store_bytes, r->atomic_bytes, r->instructions,
+                                ARRAY_LEN(r->instructions)});
 }
 
 static void say_lost(ToolDevice *d, const char *why) {
@@ -57,7 +63,9 @@ static void note_uncollected(void *user, Piece *p) {
 
 static void device_close(ToolDevice *d, bool alive) {
   session_each_piece(alive ? collect_each : note_uncollected, d);
-  session_send(EVENT_COUNTS_READ, &(EventCountsRead){(uint64_t)d->ordinal, ((CountDevice *)d->state)->rows});
+  session_send(EVENT_COUNTS_READ,
+               &(EventCountsRead){(uint64_t)d->ordinal, ((CountDevice *)d->state)->rows});
 }
 
-const Tool tool_count = {.device_bytes = sizeof(CountDevice), .collect = collect, .device_close = device_close};
+const Tool tool_count = {
+    .device_bytes = sizeof(CountDevice), .collect = collect, .device_close = device_close};

@@ -4,17 +4,20 @@
 
 static uint64_t read_counter(const CountTable *t, const uint64_t *counters, uint32_t i) {
   uint64_t sum = 0;
-  for (uint32_t r = 0; i != COUNT_NONE && r < t->replicas; r++) sum += counters[i + (uint64_t)r * t->ncounters];
+  for (uint32_t r = 0; i != COUNT_NONE && r < t->replicas; r++)
+    sum += counters[i + (uint64_t)r * t->ncounters];
   return sum;
 }
 
 static uint64_t block_threads(const CountTable *t, const uint64_t *counters, uint32_t block) {
   if (block == COUNT_NONE) return 0;
-  return read_counter(t, counters, block + BLOCK_THREADS) + 32 * read_counter(t, counters, block + BLOCK_FULL);
+  return read_counter(t, counters, block + BLOCK_THREADS) +
+         32 * read_counter(t, counters, block + BLOCK_FULL);
 }
 
 static uint64_t block_warps(const CountTable *t, const uint64_t *counters, uint32_t block) {
-  return read_counter(t, counters, block + BLOCK_WARPS) + read_counter(t, counters, block + BLOCK_FULL);
+  return read_counter(t, counters, block + BLOCK_WARPS) +
+         read_counter(t, counters, block + BLOCK_FULL);
 }
 
 static uint64_t item_threads(const CountTable *t, const uint64_t *counters, const CountItem *i) {
@@ -22,7 +25,9 @@ static uint64_t item_threads(const CountTable *t, const uint64_t *counters, cons
   return block_threads(t, counters, i->block) - block_threads(t, counters, i->but_not);
 }
 
-static int compare_text(const char *a, const char *b) { return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b); }
+static int compare_text(const char *a, const char *b) {
+  return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
 
 static int by_place(const void *x, const void *y) {
   const CountItem *a = *(const CountItem *const *)x, *b = *(const CountItem *const *)y;
@@ -43,14 +48,16 @@ static void add_item(CountRow *row, const CountItem *item, uint64_t threads, uin
   row->atomic_bytes += threads * item->atomic_bytes;
 }
 
-static bool ran(const CountTable *t, const uint64_t *counters, const CountItem *const *items, uint32_t n) {
+static bool ran(const CountTable *t, const uint64_t *counters, const CountItem *const *items,
+                uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     if (block_warps(t, counters, items[i]->warps)) return true;
   return false;
 }
 
 // The rows of one kernel.
-static void kernel_rows(const CountTable *t, const uint64_t *counters, const CountItem *const *items, uint32_t n,
+static void kernel_rows(const CountTable *t, const uint64_t *counters,
+                        const CountItem *const *items, uint32_t n,
                         void (*each)(void *user, const CountRow *), void *user) {
   CountRow row = {0};
   for (uint32_t i = 0; i < n; i++) {
@@ -67,16 +74,21 @@ static void kernel_rows(const CountTable *t, const uint64_t *counters, const Cou
   each(user, &row);
 }
 
-// Rows come in the order kernel, file, line. A kernel that ran has a row for every line, executed or not; one that did not has none.
-void count_rows(const Woven *r, const uint64_t *counters, void (*each)(void *user, const CountRow *), void *user) {
+// Rows come in the order kernel, file, line. A kernel that ran has a row for every line, executed
+// or not; one that did not has none.
+void count_rows(const Woven *r, const uint64_t *counters,
+                void (*each)(void *user, const CountRow *), void *user) {
   const CountTable *t = r->count;
   if (!t || !t->nitems) return;
   const CountItem **items = mem_alloc(sizeof *items * t->nitems);
   for (uint32_t i = 0; i < t->nitems; i++) items[i] = &t->items[i];
   qsort(items, t->nitems, sizeof *items, by_place);
   for (uint32_t first = 0, end; first < t->nitems; first = end) {
-    for (end = first + 1; end < t->nitems && !compare_text(items[first]->kernel, items[end]->kernel);) end++;
-    if (ran(t, counters, items + first, end - first)) kernel_rows(t, counters, items + first, end - first, each, user);
+    for (end = first + 1;
+         end < t->nitems && !compare_text(items[first]->kernel, items[end]->kernel);)
+      end++;
+    if (ran(t, counters, items + first, end - first))
+      kernel_rows(t, counters, items + first, end - first, each, user);
   }
   free(items);
 }

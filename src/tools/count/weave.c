@@ -1,12 +1,15 @@
-// count: how often every instruction is executed, by how many threads and how many warps. The example to learn passes from.
+// count: how often every instruction is executed, by how many threads and how many warps. The
+// example to learn passes from.
 //
-// All instructions of a basic block run equally often, so one set of counters serves the block: at its beginning one lane
-// adds the number of lanes that are here to one and 1 to another, or 1 to a third if all 32 are here. A guarded instruction runs for fewer lanes and gets
-// a counter of threads of its own, which it shares with the instructions of the block that have the same guard. What a
-// counter means is in a table (tools/count/internal.h); tools/count/rows.c turns it into rows.
+// All instructions of a basic block run equally often, so one set of counters serves the block: at
+// its beginning one lane adds the number of lanes that are here to one and 1 to another, or 1 to a
+// third if all 32 are here. A guarded instruction runs for fewer lanes and gets a counter of
+// threads of its own, which it shares with the instructions of the block that have the same guard.
+// What a counter means is in a table (tools/count/internal.h); tools/count/rows.c turns it into
+// rows.
 //
-// A counter exists several times (CountTable.replicas), one for some of the multiprocessors each, so that not all of
-// them add to the same address.
+// A counter exists several times (CountTable.replicas), one for some of the multiprocessors each,
+// so that not all of them add to the same address.
 #include "tools/count/internal.h"
 
 // --- the code ---
@@ -15,19 +18,23 @@ static void prepare(Counting *w) {
   Code *c = body_entry(b);
   w->counters = body_reg(b, TYPE_B64);
   w->lower = body_reg(b, TYPE_B32);
-  PtxReg *replica = body_temp(b, TYPE_B32, 0), *one = body_temp(b, TYPE_B32, 1), *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
+  PtxReg *replica = body_temp(b, TYPE_B32, 0), *one = body_temp(b, TYPE_B32, 1),
+         *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
   record_load(c, w->counters, offsetof(WgLaunch, counters));
   EMIT(c, "mov.u32", opd_reg(w->lower), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
   EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(w->counters), opd_imm(0));
   EMIT(c, "selp.b32", opd_reg(w->lower), opd_imm(-1), opd_reg(w->lower), opd_reg(off));
-  // ptxas adds up atomics of a warp to one address before it makes them; here one lane does it for all already. So it must not
-  // see that the address is the same for all: it does not know that the number of bits in %lanemask_eq is 1.
+  // ptxas adds up atomics of a warp to one address before it makes them; here one lane does it for
+  // all already. So it must not see that the address is the same for all: it does not know that the
+  // number of bits in %lanemask_eq is 1.
   EMIT(c, "mov.u32", opd_reg(one), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
   EMIT(c, "popc.b32", opd_reg(one), opd_reg(one));
   EMIT(c, "mov.u32", opd_reg(replica), opd_sreg(SREG_SMID, SEL_NONE));
-  vec_push(&w->count->masks, &EMIT(c, "and.b32", opd_reg(replica), opd_reg(replica), opd_imm(0))->ops[2]);
+  vec_push(&w->count->masks,
+           &EMIT(c, "and.b32", opd_reg(replica), opd_reg(replica), opd_imm(0))->ops[2]);
   EMIT(c, "mul.lo.u32", opd_reg(replica), opd_reg(replica), opd_reg(one));
-  vec_push(&w->count->strides, &EMIT(c, "mul.wide.u32", opd_reg(offset), opd_reg(replica), opd_imm(0))->ops[2]);
+  vec_push(&w->count->strides,
+           &EMIT(c, "mul.wide.u32", opd_reg(offset), opd_reg(replica), opd_imm(0))->ops[2]);
   EMIT(c, "add.u64", opd_reg(w->counters), opd_reg(w->counters), opd_reg(offset));
 }
 
@@ -36,7 +43,9 @@ static void add_to_counter(Counting *w, Code *c, uint32_t counter, PtxOperand by
 }
 
 // Who is here: the lanes that the code's guard lets pass, one of them, and how many they are.
-typedef struct Here { PtxReg *lanes, *leads, *n; } Here;
+typedef struct Here {
+  PtxReg *lanes, *leads, *n;
+} Here;
 static Here look_around(Counting *w, Code *c) {
   Body *b = w->body;
   Here h = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
@@ -48,8 +57,8 @@ static Here look_around(Counting *w, Code *c) {
   return h;
 }
 
-// One branch around all atomics of a block: ptxas makes one around each that has a guard. A full warp adds 1 to BLOCK_FULL, another
-// its lanes to BLOCK_THREADS, by the same instruction.
+// One branch around all atomics of a block: ptxas makes one around each that has a guard. A full
+// warp adds 1 to BLOCK_FULL, another its lanes to BLOCK_THREADS, by the same instruction.
 static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h) {
   Body *b = w->body;
   PtxLabel *over = body_label(b);
@@ -58,7 +67,8 @@ static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h
   EMIT(c, "bra", opd_label(over));
   code_guard(c, NULL, false);
   EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(h->lanes), opd_imm(-1));
-  EMIT(c, "selp.b64", opd_reg(at), opd_imm(BLOCK_THREADS * 8), opd_imm(BLOCK_FULL * 8), opd_reg(fewer));
+  EMIT(c, "selp.b64", opd_reg(at), opd_imm(BLOCK_THREADS * 8), opd_imm(BLOCK_FULL * 8),
+       opd_reg(fewer));
   EMIT(c, "selp.b64", opd_reg(h->n), opd_reg(h->n), opd_imm(1), opd_reg(fewer));
   EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(w->counters));
   EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(at), counters * 8ll), opd_reg(h->n));
@@ -70,9 +80,10 @@ static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h
 
 static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters) {
   Here h = look_around(w, c);
-  PtxReg *threads = count_loops_register(w, block, counters + BLOCK_THREADS), *warps = threads ? count_loops_register(w, block, counters + BLOCK_WARPS) : NULL;
+  PtxReg *threads = count_loops_register(w, block, counters + BLOCK_THREADS),
+         *warps = threads ? count_loops_register(w, block, counters + BLOCK_WARPS) : NULL;
   if (!warps) {
-    CHECK(!threads);                       // registers are given to blocks by the pair
+    CHECK(!threads);  // registers are given to blocks by the pair
     add_in_memory(w, c, counters, &h);
     return;
   }
@@ -82,7 +93,8 @@ static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters)
   code_guard(c, NULL, false);
 }
 
-static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard, bool negated) {
+static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard,
+                          bool negated) {
   code_guard(c, guard, negated);
   Here h = look_around(w, c);
   PtxReg *kept = count_loops_register(w, block, counter);
@@ -93,7 +105,8 @@ static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter
 }
 
 // --- the table ---
-// The CUDA toolkit's own headers: an atomicAdd counts for the line that calls it, not for one of theirs.
+// The CUDA toolkit's own headers: an atomicAdd counts for the line that calls it, not for one of
+// theirs.
 static bool is_toolkit_header(const char *path) {
   const char *at = strstr(path, "/targets/");
   if (at && strstr(at, "-linux/include/")) return true;
@@ -109,18 +122,23 @@ static void list_files(Count *t, const Body *b) {
   const PtxModule *m = b->func->module;
   if (t->files && t->unit == b->unit) return;
   t->nfiles = 0;
-  for (uint32_t i = 0; i < m->nfiles; i++) t->nfiles = MAX(t->nfiles, MIN(m->files[i]->index, 1u << 20) + 1);
+  for (uint32_t i = 0; i < m->nfiles; i++)
+    t->nfiles = MAX(t->nfiles, MIN(m->files[i]->index, 1u << 20) + 1);
   t->files = ARENA_ARRAY(&b->program->scratch, struct CountFile, t->nfiles + 1);
   for (uint32_t i = 0; i < m->nfiles; i++)
     if (m->files[i]->index < t->nfiles)
-      t->files[m->files[i]->index] = (struct CountFile){arena_strdup(&b->program->out->arena, m->files[i]->path), is_toolkit_header(m->files[i]->path)};
+      t->files[m->files[i]->index] = (struct CountFile){
+          arena_strdup(&b->program->out->arena, m->files[i]->path),
+          is_toolkit_header(m->files[i]->path)};
   t->unit = b->unit;
 }
 
-// Where an instruction counts: its own line, or where that was inlined if it is the toolkit's. NULL: not known.
+// Where an instruction counts: its own line, or where that was inlined if it is the toolkit's.
+// NULL: not known.
 static const PtxLoc *counted_at(const Count *t, const PtxLoc *loc) {
   const PtxLoc *best = NULL;
-  for (const PtxLoc *l = loc; l && l->file && l->file < t->nfiles && t->files[l->file].path; l = l->inlined_at) {
+  for (const PtxLoc *l = loc; l && l->file && l->file < t->nfiles && t->files[l->file].path;
+       l = l->inlined_at) {
     if (!best) best = l;
     if (!t->files[l->file].is_toolkit) return l;
   }
@@ -128,20 +146,28 @@ static const PtxLoc *counted_at(const Count *t, const PtxLoc *loc) {
 }
 
 // How often an instruction is executed, as a CountItem says it.
-typedef struct Times { uint32_t block, guard, but_not, warps; } Times;
+typedef struct Times {
+  uint32_t block, guard, but_not, warps;
+} Times;
 
 static void list_instruction(Counting *w, const PtxInstr *in, Times times) {
   Count *t = w->count;
-  if (!in->ptx_line) return;                                   // not the program's: the choice between two bodies
+  if (!in->ptx_line) return;  // not the program's: the choice between two bodies
   const PtxLoc *loc = counted_at(t, in->loc);
   const char *file = loc ? t->files[loc->file].path : NULL;
   uint32_t line = loc ? loc->line : in->ptx_line;
   CountItem *item = t->items.len ? &t->items.data[t->items.len - 1] : NULL;
-  bool same = item && item->kernel == w->kernel && item->file == file && item->line == line && item->block == times.block &&
-              item->guard == times.guard && item->but_not == times.but_not && item->warps == times.warps && item->n < UINT16_MAX;
+  bool same = item && item->kernel == w->kernel && item->file == file && item->line == line &&
+              item->block == times.block && item->guard == times.guard &&
+              item->but_not == times.but_not && item->warps == times.warps && item->n < UINT16_MAX;
   if (!same) {
-    vec_push(&t->items, (CountItem){.kernel = w->kernel, .file = file, .line = line, .block = times.block, .guard = times.guard,
-                                    .but_not = times.but_not, .warps = times.warps});
+    vec_push(&t->items, (CountItem){.kernel = w->kernel,
+                                    .file = file,
+                                    .line = line,
+                                    .block = times.block,
+                                    .guard = times.guard,
+                                    .but_not = times.but_not,
+                                    .warps = times.warps});
     item = &t->items.data[t->items.len - 1];
   }
   unsigned classes = ptx_op_classes(in);
@@ -149,16 +175,31 @@ static void list_instruction(Counting *w, const PtxInstr *in, Times times) {
   for (unsigned rest = classes; rest; rest &= rest - 1) item->by_class[__builtin_ctz(rest)]++;
   if (!access_is_memory(in)) return;
   uint32_t bytes = access_bytes(in);
-  if (classes & CLASS_ATOMIC) item->atomics++, item->atomic_bytes += bytes;
-  else {
-    if (classes & CLASS_LOAD) item->loads++, item->load_bytes += bytes;
-    if (classes & CLASS_STORE) item->stores++, item->store_bytes += bytes;
+  if (classes & CLASS_ATOMIC) {
+    item->atomics++;
+    item->atomic_bytes += bytes;
+  } else {
+    if (classes & CLASS_LOAD) {
+      item->loads++;
+      item->load_bytes += bytes;
+    }
+    if (classes & CLASS_STORE) {
+      item->stores++;
+      item->store_bytes += bytes;
+    }
   }
 }
 
 // --- the pass ---
-typedef struct Guard { const PtxReg *reg; bool negated; uint32_t threads; } Guard;
-typedef struct Guards { Guard list[16]; uint32_t n; } Guards;
+typedef struct Guard {
+  const PtxReg *reg;
+  bool negated;
+  uint32_t threads;
+} Guard;
+typedef struct Guards {
+  Guard list[16];
+  uint32_t n;
+} Guards;
 
 static void forget_guard(void *ctx, PtxReg **reg, bool is_def) {
   Guards *g = ctx;
@@ -166,35 +207,41 @@ static void forget_guard(void *ctx, PtxReg **reg, bool is_def) {
     if (g->list[i].reg == *reg) g->list[i--] = g->list[--g->n];
 }
 
-// The counter of the lanes that a guard lets pass: a known one while the predicate keeps its value, else a new one.
-static uint32_t guard_counter(Counting *w, Guards *g, uint32_t block, uint32_t i, const PtxInstr *in) {
+// The counter of the lanes that a guard lets pass: a known one while the predicate keeps its value,
+// else a new one.
+static uint32_t guard_counter(Counting *w, Guards *g, uint32_t block, uint32_t i,
+                              const PtxInstr *in) {
   for (uint32_t k = 0; k < g->n; k++)
-    if (g->list[k].reg == in->guard && g->list[k].negated == in->guard_negated) return g->list[k].threads;
+    if (g->list[k].reg == in->guard && g->list[k].negated == in->guard_negated)
+      return g->list[k].threads;
   uint32_t threads = w->count->ncounters++;
   count_guarded(w, block, body_before(w->body, i), threads, in->guard, in->guard_negated);
   if (g->n < ARRAY_LEN(g->list)) g->list[g->n++] = (Guard){in->guard, in->guard_negated, threads};
   return threads;
 }
 
-// The counter of all threads that go from `from` to its only successor: COUNT_NONE if one may be lost on the way.
+// The counter of all threads that go from `from` to its only successor: COUNT_NONE if one may be
+// lost on the way.
 static uint32_t edge_counter(const Counting *w, uint32_t from) {
   const IrBlock *b = &w->body->cfg->blocks[from];
   if (b->nsucc != 1 || w->entry[from] == COUNT_NONE) return COUNT_NONE;
   for (uint32_t i = b->first; i < b->end; i++) {
     const PtxInstr *in = w->body->cfg->instrs[i];
     if (in->op == OP_CALL && program_may_not_return(in)) return COUNT_NONE;
-    if (in->guard && in->op != OP_BRA && i == b->end - 1) return COUNT_NONE;     // @p exit
+    if (in->guard && in->op != OP_BRA && i == b->end - 1) return COUNT_NONE;  // @p exit
   }
   return w->entry[from];
 }
 
-// A guarded branch or exit at the end of a block needs no counter of its own where the counters around it say how many threads
-// it took along: the next block has no other way in, so they are the rest; or the block it goes to has at most one other.
+// A guarded branch or exit at the end of a block needs no counter of its own where the counters
+// around it say how many threads it took along: the next block has no other way in, so they are the
+// rest; or the block it goes to has at most one other.
 static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in, Times *times) {
   const IrCfg *cfg = w->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
   uint32_t next = block + 1;
-  bool branches = in->op == OP_BRA, ends = in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+  bool branches = in->op == OP_BRA,
+       ends = in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
   if ((branches && b->nsucc != 2) || (!branches && !ends) || next >= cfg->nblocks) return false;
   if (cfg->blocks[next].npred == 1 && w->entry[next] != COUNT_NONE) {
     times->but_not = w->entry[next];
@@ -224,10 +271,15 @@ static void count_block(Counting *w, uint32_t block) {
       count_lanes(w, block, body_before(w->body, i), counters);
     }
     Times times = {counters, COUNT_NONE, COUNT_NONE, counters};
-    if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &times))) times.guard = guard_counter(w, &guards, block, i, in);
+    if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &times)))
+      times.guard = guard_counter(w, &guards, block, i, in);
     list_instruction(w, in, times);
     if (guards.n) ptx_visit_regs(in, forget_guard, &guards);
-    if (in->op == OP_CALL && program_may_not_return(in)) counters = COUNT_NONE, guards.n = 0;    // fewer threads may come back
+    // fewer threads may come back
+    if (in->op == OP_CALL && program_may_not_return(in)) {
+      counters = COUNT_NONE;
+      guards.n = 0;
+    }
   }
 }
 
@@ -248,7 +300,9 @@ static void weave(Body *b) {
   Count *t = b->program->count;
   Counting w = {.count = t, .body = b};
   if (!b->cfg->ninstrs) return;
-  const char *kernel = b->info->kernel < b->program->out->nkernels ? b->program->out->kernels[b->info->kernel].name : NULL;
+  const char *kernel = b->info->kernel < b->program->out->nkernels
+                           ? b->program->out->kernels[b->info->kernel].name
+                           : NULL;
   w.kernel = kernel ? kernel : arena_strdup(&b->program->out->arena, b->func->name);
   list_files(t, b);
   prepare(&w);
@@ -263,9 +317,12 @@ static bool end(Program *p, Error *err) {
   Count *t = p->count;
   Woven *out = p->out;
   CountTable *table = out->count = ARENA_NEW(&out->arena, CountTable);
-  t->ncounters = (t->ncounters + 15) & ~15u;                 // whole lines of the cache
+  t->ncounters = (t->ncounters + 15) & ~15u;  // whole lines of the cache
   table->ncounters = t->ncounters;
-  table->replicas = t->ncounters <= 512 ? 128 : t->ncounters <= 4096 ? 32 : t->ncounters <= 32768 ? 8 : 1;
+  table->replicas = t->ncounters <= 512     ? 128
+                    : t->ncounters <= 4096  ? 32
+                    : t->ncounters <= 32768 ? 8
+                                            : 1;
   table->nitems = t->items.len;
   table->items = ARENA_ARRAY(&out->arena, CountItem, t->items.len + 1);
   if (t->items.len) memcpy(table->items, t->items.data, sizeof *table->items * t->items.len);

@@ -1,22 +1,34 @@
-// Counters of blocks inside loops, kept in registers: an iteration then costs additions instead of atomic operations on
-// memory. The lane that leads adds to its own registers; when the loop is left, lanes whose registers are not zero add them to
-// memory. It stays exact because a loop can only be left through its edges, a guarded ret, exit or trap, or a call that
-// does not return, and all of these add first. The registers have 64 bits: a loop that spins for hours counts right.
+// Counters of blocks inside loops, kept in registers: an iteration then costs additions instead of
+// atomic operations on memory. The lane that leads adds to its own registers; when the loop is
+// left, lanes whose registers are not zero add them to memory. It stays exact because a loop can
+// only be left through its edges, a guarded ret, exit or trap, or a call that does not return, and
+// all of these add first. The registers have 64 bits: a loop that spins for hours counts right.
 #include "tools/count/internal.h"
 
-enum { REGISTERS = 8 };                    // 64-bit registers for one outermost loop with everything inside it
+enum { REGISTERS = 8 };  // 64-bit registers for one outermost loop with everything inside it
 
-typedef struct Kept { uint32_t counter; PtxReg *reg; } Kept;
-typedef struct KeptLoop { bool possible; uint32_t n; Kept kept[REGISTERS]; } KeptLoop;
+typedef struct Kept {
+  uint32_t counter;
+  PtxReg *reg;
+} Kept;
+typedef struct KeptLoop {
+  bool possible;
+  uint32_t n;
+  Kept kept[REGISTERS];
+} KeptLoop;
 typedef struct CountLoops {
-  uint32_t *top;                           // block -> outermost loop around it, IR_NONE: none
-  bool *chosen;                            // block: its counters are kept
-  KeptLoop *loops;                         // by loop; outermost ones only
+  uint32_t *top;    // block -> outermost loop around it, IR_NONE: none
+  bool *chosen;     // block: its counters are kept
+  KeptLoop *loops;  // by loop; outermost ones only
 } CountLoops;
 
-static bool inside(const CountLoops *l, uint32_t block, uint32_t top) { return l->top[block] == top; }
+static bool inside(const CountLoops *l, uint32_t block, uint32_t top) {
+  return l->top[block] == top;
+}
 
-static const PtxInstr *last_of(const IrCfg *cfg, const IrBlock *b) { return b->end > b->first ? cfg->instrs[b->end - 1] : NULL; }
+static const PtxInstr *last_of(const IrCfg *cfg, const IrBlock *b) {
+  return b->end > b->first ? cfg->instrs[b->end - 1] : NULL;
+}
 
 static bool leaves(const CountLoops *l, const IrBlock *b, uint32_t top) {
   for (uint32_t i = 0; i < b->nsucc; i++)
@@ -25,7 +37,8 @@ static bool leaves(const CountLoops *l, const IrBlock *b, uint32_t top) {
 }
 
 // Every way out must be one that code can be put on: not an indexed branch, not an empty block.
-static bool can_be_flushed(const IrCfg *cfg, const CountLoops *l, const IrLoop *loop, uint32_t top) {
+static bool can_be_flushed(const IrCfg *cfg, const CountLoops *l, const IrLoop *loop,
+                           uint32_t top) {
   for (uint32_t i = 0; i < loop->nblocks; i++) {
     const IrBlock *b = &cfg->blocks[loop->blocks[i]];
     const PtxInstr *last = last_of(cfg, b);
@@ -33,7 +46,8 @@ static bool can_be_flushed(const IrCfg *cfg, const CountLoops *l, const IrLoop *
   }
   const IrBlock *header = &cfg->blocks[loop->header];
   for (uint32_t i = 0; i < header->npred; i++)
-    if (!inside(l, header->pred[i], top) && !last_of(cfg, &cfg->blocks[header->pred[i]])) return false;
+    if (!inside(l, header->pred[i], top) && !last_of(cfg, &cfg->blocks[header->pred[i]]))
+      return false;
   return true;
 }
 
@@ -47,12 +61,15 @@ static uint32_t cost(const IrCfg *cfg, const IrBlock *b) {
   return n;
 }
 
-static uint32_t depth_of(const IrCfg *cfg, uint32_t block) { return cfg->loops[cfg->blocks[block].loop].depth; }
+static uint32_t depth_of(const IrCfg *cfg, uint32_t block) {
+  return cfg->loops[cfg->blocks[block].loop].depth;
+}
 
 // The innermost blocks of every outermost loop first, as many as fit.
 static void choose_blocks(const IrCfg *cfg, CountLoops *l, const IrLoop *loop) {
   uint32_t deepest = 0, left = REGISTERS;
-  for (uint32_t i = 0; i < loop->nblocks; i++) deepest = MAX(deepest, depth_of(cfg, loop->blocks[i]));
+  for (uint32_t i = 0; i < loop->nblocks; i++)
+    deepest = MAX(deepest, depth_of(cfg, loop->blocks[i]));
   for (uint32_t depth = deepest; depth > 0 && left >= 2; depth--)
     for (uint32_t i = 0; i < loop->nblocks; i++) {
       uint32_t block = loop->blocks[i], want = cost(cfg, &cfg->blocks[block]);
@@ -71,7 +88,8 @@ void count_loops_choose(Counting *w) {
   l->loops = ARENA_ARRAY(&cfg->arena, KeptLoop, cfg->nloops);
   for (uint32_t b = 0; b < cfg->nblocks; b++) l->top[b] = IR_NONE;
   for (uint32_t i = 0; i < cfg->nloops; i++)
-    for (uint32_t k = 0; cfg->loops[i].parent == IR_NONE && k < cfg->loops[i].nblocks; k++) l->top[cfg->loops[i].blocks[k]] = i;
+    for (uint32_t k = 0; cfg->loops[i].parent == IR_NONE && k < cfg->loops[i].nblocks; k++)
+      l->top[cfg->loops[i].blocks[k]] = i;
   for (uint32_t i = 0; i < cfg->nloops; i++) {
     if (cfg->loops[i].parent != IR_NONE || !can_be_flushed(cfg, l, &cfg->loops[i], i)) continue;
     l->loops[i].possible = true;
@@ -83,7 +101,7 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
   CountLoops *l = w->loops;
   if (!l || !l->chosen[block]) return NULL;
   KeptLoop *loop = &l->loops[l->top[block]];
-  CHECK(loop->n < REGISTERS);               // cost() was an upper bound
+  CHECK(loop->n < REGISTERS);  // cost() was an upper bound
   PtxReg *reg = body_reg(w->body, TYPE_B64);
   loop->kept[loop->n++] = (Kept){counter, reg};
   return reg;
@@ -100,10 +118,13 @@ static void add_to_memory(Counting *w, Code *c, const KeptLoop *loop, PtxReg *gu
   for (uint32_t i = 0; i < loop->n; i++) {
     PtxOperand kept = opd_reg(loop->kept[i].reg);
     code_guard(c, NULL, false);
-    if (guard) EMIT(c, "setp.ne.and.u64", opd_reg(any), kept, opd_imm(0), negated ? opd_not(guard) : opd_reg(guard));
+    if (guard)
+      EMIT(c, "setp.ne.and.u64", opd_reg(any), kept, opd_imm(0),
+           negated ? opd_not(guard) : opd_reg(guard));
     else EMIT(c, "setp.ne.u64", opd_reg(any), kept, opd_imm(0));
     code_guard(c, any, false);
-    EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), loop->kept[i].counter * 8ll), kept);
+    EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), loop->kept[i].counter * 8ll),
+         kept);
   }
   code_guard(c, NULL, false);
 }
@@ -135,14 +156,16 @@ static void flush_block(Counting *w, const CountLoops *l, uint32_t block, uint32
   const PtxInstr *last = last_of(cfg, b);
   if (!last) return;
   uint32_t at = b->end - 1;
-  bool falls = b->nsucc && b->succ[b->nsucc - 1] == block + 1 && (last->op != OP_BRA || last->guard);
+  bool falls = b->nsucc && b->succ[b->nsucc - 1] == block + 1 &&
+               (last->op != OP_BRA || last->guard);
   if ((last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP) && last->guard)
     add_to_memory(w, body_before(w->body, at), loop, last->guard, last->guard_negated);
   if (last->op == OP_BRA && !inside(l, b->succ[0], top)) {
     if (last->guard) add_on_taken_edge(w, at, loop);
     else add_to_memory(w, body_before(w->body, at), loop, NULL, false);
   }
-  if (falls && !inside(l, block + 1, top)) add_to_memory(w, body_after(w->body, at), loop, NULL, false);
+  if (falls && !inside(l, block + 1, top))
+    add_to_memory(w, body_after(w->body, at), loop, NULL, false);
 }
 
 // Before the loop the registers become zero: at the end of every block that leads to its header.
@@ -155,8 +178,10 @@ static void enter_loop(Counting *w, const CountLoops *l, uint32_t top) {
     const IrBlock *b = &cfg->blocks[pred];
     if (inside(l, pred, top) || b->rpo == IR_NONE) continue;
     const PtxInstr *last = last_of(cfg, b);
-    bool jumps = last->op == OP_BRA || last->op == OP_BRX_IDX || last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP;
-    set_to_zero(jumps ? body_before(w->body, b->end - 1) : body_after(w->body, b->end - 1), &l->loops[top]);
+    bool jumps = last->op == OP_BRA || last->op == OP_BRX_IDX || last->op == OP_RET ||
+                 last->op == OP_EXIT || last->op == OP_TRAP;
+    set_to_zero(jumps ? body_before(w->body, b->end - 1) : body_after(w->body, b->end - 1),
+                &l->loops[top]);
   }
 }
 
@@ -166,6 +191,7 @@ void count_loops_flush(Counting *w) {
   for (uint32_t i = 0; i < cfg->nloops; i++) {
     if (!l->loops[i].possible || !l->loops[i].n) continue;
     enter_loop(w, l, i);
-    for (uint32_t k = 0; k < cfg->loops[i].nblocks; k++) flush_block(w, l, cfg->loops[i].blocks[k], i);
+    for (uint32_t k = 0; k < cfg->loops[i].nblocks; k++)
+      flush_block(w, l, cfg->loops[i].blocks[k], i);
   }
 }

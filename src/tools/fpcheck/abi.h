@@ -1,5 +1,5 @@
-// What the code of fpcheck, its device-side half and the report agree on: one word that says what was tested, and how values
-// are packed into a finding.
+// What the code of fpcheck, its device-side half and the report agree on: one word that says what
+// was tested, and how values are packed into a finding.
 #ifndef WG_PROBE_FP_ABI_H
 #define WG_PROBE_FP_ABI_H
 
@@ -11,43 +11,67 @@ typedef enum WgFpFormat { WG_FP_NONE, WG_FP_F16, WG_FP_BF16, WG_FP_F32, WG_FP_F6
 
 // What made the value, or what was done with it.
 typedef enum WgFpOp {
-  WG_FP_ADD, WG_FP_SUB, WG_FP_MUL, WG_FP_FMA, WG_FP_DIV, WG_FP_RCP, WG_FP_SQRT, WG_FP_RSQRT, WG_FP_SIN, WG_FP_COS, WG_FP_LG2, WG_FP_EX2, WG_FP_TANH,
+  WG_FP_ADD,
+  WG_FP_SUB,
+  WG_FP_MUL,
+  WG_FP_FMA,
+  WG_FP_DIV,
+  WG_FP_RCP,
+  WG_FP_SQRT,
+  WG_FP_RSQRT,
+  WG_FP_SIN,
+  WG_FP_COS,
+  WG_FP_LG2,
+  WG_FP_EX2,
+  WG_FP_TANH,
   WG_FP_CONVERT,
-  WG_FP_SATURATE,          // a narrowing that turned an overflow into the largest finite number; r is the value before it
-  WG_FP_LOG,               // the library's logarithm of zero or of a negative number
-  WG_FP_MATRIX,            // mma: a says what the operands of the whole warp held (one float: NaN if anything exceptional, or 0)
-  WG_FP_LOAD,              // read from memory or a parameter
+  // a narrowing that turned an overflow into the largest finite number; r is the value before it
+  WG_FP_SATURATE,
+  WG_FP_LOG,  // the library's logarithm of zero or of a negative number
+  // mma: a says what the operands of the whole warp held (one float: NaN if anything exceptional,
+  // or 0)
+  WG_FP_MATRIX,
+  WG_FP_LOAD,  // read from memory or a parameter
   WG_FP_COMPARE,
-  WG_FP_VANISHES,          // --fp-flow: the operand a is exceptional and the result is not; or is where there is none
-  WG_FP_STORED,            // --fp-flow: a goes to memory
-  WG_FP_SINK,              // fast mode: goes where it leaves or may vanish
-  WG_FP_LOG_SCALED,        // as WG_FP_LOG, of a f64 that was multiplied by 2^54 before
-  WG_FP_ANSWER,            // a function of the library returns it in place of a result; a: its argument, if that is known
-  WG_FP_ANSWER_FROM,       // the same; a: a number on the way, which no programmer knows
+  // --fp-flow: the operand a is exceptional and the result is not; or is where there is none
+  WG_FP_VANISHES,
+  WG_FP_STORED,      // --fp-flow: a goes to memory
+  WG_FP_SINK,        // fast mode: goes where it leaves or may vanish
+  WG_FP_LOG_SCALED,  // as WG_FP_LOG, of a f64 that was multiplied by 2^54 before
+  // a function of the library returns it in place of a result; a: its argument, if that is known
+  WG_FP_ANSWER,
+  WG_FP_ANSWER_FROM,  // the same; a: a number on the way, which no programmer knows
 } WgFpOp;
 
-enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_ALL = 15 };   // --fp
+enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_ALL = 15 };  // --fp
 
-// The word: format of the result, formats of the operands (WG_FP_NONE: there is none), operation, what is looked for. A place
-// has one site for each thing looked for, in the order of the bits.
+// The word: format of the result, formats of the operands (WG_FP_NONE: there is none), operation,
+// what is looked for. A place has one site for each thing looked for, in the order of the bits.
 #define WG_FP_WHAT(format, a, b, c, op, kinds, ftz) \
-  ((uint32_t)(format) | (uint32_t)(a) << 4 | (uint32_t)(b) << 8 | (uint32_t)(c) << 12 | (uint32_t)(op) << 16 | (uint32_t)(kinds) << 24 | (uint32_t)(ftz) << 28)
-#define WG_FP_WHAT_EXPONENT (1u << 22)     // of a power of 2, which is 0 if this is -inf: that is no exception
-#define WG_FP_WHAT_FLOW (1u << 29)         // --fp-flow: results that only carry an exception on are reported too, at the site behind the others
-#define WG_FP_WHAT_GLOBAL (1u << 30)       // WG_FP_LOAD: from global memory, so that who wrote it may be known
-#define WG_FP_WHAT_FORMAT(w) ((w) & 15)
+  ((uint32_t)(format) | (uint32_t)(a) << 4 | (uint32_t)(b) << 8 | (uint32_t)(c) << 12 | \
+   (uint32_t)(op) << 16 | (uint32_t)(kinds) << 24 | (uint32_t)(ftz) << 28)
+#define WG_FP_WHAT_EXPONENT \
+  (1u << 22)  // of a power of 2, which is 0 if this is -inf: that is no exception
+#define WG_FP_WHAT_FLOW \
+  (1u << 29)  // --fp-flow: results that only carry an exception on are reported too, at the site
+              // behind the others
+#define WG_FP_WHAT_GLOBAL \
+  (1u << 30)  // WG_FP_LOAD: from global memory, so that who wrote it may be known
+#define WG_FP_WHAT_FORMAT(w) ((w)&15)
 #define WG_FP_WHAT_OPERAND(w, i) ((w) >> (4 + 4 * (i)) & 15)
 #define WG_FP_WHAT_OP(w) ((w) >> 16 & 63)
 #define WG_FP_WHAT_KINDS(w) ((w) >> 24 & 15)
 #define WG_FP_WHAT_FTZ(w) ((w) >> 28 & 1)
 
-// In a finding: WgFinding.size is the word. Formats of up to 32 bits: value[0] = r | a << 32, extra[0] = b | c << 32. f64:
-// value[0] = r, extra[0] = a, address = b; c is not kept. WG_FP_LOAD: value[0] = r, address is the address read,
-// extra[0] who wrote it, as WgFpMemory has it, with WG_FP_WRITER_… in place of the hash; 0: not known.
+// In a finding: WgFinding.size is the word. Formats of up to 32 bits: value[0] = r | a << 32,
+// extra[0] = b | c << 32. f64: value[0] = r, extra[0] = a, address = b; c is not kept. WG_FP_LOAD:
+// value[0] = r, address is the address read, extra[0] who wrote it, as WgFpMemory has it, with
+// WG_FP_WRITER_… in place of the hash; 0: not known.
 
 static inline uint32_t wg_fp_bytes(uint32_t what) {
   switch (WG_FP_WHAT_FORMAT(what) ? WG_FP_WHAT_FORMAT(what) : WG_FP_WHAT_OPERAND(what, 0)) {
-    case WG_FP_F16: case WG_FP_BF16: return 2;
+    case WG_FP_F16:
+    case WG_FP_BF16: return 2;
     case WG_FP_F32: return 4;
     default: return 8;
   }
@@ -56,47 +80,73 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
 // Site.classes: a sink of fast mode. It only counts: what is known of its findings is their number.
 #define WG_FP_SITE_SINK (1u << 31)
 
-// Who last stored an exception where: by word of memory and by page, each in a table without lists. An entry is the launch, the site and some bits of a
-// hash of the page that has also chosen the entry, in one word, so that it is written by one store: a later exception simply takes the place of one that had the same hash.
-// An entry of words tells all bits of the hash, one of pages all but two.
-enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
+// Who last stored an exception where: by word of memory and by page, each in a table without lists.
+// An entry is the launch, the site and some bits of a hash of the page that has also chosen the
+// entry, in one word, so that it is written by one store: a later exception simply takes the place
+// of one that had the same hash. An entry of words tells all bits of the hash, one of pages all but
+// two.
+enum {
+  WG_FP_WORD_SHIFT = 2,
+  WG_FP_WORD_BITS = 18,
+  WG_FP_PAGE_SHIFT = 12,
+  WG_FP_PAGE_BITS = 16,
+  WG_FP_HASH_KEPT = 14
+};
 enum { WG_FP_PAGE_WORDS = 1 << (WG_FP_PAGE_SHIFT - WG_FP_WORD_SHIFT) };
-enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };   // how it was found
+enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };  // how it was found
 typedef struct WgFpCounts {
-  uint64_t address;                        // device address of where sinks are counted by code in line: uint64_t[parts][WG_SPREAD_SITES]
-  uint32_t last_part, sites;               // parts, a power of two, less 1: who counts takes any. Sites that have a count there
+  // device address of where sinks are counted by code in line: uint64_t[parts][WG_SPREAD_SITES]
+  uint64_t address;
+  // parts, a power of two, less 1: who counts takes any. Sites that have a count there
+  uint32_t last_part, sites;
 } WgFpCounts;
 typedef struct WgFpMemory {
   WgFpCounts counts;
-  uint64_t changes;                        // launches and sites that stored an exception, more or less: it grows when there is a new one
+  // launches and sites that stored an exception, more or less: it grows when there is a new one
+  uint64_t changes;
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
-  uint32_t stored[1 << 18];                // by site: the last launch that stored an exception there, 0: none
-  uint8_t told[1 << 18];                   // by site: a note of it is on its way to the command; further ones are only counted
-  // By multiprocessor and site: the last launch of which is known that it has stored there and is not tested everywhere: further exceptions are only counted and remembered. One
-  // word for all would be where all warps meet with which a launch begins.
+  uint32_t stored[1 << 18];  // by site: the last launch that stored an exception there, 0: none
+  // by site: a note of it is on its way to the command; further ones are only counted
+  uint8_t told[1 << 18];
+  // By multiprocessor and site: the last launch of which is known that it has stored there and is
+  // not tested everywhere: further exceptions are only counted and remembered. One word for all
+  // would be where all warps meet with which a launch begins.
   uint32_t quiet[WG_SPREAD][WG_SPREAD_SITES];
 } WgFpMemory;
-// Of a page. Its upper bits choose the entry, the lower ones are kept in it. Words of a line lie beside each other in the table, in some order: a warp that stores exceptions writes few lines of it.
+// Of a page. Its upper bits choose the entry, the lower ones are kept in it. Words of a line lie
+// beside each other in the table, in some order: a warp that stores exceptions writes few lines of
+// it.
 enum { WG_FP_HASH_FACTOR = -1640531535 };
-static inline uint32_t wg_fp_hash(uint64_t page) { return ((uint32_t)page ^ (uint32_t)(page >> 32)) * (uint32_t)WG_FP_HASH_FACTOR; }
+static inline uint32_t wg_fp_hash(uint64_t page) {
+  return ((uint32_t)page ^ (uint32_t)(page >> 32)) * (uint32_t)WG_FP_HASH_FACTOR;
+}
 #define WG_FP_KEPT(hash) ((hash) & ((1u << WG_FP_HASH_KEPT) - 1))
-#define WG_FP_WORD_ENTRY(hash, address) ((hash) >> (32 - WG_FP_WORD_BITS) ^ ((uint32_t)((address) >> WG_FP_WORD_SHIFT) & (WG_FP_PAGE_WORDS - 1)))
+#define WG_FP_WORD_ENTRY(hash, address) \
+  ((hash) >> (32 - WG_FP_WORD_BITS) ^ \
+   ((uint32_t)((address) >> WG_FP_WORD_SHIFT) & (WG_FP_PAGE_WORDS - 1)))
 #define WG_FP_PAGE_ENTRY(hash) ((hash) >> (32 - WG_FP_PAGE_BITS))
-#define WG_FP_WRITER(launch, site, kept) ((uint64_t)(launch) << 32 | ((uint64_t)(site) & 0x3ffff) << WG_FP_HASH_KEPT | (kept))
+#define WG_FP_WRITER(launch, site, kept) \
+  ((uint64_t)(launch) << 32 | ((uint64_t)(site)&0x3ffff) << WG_FP_HASH_KEPT | (kept))
 #define WG_FP_WRITER_LAUNCH(w) ((uint32_t)((w) >> 32))
 #define WG_FP_WRITER_SITE(w) ((uint32_t)((w) >> WG_FP_HASH_KEPT & 0x3ffff))
 
 // WgLaunch.flags
 enum {
-  WG_LAUNCH_FP_FULL = 1 << 8,              // this launch is to be tested at every instruction
-  WG_LAUNCH_FP_APART = 1 << 9,             // what it reads and what it writes are different allocations
-  WG_LAUNCH_FP_GRAPH = 1 << 12,            // a graph launches it, as often as it likes with the same record: what turn it is is not known
-  WG_LAUNCH_FP_TURN = 16,                  // from this bit on: which launch of its kernel it is, from 1; after 65535 it begins again
+  WG_LAUNCH_FP_FULL = 1 << 8,   // this launch is to be tested at every instruction
+  WG_LAUNCH_FP_APART = 1 << 9,  // what it reads and what it writes are different allocations
+  // a graph launches it, as often as it likes with the same record: what turn it is is not known
+  WG_LAUNCH_FP_GRAPH = 1 << 12,
+  // from this bit on: which launch of its kernel it is, from 1; after 65535 it begins again
+  WG_LAUNCH_FP_TURN = 16,
 };
 
-// Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did; the second is 1 if a birth or an input
-// was found since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by then (else one in 8 of the first 1024 blocks, where threads neither run again nor start over), and the other powers of 16. What is born again and again is found at
-// once, and what is known costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the second word is 0.
-#define WG_FP_SKIPPED 0xeeeeu              // bits of a distance that is no power of 16
+// Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of
+// its sinks for the first time, 0 if none did; the second is 1 if a birth or an input was found
+// since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by
+// then (else one in 8 of the first 1024 blocks, where threads neither run again nor start over),
+// and the other powers of 16. What is born again and again is found at once, and what is known
+// costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the
+// second word is 0.
+#define WG_FP_SKIPPED 0xeeeeu  // bits of a distance that is no power of 16
 
 #endif

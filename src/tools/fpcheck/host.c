@@ -1,11 +1,12 @@
-// fpcheck inside the program: which launches are tested everywhere, and the device memory in which stored exceptions are remembered.
+// fpcheck inside the program: which launches are tested everywhere, and the device memory in which
+// stored exceptions are remembered.
 #include "tools/fpcheck/host.h"
 
-enum { SMALL = 1 << 16 };                  // threads of a first launch that is tested everywhere even in fast mode
+enum { SMALL = 1 << 16 };  // threads of a first launch that is tested everywhere even in fast mode
 
 typedef struct FpKernel {
-  _Atomic uint64_t launches;               // checked so far
-  _Atomic uint64_t candidates;             // --fp-every: launches so far
+  _Atomic uint64_t launches;    // checked so far
+  _Atomic uint64_t candidates;  // --fp-every: launches so far
 } FpKernel;
 
 static FpKernel *of_kernel(SessionKernel *k) {
@@ -20,16 +21,21 @@ static FpKernel *of_kernel(SessionKernel *k) {
 
 static bool leaves_out(SessionKernel *k) {
   uint64_t every = session_options()->fp_every;
-  return every > 1 && atomic_fetch_add_explicit(&of_kernel(k)->candidates, 1, memory_order_relaxed) % every;
+  return every > 1 &&
+         atomic_fetch_add_explicit(&of_kernel(k)->candidates, 1, memory_order_relaxed) % every;
 }
 
-// Device memory for what kernels store. Without it who wrote an exception is not known, and all is counted by calls.
+// Device memory for what kernels store. Without it who wrote an exception is not known, and all is
+// counted by calls.
 static void reports_open(ToolDevice *d, const WgChannel *channel, WgReports *w) {
   FpDevice *state = d->state;
-  WgFpCounts counts = {.address = w->counts, .sites = MIN(channel->sites, (uint32_t)WG_SITE_NUMBERS)};
+  WgFpCounts counts = {.address = w->counts,
+                       .sites = MIN(channel->sites, (uint32_t)WG_SITE_NUMBERS)};
   uint64_t at = d->ops->alloc(d->user, sizeof(WgFpMemory));
   if (!at) return;
-  if (w->spread) counts = (WgFpCounts){.address = w->spread, .last_part = WG_SPREAD - 1, .sites = WG_SPREAD_SITES};
+  if (w->spread)
+    counts = (WgFpCounts){
+        .address = w->spread, .last_part = WG_SPREAD - 1, .sites = WG_SPREAD_SITES};
   if (!d->ops->write) {
     memcpy((void *)(uintptr_t)at, &counts, sizeof counts);
   } else if (!d->ops->write(d->user, at, &counts, sizeof counts)) {
@@ -44,9 +50,13 @@ static bool reads_and_writes_differ(const WovenKernel *code, const SessionParams
   for (uint32_t w = 0; w < code->nfp_writes; w++) {
     WgMemoryRange to, from;
     uint64_t pointer;
-    if (!session_fact_pointer(&code->fp_writes[w], params, &pointer) || !session_ranges_find(pointer, &to)) return false;
+    if (!session_fact_pointer(&code->fp_writes[w], params, &pointer) ||
+        !session_ranges_find(pointer, &to))
+      return false;
     for (uint32_t r = 0; r < code->nfp_reads; r++)
-      if (!session_fact_pointer(&code->fp_reads[r], params, &pointer) || !session_ranges_find(pointer, &from) || from.base == to.base) return false;
+      if (!session_fact_pointer(&code->fp_reads[r], params, &pointer) ||
+          !session_ranges_find(pointer, &from) || from.base == to.base)
+        return false;
   }
   return true;
 }
@@ -55,11 +65,13 @@ static bool reads_and_writes_differ(const WovenKernel *code, const SessionParams
 static bool launch(ToolDevice *d, ToolLaunch *l) {
   FpDevice *state = d->state;
   const WovenKernel *code = session_kernel_code(l->kernel);
-  uint64_t before = atomic_fetch_add_explicit(&of_kernel(l->kernel)->launches, 1, memory_order_relaxed);
+  uint64_t before = atomic_fetch_add_explicit(&of_kernel(l->kernel)->launches, 1,
+                                              memory_order_relaxed);
   uint32_t flags = (uint32_t)(before % 0xffff + 1) << WG_LAUNCH_FP_TURN;
   if (session_launch_captured()) flags |= WG_LAUNCH_FP_GRAPH;
   if (!before && session_threads_launched() <= SMALL) flags |= WG_LAUNCH_FP_FULL;
-  else if (code->nfp_writes && reads_and_writes_differ(code, l->params)) flags |= WG_LAUNCH_FP_APART;
+  else if (code->nfp_writes && reads_and_writes_differ(code, l->params))
+    flags |= WG_LAUNCH_FP_APART;
   l->record->flags |= flags;
   l->record->fp = state->memory;
   return true;
@@ -74,6 +86,13 @@ static void device_close(ToolDevice *d, bool alive) {
   if (alive && state->memory) d->ops->free(d->user, state->memory);
 }
 
-const Tool tool_fpcheck = {.device_bytes = sizeof(FpDevice), .spreads_counts = true, .reports_open = reports_open, .reports_ready = reports_ready,
-                           .launch = launch, .leaves_out = leaves_out, .device_closing = fp_copies_close, .device_close = device_close,
-                           .wants_copy = fp_wants_copy, .copied = fp_copied};
+const Tool tool_fpcheck = {.device_bytes = sizeof(FpDevice),
+                           .spreads_counts = true,
+                           .reports_open = reports_open,
+                           .reports_ready = reports_ready,
+                           .launch = launch,
+                           .leaves_out = leaves_out,
+                           .device_closing = fp_copies_close,
+                           .device_close = device_close,
+                           .wants_copy = fp_wants_copy,
+                           .copied = fp_copied};

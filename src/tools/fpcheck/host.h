@@ -7,8 +7,8 @@
 #include "tools/tool.h"
 
 typedef struct FpDevice {
-  uint64_t memory;                         // device address of its WgFpMemory; 0: none
-  uint64_t *pages, pages_at;               // its pages as they were when WgFpMemory.changes was this
+  uint64_t memory;            // device address of its WgFpMemory; 0: none
+  uint64_t *pages, pages_at;  // its pages as they were when WgFpMemory.changes was this
 } FpDevice;
 
 // --- host_copies.c: exceptions that leave for the host ---

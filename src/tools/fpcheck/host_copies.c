@@ -1,5 +1,6 @@
-// fpcheck: exceptions that leave for the host. A copy of memory to which kernels have stored exceptions is looked at when it has been done: only
-// pages that WgFpMemory has an entry for, in the format of the last store there.
+// fpcheck: exceptions that leave for the host. A copy of memory to which kernels have stored
+// exceptions is looked at when it has been done: only pages that WgFpMemory has an entry for, in
+// the format of the last store there.
 #define _GNU_SOURCE
 
 #include <sys/uio.h>
@@ -8,14 +9,19 @@
 #include "tools/fpcheck/host.h"
 
 enum { WRITERS = 16, CHUNK = 4096, PAGES = 1 << WG_FP_PAGE_BITS, SAID = 4096 };
-typedef struct Open { ToolDevice *on; const WgChannel *channel; } Open;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
+typedef struct Open {
+  ToolDevice *on;
+  const WgChannel *channel;
+} Open;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // taken before session_lock
 static VEC(Open) devices;
 static _Atomic uint32_t ndevices;
-static U64Map said;                        // site and allocation
+static U64Map said;  // site and allocation
 static uint32_t nsaid;
-static uint64_t looked_at;                 // bytes, in all
-#define MOST (4ull << 30)                  // then it is enough: a program that copies exceptions of memory that it has overwritten, again and again
+static uint64_t looked_at;  // bytes, in all
+#define MOST \
+  (4ull << 30)  // then it is enough: a program that copies exceptions of memory that it has
+                // overwritten, again and again
 
 void fp_copies_open(ToolDevice *d, const WgChannel *channel) {
   pthread_mutex_lock(&lock);
@@ -42,13 +48,15 @@ void fp_copies_close(ToolDevice *d) {
 
 static bool has_stored(const Open *o) { return *(const volatile uint32_t *)&o->channel->fp_stores; }
 
-// The table as it is now; NULL: it cannot be read. Kernels that run may change it while it is read, entry by entry.
+// The table as it is now; NULL: it cannot be read. Kernels that run may change it while it is read,
+// entry by entry.
 static const uint64_t *pages_of(const Open *o) {
   const SessionDeviceOps *ops = o->on->ops;
   FpDevice *state = o->on->state;
   uint64_t at = state->memory + offsetof(WgFpMemory, pages), now;
   if (ops->direct) return (const uint64_t *)(uintptr_t)at;
-  if (!ops->read(o->on->user, &now, state->memory + offsetof(WgFpMemory, changes), sizeof now)) return NULL;
+  if (!ops->read(o->on->user, &now, state->memory + offsetof(WgFpMemory, changes), sizeof now))
+    return NULL;
   if (!state->pages) {
     state->pages = mem_alloc(PAGES * 8);
     state->pages_at = 0;
@@ -66,14 +74,23 @@ static uint64_t writer_of(const uint64_t *pages, uint64_t address) {
 
 // --- what is in them ---
 
-typedef struct Writer { uint64_t entry, first, nan, inf; uint32_t format; bool done; } Writer;   // done: said before
-typedef struct Look { Writer writers[WRITERS]; uint32_t n; } Look;
+// done: said before
+typedef struct Writer {
+  uint64_t entry, first, nan, inf;
+  uint32_t format;
+  bool done;
+} Writer;
+typedef struct Look {
+  Writer writers[WRITERS];
+  uint32_t n;
+} Look;
 
 static uint32_t format_of(uint64_t entry) {
   const Piece *piece;
   const Site *site;
   pthread_mutex_lock(&session_lock);
-  uint32_t format = session_site(WG_FP_WRITER_SITE(entry), &piece, &site) ? site->fp_format : WG_FP_NONE;
+  uint32_t format = session_site(WG_FP_WRITER_SITE(entry), &piece, &site) ? site->fp_format
+                                                                          : WG_FP_NONE;
   pthread_mutex_unlock(&session_lock);
   return format;
 }
@@ -89,7 +106,9 @@ static Writer *writer(Look *l, uint64_t entry, uint64_t address) {
   for (uint32_t i = 0; i < l->n; i++)
     if (l->writers[i].entry == entry) return &l->writers[i];
   if (l->n == WRITERS) return NULL;
-  l->writers[l->n] = (Writer){.entry = entry, .format = format_of(entry), .done = nsaid >= SAID || u64map_get(&said, key_of(entry, address))};
+  l->writers[l->n] = (Writer){.entry = entry,
+                              .format = format_of(entry),
+                              .done = nsaid >= SAID || u64map_get(&said, key_of(entry, address))};
   return &l->writers[l->n++];
 }
 
@@ -101,8 +120,12 @@ static unsigned class_of(const unsigned char *p, uint32_t format) {
   switch (format) {
     case WG_FP_F16: memcpy(&h, p, 2); return (h & 0x7c00) != 0x7c00 ? 0 : h & 0x3ff ? 2 : 1;
     case WG_FP_BF16: memcpy(&h, p, 2); return (h & 0x7f80) != 0x7f80 ? 0 : h & 0x7f ? 2 : 1;
-    case WG_FP_F32: memcpy(&w, p, 4); return (w & 0x7f800000) != 0x7f800000 ? 0 : w & 0x7fffff ? 2 : 1;
-    case WG_FP_F64: memcpy(&d, p, 8); return (d & 0x7ff0000000000000) != 0x7ff0000000000000 ? 0 : d & 0xfffffffffffff ? 2 : 1;
+    case WG_FP_F32:
+      memcpy(&w, p, 4);
+      return (w & 0x7f800000) != 0x7f800000 ? 0 : w & 0x7fffff ? 2 : 1;
+    case WG_FP_F64:
+      memcpy(&d, p, 8);
+      return (d & 0x7ff0000000000000) != 0x7ff0000000000000 ? 0 : d & 0xfffffffffffff ? 2 : 1;
     default: return 0;
   }
 }
@@ -151,10 +174,19 @@ static void say(const Writer *w, const SessionCopy *c) {
   if (!known) return;
   Str text = {0};
   if (w->nan) str_printf(&text, "%llu NaN%s", (unsigned long long)w->nan, w->inf ? " and " : "");
-  if (w->inf) str_printf(&text, "%llu infinite value%s", (unsigned long long)w->inf, w->inf == 1 ? "" : "s");
+  if (w->inf)
+    str_printf(&text, "%llu infinite value%s", (unsigned long long)w->inf, w->inf == 1 ? "" : "s");
   str_printf(&text, " (%s) copied to the host", formats[w->format]);
-  session_finding(&(SessionFinding){.kind = "fp-output", .text = text.data, .kernel = kernel, .launch = WG_FP_WRITER_LAUNCH(w->entry), .places = site->places, .nplaces = site->nplaces,
-                                    .has_address = true, .address = w->first, .size = wg_fp_bytes(w->format), .stack = c->stack ? c->stack : session_stack()});
+  session_finding(&(SessionFinding){.kind = "fp-output",
+                                    .text = text.data,
+                                    .kernel = kernel,
+                                    .launch = WG_FP_WRITER_LAUNCH(w->entry),
+                                    .places = site->places,
+                                    .nplaces = site->nplaces,
+                                    .has_address = true,
+                                    .address = w->first,
+                                    .size = wg_fp_bytes(w->format),
+                                    .stack = c->stack ? c->stack : session_stack()});
   str_free(&text);
 }
 
@@ -162,15 +194,19 @@ static bool is_host(const SessionPlace *p) {
   HeapRange range;
   if (p->kind == SESSION_PLACE_HOST) return true;
   if (p->kind != SESSION_PLACE_UNIFIED) return false;
-  return !session_ranges_look(p->address, &range) || range.kind == SESSION_PINNED || range.kind == SESSION_REGISTERED;
+  return !session_ranges_look(p->address, &range) || range.kind == SESSION_PINNED ||
+         range.kind == SESSION_REGISTERED;
 }
 
 bool fp_wants_copy(const SessionCopy *c) {
-  return ndevices && !c->is_set && c->from.kind != SESSION_PLACE_HOST && c->from.kind != SESSION_PLACE_ARRAY && c->to.kind != SESSION_PLACE_ARRAY && is_host(&c->to);
+  return ndevices && !c->is_set && c->from.kind != SESSION_PLACE_HOST &&
+         c->from.kind != SESSION_PLACE_ARRAY && c->to.kind != SESSION_PLACE_ARRAY &&
+         is_host(&c->to);
 }
 
 static uint64_t row_of(const SessionPlace *p, const SessionCopy *c, size_t y, size_t z) {
-  uint64_t pitch = p->pitch ? p->pitch : p->x + c->width, rows = p->rows ? p->rows : p->y + c->height;
+  uint64_t pitch = p->pitch ? p->pitch : p->x + c->width,
+           rows = p->rows ? p->rows : p->y + c->height;
   return p->address + ((p->z + z) * rows + p->y + y) * pitch + p->x;
 }
 
@@ -180,7 +216,8 @@ void fp_copied(const SessionCopy *c) {
     const uint64_t *pages = has_stored(&devices.data[i]) ? pages_of(&devices.data[i]) : NULL;
     Look l = {.n = 0};
     for (size_t z = 0; pages && z < c->depth; z++)
-      for (size_t y = 0; y < c->height; y++) scan_row(&l, pages, row_of(&c->to, c, y, z), row_of(&c->from, c, y, z), c->width);
+      for (size_t y = 0; y < c->height; y++)
+        scan_row(&l, pages, row_of(&c->to, c, y, z), row_of(&c->from, c, y, z), c->width);
     for (uint32_t w = 0; w < l.n; w++)
       if (l.writers[w].nan || l.writers[w].inf) say(&l.writers[w], c);
   }

@@ -6,185 +6,268 @@
 #include "tools/fpcheck/abi.h"
 
 // A value as an instruction sees it. Packed pairs are two values of one register.
-typedef struct FpType { uint8_t format, packed; } FpType;      // format: WgFpFormat; NONE: not floating point
+// format: WgFpFormat; NONE: not floating point
+typedef struct FpType {
+  uint8_t format, packed;
+} FpType;
 
 typedef struct FpCheck FpCheck;
 enum { FP_OPERANDS = 3, FP_UNLESS_NAN = 2 };
 typedef struct FpOperation {
   WgFpOp op;
   FpType result;
-  FpType types[FP_OPERANDS]; PtxOperand *operands[FP_OPERANDS]; unsigned n;
-  unsigned kinds;                          // of WG_FP_NAN …: what can be born here
+  FpType types[FP_OPERANDS];
+  PtxOperand *operands[FP_OPERANDS];
+  unsigned n;
+  unsigned kinds;  // of WG_FP_NAN …: what can be born here
   bool ftz;
-  bool is_exponent;                        // fp_is_exponent
-  bool halves_from_two;                    // cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower
+  bool is_exponent;      // fp_is_exponent
+  bool halves_from_two;  // cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower
 } FpOperation;
 
 // --- tools/fpcheck/weave_opcodes.c: what an instruction does to floating-point values ---
 FpType fp_type(PtxType t);
 // Instructions a NaN, an infinity or a subnormal can be born in. false: not one of them.
 bool fp_operation(const PtxInstr *in, FpOperation *out);
-bool fp_is_matrix(const PtxInstr *in, FpType *result, FpType *a, FpType *b, FpType *c);    // mma and wmma on floating point
-bool fp_operand_infinite(const PtxOperand *o);                 // the constant +inf or -inf
+// mma and wmma on floating point
+bool fp_is_matrix(const PtxInstr *in, FpType *result, FpType *a, FpType *b, FpType *c);
+bool fp_operand_infinite(const PtxOperand *o);  // the constant +inf or -inf
 
-// --- tools/fpcheck/weave_register_uses.c: by register: the instructions that name it, n of them from instr[start] on ---
-typedef struct FpIndex { uint32_t *start, *n, *instr; } FpIndex;
+// --- tools/fpcheck/weave_register_uses.c: by register: the instructions that name it, n of them
+// from instr[start] on ---
+typedef struct FpIndex {
+  uint32_t *start, *n, *instr;
+} FpIndex;
 void fp_index_build(IrCfg *cfg, uint32_t nregs, FpIndex *reads, FpIndex *writes);
-bool fp_is_named(const FpIndex *x, const PtxReg *r, uint32_t from, uint32_t end);     // by one of these instructions
+// by one of these instructions
+bool fp_is_named(const FpIndex *x, const PtxReg *r, uint32_t from, uint32_t end);
 
 // --- tools/fpcheck/weave_register_facts.c: facts about the registers of a function ---
 typedef struct FpFlow {
   IrDefs *defs;
   FpIndex reads, writes;
-  uint32_t nregs;                          // registers of the program; ours come after them
-  FpType *type;                            // by register: what it holds, by dataflow; NONE: no floating point, or not known
-  uint32_t *uses, *select_uses;            // by register: how often read, how often as a value of selp
-  bool *made;                              // by register: it may hold what an instruction of this function made of numbers
-  bool local_carries, shared_carries;      // fp_carries
-  bool local_made, shared_made;            // … and some of what is stored there was made here
-  bool makes, decides;                     // some instruction does; some compares. Else there is nothing to look for
-  int *depth;                              // by instruction: nested { } around it
+  uint32_t nregs;  // registers of the program; ours come after them
+  FpType *type;    // by register: what it holds, by dataflow; NONE: no floating point, or not known
+  uint32_t *uses, *select_uses;  // by register: how often read, how often as a value of selp
+  bool *made;  // by register: it may hold what an instruction of this function made of numbers
+  bool local_carries, shared_carries;  // fp_carries
+  bool local_made, shared_made;        // … and some of what is stored there was made here
+  bool makes, decides;  // some instruction does; some compares. Else there is nothing to look for
+  int *depth;           // by instruction: nested { } around it
 } FpFlow;
 FpFlow *fp_flow_build(Body *b);
 void fp_flow_free(FpFlow *f);
-const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o);           // the only instruction that writes this register, or NULL
-bool fp_is_fixed(const FpFlow *f, const PtxOperand *o);                 // a constant, or a register written by one instruction only
-bool fp_is_input(const PtxFunc *f, const PtxInstr *in);                  // brings a value in from outside the kernel
+// the only instruction that writes this register, or NULL
+const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o);
+// a constant, or a register written by one instruction only
+bool fp_is_fixed(const FpFlow *f, const PtxOperand *o);
+// brings a value in from outside the kernel
+bool fp_is_input(const PtxFunc *f, const PtxInstr *in);
 bool fp_is_own_difference(const PtxInstr *in);
-bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
+// isnan, isinf, isfinite: asks, does not decide
+bool fp_is_test(const FpFlow *f, const PtxInstr *in);
 
 // --- tools/fpcheck/weave_library.c: what functions of the library return in place of a result ---
-bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);              // the constant, of whoever
-bool fp_is_constant(const FpFlow *f, const PtxOperand *o, uint64_t single, uint64_t wide);      // by its bits
+bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);  // the constant, of whoever
+// by its bits
+bool fp_is_constant(const FpFlow *f, const PtxOperand *o, uint64_t single, uint64_t wide);
 bool fp_is_largest(const FpFlow *f, const PtxOperand *o);
 bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o);
-bool fp_is_library(const PtxFunc *f);                                   // one of its own functions: what it returns is tested where it is called
-bool fp_is_of_word(const FpFlow *f, const PtxOperand *o);               // the upper word of a f64, as a f32: how it asks for the size of a number
-bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out);                // fp_operation, with what is known of these functions
-void fp_asked_for_nan(const FpFlow *f, const PtxReg *predicate, PtxReg *found[FP_UNLESS_NAN]);           // arguments that a NaN is returned for, if they are themselves
-bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out);   // operand k of a selection; out: as if it had been computed
+// one of its own functions: what it returns is tested where it is called
+bool fp_is_library(const PtxFunc *f);
+// the upper word of a f64, as a f32: how it asks for the size of a number
+bool fp_is_of_word(const FpFlow *f, const PtxOperand *o);
+// fp_operation, with what is known of these functions
+bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out);
+// arguments that a NaN is returned for, if they are themselves
+void fp_asked_for_nan(const FpFlow *f, const PtxReg *predicate, PtxReg *found[FP_UNLESS_NAN]);
+// operand k of a selection; out: as if it had been computed
+bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out);
 
-// --- tools/fpcheck/weave_library_steps.c: what these functions compute on the way and throw away ---
+// --- tools/fpcheck/weave_library_steps.c: what these functions compute on the way and throw away
+// ---
 bool fp_is_step(const FpCheck *k, uint32_t i);
-bool fp_is_exponent(const FpCheck *k, const PtxInstr *in);              // -inf is no exception there
+bool fp_is_exponent(const FpCheck *k, const PtxInstr *in);  // -inf is no exception there
 
-// --- tools/fpcheck/weave_library_poles.c: infinity that they make of bits, or put down before they ask ---
+// --- tools/fpcheck/weave_library_poles.c: infinity that they make of bits, or put down before they
+// ask ---
 bool fp_is_pole(const FpFlow *f, const PtxInstr *in, FpOperation *out);
-bool fp_is_pole_in(const FpCheck *k, uint32_t block, const PtxInstr *in, FpOperation *out);     // a constant of this block, behind which it branches
+// a constant of this block, behind which it branches
+bool fp_is_pole_in(const FpCheck *k, uint32_t block, const PtxInstr *in, FpOperation *out);
 bool fp_is_logb_answer(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x);
 
 // --- tools/fpcheck/weave_computed_from.c ---
 typedef bool FpIsIt(const FpFlow *f, const PtxReg *r, const void *wanted);
-// Whether such a register is among those that r was computed from. *whole: all of them were looked at (NULL: nobody asks).
-bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates, FpIsIt *is_it, const void *wanted, bool *whole);
+// Whether such a register is among those that r was computed from. *whole: all of them were looked
+// at (NULL: nobody asks).
+bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates,
+                FpIsIt *is_it, const void *wanted, bool *whole);
 
 // --- tools/fpcheck/weave_nan_markers.c: a NaN of the program's own, with the library's bits ---
-bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate);      // taken by this predicate
-bool fp_is_marker_in(const FpFlow *f, const IrCfg *cfg, uint32_t block);               // written in this block
+// taken by this predicate
+bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate);
+bool fp_is_marker_in(const FpFlow *f, const IrCfg *cfg, uint32_t block);  // written in this block
 
 // --- tools/fpcheck/weave_carry.c: memory of the kernel's own in which values only wait ---
 bool fp_carries(const FpFlow *f, const IrCfg *cfg, PtxSpace space);
 
 // --- tools/fpcheck/weave_emit.c: tests, in groups ---
-typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW, FP_ITEM_STORE } FpItemKind;
+typedef enum {
+  FP_ITEM_RESULT,
+  FP_ITEM_COMPARE,
+  FP_ITEM_SINK,
+  FP_ITEM_FLOW,
+  FP_ITEM_STORE
+} FpItemKind;
 enum { FP_CONDITIONS = 7 };
-typedef struct FpCondition { PtxReg *reg; bool negated; } FpCondition;
-typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
+typedef struct FpCondition {
+  PtxReg *reg;
+  bool negated;
+} FpCondition;
+typedef struct FpItem {  // one instruction whose values are looked at in the slow path
   FpItemKind kind;
   uint32_t instr;
   FpOperation operation;
   PtxOperand result;
-  bool nan_only;                           // a sink that infinity may come to
-  bool unless_zero;                        // a division: nothing is born of a divisor that is zero
-  PtxReg *unless_nan[FP_UNLESS_NAN];       // nor where one of these is NaN: f32, or its bits; NULL: no more
-  bool implied;                            // another item of the group is exceptional if this one is
-  PtxOperand address; int64_t offset;      // of what is stored, a register; kind OPD_NONE: not known, or not global memory
-  FpCondition conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
+  bool nan_only;     // a sink that infinity may come to
+  bool unless_zero;  // a division: nothing is born of a divisor that is zero
+  // nor where one of these is NaN: f32, or its bits; NULL: no more
+  PtxReg *unless_nan[FP_UNLESS_NAN];
+  bool implied;  // another item of the group is exceptional if this one is
+  // of what is stored, a register; kind OPD_NONE: not known, or not global memory
+  PtxOperand address;
+  int64_t offset;
+  FpCondition conditions[FP_CONDITIONS];
+  unsigned nconditions;  // all must hold
 } FpItem;
 
-// Tests of a group that are put together before anything is compared: each into a value that tells whether any of them was positive.
-typedef enum { FP_GATHER_F32, FP_GATHER_SUBNORMAL, FP_GATHER_F64, FP_GATHER_PAIRS, FP_GATHER_NAN32, FP_GATHER_NAN64, FP_GATHERS } FpGather;
+// Tests of a group that are put together before anything is compared: each into a value that tells
+// whether any of them was positive.
+typedef enum {
+  FP_GATHER_F32,
+  FP_GATHER_SUBNORMAL,
+  FP_GATHER_F64,
+  FP_GATHER_PAIRS,
+  FP_GATHER_NAN32,
+  FP_GATHER_NAN64,
+  FP_GATHERS
+} FpGather;
 
-struct FpCheck {                          // one function
+struct FpCheck {  // one function
   Body *body;
   FpFlow *flow;
   unsigned kinds;
-  bool follow;                             // --fp-flow
-  uint32_t first, end;                     // instructions that are looked at
-  PtxReg *fired;                           // some test of the group at hand was positive
-  PtxReg *asked, *what;                    // slow path: the questions that are left, a bit each; the word of the one at hand
-  PtxReg *arguments[4], *wide_arguments[4];                    // … and its values
-  PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
-  PtxLabel *again;                         // where it is decided whether it does
-  bool *done_before;                       // fast mode, by instruction: this thread may have done something before it that others see. NULL: threads do not start over
-  PtxLabel *full;                          // where they do
-  bool asks_first;                         // some slow path cannot: the body is chosen when the thread begins, too
-  bool only_tells;                         // the slow path at hand is for the first that start over
-  bool knows;                              // what is known has been counted before it
-  bool asks_at_end;                        // some slow path returns to where there is more to do: `seen` is looked at when the thread is done
-  uint32_t next;                           // the instruction behind the group at hand
-  uint32_t late;                           // the instruction before which the body is chosen; 0: before all
-  bool open;                               // the group has a test already, whose outcome is in fired
-  bool gathers;                            // tests may be put together: who wants their outcome calls fp_close_tests
-  PtxReg *gathered[FP_GATHERS]; unsigned has_gathered;         // a bit for each that holds something
-  VEC(FpItem) items;                       // of the group at hand
-  VEC(PtxReg *) kept;                      // registers its slow path will read
-  uint32_t loop_tests;                     // most values that one branch of such a loop serves
-  IrLiveness *live;                        // when it is needed
-  struct FpLoops *loops;                   // NULL: slow paths return to where they came from
-  struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
-  int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
-  unsigned remembered;                     // stores whose slow paths remember what they store without a call
-  StrMap sites;                            // the instructions of a source line share sites
+  bool follow;          // --fp-flow
+  uint32_t first, end;  // instructions that are looked at
+  PtxReg *fired;        // some test of the group at hand was positive
+  // slow path: the questions that are left, a bit each; the word of the one at hand
+  PtxReg *asked, *what;
+  PtxReg *arguments[4], *wide_arguments[4];  // … and its values
+  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
+  PtxReg *seen, *repeats;
+  PtxLabel *again;  // where it is decided whether it does
+  // fast mode, by instruction: this thread may have done something before it that others see. NULL:
+  // threads do not start over
+  bool *done_before;
+  PtxLabel *full;   // where they do
+  bool asks_first;  // some slow path cannot: the body is chosen when the thread begins, too
+  bool only_tells;  // the slow path at hand is for the first that start over
+  bool knows;       // what is known has been counted before it
+  // some slow path returns to where there is more to do: `seen` is looked at when the thread is
+  // done
+  bool asks_at_end;
+  uint32_t next;  // the instruction behind the group at hand
+  uint32_t late;  // the instruction before which the body is chosen; 0: before all
+  bool open;      // the group has a test already, whose outcome is in fired
+  bool gathers;   // tests may be put together: who wants their outcome calls fp_close_tests
+  PtxReg *gathered[FP_GATHERS];
+  unsigned has_gathered;  // a bit for each that holds something
+  VEC(FpItem) items;      // of the group at hand
+  VEC(PtxReg *) kept;     // registers its slow path will read
+  uint32_t loop_tests;    // most values that one branch of such a loop serves
+  IrLiveness *live;       // when it is needed
+  struct FpLoops *loops;  // NULL: slow paths return to where they came from
+  struct FpClone *clone;  // the code goes into a second body; NULL: into the function itself
+  // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
+  int64_t hot;
+  unsigned remembered;  // stores whose slow paths remember what they store without a call
+  StrMap sites;         // the instructions of a source line share sites
 };
 
-// Adds a test of a value to the group: is it NaN, infinite or (if asked for) subnormal? For lanes the guard, if any, lets pass.
-void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard, bool negated);
-void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated);
-bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);    // of a saturating conversion; false: not known
-void fp_close_tests(FpCheck *k, Code *c);                      // what was put together goes into fired
+// Adds a test of a value to the group: is it NaN, infinite or (if asked for) subnormal? For lanes
+// the guard, if any, lets pass.
+void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard,
+                   bool negated);
+void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard,
+                 bool negated);
+// of a saturating conversion; false: not known
+bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);
+void fp_close_tests(FpCheck *k, Code *c);  // what was put together goes into fired
 void fp_add_item(FpCheck *k, FpItem item);
 bool fp_keeps(const FpCheck *k, const PtxReg *r);
 PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp);
-unsigned fp_parts(const FpOperation *o);                       // values a saturating conversion takes
-PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o, unsigned part, unsigned temp);   // its bits, in a temporary
-void fp_close_group(FpCheck *k, Code *c, bool in_place);       // branch to the slow path of all items; in place: it stands here
-void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);   // d, a, b, c
+unsigned fp_parts(const FpOperation *o);  // values a saturating conversion takes
+// its bits, in a temporary
+PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o,
+                        unsigned part, unsigned temp);
+// branch to the slow path of all items; in place: it stands here
+void fp_close_group(FpCheck *k, Code *c, bool in_place);
+// d, a, b, c
+void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);
 
 // --- tools/fpcheck/weave_slow.c: behind a group ---
-typedef struct FpHead { PtxOperand channel, launch, site; } FpHead;
+typedef struct FpHead {
+  PtxOperand channel, launch, site;
+} FpHead;
 void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n);
 
 // --- tools/fpcheck/weave_defer.c: results that only matter if a selection takes them ---
-typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred;   // by instruction: the selection that decides, plus 1; 0: it matters by itself
-typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; VEC(FpItem) paths; } FpItems;     // paths: conditions under which instructions were come to
+// by instruction: the selection that decides, plus 1; 0: it matters by itself
+typedef struct FpDeferred {
+  uint32_t *owner;
+  uint8_t *selections;
+} FpDeferred;
+// paths: conditions under which instructions were come to
+typedef struct FpItems {
+  FpItem *data;
+  uint32_t len, cap, visits;
+  VEC(FpItem) paths;
+} FpItems;
 const FpDeferred *fp_deferred_build(FpCheck *k);
-void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);   // what it may have taken, with conditions
-bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until);          // nobody writes it from one instruction to another
+// what it may have taken, with conditions
+void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);
+// nobody writes it from one instruction to another
+bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until);
 
 // --- tools/fpcheck/weave_one_exit.c: results that only one way out of their block reads ---
-bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r);   // where it begins
+bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r);  // where it begins
 bool fp_is_late(FpCheck *k, const FpDeferred *f, uint32_t block, uint32_t i, FpCondition *way);
 
-// --- tools/fpcheck/weave_guarded_quotient.c: quotients that are taken unless the divisor is zero ---
+// --- tools/fpcheck/weave_guarded_quotient.c: quotients that are taken unless the divisor is zero
+// ---
 bool fp_asks_for_zero(const FpCheck *k, uint32_t i, const FpOperation *o);
 
-// --- tools/fpcheck/weave_clone.c: a second body of the function, behind the first; where code goes ---
+// --- tools/fpcheck/weave_clone.c: a second body of the function, behind the first; where code goes
+// ---
 Code *fp_before(FpCheck *k, uint32_t i);
 Code *fp_after(FpCheck *k, uint32_t i);
 bool fp_can_clone(const FpCheck *k);
-void fp_clone_begin(FpCheck *k);           // what is woven from now on goes into the second body
+void fp_clone_begin(FpCheck *k);  // what is woven from now on goes into the second body
 void fp_clone_end(FpCheck *k);
 PtxLabel *fp_clone_label(const FpCheck *k);
 
 // --- tools/fpcheck/weave.c ---
-void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot, PtxReg *known);   // the kernel's, where it has one: its two words; else 0
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes, bool sampled);
+// the kernel's, where it has one: its two words; else 0
+void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot,
+                     PtxReg *known);
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes,
+                    bool sampled);
 
 // --- tools/fpcheck/weave_loops.c: loops whose tests lead out of them ---
 void fp_loops_find(FpCheck *k);
-PtxLabel *fp_loop_resume(FpCheck *k, uint32_t instr, PtxLabel *resume);  // where the slow path of a test at this instruction goes on
-void fp_loops_copy(FpCheck *k);            // when nothing more is woven into the first body
+// where the slow path of a test at this instruction goes on
+PtxLabel *fp_loop_resume(FpCheck *k, uint32_t instr, PtxLabel *resume);
+void fp_loops_copy(FpCheck *k);  // when nothing more is woven into the first body
 
 // --- tools/fpcheck/weave_rerun.c: threads that came to a sink run again through the full body ---
 bool fp_can_run_again(FpCheck *k);
@@ -195,20 +278,22 @@ void fp_again_weave(FpCheck *k, PtxLabel *full);
 
 // --- tools/fpcheck/weave_restart.c: threads that came to a sink start over in the full body ---
 void fp_over_find(FpCheck *k);
-bool fp_over_closes_before(const FpCheck *k, uint32_t i);      // the group that is open, so that they can
-bool fp_over_can(const FpCheck *k);                            // at the group at hand
-void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume);     // its slow path
+// the group that is open, so that they can
+bool fp_over_closes_before(const FpCheck *k, uint32_t i);
+bool fp_over_can(const FpCheck *k);                         // at the group at hand
+void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume);  // its slow path
 
 // --- tools/fpcheck/weave_stores.c: what takes exceptions to memory ---
-bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end);     // which operands
+bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end);  // which operands
 bool fp_store_address(const PtxInstr *in, PtxOperand *address, int64_t *offset);
-bool fp_check_stores(FpCheck *k, uint32_t i);                             // full mode
+bool fp_check_stores(FpCheck *k, uint32_t i);  // full mode
 
 // --- tools/fpcheck/weave_flow_ends.c: --fp-flow ---
 bool fp_check_flow(FpCheck *k, uint32_t i);
 
 // --- tools/fpcheck/weave_full.c, tools/fpcheck/weave_fast.c ---
-void fp_save_overwritten(FpCheck *k, uint32_t i, FpOperation *o);        // operands that the instruction overwrites are copied before it
+// operands that the instruction overwrites are copied before it
+void fp_save_overwritten(FpCheck *k, uint32_t i, FpOperation *o);
 void fp_weave_full(FpCheck *k);
 void fp_weave_fast(FpCheck *k);
 

@@ -1,10 +1,12 @@
-// fpcheck's slow path: a test in the kernel's code found a value that may be exceptional. Looks closely, decides whether the
-// exception was born here, and reports it. docs/fpcheck.md has the definitions.
+// fpcheck's slow path: a test in the kernel's code found a value that may be exceptional. Looks
+// closely, decides whether the exception was born here, and reports it. docs/fpcheck.md has the
+// definitions.
 #include "probe/device.h"
 #include "tools/fpcheck/abi.h"
 #include "probe/probe_abi.h"
 
-void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
+               uint64_t address, uint64_t value, uint64_t extra);
 
 void wg_count(uint64_t channel, uint32_t site);
 void wg_count_more(uint64_t channel, uint32_t site);
@@ -30,20 +32,30 @@ DEVICE uint32_t fp_site(uint32_t site, uint32_t what, uint32_t kind) {
   return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what) & (kind - 1));
 }
 
-DEVICE int fp_is_division(uint32_t op) { return op == WG_FP_DIV || op == WG_FP_RCP || op == WG_FP_RSQRT; }
+DEVICE int fp_is_division(uint32_t op) {
+  return op == WG_FP_DIV || op == WG_FP_RCP || op == WG_FP_RSQRT;
+}
 
-DEVICE int fp_is_meant(uint32_t what, uint64_t r) { return what & WG_FP_WHAT_EXPONENT && (uint32_t)r == 0xff800000u; }
+DEVICE int fp_is_meant(uint32_t what, uint64_t r) {
+  return what & WG_FP_WHAT_EXPONENT && (uint32_t)r == 0xff800000u;
+}
 
 // What was born: one of WG_FP_NAN …, or 0.
 DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
-  FpClass of_r = fp_class(r, WG_FP_WHAT_FORMAT(what)), of_a = fp_class(a, WG_FP_WHAT_OPERAND(what, 0));
-  FpClass of_b = fp_class(b, WG_FP_WHAT_OPERAND(what, 1)), of_c = fp_class(c, WG_FP_WHAT_OPERAND(what, 2));
+  FpClass of_r = fp_class(r, WG_FP_WHAT_FORMAT(what)),
+          of_a = fp_class(a, WG_FP_WHAT_OPERAND(what, 0));
+  FpClass of_b = fp_class(b, WG_FP_WHAT_OPERAND(what, 1)),
+          of_c = fp_class(c, WG_FP_WHAT_OPERAND(what, 2));
   int any_nan = of_a == FP_NOT_A_NUMBER || of_b == FP_NOT_A_NUMBER || of_c == FP_NOT_A_NUMBER;
   int any_inf = of_a == FP_INFINITE || of_b == FP_INFINITE || of_c == FP_INFINITE;
   int any_sub = of_a == FP_SUBNORMAL || of_b == FP_SUBNORMAL || of_c == FP_SUBNORMAL;
   uint32_t op = WG_FP_WHAT_OP(what);
-  // The library's logarithms compute x * inf + inf for all special arguments and take something else for zero.
-  if (of_r == FP_NOT_A_NUMBER && of_a == FP_ZERO && (op == WG_FP_LOG || op == WG_FP_LOG_SCALED || (op == WG_FP_FMA && of_b == FP_INFINITE && of_c == FP_INFINITE))) return 0;
+  // The library's logarithms compute x * inf + inf for all special arguments and take something
+  // else for zero.
+  if (of_r == FP_NOT_A_NUMBER && of_a == FP_ZERO &&
+      (op == WG_FP_LOG || op == WG_FP_LOG_SCALED ||
+       (op == WG_FP_FMA && of_b == FP_INFINITE && of_c == FP_INFINITE)))
+    return 0;
   if (op == WG_FP_SATURATE) return any_nan || any_inf ? 0 : WG_FP_INF;
   if (of_r == FP_NOT_A_NUMBER) return any_nan ? 0 : WG_FP_NAN;
   if (of_r == FP_INFINITE) {
@@ -56,37 +68,59 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
 }
 
 // Nothing is born, but an exception goes on.
-DEVICE int fp_carries(uint32_t what, uint64_t r) { return what & WG_FP_WHAT_FLOW && fp_class(r, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE && !fp_is_meant(what, r); }
-DEVICE uint32_t fp_flow_site(uint32_t site, uint32_t what) { return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what)); }
-
-DEVICE uint32_t fp_kind(uint32_t born) {
-  return born == WG_FP_NAN ? DEVICE_KIND_FP_NAN : born == WG_FP_INF ? DEVICE_KIND_FP_INF : born == WG_FP_DIV0 ? DEVICE_KIND_FP_DIV0 : DEVICE_KIND_FP_SUBNORMAL;
+DEVICE int fp_carries(uint32_t what, uint64_t r) {
+  return what & WG_FP_WHAT_FLOW && fp_class(r, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE &&
+         !fp_is_meant(what, r);
+}
+DEVICE uint32_t fp_flow_site(uint32_t site, uint32_t what) {
+  return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what));
 }
 
-// In the full body of fast mode: the kernel's counter, whose second word says that something is known that explains what its sinks see. 0: there is none.
+DEVICE uint32_t fp_kind(uint32_t born) {
+  return born == WG_FP_NAN    ? DEVICE_KIND_FP_NAN
+         : born == WG_FP_INF  ? DEVICE_KIND_FP_INF
+         : born == WG_FP_DIV0 ? DEVICE_KIND_FP_DIV0
+                              : DEVICE_KIND_FP_SUBNORMAL;
+}
+
+// In the full body of fast mode: the kernel's counter, whose second word says that something is
+// known that explains what its sinks see. 0: there is none.
 DEVICE void fp_explain(uint64_t hot) {
   if (hot && !((const volatile uint32_t *)hot)[1]) ((volatile uint32_t *)hot)[1] = 1;
 }
 
-// A result r of operands a, b, c, in formats of up to 32 bits; operands that are f64 are given as 0 and f32 bits of their class.
-void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c, uint64_t hot);
-__attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c, uint64_t hot) {
+// A result r of operands a, b, c, in formats of up to 32 bits; operands that are f64 are given as 0
+// and f32 bits of their class.
+void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r,
+                    uint32_t a, uint32_t b, uint32_t c, uint64_t hot);
+__attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site,
+                                              uint32_t what, uint32_t r, uint32_t a, uint32_t b,
+                                              uint32_t c, uint64_t hot) {
   uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
   if (born) fp_explain(hot);
-  if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
-  else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
+  if (born)
+    wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, 0,
+              r | (uint64_t)a << 32, b | (uint64_t)c << 32);
+  else if (fp_carries(what, r))
+    wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, 0,
+              r | (uint64_t)a << 32, b | (uint64_t)c << 32);
 }
 
-void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c, uint64_t hot);
-__attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c, uint64_t hot) {
+void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r,
+                    uint64_t a, uint64_t b, uint64_t c, uint64_t hot);
+__attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site,
+                                              uint32_t what, uint64_t r, uint64_t a, uint64_t b,
+                                              uint64_t c, uint64_t hot) {
   uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
   if (born) fp_explain(hot);
   if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, b, r, a);
-  else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, b, r, a);
+  else if (fp_carries(what, r))
+    wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, b, r, a);
 }
 
 // --- who stored an exception where ---
-// The first of a launch and site is noted; of a site, told to the host, for which the launch has to wait.
+// The first of a launch and site is noted; of a site, told to the host, for which the launch has to
+// wait.
 DEVICE void fp_note_store(uint64_t channel, WgFpMemory *m, uint32_t launch, uint32_t site) {
   uint32_t last = device_swap32(&m->stored[site], launch);
   if (last == launch) return;
@@ -102,7 +136,7 @@ DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uin
   uint64_t entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash));
   *(volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)] = entry;
   *(volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)] = entry;
-  if (m->stored[site] == launch) return;       // from the cache, if it is there: an old one is another
+  if (m->stored[site] == launch) return;  // from the cache, if it is there: an old one is another
   if (*(volatile uint32_t *)&m->stored[site] != launch) fp_note_store((uint64_t)r, m, launch, site);
 }
 
@@ -115,48 +149,65 @@ DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
   const WgFpMemory *m = (const WgFpMemory *)r->fp_memory;
   if (!m || !address) return 0;
   uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
-  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)], hash, WG_FP_WRITER_WORD);
-  return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)], hash, WG_FP_WRITER_PAGE);
+  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)],
+                            hash, WG_FP_WRITER_WORD);
+  return found ? found
+               : fp_found(*(const volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)], hash,
+                          WG_FP_WRITER_PAGE);
 }
 
 // A value that a store takes to global memory.
-void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
-__attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
+void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value,
+                  uint64_t address);
+__attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site,
+                                            uint32_t what, uint64_t value, uint64_t address) {
   if (!channel || fp_class(value, WG_FP_WHAT_OPERAND(what, 0)) < FP_INFINITE) return;
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
-  if (what & WG_FP_WHAT_FLOW) wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, 0);
+  if (what & WG_FP_WHAT_FLOW)
+    wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, 0);
 }
 
-// --- notes: in a program whose data is full of NaN every load has one, so only the first of a place is told ---
+// --- notes: in a program whose data is full of NaN every load has one, so only the first of a
+// place is told ---
 DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
   const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->fp_memory;
-  return m && site < WG_SITE_NUMBERS && m->told[site];         // an old value is as good
+  return m && site < WG_SITE_NUMBERS && m->told[site];  // an old value is as good
 }
 
-DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t what, uint64_t address, uint64_t value, uint64_t extra) {
+DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t what,
+                    uint64_t address, uint64_t value, uint64_t extra) {
   wg_report(channel, launch, site, kind, what, address, value, extra);
   WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
 
-// Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot: the counter of the kernel, which makes blocks that start from now
-// on run through the full body, if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter too: it may run again.
-void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
-__attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
+// Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot:
+// the counter of the kernel, which makes blocks that start from now on run through the full body,
+// if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter
+// too: it may run again.
+void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot,
+                uint32_t turn);
+__attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site,
+                                          uint64_t address, uint64_t hot, uint32_t turn) {
   if (!channel) return;
   if (!fp_was_told(channel, site)) {
     WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
-    if (hot) *(volatile uint64_t *)hot = turn; // what was known does not explain this one
+    if (hot) *(volatile uint64_t *)hot = turn;  // what was known does not explain this one
     device_fence_system();
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
     wg_count(channel, site);
   } else wg_count_more(channel, site);
-  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);       // last: who sees that this launch has stored there knows that it was told
+  // last: who sees that this launch has stored there knows that it was told
+  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
 }
 
-// A launch that is not tested everywhere has come to a sink that was told: there is nothing more to say of it.
-void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site, uint32_t multiprocessor, uint32_t stores);
-__attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site, uint32_t multiprocessor, uint32_t stores) {
+// A launch that is not tested everywhere has come to a sink that was told: there is nothing more to
+// say of it.
+void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site,
+                 uint32_t multiprocessor, uint32_t stores);
+__attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch,
+                                           uint32_t site, uint32_t multiprocessor,
+                                           uint32_t stores) {
   WgFpMemory *m = (WgFpMemory *)memory;
   if (!channel || !m || site >= WG_SPREAD_SITES) return;
   uint32_t last = device_swap32(&m->quiet[multiprocessor % WG_SPREAD][site], launch);
@@ -164,33 +215,49 @@ __attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, ui
 }
 
 // The same for threads that start over: what they see is counted there.
-void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
-__attribute__((noinline)) void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
-  (void)launch, (void)site, (void)address;
+void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot,
+                 uint32_t turn);
+__attribute__((noinline)) void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site,
+                                           uint64_t address, uint64_t hot, uint32_t turn) {
+  (void)launch;
+  (void)site;
+  (void)address;
   if (channel && hot) *(volatile uint64_t *)hot = turn;
 }
 
 // A value that came in: one site.
-void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot);
-__attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot) {
+void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value,
+                 uint64_t address, uint64_t hot);
+__attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site,
+                                           uint32_t what, uint64_t value, uint64_t address,
+                                           uint64_t hot) {
   if (!channel || fp_class(value, WG_FP_WHAT_FORMAT(what)) < FP_INFINITE) return;
-  if (address && what & WG_FP_WHAT_GLOBAL && !device_is_global(address)) return;      // a generic address of the thread's or block's own memory
+  // a generic address of the thread's or block's own memory
+  if (address && what & WG_FP_WHAT_GLOBAL && !device_is_global(address)) return;
   fp_explain(hot);
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
-  else fp_tell(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
+  else
+    fp_tell(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value,
+            what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
 }
 
 // A decision between a and b.
-void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b);
-__attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b) {
-  if (!channel || (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) != FP_NOT_A_NUMBER && fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) != FP_NOT_A_NUMBER)) return;
+void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a,
+                   uint64_t b);
+__attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site,
+                                             uint32_t what, uint64_t a, uint64_t b) {
+  if (!channel || (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) != FP_NOT_A_NUMBER &&
+                   fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) != FP_NOT_A_NUMBER))
+    return;
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
   else fp_tell(channel, launch, site, DEVICE_KIND_FP_COMPARE, what, 0, a, b);
 }
 
 // --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.
-void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t result);
-__attribute__((noinline)) void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t result) {
+void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value,
+                uint64_t result);
+__attribute__((noinline)) void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site,
+                                          uint32_t what, uint64_t value, uint64_t result) {
   if (fp_class(value, WG_FP_WHAT_OPERAND(what, 0)) < FP_INFINITE) return;
   if (fp_class(result, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) return;
   wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, result);

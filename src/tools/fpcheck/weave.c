@@ -1,30 +1,37 @@
 // fpcheck: where NaN, infinity, division by zero and subnormal numbers are born.
 //
-// requires: contracted code (ir_contract), so that a test that reads a product does not change whether ptxas fuses it.
-// keeps: every result. docs/fpcheck.md is the page about it.
+// requires: contracted code (ir_contract), so that a test that reads a product does not change
+// whether ptxas fuses it. keeps: every result. docs/fpcheck.md is the page about it.
 #include "tools/fpcheck/internal.h"
 
-void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot, PtxReg *known) {
+void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot,
+                     PtxReg *known) {
   PtxReg *counters = body_temp(k->body, TYPE_B64, 0);
   record_load(c, counters, offsetof(WgLaunch, counters));
   EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
   EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
   code_guard(c, has, false);
-  EMIT(c, load, opd_vector(c, (PtxOperand[]){opd_reg(hot), opd_reg(known)}, 2), opd_at(c, opd_reg(counters), k->hot * 8));
+  EMIT(c, load, opd_vector(c, (PtxOperand[]){opd_reg(hot), opd_reg(known)}, 2),
+       opd_at(c, opd_reg(counters), k->hot * 8));
   code_guard(c, NULL, false);
 }
 
-// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word. sampled: what is known may hide
-// something else; so of the turn behind it, which would cost much for what is mostly known, one in 8 of the first 1024 blocks is tested: these run at the same time.
-enum { NOT_SAMPLED = ~0x3f8 };             // bits of the number of a block that is not
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes, bool sampled) {
-  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5), *in_graph = body_temp(k->body, TYPE_PRED, 2);
+// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes
+// that are here. known: its second word. sampled: what is known may hide something else; so of the
+// turn behind it, which would cost much for what is mostly known, one in 8 of the first 1024 blocks
+// is tested: these run at the same time.
+enum { NOT_SAMPLED = ~0x3f8 };  // bits of the number of a block that is not
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes,
+                    bool sampled) {
+  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5),
+         *in_graph = body_temp(k->body, TYPE_PRED, 2);
   EMIT(c, "and.b32", opd_reg(graph), opd_reg(flags), opd_imm(WG_LAUNCH_FP_GRAPH));
   EMIT(c, "setp.ne.u32", opd_reg(in_graph), opd_reg(graph), opd_imm(0));
   EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
   EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
-  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));      // known, and the next turn: another distance, which is no power of 16
+  // known, and the next turn: another distance, which is no power of 16
+  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));
   if (sampled) {
     EMIT(c, "mov.u32", opd_reg(before), opd_sreg(SREG_CTAID, SEL_X));
     EMIT(c, "and.b32", opd_reg(before), opd_reg(before), opd_imm(NOT_SAMPLED));
@@ -52,7 +59,8 @@ static void branch_together(FpCheck *k, Code *c, PtxReg *yes, PtxLabel *to) {
   code_guard(c, NULL, false);
 }
 
-// Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
+// Read by every warp: it should stay near. A block may then see an old value; the multiprocessor
+// whose sink fired does not.
 static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
   const PtxModule *m = k->body->func->module;
   PtxReg *counters = body_temp(k->body, TYPE_B64, 0), *has = body_temp(k->body, TYPE_PRED, 1);
@@ -60,12 +68,14 @@ static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
   EMIT(c, "setp.ge.u32", opd_reg(has), opd_reg(flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
   EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
   code_guard(c, has, false);
-  if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+  if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70)
+    EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
   else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
   code_guard(c, NULL, false);
 }
 
-// Its second word, if the first is not 0. Near as well: in a kernel whose exceptions are known every warp wants it. An old value, 0, has more tested than must be.
+// Its second word, if the first is not 0. Near as well: in a kernel whose exceptions are known
+// every warp wants it. An old value, 0, has more tested than must be.
 static void load_known(FpCheck *k, Code *c, PtxReg *has, PtxReg *known) {
   PtxReg *counters = body_temp(k->body, TYPE_B64, 0);
   record_load(c, counters, offsetof(WgLaunch, counters));
@@ -76,12 +86,15 @@ static void load_known(FpCheck *k, Code *c, PtxReg *has, PtxReg *known) {
 }
 
 // --- where the counter is asked for ---
-// Everything before may be done twice: nothing is stored there, nobody waits for others, nothing is tested.
+// Everything before may be done twice: nothing is stored there, nobody waits for others, nothing is
+// tested.
 static bool can_be_repeated(const FpCheck *k, uint32_t i) {
   const Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[i];
   if (b->before[i] || b->after[i] || k->flow->depth[i]) return false;
-  if (ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_MEMFENCE | CLASS_SURFACE)) return false;
+  if (ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_CALL | CLASS_WARP |
+                            CLASS_TENSOR | CLASS_ASYNC | CLASS_MEMFENCE | CLASS_SURFACE))
+    return false;
   return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE);
 }
 
@@ -98,33 +111,40 @@ static bool computes(const PtxInstr *in) {
   return false;
 }
 
-// As late as can be, so that what the kernel itself loads is on its way at the same time: in the last block before any loop that all of the rest goes through. Returns the
-// instruction before which it is; 0: there is no such place.
+// As late as can be, so that what the kernel itself loads is on its way at the same time: in the
+// last block before any loop that all of the rest goes through. Returns the instruction before
+// which it is; 0: there is no such place.
 enum { FIRST_BLOCKS = 64 };
 static uint32_t last_moment(const FpCheck *f) {
   const IrCfg *c = f->body->cfg;
   uint32_t best = 0, most = FIRST_BLOCKS;
-  bool *works = ARENA_ARRAY(&f->body->cfg->arena, bool, c->nblocks + 1);       // by block: not all of it can be repeated, or full mode has something to test there
-  for (uint32_t i = 0; i < c->ninstrs; i++) works[c->block_of[i]] |= !can_be_repeated(f, i) || computes(c->instrs[i]);
+  // by block: not all of it can be repeated, or full mode has something to test there
+  bool *works = ARENA_ARRAY(&f->body->cfg->arena, bool, c->nblocks + 1);
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    works[c->block_of[i]] |= !can_be_repeated(f, i) || computes(c->instrs[i]);
   for (uint32_t l = 0; l < c->nloops; l++) most = MIN(most, c->blocks[c->loops[l].header].rpo);
   for (uint32_t n = 0; n < most && n < c->norder; n++) {
     uint32_t k = c->order[n], at = repeated_until(f, k);
     bool all = at > c->blocks[k].first;
-    for (uint32_t other = 0; other < c->nblocks && all; other++) all = !works[other] || c->blocks[other].rpo == IR_NONE || ir_dominates(c, k, other);
+    for (uint32_t other = 0; other < c->nblocks && all; other++)
+      all = !works[other] || c->blocks[other].rpo == IR_NONE || ir_dominates(c, k, other);
     if (all) best = at;
   }
   return best;
 }
 
-// In a kernel with two bodies: the second if the launch says so or the kernel's counter does. Where threads may run again, that finds the same, and nobody waits for the counter.
+// In a kernel with two bodies: the second if the launch says so or the kernel's counter does. Where
+// threads may run again, that finds the same, and nobody waits for the counter.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *cold = body_cold(b), *c = k->late ? body_after(b, k->late - 1) : body_entry(b);
   PtxLabel *choose = body_label(b), *resume = body_label(b);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1), *known = body_temp(b, TYPE_B32, 4);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2),
+         *masked = body_temp(b, TYPE_B32, 1), *known = body_temp(b, TYPE_B32, 4);
   PtxReg *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
-  bool waits = k->hot >= 0 && !k->seen && (!k->done_before || k->asks_first), asks = waits || (k->hot >= 0 && k->seen);
-  if (waits) {                             // on its way until then
+  bool waits = k->hot >= 0 && !k->seen && (!k->done_before || k->asks_first),
+       asks = waits || (k->hot >= 0 && k->seen);
+  if (waits) {  // on its way until then
     record_load(body_entry(b), flags, offsetof(WgLaunch, flags));
     load_counter(k, body_entry(b), flags, hot);
   }
@@ -135,7 +155,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   if (waits) {
     EMIT(c, "setp.ne.or.u32", opd_reg(yes), opd_reg(hot), opd_imm(0), opd_reg(yes));
     branch_together(k, c, yes, choose);
-  } else {                                 // a parameter: the same in all lanes
+  } else {  // a parameter: the same in all lanes
     code_guard(c, yes, false);
     EMIT(c, "bra.uni", opd_label(choose));
     code_guard(c, NULL, false);
@@ -144,7 +164,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   code_label(cold, choose);
   if (k->repeats) {
     fp_again_never(k, cold);
-    record_load(cold, flags, offsetof(WgLaunch, flags));       // that took its register
+    record_load(cold, flags, offsetof(WgLaunch, flags));  // that took its register
   }
   EMIT(cold, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
   EMIT(cold, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
@@ -162,11 +182,14 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   EMIT(cold, "bra.uni", opd_label(resume));
 }
 
-// The same where the second body is the program's own code to other passes: into the predicate that chooses.
+// The same where the second body is the program's own code to other passes: into the predicate that
+// chooses.
 static void choose_second(FpCheck *k, PtxReg *choose) {
   Body *b = k->body;
   Code *c = body_entry(b);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *lanes = body_temp(b, TYPE_B32, 3), *known = body_temp(b, TYPE_B32, 4), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2),
+         *lanes = body_temp(b, TYPE_B32, 3), *known = body_temp(b, TYPE_B32, 4),
+         *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
   EMIT(c, "setp.ne.u32", opd_reg(choose), opd_reg(hot), opd_imm(0));
@@ -181,38 +204,52 @@ static void choose_second(FpCheck *k, PtxReg *choose) {
   EMIT(c, "vote.sync.any.pred", opd_reg(choose), opd_reg(choose), opd_reg(lanes));
 }
 
-// Warps of these kernels work together in ways that need all of them in the same body: only the launch may choose it.
+// Warps of these kernels work together in ways that need all of them in the same body: only the
+// launch may choose it.
 static bool warps_are_bound(const Body *b) {
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
-    switch (b->cfg->instrs[i]->op) {
-      case OP_WGMMA_MMA_ASYNC: case OP_WGMMA_FENCE: case OP_SETMAXNREG: case OP_BARRIER_CLUSTER: return true;
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) switch (b->cfg->instrs[i]->op) {
+      case OP_WGMMA_MMA_ASYNC:
+      case OP_WGMMA_FENCE:
+      case OP_SETMAXNREG:
+      case OP_BARRIER_CLUSTER: return true;
       default: break;
     }
   return false;
 }
 
-// Subnormal numbers come to no sink as such: who asks for them alone has every instruction tested, and with others they are for full mode.
-static unsigned kinds_of(const WeavePlan *plan) { return plan->fp_kinds ? plan->fp_kinds : WG_FP_ALL; }
-static bool is_full(const WeavePlan *plan) { return plan->fp_full || kinds_of(plan) == WG_FP_SUBNORMAL; }
+// Subnormal numbers come to no sink as such: who asks for them alone has every instruction tested,
+// and with others they are for full mode.
+static unsigned kinds_of(const WeavePlan *plan) {
+  return plan->fp_kinds ? plan->fp_kinds : WG_FP_ALL;
+}
+static bool is_full(const WeavePlan *plan) {
+  return plan->fp_full || kinds_of(plan) == WG_FP_SUBNORMAL;
+}
 
-// Other tools must see both bodies, so they are made before any looks at the function. memcheck can do with that: what it says does not depend on which of them runs.
-static bool shares_kernels(const WeavePlan *plan) { return plan->tools == (TOOL_BIT(FPCHECK) | TOOL_BIT(MEMCHECK)) && !is_full(plan) && !plan->fp_flow; }
+// Other tools must see both bodies, so they are made before any looks at the function. memcheck can
+// do with that: what it says does not depend on which of them runs.
+static bool shares_kernels(const WeavePlan *plan) {
+  return plan->tools == (TOOL_BIT(FPCHECK) | TOOL_BIT(MEMCHECK)) && !is_full(plan) &&
+         !plan->fp_flow;
+}
 
-// Inline PTX often stands in braces that declare nothing, those of every function of cuda_fp16.h and cuda_bf16.h among them. Tests of several instructions cannot be put together across braces.
+// Inline PTX often stands in braces that declare nothing, those of every function of cuda_fp16.h
+// and cuda_bf16.h among them. Tests of several instructions cannot be put together across braces.
 static void drop_braces(PtxFunc *f) {
   bool *gone = mem_alloc(f->nstmts + 1);
-  struct { uint32_t at; bool declares; } *open = mem_alloc(sizeof *open * (f->nstmts + 1));
+  struct {
+    uint32_t at;
+    bool declares;
+  } *open = mem_alloc(sizeof *open * (f->nstmts + 1));
   uint32_t depth = 0, n = 0;
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    switch (f->stmts[i].kind) {
-      case STMT_SCOPE_BEGIN:
-        open[depth].at = i, open[depth++].declares = false;
-        break;
+  for (uint32_t i = 0; i < f->nstmts; i++) switch (f->stmts[i].kind) {
+      case STMT_SCOPE_BEGIN: open[depth].at = i, open[depth++].declares = false; break;
       case STMT_SCOPE_END:
         CHECK(depth);
         if (!open[--depth].declares) gone[i] = gone[open[depth].at] = true;
         break;
-      case STMT_INSTR: case STMT_LOC: break;
+      case STMT_INSTR:
+      case STMT_LOC: break;
       default:
         if (depth) open[depth - 1].declares = true;
         break;
@@ -224,15 +261,19 @@ static void drop_braces(PtxFunc *f) {
   free(gone);
 }
 
-enum { LARGEST_DOUBLED = 8000 };           // statements: two bodies with the checks of two tools are compiled
+// statements: two bodies with the checks of two tools are compiled
+enum { LARGEST_DOUBLED = 8000 };
 static void prepare(Program *p, PtxFunc *f) {
   FuncInfo *info = func_info(f);
   drop_braces(f);
-  if (!shares_kernels(p->plan) || !f->is_entry || !info->record || info->second.start || f->nstmts > LARGEST_DOUBLED) return;
+  if (!shares_kernels(p->plan) || !f->is_entry || !info->record || info->second.start ||
+      f->nstmts > LARGEST_DOUBLED)
+    return;
   FpOperation o;
   FpType d, a, b, c;
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_INSTR && (fp_operation(f->stmts[i].instr, &o) || fp_is_matrix(f->stmts[i].instr, &d, &a, &b, &c))) {
+    if (f->stmts[i].kind == STMT_INSTR &&
+        (fp_operation(f->stmts[i].instr, &o) || fp_is_matrix(f->stmts[i].instr, &d, &a, &b, &c))) {
       second_body_make(p, f, &info->second);
       return;
     }
@@ -243,12 +284,14 @@ static void weave_both(FpCheck *k) {
   if (!warps_are_bound(k->body)) k->hot = k->body->info->kernel;
   k->end = second;
   fp_weave_fast(k);
-  k->first = second, k->end = all;
+  k->first = second;
+  k->end = all;
   fp_weave_full(k);
   choose_second(k, k->body->info->second.choose);
 }
 
-// Two bodies, unless other tools work on the first or it cannot be copied; functions and such kernels are tested everywhere.
+// Two bodies, unless other tools work on the first or it cannot be copied; functions and such
+// kernels are tested everywhere.
 static void weave_as_planned(FpCheck *k) {
   Body *b = k->body;
   const WeavePlan *plan = b->program->plan;
@@ -264,11 +307,14 @@ static void weave_as_planned(FpCheck *k) {
     return;
   }
   if (!warps_are_bound(b)) k->hot = b->info->kernel;
-  if (fp_can_run_again(k)) k->seen = body_reg(b, TYPE_PRED), k->repeats = body_reg(b, TYPE_PRED), k->again = body_label(b);
-  else fp_over_find(k);
+  if (fp_can_run_again(k)) {
+    k->seen = body_reg(b, TYPE_PRED);
+    k->repeats = body_reg(b, TYPE_PRED);
+    k->again = body_label(b);
+  } else fp_over_find(k);
   fp_loops_find(k);
   fp_weave_fast(k);
-  if (k->hot >= 0) k->late = last_moment(k);                   // before anything else is added
+  if (k->hot >= 0) k->late = last_moment(k);  // before anything else is added
   fp_clone_begin(k);
   PtxLabel *full = fp_clone_label(k);
   fp_weave_full(k);
@@ -299,18 +345,25 @@ static void weave(Body *b) {
 
 // One counter for each kernel: not zero when a value has come to a sink.
 static void begin(Program *p) {
-  if ((p->plan->tools == TOOL_BIT(FPCHECK) && !is_full(p->plan)) || shares_kernels(p->plan)) p->out->ncounters = p->out->nkernels;
+  if ((p->plan->tools == TOOL_BIT(FPCHECK) && !is_full(p->plan)) || shares_kernels(p->plan))
+    p->out->ncounters = p->out->nkernels;
 }
 
 const Pass pass_fpcheck = {.begin = begin, .prepare = prepare, .weave = weave};
 
 bool fpcheck_parse_kinds(const char *list, unsigned *kinds, Error *err) {
-  static const struct { const char *name; unsigned bit; } names[] = {{"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUBNORMAL}};
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } names[] = {
+      {"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUBNORMAL}};
   *kinds = 0;
   for (const char *p = list;; p++) {
     size_t n = strcspn(p, ","), i = 0;
     while (i < ARRAY_LEN(names) && (strlen(names[i].name) != n || memcmp(names[i].name, p, n))) i++;
-    if (i == ARRAY_LEN(names)) return error_set(err, "--fp: there is no exception '%.*s'. They are nan, inf, div0 and sub", (int)n, p);
+    if (i == ARRAY_LEN(names))
+      return error_set(err, "--fp: there is no exception '%.*s'. They are nan, inf, div0 and sub",
+                       (int)n, p);
     *kinds |= names[i].bit;
     p += n;
     if (!*p) return true;

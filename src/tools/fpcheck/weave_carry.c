@@ -1,9 +1,16 @@
-// Memory of the kernel's own, local or shared, that carries values: what is stored there and loaded again is tested where it goes then, so that storing it
-// is no sink. That holds if whatever is loaded from it is known to be a floating-point number or is worked with as an integer: bits that are only
-// passed on, say from shared to global memory sixteen bytes at a time, would leave without a test.
+// Memory of the kernel's own, local or shared, that carries values: what is stored there and loaded
+// again is tested where it goes then, so that storing it is no sink. That holds if whatever is
+// loaded from it is known to be a floating-point number or is worked with as an integer: bits that
+// are only passed on, say from shared to global memory sixteen bytes at a time, would leave without
+// a test.
 #include "tools/fpcheck/internal.h"
 
-typedef struct Carry { const FpFlow *flow; bool *raw; bool changed, found; } Carry;    // raw: by register: bits of that memory, nobody knows what
+// raw: by register: bits of that memory, nobody knows what
+typedef struct Carry {
+  const FpFlow *flow;
+  bool *raw;
+  bool changed, found;
+} Carry;
 
 static void note_raw(void *ctx, PtxReg **reg, bool is_def) {
   Carry *c = ctx;
@@ -28,11 +35,23 @@ static bool mentions_raw(const Carry *c, const PtxOperand *o) {
 static bool passes_on(Carry *c, PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   switch (in->op) {
-    case OP_LD: case OP_LDU: return false;                     // its address
+    case OP_LD:
+    case OP_LDU: return false;  // its address
     case OP_ST: return mentions_raw(c, &in->ops[1]);
-    case OP_AND: case OP_OR: case OP_XOR: case OP_NOT: case OP_LOP3: case OP_PRMT: case OP_BFE: case OP_BFI: case OP_SHF: case OP_SHL: case OP_SHR: break;
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_NOT:
+    case OP_LOP3:
+    case OP_PRMT:
+    case OP_BFE:
+    case OP_BFI:
+    case OP_SHF:
+    case OP_SHL:
+    case OP_SHR: break;
     default:
-      if (classes & (CLASS_BRANCH | CLASS_RETURN | CLASS_ADDRESS | CLASS_INT | CLASS_HINT)) return false;
+      if (classes & (CLASS_BRANCH | CLASS_RETURN | CLASS_ADDRESS | CLASS_INT | CLASS_HINT))
+        return false;
       if (classes & CLASS_CONVERT && in->ntypes == 2 && !fp_type(in->types[1]).format) return false;
       break;
   }
@@ -41,27 +60,33 @@ static bool passes_on(Carry *c, PtxInstr *in) {
   return c->found;
 }
 
-static bool is_move(const PtxInstr *in) { return (in->op == OP_MOV || in->op == OP_SELP) && in->ops[0].kind == OPD_REG; }
+static bool is_move(const PtxInstr *in) {
+  return (in->op == OP_MOV || in->op == OP_SELP) && in->ops[0].kind == OPD_REG;
+}
 
 // What reads this memory in other ways than by loads of its own.
 static bool is_seen_otherwise(const PtxInstr *in, PtxSpace space) {
   unsigned classes = ptx_op_classes(in);
   if (classes & CLASS_CALL || (classes & CLASS_LOAD && in->space == SPACE_GENERIC)) return true;
   if (space == SPACE_LOCAL) return false;
-  return classes & (CLASS_ASYNC | CLASS_TENSOR) || in->op == OP_MAPA || (in->op == OP_ATOM && in->space == SPACE_SHARED);
+  return classes & (CLASS_ASYNC | CLASS_TENSOR) || in->op == OP_MAPA ||
+         (in->op == OP_ATOM && in->space == SPACE_SHARED);
 }
 
 bool fp_carries(const FpFlow *f, const IrCfg *cfg, PtxSpace space) {
   Carry c = {.flow = f, .raw = ARENA_ARRAY(&cfg->func->module->arena, bool, f->nregs + 1)};
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     if (is_seen_otherwise(cfg->instrs[i], space)) return false;
-    if (cfg->instrs[i]->op == OP_LD && cfg->instrs[i]->space == space) ptx_visit_regs(cfg->instrs[i], note_raw, &c);
+    if (cfg->instrs[i]->op == OP_LD && cfg->instrs[i]->space == space)
+      ptx_visit_regs(cfg->instrs[i], note_raw, &c);
   }
   do {
     c.changed = false;
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
       PtxInstr *in = cfg->instrs[i];
-      if (!is_move(in) || (!mentions_raw(&c, &in->ops[1]) && !(in->op == OP_SELP && mentions_raw(&c, &in->ops[2])))) continue;
+      if (!is_move(in) ||
+          (!mentions_raw(&c, &in->ops[1]) && !(in->op == OP_SELP && mentions_raw(&c, &in->ops[2]))))
+        continue;
       ptx_visit_regs(in, note_raw, &c);
     }
   } while (c.changed);

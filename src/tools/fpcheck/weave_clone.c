@@ -1,9 +1,10 @@
-// A second body of a kernel behind the first, with the same registers: whichever runs, the other does not.
+// A second body of a kernel behind the first, with the same registers: whichever runs, the other
+// does not.
 #include "tools/fpcheck/internal.h"
 
 typedef struct FpClone {
-  Code **before, **after;                  // by instruction
-  PtxLabel *start, **labels;               // labels: by PtxLabel.id
+  Code **before, **after;     // by instruction
+  PtxLabel *start, **labels;  // labels: by PtxLabel.id
 } FpClone;
 
 static Code *new_code(FpCheck *k, const PtxInstr *near) {
@@ -20,8 +21,12 @@ static Code *code_of(FpCheck *k, Code **place, uint32_t i) {
   return *place;
 }
 
-Code *fp_before(FpCheck *k, uint32_t i) { return k->clone ? code_of(k, &k->clone->before[i], i) : body_before(k->body, i); }
-Code *fp_after(FpCheck *k, uint32_t i) { return k->clone ? code_of(k, &k->clone->after[i], i) : body_after(k->body, i); }
+Code *fp_before(FpCheck *k, uint32_t i) {
+  return k->clone ? code_of(k, &k->clone->before[i], i) : body_before(k->body, i);
+}
+Code *fp_after(FpCheck *k, uint32_t i) {
+  return k->clone ? code_of(k, &k->clone->after[i], i) : body_after(k->body, i);
+}
 
 // Variables of inner scopes other than parameters of calls would exist twice.
 bool fp_can_clone(const FpCheck *k) {
@@ -60,11 +65,13 @@ void fp_clone_begin(FpCheck *k) {
   const bool *inner = inner_labels(k);
   for (uint32_t i = 0; i < k->body->func->nlabels; i++) {
     PtxLabel *l = k->body->func->labels[i];
-    if (l->kind != LABEL_CODE && l->kind != LABEL_BRANCHTARGETS && !inner[l->id]) continue;      // prototypes are seen from here
+    // prototypes are seen from here
+    if (l->kind != LABEL_CODE && l->kind != LABEL_BRANCHTARGETS && !inner[l->id]) continue;
     PtxLabel *copy = c->labels[l->id] = body_label(k->body);
     copy->kind = l->kind;
     copy->prototype = l->prototype;
-    copy->call_targets = l->call_targets, copy->ncall_targets = l->ncall_targets;
+    copy->call_targets = l->call_targets;
+    copy->ncall_targets = l->ncall_targets;
   }
   for (uint32_t i = 0; i < k->body->func->nlabels; i++) {
     PtxLabel *l = k->body->func->labels[i], *copy = c->labels[l->id];
@@ -79,7 +86,7 @@ PtxLabel *fp_clone_label(const FpCheck *k) { return k->clone->start; }
 
 static void append(Code *to, const Code *c) {
   for (uint32_t i = c ? c->first : 0; i;) {
-    Added a = to->body->added.data[i - 1];                     // the list grows while we read it
+    Added a = to->body->added.data[i - 1];  // the list grows while we read it
     code_stmt(to, a.stmt);
     i = a.next;
   }
@@ -87,24 +94,30 @@ static void append(Code *to, const Code *c) {
 
 static void copy_instruction(FpCheck *k, Code *to, const PtxInstr *in) {
   PtxReg *guard = NULL;
-  bool stores = k->repeats && in->op == OP_ST && in->space != SPACE_LOCAL && in->space != SPACE_PARAM;
-  if (stores && in->guard) {                                   // who repeats stores nothing
+  bool stores = k->repeats && in->op == OP_ST && in->space != SPACE_LOCAL &&
+                in->space != SPACE_PARAM;
+  if (stores && in->guard) {  // who repeats stores nothing
     guard = body_temp(k->body, TYPE_PRED, 1);
-    if (in->guard_negated) EMIT(to, "or.pred", opd_reg(guard), opd_reg(in->guard), opd_reg(k->repeats));
+    if (in->guard_negated)
+      EMIT(to, "or.pred", opd_reg(guard), opd_reg(in->guard), opd_reg(k->repeats));
     else {
       EMIT(to, "not.pred", opd_reg(guard), opd_reg(in->guard));
       EMIT(to, "or.pred", opd_reg(guard), opd_reg(guard), opd_reg(k->repeats));
     }
   } else if (stores) guard = k->repeats;
   PtxInstr *copy = code_instr(to, in);
-  if (stores) copy->guard = guard, copy->guard_negated = true;
+  if (stores) {
+    copy->guard = guard;
+    copy->guard_negated = true;
+  }
   bool jumps = false;
   for (unsigned i = 0; i < in->nops; i++) jumps |= in->ops[i].kind == OPD_LABEL;
   if (!jumps) return;
   copy->ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
   memcpy(copy->ops, in->ops, sizeof *in->ops * in->nops);
   for (unsigned i = 0; i < in->nops; i++)
-    if (copy->ops[i].kind == OPD_LABEL && k->clone->labels[copy->ops[i].label->id]) copy->ops[i].label = k->clone->labels[copy->ops[i].label->id];
+    if (copy->ops[i].kind == OPD_LABEL && k->clone->labels[copy->ops[i].label->id])
+      copy->ops[i].label = k->clone->labels[copy->ops[i].label->id];
 }
 
 void fp_clone_end(FpCheck *k) {
@@ -112,7 +125,7 @@ void fp_clone_end(FpCheck *k) {
   const PtxFunc *f = k->body->func;
   k->clone = NULL;
   Code *to = body_before(k->body, k->body->cfg->ninstrs);
-  code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);          // nobody runs into it
+  code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);  // nobody runs into it
   code_label(to, c->start);
   int depth = 0;
   uint32_t n = 0;
@@ -130,12 +143,21 @@ void fp_clone_end(FpCheck *k) {
       case STMT_LABEL:
         if (c->labels[s->label->id]) code_label(to, c->labels[s->label->id]);
         break;
-      case STMT_SCOPE_BEGIN: depth++; code_stmt(to, *s); break;
-      case STMT_SCOPE_END: depth--; code_stmt(to, *s); break;
-      case STMT_REGS: case STMT_VAR:
+      case STMT_SCOPE_BEGIN:
+        depth++;
+        code_stmt(to, *s);
+        break;
+      case STMT_SCOPE_END:
+        depth--;
+        code_stmt(to, *s);
+        break;
+      case STMT_REGS:
+      case STMT_VAR:
         if (depth) code_stmt(to, *s);
         break;
-      case STMT_LOC: case STMT_PRAGMA: case STMT_DIRECTIVE: code_stmt(to, *s); break;
+      case STMT_LOC:
+      case STMT_PRAGMA:
+      case STMT_DIRECTIVE: code_stmt(to, *s); break;
     }
   }
   code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);

@@ -1,8 +1,16 @@
-// What a register was computed from, in some way and by whichever instruction; what is loaded was computed elsewhere.
+// What a register was computed from, in some way and by whichever instruction; what is loaded was
+// computed elsewhere.
 #include "tools/fpcheck/internal.h"
 
 enum { MOST_REGISTERS = 128 };
-typedef struct Walk { const FpFlow *flow; const IrCfg *cfg; uint32_t seen[MOST_REGISTERS], left; bool through_predicates, found; FpIsIt *is_it; const void *wanted; } Walk;
+typedef struct Walk {
+  const FpFlow *flow;
+  const IrCfg *cfg;
+  uint32_t seen[MOST_REGISTERS], left;
+  bool through_predicates, found;
+  FpIsIt *is_it;
+  const void *wanted;
+} Walk;
 
 static void walk(Walk *w, const PtxReg *r);
 static void visit_source(void *ctx, PtxReg **reg, bool is_def) {
@@ -11,7 +19,9 @@ static void visit_source(void *ctx, PtxReg **reg, bool is_def) {
 
 static void walk(Walk *w, const PtxReg *r) {
   w->found = w->found || w->is_it(w->flow, r, w->wanted);
-  if (w->found || r->id >= w->flow->nregs || !w->left || (r->type == TYPE_PRED && !w->through_predicates)) return;
+  if (w->found || r->id >= w->flow->nregs || !w->left ||
+      (r->type == TYPE_PRED && !w->through_predicates))
+    return;
   for (uint32_t i = w->left; i < MOST_REGISTERS; i++)
     if (w->seen[i] == r->id) return;
   w->seen[--w->left] = r->id;
@@ -22,8 +32,14 @@ static void walk(Walk *w, const PtxReg *r) {
   }
 }
 
-bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates, FpIsIt *is_it, const void *wanted, bool *whole) {
-  Walk w = {.flow = f, .cfg = cfg, .left = MOST_REGISTERS, .through_predicates = through_predicates, .is_it = is_it, .wanted = wanted};
+bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates,
+                FpIsIt *is_it, const void *wanted, bool *whole) {
+  Walk w = {.flow = f,
+            .cfg = cfg,
+            .left = MOST_REGISTERS,
+            .through_predicates = through_predicates,
+            .is_it = is_it,
+            .wanted = wanted};
   walk(&w, r);
   if (whole) *whole = w.left;
   return w.found;

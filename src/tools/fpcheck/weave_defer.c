@@ -1,5 +1,7 @@
-// Results that only matter if a selection takes them: all who read them are selections, or instructions whose results are deferred to the same
-// selection themselves. They and what they were computed from are still in their registers at the selection, since nobody writes those until then.
+// Results that only matter if a selection takes them: all who read them are selections, or
+// instructions whose results are deferred to the same selection themselves. They and what they were
+// computed from are still in their registers at the selection, since nobody writes those until
+// then.
 #include "tools/fpcheck/internal.h"
 
 // Without effects, and nothing but its operands decides its result.
@@ -7,15 +9,22 @@ static bool is_pure(const PtxInstr *in) {
   FpOperation o;
   switch (in->op) {
     case OP_SELP: return in->nops == 4 && in->ops[3].kind == OPD_REG;
-    case OP_CVT: case OP_NEG: case OP_ABS: case OP_COPYSIGN: case OP_MIN: case OP_MAX: return in->ntypes && fp_type(in->types[0]).format;
-    case OP_MOV: return in->nops == 2 && in->ops[1].kind != OPD_SREG && in->ops[1].kind != OPD_VECTOR;
+    case OP_CVT:
+    case OP_NEG:
+    case OP_ABS:
+    case OP_COPYSIGN:
+    case OP_MIN:
+    case OP_MAX: return in->ntypes && fp_type(in->types[0]).format;
+    case OP_MOV:
+      return in->nops == 2 && in->ops[1].kind != OPD_SREG && in->ops[1].kind != OPD_VECTOR;
     default: return fp_operation(in, &o);
   }
 }
 
 static bool is_simple(const FpCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  if (in->guard || k->flow->depth[i] || !in->nops || in->ops[0].kind != OPD_REG || !is_pure(in)) return false;
+  if (in->guard || k->flow->depth[i] || !in->nops || in->ops[0].kind != OPD_REG || !is_pure(in))
+    return false;
   for (unsigned o = 1; o < in->nops; o++)
     if (in->ops[o].kind == OPD_VECTOR || in->ops[o].selector != SEL_NONE) return false;
   return true;
@@ -25,7 +34,8 @@ bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t unti
   return fp_is_fixed(f, o) || !fp_is_named(&f->writes, o->reg, from, until + 1);
 }
 
-// What the instruction reads is still there behind the selection. In another block: no way leads from an instruction to one that it dominates through what dominates itself.
+// What the instruction reads is still there behind the selection. In another block: no way leads
+// from an instruction to one that it dominates through what dominates itself.
 static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
   const IrCfg *cfg = k->body->cfg;
   const PtxInstr *in = cfg->instrs[i];
@@ -34,7 +44,11 @@ static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
   for (unsigned n = 1; n < in->nops; n++) {
     const PtxOperand *o = &in->ops[n];
     if (o->kind != OPD_REG) continue;
-    if (here == there ? !fp_lasts(k->flow, o, i, selection) : !fp_def(k->flow, o) || !ir_dominates(cfg, cfg->block_of[k->flow->defs->instr[o->reg->id]], here)) return false;
+    if (here == there
+            ? !fp_lasts(k->flow, o, i, selection)
+            : !fp_def(k->flow, o) ||
+                  !ir_dominates(cfg, cfg->block_of[k->flow->defs->instr[o->reg->id]], here))
+      return false;
   }
   return true;
 }
@@ -42,11 +56,19 @@ static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
 // x == 0, for selections only. That an infinity is none decides nothing by itself.
 static bool asks_for_zero(const FpCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 || in->ops[0].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[0])) return false;
-  return (ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE) || ptx_has(in, MOD_NEU)) && fp_is_constant(k->flow, &in->ops[2], 0, 0);
+  if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 ||
+      in->ops[0].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[0]))
+    return false;
+  return (ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE) || ptx_has(in, MOD_NEU)) &&
+         fp_is_constant(k->flow, &in->ops[2], 0, 0);
 }
 
-typedef struct Readers { uint32_t *known, *owner, *taken_by; bool *several; } Readers;     // by register: readers that are deferred, to whom; the selection that may take it or what is made of it, + 1
+// by register: readers that are deferred, to whom; the selection that may take it or what is made
+// of it, + 1
+typedef struct Readers {
+  uint32_t *known, *owner, *taken_by;
+  bool *several;
+} Readers;
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
   if (o->kind != OPD_REG) return;
@@ -56,14 +78,21 @@ static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
   r->owner[id] = owner;
 }
 
-// isfinite(x) ? x + 1 : 0: asked by the selection that takes it. Where nobody takes it, that x is no number decides something.
+// isfinite(x) ? x + 1 : 0: asked by the selection that takes it. Where nobody takes it, that x is
+// no number decides something.
 static bool asks_for_taken(const FpCheck *k, const Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 || in->ops[0].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[0])) return false;
-  if (in->ops[1].kind != OPD_REG || !fp_type(in->types[0]).format || !fp_is_test(k->flow, in)) return false;
-  if (in->ops[2].kind == OPD_REG && in->ops[2].reg != in->ops[1].reg && !fp_is_infinity(k->flow, &in->ops[2]) && !fp_is_largest(k->flow, &in->ops[2])) return false;
+  if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 ||
+      in->ops[0].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[0]))
+    return false;
+  if (in->ops[1].kind != OPD_REG || !fp_type(in->types[0]).format || !fp_is_test(k->flow, in))
+    return false;
+  if (in->ops[2].kind == OPD_REG && in->ops[2].reg != in->ops[1].reg &&
+      !fp_is_infinity(k->flow, &in->ops[2]) && !fp_is_largest(k->flow, &in->ops[2]))
+    return false;
   const PtxInstr *abs = fp_def(k->flow, &in->ops[1]);
-  const PtxOperand *x = abs && abs->op == OP_ABS && abs->ops[1].kind == OPD_REG ? &abs->ops[1] : &in->ops[1];
+  const PtxOperand *x = abs && abs->op == OP_ABS && abs->ops[1].kind == OPD_REG ? &abs->ops[1]
+                                                                                : &in->ops[1];
   return r->taken_by[x->reg->id] == r->owner[in->ops[0].reg->id] + 1;
 }
 
@@ -79,15 +108,19 @@ static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   bool selects = in->op == OP_SELP;
   if (is_simple(k, i)) {
     uint32_t d = in->ops[0].reg->id;
-    bool mine = k->flow->defs->instr[d] == i && r->known[d] && r->known[d] == k->flow->uses[d] && !r->several[d] && operands_last(k, i, r->owner[d]);
-    if (mine && selects) mine = f->selections[r->owner[d]] + 2 < FP_CONDITIONS;      // and one for the way out of the block
+    bool mine = k->flow->defs->instr[d] == i && r->known[d] && r->known[d] == k->flow->uses[d] &&
+                !r->several[d] && operands_last(k, i, r->owner[d]);
+    // and one for the way out of the block
+    if (mine && selects) mine = f->selections[r->owner[d]] + 2 < FP_CONDITIONS;
     if (mine) {
       f->owner[i] = r->owner[d] + 1;
       if (selects) f->selections[r->owner[d]]++;
     }
   }
   // A selection whose result is written elsewhere too still decides about its values.
-  if (!f->owner[i] && (!selects || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3]))) return;
+  if (!f->owner[i] && (!selects || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG ||
+                       !fp_is_fixed(k->flow, &in->ops[3])))
+    return;
   uint32_t owner = f->owner[i] ? f->owner[i] - 1 : i;
   for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], owner);
   for (unsigned o = 1; o < (selects ? 3u : in->nops); o++)
@@ -101,19 +134,22 @@ const FpDeferred *fp_deferred_build(FpCheck *k) {
   f->owner = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
   f->selections = ARENA_ARRAY(a, uint8_t, cfg->ninstrs + 1);
   uint32_t n = k->flow->nregs + 1;
-  Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
+  Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n),
+               ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
   for (uint32_t b = cfg->nblocks; b-- > 0;)
     for (uint32_t i = cfg->blocks[b].end; i > cfg->blocks[b].first; i--) visit(k, f, &r, i - 1);
   return f;
 }
 
-enum { MOST_VISITS = 10000 };              // of paths: code that no compiler makes could have very many
+enum { MOST_VISITS = 10000 };  // of paths: code that no compiler makes could have very many
 
 // The conditions of one are among those of the other.
 static bool is_within(const FpItem *a, const FpItem *b) {
   for (unsigned i = 0; i < a->nconditions; i++) {
     bool has = false;
-    for (unsigned n = 0; n < b->nconditions; n++) has |= a->conditions[i].reg == b->conditions[n].reg && a->conditions[i].negated == b->conditions[n].negated;
+    for (unsigned n = 0; n < b->nconditions; n++)
+      has |= a->conditions[i].reg == b->conditions[n].reg &&
+             a->conditions[i].negated == b->conditions[n].negated;
     if (!has) return false;
   }
   return true;
@@ -129,10 +165,12 @@ static bool was_visited(FpItems *out, uint32_t instr, const FpItem *so_far) {
   return out->visits++ > MOST_VISITS;
 }
 
-static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far, FpItems *out);
+static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far,
+                             FpItems *out);
 
 // What the operand was computed from, in the order of computation.
-static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far, FpItems *out) {
+static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far,
+                   FpItems *out) {
   if (!fp_def(k->flow, o)) return;
   uint32_t def = k->flow->defs->instr[o->reg->id];
   const PtxInstr *in = k->body->cfg->instrs[def];
@@ -143,7 +181,9 @@ static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const F
   }
   for (unsigned n = 1; n < in->nops; n++) gather(k, f, &in->ops[n], so_far, out);
   FpItem item = *so_far;
-  if (!fp_result_of(k, def, &item.operation) || item.operation.op == WG_FP_SATURATE || !(item.operation.kinds & k->kinds)) return;
+  if (!fp_result_of(k, def, &item.operation) || item.operation.op == WG_FP_SATURATE ||
+      !(item.operation.kinds & k->kinds))
+    return;
   item.instr = def;
   item.result = in->ops[0];
   vec_push(out, item);
@@ -160,19 +200,25 @@ static bool add_condition(FpItem *item, const PtxInstr *in, unsigned o) {
   return true;
 }
 
-static void gather_answer(FpCheck *k, const FpDeferred *f, uint32_t i, unsigned o, const FpItem *so_far, FpItems *out) {
+static void gather_answer(FpCheck *k, const FpDeferred *f, uint32_t i, unsigned o,
+                          const FpItem *so_far, FpItems *out) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   FpItem item = *so_far;
   FpOperation *answer = &item.operation;
   if (!fp_is_answer(k->body, k->flow, in, o, answer) || !(answer->kinds & k->kinds)) return;
   if (answer->kinds == WG_FP_NAN) fp_asked_for_nan(k->flow, in->ops[3].reg, item.unless_nan);
-  if (answer->n && f->owner[i] && !fp_is_fixed(k->flow, answer->operands[0])) answer->n = 0, answer->types[0].format = 0;    // it may have changed by then
+  // it may have changed by then
+  if (answer->n && f->owner[i] && !fp_is_fixed(k->flow, answer->operands[0])) {
+    answer->n = 0;
+    answer->types[0].format = 0;
+  }
   item.instr = i;
   item.result = in->ops[0];
   vec_push(out, item);
 }
 
-static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far, FpItems *out) {
+static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far,
+                             FpItems *out) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   for (unsigned o = 1; o <= 2; o++) {
     FpItem item = *so_far;
@@ -186,7 +232,8 @@ void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpIt
   const PtxInstr *in = k->body->cfg->instrs[selection];
   FpItem none = {.kind = FP_ITEM_RESULT};
   if (in->guard || in->nops != 4 || in->ops[3].kind != OPD_REG) return;
-  if (fp_is_fixed(k->flow, &in->ops[3]) && !k->flow->depth[selection]) gather_selection(k, f, selection, &none, out);
+  if (fp_is_fixed(k->flow, &in->ops[3]) && !k->flow->depth[selection])
+    gather_selection(k, f, selection, &none, out);
   else
     for (unsigned o = 1; o <= 2; o++) {
       FpItem item = none;

@@ -1,7 +1,8 @@
 // Tests of values, gathered in groups, and the slow path behind each group.
 //
-// A test is one to three instructions that add to a predicate; one branch serves the tests of a group. The slow path stands
-// out of line (body_cold), looks at every item of the group again, exactly this time (tools/fpcheck/weave_slow.c), and comes back.
+// A test is one to three instructions that add to a predicate; one branch serves the tests of a
+// group. The slow path stands out of line (body_cold), looks at every item of the group again,
+// exactly this time (tools/fpcheck/weave_slow.c), and comes back.
 #include "tools/fpcheck/internal.h"
 
 // --- tests ---
@@ -18,7 +19,8 @@ static Comparison u32_lt = {"setp.lt.u32", "setp.lt.and.u32", "setp.lt.or.u32"};
 static Comparison u32_gt = {"setp.gt.u32", "setp.gt.and.u32", "setp.gt.or.u32"};
 static Comparison u64_lt = {"setp.lt.u64", "setp.lt.and.u64", "setp.lt.or.u64"};
 
-static void add_to_group(FpCheck *k, Code *c, Comparison m, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated) {
+static void add_to_group(FpCheck *k, Code *c, Comparison m, PtxOperand a, PtxOperand b,
+                         PtxReg *guard, bool negated) {
   PtxOperand passes = negated ? opd_not(guard) : opd_reg(guard), fired = opd_reg(k->fired);
   if (!k->open && !guard) code_emit(c, m[0], (PtxOperand[]){fired, a, b}, 3);
   else if (!k->open) code_emit(c, m[1], (PtxOperand[]){fired, a, b, passes}, 4);
@@ -32,20 +34,30 @@ static void add_to_group(FpCheck *k, Code *c, Comparison m, PtxOperand a, PtxOpe
 }
 
 static PtxOperand f32_imm(uint32_t bits) { return (PtxOperand){.kind = OPD_FLOAT, .imm = bits}; }
-static PtxOperand temp32(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_B32, i)); }
-static PtxOperand temp64(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_B64, i)); }
+static PtxOperand temp32(const FpCheck *k, unsigned i) {
+  return opd_reg(body_temp(k->body, TYPE_B32, i));
+}
+static PtxOperand temp64(const FpCheck *k, unsigned i) {
+  return opd_reg(body_temp(k->body, TYPE_B64, i));
+}
 
 // --- tests put together ---
-// A chain of comparisons, each of which waits for the predicate of the one before, takes a dozen cycles for every link: a loop of a kernel with few warps
-// waits for all of them. The largest of some values, or the bits of all of them, is known after a third of that, with as many instructions.
+// A chain of comparisons, each of which waits for the predicate of the one before, takes a dozen
+// cycles for every link: a loop of a kernel with few warps waits for all of them. The largest of
+// some values, or the bits of all of them, is known after a third of that, with as many
+// instructions.
 static bool can_gather(const FpCheck *k, FpGather g, const PtxReg *guard) {
   const PtxModule *m = k->body->func->module;
   if (!k->gathers || guard) return false;
-  return g != FP_GATHER_F32 || (m->sm >= 80 && m->version_major >= 7);         // max.NaN
+  return g != FP_GATHER_F32 || (m->sm >= 80 && m->version_major >= 7);  // max.NaN
 }
 
-static void gather(FpCheck *k, Code *c, FpGather g, const char *first, const char *more, PtxOperand v) {
-  if (!k->gathered[g]) k->gathered[g] = body_reg(k->body, g == FP_GATHER_F32 || g == FP_GATHER_NAN32 ? TYPE_F32 : g == FP_GATHER_NAN64 ? TYPE_F64 : TYPE_B32);
+static void gather(FpCheck *k, Code *c, FpGather g, const char *first, const char *more,
+                   PtxOperand v) {
+  if (!k->gathered[g])
+    k->gathered[g] = body_reg(k->body, g == FP_GATHER_F32 || g == FP_GATHER_NAN32 ? TYPE_F32
+                                       : g == FP_GATHER_NAN64                     ? TYPE_F64
+                                                                                  : TYPE_B32);
   PtxOperand all = opd_reg(k->gathered[g]);
   if (k->has_gathered & 1u << g) code_emit(c, more, (PtxOperand[]){all, all, v}, 3);
   else code_emit(c, first, (PtxOperand[]){all, v}, 2);
@@ -62,21 +74,33 @@ static void gather_nan(FpCheck *k, Code *c, FpGather g, PtxOperand v) {
 }
 
 void fp_close_tests(FpCheck *k, Code *c) {
-  static const struct { const Comparison *m; uint32_t limit; bool is_float, is_nan; } tests[FP_GATHERS] = {
-    [FP_GATHER_F32] = {&f32_geu, 0x7f800000, true, false}, [FP_GATHER_SUBNORMAL] = {&u32_gt, 0xff000000, false, false},
-    [FP_GATHER_F64] = {&u32_lt, 0x00200000, false, false}, [FP_GATHER_PAIRS] = {&u32_ne, 0, false, false},
-    [FP_GATHER_NAN32] = {&f32_nan, 0, true, true}, [FP_GATHER_NAN64] = {&f64_nan, 0, true, true},
+  static const struct {
+    const Comparison *m;
+    uint32_t limit;
+    bool is_float, is_nan;
+  } tests[FP_GATHERS] = {
+      [FP_GATHER_F32] = {&f32_geu, 0x7f800000, true, false},
+      [FP_GATHER_SUBNORMAL] = {&u32_gt, 0xff000000, false, false},
+      [FP_GATHER_F64] = {&u32_lt, 0x00200000, false, false},
+      [FP_GATHER_PAIRS] = {&u32_ne, 0, false, false},
+      [FP_GATHER_NAN32] = {&f32_nan, 0, true, true},
+      [FP_GATHER_NAN64] = {&f64_nan, 0, true, true},
   };
   for (unsigned g = 0; g < FP_GATHERS; g++) {
     if (!(k->has_gathered >> g & 1)) continue;
     PtxOperand all = opd_reg(k->gathered[g]);
-    add_to_group(k, c, *tests[g].m, all, tests[g].is_nan ? all : tests[g].is_float ? f32_imm(tests[g].limit) : opd_imm((int64_t)tests[g].limit), NULL, false);
+    add_to_group(k, c, *tests[g].m, all,
+                 tests[g].is_nan     ? all
+                 : tests[g].is_float ? f32_imm(tests[g].limit)
+                                     : opd_imm((int64_t)tests[g].limit),
+                 NULL, false);
   }
   k->has_gathered = 0;
 }
 
 // --- tests of one value ---
-static void test_f32(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
+static void test_f32(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard,
+                     bool negated) {
   PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 0)), u = temp32(k, 0);
   if (can_gather(k, FP_GATHER_F32, guard)) {
     bool first = !(k->has_gathered & 1u << FP_GATHER_F32);
@@ -91,11 +115,13 @@ static void test_f32(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *
   EMIT(c, "mov.b32", u, v);
   EMIT(c, "add.u32", u, u, u);
   EMIT(c, "add.u32", u, u, opd_imm(-0x01000000));
-  if (can_gather(k, FP_GATHER_SUBNORMAL, guard)) gather(k, c, FP_GATHER_SUBNORMAL, "mov.u32", "max.u32", u);
+  if (can_gather(k, FP_GATHER_SUBNORMAL, guard))
+    gather(k, c, FP_GATHER_SUBNORMAL, "mov.u32", "max.u32", u);
   else add_to_group(k, c, u32_gt, u, opd_imm(0xff000000), guard, negated);
 }
 
-static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
+static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard,
+                     bool negated) {
   PtxOperand lo = temp32(k, 0), hi = temp32(k, 1), w = temp64(k, 0);
   EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){lo, hi}, 2), v);
   EMIT(c, "add.u32", hi, hi, hi);
@@ -109,7 +135,8 @@ static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *
   add_to_group(k, c, u64_lt, w, opd_imm(0x001fffffffffffff), guard, negated);
 }
 
-static void test_half(FpCheck *k, Code *c, FpType t, PtxOperand bits, bool subnormal, PtxReg *guard, bool negated) {
+static void test_half(FpCheck *k, Code *c, FpType t, PtxOperand bits, bool subnormal, PtxReg *guard,
+                      bool negated) {
   bool f16 = t.format == WG_FP_F16;
   PtxOperand u = temp32(k, 1);
   EMIT(c, "and.b32", u, bits, opd_imm(f16 ? 0x7c00 : 0x7f80));
@@ -127,7 +154,8 @@ PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp) {
   return u;
 }
 
-static void test_pair(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
+static void test_pair(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard,
+                      bool negated) {
   bool f16 = t.format == WG_FP_F16;
   PtxOperand u = temp32(k, 0);
   if (subnormal) {
@@ -138,16 +166,19 @@ static void test_pair(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnorma
     return;
   }
   EMIT(c, "and.b32", u, v, opd_imm(f16 ? 0x7c007c00 : 0x7f807f80));
-  EMIT(c, "add.u32", u, u, opd_imm(f16 ? 0x04000400 : 0x00800080));       // an exponent of all ones carries into the sign
+  // an exponent of all ones carries into the sign
+  EMIT(c, "add.u32", u, u, opd_imm(f16 ? 0x04000400 : 0x00800080));
   EMIT(c, "and.b32", u, u, opd_imm(0x80008000));
   if (can_gather(k, FP_GATHER_PAIRS, guard)) gather(k, c, FP_GATHER_PAIRS, "mov.b32", "or.b32", u);
   else add_to_group(k, c, u32_ne, u, opd_imm(0), guard, negated);
 }
 
-void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
+void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard,
+                   bool negated) {
   if (t.format == WG_FP_F64) test_f64(k, c, v, subnormal, guard, negated);
   else if (t.format == WG_FP_F32 && t.packed) {
-    PtxOperand lo = opd_reg(body_temp(k->body, TYPE_F32, 1)), hi = opd_reg(body_temp(k->body, TYPE_F32, 2));
+    PtxOperand lo = opd_reg(body_temp(k->body, TYPE_F32, 1)),
+               hi = opd_reg(body_temp(k->body, TYPE_F32, 2));
     EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){lo, hi}, 2), v);
     test_f32(k, c, lo, subnormal, guard, negated);
     test_f32(k, c, hi, subnormal, guard, negated);
@@ -156,7 +187,8 @@ void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, 
   else test_half(k, c, t, fp_widen16(k, c, v, 0), subnormal, guard, negated);
 }
 
-void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated) {
+void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard,
+                 bool negated) {
   bool wide = t.format == WG_FP_F64, one = a.kind == OPD_REG && b.kind == OPD_REG && a.reg == b.reg;
   FpGather g = wide ? FP_GATHER_NAN64 : FP_GATHER_NAN32;
   if (one && can_gather(k, g, guard)) gather_nan(k, c, g, a);
@@ -164,13 +196,17 @@ void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxR
 }
 
 // The smallest number whose rounding overflows the format; f32 bits. From it on, or above it.
-typedef struct Limit { PtxType to; uint32_t bits; bool from_it_on; } Limit;
+typedef struct Limit {
+  PtxType to;
+  uint32_t bits;
+  bool from_it_on;
+} Limit;
 static const Limit limits[] = {
-  {TYPE_E4M3X2, 0x43e80000, false},        // 464: 448 is even
-  {TYPE_E5M2X2, 0x47700000, true},         // 61440
-  {TYPE_F16, 0x477ff000, true}, {TYPE_F16X2, 0x477ff000, true},      // 65520
-  {TYPE_BF16, 0x7f7f8000, true}, {TYPE_BF16X2, 0x7f7f8000, true},
-  {TYPE_TF32, 0x7f7ff000, true},
+    {TYPE_E4M3X2, 0x43e80000, false},                                  // 464: 448 is even
+    {TYPE_E5M2X2, 0x47700000, true},                                   // 61440
+    {TYPE_F16, 0x477ff000, true},     {TYPE_F16X2, 0x477ff000, true},  // 65520
+    {TYPE_BF16, 0x7f7f8000, true},    {TYPE_BF16X2, 0x7f7f8000, true},
+    {TYPE_TF32, 0x7f7ff000, true},
 };
 static const Limit *limit_of(const PtxInstr *in) {
   for (size_t i = 0; i < ARRAY_LEN(limits); i++)
@@ -182,7 +218,9 @@ static const Limit *limit_of(const PtxInstr *in) {
 static PtxOperand part_as_f32(FpCheck *k, Code *c, const FpOperation *o, unsigned part) {
   FpType t = o->types[0];
   if (!t.packed) return *o->operands[o->n == 2 ? part : 0];
-  PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 1)), lo = opd_reg(body_temp(k->body, TYPE_B16, 0)), hi = opd_reg(body_temp(k->body, TYPE_B16, 1));
+  PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 1)),
+             lo = opd_reg(body_temp(k->body, TYPE_B16, 0)),
+             hi = opd_reg(body_temp(k->body, TYPE_B16, 1));
   EMIT(c, "mov.b32", opd_vector(c, (PtxOperand[]){lo, hi}, 2), *o->operands[0]);
   EMIT(c, "cvt.f32.f16", f, part ? lo : hi);
   return f;
@@ -191,9 +229,11 @@ static PtxOperand part_as_f32(FpCheck *k, Code *c, const FpOperation *o, unsigne
 unsigned fp_parts(const FpOperation *o) { return o->n == 2 || o->types[0].packed ? 2 : 1; }
 
 // Whether a part overflows, and its bits.
-PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o, unsigned part, unsigned temp) {
+PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o,
+                        unsigned part, unsigned temp) {
   const Limit *l = limit_of(in);
-  PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 0)), v = part_as_f32(k, c, o, part), bits = temp32(k, temp);
+  PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 0)), v = part_as_f32(k, c, o, part),
+             bits = temp32(k, temp);
   EMIT(c, "abs.f32", f, v);
   EMIT(c, "mov.b32", bits, v);
   add_to_group(k, c, l->from_it_on ? f32_ge : f32_gt, f, f32_imm(l->bits), NULL, false);
@@ -202,11 +242,14 @@ PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperati
 
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o) {
   const Limit *l = limit_of(in);
-  if (!l || (o->types[0].packed && o->types[0].format != WG_FP_F16) || (!o->types[0].packed && o->types[0].format != WG_FP_F32)) return false;
+  if (!l || (o->types[0].packed && o->types[0].format != WG_FP_F16) ||
+      (!o->types[0].packed && o->types[0].format != WG_FP_F32))
+    return false;
   PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 0));
   for (unsigned part = 0; part < fp_parts(o); part++) {
     EMIT(c, "abs.f32", f, part_as_f32(k, c, o, part));
-    if (l->from_it_on) add_to_group(k, c, f32_ge, f, f32_imm(l->bits), in->guard, in->guard_negated);
+    if (l->from_it_on)
+      add_to_group(k, c, f32_ge, f, f32_imm(l->bits), in->guard, in->guard_negated);
     else add_to_group(k, c, f32_gt, f, f32_imm(l->bits), in->guard, in->guard_negated);
   }
   return true;
@@ -223,7 +266,8 @@ void fp_add_item(FpCheck *k, FpItem item) {
   keep(k, &item.address);
   for (unsigned i = 0; i < item.operation.n; i++) keep(k, item.operation.operands[i]);
   for (unsigned i = 0; i < item.nconditions; i++) vec_push(&k->kept, item.conditions[i].reg);
-  for (unsigned i = 0; i < FP_UNLESS_NAN && item.unless_nan[i]; i++) vec_push(&k->kept, item.unless_nan[i]);
+  for (unsigned i = 0; i < FP_UNLESS_NAN && item.unless_nan[i]; i++)
+    vec_push(&k->kept, item.unless_nan[i]);
   vec_push(&k->items, item);
 }
 
@@ -250,7 +294,9 @@ void fp_close_group(FpCheck *k, Code *c, bool in_place) {
   if (over) fp_over_weave(k, slow, fp_loop_resume(k, k->items.data[0].instr, resume));
   else {
     fp_look_closely(k, slow, k->items.data, k->items.len);
-    if (!in_place) EMIT(slow, "bra", opd_label(at_once ? k->again : fp_loop_resume(k, k->items.data[0].instr, resume)));
+    if (!in_place)
+      EMIT(slow, "bra",
+           opd_label(at_once ? k->again : fp_loop_resume(k, k->items.data[0].instr, resume)));
   }
   slow->near = near;
   code_label(c, resume);
@@ -284,7 +330,7 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
   code_label(slow, start);
   for (unsigned o = 1; o < 4; o++) exceptional_vector(k, slow, types[o], &operands[o]);
   fp_close_tests(k, slow);
-  if (k->open) {                           // nothing is born where an operand is exceptional
+  if (k->open) {  // nothing is born where an operand is exceptional
     EMIT(slow, "vote.sync.any.pred", fired, fired, opd_imm(-1));
     code_branch(slow, k->fired, false, resume);
   }

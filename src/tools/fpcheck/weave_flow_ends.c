@@ -1,26 +1,40 @@
-// --fp-flow: where an exception that is there already goes. Results that carry one on are looked at with the births
-// (fp.c); here are the instructions that make one vanish: their operands are tested. Those that take one to memory are in tools/fpcheck/weave_stores.c.
+// --fp-flow: where an exception that is there already goes. Results that carry one on are looked at
+// with the births (fp.c); here are the instructions that make one vanish: their operands are
+// tested. Those that take one to memory are in tools/fpcheck/weave_stores.c.
 #include "tools/fpcheck/internal.h"
 
 static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }
 
 // Which operands: first … end.
 static bool may_vanish(const PtxInstr *in, unsigned *first, unsigned *end) {
-  *first = 1, *end = in->nops;
+  *first = 1;
+  *end = in->nops;
   switch (in->op) {
-    case OP_MIN: case OP_MAX: return is_float(in);
+    case OP_MIN:
+    case OP_MAX: return is_float(in);
     case OP_DIV: *first = 2; return is_float(in);
-    case OP_RCP: case OP_RSQRT: case OP_EX2: case OP_TANH: return is_float(in);
+    case OP_RCP:
+    case OP_RSQRT:
+    case OP_EX2:
+    case OP_TANH: return is_float(in);
     case OP_SELP: *end = 3; return true;
-    case OP_CVT: *end = 2; return in->ntypes == 2 && fp_type(in->types[1]).format && (!fp_type(in->types[0]).format || ptx_has(in, MOD_SAT) || ptx_has(in, MOD_SATFINITE));
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: return is_float(in) && (ptx_has(in, MOD_SAT) || ptx_has(in, MOD_RELU));
+    case OP_CVT:
+      *end = 2;
+      return in->ntypes == 2 && fp_type(in->types[1]).format &&
+             (!fp_type(in->types[0]).format || ptx_has(in, MOD_SAT) || ptx_has(in, MOD_SATFINITE));
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_FMA: return is_float(in) && (ptx_has(in, MOD_SAT) || ptx_has(in, MOD_RELU));
     default: return false;
   }
 }
 
 static void take(FpCheck *k, FpOperation *o, PtxOperand *v) {
   for (unsigned i = 0; v->kind == OPD_VECTOR && i < v->nlist; i++) take(k, o, &v->list[i]);
-  if (v->kind != OPD_REG || v->selector != SEL_NONE || o->n == FP_OPERANDS || v->reg->id >= k->flow->nregs) return;
+  if (v->kind != OPD_REG || v->selector != SEL_NONE || o->n == FP_OPERANDS ||
+      v->reg->id >= k->flow->nregs)
+    return;
   FpType t = k->flow->type[v->reg->id];
   if (!t.format) return;
   o->types[o->n] = t;
@@ -46,7 +60,9 @@ bool fp_check_flow(FpCheck *k, uint32_t i) {
     item.nconditions = 1;
   }
   fp_save_overwritten(k, i, o);
-  for (unsigned n = 0; n < o->n; n++) fp_test_value(k, fp_after(k, i), o->types[n], *o->operands[n], false, in->guard, in->guard_negated);
+  for (unsigned n = 0; n < o->n; n++)
+    fp_test_value(k, fp_after(k, i), o->types[n], *o->operands[n], false, in->guard,
+                  in->guard_negated);
   fp_add_item(k, item);
   return true;
 }

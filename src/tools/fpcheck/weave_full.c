@@ -1,16 +1,20 @@
 // Full mode: every instruction an exception can be born in is tested.
 //
-// Compilers compute both sides of a selection and throw one away: erf of the library computes a formula that overflows for
-// large numbers, and then takes 1. So what only a selection reads, directly or through other such instructions of its block, is
-// not tested where it is made but where it is chosen. tools/fpcheck/weave_defer.c finds it.
+// Compilers compute both sides of a selection and throw one away: erf of the library computes a
+// formula that overflows for large numbers, and then takes 1. So what only a selection reads,
+// directly or through other such instructions of its block, is not tested where it is made but
+// where it is chosen. tools/fpcheck/weave_defer.c finds it.
 #include "tools/fpcheck/internal.h"
 
-enum { GROUP = 4 };                        // items of a group: more keep more registers alive, fewer branch more often
+enum { GROUP = 4 };  // items of a group: more keep more registers alive, fewer branch more often
 
-static PtxReg *written(const PtxInstr *in) { return in->nops && in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL; }
+static PtxReg *written(const PtxInstr *in) {
+  return in->nops && in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL;
+}
 
 // --- one instruction ---
-// Registers that the instruction overwrites although its slow path wants to read them are copied before it.
+// Registers that the instruction overwrites although its slow path wants to read them are copied
+// before it.
 static PtxOperand *copy_operand(FpCheck *k, uint32_t i, const PtxOperand *o, FpType t) {
   Code *c = fp_before(k, i);
   unsigned bytes = ptx_type_size(o->reg->type);
@@ -39,10 +43,17 @@ static void add_guard(FpItem *item, const PtxInstr *in) {
   item->conditions[item->nconditions++].negated = in->guard_negated;
 }
 
-static bool usable(const PtxOperand *o) { return (o->kind == OPD_REG && o->selector == SEL_NONE) || o->kind == OPD_FLOAT || o->kind == OPD_INT; }
+static bool usable(const PtxOperand *o) {
+  return (o->kind == OPD_REG && o->selector == SEL_NONE) || o->kind == OPD_FLOAT ||
+         o->kind == OPD_INT;
+}
 
-// Where a value is looked at: behind the instruction (NULL), or before the branch, for those lanes that go where it is read.
-typedef struct Where { Code *code; FpCondition way; } Where;
+// Where a value is looked at: behind the instruction (NULL), or before the branch, for those lanes
+// that go where it is read.
+typedef struct Where {
+  Code *code;
+  FpCondition way;
+} Where;
 static Code *code_at(FpCheck *k, uint32_t i, Where w) { return w.code ? w.code : fp_after(k, i); }
 static void add_way(FpItem *item, Where w) {
   if (w.way.reg) item->conditions[item->nconditions++] = w.way;
@@ -65,7 +76,9 @@ static bool check_result(FpCheck *k, uint32_t i, Where w) {
   } else {
     item.result = in->ops[0];
     item.unless_zero = fp_asks_for_zero(k, i, o);
-    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL, item.nconditions ? item.conditions[0].reg : NULL, item.nconditions && item.conditions[0].negated);
+    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL,
+                  item.nconditions ? item.conditions[0].reg : NULL,
+                  item.nconditions && item.conditions[0].negated);
   }
   fp_add_item(k, item);
   return true;
@@ -80,33 +93,48 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i, Where w
   bool any = items.len && t.format;
   unsigned kinds = 0;
   for (uint32_t m = 0; m < items.len; m++) kinds |= items.data[m].operation.kinds & k->kinds;
-  if (any) fp_test_value(k, code_at(k, i, w), t, in->ops[0], kinds & WG_FP_SUBNORMAL, w.way.reg, w.way.negated);
-  for (uint32_t m = 0; any && m < items.len; m++) add_way(&items.data[m], w), fp_add_item(k, items.data[m]);
+  if (any)
+    fp_test_value(k, code_at(k, i, w), t, in->ops[0], kinds & WG_FP_SUBNORMAL, w.way.reg,
+                  w.way.negated);
+  for (uint32_t m = 0; any && m < items.len; m++) {
+    add_way(&items.data[m], w);
+    fp_add_item(k, items.data[m]);
+  }
   vec_free(&items.paths);
   vec_free(&items);
   return any;
 }
 
-// Behind the last instruction of a block: registers that hold a NaN or an infinity of the library then, if it is read where the block leads. A compiler likes to put it there before it asks.
+// Behind the last instruction of a block: registers that hold a NaN or an infinity of the library
+// then, if it is read where the block leads. A compiler likes to put it there before it asks.
 static void check_answers(FpCheck *k, uint32_t block, Code *c) {
   const IrCfg *cfg = k->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
   const PtxInstr *last = cfg->instrs[b->end - 1];
   for (uint32_t i = b->first; i < b->end; i++) {
     PtxInstr *in = cfg->instrs[i];
-    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_FLOAT) continue;
+    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG ||
+        in->ops[1].kind != OPD_FLOAT)
+      continue;
     FpOperation answer = {.op = WG_FP_ANSWER, .result = fp_type(in->types[0]), .kinds = WG_FP_NAN};
     if (!fp_is_library_nan(k->flow, &in->ops[1]) && !fp_is_pole_in(k, block, in, &answer)) continue;
     if (!(answer.kinds & k->kinds)) continue;
     const PtxReg *d = in->ops[0].reg;
-    if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] || fp_is_named(&k->flow->writes, d, i + 1, b->end)) continue;
+    if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] ||
+        fp_is_named(&k->flow->writes, d, i + 1, b->end))
+      continue;
     FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0], .operation = answer};
-    bool taken = b->nsucc && fp_is_live(k, b->succ[0], d), on = b->nsucc && fp_is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
+    bool taken = b->nsucc && fp_is_live(k, b->succ[0], d),
+         on = b->nsucc && fp_is_live(k, b->succ[b->nsucc - 1], d),
+         branches = b->nsucc == 2 && last->guard;
     if (!item.operation.result.format || !(branches ? taken || on : on)) continue;
     if (answer.kinds == WG_FP_INF && !(branches && taken && !on)) continue;
-    if (branches && taken != on ? fp_is_marker_if(k->flow, cfg, last->guard) : fp_is_marker_in(k->flow, cfg, block)) continue;
+    if (branches && taken != on ? fp_is_marker_if(k->flow, cfg, last->guard)
+                                : fp_is_marker_in(k->flow, cfg, block))
+      continue;
     if (branches && taken != on) {
-      item.conditions[0].reg = last->guard, item.nconditions = 1;
+      item.conditions[0].reg = last->guard;
+      item.nconditions = 1;
       item.conditions[0].negated = taken ? last->guard_negated : !last->guard_negated;
     }
     fp_test_value(k, c, item.operation.result, item.result, false, NULL, false);
@@ -124,11 +152,18 @@ static void check_late(FpCheck *k, const FpDeferred *f, uint32_t block, Code *c)
 
 static bool check_comparison(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
-  if ((in->op != OP_SETP && in->op != OP_SET) || in->nops < 3 || !(k->kinds & WG_FP_NAN) || fp_is_test(k->flow, in) || fp_is_of_word(k->flow, &in->ops[1])) return false;
+  if ((in->op != OP_SETP && in->op != OP_SET) || in->nops < 3 || !(k->kinds & WG_FP_NAN) ||
+      fp_is_test(k->flow, in) || fp_is_of_word(k->flow, &in->ops[1]))
+    return false;
   FpType t = fp_type(in->types[in->op == OP_SET ? in->ntypes - 1 : 0]);
-  if ((t.format != WG_FP_F32 && t.format != WG_FP_F64) || t.packed || !usable(&in->ops[1]) || !usable(&in->ops[2])) return false;
+  if ((t.format != WG_FP_F32 && t.format != WG_FP_F64) || t.packed || !usable(&in->ops[1]) ||
+      !usable(&in->ops[2]))
+    return false;
   PtxOperand *a = &in->ops[1], *b = &in->ops[2];
-  if (a->kind != OPD_REG) b = a, a = &in->ops[2];
+  if (a->kind != OPD_REG) {
+    b = a;
+    a = &in->ops[2];
+  }
   if (a->kind != OPD_REG) return false;
   FpItem item = {.kind = FP_ITEM_COMPARE, .instr = i};
   item.operation = (FpOperation){.op = WG_FP_COMPARE, .types = {t, t}, .operands = {a, b}, .n = 2};
@@ -137,7 +172,8 @@ static bool check_comparison(FpCheck *k, uint32_t i) {
   add_guard(&item, in);
   // A predicate that the comparison itself writes is no guard any more.
   if (in->guard && in->ops[0].kind == OPD_REG && in->ops[0].reg == in->guard) return false;
-  fp_test_nan(k, fp_after(k, i), t, *item.operation.operands[0], *item.operation.operands[1], in->guard, in->guard_negated);
+  fp_test_nan(k, fp_after(k, i), t, *item.operation.operands[0], *item.operation.operands[1],
+              in->guard, in->guard_negated);
   fp_add_item(k, item);
   return true;
 }
@@ -145,15 +181,18 @@ static bool check_comparison(FpCheck *k, uint32_t i) {
 static bool check_matrix(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   FpType types[4];
-  if (in->guard || k->flow->depth[i] || !(k->kinds & (WG_FP_NAN | WG_FP_INF)) || !fp_is_matrix(in, &types[0], &types[1], &types[2], &types[3])) return false;
+  if (in->guard || k->flow->depth[i] || !(k->kinds & (WG_FP_NAN | WG_FP_INF)) ||
+      !fp_is_matrix(in, &types[0], &types[1], &types[2], &types[3]))
+    return false;
   PtxOperand operands[4];
   memcpy(operands, in->ops, sizeof operands);
-  for (unsigned o = 1; o < 4; o++) {                           // accumulators are usually updated in place
+  for (unsigned o = 1; o < 4; o++) {  // accumulators are usually updated in place
     if (operands[o].kind != OPD_VECTOR || !types[o].format) continue;
     operands[o] = opd_vector(fp_before(k, i), operands[o].list, operands[o].nlist);
     for (unsigned e = 0; e < operands[o].nlist; e++) {
       PtxOperand *v = &operands[o].list[e];
-      for (unsigned d = 0; v->kind == OPD_REG && in->ops[0].kind == OPD_VECTOR && d < in->ops[0].nlist; d++)
+      for (unsigned d = 0;
+           v->kind == OPD_REG && in->ops[0].kind == OPD_VECTOR && d < in->ops[0].nlist; d++)
         if (in->ops[0].list[d].kind == OPD_REG && in->ops[0].list[d].reg == v->reg) {
           *v = *copy_operand(k, i, v, types[o]);
           break;
@@ -165,14 +204,16 @@ static bool check_matrix(FpCheck *k, uint32_t i) {
 }
 
 // --- asynchronous products ---
-// Their accumulators may be read when all of them have been waited for. What they were made of lies in shared memory and is not looked at: an exception is noted, as at a sink of fast mode.
+// Their accumulators may be read when all of them have been waited for. What they were made of lies
+// in shared memory and is not looked at: an exception is noted, as at a sink of fast mode.
 enum { ACCUMULATORS = 8 };
 static void note_seen(void *ctx, PtxReg **reg, bool is_def) {
   (void)is_def;
   ((bool *)ctx)[(*reg)->id] = true;
 }
 
-static bool *seen_outside(const FpCheck *k) {                  // registers that are declared in braces are not seen behind them
+// registers that are declared in braces are not seen behind them
+static bool *seen_outside(const FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   bool *seen = ARENA_ARRAY(&k->body->cfg->arena, bool, k->flow->nregs + 1);
   for (uint32_t i = 0; i < cfg->ninstrs; i++)
@@ -188,7 +229,9 @@ static bool has_passed(const IrCfg *cfg, uint32_t product, uint32_t wait) {
 static void check_wait(FpCheck *k, uint32_t i) {
   const IrCfg *cfg = k->body->cfg;
   const PtxInstr *wait = cfg->instrs[i];
-  if (wait->op != OP_WGMMA_WAIT_GROUP || !wait->nops || wait->ops[0].kind != OPD_INT || wait->ops[0].imm || k->flow->depth[i] || !(k->kinds & (WG_FP_NAN | WG_FP_INF))) return;
+  if (wait->op != OP_WGMMA_WAIT_GROUP || !wait->nops || wait->ops[0].kind != OPD_INT ||
+      wait->ops[0].imm || k->flow->depth[i] || !(k->kinds & (WG_FP_NAN | WG_FP_INF)))
+    return;
   bool *left = seen_outside(k);
   for (uint32_t p = 0; p < cfg->ninstrs; p++) {
     const PtxInstr *in = cfg->instrs[p];
@@ -198,7 +241,7 @@ static void check_wait(FpCheck *k, uint32_t i) {
     for (unsigned e = 0; e < in->ops[0].nlist; e++) {
       PtxOperand *v = &in->ops[0].list[e];
       if (v->kind != OPD_REG || v->reg->id >= k->flow->nregs || !left[v->reg->id]) continue;
-      left[v->reg->id] = false;                                // a later product adds to the same
+      left[v->reg->id] = false;  // a later product adds to the same
       FpItem item = {.kind = FP_ITEM_SINK, .instr = p, .result = *v};
       item.operation = (FpOperation){.op = WG_FP_SINK, .types = {t}, .operands = {v}, .n = 1};
       fp_test_value(k, fp_after(k, i), t, *v, false, NULL, false);
@@ -210,7 +253,10 @@ static void check_wait(FpCheck *k, uint32_t i) {
 }
 
 // --- blocks ---
-typedef struct Overwrites { const FpCheck *k; bool yes; } Overwrites;
+typedef struct Overwrites {
+  const FpCheck *k;
+  bool yes;
+} Overwrites;
 static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
   Overwrites *o = ctx;
   if (is_def && fp_keeps(o->k, *reg)) o->yes = true;
@@ -218,7 +264,9 @@ static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
 
 static bool must_close_before(const FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
-  if (ptx_op_classes(in) & (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC)) return true;
+  if (ptx_op_classes(in) &
+      (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC))
+    return true;
   if (k->flow->depth[i] || k->items.len >= GROUP) return true;
   Overwrites o = {k, false};
   ptx_visit_regs(in, overwrites, &o);
@@ -229,17 +277,26 @@ void fp_weave_full(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   const FpDeferred *f = fp_deferred_build(k);
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
-    if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first || cfg->blocks[b].first >= k->end) continue;
+    if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first ||
+        cfg->blocks[b].first >= k->end)
+      continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
-      bool last = i + 1 == cfg->blocks[b].end && !k->flow->depth[i], leaves = ptx_op_classes(cfg->instrs[i]) & CLASS_BRANCH;
-      if (last && leaves) check_late(k, f, b, fp_before(k, i)), check_answers(k, b, fp_before(k, i));
+      bool last = i + 1 == cfg->blocks[b].end && !k->flow->depth[i],
+           leaves = ptx_op_classes(cfg->instrs[i]) & CLASS_BRANCH;
+      if (last && leaves) {
+        check_late(k, f, b, fp_before(k, i));
+        check_answers(k, b, fp_before(k, i));
+      }
       // A label inside { } cannot be seen from outside.
-      if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
+      if (k->items.len && must_close_before(k, i))
+        fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
       check_wait(k, i);
       bool selects = cfg->instrs[i]->op == OP_SELP;
       if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
       Where w = {0};
-      bool late = fp_is_late(k, f, b, i, &w.way), checked = !late && (check_result(k, i, w) || check_selection(k, f, i, w) || check_comparison(k, i));
+      bool late = fp_is_late(k, f, b, i, &w.way),
+           checked = !late && (check_result(k, i, w) || check_selection(k, f, i, w) ||
+                               check_comparison(k, i));
       if (k->follow && !k->flow->depth[i]) checked |= fp_check_flow(k, i);
       if (!k->flow->depth[i]) checked |= fp_check_stores(k, i);
       if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);

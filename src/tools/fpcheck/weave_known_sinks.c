@@ -1,19 +1,26 @@
-// Sinks of which an exception was told already are only counted, and what they store is remembered: in line, since in a program full of NaN that is what its kernels do most, for every
-// number they store. So each instruction here is one of the few that count.
+// Sinks of which an exception was told already are only counted, and what they store is remembered:
+// in line, since in a program full of NaN that is what its kernels do most, for every number they
+// store. So each instruction here is one of the few that count.
 #include "tools/fpcheck/weave_slow.h"
 
-enum { MEMORY = 0, COUNTS = 1, AT = 2, MORE = 3, ADDRESS = 4, SHIFTED = 6, ENTRY = 7 };        // wide temporaries
+// wide temporaries
+enum { MEMORY = 0, COUNTS = 1, AT = 2, MORE = 3, ADDRESS = 4, SHIFTED = 6, ENTRY = 7 };
 enum { LAST_PART = 3 };
 
 // What a site's questions are, and which of them store something.
-typedef struct Place { uint32_t site, asked, stores; } Place;
+typedef struct Place {
+  uint32_t site, asked, stores;
+} Place;
 
 static Place next_place(FpCheck *k, const Ask *asks, unsigned n, uint32_t *left) {
   Place p = {.site = asks[__builtin_ctz(*left)].site};
   for (unsigned i = 0; i < n; i++) {
     if (!(*left >> i & 1) || asks[i].site != p.site) continue;
     p.asked |= 1u << i;
-    if (asks[i].item->address.kind == OPD_REG) p.stores |= 1u << i, k->body->program->sites.data[p.site].fp_format = asks[i].item->operation.types[0].format;
+    if (asks[i].item->address.kind == OPD_REG) {
+      p.stores |= 1u << i;
+      k->body->program->sites.data[p.site].fp_format = asks[i].item->operation.types[0].format;
+    }
   }
   *left &= ~p.asked;
   return p;
@@ -21,13 +28,19 @@ static Place next_place(FpCheck *k, const Ask *asks, unsigned n, uint32_t *left)
 
 static void load_counts(FpCheck *k, Code *c) {
   PtxOperand parts = temp64(k, AT);
-  EMIT(c, "ld.global.v2.u64", opd_vector(c, (PtxOperand[]){temp64(k, COUNTS), parts}, 2), opd_at(c, temp64(k, MEMORY), offsetof(WgFpMemory, counts)));
-  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){temp32(k, LAST_PART), temp32(k, LOWEST)}, 2), parts);       // sites
+  EMIT(c, "ld.global.v2.u64", opd_vector(c, (PtxOperand[]){temp64(k, COUNTS), parts}, 2),
+       opd_at(c, temp64(k, MEMORY), offsetof(WgFpMemory, counts)));
+  // sites
+  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){temp32(k, LAST_PART), temp32(k, LOWEST)}, 2),
+       parts);
 }
 
-// Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the entries of its word and of its page.
+// Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the
+// entries of its word and of its page.
 static void remember(FpCheck *k, Code *c, const Ask *a, PtxReg *has) {
-  PtxOperand memory = temp64(k, MEMORY), address = temp64(k, ADDRESS), shifted = temp64(k, SHIFTED), entry = temp64(k, ENTRY), at = temp64(k, AT), hash = temp32(k, 0), index = temp32(k, 1), word = temp32(k, 2);
+  PtxOperand memory = temp64(k, MEMORY), address = temp64(k, ADDRESS), shifted = temp64(k, SHIFTED),
+             entry = temp64(k, ENTRY), at = temp64(k, AT), hash = temp32(k, 0),
+             index = temp32(k, 1), word = temp32(k, 2);
   EMIT(c, "add.u64", address, a->item->address, opd_imm(a->item->offset));
   EMIT(c, "shr.u64", shifted, address, opd_imm(WG_FP_PAGE_SHIFT));
   EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){hash, index}, 2), shifted);
@@ -58,13 +71,16 @@ static bool is_stored_over(const Ask *asks, unsigned n, unsigned i) {
   const FpItem *item = asks[i].item;
   for (unsigned k = i + 1; k < n; k++) {
     const FpItem *later = asks[k].item;
-    if (later->address.kind == OPD_REG && later->address.reg == item->address.reg && later->offset == item->offset && !later->nconditions) return true;
+    if (later->address.kind == OPD_REG && later->address.reg == item->address.reg &&
+        later->offset == item->offset && !later->nconditions)
+      return true;
   }
   return false;
 }
 
 // certain: every lane that is here has the only one.
-static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place p, bool certain) {
+static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place p,
+                            bool certain) {
   PtxOperand bits = temp32(k, 0), has = temp_pred(k, 2);
   for (uint32_t rest = p.stores; rest; rest &= rest - 1) {
     if (is_stored_over(asks, n, (unsigned)__builtin_ctz(rest))) continue;
@@ -76,9 +92,12 @@ static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Pl
   }
 }
 
-// How many questions of the place the lanes that are here have, each of them at least one. One lane adds that for all: lanes that add to one count one after another take as long as all of the kernel.
+// How many questions of the place the lanes that are here have, each of them at least one. One lane
+// adds that for all: lanes that add to one count one after another take as long as all of the
+// kernel.
 static void count_lanes(FpCheck *k, Code *c, uint32_t asked) {
-  PtxOperand lanes = temp32(k, 0), sum = temp32(k, 1), some = temp32(k, 2), first = temp_pred(k, 2), has = temp_pred(k, 3);
+  PtxOperand lanes = temp32(k, 0), sum = temp32(k, 1), some = temp32(k, 2), first = temp_pred(k, 2),
+             has = temp_pred(k, 3);
   EMIT(c, "activemask.b32", lanes);
   if (!(asked & (asked - 1))) EMIT(c, "popc.b32", sum, lanes);
   else {
@@ -97,13 +116,16 @@ static void count_lanes(FpCheck *k, Code *c, uint32_t asked) {
   EMIT(c, "setp.eq.u32", first, some, opd_imm(0));
 }
 
-// Any part of the counts will do, if others take others: by multiprocessor, as report.c does (own_count).
+// Any part of the counts will do, if others take others: by multiprocessor, as report.c does
+// (own_count).
 static void find_count(FpCheck *k, Code *c) {
   PtxOperand part = temp32(k, 0), before = temp32(k, 2);
   EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
   EMIT(c, "and.b32", part, part, temp32(k, LAST_PART));
   EMIT(c, "mad.lo.u32", part, part, opd_imm(WG_SPREAD_SITES), temp32(k, SITE));
-  EMIT(c, "add.u32", part, part, before);                      // 0 for the lane that adds; without it the compiler knows that the address is the same in all lanes, and would add them up itself
+  // 0 for the lane that adds; without it the compiler knows that the address is the same in all
+  // lanes, and would add them up itself
+  EMIT(c, "add.u32", part, part, before);
   EMIT(c, "mad.wide.u32", temp64(k, AT), part, opd_imm(sizeof(uint64_t)), temp64(k, COUNTS));
 }
 
@@ -116,11 +138,13 @@ static void count_place(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place 
   code_guard(c, NULL, false);
 }
 
-// A sink that stores nothing, or a store to global memory, unless there are too many: the compiler takes long for that code.
+// A sink that stores nothing, or a store to global memory, unless there are too many: the compiler
+// takes long for that code.
 enum { MOST_REMEMBERED = 24 };
 static bool counts_here(const FpCheck *k, const Ask *a, unsigned *remembered) {
   if (a->item->address.kind != OPD_REG) return true;
-  return k->body->cfg->instrs[a->item->instr]->space == SPACE_GLOBAL && (*remembered)++ < MOST_REMEMBERED;
+  return k->body->cfg->instrs[a->item->instr]->space == SPACE_GLOBAL &&
+         (*remembered)++ < MOST_REMEMBERED;
 }
 
 // The lanes that have a question of this place.
@@ -129,13 +153,22 @@ static void ask_place(FpCheck *k, Code *c, Place p, PtxOperand mine) {
   EMIT(c, "setp.ne.u32", mine, temp32(k, 1), opd_imm(0));
 }
 
-// What a table of WgFpMemory holds of the site, for these lanes; 0 for others, and for sites that are not in it.
-typedef struct Table { const char *load; uint64_t at; unsigned size; uint32_t sites; bool in_parts; } Table;
-static const Table stored = {"ld.global.u32", offsetof(WgFpMemory, stored), 4, WG_SITE_NUMBERS, false};
+// What a table of WgFpMemory holds of the site, for these lanes; 0 for others, and for sites that
+// are not in it.
+typedef struct Table {
+  const char *load;
+  uint64_t at;
+  unsigned size;
+  uint32_t sites;
+  bool in_parts;
+} Table;
+static const Table stored = {"ld.global.u32", offsetof(WgFpMemory, stored), 4, WG_SITE_NUMBERS,
+                             false};
 static const Table told = {"ld.global.u8", offsetof(WgFpMemory, told), 1, WG_SITE_NUMBERS, false};
 static const Table known = {"ld.global.u8", offsetof(WgFpMemory, told), 1, WG_SPREAD_SITES, false};
 static const Table quiet = {"ld.global.u32", offsetof(WgFpMemory, quiet), 4, WG_SPREAD_SITES, true};
-static void look_up(FpCheck *k, Code *c, const Table *t, PtxOperand to, uint32_t site, PtxOperand has) {
+static void look_up(FpCheck *k, Code *c, const Table *t, PtxOperand to, uint32_t site,
+                    PtxOperand has) {
   PtxOperand number = temp32(k, SITE), index = number, at = temp64(k, AT);
   record_site(c, number.reg, site);
   if (t->in_parts) {
@@ -170,13 +203,14 @@ void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i], &k->remembered) ? 1u << i : 0;
   if (!left) return;
   load_memory(k, c, over);
-  while (left) {                           // those of one place together
+  while (left) {  // those of one place together
     Place p = next_place(k, asks, n, &left);
     PtxLabel *next = body_label(k->body);
     ask_place(k, c, p, mine);
     look_up(k, c, p.stores ? &stored : &told, found, p.site, mine);
     EMIT(c, "setp.lt.and.u32", mine, temp32(k, SITE), temp32(k, LOWEST), mine);
-    if (p.stores) EMIT(c, "setp.eq.and.u32", mine, found, temp32(k, LAUNCH), mine);     // the first of a launch is told to the host, after all else (fp.c)
+    // the first of a launch is told to the host, after all else (fp.c)
+    if (p.stores) EMIT(c, "setp.eq.and.u32", mine, found, temp32(k, LAUNCH), mine);
     else EMIT(c, "setp.ne.and.u32", mine, found, opd_imm(0), mine);
     code_branch(c, mine.reg, true, next);
     count_place(k, c, asks, n, p, !(p.asked & (p.asked - 1)));
@@ -216,7 +250,9 @@ static void for_places(FpCheck *k, Code *c, const FpQuiet *q, OfPlace *f) {
   }
 }
 
-static void count_quiet_place(FpCheck *k, Code *c, const FpQuiet *q, Place p) { count_place(k, c, q->asks, q->n, p, q->certain || !(p.asked & (p.asked - 1))); }
+static void count_quiet_place(FpCheck *k, Code *c, const FpQuiet *q, Place p) {
+  count_place(k, c, q->asks, q->n, p, q->certain || !(p.asked & (p.asked - 1)));
+}
 
 void fp_count_quiet(FpCheck *k, Code *c, FpQuiet *q, PtxLabel *resume) {
   PtxOperand found = temp32(k, 1), mine = temp_pred(k, 1), none = temp_pred(k, 0);
@@ -236,9 +272,11 @@ void fp_count_quiet(FpCheck *k, Code *c, FpQuiet *q, PtxLabel *resume) {
   code_label(c, loud);
 }
 
-// Without branches, so that it is loaded together with what decides whether the launch is tested everywhere (whose temporaries are left alone): a launch begins with warps that all wait for both.
+// Without branches, so that it is loaded together with what decides whether the launch is tested
+// everywhere (whose temporaries are left alone): a launch begins with warps that all wait for both.
 void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q) {
-  PtxOperand found = temp32(k, 1), mine = temp_pred(k, 3), asked = temp_pred(k, 2), memory = temp64(k, MEMORY);
+  PtxOperand found = temp32(k, 1), mine = temp_pred(k, 3), asked = temp_pred(k, 2),
+             memory = temp64(k, MEMORY);
   q->known = body_reg(k->body, TYPE_B32);
   record_load(c, memory.reg, offsetof(WgLaunch, fp));
   EMIT(c, "mov.u32", opd_reg(q->known), opd_imm(1));
@@ -255,7 +293,8 @@ void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q) {
 // One lane for all.
 static void make_quiet(FpCheck *k, Code *c, const FpQuiet *q, Place p) {
   PtxLabel *next = body_label(k->body);
-  PtxOperand channel = temp64(k, CHANNEL), lanes = temp32(k, 0), part = temp32(k, 1), before = temp32(k, 2), first = temp_pred(k, 2);
+  PtxOperand channel = temp64(k, CHANNEL), lanes = temp32(k, 0), part = temp32(k, 1),
+             before = temp32(k, 2), first = temp_pred(k, 2);
   (void)q;
   EMIT(c, "activemask.b32", lanes);
   EMIT(c, "mov.u32", before, opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
@@ -264,8 +303,10 @@ static void make_quiet(FpCheck *k, Code *c, const FpQuiet *q, Place p) {
   code_branch(c, first.reg, true, next);
   record_load(c, channel.reg, offsetof(WgLaunch, channel));
   EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
-  const PtxOperand args[] = {channel, temp64(k, MEMORY), temp32(k, LAUNCH), temp32(k, SITE), part, opd_imm(p.stores != 0)};
-  code_call(c, probe_function(k->body->program, k->body->unit, "wg_fp_quiet"), args, ARRAY_LEN(args));
+  const PtxOperand args[] = {channel, temp64(k, MEMORY),     temp32(k, LAUNCH), temp32(k, SITE),
+                             part,    opd_imm(p.stores != 0)};
+  code_call(c, probe_function(k->body->program, k->body->unit, "wg_fp_quiet"), args,
+            ARRAY_LEN(args));
   code_label(c, next);
 }
 
@@ -278,7 +319,7 @@ void fp_count_known(FpCheck *k, Code *c, const FpQuiet *q) {
   for (uint32_t left = (1u << q->n) - 1; left;) {
     Place p = next_place(k, q->asks, q->n, &left);
     record_site(c, temp32(k, SITE).reg, p.site);
-    EMIT(c, "setp.ge.u32", none, temp32(k, SITE), temp32(k, LOWEST));       // not counted in line
+    EMIT(c, "setp.ge.u32", none, temp32(k, SITE), temp32(k, LOWEST));  // not counted in line
     code_branch(c, none.reg, false, otherwise);
   }
   for_places(k, c, q, make_quiet);

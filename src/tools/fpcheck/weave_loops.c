@@ -1,25 +1,35 @@
 // Fast mode: loops whose tests lead out of them.
 //
-// A slow path that returns into a loop is part of it to a compiler of machine code: its code stands in the loop, lanes are brought together again behind it in every turn, and what
-// is live in the loop is kept where calls leave it alone. So an innermost loop with tests gets a copy out of line. The slow path returns into the copy, which goes on from there as
-// the loop would, with the same tests and the same slow paths, and leaves to where the loop leaves to.
+// A slow path that returns into a loop is part of it to a compiler of machine code: its code stands
+// in the loop, lanes are brought together again behind it in every turn, and what is live in the
+// loop is kept where calls leave it alone. So an innermost loop with tests gets a copy out of line.
+// The slow path returns into the copy, which goes on from there as the loop would, with the same
+// tests and the same slow paths, and leaves to where the loop leaves to.
 #include "tools/fpcheck/internal.h"
 
-enum { LARGEST_LOOP = 600 };               // instructions
+enum { LARGEST_LOOP = 600 };  // instructions
 
 typedef struct FpLoop {
-  uint32_t first, end, from, to;           // instructions, statements
-  U64Map labels;                           // labels in the loop, and what they are in the copy
+  uint32_t first, end, from, to;  // instructions, statements
+  U64Map labels;                  // labels in the loop, and what they are in the copy
   bool has_tests;
 } FpLoop;
-struct FpLoops { FpLoop *data; uint32_t len; };
+struct FpLoops {
+  FpLoop *data;
+  uint32_t len;
+};
 
-// Lanes that leave the loop for its copy do the rest of it by themselves: nobody may wait for them there, nor read what they store, unless they wait for that.
+// Lanes that leave the loop for its copy do the rest of it by themselves: nobody may wait for them
+// there, nor read what they store, unless they wait for that.
 static bool stands_alone(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
-  if (classes & (CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_ATOMIC | CLASS_MEMFENCE)) return false;
+  if (classes & (CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_ATOMIC |
+                 CLASS_MEMFENCE))
+    return false;
   if (in->op == OP_ST && in->space != SPACE_GLOBAL && in->space != SPACE_LOCAL) return false;
-  return !(classes & (CLASS_LOAD | CLASS_STORE)) || (!ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELEASE));
+  return !(classes & (CLASS_LOAD | CLASS_STORE)) ||
+         (!ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE) &&
+          !ptx_has(in, MOD_RELEASE));
 }
 
 static bool is_innermost(const IrCfg *cfg, uint32_t loop) {
@@ -30,7 +40,9 @@ static bool is_innermost(const IrCfg *cfg, uint32_t loop) {
 
 static bool can_copy(const FpCheck *k, uint32_t loop, FpLoop *out) {
   const IrCfg *cfg = k->body->cfg;
-  if (!is_innermost(cfg, loop) || !body_loop_range(k->body, loop, &out->first, &out->end, &out->from, &out->to)) return false;
+  if (!is_innermost(cfg, loop) ||
+      !body_loop_range(k->body, loop, &out->first, &out->end, &out->from, &out->to))
+    return false;
   if (out->end - out->first > LARGEST_LOOP || out->end >= cfg->ninstrs) return false;
   for (uint32_t i = out->first; i < out->end; i++)
     if (k->flow->depth[i] || !stands_alone(cfg->instrs[i])) return false;
@@ -81,7 +93,7 @@ static void copy_stmt(FpCheck *k, FpLoop *loop, Code *to, PtxStmt s) {
 
 static void copy_code(FpCheck *k, FpLoop *loop, Code *to, const Code *c) {
   for (uint32_t i = c ? c->first : 0; i;) {
-    Added a = k->body->added.data[i - 1];                      // the list grows while we read it
+    Added a = k->body->added.data[i - 1];  // the list grows while we read it
     copy_stmt(k, loop, to, a.stmt);
     i = a.next;
   }
@@ -92,7 +104,8 @@ static void copy_loop(FpCheck *k, FpLoop *loop) {
   const PtxFunc *f = b->func;
   Code *to = body_cold(b);
   for (uint32_t i = loop->from; i < loop->to; i++)
-    if (f->stmts[i].kind == STMT_LABEL) u64map_put(&loop->labels, (uintptr_t)f->stmts[i].label, body_label(b));
+    if (f->stmts[i].kind == STMT_LABEL)
+      u64map_put(&loop->labels, (uintptr_t)f->stmts[i].label, body_label(b));
   uint32_t n = loop->first;
   for (uint32_t i = loop->from; i < loop->to; i++) {
     if (f->stmts[i].kind == STMT_INSTR) copy_code(k, loop, to, b->before[n]);

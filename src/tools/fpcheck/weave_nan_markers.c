@@ -1,4 +1,6 @@
-// NaN that a program puts in for want of a number: what decides on it was not computed from numbers. CUDART_NAN has the bits of the NaN that functions of CUDA's library return, which ask their argument.
+// NaN that a program puts in for want of a number: what decides on it was not computed from
+// numbers. CUDART_NAN has the bits of the NaN that functions of CUDA's library return, which ask
+// their argument.
 #include "tools/fpcheck/internal.h"
 
 static bool is_number(const FpFlow *f, const PtxReg *r, const void *unused) {
@@ -11,7 +13,9 @@ static bool asks_numbers(const FpFlow *f, const IrCfg *cfg, const PtxReg *predic
   return fp_made_of(f, cfg, predicate, true, is_number, NULL, &whole) || !whole;
 }
 
-bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate) { return !asks_numbers(f, cfg, predicate); }
+bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate) {
+  return !asks_numbers(f, cfg, predicate);
+}
 
 // What leads to a block: the branches before it, and before the block alone that leads there.
 bool fp_is_marker_in(const FpFlow *f, const IrCfg *cfg, uint32_t block) {

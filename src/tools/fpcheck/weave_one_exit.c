@@ -1,5 +1,6 @@
-// Results that only one way out of their block reads; on the other they are written over. exp of doubles puts down infinity for all large arguments, and computes what
-// is not too large behind a branch. They are tested before the branch, for the lanes that go where they are read.
+// Results that only one way out of their block reads; on the other they are written over. exp of
+// doubles puts down infinity for all large arguments, and computes what is not too large behind a
+// branch. They are tested before the branch, for the lanes that go where they are read.
 #include "tools/fpcheck/internal.h"
 
 bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
@@ -7,8 +8,10 @@ bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
   return k->live->live_in[block][r->id / 64] >> r->id % 64 & 1;
 }
 
-// What the test will read is still there: of the instruction itself, or, if it is a selection, of all that it decides about.
-static bool operands_last(const FpCheck *k, const FpDeferred *f, uint32_t first, uint32_t i, uint32_t until) {
+// What the test will read is still there: of the instruction itself, or, if it is a selection, of
+// all that it decides about.
+static bool operands_last(const FpCheck *k, const FpDeferred *f, uint32_t first, uint32_t i,
+                          uint32_t until) {
   for (uint32_t at = first; at <= i; at++) {
     const PtxInstr *in = k->body->cfg->instrs[at];
     if (at != i && f->owner[at] != i + 1) continue;
@@ -22,11 +25,18 @@ bool fp_is_late(FpCheck *k, const FpDeferred *f, uint32_t block, uint32_t i, FpC
   const IrCfg *cfg = k->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
   const PtxInstr *in = cfg->instrs[i], *last = cfg->instrs[b->end - 1];
-  if (b->nsucc != 2 || !last->guard || i + 1 == b->end || k->flow->depth[i] || k->flow->depth[b->end - 1]) return false;
-  if (in->guard || f->owner[i] || !in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg->id >= k->flow->nregs || fp_is_fixed(k->flow, &in->ops[0])) return false;
+  if (b->nsucc != 2 || !last->guard || i + 1 == b->end || k->flow->depth[i] ||
+      k->flow->depth[b->end - 1])
+    return false;
+  if (in->guard || f->owner[i] || !in->nops || in->ops[0].kind != OPD_REG ||
+      in->ops[0].reg->id >= k->flow->nregs || fp_is_fixed(k->flow, &in->ops[0]))
+    return false;
   const PtxReg *d = in->ops[0].reg;
   bool taken = fp_is_live(k, b->succ[0], d), on = fp_is_live(k, b->succ[1], d);
-  if (taken == on || fp_is_named(&k->flow->reads, d, i, b->end) || fp_is_named(&k->flow->writes, d, i + 1, b->end)) return false;
-  *way = (FpCondition){.reg = last->guard, .negated = taken ? last->guard_negated : !last->guard_negated};
+  if (taken == on || fp_is_named(&k->flow->reads, d, i, b->end) ||
+      fp_is_named(&k->flow->writes, d, i + 1, b->end))
+    return false;
+  *way = (FpCondition){.reg = last->guard,
+                       .negated = taken ? last->guard_negated : !last->guard_negated};
   return operands_last(k, f, b->first, i, b->end - 1);
 }

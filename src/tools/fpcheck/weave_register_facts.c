@@ -1,4 +1,5 @@
-// Facts about the registers of a function: what they hold, where they are used, and which comparisons only ask.
+// Facts about the registers of a function: what they hold, where they are used, and which
+// comparisons only ask.
 #include "tools/fpcheck/internal.h"
 
 // --- what a register holds ---
@@ -8,7 +9,8 @@ static bool set_type(FpFlow *f, const PtxOperand *o, FpType t) {
     for (unsigned i = 0; i < o->nlist; i++) any |= set_type(f, &o->list[i], t);
     return any;
   }
-  if (o->kind != OPD_REG || o->selector != SEL_NONE || !t.format || f->type[o->reg->id].format) return false;
+  if (o->kind != OPD_REG || o->selector != SEL_NONE || !t.format || f->type[o->reg->id].format)
+    return false;
   unsigned bytes = (t.format == WG_FP_F64 ? 8u : t.format == WG_FP_F32 ? 4u : 2u) << t.packed;
   if (ptx_type_size(o->reg->type) != bytes) return false;
   f->type[o->reg->id] = t;
@@ -16,7 +18,8 @@ static bool set_type(FpFlow *f, const PtxOperand *o, FpType t) {
 }
 
 static bool is_copy(const PtxInstr *in) {
-  if (in->op == OP_MOV) return in->nops == 2 && in->ops[0].kind == OPD_REG && in->ops[1].kind == OPD_REG;
+  if (in->op == OP_MOV)
+    return in->nops == 2 && in->ops[0].kind == OPD_REG && in->ops[1].kind == OPD_REG;
   return in->op == OP_SELP || in->op == OP_SHFL;
 }
 
@@ -39,16 +42,25 @@ static bool copy_types(FpFlow *f, const PtxInstr *in) {
 static bool split_types(FpFlow *f, const PtxInstr *in) {
   bool apart = in->ops[0].kind == OPD_VECTOR;
   const PtxOperand *halves = &in->ops[apart ? 0 : 1], *whole = &in->ops[apart ? 1 : 0];
-  if (halves->nlist != 2 || whole->kind != OPD_REG || halves->list[0].kind != OPD_REG || halves->list[1].kind != OPD_REG) return false;
-  FpType pair = f->type[whole->reg->id], lower = f->type[halves->list[0].reg->id], upper = f->type[halves->list[1].reg->id];
+  if (halves->nlist != 2 || whole->kind != OPD_REG || halves->list[0].kind != OPD_REG ||
+      halves->list[1].kind != OPD_REG)
+    return false;
+  FpType pair = f->type[whole->reg->id], lower = f->type[halves->list[0].reg->id],
+         upper = f->type[halves->list[1].reg->id];
   bool changed = pair.packed && set_type(f, halves, (FpType){.format = pair.format});
-  if (lower.format && lower.format == upper.format && !lower.packed && !upper.packed && lower.format != WG_FP_F64) changed |= set_type(f, whole, (FpType){.format = lower.format, .packed = true});
+  if (lower.format && lower.format == upper.format && !lower.packed && !upper.packed &&
+      lower.format != WG_FP_F64)
+    changed |= set_type(f, whole, (FpType){.format = lower.format, .packed = true});
   return changed;
 }
-static bool is_split(const PtxInstr *in) { return in->op == OP_MOV && in->nops == 2 && (in->ops[0].kind == OPD_VECTOR) != (in->ops[1].kind == OPD_VECTOR); }
+static bool is_split(const PtxInstr *in) {
+  return in->op == OP_MOV && in->nops == 2 &&
+         (in->ops[0].kind == OPD_VECTOR) != (in->ops[1].kind == OPD_VECTOR);
+}
 
 static void seed_types(FpFlow *f, const IrCfg *cfg) {
-  for (uint32_t r = 0; r < cfg->func->nregs; r++) f->type[cfg->func->regs[r]->id] = fp_type(cfg->func->regs[r]->type);
+  for (uint32_t r = 0; r < cfg->func->nregs; r++)
+    f->type[cfg->func->regs[r]->id] = fp_type(cfg->func->regs[r]->type);
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     FpOperation o;
@@ -57,7 +69,8 @@ static void seed_types(FpFlow *f, const IrCfg *cfg) {
       if (o.op != WG_FP_SATURATE) set_type(f, &in->ops[0], o.result);
       for (unsigned k = 0; k < o.n; k++) set_type(f, o.operands[k], o.types[k]);
     } else if (fp_is_matrix(in, &d, &a, &b, &c)) {
-      set_type(f, &in->ops[0], d), set_type(f, &in->ops[1], a), set_type(f, &in->ops[2], b), set_type(f, &in->ops[3], c);
+      set_type(f, &in->ops[0], d), set_type(f, &in->ops[1], a), set_type(f, &in->ops[2], b),
+          set_type(f, &in->ops[3], c);
     } else if (in->ntypes && fp_type(in->types[0]).format) {
       FpType t = fp_type(in->types[0]);
       unsigned first = in->op == OP_SETP || in->op == OP_SET || in->op == OP_TESTP ? 1 : 0;
@@ -66,7 +79,8 @@ static void seed_types(FpFlow *f, const IrCfg *cfg) {
       else
         for (unsigned k = first; k < in->nops; k++) set_type(f, &in->ops[k], t);
     }
-    if (in->op == OP_CVT && in->ntypes == 2 && in->nops >= 2) set_type(f, &in->ops[1], fp_type(in->types[1]));
+    if (in->op == OP_CVT && in->ntypes == 2 && in->nops >= 2)
+      set_type(f, &in->ops[1], fp_type(in->types[1]));
   }
 }
 
@@ -85,9 +99,14 @@ static void nest(FpFlow *f, const Body *b) {
 }
 
 // --- what may have been born here ---
-// What is loaded was stored by somebody who tested it then, or came in from outside, unless it waited in memory of the kernel (tools/fpcheck/weave_carry.c); what was made of bits left the floating-point
-// numbers through a test. So only results, and what moves and selections make of them, can be new.
-typedef struct Made { const FpFlow *f; bool any; } Made;
+// What is loaded was stored by somebody who tested it then, or came in from outside, unless it
+// waited in memory of the kernel (tools/fpcheck/weave_carry.c); what was made of bits left the
+// floating-point numbers through a test. So only results, and what moves and selections make of
+// them, can be new.
+typedef struct Made {
+  const FpFlow *f;
+  bool any;
+} Made;
 static void look_at_source(void *ctx, PtxReg **reg, bool is_def) {
   Made *m = ctx;
   if (!is_def && m->f->made[(*reg)->id]) m->any = true;
@@ -100,11 +119,16 @@ static void mark(void *ctx, PtxReg **reg, bool is_def) {
 static bool may_make(FpFlow *f, PtxInstr *in) {
   FpOperation o;
   FpType d, a, b, c;
-  if (fp_operation(in, &o) || fp_is_matrix(in, &d, &a, &b, &c) || in->op == OP_WGMMA_MMA_ASYNC) return true;
+  if (fp_operation(in, &o) || fp_is_matrix(in, &d, &a, &b, &c) || in->op == OP_WGMMA_MMA_ASYNC)
+    return true;
   if (in->op == OP_CALL) return true;
-  if (in->op == OP_LD && in->space == SPACE_PARAM && in->ops[1].kind == OPD_ADDR && in->ops[1].list[0].kind == OPD_VAR)
-    return in->ops[1].list[0].var->func && !in->ops[1].list[0].var->func->is_entry;       // what a call returned, what a function was given
-  if (in->op == OP_LD && ((in->space == SPACE_LOCAL && f->local_made) || (in->space == SPACE_SHARED && f->shared_made))) return true;
+  if (in->op == OP_LD && in->space == SPACE_PARAM && in->ops[1].kind == OPD_ADDR &&
+      in->ops[1].list[0].kind == OPD_VAR)
+    // what a call returned, what a function was given
+    return in->ops[1].list[0].var->func && !in->ops[1].list[0].var->func->is_entry;
+  if (in->op == OP_LD && ((in->space == SPACE_LOCAL && f->local_made) ||
+                          (in->space == SPACE_SHARED && f->shared_made)))
+    return true;
   if (ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) return false;
   Made m = {f, false};
   ptx_visit_regs(in, look_at_source, &m);
@@ -113,7 +137,10 @@ static bool may_make(FpFlow *f, PtxInstr *in) {
 
 // A store of what was made here to memory that carries it. true: the first.
 static bool keeps_made(FpFlow *f, PtxInstr *in) {
-  bool *kept = in->op != OP_ST ? NULL : in->space == SPACE_LOCAL && f->local_carries ? &f->local_made : in->space == SPACE_SHARED && f->shared_carries ? &f->shared_made : NULL;
+  bool *kept = in->op != OP_ST                                  ? NULL
+               : in->space == SPACE_LOCAL && f->local_carries   ? &f->local_made
+               : in->space == SPACE_SHARED && f->shared_carries ? &f->shared_made
+                                                                : NULL;
   if (!kept || *kept) return false;
   Made m = {f, false};
   ptx_visit_regs(in, look_at_source, &m);
@@ -125,9 +152,13 @@ static void find_made(FpFlow *f, const IrCfg *cfg) {
   FpOperation o;
   FpType d, a, b, c;
   for (uint32_t i = 0; i < cfg->ninstrs; i++)
-    f->makes |= fp_operation(cfg->instrs[i], &o) || fp_is_matrix(cfg->instrs[i], &d, &a, &b, &c) || cfg->instrs[i]->op == OP_WGMMA_MMA_ASYNC || cfg->instrs[i]->op == OP_CALL;
+    f->makes |= fp_operation(cfg->instrs[i], &o) || fp_is_matrix(cfg->instrs[i], &d, &a, &b, &c) ||
+                cfg->instrs[i]->op == OP_WGMMA_MMA_ASYNC || cfg->instrs[i]->op == OP_CALL;
   for (uint32_t i = 0; i < cfg->ninstrs; i++)
-    f->decides |= (cfg->instrs[i]->op == OP_SETP || cfg->instrs[i]->op == OP_SET) && fp_type(cfg->instrs[i]->types[cfg->instrs[i]->ntypes ? cfg->instrs[i]->ntypes - 1 : 0]).format;
+    f->decides |=
+        (cfg->instrs[i]->op == OP_SETP || cfg->instrs[i]->op == OP_SET) &&
+        fp_type(cfg->instrs[i]->types[cfg->instrs[i]->ntypes ? cfg->instrs[i]->ntypes - 1 : 0])
+            .format;
   for (bool changed = f->makes; changed;) {
     changed = false;
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
@@ -181,7 +212,9 @@ const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o) {
   return o->kind == OPD_REG && o->reg->id < f->nregs ? ir_single_def(f->defs, o->reg) : NULL;
 }
 
-bool fp_is_fixed(const FpFlow *f, const PtxOperand *o) { return o->kind != OPD_REG || fp_def(f, o); }
+bool fp_is_fixed(const FpFlow *f, const PtxOperand *o) {
+  return o->kind != OPD_REG || fp_def(f, o);
+}
 
 // Parameters of a function were made by its caller.
 bool fp_is_input(const PtxFunc *f, const PtxInstr *in) {
@@ -194,17 +227,22 @@ bool fp_is_input(const PtxFunc *f, const PtxInstr *in) {
 // --- idioms ---
 // x - x is 0 if x is a number.
 bool fp_is_own_difference(const PtxInstr *in) {
-  return in && in->op == OP_SUB && in->nops == 3 && in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG && in->ops[1].reg == in->ops[2].reg;
+  return in && in->op == OP_SUB && in->nops == 3 && in->ops[1].kind == OPD_REG &&
+         in->ops[2].kind == OPD_REG && in->ops[1].reg == in->ops[2].reg;
 }
 
 // Infinity, or the largest number there is.
-static bool is_bound(const FpFlow *f, const PtxOperand *o) { return fp_is_infinity(f, o) || fp_is_largest(f, o); }
+static bool is_bound(const FpFlow *f, const PtxOperand *o) {
+  return fp_is_infinity(f, o) || fp_is_largest(f, o);
+}
 
-// x != x, an unordered comparison made to be asked, a comparison with infinity or the largest number, or x - x == 0.
+// x != x, an unordered comparison made to be asked, a comparison with infinity or the largest
+// number, or x - x == 0.
 bool fp_is_test(const FpFlow *f, const PtxInstr *in) {
   if (in->op == OP_TESTP || ptx_has(in, MOD_NAN) || ptx_has(in, MOD_NUM)) return true;
   if (in->nops < 3) return false;
   const PtxOperand *a = &in->ops[1], *b = &in->ops[2];
   if (a->kind == OPD_REG && b->kind == OPD_REG && a->reg == b->reg) return true;
-  return is_bound(f, a) || is_bound(f, b) || fp_is_own_difference(fp_def(f, a)) || fp_is_own_difference(fp_def(f, b));
+  return is_bound(f, a) || is_bound(f, b) || fp_is_own_difference(fp_def(f, a)) ||
+         fp_is_own_difference(fp_def(f, b));
 }

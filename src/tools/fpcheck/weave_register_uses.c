@@ -1,7 +1,13 @@
-// Which instructions write a register and which read it, in the order of the code. Built once: who asks for each of many registers must not look through the whole function each time.
+// Which instructions write a register and which read it, in the order of the code. Built once: who
+// asks for each of many registers must not look through the whole function each time.
 #include "tools/fpcheck/internal.h"
 
-typedef struct Builder { FpIndex *index[2]; uint32_t nregs, at; bool counts; } Builder;    // reads, writes
+// reads, writes
+typedef struct Builder {
+  FpIndex *index[2];
+  uint32_t nregs, at;
+  bool counts;
+} Builder;
 
 static void note(void *ctx, PtxReg **reg, bool is_def) {
   Builder *b = ctx;
@@ -10,7 +16,8 @@ static void note(void *ctx, PtxReg **reg, bool is_def) {
   if (r >= b->nregs) return;
   uint32_t *n = &x->n[r];
   if (b->counts) x->start[r + 1]++;
-  else if (!*n || x->instr[x->start[r] + *n - 1] != b->at) x->instr[x->start[r] + (*n)++] = b->at;       // x * x reads x once
+  else if (!*n || x->instr[x->start[r] + *n - 1] != b->at)
+    x->instr[x->start[r] + (*n)++] = b->at;  // x * x reads x once
 }
 
 static void visit_all(Builder *b, const IrCfg *cfg) {

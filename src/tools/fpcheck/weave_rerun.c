@@ -1,11 +1,16 @@
-// Where a birth can be found without another launch: a thread whose value came to a sink in the fast body runs through the full
-// body when it is done, from the beginning and without storing anything. It sees the same numbers again if threads do not
-// work together and nothing that is read is written: here that is proved as far as code can prove it, for the host to
-// complete with the allocations that the pointers of a launch belong to.
+// Where a birth can be found without another launch: a thread whose value came to a sink in the
+// fast body runs through the full body when it is done, from the beginning and without storing
+// anything. It sees the same numbers again if threads do not work together and nothing that is read
+// is written: here that is proved as far as code can prove it, for the host to complete with the
+// allocations that the pointers of a launch belong to.
 #include "tools/fpcheck/internal.h"
 
 enum { POINTERS = 16 };
-typedef struct Accesses { const PtxVar *vars[POINTERS]; int64_t offsets[POINTERS]; uint32_t n; } Accesses;
+typedef struct Accesses {
+  const PtxVar *vars[POINTERS];
+  int64_t offsets[POINTERS];
+  uint32_t n;
+} Accesses;
 
 static bool add_pointer(Accesses *a, IrOrigin o) {
   if (o.kind != IR_FROM_PARAM) return false;
@@ -19,16 +24,20 @@ static bool add_pointer(Accesses *a, IrOrigin o) {
 
 // Reads something that is another's or not always the same.
 static bool is_volatile(const PtxInstr *in) {
-  static const PtxMod mods[] = {MOD_VOLATILE, MOD_RELAXED, MOD_ACQUIRE, MOD_RELEASE, MOD_CV, MOD_MMIO};
+  static const PtxMod mods[] = {MOD_VOLATILE, MOD_RELAXED, MOD_ACQUIRE,
+                                MOD_RELEASE,  MOD_CV,      MOD_MMIO};
   for (size_t i = 0; i < ARRAY_LEN(mods); i++)
     if (ptx_has(in, mods[i])) return true;
   return false;
 }
 
 static bool sees_clock(const PtxOperand *o) {
-  if (o->kind == OPD_SREG)
-    switch (o->sreg) {
-      case SREG_TID: case SREG_NTID: case SREG_CTAID: case SREG_NCTAID: case SREG_LANEID: break;
+  if (o->kind == OPD_SREG) switch (o->sreg) {
+      case SREG_TID:
+      case SREG_NTID:
+      case SREG_CTAID:
+      case SREG_NCTAID:
+      case SREG_LANEID: break;
       default: return true;
     }
   for (unsigned i = 0; i < o->nlist; i++)
@@ -40,19 +49,25 @@ static bool allowed(const PtxInstr *in, const IrProvenance *p, Accesses *reads, 
   for (unsigned i = 0; i < in->nops; i++)
     if (sees_clock(&in->ops[i])) return false;
   unsigned classes = ptx_op_classes(in);
-  if (classes & (CLASS_CALL | CLASS_SYNC | CLASS_ASYNC | CLASS_ATOMIC | CLASS_WARP | CLASS_TENSOR | CLASS_TEXTURE | CLASS_SURFACE | CLASS_MEMFENCE)) return false;
+  if (classes & (CLASS_CALL | CLASS_SYNC | CLASS_ASYNC | CLASS_ATOMIC | CLASS_WARP | CLASS_TENSOR |
+                 CLASS_TEXTURE | CLASS_SURFACE | CLASS_MEMFENCE))
+    return false;
   if (in->op == OP_TRAP || in->op == OP_BRKPT || in->op == OP_ALLOCA) return false;
   if (!(classes & (CLASS_LOAD | CLASS_STORE))) return true;
   if ((in->op != OP_LD && in->op != OP_ST && in->op != OP_LDU) || is_volatile(in)) return false;
   if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) return true;
   if (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC) return false;
-  return add_pointer(in->op == OP_ST ? writes : reads, ir_access_origin(p, &in->ops[in->op == OP_ST ? 0 : 1]));
+  return add_pointer(in->op == OP_ST ? writes : reads,
+                     ir_access_origin(p, &in->ops[in->op == OP_ST ? 0 : 1]));
 }
 
 static const WeaveFact *facts_of(FpCheck *k, const Accesses *a) {
   WeaveFact *facts = ARENA_ARRAY(&k->body->program->out->arena, WeaveFact, a->n + 1);
   for (uint32_t i = 0; i < a->n; i++)
-    facts[i] = (WeaveFact){.param = a->vars[i]->id, .param_at = (uint32_t)(a->vars[i]->param_offset + (uint64_t)a->offsets[i]), .param_offset = (uint32_t)a->offsets[i]};
+    facts[i] = (WeaveFact){
+        .param = a->vars[i]->id,
+        .param_at = (uint32_t)(a->vars[i]->param_offset + (uint64_t)a->offsets[i]),
+        .param_offset = (uint32_t)a->offsets[i]};
   return facts;
 }
 
@@ -61,14 +76,18 @@ bool fp_can_run_again(FpCheck *k) {
   Accesses reads = {.n = 0}, writes = {.n = 0};
   IrProvenance *p = ir_provenance_build(cfg);
   bool can = true;
-  for (uint32_t i = 0; i < cfg->ninstrs && can; i++) can = allowed(cfg->instrs[i], p, &reads, &writes);
+  for (uint32_t i = 0; i < cfg->ninstrs && can; i++)
+    can = allowed(cfg->instrs[i], p, &reads, &writes);
   for (uint32_t r = 0; r < reads.n && can; r++)
-    for (uint32_t w = 0; w < writes.n && can; w++) can = reads.vars[r] != writes.vars[w] || reads.offsets[r] != writes.offsets[w];
+    for (uint32_t w = 0; w < writes.n && can; w++)
+      can = reads.vars[r] != writes.vars[w] || reads.offsets[r] != writes.offsets[w];
   ir_provenance_free(p);
   if (!can || !cfg->ninstrs || cfg->instrs[cfg->ninstrs - 1]->op != OP_RET) return false;
   WovenKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
-  out->fp_reads = facts_of(k, &reads), out->nfp_reads = reads.n;
-  out->fp_writes = facts_of(k, &writes), out->nfp_writes = writes.n;
+  out->fp_reads = facts_of(k, &reads);
+  out->nfp_reads = reads.n;
+  out->fp_writes = facts_of(k, &writes);
+  out->nfp_writes = writes.n;
   return true;
 }
 
@@ -118,13 +137,16 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
     code_branch(c, q, false, k->again);
   }
   Code *c = body_cold(k->body);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *known = body_temp(b, TYPE_B32, 4), *apart = body_temp(b, TYPE_PRED, 1), *yes = body_temp(b, TYPE_PRED, 0);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2),
+         *known = body_temp(b, TYPE_B32, 4), *apart = body_temp(b, TYPE_PRED, 1),
+         *yes = body_temp(b, TYPE_PRED, 0);
   code_label(c, k->again);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_APART));
   EMIT(c, "setp.ne.u32", opd_reg(apart), opd_reg(hot), opd_imm(0));
-  if (k->hot >= 0) {                       // only in turns that are to be tested everywhere
-    fp_load_counter(k, c, "ld.volatile.global.v2.u32", apart, hot, known);          // else there may be none
+  if (k->hot >= 0) {  // only in turns that are to be tested everywhere
+    // else there may be none
+    fp_load_counter(k, c, "ld.volatile.global.v2.u32", apart, hot, known);
     EMIT(c, "setp.ne.and.u32", opd_reg(apart), opd_reg(hot), opd_imm(0), opd_reg(apart));
     fp_ask_counter(k, c, flags, hot, known, yes, false);
     EMIT(c, "and.pred", opd_reg(apart), opd_reg(apart), opd_reg(yes));

@@ -1,5 +1,7 @@
-// A thread whose value comes to a sink before it has done anything that others can see starts over, in the full body: what is born there is found although the kernel writes over what it reads.
-// To others it is a thread that began later. Only where lanes do not need each other: some of a warp start over, others do not.
+// A thread whose value comes to a sink before it has done anything that others can see starts over,
+// in the full body: what is born there is found although the kernel writes over what it reads. To
+// others it is a thread that began later. Only where lanes do not need each other: some of a warp
+// start over, others do not.
 #include "tools/fpcheck/weave_slow.h"
 
 static bool is_seen_by_others(const PtxInstr *in) {
@@ -9,7 +11,10 @@ static bool is_seen_by_others(const PtxInstr *in) {
 
 static bool lanes_need_each_other(const IrCfg *cfg) {
   for (uint32_t i = 0; i < cfg->ninstrs; i++)
-    if (ptx_op_classes(cfg->instrs[i]) & (CLASS_CALL | CLASS_SYNC | CLASS_ASYNC | CLASS_WARP | CLASS_TENSOR) || cfg->instrs[i]->op == OP_ALLOCA) return true;
+    if (ptx_op_classes(cfg->instrs[i]) &
+            (CLASS_CALL | CLASS_SYNC | CLASS_ASYNC | CLASS_WARP | CLASS_TENSOR) ||
+        cfg->instrs[i]->op == OP_ALLOCA)
+      return true;
   return false;
 }
 
@@ -24,17 +29,23 @@ void fp_over_find(FpCheck *k) {
       const IrBlock *b = &cfg->blocks[cfg->order[n]];
       if (b->first == b->end) continue;
       bool now = done[b->first];
-      for (uint32_t i = b->first; i < b->end; i++) done[i] |= now, now = done[i] || is_seen_by_others(cfg->instrs[i]);
+      for (uint32_t i = b->first; i < b->end; i++) {
+        done[i] |= now;
+        now = done[i] || is_seen_by_others(cfg->instrs[i]);
+      }
       for (uint32_t s = 0; s < b->nsucc && now; s++) {
         uint32_t next = cfg->blocks[b->succ[s]].first;
-        changed |= !done[next], done[next] = true;
+        changed |= !done[next];
+        done[next] = true;
       }
     }
   }
   k->full = body_label(k->body);
 }
 
-bool fp_over_closes_before(const FpCheck *k, uint32_t i) { return k->done_before && !k->done_before[i] && is_seen_by_others(k->body->cfg->instrs[i]); }
+bool fp_over_closes_before(const FpCheck *k, uint32_t i) {
+  return k->done_before && !k->done_before[i] && is_seen_by_others(k->body->cfg->instrs[i]);
+}
 
 // At the group at hand, before k->next.
 bool fp_over_can(const FpCheck *k) {
@@ -45,13 +56,16 @@ bool fp_over_can(const FpCheck *k) {
   return !k->done_before[end - 1] && !is_seen_by_others(cfg->instrs[end - 1]);
 }
 
-typedef struct Decision { PtxReg *flags, *hot, *known, *has, *yes; } Decision;
+typedef struct Decision {
+  PtxReg *flags, *hot, *known, *has, *yes;
+} Decision;
 static Decision ask(FpCheck *k, Code *c) {
   Body *b = k->body;
-  Decision d = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 2), body_temp(b, TYPE_B32, 4), body_temp(b, TYPE_PRED, 1), body_temp(b, TYPE_PRED, 0)};
+  Decision d = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 2), body_temp(b, TYPE_B32, 4),
+                body_temp(b, TYPE_PRED, 1), body_temp(b, TYPE_PRED, 0)};
   record_load(c, d.flags, offsetof(WgLaunch, flags));
   EMIT(c, "setp.ge.u32", opd_reg(d.has), opd_reg(d.flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
-  fp_load_counter(k, c, "ld.global.v2.u32", d.has, d.hot, d.known);                 // else there may be none
+  fp_load_counter(k, c, "ld.global.v2.u32", d.has, d.hot, d.known);  // else there may be none
   return d;
 }
 
@@ -68,7 +82,8 @@ static bool stores(const FpCheck *k) {
   return false;
 }
 
-// Who starts over leaves no mark of what it stores: the full body does, when it has asked who stored what it reads, which may be the same place.
+// Who starts over leaves no mark of what it stores: the full body does, when it has asked who
+// stored what it reads, which may be the same place.
 void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume) {
   FpItem *items = k->items.data;
   uint32_t n = k->items.len;

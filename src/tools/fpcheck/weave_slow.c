@@ -1,21 +1,27 @@
-// The slow path behind a group of tests: which of its values are exceptional, and what the probes of fp.c are asked about them.
+// The slow path behind a group of tests: which of its values are exceptional, and what the probes
+// of fp.c are asked about them.
 //
-// Most exceptions that come here only travel on, and in a program whose data is full of NaN all do. So what can be seen without a call is seen here, as
-// bits of a word: first which values are exceptional at all, then that nothing is born of a NaN, nor an infinity of an infinity. One call in a
-// loop serves all questions of a kind that are left.
+// Most exceptions that come here only travel on, and in a program whose data is full of NaN all do.
+// So what can be seen without a call is seen here, as bits of a word: first which values are
+// exceptional at all, then that nothing is born of a NaN, nor an infinity of an infinity. One call
+// in a loop serves all questions of a kind that are left.
 #include "tools/fpcheck/weave_slow.h"
 
-enum { LOOP = 16 };                        // questions one loop serves
-typedef struct Asks { Ask *data; uint32_t len, cap; } Asks;
+enum { LOOP = 16 };  // questions one loop serves
+typedef struct Asks {
+  Ask *data;
+  uint32_t len, cap;
+} Asks;
 
 // --- where ---
-// One site for each kind. Instructions of one source line share them, if they work on the same format: a line is what a
-// programmer sees.
+// One site for each kind. Instructions of one source line share them, if they work on the same
+// format: a line is what a programmer sees.
 static uint32_t sites_of(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds) {
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[instr];
   Str key = {0};
-  for (const PtxLoc *l = in->loc; l && l->file; l = l->inlined_at) str_printf(&key, "%u:%u ", l->file, l->line);
+  for (const PtxLoc *l = in->loc; l && l->file; l = l->inlined_at)
+    str_printf(&key, "%u:%u ", l->file, l->line);
   if (!key.len) str_printf(&key, "instruction %u ", instr);
   str_printf(&key, "%u%c", format, use);
   uint32_t known = (uint32_t)(uintptr_t)strmap_get(&k->sites, key.data);
@@ -42,12 +48,15 @@ static uint64_t constant_bits(const PtxOperand *o, FpType t) {
   return bits;
 }
 
-// The bits of one value of an operand (half: which of a pair, 0 the lower), in a temporary of 4 or 8 bytes.
-static PtxOperand bits_of(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half, bool wide, unsigned temp) {
+// The bits of one value of an operand (half: which of a pair, 0 the lower), in a temporary of 4 or
+// 8 bytes.
+static PtxOperand bits_of(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half,
+                          bool wide, unsigned temp) {
   PtxOperand to32 = temp32(k, temp), to64 = temp64(k, temp);
   if (o->kind != OPD_REG) {
     uint64_t bits = constant_bits(o, t);
-    if (t.packed) bits = t.format == WG_FP_F32 ? bits >> 32 * half & 0xffffffff : bits >> 16 * half & 0xffff;
+    if (t.packed)
+      bits = t.format == WG_FP_F32 ? bits >> 32 * half & 0xffffffff : bits >> 16 * half & 0xffff;
     if (wide) EMIT(c, "mov.u64", to64, opd_imm((int64_t)bits));
     else EMIT(c, "mov.u32", to32, opd_imm((int64_t)(uint32_t)bits));
     return wide ? to64 : to32;
@@ -58,7 +67,8 @@ static PtxOperand bits_of(FpCheck *k, Code *c, const PtxOperand *o, FpType t, un
   }
   if (t.format == WG_FP_F32 && t.packed) {
     PtxOperand other = temp32(k, 5);
-    EMIT(c, "mov.b64", opd_vector(c, half ? (PtxOperand[]){other, to32} : (PtxOperand[]){to32, other}, 2), *o);
+    EMIT(c, "mov.b64",
+         opd_vector(c, half ? (PtxOperand[]){other, to32} : (PtxOperand[]){to32, other}, 2), *o);
   } else if (t.format == WG_FP_F32) EMIT(c, "mov.b32", to32, *o);
   else if (t.packed) {
     EMIT(c, "mov.b32", to32, *o);
@@ -78,9 +88,13 @@ static bool is_wide(const FpOperation *o) {
 }
 
 // The operands of one half. cvt.f16x2.f32 makes each of another one.
-static unsigned operands_of(const FpOperation *o, unsigned half, const PtxOperand *in[FP_OPERANDS], FpType types[FP_OPERANDS]) {
+static unsigned operands_of(const FpOperation *o, unsigned half, const PtxOperand *in[FP_OPERANDS],
+                            FpType types[FP_OPERANDS]) {
   memset(types, 0, sizeof *types * FP_OPERANDS);
-  for (unsigned i = 0; i < o->n; i++) in[i] = o->operands[i], types[i] = o->types[i];
+  for (unsigned i = 0; i < o->n; i++) {
+    in[i] = o->operands[i];
+    types[i] = o->types[i];
+  }
   if (!o->halves_from_two) return o->n;
   in[0] = o->operands[half ? 0 : 1];
   types[1].format = 0;
@@ -89,13 +103,16 @@ static unsigned operands_of(const FpOperation *o, unsigned half, const PtxOperan
 
 static const PtxInstr *input_of(const FpCheck *k, const FpItem *item, unsigned operand) {
   const PtxInstr *def = fp_def(k->flow, item->operation.operands[operand]);
-  return def && item->operation.types[operand].format && fp_is_input(k->body->func, def) ? def : NULL;
+  return def && item->operation.types[operand].format && fp_is_input(k->body->func, def) ? def
+                                                                                         : NULL;
 }
 
 // x + x reads one value.
 static bool is_repeated(const FpOperation *o, unsigned operand) {
   for (unsigned i = 0; i < operand; i++)
-    if (o->operands[i]->kind == OPD_REG && o->operands[i]->reg == o->operands[operand]->reg && o->types[i].format == o->types[operand].format) return true;
+    if (o->operands[i]->kind == OPD_REG && o->operands[i]->reg == o->operands[operand]->reg &&
+        o->types[i].format == o->types[operand].format)
+      return true;
   return false;
 }
 
@@ -103,8 +120,11 @@ static void ask_inputs(FpCheck *k, const FpItem *item, Asks *asks) {
   for (unsigned i = 0; i < item->operation.n; i++) {
     if (!input_of(k, item, i) || is_repeated(&item->operation, i)) continue;
     FpType t = item->operation.types[i];
-    uint32_t site = sites_of(k, k->flow->defs->instr[item->operation.operands[i]->reg->id], t.format, 'i', 1);
-    for (unsigned half = 0; half <= t.packed; half++) vec_push(asks, (Ask){.item = item, .kind = ASK_INPUT, .site = site, .half = half, .operand = i});
+    uint32_t site = sites_of(k, k->flow->defs->instr[item->operation.operands[i]->reg->id],
+                             t.format, 'i', 1);
+    for (unsigned half = 0; half <= t.packed; half++)
+      vec_push(asks,
+               (Ask){.item = item, .kind = ASK_INPUT, .site = site, .half = half, .operand = i});
   }
 }
 
@@ -115,15 +135,24 @@ static void ask_item(FpCheck *k, const FpItem *item, Asks *asks) {
   unsigned halves = 1;
   switch (item->kind) {
     case FP_ITEM_FLOW: return;
-    case FP_ITEM_SINK: a.kind = ASK_SINK, a.site = sites_of(k, item->instr, t.format, 'k', 1); break;
-    case FP_ITEM_COMPARE: a.kind = ASK_COMPARE, a.site = sites_of(k, item->instr, t.format, 'c', 1); break;
-    case FP_ITEM_STORE: a.kind = ASK_STORED, a.site = sites_of(k, item->instr, t.format, 'm', 1), halves += t.packed; break;
+    case FP_ITEM_SINK:
+      a.kind = ASK_SINK, a.site = sites_of(k, item->instr, t.format, 'k', 1);
+      break;
+    case FP_ITEM_COMPARE:
+      a.kind = ASK_COMPARE, a.site = sites_of(k, item->instr, t.format, 'c', 1);
+      break;
+    case FP_ITEM_STORE:
+      a.kind = ASK_STORED, a.site = sites_of(k, item->instr, t.format, 'm', 1), halves += t.packed;
+      break;
     case FP_ITEM_RESULT:
       if (o->op == WG_FP_SATURATE) {
-        a.kind = ASK_RESULT32, a.site = sites_of(k, item->instr, WG_FP_NONE, 's', 1), halves = fp_parts(o);
+        a.kind = ASK_RESULT32, a.site = sites_of(k, item->instr, WG_FP_NONE, 's', 1),
+        halves = fp_parts(o);
         break;
       }
-      a.kind = is_wide(o) ? ASK_RESULT64 : ASK_RESULT32, a.site = sites_of(k, item->instr, o->result.format, 'r', k->kinds), halves += o->result.packed;
+      a.kind = is_wide(o) ? ASK_RESULT64 : ASK_RESULT32,
+      a.site = sites_of(k, item->instr, o->result.format, 'r', k->kinds),
+      halves += o->result.packed;
       break;
   }
   for (a.half = 0; a.half < halves; a.half++) vec_push(asks, a);
@@ -131,30 +160,44 @@ static void ask_item(FpCheck *k, const FpItem *item, Asks *asks) {
 }
 
 // --- bits of the word ---
-static bool is_plain(FpType t) { return !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64); }
+static bool is_plain(FpType t) {
+  return !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
+}
 
-// Nothing is born of a NaN, nor an infinity of an infinity: two predicates, either of which says that the exception was there before. false: a call has to
-// find out, for other formats than f32 and f64.
-static bool find_carried(FpCheck *k, Code *c, const FpItem *item, PtxOperand of_nan, PtxOperand of_infinity) {
+// Nothing is born of a NaN, nor an infinity of an infinity: two predicates, either of which says
+// that the exception was there before. false: a call has to find out, for other formats than f32
+// and f64.
+static bool find_carried(FpCheck *k, Code *c, const FpItem *item, PtxOperand of_nan,
+                         PtxOperand of_infinity) {
   const FpOperation *o = &item->operation;
   bool wide = o->result.format == WG_FP_F64, any = false;
   for (unsigned i = 0; i < o->n; i++)
-    if (!is_plain(o->types[i]) || o->types[i].format != o->result.format || (o->operands[i]->kind != OPD_REG && fp_operand_infinite(o->operands[i]))) return false;
+    if (!is_plain(o->types[i]) || o->types[i].format != o->result.format ||
+        (o->operands[i]->kind != OPD_REG && fp_operand_infinite(o->operands[i])))
+      return false;
   if (!is_plain(o->result)) return false;
   // Zero times something finite is zero, and NaN otherwise.
-  PtxOperand sum = opd_reg(body_temp(k->body, wide ? TYPE_F64 : TYPE_F32, 0)), zero = {.kind = OPD_FLOAT, .is_double = wide}, r = item->result;
+  PtxOperand sum = opd_reg(body_temp(k->body, wide ? TYPE_F64 : TYPE_F32, 0)),
+             zero = {.kind = OPD_FLOAT, .is_double = wide}, r = item->result;
   for (unsigned i = 0; i < o->n; i++) {
     PtxOperand v = *o->operands[i];
     if (v.kind != OPD_REG) continue;
-    if (wide && any) EMIT(c, "fma.rn.f64", sum, v, zero, sum), EMIT(c, "setp.nan.or.f64", of_nan, v, v, of_nan);
-    else if (wide) EMIT(c, "mul.rn.f64", sum, v, zero), EMIT(c, "setp.nan.f64", of_nan, v, v);
-    else if (any) EMIT(c, "fma.rn.f32", sum, v, zero, sum), EMIT(c, "setp.nan.or.f32", of_nan, v, v, of_nan);
+    if (wide && any) {
+      EMIT(c, "fma.rn.f64", sum, v, zero, sum);
+      EMIT(c, "setp.nan.or.f64", of_nan, v, v, of_nan);
+    } else if (wide) EMIT(c, "mul.rn.f64", sum, v, zero), EMIT(c, "setp.nan.f64", of_nan, v, v);
+    else if (any)
+      EMIT(c, "fma.rn.f32", sum, v, zero, sum), EMIT(c, "setp.nan.or.f32", of_nan, v, v, of_nan);
     else EMIT(c, "mul.rn.f32", sum, v, zero), EMIT(c, "setp.nan.f32", of_nan, v, v);
     any = true;
   }
   if (!any) return false;
-  if (wide) EMIT(c, "setp.nan.f64", of_infinity, sum, sum), EMIT(c, "setp.num.and.f64", of_infinity, r, r, of_infinity);
-  else EMIT(c, "setp.nan.f32", of_infinity, sum, sum), EMIT(c, "setp.num.and.f32", of_infinity, r, r, of_infinity);
+  if (wide) {
+    EMIT(c, "setp.nan.f64", of_infinity, sum, sum);
+    EMIT(c, "setp.num.and.f64", of_infinity, r, r, of_infinity);
+  } else
+    EMIT(c, "setp.nan.f32", of_infinity, sum, sum),
+        EMIT(c, "setp.num.and.f32", of_infinity, r, r, of_infinity);
   return true;
 }
 
@@ -165,7 +208,8 @@ static void clear_bit(FpCheck *k, Code *c, PtxReg *when, bool negated, uint32_t 
 }
 
 static void clear_if_zero(FpCheck *k, Code *c, const FpOperation *o, uint32_t bit) {
-  PtxOperand zero = {.kind = OPD_FLOAT, .is_double = o->result.format == WG_FP_F64}, is_zero = temp_pred(k, 1), divisor = *o->operands[o->op == WG_FP_DIV ? 1 : 0];
+  PtxOperand zero = {.kind = OPD_FLOAT, .is_double = o->result.format == WG_FP_F64},
+             is_zero = temp_pred(k, 1), divisor = *o->operands[o->op == WG_FP_DIV ? 1 : 0];
   if (zero.is_double) EMIT(c, "setp.eq.f64", is_zero, divisor, zero);
   else EMIT(c, "setp.eq.f32", is_zero, divisor, zero);
   clear_bit(k, c, is_zero.reg, false, bit);
@@ -185,27 +229,43 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
   PtxOperand of_nan = temp_pred(k, 1), of_infinity = temp_pred(k, 2);
   bool may_carry = false;
   c->near = k->body->cfg->instrs[item->instr];
-  if (item->kind == FP_ITEM_RESULT && a->kind != ASK_INPUT && o->op != WG_FP_SATURATE && !k->follow) may_carry = find_carried(k, c, item, of_nan, of_infinity);
+  if (item->kind == FP_ITEM_RESULT && a->kind != ASK_INPUT && o->op != WG_FP_SATURATE && !k->follow)
+    may_carry = find_carried(k, c, item, of_nan, of_infinity);
   k->open = false;
-  if (a->kind == ASK_INPUT) fp_test_value(k, c, o->types[a->operand], *o->operands[a->operand], false, NULL, false);
-  else if (a->kind == ASK_COMPARE) fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[1], NULL, false);
-  else if (item->kind == FP_ITEM_RESULT && o->op == WG_FP_SATURATE) fp_test_part(k, c, k->body->cfg->instrs[item->instr], o, a->half, 0);
-  else if (item->kind == FP_ITEM_RESULT) fp_test_value(k, c, o->result, item->result, k->kinds & WG_FP_SUBNORMAL, NULL, false);
-  else if (item->nan_only && is_plain(o->types[0])) fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[0], NULL, false);
+  if (a->kind == ASK_INPUT)
+    fp_test_value(k, c, o->types[a->operand], *o->operands[a->operand], false, NULL, false);
+  else if (a->kind == ASK_COMPARE)
+    fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[1], NULL, false);
+  else if (item->kind == FP_ITEM_RESULT && o->op == WG_FP_SATURATE)
+    fp_test_part(k, c, k->body->cfg->instrs[item->instr], o, a->half, 0);
+  else if (item->kind == FP_ITEM_RESULT)
+    fp_test_value(k, c, o->result, item->result, k->kinds & WG_FP_SUBNORMAL, NULL, false);
+  else if (item->nan_only && is_plain(o->types[0]))
+    fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[0], NULL, false);
   else fp_test_value(k, c, o->types[0], *o->operands[0], false, NULL, false);
   k->open = false;
   code_guard(c, k->fired, false);
   EMIT(c, "or.b32", opd_reg(k->asked), opd_reg(k->asked), opd_imm((int64_t)bit));
   code_guard(c, NULL, false);
-  if (may_carry) clear_bit(k, c, of_nan.reg, false, bit), clear_bit(k, c, of_infinity.reg, false, bit);
-  for (unsigned i = 0; i < item->nconditions; i++) clear_bit(k, c, item->conditions[i].reg, !item->conditions[i].negated, bit);
+  if (may_carry) {
+    clear_bit(k, c, of_nan.reg, false, bit);
+    clear_bit(k, c, of_infinity.reg, false, bit);
+  }
+  for (unsigned i = 0; i < item->nconditions; i++)
+    clear_bit(k, c, item->conditions[i].reg, !item->conditions[i].negated, bit);
   if (item->unless_zero && a->kind != ASK_INPUT) clear_if_zero(k, c, o, bit);
-  for (unsigned i = 0; i < FP_UNLESS_NAN && item->unless_nan[i]; i++) clear_if_nan(k, c, item->unless_nan[i], bit);
+  for (unsigned i = 0; i < FP_UNLESS_NAN && item->unless_nan[i]; i++)
+    clear_if_nan(k, c, item->unless_nan[i], bit);
 }
 
 // --- what a probe is told: in registers of their own, for the lanes whose turn the question is ---
-// Everything else is computed for all lanes: a register that is written for some only would be live all around the loop, and put away at every call.
-typedef struct Turn { FpCheck *k; Code *c; PtxReg *mine; } Turn;                // mine: NULL: everybody's
+// Everything else is computed for all lanes: a register that is written for some only would be live
+// all around the loop, and put away at every call.
+typedef struct Turn {
+  FpCheck *k;
+  Code *c;
+  PtxReg *mine;
+} Turn;  // mine: NULL: everybody's
 
 static PtxOperand argument(FpCheck *k, unsigned i, bool wide) {
   PtxReg **r = wide ? &k->wide_arguments[i] : &k->arguments[i];
@@ -240,7 +300,9 @@ static uint32_t tell_result(const Turn *t, const Ask *a) {
   for (unsigned i = 0; i < n; i++)
     if (types[i].format) tell(t, i + 1, wide, bits_of(k, t->c, in[i], types[i], a->half, wide, 0));
   if (o->op == WG_FP_MATRIX) types[0].format = wide ? 0 : WG_FP_F32;
-  return WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz) | (o->is_exponent ? WG_FP_WHAT_EXPONENT : 0) |
+  return WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op,
+                    k->kinds, o->ftz) |
+         (o->is_exponent ? WG_FP_WHAT_EXPONENT : 0) |
          (k->follow && o->op != WG_FP_MATRIX ? WG_FP_WHAT_FLOW : 0);
 }
 
@@ -253,13 +315,15 @@ static uint32_t tell_input(const Turn *turn, const Ask *a) {
   const PtxInstr *def = input_of(k, a->item, a->operand);
   const PtxOperand *m = &def->ops[1];
   tell(turn, 0, true, bits_of(k, c, o, t, a->half, true, 0));
-  if (def->op != OP_TEX && def->op != OP_SULD && m->kind == OPD_ADDR && m->nlist == 1 && m->list[0].kind == OPD_REG && def->space != SPACE_PARAM &&
+  if (def->op != OP_TEX && def->op != OP_SULD && m->kind == OPD_ADDR && m->nlist == 1 &&
+      m->list[0].kind == OPD_REG && def->space != SPACE_PARAM &&
       ptx_type_size(m->list[0].reg->type) == 8 && fp_is_fixed(k->flow, &m->list[0])) {
     unsigned element = 0;
     const PtxOperand *d = &def->ops[0];
     for (unsigned i = 0; d->kind == OPD_VECTOR && i < d->nlist; i++)
       if (d->list[i].kind == OPD_REG && d->list[i].reg == o->reg) element = i;
-    EMIT(c, "add.u64", temp64(k, 0), m->list[0], opd_imm(m->imm + (int64_t)(element * ptx_type_size(o->reg->type))));
+    EMIT(c, "add.u64", temp64(k, 0), m->list[0],
+         opd_imm(m->imm + (int64_t)(element * ptx_type_size(o->reg->type))));
     tell(turn, 1, true, temp64(k, 0));
   }
   bool global = def->space == SPACE_GLOBAL || def->space == SPACE_GENERIC;
@@ -281,10 +345,12 @@ static uint32_t tell_values(const Turn *turn, const Ask *a) {
   FpType t = o->types[0];
   Site *site = &k->body->program->sites.data[a->site];
   switch (a->kind) {
-    case ASK_RESULT32: case ASK_RESULT64: return tell_result(turn, a);
+    case ASK_RESULT32:
+    case ASK_RESULT64: return tell_result(turn, a);
     case ASK_INPUT: return tell_input(turn, a);
     case ASK_COMPARE:
-      for (unsigned i = 0; i < 2; i++) tell(turn, i, true, bits_of(k, turn->c, o->operands[i], t, 0, true, 0));
+      for (unsigned i = 0; i < 2; i++)
+        tell(turn, i, true, bits_of(k, turn->c, o->operands[i], t, 0, true, 0));
       return WG_FP_WHAT(0, t.format, t.format, 0, WG_FP_COMPARE, 0, 0);
     case ASK_STORED:
       tell(turn, 0, true, bits_of(k, turn->c, o->operands[0], t, a->half, true, 0));
@@ -294,13 +360,17 @@ static uint32_t tell_values(const Turn *turn, const Ask *a) {
     default:
       tell_address(turn, a);
       site->classes |= WG_FP_SITE_SINK;
-      if (!(ptx_op_classes(k->body->cfg->instrs[a->item->instr]) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC))) site->space = SPACE_NONE;
+      if (!(ptx_op_classes(k->body->cfg->instrs[a->item->instr]) &
+            (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)))
+        site->space = SPACE_NONE;
       return 0;
   }
 }
 
 // --- calls ---
-static PtxFunc *probe(const FpCheck *k, const char *name) { return probe_function(k->body->program, k->body->unit, name); }
+static PtxFunc *probe(const FpCheck *k, const char *name) {
+  return probe_function(k->body->program, k->body->unit, name);
+}
 
 static FpHead load_head(FpCheck *k, Code *c, uint32_t site) {
   FpHead h = {temp64(k, CHANNEL), temp32(k, LAUNCH), temp32(k, SITE)};
@@ -311,9 +381,14 @@ static FpHead load_head(FpCheck *k, Code *c, uint32_t site) {
 }
 
 // What each kind is told: how many values, of which size.
-static const struct { const char *probe; unsigned n; bool wide; } kinds[ASKS] = {
-  [ASK_RESULT32] = {"wg_fp_result32", 4, false}, [ASK_RESULT64] = {"wg_fp_result64", 4, true}, [ASK_COMPARE] = {"wg_fp_compare", 2, true},
-  [ASK_STORED] = {"wg_fp_stored", 2, true}, [ASK_SINK] = {"wg_fp_sink", 2, true}, [ASK_INPUT] = {"wg_fp_input", 2, true},
+static const struct {
+  const char *probe;
+  unsigned n;
+  bool wide;
+} kinds[ASKS] = {
+    [ASK_RESULT32] = {"wg_fp_result32", 4, false}, [ASK_RESULT64] = {"wg_fp_result64", 4, true},
+    [ASK_COMPARE] = {"wg_fp_compare", 2, true},    [ASK_STORED] = {"wg_fp_stored", 2, true},
+    [ASK_SINK] = {"wg_fp_sink", 2, true},          [ASK_INPUT] = {"wg_fp_input", 2, true},
 };
 
 static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
@@ -330,7 +405,10 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
     PtxOperand turn = temp32(k, 0);
     record_load(c, turn.reg, offsetof(WgLaunch, flags));
     EMIT(c, "shr.u32", turn, turn, opd_imm(WG_LAUNCH_FP_TURN));
-    args[3] = argument(k, 1, true), args[4] = hot, args[5] = turn, n = 6;
+    args[3] = argument(k, 1, true);
+    args[4] = hot;
+    args[5] = turn;
+    n = 6;
   } else
     for (unsigned i = 0; i < kinds[kind].n; i++) args[n++] = argument(k, i, kinds[kind].wide);
   if (explains) args[n++] = hot;
@@ -341,9 +419,13 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
 static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
   uint32_t same = 0;
   PtxOperand some = temp32(k, 0), has = temp_pred(k, 1);
-  if ((asks[i].item->kind != FP_ITEM_RESULT && asks[i].item->kind != FP_ITEM_SINK) || asks[i].kind == ASK_INPUT) return;
+  if ((asks[i].item->kind != FP_ITEM_RESULT && asks[i].item->kind != FP_ITEM_SINK) ||
+      asks[i].kind == ASK_INPUT)
+    return;
   for (unsigned n = 0; n < i; n++)
-    if (asks[n].item->instr == asks[i].item->instr && asks[n].item != asks[i].item && asks[n].item->result.reg == asks[i].item->result.reg && asks[n].half == asks[i].half) same |= 1u << n;
+    if (asks[n].item->instr == asks[i].item->instr && asks[n].item != asks[i].item &&
+        asks[n].item->result.reg == asks[i].item->result.reg && asks[n].half == asks[i].half)
+      same |= 1u << n;
   if (!same) return;
   EMIT(c, "and.b32", some, opd_reg(k->asked), opd_imm((int64_t)same));
   EMIT(c, "setp.ne.u32", has, some, opd_imm(0));
@@ -358,14 +440,16 @@ static void set_bits(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
 
 static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxLabel *done = body_label(k->body), *loop = body_label(k->body);
-  PtxOperand asked = opd_reg(k->asked), what = opd_reg(k->what), lowest = temp32(k, LOWEST), none = temp_pred(k, 0), mine = temp_pred(k, 1);
+  PtxOperand asked = opd_reg(k->asked), what = opd_reg(k->what), lowest = temp32(k, LOWEST),
+             none = temp_pred(k, 0), mine = temp_pred(k, 1);
   AskKind kind = asks[0].kind;
   set_bits(k, c, asks, n);
   if (kind == ASK_SINK && !k->only_tells && !k->knows) fp_count_told(k, c, asks, n);
   if (n > 1) code_label(c, loop);
   EMIT(c, "setp.eq.u32", none, asked, opd_imm(0));
   code_branch(c, none.reg, false, done);
-  for (unsigned i = 0; i < kinds[kind].n; i++) tell(&(Turn){k, c, NULL}, i, kinds[kind].wide, opd_imm(0));
+  for (unsigned i = 0; i < kinds[kind].n; i++)
+    tell(&(Turn){k, c, NULL}, i, kinds[kind].wide, opd_imm(0));
   if (n == 1) {
     uint32_t word = tell_values(&(Turn){k, c, NULL}, &asks[0]);
     call(k, c, kind, load_head(k, c, asks[0].site), opd_imm((int64_t)word));
@@ -390,19 +474,23 @@ static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   code_label(c, done);
 }
 
-// --fp-flow: every operand that may be exceptional, with the result if there is one of the same shape.
+// --fp-flow: every operand that may be exceptional, with the result if there is one of the same
+// shape.
 static void look_at_flow(FpCheck *k, Code *c, const FpItem *item) {
   const FpOperation *o = &item->operation;
   PtxLabel *over = body_label(k->body);
   uint32_t site = sites_of(k, item->instr, o->types[0].format, 'v', 1);
-  for (unsigned i = 0; i < item->nconditions; i++) code_branch(c, item->conditions[i].reg, !item->conditions[i].negated, over);
+  for (unsigned i = 0; i < item->nconditions; i++)
+    code_branch(c, item->conditions[i].reg, !item->conditions[i].negated, over);
   for (unsigned n = 0; n < o->n; n++)
     for (unsigned half = 0; half <= o->types[n].packed; half++) {
       bool has_result = o->result.format && o->result.packed == o->types[n].packed;
-      PtxOperand value = bits_of(k, c, o->operands[n], o->types[n], half, true, 0), result = opd_imm(0);
+      PtxOperand value = bits_of(k, c, o->operands[n], o->types[n], half, true, 0),
+                 result = opd_imm(0);
       if (has_result) result = bits_of(k, c, &item->result, o->result, half, true, 1);
       FpHead h = load_head(k, c, site);
-      uint32_t what = WG_FP_WHAT(has_result ? o->result.format : 0, o->types[n].format, 0, 0, o->op, 0, 0);
+      uint32_t what = WG_FP_WHAT(has_result ? o->result.format : 0, o->types[n].format, 0, 0, o->op,
+                                 0, 0);
       const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), value, result};
       code_call(c, probe(k, "wg_fp_flow"), args, ARRAY_LEN(args));
     }
@@ -410,21 +498,28 @@ static void look_at_flow(FpCheck *k, Code *c, const FpItem *item) {
 }
 
 static void begin(FpCheck *k) {
-  k->gathers = false;                      // each value by itself
-  if (!k->asked) k->asked = body_reg(k->body, TYPE_B32), k->what = body_reg(k->body, TYPE_B32);
+  k->gathers = false;  // each value by itself
+  if (!k->asked) {
+    k->asked = body_reg(k->body, TYPE_B32);
+    k->what = body_reg(k->body, TYPE_B32);
+  }
 }
 
 // Whoever comes here has an exception: there is no other test than that of this value.
 static bool is_certain(const FpItem *items, uint32_t n) {
-  return n == 1 && is_plain(items->operation.types[0]) && !items->nconditions && !items->unless_zero && !items->unless_nan[0];
+  return n == 1 && is_plain(items->operation.types[0]) && !items->nconditions &&
+         !items->unless_zero && !items->unless_nan[0];
 }
 
-bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume, FpQuiet *q) {
+bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume,
+                     FpQuiet *q) {
   Asks asks = {0};
   bool gathers = k->gathers;
   for (uint32_t i = 0; i < n; i++) ask_item(k, &items[i], &asks);
   bool can = asks.len && asks.len <= LOOP && fp_counts_quiet(k, asks.data, asks.len);
-  *q = (FpQuiet){.asks = ARENA_ARRAY(&k->body->cfg->arena, Ask, asks.len), .n = asks.len, .certain = is_certain(items, n)};
+  *q = (FpQuiet){.asks = ARENA_ARRAY(&k->body->cfg->arena, Ask, asks.len),
+                 .n = asks.len,
+                 .certain = is_certain(items, n)};
   if (asks.len) memcpy(q->asks, asks.data, asks.len * sizeof *q->asks);
   if (can) {
     begin(k);
@@ -448,7 +543,8 @@ void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n) {
     some.len = 0;
     for (uint32_t i = 0; i < asks.len; i++)
       if (asks.data[i].kind == kind) vec_push(&some, asks.data[i]);
-    for (uint32_t i = 0; i < some.len; i += LOOP) ask_in_loop(k, c, some.data + i, MIN(some.len - i, (uint32_t)LOOP));
+    for (uint32_t i = 0; i < some.len; i += LOOP)
+      ask_in_loop(k, c, some.data + i, MIN(some.len - i, (uint32_t)LOOP));
   }
   vec_free(&asks);
   vec_free(&some);

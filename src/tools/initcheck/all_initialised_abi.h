@@ -1,16 +1,21 @@
-// What the kernel is given that finds out before a launch whether everything it reads is initialised (tools/initcheck/all_initialised_kernel.cu).
+// What the kernel is given that finds out before a launch whether everything it reads is
+// initialised (tools/initcheck/all_initialised_kernel.cu).
 #ifndef WG_WHOLE_ABI_H
 #define WG_WHOLE_ABI_H
 
 #include <stdint.h>
 
-enum { WG_WHOLE_PARTS = 8, WG_WHOLE_THREADS = 256, WG_WHOLE_AHEAD = 4 };     // AHEAD: loads of 16 bytes that a thread has on their way
+// AHEAD: loads of 16 bytes that a thread has on their way
+enum { WG_WHOLE_PARTS = 8, WG_WHOLE_THREADS = 256, WG_WHOLE_AHEAD = 4 };
 
-typedef struct WgWholePart { uint64_t shadow, bytes; } WgWholePart;          // of memory of so many bytes; shadow: a multiple of 16
+// of memory of so many bytes; shadow: a multiple of 16
+typedef struct WgWholePart {
+  uint64_t shadow, bytes;
+} WgWholePart;
 typedef struct WgWholeWork {
-  uint64_t answer;                         // device address of a uint32_t, 0 before: 1 if something is not initialised
-  uint64_t later;                          // … of one that is zeroed for another launch
-  uint64_t told;                           // … of one in the host's memory, that is `number` then
+  uint64_t answer;  // device address of a uint32_t, 0 before: 1 if something is not initialised
+  uint64_t later;   // … of one that is zeroed for another launch
+  uint64_t told;    // … of one in the host's memory, that is `number` then
   uint32_t number, count;
   WgWholePart parts[WG_WHOLE_PARTS];
 } WgWholeWork;

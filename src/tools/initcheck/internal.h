@@ -1,7 +1,9 @@
-// initcheck: what the files of the pass share. docs/initcheck.md says what is followed and what is reported.
+// initcheck: what the files of the pass share. docs/initcheck.md says what is followed and what is
+// reported.
 //
-// Every register that may hold something read from memory has a shadow register: its set bits are the bits that come from memory
-// nobody wrote. Shadows are computed beside the program's instructions; a set bit is reported where it decides something.
+// Every register that may hold something read from memory has a shadow register: its set bits are
+// the bits that come from memory nobody wrote. Shadows are computed beside the program's
+// instructions; a set bit is reported where it decides something.
 #ifndef WG_INSTRUMENT_INITCHECK_H
 #define WG_INSTRUMENT_INITCHECK_H
 
@@ -10,173 +12,242 @@
 
 // Where the shadow of an address is found.
 typedef enum {
-  PLACE_NONE,                // memory that counts as initialised: constants, parameters, textures
-  PLACE_PARAM,               // the allocation a kernel parameter points into: in the launch record
-  PLACE_LOOKUP,              // the allocation found last, else the table of all
-  PLACE_SHARED,              // the block's part of WgLaunch.shared_shadow
-  PLACE_LOCAL,               // a variable of the thread: a variable of ours beside it
+  PLACE_NONE,    // memory that counts as initialised: constants, parameters, textures
+  PLACE_PARAM,   // the allocation a kernel parameter points into: in the launch record
+  PLACE_LOOKUP,  // the allocation found last, else the table of all
+  PLACE_SHARED,  // the block's part of WgLaunch.shared_shadow
+  PLACE_LOCAL,   // a variable of the thread: a variable of ours beside it
 } InitPlaceKind;
 typedef struct InitPlace {
   InitPlaceKind kind;
-  uint32_t fact_at;          // PARAM: base, size, shadow in the record
-  const PtxVar *var;         // LOCAL
-  bool is_whole;             // of a store: all of it is good, and stays so where something good is stored
+  uint32_t fact_at;   // PARAM: base, size, shadow in the record
+  const PtxVar *var;  // LOCAL
+  bool is_whole;      // of a store: all of it is good, and stays so where something good is stored
 } InitPlace;
 
 // How the shadow of a result follows from the shadows of the operands.
 typedef enum {
-  RULE_VALID,                // the result counts as initialised, whatever went in
-  RULE_ALL,                  // one bad bit makes all of the result bad
-  RULE_SUM,                  // a bad bit spoils itself and everything above it
-  RULE_COPY, RULE_AND, RULE_OR, RULE_XOR,
-  RULE_TABLE,                // lop3: good where the good operands alone decide
-  RULE_COMPARE,              // of integers: good where the good bits alone decide
-  RULE_SHIFT, RULE_CONVERT, RULE_SELECT,
-  RULE_SAME,                 // the instruction itself, done with the shadows: permutations of bits
-  RULE_SHUFFLE, RULE_VOTE, RULE_REDUCE,
+  RULE_VALID,  // the result counts as initialised, whatever went in
+  RULE_ALL,    // one bad bit makes all of the result bad
+  RULE_SUM,    // a bad bit spoils itself and everything above it
+  RULE_COPY,
+  RULE_AND,
+  RULE_OR,
+  RULE_XOR,
+  RULE_TABLE,    // lop3: good where the good operands alone decide
+  RULE_COMPARE,  // of integers: good where the good bits alone decide
+  RULE_SHIFT,
+  RULE_CONVERT,
+  RULE_SELECT,
+  RULE_SAME,  // the instruction itself, done with the shadows: permutations of bits
+  RULE_SHUFFLE,
+  RULE_VOTE,
+  RULE_REDUCE,
 } InitRule;
 
-enum { INIT_MOST_GROUPS = 16, INIT_NO_GROUP = 255 };        // accesses of a region
+enum { INIT_MOST_GROUPS = 16, INIT_NO_GROUP = 255 };  // accesses of a region
 
-typedef struct InitCheck {   // one function
+typedef struct InitCheck {  // one function
   Body *body;
   IrProvenance *provenance;
   IrDefs *defs;
-  InitPlace *place;          // by instruction
-  InitPlace *source;         // … of cp.async: what it copies
-  PtxReg **shadow;           // by PtxReg.id; NULL: never holds anything bad
-  PtxVar **local_shadow;     // by PtxVar.id of a .local variable; NULL: not followed
+  InitPlace *place;       // by instruction
+  InitPlace *source;      // … of cp.async: what it copies
+  PtxReg **shadow;        // by PtxReg.id; NULL: never holds anything bad
+  PtxVar **local_shadow;  // by PtxVar.id of a .local variable; NULL: not followed
   bool shared_followed;
   VEC(WeaveFact) facts;
-  bool reads_unknown;                       // something is read elsewhere than where the facts lead
-  bool reads_own;                           // … from followed memory of the thread or block: that is followed in both bodies
-  uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
+  bool reads_unknown;  // something is read elsewhere than where the facts lead
+  bool reads_own;  // … from followed memory of the thread or block: that is followed in both bodies
+  uint32_t second;  // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
-  PtxReg *shared_at, *shared_bytes, *shared_limit;         // of this block; bytes 0: not followed. limit: the same in 32 bits
-  PtxReg *origin_address, *origin_site, *origin_derived;       // of the last bad read. derived: not 0 where it found something computed from unwritten memory
-  bool by_regions;                          // tools/initcheck/weave_region.c
-  PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];           // tools/initcheck/weave_clean_threads.c
-  PtxReg *asks;                             // tools/initcheck/weave_settled_shared.c: a bit for each barrier to come: set where the block asks behind it; NULL: it never does
-  PtxReg *dirty;                            // … this thread has read something bad: shadows of registers count, and are in its memory
+  // of this block; bytes 0: not followed. limit: the same in 32 bits
+  PtxReg *shared_at, *shared_bytes, *shared_limit;
+  // of the last bad read. derived: not 0 where it found something computed from unwritten memory
+  PtxReg *origin_address, *origin_site, *origin_derived;
+  bool by_regions;  // tools/initcheck/weave_region.c
+  // tools/initcheck/weave_clean_threads.c
+  PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];
+  // tools/initcheck/weave_settled_shared.c: a bit for each barrier to come: set where the block
+  // asks behind it; NULL: it never does
+  PtxReg *asks;
+  // … this thread has read something bad: shadows of registers count, and are in its memory
+  PtxReg *dirty;
 } InitCheck;
 
 // --- tools/initcheck/weave_plan.c ---
-void init_plan(InitCheck *k);                               // places, shadows
-const PtxOperand *init_address(const PtxInstr *in);          // the memory operand; NULL: it has none
+void init_plan(InitCheck *k);                        // places, shadows
+const PtxOperand *init_address(const PtxInstr *in);  // the memory operand; NULL: it has none
 InitRule init_rule(const PtxInstr *in);
-const PtxOperand *init_source(const PtxInstr *in);           // the address cp.async copies from
-bool init_is_decision(const PtxInstr *in);                  // whether it runs matters beyond its destination
-bool init_shares_shared(const PtxFunc *f);                  // shared memory of other blocks is written
-bool init_strays(const InitCheck *k);                        // it stores through a pointer of unknown origin
-const char *init_unfollowed(const PtxFunc *f);              // an instruction that writes memory in ways not followed; NULL: none
+const PtxOperand *init_source(const PtxInstr *in);  // the address cp.async copies from
+bool init_is_decision(const PtxInstr *in);  // whether it runs matters beyond its destination
+bool init_shares_shared(const PtxFunc *f);  // shared memory of other blocks is written
+bool init_strays(const InitCheck *k);       // it stores through a pointer of unknown origin
+// an instruction that writes memory in ways not followed; NULL: none
+const char *init_unfollowed(const PtxFunc *f);
 static inline PtxReg *init_shadow(const InitCheck *k, const PtxReg *r) { return k->shadow[r->id]; }
-static inline bool init_is_followed(const InitCheck *k, uint32_t i) {          // init_access has something to do
+// init_access has something to do
+static inline bool init_is_followed(const InitCheck *k, uint32_t i) {
   uint32_t bytes = access_bytes(k->body->cfg->instrs[i]);
   return k->place[i].kind != PLACE_NONE && bytes && bytes <= 32;
 }
 // --- tools/initcheck/weave_region.c: one test behind several accesses ---
 bool init_can_use_regions(const InitCheck *k);
-void init_emit_regions(InitCheck *k, bool *cuts);           // everything of the function. cuts: by instruction: there is code before it now
-// --- tools/initcheck/weave_settled_shared.c: shared memory that is all good is not looked at any more ---
-void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word);       // its number in the block, and how many there are
+// everything of the function. cuts: by instruction: there is code before it now
+void init_emit_regions(InitCheck *k, bool *cuts);
+// --- tools/initcheck/weave_settled_shared.c: shared memory that is all good is not looked at any
+// more --- its number in the block, and how many there are
+void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word);
 bool init_can_settle(const InitCheck *k);
 void init_prepare_settle(InitCheck *k, Code *c);
-void init_settle(InitCheck *k, uint32_t i, bool *cuts);     // behind a barrier
-// --- tools/initcheck/weave_steps.c: how shadows follow from each other, as data for a call. See tools/initcheck/follow_abi.h ---
+void init_settle(InitCheck *k, uint32_t i, bool *cuts);  // behind a barrier
+// --- tools/initcheck/weave_steps.c: how shadows follow from each other, as data for a call. See
+// tools/initcheck/follow_abi.h ---
 typedef struct InitValue InitValue;
 typedef struct InitSteps {
   InitCheck *k;
-  VEC(WgStep) steps;                        // of all lists
-  uint16_t *number; uint32_t nshadows;      // by register: its shadow's, 0: it has none yet
-  bool *is_local; VEC(uint16_t) unused; uint32_t nlocal;    // by register: it is dead behind its block. Their numbers are used again, and come behind the others in the end
-  VEC(InitValue *) values; uint32_t nvalues;                // of the list being written; what they are has several numbers
+  VEC(WgStep) steps;  // of all lists
+  uint16_t *number;
+  uint32_t nshadows;  // by register: its shadow's, 0: it has none yet
+  // by register: it is dead behind its block. Their numbers are used again, and come behind the
+  // others in the end
+  bool *is_local;
+  VEC(uint16_t) unused;
+  uint32_t nlocal;
+  // of the list being written; what they are has several numbers
+  VEC(InitValue *) values;
+  uint32_t nvalues;
   bool looks_up;
   uint32_t first;
-  VEC(uint16_t) alive; VEC(uint32_t) ends, alive_at;       // numbers of shadows that matter behind a list; steps that end one and where in `alive` its numbers are
-  bool knows_alive; uint32_t last_alive;                   // of the list being written
-  PtxVar *area, *shadows, *list;            // values; shadows; steps
-  VEC(PtxInstr *) counts;                   // instructions that want to know how many shadows there are
+  // numbers of shadows that matter behind a list; steps that end one and where in `alive` its
+  // numbers are
+  VEC(uint16_t) alive;
+  VEC(uint32_t) ends, alive_at;
+  bool knows_alive;
+  uint32_t last_alive;            // of the list being written
+  PtxVar *area, *shadows, *list;  // values; shadows; steps
+  VEC(PtxInstr *) counts;         // instructions that want to know how many shadows there are
 } InitSteps;
-bool init_can_follow(const InitCheck *k, const PtxInstr *in);                 // its shadows can be described
-bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);       // lanes exchange shadows of what it exchanges
-PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes);         // of the module, before everything; bytes 0: to be set
+bool init_can_follow(const InitCheck *k, const PtxInstr *in);  // its shadows can be described
+// lanes exchange shadows of what it exchanges
+bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);
+// of the module, before everything; bytes 0: to be set
+PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes);
 InitSteps init_steps(InitCheck *k);
 void init_steps_finish(InitSteps *s);
 uint16_t init_shadow_number(InitSteps *s, const PtxReg *r);
-void init_shadow_release(InitSteps *s, const PtxReg *r);    // it is dead
+void init_shadow_release(InitSteps *s, const PtxReg *r);  // it is dead
 void init_steps_begin(InitSteps *s, bool looks_up);
-void init_steps_uses(InitSteps *s, uint32_t i);             // what an instruction decides by bad bits
+void init_steps_uses(InitSteps *s, uint32_t i);  // what an instruction decides by bad bits
 void init_steps_access(InitSteps *s, uint32_t i);
 void init_steps_transfer(InitSteps *s, uint32_t i);
 void init_steps_clear(InitSteps *s, const PtxReg *r);
-void init_steps_keep(InitSteps *s, const uint64_t *live);   // registers that are live behind it: where none of them is bad, the thread is clean again
-void init_steps_call(InitSteps *s, Code *c);                // does it, for lanes that are here
+// registers that are live behind it: where none of them is bad, the thread is clean again
+void init_steps_keep(InitSteps *s, const uint64_t *live);
+void init_steps_call(InitSteps *s, Code *c);  // does it, for lanes that are here
 // --- tools/initcheck/weave_registers.c ---
-void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an instruction's results
+void init_transfer(InitCheck *k, uint32_t i);  // the shadows of an instruction's results
 // The or of shadows, as a 32-bit register that is zero if nothing is bad; NULL: nothing can be.
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
-void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
-bool init_cancels(const PtxInstr *in);                       // x ^ x
-unsigned init_part_bits(const PtxInstr *in);                 // several values in one register: how long each is; 0: one
-bool init_ignores_third(const PtxInstr *in);                 // video instructions with such parts: what would be merged in does not matter
-uint8_t init_table(const PtxInstr *in);                      // of lop3; where one register is several operands the later ones do not count in it
-typedef struct InitComparison { bool order, swapped, is_signed; } InitComparison;
-InitComparison init_comparison(const PtxInstr *in);          // of integers: for equality or, order, a < b or >=; swapped: b < a or >=
-bool init_makes_halves(const PtxInstr *in);                  // makes them of two registers
+void init_clear(Code *c, PtxReg *shadow);  // nothing of it is bad
+bool init_cancels(const PtxInstr *in);     // x ^ x
+// several values in one register: how long each is; 0: one
+unsigned init_part_bits(const PtxInstr *in);
+// video instructions with such parts: what would be merged in does not matter
+bool init_ignores_third(const PtxInstr *in);
+// of lop3; where one register is several operands the later ones do not count in it
+uint8_t init_table(const PtxInstr *in);
+typedef struct InitComparison {
+  bool order, swapped, is_signed;
+} InitComparison;
+// of integers: for equality or, order, a < b or >=; swapped: b < a or >=
+InitComparison init_comparison(const PtxInstr *in);
+bool init_makes_halves(const PtxInstr *in);  // makes them of two registers
 bool init_has_plain_registers(const PtxInstr *in);
 bool init_is_int(PtxType t);
 // --- tools/initcheck/weave_memory.c ---
-void init_access(InitCheck *k, uint32_t i);                 // loads, stores, atomics
-void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n);          // the registers of an operand, at most 8; NULL: something else
+void init_access(InitCheck *k, uint32_t i);  // loads, stores, atomics
+// the registers of an operand, at most 8; NULL: something else
+void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n);
 const PtxOperand *init_stored(const PtxInstr *in);
-bool init_sets_bits(const InitCheck *k, const PtxInstr *store);              // it is loaded, some of its bits replaced, and stored again: a bit field
-bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);      // it came from memory and was not computed with
-void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // of a variable of the thread
-// One access of a thread that has read nothing bad so far, as init_clean_test and init_clean_mark do it.
-void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);        // all loses bits where something is bad
+// it is loaded, some of its bits replaced, and stored again: a bit field
+bool init_sets_bits(const InitCheck *k, const PtxInstr *store);
+// it came from memory and was not computed with
+bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);
+// of a variable of the thread
+void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic);
+// One access of a thread that has read nothing bad so far, as init_clean_test and init_clean_mark
+// do it. all loses bits where something is bad
+void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);
 void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak);
-// --- tools/initcheck/weave_clean_threads.c: the accesses of a region, for threads that have read nothing bad so far ---
-typedef struct InitGroup { unsigned leader, widest; int64_t low, high; bool is_mixed, is_found, is_readable; } InitGroup;       // accesses with one base register: the first, one of most bytes; their offsets. mixed: of several sizes
+// --- tools/initcheck/weave_clean_threads.c: the accesses of a region, for threads that have read
+// nothing bad so far --- accesses with one base register: the first, one of most bytes; their
+// offsets. mixed: of several sizes
+typedef struct InitGroup {
+  unsigned leader, widest;
+  int64_t low, high;
+  bool is_mixed, is_found, is_readable;
+} InitGroup;
 typedef struct InitClean {
   InitCheck *k;
-  const uint32_t *accesses; unsigned n;
-  InitGroup groups[INIT_MOST_GROUPS]; unsigned ngroups;
-  uint8_t group[INIT_MOST_GROUPS];          // by access
+  const uint32_t *accesses;
+  unsigned n;
+  InitGroup groups[INIT_MOST_GROUPS];
+  unsigned ngroups;
+  uint8_t group[INIT_MOST_GROUPS];  // by access
 } InitClean;
 InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool can_follow);
-bool init_clean_is_short(const InitClean *z);               // short enough to be in line
-void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty);       // bad = dirty || something that is read may be bad. Then: what is stored is good
+bool init_clean_is_short(const InitClean *z);  // short enough to be in line
+// bad = dirty || something that is read may be bad. Then: what is stored is good
+void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty);
 void init_clean_mark(InitClean *z, Code *c);
-// --- tools/initcheck/weave_shadow.c: the shadow of the bytes of one access, 1, 2, 4, 8, 16 or 32 of them at an address that is a multiple of that ---
-typedef struct InitShadow { Body *body; PtxReg *off, *shadow; uint32_t bytes; bool is_private, is_weak; } InitShadow;   // is_weak: as ordinary memory is, which may come from a cache. off: where it is in the object; shadow: where the object's shadow begins. Overwrite temporaries 3 to 7 of 32 bits
-void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good);     // bit i of bad: byte i is. good: goes there where none is; NULL: nowhere
-void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all);     // all loses bits where something is bad
+// --- tools/initcheck/weave_shadow.c: the shadow of the bytes of one access, 1, 2, 4, 8, 16 or 32
+// of them at an address that is a multiple of that --- is_weak: as ordinary memory is, which may
+// come from a cache. off: where it is in the object; shadow: where the object's shadow begins.
+// Overwrite temporaries 3 to 7 of 32 bits
+typedef struct InitShadow {
+  Body *body;
+  PtxReg *off, *shadow;
+  uint32_t bytes;
+  bool is_private, is_weak;
+} InitShadow;
+// bit i of bad: byte i is. good: goes there where none is; NULL: nowhere
+void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good);
+// all loses bits where something is bad
+void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all);
 // Of whole words, whose shadow begins `offset` behind s->shadow.
-void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high);       // high: of 32 bytes only
+// high: of 32 bytes only
+void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high);
 void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset);
-void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
-void init_read_derived(const InitShadow *s, Code *c, PtxReg *to);                     // to = not 0 where a byte was computed from unwritten memory
-void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);   // derived: those of the bad bytes that count as computed, not as never written; NULL: all of them
-// The same in two steps: what is to be written, and writing it. Lanes of a warp that store to one address take the second together, so that the state that stays belongs to the value that does.
-// In between temporaries 3 and 5 of 32 bits, 3 of 64 bits and predicate 1 are taken.
-// cp.async, of 4 to 16 bytes: the state of memory in one word, and that written elsewhere.
-void init_take_state(const InitShadow *s, Code *c, PtxReg *state, const PtxOperand *bytes);      // bytes: of these only, the others are good; NULL: of all
+void init_mark_good(const InitShadow *s, Code *c);  // with a guard: of whole words only
+// to = not 0 where a byte was computed from unwritten memory
+void init_read_derived(const InitShadow *s, Code *c, PtxReg *to);
+// derived: those of the bad bytes that count as computed, not as never written; NULL: all of them
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);
+// The same in two steps: what is to be written, and writing it. Lanes of a warp that store to one
+// address take the second together, so that the state that stays belongs to the value that does. In
+// between temporaries 3 and 5 of 32 bits, 3 of 64 bits and predicate 1 are taken. cp.async, of 4 to
+// 16 bytes: the state of memory in one word, and that written elsewhere. bytes: of these only, the
+// others are good; NULL: of all
+void init_take_state(const InitShadow *s, Code *c, PtxReg *state, const PtxOperand *bytes);
 void init_put_state(const InitShadow *s, Code *c, PtxReg *state);
 void init_good_state(const InitShadow *s, Code *c);
 void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);
 void init_store_state(const InitShadow *s, Code *c);
 // --- tools/initcheck/weave_heap.c ---
-bool init_takes_memory(const PtxFunc *f);                   // calls malloc
-void init_heap(InitCheck *k, uint32_t i);                   // … there
-void init_origin(InitCheck *k, Code *c, PtxReg *to);        // where a bad value came from, for a report. Overwrites temporary 5 of 64 bits and 7 of 32
+bool init_takes_memory(const PtxFunc *f);  // calls malloc
+void init_heap(InitCheck *k, uint32_t i);  // … there
+// where a bad value came from, for a report. Overwrites temporary 5 of 64 bits and 7 of 32
+void init_origin(InitCheck *k, Code *c, PtxReg *to);
 // --- tools/initcheck/weave_annotations.c ---
 void init_said(InitCheck *k, uint32_t i);
 bool init_says(const InitCheck *k, uint32_t i);
 bool init_says_anything(const PtxFunc *f);
-bool init_unmarks(const PtxFunc *f);                        // says somewhere that memory counts as never written
+bool init_unmarks(const PtxFunc *f);  // says somewhere that memory counts as never written
 // --- tools/initcheck/weave_use.c ---
-typedef void InitUse(void *user, PtxReg *r, unsigned what);               // WG_INIT_BRANCH …
-void init_each_use(const PtxInstr *in, InitUse *f, void *user);           // registers that decide something, one after the other
-void init_uses(InitCheck *k, uint32_t i);                   // reports what an instruction decides by bad bits
+typedef void InitUse(void *user, PtxReg *r, unsigned what);  // WG_INIT_BRANCH …
+// registers that decide something, one after the other
+void init_each_use(const PtxInstr *in, InitUse *f, void *user);
+void init_uses(InitCheck *k, uint32_t i);  // reports what an instruction decides by bad bits
 
 #endif

@@ -1,17 +1,24 @@
-// Shadows of registers and memory, followed step by step: for threads that have read something bad, or may have. See follow_abi.h.
+// Shadows of registers and memory, followed step by step: for threads that have read something bad,
+// or may have. See follow_abi.h.
 #include "probe/device.h"
 #include "tools/initcheck/follow_abi.h"
 #include "probe/probe_abi.h"
 
 uint64_t wg_init_find(uint64_t table, uint64_t address);
 uint32_t wg_init_source(uint64_t table, uint64_t address);
-void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
+               uint64_t address, uint64_t value, uint64_t extra);
 
-typedef struct Follow { uint64_t *shadows; uint32_t n, dirty; } Follow;
+typedef struct Follow {
+  uint64_t *shadows;
+  uint32_t n, dirty;
+} Follow;
 
 DEVICE uint64_t all_bits(uint32_t bits) { return bits >= 64 ? ~0ull : (1ull << bits) - 1; }
 
-DEVICE uint64_t get(const Follow *f, uint32_t number) { return f->dirty && number != WG_NO_NUMBER ? f->shadows[number] : 0; }
+DEVICE uint64_t get(const Follow *f, uint32_t number) {
+  return f->dirty && number != WG_NO_NUMBER ? f->shadows[number] : 0;
+}
 
 // Until the thread is dirty nothing is in memory: all shadows are zero.
 DEVICE void make_dirty(Follow *f) {
@@ -34,17 +41,23 @@ DEVICE uint64_t shift(uint64_t shadow, uint32_t by, uint32_t bits, uint32_t flag
   return (uint64_t)(wide >> (by >= bits ? bits - 1 : by));
 }
 
-DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bits, uint32_t flags) {
+DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bits,
+                        uint32_t flags) {
   shadow <<= 64 - from;
-  shadow = flags & WG_STEP_SIGNED ? (uint64_t)((int64_t)shadow >> (64 - from)) : shadow >> (64 - from);
+  shadow = flags & WG_STEP_SIGNED ? (uint64_t)((int64_t)shadow >> (64 - from))
+                                  : shadow >> (64 - from);
   return to < bits ? shadow & all_bits(to) : shadow;
 }
 
-// What the bad bits can make of a comparison: that of the least and the largest numbers they may be.
-DEVICE uint32_t is_open(uint64_t a, uint64_t bad_a, uint64_t b, uint64_t bad_b, uint32_t bits, uint32_t flags) {
-  if (!(flags & WG_STEP_ORDER)) return (bad_a | bad_b) && !((a ^ b) & ~(bad_a | bad_b) & all_bits(bits));
+// What the bad bits can make of a comparison: that of the least and the largest numbers they may
+// be.
+DEVICE uint32_t is_open(uint64_t a, uint64_t bad_a, uint64_t b, uint64_t bad_b, uint32_t bits,
+                        uint32_t flags) {
+  if (!(flags & WG_STEP_ORDER))
+    return (bad_a | bad_b) && !((a ^ b) & ~(bad_a | bad_b) & all_bits(bits));
   uint64_t sign = flags & WG_STEP_SIGNED ? 1ull << (bits - 1) : 0;
-  a = (a ^ sign) & all_bits(bits), b = (b ^ sign) & all_bits(bits);
+  a = (a ^ sign) & all_bits(bits);
+  b = (b ^ sign) & all_bits(bits);
   return ((a & ~bad_a) < (b | bad_b)) != ((a | bad_a) < (b & ~bad_b));
 }
 
@@ -58,15 +71,18 @@ DEVICE uint64_t reverse(uint64_t a, uint32_t bits) {
 }
 
 DEVICE uint64_t extract(uint64_t a, uint32_t first, uint32_t n, uint32_t bits, uint32_t is_signed) {
-  uint64_t last = n && is_signed ? a >> (first + n > bits ? bits - 1 : first + n - 1) & 1 : 0, to = 0;
+  uint64_t last = n && is_signed ? a >> (first + n > bits ? bits - 1 : first + n - 1) & 1 : 0,
+           to = 0;
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < bits; i++) to |= (i < n && first + i < bits ? a >> (first + i) & 1 : last) << i;
+  for (uint32_t i = 0; i < bits; i++)
+    to |= (i < n && first + i < bits ? a >> (first + i) & 1 : last) << i;
   return to;
 }
 
 DEVICE uint64_t insert(uint64_t a, uint64_t into, uint32_t first, uint32_t n, uint32_t bits) {
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < n && first + i < bits; i++) into = (into & ~(1ull << (first + i))) | (a >> i & 1) << (first + i);
+  for (uint32_t i = 0; i < n && first + i < bits; i++)
+    into = (into & ~(1ull << (first + i))) | (a >> i & 1) << (first + i);
   return into;
 }
 
@@ -84,59 +100,79 @@ DEVICE uint64_t move_bits(const WgStep *s, uint64_t a, uint64_t b, uint32_t v, u
   uint64_t both = b << 32 | (uint32_t)a;
   uint32_t by = s->flags & WG_STEP_FIRST ? (v > 32 ? 32 : v) : v & 31;
   switch (s->imm) {
-  case WG_BITS_REVERSE: return reverse(a, s->bits);
-  case WG_BITS_EXTRACT: return extract(a, v & 0xff, w & 0xff, s->bits, s->flags & WG_STEP_SIGNED);
-  case WG_BITS_INSERT: return insert(a, b, v & 0xff, w & 0xff, s->bits);
-  case WG_BITS_PERMUTE: return permute(both, v);
-  case WG_BITS_FUNNEL_LEFT: return both << by >> 32;
-  default: return both >> by;
+    case WG_BITS_REVERSE: return reverse(a, s->bits);
+    case WG_BITS_EXTRACT: return extract(a, v & 0xff, w & 0xff, s->bits, s->flags & WG_STEP_SIGNED);
+    case WG_BITS_INSERT: return insert(a, b, v & 0xff, w & 0xff, s->bits);
+    case WG_BITS_PERMUTE: return permute(both, v);
+    case WG_BITS_FUNNEL_LEFT: return both << by >> 32;
+    default: return both >> by;
   }
 }
 
 DEVICE uint64_t halves(uint64_t acc, uint32_t bits) {
-  if (bits == 8) return ((((uint32_t)acc & 0x7f7f7f7f) + 0x7f7f7f7f | (uint32_t)acc) >> 7 & 0x01010101) * 255;
+  if (bits == 8)
+    return ((((uint32_t)acc & 0x7f7f7f7f) + 0x7f7f7f7f | (uint32_t)acc) >> 7 & 0x01010101) * 255;
   return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0);
 }
 
 DEVICE uint64_t logic(uint64_t sa, uint64_t sb, uint64_t a, uint64_t b, uint32_t is_and) {
-  if (!is_and) a = ~a, b = ~b;
+  if (!is_and) {
+    a = ~a;
+    b = ~b;
+  }
   return (sa | sb) & (sa | a) & (sb | b);
 }
 
 // Which bits of the result may be 1, and which 0, whatever the bad bits are?
-uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b, uint32_t sc, uint32_t c);
-__attribute__((noinline)) uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b, uint32_t sc, uint32_t c) {
+uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b,
+                       uint32_t sc, uint32_t c);
+__attribute__((noinline)) uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a,
+                                                 uint32_t sb, uint32_t b, uint32_t sc, uint32_t c) {
   uint32_t may_be[2] = {0, 0};
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; i < 8; i++, table >>= 1) {
     uint32_t here = ((i & 4 ? a : ~a) | sa) & ((i & 2 ? b : ~b) | sb) & ((i & 1 ? c : ~c) | sc);
-    may_be[0] |= table & 1 ? 0 : here, may_be[1] |= table & 1 ? here : 0;
+    may_be[0] |= table & 1 ? 0 : here;
+    may_be[1] |= table & 1 ? here : 0;
   }
   return may_be[0] & may_be[1];
 }
 
 #ifdef __NVPTX__
-#define SHUFFLE(mode) __asm__ volatile("shfl.sync." mode ".b32 %0, %1, %2, %3, %4;" : "=r"(v) : "r"(shadow), "r"(b), "r"(c), "r"(lanes))
+#define SHUFFLE(mode) \
+  __asm__ volatile("shfl.sync." mode ".b32 %0, %1, %2, %3, %4;" \
+                   : "=r"(v) \
+                   : "r"(shadow), "r"(b), "r"(c), "r"(lanes))
 DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) {
   uint32_t v;
   switch (how) {
-  case WG_SHUFFLE_UP: SHUFFLE("up"); break;
-  case WG_SHUFFLE_DOWN: SHUFFLE("down"); break;
-  case WG_SHUFFLE_BUTTERFLY: SHUFFLE("bfly"); break;
-  default: SHUFFLE("idx"); break;
+    case WG_SHUFFLE_UP: SHUFFLE("up"); break;
+    case WG_SHUFFLE_DOWN: SHUFFLE("down"); break;
+    case WG_SHUFFLE_BUTTERFLY: SHUFFLE("bfly"); break;
+    default: SHUFFLE("idx"); break;
   }
   return v;
 }
 #else
-DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) { (void)how; (void)b; (void)c; (void)lanes; return shadow; }
+DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) {
+  (void)how;
+  (void)b;
+  (void)c;
+  (void)lanes;
+  return shadow;
+}
 #endif
 
-// Where what lane `from` holds was read is where what this one takes was. All `lanes` come here together.
+// Where what lane `from` holds was read is where what this one takes was. All `lanes` come here
+// together.
 DEVICE void take_origin(Follow *f, uint32_t lanes, uint32_t from, uint32_t takes) {
   uint64_t address = f->dirty ? f->shadows[WG_SHADOW_ORIGIN] : 0;
-  uint32_t low = device_read_lane(lanes, (uint32_t)address, from), high = device_read_lane(lanes, (uint32_t)(address >> 32), from);
-  uint32_t site = device_read_lane(lanes, f->dirty ? (uint32_t)f->shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff, from);
-  uint32_t derived = device_read_lane(lanes, f->dirty ? (uint32_t)f->shadows[WG_SHADOW_ORIGIN_DERIVED] : 0, from);
+  uint32_t low = device_read_lane(lanes, (uint32_t)address, from),
+           high = device_read_lane(lanes, (uint32_t)(address >> 32), from);
+  uint32_t site = device_read_lane(
+      lanes, f->dirty ? (uint32_t)f->shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff, from);
+  uint32_t derived = device_read_lane(
+      lanes, f->dirty ? (uint32_t)f->shadows[WG_SHADOW_ORIGIN_DERIVED] : 0, from);
   if (!takes) return;
   make_dirty(f);
   f->shadows[WG_SHADOW_ORIGIN] = (uint64_t)high << 32 | low;
@@ -144,21 +180,29 @@ DEVICE void take_origin(Follow *f, uint32_t lanes, uint32_t from, uint32_t takes
   f->shadows[WG_SHADOW_ORIGIN_DERIVED] = derived;
 }
 
-// What a lane gets of the shadows of others; where that is bad it is dirty. Out of line: few registers are live where it is called.
-uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes, uint64_t shadow_list, uint32_t n, uint32_t dirty);
-__attribute__((noinline)) uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes, uint64_t shadow_list, uint32_t n, uint32_t dirty) {
+// What a lane gets of the shadows of others; where that is bad it is dirty. Out of line: few
+// registers are live where it is called.
+uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c,
+                          uint32_t lanes, uint64_t shadow_list, uint32_t n, uint32_t dirty);
+__attribute__((noinline)) uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow,
+                                                    uint32_t b, uint32_t c, uint32_t lanes,
+                                                    uint64_t shadow_list, uint32_t n,
+                                                    uint32_t dirty) {
   Follow f = {(uint64_t *)shadow_list, n, dirty};
   uint32_t got = 0, from = 0, any = device_ballot(lanes, shadow != 0);
   if (!any) return 0;
-  if (what == WG_STEP_SHUFFLE) got = shuffle(how, shadow, b, c, lanes), from = shuffle(how, device_lane(), b, c, lanes);
-  else got = what == WG_STEP_BALLOT ? any : 0xffffffff, from = (uint32_t)__builtin_ctz(any);
+  if (what == WG_STEP_SHUFFLE) {
+    got = shuffle(how, shadow, b, c, lanes);
+    from = shuffle(how, device_lane(), b, c, lanes);
+  } else got = what == WG_STEP_BALLOT ? any : 0xffffffff, from = (uint32_t)__builtin_ctz(any);
   take_origin(&f, lanes, from, got != 0);
   return got;
 }
 
 // Bytes as bits, and back: four at a time, each product has every bit once.
 DEVICE uint32_t four_bytes(uint32_t bits) { return ((bits & 15) * 0x204081u & 0x01010101u) * 0xff; }
-DEVICE uint32_t four_bits(uint32_t bytes, uint32_t whole) {      // whole: the bytes of which all bits are set, instead of any
+// whole: the bytes of which all bits are set, instead of any
+DEVICE uint32_t four_bits(uint32_t bytes, uint32_t whole) {
   if (whole) bytes = ~bytes;
   bytes |= bytes >> 4;
   bytes |= bytes >> 2;
@@ -179,9 +223,14 @@ DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes, uint32_t whole) {
 
 // --- memory ---
 
-typedef struct Where { uint64_t address, off, shadow; uint32_t bytes; } Where;       // shadow 0: it is not followed
+// shadow 0: it is not followed
+typedef struct Where {
+  uint64_t address, off, shadow;
+  uint32_t bytes;
+} Where;
 
-DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t place, uint64_t table) {
+DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t place,
+                    uint64_t table) {
   Where at = {address, 0, 0, bytes};
   if (place >= WG_PLACE_LOOKUP_SHARED) {
     if (place == WG_PLACE_LOOKUP_SHARED && device_is_shared(address)) {
@@ -193,7 +242,9 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
     if (address - values[0] >= values[1]) {
       const WgMemoryRange *r = (const WgMemoryRange *)wg_init_find(table, address);
       if (!r) return at;
-      values[0] = r->base, values[1] = r->size, values[2] = r->shadow;
+      values[0] = r->base;
+      values[1] = r->size;
+      values[2] = r->shadow;
     }
     place = 0;
   }
@@ -202,7 +253,8 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
   return at;
 }
 
-// A byte of shadow, which is 4 of memory, at a time. by: 0: which are good; 4: which are computed from something that was not written
+// A byte of shadow, which is 4 of memory, at a time. by: 0: which are good; 4: which are computed
+// from something that was not written
 DEVICE uint32_t bytes_that_are(Where at, uint32_t by) {
   uint32_t first = (uint32_t)at.off & 3, n = (first + at.bytes + 3) >> 2;
   const volatile uint8_t *shadow = (const volatile uint8_t *)(at.shadow + (at.off >> 2));
@@ -211,7 +263,9 @@ DEVICE uint32_t bytes_that_are(Where at, uint32_t by) {
   for (uint32_t i = 0; i < n; i++) are |= (uint64_t)(shadow[i] >> by & 15) << 4 * i;
   return (uint32_t)(are >> first & all_bits(at.bytes));
 }
-DEVICE uint32_t bad_bytes(Where at) { return (uint32_t)(~bytes_that_are(at, 0) & all_bits(at.bytes)); }
+DEVICE uint32_t bad_bytes(Where at) {
+  return (uint32_t)(~bytes_that_are(at, 0) & all_bits(at.bytes));
+}
 
 // The bytes of WgStep.moved.
 DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
@@ -221,8 +275,10 @@ DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
   return are;
 }
 
-// Good wins over derived where both are seen, so that the order below never makes a good byte look bad to somebody who reads between the two steps.
-DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered, int is_private) {
+// Good wins over derived where both are seen, so that the order below never makes a good byte look
+// bad to somebody who reads between the two steps.
+DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered,
+                        int is_private) {
   if (covered == 15 || is_private) {
     uint32_t state = covered == 15 ? 0 : *(volatile uint8_t *)at;
     *(volatile uint8_t *)at = (uint8_t)((state & ~(covered * 17u)) | good | derived << 4);
@@ -236,9 +292,11 @@ DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t c
 
 DEVICE void write_bytes(Where at, uint32_t bad, uint32_t computed, uint32_t flags) {
   uint32_t first = (uint32_t)at.off & 3;
-  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first, derived = (uint64_t)computed << first;
+  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first,
+           derived = (uint64_t)computed << first;
 #pragma clang loop unroll(disable)
-  for (uint64_t word = at.shadow + (at.off >> 2); covered; word++, covered >>= 4, worse >>= 4, derived >>= 4) {
+  for (uint64_t word = at.shadow + (at.off >> 2); covered;
+       word++, covered >>= 4, worse >>= 4, derived >>= 4) {
     uint32_t here = (uint32_t)covered & 15, wrong = (uint32_t)worse & here;
     write_state(word, here & ~wrong, (uint32_t)derived & here, here, flags & WG_STEP_PRIVATE);
   }
@@ -252,13 +310,20 @@ DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
   return 0;
 }
 
-// All of a step at once: one after the other its parts would each be waited for. It is taken apart where it is needed, so that few registers hold two of them.
-typedef struct Step { uint32_t w[8]; } Step;
+// All of a step at once: one after the other its parts would each be waited for. It is taken apart
+// where it is needed, so that few registers hold two of them.
+typedef struct Step {
+  uint32_t w[8];
+} Step;
 #ifdef __NVPTX__
 DEVICE Step load_step(const WgStep *s) {
   Step v;
-  __asm__ volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]) : "l"(s));
-  __asm__ volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4+16];" : "=r"(v.w[4]), "=r"(v.w[5]), "=r"(v.w[6]), "=r"(v.w[7]) : "l"(s));
+  __asm__ volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                   : "l"(s));
+  __asm__ volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4+16];"
+                   : "=r"(v.w[4]), "=r"(v.w[5]), "=r"(v.w[6]), "=r"(v.w[7])
+                   : "l"(s));
   return v;
 }
 #else
@@ -270,21 +335,40 @@ DEVICE Step load_step(const WgStep *s) {
 #endif
 DEVICE WgStep unpack(Step p) {
   const uint32_t *w = p.w;
-  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .moved = (uint8_t)(w[0] >> 24), .flags = (uint16_t)w[1], .to = (uint16_t)(w[1] >> 16), .a = (uint16_t)w[2],
-                  .b = (uint16_t)(w[2] >> 16), .v = (uint16_t)w[3], .w = (uint16_t)(w[3] >> 16), .guard = (uint16_t)w[4], .site = w[5], .imm = (uint64_t)w[7] << 32 | w[6]};
+  return (WgStep){.what = (uint8_t)w[0],
+                  .bits = (uint8_t)(w[0] >> 8),
+                  .from = (uint8_t)(w[0] >> 16),
+                  .moved = (uint8_t)(w[0] >> 24),
+                  .flags = (uint16_t)w[1],
+                  .to = (uint16_t)(w[1] >> 16),
+                  .a = (uint16_t)w[2],
+                  .b = (uint16_t)(w[2] >> 16),
+                  .v = (uint16_t)w[3],
+                  .w = (uint16_t)(w[3] >> 16),
+                  .guard = (uint16_t)w[4],
+                  .site = w[5],
+                  .imm = (uint64_t)w[7] << 32 | w[6]};
 }
 
 // Out of line, with what it asks: few registers are live where it is called. See WG_INIT_BRANCH.
-void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t value, const uint64_t *shadows, uint64_t table);
-__attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t value, const uint64_t *shadows, uint64_t table) {
+void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
+                    uint64_t value, const uint64_t *shadows, uint64_t table);
+__attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site,
+                                              uint32_t kind, uint32_t size, uint64_t value,
+                                              const uint64_t *shadows, uint64_t table) {
   uint64_t from = shadows[WG_SHADOW_ORIGIN];
-  wg_report(channel, launch, site, kind, size, from, value, shadows[WG_SHADOW_ORIGIN_SITE] | (uint64_t)wg_init_source(table, from) << 32);
+  wg_report(channel, launch, site, kind, size, from, value,
+            shadows[WG_SHADOW_ORIGIN_SITE] | (uint64_t)wg_init_source(table, from) << 32);
 }
 
 // Is the thread dirty now?
-uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
-__attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch,
-                                                  uint32_t site_base) {
+uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list,
+                        uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel,
+                        uint32_t launch, uint32_t site_base);
+__attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list,
+                                                  uint64_t shadow_list, uint32_t nshadows,
+                                                  uint32_t dirty, uint64_t table, uint64_t channel,
+                                                  uint32_t launch, uint32_t site_base) {
   Follow f = {(uint64_t *)shadow_list, nshadows, dirty};
   uint64_t *values = (uint64_t *)value_list, acc = 0;
   uint32_t bad = 0, mask = 0;
@@ -294,18 +378,19 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
 #pragma clang loop unroll(disable)
   for (Step next; (packed.w[0] & 0xff) != WG_STEP_END; packed = next) {
     WgStep step = unpack(packed), *s = &step;
-    next = load_step(++place);             // there is one behind the last, too
+    next = load_step(++place);  // there is one behind the last, too
     uint32_t flags = s->flags, runs = 1;
     uint64_t all = all_bits(s->bits), to = 0;
     if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
     if (s->what == WG_STEP_READ) {
-      at = (Where){0, 0, 0, 0}, bad = 0;
+      at = (Where){0, 0, 0, 0};
+      bad = 0;
       if (!runs) continue;
       at = locate(values, values[s->v], s->from, s->w, table);
       if (at.shadow) bad = bad_bytes(at);
       if (bad) {
         make_dirty(&f);
-        f.shadows[WG_SHADOW_ORIGIN_SITE] = site_base + s->site;          // may be 0
+        f.shadows[WG_SHADOW_ORIGIN_SITE] = site_base + s->site;  // may be 0
         f.shadows[WG_SHADOW_ORIGIN] = flags & WG_STEP_ORIGIN ? at.address : 0;
         f.shadows[WG_SHADOW_ORIGIN_DERIVED] = bytes_that_are(at, 4) & bad;
       }
@@ -317,63 +402,98 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     }
     if (!runs) continue;
     if (s->what <= WG_STEP_HALVES) {
-      acc = (flags & WG_STEP_FIRST ? 0 : acc) | (get(&f, s->a) | get(&f, s->b)) << (s->what == WG_STEP_OR ? s->imm : 0);
+      acc = (flags & WG_STEP_FIRST ? 0 : acc) | (get(&f, s->a) | get(&f, s->b))
+                                                    << (s->what == WG_STEP_OR ? s->imm : 0);
       if (s->what == WG_STEP_OR) continue;
-      to = s->what == WG_STEP_SET ? acc : s->what == WG_STEP_SPREAD ? (acc ? all : 0) : s->what == WG_STEP_UPWARDS ? acc | (0 - acc) : halves(acc, (uint32_t)s->imm);
+      to = s->what == WG_STEP_SET       ? acc
+           : s->what == WG_STEP_SPREAD  ? (acc ? all : 0)
+           : s->what == WG_STEP_UPWARDS ? acc | (0 - acc)
+                                        : halves(acc, (uint32_t)s->imm);
       set(&f, s->to, to & all);
       continue;
     }
     switch (s->what) {
-    case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
-    case WG_STEP_AND: case WG_STEP_OR_BITS:
-      to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v], flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
-      break;
-    case WG_STEP_TABLE:
-      to = wg_init_table(s->from, (uint32_t)get(&f, s->a), (uint32_t)values[s->v], (uint32_t)get(&f, s->b), (uint32_t)values[s->w], (uint32_t)get(&f, (uint32_t)s->imm & 0xffff),
-                         (uint32_t)values[(uint32_t)s->imm >> 16]);
-      break;
-    case WG_STEP_COMPARE:
-      to = is_open(flags & WG_STEP_IMM_V ? s->imm : values[s->v], get(&f, s->a), flags & WG_STEP_IMM_W ? s->imm : values[s->w], get(&f, s->b), s->from, flags) ? all : 0;
-      break;
-    case WG_STEP_SHIFT: to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v], s->bits, flags); break;
-    case WG_STEP_CONVERT: to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags); break;
-    case WG_STEP_SELECT:
-      to = (uint32_t)values[s->v] ? get(&f, s->a) : get(&f, s->b);
-      if (get(&f, (uint32_t)s->imm)) to = all;
-      break;
-    case WG_STEP_BITS: to = move_bits(s, get(&f, s->a), get(&f, s->b), (uint32_t)values[s->v], (uint32_t)values[s->w]); break;
-    case WG_STEP_SPOIL:
-      if (!get(&f, s->a)) continue;
-      to = all;
-      break;
-    case WG_STEP_CLEAR: break;
-    case WG_STEP_SHUFFLE: case WG_STEP_BALLOT: case WG_STEP_ANY_LANE:
-      to = wg_init_exchange(s->what, (uint32_t)s->imm, (uint32_t)get(&f, s->a), s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->v] : 0, s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->w] : 0,
-                            (uint32_t)values[s->b], shadow_list, f.n, f.dirty);
-      if (to) f.dirty = 1;
-      break;
-    case WG_STEP_USE:
-      if (!get(&f, s->a)) continue;
-      wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, s->imm, f.shadows, table);
-      set(&f, s->a, 0);
-      continue;
-    case WG_STEP_DESTINATION:
-      to = bytes_of_bits(bad >> s->imm, s->from);
-      if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
-      break;
-    case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
-    case WG_STEP_SOURCE: mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from, 0) << s->imm; continue;
-    case WG_STEP_STORE: case WG_STEP_WRITE:
-      if (s->what == WG_STEP_STORE) {
-        at = locate(values, values[s->v], s->from, s->w, table);
-        if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8, flags & WG_STEP_WHOLE) << (s->imm & 0xff);
-      }
-      if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
-      uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED) ? mask & ~moved_bytes(s->moved, at.bytes) : mask;
-      write_bytes(at, mask, computed, flags);
-      if (computed && flags & WG_STEP_REPORTS) wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, at.address, f.shadows, table);       // computed: it is dirty
-      continue;
-    default: continue;
+      case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
+      case WG_STEP_AND:
+      case WG_STEP_OR_BITS:
+        to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v],
+                   flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
+        break;
+      case WG_STEP_TABLE:
+        to = wg_init_table(s->from, (uint32_t)get(&f, s->a), (uint32_t)values[s->v],
+                           (uint32_t)get(&f, s->b), (uint32_t)values[s->w],
+                           (uint32_t)get(&f, (uint32_t)s->imm & 0xffff),
+                           (uint32_t)values[(uint32_t)s->imm >> 16]);
+        break;
+      case WG_STEP_COMPARE:
+        to = is_open(flags & WG_STEP_IMM_V ? s->imm : values[s->v], get(&f, s->a),
+                     flags & WG_STEP_IMM_W ? s->imm : values[s->w], get(&f, s->b), s->from, flags)
+                 ? all
+                 : 0;
+        break;
+      case WG_STEP_SHIFT:
+        to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v],
+                   s->bits, flags);
+        break;
+      case WG_STEP_CONVERT:
+        to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags);
+        break;
+      case WG_STEP_SELECT:
+        to = (uint32_t)values[s->v] ? get(&f, s->a) : get(&f, s->b);
+        if (get(&f, (uint32_t)s->imm)) to = all;
+        break;
+      case WG_STEP_BITS:
+        to = move_bits(s, get(&f, s->a), get(&f, s->b), (uint32_t)values[s->v],
+                       (uint32_t)values[s->w]);
+        break;
+      case WG_STEP_SPOIL:
+        if (!get(&f, s->a)) continue;
+        to = all;
+        break;
+      case WG_STEP_CLEAR: break;
+      case WG_STEP_SHUFFLE:
+      case WG_STEP_BALLOT:
+      case WG_STEP_ANY_LANE:
+        to = wg_init_exchange(s->what, (uint32_t)s->imm, (uint32_t)get(&f, s->a),
+                              s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->v] : 0,
+                              s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->w] : 0,
+                              (uint32_t)values[s->b], shadow_list, f.n, f.dirty);
+        if (to) f.dirty = 1;
+        break;
+      case WG_STEP_USE:
+        if (!get(&f, s->a)) continue;
+        wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, s->imm,
+                       f.shadows, table);
+        set(&f, s->a, 0);
+        continue;
+      case WG_STEP_DESTINATION:
+        to = bytes_of_bits(bad >> s->imm, s->from);
+        if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
+        break;
+      case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
+      case WG_STEP_SOURCE:
+        mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from, 0)
+                                                        << s->imm;
+        continue;
+      case WG_STEP_STORE:
+      case WG_STEP_WRITE:
+        if (s->what == WG_STEP_STORE) {
+          at = locate(values, values[s->v], s->from, s->w, table);
+          if (flags & WG_STEP_FIRST)
+            mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8, flags & WG_STEP_WHOLE)
+                   << (s->imm & 0xff);
+        }
+        if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
+        uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED)
+                                ? mask & ~moved_bytes(s->moved, at.bytes)
+                                : mask;
+        write_bytes(at, mask, computed, flags);
+        // computed: it is dirty
+        if (computed && flags & WG_STEP_REPORTS)
+          wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes,
+                         at.address, f.shadows, table);
+        continue;
+      default: continue;
     }
     set(&f, s->to, to & all);
   }

@@ -1,9 +1,13 @@
-// What malloc of device code returned, for initcheck: pages of 4 KB, found by a hash of the address, each with a shadow like any other memory's. A page is a WgMemoryRange
-// that never changes once it has its base, so whoever found one may keep it. Only malloc makes pages. To free a block changes nothing: nobody may read it, and the next malloc
-// that returns it makes it unwritten again; where that is one nobody sees, it is no better. When all pages are used up, blocks that need more count as initialised.
+// What malloc of device code returned, for initcheck: pages of 4 KB, found by a hash of the
+// address, each with a shadow like any other memory's. A page is a WgMemoryRange that never changes
+// once it has its base, so whoever found one may keep it. Only malloc makes pages. To free a block
+// changes nothing: nobody may read it, and the next malloc that returns it makes it unwritten
+// again; where that is one nobody sees, it is no better. When all pages are used up, blocks that
+// need more count as initialised.
 #include "tools/initcheck/probe_heap.h"
 
-// The page an address is in, as wg_init_find says it; 0: it is in none. Out of line: hardly anybody asks.
+// The page an address is in, as wg_init_find says it; 0: it is in none. Out of line: hardly anybody
+// asks.
 uint64_t wg_init_heap_find(uint64_t table, uint64_t address);
 __attribute__((noinline)) uint64_t wg_init_heap_find(uint64_t table, uint64_t address) {
   WgInitHeap *h = init_heap(table);
@@ -12,8 +16,10 @@ __attribute__((noinline)) uint64_t wg_init_heap_find(uint64_t table, uint64_t ad
 
 // malloc returned a block: nobody has written it.
 void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes, uint32_t site);
-__attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes, uint32_t site) {
-  enum { MOST = WG_HEAP_PAGES / 2 * WG_INIT_HEAP_PAGE };         // one block must not take the pages of all others
+__attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes,
+                                            uint32_t site) {
+  // one block must not take the pages of all others
+  enum { MOST = WG_HEAP_PAGES / 2 * WG_INIT_HEAP_PAGE };
   WgInitHeap *h = init_heap(table);
   if (!h || !address || !bytes || bytes > MOST || address % WG_INIT_HEAP_GRANULE) return;
   uint64_t end = address + bytes, place = 0;
@@ -22,7 +28,8 @@ __attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, ui
   for (uint64_t a = address; a < end; a += WG_INIT_HEAP_GRANULE) {
     uint64_t in_page = a % WG_INIT_HEAP_PAGE, left = end - a;
     if (a == address || !in_page) place = init_heap_place(h, init_heap_page(h, a, 0));
-    uint32_t good = left >= WG_INIT_HEAP_GRANULE ? 0 : 0x0f0f0f0fu << left / 4 * 8;          // what is behind the block
+    // what is behind the block
+    uint32_t good = left >= WG_INIT_HEAP_GRANULE ? 0 : 0x0f0f0f0fu << left / 4 * 8;
     if (good) good ^= ((1u << left % 4) - 1) << left / 4 * 8;
     *(volatile uint32_t *)&h->shadow[place][in_page / 4] = good;
     *(volatile uint32_t *)&h->sites[place][in_page / WG_INIT_HEAP_GRANULE] = site + 1;
@@ -34,5 +41,7 @@ uint32_t wg_init_source(uint64_t table, uint64_t address);
 __attribute__((noinline)) uint32_t wg_init_source(uint64_t table, uint64_t address) {
   WgInitHeap *h = init_heap(table);
   const WgMemoryRange *page = h && address ? init_heap_page(h, address, 0) : 0;
-  return page ? *(volatile uint32_t *)&h->sites[init_heap_place(h, page)][address % WG_INIT_HEAP_PAGE / WG_INIT_HEAP_GRANULE] : 0;
+  return page ? *(volatile uint32_t *)&h->sites[init_heap_place(h, page)]
+                                               [address % WG_INIT_HEAP_PAGE / WG_INIT_HEAP_GRANULE]
+              : 0;
 }

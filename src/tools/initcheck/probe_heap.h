@@ -5,7 +5,9 @@
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 
-DEVICE WgInitHeap *init_heap(uint64_t table) { return table ? (WgInitHeap *)((const WgMemoryTable *)table)->heap : 0; }
+DEVICE WgInitHeap *init_heap(uint64_t table) {
+  return table ? (WgInitHeap *)((const WgMemoryTable *)table)->heap : 0;
+}
 
 // 0: nothing is known of it. claim: make it if there is room.
 DEVICE WgMemoryRange *init_heap_page(WgInitHeap *h, uint64_t address, int claim) {
@@ -25,6 +27,8 @@ DEVICE WgMemoryRange *init_heap_page(WgInitHeap *h, uint64_t address, int claim)
   return 0;
 }
 
-DEVICE uint64_t init_heap_place(const WgInitHeap *h, const WgMemoryRange *page) { return (uint64_t)(page - h->pages); }
+DEVICE uint64_t init_heap_place(const WgInitHeap *h, const WgMemoryRange *page) {
+  return (uint64_t)(page - h->pages);
+}
 
 #endif

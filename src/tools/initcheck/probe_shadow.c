@@ -17,8 +17,8 @@ DEVICE uint64_t held(const WgMemoryRange *r, uint64_t p, uint64_t n) {
   return n < left ? n : left;
 }
 
-// Sets the state of the bytes of one word. Good wins over derived where both are seen, so the order below never makes
-// a good byte look bad to somebody who reads between the two steps.
+// Sets the state of the bytes of one word. Good wins over derived where both are seen, so the order
+// below never makes a good byte look bad to somebody who reads between the two steps.
 DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered, int atomic) {
   if (covered == 15 || !atomic) {
     uint32_t state = covered == 15 ? 0 : *(volatile uint8_t *)at;
@@ -27,7 +27,8 @@ DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t cov
     return;
   }
   uint32_t *word = (uint32_t *)(at & ~3ull), shift = (uint32_t)(at & 3) * 8;
-  uint32_t set = (good | derived << 4) << shift, clear = ((covered * 17u) & ~(good | derived << 4)) << shift;
+  uint32_t set = (good | derived << 4) << shift, clear = ((covered * 17u) & ~(good | derived << 4))
+                                                         << shift;
   if (set) device_or32(word, set);
   if (clear) device_and32(word, ~clear);
 }
@@ -49,15 +50,17 @@ DEVICE uint32_t all_good(uint64_t shadow, uint64_t offset, uint64_t n) {
   return 1;
 }
 
-// what: WG_INIT_MARK_…; memory is global, or shared with `shadow` of the block and p its offset there.
+// what: WG_INIT_MARK_…; memory is global, or shared with `shadow` of the block and p its offset
+// there.
 uint32_t wg_init_said(uint64_t table, uint64_t shadow, uint64_t p, uint64_t n, uint32_t what);
-__attribute__((noinline)) uint32_t wg_init_said(uint64_t table, uint64_t shadow, uint64_t p, uint64_t n, uint32_t what) {
+__attribute__((noinline)) uint32_t wg_init_said(uint64_t table, uint64_t shadow, uint64_t p,
+                                                uint64_t n, uint32_t what) {
   uint32_t good = 1;
   while (n) {
     uint64_t offset = p, part = n;
     if (!shadow) {
       const WgMemoryRange *r = (const WgMemoryRange *)wg_init_find(table, p);
-      if (!r) return good;                     // memory that is not followed counts as initialised
+      if (!r) return good;  // memory that is not followed counts as initialised
       part = held(r, p, n);
       offset = p - r->base;
       if (r->shadow && what == WG_INIT_MARK_ASK) good &= all_good(r->shadow, offset, part);

@@ -16,10 +16,11 @@ static void begin(Program *p) {
 
 // --- two bodies ---
 //
-// Where a kernel reads through its pointer parameters only, and at a launch all they point to is initialised, nothing bad can be read. Then a
-// second body runs that only marks what it stores. It may read arrays of the thread and shared memory too: these are followed in both.
+// Where a kernel reads through its pointer parameters only, and at a launch all they point to is
+// initialised, nothing bad can be read. Then a second body runs that only marks what it stores. It
+// may read arrays of the thread and shared memory too: these are followed in both.
 
-enum { LARGEST_DOUBLED = 20000, LARGEST_WITH_SHARED = 6000 };       // statements
+enum { LARGEST_DOUBLED = 20000, LARGEST_WITH_SHARED = 6000 };  // statements
 
 static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenance, bool *shared) {
   bool reads = false;
@@ -27,9 +28,12 @@ static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenan
     const PtxInstr *in = cfg->instrs[i];
     const PtxOperand *source = init_source(in), *address = source ? source : init_address(in);
     PtxSpace space = source ? SPACE_GLOBAL : in->space;
-    if (!source && in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
+    if (!source && in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED)
+      continue;
     if (space == SPACE_SHARED) *shared = true;
-    if (space == SPACE_PARAM || space == SPACE_CONST || space == SPACE_LOCAL || space == SPACE_SHARED) continue;
+    if (space == SPACE_PARAM || space == SPACE_CONST || space == SPACE_LOCAL ||
+        space == SPACE_SHARED)
+      continue;
     IrOrigin o = address ? ir_access_origin(provenance, address) : (IrOrigin){0};
     if (o.kind != IR_FROM_PARAM || (space != SPACE_GLOBAL && space != SPACE_GENERIC)) return false;
     reads = true;
@@ -39,12 +43,16 @@ static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenan
 
 static void prepare_function(Program *p, PtxFunc *f) {
   FuncInfo *info = func_info(f);
-  if (!f->is_entry || !info->record || f->nstmts > LARGEST_DOUBLED || init_unfollowed(f) || init_unmarks(f)) return;
+  if (!f->is_entry || !info->record || f->nstmts > LARGEST_DOUBLED || init_unfollowed(f) ||
+      init_unmarks(f))
+    return;
   Error err;
   IrCfg *cfg = ir_cfg_build(f, &err);
-  if (!cfg) return;                        // says so itself when the passes ask for it
+  if (!cfg) return;  // says so itself when the passes ask for it
   IrProvenance *provenance = ir_provenance_build(cfg);
-  bool shared = false, doubles = reads_parameters_only(cfg, provenance, &shared) && !(shared && (f->nstmts > LARGEST_WITH_SHARED || !p->plan->spare_registers));
+  bool shared = false,
+       doubles = reads_parameters_only(cfg, provenance, &shared) &&
+                 !(shared && (f->nstmts > LARGEST_WITH_SHARED || !p->plan->spare_registers));
   ir_provenance_free(provenance);
   ir_cfg_free(cfg);
   if (doubles) second_body_make(p, f, &info->second);
@@ -62,7 +70,9 @@ static void choose_body(InitCheck *k, Code *c) {
     EMIT(c, "or.b64", opd_reg(sum), opd_reg(sum), opd_reg(one));
   }
   EMIT(c, "setp.eq.u64", opd_reg(second->choose), opd_reg(sum), opd_imm(0));
-  uint32_t whole_at = k->reads_unknown || !k->body->program->plan->spare_registers ? 0 : record_reserve(k->body, 8);
+  uint32_t whole_at = k->reads_unknown || !k->body->program->plan->spare_registers
+                          ? 0
+                          : record_reserve(k->body, 8);
   k->body->program->out->kernels[k->body->info->kernel].whole_at = whole_at;
   if (!whole_at) return;
   PtxReg *none = body_temp(k->body, TYPE_PRED, 0), *bad = body_temp(k->body, TYPE_B32, 0);
@@ -71,14 +81,16 @@ static void choose_body(InitCheck *k, Code *c) {
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(one), opd_imm(0));
   code_branch(c, none, false, over);
   EMIT(c, "ld.volatile.global.u32", opd_reg(bad), opd_at(c, opd_reg(one), 0));
-  EMIT(c, "setp.eq.or.u32", opd_reg(second->choose), opd_reg(bad), opd_imm(0), opd_reg(second->choose));
+  EMIT(c, "setp.eq.or.u32", opd_reg(second->choose), opd_reg(bad), opd_imm(0),
+       opd_reg(second->choose));
   code_label(c, over);
 }
 
 // The part of the launch's shadow that is this block's; none for blocks beyond those that have one.
 static void prepare_shared(InitCheck *k, Code *c) {
   Body *b = k->body;
-  PtxReg *block = body_temp(b, TYPE_B64, 0), *t = body_temp(b, TYPE_B64, 1), *limit = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
+  PtxReg *block = body_temp(b, TYPE_B64, 0), *t = body_temp(b, TYPE_B64, 1),
+         *limit = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
   PtxReg *word = body_temp(b, TYPE_B32, 0), *id = body_temp(b, TYPE_B32, 1);
   k->shared_at = body_reg(b, TYPE_B64);
   k->shared_bytes = body_reg(b, TYPE_B64);
@@ -103,19 +115,27 @@ static void prepare_shared(InitCheck *k, Code *c) {
   EMIT(c, "mad.lo.u64", opd_reg(k->shared_at), opd_reg(block), opd_reg(t), opd_reg(k->shared_at));
   EMIT(c, "shl.b64", opd_reg(t), opd_reg(t), opd_imm(2));
   EMIT(c, "selp.b64", opd_reg(k->shared_bytes), opd_reg(t), opd_imm(0), opd_reg(p));
-  if (b->info->is_twin && b->program->plan->spare_registers) EMIT(c, "mov.b64", opd_reg(k->shared_bytes), opd_imm(0));       // its record is that of who launched it
+  // its record is that of who launched it
+  if (b->info->is_twin && b->program->plan->spare_registers)
+    EMIT(c, "mov.b64", opd_reg(k->shared_bytes), opd_imm(0));
   if (!k->by_regions) return;
   k->shared_limit = body_reg(b, TYPE_B32);
   EMIT(c, "cvt.u32.u64", opd_reg(k->shared_limit), opd_reg(k->shared_bytes));
 }
 
-// On a GPU a block clears its part itself, all threads together: they are all here. The host does elsewhere.
-static bool clears_shared(const InitCheck *k) { return k->body->func->is_entry && !k->body->info->is_twin && k->shared_followed && k->body->program->plan->spare_registers; }
+// On a GPU a block clears its part itself, all threads together: they are all here. The host does
+// elsewhere.
+static bool clears_shared(const InitCheck *k) {
+  return k->body->func->is_entry && !k->body->info->is_twin && k->shared_followed &&
+         k->body->program->plan->spare_registers;
+}
 
 static void clear_shared(InitCheck *k, Code *c) {
   Body *b = k->body;
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1), *step = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
-  PtxReg *thread = body_temp(b, TYPE_B32, 0), *threads = body_temp(b, TYPE_B32, 1), *word = body_temp(b, TYPE_B32, 2), *zero = body_temp(b, TYPE_B32, 3);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1),
+         *step = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
+  PtxReg *thread = body_temp(b, TYPE_B32, 0), *threads = body_temp(b, TYPE_B32, 1),
+         *word = body_temp(b, TYPE_B32, 2), *zero = body_temp(b, TYPE_B32, 3);
   PtxLabel *again = body_label(b), *done = body_label(b), *over = body_label(b);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(k->shared_bytes), opd_imm(0));
   code_branch(c, p, false, over);
@@ -129,7 +149,9 @@ static void clear_shared(InitCheck *k, Code *c) {
   code_label(c, again);
   EMIT(c, "setp.ge.u64", opd_reg(p), opd_reg(at), opd_reg(end));
   code_branch(c, p, false, done);
-  EMIT(c, "st.global.v4.u32", opd_at(c, opd_reg(at), 0), opd_vector(c, (const PtxOperand[]){opd_reg(zero), opd_reg(zero), opd_reg(zero), opd_reg(zero)}, 4));
+  EMIT(c, "st.global.v4.u32", opd_at(c, opd_reg(at), 0),
+       opd_vector(
+           c, (const PtxOperand[]){opd_reg(zero), opd_reg(zero), opd_reg(zero), opd_reg(zero)}, 4));
   EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(step));
   EMIT(c, "bra", opd_label(again));
   code_label(c, done);
@@ -139,7 +161,8 @@ static void clear_shared(InitCheck *k, Code *c) {
 
 static void clear_local(InitCheck *k, Code *c, PtxVar *shadow) {
   Body *b = k->body;
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1), *zero = body_temp(b, TYPE_B64, 2), *more = body_temp(b, TYPE_PRED, 0);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1),
+         *zero = body_temp(b, TYPE_B64, 2), *more = body_temp(b, TYPE_PRED, 0);
   PtxLabel *again = body_label(b);
   EMIT(c, "mov.u64", opd_reg(at), opd_var(shadow));
   EMIT(c, "add.u64", opd_reg(end), opd_reg(at), opd_imm((int64_t)shadow->size));
@@ -167,12 +190,14 @@ static void prepare(InitCheck *k) {
   bool shared = false, lookup = false, followed = false;
   choose_body(k, c);
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-    shared |= k->place[i].kind == PLACE_SHARED || (k->place[i].kind == PLACE_LOOKUP && k->shared_followed && b->cfg->instrs[i]->space == SPACE_GENERIC);
+    shared |= k->place[i].kind == PLACE_SHARED ||
+              (k->place[i].kind == PLACE_LOOKUP && k->shared_followed &&
+               b->cfg->instrs[i]->space == SPACE_GENERIC);
     lookup |= k->place[i].kind == PLACE_LOOKUP || k->source[i].kind == PLACE_LOOKUP;
     followed |= k->place[i].kind != PLACE_NONE;
     shared |= k->shared_followed && init_says(k, i);
   }
-  shared |= b->info->calls_functions && clears_shared(k);     // for those
+  shared |= b->info->calls_functions && clears_shared(k);  // for those
   if (!followed && !shared) return;
   k->origin_address = body_reg(b, TYPE_B64);
   k->origin_site = body_reg(b, TYPE_B32);
@@ -191,7 +216,9 @@ static void prepare(InitCheck *k) {
   if (shared && clears_shared(k)) clear_shared(k, c);
   if (shared && init_can_settle(k)) init_prepare_settle(k, c);
   if (lookup) {
-    k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_shadow = body_reg(b, TYPE_B64);
+    k->cache_base = body_reg(b, TYPE_B64);
+    k->cache_size = body_reg(b, TYPE_B64);
+    k->cache_shadow = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->cache_base), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(k->cache_size), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(k->cache_shadow), opd_imm(0));
@@ -201,7 +228,8 @@ static void prepare(InitCheck *k) {
   if (!k->by_regions) clear_shadows(k, c);
 }
 
-// The checks of memcheck, where it left them to us: with several of them in a region where all code of ours stands before instructions that begin one.
+// The checks of memcheck, where it left them to us: with several of them in a region where all code
+// of ours stands before instructions that begin one.
 static void emit_memcheck(Body *b, bool by_regions, const bool *cuts) {
   Memcheck *m = b->memcheck;
   if (!m) return;
@@ -211,25 +239,32 @@ static void emit_memcheck(Body *b, bool by_regions, const bool *cuts) {
   memcheck_finish(m);
 }
 
-static bool is_reached(const Body *b, uint32_t i) { return b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE; }
+static bool is_reached(const Body *b, uint32_t i) {
+  return b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE;
+}
 
 static void weave(Body *b) {
   Program *p = b->program;
   const char *unfollowed = init_unfollowed(b->func);
   if (b->info->calls_functions && !unfollowed) unfollowed = p->init_unfollowed;
   if (b->func->is_entry && unfollowed) {
-    p->out->kernels[b->info->kernel].uninit_reason = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
+    p->out->kernels[b->info->kernel].uninit_reason = arena_printf(
+        &p->out->arena, "it writes memory with %s", unfollowed);
     emit_memcheck(b, p->plan->spare_registers, NULL);
     return;
   }
-  InitCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .shared_followed = p->init_shared};
+  InitCheck k = {.body = b,
+                 .provenance = ir_provenance_build(b->cfg),
+                 .defs = ir_defs_build(b->cfg),
+                 .shared_followed = p->init_shared};
   init_plan(&k);
   k.by_regions = init_can_use_regions(&k);
   bool *cuts = ARENA_ARRAY(&b->cfg->arena, bool, b->cfg->ninstrs + 1);
   prepare(&k);
   if (k.by_regions) init_emit_regions(&k, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++)
-    if (is_reached(b, i)) init_uses(&k, i);           // before memcheck: a bad address is told of where the access is left out, too
+    // before memcheck: a bad address is told of where the access is left out, too
+    if (is_reached(b, i)) init_uses(&k, i);
   emit_memcheck(b, k.by_regions, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++) {
     if (!is_reached(b, i)) continue;
@@ -239,8 +274,11 @@ static void weave(Body *b) {
     init_heap(&k, i);
   }
   facts_keep(b, k.facts.data, k.facts.len);
-  if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_own;
-  if (b->func->is_entry) p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
+  if (b->func->is_entry && b->info->record)
+    p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start &&
+                                                          !k.reads_unknown && !k.reads_own;
+  if (b->func->is_entry)
+    p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
   vec_free(&k.facts);
   ir_defs_free(k.defs);
   ir_provenance_free(k.provenance);

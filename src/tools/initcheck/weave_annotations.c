@@ -1,10 +1,13 @@
 // What the program says by include/warpgrind.h: moves into registers that are known by their names.
 #include "tools/initcheck/internal.h"
 
-static const struct { const char *last, *address; unsigned what; } sayings[] = {
-  {"wg_mark_initialized_n", "wg_mark_initialized_p", WG_INIT_MARK_GOOD},
-  {"wg_mark_uninitialized_n", "wg_mark_uninitialized_p", WG_INIT_MARK_UNWRITTEN},
-  {"wg_is_initialized_r", "wg_is_initialized_p", WG_INIT_MARK_ASK},
+static const struct {
+  const char *last, *address;
+  unsigned what;
+} sayings[] = {
+    {"wg_mark_initialized_n", "wg_mark_initialized_p", WG_INIT_MARK_GOOD},
+    {"wg_mark_uninitialized_n", "wg_mark_uninitialized_p", WG_INIT_MARK_UNWRITTEN},
+    {"wg_is_initialized_r", "wg_is_initialized_p", WG_INIT_MARK_ASK},
 };
 
 // The move that completes a saying; -1: it is none.
@@ -25,14 +28,16 @@ bool init_says_anything(const PtxFunc *f) {
 
 bool init_unmarks(const PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_INSTR && saying_of(f->stmts[i].instr) == WG_INIT_MARK_UNWRITTEN) return true;
+    if (f->stmts[i].kind == STMT_INSTR && saying_of(f->stmts[i].instr) == WG_INIT_MARK_UNWRITTEN)
+      return true;
   return false;
 }
 
 static PtxReg *moved_before(const InitCheck *k, uint32_t i, const char *name) {
   for (uint32_t back = 1; back <= 2 && back <= i; back++) {
     const PtxInstr *in = k->body->cfg->instrs[i - back];
-    if (in->op == OP_MOV && in->ops[0].kind == OPD_REG && code_is_named(in->ops[0].reg, name)) return in->ops[0].reg;
+    if (in->op == OP_MOV && in->ops[0].kind == OPD_REG && code_is_named(in->ops[0].reg, name))
+      return in->ops[0].reg;
   }
   return NULL;
 }
@@ -43,11 +48,14 @@ void init_said(InitCheck *k, uint32_t i) {
   int n = saying_of(in);
   if (n < 0) return;
   PtxReg *address = moved_before(k, i, sayings[n].address), *last = in->ops[0].reg;
-  PtxReg *bytes = sayings[n].what == WG_INIT_MARK_ASK ? moved_before(k, i, "wg_is_initialized_n") : last;
+  PtxReg *bytes = sayings[n].what == WG_INIT_MARK_ASK ? moved_before(k, i, "wg_is_initialized_n")
+                                                      : last;
   if (!address || !bytes) return;
   Code *c = body_after(b, i);
-  PtxReg *table = body_temp(b, TYPE_B64, 0), *shadow = body_temp(b, TYPE_B64, 1), *p = body_temp(b, TYPE_B64, 2), *inside = body_temp(b, TYPE_PRED, 0);
-  PtxReg *other = body_temp(b, TYPE_PRED, 1), *result = body_temp(b, TYPE_B32, 0), *end = body_temp(b, TYPE_B64, 3);
+  PtxReg *table = body_temp(b, TYPE_B64, 0), *shadow = body_temp(b, TYPE_B64, 1),
+         *p = body_temp(b, TYPE_B64, 2), *inside = body_temp(b, TYPE_PRED, 0);
+  PtxReg *other = body_temp(b, TYPE_PRED, 1), *result = body_temp(b, TYPE_B32, 0),
+         *end = body_temp(b, TYPE_B64, 3);
   PtxLabel *over = body_label(b), *go = body_label(b);
   record_load(c, table, offsetof(WgLaunch, init_memory));
   EMIT(c, "mov.b64", opd_reg(shadow), opd_imm(0));
@@ -58,13 +66,15 @@ void init_said(InitCheck *k, uint32_t i) {
     EMIT(c, "isspacep.shared", opd_reg(inside), opd_reg(p));
     EMIT(c, "cvta.to.shared.u64", opd_reg(p), opd_reg(p));
     EMIT(c, "add.u64", opd_reg(end), opd_reg(p), opd_reg(bytes));
-    EMIT(c, "setp.le.and.u64", opd_reg(other), opd_reg(end), opd_reg(k->shared_bytes), opd_reg(inside));
+    EMIT(c, "setp.le.and.u64", opd_reg(other), opd_reg(end), opd_reg(k->shared_bytes),
+         opd_reg(inside));
     EMIT(c, "mov.b64", opd_reg(shadow), opd_reg(k->shared_at));
     code_branch(c, other, false, go);
   }
   EMIT(c, "bra", opd_label(over));
   code_label(c, go);
-  const PtxOperand args[] = {opd_reg(table), opd_reg(shadow), opd_reg(p), opd_reg(bytes), opd_imm(sayings[n].what)};
+  const PtxOperand args[] = {opd_reg(table), opd_reg(shadow), opd_reg(p), opd_reg(bytes),
+                             opd_imm(sayings[n].what)};
   code_call_value(c, probe_function(b->program, b->unit, "wg_init_said"), result, args, 5);
   if (sayings[n].what == WG_INIT_MARK_ASK) EMIT(c, "mov.b32", opd_reg(last), opd_reg(result));
   code_label(c, over);

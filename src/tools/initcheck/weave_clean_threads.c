@@ -6,12 +6,18 @@
 //     all does not say that everything is good? bra Follow
 //     @in st.u8 [at + …], good                           each that stores
 //
-// Accesses with one base register share what comes before the loads: that is most of it. No load is guarded, so none waits for another. Loads and stores of the shadow are as weak as the
-// program's beside them. A mark that is not seen yet costs time only: what looks bad is looked at again, in memory itself, before it counts (wg_init_follow).
+// Accesses with one base register share what comes before the loads: that is most of it. No load is
+// guarded, so none waits for another. Loads and stores of the shadow are as weak as the program's
+// beside them. A mark that is not seen yet costs time only: what looks bad is looked at again, in
+// memory itself, before it counts (wg_init_follow).
 #include "tools/initcheck/internal.h"
 
-static const PtxInstr *instr(const InitClean *z, unsigned n) { return z->k->body->cfg->instrs[z->accesses[n]]; }
-static const PtxOperand *address(const InitClean *z, unsigned n) { return init_address(instr(z, n)); }
+static const PtxInstr *instr(const InitClean *z, unsigned n) {
+  return z->k->body->cfg->instrs[z->accesses[n]];
+}
+static const PtxOperand *address(const InitClean *z, unsigned n) {
+  return init_address(instr(z, n));
+}
 
 // --- which accesses belong together ---
 
@@ -20,26 +26,32 @@ static bool is_part(const InitClean *z, unsigned n) { return access_bytes(instr(
 static bool has_group(const InitClean *z, unsigned n) {
   InitPlaceKind kind = z->k->place[z->accesses[n]].kind;
   PtxOperandKind base = address(z, n)->list[0].kind;
-  return (kind == PLACE_PARAM || kind == PLACE_SHARED) && !z->k->place[z->accesses[n]].is_whole && !is_part(z, n) && address(z, n)->imm % 4 == 0 && (base == OPD_REG || base == OPD_VAR);
+  return (kind == PLACE_PARAM || kind == PLACE_SHARED) && !z->k->place[z->accesses[n]].is_whole &&
+         !is_part(z, n) && address(z, n)->imm % 4 == 0 && (base == OPD_REG || base == OPD_VAR);
 }
 
 static bool is_alike(const InitClean *z, unsigned n, unsigned m) {
   const PtxInstr *a = instr(z, n), *b = instr(z, m);
   const PtxOperand *x = &address(z, n)->list[0], *y = &address(z, m)->list[0];
   const InitPlace *p = &z->k->place[z->accesses[n]], *q = &z->k->place[z->accesses[m]];
-  if (p->kind != q->kind || p->fact_at != q->fact_at || a->space != b->space || a->guard != b->guard || a->guard_negated != b->guard_negated) return false;
+  if (p->kind != q->kind || p->fact_at != q->fact_at || a->space != b->space ||
+      a->guard != b->guard || a->guard_negated != b->guard_negated)
+    return false;
   return x->kind == y->kind && (x->kind == OPD_REG ? x->reg == y->reg : x->var == y->var);
 }
 
-enum { MOST_SPAN = 4096 };                 // bytes from the first to the last access of a group, and of memory that good words stand for
+// bytes from the first to the last access of a group, and of memory that good words stand for
+enum { MOST_SPAN = 4096 };
 
 static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
   return can_follow ? MAX(g->high, at) - MIN(g->low, at) <= MOST_SPAN : g->low == at;
 }
 
-// Can both be aligned? What is left out because it is not must leave out nobody else, unless Follow can look at each.
+// Can both be aligned? What is left out because it is not must leave out nobody else, unless Follow
+// can look at each.
 static bool go_together(const InitClean *z, const InitGroup *g, unsigned n, bool can_follow) {
-  int64_t one = access_bytes(instr(z, n)), other = access_bytes(instr(z, g->widest)), bytes = MIN(one, other);
+  int64_t one = access_bytes(instr(z, n)), other = access_bytes(instr(z, g->widest)),
+          bytes = MIN(one, other);
   if (one != other && !can_follow) return false;
   return bytes <= 4 || (address(z, n)->imm - address(z, g->widest)->imm) % bytes == 0;
 }
@@ -51,8 +63,12 @@ InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool ca
     if (!has_group(&z, i)) continue;
     int64_t at = address(&z, i)->imm;
     unsigned g = 0;
-    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow) && go_together(&z, &z.groups[g], i, can_follow))) g++;
-    if (g == z.ngroups) z.groups[z.ngroups++] = (InitGroup){.leader = i, .widest = i, .low = at, .high = at};
+    while (g < z.ngroups &&
+           !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow) &&
+             go_together(&z, &z.groups[g], i, can_follow)))
+      g++;
+    if (g == z.ngroups)
+      z.groups[z.ngroups++] = (InitGroup){.leader = i, .widest = i, .low = at, .high = at};
     uint32_t bytes = access_bytes(instr(&z, i)), most = access_bytes(instr(&z, z.groups[g].widest));
     z.groups[g].is_mixed |= bytes != most;
     if (bytes > most) z.groups[g].widest = i;
@@ -66,7 +82,9 @@ InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool ca
 bool init_clean_is_short(const InitClean *z) {
   for (unsigned n = 0; n < z->n; n++) {
     InitPlaceKind kind = z->k->place[z->accesses[n]].kind;
-    if ((kind != PLACE_PARAM && kind != PLACE_SHARED) || (is_part(z, n) && instr(z, n)->op == OP_ST)) return false;
+    if ((kind != PLACE_PARAM && kind != PLACE_SHARED) ||
+        (is_part(z, n) && instr(z, n)->op == OP_ST))
+      return false;
   }
   return true;
 }
@@ -85,13 +103,21 @@ static PtxVar *good_words(InitCheck *k) {
 }
 
 static PtxReg *own_reg(Body *b, PtxReg **r, PtxType t) { return *r ? *r : (*r = body_reg(b, t)); }
-static PtxReg *at_of(const InitClean *z, unsigned g) { return own_reg(z->k->body, &z->k->group_at[g], TYPE_B64); }
-static PtxReg *in_of(const InitClean *z, unsigned g) { return own_reg(z->k->body, &z->k->group_in[g], TYPE_PRED); }
+static PtxReg *at_of(const InitClean *z, unsigned g) {
+  return own_reg(z->k->body, &z->k->group_at[g], TYPE_B64);
+}
+static PtxReg *in_of(const InitClean *z, unsigned g) {
+  return own_reg(z->k->body, &z->k->group_in[g], TYPE_PRED);
+}
 
 // in = guard && x < size
-static void test_inside(Code *c, const PtxInstr *i, bool wide, PtxReg *in, PtxReg *x, PtxReg *size) {
-  PtxOperand guard = i->guard ? i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard) : (PtxOperand){0};
-  if (i->guard) EMIT(c, wide ? "setp.lt.and.u64" : "setp.lt.and.u32", opd_reg(in), opd_reg(x), opd_reg(size), guard);
+static void test_inside(Code *c, const PtxInstr *i, bool wide, PtxReg *in, PtxReg *x,
+                        PtxReg *size) {
+  PtxOperand guard = i->guard ? i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard)
+                              : (PtxOperand){0};
+  if (i->guard)
+    EMIT(c, wide ? "setp.lt.and.u64" : "setp.lt.and.u32", opd_reg(in), opd_reg(x), opd_reg(size),
+         guard);
   else EMIT(c, wide ? "setp.lt.u64" : "setp.lt.u32", opd_reg(in), opd_reg(x), opd_reg(size));
 }
 
@@ -112,7 +138,8 @@ static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup 
     lowest_address(z, c, x, g);
     record_load(c, object, place.fact_at);
     EMIT(c, "sub.s64", opd_reg(x), opd_reg(x), opd_reg(object));
-  } else if (in->space == SPACE_SHARED && base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4) {
+  } else if (in->space == SPACE_SHARED && base->kind == OPD_REG &&
+             ptx_type_size(base->reg->type) == 4) {
     if (g->low) EMIT(c, "add.s32", opd_reg(x), *base, opd_imm(g->low));
     else EMIT(c, "mov.b32", opd_reg(x), *base);
   } else {
@@ -122,8 +149,10 @@ static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup 
   }
 }
 
-// Only a part of what is inside counts any more; where that is not the whole group, Follow looks at each access: *stray is set then.
-static void keep_inside(const InitClean *z, Code *c, unsigned n, PtxReg *kept, bool is_part, PtxReg **stray) {
+// Only a part of what is inside counts any more; where that is not the whole group, Follow looks at
+// each access: *stray is set then.
+static void keep_inside(const InitClean *z, Code *c, unsigned n, PtxReg *kept, bool is_part,
+                        PtxReg **stray) {
   PtxReg *one = body_temp(z->k->body, TYPE_PRED, *stray ? 3 : 4);
   if (is_part) {
     EMIT(c, "xor.pred", opd_reg(one), opd_reg(in_of(z, n)), opd_reg(kept));
@@ -133,15 +162,20 @@ static void keep_inside(const InitClean *z, Code *c, unsigned n, PtxReg *kept, b
   EMIT(c, "and.pred", opd_reg(in_of(z, n)), opd_reg(in_of(z, n)), opd_reg(kept));
 }
 
-// A misaligned access is memcheck's finding and is not made; what we do beside it is, and its shadow must not be misaligned. So it counts as outside.
-static void keep_aligned(const InitClean *z, Code *c, unsigned n, PtxReg *x, bool wide, PtxReg **stray) {
+// A misaligned access is memcheck's finding and is not made; what we do beside it is, and its
+// shadow must not be misaligned. So it counts as outside.
+static void keep_aligned(const InitClean *z, Code *c, unsigned n, PtxReg *x, bool wide,
+                         PtxReg **stray) {
   const InitGroup *g = &z->groups[n];
-  int64_t bytes = access_bytes(instr(z, g->widest)), from_widest = (address(z, g->widest)->imm - g->low) % bytes;
+  int64_t bytes = access_bytes(instr(z, g->widest)),
+          from_widest = (address(z, g->widest)->imm - g->low) % bytes;
   PtxType t = wide ? TYPE_B64 : TYPE_B32;
   PtxReg *rest = body_temp(z->k->body, t, 5), *aligned = body_temp(z->k->body, TYPE_PRED, 2);
   if (bytes <= 4 || !(z->k->body->program->plan->tools & TOOL_BIT(MEMCHECK))) return;
-  if (from_widest) EMIT(c, wide ? "add.s64" : "add.s32", opd_reg(rest), opd_reg(x), opd_imm(from_widest));
-  EMIT(c, wide ? "and.b64" : "and.b32", opd_reg(rest), opd_reg(from_widest ? rest : x), opd_imm(bytes - 1));
+  if (from_widest)
+    EMIT(c, wide ? "add.s64" : "add.s32", opd_reg(rest), opd_reg(x), opd_imm(from_widest));
+  EMIT(c, wide ? "and.b64" : "and.b32", opd_reg(rest), opd_reg(from_widest ? rest : x),
+       opd_imm(bytes - 1));
   EMIT(c, wide ? "setp.eq.u64" : "setp.eq.u32", opd_reg(aligned), opd_reg(rest), opd_imm(0));
   keep_inside(z, c, n, aligned, g->is_mixed, stray);
 }
@@ -155,7 +189,8 @@ static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   InitPlace place = z->k->place[z->accesses[g->leader]];
   bool wide = place.kind == PLACE_PARAM;
   PtxType t = wide ? TYPE_B64 : TYPE_B32;
-  PtxReg *x = body_temp(b, t, 6), *last = body_temp(b, t, 5), *size = wide ? body_temp(b, TYPE_B64, 3) : z->k->shared_limit, *shadow = z->k->shared_at;
+  PtxReg *x = body_temp(b, t, 6), *last = body_temp(b, t, 5),
+         *size = wide ? body_temp(b, TYPE_B64, 3) : z->k->shared_limit, *shadow = z->k->shared_at;
   if (g->is_found) return;
   g->is_found = true;
   c->near = in;
@@ -186,24 +221,33 @@ static void make_readable(InitClean *z, Code *c, unsigned n) {
   if (z->groups[n].is_readable) return;
   z->groups[n].is_readable = true;
   EMIT(c, "mov.u64", opd_reg(good), opd_var(good_words(z->k)));
-  EMIT(c, "selp.b64", opd_reg(at_of(z, n)), opd_reg(at_of(z, n)), opd_reg(good), opd_reg(in_of(z, n)));
+  EMIT(c, "selp.b64", opd_reg(at_of(z, n)), opd_reg(at_of(z, n)), opd_reg(good),
+       opd_reg(in_of(z, n)));
 }
 
 // The shadow of shared memory is one block's, whose threads share a cache, and may be weak always.
 static bool is_weak(const InitClean *z, unsigned n) {
   const PtxInstr *in = instr(z, n);
   if (z->k->place[z->accesses[n]].kind == PLACE_SHARED) return true;
-  return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELEASE);
+  return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE) &&
+         !ptx_has(in, MOD_RELEASE);
 }
 
 static InitShadow shadow_at(const InitClean *z, unsigned n, int64_t *offset) {
   unsigned g = z->group[n];
   *offset = (address(z, n)->imm - z->groups[g].low) / 4;
-  return (InitShadow){.body = z->k->body, .off = NULL, .shadow = at_of(z, g), .bytes = access_bytes(instr(z, n)), .is_weak = is_weak(z, n)};
+  return (InitShadow){.body = z->k->body,
+                      .off = NULL,
+                      .shadow = at_of(z, g),
+                      .bytes = access_bytes(instr(z, n)),
+                      .is_weak = is_weak(z, n)};
 }
 
 // all = the and of the shadows of what is read that has 1, 2 or 4 bytes of shadow
-typedef struct Sums { PtxReg *all[3]; bool begun[3]; } Sums;
+typedef struct Sums {
+  PtxReg *all[3];
+  bool begun[3];
+} Sums;
 static void add_to(Sums *sums, Code *c, uint32_t bytes, PtxReg *w) {
   unsigned n = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
   if (sums->begun[n]) EMIT(c, "and.b32", opd_reg(sums->all[n]), opd_reg(sums->all[n]), opd_reg(w));
@@ -220,8 +264,10 @@ static void test_word(InitClean *z, Code *c, PtxReg *bad, PtxReg *w, int64_t goo
 
 void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty) {
   Body *b = z->k->body;
-  PtxReg *others = body_temp(b, TYPE_B32, 7), *w = body_temp(b, TYPE_B32, 3), *high = body_temp(b, TYPE_B32, 4), *stray = NULL;
-  Sums sums = {.all = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 1), body_temp(b, TYPE_B32, 2)}};
+  PtxReg *others = body_temp(b, TYPE_B32, 7), *w = body_temp(b, TYPE_B32, 3),
+         *high = body_temp(b, TYPE_B32, 4), *stray = NULL;
+  Sums sums = {
+      .all = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 1), body_temp(b, TYPE_B32, 2)}};
   bool has_others = false;
   for (unsigned g = 0; g < z->ngroups; g++)
     if (has_parts(&z->groups[g])) find_group(z, c, g, &stray);

@@ -11,7 +11,8 @@ void init_heap(InitCheck *k, uint32_t i) {
   Body *b = k->body;
   uint32_t store, load;
   if (!heap_calls(b->cfg->instrs[i], "malloc") || !heap_takes(b->cfg, i, &store, &load)) return;
-  PtxReg *bytes = body_reg(b, TYPE_B64), *address = body_temp(b, TYPE_B64, 0), *table = body_temp(b, TYPE_B64, 1), *site = body_temp(b, TYPE_B32, 0);
+  PtxReg *bytes = body_reg(b, TYPE_B64), *address = body_temp(b, TYPE_B64, 0),
+         *table = body_temp(b, TYPE_B64, 1), *site = body_temp(b, TYPE_B32, 0);
   EMIT(body_before(b, store), "mov.b64", opd_reg(bytes), b->cfg->instrs[store]->ops[1]);
   Code *c = body_after(b, load);
   EMIT(c, "mov.b64", opd_reg(address), b->cfg->instrs[load]->ops[0]);
@@ -22,7 +23,8 @@ void init_heap(InitCheck *k, uint32_t i) {
   b->program->out->uses_heap = true;
 }
 
-// What a report says of where the value came from: WgFinding.extra[0]. Where nobody in the module calls malloc the heap is not asked: the code of such modules stays as it is.
+// What a report says of where the value came from: WgFinding.extra[0]. Where nobody in the module
+// calls malloc the heap is not asked: the code of such modules stays as it is.
 void init_origin(InitCheck *k, Code *c, PtxReg *to) {
   Body *b = k->body;
   PtxReg *table = body_temp(b, TYPE_B64, 5), *source = body_temp(b, TYPE_B32, 7);

@@ -1,7 +1,8 @@
 // Loads, stores and atomics: the shadow of memory is read and written beside the memory.
 //
 //     shadow of the destination = 0
-//     off = address - base;  in = off < size        in the launch record; size 0: all of it is initialised
+//     off = address - base;  in = off < size        in the launch record; size 0: all of it is
+//     initialised
 //     @in bra Slow
 //   Back:
 //     ld …
@@ -9,17 +10,19 @@
 //     all bytes good? bra Back
 //     shadow of the destination = the bad bytes; remember where;  bra Back
 //
-// A store marks before it stores: whoever is told by a flag that the data is there finds the mark too.
+// A store marks before it stores: whoever is told by a flag that the data is there finds the mark
+// too.
 #include "tools/initcheck/internal.h"
 
 typedef struct Access {
   InitCheck *k;
   PtxInstr *in;
-  uint32_t index;                          // of it
+  uint32_t index;  // of it
   InitPlace place;
   uint32_t bytes;
   const PtxOperand *address;
-  PtxReg *at, *off, *shadow;               // the address; where it is in the object; where the object's shadow begins
+  // the address; where it is in the object; where the object's shadow begins
+  PtxReg *at, *off, *shadow;
   PtxLabel *slow, *back;
 } Access;
 
@@ -29,13 +32,16 @@ static PtxReg *pred(Access *a, unsigned n) { return body_temp(a->k->body, TYPE_P
 // in = guard && off < size
 static void test_inside(Access *a, Code *c, PtxReg *in, PtxOperand size) {
   const PtxInstr *i = a->in;
-  if (i->guard) EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(a->off), size, i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
+  if (i->guard)
+    EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(a->off), size,
+         i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
   else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(a->off), size);
 }
 
 static void address_in_shared(Access *a, Code *c) {
   access_address(c, a->off, a->address);
-  if (a->in->space == SPACE_GENERIC) EMIT(c, "cvta.to.shared.u64", opd_reg(a->off), opd_reg(a->off));
+  if (a->in->space == SPACE_GENERIC)
+    EMIT(c, "cvta.to.shared.u64", opd_reg(a->off), opd_reg(a->off));
 }
 
 // The address of a variable of the thread in the form the access uses.
@@ -44,7 +50,8 @@ void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic) {
   if (generic) EMIT(c, "cvta.local.u64", opd_reg(to), opd_reg(to));
 }
 
-// Sets `in` where the access is to memory that is followed, and a->off; a->shadow is set by find_shadow.
+// Sets `in` where the access is to memory that is followed, and a->off; a->shadow is set by
+// find_shadow.
 static void find_object(Access *a, Code *c, PtxReg *in) {
   InitCheck *k = a->k;
   PtxReg *size = body_temp(k->body, TYPE_B64, 3), *base = body_temp(k->body, TYPE_B64, 4);
@@ -74,13 +81,15 @@ static void find_shadow(Access *a, Code *c) {
   switch (a->place.kind) {
     case PLACE_PARAM: record_load(c, a->shadow, a->place.fact_at + 16); return;
     case PLACE_SHARED: EMIT(c, "mov.b64", opd_reg(a->shadow), opd_reg(a->k->shared_at)); return;
-    case PLACE_LOCAL: init_local_address(c, a->shadow, a->k->local_shadow[a->place.var->id], false); return;
+    case PLACE_LOCAL:
+      init_local_address(c, a->shadow, a->k->local_shadow[a->place.var->id], false);
+      return;
     default: return;
   }
 }
 
-// An address of unknown origin: the range found last, else the table; shared memory by its generic address. Leaves for slow with
-// off and shadow set, or falls through.
+// An address of unknown origin: the range found last, else the table; shared memory by its generic
+// address. Leaves for slow with off and shadow set, or falls through.
 static void look_up(Access *a, Code *hot) {
   InitCheck *k = a->k;
   Body *b = k->body;
@@ -119,9 +128,12 @@ static void look_up(Access *a, Code *hot) {
   code_call_value(cold, probe_function(b->program, b->unit, "wg_init_find"), range, args, 2);
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(range), opd_imm(0));
   code_branch(cold, other, false, a->back);
-  EMIT(cold, "ld.global.u64", opd_reg(k->cache_base), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
-  EMIT(cold, "ld.global.u64", opd_reg(k->cache_size), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
-  EMIT(cold, "ld.global.u64", opd_reg(k->cache_shadow), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, shadow)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_base),
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_size),
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_shadow),
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, shadow)));
   EMIT(cold, "sub.s64", opd_reg(a->off), opd_reg(a->at), opd_reg(k->cache_base));
   EMIT(cold, "mov.b64", opd_reg(a->shadow), opd_reg(k->cache_shadow));
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_shadow), opd_imm(0));
@@ -129,7 +141,8 @@ static void look_up(Access *a, Code *hot) {
   EMIT(cold, "bra", opd_label(a->slow));
 }
 
-// Leaves `hot` for the code out of line where the access is to memory that is followed. That code, with off and shadow set.
+// Leaves `hot` for the code out of line where the access is to memory that is followed. That code,
+// with off and shadow set.
 static Code *begin_slow(Access *a, Code *hot) {
   if (a->place.kind == PLACE_LOOKUP) {
     look_up(a, hot);
@@ -150,7 +163,8 @@ static Code *begin_slow(Access *a, Code *hot) {
 void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n) {
   if (o->kind == OPD_REG) out[(*n)++] = o->reg;
   else if (o->kind == OPD_VECTOR)
-    for (unsigned i = 0; i < o->nlist && *n < 8; i++) out[(*n)++] = o->list[i].kind == OPD_REG ? o->list[i].reg : NULL;
+    for (unsigned i = 0; i < o->nlist && *n < 8; i++)
+      out[(*n)++] = o->list[i].kind == OPD_REG ? o->list[i].reg : NULL;
   else out[(*n)++] = NULL;
 }
 
@@ -163,7 +177,8 @@ static void bits_to_bytes(Code *c, PtxReg *m) {
 }
 
 // The shadow of a destination from the bad bytes of what was read.
-static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, unsigned bytes, bool is_signed, PtxReg *bad) {
+static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, unsigned bytes,
+                              bool is_signed, PtxReg *bad) {
   PtxReg *s = init_shadow(a->k, r), *low = temp32(a, 3), *high = temp32(a, 4);
   if (!s) return;
   EMIT(c, "shr.u32", opd_reg(low), opd_reg(bad), opd_imm(first));
@@ -178,9 +193,11 @@ static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, uns
   if (s->type == TYPE_B64) {
     if (bytes < 8 && is_signed) EMIT(c, "shr.s32", opd_reg(high), opd_reg(low), opd_imm(31));
     else if (bytes < 8) EMIT(c, "mov.b32", opd_reg(high), opd_imm(0));
-    EMIT(c, "mov.b64", opd_reg(s), opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2));
+    EMIT(c, "mov.b64", opd_reg(s),
+         opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2));
   } else {
-    if (ptx_type_size(r->type) == 2) EMIT(c, "and.b32", opd_reg(low), opd_reg(low), opd_imm(0xffff));
+    if (ptx_type_size(r->type) == 2)
+      EMIT(c, "and.b32", opd_reg(low), opd_reg(low), opd_imm(0xffff));
     EMIT(c, "mov.b32", opd_reg(s), opd_reg(low));
   }
 }
@@ -190,26 +207,41 @@ static void set_destinations(Access *a, Code *c, PtxReg *bad) {
   unsigned n = 0, bytes = ptx_type_size(a->in->types[0]);
   init_elements(&a->in->ops[0], regs, &n);
   for (unsigned i = 0; i < n; i++)
-    if (regs[i]) shadow_from_bytes(a, c, regs[i], i * bytes, bytes, ptx_type_kind(a->in->types[0]) == KIND_SIGNED, bad);
+    if (regs[i])
+      shadow_from_bytes(a, c, regs[i], i * bytes, bytes,
+                        ptx_type_kind(a->in->types[0]) == KIND_SIGNED, bad);
 }
 
 static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
-  struct { InitCheck *k; Code *c; } *x = ctx;
+  struct {
+    InitCheck *k;
+    Code *c;
+  } *x = ctx;
   if (is_def && init_shadow(x->k, *reg)) init_clear(x->c, init_shadow(x->k, *reg));
 }
 
 static void clear_destinations(Access *a, Code *c) {
-  struct { InitCheck *k; Code *c; } x = {a->k, c};
+  struct {
+    InitCheck *k;
+    Code *c;
+  } x = {a->k, c};
   code_guard(c, a->in->guard, a->in->guard_negated);
   ptx_visit_regs(a->in, clear_destination, &x);
   code_guard(c, NULL, false);
 }
 
-// The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only those of which all bits are bad.
-static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes, PtxReg *to, bool whole) {
+// The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only those of
+// which all bits are bad.
+static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes,
+                              PtxReg *to, bool whole) {
   PtxReg *word = temp32(a, 3), *t = temp32(a, 4), *other = temp32(a, 5);
   for (unsigned half = 0; half < (bytes == 8 ? 2u : 1u); half++) {
-    if (s->type == TYPE_B64) EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(half ? other : word), opd_reg(half ? word : other)}, 2), opd_reg(s));
+    if (s->type == TYPE_B64)
+      EMIT(c, "mov.b64",
+           opd_vector(
+               c, (const PtxOperand[]){opd_reg(half ? other : word), opd_reg(half ? word : other)},
+               2),
+           opd_reg(s));
     else EMIT(c, "mov.b32", opd_reg(word), opd_reg(s));
     for (int by = 4; by; by /= 2) {
       EMIT(c, "shr.u32", opd_reg(t), opd_reg(word), opd_imm(by));
@@ -226,7 +258,9 @@ static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, uns
 
 // --- the instructions ---
 
-static InitShadow shadow_of_access(const Access *a) { return (InitShadow){a->k->body, a->off, a->shadow, a->bytes, a->place.kind == PLACE_LOCAL, false}; }
+static InitShadow shadow_of_access(const Access *a) {
+  return (InitShadow){a->k->body, a->off, a->shadow, a->bytes, a->place.kind == PLACE_LOCAL, false};
+}
 
 const PtxOperand *init_stored(const PtxInstr *in) { return &in->ops[in->op == OP_ATOM ? 2 : 1]; }
 
@@ -234,7 +268,8 @@ static void remember_origin(Access *a, Code *c) {
   InitCheck *k = a->k;
   uint32_t site = program_site(k->body->program, k->body, a->in);
   record_site(c, k->origin_site, site);
-  if (a->place.kind == PLACE_SHARED || a->place.kind == PLACE_LOCAL) EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
+  if (a->place.kind == PLACE_SHARED || a->place.kind == PLACE_LOCAL)
+    EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
   else access_address(c, k->origin_address, a->address);
   InitShadow s = shadow_of_access(a);
   init_read_derived(&s, c, k->origin_derived);
@@ -260,18 +295,21 @@ static bool is_made_of_copies(const InitCheck *k, const PtxOperand *o, unsigned 
   return true;
 }
 
-// What is stored came from memory and was not computed with: moved, chosen by something good, made wider.
+// What is stored came from memory and was not computed with: moved, chosen by something good, made
+// wider.
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
   const PtxInstr *d = ir_single_def(k->defs, r);
   if (!init_shadow(k, r)) return true;
   if (!d || depth > 8) return false;
   switch (d->op) {
-    case OP_LD: case OP_LDU: return true;
+    case OP_LD:
+    case OP_LDU: return true;
     case OP_MOV: return is_made_of_copies(k, &d->ops[1], depth);
     case OP_CVT: return init_rule(d) == RULE_CONVERT && is_made_of_copies(k, &d->ops[1], depth);
     case OP_SELP: {
       bool chosen_well = d->ops[3].kind != OPD_REG || !init_shadow(k, d->ops[3].reg);
-      return chosen_well && is_made_of_copies(k, &d->ops[1], depth) && is_made_of_copies(k, &d->ops[2], depth);
+      return chosen_well && is_made_of_copies(k, &d->ops[1], depth) &&
+             is_made_of_copies(k, &d->ops[2], depth);
     }
     default: return false;
   }
@@ -286,26 +324,35 @@ static bool is_constant(const InitCheck *k, const PtxOperand *o) {
 static bool replaces_bits(const InitCheck *k, const PtxInstr *d) {
   switch (d->op) {
     case OP_AND: return is_constant(k, &d->ops[1]) || is_constant(k, &d->ops[2]);
-    case OP_LOP3: return is_constant(k, &d->ops[1]) || is_constant(k, &d->ops[2]) || is_constant(k, &d->ops[3]);
+    case OP_LOP3:
+      return is_constant(k, &d->ops[1]) || is_constant(k, &d->ops[2]) || is_constant(k, &d->ops[3]);
     case OP_BFI: return is_constant(k, &d->ops[3]) && is_constant(k, &d->ops[4]);
     case OP_PRMT: return is_constant(k, &d->ops[3]);
     default: return false;
   }
 }
 
-// A bit field shares bytes with its neighbours, and memory knows whole bytes: one that a field was written to counts as written, or the neighbour's garbage would be the field's.
-static bool replaces_bits_of(const InitCheck *k, const PtxOperand *o, const PtxInstr *store, bool replaced, unsigned depth) {
+// A bit field shares bytes with its neighbours, and memory knows whole bytes: one that a field was
+// written to counts as written, or the neighbour's garbage would be the field's.
+static bool replaces_bits_of(const InitCheck *k, const PtxOperand *o, const PtxInstr *store,
+                             bool replaced, unsigned depth) {
   const PtxInstr *d = o->kind == OPD_REG ? ir_single_def(k->defs, o->reg) : NULL;
   if (!d || depth > 6) return false;
   switch (d->op) {
     case OP_LD: {
       const PtxOperand *from = init_address(d), *to = init_address(store);
       const PtxOperand *x = from ? &from->list[0] : NULL, *y = &to->list[0];
-      bool same = x && x->kind == y->kind && from->imm == to->imm && (x->kind == OPD_REG ? x->reg == y->reg : x->kind == OPD_VAR && x->var == y->var);
+      bool same = x && x->kind == y->kind && from->imm == to->imm &&
+                  (x->kind == OPD_REG ? x->reg == y->reg : x->kind == OPD_VAR && x->var == y->var);
       return replaced && same && access_bytes(d) == access_bytes(store);
     }
-    case OP_AND: case OP_BFI: case OP_LOP3: case OP_PRMT: replaced |= replaces_bits(k, d); break;
-    case OP_OR: case OP_MOV: case OP_CVT: break;
+    case OP_AND:
+    case OP_BFI:
+    case OP_LOP3:
+    case OP_PRMT: replaced |= replaces_bits(k, d); break;
+    case OP_OR:
+    case OP_MOV:
+    case OP_CVT: break;
     default: return false;
   }
   for (unsigned i = 1; i < d->nops; i++)
@@ -313,9 +360,12 @@ static bool replaces_bits_of(const InitCheck *k, const PtxOperand *o, const PtxI
   return false;
 }
 
-bool init_sets_bits(const InitCheck *k, const PtxInstr *store) { return store->op == OP_ST && replaces_bits_of(k, init_stored(store), store, false, 0); }
+bool init_sets_bits(const InitCheck *k, const PtxInstr *store) {
+  return store->op == OP_ST && replaces_bits_of(k, init_stored(store), store, false, 0);
+}
 
-// derived = the bad bytes that were computed, not moved. Moved ones are what they were where they came from: the thread remembers that of its last bad read.
+// derived = the bad bytes that were computed, not moved. Moved ones are what they were where they
+// came from: the thread remembers that of its last bad read.
 static void find_derived(Access *a, Code *c, PtxReg *derived, PtxReg *bad, int64_t moved) {
   PtxReg *p = pred(a, 0), *kept = temp32(a, 3);
   EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(a->k->origin_derived), opd_imm(0));
@@ -334,7 +384,8 @@ static void report_bad_store(Access *a, Code *c, PtxReg *derived) {
   PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
   access_address(c, to, a->address);
   init_origin(k, c, origin);
-  code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+  code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE),
+              a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
   if (over) code_label(c, over);
 }
 
@@ -344,7 +395,7 @@ static void emit_store(Access *a, Code *hot) {
   PtxReg *regs[8], *shadows[8];
   unsigned n = 0, nshadows = 0, bytes = ptx_type_size(a->in->types[0]);
   init_elements(init_stored(a->in), regs, &n);
-  int64_t moved = 0;                       // bytes
+  int64_t moved = 0;  // bytes
   for (unsigned i = 0; i < n; i++) {
     if (!regs[i] || !init_shadow(k, regs[i])) continue;
     shadows[nshadows++] = init_shadow(k, regs[i]);
@@ -367,24 +418,34 @@ static void emit_store(Access *a, Code *hot) {
   PtxReg *mask = temp32(a, 2), *derived = moved ? temp32(a, 0) : NULL;
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
-    if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask, init_sets_bits(k, a->in));
+    if (regs[i] && init_shadow(k, regs[i]))
+      bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask,
+                        init_sets_bits(k, a->in));
   if (derived) find_derived(a, c, derived, mask, moved);
-  if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP) report_bad_store(a, c, derived);
+  if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)
+    report_bad_store(a, c, derived);
   init_bad_state(&s, c, mask, derived);
   EMIT(c, "bra", opd_label(write));
 }
 
-// cp.async: shared memory gets the state of what is copied, when the copy is asked for: who changes that before it is done has a race.
+// cp.async: shared memory gets the state of what is copied, when the copy is asked for: who changes
+// that before it is done has a race.
 static void emit_copy(Access *a, Code *hot) {
   InitCheck *k = a->k;
   const PtxInstr *in = a->in;
   PtxReg *state = temp32(a, 2);
-  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL, *ignored = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED ? more : NULL;
-  const PtxOperand *bytes = more && (more->kind == OPD_INT || (more->kind == OPD_REG && !ignored && ptx_type_size(more->reg->type) == 4)) ? more : NULL;
+  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL,
+                   *ignored = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED ? more
+                                                                                            : NULL;
+  const PtxOperand *bytes = more && (more->kind == OPD_INT || (more->kind == OPD_REG && !ignored &&
+                                                               ptx_type_size(more->reg->type) == 4))
+                                ? more
+                                : NULL;
   Access from = *a;
   from.place = k->source[a->index];
   from.address = init_source(in);
-  from.slow = body_label(k->body), from.back = body_label(k->body);
+  from.slow = body_label(k->body);
+  from.back = body_label(k->body);
   EMIT(hot, "mov.b32", opd_reg(state), opd_imm(0x0f0f0f0f));
   Code *c = begin_slow(&from, hot);
   InitShadow s = shadow_of_access(&from);
@@ -397,7 +458,8 @@ static void emit_copy(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
 }
 
-// What comes back is what was there; what is there afterwards is bad if that was, or what was brought along.
+// What comes back is what was there; what is there afterwards is bad if that was, or what was
+// brought along.
 static void emit_atomic(Access *a, Code *hot) {
   InitCheck *k = a->k;
   clear_destinations(a, hot);
@@ -413,7 +475,8 @@ static void emit_atomic(Access *a, Code *hot) {
     unsigned n = 0;
     init_elements(&a->in->ops[i], regs, &n);
     for (unsigned e = 0; e < n; e++)
-      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask, false);
+      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes)
+        bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask, false);
   }
   if (a->in->op == OP_ATOM) set_destinations(a, c, bad);
   PtxLabel *was_good = body_label(k->body);
@@ -432,8 +495,14 @@ static void emit_atomic(Access *a, Code *hot) {
 // --- the same for threads that have read nothing bad yet ---
 static Access clean_access(InitCheck *k, Code *c, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
-  Access a = {.k = k, .in = in, .place = k->place[i], .bytes = access_bytes(in), .address = init_address(in)};
-  a.at = body_temp(k->body, TYPE_B64, 0), a.off = body_temp(k->body, TYPE_B64, 1), a.shadow = body_temp(k->body, TYPE_B64, 2);
+  Access a = {.k = k,
+              .in = in,
+              .place = k->place[i],
+              .bytes = access_bytes(in),
+              .address = init_address(in)};
+  a.at = body_temp(k->body, TYPE_B64, 0);
+  a.off = body_temp(k->body, TYPE_B64, 1);
+  a.shadow = body_temp(k->body, TYPE_B64, 2);
   if (a.place.kind == PLACE_LOOKUP) {
     access_address(c, a.at, a.address);
     EMIT(c, "sub.s64", opd_reg(a.off), opd_reg(a.at), opd_reg(k->cache_base));
@@ -450,11 +519,14 @@ void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_we
   Access a = clean_access(k, c, i);
   const PtxInstr *in = a.in;
   PtxReg *inside = pred(&a, 0), *miss = pred(&a, 1);
-  if (a.place.kind == PLACE_LOOKUP) {      // where it is elsewhere, the exact way finds out where
-    if (in->guard) EMIT(c, "setp.ge.and.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (a.place.kind == PLACE_LOOKUP) {  // where it is elsewhere, the exact way finds out where
+    if (in->guard)
+      EMIT(c, "setp.ge.and.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size),
+           in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
     else EMIT(c, "setp.ge.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size));
     EMIT(c, "selp.b32", opd_reg(all), opd_imm(0), opd_reg(all), opd_reg(miss));
-    EMIT(c, "setp.ne.and.u64", opd_reg(inside), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(inside));
+    EMIT(c, "setp.ne.and.u64", opd_reg(inside), opd_reg(k->cache_shadow), opd_imm(0),
+         opd_reg(inside));
   }
   if (in->op == OP_ST) return;
   InitShadow s = shadow_of_access(&a);
@@ -465,7 +537,9 @@ void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_we
 void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak) {
   Access a = clean_access(k, c, i);
   PtxLabel *over = body_label(k->body);
-  if (a.place.kind == PLACE_LOOKUP) EMIT(c, "setp.ne.and.u64", opd_reg(pred(&a, 0)), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(pred(&a, 0)));
+  if (a.place.kind == PLACE_LOOKUP)
+    EMIT(c, "setp.ne.and.u64", opd_reg(pred(&a, 0)), opd_reg(k->cache_shadow), opd_imm(0),
+         opd_reg(pred(&a, 0)));
   InitShadow s = shadow_of_access(&a);
   s.is_weak = is_weak;
   if (a.bytes >= 4) {
@@ -483,14 +557,19 @@ void init_access(InitCheck *k, uint32_t i) {
   Body *b = k->body;
   PtxInstr *in = b->cfg->instrs[i];
   Access a = {.k = k, .in = in, .index = i, .place = k->place[i], .bytes = access_bytes(in)};
-  if (a.place.kind == PLACE_NONE && (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM)) clear_destinations(&a, body_before(b, i));
+  if (a.place.kind == PLACE_NONE && (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM))
+    clear_destinations(&a, body_before(b, i));
   if (a.place.kind == PLACE_NONE || !a.bytes || a.bytes > 32) return;
   a.address = init_address(in);
-  a.at = body_temp(b, TYPE_B64, 0), a.off = body_temp(b, TYPE_B64, 1), a.shadow = body_temp(b, TYPE_B64, 2);
-  a.slow = body_label(b), a.back = body_label(b);
+  a.at = body_temp(b, TYPE_B64, 0);
+  a.off = body_temp(b, TYPE_B64, 1);
+  a.shadow = body_temp(b, TYPE_B64, 2);
+  a.slow = body_label(b);
+  a.back = body_label(b);
   Code *hot = body_before(b, i);
   switch (in->op) {
-    case OP_LD: case OP_LDU: emit_load(&a, hot); return;
+    case OP_LD:
+    case OP_LDU: emit_load(&a, hot); return;
     case OP_ST: emit_store(&a, hot); return;
     case OP_CP_ASYNC:
       if (k->source[i].kind != PLACE_NONE) emit_copy(&a, hot);

@@ -1,29 +1,47 @@
 // Which memory is followed at each access, and which registers can hold something bad.
 #include "tools/initcheck/internal.h"
 
-enum { LARGEST_LOCAL = 4096 };             // bytes of a thread's array that is followed: its shadow is cleared at every call
+// bytes of a thread's array that is followed: its shadow is cleared at every call
+enum { LARGEST_LOCAL = 4096 };
 
 static const uint8_t rules[OP_COUNT] = {
-  [OP_ADD] = RULE_SUM, [OP_SUB] = RULE_SUM, [OP_MUL] = RULE_SUM, [OP_MAD] = RULE_SUM, [OP_NEG] = RULE_SUM,
-  [OP_ADDC] = RULE_ALL, [OP_SUBC] = RULE_ALL, [OP_MADC] = RULE_ALL, [OP_MUL24] = RULE_ALL, [OP_MAD24] = RULE_ALL, [OP_SAD] = RULE_ALL,
-  [OP_DIV] = RULE_ALL, [OP_REM] = RULE_ALL, [OP_ABS] = RULE_ALL, [OP_MIN] = RULE_ALL, [OP_MAX] = RULE_ALL, [OP_POPC] = RULE_ALL,
-  [OP_CLZ] = RULE_ALL, [OP_BFIND] = RULE_ALL, [OP_FNS] = RULE_ALL, [OP_SZEXT] = RULE_ALL, [OP_BMSK] = RULE_ALL, [OP_DP4A] = RULE_ALL,
-  [OP_DP2A] = RULE_ALL, [OP_TESTP] = RULE_ALL, [OP_COPYSIGN] = RULE_ALL, [OP_FMA] = RULE_ALL, [OP_RCP] = RULE_ALL, [OP_SQRT] = RULE_ALL,
-  [OP_RSQRT] = RULE_ALL, [OP_SIN] = RULE_ALL, [OP_COS] = RULE_ALL, [OP_LG2] = RULE_ALL, [OP_EX2] = RULE_ALL, [OP_TANH] = RULE_ALL,
-  [OP_SET] = RULE_ALL, [OP_SETP] = RULE_COMPARE, [OP_SLCT] = RULE_ALL, [OP_CNOT] = RULE_ALL, [OP_CVT_PACK] = RULE_ALL, [OP_ISSPACEP] = RULE_ALL,
-  [OP_VADD] = RULE_ALL, [OP_VSUB] = RULE_ALL, [OP_VABSDIFF] = RULE_ALL, [OP_VMIN] = RULE_ALL, [OP_VMAX] = RULE_ALL, [OP_VSHL] = RULE_ALL,
-  [OP_VSHR] = RULE_ALL, [OP_VMAD] = RULE_ALL, [OP_VSET] = RULE_ALL, [OP_VADD2] = RULE_ALL, [OP_VSUB2] = RULE_ALL, [OP_VAVRG2] = RULE_ALL,
-  [OP_VABSDIFF2] = RULE_ALL, [OP_VMIN2] = RULE_ALL, [OP_VMAX2] = RULE_ALL, [OP_VSET2] = RULE_ALL, [OP_VADD4] = RULE_ALL, [OP_VSUB4] = RULE_ALL,
-  [OP_VAVRG4] = RULE_ALL, [OP_VABSDIFF4] = RULE_ALL, [OP_VMIN4] = RULE_ALL, [OP_VMAX4] = RULE_ALL, [OP_VSET4] = RULE_ALL,
-  [OP_MOV] = RULE_COPY, [OP_CVTA] = RULE_COPY, [OP_NOT] = RULE_XOR, [OP_XOR] = RULE_XOR, [OP_LOP3] = RULE_TABLE, [OP_AND] = RULE_AND, [OP_OR] = RULE_OR,
-  [OP_SHL] = RULE_SHIFT, [OP_SHR] = RULE_SHIFT, [OP_CVT] = RULE_CONVERT, [OP_SELP] = RULE_SELECT,
-  [OP_BREV] = RULE_SAME, [OP_BFE] = RULE_SAME, [OP_BFI] = RULE_SAME, [OP_PRMT] = RULE_SAME, [OP_SHF] = RULE_SAME,
-  [OP_SHFL] = RULE_SHUFFLE, [OP_VOTE] = RULE_VOTE, [OP_MATCH] = RULE_ALL, [OP_REDUX] = RULE_REDUCE,
+    [OP_ADD] = RULE_SUM,       [OP_SUB] = RULE_SUM,      [OP_MUL] = RULE_SUM,
+    [OP_MAD] = RULE_SUM,       [OP_NEG] = RULE_SUM,      [OP_ADDC] = RULE_ALL,
+    [OP_SUBC] = RULE_ALL,      [OP_MADC] = RULE_ALL,     [OP_MUL24] = RULE_ALL,
+    [OP_MAD24] = RULE_ALL,     [OP_SAD] = RULE_ALL,      [OP_DIV] = RULE_ALL,
+    [OP_REM] = RULE_ALL,       [OP_ABS] = RULE_ALL,      [OP_MIN] = RULE_ALL,
+    [OP_MAX] = RULE_ALL,       [OP_POPC] = RULE_ALL,     [OP_CLZ] = RULE_ALL,
+    [OP_BFIND] = RULE_ALL,     [OP_FNS] = RULE_ALL,      [OP_SZEXT] = RULE_ALL,
+    [OP_BMSK] = RULE_ALL,      [OP_DP4A] = RULE_ALL,     [OP_DP2A] = RULE_ALL,
+    [OP_TESTP] = RULE_ALL,     [OP_COPYSIGN] = RULE_ALL, [OP_FMA] = RULE_ALL,
+    [OP_RCP] = RULE_ALL,       [OP_SQRT] = RULE_ALL,     [OP_RSQRT] = RULE_ALL,
+    [OP_SIN] = RULE_ALL,       [OP_COS] = RULE_ALL,      [OP_LG2] = RULE_ALL,
+    [OP_EX2] = RULE_ALL,       [OP_TANH] = RULE_ALL,     [OP_SET] = RULE_ALL,
+    [OP_SETP] = RULE_COMPARE,  [OP_SLCT] = RULE_ALL,     [OP_CNOT] = RULE_ALL,
+    [OP_CVT_PACK] = RULE_ALL,  [OP_ISSPACEP] = RULE_ALL, [OP_VADD] = RULE_ALL,
+    [OP_VSUB] = RULE_ALL,      [OP_VABSDIFF] = RULE_ALL, [OP_VMIN] = RULE_ALL,
+    [OP_VMAX] = RULE_ALL,      [OP_VSHL] = RULE_ALL,     [OP_VSHR] = RULE_ALL,
+    [OP_VMAD] = RULE_ALL,      [OP_VSET] = RULE_ALL,     [OP_VADD2] = RULE_ALL,
+    [OP_VSUB2] = RULE_ALL,     [OP_VAVRG2] = RULE_ALL,   [OP_VABSDIFF2] = RULE_ALL,
+    [OP_VMIN2] = RULE_ALL,     [OP_VMAX2] = RULE_ALL,    [OP_VSET2] = RULE_ALL,
+    [OP_VADD4] = RULE_ALL,     [OP_VSUB4] = RULE_ALL,    [OP_VAVRG4] = RULE_ALL,
+    [OP_VABSDIFF4] = RULE_ALL, [OP_VMIN4] = RULE_ALL,    [OP_VMAX4] = RULE_ALL,
+    [OP_VSET4] = RULE_ALL,     [OP_MOV] = RULE_COPY,     [OP_CVTA] = RULE_COPY,
+    [OP_NOT] = RULE_XOR,       [OP_XOR] = RULE_XOR,      [OP_LOP3] = RULE_TABLE,
+    [OP_AND] = RULE_AND,       [OP_OR] = RULE_OR,        [OP_SHL] = RULE_SHIFT,
+    [OP_SHR] = RULE_SHIFT,     [OP_CVT] = RULE_CONVERT,  [OP_SELP] = RULE_SELECT,
+    [OP_BREV] = RULE_SAME,     [OP_BFE] = RULE_SAME,     [OP_BFI] = RULE_SAME,
+    [OP_PRMT] = RULE_SAME,     [OP_SHF] = RULE_SAME,     [OP_SHFL] = RULE_SHUFFLE,
+    [OP_VOTE] = RULE_VOTE,     [OP_MATCH] = RULE_ALL,    [OP_REDUX] = RULE_REDUCE,
 };
 
 static bool is_packed(PtxType t) {
   switch (t) {
-    case TYPE_F16X2: case TYPE_BF16X2: case TYPE_U16X2: case TYPE_S16X2: case TYPE_F32X2: return true;
+    case TYPE_F16X2:
+    case TYPE_BF16X2:
+    case TYPE_U16X2:
+    case TYPE_S16X2:
+    case TYPE_F32X2: return true;
     default: return false;
   }
 }
@@ -32,15 +50,26 @@ InitRule init_rule(const PtxInstr *in) {
   InitRule r = rules[in->op];
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   PtxKind kind = ptx_type_kind(t);
-  if (r == RULE_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) || ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT))) return RULE_ALL;
-  if (r == RULE_COMPARE && (in->nops != 3 || in->ops[0].kind != OPD_REG || !init_is_int(t) || ptx_type_size(t) < 4 || (in->ops[1].kind != OPD_REG && in->ops[1].kind != OPD_INT) || (in->ops[2].kind != OPD_REG && in->ops[2].kind != OPD_INT))) return RULE_ALL;
-  if (r == RULE_TABLE && (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT || init_table(in) == 0x96 || init_table(in) == 0x69)) return RULE_XOR;    // these are
-  if (in->op == OP_PRMT && in->nmods > 1) return RULE_ALL;           // other modes than picking bytes
+  if (r == RULE_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) ||
+                        ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT)))
+    return RULE_ALL;
+  if (r == RULE_COMPARE &&
+      (in->nops != 3 || in->ops[0].kind != OPD_REG || !init_is_int(t) || ptx_type_size(t) < 4 ||
+       (in->ops[1].kind != OPD_REG && in->ops[1].kind != OPD_INT) ||
+       (in->ops[2].kind != OPD_REG && in->ops[2].kind != OPD_INT)))
+    return RULE_ALL;
+  // these are
+  if (r == RULE_TABLE &&
+      (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT ||
+       init_table(in) == 0x96 || init_table(in) == 0x69))
+    return RULE_XOR;
+  if (in->op == OP_PRMT && in->nmods > 1) return RULE_ALL;  // other modes than picking bytes
   return r;
 }
 
 bool init_is_decision(const PtxInstr *in) {
-  return ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_WARP | CLASS_TENSOR |
+  return ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_BRANCH |
+                               CLASS_RETURN | CLASS_CALL | CLASS_WARP | CLASS_TENSOR |
                                CLASS_TEXTURE | CLASS_SURFACE | CLASS_ASYNC | CLASS_MEMFENCE);
 }
 
@@ -49,8 +78,18 @@ bool init_is_decision(const PtxInstr *in) {
 // Writes of memory that this pass does not follow. What such a kernel wrote counts as initialised.
 static bool is_unfollowed(const PtxInstr *in) {
   switch (in->op) {
-    case OP_ST_ASYNC: case OP_ST_BULK: case OP_RED_ASYNC: case OP_STMATRIX: case OP_WMMA_STORE: case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK:
-    case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: case OP_MULTIMEM_ST: case OP_MULTIMEM_RED: case OP_MULTIMEM_CP_ASYNC_BULK:
+    case OP_ST_ASYNC:
+    case OP_ST_BULK:
+    case OP_RED_ASYNC:
+    case OP_STMATRIX:
+    case OP_WMMA_STORE:
+    case OP_CP_ASYNC_BULK:
+    case OP_CP_REDUCE_ASYNC_BULK:
+    case OP_CP_ASYNC_BULK_TENSOR:
+    case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+    case OP_MULTIMEM_ST:
+    case OP_MULTIMEM_RED:
+    case OP_MULTIMEM_CP_ASYNC_BULK:
     case OP_MULTIMEM_CP_REDUCE_ASYNC_BULK: return true;
     default: return false;
   }
@@ -58,14 +97,17 @@ static bool is_unfollowed(const PtxInstr *in) {
 
 const char *init_unfollowed(const PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_INSTR && is_unfollowed(f->stmts[i].instr)) return ptx_op_name(f->stmts[i].instr->op);
+    if (f->stmts[i].kind == STMT_INSTR && is_unfollowed(f->stmts[i].instr))
+      return ptx_op_name(f->stmts[i].instr->op);
   return NULL;
 }
 
 // Other blocks of the cluster may write a block's shared memory.
 bool init_shares_shared(const PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_INSTR && (f->stmts[i].instr->op == OP_MAPA || ptx_has(f->stmts[i].instr, MOD_SHARED_CLUSTER))) return true;
+    if (f->stmts[i].kind == STMT_INSTR &&
+        (f->stmts[i].instr->op == OP_MAPA || ptx_has(f->stmts[i].instr, MOD_SHARED_CLUSTER)))
+      return true;
   return false;
 }
 
@@ -80,8 +122,12 @@ static uint32_t shadow_fact(InitCheck *k, const IrOrigin *o) {
   uint32_t param = facts_param(b, o->var);
   if (param == UINT32_MAX) return 0;
   for (uint32_t i = 0; i < k->facts.len; i++)
-    if (k->facts.data[i].param == param && k->facts.data[i].param_offset == (uint32_t)o->offset) return k->facts.data[i].record_offset;
-  WeaveFact f = {.kind = FACT_SHADOW, .param = param, .param_offset = (uint32_t)o->offset, .param_at = (uint32_t)(o->var->param_offset + (uint64_t)o->offset)};
+    if (k->facts.data[i].param == param && k->facts.data[i].param_offset == (uint32_t)o->offset)
+      return k->facts.data[i].record_offset;
+  WeaveFact f = {.kind = FACT_SHADOW,
+                 .param = param,
+                 .param_offset = (uint32_t)o->offset,
+                 .param_at = (uint32_t)(o->var->param_offset + (uint64_t)o->offset)};
   f.record_offset = record_reserve(b, 24);
   if (f.record_offset) vec_push(&k->facts, f);
   return f.record_offset;
@@ -91,14 +137,18 @@ static InitPlace place_at(InitCheck *k, const PtxOperand *address, PtxSpace spac
   InitPlace none = {PLACE_NONE, 0, NULL, false};
   IrOrigin o = ir_access_origin(k->provenance, address);
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_LOCAL)
-    return o.var->func == k->body->func && k->local_shadow[o.var->id] ? (InitPlace){PLACE_LOCAL, 0, o.var, false} : none;
+    return o.var->func == k->body->func && k->local_shadow[o.var->id]
+               ? (InitPlace){PLACE_LOCAL, 0, o.var, false}
+               : none;
   switch (space) {
     case SPACE_SHARED: return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
-    case SPACE_GLOBAL: case SPACE_GENERIC: break;
+    case SPACE_GLOBAL:
+    case SPACE_GENERIC: break;
     default: return none;
   }
-  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED) return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
-  if (o.kind == IR_FROM_VAR) return none;                                     // variables begin with zeros or what the program says
+  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED)
+    return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
+  if (o.kind == IR_FROM_VAR) return none;  // variables begin with zeros or what the program says
   uint32_t at = o.kind == IR_FROM_PARAM ? shadow_fact(k, &o) : 0;
   return at ? (InitPlace){PLACE_PARAM, at, NULL, false} : (InitPlace){PLACE_LOOKUP, 0, NULL, false};
 }
@@ -106,17 +156,27 @@ static InitPlace place_at(InitCheck *k, const PtxOperand *address, PtxSpace spac
 static InitPlace place_of(InitCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   const PtxOperand *address = init_address(in);
-  if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return (InitPlace){PLACE_NONE, 0, NULL, false};
+  if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM ||
+                    in->op == OP_RED || in->op == OP_CP_ASYNC))
+    return (InitPlace){PLACE_NONE, 0, NULL, false};
   return place_at(k, address, in->space);
 }
 
 const PtxOperand *init_source(const PtxInstr *in) {
-  bool copies = in->op == OP_CP_ASYNC && in->nops > 2 && in->ops[0].kind == OPD_ADDR && in->ops[1].kind == OPD_ADDR;
+  bool copies = in->op == OP_CP_ASYNC && in->nops > 2 && in->ops[0].kind == OPD_ADDR &&
+                in->ops[1].kind == OPD_ADDR;
   return copies && access_bytes(in) >= 4 && access_bytes(in) <= 16 ? &in->ops[1] : NULL;
 }
 
-// A local array is followed where every use of its address is seen: nobody else can have written to it.
-typedef struct Escape { InitCheck *k; const PtxInstr *in; const PtxVar *result; bool is_access; bool *escapes; } Escape;
+// A local array is followed where every use of its address is seen: nobody else can have written to
+// it.
+typedef struct Escape {
+  InitCheck *k;
+  const PtxInstr *in;
+  const PtxVar *result;
+  bool is_access;
+  bool *escapes;
+} Escape;
 
 static void result_of(void *ctx, PtxReg **reg, bool is_def) {
   Escape *e = ctx;
@@ -127,14 +187,18 @@ static void result_of(void *ctx, PtxReg **reg, bool is_def) {
 static void use_of(void *ctx, PtxReg **reg, bool is_def) {
   Escape *e = ctx;
   IrOrigin o = e->k->provenance->reg[(*reg)->id];
-  if (is_def || o.kind != IR_FROM_VAR || o.var->space != SPACE_LOCAL || o.var == e->result || e->in->op == OP_SETP) return;
-  if (e->is_access && init_address(e->in)->list[0].kind == OPD_REG && init_address(e->in)->list[0].reg == *reg) return;
+  if (is_def || o.kind != IR_FROM_VAR || o.var->space != SPACE_LOCAL || o.var == e->result ||
+      e->in->op == OP_SETP)
+    return;
+  if (e->is_access && init_address(e->in)->list[0].kind == OPD_REG &&
+      init_address(e->in)->list[0].reg == *reg)
+    return;
   if (o.var->func == e->k->body->func) e->escapes[o.var->id] = true;
 }
 
 static void named_in(Escape *e, const PtxOperand *o, bool as_address) {
-  if (o->kind == OPD_VAR && o->var->space == SPACE_LOCAL && o->var->func == e->k->body->func && !as_address && e->in->op != OP_MOV && e->in->op != OP_CVTA &&
-      e->in->op != OP_ADD)
+  if (o->kind == OPD_VAR && o->var->space == SPACE_LOCAL && o->var->func == e->k->body->func &&
+      !as_address && e->in->op != OP_MOV && e->in->op != OP_CVTA && e->in->op != OP_ADD)
     e->escapes[o->var->id] = true;
   for (unsigned i = 0; i < o->nlist; i++) named_in(e, &o->list[i], o->kind == OPD_ADDR);
 }
@@ -143,8 +207,16 @@ static PtxVar *new_local(Body *b, uint32_t bytes) {
   Arena *a = &b->func->module->arena;
   PtxVar *v = ARENA_NEW(a, PtxVar);
   bytes = (bytes + 7) & ~7u;
-  *v = (PtxVar){.name = arena_printf(a, "%slocal%u", b->program->prefix, b->locals.len), .space = SPACE_LOCAL, .type = TYPE_B8, .align = 8, .align_given = true,
-                .dims = {bytes}, .ndims = 1, .size = bytes, .id = b->func->nlocals + b->locals.len, .func = b->func};
+  *v = (PtxVar){.name = arena_printf(a, "%slocal%u", b->program->prefix, b->locals.len),
+                .space = SPACE_LOCAL,
+                .type = TYPE_B8,
+                .align = 8,
+                .align_given = true,
+                .dims = {bytes},
+                .ndims = 1,
+                .size = bytes,
+                .id = b->func->nlocals + b->locals.len,
+                .func = b->func};
   vec_push(&b->locals, v);
   code_stmt(body_entry(b), (PtxStmt){.kind = STMT_VAR, .var = v});
   return v;
@@ -171,9 +243,16 @@ static void find_locals(InitCheck *k) {
 
 // --- registers ---
 
-static bool can_shadow(const PtxReg *r) { return !r->vector && (r->type == TYPE_PRED || (ptx_type_size(r->type) && ptx_type_size(r->type) <= 8)); }
+static bool can_shadow(const PtxReg *r) {
+  return !r->vector &&
+         (r->type == TYPE_PRED || (ptx_type_size(r->type) && ptx_type_size(r->type) <= 8));
+}
 
-typedef struct Taint { InitCheck *k; const PtxInstr *in; bool bad, changed; } Taint;
+typedef struct Taint {
+  InitCheck *k;
+  const PtxInstr *in;
+  bool bad, changed;
+} Taint;
 
 static void sees(void *ctx, PtxReg **reg, bool is_def) {
   Taint *t = ctx;
@@ -184,13 +263,16 @@ static void sees(void *ctx, PtxReg **reg, bool is_def) {
 static void spoils(void *ctx, PtxReg **reg, bool is_def) {
   Taint *t = ctx;
   if (!is_def || init_shadow(t->k, *reg) || !can_shadow(*reg)) return;
-  t->k->shadow[(*reg)->id] = body_reg(t->k->body, (*reg)->type != TYPE_PRED && ptx_type_size((*reg)->type) == 8 ? TYPE_B64 : TYPE_B32);
+  t->k->shadow[(*reg)->id] = body_reg(
+      t->k->body,
+      (*reg)->type != TYPE_PRED && ptx_type_size((*reg)->type) == 8 ? TYPE_B64 : TYPE_B32);
   t->changed = true;
 }
 
 static bool reads_followed(const InitCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  return k->place[i].kind != PLACE_NONE && (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM);
+  return k->place[i].kind != PLACE_NONE &&
+         (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM);
 }
 
 static void find_shadows(InitCheck *k) {
@@ -208,8 +290,12 @@ static void find_shadows(InitCheck *k) {
   }
 }
 
-static bool is_write(const PtxInstr *in) { return in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED; }
-static bool is_read(const PtxInstr *in) { return in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM || in->op == OP_RED; }
+static bool is_write(const PtxInstr *in) {
+  return in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED;
+}
+static bool is_read(const PtxInstr *in) {
+  return in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM || in->op == OP_RED;
+}
 
 bool init_strays(const InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
@@ -220,7 +306,8 @@ bool init_strays(const InitCheck *k) {
 
 static WeaveFact *fact_at(InitCheck *k, const InitPlace *place) {
   for (uint32_t n = 0; n < k->facts.len; n++)
-    if (place->kind == PLACE_PARAM && k->facts.data[n].record_offset == place->fact_at) return &k->facts.data[n];
+    if (place->kind == PLACE_PARAM && k->facts.data[n].record_offset == place->fact_at)
+      return &k->facts.data[n];
   return NULL;
 }
 static WeaveFact *fact_of(InitCheck *k, uint32_t i) { return fact_at(k, &k->place[i]); }
@@ -232,7 +319,8 @@ static void plan_second_read(InitCheck *k, uint32_t i, InitPlace *from) {
   else k->reads_unknown = true;
 }
 
-// In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
+// In the second body nothing bad is read, so reads are not looked at there. What must hold for that
+// is collected from the first.
 static void plan_second(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   bool unmarks = init_unmarks(k->body->func);
@@ -247,7 +335,8 @@ static void plan_second(InitCheck *k) {
   }
 }
 
-// The second body runs where all that is read through parameters is initialised. To store something good there changes nothing.
+// The second body runs where all that is read through parameters is initialised. To store something
+// good there changes nothing.
 static void drop_marks(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   for (uint32_t i = k->second; i < cfg->ninstrs; i++) {
@@ -275,7 +364,8 @@ void init_plan(InitCheck *k) {
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
     k->place[i] = place_of(k, i);
-    const PtxOperand *source = k->place[i].kind == PLACE_SHARED ? init_source(cfg->instrs[i]) : NULL;
+    const PtxOperand *source = k->place[i].kind == PLACE_SHARED ? init_source(cfg->instrs[i])
+                                                                : NULL;
     if (source) k->source[i] = place_at(k, source, SPACE_GLOBAL);
   }
   plan_second(k);

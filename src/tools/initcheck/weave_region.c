@@ -1,7 +1,8 @@
-// Several instructions of a block with one test behind them, where a compiler makes machine code of it: a thread that has read nothing bad so far needs no
-// shadows of registers.
+// Several instructions of a block with one test behind them, where a compiler makes machine code of
+// it: a thread that has read nothing bad so far needs no shadows of registers.
 //
-//     @dirty bra Uses;                     only if something here is addressed or guarded by what has a shadow
+//     @dirty bra Uses;                     only if something here is addressed or guarded by what
+//     has a shadow
 //   UsesBack:
 //     the program's own instructions
 //     any = dirty || something that was accessed is in memory that is followed;   @any bra Test;
@@ -14,23 +15,33 @@
 //     what the instructions had for operands, as far as it matters, into local memory
 //     dirty = wg_init_follow(a list of steps: tools/initcheck/weave_steps.c);   bra Back
 //
-// Shadows of registers are in local memory, and there is one call for many instructions: a compiler of machine code needs little time for that, and the program's
-// instructions have nothing beside them. What Follow reads must still be there behind the region, and nothing in it may be addressed by what was read in it:
-// both end a region, as do barriers, calls and branches. Where a region has shuffles whose lanes exchange shadows, all of them go the same way.
+// Shadows of registers are in local memory, and there is one call for many instructions: a compiler
+// of machine code needs little time for that, and the program's instructions have nothing beside
+// them. What Follow reads must still be there behind the region, and nothing in it may be addressed
+// by what was read in it: both end a region, as do barriers, calls and branches. Where a region has
+// shuffles whose lanes exchange shadows, all of them go the same way.
 #include "tools/initcheck/internal.h"
 
 enum { MOST_ACCESSES = INIT_MOST_GROUPS, MOST_INSTRS = 160 };
 
 typedef struct Region {
   uint32_t first, end;
-  bool has_tail;                           // instruction `end` is of the same block, and Follow runs before it: what it decides and its shadows belong here
-  uint32_t accesses[MOST_ACCESSES]; unsigned n;      // the last one may be the tail
-  bool writes;                             // followed memory
-  PtxOperand lanes;                        // those that exchange shadows; kind OPD_NONE: none do
-  bool uses;                               // something is addressed or guarded by what has a shadow
+  // instruction `end` is of the same block, and Follow runs before it: what it decides and its
+  // shadows belong here
+  bool has_tail;
+  uint32_t accesses[MOST_ACCESSES];
+  unsigned n;        // the last one may be the tail
+  bool writes;       // followed memory
+  PtxOperand lanes;  // those that exchange shadows; kind OPD_NONE: none do
+  bool uses;         // something is addressed or guarded by what has a shadow
 } Region;
 
-typedef struct Regs { PtxReg **list; uint32_t n; uint8_t *seen; } Regs;       // registers of the program that have shadows
+// registers of the program that have shadows
+typedef struct Regs {
+  PtxReg **list;
+  uint32_t n;
+  uint8_t *seen;
+} Regs;
 
 typedef struct Weaver {
   InitCheck *k;
@@ -38,13 +49,18 @@ typedef struct Weaver {
   Region region;
   InitSteps steps;
   bool *cuts;
-  Regs before, behind;                     // registers whose shadows a region reads before it writes them; and those it leaves behind
+  // registers whose shadows a region reads before it writes them; and those it leaves behind
+  Regs before, behind;
   uint64_t *now;
   bool uses_count;
-  uint64_t *needed, *read;                 // registers of the region: whose values Follow reads; and those that come from what it has read from memory
-  bool *sliced;                            // by instruction: Uses needs its shadow
-  Region last;                             // whose Follow is still to be written: it does what Uses of the next would, if that comes right behind it
-  PtxLabel *last_follow, *last_back;       // NULL: there is none
+  // registers of the region: whose values Follow reads; and those that come from what it has read
+  // from memory
+  uint64_t *needed, *read;
+  bool *sliced;  // by instruction: Uses needs its shadow
+  // whose Follow is still to be written: it does what Uses of the next would, if that comes right
+  // behind it
+  Region last;
+  PtxLabel *last_follow, *last_back;  // NULL: there is none
 } Weaver;
 
 static const PtxInstr *instr(const Weaver *w, uint32_t i) { return w->k->body->cfg->instrs[i]; }
@@ -70,7 +86,10 @@ static void see_use(void *ctx, PtxReg **reg, bool is_def) {
   if (!(w->behind.seen[(*reg)->id] & WRITTEN)) add_reg(&w->before, *reg, SEEN);
 }
 
-typedef struct Def { Weaver *w; bool guarded; } Def;
+typedef struct Def {
+  Weaver *w;
+  bool guarded;
+} Def;
 static void see_def(void *ctx, PtxReg **reg, bool is_def) {
   const Def *d = ctx;
   Weaver *w = d->w;
@@ -149,11 +168,13 @@ static void find_registers(Weaver *w) {
 
 // --- the code of a region ---
 
-// any = dirty || memory that is followed is accessed. Where the object is known that is so for all of it or for nothing.
+// any = dirty || memory that is followed is accessed. Where the object is known that is so for all
+// of it or for nothing.
 static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
   InitCheck *k = w->k;
   Body *b = k->body;
-  PtxReg *sum = body_temp(b, TYPE_B64, 3), *one = body_temp(b, TYPE_B64, 4), *cached = body_temp(b, TYPE_B64, 5);
+  PtxReg *sum = body_temp(b, TYPE_B64, 3), *one = body_temp(b, TYPE_B64, 4),
+         *cached = body_temp(b, TYPE_B64, 5);
   uint32_t facts[MOST_ACCESSES] = {0};
   unsigned nfacts = 0;
   bool shared = false, always = false, lookup = false;
@@ -161,7 +182,8 @@ static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
     InitPlace place = k->place[w->region.accesses[n]];
     unsigned known = 0;
     while (known < nfacts && facts[known] != place.fact_at) known++;
-    if (place.kind == PLACE_PARAM && !place.is_whole && known == nfacts) facts[nfacts++] = place.fact_at;
+    if (place.kind == PLACE_PARAM && !place.is_whole && known == nfacts)
+      facts[nfacts++] = place.fact_at;
     shared |= place.kind == PLACE_SHARED;
     always |= place.kind == PLACE_LOCAL;
     lookup |= place.kind == PLACE_LOOKUP;
@@ -187,7 +209,8 @@ static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
 
 // Lanes that exchange shadows go the same way.
 static void ask_lanes(const Weaver *w, Code *c, PtxReg *any) {
-  if (w->region.lanes.kind != OPD_NONE) EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(any), w->region.lanes);
+  if (w->region.lanes.kind != OPD_NONE)
+    EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(any), w->region.lanes);
 }
 
 // Goes to follow where something bad was read; else marks what was stored.
@@ -202,12 +225,15 @@ static void emit_clean(Weaver *w, Code *c, InitClean *z, PtxLabel *follow) {
   init_clean_mark(z, c);
 }
 
-// Shadows of what addresses and guards accesses are clear from then on: bad ones were reported by Uses.
+// Shadows of what addresses and guards accesses are clear from then on: bad ones were reported by
+// Uses.
 static void clear_used(Weaver *w, const PtxInstr *in) {
   if (!init_is_decision(in)) return;
   if (in->guard) init_steps_clear(&w->steps, in->guard);
   for (unsigned o = 0; o < in->nops; o++) {
-    const PtxOperand *base = in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM ? &in->ops[o].list[0] : NULL;
+    const PtxOperand *base = in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM
+                                 ? &in->ops[o].list[0]
+                                 : NULL;
     if (base && base->kind == OPD_REG) init_steps_clear(&w->steps, base->reg);
   }
 }
@@ -222,11 +248,13 @@ static bool looks_up(const Weaver *w) {
 static void release(void *ctx, PtxReg **reg, bool is_def) {
   Weaver *w = ctx;
   (void)is_def;
-  if (init_shadow(w->k, *reg) && !(w->now[(*reg)->id / 64] >> (*reg)->id % 64 & 1)) init_shadow_release(&w->steps, *reg);
+  if (init_shadow(w->k, *reg) && !(w->now[(*reg)->id / 64] >> (*reg)->id % 64 & 1))
+    init_shadow_release(&w->steps, *reg);
 }
 static void release_dead(Weaver *w) {
   if (w->region.end == w->region.first) return;
-  for (uint32_t i = w->region.first; i < w->region.end; i++) ptx_visit_regs((PtxInstr *)instr(w, i), release, w);
+  for (uint32_t i = w->region.first; i < w->region.end; i++)
+    ptx_visit_regs((PtxInstr *)instr(w, i), release, w);
 }
 
 static void add_uses(Weaver *w, const Region *r) {
@@ -276,13 +304,18 @@ static void emit_uses(Weaver *w) {
   EMIT(c, "bra", opd_label(back));
 }
 
-static void defines_predicate(void *ctx, PtxReg **reg, bool is_def) { *(bool *)ctx |= is_def && (*reg)->type == TYPE_PRED; }
+static void defines_predicate(void *ctx, PtxReg **reg, bool is_def) {
+  *(bool *)ctx |= is_def && (*reg)->type == TYPE_PRED;
+}
 
-// Does every dirty thread that comes to this region come from the Follow of the last one, and is all known there that Uses reads?
+// Does every dirty thread that comes to this region come from the Follow of the last one, and is
+// all known there that Uses reads?
 static bool comes_from_last(const Weaver *w) {
   const Region *last = &w->last, *r = &w->region;
   bool tests = false;
-  if (!w->last_follow || last->end + last->has_tail != r->first || w->k->body->cfg->block_of[last->first] != w->k->body->cfg->block_of[r->first]) return false;
+  if (!w->last_follow || last->end + last->has_tail != r->first ||
+      w->k->body->cfg->block_of[last->first] != w->k->body->cfg->block_of[r->first])
+    return false;
   if (last->has_tail) ptx_visit_regs((PtxInstr *)instr(w, last->end), defines_predicate, &tests);
   return !tests;
 }
@@ -304,11 +337,14 @@ static bool touches_shadows(const Weaver *w) { return w->before.n || w->behind.n
 
 static bool reads_memory(const Weaver *w) {
   for (unsigned n = 0; n < w->region.n; n++)
-    if (instr(w, w->region.accesses[n])->op != OP_ST || w->k->place[w->region.accesses[n]].kind == PLACE_LOOKUP) return true;
+    if (instr(w, w->region.accesses[n])->op != OP_ST ||
+        w->k->place[w->region.accesses[n]].kind == PLACE_LOOKUP)
+      return true;
   return false;
 }
 
-// Is most of the time something followed? Shared memory is; and what a body reads that runs because something may be bad.
+// Is most of the time something followed? Shared memory is; and what a body reads that runs because
+// something may be bad.
 static bool is_in_line(const Weaver *w, const InitClean *z) {
   bool shared = false;
   for (unsigned n = 0; n < z->n; n++) shared |= w->k->place[z->accesses[n]].kind == PLACE_SHARED;
@@ -319,7 +355,8 @@ static bool is_in_line(const Weaver *w, const InitClean *z) {
 // Shared memory that is all good is not followed any more, and then there is nothing to do here.
 static bool may_have_settled(const Weaver *w) {
   bool only_shared = true;
-  for (unsigned n = 0; n < w->region.n; n++) only_shared &= w->k->place[w->region.accesses[n]].kind == PLACE_SHARED;
+  for (unsigned n = 0; n < w->region.n; n++)
+    only_shared &= w->k->place[w->region.accesses[n]].kind == PLACE_SHARED;
   return w->k->asks && w->region.first >= w->k->second && only_shared;
 }
 
@@ -344,9 +381,11 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
   if (r->n || shadows) {
     InitClean z = init_clean(k, r->accesses, r->n, follows);
     bool in_line = r->n && is_in_line(w, &z);
-    PtxLabel *test = r->n && !in_line ? body_label(b) : NULL, *follow = follows ? body_label(b) : NULL, *back = body_label(b);
+    PtxLabel *test = r->n && !in_line ? body_label(b) : NULL,
+             *follow = follows ? body_label(b) : NULL, *back = body_label(b);
     PtxReg *any = body_temp(b, TYPE_PRED, 7);
-    bool goes_on = has_tail || (r->end < b->cfg->ninstrs && b->cfg->block_of[r->end] == b->cfg->block_of[r->end - 1]);
+    bool goes_on = has_tail || (r->end < b->cfg->ninstrs &&
+                                b->cfg->block_of[r->end] == b->cfg->block_of[r->end - 1]);
     Code *hot = goes_on ? body_before(b, r->end) : body_after(b, r->end - 1);
     w->cuts[r->end] = true;
     hot->near = instr(w, r->end - !has_tail);
@@ -375,7 +414,11 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
       emit_clean(w, c, &z, follow);
       EMIT(c, "bra", opd_label(back));
     }
-    if (follow) w->last = *r, w->last_follow = follow, w->last_back = back;
+    if (follow) {
+      w->last = *r;
+      w->last_follow = follow;
+      w->last_back = back;
+    }
   }
   if (!w->last_follow) release_dead(w);
   begin_region(w, end);
@@ -385,10 +428,13 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
 
 static bool stops(const InitCheck *k, const PtxInstr *in) {
   InitRule rule = init_rule(in);
-  bool decides = false;                    // who exchanges, by bad bits
-  for (unsigned o = 2; o < in->nops; o++) decides |= in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg);
+  bool decides = false;  // who exchanges, by bad bits
+  for (unsigned o = 2; o < in->nops; o++)
+    decides |= in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg);
   if ((rule == RULE_SHUFFLE || rule == RULE_VOTE || rule == RULE_REDUCE) && !decides) return false;
-  return ptx_op_classes(in) & (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR | CLASS_ASYNC | CLASS_BRANCH | CLASS_RETURN | CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
+  return ptx_op_classes(in) &
+         (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR | CLASS_ASYNC | CLASS_BRANCH |
+          CLASS_RETURN | CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
 }
 
 // --- cutting the function into regions ---
@@ -397,7 +443,10 @@ static bool has(const uint64_t *set, const PtxReg *r) { return set[r->id / 64] >
 static void put(uint64_t *set, const PtxReg *r) { set[r->id / 64] |= 1ull << r->id % 64; }
 
 // The registers whose values the code of Follow reads for this instruction.
-typedef struct Values { PtxReg *regs[16]; unsigned n; } Values;
+typedef struct Values {
+  PtxReg *regs[16];
+  unsigned n;
+} Values;
 static void add_value(Values *v, const PtxOperand *o) {
   if (o->kind == OPD_REG && v->n < ARRAY_LEN(v->regs)) v->regs[v->n++] = o->reg;
 }
@@ -408,10 +457,17 @@ static Values values_of(const Weaver *w, uint32_t i) {
   if (in->guard) v.regs[v.n++] = in->guard;
   if (init_is_followed(w->k, i)) add_value(&v, &init_address(in)->list[0]);
   switch (init_rule(in)) {
-    case RULE_AND: case RULE_OR: case RULE_TABLE:
+    case RULE_AND:
+    case RULE_OR:
+    case RULE_TABLE:
       for (unsigned o = 1; o < in->nops; o++) add_value(&v, &in->ops[o]);
       break;
-    case RULE_SHIFT: case RULE_SAME: case RULE_SELECT: case RULE_SHUFFLE: case RULE_VOTE: case RULE_REDUCE:
+    case RULE_SHIFT:
+    case RULE_SAME:
+    case RULE_SELECT:
+    case RULE_SHUFFLE:
+    case RULE_VOTE:
+    case RULE_REDUCE:
       for (unsigned o = 2; o < in->nops; o++) add_value(&v, &in->ops[o]);
       break;
     default: break;
@@ -419,7 +475,11 @@ static Values values_of(const Weaver *w, uint32_t i) {
   return v;
 }
 
-typedef struct Defined { const Weaver *w; const Values *values; bool own, needed; } Defined;
+typedef struct Defined {
+  const Weaver *w;
+  const Values *values;
+  bool own, needed;
+} Defined;
 static void see_overwritten(void *ctx, PtxReg **reg, bool is_def) {
   Defined *d = ctx;
   if (!is_def) return;
@@ -427,7 +487,10 @@ static void see_overwritten(void *ctx, PtxReg **reg, bool is_def) {
   for (unsigned n = 0; n < d->values->n; n++) d->own |= d->values->regs[n] == *reg;
 }
 
-typedef struct Reads { Weaver *w; bool from_memory; } Reads;
+typedef struct Reads {
+  Weaver *w;
+  bool from_memory;
+} Reads;
 static void see_read(void *ctx, PtxReg **reg, bool is_def) {
   Reads *r = ctx;
   r->from_memory |= !is_def && has(r->w->read, *reg);
@@ -438,7 +501,10 @@ static void set_read(void *ctx, PtxReg **reg, bool is_def) {
 }
 
 // The last instruction of the region before i that writes the register; UINT32_MAX: none.
-typedef struct Wanted { const PtxReg *reg; bool defined; } Wanted;
+typedef struct Wanted {
+  const PtxReg *reg;
+  bool defined;
+} Wanted;
 static void look_for(void *ctx, PtxReg **reg, bool is_def) {
   Wanted *x = ctx;
   x->defined |= is_def && *reg == x->reg;
@@ -454,11 +520,19 @@ static uint32_t written_at(const Weaver *w, const PtxReg *r, uint32_t i) {
 
 // Does the region speak of the register up to instruction i, other than by writing it there?
 static void count_mentions(void *ctx, PtxReg **reg, bool is_def) {
-  struct { const PtxReg *reg; unsigned n; bool ends; } *x = ctx;
+  struct {
+    const PtxReg *reg;
+    unsigned n;
+    bool ends;
+  } *x = ctx;
   x->n += *reg == x->reg && !(is_def && x->ends);
 }
 static bool is_mentioned(const Weaver *w, const PtxReg *r, uint32_t i) {
-  struct { const PtxReg *reg; unsigned n; bool ends; } x = {r, 0, false};
+  struct {
+    const PtxReg *reg;
+    unsigned n;
+    bool ends;
+  } x = {r, 0, false};
   for (uint32_t n = w->region.first; n <= i; n++) {
     x.ends = n == i;
     ptx_visit_regs((PtxInstr *)instr(w, n), count_mentions, &x);
@@ -473,41 +547,56 @@ static bool slice(Weaver *w, const PtxReg *r, uint32_t i, unsigned depth) {
   uint32_t d = written_at(w, r, i);
   if (d == UINT32_MAX) return true;
   const PtxInstr *in = instr(w, d);
-  if (depth == DEEPEST || init_is_decision(in) || values_of(w, d).n || in->guard || is_mentioned(w, r, d)) return false;
+  if (depth == DEEPEST || init_is_decision(in) || values_of(w, d).n || in->guard ||
+      is_mentioned(w, r, d))
+    return false;
   for (unsigned o = 1; o < in->nops; o++) {
     if (in->ops[o].kind == OPD_REG && !slice(w, in->ops[o].reg, d, depth + 1)) return false;
-    if (in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT && in->ops[o].kind != OPD_VAR) return false;
+    if (in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT && in->ops[o].kind != OPD_VAR)
+      return false;
   }
   w->sliced[d] = true;
   return true;
 }
 
-// Everything an access is addressed or guarded by must be known at the start of the region, with its shadow.
+// Everything an access is addressed or guarded by must be known at the start of the region, with
+// its shadow.
 static bool may_use(Weaver *w, uint32_t i, bool *uses) {
   const PtxInstr *in = instr(w, i);
   for (unsigned o = 0; o <= in->nops; o++) {
-    const PtxOperand *base = o < in->nops && in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM ? &in->ops[o].list[0] : NULL;
+    const PtxOperand *base = o < in->nops && in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM
+                                 ? &in->ops[o].list[0]
+                                 : NULL;
     const PtxReg *r = o == in->nops ? in->guard : base && base->kind == OPD_REG ? base->reg : NULL;
     if (!r) continue;
     if (has(w->read, r) || !slice(w, r, i, 0)) return false;
     *uses |= init_shadow(w->k, r) != NULL;
-    if (r != in->guard && init_shadow(w->k, r) && in->guard && written_at(w, in->guard, i) != UINT32_MAX) return false;      // Uses asks the guard
+    // Uses asks the guard
+    if (r != in->guard && init_shadow(w->k, r) && in->guard &&
+        written_at(w, in->guard, i) != UINT32_MAX)
+      return false;
   }
   return true;
 }
 
 // What was written is marked before somebody may be told of it.
 static bool tells_others(const PtxInstr *in) {
-  return in->op == OP_ATOM || in->op == OP_RED || (in->op == OP_ST && (ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED)));
+  return in->op == OP_ATOM || in->op == OP_RED ||
+         (in->op == OP_ST &&
+          (ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED)));
 }
 
-// Lanes of a warp write to each other without more than volatile accesses: what they wrote is marked before it is read.
+// Lanes of a warp write to each other without more than volatile accesses: what they wrote is
+// marked before it is read.
 static bool hears_others(const PtxInstr *in) {
-  return in->op == OP_LD && (ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE));
+  return in->op == OP_LD &&
+         (ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE));
 }
 
 // The carry of one instruction to the next is in no register that a branch would keep.
-static bool takes_carry(const PtxInstr *in) { return in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC; }
+static bool takes_carry(const PtxInstr *in) {
+  return in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC;
+}
 
 static void add_instr(Weaver *w, uint32_t i) {
   Values values = values_of(w, i);
@@ -521,12 +610,14 @@ static void add_instr(Weaver *w, uint32_t i) {
   init_exchanges(w->k, instr(w, i), &w->region.lanes);
 }
 
-// Others may be told by a shuffle what was written, and all who exchange shadows must be the same lanes.
+// Others may be told by a shuffle what was written, and all who exchange shadows must be the same
+// lanes.
 static bool exchanges_here(const Weaver *w, const PtxInstr *in) {
   PtxOperand lanes, *known = (PtxOperand *)&w->region.lanes;
   if (w->region.writes && ptx_op_classes(in) & CLASS_WARP) return false;
   if (!init_exchanges(w->k, in, &lanes) || known->kind == OPD_NONE) return true;
-  return lanes.kind == known->kind && (lanes.kind == OPD_REG ? lanes.reg == known->reg : lanes.imm == known->imm);
+  return lanes.kind == known->kind &&
+         (lanes.kind == OPD_REG ? lanes.reg == known->reg : lanes.imm == known->imm);
 }
 
 static bool ends_before(Weaver *w, uint32_t i, const Defined *d, bool *uses) {
@@ -549,7 +640,9 @@ static void cut_block(Weaver *w, const IrBlock *block) {
       bool joins = d.own && !stops(w->k, in) && init_is_followed(w->k, i);
       PtxOperand lanes;
       bool exchanges = !stops(w->k, in) && init_exchanges(w->k, in, &lanes);
-      if (((joins && w->region.n == MOST_ACCESSES) || (exchanges && !exchanges_here(w, in))) && i > w->region.first) close_region(w, i, false);
+      if (((joins && w->region.n == MOST_ACCESSES) || (exchanges && !exchanges_here(w, in))) &&
+          i > w->region.first)
+        close_region(w, i, false);
       if (exchanges) w->region.lanes = lanes;
       if (joins) w->region.accesses[w->region.n++] = i;
       close_region(w, i, true);
@@ -572,11 +665,17 @@ static void cut_block(Weaver *w, const IrBlock *block) {
 }
 
 static void has_shadowed_def(void *ctx, PtxReg **reg, bool is_def) {
-  struct { const InitCheck *k; bool found; } *x = ctx;
+  struct {
+    const InitCheck *k;
+    bool found;
+  } *x = ctx;
   x->found |= is_def && init_shadow(x->k, *reg);
 }
 static bool defines_shadow(const InitCheck *k, const PtxInstr *in) {
-  struct { const InitCheck *k; bool found; } x = {k, false};
+  struct {
+    const InitCheck *k;
+    bool found;
+  } x = {k, false};
   ptx_visit_regs((PtxInstr *)in, has_shadowed_def, &x);
   return x.found;
 }
@@ -584,20 +683,27 @@ static bool defines_shadow(const InitCheck *k, const PtxInstr *in) {
 bool init_can_use_regions(const InitCheck *k) {
   const Body *b = k->body;
   const WeavePlan *plan = b->program->plan;
-  if (!plan->spare_registers || plan->one_by_one || plan->tools & ~(TOOL_BIT(INITCHECK) | TOOL_BIT(MEMCHECK)) || init_says_anything(b->func)) return false;
+  if (!plan->spare_registers || plan->one_by_one ||
+      plan->tools & ~(TOOL_BIT(INITCHECK) | TOOL_BIT(MEMCHECK)) || init_says_anything(b->func))
+    return false;
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     const PtxInstr *before = i ? b->cfg->instrs[i - 1] : NULL;
-    if (!init_can_follow(k, b->cfg->instrs[i]) && defines_shadow(k, b->cfg->instrs[i])) return false;
-    if (b->cfg->instrs[i]->op == OP_CALL) return false;      // arguments are stored and calls made with nothing in between
+    if (!init_can_follow(k, b->cfg->instrs[i]) && defines_shadow(k, b->cfg->instrs[i]))
+      return false;
+    // arguments are stored and calls made with nothing in between
+    if (b->cfg->instrs[i]->op == OP_CALL) return false;
     if (!takes_carry(b->cfg->instrs[i])) continue;
-    if (!before || stops(k, before) || access_is_memory(before) || b->cfg->block_of[i] != b->cfg->block_of[i - 1]) return false;
+    if (!before || stops(k, before) || access_is_memory(before) ||
+        b->cfg->block_of[i] != b->cfg->block_of[i - 1])
+      return false;
   }
   return true;
 }
 
 static bool is_dead_between_blocks(const Weaver *w, uint32_t r) {
   for (uint32_t i = 0; i < w->k->body->cfg->nblocks; i++)
-    if (w->live->live_in[i][r / 64] >> r % 64 & 1 || w->live->live_out[i][r / 64] >> r % 64 & 1) return false;
+    if (w->live->live_in[i][r / 64] >> r % 64 & 1 || w->live->live_out[i][r / 64] >> r % 64 & 1)
+      return false;
   return true;
 }
 
@@ -610,8 +716,10 @@ void init_emit_regions(InitCheck *k, bool *cuts) {
   w.needed = ARENA_ARRAY(a, uint64_t, w.live->words + 1);
   w.read = ARENA_ARRAY(a, uint64_t, w.live->words + 1);
   w.sliced = ARENA_ARRAY(a, bool, b->cfg->ninstrs + 1);
-  w.before = (Regs){.list = ARENA_ARRAY(a, PtxReg *, nregs), .seen = ARENA_ARRAY(a, uint8_t, nregs)};
-  w.behind = (Regs){.list = ARENA_ARRAY(a, PtxReg *, nregs), .seen = ARENA_ARRAY(a, uint8_t, nregs)};
+  w.before = (Regs){.list = ARENA_ARRAY(a, PtxReg *, nregs),
+                    .seen = ARENA_ARRAY(a, uint8_t, nregs)};
+  w.behind = (Regs){.list = ARENA_ARRAY(a, PtxReg *, nregs),
+                    .seen = ARENA_ARRAY(a, uint8_t, nregs)};
   for (uint32_t r = 0; r < b->func->nregs; r++) w.steps.is_local[r] = is_dead_between_blocks(&w, r);
   for (uint32_t i = 0; i < b->cfg->nblocks; i++)
     if (b->cfg->blocks[i].rpo != IR_NONE) cut_block(&w, &b->cfg->blocks[i]);

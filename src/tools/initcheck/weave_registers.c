@@ -1,18 +1,28 @@
-// The shadows of results. Emitted before the instruction, while its operands still hold what it reads.
+// The shadows of results. Emitted before the instruction, while its operands still hold what it
+// reads.
 #include "tools/initcheck/internal.h"
 
 enum { MOST_REGS = 64 };
-typedef struct Regs { InitCheck *k; const PtxInstr *in; PtxReg *uses[MOST_REGS], *defs[MOST_REGS]; unsigned nuses, ndefs; } Regs;   // shadows, and registers that have one
+// shadows, and registers that have one
+typedef struct Regs {
+  InitCheck *k;
+  const PtxInstr *in;
+  PtxReg *uses[MOST_REGS], *defs[MOST_REGS];
+  unsigned nuses, ndefs;
+} Regs;
 
 static void collect(void *ctx, PtxReg **reg, bool is_def) {
   Regs *r = ctx;
   if (!init_shadow(r->k, *reg)) return;
   if (is_def && r->ndefs < MOST_REGS) r->defs[r->ndefs++] = *reg;
-  else if (!is_def && (*reg != r->in->guard) && r->nuses < MOST_REGS) r->uses[r->nuses++] = init_shadow(r->k, *reg);
+  else if (!is_def && (*reg != r->in->guard) && r->nuses < MOST_REGS)
+    r->uses[r->nuses++] = init_shadow(r->k, *reg);
 }
 
 static bool is_wide(const PtxReg *shadow) { return shadow->type == TYPE_B64; }
-static unsigned bits_of(const PtxReg *r) { return r->type == TYPE_PRED ? 32 : ptx_type_size(r->type) * 8; }
+static unsigned bits_of(const PtxReg *r) {
+  return r->type == TYPE_PRED ? 32 : ptx_type_size(r->type) * 8;
+}
 static PtxReg *temp32(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE_B32, n); }
 static PtxReg *temp64(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE_B64, n); }
 
@@ -22,14 +32,17 @@ static PtxReg *temp64(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE
     else EMIT(c, op ".b32", __VA_ARGS__); \
   } while (0)
 
-void init_clear(Code *c, PtxReg *shadow) { EMIT_WIDTH(c, is_wide(shadow), "mov", opd_reg(shadow), opd_imm(0)); }
+void init_clear(Code *c, PtxReg *shadow) {
+  EMIT_WIDTH(c, is_wide(shadow), "mov", opd_reg(shadow), opd_imm(0));
+}
 
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n) {
   if (!n) return NULL;
   PtxReg *sum = temp32(k, 0), *low = temp32(k, 1), *high = temp32(k, 2);
   for (unsigned i = 0; i < n; i++) {
     if (is_wide(shadows[i])) {
-      EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2), opd_reg(shadows[i]));
+      EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2),
+           opd_reg(shadows[i]));
       EMIT(c, "or.b32", opd_reg(low), opd_reg(low), opd_reg(high));
     }
     PtxReg *one = is_wide(shadows[i]) ? low : shadows[i];
@@ -65,7 +78,8 @@ static void spread_any(InitCheck *k, Code *c, const Regs *r) {
 
 // Two values in one register: each half by itself.
 static void spread_halves(InitCheck *k, Code *c, const Regs *r) {
-  PtxReg *any = init_any(k, c, r->uses, r->nuses), *part = temp32(k, 3), *both = temp32(k, 4), *bad = body_temp(k->body, TYPE_PRED, 0);
+  PtxReg *any = init_any(k, c, r->uses, r->nuses), *part = temp32(k, 3), *both = temp32(k, 4),
+         *bad = body_temp(k->body, TYPE_PRED, 0);
   PtxReg *s = init_shadow(k, r->defs[0]);
   EMIT(c, "and.b32", opd_reg(part), opd_reg(any), opd_imm(0xffff));
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(part), opd_imm(0));
@@ -95,7 +109,8 @@ static void spread_two(InitCheck *k, Code *c, const PtxInstr *in) {
     PtxReg *from = in->ops[i].kind == OPD_REG ? init_shadow(k, in->ops[i].reg) : NULL;
     if (!from) continue;
     EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(init_any(k, c, &from, 1)), opd_imm(0));
-    EMIT(c, "selp.b32", opd_reg(part), opd_imm(i == 1 ? (int64_t)0xffff0000 : 0xffff), opd_imm(0), opd_reg(bad));
+    EMIT(c, "selp.b32", opd_reg(part), opd_imm(i == 1 ? (int64_t)0xffff0000 : 0xffff), opd_imm(0),
+         opd_reg(bad));
     EMIT(c, "or.b32", opd_reg(both), opd_reg(both), opd_reg(part));
   }
   EMIT(c, "mov.b32", opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(both));
@@ -120,9 +135,11 @@ static PtxReg *value_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, u
   PtxReg *t = wide ? temp64(k, temp) : temp32(k, temp);
   if (o->kind != OPD_REG) {
     if (wide) EMIT(c, "mov.b64", opd_reg(t), *o);
-    else EMIT(c, "mov.b32", opd_reg(t), opd_imm(o->kind == OPD_INT ? (int64_t)(uint32_t)o->imm : 0));
+    else
+      EMIT(c, "mov.b32", opd_reg(t), opd_imm(o->kind == OPD_INT ? (int64_t)(uint32_t)o->imm : 0));
   } else if (o->reg->type == TYPE_PRED) {
-    EMIT(c, "selp.b32", opd_reg(t), opd_imm(o->negated ? 0 : -1), opd_imm(o->negated ? -1 : 0), opd_reg(o->reg));
+    EMIT(c, "selp.b32", opd_reg(t), opd_imm(o->negated ? 0 : -1), opd_imm(o->negated ? -1 : 0),
+         opd_reg(o->reg));
   } else if (wide || ptx_type_size(o->reg->type) == 4) return o->reg;
   else EMIT(c, "cvt.u32.u16", opd_reg(t), opd_reg(o->reg));
   return t;
@@ -139,7 +156,8 @@ static void logic(InitCheck *k, Code *c, const PtxInstr *in, bool is_and) {
     PtxReg *na = wide ? temp64(k, 2) : temp32(k, 2), *nb = wide ? temp64(k, 3) : temp32(k, 3);
     EMIT_WIDTH(c, wide, "not", opd_reg(na), opd_reg(a));
     EMIT_WIDTH(c, wide, "not", opd_reg(nb), opd_reg(b));
-    a = na, b = nb;
+    a = na;
+    b = nb;
   }
   EMIT_WIDTH(c, wide, "or", opd_reg(t), opd_reg(sa), opd_reg(sb));
   EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sa), opd_reg(a));
@@ -153,7 +171,8 @@ static void logic(InitCheck *k, Code *c, const PtxInstr *in, bool is_and) {
 uint8_t init_table(const PtxInstr *in) {
   unsigned given = (unsigned)in->ops[4].imm & 255, table = 0;
   const PtxOperand *o = &in->ops[1];
-  bool ab = o[0].kind == OPD_REG && o[1].kind == OPD_REG && o[0].reg == o[1].reg, ac = o[0].kind == OPD_REG && o[2].kind == OPD_REG && o[0].reg == o[2].reg;
+  bool ab = o[0].kind == OPD_REG && o[1].kind == OPD_REG && o[0].reg == o[1].reg,
+       ac = o[0].kind == OPD_REG && o[2].kind == OPD_REG && o[0].reg == o[2].reg;
   bool bc = o[1].kind == OPD_REG && o[2].kind == OPD_REG && o[1].reg == o[2].reg;
   for (unsigned i = 0; i < 8; i++) {
     unsigned a = i >> 2, b = ab ? a : i >> 1 & 1, c = ac ? a : bc ? b : i & 1;
@@ -164,24 +183,30 @@ uint8_t init_table(const PtxInstr *in) {
 
 static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n);
 
-// The result with every choice of what is bad turned round: bits that are not the same in all of them are bad.
+// The result with every choice of what is bad turned round: bits that are not the same in all of
+// them are bad.
 static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
   PtxReg *is = temp32(k, 4), *other = temp32(k, 5), *sum = temp32(k, 6), *turned[3];
   unsigned at[3], n = 0;
   PtxOperand ops[5];
   memcpy(ops, in->ops, sizeof ops);
-  ops[0] = opd_reg(is), ops[4] = opd_imm(init_table(in));
+  ops[0] = opd_reg(is);
+  ops[4] = opd_imm(init_table(in));
   for (unsigned o = 1; o <= 3; o++) {
     PtxReg *s = in->ops[o].kind == OPD_REG ? init_shadow(k, in->ops[o].reg) : NULL;
-    if (!s || (o > 1 && in->ops[1].kind == OPD_REG && in->ops[1].reg == in->ops[o].reg) || (o > 2 && in->ops[2].kind == OPD_REG && in->ops[2].reg == in->ops[o].reg)) continue;
-    at[n] = o, turned[n] = temp32(k, 1 + n);
+    if (!s || (o > 1 && in->ops[1].kind == OPD_REG && in->ops[1].reg == in->ops[o].reg) ||
+        (o > 2 && in->ops[2].kind == OPD_REG && in->ops[2].reg == in->ops[o].reg))
+      continue;
+    at[n] = o;
+    turned[n] = temp32(k, 1 + n);
     EMIT(c, "xor.b32", opd_reg(turned[n]), in->ops[o], opd_reg(s));
     n++;
   }
   repeat(k, c, in, ops, 5);
   ops[0] = opd_reg(other);
   for (unsigned choice = 1; choice < 1u << n; choice++) {
-    for (unsigned i = 0; i < n; i++) ops[at[i]] = choice >> i & 1 ? opd_reg(turned[i]) : in->ops[at[i]];
+    for (unsigned i = 0; i < n; i++)
+      ops[at[i]] = choice >> i & 1 ? opd_reg(turned[i]) : in->ops[at[i]];
     repeat(k, c, in, ops, 5);
     EMIT(c, "xor.b32", opd_reg(choice == 1 ? sum : other), opd_reg(other), opd_reg(is));
     if (choice > 1) EMIT(c, "or.b32", opd_reg(sum), opd_reg(sum), opd_reg(other));
@@ -190,7 +215,8 @@ static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
 }
 
 // Out of line where something is bad, if that is long.
-static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bool at_once, void how(InitCheck *, Code *, const PtxInstr *)) {
+static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bool at_once,
+                    void how(InitCheck *, Code *, const PtxInstr *)) {
   if (at_once || c->guard) {
     how(k, c, in);
     return;
@@ -211,13 +237,19 @@ static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bo
 // --- comparisons of integers ---
 
 InitComparison init_comparison(const PtxInstr *in) {
-  bool less = ptx_has(in, MOD_LT) || ptx_has(in, MOD_GE) || ptx_has(in, MOD_LO) || ptx_has(in, MOD_HS), equal = ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE);
-  return (InitComparison){.order = !equal, .swapped = !equal && !less, .is_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED};
+  bool less = ptx_has(in, MOD_LT) || ptx_has(in, MOD_GE) || ptx_has(in, MOD_LO) ||
+              ptx_has(in, MOD_HS),
+       equal = ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE);
+  return (InitComparison){.order = !equal,
+                          .swapped = !equal && !less,
+                          .is_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED};
 }
 
 // The least and the largest number that the operand may be.
-static void bounds(InitCheck *k, Code *c, const PtxOperand *o, bool wide, bool is_signed, PtxReg *least, PtxReg *most, unsigned temp) {
-  PtxReg *v = value_of(k, c, o, wide, temp), *s = shadow_of(k, c, o, wide, temp + 1), *t = wide ? temp64(k, temp + 2) : temp32(k, temp + 2);
+static void bounds(InitCheck *k, Code *c, const PtxOperand *o, bool wide, bool is_signed,
+                   PtxReg *least, PtxReg *most, unsigned temp) {
+  PtxReg *v = value_of(k, c, o, wide, temp), *s = shadow_of(k, c, o, wide, temp + 1),
+         *t = wide ? temp64(k, temp + 2) : temp32(k, temp + 2);
   EMIT_WIDTH(c, wide, "or", opd_reg(most), opd_reg(v), opd_reg(s));
   EMIT_WIDTH(c, wide, "not", opd_reg(t), opd_reg(s));
   EMIT_WIDTH(c, wide, "and", opd_reg(least), opd_reg(v), opd_reg(t));
@@ -241,8 +273,10 @@ static void compare_bounds(InitCheck *k, Code *c, const PtxInstr *in, bool is_si
 
 static void compare_bits(InitCheck *k, Code *c, const PtxInstr *in) {
   bool wide = ptx_type_size(in->types[0]) == 8;
-  PtxReg *sa = shadow_of(k, c, &in->ops[1], wide, 0), *sb = shadow_of(k, c, &in->ops[2], wide, 1), *open = body_temp(k->body, TYPE_PRED, 0), *some = body_temp(k->body, TYPE_PRED, 1);
-  PtxReg *a = value_of(k, c, &in->ops[1], wide, 2), *b = value_of(k, c, &in->ops[2], wide, 3), *t = wide ? temp64(k, 4) : temp32(k, 4), *u = wide ? temp64(k, 5) : temp32(k, 5);
+  PtxReg *sa = shadow_of(k, c, &in->ops[1], wide, 0), *sb = shadow_of(k, c, &in->ops[2], wide, 1),
+         *open = body_temp(k->body, TYPE_PRED, 0), *some = body_temp(k->body, TYPE_PRED, 1);
+  PtxReg *a = value_of(k, c, &in->ops[1], wide, 2), *b = value_of(k, c, &in->ops[2], wide, 3),
+         *t = wide ? temp64(k, 4) : temp32(k, 4), *u = wide ? temp64(k, 5) : temp32(k, 5);
   EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sa), opd_reg(sb));
   if (wide) EMIT(c, "setp.ne.b64", opd_reg(some), opd_reg(u), opd_imm(0));
   else EMIT(c, "setp.ne.b32", opd_reg(some), opd_reg(u), opd_imm(0));
@@ -277,7 +311,8 @@ static void join(InitCheck *k, Code *c, const PtxInstr *in, bool upwards) {
     if (wide) EMIT(c, "neg.s64", opd_reg(minus), opd_reg(sum));
     else EMIT(c, "neg.s32", opd_reg(minus), opd_reg(sum));
     EMIT_WIDTH(c, wide, "or", opd_reg(sum), opd_reg(sum), opd_reg(minus));
-    if (!wide && all_bits(in->ops[0].reg) > 0) EMIT(c, "and.b32", opd_reg(sum), opd_reg(sum), opd_imm(all_bits(in->ops[0].reg)));
+    if (!wide && all_bits(in->ops[0].reg) > 0)
+      EMIT(c, "and.b32", opd_reg(sum), opd_reg(sum), opd_imm(all_bits(in->ops[0].reg)));
   }
   EMIT_WIDTH(c, wide, "mov", opd_reg(s), opd_reg(sum));
 }
@@ -291,7 +326,8 @@ static void pack(InitCheck *k, Code *c, PtxReg *to, const PtxOperand *parts) {
   EMIT(c, "mov.b64", opd_reg(sum), opd_imm(0));
   for (unsigned i = 0; i < parts->nlist; i++) {
     if (parts->list[i].kind != OPD_REG || !init_shadow(k, parts->list[i].reg)) continue;
-    EMIT(c, "shl.b64", opd_reg(one), opd_reg(shadow_of(k, c, &parts->list[i], true, 2)), opd_imm(bits * i));
+    EMIT(c, "shl.b64", opd_reg(one), opd_reg(shadow_of(k, c, &parts->list[i], true, 2)),
+         opd_imm(bits * i));
     EMIT(c, "or.b64", opd_reg(sum), opd_reg(sum), opd_reg(one));
   }
   if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_reg(sum));
@@ -324,24 +360,32 @@ static void copy(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
 
 // --- the others ---
 
-bool init_is_int(PtxType t) { return ptx_type_kind(t) == KIND_BITS || ptx_type_kind(t) == KIND_UNSIGNED || ptx_type_kind(t) == KIND_SIGNED; }
+bool init_is_int(PtxType t) {
+  return ptx_type_kind(t) == KIND_BITS || ptx_type_kind(t) == KIND_UNSIGNED ||
+         ptx_type_kind(t) == KIND_SIGNED;
+}
 
 static void convert(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) || ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
+  if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) ||
+      ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
     spread_any(k, c, r);
     return;
   }
   unsigned from = ptx_type_size(in->types[1]) * 8, to = ptx_type_size(in->types[0]) * 8;
   PtxReg *s = init_shadow(k, in->ops[0].reg), *t = temp64(k, 0);
-  EMIT(c, "shl.b64", opd_reg(t), opd_reg(shadow_of(k, c, &in->ops[1], true, 1)), opd_imm(64 - from));
-  if (ptx_type_kind(in->types[1]) == KIND_SIGNED) EMIT(c, "shr.s64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
+  EMIT(c, "shl.b64", opd_reg(t), opd_reg(shadow_of(k, c, &in->ops[1], true, 1)),
+       opd_imm(64 - from));
+  if (ptx_type_kind(in->types[1]) == KIND_SIGNED)
+    EMIT(c, "shr.s64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
   else EMIT(c, "shr.u64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
-  unsigned width = bits_of(in->ops[0].reg);                       // a register may be wider than the result
-  if (to < width && ptx_type_kind(in->types[0]) != KIND_SIGNED) EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm((int64_t)((1ull << to) - 1)));
+  unsigned width = bits_of(in->ops[0].reg);  // a register may be wider than the result
+  if (to < width && ptx_type_kind(in->types[0]) != KIND_SIGNED)
+    EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm((int64_t)((1ull << to) - 1)));
   if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_reg(t));
   else {
     EMIT(c, "cvt.u32.u64", opd_reg(s), opd_reg(t));
-    if (all_bits(in->ops[0].reg) > 0) EMIT(c, "and.b32", opd_reg(s), opd_reg(s), opd_imm(all_bits(in->ops[0].reg)));
+    if (all_bits(in->ops[0].reg) > 0)
+      EMIT(c, "and.b32", opd_reg(s), opd_reg(s), opd_imm(all_bits(in->ops[0].reg)));
   }
 }
 
@@ -353,21 +397,28 @@ static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *
   PtxInstr *copied = code_instr(c, in);
   copied->ops = ops;
   copied->form = 0;
-  copied->guard = c->guard, copied->guard_negated = c->guard_negated;
+  copied->guard = c->guard;
+  copied->guard_negated = c->guard_negated;
 }
 
 static void shift(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  bool narrow = ptx_type_size(in->types[0]) < 4, by_bad = in->ops[2].kind == OPD_REG && init_shadow(k, in->ops[2].reg);
+  bool narrow = ptx_type_size(in->types[0]) < 4,
+       by_bad = in->ops[2].kind == OPD_REG && init_shadow(k, in->ops[2].reg);
   if (narrow || by_bad) {
     spread_any(k, c, r);
     return;
   }
-  repeat(k, c, in, (const PtxOperand[]){opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(init_shadow(k, in->ops[1].reg))}, 2);
+  repeat(k, c, in,
+         (const PtxOperand[]){opd_reg(init_shadow(k, in->ops[0].reg)),
+                              opd_reg(init_shadow(k, in->ops[1].reg))},
+         2);
 }
 
-// The same instruction on shadows: what is only moved around keeps its bits. Operands that say where to move must be good.
+// The same instruction on shadows: what is only moved around keeps its bits. Operands that say
+// where to move must be good.
 static void same(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  unsigned data = in->op == OP_BREV || in->op == OP_BFE ? 1 : 2;  // how many of the operands are data
+  // how many of the operands are data
+  unsigned data = in->op == OP_BREV || in->op == OP_BFE ? 1 : 2;
   bool wide = is_wide(init_shadow(k, in->ops[0].reg));
   for (unsigned i = 1 + data; i < in->nops; i++)
     if (in->ops[i].kind == OPD_REG && init_shadow(k, in->ops[i].reg)) {
@@ -394,17 +445,23 @@ static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
 
 // --- what lanes exchange ---
 
-// Where what lane `from` holds was read is where what this one takes was; takes: NULL: all of them do.
-static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *lanes, PtxReg *takes) {
-  PtxReg *low = temp32(k, 2), *high = temp32(k, 3), *got = temp32(k, 4), *const words[] = {k->origin_site, k->origin_derived};
-  EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2), opd_reg(k->origin_address));
+// Where what lane `from` holds was read is where what this one takes was; takes: NULL: all of them
+// do.
+static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *lanes,
+                        PtxReg *takes) {
+  PtxReg *low = temp32(k, 2), *high = temp32(k, 3),
+         *got = temp32(k, 4), *const words[] = {k->origin_site, k->origin_derived};
+  EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2),
+       opd_reg(k->origin_address));
   EMIT(c, "shfl.sync.idx.b32", opd_reg(low), opd_reg(low), opd_reg(from), opd_imm(31), *lanes);
   EMIT(c, "shfl.sync.idx.b32", opd_reg(high), opd_reg(high), opd_reg(from), opd_imm(31), *lanes);
   code_guard(c, takes, false);
-  EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2));
+  EMIT(c, "mov.b64", opd_reg(k->origin_address),
+       opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2));
   code_guard(c, NULL, false);
   for (unsigned i = 0; i < ARRAY_LEN(words); i++) {
-    EMIT(c, "shfl.sync.idx.b32", opd_reg(got), opd_reg(words[i]), opd_reg(from), opd_imm(31), *lanes);
+    EMIT(c, "shfl.sync.idx.b32", opd_reg(got), opd_reg(words[i]), opd_reg(from), opd_imm(31),
+         *lanes);
     code_guard(c, takes, false);
     EMIT(c, "mov.b32", opd_reg(words[i]), opd_reg(got));
     code_guard(c, NULL, false);
@@ -412,8 +469,11 @@ static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *l
 }
 
 // Lanes that all know whether something is bad go out of line together.
-static bool exchanges_origins(const Code *c, const PtxInstr *in) { return ptx_has(in, MOD_SYNC) && !c->guard; }
-static Code *leave_together(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *any, PtxLabel **back) {
+static bool exchanges_origins(const Code *c, const PtxInstr *in) {
+  return ptx_has(in, MOD_SYNC) && !c->guard;
+}
+static Code *leave_together(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *any,
+                            PtxLabel **back) {
   PtxLabel *slow = body_label(k->body);
   Code *cold = body_cold(k->body);
   *back = body_label(k->body);
@@ -441,13 +501,16 @@ static void take_from_first(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *a
 static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
   for (unsigned i = 0; i < r->ndefs; i++)
-    if (to->kind != OPD_REG || r->defs[i] != to->reg) init_clear(c, init_shadow(k, r->defs[i]));         // "in range": known from the lane alone
+    // "in range": known from the lane alone
+    if (to->kind != OPD_REG || r->defs[i] != to->reg) init_clear(c, init_shadow(k, r->defs[i]));
   if (to->kind != OPD_REG || !init_shadow(k, to->reg)) return;
   PtxReg *got = temp32(k, 1);
-  repeat(k, c, in, (const PtxOperand[]){opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0))}, 2);
+  repeat(k, c, in,
+         (const PtxOperand[]){opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0))}, 2);
   EMIT(c, "mov.b32", opd_reg(init_shadow(k, to->reg)), opd_reg(got));
   if (!exchanges_origins(c, in)) return;
-  PtxReg *takes = body_temp(k->body, TYPE_PRED, 0), *any = body_temp(k->body, TYPE_PRED, 1), *lane = temp32(k, 0);
+  PtxReg *takes = body_temp(k->body, TYPE_PRED, 0), *any = body_temp(k->body, TYPE_PRED, 1),
+         *lane = temp32(k, 0);
   PtxLabel *back;
   EMIT(c, "setp.ne.u32", opd_reg(takes), opd_reg(got), opd_imm(0));
   EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(takes), in->ops[in->nops - 1]);
@@ -460,7 +523,8 @@ static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
 
 // ballot: bit by bit. any, all, uni: bad as soon as one lane's predicate is.
 static void vote(InitCheck *k, Code *c, const PtxInstr *in) {
-  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = body_temp(k->body, TYPE_PRED, 1), *s = init_shadow(k, in->ops[0].reg);
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = body_temp(k->body, TYPE_PRED, 1),
+         *s = init_shadow(k, in->ops[0].reg);
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)), opd_imm(0));
   if (ptx_has(in, MOD_BALLOT)) {
     repeat(k, c, in, (const PtxOperand[]){opd_reg(s), opd_reg(bad)}, 2);
@@ -475,7 +539,8 @@ static void vote(InitCheck *k, Code *c, const PtxInstr *in) {
 }
 
 static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
-  PtxReg *any = body_temp(k->body, TYPE_PRED, 0), *bad = body_temp(k->body, TYPE_PRED, 1), *got = temp32(k, 1), *own = shadow_of(k, c, &in->ops[1], false, 0);
+  PtxReg *any = body_temp(k->body, TYPE_PRED, 0), *bad = body_temp(k->body, TYPE_PRED, 1),
+         *got = temp32(k, 1), *own = shadow_of(k, c, &in->ops[1], false, 0);
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(own), opd_imm(0));
   EMIT(c, "redux.sync.or.b32", opd_reg(got), opd_reg(own), in->ops[2]);
   EMIT(c, "setp.ne.u32", opd_reg(any), opd_reg(got), opd_imm(0));
@@ -485,24 +550,35 @@ static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
 
 // x ^ x, x - x
 bool init_cancels(const PtxInstr *in) {
-  return (in->op == OP_XOR || (in->op == OP_SUB && ptx_type_kind(in->types[0]) != KIND_FLOAT)) && in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG &&
+  return (in->op == OP_XOR || (in->op == OP_SUB && ptx_type_kind(in->types[0]) != KIND_FLOAT)) &&
+         in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG &&
          in->ops[1].reg == in->ops[2].reg && !in->ops[1].selector && !in->ops[2].selector;
 }
 
-static bool is_two_halves(PtxType t) { return t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2; }
+static bool is_two_halves(PtxType t) {
+  return t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2;
+}
 static bool is_video(const PtxInstr *in) { return in->op >= OP_VADD2 && in->op <= OP_VSET4; }
 unsigned init_part_bits(const PtxInstr *in) {
   if (is_video(in)) return in->nops != 4 || ptx_has(in, MOD_ADD) ? 0 : in->op >= OP_VADD4 ? 8 : 16;
-  bool halves = in->op == OP_SET ? in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3       // what is compared, whatever the answer is called
-                                 : in->ntypes && in->op != OP_CVT && in->op != OP_SETP && is_two_halves(in->types[0]);
+  // what is compared, whatever the answer is called
+  bool halves = in->op == OP_SET ? in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3
+                                 : in->ntypes && in->op != OP_CVT && in->op != OP_SETP &&
+                                       is_two_halves(in->types[0]);
   return halves ? 16 : 0;
 }
-bool init_ignores_third(const PtxInstr *in) { return is_video(in) && init_part_bits(in) && init_has_plain_registers(in); }
-bool init_makes_halves(const PtxInstr *in) { return in->op == OP_CVT && in->ntypes == 2 && is_two_halves(in->types[0]) && in->types[1] == TYPE_F32 && in->nops == 3; }
+bool init_ignores_third(const PtxInstr *in) {
+  return is_video(in) && init_part_bits(in) && init_has_plain_registers(in);
+}
+bool init_makes_halves(const PtxInstr *in) {
+  return in->op == OP_CVT && in->ntypes == 2 && is_two_halves(in->types[0]) &&
+         in->types[1] == TYPE_F32 && in->nops == 3;
+}
 
 bool init_has_plain_registers(const PtxInstr *in) {
   for (unsigned i = 0; i < in->nops; i++)
-    if ((in->ops[i].kind == OPD_REG && in->ops[i].selector) || (i && in->ops[i].kind == OPD_VECTOR)) return false;
+    if ((in->ops[i].kind == OPD_REG && in->ops[i].selector) || (i && in->ops[i].kind == OPD_VECTOR))
+      return false;
   return in->nops && in->ops[0].kind == OPD_REG;
 }
 
@@ -513,23 +589,24 @@ static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r
   else if (rule == RULE_SHUFFLE) shuffle(k, c, in, r);
   else if (!init_has_plain_registers(in)) spread_any(k, c, r);
   else if (init_cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
-  else if (init_part_bits(in) && r->ndefs == 1) (init_part_bits(in) == 8 ? spread_bytes : spread_halves)(k, c, r);
+  else if (init_part_bits(in) && r->ndefs == 1)
+    (init_part_bits(in) == 8 ? spread_bytes : spread_halves)(k, c, r);
   else if (init_makes_halves(in)) spread_two(k, c, in);
   else switch (rule) {
-    case RULE_SUM: join(k, c, in, true); return;
-    case RULE_XOR: join(k, c, in, false); return;
-    case RULE_TABLE: closely(k, c, in, r, r->nuses == 1, turn_round); return;
-    case RULE_COMPARE: closely(k, c, in, r, false, compare_closely); return;
-    case RULE_AND: logic(k, c, in, true); return;
-    case RULE_OR: logic(k, c, in, false); return;
-    case RULE_SHIFT: shift(k, c, in, r); return;
-    case RULE_CONVERT: convert(k, c, in, r); return;
-    case RULE_SELECT: select_one(k, c, in); return;
-    case RULE_SAME: same(k, c, in, r); return;
-    case RULE_VOTE: vote(k, c, in); return;
-    case RULE_REDUCE: reduce(k, c, in); return;
-    default: spread_any(k, c, r); return;
-  }
+      case RULE_SUM: join(k, c, in, true); return;
+      case RULE_XOR: join(k, c, in, false); return;
+      case RULE_TABLE: closely(k, c, in, r, r->nuses == 1, turn_round); return;
+      case RULE_COMPARE: closely(k, c, in, r, false, compare_closely); return;
+      case RULE_AND: logic(k, c, in, true); return;
+      case RULE_OR: logic(k, c, in, false); return;
+      case RULE_SHIFT: shift(k, c, in, r); return;
+      case RULE_CONVERT: convert(k, c, in, r); return;
+      case RULE_SELECT: select_one(k, c, in); return;
+      case RULE_SAME: same(k, c, in, r); return;
+      case RULE_VOTE: vote(k, c, in); return;
+      case RULE_REDUCE: reduce(k, c, in); return;
+      default: spread_any(k, c, r); return;
+    }
 }
 
 void init_transfer(InitCheck *k, uint32_t i) {
@@ -543,13 +620,15 @@ void init_transfer(InitCheck *k, uint32_t i) {
   if (init_ignores_third(in)) {
     r.nuses = 0;
     for (unsigned o = 1; o <= 2; o++)
-      if (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg)) r.uses[r.nuses++] = init_shadow(k, in->ops[o].reg);
+      if (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg))
+        r.uses[r.nuses++] = init_shadow(k, in->ops[o].reg);
   }
   follow_rule(k, c, in, &r);
   code_guard(c, NULL, false);
   PtxReg *by = in->guard && !init_is_decision(in) ? init_shadow(k, in->guard) : NULL;
   if (!by) return;
-  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);                 // who does not know whether it was written does not know what it holds
+  // who does not know whether it was written does not know what it holds
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(by), opd_imm(0));
   for (unsigned n = 0; n < r.ndefs; n++) {
     code_guard(c, bad, false);

@@ -1,7 +1,8 @@
 // Shared memory that is all written: where nothing else can be bad, it is not looked at any more.
 //
-// The second body reads nothing bad from global memory. So once all shared memory of the block is good, and no thread has anything bad in its registers, nothing can
-// become bad again. Threads ask for that behind the program's barriers, all of them together:
+// The second body reads nothing bad from global memory. So once all shared memory of the block is
+// good, and no thread has anything bad in its registers, nothing can become bad again. Threads ask
+// for that behind the program's barriers, all of them together:
 //
 //     bar.sync 0
 //     asks >>= 1;   the bit that went is set?  bra Look
@@ -9,19 +10,23 @@
 //     …
 //   Look:
 //     good = !dirty && the part of the shadow that is this thread's is good
-//     bar.red.popc n, 0, good;   n == threads of the block?  shared memory is not followed from here on
-//     bra Back
+//     bar.red.popc n, 0, good;   n == threads of the block?  shared memory is not followed from
+//     here on bra Back
 //
-// Threads that have ended say nothing, so their parts are not known to be good. Regions of the second body ask whether shared memory is followed before they look (tools/initcheck/weave_region.c).
+// Threads that have ended say nothing, so their parts are not known to be good. Regions of the
+// second body ask whether shared memory is followed before they look
+// (tools/initcheck/weave_region.c).
 #include "tools/initcheck/internal.h"
 
-enum { ASKS = 0x8b, MOST_LOADS = 16 };      // behind which barriers a block asks, the first is bit 0; loads of a thread at one
+// behind which barriers a block asks, the first is bit 0; loads of a thread at one
+enum { ASKS = 0x8b, MOST_LOADS = 16 };
 
 static bool is_barrier(const PtxInstr *in) { return in->op == OP_BAR || in->op == OP_BARRIER; }
 
 // All threads of the block come here, warp by warp together.
 static bool takes_everybody(const PtxInstr *in) {
-  return !in->guard && ptx_has(in, MOD_SYNC) && (in->op == OP_BAR || ptx_has(in, MOD_ALIGNED)) && in->nops == 1 && in->ops[0].kind == OPD_INT && in->ops[0].imm == 0;
+  return !in->guard && ptx_has(in, MOD_SYNC) && (in->op == OP_BAR || ptx_has(in, MOD_ALIGNED)) &&
+         in->nops == 1 && in->ops[0].kind == OPD_INT && in->ops[0].imm == 0;
 }
 
 bool init_can_settle(const InitCheck *k) {
@@ -29,12 +34,14 @@ bool init_can_settle(const InitCheck *k) {
   const PtxModule *m = b->func->module;
   bool meets = false;
   if (m->version_major < 5) return false;  // there was no %dynamic_smem_size at first
-  if (!k->by_regions || k->second == UINT32_MAX || k->reads_unknown || !b->func->is_entry || b->info->is_twin) return false;
+  if (!k->by_regions || k->second == UINT32_MAX || k->reads_unknown || !b->func->is_entry ||
+      b->info->is_twin)
+    return false;
   for (uint32_t i = 0; i < b->func->nlocals; i++)
     if (k->local_shadow[i]) return false;
   for (uint32_t i = k->second; i < b->cfg->ninstrs; i++) {
     if (!is_barrier(b->cfg->instrs[i])) continue;
-    if (!takes_everybody(b->cfg->instrs[i])) return false;            // who waits for whom there is not known
+    if (!takes_everybody(b->cfg->instrs[i])) return false;  // who waits for whom there is not known
     meets = true;
   }
   return meets;
@@ -49,7 +56,12 @@ void init_prepare_settle(InitCheck *k, Code *c) {
 
 // --- where shared memory of the program begins and ends ---
 
-typedef struct Range { Body *body; Code *c; PtxReg *first, *end, *at; VEC(const PtxVar *) seen; } Range;
+typedef struct Range {
+  Body *body;
+  Code *c;
+  PtxReg *first, *end, *at;
+  VEC(const PtxVar *) seen;
+} Range;
 
 static void add_variable(Range *r, PtxVar *v) {
   for (uint32_t i = 0; i < r->seen.len; i++)
@@ -72,11 +84,13 @@ static void see_operand(Range *r, const PtxOperand *o) {
 }
 
 static void find_range(InitCheck *k, Code *c, PtxReg *first, PtxReg *end) {
-  Range r = {.body = k->body, .c = c, .first = first, .end = end, .at = body_temp(k->body, TYPE_B32, 2)};
+  Range r = {
+      .body = k->body, .c = c, .first = first, .end = end, .at = body_temp(k->body, TYPE_B32, 2)};
   EMIT(c, "mov.u32", opd_reg(first), opd_reg(k->shared_limit));
   EMIT(c, "mov.u32", opd_reg(end), opd_imm(0));
   for (uint32_t i = 0; i < k->body->cfg->ninstrs; i++)
-    for (unsigned o = 0; o < k->body->cfg->instrs[i]->nops; o++) see_operand(&r, &k->body->cfg->instrs[i]->ops[o]);
+    for (unsigned o = 0; o < k->body->cfg->instrs[i]->nops; o++)
+      see_operand(&r, &k->body->cfg->instrs[i]->ops[o]);
   vec_free(&r.seen);
 }
 
@@ -95,10 +109,14 @@ void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word) {
   }
 }
 
-// good = !dirty && every byte of shadow first + thread, + threads, … before end is good. All threads go round as often.
-static void look(InitCheck *k, Code *c, PtxReg *good, PtxReg *first, PtxReg *end, PtxReg *thread, PtxReg *threads) {
+// good = !dirty && every byte of shadow first + thread, + threads, … before end is good. All
+// threads go round as often.
+static void look(InitCheck *k, Code *c, PtxReg *good, PtxReg *first, PtxReg *end, PtxReg *thread,
+                 PtxReg *threads) {
   Body *b = k->body;
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *step = body_temp(b, TYPE_B64, 1), *w = body_temp(b, TYPE_B32, 2), *mine = body_temp(b, TYPE_PRED, 1), *more = body_temp(b, TYPE_PRED, 2);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *step = body_temp(b, TYPE_B64, 1),
+         *w = body_temp(b, TYPE_B32, 2), *mine = body_temp(b, TYPE_PRED, 1),
+         *more = body_temp(b, TYPE_PRED, 2);
   PtxLabel *again = body_label(b);
   EMIT(c, "not.pred", opd_reg(good), opd_reg(k->dirty));
   EMIT(c, "add.u32", opd_reg(thread), opd_reg(thread), opd_reg(first));
@@ -125,8 +143,9 @@ void init_settle(InitCheck *k, uint32_t i, bool *cuts) {
   if (!k->asks || i < k->second || !is_barrier(b->cfg->instrs[i])) return;
   PtxLabel *ask = body_label(b), *back = body_label(b), *never = body_label(b);
   PtxReg *p = body_temp(b, TYPE_PRED, 0), *good = body_temp(b, TYPE_PRED, 3);
-  PtxReg *first = body_temp(b, TYPE_B32, 0), *end = body_temp(b, TYPE_B32, 1), *n = body_temp(b, TYPE_B32, 2), *word = body_temp(b, TYPE_B32, 4), *thread = body_temp(b, TYPE_B32, 5),
-         *threads = body_temp(b, TYPE_B32, 6);
+  PtxReg *first = body_temp(b, TYPE_B32, 0), *end = body_temp(b, TYPE_B32, 1),
+         *n = body_temp(b, TYPE_B32, 2), *word = body_temp(b, TYPE_B32, 4),
+         *thread = body_temp(b, TYPE_B32, 5), *threads = body_temp(b, TYPE_B32, 6);
   Code *hot = body_after(b, i), *c = body_cold(b);
   cuts[i + 1] = true;
   hot->near = c->near = b->cfg->instrs[i];

@@ -1,24 +1,37 @@
-// Reading and writing the shadow of one access, in line: a call costs a compiler of machine code more than all of this (docs/initcheck.md).
-// See WG_SHADOW_GOOD for what the bits are.
+// Reading and writing the shadow of one access, in line: a call costs a compiler of machine code
+// more than all of this (docs/initcheck.md). See WG_SHADOW_GOOD for what the bits are.
 #include "tools/initcheck/internal.h"
 
 // --- loads and stores of the shadow itself ---
 
-static const char *const loads[3][4] = {{"ld.volatile.global.u8", "ld.volatile.global.u16", "ld.volatile.global.u32", "ld.volatile.global.v2.u32"},
-                                        {"ld.global.u8", "ld.global.u16", "ld.global.u32", "ld.global.v2.u32"},
-                                        {"ld.local.u8", "ld.local.u16", "ld.local.u32", "ld.local.v2.u32"}};
-static const char *const stores[3][4] = {{"st.volatile.global.u8", "st.volatile.global.u16", "st.volatile.global.u32", "st.volatile.global.v2.u32"},
-                                         {"st.global.u8", "st.global.u16", "st.global.u32", "st.global.v2.u32"},
-                                         {"st.local.u8", "st.local.u16", "st.local.u32", "st.local.v2.u32"}};
+static const char *const loads[3][4] = {
+    {"ld.volatile.global.u8", "ld.volatile.global.u16", "ld.volatile.global.u32",
+     "ld.volatile.global.v2.u32"},
+    {"ld.global.u8", "ld.global.u16", "ld.global.u32", "ld.global.v2.u32"},
+    {"ld.local.u8", "ld.local.u16", "ld.local.u32", "ld.local.v2.u32"}};
+static const char *const stores[3][4] = {
+    {"st.volatile.global.u8", "st.volatile.global.u16", "st.volatile.global.u32",
+     "st.volatile.global.v2.u32"},
+    {"st.global.u8", "st.global.u16", "st.global.u32", "st.global.v2.u32"},
+    {"st.local.u8", "st.local.u16", "st.local.u32", "st.local.v2.u32"}};
 static const char *form_of(const InitShadow *s, const char *const forms[3][4]) {
-  return forms[s->is_private ? 2 : s->is_weak][s->bytes <= 4 ? 0 : s->bytes == 8 ? 1 : s->bytes == 16 ? 2 : 3];
+  return forms[s->is_private ? 2 : s->is_weak][s->bytes <= 4    ? 0
+                                               : s->bytes == 8  ? 1
+                                               : s->bytes == 16 ? 2
+                                                                : 3];
 }
-static void load_words(const InitShadow *s, Code *c, PtxReg *at, int64_t offset, PtxReg *low, PtxReg *high) {
-  PtxOperand to = s->bytes == 32 ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2) : opd_reg(low);
+static void load_words(const InitShadow *s, Code *c, PtxReg *at, int64_t offset, PtxReg *low,
+                       PtxReg *high) {
+  PtxOperand to = s->bytes == 32
+                      ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2)
+                      : opd_reg(low);
   EMIT(c, form_of(s, loads), to, opd_at(c, opd_reg(at), offset));
 }
-static void store_words(const InitShadow *s, Code *c, PtxReg *at, int64_t offset, PtxReg *low, PtxReg *high) {
-  PtxOperand from = s->bytes == 32 ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2) : opd_reg(low);
+static void store_words(const InitShadow *s, Code *c, PtxReg *at, int64_t offset, PtxReg *low,
+                        PtxReg *high) {
+  PtxOperand from = s->bytes == 32
+                        ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2)
+                        : opd_reg(low);
   EMIT(c, form_of(s, stores), opd_at(c, opd_reg(at), offset), from);
 }
 
@@ -26,7 +39,8 @@ static PtxReg *word(const InitShadow *s, unsigned n) { return body_temp(s->body,
 
 static PtxReg *shadow_at(const InitShadow *s, Code *c) {
   PtxReg *at = body_temp(s->body, TYPE_B64, 3);
-  if (s->bytes > 4) EMIT(c, "and.b64", opd_reg(at), opd_reg(s->off), opd_imm(-(int64_t)s->bytes));      // a misaligned access is another tool's finding
+  // a misaligned access is another tool's finding
+  if (s->bytes > 4) EMIT(c, "and.b64", opd_reg(at), opd_reg(s->off), opd_imm(-(int64_t)s->bytes));
   EMIT(c, "shr.u64", opd_reg(at), opd_reg(s->bytes > 4 ? at : s->off), opd_imm(2));
   EMIT(c, "add.s64", opd_reg(at), opd_reg(at), opd_reg(s->shadow));
   return at;
@@ -38,7 +52,9 @@ static void byte_in_word(const InitShadow *s, Code *c, PtxReg *to) {
   EMIT(c, "cvt.u32.u64", opd_reg(to), opd_reg(s->off));
   EMIT(c, "and.b32", opd_reg(to), opd_reg(to), opd_imm(3));
 }
-static int64_t words_read(const InitShadow *s) { return s->bytes == 4 ? 0x0f : s->bytes == 8 ? 0x0f0f : 0x0f0f0f0f; }
+static int64_t words_read(const InitShadow *s) {
+  return s->bytes == 4 ? 0x0f : s->bytes == 8 ? 0x0f0f : 0x0f0f0f0f;
+}
 static int64_t covered(const InitShadow *s) { return (1 << s->bytes) - 1; }
 
 // --- bits of bytes and bits of words: 4 bits together, or each 4 in a byte of their own ---
@@ -48,7 +64,10 @@ static void close_up(const InitShadow *s, Code *c, PtxReg *w, unsigned words) {
   for (unsigned by = 4; by < 4 * words; by *= 2) {
     EMIT(c, "shr.u32", opd_reg(t), opd_reg(w), opd_imm(by));
     EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(t));
-    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(by == 4 && words == 4 ? 0x00ff00ff : words == 4 ? 0xffff : 0xff));
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(w),
+         opd_imm(by == 4 && words == 4 ? 0x00ff00ff
+                 : words == 4          ? 0xffff
+                                       : 0xff));
   }
 }
 
@@ -57,7 +76,10 @@ static void spread_out(const InitShadow *s, Code *c, PtxReg *w, unsigned words) 
   for (unsigned by = words == 4 ? 8 : 4; by >= 4 && words > 1; by /= 2) {
     EMIT(c, "shl.b32", opd_reg(t), opd_reg(w), opd_imm(by));
     EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(t));
-    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(by == 8 ? 0x00ff00ff : words == 4 ? 0x0f0f0f0f : 0x0f0f));
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(w),
+         opd_imm(by == 8      ? 0x00ff00ff
+                 : words == 4 ? 0x0f0f0f0f
+                              : 0x0f0f));
   }
 }
 
@@ -113,7 +135,8 @@ void init_read_derived(const InitShadow *s, Code *c, PtxReg *to) {
     byte_in_word(s, c, other);
     EMIT(c, "shr.u32", opd_reg(to), opd_reg(to), opd_reg(other));
   }
-  EMIT(c, "and.b32", opd_reg(to), opd_reg(to), opd_imm((int32_t)((is_part(s) ? covered(s) : words_read(s)) << 4)));
+  EMIT(c, "and.b32", opd_reg(to), opd_reg(to),
+       opd_imm((int32_t)((is_part(s) ? covered(s) : words_read(s)) << 4)));
 }
 
 // all &= the shadow of what is read, where that is inside; bits it has no use for stay.
@@ -129,17 +152,23 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
     byte_in_word(s, c, high);
     EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(high));
   }
-  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_imm((int32_t)~(is_part(s) ? covered(s) : words_read(s))));
+  EMIT(c, "or.b32", opd_reg(w), opd_reg(w),
+       opd_imm((int32_t) ~(is_part(s) ? covered(s) : words_read(s))));
   EMIT(c, "and.b32", opd_reg(all), opd_reg(all), opd_reg(w));
 }
 
-void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high) { load_words(s, c, s->shadow, offset, w, high); }
+void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high) {
+  load_words(s, c, s->shadow, offset, w, high);
+}
 
 // --- writing ---
 
-// Bits `set` of a shadow byte are set and the others of those that the access covers cleared. Others may write other bits of it at the same time, so it takes
-// two steps. Good wins over derived where both are seen, so nobody who reads in between takes a good byte for a bad one. `first`: see byte_in_word.
-static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, PtxReg *first, PtxReg *unless) {
+// Bits `set` of a shadow byte are set and the others of those that the access covers cleared.
+// Others may write other bits of it at the same time, so it takes two steps. Good wins over derived
+// where both are seen, so nobody who reads in between takes a good byte for a bad one. `first`: see
+// byte_in_word.
+static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, PtxReg *first,
+                       PtxReg *unless) {
   PtxReg *clear = word(s, 4), *shift = word(s, 6);
   EMIT(c, "xor.b32", opd_reg(clear), opd_reg(set), opd_imm(covered(s) * 17));
   if (s->is_private) {
@@ -175,10 +204,15 @@ void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset)
   code_guard(c, NULL, false);
 }
 
-// What a store leaves, before it is written: in words 3 and 5, where `at` says. Of a part of a word, 5 is byte_in_word, and `already` says that nothing is to do: that needs no atomic operation.
-typedef struct State { PtxReg *at, *w, *other, *already; } State;
+// What a store leaves, before it is written: in words 3 and 5, where `at` says. Of a part of a
+// word, 5 is byte_in_word, and `already` says that nothing is to do: that needs no atomic
+// operation.
+typedef struct State {
+  PtxReg *at, *w, *other, *already;
+} State;
 static State state_at(const InitShadow *s, Code *c) {
-  State x = {shadow_at(s, c), word(s, 3), word(s, 5), is_part(s) && !s->is_private ? body_temp(s->body, TYPE_PRED, 1) : NULL};
+  State x = {shadow_at(s, c), word(s, 3), word(s, 5),
+             is_part(s) && !s->is_private ? body_temp(s->body, TYPE_PRED, 1) : NULL};
   if (is_part(s)) byte_in_word(s, c, x.other);
   return x;
 }
@@ -195,10 +229,13 @@ void init_good_state(const InitShadow *s, Code *c) {
   if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(x.other), opd_reg(x.w));
 }
 
-// w = the shadow of words, or of a part of one, whose bad bytes are the bits of `bad` from `first` on
-static void state_of(const InitShadow *s, Code *c, PtxReg *w, PtxReg *bad, PtxReg *derived, unsigned first) {
+// w = the shadow of words, or of a part of one, whose bad bytes are the bits of `bad` from `first`
+// on
+static void state_of(const InitShadow *s, Code *c, PtxReg *w, PtxReg *bad, PtxReg *derived,
+                     unsigned first) {
   unsigned words = MIN(s->bytes / 4, 4u);
-  int64_t bits = is_part(s) ? covered(s) : words_read(s), taken = is_part(s) ? covered(s) : (1 << 4 * words) - 1;
+  int64_t bits = is_part(s) ? covered(s) : words_read(s),
+          taken = is_part(s) ? covered(s) : (1 << 4 * words) - 1;
   PtxReg *computed = word(s, 7), *from[] = {bad, derived}, *to[] = {w, computed};
   for (unsigned n = 0; n < (derived ? 2 : 1); n++) {
     if (first) EMIT(c, "shr.u32", opd_reg(to[n]), opd_reg(from[n]), opd_imm(first));
@@ -219,7 +256,8 @@ void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived) 
 
 void init_store_state(const InitShadow *s, Code *c) {
   PtxReg *at = body_temp(s->body, TYPE_B64, 3), *w = word(s, 3), *other = word(s, 5);
-  if (is_part(s)) store_part(s, c, at, w, other, s->is_private ? NULL : body_temp(s->body, TYPE_PRED, 1));
+  if (is_part(s))
+    store_part(s, c, at, w, other, s->is_private ? NULL : body_temp(s->body, TYPE_PRED, 1));
   else store_words(s, c, at, 0, w, other);
 }
 
@@ -240,7 +278,9 @@ void init_take_state(const InitShadow *s, Code *c, PtxReg *state, const PtxOpera
   EMIT(c, "or.b32", opd_reg(state), opd_reg(state), opd_reg(kept));
 }
 
-void init_put_state(const InitShadow *s, Code *c, PtxReg *state) { store_words(s, c, shadow_at(s, c), 0, state, NULL); }
+void init_put_state(const InitShadow *s, Code *c, PtxReg *state) {
+  store_words(s, c, shadow_at(s, c), 0, state, NULL);
+}
 
 void init_mark_good(const InitShadow *s, Code *c) {
   init_good_state(s, c);

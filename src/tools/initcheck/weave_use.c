@@ -1,7 +1,9 @@
-// Where a bad bit decides something: branches and what runs under a guard, addresses, arguments of barriers and shuffles.
+// Where a bad bit decides something: branches and what runs under a guard, addresses, arguments of
+// barriers and shuffles.
 #include "tools/initcheck/internal.h"
 
-// Reports if the shadow is not zero; from then on the register counts as good, so that one mistake is one finding.
+// Reports if the shadow is not zero; from then on the register counts as good, so that one mistake
+// is one finding.
 static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned what) {
   Body *b = k->body;
   PtxInstr *in = b->cfg->instrs[i];
@@ -23,7 +25,8 @@ static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned wha
   code_label(cold, slow);
   PtxReg *origin = body_temp(b, TYPE_B64, 0);
   init_origin(k, cold, origin);
-  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_NUMBER_UNINIT_USE), 0, opd_reg(k->origin_address), opd_imm(what), opd_reg(origin));
+  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_NUMBER_UNINIT_USE), 0,
+              opd_reg(k->origin_address), opd_imm(what), opd_reg(origin));
   init_clear(cold, shadow);
   EMIT(cold, "bra", opd_label(back));
 }
@@ -35,17 +38,24 @@ static void use_operand(const PtxOperand *o, unsigned what, InitUse *f, void *us
 void init_each_use(const PtxInstr *in, InitUse *f, void *user) {
   if (in->guard && init_is_decision(in)) f(user, in->guard, WG_INIT_BRANCH);
   for (unsigned o = 0; o < in->nops; o++)
-    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM) use_operand(&in->ops[o].list[0], WG_INIT_ADDRESS, f, user);
+    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM)
+      use_operand(&in->ops[o].list[0], WG_INIT_ADDRESS, f, user);
   switch (in->op) {
     case OP_BRX_IDX: use_operand(&in->ops[0], WG_INIT_BRANCH, f, user); return;
-    case OP_CALL: if (in->nops > 1) use_operand(&in->ops[1], WG_INIT_BRANCH, f, user); return;
+    case OP_CALL:
+      if (in->nops > 1) use_operand(&in->ops[1], WG_INIT_BRANCH, f, user);
+      return;
     case OP_SHFL:
       for (unsigned o = 2; o < in->nops; o++) use_operand(&in->ops[o], WG_INIT_WARP, f, user);
       return;
-    case OP_VOTE: case OP_MATCH: case OP_REDUX:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_REDUX:
       if (in->nops > 2) use_operand(&in->ops[2], WG_INIT_WARP, f, user);
       return;
-    case OP_BAR: case OP_BARRIER: case OP_BAR_WARP_SYNC:
+    case OP_BAR:
+    case OP_BARRIER:
+    case OP_BAR_WARP_SYNC:
       for (unsigned o = 0; o < in->nops; o++)
         if (!ptx_has(in, MOD_RED)) use_operand(&in->ops[o], WG_INIT_WARP, f, user);
       return;
@@ -53,10 +63,15 @@ void init_each_use(const PtxInstr *in, InitUse *f, void *user) {
   }
 }
 
-typedef struct Uses { InitCheck *k; uint32_t instr; } Uses;
+typedef struct Uses {
+  InitCheck *k;
+  uint32_t instr;
+} Uses;
 static void report_use(void *user, PtxReg *r, unsigned what) {
   const Uses *u = user;
   if (init_shadow(u->k, r)) report_if_bad(u->k, u->instr, init_shadow(u->k, r), what);
 }
 
-void init_uses(InitCheck *k, uint32_t i) { init_each_use(k->body->cfg->instrs[i], report_use, &(Uses){k, i}); }
+void init_uses(InitCheck *k, uint32_t i) {
+  init_each_use(k->body->cfg->instrs[i], report_use, &(Uses){k, i});
+}

@@ -5,7 +5,9 @@
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 
-static inline WgHeap *wg_heap_at(uint32_t where) { return (WgHeap *)((uint64_t)where << WG_HEAP_SHIFT); }
+static inline WgHeap *wg_heap_at(uint32_t where) {
+  return (WgHeap *)((uint64_t)where << WG_HEAP_SHIFT);
+}
 
 enum { WG_HEAP_UNKNOWN, WG_HEAP_GOOD, WG_HEAP_OUTSIDE, WG_HEAP_FREED };
 uint32_t wg_heap_look(uint32_t heap, uint64_t address, uint32_t bytes);

@@ -1,101 +1,137 @@
-// memcheck: what the files of the pass share. docs/memcheck.md says how accesses are checked and why so.
+// memcheck: what the files of the pass share. docs/memcheck.md says how accesses are checked and
+// why so.
 #ifndef WG_INSTRUMENT_MEMCHECK_H
 #define WG_INSTRUMENT_MEMCHECK_H
 
 #include "weave/pass.h"
 
-// How one address of one instruction is checked. Everything but LOOKUP is two or three instructions; what fails there goes
-// to the exact test out of line.
+// How one address of one instruction is checked. Everything but LOOKUP is two or three
+// instructions; what fails there goes to the exact test out of line.
 typedef enum CheckKind {
-  CHECK_NOTHING,             // always inside, or not checked by this tool
-  CHECK_ALWAYS_BAD,          // always outside or misaligned: the exact test says which
-  CHECK_INDEX,               // 32-bit index < limit: a constant, or a word of the launch record
-  CHECK_RANGE,               // address - base <= last, both in the launch record
-  CHECK_VARIABLE,            // the same for a variable: address - its address <= constant
-  CHECK_DYNAMIC,             // the same for dynamic shared memory: its size is a special register
-  CHECK_WINDOW,              // an address of shared memory of unknown origin: inside of the block's shared memory
-  CHECK_LOOKUP,              // found in the table of all allocations, or in the range found last
+  CHECK_NOTHING,     // always inside, or not checked by this tool
+  CHECK_ALWAYS_BAD,  // always outside or misaligned: the exact test says which
+  CHECK_INDEX,       // 32-bit index < limit: a constant, or a word of the launch record
+  CHECK_RANGE,       // address - base <= last, both in the launch record
+  CHECK_VARIABLE,    // the same for a variable: address - its address <= constant
+  CHECK_DYNAMIC,     // the same for dynamic shared memory: its size is a special register
+  // an address of shared memory of unknown origin: inside of the block's shared memory
+  CHECK_WINDOW,
+  CHECK_LOOKUP,  // found in the table of all allocations, or in the range found last
 } CheckKind;
 
 typedef struct Check {
   CheckKind kind;
-  uint32_t instr; unsigned operand;
-  PtxSpace space;            // of the address: global, shared, local, const, param; generic: not known
-  uint32_t access;           // WG_ACCESS_…
-  uint32_t bytes;            // 0: in `size`
-  const PtxOperand *size;    // bytes accessed, when they are known at run time only; may be 0, except with `lanes`
-  uint32_t size_at;          // … and the block in which they become so, if that is before the access; UINT32_MAX: only there
-  uint32_t align;            // the address must be a multiple of it
-  bool test_align;           // it is not known to be one before the program runs
+  uint32_t instr;
+  unsigned operand;
+  PtxSpace space;   // of the address: global, shared, local, const, param; generic: not known
+  uint32_t access;  // WG_ACCESS_…
+  uint32_t bytes;   // 0: in `size`
+  // bytes accessed, when they are known at run time only; may be 0, except with `lanes`
+  const PtxOperand *size;
+  // … and the block in which they become so, if that is before the access; UINT32_MAX: only there
+  uint32_t size_at;
+  uint32_t align;   // the address must be a multiple of it
+  bool test_align;  // it is not known to be one before the program runs
   IrAddress address;
-  PtxReg *index;             // INDEX; NULL: index 0
-  int32_t bias;              // INDEX: what is added to the index before it is compared
-  int64_t limit;             // INDEX: constant limit, -1: in the record; VARIABLE: the last offset that is inside
-  uint32_t limit_at;         // INDEX: where in the record
-  uint32_t range_at;         // RANGE and INDEX of a parameter: base and last for an access of `bytes`; 0: none
-  uint32_t group_range_at;   // RANGE: the same for all of its group
+  PtxReg *index;  // INDEX; NULL: index 0
+  int32_t bias;   // INDEX: what is added to the index before it is compared
+  // INDEX: constant limit, -1: in the record; VARIABLE: the last offset that is inside
+  int64_t limit;
+  uint32_t limit_at;  // INDEX: where in the record
+  // RANGE and INDEX of a parameter: base and last for an access of `bytes`; 0: none
+  uint32_t range_at;
+  uint32_t group_range_at;  // RANGE: the same for all of its group
   const PtxVar *var;
-  const PtxVar *frame; int64_t frame_at;     // var is one of several in it, and where; NULL: it is by itself
-  uint32_t lanes;            // an instruction that all lanes of a warp execute together: so many of them give an address; 0: any other
-  uint32_t cache;            // LOOKUP: which of Memcheck.caches
-  bool hoisted;              // tested before the loop it is in; see tools/memcheck/weave_loops.c
+  // var is one of several in it, and where; NULL: it is by itself
+  const PtxVar *frame;
+  int64_t frame_at;
+  // an instruction that all lanes of a warp execute together: so many of them give an address; 0:
+  // any other
+  uint32_t lanes;
+  uint32_t cache;  // LOOKUP: which of Memcheck.caches
+  bool hoisted;    // tested before the loop it is in; see tools/memcheck/weave_loops.c
   // Addresses that differ by constants, tested once: see tools/memcheck/weave_group.c
-  uint32_t leader;           // number of the check that tests for all of the group; its own: none does
-  bool leads;                // others rely on it
-  bool leads_hoisted;        // … and all of them are hoisted
-  int64_t low, high;         // leader: bytes of the group, from its own base register or index on
-  PtxReg *bad;               // leader: the result
-  const PtxOperand *base;    // in place of the operand's own, where the test stands before what computes that; NULL: the operand's
+  uint32_t leader;     // number of the check that tests for all of the group; its own: none does
+  bool leads;          // others rely on it
+  bool leads_hoisted;  // … and all of them are hoisted
+  int64_t low, high;   // leader: bytes of the group, from its own base register or index on
+  PtxReg *bad;         // leader: the result
+  // in place of the operand's own, where the test stands before what computes that; NULL: the
+  // operand's
+  const PtxOperand *base;
 } Check;
 
 enum { MEMCHECK_CACHES = 4, MEMCHECK_EXTENTS = 8 };
-typedef struct Extent { const PtxReg *stride; uint32_t factor, more; const PtxOperand *size; uint32_t size_at; } Extent;    // (stride * factor + more) / 8
-typedef struct Memcheck {    // one function
+// (stride * factor + more) / 8
+typedef struct Extent {
+  const PtxReg *stride;
+  uint32_t factor, more;
+  const PtxOperand *size;
+  uint32_t size_at;
+} Extent;
+typedef struct Memcheck {  // one function
   Body *body;
   IrProvenance *provenance;
   IrDefs *defs;
   IrAlignment *alignment;
-  IrRanges *ranges;          // NULL: nobody has asked yet
-  Check *checks; uint32_t nchecks;
-  uint32_t *check_of;        // by instruction: first check, UINT32_MAX none
+  IrRanges *ranges;  // NULL: nobody has asked yet
+  Check *checks;
+  uint32_t nchecks;
+  uint32_t *check_of;  // by instruction: first check, UINT32_MAX none
   VEC(WeaveFact) facts;
-  Extent extents[MEMCHECK_EXTENTS]; unsigned nextents;       // of tiles: computed where the distance of their lines is
-  struct { PtxReg *base, *last; } caches[MEMCHECK_CACHES];   // LOOKUP: ranges found last
+  // of tiles: computed where the distance of their lines is
+  Extent extents[MEMCHECK_EXTENTS];
+  unsigned nextents;
+  struct {
+    PtxReg *base, *last;
+  } caches[MEMCHECK_CACHES];  // LOOKUP: ranges found last
 } Memcheck;
 
 // --- tools/memcheck/weave_plan.c ---
-void memcheck_plan(Memcheck *m);           // fills checks
+void memcheck_plan(Memcheck *m);  // fills checks
 void memcheck_plan_address(Memcheck *m, Check c);
 // --- tools/memcheck/weave_wide.c: copies and matrices ---
-bool memcheck_plan_wide(Memcheck *m, uint32_t instr);     // false: it is neither
-void memcheck_complete(Memcheck *m, Code *code, const PtxInstr *in);     // a copy that is not made: whoever waits for its bytes need not
-void memcheck_emit_together(Memcheck *m, Check *c);       // for checks with lanes
+bool memcheck_plan_wide(Memcheck *m, uint32_t instr);  // false: it is neither
+// a copy that is not made: whoever waits for its bytes need not
+void memcheck_complete(Memcheck *m, Code *code, const PtxInstr *in);
+void memcheck_emit_together(Memcheck *m, Check *c);  // for checks with lanes
 // --- tools/memcheck/weave_group.c ---
-void memcheck_group(Memcheck *m);          // one test for several addresses; and room in the launch record for what the tests need
+// one test for several addresses; and room in the launch record for what the tests need
+void memcheck_group(Memcheck *m);
 // --- tools/memcheck/weave_loops.c ---
-void memcheck_hoist(Memcheck *m);          // sets hoisted where a loop's checks are done before it
+void memcheck_hoist(Memcheck *m);  // sets hoisted where a loop's checks are done before it
 // --- tools/memcheck/weave_quick_test.c ---
-PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp);       // the address in a register of 8 bytes
-void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);          // where the object begins and what it has; 0: not known
-PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
-void memcheck_guarded(Code *code, const PtxInstr *in, PtxReg *bad);                    // what is bad is so only where the instruction is executed
-void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits);  // not 0: one of the addresses is misaligned
+// the address in a register of 8 bytes
+PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp);
+// where the object begins and what it has; 0: not known
+void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);
+// set where the quick test fails and the access would be made
+PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);
+// what is bad is so only where the instruction is executed
+void memcheck_guarded(Code *code, const PtxInstr *in, PtxReg *bad);
+// not 0: one of the addresses is misaligned
+void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits);
 // --- tools/memcheck/weave_region.c ---
-void memcheck_emit_regions(Memcheck *m, const bool *cuts);  // all checks. cuts: by instruction: another tool has code before it; NULL: no other tool has code in the function
+// all checks. cuts: by instruction: another tool has code before it; NULL: no other tool has code
+// in the function
+void memcheck_emit_regions(Memcheck *m, const bool *cuts);
 // --- tools/memcheck/weave.c ---
-void memcheck_finish(Memcheck *m);         // when all checks are there
+void memcheck_finish(Memcheck *m);  // when all checks are there
 // --- tools/memcheck/weave_heap.c ---
-void memcheck_heap(Memcheck *m);           // what malloc and free of device code do
+void memcheck_heap(Memcheck *m);  // what malloc and free of device code do
 // --- tools/memcheck/weave_texture.c, tools/memcheck/weave_surface.c ---
 void memcheck_textures(Memcheck *m);
 void memcheck_surfaces(Memcheck *m);
 // --- tools/memcheck/weave_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
-uint32_t memcheck_site(Memcheck *m, const Check *c);                     // a new one
-void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);   // kind = the verdict: 0, or the kind of finding
-void memcheck_return(Code *code, const Check *c, PtxLabel *to);          // from code out of line to a label at the access
-uint32_t memcheck_what(const Memcheck *m, const Check *c);               // the access in one word: WG_WHAT_… of probe_abi.h
+uint32_t memcheck_site(Memcheck *m, const Check *c);  // a new one
+// kind = the verdict: 0, or the kind of finding
+void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
+// from code out of line to a label at the access
+void memcheck_return(Code *code, const Check *c, PtxLabel *to);
+// the access in one word: WG_WHAT_… of probe_abi.h
+uint32_t memcheck_what(const Memcheck *m, const Check *c);
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
-void memcheck_zero(Code *code, PtxInstr *in);                             // what a load that is not made gives
+void memcheck_zero(Code *code, PtxInstr *in);  // what a load that is not made gives
 
 #endif

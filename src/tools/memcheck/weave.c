@@ -1,7 +1,8 @@
 // memcheck: every load, store and atomic stays inside the object its address was computed from.
 #include "tools/memcheck/internal.h"
 
-// Where the pointer of an address was loaded from: what came out of one table of pointers is likely to be in one allocation.
+// Where the pointer of an address was loaded from: what came out of one table of pointers is likely
+// to be in one allocation.
 static const void *pointer_source(const Memcheck *m, const Check *c) {
   enum { DEEPEST = 12 };
   const PtxOperand *o = &m->body->cfg->instrs[c->instr]->ops[c->operand].list[0];
@@ -9,11 +10,19 @@ static const void *pointer_source(const Memcheck *m, const Check *c) {
     const PtxInstr *in = ir_single_def(m->defs, o->reg);
     if (!in) return o->reg;
     switch (in->op) {
-      case OP_ADD: o = in->ops[2].kind == OPD_REG && m->provenance->reg[in->ops[2].reg->id].kind == IR_FROM_UNKNOWN ? &in->ops[2] : &in->ops[1]; break;
-      case OP_SUB: case OP_MOV: case OP_CVTA: o = &in->ops[1]; break;
+      case OP_ADD:
+        o = in->ops[2].kind == OPD_REG &&
+                    m->provenance->reg[in->ops[2].reg->id].kind == IR_FROM_UNKNOWN
+                ? &in->ops[2]
+                : &in->ops[1];
+        break;
+      case OP_SUB:
+      case OP_MOV:
+      case OP_CVTA: o = &in->ops[1]; break;
       case OP_MAD: o = &in->ops[3]; break;
       case OP_LD: {
-        IrOrigin from = in->ops[1].kind == OPD_ADDR ? ir_access_origin(m->provenance, &in->ops[1]) : (IrOrigin){0};
+        IrOrigin from = in->ops[1].kind == OPD_ADDR ? ir_access_origin(m->provenance, &in->ops[1])
+                                                    : (IrOrigin){0};
         return ir_is_object(from) ? (const void *)from.var : (const void *)in;
       }
       default: return o->reg;
@@ -22,7 +31,8 @@ static const void *pointer_source(const Memcheck *m, const Check *c) {
   return NULL;
 }
 
-// Nothing was looked up yet: empty ranges. Pointers into different memory take turns, as a rule, so there are several.
+// Nothing was looked up yet: empty ranges. Pointers into different memory take turns, as a rule, so
+// there are several.
 static void prepare_caches(Memcheck *m) {
   const void *sources[MEMCHECK_CACHES] = {0};
   uint32_t n = 0;
@@ -34,7 +44,10 @@ static void prepare_caches(Memcheck *m) {
     const void *source = pointer_source(m, c);
     uint32_t k = 0;
     while (k < MIN(n, (uint32_t)MEMCHECK_CACHES) && sources[k] != source) k++;
-    if (k == MIN(n, (uint32_t)MEMCHECK_CACHES)) k = n++ % MEMCHECK_CACHES, sources[k] = source;
+    if (k == MIN(n, (uint32_t)MEMCHECK_CACHES)) {
+      k = n++ % MEMCHECK_CACHES;
+      sources[k] = source;
+    }
     c->cache = k;
   }
   Code *c = n ? body_entry(m->body) : NULL;
@@ -63,14 +76,19 @@ void memcheck_finish(Memcheck *m) {
 static void weave(Body *b) {
   const WeavePlan *plan = b->program->plan;
   Memcheck *m = ARENA_NEW(&b->cfg->arena, Memcheck);
-  *m = (Memcheck){.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .alignment = ir_alignment_build(b->cfg)};
+  *m = (Memcheck){.body = b,
+                  .provenance = ir_provenance_build(b->cfg),
+                  .defs = ir_defs_build(b->cfg),
+                  .alignment = ir_alignment_build(b->cfg)};
   memcheck_plan(m);
   memcheck_group(m);
   memcheck_hoist(m);
   prepare_caches(m);
   b->memcheck = m;
-  if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;      // tools/initcheck/weave.c goes on
-  if (plan->spare_registers && !plan->one_by_one && plan->tools == TOOL_BIT(MEMCHECK)) memcheck_emit_regions(m, NULL);
+  // tools/initcheck/weave.c goes on
+  if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;
+  if (plan->spare_registers && !plan->one_by_one && plan->tools == TOOL_BIT(MEMCHECK))
+    memcheck_emit_regions(m, NULL);
   else
     for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
   memcheck_finish(m);

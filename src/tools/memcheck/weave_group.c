@@ -1,11 +1,16 @@
-// Addresses of one basic block that differ by constants only are tested together, at the first of them: all of the block runs or none of it,
-// so the test fails only if one of the accesses is bad, and then the exact test of each says which.
+// Addresses of one basic block that differ by constants only are tested together, at the first of
+// them: all of the block runs or none of it, so the test fails only if one of the accesses is bad,
+// and then the exact test of each says which.
 #include "tools/memcheck/internal.h"
 
 enum { MOST_OPEN = 32, MOST_SPAN = 1 << 28 };
 
-static const PtxInstr *instr_of(const Memcheck *m, const Check *c) { return m->body->cfg->instrs[c->instr]; }
-static const PtxOperand *operand_of(const Memcheck *m, const Check *c) { return &instr_of(m, c)->ops[c->operand]; }
+static const PtxInstr *instr_of(const Memcheck *m, const Check *c) {
+  return m->body->cfg->instrs[c->instr];
+}
+static const PtxOperand *operand_of(const Memcheck *m, const Check *c) {
+  return &instr_of(m, c)->ops[c->operand];
+}
 
 // What the addresses of a group are relative to: the index, or the register the operand names.
 static const PtxReg *anchor_of(const Memcheck *m, const Check *c) {
@@ -21,15 +26,22 @@ static void set_span(const Memcheck *m, Check *c) {
   c->high = c->low + c->bytes;
 }
 
-static bool same_origin(IrOrigin a, IrOrigin b) { return a.kind == b.kind && a.var == b.var && a.offset == b.offset; }
+static bool same_origin(IrOrigin a, IrOrigin b) {
+  return a.kind == b.kind && a.var == b.var && a.offset == b.offset;
+}
 
 static bool may_join(const Memcheck *m, const Check *leader, const Check *c) {
-  if (leader->kind != c->kind || leader->space != c->space || leader->var != c->var || anchor_of(m, leader) != anchor_of(m, c)) return false;
+  if (leader->kind != c->kind || leader->space != c->space || leader->var != c->var ||
+      anchor_of(m, leader) != anchor_of(m, c))
+    return false;
   if (!same_origin(leader->address.origin, c->address.origin)) return false;
-  if (c->kind == CHECK_INDEX && (leader->address.scale != c->address.scale || leader->address.index_signed != c->address.index_signed)) return false;
+  if (c->kind == CHECK_INDEX && (leader->address.scale != c->address.scale ||
+                                 leader->address.index_signed != c->address.index_signed))
+    return false;
   if (c->kind != CHECK_INDEX && !anchor_of(m, c)) return false;
   int64_t span;
-  if (__builtin_sub_overflow(MAX(leader->high, c->high), MIN(leader->low, c->low), &span)) return false;
+  if (__builtin_sub_overflow(MAX(leader->high, c->high), MIN(leader->low, c->low), &span))
+    return false;
   return span <= (c->var && c->var->size ? (int64_t)c->var->size : MOST_SPAN);
 }
 
@@ -39,7 +51,11 @@ static bool can_group(const Memcheck *m, const Check *c) {
 
 // --- one block after the other ---
 
-typedef struct Open { Memcheck *m; uint32_t leaders[MOST_OPEN]; uint32_t n; } Open;
+typedef struct Open {
+  Memcheck *m;
+  uint32_t leaders[MOST_OPEN];
+  uint32_t n;
+} Open;
 
 static void close_written(void *ctx, PtxReg **reg, bool is_def) {
   Open *o = ctx;
@@ -71,7 +87,10 @@ static void group_blocks(Memcheck *m) {
   Open o = {.m = m};
   uint32_t block = UINT32_MAX, next = 0;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    if (cfg->block_of[i] != block) o.n = 0, block = cfg->block_of[i];
+    if (cfg->block_of[i] != block) {
+      o.n = 0;
+      block = cfg->block_of[i];
+    }
     for (; next < m->nchecks && m->checks[next].instr == i; next++)
       if (can_group(m, &m->checks[next])) place(&o, next);
     if (o.n) ptx_visit_regs(cfg->instrs[i], close_written, &o);
@@ -83,13 +102,17 @@ static void group_blocks(Memcheck *m) {
 static const WeaveFact *same_fact(const Memcheck *m, const WeaveFact *f) {
   for (uint32_t i = 0; i < m->facts.len; i++) {
     const WeaveFact *o = &m->facts.data[i];
-    if (o->kind == f->kind && o->param == f->param && o->param_offset == f->param_offset && o->bytes == f->bytes && o->align == f->align &&
-        (f->kind == FACT_RANGE || (o->offset == f->offset && o->scale == f->scale && o->index_signed == f->index_signed))) return o;
+    if (o->kind == f->kind && o->param == f->param && o->param_offset == f->param_offset &&
+        o->bytes == f->bytes && o->align == f->align &&
+        (f->kind == FACT_RANGE ||
+         (o->offset == f->offset && o->scale == f->scale && o->index_signed == f->index_signed)))
+      return o;
   }
   return NULL;
 }
 
-// Room in the launch record for what the host knows about a pointer parameter; 0: there is no more room.
+// Room in the launch record for what the host knows about a pointer parameter; 0: there is no more
+// room.
 static uint32_t fact(Memcheck *m, WeaveFact f) {
   const WeaveFact *known = same_fact(m, &f);
   if (known) return known->record_offset;
@@ -103,15 +126,20 @@ static WeaveFact fact_of(const Memcheck *m, const Check *c, WeaveFactKind kind, 
   const PtxFunc *f = m->body->func;
   uint32_t param = 0;
   while (f->params[param] != o->var) param++;
-  return (WeaveFact){.kind = kind, .param = param, .param_offset = (uint32_t)o->offset, .param_at = (uint32_t)(o->var->param_offset + (uint64_t)o->offset),
-                          .bytes = bytes, .align = c->test_align ? 1 : c->align};
+  return (WeaveFact){.kind = kind,
+                     .param = param,
+                     .param_offset = (uint32_t)o->offset,
+                     .param_at = (uint32_t)(o->var->param_offset + (uint64_t)o->offset),
+                     .bytes = bytes,
+                     .align = c->test_align ? 1 : c->align};
 }
 
 // The alignment that the pointer must have for all of a group.
 static uint32_t group_align(const Memcheck *m, uint32_t leader) {
   uint32_t align = 1;
   for (uint32_t i = leader; i < m->nchecks; i++)
-    if (m->checks[i].leader == leader && !m->checks[i].test_align) align = MAX(align, m->checks[i].align);
+    if (m->checks[i].leader == leader && !m->checks[i].test_align)
+      align = MAX(align, m->checks[i].align);
   return align;
 }
 
@@ -123,20 +151,24 @@ static int32_t bias_of(const Memcheck *m, const Check *c, int64_t scale) {
   if (!c->index) return 0;
   int64_t bias = floor_div(c->low, scale);
   const PtxOperand *base = &operand_of(m, c)->list[0];
-  bool wraps = base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4;    // so does the address
+  bool wraps = base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4;  // so does the address
   return (int32_t)(c->address.index_signed || wraps ? bias : MIN(bias, 0));
 }
 
-// index + bias < limit, where the object has offset + scale * (index + bias) … for all of the group.
+// index + bias < limit, where the object has offset + scale * (index + bias) … for all of the
+// group.
 static bool settle_index(Memcheck *m, uint32_t number) {
-  enum { LEAST_ROOM = 1 << 20 };           // what a bias may add to an index without wrapping into the limit
+  enum { LEAST_ROOM = 1 << 20 };  // what a bias may add to an index without wrapping into the limit
   Check *c = &m->checks[number];
   int64_t scale = c->index ? c->address.scale : 1, bytes = c->high - c->low;
   c->bias = bias_of(m, c, scale);
   int64_t offset = c->low - (int64_t)c->bias * scale;
   if (c->var) {
     int64_t room = (int64_t)c->var->size - bytes - offset;
-    c->limit = room < 0 ? 0 : MIN(room / scale + 1, (c->address.index_signed ? INT32_MAX : (int64_t)UINT32_MAX) - LEAST_ROOM);
+    c->limit = room < 0
+                   ? 0
+                   : MIN(room / scale + 1,
+                         (c->address.index_signed ? INT32_MAX : (int64_t)UINT32_MAX) - LEAST_ROOM);
     return true;
   }
   WeaveFact f = fact_of(m, c, FACT_INDEX_LIMIT, (uint32_t)bytes);
@@ -170,14 +202,19 @@ static void dissolve(Memcheck *m, uint32_t leader) {
   }
 }
 
-static bool is_of_parameter(const Check *c) { return c->kind == CHECK_RANGE || (c->kind == CHECK_INDEX && !c->var); }
+static bool is_of_parameter(const Check *c) {
+  return c->kind == CHECK_RANGE || (c->kind == CHECK_INDEX && !c->var);
+}
 
 void memcheck_group(Memcheck *m) {
   for (uint32_t i = 0; i < m->nchecks; i++) {
     Check *c = &m->checks[i];
     if (is_of_parameter(c)) {
       c->range_at = fact(m, fact_of(m, c, FACT_RANGE, c->bytes));
-      if (!c->range_at) c->kind = CHECK_LOOKUP, c->test_align = c->align > 1;
+      if (!c->range_at) {
+        c->kind = CHECK_LOOKUP;
+        c->test_align = c->align > 1;
+      }
     }
     set_span(m, c);
   }

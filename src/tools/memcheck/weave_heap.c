@@ -1,5 +1,6 @@
-// malloc and free of device code. The calls stay as they are; malloc is asked for a few bytes more, what it returns is written down, and free is
-// given nothing instead of what is not a block of the heap.
+// malloc and free of device code. The calls stay as they are; malloc is asked for a few bytes more,
+// what it returns is written down, and free is given nothing instead of what is not a block of the
+// heap.
 #include "tools/memcheck/internal.h"
 
 static void store_instead(Memcheck *m, uint32_t store, PtxReg *value) {
@@ -11,7 +12,8 @@ static void store_instead(Memcheck *m, uint32_t store, PtxReg *value) {
   in->ops = ops;
 }
 
-static void report(Memcheck *m, Code *c, uint32_t call, PtxReg *kind, PtxOperand size, PtxReg *address) {
+static void report(Memcheck *m, Code *c, uint32_t call, PtxReg *kind, PtxOperand size,
+                   PtxReg *address) {
   uint32_t site = program_site(m->body->program, m->body, m->body->cfg->instrs[call]);
   m->body->program->sites.data[site].space = SPACE_GLOBAL;
   code_report_sized(c, site, opd_reg(kind), size, opd_reg(address), opd_imm(0), opd_imm(0));
@@ -21,13 +23,15 @@ static void watch_malloc(Memcheck *m, uint32_t call) {
   Body *b = m->body;
   uint32_t store, load;
   if (!heap_takes(b->cfg, call, &store, &load)) return;
-  PtxReg *bytes = body_reg(b, TYPE_B64), *more = body_temp(b, TYPE_B64, 0), *heap = body_temp(b, TYPE_B32, 3), *kind = body_temp(b, TYPE_B32, 2);
+  PtxReg *bytes = body_reg(b, TYPE_B64), *more = body_temp(b, TYPE_B64, 0),
+         *heap = body_temp(b, TYPE_B32, 3), *kind = body_temp(b, TYPE_B32, 2);
   PtxReg *none = body_temp(b, TYPE_PRED, 1), *address = body_temp(b, TYPE_B64, 0);
   Code *c = body_before(b, store);
   EMIT(c, "mov.b64", opd_reg(bytes), b->cfg->instrs[store]->ops[1]);
   record_load(c, heap, offsetof(WgLaunch, heap));
   EMIT(c, "setp.ne.u32", opd_reg(none), opd_reg(heap), opd_imm(0));
-  EMIT(c, "sub.s64", opd_reg(more), opd_reg(bytes), opd_imm(1));          // 0 and sizes that would wrap stay as they are
+  // 0 and sizes that would wrap stay as they are
+  EMIT(c, "sub.s64", opd_reg(more), opd_reg(bytes), opd_imm(1));
   EMIT(c, "setp.lt.and.u64", opd_reg(none), opd_reg(more), opd_imm(1ll << 48), opd_reg(none));
   EMIT(c, "selp.b64", opd_reg(more), opd_imm(WG_HEAP_BEHIND), opd_imm(0), opd_reg(none));
   EMIT(c, "add.s64", opd_reg(more), opd_reg(more), opd_reg(bytes));
@@ -48,7 +52,8 @@ static void watch_free(Memcheck *m, uint32_t call) {
   Body *b = m->body;
   uint32_t store = heap_partner(b->cfg, call, OP_ST, b->cfg->instrs[call]->ops[2].list[0].var);
   if (store == IR_NONE) return;
-  PtxReg *address = body_reg(b, TYPE_B64), *table = body_temp(b, TYPE_B64, 3), *heap = body_temp(b, TYPE_B32, 3), *kind = body_temp(b, TYPE_B32, 2);
+  PtxReg *address = body_reg(b, TYPE_B64), *table = body_temp(b, TYPE_B64, 3),
+         *heap = body_temp(b, TYPE_B32, 3), *kind = body_temp(b, TYPE_B32, 2);
   PtxReg *bad = body_temp(b, TYPE_PRED, 1);
   Code *c = body_before(b, store);
   EMIT(c, "mov.b64", opd_reg(address), b->cfg->instrs[store]->ops[1]);

@@ -1,9 +1,16 @@
-// The quick tests: a few instructions before an access, or before the first of several that differ by constants.
+// The quick tests: a few instructions before an access, or before the first of several that differ
+// by constants.
 #include "tools/memcheck/internal.h"
 
-static const PtxInstr *instr_of(const Memcheck *m, const Check *c) { return m->body->cfg->instrs[c->instr]; }
-static const PtxOperand *base_of(const Memcheck *m, const Check *c) { return c->base ? c->base : &instr_of(m, c)->ops[c->operand].list[0]; }
-static int64_t offset_of(const Memcheck *m, const Check *c) { return instr_of(m, c)->ops[c->operand].imm; }
+static const PtxInstr *instr_of(const Memcheck *m, const Check *c) {
+  return m->body->cfg->instrs[c->instr];
+}
+static const PtxOperand *base_of(const Memcheck *m, const Check *c) {
+  return c->base ? c->base : &instr_of(m, c)->ops[c->operand].list[0];
+}
+static int64_t offset_of(const Memcheck *m, const Check *c) {
+  return instr_of(m, c)->ops[c->operand].imm;
+}
 
 // base + offset as a 64-bit register.
 static PtxReg *address_at(Memcheck *m, Code *code, const Check *c, int64_t offset, unsigned temp) {
@@ -16,14 +23,18 @@ static PtxReg *address_at(Memcheck *m, Code *code, const Check *c, int64_t offse
     if (offset) EMIT(code, "add.s64", opd_reg(a), *base, opd_imm(offset));
     else EMIT(code, "mov.u64", opd_reg(a), *base);
   } else {
-    EMIT(code, "mov.u64", opd_reg(a), (PtxOperand){.kind = base->kind, .reg = base->reg, .imm = base->kind == OPD_INT ? base->imm : 0});
+    EMIT(code, "mov.u64", opd_reg(a),
+         (PtxOperand){
+             .kind = base->kind, .reg = base->reg, .imm = base->kind == OPD_INT ? base->imm : 0});
     offset += base->kind == OPD_VAR ? base->imm : 0;
     if (offset) EMIT(code, "add.s64", opd_reg(a), opd_reg(a), opd_imm(offset));
   }
   return a;
 }
 
-PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp) { return address_at(m, code, c, offset_of(m, c), temp); }
+PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp) {
+  return address_at(m, code, c, offset_of(m, c), temp);
+}
 
 static void load_range(Code *code, uint32_t at, PtxReg *base, PtxReg *last) {
   record_load(code, base, at);
@@ -77,13 +88,17 @@ static void test_index(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
     else EMIT(code, "mov.u32", opd_reg(index), opd_imm(0));
   }
   if (c->limit < 0) record_load(code, word, c->limit_at);
-  EMIT(code, "setp.ge.u32", opd_reg(bad), opd_reg(index), c->limit < 0 ? opd_reg(word) : opd_imm(c->limit));
+  EMIT(code, "setp.ge.u32", opd_reg(bad), opd_reg(index),
+       c->limit < 0 ? opd_reg(word) : opd_imm(c->limit));
 }
 
-// Is an access of as many bytes as the operand says, at `distance` from the object, past `last`, the object's last byte? What is left of the object does not
-// depend on the address: where the size is the same in all turns of a loop, it is computed before.
-static void test_sized(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *distance, PtxOperand last) {
-  PtxReg *size = body_temp(m->body, TYPE_B64, 3), *room = body_temp(m->body, TYPE_B64, 4), *word = body_temp(m->body, TYPE_B32, 0);
+// Is an access of as many bytes as the operand says, at `distance` from the object, past `last`,
+// the object's last byte? What is left of the object does not depend on the address: where the size
+// is the same in all turns of a loop, it is computed before.
+static void test_sized(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *distance,
+                       PtxOperand last) {
+  PtxReg *size = body_temp(m->body, TYPE_B64, 3), *room = body_temp(m->body, TYPE_B64, 4),
+         *word = body_temp(m->body, TYPE_B32, 0);
   EMIT(code, "mov.u32", opd_reg(word), *c->size);
   EMIT(code, "cvt.u64.u32", opd_reg(size), opd_reg(word));
   EMIT(code, "mov.u64", opd_reg(room), last);
@@ -93,7 +108,8 @@ static void test_sized(Memcheck *m, Code *code, const Check *c, PtxReg *bad, Ptx
   EMIT(code, "setp.ge.u64", opd_reg(bad), opd_reg(distance), opd_reg(room));
 }
 
-static void test_distance(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *base, PtxOperand last) {
+static void test_distance(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *base,
+                          PtxOperand last) {
   PtxReg *t = address_at(m, code, c, c->low, 0);
   EMIT(code, "sub.s64", opd_reg(t), opd_reg(t), opd_reg(base));
   if (c->size) test_sized(m, code, c, bad, t, last);
@@ -114,7 +130,8 @@ static void test_lookup(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
 // Shared addresses are of 32 bits: an access that begins before 0 begins at the end of them.
 static bool is_narrow(const Memcheck *m, const Check *c) {
   const PtxOperand *base = base_of(m, c);
-  return c->space == SPACE_SHARED && !c->size && base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4;
+  return c->space == SPACE_SHARED && !c->size && base->kind == OPD_REG &&
+         ptx_type_size(base->reg->type) == 4;
 }
 
 static void test_narrow(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
@@ -126,7 +143,8 @@ static void test_narrow(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
 }
 
 // The first byte and the byte behind the last one against a size in bytes.
-static void test_end(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *t, PtxReg *size) {
+static void test_end(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *t,
+                     PtxReg *size) {
   if (c->size) {
     PtxReg *last = body_temp(m->body, TYPE_B64, 4);
     EMIT(code, "add.s64", opd_reg(last), opd_reg(size), opd_imm(-1));
@@ -195,13 +213,15 @@ static void test_alignment(Memcheck *m, Code *code, const Check *c, PtxReg *bad,
 void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits) {
   PtxReg *word = body_temp(m->body, TYPE_B32, 0), *wide = body_temp(m->body, TYPE_B64, 0);
   const PtxOperand *base = base_of(m, c);
-  if (base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4) EMIT(code, "mov.b32", opd_reg(word), *base);
+  if (base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4)
+    EMIT(code, "mov.b32", opd_reg(word), *base);
   else if (base->kind == OPD_REG) EMIT(code, "cvt.u32.u64", opd_reg(word), *base);
   else {
     address_at(m, code, c, offset_of(m, c), 0);
     EMIT(code, "cvt.u32.u64", opd_reg(word), opd_reg(wide));
   }
-  if (base->kind == OPD_REG && offset_of(m, c) % c->align) EMIT(code, "add.s32", opd_reg(word), opd_reg(word), opd_imm(offset_of(m, c) % c->align));
+  if (base->kind == OPD_REG && offset_of(m, c) % c->align)
+    EMIT(code, "add.s32", opd_reg(word), opd_reg(word), opd_imm(offset_of(m, c) % c->align));
   EMIT(code, "and.b32", opd_reg(word), opd_reg(word), opd_imm(c->align - 1));
   EMIT(code, "or.b32", opd_reg(bits), opd_reg(bits), opd_reg(word));
 }

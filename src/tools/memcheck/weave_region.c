@@ -1,5 +1,6 @@
-// Several accesses of a basic block with one branch and one call, where a compiler makes machine code of it: a branch between two loads keeps
-// it from issuing them together, and every call out of line costs it time and registers (weave/cold_calls.c).
+// Several accesses of a basic block with one branch and one call, where a compiler makes machine
+// code of it: a branch between two loads keeps it from issuing them together, and every call out of
+// line costs it time and registers (weave/cold_calls.c).
 //
 //     any = the quick test of one of the accesses fails;  @any bra Slow;
 //     access … access … access             the program's own instructions
@@ -11,18 +12,23 @@
 //     the same instructions again; an access whose bit is set is not performed
 //     bra After;
 //
-// The addresses must be known at the first access: what computes them in between is computed before it, too, if it is simple.
+// The addresses must be known at the first access: what computes them in between is computed before
+// it, too, if it is simple.
 #include "tools/memcheck/internal.h"
 
 enum { MOST_CHECKS = WG_REGION_MOST, MOST_INSTRS = 96 };
 
-typedef struct Region { uint32_t first, end; uint32_t checks[MOST_CHECKS]; unsigned n; } Region;
+typedef struct Region {
+  uint32_t first, end;
+  uint32_t checks[MOST_CHECKS];
+  unsigned n;
+} Region;
 typedef struct Weaver {
   Memcheck *m;
   Region region;
-  PtxVar *area;                            // the entries
+  PtxVar *area;  // the entries
   PtxReg *wrong;
-  Early early;                             // what was computed early in the code being written
+  Early early;  // what was computed early in the code being written
 } Weaver;
 
 static const PtxInstr *instr(const Weaver *w, uint32_t i) { return w->m->body->cfg->instrs[i]; }
@@ -30,28 +36,40 @@ static const PtxInstr *instr(const Weaver *w, uint32_t i) { return w->m->body->c
 // --- values at the start of the region ---
 
 // From here on the check speaks of values at the start of the region.
-typedef struct Kept { PtxReg *index; const PtxOperand *base; } Kept;
+typedef struct Kept {
+  PtxReg *index;
+  const PtxOperand *base;
+} Kept;
 static Kept move_up(Weaver *w, Code *code, Check *c, bool needs_base) {
   Kept kept = {c->index, c->base};
   const PtxOperand *base = &instr(w, c->instr)->ops[c->operand].list[0];
-  if (c->kind == CHECK_INDEX && c->index && !needs_base) c->index = early_value(&w->early, code, c->index, c->instr);
+  if (c->kind == CHECK_INDEX && c->index && !needs_base)
+    c->index = early_value(&w->early, code, c->index, c->instr);
   if (base->kind != OPD_REG || !needs_base) return kept;
   PtxOperand *moved = ARENA_NEW(&w->m->body->program->scratch, PtxOperand);
   *moved = opd_reg(early_value(&w->early, code, base->reg, c->instr));
   c->base = moved;
   return kept;
 }
-static void move_back(Check *c, Kept kept) { c->index = kept.index, c->base = kept.base; }
+static void move_back(Check *c, Kept kept) {
+  c->index = kept.index;
+  c->base = kept.base;
+}
 
 // --- the code ---
 
-static bool is_tested_in_copies(const Check *c) { return c->leads ? !c->leads_hoisted : !c->hoisted; }
+static bool is_tested_in_copies(const Check *c) {
+  return c->leads ? !c->leads_hoisted : !c->hoisted;
+}
 
-// Quick tests of the checks that belong to this code, and the branch. Where a loop has a copy, `once` is left out of it.
+// Quick tests of the checks that belong to this code, and the branch. Where a loop has a copy,
+// `once` is left out of it.
 static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
   Memcheck *m = w->m;
-  Code *code = once ? body_before_once(m->body, w->region.first) : body_before(m->body, w->region.first);
-  PtxReg *any = body_temp(m->body, TYPE_PRED, once ? 6 : 5), *known[MOST_CHECKS], *bits = body_temp(m->body, TYPE_B32, once ? 5 : 4);
+  Code *code = once ? body_before_once(m->body, w->region.first)
+                    : body_before(m->body, w->region.first);
+  PtxReg *any = body_temp(m->body, TYPE_PRED, once ? 6 : 5), *known[MOST_CHECKS],
+         *bits = body_temp(m->body, TYPE_B32, once ? 5 : 4);
   unsigned nknown = 0;
   bool gathers = false;
   w->early = early_begin(m->body, w->region.first);
@@ -63,9 +81,13 @@ static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
     PtxReg *bad = c->bad;
     if (tests) {
       Kept kept = move_up(w, code, c, c->kind != CHECK_INDEX || c->test_align);
-      bool together = c->test_align && counts && !instr(w, c->instr)->guard;      // one test of alignment for all of them
+      // one test of alignment for all of them
+      bool together = c->test_align && counts && !instr(w, c->instr)->guard;
       if (together && !gathers) EMIT(code, "mov.u32", opd_reg(bits), opd_imm(0));
-      if (together) memcheck_gather_low_bits(m, code, c, bits), gathers = true;
+      if (together) {
+        memcheck_gather_low_bits(m, code, c, bits);
+        gathers = true;
+      }
       if (together) c->test_align = false;
       bad = memcheck_test(m, code, c);
       if (together) c->test_align = true;
@@ -82,7 +104,9 @@ static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
   if (nknown) code_branch(code, any, false, slow);
 }
 
-static PtxOperand entry(Weaver *w, Code *code, unsigned i, unsigned field) { return opd_at(code, opd_var(w->area), (int64_t)(i * sizeof(WgRegionEntry) + field)); }
+static PtxOperand entry(Weaver *w, Code *code, unsigned i, unsigned field) {
+  return opd_at(code, opd_var(w->area), (int64_t)(i * sizeof(WgRegionEntry) + field));
+}
 
 static void emit_entry(Weaver *w, Code *code, unsigned i) {
   Memcheck *m = w->m;
@@ -91,16 +115,23 @@ static void emit_entry(Weaver *w, Code *code, unsigned i) {
   const PtxInstr *in = instr(w, c->instr);
   code->near = in;
   Kept kept = move_up(w, code, c, true);
-  PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2), *word = body_temp(b, TYPE_B32, 0), *site = body_temp(b, TYPE_B32, 6), *what = body_temp(b, TYPE_B32, 3);
-  EMIT(code, "st.local.b64", entry(w, code, i, offsetof(WgRegionEntry, address)), opd_reg(memcheck_address(m, code, c, 0)));
+  PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2),
+         *word = body_temp(b, TYPE_B32, 0), *site = body_temp(b, TYPE_B32, 6),
+         *what = body_temp(b, TYPE_B32, 3);
+  EMIT(code, "st.local.b64", entry(w, code, i, offsetof(WgRegionEntry, address)),
+       opd_reg(memcheck_address(m, code, c, 0)));
   memcheck_object(code, c, base, size);
   EMIT(code, "st.local.b64", entry(w, code, i, offsetof(WgRegionEntry, base)), opd_reg(base));
   EMIT(code, "st.local.b64", entry(w, code, i, offsetof(WgRegionEntry, size)), opd_reg(size));
   move_back(c, kept);
-  EMIT(code, "mov.u32", opd_reg(what), opd_imm(memcheck_what(m, c) | (c->kind == CHECK_LOOKUP || c->range_at ? WG_WHAT_HEAP : 0) | (c->kind == CHECK_LOOKUP ? WG_WHAT_RANGE : 0)));
+  EMIT(code, "mov.u32", opd_reg(what),
+       opd_imm(memcheck_what(m, c) | (c->kind == CHECK_LOOKUP || c->range_at ? WG_WHAT_HEAP : 0) |
+               (c->kind == CHECK_LOOKUP ? WG_WHAT_RANGE : 0)));
   EMIT(code, "st.local.b32", entry(w, code, i, offsetof(WgRegionEntry, what)), opd_reg(what));
   EMIT(code, "mov.u32", opd_reg(word), opd_imm(c->bytes));
-  if (in->guard) EMIT(code, "selp.b32", opd_reg(word), in->guard_negated ? opd_imm(0) : opd_reg(word), in->guard_negated ? opd_reg(word) : opd_imm(0), opd_reg(in->guard));
+  if (in->guard)
+    EMIT(code, "selp.b32", opd_reg(word), in->guard_negated ? opd_imm(0) : opd_reg(word),
+         in->guard_negated ? opd_reg(word) : opd_imm(0), opd_reg(in->guard));
   EMIT(code, "st.local.b32", entry(w, code, i, offsetof(WgRegionEntry, bytes)), opd_reg(word));
   record_site(code, site, memcheck_site(m, c));
   EMIT(code, "st.local.b32", entry(w, code, i, offsetof(WgRegionEntry, site)), opd_reg(site));
@@ -108,15 +139,19 @@ static void emit_entry(Weaver *w, Code *code, unsigned i) {
 
 static void emit_call(Weaver *w, Code *code) {
   Body *b = w->m->body;
-  PtxReg *entries = body_temp(b, TYPE_B64, 0), *table = body_temp(b, TYPE_B64, 3), *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7), *heap = body_temp(b, TYPE_B32, 3);
+  PtxReg *entries = body_temp(b, TYPE_B64, 0), *table = body_temp(b, TYPE_B64, 3),
+         *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7),
+         *heap = body_temp(b, TYPE_B32, 3);
   EMIT(code, "mov.u64", opd_reg(entries), opd_var(w->area));
   EMIT(code, "cvta.local.u64", opd_reg(entries), opd_reg(entries));
   record_load(code, table, offsetof(WgLaunch, memory));
   record_load(code, heap, offsetof(WgLaunch, heap));
   record_load(code, channel, offsetof(WgLaunch, channel));
   record_load(code, launch, offsetof(WgLaunch, launch));
-  const PtxOperand args[] = {opd_reg(entries), opd_imm(w->region.n), opd_reg(table), opd_reg(heap), opd_reg(channel), opd_reg(launch)};
-  code_call_value(code, probe_function(b->program, b->unit, "wg_memcheck_region"), w->wrong, args, 6);
+  const PtxOperand args[] = {opd_reg(entries), opd_imm(w->region.n), opd_reg(table),
+                             opd_reg(heap),    opd_reg(channel),     opd_reg(launch)};
+  code_call_value(code, probe_function(b->program, b->unit, "wg_memcheck_region"), w->wrong, args,
+                  6);
   if (!b->program->plan->stop_at_error) return;
   PtxReg *bad = body_temp(b, TYPE_PRED, 1);
   EMIT(code, "setp.ne.u32", opd_reg(bad), opd_reg(w->wrong), opd_imm(0));
@@ -131,26 +166,29 @@ static void emit_caches(Weaver *w, Code *code) {
   for (unsigned i = 0; i < w->region.n; i++) {
     Check *c = &m->checks[w->region.checks[i]];
     if (c->kind != CHECK_LOOKUP) continue;
-    EMIT(code, "ld.local.b64", opd_reg(m->caches[c->cache].base), entry(w, code, i, offsetof(WgRegionEntry, base)));
-    EMIT(code, "ld.local.b64", opd_reg(m->caches[c->cache].last), entry(w, code, i, offsetof(WgRegionEntry, size)));
+    EMIT(code, "ld.local.b64", opd_reg(m->caches[c->cache].base),
+         entry(w, code, i, offsetof(WgRegionEntry, base)));
+    EMIT(code, "ld.local.b64", opd_reg(m->caches[c->cache].last),
+         entry(w, code, i, offsetof(WgRegionEntry, size)));
     if (!c->leads) continue;
     Kept kept = move_up(w, code, c, true);
-    memcheck_test(m, code, c);             // those that rely on it need not look again
+    memcheck_test(m, code, c);  // those that rely on it need not look again
     move_back(c, kept);
   }
 }
 
 static void emit_access(Weaver *w, Code *code, const PtxInstr *in, unsigned bit) {
   Body *b = w->m->body;
-  PtxReg *word = body_temp(b, TYPE_B32, 0), *runs = body_temp(b, TYPE_PRED, 1), *not = body_temp(b, TYPE_PRED, 2);
+  PtxReg *word = body_temp(b, TYPE_B32, 0), *runs = body_temp(b, TYPE_PRED, 1),
+         *not = body_temp(b, TYPE_PRED, 2);
   EMIT(code, "and.b32", opd_reg(word), opd_reg(w->wrong), opd_imm(1ll << bit));
   if (in->guard) {
     PtxOperand guard = in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
-    EMIT(code, "setp.ne.and.u32", opd_reg(not), opd_reg(word), opd_imm(0), guard);
+    EMIT(code, "setp.ne.and.u32", opd_reg(not ), opd_reg(word), opd_imm(0), guard);
     EMIT(code, "setp.eq.and.u32", opd_reg(runs), opd_reg(word), opd_imm(0), guard);
   } else {
-    EMIT(code, "setp.ne.u32", opd_reg(not), opd_reg(word), opd_imm(0));
-    EMIT(code, "not.pred", opd_reg(runs), opd_reg(not));
+    EMIT(code, "setp.ne.u32", opd_reg(not ), opd_reg(word), opd_imm(0));
+    EMIT(code, "not.pred", opd_reg(runs), opd_reg(not ));
   }
   PtxInstr *copy = code_instr(code, in);
   copy->guard = runs;
@@ -173,11 +211,13 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
   for (uint32_t i = w->region.first; i < w->region.end; i++) {
     code->near = instr(w, i);
     body_copied(m->body, i);
-    if (next < w->region.n && m->checks[w->region.checks[next]].instr == i) emit_access(w, code, instr(w, i), next++);
+    if (next < w->region.n && m->checks[w->region.checks[next]].instr == i)
+      emit_access(w, code, instr(w, i), next++);
     else code_instr(code, instr(w, i));
   }
   const Check *left = &m->checks[w->region.checks[0]];
-  for (unsigned i = 0; i < w->region.n && left->hoisted; i++) left = &m->checks[w->region.checks[i]];
+  for (unsigned i = 0; i < w->region.n && left->hoisted; i++)
+    left = &m->checks[w->region.checks[i]];
   memcheck_return(code, left, after);
 }
 
@@ -206,15 +246,21 @@ static void close_region(Weaver *w) {
 // --- which accesses ---
 
 // The carry of one instruction to the next is in no register that a branch would keep.
-static bool carries(const PtxInstr *in) { return ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC; }
+static bool carries(const PtxInstr *in) {
+  return ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC;
+}
 
 static bool stops(const PtxInstr *in) {
-  return carries(in) || ptx_op_classes(in) & (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR | CLASS_ASYNC | CLASS_BRANCH | CLASS_RETURN | CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
+  return carries(in) || ptx_op_classes(in) & (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR |
+                                              CLASS_ASYNC | CLASS_BRANCH | CLASS_RETURN |
+                                              CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
 }
 
 static bool may_be_inside(const Weaver *w, const Check *c) {
   const PtxInstr *in = instr(w, c->instr);
-  return (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_RED || in->op == OP_ATOM) && !c->lanes && !c->size && c->kind != CHECK_ALWAYS_BAD;
+  return (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_RED ||
+          in->op == OP_ATOM) &&
+         !c->lanes && !c->size && c->kind != CHECK_ALWAYS_BAD;
 }
 
 // Is all that its tests read known at the start of the region?
@@ -246,7 +292,8 @@ void memcheck_emit_regions(Memcheck *m, const bool *cuts) {
     uint32_t first = next;
     while (next < m->nchecks && m->checks[next].instr == i) next++;
     if (next == first) continue;
-    if (next == first + 1 && !stops(cfg->instrs[i]) && may_be_inside(&w, &m->checks[first])) add(&w, first);
+    if (next == first + 1 && !stops(cfg->instrs[i]) && may_be_inside(&w, &m->checks[first]))
+      add(&w, first);
     else {
       close_region(&w);
       for (uint32_t k = first; k < next; k++) memcheck_emit(m, &m->checks[k]);

@@ -1,11 +1,15 @@
-// Fetches from textures over linear memory (tex1Dfetch): the index must be one of the texture's elements. How many it has is looked up when a thread meets a texture that is not the one it
-// met last. The fetch itself stays as it is: a device gives zero outside.
+// Fetches from textures over linear memory (tex1Dfetch): the index must be one of the texture's
+// elements. How many it has is looked up when a thread meets a texture that is not the one it met
+// last. The fetch itself stays as it is: a device gives zero outside.
 #include "tools/memcheck/internal.h"
 
-typedef struct Last { PtxReg *handle, *elements; } Last;
+typedef struct Last {
+  PtxReg *handle, *elements;
+} Last;
 
 static bool is_fetch(const PtxInstr *in) {
-  return in->op == OP_TEX && ptx_has(in, MOD_1D) && in->ntypes == 2 && in->types[1] == TYPE_S32 && in->nops >= 2 && in->ops[1].kind == OPD_ADDR && in->ops[1].nlist == 2 &&
+  return in->op == OP_TEX && ptx_has(in, MOD_1D) && in->ntypes == 2 && in->types[1] == TYPE_S32 &&
+         in->nops >= 2 && in->ops[1].kind == OPD_ADDR && in->ops[1].nlist == 2 &&
          in->ops[1].list[0].kind == OPD_REG && ptx_type_size(in->ops[1].list[0].reg->type) == 8;
 }
 
@@ -22,7 +26,8 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   c->near = in;
   code_label(c, slow);
   uint32_t number = program_site(b->program, b, in);
-  PtxReg *table = body_temp(b, TYPE_B64, 3), *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7), *site = body_temp(b, TYPE_B32, 6);
+  PtxReg *table = body_temp(b, TYPE_B64, 3), *channel = body_temp(b, TYPE_B64, 5),
+         *launch = body_temp(b, TYPE_B32, 7), *site = body_temp(b, TYPE_B32, 6);
   PtxReg *handle = body_temp(b, TYPE_B64, 0), *index = body_temp(b, TYPE_B32, 5);
   EMIT(c, "mov.b64", opd_reg(handle), in->ops[1].list[0]);
   EMIT(c, "mov.b32", opd_reg(index), *index_of(in));
@@ -30,8 +35,10 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
   record_site(c, site, number);
-  const PtxOperand args[] = {opd_reg(table), opd_reg(handle), opd_reg(index), opd_reg(channel), opd_reg(launch), opd_reg(site)};
-  code_call_value(c, probe_function(b->program, b->unit, "wg_memcheck_texture"), last.elements, args, 6);
+  const PtxOperand args[] = {opd_reg(table),   opd_reg(handle), opd_reg(index),
+                             opd_reg(channel), opd_reg(launch), opd_reg(site)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_memcheck_texture"), last.elements,
+                  args, 6);
   EMIT(c, "mov.b64", opd_reg(last.handle), in->ops[1].list[0]);
   if (b->program->plan->stop_at_error) {
     PtxReg *bad = body_temp(b, TYPE_PRED, 1);
@@ -61,7 +68,8 @@ void memcheck_textures(Memcheck *m) {
   Body *b = m->body;
   Last last = {0};
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-    if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE || !is_fetch(b->cfg->instrs[i])) continue;
+    if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE || !is_fetch(b->cfg->instrs[i]))
+      continue;
     if (!last.handle) {
       last = (Last){body_reg(b, TYPE_B64), body_reg(b, TYPE_B32)};
       Code *c = body_entry(b);

@@ -1,4 +1,5 @@
-// racecheck: what the files of the pass share. docs/racecheck.md says what is kept of each access and what is a race.
+// racecheck: what the files of the pass share. docs/racecheck.md says what is kept of each access
+// and what is a race.
 #ifndef WG_INSTRUMENT_RACECHECK_H
 #define WG_INSTRUMENT_RACECHECK_H
 
@@ -7,61 +8,76 @@
 
 // Where the entries of an address are found.
 typedef enum {
-  RACE_NOWHERE,              // memory nobody else writes: constants, parameters, the thread's own
-  RACE_PARAM,                // the allocation a kernel parameter points into: in the launch record
-  RACE_LOOKUP,               // the allocation found last, else the table of all
-  RACE_SHARED_MEMORY,        // the block's
-  RACE_CLUSTER_MEMORY,       // … or another's of its cluster
+  RACE_NOWHERE,         // memory nobody else writes: constants, parameters, the thread's own
+  RACE_PARAM,           // the allocation a kernel parameter points into: in the launch record
+  RACE_LOOKUP,          // the allocation found last, else the table of all
+  RACE_SHARED_MEMORY,   // the block's
+  RACE_CLUSTER_MEMORY,  // … or another's of its cluster
 } RacePlaceKind;
 // Several bytes, as many as a register says: tools/racecheck/weave_async.c
 typedef enum {
   RACE_RANGE_NONE,
-  RACE_RANGE_KEEP,           // its entry is kept
-  RACE_RANGE_LOOK,           // it is only compared with what is there
-  RACE_RANGE_MATRIX,         // … where a descriptor says
-  RACE_RANGE_GLOBAL,         // its entry is kept, in global memory
+  RACE_RANGE_KEEP,    // its entry is kept
+  RACE_RANGE_LOOK,    // it is only compared with what is there
+  RACE_RANGE_MATRIX,  // … where a descriptor says
+  RACE_RANGE_GLOBAL,  // its entry is kept, in global memory
 } RaceRange;
 typedef struct RaceAccess {
   uint32_t instr;
-  RaceRange range; const PtxOperand *size;
+  RaceRange range;
+  const PtxOperand *size;
   const PtxOperand *address;
-  uint32_t bytes, flags;     // WG_RACE_WRITE …
-  bool reads_too;            // a store: the thread has read it just before, which is not looked at, or stores something else later: no other thread writes the same
-  bool gone;                 // another access says the same, or it cannot race
-  bool unread;               // a write to shared memory: nobody reads there between the same two barriers
-  bool same;                 // tools/racecheck/weave_repeated.c: its address is still in its register
-  uint32_t lanes;            // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
-  const PtxOperand *apart; uint32_t apart_bits;      // … lines of a tile are so many elements apart, of that many bits; apart NULL, bits not 0: that many bits; both 0: each lane has its address
-  bool is_shared_space;      // the instruction says .shared; else the address is global or generic
+  uint32_t bytes, flags;  // WG_RACE_WRITE …
+  // a store: the thread has read it just before, which is not looked at, or stores something else
+  // later: no other thread writes the same
+  bool reads_too;
+  bool gone;       // another access says the same, or it cannot race
+  bool unread;     // a write to shared memory: nobody reads there between the same two barriers
+  bool same;       // tools/racecheck/weave_repeated.c: its address is still in its register
+  uint32_t lanes;  // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
+  // … lines of a tile are so many elements apart, of that many bits; apart NULL, bits not 0: that
+  // many bits; both 0: each lane has its address
+  const PtxOperand *apart;
+  uint32_t apart_bits;
+  bool is_shared_space;  // the instruction says .shared; else the address is global or generic
   RacePlaceKind place;
-  uint32_t fact_at;          // PARAM: base, size, entries in the record
-  uint32_t group_at;         // SHARED_MEMORY: the word of its RaceGroup in the record; 0: none
-  uint32_t site;             // of the kernel's
-  uint32_t once;             // a bit of RaceCheck.once: it was looked at since the loop was entered; 0: it is looked at every time
+  uint32_t fact_at;   // PARAM: base, size, entries in the record
+  uint32_t group_at;  // SHARED_MEMORY: the word of its RaceGroup in the record; 0: none
+  uint32_t site;      // of the kernel's
+  // a bit of RaceCheck.once: it was looked at since the loop was entered; 0: it is looked at every
+  // time
+  uint32_t once;
 } RaceAccess;
 
-typedef struct RaceCheck {   // one kernel
+typedef struct RaceCheck {  // one kernel
   Body *body;
   IrProvenance *provenance;
   VEC(RaceAccess) accesses;
   VEC(WeaveFact) facts;
   VEC(RaceGroup) shared_groups;
-  uint32_t first_site;       // of the module's
-  uint32_t record;           // where the WgRaceRecord is
-  uint32_t same_from;        // tools/racecheck/weave_repeated.c
+  uint32_t first_site;  // of the module's
+  uint32_t record;      // where the WgRaceRecord is
+  uint32_t same_from;   // tools/racecheck/weave_repeated.c
   bool uses_shared, looks_up, stores_anywhere, calls, writes_strong;
-  const PtxInstr *unseen;    // a call of something that accesses memory and is not looked into; NULL: none
-  bool has_async, has_global_async;        // something is done later than where it stands; in global memory
-  PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits
-  bool has_clock, bounds, has_syncs, has_clusters, waits, lets, tells_host;        // bounds: WgRaceSlot.released
-  PtxReg *phase;             // of the barrier of the cluster, from 1 on
-  PtxReg *cluster;           // blocks of the cluster, less 1, where WG_RACE_ACCESS has them; 0: none, or they are not side by side in x
+  // a call of something that accesses memory and is not looked into; NULL: none
+  const PtxInstr *unseen;
+  // something is done later than where it stands; in global memory
+  bool has_async, has_global_async;
+  PtxReg *groups[2];  // of cp.async, of bulk copies: clocks of the last commits
+  // bounds: WgRaceSlot.released
+  bool has_clock, bounds, has_syncs, has_clusters, waits, lets, tells_host;
+  PtxReg *phase;  // of the barrier of the cluster, from 1 on
+  // blocks of the cluster, less 1, where WG_RACE_ACCESS has them; 0: none, or they are not side by
+  // side in x
+  PtxReg *cluster;
   PtxReg *me, *first, *shared_at, *fences, *knows;
   PtxReg *once;
   PtxReg *cache_base, *cache_size, *cache_entries;
-  // Where machine code is made: accesses of a block that need a closer look wait for its end. A bit for each; how many there are since the last look; what they left.
+  // Where machine code is made: accesses of a block that need a closer look wait for its end. A bit
+  // for each; how many there are since the last look; what they left.
   bool defers;
-  PtxReg *waiting; uint32_t nwaiting;
+  PtxReg *waiting;
+  uint32_t nwaiting;
   PtxVar *waiting_at;
 } RaceCheck;
 
@@ -70,43 +86,47 @@ void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);
 bool race_is_acquire(const PtxInstr *in);
 bool race_is_release(const PtxInstr *in);
-bool race_orders(const PtxInstr *in);                       // it can order accesses, of this thread or of others
-// --- tools/racecheck/weave_calls.c: what the functions of the program do, before passes change them ---
+bool race_orders(const PtxInstr *in);  // it can order accesses, of this thread or of others
+// --- tools/racecheck/weave_calls.c: what the functions of the program do, before passes change
+// them ---
 void race_survey_calls(Program *p);
-bool race_call_orders(const PtxInstr *call);                // nothing is known of the order of things behind it
-bool race_call_accesses(const PtxInstr *call);              // it may access memory of other threads
+bool race_call_orders(const PtxInstr *call);    // nothing is known of the order of things behind it
+bool race_call_accesses(const PtxInstr *call);  // it may access memory of other threads
 // --- tools/racecheck/weave_intervals.c ---
 typedef struct RaceIntervals RaceIntervals;
-RaceIntervals *race_intervals(RaceCheck *k);                // accesses to shared memory that cannot race are gone. NULL: nothing is known
-void race_find_unread(RaceCheck *k, RaceIntervals *v);      // with those that are left
+// accesses to shared memory that cannot race are gone. NULL: nothing is known
+RaceIntervals *race_intervals(RaceCheck *k);
+void race_find_unread(RaceCheck *k, RaceIntervals *v);  // with those that are left
 void race_find_groups(RaceCheck *k, RaceIntervals *v);
 // --- tools/racecheck/weave_repeated.c ---
-void race_join_same(RaceCheck *k);                          // accesses that need not be looked at are gone
-bool race_is_order(const PtxInstr *in);                     // behind it accesses may be ordered
+void race_join_same(RaceCheck *k);       // accesses that need not be looked at are gone
+bool race_is_order(const PtxInstr *in);  // behind it accesses may be ordered
 bool race_writes_sum(const RaceCheck *k, const RaceAccess *a);
 // --- tools/racecheck/weave_loop_invariant.c ---
-void race_find_once(RaceCheck *k);                          // accesses that are looked at once in a loop
+void race_find_once(RaceCheck *k);  // accesses that are looked at once in a loop
 // --- tools/racecheck/weave_disjoint.c ---
-void race_find_private(RaceCheck *k);                       // facts of pointers, and groups, whose threads may each have bytes of their own
+// facts of pointers, and groups, whose threads may each have bytes of their own
+void race_find_private(RaceCheck *k);
 // --- tools/racecheck/weave_access.c ---
 void race_access(RaceCheck *k, const RaceAccess *a);
-void race_look(RaceCheck *k, Code *c);                      // at what waits
-void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of the WgRaceRecord
+void race_look(RaceCheck *k, Code *c);                                  // at what waits
+void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);  // of the WgRaceRecord
 #define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
 // --- tools/racecheck/weave_async.c ---
 bool race_is_async(const PtxInstr *in);
-bool race_stores_later(const PtxInstr *in);                 // st.async, red.async
+bool race_stores_later(const PtxInstr *in);  // st.async, red.async
 void race_plan_async(RaceCheck *k, uint32_t i);
 void race_range(RaceCheck *k, const RaceAccess *a);
 // --- tools/racecheck/weave_annotations.c ---
-bool race_says(const RaceCheck *k, uint32_t i);             // that races on some bytes are meant
+bool race_says(const RaceCheck *k, uint32_t i);  // that races on some bytes are meant
 void race_said(RaceCheck *k, uint32_t i);
 // --- tools/racecheck/weave_order.c ---
-bool race_is_block_barrier(const PtxInstr *in);             // of all threads of the block
-bool race_is_matrix(const PtxInstr *in);                    // lanes of a warp access a matrix together
-void race_order_before(RaceCheck *k, uint32_t i);           // what they all have done before
-void race_order(RaceCheck *k, uint32_t i);                  // barriers, fences, what tells another thread something
-void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier);    // a copy whose end this mbarrier is told
+bool race_is_block_barrier(const PtxInstr *in);    // of all threads of the block
+bool race_is_matrix(const PtxInstr *in);           // lanes of a warp access a matrix together
+void race_order_before(RaceCheck *k, uint32_t i);  // what they all have done before
+void race_order(RaceCheck *k, uint32_t i);  // barriers, fences, what tells another thread something
+// a copy whose end this mbarrier is told
+void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier);
 // A strong access in a kernel with clocks: before it tells, after it takes.
 void race_tells(RaceCheck *k, const RaceAccess *a);
 

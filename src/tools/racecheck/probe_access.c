@@ -1,68 +1,104 @@
 // racecheck: one access meets what is known of the last ones to the same word.
 #include "tools/racecheck/probe_core.h"
 
-uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial);
-__attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
-                                                 uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial) {
-  return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows, slots, serial);
+uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
+                       uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                       uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial);
+__attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset,
+                                                 uint64_t address, uint32_t what, uint64_t value,
+                                                 uint64_t me, uint32_t layout, uint32_t first,
+                                                 uint64_t unordered, uint64_t knows, uint64_t slots,
+                                                 uint32_t serial) {
+  return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows,
+                    slots, serial);
 }
 
 #ifdef __NVPTX__
-void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there);
+void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me,
+                      uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows,
+                      uint64_t slots, uint32_t serial, uint64_t there);
 void wg_count(uint64_t channel, uint32_t site);
 
 DEVICE uint64_t race_of_lane(uint32_t lanes, uint64_t value, uint32_t lane) {
-  return device_read_lane(lanes, (uint32_t)value, lane) | (uint64_t)device_read_lane(lanes, (uint32_t)(value >> 32), lane) << 32;
+  return device_read_lane(lanes, (uint32_t)value, lane) |
+         (uint64_t)device_read_lane(lanes, (uint32_t)(value >> 32), lane) << 32;
 }
 
-// Lanes that write to one address at once would swap its entry one after the other: the first of them does it, and stands for the entry that the others find.
-DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial) {
+// Lanes that write to one address at once would swap its entry one after the other: the first of
+// them does it, and stands for the entry that the others find.
+DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
+                                 uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                                 uint64_t unordered, uint64_t knows, uint64_t slots,
+                                 uint32_t serial) {
   uint32_t lanes = device_active_lanes(), leader = (uint32_t)__builtin_ctz(lanes);
-  uint64_t at = entries + 2 * offset, whole = 15ull << WG_RACE_BYTES_AT, mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)) | whole;
+  uint64_t at = entries + 2 * offset, whole = 15ull << WG_RACE_BYTES_AT,
+           mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)) | whole;
   uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader);
-  uint32_t its_what = device_read_lane(lanes, what, leader);     // all lanes come to all three
+  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes come to all three
   int same = at == its_at && what == its_what;
-  uint32_t strong_write = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT, alike = device_ballot(lanes, same);
-  if (device_lane() == leader && (what & strong_write) == strong_write && alike & (alike - 1)) me |= WG_RACE_MANY;
-  if (!same || device_lane() == leader || !(what >> WG_RACE_ACCESS_FLAGS_AT & WG_RACE_WRITE) || what & WG_RACE_ACCESS_LOOK)
-    return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows, slots, serial);
+  uint32_t strong_write = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT,
+           alike = device_ballot(lanes, same);
+  if (device_lane() == leader && (what & strong_write) == strong_write && alike & (alike - 1))
+    me |= WG_RACE_MANY;
+  if (!same || device_lane() == leader || !(what >> WG_RACE_ACCESS_FLAGS_AT & WG_RACE_WRITE) ||
+      what & WG_RACE_ACCESS_LOOK)
+    return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows,
+                      slots, serial);
   uint64_t word = (offset + ((address - offset) & 3)) & ~3ull;
   layout |= race_shared_layout(what);
-  if (race_load((const uint64_t *)(entries + (word << 1 << (layout >> 30 & 1)))) == WG_RACE_BENIGN) return 0;
-  return race_conflict(its, mine, layout, first, unordered, (RaceKnown){slots, serial, RACE_KNOWN(knows), 0}, WG_RACE_ACCESS_CLUSTER(what)) ? its : 0;
+  if (race_load((const uint64_t *)(entries + (word << 1 << (layout >> 30 & 1)))) == WG_RACE_BENIGN)
+    return 0;
+  return race_conflict(its, mine, layout, first, unordered,
+                       (RaceKnown){slots, serial, RACE_KNOWN(knows), 0},
+                       WG_RACE_ACCESS_CLUSTER(what))
+             ? its
+             : 0;
 }
 
 DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me, uint64_t knows) {
-  uint32_t what = (uint32_t)w->what, layout = r->layout, first = race_first_thread(layout), site = WG_RACE_ACCESS_SITE(what);
-  uint64_t slots = r->bounds ? r->slots : 0, offset = w->offset, value = what & WG_RACE_ACCESS_STORES ? w->value : 0, entries, base = 0;
-  if ((what & (WG_RACE_ACCESS_SHARED | WG_RACE_ACCESS_FOUND)) == WG_RACE_ACCESS_SHARED) entries = race_shared_entries(r->shared, r->shared_stride, r->shared_slots);
+  uint32_t what = (uint32_t)w->what, layout = r->layout, first = race_first_thread(layout),
+           site = WG_RACE_ACCESS_SITE(what);
+  uint64_t slots = r->bounds ? r->slots : 0, offset = w->offset,
+           value = what & WG_RACE_ACCESS_STORES ? w->value : 0, entries, base = 0;
+  if ((what & (WG_RACE_ACCESS_SHARED | WG_RACE_ACCESS_FOUND)) == WG_RACE_ACCESS_SHARED)
+    entries = race_shared_entries(r->shared, r->shared_stride, r->shared_slots);
   else if (what & WG_RACE_ACCESS_FOUND) entries = w->entries, base = w->base;
   else {
     const uint64_t *fact = (const uint64_t *)((uint64_t)r + (uint64_t)((int64_t)w->what >> 32));
     entries = fact[2], base = fact[0];
   }
-  uint64_t found = race_check_lanes(entries, offset, base + offset, what, value, me, layout, first, r->unordered, knows, slots, r->serial);
+  uint64_t found = race_check_lanes(entries, offset, base + offset, what, value, me, layout, first,
+                                    r->unordered, knows, slots, r->serial);
   if (!found) return;
   const WgReports *reports = (const WgReports *)r->channel;
   uint32_t number = r->sites + site;
-  if (reports && site != WG_RACE_NO_SITE && number < reports->sites && (((volatile uint64_t *)reports->counts)[number] & ~WG_COUNT_DESCRIBED) >= WG_RACE_ONLY_COUNT)
+  if (reports && site != WG_RACE_NO_SITE && number < reports->sites &&
+      (((volatile uint64_t *)reports->counts)[number] & ~WG_COUNT_DESCRIBED) >= WG_RACE_ONLY_COUNT)
     wg_count(r->channel, number);
-  else wg_race_describe(what, base + offset, value, found, me, layout, first, r->launches, knows, slots, r->serial, what & WG_RACE_ACCESS_STORES ? w->there : 0);
+  else
+    wg_race_describe(what, base + offset, value, found, me, layout, first, r->launches, knows,
+                     slots, r->serial, what & WG_RACE_ACCESS_STORES ? w->there : 0);
 }
 
-// Machine code pays for every call that is out of line and for its arguments: there is one for all accesses of a basic block. record: of a WgRaceRecord. which: a bit for each that waits.
+// Machine code pays for every call that is out of line and for its arguments: there is one for all
+// accesses of a basic block. record: of a WgRaceRecord. which: a bit for each that waits.
 void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me, uint64_t knows);
-__attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me, uint64_t knows) {
+__attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which,
+                                              uint64_t me, uint64_t knows) {
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; which >> i; i++)
-    if (which >> i & 1) race_look((const WgRaceRecord *)record, (const WgRaceWaiting *)waiting + i, me, knows);
+    if (which >> i & 1)
+      race_look((const WgRaceRecord *)record, (const WgRaceWaiting *)waiting + i, me, knows);
 }
 #endif
 
-// The program says that races on these bytes are meant. Words of which it names a part count as a whole.
+// The program says that races on these bytes are meant. Words of which it names a part count as a
+// whole.
 uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs);
-__attribute__((noinline)) uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs) {
+__attribute__((noinline)) uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes,
+                                                  uint32_t pairs) {
   for (uint64_t word = offset & ~3ull; word < offset + bytes; word += 4)
-    for (uint32_t i = 0; i <= pairs; i++) *(volatile uint64_t *)(entries + (word << 1 << pairs) + 8 * i) = WG_RACE_BENIGN;
+    for (uint32_t i = 0; i <= pairs; i++)
+      *(volatile uint64_t *)(entries + (word << 1 << pairs) + 8 * i) = WG_RACE_BENIGN;
   return 0;
 }

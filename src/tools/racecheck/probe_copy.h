@@ -1,13 +1,16 @@
-// Copies and sets meet what is known of the last accesses to the same words, and launches that of other launches. For the device, and for the host where the device's memory is its own.
-// Who includes this has said what DEVICE, race_load and device_swap_if64 are.
+// Copies and sets meet what is known of the last accesses to the same words, and launches that of
+// other launches. For the device, and for the host where the device's memory is its own. Who
+// includes this has said what DEVICE, race_load and device_swap_if64 are.
 #ifndef WG_PROBE_RACE_COPY_H
 #define WG_PROBE_RACE_COPY_H
 
 #include "tools/racecheck/abi.h"
 
-// A launch that was asked for after this one and has been there already is not ordered after it. Numbers of the same half only grow.
+// A launch that was asked for after this one and has been there already is not ordered after it.
+// Numbers of the same half only grow.
 DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
-  if (unordered & WG_RACE_LATER && launch > mine && launch / WG_RACE_HALF == mine / WG_RACE_HALF) return 1;
+  if (unordered & WG_RACE_LATER && launch > mine && launch / WG_RACE_HALF == mine / WG_RACE_HALF)
+    return 1;
   for (unordered &= ~WG_RACE_LATER; unordered; unordered >>= 9)
     if ((unordered & 511) == launch) return 1;
   return 0;
@@ -23,26 +26,37 @@ DEVICE int race_copy_meets(uint64_t old, uint64_t mine, const WgRaceCopy *c) {
 
 // One word: an entry that it races with stays, others are replaced. The entry it races with, or 0.
 DEVICE uint64_t race_copy_word(uint64_t *at, uint64_t mine, const WgRaceCopy *c) {
-  uint64_t *own = at + (c->pairs && !(mine & WG_RACE_WRITE)), *other = at + !!(mine & WG_RACE_WRITE), old = race_load(own);
+  uint64_t *own = at + (c->pairs && !(mine & WG_RACE_WRITE)),
+           *other = at + !!(mine & WG_RACE_WRITE), old = race_load(own);
   if (race_copy_meets(old, mine, c)) return old;
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
-  int later = launch > c->number && launch / WG_RACE_HALF == c->number / WG_RACE_HALF;         // the host had waited for the copy, and not for this
+  // the host had waited for the copy, and not for this
+  int later = launch > c->number && launch / WG_RACE_HALF == c->number / WG_RACE_HALF;
   if (old != WG_RACE_BENIGN && !c->looks && !later) device_swap_if64(own, old, mine);
   if (!c->pairs) return 0;
   old = race_load(other);
   return race_copy_meets(old, mine, c) ? old : 0;
 }
 
-// Word `i` of all, which are words_of. The entry it races with, or 0; address: of the first byte that counts.
-DEVICE uint64_t race_copy_words_of(const WgRaceRows *r) { return (r->width / 4 + 2) * ((uint64_t)r->rows * r->slices); }
+// Word `i` of all, which are words_of. The entry it races with, or 0; address: of the first byte
+// that counts.
+DEVICE uint64_t race_copy_words_of(const WgRaceRows *r) {
+  return (r->width / 4 + 2) * ((uint64_t)r->rows * r->slices);
+}
 DEVICE uint64_t race_copy_at(const WgRaceCopy *c, uint32_t side, uint64_t i, uint64_t *address) {
   const WgRaceRows *r = &c->side[side];
   uint64_t row = 0, words = r->width / 4 + 2;
-  if (r->rows > 1 || r->slices > 1) row = i / words, i %= words;
-  uint64_t first = r->offset + row / r->rows * r->slice + row % r->rows * r->pitch, end = first + r->width, word = (first & ~3ull) + 4 * i;
+  if (r->rows > 1 || r->slices > 1) {
+    row = i / words;
+    i %= words;
+  }
+  uint64_t first = r->offset + row / r->rows * r->slice + row % r->rows * r->pitch,
+           end = first + r->width, word = (first & ~3ull) + 4 * i;
   if (word >= end) return 0;
   uint64_t from = word < first ? first - word : 0, to = end - word < 4 ? end - word : 4;
-  uint64_t mine = (uint64_t)c->number << WG_RACE_LAUNCH_AT | (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT | ((1ull << to) - (1ull << from)) << WG_RACE_BYTES_AT | (side ? 0 : WG_RACE_WRITE);
+  uint64_t mine = (uint64_t)c->number << WG_RACE_LAUNCH_AT |
+                  (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT |
+                  ((1ull << to) - (1ull << from)) << WG_RACE_BYTES_AT | (side ? 0 : WG_RACE_WRITE);
   *address = r->word + word + from;
   return race_copy_word((uint64_t *)(r->entries + (word << 1 << c->pairs)), mine, c);
 }

@@ -7,39 +7,54 @@
 #include "tools/racecheck/probe_copy.h"
 
 // Is there a race between the access that `old` tells of and mine?
-DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, RaceKnown known, uint32_t cluster) {
-  uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine), any = (uint32_t)(old | mine);
+DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
+                         uint64_t unordered, RaceKnown known, uint32_t cluster) {
+  uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine),
+           any = (uint32_t)(old | mine);
   if (!launch || !(race_bytes(old) & race_bytes(mine))) return 0;
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT))
-    return !(layout & WG_RACE_SHARED) && (any & WG_RACE_WRITE || old & WG_RACE_WROTE) && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
+    return !(layout & WG_RACE_SHARED) && (any & WG_RACE_WRITE || old & WG_RACE_WROTE) &&
+           !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) &&
+           race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
   RacePair p = race_pair(old, mine, layout, first, known);
   if (!race_shares(&p, layout, cluster)) return 0;
-  if (!(any & WG_RACE_WRITE)) return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
+  if (!(any & WG_RACE_WRITE))
+    return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
   if (race_is_async(old)) return !race_clock_orders(&p, layout);
   if (!race_ordered(&p, layout)) return 1;
   if (old & WG_RACE_WRITE && !(old & WG_RACE_STRONG)) return 0;
-  if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);        // by some other block, too
-  if (!(old & WG_RACE_MANY) || race_barrier_orders(&p, layout) || race_clock_orders(&p, layout)) return 0;
-  return p.same_warp && !race_warp_orders(&p, layout);                    // this thread has accessed it, and another one
+  if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);  // by some other block, too
+  if (!(old & WG_RACE_MANY) || race_barrier_orders(&p, layout) || race_clock_orders(&p, layout))
+    return 0;
+  // this thread has accessed it, and another one
+  return p.same_warp && !race_warp_orders(&p, layout);
 }
 
-// Bytes that the same thread has accessed at the same time, beside those of `e`. Which access it was is known as long as there is one.
+// Bytes that the same thread has accessed at the same time, beside those of `e`. Which access it
+// was is known as long as there is one.
 DEVICE uint64_t race_with_bytes(uint64_t e, uint64_t of) {
-  uint64_t both = e | (uint64_t)race_bytes(of) << WG_RACE_BYTES_AT, no_site = (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
+  uint64_t both = e | (uint64_t)race_bytes(of) << WG_RACE_BYTES_AT,
+           no_site = (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
   return both != e && (e ^ of) & no_site ? both | no_site : both;
 }
 
 // A read after a read: what to keep. What flags say is true of all bytes of the entry.
 DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) {
-  if (race_is_async(old) != race_is_async(mine)) return race_is_async(mine) || p->was.clock < p->know ? mine : old;
+  if (race_is_async(old) != race_is_async(mine))
+    return race_is_async(mine) || p->was.clock < p->know ? mine : old;
   uint32_t same_clock = p->was.clock == p->now.clock, common = race_bytes(old) & race_bytes(mine);
   uint32_t covers = common == race_bytes(old), within = common == race_bytes(mine);
-  uint64_t wrote = same_clock && within && p->same_block ? old & WG_RACE_WROTE : 0, blocks = same_clock && within ? old & WG_RACE_BLOCKS : 0;
-  if ((old ^ mine) & WG_RACE_STRONG) return mine & WG_RACE_STRONG ? old : mine | wrote;       // the weak one can race with more
+  uint64_t wrote = same_clock && within && p->same_block ? old & WG_RACE_WROTE : 0,
+           blocks = same_clock && within ? old & WG_RACE_BLOCKS : 0;
+  // the weak one can race with more
+  if ((old ^ mine) & WG_RACE_STRONG) return mine & WG_RACE_STRONG ? old : mine | wrote;
   if (p->same_thread) {
-    if (p->was.barriers != p->now.barriers || p->was.syncs != p->now.syncs || !same_clock) return mine | wrote | blocks;
-    return within || old & (WG_RACE_MANY | WG_RACE_BLOCKS | WG_RACE_WROTE) ? old : race_with_bytes(old, mine);
+    if (p->was.barriers != p->now.barriers || p->was.syncs != p->now.syncs || !same_clock)
+      return mine | wrote | blocks;
+    return within || old & (WG_RACE_MANY | WG_RACE_BLOCKS | WG_RACE_WROTE)
+               ? old
+               : race_with_bytes(old, mine);
   }
   if (p->same_block) {
     if (p->was.barriers != p->now.barriers) return mine | wrote | blocks;
@@ -47,7 +62,8 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
     if (!same_clock) return p->was.clock < p->now.clock ? mine : old;
     return covers ? old | WG_RACE_MANY : old;
   }
-  if (!same_clock) return p->was.clock < p->now.clock ? mine : old;       // who comes after the later one comes after both
+  // who comes after the later one comes after both
+  if (!same_clock) return p->was.clock < p->now.clock ? mine : old;
   if (old & WG_RACE_WROTE) return old;
   if (!covers) return old & WG_RACE_BLOCKS ? old : mine;
   return old | WG_RACE_BLOCKS;
@@ -56,49 +72,68 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
 // A strong write after a strong write of the same scope: what to keep. Both race with any weak
 // access that is not ordered after them. What flags say is true of all bytes of the entry.
 DEVICE uint64_t race_after_strong(uint64_t old, uint64_t mine, const RacePair *p) {
-  uint32_t common = race_bytes(old) & race_bytes(mine), covers = common == race_bytes(old), within = common == race_bytes(mine);
-  uint32_t same_barriers = p->was.barriers == p->now.barriers, same_syncs = p->was.syncs == p->now.syncs;
+  uint32_t common = race_bytes(old) & race_bytes(mine), covers = common == race_bytes(old),
+           within = common == race_bytes(mine);
+  uint32_t same_barriers = p->was.barriers == p->now.barriers,
+           same_syncs = p->was.syncs == p->now.syncs;
   if (p->was.clock != p->now.clock) return mine;
   uint64_t blocks = within ? old & WG_RACE_BLOCKS : 0;
-  if (p->same_thread && same_barriers && same_syncs) return within ? old : race_with_bytes(mine, old);
+  if (p->same_thread && same_barriers && same_syncs)
+    return within ? old : race_with_bytes(mine, old);
   if (!p->same_block) return covers && within ? old | WG_RACE_BLOCKS : mine;
   if (p->same_thread || !same_barriers || (p->same_warp && !same_syncs)) return mine | blocks;
   return covers && within ? old | WG_RACE_MANY : mine;
 }
 
 // What to keep of both in one entry. raced: there is a race between them.
-DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown known, uint32_t cluster, int raced) {
+DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
+                          RaceKnown known, uint32_t cluster, int raced) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT)) return mine;
   RacePair p = race_pair(old, mine, layout, first, known);
   if (!race_shares(&p, layout, cluster)) return mine;
-  uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs && p.was.clock == p.now.clock;
+  uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs &&
+                       p.was.clock == p.now.clock;
   if (mine & WG_RACE_WRITE) {
-    if (old & mine & WG_RACE_STRONG && old & WG_RACE_WRITE && !((old ^ mine) & WG_RACE_CTA)) return race_after_strong(old, mine, &p);
+    if (old & mine & WG_RACE_STRONG && old & WG_RACE_WRITE && !((old ^ mine) & WG_RACE_CTA))
+      return race_after_strong(old, mine, &p);
     // A strong write of the thread that has just made a weak one: the weak one can race with more.
-    uint32_t within = !(race_bytes(mine) & ~race_bytes(old)), same_interval = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs;
-    uint32_t weak_before = (old & (WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA)) == WG_RACE_WRITE && p.same_thread && same_interval && p.was.clock == known.own;
+    uint32_t within = !(race_bytes(mine) & ~race_bytes(old)),
+             same_interval = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs;
+    uint32_t weak_before = (old & (WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA)) ==
+                               WG_RACE_WRITE &&
+                           p.same_thread && same_interval && p.was.clock == known.own;
     if (weak_before && mine & WG_RACE_STRONG && within) return old;
-    if (old & WG_RACE_WRITE && p.same_thread && same_time && !((old ^ mine) & (WG_RACE_STRONG | WG_RACE_CTA))) return race_with_bytes(mine, old);
+    if (old & WG_RACE_WRITE && p.same_thread && same_time &&
+        !((old ^ mine) & (WG_RACE_STRONG | WG_RACE_CTA)))
+      return race_with_bytes(mine, old);
     return mine;
   }
   if (!(old & WG_RACE_WRITE)) return race_after_read(old, mine, &p);
   if (raced || old & WG_RACE_STRONG || (p.same_thread && same_time)) return old;
-  if (!p.same_block || p.was.clock != p.now.clock || (race_bytes(old) & race_bytes(mine)) != race_bytes(mine)) return mine;
+  if (!p.same_block || p.was.clock != p.now.clock ||
+      (race_bytes(old) & race_bytes(mine)) != race_bytes(mine))
+    return mine;
   return mine | WG_RACE_WROTE;
 }
 
-// Puts the access into the entries of one word: one, or two, the last write and reads. A read is kept before the last write is looked at, and the reverse: of two that come at once one sees the other.
-// The entry it races with, or 0.
-DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, RaceKnown known, uint32_t what) {
-  uint32_t pairs = layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE), cluster = WG_RACE_ACCESS_CLUSTER(what);
+// Puts the access into the entries of one word: one, or two, the last write and reads. A read is
+// kept before the last write is looked at, and the reverse: of two that come at once one sees the
+// other. The entry it races with, or 0.
+DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first,
+                           uint64_t unordered, RaceKnown known, uint32_t what) {
+  uint32_t pairs = layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE),
+           cluster = WG_RACE_ACCESS_CLUSTER(what);
   uint64_t found = 0;
   if (own && race_load(at) == WG_RACE_BENIGN) return 0;
   for (uint32_t i = 0; i <= pairs; i++) {
     uint64_t *slot = at + (i ^ own), old = race_load(slot);
     while (old != WG_RACE_BENIGN) {
       int raced = race_conflict(old, mine, layout, first, unordered, known, cluster);
-      uint64_t new = i || what & WG_RACE_ACCESS_LOOK ? old : race_next(old, mine, layout, first, known, cluster, raced), there = new == old ? old : device_swap_if64(slot, old, new);
+      uint64_t new = i || what &WG_RACE_ACCESS_LOOK
+                         ? old
+                         : race_next(old, mine, layout, first, known, cluster, raced),
+               there = new == old ? old : device_swap_if64(slot, old, new);
       if (there == old) {
         if (raced && !found) found = old;
         break;
@@ -109,25 +144,36 @@ DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_
   return found;
 }
 
-// An atomic write is part of the release that the fence before it begins: who knows what was done before the fence knows it, too.
+// An atomic write is part of the release that the fence before it begins: who knows what was done
+// before the fence knows it, too.
 DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
-  uint32_t kind = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT, bits = WG_RACE_CLOCK_BITS(layout), clock = race_field(me, WG_RACE_CLOCK_AT(layout), bits);
-  return (what & kind) == kind && clock && !race_is_full(clock, bits) ? me - (1ull << WG_RACE_CLOCK_AT(layout)) : me;
+  uint32_t kind = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT,
+           bits = WG_RACE_CLOCK_BITS(layout),
+           clock = race_field(me, WG_RACE_CLOCK_AT(layout), bits);
+  return (what & kind) == kind && clock && !race_is_full(clock, bits)
+             ? me - (1ull << WG_RACE_CLOCK_AT(layout))
+             : me;
 }
 
-// An access at `address`, which is `offset` from where the entries at `entries` begin. what: WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was
-// done at an earlier clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. value: what it writes, where that is known. The entry it races with, or 0.
-DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered,
-                           uint64_t knows, uint64_t slots, uint32_t serial) {
-  uint64_t mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)), found = 0;
+// An access at `address`, which is `offset` from where the entries at `entries` begin. what:
+// WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was done at an earlier
+// clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. value: what it writes,
+// where that is known. The entry it races with, or 0.
+DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
+                           uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                           uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial) {
+  uint64_t mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)),
+           found = 0;
   layout |= race_shared_layout(what);
-  offset += (address - offset) & 3;        // an allocation may begin within a word
+  offset += (address - offset) & 3;  // an allocation may begin within a word
   uint64_t end = offset + (what & WG_RACE_ACCESS_BYTES);
   for (uint64_t word = offset & ~3ull; word < end; word += 4) {
-    uint32_t from = word < offset ? (uint32_t)(offset - word) : 0, to = end - word < 4 ? (uint32_t)(end - word) : 4;
+    uint32_t from = word < offset ? (uint32_t)(offset - word) : 0,
+             to = end - word < 4 ? (uint32_t)(end - word) : 4;
     uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT;
     RaceKnown known = {slots, serial, RACE_KNOWN(knows), race_view(me, layout).clock};
-    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it, layout, first, unordered, known, what);
+    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it,
+                               layout, first, unordered, known, what);
     if (!found) found = with;
   }
   return found;

@@ -1,6 +1,7 @@
 // Entries of racecheck and what they say of each other. tools/racecheck/abi.h has their form.
 //
-// Nothing here may call two accesses unordered that are ordered. Where something is not known they count as ordered.
+// Nothing here may call two accesses unordered that are ordered. Where something is not known they
+// count as ordered.
 #ifndef WG_PROBE_RACE_H
 #define WG_PROBE_RACE_H
 
@@ -8,17 +9,23 @@
 #include "probe/probe_abi.h"
 #include "tools/racecheck/abi.h"
 
-#define RACE_KNOWN(knows) ((uint32_t)(knows) & 0x1fffff)         // the first of three clocks: tools/racecheck/probe_order.c
+#define RACE_KNOWN(knows) \
+  ((uint32_t)(knows)&0x1fffff)  // the first of three clocks: tools/racecheck/probe_order.c
 
-typedef struct RaceView {                  // of an entry, under the launch's layout
+typedef struct RaceView {  // of an entry, under the launch's layout
   uint32_t thread, barriers, syncs, clock;
 } RaceView;
 
-DEVICE uint32_t race_field(uint64_t e, uint32_t at, uint32_t bits) { return (uint32_t)(e >> at) & ((1u << bits) - 1); }
+DEVICE uint32_t race_field(uint64_t e, uint32_t at, uint32_t bits) {
+  return (uint32_t)(e >> at) & ((1u << bits) - 1);
+}
 
 DEVICE RaceView race_view(uint64_t e, uint32_t layout) {
-  uint32_t c = WG_RACE_CLOCK_BITS(layout), s = WG_RACE_SYNC_BITS(layout), b = WG_RACE_BARRIER_BITS(layout), t = WG_RACE_THREAD_BITS(layout);
-  return (RaceView){.thread = race_field(e, WG_RACE_TIME_AT, t), .clock = race_field(e, WG_RACE_TIME_AT + t, c), .syncs = race_field(e, WG_RACE_TIME_AT + t + c, s),
+  uint32_t c = WG_RACE_CLOCK_BITS(layout), s = WG_RACE_SYNC_BITS(layout),
+           b = WG_RACE_BARRIER_BITS(layout), t = WG_RACE_THREAD_BITS(layout);
+  return (RaceView){.thread = race_field(e, WG_RACE_TIME_AT, t),
+                    .clock = race_field(e, WG_RACE_TIME_AT + t, c),
+                    .syncs = race_field(e, WG_RACE_TIME_AT + t + c, s),
                     .barriers = race_field(e, WG_RACE_TIME_AT + t + c + s, b)};
 }
 
@@ -26,11 +33,19 @@ DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << 
 DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT) & 15; }
 
 // One access by the side of another, both of this launch.
-// clock: of what the thread knows. With slots: what a block has released bounds what others know of it.
-typedef struct RaceKnown { uint64_t slots; uint32_t serial, clock, own; } RaceKnown;       // own: the thread's clock now
-typedef struct RacePair { RaceView was, now; uint32_t know, in_block, was_in_block, same_thread, same_block, same_warp; } RacePair;
+// clock: of what the thread knows. With slots: what a block has released bounds what others know of
+// it. own: the thread's clock now
+typedef struct RaceKnown {
+  uint64_t slots;
+  uint32_t serial, clock, own;
+} RaceKnown;
+typedef struct RacePair {
+  RaceView was, now;
+  uint32_t know, in_block, was_in_block, same_thread, same_block, same_warp;
+} RacePair;
 DEVICE uint32_t race_bounded(uint32_t clock, const RacePair *p, uint32_t layout, RaceKnown known);
-DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown known) {
+DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
+                          RaceKnown known) {
   RacePair p = {.was = race_view(old, layout), .now = race_view(mine, layout)};
   uint32_t mask = (1u << WG_RACE_THREAD_BITS(layout)) - 1;
   p.in_block = (p.now.thread - first) & mask;
@@ -42,15 +57,18 @@ DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
   return p;
 }
 
-// Entries of shared memory: what another block has left is nothing, unless it is of the same cluster (of so many blocks, side by side).
+// Entries of shared memory: what another block has left is nothing, unless it is of the same
+// cluster (of so many blocks, side by side).
 DEVICE int race_shares(const RacePair *p, uint32_t layout, uint32_t cluster) {
   if (!(layout & WG_RACE_SHARED) || p->same_block) return 1;
-  return cluster > 1 && p->was.thread / WG_RACE_BLOCK(layout) / cluster == p->now.thread / WG_RACE_BLOCK(layout) / cluster;
+  return cluster > 1 && p->was.thread / WG_RACE_BLOCK(layout) / cluster ==
+                            p->now.thread / WG_RACE_BLOCK(layout) / cluster;
 }
 
 DEVICE int race_clock_orders(const RacePair *p, uint32_t layout) {
   uint32_t bits = WG_RACE_CLOCK_BITS(layout);
-  return bits && (p->was.clock < p->know || race_is_full(p->was.clock, bits) || race_is_full(p->now.clock, bits));
+  return bits && (p->was.clock < p->know || race_is_full(p->was.clock, bits) ||
+                  race_is_full(p->now.clock, bits));
 }
 
 // A barrier of the block lies between them, or it is not known that none does.
@@ -86,23 +104,38 @@ DEVICE uint64_t race_value(uint64_t value, uint32_t what) {
   return bytes < 8 ? value & ((1ull << 8 * bytes) - 1) : value;
 }
 DEVICE uint64_t race_mine(uint64_t me, uint32_t what, uint64_t value) {
-  uint64_t mine = me | (uint64_t)WG_RACE_ACCESS_SITE(what) << WG_RACE_SITE_AT | (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
+  uint64_t mine = me | (uint64_t)WG_RACE_ACCESS_SITE(what) << WG_RACE_SITE_AT |
+                  (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
   uint64_t bits = mine & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
   return what & WG_RACE_ACCESS_STORES ? mine | (WG_RACE_VALUE_OF(value) & bits) : mine;
 }
-DEVICE uint32_t race_shared_layout(uint32_t what) { return what & WG_RACE_ACCESS_SHARED ? (uint32_t)WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED : 0; }
+DEVICE uint32_t race_shared_layout(uint32_t what) {
+  return what & WG_RACE_ACCESS_SHARED ? (uint32_t)WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED : 0;
+}
 
-DEVICE uint32_t race_thread_mask(uint32_t layout) { return (1u << WG_RACE_THREAD_BITS(layout)) - 1; }
+DEVICE uint32_t race_thread_mask(uint32_t layout) {
+  return (1u << WG_RACE_THREAD_BITS(layout)) - 1;
+}
 
-DEVICE uint32_t race_block_number(void) { return (device_ctaid_z() * device_nctaid_y() + device_ctaid_y()) * device_nctaid_x() + device_ctaid_x(); }
-DEVICE uint32_t race_first_thread(uint32_t layout) { return race_block_number() * WG_RACE_BLOCK(layout) & race_thread_mask(layout); }
-DEVICE uint64_t race_shared_entries(uint64_t shared, uint32_t stride, uint32_t slots) { return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0; }
+DEVICE uint32_t race_block_number(void) {
+  return (device_ctaid_z() * device_nctaid_y() + device_ctaid_y()) * device_nctaid_x() +
+         device_ctaid_x();
+}
+DEVICE uint32_t race_first_thread(uint32_t layout) {
+  return race_block_number() * WG_RACE_BLOCK(layout) & race_thread_mask(layout);
+}
+DEVICE uint64_t race_shared_entries(uint64_t shared, uint32_t stride, uint32_t slots) {
+  return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0;
+}
 
 // --- clocks: what one has told and another takes ---
 
-// knows: three clocks. What the thread knows to have been done before; what it will know behind a fence; the same behind a fence of its block only.
+// knows: three clocks. What the thread knows to have been done before; what it will know behind a
+// fence; the same behind a fence of its block only.
 enum { KNOWS = 21 };
-DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) { return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1); }
+DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) {
+  return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1);
+}
 DEVICE uint64_t race_learn(uint64_t knows, uint32_t which, uint32_t clock) {
   uint32_t most = (1u << KNOWS) - 1;
   clock = clock < most ? clock : most;
@@ -126,30 +159,55 @@ DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
   return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
 }
 
-// Clocks are single numbers: a thread that knows of a late one may know nothing of a block that is not as far. What that block has released is the most it can know of it.
-// Where no thread of the block has passed a barrier behind the access and then released something, what the warp itself has told somebody is. Where threads are more than numbers nobody can tell
-// whose block it is.
-DEVICE uint64_t *race_released(uint64_t slots, uint32_t serial, uint32_t first) { return &race_slot(slots, serial, 0x4000000000000000ull ^ first)->released; }
-DEVICE uint64_t *race_released_at(uint64_t slots, uint32_t serial, uint32_t first) { return &race_slot(slots, serial, 0x5000000000000000ull ^ first)->released; }      // barriers passed, plus 1
-DEVICE uint64_t *race_warp_told(uint64_t slots, uint32_t serial, uint32_t lane) { return &race_slot(slots, serial, 0x6000000000000000ull ^ lane)->released; }          // lane: number of its first thread
+// Clocks are single numbers: a thread that knows of a late one may know nothing of a block that is
+// not as far. What that block has released is the most it can know of it. Where no thread of the
+// block has passed a barrier behind the access and then released something, what the warp itself
+// has told somebody is. Where threads are more than numbers nobody can tell whose block it is.
+DEVICE uint64_t *race_released(uint64_t slots, uint32_t serial, uint32_t first) {
+  return &race_slot(slots, serial, 0x4000000000000000ull ^ first)->released;
+}
+// barriers passed, plus 1
+DEVICE uint64_t *race_released_at(uint64_t slots, uint32_t serial, uint32_t first) {
+  return &race_slot(slots, serial, 0x5000000000000000ull ^ first)->released;
+}
+// lane: number of its first thread
+DEVICE uint64_t *race_warp_told(uint64_t slots, uint32_t serial, uint32_t lane) {
+  return &race_slot(slots, serial, 0x6000000000000000ull ^ lane)->released;
+}
 DEVICE uint32_t race_bounded(uint32_t clock, const RacePair *p, uint32_t layout, RaceKnown known) {
-  if (!known.slots || p->same_block || p->was.clock >= clock || WG_RACE_THREAD_BITS(layout) >= WG_RACE_MOST_THREAD_BITS) return clock;
+  if (!known.slots || p->same_block || p->was.clock >= clock ||
+      WG_RACE_THREAD_BITS(layout) >= WG_RACE_MOST_THREAD_BITS)
+    return clock;
   uint32_t in_block = p->was.thread % WG_RACE_BLOCK(layout), first = p->was.thread - in_block;
-  uint32_t released = race_told(race_released(known.slots, known.serial, first), known.serial), most = released < clock ? released : clock;
-  if (race_is_full(p->was.barriers, WG_RACE_BARRIER_BITS(layout)) || race_told(race_released_at(known.slots, known.serial, first), known.serial) > p->was.barriers + 1) return most;
-  uint32_t told = race_told(race_warp_told(known.slots, known.serial, first + in_block / 32 * 32), known.serial);
+  uint32_t released = race_told(race_released(known.slots, known.serial, first), known.serial),
+           most = released < clock ? released : clock;
+  if (race_is_full(p->was.barriers, WG_RACE_BARRIER_BITS(layout)) ||
+      race_told(race_released_at(known.slots, known.serial, first), known.serial) >
+          p->was.barriers + 1)
+    return most;
+  uint32_t told = race_told(race_warp_told(known.slots, known.serial, first + in_block / 32 * 32),
+                            known.serial);
   return told < most ? told : most;
 }
 
 // The number of the first thread of this thread's warp.
-DEVICE uint32_t race_first_lane(uint64_t me, uint32_t layout, uint32_t first) { return first + (((race_view(me, layout).thread - first) & race_thread_mask(layout)) & ~31u); }
+DEVICE uint32_t race_first_lane(uint64_t me, uint32_t layout, uint32_t first) {
+  return first + (((race_view(me, layout).thread - first) & race_thread_mask(layout)) & ~31u);
+}
 
-// Where those that access an address leave and find clocks. how: WG_RACE_CTA: for its block only; WG_RACE_TELL_SHARED: address of shared memory
+// Where those that access an address leave and find clocks. how: WG_RACE_CTA: for its block only;
+// WG_RACE_TELL_SHARED: address of shared memory
 DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {
-  if (how & WG_RACE_TELL_GENERIC && device_is_shared(address)) address = device_to_shared(address), how |= WG_RACE_TELL_SHARED;
-  return address << 3 ^ (how & WG_RACE_TELL_SHARED ? 0x1000000000000000ull ^ (uint64_t)first << 28 : 0);
+  if (how & WG_RACE_TELL_GENERIC && device_is_shared(address)) {
+    address = device_to_shared(address);
+    how |= WG_RACE_TELL_SHARED;
+  }
+  return address << 3 ^
+         (how & WG_RACE_TELL_SHARED ? 0x1000000000000000ull ^ (uint64_t)first << 28 : 0);
 }
 // … what is for the threads of the block only
-DEVICE uint64_t race_in_block(uint64_t place, uint32_t first) { return place ^ 0x2000000000000000ull ^ (uint64_t)first << 20; }
+DEVICE uint64_t race_in_block(uint64_t place, uint32_t first) {
+  return place ^ 0x2000000000000000ull ^ (uint64_t)first << 20;
+}
 
 #endif

@@ -1,10 +1,12 @@
-// racecheck: no two threads access the same byte, one of them writing, with nothing that orders them. docs/racecheck.md.
+// racecheck: no two threads access the same byte, one of them writing, with nothing that orders
+// them. docs/racecheck.md.
 #include "tools/racecheck/internal.h"
 
 // Shared variables have no addresses that a host could look up: which one it is, the code tells.
 static void name_variable(RaceCheck *k, const RaceAccess *a, Site *s) {
   IrOrigin o = ir_access_origin(k->provenance, a->address);
-  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED) s->object = arena_strdup(&k->body->program->out->arena, o.var->name);
+  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED)
+    s->object = arena_strdup(&k->body->program->out->arena, o.var->name);
 }
 
 // Sites of one kernel follow each other, so that an entry needs few bits for one.
@@ -13,7 +15,9 @@ static void number_sites(RaceCheck *k) {
   for (uint32_t i = 0; i < k->accesses.len; i++) {
     RaceAccess *a = &k->accesses.data[i];
     if (i >= WG_RACE_NO_SITE) a->site = WG_RACE_NO_SITE;
-    else if (i && k->accesses.data[i - 1].instr == a->instr && b->cfg->instrs[a->instr]->op != OP_CP_ASYNC) a->site = k->accesses.data[i - 1].site;
+    else if (i && k->accesses.data[i - 1].instr == a->instr &&
+             b->cfg->instrs[a->instr]->op != OP_CP_ASYNC)
+      a->site = k->accesses.data[i - 1].site;
     else {
       uint32_t site = program_site(b->program, b, b->cfg->instrs[a->instr]);
       name_variable(k, a, &b->program->sites.data[site]);
@@ -39,12 +43,14 @@ static void prepare(RaceCheck *k) {
   Body *b = k->body;
   Program *p = b->program;
   Code *c = body_entry(b);
-  PtxReg *start = body_temp(b, TYPE_B64, 0), *layout = body_temp(b, TYPE_B32, 0), *stride = body_temp(b, TYPE_B32, 1), *slots = body_temp(b, TYPE_B32, 2);
+  PtxReg *start = body_temp(b, TYPE_B64, 0), *layout = body_temp(b, TYPE_B32, 0),
+         *stride = body_temp(b, TYPE_B32, 1), *slots = body_temp(b, TYPE_B32, 2);
   k->me = body_reg(b, TYPE_B64);
   k->first = body_reg(b, TYPE_B32);
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, start, start);
-  const PtxOperand first[] = {opd_reg(layout)}, begin[] = {opd_reg(start), opd_reg(layout), opd_reg(k->first)};
+  const PtxOperand first[] = {opd_reg(layout)},
+                   begin[] = {opd_reg(start), opd_reg(layout), opd_reg(k->first)};
   code_call_value(c, probe_function(p, b->unit, "wg_race_first"), k->first, first, 1);
   code_call_value(c, probe_function(p, b->unit, "wg_race_begin"), k->me, begin, 3);
   if (k->uses_shared) {
@@ -82,7 +88,9 @@ static void prepare(RaceCheck *k) {
     body_declare(b, k->waiting_at);
   }
   if (k->looks_up) {
-    k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_entries = body_reg(b, TYPE_B64);
+    k->cache_base = body_reg(b, TYPE_B64);
+    k->cache_size = body_reg(b, TYPE_B64);
+    k->cache_entries = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->cache_base), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(k->cache_size), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(k->cache_entries), opd_imm(0));
@@ -90,7 +98,10 @@ static void prepare(RaceCheck *k) {
 }
 
 // Upper bound of what the kernel's own variables in shared memory take.
-typedef struct Named { uint64_t bytes; VEC(const PtxVar *) seen; } Named;
+typedef struct Named {
+  uint64_t bytes;
+  VEC(const PtxVar *) seen;
+} Named;
 static void add_named(Named *n, const PtxOperand *o) {
   if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) {
     for (uint32_t i = 0; i < n->seen.len; i++)
@@ -109,7 +120,8 @@ static uint32_t shared_bytes(const Body *b) {
       if (v->space == SPACE_SHARED) n.bytes += v->size + v->align;
     }
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
-    for (unsigned o = 0; o < b->cfg->instrs[i]->nops; o++) add_named(&n, &b->cfg->instrs[i]->ops[o]);
+    for (unsigned o = 0; o < b->cfg->instrs[i]->nops; o++)
+      add_named(&n, &b->cfg->instrs[i]->ops[o]);
   vec_free(&n.seen);
   return (uint32_t)MIN(n.bytes, (uint64_t)1 << 20);
 }
@@ -117,7 +129,9 @@ static uint32_t shared_bytes(const Body *b) {
 // Shared memory to check, whatever the launch.
 static bool has_shared_left(const RaceCheck *k) {
   for (uint32_t i = 0; i < k->accesses.len; i++)
-    if (!k->accesses.data[i].gone && k->accesses.data[i].place == RACE_SHARED_MEMORY && !k->accesses.data[i].group_at) return true;
+    if (!k->accesses.data[i].gone && k->accesses.data[i].place == RACE_SHARED_MEMORY &&
+        !k->accesses.data[i].group_at)
+      return true;
   return k->has_clusters;
 }
 
@@ -140,9 +154,12 @@ static void tell_host(RaceCheck *k) {
 
 // --- what waits for a closer look, where machine code is made ---
 //
-// It waits across blocks, each access in a place of its own, until the order of things changes, a loop turns, the thread ends, or there is no room.
+// It waits across blocks, each access in a place of its own, until the order of things changes, a
+// loop turns, the thread ends, or there is no room.
 
-static bool is_end(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP; }
+static bool is_end(const PtxInstr *in) {
+  return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+}
 
 static bool turns_loop(const IrCfg *c, const IrBlock *b) {
   for (uint32_t i = 0; i < b->nsucc; i++)
@@ -154,7 +171,8 @@ static void weave_instr(RaceCheck *k, uint32_t i, uint32_t *a) {
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[i];
   bool orders = race_is_order(in);
-  if (k->nwaiting && (orders || is_end(in) || k->nwaiting + 2 > WG_RACE_WAITING)) race_look(k, body_before(b, i));
+  if (k->nwaiting && (orders || is_end(in) || k->nwaiting + 2 > WG_RACE_WAITING))
+    race_look(k, body_before(b, i));
   race_order_before(k, i);
   for (; *a < k->accesses.len && k->accesses.data[*a].instr == i; ++*a) {
     RaceAccess *x = &k->accesses.data[*a];
@@ -169,19 +187,24 @@ static void weave_instr(RaceCheck *k, uint32_t i, uint32_t *a) {
 static void weave_blocks(RaceCheck *k) {
   Body *b = k->body;
   const IrCfg *c = b->cfg;
-  uint32_t *first = ARENA_ARRAY(&b->program->scratch, uint32_t, c->nblocks + 1), *out = ARENA_ARRAY(&b->program->scratch, uint32_t, c->nblocks + 1);
-  for (uint32_t i = k->accesses.len; i-- > 0;) first[c->block_of[k->accesses.data[i].instr]] = i + 1;
+  uint32_t *first = ARENA_ARRAY(&b->program->scratch, uint32_t, c->nblocks + 1),
+           *out = ARENA_ARRAY(&b->program->scratch, uint32_t, c->nblocks + 1);
+  for (uint32_t i = k->accesses.len; i-- > 0;)
+    first[c->block_of[k->accesses.data[i].instr]] = i + 1;
   for (uint32_t n = 0; n < c->norder; n++) {
     const IrBlock *block = &c->blocks[c->order[n]];
     uint32_t a = first[c->order[n]] ? first[c->order[n]] - 1 : k->accesses.len;
     k->nwaiting = 0;
     for (uint32_t i = 0; i < block->npred; i++)
-      if (c->blocks[block->pred[i]].rpo < block->rpo) k->nwaiting = MAX(k->nwaiting, out[block->pred[i]]);
+      if (c->blocks[block->pred[i]].rpo < block->rpo)
+        k->nwaiting = MAX(k->nwaiting, out[block->pred[i]]);
     for (uint32_t i = block->first; i < block->end; i++) {
-      if (i + 1 == block->end && k->nwaiting && turns_loop(c, block) && c->instrs[i]->op == OP_BRA) race_look(k, body_before(b, i));
+      if (i + 1 == block->end && k->nwaiting && turns_loop(c, block) && c->instrs[i]->op == OP_BRA)
+        race_look(k, body_before(b, i));
       weave_instr(k, i, &a);
     }
-    if (k->nwaiting && block->first < block->end && (turns_loop(c, block) || !block->nsucc)) race_look(k, body_after(b, block->end - 1));
+    if (k->nwaiting && block->first < block->end && (turns_loop(c, block) || !block->nsucc))
+      race_look(k, body_after(b, block->end - 1));
     out[c->order[n]] = k->nwaiting;
   }
 }
@@ -189,10 +212,14 @@ static void weave_blocks(RaceCheck *k) {
 static void name_unseen(RaceCheck *k) {
   Arena *a = &k->body->program->out->arena;
   const FuncInfo *f = program_callee(k->unseen);
-  k->body->program->out->kernels[k->body->info->kernel].race_unseen = f ? arena_printf(a, "the function %s, which could not be put in the place of its call", f->func->name) : "functions that it calls through pointers";
+  k->body->program->out->kernels[k->body->info->kernel].race_unseen =
+      f ? arena_printf(a, "the function %s, which could not be put in the place of its call",
+                       f->func->name)
+        : "functions that it calls through pointers";
 }
 
-// Functions that inline_calls.c has left are not looked into: they run for any kernel, and a kernel's counters are in its registers.
+// Functions that inline_calls.c has left are not looked into: they run for any kernel, and a
+// kernel's counters are in its registers.
 static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};

@@ -1,6 +1,7 @@
 // One access: where its entries are, and the call that compares and keeps.
 //
-//     @size bra Slow                                 in the launch record; size 0: nobody writes there in this launch
+//     @size bra Slow                                 in the launch record; size 0: nobody writes
+//     there in this launch
 //   Back:
 //     ld …
 //   Slow:                                            out of line
@@ -9,7 +10,9 @@
 //     wg_race_access(entries, off, …);  bra Back
 #include "tools/racecheck/weave_emit.h"
 
-void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field) { record_load(c, to, k->record + (uint32_t)field); }
+void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field) {
+  record_load(c, to, k->record + (uint32_t)field);
+}
 
 // Where this lane's bytes are; lanes that have none go back.
 static void find_address(Emit *e, Code *c, PtxReg *to) {
@@ -33,7 +36,9 @@ static void find_address(Emit *e, Code *c, PtxReg *to) {
 // in = guard && off < size
 static void test_inside(Emit *e, Code *c, PtxReg *in, PtxOperand size) {
   const PtxInstr *i = e->in;
-  if (i->guard) EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(e->off), size, i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
+  if (i->guard)
+    EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(e->off), size,
+         i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
   else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(e->off), size);
 }
 
@@ -48,7 +53,8 @@ static void shared_size(Emit *e, Code *c, PtxReg *to) {
 // Branches to the slow code where there is something to check, which the launch record knows.
 static void go_if(Emit *e, Code *hot, PtxReg *size) {
   PtxReg *some = pred(e, 0);
-  if (ptx_type_size(size->type) == 4) EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(size), opd_imm(0));
+  if (ptx_type_size(size->type) == 4)
+    EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(size), opd_imm(0));
   else EMIT(hot, "setp.ne.u64", opd_reg(some), opd_reg(size), opd_imm(0));
   if (e->a->once) {
     PtxReg *done = word(e, 1);
@@ -59,7 +65,8 @@ static void go_if(Emit *e, Code *hot, PtxReg *size) {
 }
 
 static void keep_once(Emit *e, Code *c) {
-  if (e->a->once) EMIT(c, "or.b32", opd_reg(e->k->once), opd_reg(e->k->once), opd_imm((int32_t)e->a->once));
+  if (e->a->once)
+    EMIT(c, "or.b32", opd_reg(e->k->once), opd_reg(e->k->once), opd_imm((int32_t)e->a->once));
 }
 
 static void go_by_param(Emit *e, Code *hot, Code *cold) {
@@ -91,10 +98,12 @@ static void go_to_shared(Emit *e, Code *hot, Code *cold) {
   keep_once(e, cold);
 }
 
-// e->at: an address of shared memory of the cluster, rank << 24 | offset; addresses of the own block may be without a rank.
+// e->at: an address of shared memory of the cluster, rank << 24 | offset; addresses of the own
+// block may be without a rank.
 static void find_remote(Emit *e, Code *c) {
   RaceCheck *k = e->k;
-  PtxReg *a = word(e, 0), *rank = word(e, 1), *own = word(e, 2), *stride = word(e, 3), *slots = word(e, 4), *shared = wide(e, 3), *alone = pred(e, 0);
+  PtxReg *a = word(e, 0), *rank = word(e, 1), *own = word(e, 2), *stride = word(e, 3),
+         *slots = word(e, 4), *shared = wide(e, 3), *alone = pred(e, 0);
   EMIT(c, "setp.eq.u32", opd_reg(alone), opd_reg(k->cluster), opd_imm(0));
   code_branch(c, alone, false, e->back);
   EMIT(c, "cvt.u32.u64", opd_reg(a), opd_reg(e->at));
@@ -112,14 +121,17 @@ static void find_remote(Emit *e, Code *c) {
   RACE_LOAD(k, c, slots, shared_slots);
   e->entries = wide(e, 6);
   const PtxOperand args[] = {opd_reg(shared), opd_reg(stride), opd_reg(slots), opd_reg(rank)};
-  code_call_value(c, probe_function(k->body->program, k->body->unit, "wg_race_remote"), e->entries, args, 4);
+  code_call_value(c, probe_function(k->body->program, k->body->unit, "wg_race_remote"), e->entries,
+                  args, 4);
 }
 
 static void go_to_cluster(Emit *e, Code *hot, Code *cold) {
   PtxReg *stride = word(e, 0), *some = pred(e, 0);
   const PtxInstr *in = e->in;
   RACE_LOAD(e->k, hot, stride, shared_stride);
-  if (in->guard) EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(stride), opd_imm(0));
   code_branch(hot, some, false, e->slow);
   code_label(cold, e->slow);
@@ -127,7 +139,8 @@ static void go_to_cluster(Emit *e, Code *hot, Code *cold) {
   find_remote(e, cold);
 }
 
-// Nothing is known of the address: the range found last, else the table; shared memory by its generic address.
+// Nothing is known of the address: the range found last, else the table; shared memory by its
+// generic address.
 static void look_up(Emit *e, Code *hot) {
   RaceCheck *k = e->k;
   Body *b = k->body;
@@ -179,9 +192,12 @@ static void look_up(Emit *e, Code *hot) {
   code_call_value(cold, probe_function(b->program, b->unit, "wg_init_find"), range, args, 2);
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(range), opd_imm(0));
   code_branch(cold, other, false, e->back);
-  EMIT(cold, "ld.global.u64", opd_reg(k->cache_base), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
-  EMIT(cold, "ld.global.u64", opd_reg(k->cache_size), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
-  EMIT(cold, "ld.global.u64", opd_reg(k->cache_entries), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, race)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_base),
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_size),
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_entries),
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, race)));
   EMIT(cold, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(k->cache_base));
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_entries), opd_imm(0));
   code_branch(cold, other, false, e->back);
@@ -192,10 +208,22 @@ static void look_up(Emit *e, Code *hot) {
 static void load_content(Emit *e, Code *c, PtxReg *to, bool shared) {
   PtxReg *w = word(e, 2), *at = shared ? e->off : e->at;
   switch (e->a->bytes) {
-    case 1: shared ? EMIT(c, "ld.volatile.shared.u8", opd_reg(w), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u8", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
-    case 2: shared ? EMIT(c, "ld.volatile.shared.u16", opd_reg(w), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u16", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
-    case 4: shared ? EMIT(c, "ld.volatile.shared.u32", opd_reg(w), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u32", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
-    default: shared ? EMIT(c, "ld.volatile.shared.u64", opd_reg(to), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u64", opd_reg(to), opd_at(c, opd_reg(at), 0)); return;
+    case 1:
+      shared ? EMIT(c, "ld.volatile.shared.u8", opd_reg(w), opd_at(c, opd_reg(at), 0))
+             : EMIT(c, "ld.volatile.global.u8", opd_reg(w), opd_at(c, opd_reg(at), 0));
+      break;
+    case 2:
+      shared ? EMIT(c, "ld.volatile.shared.u16", opd_reg(w), opd_at(c, opd_reg(at), 0))
+             : EMIT(c, "ld.volatile.global.u16", opd_reg(w), opd_at(c, opd_reg(at), 0));
+      break;
+    case 4:
+      shared ? EMIT(c, "ld.volatile.shared.u32", opd_reg(w), opd_at(c, opd_reg(at), 0))
+             : EMIT(c, "ld.volatile.global.u32", opd_reg(w), opd_at(c, opd_reg(at), 0));
+      break;
+    default:
+      shared ? EMIT(c, "ld.volatile.shared.u64", opd_reg(to), opd_at(c, opd_reg(at), 0))
+             : EMIT(c, "ld.volatile.global.u64", opd_reg(to), opd_at(c, opd_reg(at), 0));
+      return;
   }
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
 }
@@ -206,18 +234,28 @@ static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool sto
   PtxReg *said = wide(e, 3), *value = wide(e, 4), *there = wide(e, 5);
   bool found = (!shared && e->a->place == RACE_LOOKUP) || e->entries;
   uint32_t at = k->nwaiting * (uint32_t)sizeof(WgRaceWaiting);
-  EMIT(c, "mov.b64", opd_reg(said), opd_imm((int64_t)WG_RACE_ACCESS_OF(what | (found ? WG_RACE_ACCESS_FOUND : 0u), found || shared ? 0 : (int32_t)e->a->fact_at - (int32_t)k->record)));
+  EMIT(c, "mov.b64", opd_reg(said),
+       opd_imm((int64_t)WG_RACE_ACCESS_OF(
+           what | (found ? WG_RACE_ACCESS_FOUND : 0u),
+           found || shared ? 0 : (int32_t)e->a->fact_at - (int32_t)k->record)));
   if (shared && k->cluster) {
     EMIT(c, "cvt.u64.u32", opd_reg(there), opd_reg(k->cluster));
     EMIT(c, "or.b64", opd_reg(said), opd_reg(said), opd_reg(there));
   }
-  EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at), opd_vector(c, (const PtxOperand[]){opd_reg(e->off), opd_reg(said)}, 2));
+  EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at),
+       opd_vector(c, (const PtxOperand[]){opd_reg(e->off), opd_reg(said)}, 2));
   if (stores) {
     load_content(e, c, there, shared);
-    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 16), opd_vector(c, (const PtxOperand[]){opd_reg(value), opd_reg(there)}, 2));
+    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 16),
+         opd_vector(c, (const PtxOperand[]){opd_reg(value), opd_reg(there)}, 2));
   }
   if (e->entries) EMIT(c, "mov.b64", opd_reg(there), opd_imm(0));
-  if (found) EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 32), opd_vector(c, (const PtxOperand[]){opd_reg(e->entries ? e->entries : k->cache_entries), opd_reg(e->entries ? there : k->cache_base)}, 2));
+  if (found)
+    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 32),
+         opd_vector(c,
+                    (const PtxOperand[]){opd_reg(e->entries ? e->entries : k->cache_entries),
+                                         opd_reg(e->entries ? there : k->cache_base)},
+                    2));
   EMIT(c, "or.b32", opd_reg(k->waiting), opd_reg(k->waiting), opd_imm(1 << k->nwaiting));
   EMIT(c, "bra", opd_label(e->back));
 }
@@ -225,7 +263,8 @@ static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool sto
 void race_look(RaceCheck *k, Code *c) {
   Body *b = k->body;
   Code *cold = body_cold(b);
-  PtxReg *some = body_temp(b, TYPE_PRED, 0), *record = body_temp(b, TYPE_B64, 0), *list = body_temp(b, TYPE_B64, 1);
+  PtxReg *some = body_temp(b, TYPE_PRED, 0), *record = body_temp(b, TYPE_B64, 0),
+         *list = body_temp(b, TYPE_B64, 1);
   PtxLabel *look = body_label(b), *back = body_label(b);
   EMIT(c, "setp.ne.u32", opd_reg(some), opd_reg(k->waiting), opd_imm(0));
   code_branch(c, some, false, look);
@@ -234,7 +273,8 @@ void race_look(RaceCheck *k, Code *c) {
   record_address(cold, record, k->record);
   EMIT(cold, "mov.u64", opd_reg(list), opd_var(k->waiting_at));
   EMIT(cold, "cvta.local.u64", opd_reg(list), opd_reg(list));
-  const PtxOperand args[] = {opd_reg(record), opd_reg(list), opd_reg(k->waiting), opd_reg(k->me), k->has_clock ? opd_reg(k->knows) : opd_imm(0)};
+  const PtxOperand args[] = {opd_reg(record), opd_reg(list), opd_reg(k->waiting), opd_reg(k->me),
+                             k->has_clock ? opd_reg(k->knows) : opd_imm(0)};
   code_call(cold, probe_function(b->program, b->unit, "wg_race_access"), args, ARRAY_LEN(args));
   EMIT(cold, "mov.b32", opd_reg(k->waiting), opd_imm(0));
   EMIT(cold, "bra", opd_label(back));
@@ -246,11 +286,17 @@ static void compare(Emit *e, Code *c, bool shared) {
   RaceCheck *k = e->k;
   Body *b = k->body;
   Program *p = b->program;
-  PtxReg *entries = wide(e, 3), *value = wide(e, 4), *unordered = wide(e, 5), *launches = wide(e, 6), *with = wide(e, 7), *layout = word(e, 0), *none = pred(e, 0);
+  PtxReg *entries = wide(e, 3), *value = wide(e, 4), *unordered = wide(e, 5),
+         *launches = wide(e, 6), *with = wide(e, 7), *layout = word(e, 0), *none = pred(e, 0);
   bool constant, stores = !e->entries && race_written(e, c, value, &constant);
-  uint32_t what = e->a->bytes | (stores ? WG_RACE_ACCESS_STORES : 0u) | (shared ? WG_RACE_ACCESS_SHARED : 0u) | (stores && constant ? WG_RACE_ACCESS_CONSTANT : 0u) |
-                  (e->a->reads_too ? WG_RACE_ACCESS_READS : 0u) | (e->a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | e->a->site << WG_RACE_ACCESS_SITE_AT;
-  PtxOperand stored = stores ? opd_reg(value) : opd_imm(0), knows = k->has_clock ? opd_reg(k->knows) : opd_imm(0);
+  uint32_t what = e->a->bytes | (stores ? WG_RACE_ACCESS_STORES : 0u) |
+                  (shared ? WG_RACE_ACCESS_SHARED : 0u) |
+                  (stores && constant ? WG_RACE_ACCESS_CONSTANT : 0u) |
+                  (e->a->reads_too ? WG_RACE_ACCESS_READS : 0u) |
+                  (e->a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT |
+                  e->a->site << WG_RACE_ACCESS_SITE_AT;
+  PtxOperand stored = stores ? opd_reg(value) : opd_imm(0),
+             knows = k->has_clock ? opd_reg(k->knows) : opd_imm(0);
   if (k->defers) {
     wait_for_look(e, c, shared, what, stores);
     return;
@@ -261,7 +307,8 @@ static void compare(Emit *e, Code *c, bool shared) {
   RACE_LOAD(k, c, launches, launches);
   PtxOperand told = opd_imm(what), slots = opd_imm(0), serial = opd_imm(0);
   if (k->bounds) {
-    slots = opd_reg(wide(e, 8)), serial = opd_reg(word(e, 4));
+    slots = opd_reg(wide(e, 8));
+    serial = opd_reg(word(e, 4));
     RACE_LOAD(k, c, slots.reg, slots);
     RACE_LOAD(k, c, serial.reg, serial);
   }
@@ -269,11 +316,23 @@ static void compare(Emit *e, Code *c, bool shared) {
     EMIT(c, "or.b32", opd_reg(word(e, 3)), opd_reg(k->cluster), opd_imm((int32_t)what));
     told = opd_reg(word(e, 3));
   }
-  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), told, stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows, slots, serial};
+  const PtxOperand args[] = {
+      opd_reg(entries), opd_reg(e->off),   opd_reg(e->at),     told,  stored, opd_reg(k->me),
+      opd_reg(layout),  opd_reg(k->first), opd_reg(unordered), knows, slots,  serial};
   code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 12);
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, e->back);
-  const PtxOperand report[] = {told, opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows, slots, serial};
+  const PtxOperand report[] = {told,
+                               opd_reg(e->at),
+                               stored,
+                               opd_reg(with),
+                               opd_reg(k->me),
+                               opd_reg(layout),
+                               opd_reg(k->first),
+                               opd_reg(launches),
+                               knows,
+                               slots,
+                               serial};
   code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
 }
@@ -284,8 +343,10 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
     race_range(k, a);
     return;
   }
-  Emit e = {.k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
-  e.at = wide(&e, 0), e.off = wide(&e, 1);
+  Emit e = {
+      .k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
+  e.at = wide(&e, 0);
+  e.off = wide(&e, 1);
   Code *hot = body_before(b, a->instr), *c = body_cold(b);
   c->near = e.in;
   bool shared = a->place == RACE_SHARED_MEMORY || a->place == RACE_CLUSTER_MEMORY;
@@ -293,7 +354,11 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
     case RACE_PARAM: go_by_param(&e, hot, c); break;
     case RACE_SHARED_MEMORY: go_to_shared(&e, hot, c); break;
     case RACE_CLUSTER_MEMORY: go_to_cluster(&e, hot, c); break;
-    default: look_up(&e, hot); code_label(c, e.slow); keep_once(&e, c); break;
+    default:
+      look_up(&e, hot);
+      code_label(c, e.slow);
+      keep_once(&e, c);
+      break;
   }
   code_label(hot, e.back);
   race_without_call(&e, c, shared);

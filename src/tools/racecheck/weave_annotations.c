@@ -2,11 +2,13 @@
 #include "tools/racecheck/internal.h"
 
 static bool is_move_to(const PtxInstr *in, const char *name) {
-  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && code_is_named(in->ops[0].reg, name);
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
+         code_is_named(in->ops[0].reg, name);
 }
 
 bool race_says(const RaceCheck *k, uint32_t i) {
-  return i && is_move_to(k->body->cfg->instrs[i], "wg_benign_race_n") && is_move_to(k->body->cfg->instrs[i - 1], "wg_benign_race_p");
+  return i && is_move_to(k->body->cfg->instrs[i], "wg_benign_race_n") &&
+         is_move_to(k->body->cfg->instrs[i - 1], "wg_benign_race_p");
 }
 
 void race_said(RaceCheck *k, uint32_t i) {
@@ -14,8 +16,10 @@ void race_said(RaceCheck *k, uint32_t i) {
   Body *b = k->body;
   PtxReg *p = k->body->cfg->instrs[i - 1]->ops[0].reg, *n = k->body->cfg->instrs[i]->ops[0].reg;
   Code *c = body_after(b, i);
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *range = body_temp(b, TYPE_B64, 1), *entries = body_temp(b, TYPE_B64, 2), *size = body_temp(b, TYPE_B64, 3);
-  PtxReg *inside = body_temp(b, TYPE_PRED, 0), *nothing = body_temp(b, TYPE_B32, 0), *stride = body_temp(b, TYPE_B32, 1);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *range = body_temp(b, TYPE_B64, 1),
+         *entries = body_temp(b, TYPE_B64, 2), *size = body_temp(b, TYPE_B64, 3);
+  PtxReg *inside = body_temp(b, TYPE_PRED, 0), *nothing = body_temp(b, TYPE_B32, 0),
+         *stride = body_temp(b, TYPE_B32, 1);
   PtxLabel *over = body_label(b), *global = body_label(b);
   int64_t pairs = b->program->plan->race_full;
   EMIT(c, "setp.eq.u64", opd_reg(inside), opd_reg(k->me), opd_imm(0));
@@ -39,7 +43,8 @@ void race_said(RaceCheck *k, uint32_t i) {
   code_call_value(c, probe_function(b->program, b->unit, "wg_init_find"), range, find, 2);
   EMIT(c, "setp.eq.u64", opd_reg(inside), opd_reg(range), opd_imm(0));
   code_branch(c, inside, false, over);
-  EMIT(c, "ld.global.u64", opd_reg(entries), opd_at(c, opd_reg(range), offsetof(WgMemoryRange, race)));
+  EMIT(c, "ld.global.u64", opd_reg(entries),
+       opd_at(c, opd_reg(range), offsetof(WgMemoryRange, race)));
   EMIT(c, "setp.eq.u64", opd_reg(inside), opd_reg(entries), opd_imm(0));
   code_branch(c, inside, false, over);
   EMIT(c, "ld.global.u64", opd_reg(size), opd_at(c, opd_reg(range), offsetof(WgMemoryRange, base)));

@@ -1,56 +1,91 @@
-// What is done later than where it stands: cp.async, bulk and tensor copies, and what wgmma reads through the asynchronous proxy.
+// What is done later than where it stands: cp.async, bulk and tensor copies, and what wgmma reads
+// through the asynchronous proxy.
 //
-// Their entries have WG_RACE_CTA without WG_RACE_STRONG: only a clock orders them, not the thread that asked for them, nor a barrier. Who waits (a wait_group, an mbarrier that
-// has come to its next phase) learns a clock that is later. What the asynchronous proxy reads must have been followed by a fence.proxy.async: see tools/racecheck/probe_async.c of the probes.
+// Their entries have WG_RACE_CTA without WG_RACE_STRONG: only a clock orders them, not the thread
+// that asked for them, nor a barrier. Who waits (a wait_group, an mbarrier that has come to its
+// next phase) learns a clock that is later. What the asynchronous proxy reads must have been
+// followed by a fence.proxy.async: see tools/racecheck/probe_async.c of the probes.
 #include "tools/racecheck/internal.h"
 
-enum { TILE = 16, MATRIX = 128 };          // bytes that are looked at where nobody says how many there are: the first of a tile of a tensor, of a matrix
+// bytes that are looked at where nobody says how many there are: the first of a tile of a tensor,
+// of a matrix
+enum { TILE = 16, MATRIX = 128 };
 
 static bool is_shared(const PtxInstr *in, unsigned operand) {
   unsigned n = 0;
   for (unsigned i = 0; i < in->nmods; i++) {
-    bool shared = in->mods[i] == MOD_SHARED_CTA || in->mods[i] == MOD_SHARED_CLUSTER || in->mods[i] == MOD_SHARED;
+    bool shared = in->mods[i] == MOD_SHARED_CTA || in->mods[i] == MOD_SHARED_CLUSTER ||
+                  in->mods[i] == MOD_SHARED;
     if ((shared || in->mods[i] == MOD_GLOBAL) && n++ == operand) return shared;
   }
   return false;
 }
 
-static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size, uint32_t bytes, uint32_t flags, RaceRange range) {
-  vec_push(&k->accesses, ((RaceAccess){.instr = i, .address = address, .size = size, .bytes = bytes, .flags = flags | WG_RACE_CTA, .range = range, .is_shared_space = true, .place = RACE_SHARED_MEMORY}));
+static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size,
+                uint32_t bytes, uint32_t flags, RaceRange range) {
+  vec_push(&k->accesses, ((RaceAccess){.instr = i,
+                                       .address = address,
+                                       .size = size,
+                                       .bytes = bytes,
+                                       .flags = flags | WG_RACE_CTA,
+                                       .range = range,
+                                       .is_shared_space = true,
+                                       .place = RACE_SHARED_MEMORY}));
   k->uses_shared = true;
 }
 
 // What a bulk copy does in global memory. A reduction there is done by atomics.
-static void add_global(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size, uint32_t flags) {
-  vec_push(&k->accesses, ((RaceAccess){.instr = i, .address = address, .size = size, .flags = flags, .range = RACE_RANGE_GLOBAL, .place = RACE_LOOKUP}));
+static void add_global(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size,
+                       uint32_t flags) {
+  vec_push(&k->accesses, ((RaceAccess){.instr = i,
+                                       .address = address,
+                                       .size = size,
+                                       .flags = flags,
+                                       .range = RACE_RANGE_GLOBAL,
+                                       .place = RACE_LOOKUP}));
   k->looks_up = k->has_global_async = true;
   k->stores_anywhere |= (flags & WG_RACE_WRITE) != 0;
 }
 
 bool race_is_async(const PtxInstr *in) {
   switch (in->op) {
-    case OP_CP_ASYNC: case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: case OP_WGMMA_MMA_ASYNC: return true;
+    case OP_CP_ASYNC:
+    case OP_CP_ASYNC_BULK:
+    case OP_CP_REDUCE_ASYNC_BULK:
+    case OP_CP_ASYNC_BULK_TENSOR:
+    case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+    case OP_WGMMA_MMA_ASYNC: return true;
     default: return false;
   }
 }
 
-bool race_stores_later(const PtxInstr *in) { return (in->op == OP_ST_ASYNC || in->op == OP_RED_ASYNC) && in->nops == 3 && ptx_has(in, MOD_SHARED_CLUSTER); }
+bool race_stores_later(const PtxInstr *in) {
+  return (in->op == OP_ST_ASYNC || in->op == OP_RED_ASYNC) && in->nops == 3 &&
+         ptx_has(in, MOD_SHARED_CLUSTER);
+}
 
 // Copies to several blocks at once are left alone, and what goes to another block of the cluster.
 void race_plan_async(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  bool told = ptx_has(in, MOD_COMPLETE_TX_BYTES), several = ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK);
+  bool told = ptx_has(in, MOD_COMPLETE_TX_BYTES),
+       several = ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK);
   switch (in->op) {
-    case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK:
+    case OP_CP_ASYNC_BULK:
+    case OP_CP_REDUCE_ASYNC_BULK:
       if (is_shared(in, 1)) {
-        if (!is_shared(in, 0) && !several) add_global(k, i, &in->ops[0], &in->ops[2], in->op == OP_CP_ASYNC_BULK ? WG_RACE_WRITE | WG_RACE_CTA : WG_RACE_WRITE | WG_RACE_STRONG);
-        add(k, i, &in->ops[1], &in->ops[2], 0, 0, is_shared(in, 0) ? RACE_RANGE_LOOK : RACE_RANGE_KEEP);
+        if (!is_shared(in, 0) && !several)
+          add_global(k, i, &in->ops[0], &in->ops[2],
+                     in->op == OP_CP_ASYNC_BULK ? WG_RACE_WRITE | WG_RACE_CTA
+                                                : WG_RACE_WRITE | WG_RACE_STRONG);
+        add(k, i, &in->ops[1], &in->ops[2], 0, 0,
+            is_shared(in, 0) ? RACE_RANGE_LOOK : RACE_RANGE_KEEP);
       } else if (in->op == OP_CP_ASYNC_BULK && is_shared(in, 0) && told && !several) {
         add_global(k, i, &in->ops[1], &in->ops[2], WG_RACE_CTA);
         add(k, i, &in->ops[0], &in->ops[2], 0, WG_RACE_WRITE, RACE_RANGE_KEEP);
       }
       return;
-    case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+    case OP_CP_ASYNC_BULK_TENSOR:
+    case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
       if (!told) add(k, i, &in->ops[1], NULL, TILE, 0, RACE_RANGE_KEEP);
       else if (!several) add(k, i, &in->ops[0], NULL, TILE, WG_RACE_WRITE, RACE_RANGE_KEEP);
       return;
@@ -68,14 +103,18 @@ static const PtxOperand *told_barrier(const PtxInstr *in) {
   return in->op == OP_CP_ASYNC_BULK || in->op == OP_CP_ASYNC_BULK_TENSOR ? o : NULL;
 }
 
-static void report_if(RaceCheck *k, Code *c, PtxReg *with, uint32_t what, PtxReg *at, PtxReg *layout, PtxReg *launches) {
+static void report_if(RaceCheck *k, Code *c, PtxReg *with, uint32_t what, PtxReg *at,
+                      PtxReg *layout, PtxReg *launches) {
   Body *b = k->body;
   PtxReg *none = body_temp(b, TYPE_PRED, 0);
   PtxLabel *over = body_label(b);
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, over);
   RACE_LOAD(k, c, launches, launches);
-  const PtxOperand args[] = {opd_imm(what), opd_reg(at), opd_imm(0), opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), opd_reg(k->knows), opd_imm(0), opd_imm(0)};
+  const PtxOperand args[] = {opd_imm(what),     opd_reg(at),       opd_imm(0),
+                             opd_reg(with),     opd_reg(k->me),    opd_reg(layout),
+                             opd_reg(k->first), opd_reg(launches), opd_reg(k->knows),
+                             opd_imm(0),        opd_imm(0)};
   code_call(c, probe_function(b->program, b->unit, "wg_race_report"), args, ARRAY_LEN(args));
   code_label(c, over);
 }
@@ -84,11 +123,16 @@ static void global_range(RaceCheck *k, const RaceAccess *a) {
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[a->instr];
   Code *hot = body_before(b, a->instr), *c = body_cold(b);
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *table = body_temp(b, TYPE_B64, 1), *with = body_temp(b, TYPE_B64, 2), *launches = body_temp(b, TYPE_B64, 3), *some = body_temp(b, TYPE_PRED, 0);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *table = body_temp(b, TYPE_B64, 1),
+         *with = body_temp(b, TYPE_B64, 2), *launches = body_temp(b, TYPE_B64, 3),
+         *some = body_temp(b, TYPE_PRED, 0);
   PtxReg *layout = body_temp(b, TYPE_B32, 0), *bytes = body_temp(b, TYPE_B32, 2);
   PtxLabel *slow = body_label(b), *back = body_label(b);
-  uint32_t what = TILE | (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | a->site << WG_RACE_ACCESS_SITE_AT;
-  if (in->guard) EMIT(hot, "setp.ne.and.u64", opd_reg(some), opd_reg(k->me), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  uint32_t what = TILE | (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT |
+                  a->site << WG_RACE_ACCESS_SITE_AT;
+  if (in->guard)
+    EMIT(hot, "setp.ne.and.u64", opd_reg(some), opd_reg(k->me), opd_imm(0),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(hot, "setp.ne.u64", opd_reg(some), opd_reg(k->me), opd_imm(0));
   code_branch(hot, some, false, slow);
   code_label(hot, back);
@@ -103,8 +147,11 @@ static void global_range(RaceCheck *k, const RaceAccess *a) {
   code_branch(c, some, false, back);
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, table, unordered);
-  const PtxOperand args[] = {opd_reg(with), opd_reg(at), opd_reg(bytes), opd_imm((int32_t)what), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(table), opd_reg(k->knows)};
-  code_call_value(c, probe_function(b->program, b->unit, "wg_race_global_range"), with, args, ARRAY_LEN(args));
+  const PtxOperand args[] = {opd_reg(with),          opd_reg(at),    opd_reg(bytes),
+                             opd_imm((int32_t)what), opd_reg(k->me), opd_reg(layout),
+                             opd_reg(k->first),      opd_reg(table), opd_reg(k->knows)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_race_global_range"), with, args,
+                  ARRAY_LEN(args));
   report_if(k, c, with, what, at, layout, launches);
   EMIT(c, "bra", opd_label(back));
 }
@@ -117,18 +164,26 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[a->instr];
   Code *hot = body_before(b, a->instr), *c = body_cold(b);
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *slots = body_temp(b, TYPE_B64, 1), *with = body_temp(b, TYPE_B64, 2), *launches = body_temp(b, TYPE_B64, 3), *some = body_temp(b, TYPE_PRED, 0);
-  PtxReg *stride = body_temp(b, TYPE_B32, 1), *layout = body_temp(b, TYPE_B32, 0), *bytes = body_temp(b, TYPE_B32, 2), *serial = body_temp(b, TYPE_B32, 3);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *slots = body_temp(b, TYPE_B64, 1),
+         *with = body_temp(b, TYPE_B64, 2), *launches = body_temp(b, TYPE_B64, 3),
+         *some = body_temp(b, TYPE_PRED, 0);
+  PtxReg *stride = body_temp(b, TYPE_B32, 1), *layout = body_temp(b, TYPE_B32, 0),
+         *bytes = body_temp(b, TYPE_B32, 2), *serial = body_temp(b, TYPE_B32, 3);
   PtxLabel *slow = body_label(b), *back = body_label(b);
-  uint32_t what = TILE | WG_RACE_ACCESS_SHARED | (a->range == RACE_RANGE_KEEP ? 0u : (uint32_t)WG_RACE_ACCESS_LOOK) | (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | a->site << WG_RACE_ACCESS_SITE_AT;
+  uint32_t what = TILE | WG_RACE_ACCESS_SHARED |
+                  (a->range == RACE_RANGE_KEEP ? 0u : (uint32_t)WG_RACE_ACCESS_LOOK) |
+                  (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | a->site << WG_RACE_ACCESS_SITE_AT;
   RACE_LOAD(k, hot, stride, shared_stride);
-  if (in->guard) EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(stride), opd_imm(0));
   code_branch(hot, some, false, slow);
   code_label(hot, back);
   c->near = in;
   code_label(c, slow);
-  if (a->range == RACE_RANGE_MATRIX) {     // bits 0 to 13 of the descriptor; all lanes have the same: one looks
+  // bits 0 to 13 of the descriptor; all lanes have the same: one looks
+  if (a->range == RACE_RANGE_MATRIX) {
     EMIT(c, "mov.u32", opd_reg(bytes), opd_sreg(SREG_LANEID, SEL_NONE));
     EMIT(c, "setp.ne.u32", opd_reg(some), opd_reg(bytes), opd_imm(0));
     code_branch(c, some, false, back);
@@ -139,14 +194,21 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
   else EMIT(c, "mov.b32", opd_reg(bytes), opd_imm(a->bytes));
   RACE_LOAD(k, c, stride, shared_stride);
   RACE_LOAD(k, c, layout, layout);
-  const PtxOperand args[] = {opd_reg(k->shared_at), opd_reg(at), opd_reg(bytes), opd_reg(stride), opd_imm((int32_t)what), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->knows)};
-  code_call_value(c, probe_function(b->program, b->unit, "wg_race_range"), with, args, ARRAY_LEN(args));
+  const PtxOperand args[] = {
+      opd_reg(k->shared_at),  opd_reg(at),    opd_reg(bytes),  opd_reg(stride),
+      opd_imm((int32_t)what), opd_reg(k->me), opd_reg(layout), opd_reg(k->first),
+      opd_reg(k->knows)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_race_range"), with, args,
+                  ARRAY_LEN(args));
   report_if(k, c, with, what, at, layout, launches);
   if (!(a->flags & WG_RACE_WRITE)) {
     RACE_LOAD(k, c, slots, slots);
     RACE_LOAD(k, c, serial, serial);
-    const PtxOperand proxy[] = {opd_reg(k->shared_at), opd_reg(at), opd_reg(bytes), opd_reg(stride), opd_reg(slots), opd_reg(serial), opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
-    code_call_value(c, probe_function(b->program, b->unit, "wg_race_unfenced"), with, proxy, ARRAY_LEN(proxy));
+    const PtxOperand proxy[] = {opd_reg(k->shared_at), opd_reg(at),     opd_reg(bytes),
+                                opd_reg(stride),       opd_reg(slots),  opd_reg(serial),
+                                opd_reg(k->me),        opd_reg(layout), opd_reg(k->first)};
+    code_call_value(c, probe_function(b->program, b->unit, "wg_race_unfenced"), with, proxy,
+                    ARRAY_LEN(proxy));
     report_if(k, c, with, what | WG_RACE_ACCESS_PROXY, at, layout, launches);
   }
   const PtxOperand *barrier = told_barrier(in);

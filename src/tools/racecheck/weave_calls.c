@@ -8,7 +8,7 @@ static bool touches_memory(const PtxInstr *in) {
 
 static void survey_function(FuncInfo *info) {
   const PtxFunc *f = info->func;
-  info->race_orders = info->may_recurse;           // not followed: it may do anything
+  info->race_orders = info->may_recurse;  // not followed: it may do anything
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind != STMT_INSTR || f->stmts[i].instr->op == OP_CALL) continue;
     info->race_orders |= race_orders(f->stmts[i].instr);
@@ -18,7 +18,9 @@ static void survey_function(FuncInfo *info) {
 
 // A call through a pointer may do anything. Functions without a body here are the device runtime's:
 // malloc, free and printf, which order nothing and have no races.
-static bool is_through_pointer(const PtxInstr *call) { return call->nops > 1 && call->ops[1].kind != OPD_FUNC; }
+static bool is_through_pointer(const PtxInstr *call) {
+  return call->nops > 1 && call->ops[1].kind != OPD_FUNC;
+}
 
 bool race_call_orders(const PtxInstr *call) {
   const FuncInfo *callee = program_callee(call);

@@ -1,23 +1,31 @@
 // Accesses that cannot meet: every thread stays with bytes of its own.
 //
-// Whether it is so depends on the launch: on the grid, and on parameters that say how long rows are and how often loops turn. So addresses are written down here as terms over
-// the thread's coordinates and the parameters, with the conditions under which the access is made; session/race_apart.c puts the numbers in.
+// Whether it is so depends on the launch: on the grid, and on parameters that say how long rows are
+// and how often loops turn. So addresses are written down here as terms over the thread's
+// coordinates and the parameters, with the conditions under which the access is made;
+// session/race_apart.c puts the numbers in.
 //
-// A register that is written at several places is what one of the writes that can reach its use has left there (merges), or the counter of a loop. 32-bit sums are taken as if they
-// did not overflow, except that they must fit where they are widened.
+// A register that is written at several places is what one of the writes that can reach its use has
+// left there (merges), or the counter of a loop. 32-bit sums are taken as if they did not overflow,
+// except that they must fit where they are widened.
 #include "tools/racecheck/internal.h"
 
 enum { DEPTH = 40, MOST_TERMS = 1500, MOST_WRITES = 4 };
-typedef struct Known { const PtxReg *reg; uint32_t block, at, fewer; uint16_t term; } Known;
+typedef struct Known {
+  const PtxReg *reg;
+  uint32_t block, at, fewer;
+  uint16_t term;
+} Known;
 typedef struct Apart {
   const RaceCheck *k;
   const IrCfg *cfg;
   VEC(RaceTerm) terms;
-  VEC(Known) known;                        // uses that were looked at
-  uint16_t *count_of;                      // by loop: its RACE_COUNT term, plus 1
-  uint32_t *seen, stamp;                   // by block: of the search for writes
+  VEC(Known) known;       // uses that were looked at
+  uint16_t *count_of;     // by loop: its RACE_COUNT term, plus 1
+  uint32_t *seen, stamp;  // by block: of the search for writes
 } Apart;
-// A use stands before instruction `at`. fewer: a loop of which the last iteration does not count, as what is left there is not used in another one; IR_NONE: none.
+// A use stands before instruction `at`. fewer: a loop of which the last iteration does not count,
+// as what is left there is not used in another one; IR_NONE: none.
 
 static uint16_t add(Apart *a, RaceTerm t) {
   if (a->terms.len >= MOST_TERMS) return 0;
@@ -26,18 +34,24 @@ static uint16_t add(Apart *a, RaceTerm t) {
   vec_push(&a->terms, t);
   return (uint16_t)(a->terms.len - 1);
 }
-static uint16_t anything(void) { return 0; }                     // the first term
+static uint16_t anything(void) { return 0; }  // the first term
 static uint16_t term(Apart *a, RaceTermOp op, uint16_t x, uint16_t y, int64_t imm) {
   RaceTerm t;
-  memset(&t, 0, sizeof t);                 // they are compared as bytes
-  t.op = op, t.a = x, t.b = y, t.imm = imm;
+  memset(&t, 0, sizeof t);  // they are compared as bytes
+  t.op = op;
+  t.a = x;
+  t.b = y;
+  t.imm = imm;
   return add(a, t);
 }
 static uint16_t number(Apart *a, int64_t n) { return term(a, RACE_NUMBER, 0, 0, n); }
 
 // --- which writes reach a use ---
 
-typedef struct Writes { uint32_t at[MOST_WRITES], n; bool all; } Writes;
+typedef struct Writes {
+  uint32_t at[MOST_WRITES], n;
+  bool all;
+} Writes;
 
 static bool writes(const PtxInstr *in, const PtxReg *r) {
   if (!in->nops) return false;
@@ -45,7 +59,8 @@ static bool writes(const PtxInstr *in, const PtxReg *r) {
   if (o->kind == OPD_REG && o->reg == r) return in->op != OP_ST && in->op != OP_RED;
   for (unsigned i = 0; i < o->nlist; i++)
     if (o->kind != OPD_ADDR && o->list[i].kind == OPD_REG && o->list[i].reg == r) return true;
-  return o->kind != OPD_ADDR && o->kind != OPD_REG && in->nops > 1 && in->ops[1].kind == OPD_REG && in->ops[1].reg == r && in->op == OP_CALL;
+  return o->kind != OPD_ADDR && o->kind != OPD_REG && in->nops > 1 && in->ops[1].kind == OPD_REG &&
+         in->ops[1].reg == r && in->op == OP_CALL;
 }
 
 static void search(Apart *a, const PtxReg *r, uint32_t block, uint32_t end, Writes *w) {
@@ -56,7 +71,7 @@ static void search(Apart *a, const PtxReg *r, uint32_t block, uint32_t end, Writ
     else w->at[w->n++] = i;
     if (!a->cfg->instrs[i]->guard) return;
   }
-  if (!b->npred) w->all = false;           // never written on this way
+  if (!b->npred) w->all = false;  // never written on this way
   for (uint32_t i = 0; i < b->npred && w->all; i++) {
     if (a->seen[b->pred[i]] == a->stamp || a->cfg->blocks[b->pred[i]].rpo == IR_NONE) continue;
     a->seen[b->pred[i]] = a->stamp;
@@ -68,7 +83,7 @@ static Writes find_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
   Writes w = {.all = true};
   a->stamp++;
   search(a, r, block, at, &w);
-  for (uint32_t i = 0; i < w.n; i++)                             // a guarded write and its block may be found twice
+  for (uint32_t i = 0; i < w.n; i++)  // a guarded write and its block may be found twice
     for (uint32_t k = i + 1; k < w.n; k++)
       if (w.at[i] == w.at[k]) w.at[k--] = w.at[--w.n];
   return w;
@@ -76,7 +91,8 @@ static Writes find_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
 
 // --- instructions ---
 
-static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer, unsigned depth);
+static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer,
+                    unsigned depth);
 
 static uint16_t of_special(Apart *a, const PtxOperand *o) {
   int axis = o->selector == SEL_X ? 0 : o->selector == SEL_Y ? 1 : o->selector == SEL_Z ? 2 : -1;
@@ -90,33 +106,48 @@ static uint16_t of_special(Apart *a, const PtxOperand *o) {
   }
 }
 
-static uint16_t of_operand(Apart *a, const PtxOperand *o, unsigned bytes, uint32_t at, uint32_t fewer, unsigned depth) {
+static uint16_t of_operand(Apart *a, const PtxOperand *o, unsigned bytes, uint32_t at,
+                           uint32_t fewer, unsigned depth) {
   if (o->kind == OPD_INT) return number(a, bytes == 4 ? (int32_t)o->imm : o->imm);
   if (o->kind == OPD_SREG) return of_special(a, o);
-  if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) return number(a, o->imm);       // of several variables only one is looked at
-  if (o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated) return use(a, o->reg, a->cfg->block_of[at], at, fewer, depth);
+  // of several variables only one is looked at
+  if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) return number(a, o->imm);
+  if (o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated)
+    return use(a, o->reg, a->cfg->block_of[at], at, fewer, depth);
   return anything();
 }
 
 static uint16_t of_param(Apart *a, const PtxInstr *in) {
   const PtxOperand *o = &in->ops[1];
   unsigned bytes = in->ntypes ? ptx_type_size(in->types[0]) : 0;
-  if (in->space != SPACE_PARAM || o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_VAR || !ir_is_kernel_param(a->k->body->func, &o->list[0])) return anything();
+  if (in->space != SPACE_PARAM || o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_VAR ||
+      !ir_is_kernel_param(a->k->body->func, &o->list[0]))
+    return anything();
   uint32_t param = facts_param(a->k->body, o->list[0].var);
   int64_t offset = o->imm + o->list[0].imm;
-  if (param > 255 || offset < 0 || offset > UINT16_MAX || (bytes != 4 && bytes != 8) || ptx_type_kind(in->types[0]) == KIND_FLOAT) return anything();
+  if (param > 255 || offset < 0 || offset > UINT16_MAX || (bytes != 4 && bytes != 8) ||
+      ptx_type_kind(in->types[0]) == KIND_FLOAT)
+    return anything();
   RaceTerm t;
   memset(&t, 0, sizeof t);
-  t.op = RACE_PARAMETER, t.a = (uint16_t)param, t.b = (uint16_t)offset, t.bytes = (uint8_t)bytes;
+  t.op = RACE_PARAMETER;
+  t.a = (uint16_t)param;
+  t.b = (uint16_t)offset;
+  t.bytes = (uint8_t)bytes;
   t.imm = (int64_t)(o->list[0].var->param_offset + (uint64_t)offset);
   return add(a, t);
 }
 
 static bool is_integer(const PtxInstr *in) {
-  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && ptx_type_size(in->types[0]) >= 4 && !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_CC) && !ptx_has(in, MOD_HI);
+  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT &&
+         ptx_type_size(in->types[0]) >= 4 && !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_CC) &&
+         !ptx_has(in, MOD_HI);
 }
 
-static uint16_t widened(Apart *a, uint16_t x, PtxType t) { return term(a, ptx_type_kind(t) == KIND_SIGNED ? RACE_SIGN_EXTENDED : RACE_ZERO_EXTENDED, x, 0, 0); }
+static uint16_t widened(Apart *a, uint16_t x, PtxType t) {
+  return term(a, ptx_type_kind(t) == KIND_SIGNED ? RACE_SIGN_EXTENDED : RACE_ZERO_EXTENDED, x, 0,
+              0);
+}
 
 static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
   const PtxInstr *in = a->cfg->instrs[i];
@@ -124,36 +155,51 @@ static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
   if (!depth-- || in->guard || !in->nops || in->ops[0].kind != OPD_REG) return anything();
 #define OPERAND(n) of_operand(a, &in->ops[n], bytes, i, fewer, depth)
   switch (in->op) {
-    case OP_MOV: case OP_CVTA: return in->nops == 2 ? OPERAND(1) : anything();
+    case OP_MOV:
+    case OP_CVTA: return in->nops == 2 ? OPERAND(1) : anything();
     case OP_CVT: {
-      if (in->ntypes != 2 || !is_integer(in) || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_type_size(in->types[1]) < 4) return anything();
+      if (in->ntypes != 2 || !is_integer(in) || ptx_type_kind(in->types[1]) == KIND_FLOAT ||
+          ptx_type_size(in->types[1]) < 4)
+        return anything();
       uint16_t x = of_operand(a, &in->ops[1], ptx_type_size(in->types[1]), i, fewer, depth);
-      if (bytes < ptx_type_size(in->types[1])) {                 // cut off again
+      if (bytes < ptx_type_size(in->types[1])) {  // cut off again
         RaceTerm t = a->terms.data[x];
         return t.op == RACE_SIGN_EXTENDED || t.op == RACE_ZERO_EXTENDED ? t.a : anything();
       }
       return bytes == 8 && ptx_type_size(in->types[1]) == 4 ? widened(a, x, in->types[1]) : x;
     }
     case OP_LD: return of_param(a, in);
-    case OP_ADD: case OP_SUB: return is_integer(in) ? term(a, in->op == OP_ADD ? RACE_ADD : RACE_SUBTRACT, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_MUL: case OP_MAD: {
+    case OP_ADD:
+    case OP_SUB:
+      return is_integer(in)
+                 ? term(a, in->op == OP_ADD ? RACE_ADD : RACE_SUBTRACT, OPERAND(1), OPERAND(2), 0)
+                 : anything();
+    case OP_MUL:
+    case OP_MAD: {
       if (!is_integer(in)) return anything();
       uint16_t x = OPERAND(1), y = OPERAND(2);
       if (ptx_has(in, MOD_WIDE)) x = widened(a, x, in->types[0]), y = widened(a, y, in->types[0]);
       uint16_t product = term(a, RACE_MULTIPLY, x, y, 0);
       if (in->op == OP_MUL) return product;
-      return term(a, RACE_ADD, product, of_operand(a, &in->ops[3], ptx_has(in, MOD_WIDE) ? 8 : bytes, i, fewer, depth), 0);
+      return term(a, RACE_ADD, product,
+                  of_operand(a, &in->ops[3], ptx_has(in, MOD_WIDE) ? 8 : bytes, i, fewer, depth),
+                  0);
     }
     case OP_SHL:
-      if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 31) return anything();
+      if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 31)
+        return anything();
       return term(a, RACE_MULTIPLY, OPERAND(1), number(a, (int64_t)1 << in->ops[2].imm), 0);
     case OP_AND: return is_integer(in) ? term(a, RACE_AND, OPERAND(1), OPERAND(2), 0) : anything();
     case OP_OR: return is_integer(in) ? term(a, RACE_OR, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_SHR: return is_integer(in) ? term(a, RACE_SHIFT_RIGHT, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_MIN: return is_integer(in) ? term(a, RACE_LEAST, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_SHR:
+      return is_integer(in) ? term(a, RACE_SHIFT_RIGHT, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_MIN:
+      return is_integer(in) ? term(a, RACE_LEAST, OPERAND(1), OPERAND(2), 0) : anything();
     case OP_MAX: return is_integer(in) ? term(a, RACE_MOST, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_NOT: return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, -1), OPERAND(1), 0) : anything();
-    case OP_NEG: return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, 0), OPERAND(1), 0) : anything();
+    case OP_NOT:
+      return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, -1), OPERAND(1), 0) : anything();
+    case OP_NEG:
+      return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, 0), OPERAND(1), 0) : anything();
     default: return anything();
   }
 #undef OPERAND
@@ -165,7 +211,10 @@ static uint16_t of_linear(Apart *a, const IrLinear *sum, uint32_t block, unsigne
   uint16_t all = number(a, sum->constant);
   for (unsigned i = 0; i < sum->n; i++) {
     uint16_t x = use(a, sum->terms[i].reg, block, a->cfg->blocks[block].end, IR_NONE, depth);
-    if (sum->terms[i].widened) x = term(a, sum->terms[i].widened == IR_SIGN_EXTENDED ? RACE_SIGN_EXTENDED : RACE_ZERO_EXTENDED, x, 0, 0);
+    if (sum->terms[i].widened)
+      x = term(a,
+               sum->terms[i].widened == IR_SIGN_EXTENDED ? RACE_SIGN_EXTENDED : RACE_ZERO_EXTENDED,
+               x, 0, 0);
     all = term(a, RACE_ADD, all, term(a, RACE_MULTIPLY, x, number(a, sum->terms[i].factor), 0), 0);
   }
   return all;
@@ -174,15 +223,20 @@ static uint16_t of_linear(Apart *a, const IrLinear *sum, uint32_t block, unsigne
 // How often a loop turns, at most.
 static uint16_t turns(Apart *a, uint32_t loop, unsigned depth) {
   if (a->count_of[loop]) return (uint16_t)(a->count_of[loop] - 1);
-  a->count_of[loop] = 1;                   // while it is being looked at nobody knows
+  a->count_of[loop] = 1;  // while it is being looked at nobody knows
   IrLoopPlan plan;
   uint16_t count = anything();
   if (ir_loop_plan(a->cfg, loop, &plan)) {
     if (plan.counted && plan.distance.known && plan.distance_step) {
       RaceTerm t;
       memset(&t, 0, sizeof t);
-      t.op = RACE_COUNT, t.a = of_linear(a, &plan.distance, plan.entry, depth), t.imm = plan.distance_step;
-      t.bytes = plan.goes_on == MOD_NE ? RACE_UNTIL : plan.goes_on == MOD_LT || plan.goes_on == MOD_GT ? RACE_BELOW : plan.goes_on == MOD_LE || plan.goes_on == MOD_GE ? RACE_UP_TO : 0;
+      t.op = RACE_COUNT;
+      t.a = of_linear(a, &plan.distance, plan.entry, depth);
+      t.imm = plan.distance_step;
+      t.bytes = plan.goes_on == MOD_NE                             ? RACE_UNTIL
+                : plan.goes_on == MOD_LT || plan.goes_on == MOD_GT ? RACE_BELOW
+                : plan.goes_on == MOD_LE || plan.goes_on == MOD_GE ? RACE_UP_TO
+                                                                   : 0;
       bool down = plan.goes_on == MOD_GT || plan.goes_on == MOD_GE;
       if (t.bytes && (t.bytes == RACE_UNTIL || down == (plan.distance_step < 0))) count = add(a, t);
     }
@@ -203,10 +257,12 @@ static bool comes_from(Apart *a, const PtxReg *r, uint32_t i, uint32_t update, u
 // Copies, and what was widened and cut off again.
 static bool is_copy(const PtxInstr *in) {
   if (in->op == OP_MOV) return in->nops == 2;
-  return in->op == OP_CVT && in->ntypes == 2 && is_integer(in) && ptx_type_kind(in->types[1]) != KIND_FLOAT && ptx_type_size(in->types[1]) >= 4;
+  return in->op == OP_CVT && in->ntypes == 2 && is_integer(in) &&
+         ptx_type_kind(in->types[1]) != KIND_FLOAT && ptx_type_size(in->types[1]) >= 4;
 }
 
-// The update in the loop leaves the register as it was plus something: the numbers on the way from it to itself.
+// The update in the loop leaves the register as it was plus something: the numbers on the way from
+// it to itself.
 static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, int64_t *by) {
   uint32_t i = update;
   *by = 0;
@@ -215,7 +271,8 @@ static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, 
     if (in->guard || !in->nops || a->cfg->blocks[a->cfg->block_of[i]].loop != loop) return false;
     const PtxOperand *from;
     if (is_copy(in)) from = &in->ops[1];
-    else if ((in->op == OP_ADD || (in->op == OP_SUB && in->ops[2].kind == OPD_INT)) && is_integer(in)) {
+    else if ((in->op == OP_ADD || (in->op == OP_SUB && in->ops[2].kind == OPD_INT)) &&
+             is_integer(in)) {
       int n = in->ops[2].kind == OPD_INT ? 2 : 1;
       if (in->ops[n].kind != OPD_INT) return false;
       int64_t imm = ptx_type_size(in->types[0]) == 4 ? (int32_t)in->ops[n].imm : in->ops[n].imm;
@@ -231,7 +288,8 @@ static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, 
   return false;
 }
 
-// What the operand holds at instruction i, if it stays the same in the loop: its term; 0: it does not, or is not known.
+// What the operand holds at instruction i, if it stays the same in the loop: its term; 0: it does
+// not, or is not known.
 static uint16_t of_fixed(Apart *a, const PtxOperand *o, uint32_t i, uint32_t loop, unsigned depth) {
   if (o->kind == OPD_INT) return number(a, o->imm);
   if (o->kind != OPD_REG || o->selector != SEL_NONE) return 0;
@@ -241,8 +299,10 @@ static uint16_t of_fixed(Apart *a, const PtxOperand *o, uint32_t i, uint32_t loo
   return w.all ? use(a, o->reg, a->cfg->block_of[i], i, IR_NONE, depth) : 0;
 }
 
-// The same, by what other registers hold, which stay the same: the sum of their terms; 0: it does not. An unrolled loop adds several times.
-static uint16_t moves_by_registers(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, unsigned depth) {
+// The same, by what other registers hold, which stay the same: the sum of their terms; 0: it does
+// not. An unrolled loop adds several times.
+static uint16_t moves_by_registers(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop,
+                                   unsigned depth) {
   uint32_t i = update;
   uint16_t sum = 0;
   for (unsigned steps = 0; steps < 12; steps++) {
@@ -252,7 +312,10 @@ static uint16_t moves_by_registers(Apart *a, const PtxReg *r, uint32_t update, u
     if (!is_copy(in)) {
       if (in->op != OP_ADD || in->nops != 3 || !is_integer(in)) return 0;
       uint16_t by = of_fixed(a, &in->ops[2], i, loop, depth);
-      if (!by) by = of_fixed(a, &in->ops[1], i, loop, depth), from = &in->ops[2];
+      if (!by) {
+        by = of_fixed(a, &in->ops[1], i, loop, depth);
+        from = &in->ops[2];
+      }
       if (!by) return 0;
       sum = sum ? term(a, RACE_ADD, sum, by, 0) : by;
     }
@@ -280,14 +343,18 @@ static bool goes_on(Apart *a, const PtxReg *r, uint32_t loop) {
 
 // --- a register where it is used ---
 
-static uint16_t merge(Apart *a, uint16_t x, uint16_t y, bool first) { return first ? y : term(a, RACE_MERGE, x, y, 0); }
+static uint16_t merge(Apart *a, uint16_t x, uint16_t y, bool first) {
+  return first ? y : term(a, RACE_MERGE, x, y, 0);
+}
 
 // A way leads from one block to the other without another turn of the loop.
 static bool leads_to(Apart *a, uint32_t from, uint32_t to, uint32_t loop) {
   const IrBlock *b = &a->cfg->blocks[from];
   for (uint32_t i = 0; i < b->nsucc; i++) {
     uint32_t next = b->succ[i];
-    if (next == a->cfg->loops[loop].header || a->seen[next] == a->stamp || !ir_in_loop(a->cfg, next, loop)) continue;
+    if (next == a->cfg->loops[loop].header || a->seen[next] == a->stamp ||
+        !ir_in_loop(a->cfg, next, loop))
+      continue;
     a->seen[next] = a->stamp;
     if (next == to || leads_to(a, next, to, loop)) return true;
   }
@@ -305,47 +372,67 @@ static bool comes_before(Apart *a, uint32_t block, uint32_t at, uint32_t write, 
 static uint8_t in_every_turn(const Apart *a, uint32_t update, uint32_t loop) {
   const IrBlock *header = &a->cfg->blocks[a->cfg->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++)
-    if (ir_in_loop(a->cfg, header->pred[i], loop) && !ir_dominates(a->cfg, a->cfg->block_of[update], header->pred[i])) return 0;
+    if (ir_in_loop(a->cfg, header->pred[i], loop) &&
+        !ir_dominates(a->cfg, a->cfg->block_of[update], header->pred[i]))
+      return 0;
   return RACE_EVERY_TURN;
 }
 
-static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, const Writes *w, uint32_t fewer, unsigned depth) {
+static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, const Writes *w,
+                          uint32_t fewer, unsigned depth) {
   uint32_t loop = a->cfg->blocks[block].loop, inside = 0, update = 0;
   if (w->n == 1) return of_instr(a, w->at[0], fewer, depth);
   uint16_t start = 0;
   for (uint32_t i = 0, outside = 0; i < w->n; i++)
-    if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop)) inside++, update = w->at[i];
-    else start = merge(a, start, of_instr(a, w->at[i], IR_NONE, depth), !outside++);
+    if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop)) {
+      inside++;
+      update = w->at[i];
+    } else start = merge(a, start, of_instr(a, w->at[i], IR_NONE, depth), !outside++);
   int64_t by;
-  if (inside == 1 && comes_before(a, block, at, update, loop) && moves_by(a, r, update, loop, &by)) {
+  if (inside == 1 && comes_before(a, block, at, update, loop) &&
+      moves_by(a, r, update, loop, &by)) {
     RaceTerm t;
     memset(&t, 0, sizeof t);
-    t.op = RACE_STEPS, t.a = start, t.b = goes_on(a, r, loop) ? anything() : turns(a, loop, depth), t.imm = by;
+    t.op = RACE_STEPS;
+    t.a = start;
+    t.b = goes_on(a, r, loop) ? anything() : turns(a, loop, depth);
+    t.imm = by;
     t.bytes = (uint8_t)((fewer == loop ? RACE_FEWER : 0) | in_every_turn(a, update, loop));
     t.loop = (uint8_t)MIN(loop, 255u);
     return add(a, t);
   }
-  uint16_t step = inside == 1 && comes_before(a, block, at, update, loop) && !goes_on(a, r, loop) ? moves_by_registers(a, r, update, loop, depth) : 0;
+  uint16_t step = inside == 1 && comes_before(a, block, at, update, loop) && !goes_on(a, r, loop)
+                      ? moves_by_registers(a, r, update, loop, depth)
+                      : 0;
   if (step) {
     RaceTerm t;
     memset(&t, 0, sizeof t);
-    t.op = RACE_STRIDES, t.a = start, t.b = step, t.loop = (uint8_t)MIN(loop, 255u), t.bytes = in_every_turn(a, update, loop);
+    t.op = RACE_STRIDES;
+    t.a = start;
+    t.b = step;
+    t.loop = (uint8_t)MIN(loop, 255u);
+    t.bytes = in_every_turn(a, update, loop);
     return add(a, t);
   }
   for (uint32_t i = 0; i < w->n; i++)
     if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop))
-      start = merge(a, start, of_instr(a, w->at[i], comes_before(a, block, at, w->at[i], loop) ? loop : fewer, depth), inside-- == w->n);
+      start = merge(
+          a, start,
+          of_instr(a, w->at[i], comes_before(a, block, at, w->at[i], loop) ? loop : fewer, depth),
+          inside-- == w->n);
   return start;
 }
 
-static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer, unsigned depth) {
+static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer,
+                    unsigned depth) {
   if (!depth || r->vector) return anything();
   for (uint32_t i = 0; i < a->known.len; i++) {
     const Known *k = &a->known.data[i];
     if (k->reg == r && k->block == block && k->at == at && k->fewer == fewer) return k->term;
   }
   uint32_t index = a->known.len;
-  vec_push(&a->known, (Known){r, block, at, fewer, anything()});        // what needs itself in another way is anything
+  // what needs itself in another way is anything
+  vec_push(&a->known, (Known){r, block, at, fewer, anything()});
   Writes w = find_writes(a, r, block, at);
   uint16_t t = w.all && w.n ? of_writes(a, r, block, at, &w, fewer, depth - 1) : anything();
   a->known.data[index].term = t;
@@ -362,18 +449,24 @@ static void add_limit(const Apart *a, RaceReach *x, uint16_t less, uint16_t than
     add_limit(a, x, less, t.b);
     return;
   }
-  if (x->nlimits < RACE_LIMITS && less && than) x->limits[x->nlimits].less = less, x->limits[x->nlimits++].than = than;
+  if (x->nlimits < RACE_LIMITS && less && than) {
+    x->limits[x->nlimits].less = less;
+    x->limits[x->nlimits++].than = than;
+  }
 }
 
 // The predicate has this value before instruction `at`.
-static void add_condition(Apart *a, RaceReach *x, const PtxReg *p, bool holds, uint32_t block, uint32_t at, unsigned depth) {
+static void add_condition(Apart *a, RaceReach *x, const PtxReg *p, bool holds, uint32_t block,
+                          uint32_t at, unsigned depth) {
   Writes w = find_writes(a, p, block, at);
   if (!depth || !w.all || w.n != 1) return;
   const PtxInstr *in = a->cfg->instrs[w.at[0]];
   if (in->guard) return;
   if ((in->op == OP_OR && !holds) || (in->op == OP_AND && holds)) {
     for (unsigned i = 1; i < 3 && in->nops == 3; i++)
-      if (in->ops[i].kind == OPD_REG) add_condition(a, x, in->ops[i].reg, holds != in->ops[i].negated, a->cfg->block_of[w.at[0]], w.at[0], depth - 1);
+      if (in->ops[i].kind == OPD_REG)
+        add_condition(a, x, in->ops[i].reg, holds != in->ops[i].negated, a->cfg->block_of[w.at[0]],
+                      w.at[0], depth - 1);
     return;
   }
   if (in->op == OP_NOT && in->nops == 2 && in->ops[1].kind == OPD_REG) {
@@ -382,8 +475,12 @@ static void add_condition(Apart *a, RaceReach *x, const PtxReg *p, bool holds, u
   }
   if (in->op != OP_SETP || in->nops != 3 || in->ops[0].kind != OPD_REG || !is_integer(in)) return;
   unsigned bytes = ptx_type_size(in->types[0]);
-  uint16_t l = of_operand(a, &in->ops[1], bytes, w.at[0], IR_NONE, DEPTH), r = of_operand(a, &in->ops[2], bytes, w.at[0], IR_NONE, DEPTH), one = number(a, 1);
-  bool lt = ptx_has(in, MOD_LT) || ptx_has(in, MOD_LO), le = ptx_has(in, MOD_LE) || ptx_has(in, MOD_LS), gt = ptx_has(in, MOD_GT) || ptx_has(in, MOD_HI), ge = ptx_has(in, MOD_GE) || ptx_has(in, MOD_HS);
+  uint16_t l = of_operand(a, &in->ops[1], bytes, w.at[0], IR_NONE, DEPTH),
+           r = of_operand(a, &in->ops[2], bytes, w.at[0], IR_NONE, DEPTH), one = number(a, 1);
+  bool lt = ptx_has(in, MOD_LT) || ptx_has(in, MOD_LO),
+       le = ptx_has(in, MOD_LE) || ptx_has(in, MOD_LS),
+       gt = ptx_has(in, MOD_GT) || ptx_has(in, MOD_HI),
+       ge = ptx_has(in, MOD_GE) || ptx_has(in, MOD_HS);
   bool eq = holds ? ptx_has(in, MOD_EQ) : ptx_has(in, MOD_NE);
   if (eq) {
     add_limit(a, x, l, term(a, RACE_ADD, r, one, 0));
@@ -399,14 +496,16 @@ static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
   const PtxInstr *in = c->instrs[instr];
   uint32_t block = c->block_of[instr];
   if (in->guard) add_condition(a, x, in->guard, !in->guard_negated, block, instr, 4);
-  for (uint32_t d = c->blocks[block].idom, low = block; d != IR_NONE; low = d, d = c->blocks[d].idom) {
+  for (uint32_t d = c->blocks[block].idom, low = block; d != IR_NONE;
+       low = d, d = c->blocks[d].idom) {
     const IrBlock *b = &c->blocks[d];
     if (b->nsucc != 2 || b->first == b->end) continue;
     const PtxInstr *last = c->instrs[b->end - 1];
     if (last->op != OP_BRA || !last->guard) continue;
     for (unsigned s = 0; s < 2; s++) {
       const IrBlock *next = &c->blocks[b->succ[s]];
-      if (b->succ[0] == b->succ[1] || next->npred != 1 || !ir_dominates(c, b->succ[s], low)) continue;
+      if (b->succ[0] == b->succ[1] || next->npred != 1 || !ir_dominates(c, b->succ[s], low))
+        continue;
       add_condition(a, x, last->guard, (s == 0) != last->guard_negated, d, b->end - 1, 4);
     }
   }
@@ -422,7 +521,9 @@ static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
     if (latch != IR_NONE) return;
     latch = header->pred[i];
   }
-  if (latch == IR_NONE || c->blocks[latch].nsucc != 2 || c->blocks[latch].succ[0] == c->blocks[latch].succ[1]) return;
+  if (latch == IR_NONE || c->blocks[latch].nsucc != 2 ||
+      c->blocks[latch].succ[0] == c->blocks[latch].succ[1])
+    return;
   uint32_t last = c->blocks[latch].end - 1;
   const PtxInstr *branch = c->instrs[last];
   if (branch->op != OP_BRA || !branch->guard) return;
@@ -430,13 +531,20 @@ static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
   Writes w = find_writes(a, branch->guard, latch, last);
   if (!w.all || w.n != 1) return;
   const PtxInstr *test = c->instrs[w.at[0]];
-  if (test->op != OP_SETP || test->guard || test->nops != 3 || test->ops[0].kind != OPD_REG || test->ops[1].kind != OPD_REG || !is_integer(test)) return;
-  bool lt = ptx_has(test, MOD_LT) || ptx_has(test, MOD_LO), le = ptx_has(test, MOD_LE) || ptx_has(test, MOD_LS), gt = ptx_has(test, MOD_GT) || ptx_has(test, MOD_HI), ge = ptx_has(test, MOD_GE) || ptx_has(test, MOD_HS);
+  if (test->op != OP_SETP || test->guard || test->nops != 3 || test->ops[0].kind != OPD_REG ||
+      test->ops[1].kind != OPD_REG || !is_integer(test))
+    return;
+  bool lt = ptx_has(test, MOD_LT) || ptx_has(test, MOD_LO),
+       le = ptx_has(test, MOD_LE) || ptx_has(test, MOD_LS),
+       gt = ptx_has(test, MOD_GT) || ptx_has(test, MOD_HI),
+       ge = ptx_has(test, MOD_GE) || ptx_has(test, MOD_HS);
   if (!(holds ? lt || le : ge || gt)) return;
   const PtxReg *counter = test->ops[1].reg;
   Writes update = find_writes(a, counter, c->block_of[w.at[0]], w.at[0]);
   if (!update.all || update.n != 1 || !ir_in_loop(c, c->block_of[update.at[0]], loop)) return;
-  uint16_t less = use(a, counter, at, header->first, IR_NONE, DEPTH), than = of_operand(a, &test->ops[2], ptx_type_size(test->types[0]), w.at[0], IR_NONE, DEPTH);
+  uint16_t less = use(a, counter, at, header->first, IR_NONE, DEPTH),
+           than = of_operand(a, &test->ops[2], ptx_type_size(test->types[0]), w.at[0], IR_NONE,
+                             DEPTH);
   if (a->terms.data[less].op != RACE_STRIDES || a->terms.data[less].loop != MIN(loop, 255u)) return;
   uint32_t n = x->nlimits;
   add_limit(a, x, less, (holds ? le : gt) ? term(a, RACE_ADD, than, number(a, 1), 0) : than);
@@ -487,10 +595,12 @@ void race_find_private(RaceCheck *k) {
     WeaveFact *f = &k->facts.data[i];
     f->nrace_reaches = settle(&a, RACE_PARAM, f->record_offset, &f->race_reaches);
   }
-  RaceGroup *groups = ARENA_ARRAY(&k->body->program->out->arena, RaceGroup, k->shared_groups.len + 1);
+  RaceGroup *groups = ARENA_ARRAY(&k->body->program->out->arena, RaceGroup,
+                                  k->shared_groups.len + 1);
   for (uint32_t i = 0; i < k->shared_groups.len; i++) {
     groups[i] = k->shared_groups.data[i];
-    groups[i].nreaches = settle(&a, RACE_SHARED_MEMORY, groups[i].record_offset, &groups[i].reaches);
+    groups[i].nreaches = settle(&a, RACE_SHARED_MEMORY, groups[i].record_offset,
+                                &groups[i].reaches);
   }
   WovenKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
   RaceTerm *kept = ARENA_ARRAY(&k->body->program->out->arena, RaceTerm, a.terms.len);

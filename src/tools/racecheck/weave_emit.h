@@ -1,4 +1,5 @@
-// racecheck: what the code of one access is made from. Shared by tools/racecheck/weave_access.c and tools/racecheck/weave_inline.c.
+// racecheck: what the code of one access is made from. Shared by tools/racecheck/weave_access.c and
+// tools/racecheck/weave_inline.c.
 #ifndef WG_INSTRUMENT_RACECHECK_EMIT_H
 #define WG_INSTRUMENT_RACECHECK_EMIT_H
 
@@ -9,8 +10,9 @@ typedef struct Emit {
   const RaceAccess *a;
   PtxInstr *in;
   PtxReg *at, *off;
-  PtxLabel *slow, *back, *shared_slow, *remote_slow;     // shared_slow: a generic address of shared memory; remote_slow: of another block's
-  PtxReg *entries;                         // of another block of the cluster; NULL: its own
+  // shared_slow: a generic address of shared memory; remote_slow: of another block's
+  PtxLabel *slow, *back, *shared_slow, *remote_slow;
+  PtxReg *entries;  // of another block of the cluster; NULL: its own
 } Emit;
 
 static inline PtxReg *wide(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B64, n); }
@@ -18,8 +20,9 @@ static inline PtxReg *word(Emit *e, unsigned n) { return body_temp(e->k->body, T
 static inline PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_PRED, n); }
 
 // --- tools/racecheck/weave_inline.c ---
-void race_without_call(Emit *e, Code *c, bool shared);           // the call begins where this ends
-// The value a store is about to write, in a register of 8 bytes; false: it is none of one register or constant, and of up to 8 bytes.
+void race_without_call(Emit *e, Code *c, bool shared);  // the call begins where this ends
+// The value a store is about to write, in a register of 8 bytes; false: it is none of one register
+// or constant, and of up to 8 bytes.
 bool race_written(Emit *e, Code *c, PtxReg *to, bool *constant);
 void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared);
 

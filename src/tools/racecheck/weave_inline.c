@@ -1,6 +1,8 @@
-// What of an access needs no call: entries are read, tested and replaced in line, where it is a word of 4 bytes, a part of one, or up to four of them.
+// What of an access needs no call: entries are read, tested and replaced in line, where it is a
+// word of 4 bytes, a part of one, or up to four of them.
 //
-// Entries are read as any memory is: from a cache, which may be late. Whoever has replaced an entry since has seen it, and everything that an entry has ever said was so.
+// Entries are read as any memory is: from a cache, which may be late. Whoever has replaced an entry
+// since has seen it, and everything that an entry has ever said was so.
 #include "tools/racecheck/weave_emit.h"
 
 bool race_written(Emit *e, Code *c, PtxReg *to, bool *constant) {
@@ -13,7 +15,8 @@ bool race_written(Emit *e, Code *c, PtxReg *to, bool *constant) {
     if (c) EMIT(c, "mov.b64", opd_reg(to), opd_imm((int64_t)((uint64_t)o->imm & mask)));
     return true;
   }
-  if (o->kind != OPD_REG || o->reg->vector || o->reg->type == TYPE_PRED || o->selector != SEL_NONE) return false;
+  if (o->kind != OPD_REG || o->reg->vector || o->reg->type == TYPE_PRED || o->selector != SEL_NONE)
+    return false;
   unsigned size = ptx_type_size(o->reg->type);
   if (size == 8) {
     if (c) EMIT(c, "mov.b64", opd_reg(to), *o);
@@ -25,14 +28,15 @@ bool race_written(Emit *e, Code *c, PtxReg *to, bool *constant) {
   } else if (size == 2 && ptx_type_kind(o->reg->type) != KIND_FLOAT) {
     if (c) EMIT(c, "cvt.u64.u16", opd_reg(to), *o);
   } else return false;
-  if (c && e->a->bytes < MIN(size, 4u)) EMIT(c, "and.b64", opd_reg(to), opd_reg(to), opd_imm((int64_t)mask));
+  if (c && e->a->bytes < MIN(size, 4u))
+    EMIT(c, "and.b64", opd_reg(to), opd_reg(to), opd_imm((int64_t)mask));
   return true;
 }
 
 enum { WHOLE = 15 << WG_RACE_BYTES_AT };
 static const int64_t not_the_time = (int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS;
 static const int64_t one_launch = (int64_t)1 << WG_RACE_LAUNCH_AT;
-static const int64_t of_launch = -((int64_t)1 << WG_RACE_LAUNCH_AT);           // the field
+static const int64_t of_launch = -((int64_t)1 << WG_RACE_LAUNCH_AT);  // the field
 static const int64_t the_site = (int64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
 static const int64_t who_and_when = ~((int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS | WHOLE);
 
@@ -46,7 +50,7 @@ static void make_entry(Emit *e, Code *c, PtxReg *to, PtxReg *bytes) {
     return;
   }
   EMIT(c, "mul.lo.u64", opd_reg(to), opd_reg(to), opd_imm((int64_t)0x9e3779b97f4a7c15));
-  bool strong = e->a->flags & WG_RACE_STRONG;                   // WG_RACE_STRONG_VALUE, WG_RACE_VALUE
+  bool strong = e->a->flags & WG_RACE_STRONG;  // WG_RACE_STRONG_VALUE, WG_RACE_VALUE
   EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(strong ? 63 : 61));
   EMIT(c, "shl.b64", opd_reg(to), opd_reg(to), opd_imm(strong ? 5 : 3));
   EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(e->k->me));
@@ -81,15 +85,19 @@ static void branch_if_now(Emit *e, Code *c, PtxReg *other, bool now, PtxLabel *t
   code_branch(c, p, !now, to);
 }
 
-// Puts `t` into the entry at [at + offset], which held `entry`. It branches to `done`, or goes on: somebody was faster.
-static void swap(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *t, PtxLabel *done) {
+// Puts `t` into the entry at [at + offset], which held `entry`. It branches to `done`, or goes on:
+// somebody was faster.
+static void swap(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *t,
+                 PtxLabel *done) {
   PtxReg *p = pred(e, 0);
-  EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(at), offset), opd_reg(entry), opd_reg(t));
+  EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(at), offset), opd_reg(entry),
+       opd_reg(t));
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_reg(entry));
   code_branch(c, p, false, done);
 }
 
-static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *bytes, PtxLabel *done) {
+static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *bytes,
+                    PtxLabel *done) {
   PtxReg *t = wide(e, 5);
   make_entry(e, c, t, bytes);
   swap(e, c, at, offset, entry, t, done);
@@ -97,30 +105,36 @@ static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry,
 
 // All of these go on where a call is needed.
 static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *moment = wide(e, 6), *t = wide(e, 5), *p = pred(e, 0);
-  PtxLabel *old = body_label(e->k->body), *kept = body_label(e->k->body), *call = body_label(e->k->body);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *moment = wide(e, 6), *t = wide(e, 5),
+         *p = pred(e, 0);
+  PtxLabel *old = body_label(e->k->body), *kept = body_label(e->k->body),
+           *call = body_label(e->k->body);
   int64_t strong = e->a->flags & WG_RACE_STRONG, alike = WHOLE | strong;
   load_entry(e, c, entry, other, at, 8);
   branch_if_now(e, c, other, false, old);
-  if (strong) branch_if(e, c, other, WHOLE, WHOLE | WG_RACE_STRONG, kept);           // one that can race with more stays
-  branch_if(e, c, other, alike, ~not_the_time | WG_RACE_STRONG, kept);               // this thread, before
-  RACE_LOAD(e->k, c, moment, moment);                                               // several
-  EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
+  // one that can race with more stays
+  if (strong) branch_if(e, c, other, WHOLE, WHOLE | WG_RACE_STRONG, kept);
+  branch_if(e, c, other, alike, ~not_the_time | WG_RACE_STRONG, kept);  // this thread, before
+  RACE_LOAD(e->k, c, moment, moment);                                   // several
+  EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment),
+       opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(moment));
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(alike | WG_RACE_MANY));
   code_branch(c, p, false, kept);
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(alike));
   code_branch(c, p, false, call);
   if (e->k->has_clock) EMIT(c, "bra", opd_label(call));
-  else {                                                                            // another one before
+  else {  // another one before
     EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));
     EMIT(c, "red.global.or.b64", opd_at(c, opd_reg(at), 8), opd_reg(t));
   }
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 0);
   branch_if_now(e, c, other, false, e->back);
-  branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | looks_at_strong(e), e->back);
-  if (strong) branch_if(e, c, other, WG_RACE_WRITE | WG_RACE_STRONG, WG_RACE_WRITE | WG_RACE_STRONG, e->back);
+  branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | looks_at_strong(e),
+            e->back);
+  if (strong)
+    branch_if(e, c, other, WG_RACE_WRITE | WG_RACE_STRONG, WG_RACE_WRITE | WG_RACE_STRONG, e->back);
   EMIT(c, "bra", opd_label(call));
   code_label(c, old);
   swap_in(e, c, at, 8, entry, NULL, kept);
@@ -141,8 +155,10 @@ static void branch_if_other_block(Emit *e, Code *c, PtxReg *entry, PtxLabel *to)
 }
 
 // Atomic operations: somebody has made one of the same kind since the same barrier, and the entry
-// says already that others have, too: of this block, of other blocks, or it is this thread's. It stays.
-static void branch_if_strong(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool shared, PtxLabel *to) {
+// says already that others have, too: of this block, of other blocks, or it is this thread's. It
+// stays.
+static void branch_if_strong(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool shared,
+                             PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   PtxLabel *differs = body_label(e->k->body);
   int64_t scope = shared ? 0 : WG_RACE_CTA, kind = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
@@ -165,7 +181,9 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
   bool strong = e->a->flags & WG_RACE_STRONG;
   load_entry(e, c, entry, other, at, 0);
   if (strong) branch_if_strong(e, c, entry, other, true, e->a->unread ? e->back : kept);
-  else branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | WG_RACE_STRONG, e->back);     // this thread, before: who has read it since has met that
+  else
+    branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | WG_RACE_STRONG,
+              e->back);  // this thread, before: who has read it since has met that
   branch_if_now(e, c, other, true, call);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
   code_branch(c, p, false, e->back);
@@ -187,7 +205,8 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
 }
 
 // An entry of an earlier launch, which everything before this one is ordered with.
-static void branch_if_replaceable(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool so, PtxLabel *to) {
+static void branch_if_replaceable(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool so,
+                                  PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   RACE_LOAD(e->k, c, t, replace);
   EMIT(c, "setp.lt.u64", opd_reg(p), opd_reg(entry), opd_reg(t));
@@ -205,13 +224,14 @@ static void branch_if_strange(Emit *e, Code *c, PtxReg *entry, PtxReg *other, Pt
 }
 
 // The entry was left by a thread of this block, before the last barrier or behind it.
-static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *other, PtxLabel *mine, PtxLabel *call) {
+static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *other, PtxLabel *mine,
+                         PtxLabel *call) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   PtxReg *t = wide(e, 5), *keep = wide(e, 6), *p = pred(e, 0);
   PtxLabel *now = body_label(e->k->body);
   branch_if_strange(e, c, entry, other, call);
   branch_if_now(e, c, other, true, now);
-  if (writes) {                            // a barrier between, unless other blocks have read it, too
+  if (writes) {  // a barrier between, unless other blocks have read it, too
     branch_if(e, c, other, WG_RACE_BLOCKS, WG_RACE_WRITE | WG_RACE_BLOCKS, call);
     EMIT(c, "bra", opd_label(mine));
   } else {
@@ -225,8 +245,11 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *ot
     EMIT(c, "bra", opd_label(call));
   }
   code_label(c, now);
-  if (writes) branch_if(e, c, other, WHOLE, who_and_when | WHOLE | WG_RACE_WRITE | WG_RACE_MANY | WG_RACE_BLOCKS, mine);       // this thread has read it, and nobody else
-  else {                                   // others have read it since the same barrier, and nobody has written it since
+  // this thread has read it, and nobody else
+  if (writes)
+    branch_if(e, c, other, WHOLE,
+              who_and_when | WHOLE | WG_RACE_WRITE | WG_RACE_MANY | WG_RACE_BLOCKS, mine);
+  else {  // others have read it since the same barrier, and nobody has written it since
     RACE_LOAD(e->k, c, t, moment);
     EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(WG_RACE_WRITE));
     EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
@@ -239,11 +262,16 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *ot
   EMIT(c, "bra", opd_label(call));
 }
 
-// What an atomic or volatile read finds and leaves as it is: atomic writes, reads that are not atomic, reads of several blocks.
+// What an atomic or volatile read finds and leaves as it is: atomic writes, reads that are not
+// atomic, reads of several blocks.
 static void known_to_strong_read(Emit *e, Code *c, PtxReg *other) {
-  branch_if(e, c, other, WHOLE | WG_RACE_WRITE | WG_RACE_STRONG, of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA, e->back);
-  branch_if(e, c, other, WHOLE, of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_WROTE, e->back);
-  branch_if(e, c, other, WHOLE | WG_RACE_STRONG | WG_RACE_BLOCKS, of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_WROTE | WG_RACE_BLOCKS, e->back);
+  branch_if(e, c, other, WHOLE | WG_RACE_WRITE | WG_RACE_STRONG,
+            of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA, e->back);
+  branch_if(e, c, other, WHOLE, of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_WROTE,
+            e->back);
+  branch_if(e, c, other, WHOLE | WG_RACE_STRONG | WG_RACE_BLOCKS,
+            of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_WROTE | WG_RACE_BLOCKS,
+            e->back);
 }
 
 static void one_entry(Emit *e, Code *c, PtxReg *at) {
@@ -254,9 +282,14 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
   load_entry(e, c, entry, other, at, 0);
   if (strong && writes) branch_if_strong(e, c, entry, other, false, e->back);
   else if (strong) known_to_strong_read(e, c, other);
-  else branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e)), e->back);
-  if (!strong && !writes && !k->has_clock) // reads of several blocks
-    branch_if(e, c, other, WHOLE | WG_RACE_BLOCKS, of_launch | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, e->back);
+  else
+    branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0),
+              ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e)),
+              e->back);
+  if (!strong && !writes && !k->has_clock)  // reads of several blocks
+    branch_if(e, c, other, WHOLE | WG_RACE_BLOCKS,
+              of_launch | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG,
+              e->back);
   if (strong || k->has_clock) branch_if_replaceable(e, c, entry, other, false, call);
   else {
     branch_if_replaceable(e, c, entry, other, true, mine);
@@ -271,7 +304,8 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
 static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   RaceCheck *k = e->k;
   bool writes = e->a->flags & WG_RACE_WRITE;
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *t = wide(e, 5), *bytes = wide(e, 6), *old = wide(e, 7), *p = pred(e, 0), *shift = word(e, 0);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *t = wide(e, 5), *bytes = wide(e, 6),
+         *old = wide(e, 7), *p = pred(e, 0), *shift = word(e, 0);
   PtxLabel *call = body_label(k->body), *mine = body_label(k->body), *others = body_label(k->body);
   EMIT(c, "cvt.u32.u64", opd_reg(shift), opd_reg(e->at));
   EMIT(c, "and.b32", opd_reg(shift), opd_reg(shift), opd_imm(3));
@@ -280,7 +314,8 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   load_entry(e, c, entry, other, at, 0);
   EMIT(c, "and.b64", opd_reg(old), opd_reg(entry), opd_reg(bytes));
   // this thread, at the same time
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_imm(who_and_when | WG_RACE_STRONG | WG_RACE_WRITE));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(other),
+       opd_imm(who_and_when | WG_RACE_STRONG | WG_RACE_WRITE));
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(writes ? WG_RACE_WRITE : 0));
   code_branch(c, p, false, others);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(old), opd_reg(bytes));
@@ -296,7 +331,7 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
     branch_if_replaceable(e, c, entry, other, false, call);
     swap_in(e, c, at, 0, entry, bytes, e->back);
     EMIT(c, "bra", opd_label(call));
-    code_label(c, same_launch);                                  // other bytes
+    code_label(c, same_launch);  // other bytes
     EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(old), opd_imm(0));
     code_branch(c, p, false, call);
   } else branch_if_replaceable(e, c, entry, other, false, call);
@@ -322,7 +357,8 @@ void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared) {
 }
 
 // p = every entry is this, as far as one looks. They stay in wide(8) and what follows.
-static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart, PtxReg *p, PtxOperand want, PtxOperand look) {
+static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart, PtxReg *p,
+                     PtxOperand want, PtxOperand look) {
   PtxReg *other = wide(e, 4);
   for (unsigned i = 0; i < n; i++) {
     load_entry(e, c, wide(e, 8 + i), other, at, apart * i);
@@ -332,13 +368,18 @@ static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart, P
   }
 }
 
-// Puts the access into all entries, which held what is in wide(8) and what follows. It branches back, or goes on: somebody was faster.
+// Puts the access into all entries, which held what is in wide(8) and what follows. It branches
+// back, or goes on: somebody was faster.
 static void swap_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   make_entry(e, c, t, NULL);
-  for (unsigned i = 0; i < n; i++) EMIT(c, "atom.global.cas.b64", opd_reg(wide(e, 12 + i)), opd_at(c, opd_reg(at), apart * i), opd_reg(wide(e, 8 + i)), opd_reg(t));
   for (unsigned i = 0; i < n; i++)
-    if (i) EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(wide(e, 12 + i)), opd_reg(wide(e, 8 + i)), opd_reg(p));
+    EMIT(c, "atom.global.cas.b64", opd_reg(wide(e, 12 + i)), opd_at(c, opd_reg(at), apart * i),
+         opd_reg(wide(e, 8 + i)), opd_reg(t));
+  for (unsigned i = 0; i < n; i++)
+    if (i)
+      EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(wide(e, 12 + i)), opd_reg(wide(e, 8 + i)),
+           opd_reg(p));
     else EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(wide(e, 12)), opd_reg(wide(e, 8)));
   code_branch(c, p, false, e->back);
 }
@@ -349,18 +390,22 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   PtxReg *mask = wide(e, 5), *other = wide(e, 4), *p = pred(e, 0);
   PtxLabel *call = body_label(e->k->body);
   int64_t strong = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
-  if (e->a->flags & WG_RACE_STRONG) {      // this thread's, or of several blocks
+  if (e->a->flags & WG_RACE_STRONG) {  // this thread's, or of several blocks
     test_all(e, c, at, n, 8, p, opd_imm(strong), opd_imm(who_and_when | strong | WG_RACE_CTA));
     code_branch(c, p, false, e->back);
     RACE_LOAD(e->k, c, mask, interval);
     EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(strong | WG_RACE_CTA | WG_RACE_BLOCKS));
     test_all(e, c, at, n, 8, p, opd_imm(strong | WG_RACE_BLOCKS), opd_reg(mask));
-  } else test_all(e, c, at, n, 8, p, opd_imm(WHOLE | (writes ? WG_RACE_WRITE : 0)), opd_imm(~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e))));
+  } else
+    test_all(
+        e, c, at, n, 8, p, opd_imm(WHOLE | (writes ? WG_RACE_WRITE : 0)),
+        opd_imm(~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e))));
   code_branch(c, p, false, e->back);
   RACE_LOAD(e->k, c, mask, replace);
   for (unsigned i = 0; i < n; i++) {
     EMIT(c, "xor.b64", opd_reg(other), opd_reg(wide(e, 8 + i)), opd_reg(e->k->me));
-    if (i) EMIT(c, "setp.lt.and.u64", opd_reg(p), opd_reg(wide(e, 8 + i)), opd_reg(mask), opd_reg(p));
+    if (i)
+      EMIT(c, "setp.lt.and.u64", opd_reg(p), opd_reg(wide(e, 8 + i)), opd_reg(mask), opd_reg(p));
     else EMIT(c, "setp.lt.u64", opd_reg(p), opd_reg(wide(e, 8 + i)), opd_reg(mask));
     EMIT(c, "setp.ge.and.u64", opd_reg(p), opd_reg(other), opd_imm(one_launch), opd_reg(p));
   }
@@ -369,16 +414,20 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   code_label(c, call);
 }
 
-// In shared memory: several threads have read all of it since the last barrier, and nobody has written it.
+// In shared memory: several threads have read all of it since the last barrier, and nobody has
+// written it.
 static void several_shared(Emit *e, Code *c, PtxReg *at, unsigned n) {
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 5), *interval = wide(e, 6), *p = pred(e, 0);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 5), *interval = wide(e, 6),
+         *p = pred(e, 0);
   RACE_LOAD(e->k, c, mask, moment);
   EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
   RACE_LOAD(e->k, c, interval, interval);
   for (unsigned i = 0; i < n; i++) {
     load_entry(e, c, entry, other, at, 16 * i + 8);
     EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(mask));
-    if (i) EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY), opd_reg(p));
+    if (i)
+      EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY),
+           opd_reg(p));
     else EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY));
     load_entry(e, c, entry, other, at, 16 * i);
     EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(interval));
@@ -398,7 +447,8 @@ static void several_unread(Emit *e, Code *c, PtxReg *at, unsigned n) {
     EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(interval));
     if (i) EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(other), opd_imm(0), opd_reg(p));
     else EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(other), opd_imm(0));
-    EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN), opd_reg(p));
+    EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN),
+         opd_reg(p));
   }
   code_branch(c, p, true, call);
   swap_all(e, c, at, n, 16);
@@ -409,21 +459,29 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   unsigned n = e->a->bytes / 4;
   bool strong = e->a->flags & WG_RACE_STRONG, part = e->a->bytes == 1 || e->a->bytes == 2;
-  if (strong && (e->k->has_clock || part || n > 2 || (n == 2 && !writes) || (shared && n != 1) || (!shared && e->a->flags & WG_RACE_CTA))) return;
-  if ((e->a->bytes % 4 && !part) || n > 4 || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  if (strong && (e->k->has_clock || part || n > 2 || (n == 2 && !writes) || (shared && n != 1) ||
+                 (!shared && e->a->flags & WG_RACE_CTA)))
+    return;
+  if ((e->a->bytes % 4 && !part) || n > 4 || e->a->site == WG_RACE_NO_SITE ||
+      (!shared && e->k->body->program->plan->race_full))
+    return;
   if (part && (shared || e->a->lanes)) return;
   if (!shared && e->k->has_global_async) return;
-  if (shared && (e->k->has_async || e->k->has_clusters)) return;       // a barrier of the block does not order what is not done yet, nor what another block does
-  if (shared && writes && n > 1 && !e->a->unread) return;        // mostly the first write since a barrier
-  if (ptx_has(e->in, MOD_NC)) return;      // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
+  // a barrier of the block does not order what is not done yet, nor what another block does
+  if (shared && (e->k->has_async || e->k->has_clusters)) return;
+  if (shared && writes && n > 1 && !e->a->unread) return;  // mostly the first write since a barrier
+  // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
+  if (ptx_has(e->in, MOD_NC)) return;
   PtxReg *at = wide(e, 2), *entries = wide(e, 3);
   race_find_entries(e, c, entries, shared);
-  if (part) {                              // the allocation may begin within a word, too
+  if (part) {  // the allocation may begin within a word, too
     EMIT(c, "sub.s64", opd_reg(at), opd_reg(e->at), opd_reg(e->off));
     EMIT(c, "and.b64", opd_reg(at), opd_reg(at), opd_imm(3));
     EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(e->off));
     EMIT(c, "and.b64", opd_reg(at), opd_reg(at), opd_imm(~3));
-  } else if (e->a->place == RACE_LOOKUP && !shared) {    // a variable may begin within a word, which counts as a whole; the address is a multiple of 4
+  } else if (e->a->place == RACE_LOOKUP &&
+             !shared) {  // a variable may begin within a word, which counts as a whole; the address
+                         // is a multiple of 4
     EMIT(c, "add.u64", opd_reg(at), opd_reg(e->off), opd_imm(3));
     EMIT(c, "and.b64", opd_reg(at), opd_reg(at), opd_imm(~3));
   } else EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(~3));
@@ -437,4 +495,3 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   else if (writes) write_of_pair(e, c, at);
   else read_of_pair(e, c, at);
 }
-

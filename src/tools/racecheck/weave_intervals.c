@@ -1,22 +1,26 @@
-// Accesses to shared memory between barriers of the block. What stands in different intervals is ordered; who finds nothing in its own intervals that it could race with needs no look.
+// Accesses to shared memory between barriers of the block. What stands in different intervals is
+// ordered; who finds nothing in its own intervals that it could race with needs no look.
 //
-// An interval begins where the kernel does, or behind a barrier, and is everything that is reached from there without another barrier. Threads are in intervals that begin at the same barrier as long as no
-// branch that they take differently leads to different barriers; where one may, all pairs of intervals that threads can be in at the same time are followed from pair to pair. A branch on what all of them
-// read from shared memory is the same for all, provided nobody writes there in that interval: that is assumed, and taken back where it turns out otherwise.
+// An interval begins where the kernel does, or behind a barrier, and is everything that is reached
+// from there without another barrier. Threads are in intervals that begin at the same barrier as
+// long as no branch that they take differently leads to different barriers; where one may, all
+// pairs of intervals that threads can be in at the same time are followed from pair to pair. A
+// branch on what all of them read from shared memory is the same for all, provided nobody writes
+// there in that interval: that is assumed, and taken back where it turns out otherwise.
 #include "tools/racecheck/internal.h"
 
 enum { MOST_STARTS = 64, MOST_ACCESSES = 4096, MOST_SEARCHES = 20000 };
 struct RaceIntervals {
   const RaceCheck *k;
   const IrCfg *cfg;
-  uint32_t starts[MOST_STARTS], n;         // barriers, from 1 on; 0 is where the kernel begins
-  uint64_t next[MOST_STARTS];              // barriers that an interval ends at
-  uint64_t beside[MOST_STARTS];            // intervals that other threads may be in at the same time
-  uint64_t *within;                        // by instruction: intervals that it is in
-  bool *reached;                           // by block, of one search
-  bool *trusted;                           // by instruction: a load that gives all threads the same
-  uint32_t searches;                       // that are left
-  bool *divergent;                         // by block: threads may come to it one without the other
+  uint32_t starts[MOST_STARTS], n;  // barriers, from 1 on; 0 is where the kernel begins
+  uint64_t next[MOST_STARTS];       // barriers that an interval ends at
+  uint64_t beside[MOST_STARTS];     // intervals that other threads may be in at the same time
+  uint64_t *within;                 // by instruction: intervals that it is in
+  bool *reached;                    // by block, of one search
+  bool *trusted;                    // by instruction: a load that gives all threads the same
+  uint32_t searches;                // that are left
+  bool *divergent;                  // by block: threads may come to it one without the other
 };
 
 // --- intervals ---
@@ -81,7 +85,8 @@ static void follow(RaceIntervals *v, uint32_t a, uint32_t b) {
 static bool is_trusted(void *user, const PtxInstr *load) {
   const RaceIntervals *v = user;
   for (uint32_t i = 0; i < v->k->accesses.len; i++)
-    if (v->cfg->instrs[v->k->accesses.data[i].instr] == load) return v->trusted[v->k->accesses.data[i].instr];
+    if (v->cfg->instrs[v->k->accesses.data[i].instr] == load)
+      return v->trusted[v->k->accesses.data[i].instr];
   return false;
 }
 
@@ -96,7 +101,8 @@ static const PtxVar *variable_of(const RaceCheck *k, const RaceAccess *a) {
 }
 
 static bool may_be_shared(const RaceCheck *k, const RaceAccess *a) {
-  return a->place == RACE_SHARED_MEMORY || (a->place == RACE_LOOKUP && k->body->cfg->instrs[a->instr]->space == SPACE_GENERIC);
+  return a->place == RACE_SHARED_MEMORY ||
+         (a->place == RACE_LOOKUP && k->body->cfg->instrs[a->instr]->space == SPACE_GENERIC);
 }
 
 static uint64_t beside(const RaceIntervals *v, uint32_t instr) {
@@ -108,7 +114,9 @@ static uint64_t beside(const RaceIntervals *v, uint32_t instr) {
 
 // --- which of two accesses is made in an interval ---
 //
-// All threads run the same blocks that are not divergent. Where such a block leads to each of two accesses, and no way leads from one of these blocks to the other before the next barrier, an interval has one access or the other.
+// All threads run the same blocks that are not divergent. Where such a block leads to each of two
+// accesses, and no way leads from one of these blocks to the other before the next barrier, an
+// interval has one access or the other.
 
 static void spread(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_t avoid) {
   const IrBlock *b = &v->cfg->blocks[block];
@@ -122,19 +130,26 @@ static void spread(const RaceIntervals *v, uint32_t block, uint32_t from, uint32
   }
 }
 
-static bool leads(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_t to, uint32_t avoid) {
+static bool leads(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_t to,
+                  uint32_t avoid) {
   memset(v->reached, 0, v->cfg->nblocks);
   spread(v, block, from, avoid);
   return v->reached[to];
 }
 
-// The nearest block that all threads run, and through which this interval comes to the instruction; IR_NONE: there is none.
+// The nearest block that all threads run, and through which this interval comes to the instruction;
+// IR_NONE: there is none.
 static uint32_t gate(const RaceIntervals *v, uint32_t instr, uint32_t start) {
   const IrCfg *c = v->cfg;
-  uint32_t block = c->block_of[instr], begin = start ? c->block_of[v->starts[start]] : 0, from = start ? v->starts[start] + 1 : c->blocks[0].first;
+  uint32_t block = c->block_of[instr], begin = start ? c->block_of[v->starts[start]] : 0,
+           from = start ? v->starts[start] + 1 : c->blocks[0].first;
   while (block != IR_NONE && v->divergent[block]) block = c->blocks[block].idom;
-  if (block == IR_NONE || block == begin || c->blocks[block].first == c->blocks[block].end || !(v->within[c->blocks[block].first] >> start & 1)) return IR_NONE;
-  if (block != c->block_of[instr] && (c->block_of[instr] == begin || leads(v, begin, from, c->block_of[instr], block))) return IR_NONE;
+  if (block == IR_NONE || block == begin || c->blocks[block].first == c->blocks[block].end ||
+      !(v->within[c->blocks[block].first] >> start & 1))
+    return IR_NONE;
+  if (block != c->block_of[instr] &&
+      (c->block_of[instr] == begin || leads(v, begin, from, c->block_of[instr], block)))
+    return IR_NONE;
   return block;
 }
 
@@ -143,7 +158,8 @@ static bool exclude(RaceIntervals *v, uint32_t a, uint32_t b, uint32_t start) {
   v->searches--;
   uint32_t to_a = gate(v, a, start), to_b = gate(v, b, start);
   if (to_a == to_b || to_a == IR_NONE || to_b == IR_NONE) return false;
-  return !leads(v, to_a, v->cfg->blocks[to_a].first, to_b, IR_NONE) && !leads(v, to_b, v->cfg->blocks[to_b].first, to_a, IR_NONE);
+  return !leads(v, to_a, v->cfg->blocks[to_a].first, to_b, IR_NONE) &&
+         !leads(v, to_b, v->cfg->blocks[to_b].first, to_a, IR_NONE);
 }
 
 static bool may_meet(RaceIntervals *v, uint32_t a, uint32_t b) {
@@ -154,9 +170,13 @@ static bool may_meet(RaceIntervals *v, uint32_t a, uint32_t b) {
   return false;
 }
 
-// One of them writes, in intervals that are there at the same time: threads of one block that do both atomically do not race.
-static bool may_race(RaceIntervals *v, const RaceAccess *a, uint64_t beside_a, const PtxVar *of_a, const RaceAccess *b) {
-  if (!((a->flags | b->flags) & WG_RACE_WRITE) || a->flags & b->flags & WG_RACE_STRONG || !may_be_shared(v->k, b)) return false;
+// One of them writes, in intervals that are there at the same time: threads of one block that do
+// both atomically do not race.
+static bool may_race(RaceIntervals *v, const RaceAccess *a, uint64_t beside_a, const PtxVar *of_a,
+                     const RaceAccess *b) {
+  if (!((a->flags | b->flags) & WG_RACE_WRITE) || a->flags & b->flags & WG_RACE_STRONG ||
+      !may_be_shared(v->k, b))
+    return false;
   if (!(beside_a & v->within[b->instr])) return false;
   const PtxVar *of_b = variable_of(v->k, b);
   return (!of_a || !of_b || of_a == of_b) && may_meet(v, a->instr, b->instr);
@@ -195,7 +215,8 @@ static bool take_back(RaceIntervals *v) {
 }
 
 static bool is_plain_load(const RaceCheck *k, const RaceAccess *a) {
-  return a->place == RACE_SHARED_MEMORY && !(a->flags & WG_RACE_STRONG) && k->body->cfg->instrs[a->instr]->op == OP_LD;
+  return a->place == RACE_SHARED_MEMORY && !(a->flags & WG_RACE_STRONG) &&
+         k->body->cfg->instrs[a->instr]->op == OP_LD;
 }
 
 static bool says_something(const RaceCheck *k) {
@@ -207,18 +228,23 @@ static bool says_something(const RaceCheck *k) {
 RaceIntervals *race_intervals(RaceCheck *k) {
   Arena *scratch = &k->body->program->scratch;
   const IrCfg *c = k->body->cfg;
-  if (!k->uses_shared || k->has_async || k->has_clusters || k->unseen || k->accesses.len > MOST_ACCESSES) return NULL;
+  if (!k->uses_shared || k->has_async || k->has_clusters || k->unseen ||
+      k->accesses.len > MOST_ACCESSES)
+    return NULL;
   RaceIntervals *v = ARENA_ARRAY(scratch, RaceIntervals, 1);
-  v->k = k, v->cfg = c;
+  v->k = k;
+  v->cfg = c;
   v->searches = MOST_SEARCHES;
   v->within = ARENA_ARRAY(scratch, uint64_t, c->ninstrs + 1);
   v->reached = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
   v->divergent = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
   v->trusted = ARENA_ARRAY(scratch, bool, c->ninstrs + 1);
   if (!find_intervals(v)) return NULL;
-  for (uint32_t i = 0; i < k->accesses.len; i++) v->trusted[k->accesses.data[i].instr] = is_plain_load(k, &k->accesses.data[i]);
+  for (uint32_t i = 0; i < k->accesses.len; i++)
+    v->trusted[k->accesses.data[i].instr] = is_plain_load(k, &k->accesses.data[i]);
   do {
-    IrUniform *u = ir_uniform_build(c, &(IrUniformFacts){.whole_block = true, .same_in_block = is_trusted, .user = v});
+    IrUniform *u = ir_uniform_build(
+        c, &(IrUniformFacts){.whole_block = true, .same_in_block = is_trusted, .user = v});
     memcpy(v->divergent, u->block_divergent, sizeof(bool) * c->nblocks);
     ir_uniform_free(u);
     memset(v->beside, 0, sizeof v->beside);
@@ -236,16 +262,24 @@ RaceIntervals *race_intervals(RaceCheck *k) {
 void race_find_unread(RaceCheck *k, RaceIntervals *v) {
   for (uint32_t i = 0; v && i < k->accesses.len; i++) {
     RaceAccess *a = &k->accesses.data[i];
-    a->unread = !a->gone && a->place == RACE_SHARED_MEMORY && a->flags & WG_RACE_WRITE && !finds(v, a, true);
+    a->unread = !a->gone && a->place == RACE_SHARED_MEMORY && a->flags & WG_RACE_WRITE &&
+                !finds(v, a, true);
   }
 }
 
 // --- counters of loops that are the same for all threads that come to a group ---
 //
-// All threads turn a loop together if its header is not divergent. What an access finds in the counter is the same for all of them, and for all accesses of the group, if these are in one interval
-// and the loop does not turn between them.
+// All threads turn a loop together if its header is not divergent. What an access finds in the
+// counter is the same for all of them, and for all accesses of the group, if these are in one
+// interval and the loop does not turn between them.
 
-typedef struct Turns { const RaceIntervals *v; uint32_t header; uint8_t *blocks, *instrs; bool twice; } Turns;      // by block and instruction: bit 0: before the header is passed, bit 1: behind that
+// by block and instruction: bit 0: before the header is passed, bit 1: behind that
+typedef struct Turns {
+  const RaceIntervals *v;
+  uint32_t header;
+  uint8_t *blocks, *instrs;
+  bool twice;
+} Turns;
 
 static void walk_turns(Turns *t, uint32_t block, uint32_t from, unsigned passed) {
   const IrBlock *b = &t->v->cfg->blocks[block];
@@ -269,7 +303,8 @@ static void drop_loop(RaceCheck *k, const Turns *t, uint32_t loop, uint32_t star
     unsigned found = 0;
     for (uint32_t i = 0; i < k->accesses.len; i++) {
       const RaceAccess *a = &k->accesses.data[i];
-      if (a->group_at == group->record_offset && t->v->within[a->instr] >> start & 1) found |= t->instrs[a->instr];
+      if (a->group_at == group->record_offset && t->v->within[a->instr] >> start & 1)
+        found |= t->instrs[a->instr];
     }
     if (found == 3 || (found && t->twice)) group->same_loops &= ~(1u << loop);
   }
@@ -285,16 +320,22 @@ static void find_same_loops(RaceCheck *k, const RaceIntervals *v) {
     for (uint32_t i = 0; i < k->accesses.len; i++) {
       const RaceAccess *a = &k->accesses.data[i];
       for (uint32_t loop = 0; loop < n && a->group_at == group->record_offset; loop++)
-        if (v->divergent[c->loops[loop].header] || !ir_in_loop(c, c->block_of[a->instr], loop) || !is_common(v, a->instr)) group->same_loops &= ~(1u << loop);
+        if (v->divergent[c->loops[loop].header] || !ir_in_loop(c, c->block_of[a->instr], loop) ||
+            !is_common(v, a->instr))
+          group->same_loops &= ~(1u << loop);
     }
   }
-  Turns t = {.v = v, .blocks = ARENA_ARRAY(scratch, uint8_t, c->nblocks + 1), .instrs = ARENA_ARRAY(scratch, uint8_t, c->ninstrs + 1)};
+  Turns t = {.v = v,
+             .blocks = ARENA_ARRAY(scratch, uint8_t, c->nblocks + 1),
+             .instrs = ARENA_ARRAY(scratch, uint8_t, c->ninstrs + 1)};
   for (uint32_t loop = 0; loop < n; loop++)
     for (uint32_t s = 0; s < v->n; s++) {
       memset(t.blocks, 0, c->nblocks);
       memset(t.instrs, 0, c->ninstrs);
-      t.header = c->loops[loop].header, t.twice = false;
-      walk_turns(&t, s ? c->block_of[v->starts[s]] : 0, s ? v->starts[s] + 1 : c->blocks[0].first, 0);
+      t.header = c->loops[loop].header;
+      t.twice = false;
+      walk_turns(&t, s ? c->block_of[v->starts[s]] : 0, s ? v->starts[s] + 1 : c->blocks[0].first,
+                 0);
       drop_loop(k, &t, loop, s);
     }
 }
@@ -309,7 +350,8 @@ static uint32_t root(uint32_t *of, uint32_t i) {
 // The host can only say something of addresses in one variable.
 static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
   PtxOp op = k->body->cfg->instrs[a->instr]->op;
-  return a->place == RACE_SHARED_MEMORY && (op == OP_LD || op == OP_ST) && !(a->flags & WG_RACE_STRONG) && !a->lanes && variable_of(k, a);
+  return a->place == RACE_SHARED_MEMORY && (op == OP_LD || op == OP_ST) &&
+         !(a->flags & WG_RACE_STRONG) && !a->lanes && variable_of(k, a);
 }
 
 void race_find_groups(RaceCheck *k, RaceIntervals *v) {
@@ -324,7 +366,9 @@ void race_find_groups(RaceCheck *k, RaceIntervals *v) {
     const PtxVar *var = variable_of(k, a);
     for (uint32_t b = 0; b < n; b++) {
       const RaceAccess *other = &k->accesses.data[b];
-      if (b != i && !other->gone && root(of, b) != root(of, i) && may_race(v, a, around, var, other)) of[root(of, b)] = root(of, i);
+      if (b != i && !other->gone && root(of, b) != root(of, i) &&
+          may_race(v, a, around, var, other))
+        of[root(of, b)] = root(of, i);
     }
   }
   for (uint32_t i = 0; i < n; i++) {
@@ -336,7 +380,8 @@ void race_find_groups(RaceCheck *k, RaceIntervals *v) {
     if (a->gone || a->place != RACE_SHARED_MEMORY || mixed[root(of, i)]) continue;
     if (!first->group_at) {
       first->group_at = record_reserve(k->body, 8);
-      if (first->group_at) vec_push(&k->shared_groups, ((RaceGroup){.record_offset = first->group_at}));
+      if (first->group_at)
+        vec_push(&k->shared_groups, ((RaceGroup){.record_offset = first->group_at}));
     }
     a->group_at = first->group_at;
   }

@@ -1,10 +1,17 @@
-// Accesses in a loop whose address stays the same: a thread that has accessed some bytes, and does so again with nothing between that orders anything, does nothing new. They are looked at once, each time the
-// loop is entered: a bit of a register says that it was done.
+// Accesses in a loop whose address stays the same: a thread that has accessed some bytes, and does
+// so again with nothing between that orders anything, does nothing new. They are looked at once,
+// each time the loop is entered: a bit of a register says that it was done.
 #include "tools/racecheck/internal.h"
 
-enum { MOST = 32 };                        // in one kernel
+enum { MOST = 32 };  // in one kernel
 
-typedef struct Loops { const IrCfg *cfg; uint64_t **written; bool *orders; uint32_t words; uint32_t now; } Loops;
+typedef struct Loops {
+  const IrCfg *cfg;
+  uint64_t **written;
+  bool *orders;
+  uint32_t words;
+  uint32_t now;
+} Loops;
 
 static void note_written(void *user, PtxReg **r, bool is_def) {
   Loops *l = user;
@@ -21,7 +28,8 @@ static void survey(Loops *l) {
     for (uint32_t b = 0; b < c->loops[n].nblocks && !l->orders[n]; b++) {
       const IrBlock *block = &c->blocks[c->loops[n].blocks[b]];
       for (uint32_t i = block->first; i < block->end; i++) {
-        l->orders[n] |= race_is_order(c->instrs[i]) && c->instrs[i]->op != OP_RET && c->instrs[i]->op != OP_EXIT && c->instrs[i]->op != OP_TRAP;
+        l->orders[n] |= race_is_order(c->instrs[i]) && c->instrs[i]->op != OP_RET &&
+                        c->instrs[i]->op != OP_EXIT && c->instrs[i]->op != OP_TRAP;
         ptx_visit_regs(c->instrs[i], note_written, l);
       }
     }
@@ -32,7 +40,9 @@ static void survey(Loops *l) {
 static bool can_enter(const IrCfg *c, uint32_t loop) {
   const IrBlock *header = &c->blocks[c->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++)
-    if (!ir_in_loop(c, header->pred[i], loop) && c->blocks[header->pred[i]].first == c->blocks[header->pred[i]].end) return false;
+    if (!ir_in_loop(c, header->pred[i], loop) &&
+        c->blocks[header->pred[i]].first == c->blocks[header->pred[i]].end)
+      return false;
   return header->npred > 0 && c->loops[loop].header != 0;
 }
 
@@ -40,7 +50,8 @@ static bool stays(const Loops *l, uint32_t loop, const PtxOperand *o) {
   return o->kind != OPD_REG || !(l->written[loop][o->reg->id / 64] >> (o->reg->id % 64) & 1);
 }
 
-// What is written tells races of equal values from others, so it must stay, too, unless it is a sum.
+// What is written tells races of equal values from others, so it must stay, too, unless it is a
+// sum.
 static bool does_the_same(const RaceCheck *k, const Loops *l, uint32_t loop, const RaceAccess *a) {
   const PtxInstr *in = l->cfg->instrs[a->instr];
   if (l->orders[loop] || !stays(l, loop, &a->address->list[0])) return false;
@@ -58,7 +69,8 @@ static void forget_on_entry(RaceCheck *k, uint32_t loop, uint32_t bits) {
     const IrBlock *from = &c->blocks[header->pred[i]];
     if (ir_in_loop(c, header->pred[i], loop) || from->rpo == IR_NONE) continue;
     uint32_t last = from->end - 1;
-    Code *code = ends_block(c->instrs[last]) ? body_before(k->body, last) : body_after(k->body, last);
+    Code *code = ends_block(c->instrs[last]) ? body_before(k->body, last)
+                                             : body_after(k->body, last);
     EMIT(code, "and.b32", opd_reg(k->once), opd_reg(k->once), opd_imm((int32_t)~bits));
   }
 }
@@ -67,19 +79,27 @@ void race_find_once(RaceCheck *k) {
   const IrCfg *c = k->body->cfg;
   Arena *a = &k->body->program->scratch;
   if (!c->nloops) return;
-  Loops l = {.cfg = c, .words = k->body->func->nregs / 64 + 1, .written = ARENA_ARRAY(a, uint64_t *, c->nloops), .orders = ARENA_ARRAY(a, bool, c->nloops)};
+  Loops l = {.cfg = c,
+             .words = k->body->func->nregs / 64 + 1,
+             .written = ARENA_ARRAY(a, uint64_t *, c->nloops),
+             .orders = ARENA_ARRAY(a, bool, c->nloops)};
   uint32_t *bits = ARENA_ARRAY(a, uint32_t, c->nloops), n = 0;
   for (uint32_t i = 0; i < c->nloops; i++) l.written[i] = ARENA_ARRAY(a, uint64_t, l.words);
   survey(&l);
   for (uint32_t i = 0; i < k->accesses.len && n < MOST; i++) {
     RaceAccess *x = &k->accesses.data[i];
     PtxOp op = c->instrs[x->instr]->op;
-    if (x->gone || x->flags & WG_RACE_STRONG || (op != OP_LD && op != OP_LDU && op != OP_ST) || x->address->nlist != 1) continue;
+    if (x->gone || x->flags & WG_RACE_STRONG || (op != OP_LD && op != OP_LDU && op != OP_ST) ||
+        x->address->nlist != 1)
+      continue;
     uint32_t in = IR_NONE;
-    for (uint32_t loop = c->blocks[c->block_of[x->instr]].loop; loop != IR_NONE && does_the_same(k, &l, loop, x); loop = c->loops[loop].parent) in = loop;
+    for (uint32_t loop = c->blocks[c->block_of[x->instr]].loop;
+         loop != IR_NONE && does_the_same(k, &l, loop, x); loop = c->loops[loop].parent)
+      in = loop;
     if (in == IR_NONE) continue;
     x->once = 1u << n++;
-    if (x->flags & WG_RACE_WRITE && !stays(&l, in, &c->instrs[x->instr]->ops[1])) x->reads_too = true;
+    if (x->flags & WG_RACE_WRITE && !stays(&l, in, &c->instrs[x->instr]->ops[1]))
+      x->reads_too = true;
     bits[in] |= x->once;
   }
   if (!n) return;

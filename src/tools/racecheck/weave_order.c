@@ -1,4 +1,5 @@
-// What orders accesses: barriers of the block are counted, syncs of a warp too; everything else goes by clocks.
+// What orders accesses: barriers of the block are counted, syncs of a warp too; everything else
+// goes by clocks.
 #include "tools/racecheck/internal.h"
 
 static Code *guarded(RaceCheck *k, uint32_t i, bool after) {
@@ -11,7 +12,8 @@ static Code *guarded(RaceCheck *k, uint32_t i, bool after) {
 static PtxReg *wide(RaceCheck *k, unsigned n) { return body_temp(k->body, TYPE_B64, n); }
 static PtxReg *word(RaceCheck *k, unsigned n) { return body_temp(k->body, TYPE_B32, n); }
 
-// Probes are called where the guard lets pass: a call cannot be guarded in all versions, a branch around it can.
+// Probes are called where the guard lets pass: a call cannot be guarded in all versions, a branch
+// around it can.
 static PtxLabel *around(RaceCheck *k, Code *c, const PtxInstr *in) {
   code_guard(c, NULL, false);
   if (!in->guard) return NULL;
@@ -19,18 +21,23 @@ static PtxLabel *around(RaceCheck *k, Code *c, const PtxInstr *in) {
   code_branch(c, in->guard, !in->guard_negated, over);
   return over;
 }
-static void end_around(Code *c, PtxLabel *over) { if (over) code_label(c, over); }
+static void end_around(Code *c, PtxLabel *over) {
+  if (over) code_label(c, over);
+}
 
 // --- counters ---
 
 static void count_barrier(RaceCheck *k, uint32_t i) {
   Code *c = guarded(k, i, true);
-  PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0), *next = wide(k, 2);
+  PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0),
+         *next = wide(k, 2);
   const PtxInstr *in = k->body->cfg->instrs[i];
   code_guard(c, NULL, false);
   RACE_LOAD(k, c, all, barriers);
   EMIT(c, "and.b64", opd_reg(t), opd_reg(k->me), opd_reg(all));
-  if (in->guard) EMIT(c, "setp.ne.and.u64", opd_reg(more), opd_reg(t), opd_reg(all), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(c, "setp.ne.and.u64", opd_reg(more), opd_reg(t), opd_reg(all),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(c, "setp.ne.u64", opd_reg(more), opd_reg(t), opd_reg(all));
   if (k->has_syncs) {
     RACE_LOAD(k, c, t, syncs);
@@ -47,7 +54,8 @@ static bool is_everybody(const RaceCheck *k, const PtxOperand *o) {
   return constant_value(k->body, o, &mask) && (uint32_t)mask == UINT32_MAX;
 }
 
-// With the whole warp, or with lanes nobody knows: then the order within the warp is not known until the next barrier.
+// With the whole warp, or with lanes nobody knows: then the order within the warp is not known
+// until the next barrier.
 static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
   Code *c = guarded(k, i, after);
   PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0);
@@ -64,7 +72,10 @@ static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
   code_guard(c, NULL, false);
 }
 
-bool race_is_matrix(const PtxInstr *in) { return in->op == OP_LDMATRIX || in->op == OP_STMATRIX || in->op == OP_WMMA_LOAD || in->op == OP_WMMA_STORE; }
+bool race_is_matrix(const PtxInstr *in) {
+  return in->op == OP_LDMATRIX || in->op == OP_STMATRIX || in->op == OP_WMMA_LOAD ||
+         in->op == OP_WMMA_STORE;
+}
 
 // All lanes come to it together, and programs rely on that; who accesses which bytes is not known.
 void race_order_before(RaceCheck *k, uint32_t i) {
@@ -73,7 +84,9 @@ void race_order_before(RaceCheck *k, uint32_t i) {
 
 // --- clocks ---
 
-static PtxFunc *probe(RaceCheck *k, const char *name) { return probe_function(k->body->program, k->body->unit, name); }
+static PtxFunc *probe(RaceCheck *k, const char *name) {
+  return probe_function(k->body->program, k->body->unit, name);
+}
 
 static void tick(RaceCheck *k, Code *c) {
   PtxReg *layout = word(k, 0);
@@ -99,7 +112,8 @@ static void settle(RaceCheck *k, Code *c, bool only_block) {
 static void fence(RaceCheck *k, Code *c, bool only_block) {
   PtxReg *layout = word(k, 0);
   tick(k, c);
-  const PtxOperand args[] = {opd_reg(k->me), opd_reg(layout), opd_reg(k->fences), opd_imm(only_block)};
+  const PtxOperand args[] = {opd_reg(k->me), opd_reg(layout), opd_reg(k->fences),
+                             opd_imm(only_block)};
   code_call_value(c, probe(k, "wg_race_fenced"), k->fences, args, 4);
 }
 
@@ -111,7 +125,8 @@ static void load_common(RaceCheck *k, Code *c, PtxReg *slots, PtxReg *serial, Pt
 
 // where: WG_RACE_MEET_…; number: of a barrier, NULL: none
 static void arrive(RaceCheck *k, Code *c, unsigned where, const PtxOperand *number) {
-  PtxReg *slots = wide(k, 0), *serial = word(k, 1), *layout = word(k, 0), *place = word(k, 2), *nothing = word(k, 3);
+  PtxReg *slots = wide(k, 0), *serial = word(k, 1), *layout = word(k, 0), *place = word(k, 2),
+         *nothing = word(k, 3);
   load_common(k, c, slots, serial, layout);
   EMIT(c, "mov.b32", opd_reg(place), opd_imm(where));
   if (number) {
@@ -119,7 +134,9 @@ static void arrive(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
     EMIT(c, "shl.b32", opd_reg(place), opd_reg(place), opd_imm(8));
     EMIT(c, "or.b32", opd_reg(place), opd_reg(place), opd_imm(where));
   }
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences), opd_reg(k->knows)};
+  const PtxOperand args[] = {opd_reg(slots),     opd_reg(serial),  opd_reg(place),
+                             opd_reg(k->me),     opd_reg(layout),  opd_reg(k->first),
+                             opd_reg(k->fences), opd_reg(k->knows)};
   code_call_value(c, probe(k, "wg_race_arrive"), nothing, args, ARRAY_LEN(args));
 }
 
@@ -132,8 +149,10 @@ static void depart(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
     EMIT(c, "shl.b32", opd_reg(place), opd_reg(place), opd_imm(8));
     EMIT(c, "or.b32", opd_reg(place), opd_reg(place), opd_imm(where));
   }
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences)};
-  const PtxOperand known[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->knows)};
+  const PtxOperand args[] = {opd_reg(slots),  opd_reg(serial),   opd_reg(place),    opd_reg(k->me),
+                             opd_reg(layout), opd_reg(k->first), opd_reg(k->fences)};
+  const PtxOperand known[] = {opd_reg(slots),  opd_reg(serial),   opd_reg(place),   opd_reg(k->me),
+                              opd_reg(layout), opd_reg(k->first), opd_reg(k->knows)};
   code_call_value(c, probe(k, "wg_race_depart_fences"), k->fences, args, 7);
   code_call_value(c, probe(k, "wg_race_depart_knows"), k->knows, known, 7);
   code_call_value(c, probe(k, "wg_race_depart"), k->me, args, 6);
@@ -141,7 +160,8 @@ static void depart(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
 }
 
 bool race_is_block_barrier(const PtxInstr *in) {
-  return (in->op == OP_BAR || in->op == OP_BARRIER) && !ptx_has(in, MOD_ARRIVE) && in->nops <= (ptx_has(in, MOD_RED) ? 3u : 1u);
+  return (in->op == OP_BAR || in->op == OP_BARRIER) && !ptx_has(in, MOD_ARRIVE) &&
+         in->nops <= (ptx_has(in, MOD_RED) ? 3u : 1u);
 }
 
 static void at_barrier(RaceCheck *k, uint32_t i) {
@@ -152,7 +172,7 @@ static void at_barrier(RaceCheck *k, uint32_t i) {
   if (k->has_clock) {
     Code *c = guarded(k, i, false);
     PtxLabel *over = around(k, c, in);
-    settle(k, c, false);                   // a barrier behind a read of a flag counts as its fence
+    settle(k, c, false);  // a barrier behind a read of a flag counts as its fence
     if (part) tick(k, c);
     arrive(k, c, where, number);
     end_around(c, over);
@@ -196,7 +216,8 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i) {
   bool waits = ptx_has(in, MOD_WAIT);
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
-  const PtxOperand phase = opd_reg(k->phase);            // who is ahead must not tell those that are still here of the next one
+  // who is ahead must not tell those that are still here of the next one
+  const PtxOperand phase = opd_reg(k->phase);
   if (!waits) {
     settle(k, c, false);
     tick(k, c);
@@ -209,13 +230,18 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i) {
   if (waits) count_barrier(k, i);
 }
 
-// What another thread finds at this place. clock: all that was done so far, else what was done before the last fence.
-static void release(RaceCheck *k, Code *c, const PtxOperand *address, bool to_shared, unsigned how) {
-  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0), *nothing = word(k, 3);
+// What another thread finds at this place. clock: all that was done so far, else what was done
+// before the last fence.
+static void release(RaceCheck *k, Code *c, const PtxOperand *address, bool to_shared,
+                    unsigned how) {
+  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0),
+         *nothing = word(k, 3);
   access_address(c, at, address);
   if (to_shared) EMIT(c, "cvta.to.shared.u64", opd_reg(at), opd_reg(at));
   load_common(k, c, slots, serial, layout);
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_imm(how), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences)};
+  const PtxOperand args[] = {opd_reg(slots),    opd_reg(serial),   opd_reg(at),
+                             opd_imm(how),      opd_reg(k->me),    opd_reg(layout),
+                             opd_reg(k->first), opd_reg(k->fences)};
   code_call_value(c, probe(k, "wg_race_release"), nothing, args, ARRAY_LEN(args));
 }
 
@@ -223,7 +249,8 @@ static void acquire(RaceCheck *k, Code *c, PtxReg *at, unsigned how) {
   PtxReg *slots = wide(k, 0), *serial = word(k, 1);
   RACE_LOAD(k, c, slots, slots);
   RACE_LOAD(k, c, serial, serial);
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_imm(how), opd_reg(k->first), opd_reg(k->knows)};
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial),   opd_reg(at),
+                             opd_imm(how),   opd_reg(k->first), opd_reg(k->knows)};
   code_call_value(c, probe(k, "wg_race_acquire"), k->knows, args, ARRAY_LEN(args));
   if (how & WG_RACE_TELL_ACQUIRE) after(k, c);
 }
@@ -241,15 +268,21 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
   const PtxInstr *in = k->body->cfg->instrs[a->instr];
   if (!k->has_clock || !(a->flags & WG_RACE_STRONG)) return;
   bool shared = a->place == RACE_SHARED_MEMORY, to_shared = shared && !a->is_shared_space;
-  unsigned how = (shared ? WG_RACE_TELL_SHARED : in->space == SPACE_GENERIC ? WG_RACE_TELL_GENERIC : 0u) | (a->flags & WG_RACE_CTA);
+  unsigned how = (shared                       ? WG_RACE_TELL_SHARED
+                  : in->space == SPACE_GENERIC ? WG_RACE_TELL_GENERIC
+                                               : 0u) |
+                 (a->flags & WG_RACE_CTA);
   // Others of the cluster know an address of shared memory by another name: one place for all.
-  bool for_cluster = k->has_clusters && (shared || a->place == RACE_CLUSTER_MEMORY || in->space == SPACE_GENERIC);
+  bool for_cluster = k->has_clusters &&
+                     (shared || a->place == RACE_CLUSTER_MEMORY || in->space == SPACE_GENERIC);
   if (a->flags & WG_RACE_WRITE) {
     Code *c = guarded(k, a->instr, false);
     PtxLabel *over = around(k, c, in);
     if (race_is_release(in)) fence(k, c, a->flags & WG_RACE_CTA);
-    if (for_cluster) tick(k, c), arrive(k, c, WG_RACE_MEET_ALL, NULL);
-    else release(k, c, a->address, to_shared, how);
+    if (for_cluster) {
+      tick(k, c);
+      arrive(k, c, WG_RACE_MEET_ALL, NULL);
+    } else release(k, c, a->address, to_shared, how);
     end_around(c, over);
   }
   if (for_cluster && (in->op == OP_LD || in->op == OP_ATOM)) {
@@ -261,12 +294,14 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
     PtxReg *at = keep_address(k, a->instr, a->address, to_shared);
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
-    acquire(k, c, at, how | (race_is_acquire(in) ? WG_RACE_TELL_ACQUIRE : 0u));      // else a fence must follow, or a barrier
+    // else a fence must follow, or a barrier
+    acquire(k, c, at, how | (race_is_acquire(in) ? WG_RACE_TELL_ACQUIRE : 0u));
     end_around(c, over);
   }
 }
 
-// Barriers in memory: whoever waits takes what all that arrived have told. In a cluster others may come by another address: one place for all.
+// Barriers in memory: whoever waits takes what all that arrived have told. In a cluster others may
+// come by another address: one place for all.
 static void at_mbarrier(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   bool waits = in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT;
@@ -277,7 +312,8 @@ static void at_mbarrier(RaceCheck *k, uint32_t i) {
   bool generic = in->space != SPACE_SHARED;
   PtxReg *at = waits && !k->has_clusters ? keep_address(k, i, address, generic) : NULL;
   Code *c = guarded(k, i, waits);
-  PtxLabel *over = around(k, c, in), *not_yet = waits && in->ops[0].kind == OPD_REG ? body_label(k->body) : NULL;
+  PtxLabel *over = around(k, c, in),
+           *not_yet = waits && in->ops[0].kind == OPD_REG ? body_label(k->body) : NULL;
   if (not_yet) code_branch(c, in->ops[0].reg, true, not_yet);
   if (!waits) settle(k, c, true);
   if (!waits) fence(k, c, true);
@@ -291,7 +327,8 @@ static void at_mbarrier(RaceCheck *k, uint32_t i) {
 }
 
 void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier) {
-  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0), *nothing = word(k, 3);
+  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0),
+         *nothing = word(k, 3);
   tick(k, c);
   if (k->has_clusters) {
     arrive(k, c, WG_RACE_MEET_ALL, NULL);
@@ -299,7 +336,8 @@ void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier) {
   }
   access_address(c, at, barrier);
   load_common(k, c, slots, serial, layout);
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at),
+                             opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
   code_call_value(c, probe(k, "wg_race_issued"), nothing, args, ARRAY_LEN(args));
 }
 
@@ -319,9 +357,11 @@ static void at_wait_group(RaceCheck *k, uint32_t i, unsigned which) {
   Code *c = guarded(k, i, true);
   PtxReg *layout = word(k, 0);
   PtxLabel *over = around(k, c, in);
-  bool all = in->op == OP_CP_ASYNC_WAIT_ALL || !in->nops || in->ops[0].kind != OPD_INT || in->ops[0].imm > 3;
+  bool all = in->op == OP_CP_ASYNC_WAIT_ALL || !in->nops || in->ops[0].kind != OPD_INT ||
+             in->ops[0].imm > 3;
   tick(k, c);
-  const PtxOperand args[] = {opd_reg(k->groups[which]), opd_imm(all ? 4 : in->ops[0].imm), opd_reg(k->me), opd_reg(layout), opd_reg(k->knows)};
+  const PtxOperand args[] = {opd_reg(k->groups[which]), opd_imm(all ? 4 : in->ops[0].imm),
+                             opd_reg(k->me), opd_reg(layout), opd_reg(k->knows)};
   code_call_value(c, probe(k, "wg_race_waited"), k->knows, args, 5);
   end_around(c, over);
 }
@@ -331,7 +371,8 @@ static void at_proxy_fence(RaceCheck *k, uint32_t i) {
   PtxReg *slots = wide(k, 0), *serial = word(k, 1), *layout = word(k, 0), *nothing = word(k, 3);
   PtxLabel *over = around(k, c, k->body->cfg->instrs[i]);
   load_common(k, c, slots, serial, layout);
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(k->me), opd_reg(layout),
+                             opd_reg(k->first)};
   code_call_value(c, probe(k, "wg_race_proxied"), nothing, args, ARRAY_LEN(args));
   end_around(c, over);
 }
@@ -361,22 +402,44 @@ static void at_store_later(RaceCheck *k, uint32_t i) {
 void race_order(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   switch (in->op) {
-    case OP_ST_ASYNC: case OP_RED_ASYNC: at_store_later(k, i); return;
-    case OP_BAR: case OP_BARRIER: at_barrier(k, i); return;
+    case OP_ST_ASYNC:
+    case OP_RED_ASYNC: at_store_later(k, i); return;
+    case OP_BAR:
+    case OP_BARRIER: at_barrier(k, i); return;
     case OP_BARRIER_CLUSTER: at_cluster_barrier(k, i); return;
     case OP_BAR_WARP_SYNC: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;
-    case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT:
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_REDUX:
+    case OP_ELECT:
       at_warp_sync(k, i, !ptx_has(in, MOD_SYNC) || is_everybody(k, &in->ops[in->nops - 1]));
       return;
-    case OP_MEMBAR: case OP_FENCE:
+    case OP_MEMBAR:
+    case OP_FENCE:
       at_fence(k, i);
       if (k->has_async && ptx_has(in, MOD_PROXY) && ptx_has(in, MOD_ASYNC)) at_proxy_fence(k, i);
       return;
-    case OP_CP_ASYNC_COMMIT_GROUP: case OP_CP_ASYNC_BULK_COMMIT_GROUP: if (k->has_async) at_commit(k, i, in->op == OP_CP_ASYNC_BULK_COMMIT_GROUP); return;
-    case OP_CP_ASYNC_WAIT_GROUP: case OP_CP_ASYNC_WAIT_ALL: case OP_CP_ASYNC_BULK_WAIT_GROUP: if (k->has_async) at_wait_group(k, i, in->op == OP_CP_ASYNC_BULK_WAIT_GROUP); return;
-    case OP_MBARRIER_INIT: case OP_MBARRIER_EXPECT_TX: case OP_MBARRIER_COMPLETE_TX: case OP_MBARRIER_ARRIVE: case OP_MBARRIER_ARRIVE_DROP:
-    case OP_MBARRIER_TEST_WAIT: case OP_MBARRIER_TRY_WAIT: case OP_CP_ASYNC_MBARRIER_ARRIVE: at_mbarrier(k, i); return;
-    case OP_CALL: if (race_call_orders(in)) at_call(k, i); return;
+    case OP_CP_ASYNC_COMMIT_GROUP:
+    case OP_CP_ASYNC_BULK_COMMIT_GROUP:
+      if (k->has_async) at_commit(k, i, in->op == OP_CP_ASYNC_BULK_COMMIT_GROUP);
+      return;
+    case OP_CP_ASYNC_WAIT_GROUP:
+    case OP_CP_ASYNC_WAIT_ALL:
+    case OP_CP_ASYNC_BULK_WAIT_GROUP:
+      if (k->has_async) at_wait_group(k, i, in->op == OP_CP_ASYNC_BULK_WAIT_GROUP);
+      return;
+    case OP_MBARRIER_INIT:
+    case OP_MBARRIER_EXPECT_TX:
+    case OP_MBARRIER_COMPLETE_TX:
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_ARRIVE_DROP:
+    case OP_MBARRIER_TEST_WAIT:
+    case OP_MBARRIER_TRY_WAIT:
+    case OP_CP_ASYNC_MBARRIER_ARRIVE: at_mbarrier(k, i); return;
+    case OP_CALL:
+      if (race_call_orders(in)) at_call(k, i);
+      return;
     default: return;
   }
 }

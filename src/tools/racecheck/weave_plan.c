@@ -2,13 +2,18 @@
 #include "tools/racecheck/internal.h"
 
 bool race_is_strong(const PtxInstr *in) {
-  return in->op == OP_ATOM || in->op == OP_RED || ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE) || ptx_has(in, MOD_RELEASE) ||
+  return in->op == OP_ATOM || in->op == OP_RED || ptx_has(in, MOD_VOLATILE) ||
+         ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE) || ptx_has(in, MOD_RELEASE) ||
          ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_MMIO);
 }
 
-bool race_is_acquire(const PtxInstr *in) { return ptx_has(in, MOD_ACQUIRE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC); }
+bool race_is_acquire(const PtxInstr *in) {
+  return ptx_has(in, MOD_ACQUIRE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC);
+}
 
-bool race_is_release(const PtxInstr *in) { return ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC); }
+bool race_is_release(const PtxInstr *in) {
+  return ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC);
+}
 
 // --- where ---
 
@@ -21,8 +26,11 @@ static uint32_t fact_of(RaceCheck *k, const IrOrigin *o, bool writes) {
       if (writes) k->facts.data[i].read_only = false;
       return k->facts.data[i].record_offset;
     }
-  WeaveFact f = {.kind = FACT_RACE, .param = param, .param_offset = (uint32_t)o->offset, .param_at = (uint32_t)(o->var->param_offset + (uint64_t)o->offset),
-                      .read_only = !writes};
+  WeaveFact f = {.kind = FACT_RACE,
+                 .param = param,
+                 .param_offset = (uint32_t)o->offset,
+                 .param_at = (uint32_t)(o->var->param_offset + (uint64_t)o->offset),
+                 .read_only = !writes};
   f.record_offset = record_reserve(b, 24);
   if (f.record_offset) vec_push(&k->facts, f);
   return f.record_offset;
@@ -33,9 +41,12 @@ static void find_place(RaceCheck *k, RaceAccess *a) {
   IrOrigin o = ir_access_origin(k->provenance, a->address);
   bool writes = a->flags & WG_RACE_WRITE;
   a->place = RACE_NOWHERE;
-  if (o.kind == IR_FROM_VAR && (o.var->space == SPACE_LOCAL || o.var->space == SPACE_PARAM || o.var->space == SPACE_CONST)) return;
+  if (o.kind == IR_FROM_VAR &&
+      (o.var->space == SPACE_LOCAL || o.var->space == SPACE_PARAM || o.var->space == SPACE_CONST))
+    return;
   if (a->is_shared_space || (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED)) {
-    a->place = ptx_has(in, MOD_SHARED_CLUSTER) && in->op != OP_CP_ASYNC ? RACE_CLUSTER_MEMORY : RACE_SHARED_MEMORY;
+    a->place = ptx_has(in, MOD_SHARED_CLUSTER) && in->op != OP_CP_ASYNC ? RACE_CLUSTER_MEMORY
+                                                                        : RACE_SHARED_MEMORY;
     return;
   }
   if (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC && in->op != OP_CP_ASYNC) return;
@@ -50,30 +61,43 @@ static void add_one(RaceCheck *k, RaceAccess a) {
   if (!a.address || a.address->kind != OPD_ADDR || !a.bytes) return;
   find_place(k, &a);
   if (a.place == RACE_NOWHERE) return;
-  k->uses_shared |= a.place == RACE_SHARED_MEMORY || a.place == RACE_CLUSTER_MEMORY || (a.place == RACE_LOOKUP && k->body->cfg->instrs[i]->space == SPACE_GENERIC);
+  k->uses_shared |= a.place == RACE_SHARED_MEMORY || a.place == RACE_CLUSTER_MEMORY ||
+                    (a.place == RACE_LOOKUP && k->body->cfg->instrs[i]->space == SPACE_GENERIC);
   k->looks_up |= a.place == RACE_LOOKUP;
   k->stores_anywhere |= a.place == RACE_LOOKUP && flags & WG_RACE_WRITE;
   vec_push(&k->accesses, a);
 }
 
-static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, uint32_t bytes, uint32_t flags, bool shared) {
-  add_one(k, (RaceAccess){.instr = i, .address = address, .bytes = bytes, .flags = flags, .is_shared_space = shared});
+static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, uint32_t bytes, uint32_t flags,
+                bool shared) {
+  add_one(k, (RaceAccess){.instr = i,
+                          .address = address,
+                          .bytes = bytes,
+                          .flags = flags,
+                          .is_shared_space = shared});
 }
 
-// ldmatrix, stmatrix: the first lanes have the addresses of rows. wmma: a line of the tile for each of the first lanes, as nobody says which lane has which elements.
+// ldmatrix, stmatrix: the first lanes have the addresses of rows. wmma: a line of the tile for each
+// of the first lanes, as nobody says which lane has which elements.
 static void add_matrix(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   bool loads = in->op == OP_LDMATRIX || in->op == OP_WMMA_LOAD;
-  RaceAccess a = {.instr = i, .address = &in->ops[loads ? 1 : 0], .flags = loads ? 0 : WG_RACE_WRITE, .is_shared_space = in->space == SPACE_SHARED};
+  RaceAccess a = {.instr = i,
+                  .address = &in->ops[loads ? 1 : 0],
+                  .flags = loads ? 0 : WG_RACE_WRITE,
+                  .is_shared_space = in->space == SPACE_SHARED};
   if (in->op == OP_LDMATRIX || in->op == OP_STMATRIX) {
-    a.bytes = 16, a.lanes = access_matrix_lanes(in);
+    a.bytes = 16;
+    a.lanes = access_matrix_lanes(in);
     add_one(k, a);
     return;
   }
   uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
   if (!access_tile_shape(in, &lines, &elements) || elements * bits % 8 || lines > 32) return;
-  a.bytes = elements * bits / 8, a.lanes = lines;
-  a.apart = in->nops > 2 ? &in->ops[2] : NULL, a.apart_bits = a.apart ? bits : elements * bits;
+  a.bytes = elements * bits / 8;
+  a.lanes = lines;
+  a.apart = in->nops > 2 ? &in->ops[2] : NULL;
+  a.apart_bits = a.apart ? bits : elements * bits;
   add_one(k, a);
 }
 
@@ -85,19 +109,33 @@ static const PtxOperand *address_of(const PtxInstr *in) {
 
 static void add_access(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  uint32_t strong = race_is_strong(in) ? WG_RACE_STRONG | (ptx_has(in, MOD_CTA) ? WG_RACE_CTA : 0) : 0;
+  uint32_t strong = race_is_strong(in) ? WG_RACE_STRONG | (ptx_has(in, MOD_CTA) ? WG_RACE_CTA : 0)
+                                       : 0;
   switch (in->op) {
-    case OP_LD: case OP_LDU: case OP_ST: case OP_ATOM: case OP_RED:
+    case OP_LD:
+    case OP_LDU:
+    case OP_ST:
+    case OP_ATOM:
+    case OP_RED:
       if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) return;
-      add(k, i, address_of(in), access_bytes(in), strong | (in->op == OP_LD || in->op == OP_LDU ? 0 : WG_RACE_WRITE), in->space == SPACE_SHARED);
+      add(k, i, address_of(in), access_bytes(in),
+          strong | (in->op == OP_LD || in->op == OP_LDU ? 0 : WG_RACE_WRITE),
+          in->space == SPACE_SHARED);
       return;
-    case OP_LDMATRIX: case OP_STMATRIX: case OP_WMMA_LOAD: case OP_WMMA_STORE: add_matrix(k, i); return;
+    case OP_LDMATRIX:
+    case OP_STMATRIX:
+    case OP_WMMA_LOAD:
+    case OP_WMMA_STORE: add_matrix(k, i); return;
     case OP_CP_ASYNC:
       add(k, i, &in->ops[1], access_bytes(in), 0, false);
       add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | WG_RACE_CTA, true);
       return;
-    case OP_ST_ASYNC: case OP_RED_ASYNC:             // to another block's shared memory, which an mbarrier there is told of
-      if (race_stores_later(in)) add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | (in->op == OP_ST_ASYNC ? WG_RACE_CTA : WG_RACE_STRONG), true);
+    // to another block's shared memory, which an mbarrier there is told of
+    case OP_ST_ASYNC:
+    case OP_RED_ASYNC:
+      if (race_stores_later(in))
+        add(k, i, &in->ops[0], access_bytes(in),
+            WG_RACE_WRITE | (in->op == OP_ST_ASYNC ? WG_RACE_CTA : WG_RACE_STRONG), true);
       return;
     default: race_plan_async(k, i); return;
   }
@@ -107,8 +145,15 @@ static void add_access(RaceCheck *k, uint32_t i) {
 
 static bool is_mbarrier(PtxOp op) {
   switch (op) {
-    case OP_MBARRIER_INIT: case OP_MBARRIER_INVAL: case OP_MBARRIER_EXPECT_TX: case OP_MBARRIER_COMPLETE_TX: case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_ARRIVE_DROP: case OP_MBARRIER_TEST_WAIT: case OP_MBARRIER_TRY_WAIT: case OP_CP_ASYNC_MBARRIER_ARRIVE: return true;
+    case OP_MBARRIER_INIT:
+    case OP_MBARRIER_INVAL:
+    case OP_MBARRIER_EXPECT_TX:
+    case OP_MBARRIER_COMPLETE_TX:
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_ARRIVE_DROP:
+    case OP_MBARRIER_TEST_WAIT:
+    case OP_MBARRIER_TRY_WAIT:
+    case OP_CP_ASYNC_MBARRIER_ARRIVE: return true;
     default: return false;
   }
 }
@@ -116,21 +161,35 @@ static bool is_mbarrier(PtxOp op) {
 static bool is_warp_sync(const PtxInstr *in) {
   switch (in->op) {
     case OP_BAR_WARP_SYNC: return true;
-    case OP_LDMATRIX: case OP_STMATRIX: case OP_WMMA_LOAD: case OP_WMMA_STORE: return true;
-    case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT: return true;
+    case OP_LDMATRIX:
+    case OP_STMATRIX:
+    case OP_WMMA_LOAD:
+    case OP_WMMA_STORE: return true;
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_REDUX:
+    case OP_ELECT: return true;
     default: return false;
   }
 }
 
 static bool makes_clocks(const PtxInstr *in) {
   switch (in->op) {
-    case OP_MEMBAR: case OP_FENCE: case OP_BARRIER_CLUSTER: return true;
-    case OP_BAR: case OP_BARRIER: return ptx_has(in, MOD_ARRIVE) || in->nops > (ptx_has(in, MOD_RED) ? 3u : 1u);
-    default: return race_is_async(in) || race_stores_later(in) || is_mbarrier(in->op) || ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
+    case OP_MEMBAR:
+    case OP_FENCE:
+    case OP_BARRIER_CLUSTER: return true;
+    case OP_BAR:
+    case OP_BARRIER: return ptx_has(in, MOD_ARRIVE) || in->nops > (ptx_has(in, MOD_RED) ? 3u : 1u);
+    default:
+      return race_is_async(in) || race_stores_later(in) || is_mbarrier(in->op) ||
+             ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
   }
 }
 
-bool race_orders(const PtxInstr *in) { return makes_clocks(in) || is_warp_sync(in) || in->op == OP_BAR || in->op == OP_BARRIER; }
+bool race_orders(const PtxInstr *in) {
+  return makes_clocks(in) || is_warp_sync(in) || in->op == OP_BAR || in->op == OP_BARRIER;
+}
 
 void race_plan(RaceCheck *k) {
   const IrCfg *cfg = k->body->cfg;
@@ -141,18 +200,22 @@ void race_plan(RaceCheck *k) {
     k->has_syncs |= is_warp_sync(in);
     k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && race_call_orders(in));
     k->has_async |= race_is_async(in);
-    k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || (ptx_has(in, MOD_SHARED_CLUSTER) && !race_is_async(in)) || ptx_has(in, MOD_MULTICAST_CLUSTER);
+    k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER ||
+                       (ptx_has(in, MOD_SHARED_CLUSTER) && !race_is_async(in)) ||
+                       ptx_has(in, MOD_MULTICAST_CLUSTER);
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
     k->lets |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_LAUNCH_DEPENDENTS);
     k->tells_host |= ptx_has(in, MOD_SYS);
     k->calls |= in->op == OP_CALL;
-    if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC))) k->stores_anywhere = true;
+    if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC)))
+      k->stores_anywhere = true;
     if (in->op == OP_CALL && !k->unseen && race_call_accesses(in)) k->unseen = in;
-    if (race_says(k, i)) k->looks_up = k->uses_shared = true;          // all memory has entries then
+    if (race_says(k, i)) k->looks_up = k->uses_shared = true;  // all memory has entries then
     unseen_order |= in->op == OP_CALL && race_call_orders(in);
     add_access(k, i);
   }
   for (uint32_t i = 0; i < k->accesses.len; i++)
-    k->writes_strong |= (k->accesses.data[i].flags & WG_RACE_WRITE) && (k->accesses.data[i].flags & WG_RACE_STRONG);
+    k->writes_strong |= (k->accesses.data[i].flags & WG_RACE_WRITE) &&
+                        (k->accesses.data[i].flags & WG_RACE_STRONG);
   k->bounds = k->has_clock && !k->has_clusters && !unseen_order;
 }

@@ -1,14 +1,18 @@
-// Accesses of one basic block that say the same: a thread that has read or written some bytes and reads them again, with nothing between that orders anything, does nothing new.
-// Of a read and the write behind it only the write is looked at, of several writes of sums the first.
+// Accesses of one basic block that say the same: a thread that has read or written some bytes and
+// reads them again, with nothing between that orders anything, does nothing new. Of a read and the
+// write behind it only the write is looked at, of several writes of sums the first.
 #include "tools/racecheck/internal.h"
 
 static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
   PtxOp op = k->body->cfg->instrs[a->instr]->op;
-  return (op == OP_LD || op == OP_LDU || op == OP_ST) && !(a->flags & WG_RACE_STRONG) && a->address->nlist == 1 && a->address->list[0].kind == OPD_REG;
+  return (op == OP_LD || op == OP_LDU || op == OP_ST) && !(a->flags & WG_RACE_STRONG) &&
+         a->address->nlist == 1 && a->address->list[0].kind == OPD_REG;
 }
 
 static bool has_same_address(const RaceAccess *a, const RaceAccess *b) {
-  return a->place == b->place && a->fact_at == b->fact_at && a->is_shared_space == b->is_shared_space && a->address->list[0].reg == b->address->list[0].reg && a->address->imm == b->address->imm;
+  return a->place == b->place && a->fact_at == b->fact_at &&
+         a->is_shared_space == b->is_shared_space &&
+         a->address->list[0].reg == b->address->list[0].reg && a->address->imm == b->address->imm;
 }
 
 static void forget(void *user, PtxReg **r, bool is_def) {
@@ -24,15 +28,42 @@ static void forget(void *user, PtxReg **r, bool is_def) {
 bool race_is_order(const PtxInstr *in) {
   if (race_is_matrix(in)) return true;
   switch (in->op) {
-    case OP_CALL: case OP_BAR: case OP_BARRIER: case OP_BARRIER_CLUSTER: case OP_BAR_WARP_SYNC: case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT: case OP_MEMBAR:
-    case OP_FENCE: case OP_ATOM: case OP_RED: case OP_EXIT: case OP_RET: case OP_TRAP: case OP_CP_ASYNC: case OP_GRIDDEPCONTROL:
-    case OP_WGMMA_MMA_ASYNC: case OP_WGMMA_WAIT_GROUP: case OP_CP_REDUCE_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: return true;
-    default: return race_is_strong(in) || race_stores_later(in) || !strncmp(ptx_op_name(in->op), "mbarrier", 8) || !strncmp(ptx_op_name(in->op), "cp.async", 8);
+    case OP_CALL:
+    case OP_BAR:
+    case OP_BARRIER:
+    case OP_BARRIER_CLUSTER:
+    case OP_BAR_WARP_SYNC:
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_REDUX:
+    case OP_ELECT:
+    case OP_MEMBAR:
+    case OP_FENCE:
+    case OP_ATOM:
+    case OP_RED:
+    case OP_EXIT:
+    case OP_RET:
+    case OP_TRAP:
+    case OP_CP_ASYNC:
+    case OP_GRIDDEPCONTROL:
+    case OP_WGMMA_MMA_ASYNC:
+    case OP_WGMMA_WAIT_GROUP:
+    case OP_CP_REDUCE_ASYNC_BULK:
+    case OP_CP_REDUCE_ASYNC_BULK_TENSOR: return true;
+    default:
+      return race_is_strong(in) || race_stores_later(in) ||
+             !strncmp(ptx_op_name(in->op), "mbarrier", 8) ||
+             !strncmp(ptx_op_name(in->op), "cp.async", 8);
   }
 }
 
-// The store writes what was just computed, a sum that goes on: nobody expects that other threads write the same.
-typedef struct Defines { const PtxReg *reg; bool yes; } Defines;
+// The store writes what was just computed, a sum that goes on: nobody expects that other threads
+// write the same.
+typedef struct Defines {
+  const PtxReg *reg;
+  bool yes;
+} Defines;
 static void note_def(void *user, PtxReg **r, bool is_def) {
   Defines *d = user;
   d->yes |= is_def && *r == d->reg;
@@ -41,13 +72,16 @@ static void note_def(void *user, PtxReg **r, bool is_def) {
 bool race_writes_sum(const RaceCheck *k, const RaceAccess *a) {
   const IrCfg *c = k->body->cfg;
   const PtxInstr *store = c->instrs[a->instr];
-  if (store->op != OP_ST || store->nops != 2 || store->ops[1].kind != OPD_REG || store->ops[1].selector != SEL_NONE) return false;
+  if (store->op != OP_ST || store->nops != 2 || store->ops[1].kind != OPD_REG ||
+      store->ops[1].selector != SEL_NONE)
+    return false;
   Defines d = {.reg = store->ops[1].reg};
   for (uint32_t i = a->instr; i-- > c->blocks[c->block_of[a->instr]].first;) {
     ptx_visit_regs(c->instrs[i], note_def, &d);
     if (!d.yes) continue;
     PtxOp op = c->instrs[i]->op;
-    return (op == OP_ADD || op == OP_SUB || op == OP_FMA || op == OP_MAD || op == OP_MUL) && !c->instrs[i]->guard;
+    return (op == OP_ADD || op == OP_SUB || op == OP_FMA || op == OP_MAD || op == OP_MUL) &&
+           !c->instrs[i]->guard;
   }
   return false;
 }
@@ -55,10 +89,12 @@ bool race_writes_sum(const RaceCheck *k, const RaceAccess *a) {
 // `a` came before `b`, and nothing has changed since. true: b need not be looked at.
 static bool join(const RaceCheck *k, RaceAccess *a, RaceAccess *b) {
   const PtxInstr *first = k->body->cfg->instrs[a->instr], *second = k->body->cfg->instrs[b->instr];
-  bool alike = first->guard == second->guard && (!first->guard || first->guard_negated == second->guard_negated);
+  bool alike = first->guard == second->guard &&
+               (!first->guard || first->guard_negated == second->guard_negated);
   if (!has_same_address(a, b)) return false;
   if (!(b->flags & WG_RACE_WRITE)) return b->bytes <= a->bytes && (alike || !first->guard);
-  if (a->flags & b->flags & WG_RACE_WRITE && a->bytes == b->bytes && (alike || !first->guard) && race_writes_sum(k, b)) {
+  if (a->flags & b->flags & WG_RACE_WRITE && a->bytes == b->bytes && (alike || !first->guard) &&
+      race_writes_sum(k, b)) {
     a->reads_too = true;
     return true;
   }
@@ -78,7 +114,8 @@ void race_join_same(RaceCheck *k) {
         if (!is_plain(k, b)) continue;
         b->same = true;
         for (uint32_t p = k->same_from; p < n && !b->gone; p++)
-          if (k->accesses.data[p].same && !k->accesses.data[p].gone) b->gone = join(k, &k->accesses.data[p], b);
+          if (k->accesses.data[p].same && !k->accesses.data[p].gone)
+            b->gone = join(k, &k->accesses.data[p], b);
       }
       if (race_is_order(c->instrs[i])) k->same_from = n;
       else ptx_visit_regs(c->instrs[i], forget, k);

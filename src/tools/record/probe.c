@@ -1,49 +1,85 @@
-// Recording (--record): one function for each shape of a record. tools/record/weave*.c puts their code in line where machine code is made of it; on the
-// virtual device a form in C takes their place (driver/trace.c), which says the same for a whole warp.
+// Recording (--record): one function for each shape of a record. tools/record/weave*.c puts their
+// code in line where machine code is made of it; on the virtual device a form in C takes their
+// place (driver/trace.c), which says the same for a whole warp.
 //
-// All lanes that come together make one record; the lowest of them leads: it takes the position and writes what the lanes have in common.
-// Nothing here is in memory of the thread, and everything behind the choice of a position is stores.
+// All lanes that come together make one record; the lowest of them leads: it takes the position and
+// writes what the lanes have in common. Nothing here is in memory of the thread, and everything
+// behind the choice of a position is stores.
 #include "probe/device.h"
 #include "tools/record/abi.h"
 
 #ifdef __NVPTX__
 
 enum { TOP = (int)0x80000000 };
-typedef struct Planes { uint32_t w[4]; } Planes;
+typedef struct Planes {
+  uint32_t w[4];
+} Planes;
 
 DEVICE uint32_t lowest(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
-DEVICE uint32_t lanes_below(void) { uint32_t m; __asm__ volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(m)); return m; }
-DEVICE uint32_t clock_low(void) { uint32_t t; __asm__ volatile("mov.u32 %0, %%globaltimer_lo;" : "=r"(t)); return t; }
-DEVICE uint32_t cycles(void) { uint32_t t; __asm__ volatile("mov.u32 %0, %%clock;" : "=r"(t)); return t; }
+DEVICE uint32_t lanes_below(void) {
+  uint32_t m;
+  __asm__ volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(m));
+  return m;
+}
+DEVICE uint32_t clock_low(void) {
+  uint32_t t;
+  __asm__ volatile("mov.u32 %0, %%globaltimer_lo;" : "=r"(t));
+  return t;
+}
+DEVICE uint32_t cycles(void) {
+  uint32_t t;
+  __asm__ volatile("mov.u32 %0, %%clock;" : "=r"(t));
+  return t;
+}
 DEVICE uint64_t read_lane64(uint32_t lanes, uint64_t v, uint32_t lane) {
-  return device_read_lane(lanes, (uint32_t)v, lane) | (uint64_t)device_read_lane(lanes, (uint32_t)(v >> 32), lane) << 32;
+  return device_read_lane(lanes, (uint32_t)v, lane) |
+         (uint64_t)device_read_lane(lanes, (uint32_t)(v >> 32), lane) << 32;
 }
 DEVICE int all_agree(uint32_t lanes, int yes) {
   uint32_t v;
-  __asm__ volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q; }" : "=r"(v) : "r"(yes), "r"(lanes));
+  __asm__ volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 "
+                   "%0, 1, 0, q; }"
+                   : "=r"(v)
+                   : "r"(yes), "r"(lanes));
   return (int)v;
 }
 // To memory that another machine reads while the kernel runs.
 DEVICE void store4(uint64_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  __asm__ volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  __asm__ volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b),
+                   "r"(c), "r"(d)
+                   : "memory");
 }
-DEVICE void store1(uint64_t to, uint32_t a) { __asm__ volatile("st.volatile.global.u32 [%0], %1;" ::"l"(to), "r"(a) : "memory"); }
-DEVICE uint64_t load8(uint64_t from) { uint64_t v; __asm__ volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory"); return v; }
-DEVICE uint32_t load4(uint64_t from) { uint32_t v; __asm__ volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory"); return v; }
+DEVICE void store1(uint64_t to, uint32_t a) {
+  __asm__ volatile("st.volatile.global.u32 [%0], %1;" ::"l"(to), "r"(a) : "memory");
+}
+DEVICE uint64_t load8(uint64_t from) {
+  uint64_t v;
+  __asm__ volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
+  return v;
+}
+DEVICE uint32_t load4(uint64_t from) {
+  uint32_t v;
+  __asm__ volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
+  return v;
+}
 DEVICE uint64_t add8(uint64_t at, uint64_t n) {
   uint64_t v;
   __asm__ volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(v) : "l"(at), "l"(n) : "memory");
   return v;
 }
 
-// Which ring, and where: the state that the code keeps of a kernel is only `slot`, the number of the ring.
-typedef struct Ring { uint64_t ring, head; uint32_t size; } Ring;
+// Which ring, and where: the state that the code keeps of a kernel is only `slot`, the number of
+// the ring.
+typedef struct Ring {
+  uint64_t ring, head;
+  uint32_t size;
+} Ring;
 
-enum { DROPPED = 1 };                      // no position of a record: they are multiples of 16
-enum { PAUSE = 4000 };                     // cycles: the multiprocessor's own clock, which nobody else asks
+enum { DROPPED = 1 };   // no position of a record: they are multiples of 16
+enum { PAUSE = 4000 };  // cycles: the multiprocessor's own clock, which nobody else asks
 
-// Thousands of warps may wait for room. One of each ring asks the command's memory, which is far away; the others look at what that one has seen, and
-// not all the time.
+// Thousands of warps may wait for room. One of each ring asks the command's memory, which is far
+// away; the others look at what that one has seen, and not all the time.
 DEVICE int ask_command(Ring r, uint64_t *tail) {
   uint32_t *asking = (uint32_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, asking));
   if (device_swap_if32(asking, 0, 1) != 0) return 1;
@@ -76,7 +112,8 @@ DEVICE uint64_t take_room(Ring r, uint32_t lanes, uint32_t leader, uint32_t me, 
   if (me == leader) {
     uint64_t tail = load8(r.head + __builtin_offsetof(WgTraceHeadPosition, tail));
     position = add8(r.head, bytes);
-    if (__builtin_expect(position + bytes - tail > r.size, 0)) position = wait_for_room(r, position, position + bytes);
+    if (__builtin_expect(position + bytes - tail > r.size, 0))
+      position = wait_for_room(r, position, position + bytes);
   }
   uint32_t low = device_read_lane(lanes, (uint32_t)position, leader);
   if (low & DROPPED) return 0;
@@ -85,7 +122,8 @@ DEVICE uint64_t take_room(Ring r, uint32_t lanes, uint32_t leader, uint32_t me, 
 
 DEVICE Ring ring_of(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot) {
   uint64_t stride = (geometry >> 32) + sizeof(WgTraceRing) + WG_TRACE_ROOM;
-  return (Ring){rings + stride * slot, heads + slot * sizeof(WgTraceHeadPosition), (uint32_t)(geometry >> 32)};
+  return (Ring){rings + stride * slot, heads + slot * sizeof(WgTraceHeadPosition),
+                (uint32_t)(geometry >> 32)};
 }
 
 // Words of one plane, each lane's behind that of the lane before.
@@ -98,7 +136,9 @@ DEVICE uint64_t put_whole(uint64_t at, uint32_t rank, uint32_t n, uint32_t word)
   store1(at + 4 * rank, word ^ WG_TRACE_KEY);
   return at + 4 * n;
 }
-DEVICE uint32_t key_or(uint32_t word, int there) { return there ? word ^ WG_TRACE_KEY : (uint32_t)TOP; }
+DEVICE uint32_t key_or(uint32_t word, int there) {
+  return there ? word ^ WG_TRACE_KEY : (uint32_t)TOP;
+}
 
 #define EACH_PLANE(n, do_it) \
   if ((n) > 0) { do_it(0); } \
@@ -109,16 +149,19 @@ DEVICE uint32_t key_or(uint32_t word, int there) { return there ? word ^ WG_TRAC
 DEVICE int has_key(Planes p, int n) {
   int found = 0;
 #define LOOK(i) found |= p.w[i] == WG_TRACE_KEY
-  EACH_PLANE(n, LOOK)
-  return found;
+  EACH_PLANE(n, LOOK) return found;
 }
 
-// planes: words of a value; values: 0, 1 (the value) or 2 (and what an atomic found). same: a load, whose value is the same in all lanes where the address is.
+// planes: words of a value; values: 0, 1 (the value) or 2 (and what an atomic found). same: a load,
+// whose value is the same in all lanes where the address is.
 #define RECORD(has_address, planes, values, same) \
-  record(ring_of(rings, heads, geometry, slot), place, warp, launch, has_address, address, planes, values, v, old, same)
+  record(ring_of(rings, heads, geometry, slot), place, warp, launch, has_address, address, planes, \
+         values, v, old, same)
 
-DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int has_address, uint64_t address, int planes, int values, Planes v, Planes old, int same) {
-  uint32_t lanes = device_active_lanes(), me = device_lane(), leader = lowest(lanes), n = (uint32_t)__builtin_popcount(lanes);
+DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int has_address,
+                   uint64_t address, int planes, int values, Planes v, Planes old, int same) {
+  uint32_t lanes = device_active_lanes(), me = device_lane(), leader = lowest(lanes),
+           n = (uint32_t)__builtin_popcount(lanes);
   uint32_t rank = (uint32_t)__builtin_popcount(lanes & lanes_below());
   uint32_t format = has_address ? WG_TRACE_ADDRESS : 0, stride = 0, words = 0;
   uint64_t base = 0, offset = 0;
@@ -131,7 +174,8 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
     offset = address - first;
     int32_t step = (int32_t)device_read_lane(lanes, (uint32_t)offset, second);
     if (second > leader + 1) step /= (int32_t)(second - leader);
-    affine = all_agree(lanes, offset == (uint64_t)((int64_t)step * (int32_t)(me - leader)) && (uint32_t)step + (1u << 30) < 1u << 31);
+    affine = all_agree(lanes, offset == (uint64_t)((int64_t)step * (int32_t)(me - leader)) &&
+                                  (uint32_t)step + (1u << 30) < 1u << 31);
     base = affine ? first - (uint64_t)((int64_t)step * (int32_t)leader) : first;
     stride = affine ? (uint32_t)step : 0;
     one = same && affine && stride == 0;
@@ -143,28 +187,49 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
   }
   if (values) {
     split = !all_agree(lanes, !has_key(v, planes) && !(values == 2 && has_key(old, planes)));
-    format |= WG_TRACE_VALUES | (values == 2 ? WG_TRACE_OLD : 0) | (split ? WG_TRACE_SPLIT : 0) | (one ? WG_TRACE_ONE_VALUE : 0);
+    format |= WG_TRACE_VALUES | (values == 2 ? WG_TRACE_OLD : 0) | (split ? WG_TRACE_SPLIT : 0) |
+              (one ? WG_TRACE_ONE_VALUE : 0);
     words += (uint32_t)(planes * values) * (one ? 1 : n) << split;
   }
-  uint32_t units = has_address ? 32 : 16, begin = units + 4 * words <= WG_TRACE_LINE ? units : WG_TRACE_LINE;
+  uint32_t units = has_address ? 32 : 16,
+           begin = units + 4 * words <= WG_TRACE_LINE ? units : WG_TRACE_LINE;
   uint32_t bytes = (begin + 4 * words + WG_TRACE_LINE - 1) & ~(uint32_t)(WG_TRACE_LINE - 1);
   uint64_t at = take_room(r, lanes, leader, me, bytes);
   if (!at) return;
-  uint32_t word0 = place | TOP | format << 24, word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
+  uint32_t word0 = place | TOP | format << 24,
+           word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
   uint32_t low = (uint32_t)base | TOP, high = (uint32_t)(base >> 31) | TOP;
-  if (begin == WG_TRACE_LINE && n >= WG_TRACE_LINE / 16) {       // a whole line with one instruction
+  if (begin == WG_TRACE_LINE && n >= WG_TRACE_LINE / 16) {  // a whole line with one instruction
     int first = rank == 0, unit = has_address && rank == 1;
     uint32_t time = clock_low() | TOP;
-    if (rank < WG_TRACE_LINE / 16) store4(at + 16 * rank, first ? word0 : unit ? low : TOP, first ? lanes : unit ? high : TOP, first ? warp : unit ? stride | TOP : TOP, first ? word3 : unit ? time : TOP);
-  } else if (has_address && second != leader) {     // two lanes with one instruction: 32 bytes that leave the device together
+    if (rank < WG_TRACE_LINE / 16)
+      store4(at + 16 * rank,
+             first  ? word0
+             : unit ? low
+                    : TOP,
+             first  ? lanes
+             : unit ? high
+                    : TOP,
+             first  ? warp
+             : unit ? stride | TOP
+                    : TOP,
+             first  ? word3
+             : unit ? time
+                    : TOP);
+  } else if (has_address && second != leader) {  // two lanes with one instruction: 32 bytes that
+                                                 // leave the device together
     int other = me == second;
-    if (me == leader || other) store4(at + (other ? 16 : 0), other ? low : word0, other ? high : lanes, other ? stride | TOP : warp, other ? clock_low() | TOP : word3);
+    if (me == leader || other)
+      store4(at + (other ? 16 : 0), other ? low : word0, other ? high : lanes,
+             other ? stride | TOP : warp, other ? clock_low() | TOP : word3);
   } else if (me == leader) {
     store4(at, word0, lanes, warp, word3);
     if (has_address) store4(at + 16, low, high, stride | TOP, clock_low() | TOP);
   }
   if (me == leader) {
-    if (same && one && !split) store4(at + 32, v.w[0] ^ WG_TRACE_KEY, key_or(v.w[1], planes > 1), key_or(v.w[2], planes > 2), key_or(v.w[3], planes > 3));
+    if (same && one && !split)
+      store4(at + 32, v.w[0] ^ WG_TRACE_KEY, key_or(v.w[1], planes > 1), key_or(v.w[2], planes > 2),
+             key_or(v.w[3], planes > 3));
   }
   if (!has_address && !values) return;
   if (same && one && !split) return;
@@ -180,28 +245,36 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
     }
   }
   if (values && __builtin_expect(split, 0)) {
-    uint32_t last = one && rank ? 0 : 1;       // of a value that all share, the leader's words only
+    uint32_t last = one && rank ? 0 : 1;  // of a value that all share, the leader's words only
     if (one) n = 1;
-#define SPLIT_VALUE(i) if (last) at = put_split(at, rank, n, v.w[i])
-#define SPLIT_OLD(i) if (last) at = put_split(at, rank, n, old.w[i])
+#define SPLIT_VALUE(i) \
+  if (last) at = put_split(at, rank, n, v.w[i])
+#define SPLIT_OLD(i) \
+  if (last) at = put_split(at, rank, n, old.w[i])
     EACH_PLANE(planes, SPLIT_VALUE)
-    if (values == 2) { EACH_PLANE(planes, SPLIT_OLD) }
+      if (values == 2) { EACH_PLANE(planes, SPLIT_OLD) }
   } else if (values) {
 #define WHOLE_VALUE(i) at = put_whole(at, rank, n, v.w[i])
 #define WHOLE_OLD(i) at = put_whole(at, rank, n, old.w[i])
     EACH_PLANE(planes, WHOLE_VALUE)
-    if (values == 2) { EACH_PLANE(planes, WHOLE_OLD) }
+      if (values == 2) { EACH_PLANE(planes, WHOLE_OLD) }
   }
 }
 
 // For groups, whose code tools/record/weave_group_code.c writes: 0: it is dropped.
-uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t lanes, uint32_t bytes);
-uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t lanes, uint32_t bytes) {
-  return take_room(ring_of(rings, heads, geometry, slot), lanes, lowest(lanes), device_lane(), bytes);
+uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot,
+                       uint32_t lanes, uint32_t bytes);
+uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot,
+                       uint32_t lanes, uint32_t bytes) {
+  return take_room(ring_of(rings, heads, geometry, slot), lanes, lowest(lanes), device_lane(),
+                   bytes);
 }
 
-// rings, heads: of the WgTrace. geometry: ring_size << 32 | nrings. slot: wg_trace_slot. place: the site's number. warp, launch: words of the head.
-#define WHERE uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t warp, uint32_t launch, uint32_t place
+// rings, heads: of the WgTrace. geometry: ring_size << 32 | nrings. slot: wg_trace_slot. place: the
+// site's number. warp, launch: words of the head.
+#define WHERE \
+  uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t warp, \
+      uint32_t launch, uint32_t place
 #define NONE ((Planes){{0, 0, 0, 0}})
 
 void wg_trace_sync(WHERE);
@@ -235,7 +308,8 @@ void wg_trace_address(WHERE, uint64_t address) {
 #define COMMA ,
 WITH_VALUES(1, uint32_t a, ((Planes){{a, 0, 0, 0}}))
 WITH_VALUES(2, uint32_t a COMMA uint32_t b, ((Planes){{a, b, 0, 0}}))
-WITH_VALUES(4, uint32_t a COMMA uint32_t b COMMA uint32_t c COMMA uint32_t d, ((Planes){{a, b, c, d}}))
+WITH_VALUES(4, uint32_t a COMMA uint32_t b COMMA uint32_t c COMMA uint32_t d,
+            ((Planes){{a, b, c, d}}))
 #define WITH_OLD(n, params, list, olds, old_list) \
   void wg_trace_atomic##n(WHERE, uint64_t address, params, olds); \
   void wg_trace_atomic##n(WHERE, uint64_t address, params, olds) { \
@@ -243,16 +317,20 @@ WITH_VALUES(4, uint32_t a COMMA uint32_t b COMMA uint32_t c COMMA uint32_t d, ((
     RECORD(1, n, 2, 0); \
   }
 WITH_OLD(1, uint32_t a, ((Planes){{a, 0, 0, 0}}), uint32_t e, ((Planes){{e, 0, 0, 0}}))
-WITH_OLD(2, uint32_t a COMMA uint32_t b, ((Planes){{a, b, 0, 0}}), uint32_t e COMMA uint32_t f, ((Planes){{e, f, 0, 0}}))
+WITH_OLD(2, uint32_t a COMMA uint32_t b, ((Planes){{a, b, 0, 0}}), uint32_t e COMMA uint32_t f,
+         ((Planes){{e, f, 0, 0}}))
 WITH_OLD(4, uint32_t a COMMA uint32_t b COMMA uint32_t c COMMA uint32_t d, ((Planes){{a, b, c, d}}),
          uint32_t e COMMA uint32_t f COMMA uint32_t g COMMA uint32_t h, ((Planes){{e, f, g, h}}))
 
 // --- once for each thread: the words of a head that stay ---
 
 DEVICE uint64_t warp_number(void) {
-  uint64_t block = device_ctaid_x() + (uint64_t)device_nctaid_x() * (device_ctaid_y() + (uint64_t)device_nctaid_y() * device_ctaid_z());
+  uint64_t block = device_ctaid_x() +
+                   (uint64_t)device_nctaid_x() *
+                       (device_ctaid_y() + (uint64_t)device_nctaid_y() * device_ctaid_z());
   uint32_t threads = device_ntid_x() * device_ntid_y() * device_ntid_z();
-  uint32_t thread = device_tid_x() + device_ntid_x() * (device_tid_y() + device_ntid_y() * device_tid_z());
+  uint32_t thread = device_tid_x() +
+                    device_ntid_x() * (device_tid_y() + device_ntid_y() * device_tid_z());
   return block * ((threads + 31) >> 5) + (thread >> 5);
 }
 
@@ -260,21 +338,28 @@ DEVICE uint64_t warp_number(void) {
 uint64_t wg_trace_begin(uint32_t launch);
 uint64_t wg_trace_begin(uint32_t launch) {
   uint64_t warp = warp_number();
-  uint32_t word = (launch & 0xffffff) | (uint32_t)TOP | WG_TRACE_WIDE | ((uint32_t)(warp >> 31) & 15) << 24;
+  uint32_t word = (launch & 0xffffff) | (uint32_t)TOP | WG_TRACE_WIDE |
+                  ((uint32_t)(warp >> 31) & 15) << 24;
   return (uint64_t)word << 32 | (uint32_t)warp | (uint32_t)TOP;
 }
 
-// Threads and buffers that are chosen (--threads, --buffer): 1 where the lane's operation is to be recorded, for all lanes alike.
+// Threads and buffers that are chosen (--threads, --buffer): 1 where the lane's operation is to be
+// recorded, for all lanes alike.
 uint32_t wg_trace_wants(uint64_t trace, uint64_t address);
 uint32_t wg_trace_wants(uint64_t trace, uint64_t address) {
   const WgTrace *t = (const WgTrace *)trace;
   uint32_t lanes = device_active_lanes(), yes = t->nthreads == 0;
-  uint64_t block = device_ctaid_x() + (uint64_t)device_nctaid_x() * (device_ctaid_y() + (uint64_t)device_nctaid_y() * device_ctaid_z());
-  uint64_t thread = block * (device_ntid_x() * device_ntid_y() * device_ntid_z()) + device_tid_x() + device_ntid_x() * (device_tid_y() + device_ntid_y() * device_tid_z());
-  for (uint32_t i = 0; i < t->nthreads; i++) yes |= thread >= t->threads[i].first && thread <= t->threads[i].last;
+  uint64_t block = device_ctaid_x() +
+                   (uint64_t)device_nctaid_x() *
+                       (device_ctaid_y() + (uint64_t)device_nctaid_y() * device_ctaid_z());
+  uint64_t thread = block * (device_ntid_x() * device_ntid_y() * device_ntid_z()) + device_tid_x() +
+                    device_ntid_x() * (device_tid_y() + device_ntid_y() * device_tid_z());
+  for (uint32_t i = 0; i < t->nthreads; i++)
+    yes |= thread >= t->threads[i].first && thread <= t->threads[i].last;
   if (t->nbuffers && address + 1) {
     uint32_t in = 0;
-    for (uint32_t i = 0; i < t->nbuffers; i++) in |= address >= t->buffers[i].first && address <= t->buffers[i].last;
+    for (uint32_t i = 0; i < t->nbuffers; i++)
+      in |= address >= t->buffers[i].first && address <= t->buffers[i].last;
     yes &= in;
   }
   return !all_agree(lanes, !yes);

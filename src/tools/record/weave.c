@@ -1,10 +1,13 @@
-// trace: --record. A record for each memory operation of a warp, for each barrier and fence, and for what wg_record says.
+// trace: --record. A record for each memory operation of a warp, for each barrier and fence, and
+// for what wg_record says.
 //
-// Stores are recorded before they are made, loads and atomics behind, when their value is known. Textures and what is read of
-// surfaces have no record. What writes memory in a way of its own (surfaces) is not recorded; the kernel says so (WovenKernel.trace_unseen).
+// Stores are recorded before they are made, loads and atomics behind, when their value is known.
+// Textures and what is read of surfaces have no record. What writes memory in a way of its own
+// (surfaces) is not recorded; the kernel says so (WovenKernel.trace_unseen).
 #include "tools/record/weave_group.h"
 
-uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
+uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes,
+                    PtxSpace space, uint32_t bytes) {
   Body *b = t->body;
   uint32_t n = program_site(b->program, b, in);
   Site *s = &b->program->sites.data[n];
@@ -19,7 +22,10 @@ uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, u
   return n;
 }
 
-typedef struct Written { const PtxReg *reg; bool found; } Written;
+typedef struct Written {
+  const PtxReg *reg;
+  bool found;
+} Written;
 static void look_for(void *ctx, PtxReg **reg, bool is_def) {
   Written *w = ctx;
   w->found |= is_def && *reg == w->reg;
@@ -31,7 +37,8 @@ static bool overwrites_base(PtxInstr *in, const PtxOperand *address) {
   return w.found;
 }
 
-static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
+static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOperand *address,
+                         unsigned classes, PtxSpace space, uint32_t bytes) {
   Code *c = body_before(t->body, i);
   uint32_t site = trace_site(t, in, address, classes, space, bytes);
   PtxLabel *over = trace_guard(t, c, in);
@@ -40,7 +47,9 @@ static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOp
   code_label(c, over);
 }
 
-static bool has_address(const PtxInstr *in, unsigned operand) { return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1; }
+static bool has_address(const PtxInstr *in, unsigned operand) {
+  return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1;
+}
 
 static bool never_written(const PtxInstr *in) { return in->op == OP_LDU || ptx_has(in, MOD_NC); }
 
@@ -63,7 +72,8 @@ static void load(Tracing *t, uint32_t i, PtxInstr *in) {
   Code *c = body_after(t->body, i);
   PtxLabel *over = trace_guard(t, c, in);
   if (!early) trace_address(t, c, in, address, in->space);
-  bool constant = (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC) && trace_may_be_constant(t, address);
+  bool constant = (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC) &&
+                  trace_may_be_constant(t, address);
   PtxLabel *unless = constant ? body_label(t->body) : NULL;
   if (constant) trace_unless_constant(t, c, address, unless);
   trace_value(t, c, in, &in->ops[0], t->values);
@@ -95,16 +105,20 @@ static void store(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) 
   code_label(c, over);
 }
 
-// What memory holds after a cas: the new value where the old one was the expected one, else the old one.
+// What memory holds after a cas: the new value where the old one was the expected one, else the old
+// one.
 static void cas_result(Tracing *t, Code *c, const PtxInstr *in, unsigned planes) {
   PtxReg *same = body_temp(t->body, TYPE_PRED, 0), *high = body_temp(t->body, TYPE_PRED, 1);
   PtxReg *expected[TRACE_PLANES] = {t->other[0], t->other[1]};
   EMIT(c, "setp.eq.u32", opd_reg(same), opd_reg(t->old[0]), opd_reg(expected[0]));
   if (planes == 2) {
-    EMIT(c, "setp.eq.and.u32", opd_reg(high), opd_reg(t->old[1]), opd_reg(expected[1]), opd_reg(same));
+    EMIT(c, "setp.eq.and.u32", opd_reg(high), opd_reg(t->old[1]), opd_reg(expected[1]),
+         opd_reg(same));
     same = high;
   }
-  for (unsigned k = 0; k < planes; k++) EMIT(c, "selp.b32", opd_reg(t->values[k]), opd_reg(t->values[k]), opd_reg(t->old[k]), opd_reg(same));
+  for (unsigned k = 0; k < planes; k++)
+    EMIT(c, "selp.b32", opd_reg(t->values[k]), opd_reg(t->values[k]), opd_reg(t->old[k]),
+         opd_reg(same));
 }
 
 static void atomic(Tracing *t, uint32_t i, const PtxInstr *in) {
@@ -113,7 +127,9 @@ static void atomic(Tracing *t, uint32_t i, const PtxInstr *in) {
   unsigned planes = trace_planes(in);
   const PtxOperand *value = &in->ops[cas ? 3 : 2];
   PtxReg *words[TRACE_PLANES];
-  bool known = planes && trace_value(t, NULL, in, &in->ops[0], words) && trace_value(t, NULL, in, value, words) && (!cas || (planes <= 2 && trace_value(t, NULL, in, &in->ops[2], words)));
+  bool known = planes && trace_value(t, NULL, in, &in->ops[0], words) &&
+               trace_value(t, NULL, in, value, words) &&
+               (!cas || (planes <= 2 && trace_value(t, NULL, in, &in->ops[2], words)));
   if (!known) {
     address_only(t, i, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
     return;
@@ -157,10 +173,14 @@ static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
 // --- include/warpgrind.h: moves into registers that are known by their names ---
 
 static bool is_moved(const PtxInstr *in) {
-  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && (!strncmp(in->ops[0].reg->name, "wg_record", 9) || !strncmp(in->ops[0].reg->name, "wg_watch_", 9));
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
+         (!strncmp(in->ops[0].reg->name, "wg_record", 9) ||
+          !strncmp(in->ops[0].reg->name, "wg_watch_", 9));
 }
 static bool begins(const PtxInstr *in) { return code_is_named(in->ops[0].reg, "wg_record_begin"); }
-static bool is_switch(const PtxInstr *in) { return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end"); }
+static bool is_switch(const PtxInstr *in) {
+  return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end");
+}
 
 static void said(Tracing *t, uint32_t i, PtxInstr *in) {
   if (trace_is_meant(in)) trace_meant(t, i);
@@ -176,7 +196,10 @@ static void said(Tracing *t, uint32_t i, PtxInstr *in) {
   PtxLabel *over = trace_guard(t, c, in);
   PtxReg *low = trace_word(t, &t->values[0]);
   if (bytes == 4) EMIT(c, "mov.b32", opd_reg(low), in->ops[0]);
-  else EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(low), opd_reg(trace_word(t, &t->values[1]))}, 2), in->ops[0]);
+  else
+    EMIT(c, "mov.b64",
+         opd_vector(c, (PtxOperand[]){opd_reg(low), opd_reg(trace_word(t, &t->values[1]))}, 2),
+         in->ops[0]);
   trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, bytes / 4});
   code_label(c, over);
 }
@@ -185,9 +208,13 @@ static void said(Tracing *t, uint32_t i, PtxInstr *in) {
 
 static void unseen(Tracing *t, const PtxInstr *in) {
   const Body *b = t->body;
-  if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC))) return;        // what it reads is missing, what memory holds is known all the same
-  if (b->info->kernel >= b->program->out->nkernels || b->program->out->kernels[b->info->kernel].trace_unseen) return;
-  b->program->out->kernels[b->info->kernel].trace_unseen = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
+  // what it reads is missing, what memory holds is known all the same
+  if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC))) return;
+  if (b->info->kernel >= b->program->out->nkernels ||
+      b->program->out->kernels[b->info->kernel].trace_unseen)
+    return;
+  b->program->out->kernels[b->info->kernel].trace_unseen = arena_strdup(&b->program->out->arena,
+                                                                        ptx_op_name(in->op));
 }
 
 static void look_at(Tracing *t, uint32_t i) {
@@ -197,25 +224,49 @@ static void look_at(Tracing *t, uint32_t i) {
   if (classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) {
     if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return;
     switch (in->op) {
-      case OP_LD: case OP_LDU: if (has_address(in, 1)) load(t, i, in); return;
-      case OP_ST: if (has_address(in, 0)) store(t, i, in, CLASS_STORE); return;
-      case OP_ST_ASYNC: if (has_address(in, 0)) store(t, i, in, CLASS_STORE); return;
-      case OP_RED: case OP_RED_ASYNC: if (has_address(in, 0)) store(t, i, in, CLASS_ATOMIC); return;
+      case OP_LD:
+      case OP_LDU:
+        if (has_address(in, 1)) load(t, i, in);
+        return;
+      case OP_ST:
+        if (has_address(in, 0)) store(t, i, in, CLASS_STORE);
+        return;
+      case OP_ST_ASYNC:
+        if (has_address(in, 0)) store(t, i, in, CLASS_STORE);
+        return;
+      case OP_RED:
+      case OP_RED_ASYNC:
+        if (has_address(in, 0)) store(t, i, in, CLASS_ATOMIC);
+        return;
       case OP_ATOM:
         if (!has_address(in, 1)) return;
-        if (in->ops[0].kind == OPD_SINK) address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
+        if (in->ops[0].kind == OPD_SINK)
+          address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
         else atomic(t, i, in);
         return;
-      case OP_WMMA_LOAD: case OP_WMMA_STORE: if (!trace_tile(t, i, in)) unseen(t, in); return;
+      case OP_WMMA_LOAD:
+      case OP_WMMA_STORE:
+        if (!trace_tile(t, i, in)) unseen(t, in);
+        return;
       case OP_CP_ASYNC:
         if (trace_small_copy(t, i, in)) return;
         address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
         address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
         return;
-      case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: if (!trace_bulk_copy(t, i, in)) unseen(t, in); return;
-      case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: if (!trace_tensor_copy(t, i, in)) unseen(t, in); return;
-      case OP_LDMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD); return;
-      case OP_STMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE); return;
+      case OP_CP_ASYNC_BULK:
+      case OP_CP_REDUCE_ASYNC_BULK:
+        if (!trace_bulk_copy(t, i, in)) unseen(t, in);
+        return;
+      case OP_CP_ASYNC_BULK_TENSOR:
+      case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+        if (!trace_tensor_copy(t, i, in)) unseen(t, in);
+        return;
+      case OP_LDMATRIX:
+        if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD);
+        return;
+      case OP_STMATRIX:
+        if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE);
+        return;
       default:
         if (!(classes & CLASS_SYNC)) unseen(t, in);
     }
@@ -256,12 +307,13 @@ static void look_in_order(Tracing *t) {
     }
     if (b->rpo == IR_NONE) continue;
     if (trace_group_may_hold(t, cfg->instrs[i])) {
-      if (!trace_group_take(t, i)) {           // there is no room for it
+      if (!trace_group_take(t, i)) {  // there is no room for it
         close_group(t);
         if (!trace_group_take(t, i)) look_at(t, i);
       }
     } else {
-      if (trace_is_recorded(cfg->instrs[i]) || ptx_op_classes(cfg->instrs[i]) & CLASS_CALL) close_group(t);
+      if (trace_is_recorded(cfg->instrs[i]) || ptx_op_classes(cfg->instrs[i]) & CLASS_CALL)
+        close_group(t);
       look_at(t, i);
     }
     trace_group_follow(t, i);

@@ -1,7 +1,9 @@
-// cp.async.bulk and cp.reduce.async.bulk: a run of bytes whose length its thread says. Each 16 bytes are a load and a store (an atomic operation, of a reduction) of that thread.
+// cp.async.bulk and cp.reduce.async.bulk: a run of bytes whose length its thread says. Each 16
+// bytes are a load and a store (an atomic operation, of a reduction) of that thread.
 //
-// All of it is recorded before the copy is asked for: what it reads is there by then, and whoever waits for it may write there again while we would still look. memcheck skips what stands
-// before an instruction that it leaves out.
+// All of it is recorded before the copy is asked for: what it reads is there by then, and whoever
+// waits for it may write there again while we would still look. memcheck skips what stands before
+// an instruction that it leaves out.
 #include "tools/record/internal.h"
 
 enum { PIECE = WG_TRACE_PIECE, RANKS = 16 };
@@ -11,7 +13,7 @@ typedef struct Bulk {
   const PtxInstr *in;
   Code *c;
   PtxSpace to, from;
-  unsigned writes;                         // class of what it does at its destination
+  unsigned writes;  // class of what it does at its destination
 } Bulk;
 
 static void set_out(Bulk *b) {
@@ -39,9 +41,12 @@ static void pieces(Bulk *b, bool loads, bool stores) {
 }
 
 // To several blocks of the cluster, at the same place in each: one's own as its threads know it.
-void trace_each_rank(Tracing *t, Code *c, const PtxOperand *mask, const PtxOperand *address, void (*emit)(void *user), void *user) {
-  PtxReg *bit = body_temp(t->body, TYPE_B32, 0), *there = body_temp(t->body, TYPE_B32, 1), *half = body_temp(t->body, TYPE_B16, 0), *p = body_temp(t->body, TYPE_PRED, 0);
-  PtxLabel *next = body_label(t->body), *own = body_label(t->body), *over = body_label(t->body), *end = body_label(t->body);
+void trace_each_rank(Tracing *t, Code *c, const PtxOperand *mask, const PtxOperand *address,
+                     void (*emit)(void *user), void *user) {
+  PtxReg *bit = body_temp(t->body, TYPE_B32, 0), *there = body_temp(t->body, TYPE_B32, 1),
+         *half = body_temp(t->body, TYPE_B16, 0), *p = body_temp(t->body, TYPE_PRED, 0);
+  PtxLabel *next = body_label(t->body), *own = body_label(t->body), *over = body_label(t->body),
+           *end = body_label(t->body);
   EMIT(c, "mov.u32", opd_reg(t->rank), opd_imm(0));
   code_label(c, next);
   EMIT(c, "mov.b16", opd_reg(half), *mask);
@@ -73,13 +78,22 @@ static void pieces_there(void *user) {
 }
 
 // Of 16 bytes only some, or as far as an allocation goes: which, nobody says.
-static bool leaves_some_out(const PtxInstr *in) { return ptx_has(in, MOD_CP_MASK) || ptx_has(in, MOD_IGNORE_OOB); }
+static bool leaves_some_out(const PtxInstr *in) {
+  return ptx_has(in, MOD_CP_MASK) || ptx_has(in, MOD_IGNORE_OOB);
+}
 
 bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
   bool cluster;
-  Bulk b = {.t = t, .in = in, .to = access_bulk_space(in, 0, &cluster), .from = access_bulk_space(in, 1, &cluster), .writes = in->op == OP_CP_ASYNC_BULK ? CLASS_STORE : CLASS_ATOMIC};
+  Bulk b = {.t = t,
+            .in = in,
+            .to = access_bulk_space(in, 0, &cluster),
+            .from = access_bulk_space(in, 1, &cluster),
+            .writes = in->op == OP_CP_ASYNC_BULK ? CLASS_STORE : CLASS_ATOMIC};
   if (b.to == SPACE_NONE || b.from == SPACE_NONE || leaves_some_out(in)) return false;
-  trace_reg(t, &t->from, TYPE_B64), trace_reg(t, &t->to, TYPE_B64), trace_reg(t, &t->left, TYPE_B32), trace_reg(t, &t->rank, TYPE_B32);
+  trace_reg(t, &t->from, TYPE_B64);
+  trace_reg(t, &t->to, TYPE_B64);
+  trace_reg(t, &t->left, TYPE_B32);
+  trace_reg(t, &t->rank, TYPE_B32);
   b.c = body_before(t->body, i);
   PtxLabel *over = trace_guard(t, b.c, in);
   set_out(&b);

@@ -1,12 +1,18 @@
-// One record for many turns of a loop: loads whose values the launch need not record, in an innermost loop that records nothing else.
+// One record for many turns of a loop: loads whose values the launch need not record, in an
+// innermost loop that records nothing else.
 //
-// While a thread goes round, registers hold how many turns are pending, the last turn's addresses and the step from turn to turn, which the first two turns tell. A turn that
-// does not fit that makes the pending ones a record; so does leaving the loop. What is expected is compared with what is, so that nothing has to be known of the loop.
+// While a thread goes round, registers hold how many turns are pending, the last turn's addresses
+// and the step from turn to turn, which the first two turns tell. A turn that does not fit that
+// makes the pending ones a record; so does leaving the loop. What is expected is compared with what
+// is, so that nothing has to be known of the loop.
 #include "tools/record/weave_group.h"
 
 enum { MOST_WAYS_OUT = 3 };
 
-typedef struct Fold { PtxReg *turns, *last[WG_TRACE_GROUP_UNITS], *step[WG_TRACE_GROUP_UNITS], *first[WG_TRACE_GROUP_UNITS]; } Fold;
+typedef struct Fold {
+  PtxReg *turns, *last[WG_TRACE_GROUP_UNITS], *step[WG_TRACE_GROUP_UNITS],
+      *first[WG_TRACE_GROUP_UNITS];
+} Fold;
 
 static bool is_innermost(const IrCfg *cfg, uint32_t loop) {
   for (uint32_t i = 0; i < cfg->nloops; i++)
@@ -14,7 +20,9 @@ static bool is_innermost(const IrCfg *cfg, uint32_t loop) {
   return true;
 }
 
-static bool ends_thread(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP; }
+static bool ends_thread(const PtxInstr *in) {
+  return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+}
 
 static bool leaves(const IrCfg *cfg, uint32_t block, uint32_t loop) {
   const IrBlock *b = &cfg->blocks[block];
@@ -29,7 +37,8 @@ static bool ways_out_are_known(const IrCfg *cfg, uint32_t loop) {
   for (uint32_t i = 0; i < l->nblocks; i++) {
     const IrBlock *b = &cfg->blocks[l->blocks[i]];
     if (!leaves(cfg, l->blocks[i], loop)) continue;
-    if (b->end == b->first || cfg->instrs[b->end - 1]->op == OP_BRX_IDX || ++n > MOST_WAYS_OUT) return false;
+    if (b->end == b->first || cfg->instrs[b->end - 1]->op == OP_BRX_IDX || ++n > MOST_WAYS_OUT)
+      return false;
   }
   return n > 0;
 }
@@ -52,27 +61,35 @@ bool trace_fold_can(Tracing *t, const TraceGroup *g) {
   uint32_t loop = cfg->blocks[cfg->block_of[g->ops[0].instr]].loop;
   for (uint32_t k = 0; k < g->nops; k++)
     if (!g->ops[k].is_load || (g->ops[k].planes && g->ops[k].fact < 0)) return false;
-  return loop != IR_NONE && is_innermost(cfg, loop) && is_all(t, g, loop) && ways_out_are_known(cfg, loop);
+  return loop != IR_NONE && is_innermost(cfg, loop) && is_all(t, g, loop) &&
+         ways_out_are_known(cfg, loop);
 }
 
-// The pending turns as a record, for lanes that have some. Lanes that have made different numbers of turns, or in other steps, make records of their own.
+// The pending turns as a record, for lanes that have some. Lanes that have made different numbers
+// of turns, or in other steps, make records of their own.
 static void put_pending(Tracing *t, Code *c, const TraceGroup *g, const Fold *f) {
   Body *b = t->body;
-  PtxReg *other = body_reg(b, TYPE_PRED), *lanes = body_temp(b, TYPE_B32, 0), *leader = body_temp(b, TYPE_B32, 1), *before = body_temp(b, TYPE_B32, 2), *wide = body_temp(b, TYPE_B64, 0);
-  PtxReg *theirs = body_temp(b, TYPE_B32, 3), *several = body_temp(b, TYPE_PRED, 0), *differs = body_temp(b, TYPE_PRED, 1);
+  PtxReg *other = body_reg(b, TYPE_PRED), *lanes = body_temp(b, TYPE_B32, 0),
+         *leader = body_temp(b, TYPE_B32, 1), *before = body_temp(b, TYPE_B32, 2),
+         *wide = body_temp(b, TYPE_B64, 0);
+  PtxReg *theirs = body_temp(b, TYPE_B32, 3), *several = body_temp(b, TYPE_PRED, 0),
+         *differs = body_temp(b, TYPE_PRED, 1);
   PtxLabel *again = body_label(b), *over = body_label(b);
   TraceGroupInput in = {.turns = f->turns};
   code_label(c, again);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   EMIT(c, "brev.b32", opd_reg(leader), opd_reg(lanes));
   EMIT(c, "clz.b32", opd_reg(leader), opd_reg(leader));
-  EMIT(c, "shfl.sync.idx.b32", opd_reg(theirs), opd_reg(f->turns), opd_reg(leader), opd_imm(31), opd_reg(lanes));
+  EMIT(c, "shfl.sync.idx.b32", opd_reg(theirs), opd_reg(f->turns), opd_reg(leader), opd_imm(31),
+       opd_reg(lanes));
   EMIT(c, "setp.ne.u32", opd_reg(other), opd_reg(f->turns), opd_reg(theirs));
   EMIT(c, "setp.gt.u32", opd_reg(several), opd_reg(f->turns), opd_imm(1));
   for (uint32_t u = 0; u < g->nunits; u++) {
     EMIT(c, "cvt.u32.u64", opd_reg(before), opd_reg(f->step[u]));
-    EMIT(c, "shfl.sync.idx.b32", opd_reg(theirs), opd_reg(before), opd_reg(leader), opd_imm(31), opd_reg(lanes));
-    EMIT(c, "setp.ne.and.u32", opd_reg(differs), opd_reg(before), opd_reg(theirs), opd_reg(several));
+    EMIT(c, "shfl.sync.idx.b32", opd_reg(theirs), opd_reg(before), opd_reg(leader), opd_imm(31),
+         opd_reg(lanes));
+    EMIT(c, "setp.ne.and.u32", opd_reg(differs), opd_reg(before), opd_reg(theirs),
+         opd_reg(several));
     EMIT(c, "or.pred", opd_reg(other), opd_reg(other), opd_reg(differs));
   }
   code_branch(c, other, false, over);
@@ -90,7 +107,8 @@ static void put_pending(Tracing *t, Code *c, const TraceGroup *g, const Fold *f)
 }
 
 // Lanes with pending turns that the guard, if there is one, lets pass.
-static void put_on_way_out(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, PtxReg *guard, bool negated) {
+static void put_on_way_out(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, PtxReg *guard,
+                           bool negated) {
   Body *b = t->body;
   PtxReg *none = body_temp(b, TYPE_PRED, 0);
   PtxLabel *over = body_label(b);
@@ -110,18 +128,24 @@ static void put_on_ways_out(Tracing *t, const TraceGroup *g, const Fold *f, uint
     const IrBlock *block = &cfg->blocks[number];
     if (!leaves(cfg, number, loop)) continue;
     const PtxInstr *last = cfg->instrs[block->end - 1];
-    bool branches = last->op == OP_BRA, ends = ends_thread(last), taken_leaves = ends || !ir_in_loop(cfg, block->succ[0], loop);
+    bool branches = last->op == OP_BRA, ends = ends_thread(last),
+         taken_leaves = ends || !ir_in_loop(cfg, block->succ[0], loop);
     bool rest_leaves = block->nsucc && !ir_in_loop(cfg, block->succ[block->nsucc - 1], loop);
     if (!branches && !ends) put_on_way_out(t, body_after(b, block->end - 1), g, f, NULL, false);
-    else if (!last->guard || (taken_leaves && rest_leaves)) put_on_way_out(t, body_before(b, block->end - 1), g, f, NULL, false);
-    else put_on_way_out(t, body_before(b, block->end - 1), g, f, last->guard, taken_leaves ? last->guard_negated : !last->guard_negated);
+    else if (!last->guard || (taken_leaves && rest_leaves))
+      put_on_way_out(t, body_before(b, block->end - 1), g, f, NULL, false);
+    else
+      put_on_way_out(t, body_before(b, block->end - 1), g, f, last->guard,
+                     taken_leaves ? last->guard_negated : !last->guard_negated);
   }
 }
 
 // Does this turn continue what is pending? Then it is counted and all is done.
 static void put_test(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, PtxLabel *over) {
   Body *b = t->body;
-  PtxReg *fits = body_reg(b, TYPE_PRED), *second = body_temp(b, TYPE_PRED, 0), *moved = body_temp(b, TYPE_B64, 0), *low = body_temp(b, TYPE_B64, 1), *left = body_temp(b, TYPE_B32, 0);
+  PtxReg *fits = body_reg(b, TYPE_PRED), *second = body_temp(b, TYPE_PRED, 0),
+         *moved = body_temp(b, TYPE_B64, 0), *low = body_temp(b, TYPE_B64, 1),
+         *left = body_temp(b, TYPE_B32, 0);
   EMIT(c, "sub.s32", opd_reg(left), opd_reg(f->turns), opd_imm(1));
   EMIT(c, "setp.lt.u32", opd_reg(fits), opd_reg(left), opd_imm(WG_TRACE_GROUP_TURNS - 1));
   EMIT(c, "setp.eq.u32", opd_reg(second), opd_reg(f->turns), opd_imm(1));
@@ -135,7 +159,8 @@ static void put_test(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, Pt
     EMIT(c, "setp.lt.and.u64", opd_reg(fits), opd_reg(low), opd_imm(1ll << 31), opd_reg(fits));
   }
   code_guard(c, fits, false);
-  for (uint32_t u = 0; u < g->nunits; u++) EMIT(c, "mov.b64", opd_reg(f->last[u]), opd_reg(g->units[u].address));
+  for (uint32_t u = 0; u < g->nunits; u++)
+    EMIT(c, "mov.b64", opd_reg(f->last[u]), opd_reg(g->units[u].address));
   EMIT(c, "add.s32", opd_reg(f->turns), opd_reg(f->turns), opd_imm(1));
   EMIT(c, "bra", opd_label(over));
   code_guard(c, NULL, false);
@@ -144,14 +169,20 @@ static void put_test(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, Pt
 void trace_fold_put(Tracing *t, Code *c, TraceGroup *g) {
   Body *b = t->body;
   const PtxInstr *last = b->cfg->instrs[g->ops[g->nops - 1].instr];
-  uint32_t mask = trace_group_mask(g), loop = b->cfg->blocks[b->cfg->block_of[g->ops[0].instr]].loop;
+  uint32_t mask = trace_group_mask(g),
+           loop = b->cfg->blocks[b->cfg->block_of[g->ops[0].instr]].loop;
   PtxLabel *over = trace_guard(t, c, last), *plain = body_label(b), *begin = body_label(b);
   PtxReg *facts = body_temp(b, TYPE_B32, 0), *none = body_temp(b, TYPE_PRED, 0);
   Fold f = {.turns = body_reg(b, TYPE_B32)};
-  for (uint32_t u = 0; u < g->nunits; u++) f.last[u] = body_reg(b, TYPE_B64), f.step[u] = body_reg(b, TYPE_B64), f.first[u] = body_reg(b, TYPE_B64);
+  for (uint32_t u = 0; u < g->nunits; u++) {
+    f.last[u] = body_reg(b, TYPE_B64);
+    f.step[u] = body_reg(b, TYPE_B64);
+    f.first[u] = body_reg(b, TYPE_B64);
+  }
   Code *entry = body_entry(b);
   EMIT(entry, "mov.u32", opd_reg(f.turns), opd_imm(0));
-  for (uint32_t u = 0; u < g->nunits; u++) {     // nothing is read before it is written; ptxas and our own checks need not find that out
+  // nothing is read before it is written; ptxas and our own checks need not find that out
+  for (uint32_t u = 0; u < g->nunits; u++) {
     EMIT(entry, "mov.u64", opd_reg(f.last[u]), opd_imm(0));
     EMIT(entry, "mov.u64", opd_reg(f.step[u]), opd_imm(0));
   }
@@ -167,7 +198,8 @@ void trace_fold_put(Tracing *t, Code *c, TraceGroup *g) {
   put_pending(t, c, g, &f);
   code_label(c, begin);
   EMIT(c, "mov.u32", opd_reg(f.turns), opd_imm(1));
-  for (uint32_t u = 0; u < g->nunits; u++) EMIT(c, "mov.b64", opd_reg(f.last[u]), opd_reg(g->units[u].address));
+  for (uint32_t u = 0; u < g->nunits; u++)
+    EMIT(c, "mov.b64", opd_reg(f.last[u]), opd_reg(g->units[u].address));
   EMIT(c, "bra", opd_label(over));
   code_label(c, plain);
   if (mask) {

@@ -1,14 +1,22 @@
-// Which loads and stores make up a group: those of a basic block without a guard, up to the next operation that has a record of its own.
+// Which loads and stores make up a group: those of a basic block without a guard, up to the next
+// operation that has a record of its own.
 //
-// Addresses of a block that differ by a constant share an address unit. What an address is made of is followed through the block: a register holds what some root
-// stands for plus a constant; sums of two roots are roots again, the same sum the same root. All of it is exact modulo 2^64.
+// Addresses of a block that differ by a constant share an address unit. What an address is made of
+// is followed through the block: a register holds what some root stands for plus a constant; sums
+// of two roots are roots again, the same sum the same root. All of it is exact modulo 2^64.
 #include "tools/record/weave_group.h"
 
-typedef struct Known { uint64_t root; int64_t constant; uint32_t block; } Known;
-typedef struct Sum { uint64_t a, b, root; } Sum;
+typedef struct Known {
+  uint64_t root;
+  int64_t constant;
+  uint32_t block;
+} Known;
+typedef struct Sum {
+  uint64_t a, b, root;
+} Sum;
 struct TraceValues {
-  uint32_t block;                          // counts
-  Known *regs;                             // by register, where of this block
+  uint32_t block;  // counts
+  Known *regs;     // by register, where of this block
   VEC(Sum) sums;
   uint64_t next;
 };
@@ -49,15 +57,22 @@ static uint64_t sum_of(struct TraceValues *v, uint64_t a, uint64_t b) {
   return v->next++;
 }
 
-static bool is_wide(const PtxOperand *o) { return o->kind == OPD_REG && !o->reg->vector && o->selector == SEL_NONE && !o->negated && ptx_type_size(o->reg->type) == 8; }
+static bool is_wide(const PtxOperand *o) {
+  return o->kind == OPD_REG && !o->reg->vector && o->selector == SEL_NONE && !o->negated &&
+         ptx_type_size(o->reg->type) == 8;
+}
 
 static bool result_of(Tracing *t, const PtxInstr *in, Known *out) {
-  if (in->guard || !in->nops || !is_wide(&in->ops[0]) || !in->ntypes || ptx_type_size(in->types[0]) != 8 || ptx_type_kind(in->types[0]) == KIND_FLOAT) return false;
+  if (in->guard || !in->nops || !is_wide(&in->ops[0]) || !in->ntypes ||
+      ptx_type_size(in->types[0]) != 8 || ptx_type_kind(in->types[0]) == KIND_FLOAT)
+    return false;
   if (in->op == OP_MOV && in->nops == 2 && is_wide(&in->ops[1])) {
     *out = known_of(t, in->ops[1].reg);
     return true;
   }
-  if (in->op != OP_ADD || in->nops != 3 || ptx_has(in, MOD_SAT) || ptx_has(in, MOD_CC) || !is_wide(&in->ops[1])) return false;
+  if (in->op != OP_ADD || in->nops != 3 || ptx_has(in, MOD_SAT) || ptx_has(in, MOD_CC) ||
+      !is_wide(&in->ops[1]))
+    return false;
   *out = known_of(t, in->ops[1].reg);
   if (in->ops[2].kind == OPD_INT) {
     out->constant = (int64_t)((uint64_t)out->constant + (uint64_t)in->ops[2].imm);
@@ -65,11 +80,16 @@ static bool result_of(Tracing *t, const PtxInstr *in, Known *out) {
   }
   if (!is_wide(&in->ops[2])) return false;
   Known b = known_of(t, in->ops[2].reg);
-  *out = (Known){sum_of(t->known, out->root, b.root), (int64_t)((uint64_t)out->constant + (uint64_t)b.constant), t->known->block};
+  *out = (Known){sum_of(t->known, out->root, b.root),
+                 (int64_t)((uint64_t)out->constant + (uint64_t)b.constant), t->known->block};
   return true;
 }
 
-typedef struct Writing { Tracing *t; Known value; bool has; } Writing;
+typedef struct Writing {
+  Tracing *t;
+  Known value;
+  bool has;
+} Writing;
 static void write_register(void *ctx, PtxReg **reg, bool is_def) {
   Writing *w = ctx;
   if (!is_def) return;
@@ -87,13 +107,18 @@ void trace_group_follow(Tracing *t, uint32_t i) {
 
 // --- the group at hand ---
 
-static const PtxOperand *address_of(const PtxInstr *in) { return &in->ops[in->op == OP_ST ? 0 : 1]; }
+static const PtxOperand *address_of(const PtxInstr *in) {
+  return &in->ops[in->op == OP_ST ? 0 : 1];
+}
 static const PtxOperand *value_of(const PtxInstr *in) { return &in->ops[in->op == OP_ST ? 1 : 0]; }
 
 bool trace_group_may_hold(const Tracing *t, const PtxInstr *in) {
-  if (!t->group || in->guard || (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ST) || in->space == SPACE_PARAM || in->space == SPACE_CONST) return false;
+  if (!t->group || in->guard || (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ST) ||
+      in->space == SPACE_PARAM || in->space == SPACE_CONST)
+    return false;
   unsigned operand = in->op == OP_ST ? 0 : 1;
-  return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1 && (in->ops[operand].list[0].kind == OPD_REG || in->ops[operand].list[0].kind == OPD_VAR);
+  return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1 &&
+         (in->ops[operand].list[0].kind == OPD_REG || in->ops[operand].list[0].kind == OPD_VAR);
 }
 
 static int unit_for(Tracing *t, const PtxInstr *in, int64_t *distance) {
@@ -104,7 +129,9 @@ static int unit_for(Tracing *t, const PtxInstr *in, int64_t *distance) {
   int64_t constant = (int64_t)((uint64_t)k.constant + (uint64_t)address->imm);
   for (uint32_t u = 0; u < g->nunits; u++) {
     *distance = (int64_t)((uint64_t)constant - (uint64_t)g->units[u].constant);
-    if (g->units[u].root == k.root && g->units[u].space == in->space && *distance >= -(1 << 23) && *distance < 1 << 23) return (int)u;
+    if (g->units[u].root == k.root && g->units[u].space == in->space && *distance >= -(1 << 23) &&
+        *distance < 1 << 23)
+      return (int)u;
   }
   *distance = 0;
   if (g->nunits == WG_TRACE_GROUP_UNITS) return -1;
@@ -125,9 +152,11 @@ bool trace_group_take(Tracing *t, uint32_t i) {
   if (!trace_group_may_hold(t, in) || g->nops == WG_TRACE_GROUP_OPS) return false;
   PtxReg *words[TRACE_PLANES];
   TraceGroupOp o = {.instr = i, .is_load = in->op != OP_ST, .planes = trace_planes(in), .fact = -1};
-  if (!trace_value(t, NULL, in, value_of(in), words) || (o.is_load && never_written(in))) o.planes = 0;
+  if (!trace_value(t, NULL, in, value_of(in), words) || (o.is_load && never_written(in)))
+    o.planes = 0;
   if (g->nplanes + o.planes > WG_TRACE_GROUP_PLANES) return false;
-  if (o.is_load && o.planes && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC)) o.fact = trace_fact_of(t, address_of(in));
+  if (o.is_load && o.planes && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))
+    o.fact = trace_fact_of(t, address_of(in));
   if (o.fact >= 0 && !has_fact(g, o.fact)) return false;
   int unit = unit_for(t, in, &o.distance);
   if (unit < 0) return false;
@@ -144,7 +173,8 @@ uint32_t trace_group_mask(const TraceGroup *g) {
   return mask;
 }
 
-// Addresses and values are kept where they are seen; the record is made at the last operation: behind a load, before a store.
+// Addresses and values are kept where they are seen; the record is made at the last operation:
+// behind a load, before a store.
 void trace_group_put(Tracing *t) {
   TraceGroup *g = t->group;
   Body *b = t->body;
@@ -152,7 +182,8 @@ void trace_group_put(Tracing *t) {
   for (uint32_t k = 0; k < g->nops; k++) {
     TraceGroupOp *o = &g->ops[k];
     const PtxInstr *in = b->cfg->instrs[o->instr];
-    uint32_t site = trace_site(t, in, address_of(in), o->is_load ? CLASS_LOAD : CLASS_STORE, in->space, access_bytes(in));
+    uint32_t site = trace_site(t, in, address_of(in), o->is_load ? CLASS_LOAD : CLASS_STORE,
+                               in->space, access_bytes(in));
     if (!k) g->first_site = site;
     CHECK(site == g->first_site + k);
     TraceGroupUnit *u = &g->units[o->unit];
@@ -162,7 +193,9 @@ void trace_group_put(Tracing *t) {
       trace_address(t, body_before(b, o->instr), in, address_of(in), in->space);
       t->address = other;
     }
-    if (o->planes) trace_value(t, o->is_load ? body_after(b, o->instr) : body_before(b, o->instr), in, value_of(in), o->values);
+    if (o->planes)
+      trace_value(t, o->is_load ? body_after(b, o->instr) : body_before(b, o->instr), in,
+                  value_of(in), o->values);
   }
   const TraceGroupOp *last = &g->ops[g->nops - 1];
   Code *c = last->is_load ? body_after(b, last->instr) : body_before(b, last->instr);

@@ -1,24 +1,91 @@
-// The code of a group's record. All lanes that come together make one; the 16-byte units at its beginning are written by as many lanes with one instruction.
+// The code of a group's record. All lanes that come together make one; the 16-byte units at its
+// beginning are written by as many lanes with one instruction.
 #include "tools/record/weave_group.h"
 
 enum { TOP = (int)0x80000000, GAP_BITS = 30 };
 // Registers that all groups of a body use again.
 enum {
-  LANES, LEADER, SECOND, RANK, COUNT, RELATIVE, GAP, EACH, WORDS, VALUES, BYTES, TURNS, TIME, UNIT, W0, W1, W2, W3, LOW, HIGH, STEP, TMP, BEGIN, FACTS, PLACE, COUNTS, FOUR, STRIDE, OP_WORD = STRIDE + WG_TRACE_GROUP_UNITS,
+  LANES,
+  LEADER,
+  SECOND,
+  RANK,
+  COUNT,
+  RELATIVE,
+  GAP,
+  EACH,
+  WORDS,
+  VALUES,
+  BYTES,
+  TURNS,
+  TIME,
+  UNIT,
+  W0,
+  W1,
+  W2,
+  W3,
+  LOW,
+  HIGH,
+  STEP,
+  TMP,
+  BEGIN,
+  FACTS,
+  PLACE,
+  COUNTS,
+  FOUR,
+  STRIDE,
+  OP_WORD = STRIDE + WG_TRACE_GROUP_UNITS,
   ALL_32 = OP_WORD + WG_TRACE_GROUP_OPS
 };
-enum { AT, ROW, END, FIRST, OFFSET, WIDE, RINGS, HEADS, GEOMETRY, BASE, ALL_64 = BASE + WG_TRACE_GROUP_UNITS };
-enum { SPREAD, OK, FAR, SPLIT, NONE, WANT, ONE, MINE, AFFINE, FACT = AFFINE + WG_TRACE_GROUP_UNITS, ALL_PRED = FACT + TRACE_GROUP_FACTS };
-_Static_assert((int)ALL_32 <= (int)TRACE_GROUP_REGS && (int)ALL_64 <= (int)TRACE_GROUP_REGS && (int)ALL_PRED <= (int)TRACE_GROUP_REGS, "there is room for all");
+enum {
+  AT,
+  ROW,
+  END,
+  FIRST,
+  OFFSET,
+  WIDE,
+  RINGS,
+  HEADS,
+  GEOMETRY,
+  BASE,
+  ALL_64 = BASE + WG_TRACE_GROUP_UNITS
+};
+enum {
+  SPREAD,
+  OK,
+  FAR,
+  SPLIT,
+  NONE,
+  WANT,
+  ONE,
+  MINE,
+  AFFINE,
+  FACT = AFFINE + WG_TRACE_GROUP_UNITS,
+  ALL_PRED = FACT + TRACE_GROUP_FACTS
+};
+_Static_assert((int)ALL_32 <= (int)TRACE_GROUP_REGS && (int)ALL_64 <= (int)TRACE_GROUP_REGS &&
+                   (int)ALL_PRED <= (int)TRACE_GROUP_REGS,
+               "there is room for all");
 
-typedef struct Making { Tracing *t; Code *c; const TraceGroup *g; const TraceGroupInput *in; uint32_t head_units, line_units; int facts[TRACE_GROUP_FACTS]; unsigned nfacts; } Making;
+typedef struct Making {
+  Tracing *t;
+  Code *c;
+  const TraceGroup *g;
+  const TraceGroupInput *in;
+  uint32_t head_units, line_units;
+  int facts[TRACE_GROUP_FACTS];
+  unsigned nfacts;
+} Making;
 
 static PtxReg *one_of(Tracing *t, PtxReg **list, unsigned k, PtxType type) {
   if (!list[k]) list[k] = body_reg(t->body, type);
   return list[k];
 }
-static PtxOperand R(Making *m, unsigned k) { return opd_reg(one_of(m->t, m->t->group_words, k, TYPE_B32)); }
-static PtxOperand D(Making *m, unsigned k) { return opd_reg(one_of(m->t, m->t->group_wides, k, TYPE_B64)); }
+static PtxOperand R(Making *m, unsigned k) {
+  return opd_reg(one_of(m->t, m->t->group_words, k, TYPE_B32));
+}
+static PtxOperand D(Making *m, unsigned k) {
+  return opd_reg(one_of(m->t, m->t->group_wides, k, TYPE_B64));
+}
 static PtxReg *P(Making *m, unsigned k) { return one_of(m->t, m->t->group_preds, k, TYPE_PRED); }
 static PtxOperand imm(int64_t v) { return opd_imm(v); }
 
@@ -49,7 +116,8 @@ static void find_lanes(Making *m) {
   EMIT(c, "setp.gt.u32", opd_reg(P(m, SPREAD)), R(m, GAP), imm(1));
 }
 
-// Where the first two lanes are not neighbours their distance is divided, roughly: that it fits is tested anyway.
+// Where the first two lanes are not neighbours their distance is divided, roughly: that it fits is
+// tested anyway.
 static void divide_step(Making *m) {
   Code *c = m->c;
   PtxReg *step = body_temp(m->t->body, TYPE_F32, 0), *gap = body_temp(m->t->body, TYPE_F32, 1);
@@ -96,7 +164,8 @@ static void find_far(Making *m) {
   for (uint32_t u = 0; u < m->g->nunits; u++) {
     EMIT(c, "sub.s64", D(m, OFFSET), opd_reg(m->in->address[u]), D(m, BASE + u));
     EMIT(c, "add.s64", D(m, OFFSET), D(m, OFFSET), imm(1ll << GAP_BITS));
-    EMIT(c, "setp.lt.or.u64", opd_reg(P(m, OK)), D(m, OFFSET), imm(2ll << GAP_BITS), opd_reg(P(m, AFFINE + u)));
+    EMIT(c, "setp.lt.or.u64", opd_reg(P(m, OK)), D(m, OFFSET), imm(2ll << GAP_BITS),
+         opd_reg(P(m, AFFINE + u)));
     EMIT(c, "vote.sync.all.pred", opd_reg(P(m, OK)), opd_reg(P(m, OK)), R(m, LANES));
     EMIT(c, "not.pred", opd_reg(P(m, OK)), opd_reg(P(m, OK)));
     EMIT(c, "or.pred", opd_reg(P(m, FAR)), opd_reg(P(m, FAR)), opd_reg(P(m, OK)));
@@ -130,10 +199,13 @@ static void find_facts(Making *m) {
   }
 }
 
-static bool has_values(const Making *m, const TraceGroupOp *o) { return m->in->values && o->planes; }
+static bool has_values(const Making *m, const TraceGroupOp *o) {
+  return m->in->values && o->planes;
+}
 
 static void find_one(Making *m, const TraceGroupOp *o) {
-  EMIT(m->c, "setp.eq.and.u32", opd_reg(P(m, ONE)), R(m, STRIDE + o->unit), imm(0), opd_reg(P(m, AFFINE + o->unit)));
+  EMIT(m->c, "setp.eq.and.u32", opd_reg(P(m, ONE)), R(m, STRIDE + o->unit), imm(0),
+       opd_reg(P(m, AFFINE + o->unit)));
 }
 
 // How many words, and whether one of them is what they are hidden with.
@@ -145,7 +217,9 @@ static void count_values(Making *m) {
     const TraceGroupOp *o = &m->g->ops[k];
     if (!has_values(m, o)) continue;
     for (unsigned i = 0; i < o->planes; i++) {
-      if (any) EMIT(c, "setp.eq.or.u32", opd_reg(P(m, OK)), opd_reg(o->values[i]), imm(WG_TRACE_KEY), opd_reg(P(m, OK)));
+      if (any)
+        EMIT(c, "setp.eq.or.u32", opd_reg(P(m, OK)), opd_reg(o->values[i]), imm(WG_TRACE_KEY),
+             opd_reg(P(m, OK)));
       else EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), opd_reg(o->values[i]), imm(WG_TRACE_KEY));
       any = true;
     }
@@ -186,7 +260,10 @@ static void put_plane(Making *m, PtxReg *value, PtxReg *mine, PtxReg *there, boo
   if (split) EMIT(c, "st.volatile.global.u32", opd_at(c, D(m, ROW), 4), R(m, HIGH));
   code_guard(c, NULL, false);
   PtxOperand moves = R(m, FOUR);
-  if (one) EMIT(c, "selp.b32", R(m, TMP), imm(1ll << shift), R(m, FOUR), opd_reg(P(m, ONE))), moves = R(m, TMP);
+  if (one) {
+    EMIT(c, "selp.b32", R(m, TMP), imm(1ll << shift), R(m, FOUR), opd_reg(P(m, ONE)));
+    moves = R(m, TMP);
+  }
   EMIT(c, "cvt.u64.u32", D(m, OFFSET), moves);
   code_guard(c, there, false);
   EMIT(c, "add.s64", D(m, ROW), D(m, ROW), D(m, OFFSET));
@@ -200,13 +277,14 @@ static void put_values(Making *m, bool split) {
     if (!has_values(m, o)) continue;
     PtxReg *there = o->fact >= 0 ? P(m, FACT + fact_number(m, o->fact)) : NULL, *mine = there;
     if (o->is_load) {
-      find_one(m, o);                          // then only the first lane writes
+      find_one(m, o);  // then only the first lane writes
       EMIT(c, "not.pred", opd_reg(P(m, WANT)), opd_reg(P(m, ONE)));
       EMIT(c, "or.pred", opd_reg(P(m, WANT)), opd_reg(P(m, WANT)), opd_reg(P(m, MINE)));
       mine = P(m, WANT);
       if (there) EMIT(c, "and.pred", opd_reg(mine), opd_reg(mine), opd_reg(there));
     }
-    for (unsigned i = 0; i < o->planes; i++) put_plane(m, o->values[i], mine, there, o->is_load, split);
+    for (unsigned i = 0; i < o->planes; i++)
+      put_plane(m, o->values[i], mine, there, o->is_load, split);
   }
 }
 
@@ -245,7 +323,8 @@ static void put_offsets(Making *m, bool far) {
 static void find_head(Making *m) {
   Code *c = m->c;
   record_site(c, R(m, PLACE).reg, m->g->first_site);
-  EMIT(c, "or.b32", R(m, PLACE), R(m, PLACE), imm((int32_t)(0x80000000u | (uint32_t)WG_TRACE_GROUP << 24)));
+  EMIT(c, "or.b32", R(m, PLACE), R(m, PLACE),
+       imm((int32_t)(0x80000000u | (uint32_t)WG_TRACE_GROUP << 24)));
   code_guard(c, P(m, FAR), false);
   EMIT(c, "or.b32", R(m, PLACE), R(m, PLACE), imm(WG_TRACE_GROUP_FAR << 24));
   code_guard(c, NULL, false);
@@ -254,8 +333,9 @@ static void find_head(Making *m) {
     EMIT(c, "or.b32", R(m, PLACE), R(m, PLACE), imm(WG_TRACE_SPLIT << 24));
     code_guard(c, NULL, false);
   }
-  EMIT(c, "shl.b32", R(m, COUNTS), R(m, BYTES), imm(8));      // of 16 bytes, from bit 12
-  EMIT(c, "or.b32", R(m, COUNTS), R(m, COUNTS), imm((int32_t)(0x80000000u | m->g->nops | m->g->nunits << 8)));
+  EMIT(c, "shl.b32", R(m, COUNTS), R(m, BYTES), imm(8));  // of 16 bytes, from bit 12
+  EMIT(c, "or.b32", R(m, COUNTS), R(m, COUNTS),
+       imm((int32_t)(0x80000000u | m->g->nops | m->g->nunits << 8)));
   EMIT(c, "shl.b32", R(m, TURNS), R(m, EACH), imm(16));
   EMIT(c, "or.b32", R(m, TURNS), R(m, TURNS), m->in->turns ? opd_reg(m->in->turns) : imm(1));
   EMIT(c, "or.b32", R(m, TURNS), R(m, TURNS), imm(TOP));
@@ -267,11 +347,13 @@ static void find_head(Making *m) {
 static PtxOperand op_word(Making *m, uint32_t k) {
   if (k >= m->g->nops) return imm(TOP);
   const TraceGroupOp *o = &m->g->ops[k];
-  uint32_t word = 0x80000000u | o->unit << 27 | (o->is_load ? WG_TRACE_GROUP_LOAD : 0) | ((uint32_t)o->distance & 0xFFFFFF);
+  uint32_t word = 0x80000000u | o->unit << 27 | (o->is_load ? WG_TRACE_GROUP_LOAD : 0) |
+                  ((uint32_t)o->distance & 0xFFFFFF);
   uint32_t full = word | (o->planes == 4 ? 3u : o->planes) << 24;
   if (!has_values(m, o)) return imm((int32_t)word);
   if (o->fact < 0) return imm((int32_t)full);
-  EMIT(m->c, "selp.b32", R(m, OP_WORD + k), imm((int32_t)full), imm((int32_t)word), opd_reg(P(m, FACT + fact_number(m, o->fact))));
+  EMIT(m->c, "selp.b32", R(m, OP_WORD + k), imm((int32_t)full), imm((int32_t)word),
+       opd_reg(P(m, FACT + fact_number(m, o->fact))));
   return R(m, OP_WORD + k);
 }
 
@@ -292,7 +374,10 @@ static void address_words(Making *m, uint32_t u, PtxOperand *w) {
   EMIT(c, "cvt.u32.u64", R(m, HIGH), D(m, OFFSET));
   EMIT(c, "or.b32", R(m, HIGH), R(m, HIGH), imm(TOP));
   EMIT(c, "or.b32", R(m, STEP), R(m, STRIDE + u), imm(TOP));
-  w[0] = R(m, LOW), w[1] = R(m, HIGH), w[2] = R(m, STEP), w[3] = imm(TOP);
+  w[0] = R(m, LOW);
+  w[1] = R(m, HIGH);
+  w[2] = R(m, STEP);
+  w[3] = imm(TOP);
   if (!m->in->turns) return;
   EMIT(c, "cvt.u32.u64", R(m, TMP), opd_reg(m->in->step[u]));
   EMIT(c, "or.b32", R(m, TMP), R(m, TMP), imm(TOP));
@@ -306,7 +391,8 @@ static void put_head(Making *m) {
   uint32_t units = m->head_units;
   // Whole lines, where lanes are enough to write them with one instruction.
   EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, WORDS), imm(0));
-  EMIT(c, "setp.eq.or.u32", opd_reg(P(m, OK)), R(m, BEGIN), imm(16 * m->line_units), opd_reg(P(m, OK)));
+  EMIT(c, "setp.eq.or.u32", opd_reg(P(m, OK)), R(m, BEGIN), imm(16 * m->line_units),
+       opd_reg(P(m, OK)));
   EMIT(c, "setp.ge.and.u32", opd_reg(P(m, OK)), R(m, COUNT), imm(m->line_units), opd_reg(P(m, OK)));
   EMIT(c, "selp.b32", R(m, TMP), imm(m->line_units), imm(units), opd_reg(P(m, OK)));
   EMIT(c, "mov.u32", R(m, UNIT), R(m, RANK));
@@ -314,10 +400,14 @@ static void put_head(Making *m) {
   code_branch(c, more, false, over);
   for (unsigned i = 0; i < 4; i++) EMIT(c, "mov.b32", R(m, W0 + i), imm(TOP));
   code_label(c, again);
-  choose_words(m, 0, (PtxOperand[]){R(m, PLACE), R(m, LANES), opd_reg(m->t->warp), opd_reg(m->t->launch)});
+  choose_words(
+      m, 0, (PtxOperand[]){R(m, PLACE), R(m, LANES), opd_reg(m->t->warp), opd_reg(m->t->launch)});
   uint32_t unit = 1;
   choose_words(m, unit++, (PtxOperand[]){R(m, COUNTS), R(m, TURNS), R(m, TIME), op_word(m, 0)});
-  for (uint32_t k = 1; k < m->g->nops; k += 4) choose_words(m, unit++, (PtxOperand[]){op_word(m, k), op_word(m, k + 1), op_word(m, k + 2), op_word(m, k + 3)});
+  for (uint32_t k = 1; k < m->g->nops; k += 4)
+    choose_words(
+        m, unit++,
+        (PtxOperand[]){op_word(m, k), op_word(m, k + 1), op_word(m, k + 2), op_word(m, k + 3)});
   for (uint32_t u = 0; u < m->g->nunits; u++) {
     PtxOperand w[4];
     address_words(m, u, w);
@@ -326,8 +416,9 @@ static void put_head(Making *m) {
   CHECK(unit == units);
   EMIT(c, "mul.wide.u32", D(m, WIDE), R(m, UNIT), imm(16));
   EMIT(c, "add.s64", D(m, WIDE), D(m, WIDE), D(m, AT));
-  EMIT(c, "st.volatile.global.v4.u32", opd_at(c, D(m, WIDE), 0), opd_vector(c, (PtxOperand[]){R(m, W0), R(m, W1), R(m, W2), R(m, W3)}, 4));
-  EMIT(c, "add.s32", R(m, UNIT), R(m, UNIT), R(m, COUNT));       // fewer lanes than units
+  EMIT(c, "st.volatile.global.v4.u32", opd_at(c, D(m, WIDE), 0),
+       opd_vector(c, (PtxOperand[]){R(m, W0), R(m, W1), R(m, W2), R(m, W3)}, 4));
+  EMIT(c, "add.s32", R(m, UNIT), R(m, UNIT), R(m, COUNT));  // fewer lanes than units
   EMIT(c, "setp.lt.u32", opd_reg(more), R(m, UNIT), imm(units));
   code_branch(c, more, false, again);
   code_label(c, over);
@@ -336,7 +427,8 @@ static void put_head(Making *m) {
 static void put_rest(Making *m) {
   Code *c = m->c;
   Body *b = m->t->body;
-  PtxLabel *over = body_label(b), *far = body_label(b), *split = body_label(b), *end = body_label(b);
+  PtxLabel *over = body_label(b), *far = body_label(b), *split = body_label(b),
+           *end = body_label(b);
   EMIT(c, "cvt.u64.u32", D(m, END), R(m, BEGIN));
   EMIT(c, "add.s64", D(m, END), D(m, AT), D(m, END));
   EMIT(c, "setp.eq.u32", opd_reg(P(m, MINE)), R(m, RANK), imm(0));
@@ -360,7 +452,8 @@ static void put_rest(Making *m) {
 }
 
 void trace_group_record(Tracing *t, Code *c, const TraceGroup *g, const TraceGroupInput *in) {
-  Making m = {.t = t, .c = c, .g = g, .in = in, .head_units = 1 + (3 + g->nops + 3) / 4 + g->nunits};
+  Making m = {
+      .t = t, .c = c, .g = g, .in = in, .head_units = 1 + (3 + g->nops + 3) / 4 + g->nunits};
   m.line_units = (m.head_units * 16 + WG_TRACE_LINE - 1) / WG_TRACE_LINE * (WG_TRACE_LINE / 16);
   PtxLabel *over = body_label(t->body);
   find_lanes(&m);
@@ -371,14 +464,16 @@ void trace_group_record(Tracing *t, Code *c, const TraceGroup *g, const TraceGro
     count_values(&m);
   }
   EMIT(c, "setp.le.u32", opd_reg(P(&m, OK)), R(&m, WORDS), imm(4 * (m.line_units - m.head_units)));
-  EMIT(c, "selp.b32", R(&m, BEGIN), imm(16 * m.head_units), imm(16 * m.line_units), opd_reg(P(&m, OK)));
+  EMIT(c, "selp.b32", R(&m, BEGIN), imm(16 * m.head_units), imm(16 * m.line_units),
+       opd_reg(P(&m, OK)));
   EMIT(c, "mad.lo.s32", R(&m, BYTES), R(&m, WORDS), imm(4), R(&m, BEGIN));
   EMIT(c, "add.s32", R(&m, BYTES), R(&m, BYTES), imm(WG_TRACE_LINE - 1));
   EMIT(c, "and.b32", R(&m, BYTES), R(&m, BYTES), imm(-WG_TRACE_LINE));
   trace_field(t, c, D(&m, RINGS).reg, offsetof(WgTrace, rings));
   trace_field(t, c, D(&m, HEADS).reg, offsetof(WgTrace, heads));
   trace_field(t, c, D(&m, GEOMETRY).reg, offsetof(WgTrace, nrings));
-  const PtxOperand args[] = {D(&m, RINGS), D(&m, HEADS), D(&m, GEOMETRY), opd_reg(t->slot), R(&m, LANES), R(&m, BYTES)};
+  const PtxOperand args[] = {D(&m, RINGS),     D(&m, HEADS), D(&m, GEOMETRY),
+                             opd_reg(t->slot), R(&m, LANES), R(&m, BYTES)};
   trace_inline(t, c, "wg_trace_room", D(&m, AT).reg, args, ARRAY_LEN(args));
   EMIT(c, "setp.eq.u64", opd_reg(P(&m, OK)), D(&m, AT), imm(0));
   code_branch(c, P(&m, OK), false, over);

@@ -1,4 +1,5 @@
-// mbarriers: which one, and which of its phases (tools/record/abi.h). Whoever reads a recording knows by it when an asynchronous copy was done.
+// mbarriers: which one, and which of its phases (tools/record/abi.h). Whoever reads a recording
+// knows by it when an asynchronous copy was done.
 //
 // A wait has a record where it has seen what it waits for, and none where it has to ask again.
 #include "tools/record/internal.h"
@@ -9,10 +10,13 @@ static const PtxOperand *address_of(const PtxInstr *in) {
   return NULL;
 }
 
-// Its place in shared memory into the first word. others: it may be another block's, which a bit of the second word says.
-static void place(Tracing *t, Code *c, const PtxOperand *address, bool generic, bool others, int64_t bits) {
+// Its place in shared memory into the first word. others: it may be another block's, which a bit of
+// the second word says.
+static void place(Tracing *t, Code *c, const PtxOperand *address, bool generic, bool others,
+                  int64_t bits) {
   Body *b = t->body;
-  PtxReg *at = body_temp(b, TYPE_B64, 0), *rank = body_temp(b, TYPE_B32, 0), *own = body_temp(b, TYPE_B32, 1), *there = body_temp(b, TYPE_PRED, 1);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *rank = body_temp(b, TYPE_B32, 0),
+         *own = body_temp(b, TYPE_B32, 1), *there = body_temp(b, TYPE_PRED, 1);
   PtxReg *word = trace_word(t, &t->values[0]), *info = trace_word(t, &t->values[1]);
   access_address(c, at, address);
   if (generic) EMIT(c, "cvta.to.shared.u64", opd_reg(at), opd_reg(at));
@@ -22,7 +26,8 @@ static void place(Tracing *t, Code *c, const PtxOperand *address, bool generic, 
     EMIT(c, "getctarank.shared::cluster.u32", opd_reg(rank), opd_reg(word));
     EMIT(c, "mov.u32", opd_reg(own), opd_sreg(SREG_CLUSTER_CTARANK, SEL_NONE));
     EMIT(c, "setp.ne.u32", opd_reg(there), opd_reg(rank), opd_reg(own));
-    EMIT(c, "selp.u32", opd_reg(info), opd_imm(bits | WG_TRACE_MBARRIER_REMOTE), opd_imm(bits), opd_reg(there));
+    EMIT(c, "selp.u32", opd_reg(info), opd_imm(bits | WG_TRACE_MBARRIER_REMOTE), opd_imm(bits),
+         opd_reg(there));
   }
 }
 
@@ -33,12 +38,15 @@ static void put(Tracing *t, Code *c, uint32_t site) {
 }
 
 static bool is_mbarrier(PtxOp op) { return op >= OP_MBARRIER_INIT && op <= OP_MBARRIER_TRY_WAIT; }
-static bool is_wait(const PtxInstr *in) { return in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT; }
+static bool is_wait(const PtxInstr *in) {
+  return in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT;
+}
 
 bool trace_mbarrier(Tracing *t, uint32_t i, const PtxInstr *in) {
   const PtxOperand *address = address_of(in);
   bool waits = is_wait(in), generic = in->space != SPACE_SHARED;
-  if (!is_mbarrier(in->op) || !address || (waits && (in->ops[0].kind != OPD_REG || in->nops < 3))) return false;
+  if (!is_mbarrier(in->op) || !address || (waits && (in->ops[0].kind != OPD_REG || in->nops < 3)))
+    return false;
   Code *c = waits ? body_after(t->body, i) : body_before(t->body, i);
   uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
   PtxLabel *over = trace_guard(t, c, in);
@@ -54,16 +62,19 @@ bool trace_mbarrier(Tracing *t, uint32_t i, const PtxInstr *in) {
   return true;
 }
 
-// The phase at hand is the one that the copy's end is counted in: it does not end before. Which it is, a wait tells that does not wait; of another block's mbarrier nobody can ask.
+// The phase at hand is the one that the copy's end is counted in: it does not end before. Which it
+// is, a wait tells that does not wait; of another block's mbarrier nobody can ask.
 void trace_told(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *barrier) {
-  PtxReg *phase = body_temp(t->body, TYPE_PRED, 0), *remote = body_temp(t->body, TYPE_PRED, 1), *bit = body_temp(t->body, TYPE_B32, 0);
+  PtxReg *phase = body_temp(t->body, TYPE_PRED, 0), *remote = body_temp(t->body, TYPE_PRED, 1),
+         *bit = body_temp(t->body, TYPE_B32, 0);
   PtxLabel *over = body_label(t->body);
   uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
   place(t, c, barrier, in->space == SPACE_NONE || in->space == SPACE_GENERIC, true, 0);
   PtxReg *word = t->values[0], *info = t->values[1];
   EMIT(c, "setp.ne.u32", opd_reg(remote), opd_reg(info), opd_imm(0));
   code_branch(c, remote, false, over);
-  EMIT(c, "mbarrier.test_wait.parity.shared::cta.b64", opd_reg(phase), opd_at(c, opd_reg(word), 0), opd_imm(0));
+  EMIT(c, "mbarrier.test_wait.parity.shared::cta.b64", opd_reg(phase), opd_at(c, opd_reg(word), 0),
+       opd_imm(0));
   EMIT(c, "selp.u32", opd_reg(bit), opd_imm(1), opd_imm(0), opd_reg(phase));
   EMIT(c, "or.b32", opd_reg(info), opd_reg(bit), opd_imm(WG_TRACE_MBARRIER_KNOWN));
   code_label(c, over);

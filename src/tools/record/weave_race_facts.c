@@ -3,7 +3,10 @@
 
 // --- wg_benign_race of include/warpgrind.h: moves of an address and a number of bytes ---
 
-static bool is_move_to(const PtxInstr *in, const char *name) { return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && code_is_named(in->ops[0].reg, name); }
+static bool is_move_to(const PtxInstr *in, const char *name) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
+         code_is_named(in->ops[0].reg, name);
+}
 
 bool trace_is_meant(const PtxInstr *in) { return is_move_to(in, "wg_benign_race_n"); }
 
@@ -18,27 +21,36 @@ void trace_meant(Tracing *t, uint32_t i) {
   PtxOperand at = opd_at(c, before->ops[0], 0);
   trace_address(t, c, in, &at, SPACE_GENERIC);
   for (unsigned k = 0; k < 4; k += 2)
-    EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(trace_word(t, &t->values[k])), opd_reg(trace_word(t, &t->values[k + 1]))}, 2), k ? in->ops[0] : opd_reg(t->address));
+    EMIT(c, "mov.b64",
+         opd_vector(c,
+                    (PtxOperand[]){opd_reg(trace_word(t, &t->values[k])),
+                                   opd_reg(trace_word(t, &t->values[k + 1]))},
+                    2),
+         k ? in->ops[0] : opd_reg(t->address));
   trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, 4});
   code_label(c, over);
 }
 
 // --- lanes and launches that wait for others ---
 
-// Lanes that exchange something wait for each other, which has no record. That a function does it has a place, behind all others: who looks for races needs to know.
+// Lanes that exchange something wait for each other, which has no record. That a function does it
+// has a place, behind all others: who looks for races needs to know.
 static void note_exchange(Tracing *t) {
   const IrCfg *cfg = t->body->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     unsigned classes = ptx_op_classes(in);
-    bool exchanges = (classes & (CLASS_WARP | CLASS_TENSOR) && !(classes & CLASS_SYNC) && in->op != OP_ACTIVEMASK) || in->op == OP_LDMATRIX || in->op == OP_STMATRIX;
+    bool exchanges = (classes & (CLASS_WARP | CLASS_TENSOR) && !(classes & CLASS_SYNC) &&
+                      in->op != OP_ACTIVEMASK) ||
+                     in->op == OP_LDMATRIX || in->op == OP_STMATRIX;
     if (!exchanges || cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
     trace_site(t, in, NULL, CLASS_WARP, SPACE_NONE, 0);
     return;
   }
 }
 
-// Whether a launch of this kernel waits for the one before it, and whether the host may hear of what it does before it has ended.
+// Whether a launch of this kernel waits for the one before it, and whether the host may hear of
+// what it does before it has ended.
 static void note_launches(const Body *b) {
   if (b->info->kernel >= b->program->out->nkernels) return;
   WovenKernel *k = &b->program->out->kernels[b->info->kernel];

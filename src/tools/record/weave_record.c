@@ -1,7 +1,8 @@
 // The code of one record: who makes it, and the probe that does.
 #include "tools/record/internal.h"
 
-enum { OFF = -1, NEIGHBOURS = 2 };         // NEIGHBOURS: 1 << 2 warps that follow one another use the same ring
+// NEIGHBOURS: 1 << 2 warps that follow one another use the same ring
+enum { OFF = -1, NEIGHBOURS = 2 };
 
 // A field of the WgTrace: in kernels of the parameter itself, which costs no memory access.
 void trace_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset) {
@@ -17,7 +18,8 @@ void trace_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset) {
 
 static void choose_ring(Tracing *t, Code *c) {
   Body *b = t->body;
-  PtxReg *trace = body_temp(b, TYPE_B64, 0), *off = body_temp(b, TYPE_PRED, 0), *mask = body_temp(b, TYPE_B32, 0);
+  PtxReg *trace = body_temp(b, TYPE_B64, 0), *off = body_temp(b, TYPE_PRED, 0),
+         *mask = body_temp(b, TYPE_B32, 0);
   PtxReg *geometry = body_temp(b, TYPE_B64, 1);
   PtxLabel *end = body_label(b);
   EMIT(c, "mov.b32", opd_reg(t->slot), opd_imm(OFF));
@@ -27,8 +29,11 @@ static void choose_ring(Tracing *t, Code *c) {
   trace_field(t, c, geometry, offsetof(WgTrace, nrings));
   EMIT(c, "cvt.u32.u64", opd_reg(mask), opd_reg(geometry));
   EMIT(c, "sub.u32", opd_reg(mask), opd_reg(mask), opd_imm(1));
-  if (t->inlined) EMIT(c, "shr.u32", opd_reg(t->slot), opd_reg(t->warp), opd_imm(NEIGHBOURS));     // all rings alike
-  else EMIT(c, "mov.u32", opd_reg(t->slot), opd_sreg(SREG_SMID, SEL_NONE));                       // on the virtual device: no other thread's
+  // all rings alike
+  if (t->inlined) EMIT(c, "shr.u32", opd_reg(t->slot), opd_reg(t->warp), opd_imm(NEIGHBOURS));
+  else
+    EMIT(c, "mov.u32", opd_reg(t->slot),
+         opd_sreg(SREG_SMID, SEL_NONE));  // on the virtual device: no other thread's
   EMIT(c, "and.b32", opd_reg(t->slot), opd_reg(t->slot), opd_reg(mask));
   code_label(c, end);
 }
@@ -46,7 +51,8 @@ void trace_begin(Tracing *t, bool switches) {
   PtxOperand args[] = {opd_reg(launch)};
   if (t->inlined) code_inline(c, "wg_trace_begin", &t->shapes[t->nshapes++], both, args, 1);
   else code_call_value(c, probe_function(b->program, b->unit, "wg_trace_begin"), both, args, 1);
-  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->warp), opd_reg(t->launch)}, 2), opd_reg(both));
+  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->warp), opd_reg(t->launch)}, 2),
+       opd_reg(both));
   choose_ring(t, c);
   if (switches && t->kept) {
     PtxReg *word = body_temp(b, TYPE_B32, 0), *off = body_temp(b, TYPE_PRED, 0);
@@ -68,7 +74,10 @@ static int read_number(Tracing *t, const PtxOperand *address) {
   for (unsigned i = 0; i < t->nreads; i++)
     if (t->reads[i].param == param && t->reads[i].param_offset == (uint32_t)o.offset) return (int)i;
   if (t->nreads == TRACE_READS) return -1;
-  t->reads[t->nreads] = (WeaveFact){.param = param, .param_at = (uint32_t)(o.var->param_offset + (uint64_t)o.offset), .param_offset = (uint32_t)o.offset};
+  t->reads[t->nreads] = (WeaveFact){
+      .param = param,
+      .param_at = (uint32_t)(o.var->param_offset + (uint64_t)o.offset),
+      .param_offset = (uint32_t)o.offset};
   return (int)t->nreads++;
 }
 
@@ -79,7 +88,9 @@ int trace_fact_of(Tracing *t, const PtxOperand *address) {
   return k->writes_known && !k->writes_elsewhere ? read_number(t, address) : -1;
 }
 
-bool trace_may_be_constant(Tracing *t, const PtxOperand *address) { return trace_fact_of(t, address) >= 0; }
+bool trace_may_be_constant(Tracing *t, const PtxOperand *address) {
+  return trace_fact_of(t, address) >= 0;
+}
 
 void trace_unless_constant(Tracing *t, Code *c, const PtxOperand *address, PtxLabel *over) {
   PtxReg *facts = body_temp(t->body, TYPE_B32, 0), *constant = body_temp(t->body, TYPE_PRED, 0);
@@ -124,7 +135,8 @@ void trace_only_lanes(Tracing *t, Code *c, uint32_t n, PtxLabel *over) {
 // Only operations of chosen threads or on chosen buffers; others go to `over`.
 static void choose(Tracing *t, Code *c, const TraceRecord *r, PtxLabel *over) {
   Body *b = t->body;
-  PtxReg *trace = body_temp(b, TYPE_B64, 0), *wants = body_temp(b, TYPE_B32, 0), *no = body_temp(b, TYPE_PRED, 0);
+  PtxReg *trace = body_temp(b, TYPE_B64, 0), *wants = body_temp(b, TYPE_B32, 0),
+         *no = body_temp(b, TYPE_PRED, 0);
   bool has_address = r->shape != TRACE_OF_SYNC && r->shape != TRACE_OF_VALUE;
   record_load(c, trace, offsetof(WgLaunch, trace));
   const PtxOperand args[] = {opd_reg(trace), has_address ? opd_reg(t->address) : opd_imm(-1)};
@@ -135,9 +147,12 @@ static void choose(Tracing *t, Code *c, const TraceRecord *r, PtxLabel *over) {
 
 static const char *name_of(const TraceRecord *r) {
   static const char *const names[][3] = {
-    [TRACE_OF_SYNC] = {"wg_trace_sync"}, [TRACE_OF_ADDRESS] = {"wg_trace_address"}, [TRACE_OF_LOAD] = {"wg_trace_load1", "wg_trace_load2", "wg_trace_load4"},
-    [TRACE_OF_STORE] = {"wg_trace_store1", "wg_trace_store2", "wg_trace_store4"}, [TRACE_OF_ATOMIC] = {"wg_trace_atomic1", "wg_trace_atomic2", "wg_trace_atomic4"},
-    [TRACE_OF_VALUE] = {"wg_trace_value1", "wg_trace_value2", "wg_trace_value4"}};
+      [TRACE_OF_SYNC] = {"wg_trace_sync"},
+      [TRACE_OF_ADDRESS] = {"wg_trace_address"},
+      [TRACE_OF_LOAD] = {"wg_trace_load1", "wg_trace_load2", "wg_trace_load4"},
+      [TRACE_OF_STORE] = {"wg_trace_store1", "wg_trace_store2", "wg_trace_store4"},
+      [TRACE_OF_ATOMIC] = {"wg_trace_atomic1", "wg_trace_atomic2", "wg_trace_atomic4"},
+      [TRACE_OF_VALUE] = {"wg_trace_value1", "wg_trace_value2", "wg_trace_value4"}};
   return names[r->shape][r->planes == 4 ? 2 : r->planes == 2];
 }
 
@@ -149,22 +164,29 @@ static InlinedRegs *regs_of(Tracing *t, const char *name) {
   return &t->shapes[t->nshapes++];
 }
 
-void trace_inline(Tracing *t, Code *c, const char *name, PtxReg *result, const PtxOperand *args, unsigned n) { code_inline(c, name, regs_of(t, name), result, args, n); }
+void trace_inline(Tracing *t, Code *c, const char *name, PtxReg *result, const PtxOperand *args,
+                  unsigned n) {
+  code_inline(c, name, regs_of(t, name), result, args, n);
+}
 
 void trace_record(Tracing *t, Code *c, const TraceRecord *r) {
   Body *b = t->body;
   PtxLabel *over = b->program->plan->trace_chooses ? body_label(b) : NULL;
-  PtxReg *rings = body_temp(b, TYPE_B64, 3), *heads = body_temp(b, TYPE_B64, 4), *geometry = body_temp(b, TYPE_B64, 5), *place = body_temp(b, TYPE_B32, 6);
+  PtxReg *rings = body_temp(b, TYPE_B64, 3), *heads = body_temp(b, TYPE_B64, 4),
+         *geometry = body_temp(b, TYPE_B64, 5), *place = body_temp(b, TYPE_B32, 6);
   if (over) choose(t, c, r, over);
   trace_field(t, c, rings, offsetof(WgTrace, rings));
   trace_field(t, c, heads, offsetof(WgTrace, heads));
   trace_field(t, c, geometry, offsetof(WgTrace, nrings));
   record_site(c, place, r->site);
-  PtxOperand args[7 + 1 + 2 * TRACE_PLANES] = {opd_reg(rings), opd_reg(heads), opd_reg(geometry), opd_reg(t->slot), opd_reg(t->warp), opd_reg(t->launch), opd_reg(place)};
+  PtxOperand args[7 + 1 + 2 * TRACE_PLANES] = {
+      opd_reg(rings),   opd_reg(heads),     opd_reg(geometry), opd_reg(t->slot),
+      opd_reg(t->warp), opd_reg(t->launch), opd_reg(place)};
   unsigned n = 7;
   if (r->shape != TRACE_OF_SYNC && r->shape != TRACE_OF_VALUE) args[n++] = opd_reg(t->address);
   for (unsigned i = 0; i < r->planes; i++) args[n++] = opd_reg(t->values[i]);
-  for (unsigned i = 0; r->shape == TRACE_OF_ATOMIC && i < r->planes; i++) args[n++] = opd_reg(t->old[i]);
+  for (unsigned i = 0; r->shape == TRACE_OF_ATOMIC && i < r->planes; i++)
+    args[n++] = opd_reg(t->old[i]);
   const char *name = name_of(r);
   if (t->inlined) trace_inline(t, c, name, NULL, args, n);
   else code_call(c, probe_function(b->program, b->unit, name), args, n);

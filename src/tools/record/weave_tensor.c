@@ -1,7 +1,10 @@
-// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: a tile of a tensor that a tensor map describes. What is in a map only the driver knows, so the host says it with each launch
-// (session/tensor.c): a WgTraceTensor in the kernel's record for each parameter that is a map. Tiles only, and maps that are parameters only.
+// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: a tile of a tensor that a tensor map
+// describes. What is in a map only the driver knows, so the host says it with each launch
+// (session/tensor.c): a WgTraceTensor in the kernel's record for each parameter that is a map.
+// Tiles only, and maps that are parameters only.
 //
-// As bulk copies they are recorded before they are asked for, in pieces of 16 bytes; one that is not inside of the tensor with all of its bytes, byte by byte in global memory.
+// As bulk copies they are recorded before they are asked for, in pieces of 16 bytes; one that is
+// not inside of the tensor with all of its bytes, byte by byte in global memory.
 #include "tools/record/internal.h"
 
 enum { RANK = 5, DEPTH = 8, WHOLE = WG_TRACE_PIECE << 8 };
@@ -10,11 +13,11 @@ typedef struct Tile {
   Tracing *t;
   const PtxInstr *in;
   Code *c;
-  uint32_t record;                         // where its WgTraceTensor is
-  bool loads;                              // to shared memory
+  uint32_t record;  // where its WgTraceTensor is
+  bool loads;       // to shared memory
   const PtxOperand *shared;
   PtxOperand at[RANK];
-  bool from_global, to_shared;             // of a copy to shared memory: what is recorded this time
+  bool from_global, to_shared;  // of a copy to shared memory: what is recorded this time
 } Tile;
 
 // --- which parameter it is ---
@@ -24,7 +27,8 @@ static const PtxVar *parameter_of(const Body *b, const PtxOperand *o, int64_t *o
     const PtxInstr *in = constant_write(b, o->reg);
     if (!in) return NULL;
     if (in->op == OP_ADD && in->nops == 3 && in->ops[2].kind == OPD_INT) *offset += in->ops[2].imm;
-    else if (!(in->op == OP_MOV && in->nops == 2) && !(in->op == OP_CVTA && !ptx_has(in, MOD_TO))) return NULL;
+    else if (!(in->op == OP_MOV && in->nops == 2) && !(in->op == OP_CVTA && !ptx_has(in, MOD_TO)))
+      return NULL;
     o = &in->ops[1];
   }
   if (o->kind != OPD_VAR || o->var->space != SPACE_PARAM) return NULL;
@@ -32,7 +36,8 @@ static const PtxVar *parameter_of(const Body *b, const PtxOperand *o, int64_t *o
   return o->var;
 }
 
-// Where the record has the map's description; 0: it is none of the kernel's parameters, or there is no room.
+// Where the record has the map's description; 0: it is none of the kernel's parameters, or there is
+// no room.
 static uint32_t described_at(Tracing *t, const PtxOperand *map) {
   Body *b = t->body;
   int64_t offset = map->imm;
@@ -40,9 +45,14 @@ static uint32_t described_at(Tracing *t, const PtxOperand *map) {
   uint32_t param = v ? facts_param(b, v) : UINT32_MAX;
   if (param == UINT32_MAX || offset < 0) return 0;
   for (unsigned i = 0; i < t->nmaps; i++)
-    if (t->maps[i].param == param && t->maps[i].param_offset == (uint32_t)offset) return t->maps[i].record_offset;
+    if (t->maps[i].param == param && t->maps[i].param_offset == (uint32_t)offset)
+      return t->maps[i].record_offset;
   uint32_t at = t->nmaps < TRACE_MAPS ? record_reserve(b, sizeof(WgTraceTensor)) : 0;
-  if (at) t->maps[t->nmaps++] = (WeaveFact){.param = param, .param_at = (uint32_t)(v->param_offset + (uint64_t)offset), .param_offset = (uint32_t)offset, .record_offset = at};
+  if (at)
+    t->maps[t->nmaps++] = (WeaveFact){.param = param,
+                                      .param_at = (uint32_t)(v->param_offset + (uint64_t)offset),
+                                      .param_offset = (uint32_t)offset,
+                                      .record_offset = at};
   return at;
 }
 
@@ -51,19 +61,25 @@ static uint32_t described_at(Tracing *t, const PtxOperand *map) {
 static void ask(Tile *x, const char *name, PtxReg *result, const PtxOperand *args, unsigned n) {
   PtxOperand all[8] = {opd_reg(x->t->map)};
   for (unsigned i = 0; i < n; i++) all[1 + i] = args[i];
-  code_call_value(x->c, probe_function(x->t->body->program, x->t->body->unit, name), result, all, n + 1);
+  code_call_value(x->c, probe_function(x->t->body->program, x->t->body->unit, name), result, all,
+                  n + 1);
 }
-#define ASK(x, name, result, ...) ask((x), (name), (result), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
+#define ASK(x, name, result, ...) \
+  ask((x), (name), (result), (const PtxOperand[]){__VA_ARGS__}, \
+      sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
 
 static void words(Tile *x) {
-  for (unsigned i = 0; i < TRACE_PLANES; i++) ASK(x, "wg_tensor_word", trace_word(x->t, &x->t->values[i]), opd_reg(x->t->from), opd_reg(x->t->inside), opd_imm(i));
+  for (unsigned i = 0; i < TRACE_PLANES; i++)
+    ASK(x, "wg_tensor_word", trace_word(x->t, &x->t->values[i]), opd_reg(x->t->from),
+        opd_reg(x->t->inside), opd_imm(i));
 }
 
 // Those that are inside, one at a time: what is read, and what is written of it.
 static void bytes(Tile *x) {
   Tracing *t = x->t;
   Code *c = x->c;
-  PtxReg *end = body_temp(t->body, TYPE_B32, 0), *done = body_temp(t->body, TYPE_PRED, 0), *wide = body_temp(t->body, TYPE_B64, 0), *at = trace_reg(t, &t->piece, TYPE_B64);
+  PtxReg *end = body_temp(t->body, TYPE_B32, 0), *done = body_temp(t->body, TYPE_PRED, 0),
+         *wide = body_temp(t->body, TYPE_B64, 0), *at = trace_reg(t, &t->piece, TYPE_B64);
   PtxReg *value = trace_word(t, &t->values[0]), *byte = trace_reg(t, &t->rest, TYPE_B32);
   PtxLabel *next = body_label(t->body), *over = body_label(t->body);
   EMIT(c, "and.b32", opd_reg(byte), opd_reg(t->inside), opd_imm(255));
@@ -75,11 +91,13 @@ static void bytes(Tile *x) {
   EMIT(c, "add.u64", opd_reg(at), opd_reg(x->loads ? t->from : t->to), opd_reg(wide));
   if (x->loads) EMIT(c, "ld.global.u8", opd_reg(value), opd_at(c, opd_reg(at), 0));
   else EMIT(c, "ld.shared.u8", opd_reg(value), opd_at(c, opd_reg(at), 0));
-  trace_put(t, c, x->in, x->loads ? NULL : x->shared, at, CLASS_LOAD, x->loads ? SPACE_GLOBAL : SPACE_SHARED, 1);
+  trace_put(t, c, x->in, x->loads ? NULL : x->shared, at, CLASS_LOAD,
+            x->loads ? SPACE_GLOBAL : SPACE_SHARED, 1);
   if (!x->loads) {
     EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(byte));
     EMIT(c, "add.u64", opd_reg(at), opd_reg(t->from), opd_reg(wide));
-    trace_put(t, c, x->in, NULL, at, ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL, 1);
+    trace_put(t, c, x->in, NULL, at,
+              ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL, 1);
   }
   EMIT(c, "add.u32", opd_reg(byte), opd_reg(byte), opd_imm(1));
   EMIT(c, "bra", opd_label(next));
@@ -91,7 +109,8 @@ static void piece_in(Tile *x) {
   Tracing *t = x->t;
   Code *c = x->c;
   PtxReg *p = body_temp(t->body, TYPE_PRED, 0), *low = body_temp(t->body, TYPE_B64, 0);
-  PtxLabel *some = body_label(t->body), *crooked = body_label(t->body), *have = body_label(t->body), *write = body_label(t->body);
+  PtxLabel *some = body_label(t->body), *crooked = body_label(t->body), *have = body_label(t->body),
+           *write = body_label(t->body);
   EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(t->inside), opd_imm(WHOLE));
   code_branch(c, p, false, some);
   EMIT(c, "and.b64", opd_reg(low), opd_reg(t->from), opd_imm(WG_TRACE_PIECE - 1));
@@ -102,13 +121,15 @@ static void piece_in(Tile *x) {
   code_label(c, crooked);
   words(x);
   code_label(c, have);
-  if (x->from_global) trace_put(t, c, x->in, NULL, t->from, CLASS_LOAD, SPACE_GLOBAL, WG_TRACE_PIECE);
+  if (x->from_global)
+    trace_put(t, c, x->in, NULL, t->from, CLASS_LOAD, SPACE_GLOBAL, WG_TRACE_PIECE);
   EMIT(c, "bra", opd_label(write));
   code_label(c, some);
   if (x->from_global) bytes(x);
   words(x);
   code_label(c, write);
-  if (x->to_shared) trace_put(t, c, x->in, x->shared, t->to, CLASS_STORE, SPACE_SHARED, WG_TRACE_PIECE);
+  if (x->to_shared)
+    trace_put(t, c, x->in, x->shared, t->to, CLASS_STORE, SPACE_SHARED, WG_TRACE_PIECE);
 }
 
 static void piece_out(Tile *x) {
@@ -120,7 +141,9 @@ static void piece_out(Tile *x) {
   code_branch(c, p, false, some);
   trace_look(t, c, t->to, SPACE_SHARED, WG_TRACE_PIECE);
   trace_put(t, c, x->in, x->shared, t->to, CLASS_LOAD, SPACE_SHARED, WG_TRACE_PIECE);
-  trace_put(t, c, x->in, NULL, t->from, ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL, WG_TRACE_PIECE);
+  trace_put(t, c, x->in, NULL, t->from,
+            ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL,
+            WG_TRACE_PIECE);
   EMIT(c, "bra", opd_label(over));
   code_label(c, some);
   bytes(x);
@@ -141,7 +164,8 @@ static void pieces(void *user) {
   EMIT(c, "setp.ge.u32", opd_reg(p), opd_reg(t->left), opd_reg(n));
   code_branch(c, p, false, end);
   record_address(c, t->map, x->record);
-  ASK(x, "wg_tensor_at", t->from, x->at[0], x->at[1], x->at[2], x->at[3], x->at[4], opd_reg(t->left));
+  ASK(x, "wg_tensor_at", t->from, x->at[0], x->at[1], x->at[2], x->at[3], x->at[4],
+      opd_reg(t->left));
   ASK(x, "wg_tensor_inside", t->inside, x->at[0], opd_reg(t->left));
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t->from), opd_imm(0));
   EMIT(c, "selp.u32", opd_reg(t->inside), opd_reg(t->inside), opd_imm(0), opd_reg(p));
@@ -157,7 +181,8 @@ static void pieces(void *user) {
 // --- the instruction ---
 
 static bool is_other_than_tile(const PtxInstr *in) {
-  static const PtxMod others[] = {MOD_IM2COL, MOD_IM2COL_W, MOD_IM2COL_W_128, MOD_IM2COL_NO_OFFS, MOD_TILE_GATHER4, MOD_TILE_SCATTER4};
+  static const PtxMod others[] = {MOD_IM2COL,         MOD_IM2COL_W,     MOD_IM2COL_W_128,
+                                  MOD_IM2COL_NO_OFFS, MOD_TILE_GATHER4, MOD_TILE_SCATTER4};
   for (unsigned i = 0; i < ARRAY_LEN(others); i++)
     if (ptx_has(in, others[i])) return true;
   return false;
@@ -166,26 +191,39 @@ static bool is_other_than_tile(const PtxInstr *in) {
 static bool coordinates(Tile *x, const PtxOperand *tensor) {
   const PtxOperand *list = &tensor->list[1];
   unsigned n = list->kind == OPD_VECTOR ? list->nlist : 1;
-  for (unsigned i = 0; i < RANK; i++) x->at[i] = i >= n ? opd_imm(0) : list->kind == OPD_VECTOR ? list->list[i] : *list;
+  for (unsigned i = 0; i < RANK; i++)
+    x->at[i] = i >= n ? opd_imm(0) : list->kind == OPD_VECTOR ? list->list[i] : *list;
   return n <= RANK;
 }
 
 bool trace_tensor_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
-  Tile x = {.t = t, .in = in, .loads = ptx_has(in, MOD_COMPLETE_TX_BYTES), .from_global = true, .to_shared = true};
+  Tile x = {.t = t,
+            .in = in,
+            .loads = ptx_has(in, MOD_COMPLETE_TX_BYTES),
+            .from_global = true,
+            .to_shared = true};
   const PtxOperand *tensor = &in->ops[x.loads ? 1 : 0];
   x.shared = &in->ops[x.loads ? 0 : 1];
-  if (is_other_than_tile(in) || tensor->kind != OPD_ADDR || tensor->nlist != 2 || !coordinates(&x, tensor)) return false;
+  if (is_other_than_tile(in) || tensor->kind != OPD_ADDR || tensor->nlist != 2 ||
+      !coordinates(&x, tensor))
+    return false;
   x.record = described_at(t, tensor);
   if (!x.record) return false;
-  trace_reg(t, &t->from, TYPE_B64), trace_reg(t, &t->to, TYPE_B64), trace_reg(t, &t->map, TYPE_B64);
-  trace_reg(t, &t->left, TYPE_B32), trace_reg(t, &t->rank, TYPE_B32), trace_reg(t, &t->base, TYPE_B32), trace_reg(t, &t->inside, TYPE_B32);
+  trace_reg(t, &t->from, TYPE_B64);
+  trace_reg(t, &t->to, TYPE_B64);
+  trace_reg(t, &t->map, TYPE_B64);
+  trace_reg(t, &t->left, TYPE_B32);
+  trace_reg(t, &t->rank, TYPE_B32);
+  trace_reg(t, &t->base, TYPE_B32);
+  trace_reg(t, &t->inside, TYPE_B32);
   x.c = body_before(t->body, i);
   PtxLabel *over = trace_guard(t, x.c, in);
   access_address(x.c, t->to, x.shared);
   if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
     x.to_shared = false;
     pieces(&x);
-    x.to_shared = true, x.from_global = false;
+    x.to_shared = true;
+    x.from_global = false;
     trace_each_rank(t, x.c, &in->ops[3], x.shared, pieces, &x);
   } else {
     pieces(&x);

@@ -1,7 +1,11 @@
-// What a warp does together, or a thread with more than a register holds: matrices, tiles of wmma, copies to shared memory. Each is recorded in pieces of up to 16 bytes, as loads and stores,
-// with what memory holds behind the instruction: in which lane's registers an element of a tile goes is the hardware's secret.
+// What a warp does together, or a thread with more than a register holds: matrices, tiles of wmma,
+// copies to shared memory. Each is recorded in pieces of up to 16 bytes, as loads and stores, with
+// what memory holds behind the instruction: in which lane's registers an element of a tile goes is
+// the hardware's secret.
 //
-// memcheck may leave such an instruction out, and then memory must not be touched here either. It skips what stands before the instruction, so that is where it is said that the instruction is made.
+// memcheck may leave such an instruction out, and then memory must not be touched here either. It
+// skips what stands before the instruction, so that is where it is said that the instruction is
+// made.
 #include "tools/record/internal.h"
 
 enum { PIECE = 16, LANES = 32 };
@@ -10,7 +14,7 @@ typedef struct Wide {
   Tracing *t;
   const PtxInstr *in;
   Code *c;
-  PtxReg *at;                              // the address of the piece, without its space
+  PtxReg *at;  // the address of the piece, without its space
   PtxLabel *over;
 } Wide;
 
@@ -34,7 +38,7 @@ static Wide begin(Tracing *t, uint32_t i, const PtxInstr *in, bool together) {
   }
   set_made(t, body_before(t->body, i), true);
   Wide w = {.t = t, .in = in, .c = body_after(t->body, i), .at = trace_reg(t, &t->piece, TYPE_B64)};
-  if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));                    // what other lanes have stored
+  if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));  // what other lanes have stored
   w.over = trace_guard(t, w.c, in);
   code_branch(w.c, t->made, true, w.over);
   return w;
@@ -46,22 +50,36 @@ static void end(Wide *w) {
 }
 
 void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes) {
-  static const char *const forms[3][3] = {{"ld.global.b32", "ld.global.v2.b32", "ld.global.v4.b32"}, {"ld.shared.b32", "ld.shared.v2.b32", "ld.shared.v4.b32"}, {"ld.b32", "ld.v2.b32", "ld.v4.b32"}};
+  static const char *const forms[3][3] = {{"ld.global.b32", "ld.global.v2.b32", "ld.global.v4.b32"},
+                                          {"ld.shared.b32", "ld.shared.v2.b32", "ld.shared.v4.b32"},
+                                          {"ld.b32", "ld.v2.b32", "ld.v4.b32"}};
   PtxOperand words[TRACE_PLANES];
   unsigned n = bytes / 4;
   for (unsigned i = 0; i < n; i++) words[i] = opd_reg(trace_word(t, &t->values[i]));
-  EMIT(c, forms[space == SPACE_GLOBAL ? 0 : space == SPACE_SHARED ? 1 : 2][n / 2], n == 1 ? words[0] : opd_vector(c, words, n), opd_at(c, opd_reg(at), 0));
+  EMIT(c,
+       forms[space == SPACE_GLOBAL   ? 0
+             : space == SPACE_SHARED ? 1
+                                     : 2][n / 2],
+       n == 1 ? words[0] : opd_vector(c, words, n), opd_at(c, opd_reg(at), 0));
 }
 
-void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at, unsigned classes, PtxSpace space, unsigned bytes) {
+void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at,
+               unsigned classes, PtxSpace space, unsigned bytes) {
   uint32_t site = trace_site(t, in, address, classes, space, bytes);
   EMIT(c, "mov.b64", opd_reg(trace_reg(t, &t->address, TYPE_B64)), opd_reg(at));
   if (address) trace_tag(t, c, address, space);
-  trace_record(t, c, &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site, MAX(bytes / 4, 1u)});
+  trace_record(t, c,
+               &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site,
+                              MAX(bytes / 4, 1u)});
 }
 
-static void look(Wide *w, PtxSpace space, unsigned bytes) { trace_look(w->t, w->c, w->at, space, bytes); }
-static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space, unsigned bytes) { trace_put(w->t, w->c, w->in, address, w->at, classes, space, bytes); }
+static void look(Wide *w, PtxSpace space, unsigned bytes) {
+  trace_look(w->t, w->c, w->at, space, bytes);
+}
+static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space,
+                unsigned bytes) {
+  trace_put(w->t, w->c, w->in, address, w->at, classes, space, bytes);
+}
 
 // --- tiles of wmma: lines, each at a distance from the one before. Lane after lane has a piece ---
 
@@ -77,9 +95,11 @@ bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
   const PtxOperand *address = &in->ops[loads ? 1 : 0];
   uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
   if (!access_tile_shape(in, &lines, &elements) || elements * bits % 32) return false;
-  uint32_t line = elements * bits / 8, piece = line % PIECE ? line % 8 ? 4 : 8 : PIECE, in_line = line / piece, pieces = lines * in_line;
+  uint32_t line = elements * bits / 8, piece = line % PIECE ? line % 8 ? 4 : 8 : PIECE,
+           in_line = line / piece, pieces = lines * in_line;
   Wide w = begin(t, i, in, !loads);
-  PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *number = body_temp(t->body, TYPE_B32, 1), *step = body_temp(t->body, TYPE_B32, 2), *offset = body_temp(t->body, TYPE_B64, 0);
+  PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *number = body_temp(t->body, TYPE_B32, 1),
+         *step = body_temp(t->body, TYPE_B32, 2), *offset = body_temp(t->body, TYPE_B64, 0);
   for (uint32_t first = 0; first < pieces; first += LANES) {
     trace_only_lanes(t, w.c, pieces - first, w.over);
     EMIT(w.c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));

@@ -1,4 +1,5 @@
-// synccheck: what its files share. docs/synccheck.md says what is checked, docs/hangs.md what the watchdog needs.
+// synccheck: what its files share. docs/synccheck.md says what is checked, docs/hangs.md what the
+// watchdog needs.
 #ifndef WG_INSTRUMENT_SYNCCHECK_H
 #define WG_INSTRUMENT_SYNCCHECK_H
 
@@ -7,61 +8,73 @@
 
 // Which blocks all threads of a block of the grid come to together, early leavers excepted.
 typedef struct Together {
-  bool *varying;                           // by register: threads of a block may hold different values
-  bool *apart;                             // by IrBlock: not all of them come, or not equally often
-  bool *apart_strict;                      // … those that left early count as missing, too
-  bool *has_barrier, *reaches;             // by IrBlock: a barrier of the block is in it; in it or behind it
-  bool *has_meeting, *meets;               // the same for what lanes of a warp execute together
-  bool *quiet;                             // by IrBlock: from there on a thread only computes and writes results of its own
-  bool *only_ends;                         // by IrBlock: nothing but the end of the thread
+  bool *varying;                // by register: threads of a block may hold different values
+  bool *apart;                  // by IrBlock: not all of them come, or not equally often
+  bool *apart_strict;           // … those that left early count as missing, too
+  bool *has_barrier, *reaches;  // by IrBlock: a barrier of the block is in it; in it or behind it
+  bool *has_meeting, *meets;    // the same for what lanes of a warp execute together
+  bool *quiet;  // by IrBlock: from there on a thread only computes and writes results of its own
+  bool *only_ends;  // by IrBlock: nothing but the end of the thread
 } Together;
 
 typedef struct Sync {
   Body *body;
   Together t;
-  IrUniform *warp;                         // NULL: a function
+  IrUniform *warp;  // NULL: a function
   bool is_kernel;
-  bool needs_slot;                         // the warp says things in its place
-  bool counts;                             // there are barriers that not all threads may come to
-  bool unsure;                             // … or not all lanes of a warp
+  bool needs_slot;  // the warp says things in its place
+  bool counts;      // there are barriers that not all threads may come to
+  bool unsure;      // … or not all lanes of a warp
   bool leaves_early;
   bool shuffles;
-  PtxReg *watch, *launch, *channel;        // of the record; loaded at the entry where needed
-  PtxReg *barriers, *last_site, *early;    // executed so far, the last one's site; it has left early
-  PtxReg *arrived_at, *arrived_in;         // the mbarrier it arrived at last, -1: none since it waited; the parity of the phase it was in
-  PtxReg *slot, *leads;                    // watchdog: the warp's place; the lane that writes there
-  struct SharedLoop { uint32_t loop, preheader, site; PtxReg *visits, *expects; } shared[4]; uint32_t nshared;
+  PtxReg *watch, *launch, *channel;      // of the record; loaded at the entry where needed
+  PtxReg *barriers, *last_site, *early;  // executed so far, the last one's site; it has left early
+  // the mbarrier it arrived at last, -1: none since it waited; the parity of the phase it was in
+  PtxReg *arrived_at, *arrived_in;
+  PtxReg *slot, *leads;  // watchdog: the warp's place; the lane that writes there
+  struct SharedLoop {
+    uint32_t loop, preheader, site;
+    PtxReg *visits, *expects;
+  } shared[4];
+  uint32_t nshared;
 } Sync;
 
 // --- tools/synccheck/weave_uniform_barriers.c ---
-bool synccheck_is_block_barrier(const PtxInstr *in);     // one that all threads of the block must come to: no thread count
-bool synccheck_calls_program(const PtxInstr *in);        // it may come to a barrier
+// one that all threads of the block must come to: no thread count
+bool synccheck_is_block_barrier(const PtxInstr *in);
+bool synccheck_calls_program(const PtxInstr *in);  // it may come to a barrier
 void synccheck_together(const IrCfg *c, bool is_kernel, Together *t);
-// Threads that take this edge go for good, before barriers of the block that others come to; before what others of the warp execute together.
+// Threads that take this edge go for good, before barriers of the block that others come to; before
+// what others of the warp execute together.
 bool synccheck_leaves_early(const Sync *s, uint32_t from, uint32_t to);
-bool synccheck_leaves_quietly(const Sync *s, uint32_t from, uint32_t to);   // … they may do what others do behind barriers, but only write results
+// … they may do what others do behind barriers, but only write results
+bool synccheck_leaves_quietly(const Sync *s, uint32_t from, uint32_t to);
 bool synccheck_leaves_warp(const Sync *s, uint32_t from, uint32_t to);
 
-// --- tools/synccheck/weave.c: calls of probes; the arguments behind launch and site are the caller's ---
-PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number);   // a new site, its number into the register
-// Code that lanes come to before instruction i when not all 32 of the warp are there; it must end with a branch to `back`.
+// --- tools/synccheck/weave.c: calls of probes; the arguments behind launch and site are the
+// caller's --- a new site, its number into the register
+PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number);
+// Code that lanes come to before instruction i when not all 32 of the warp are there; it must end
+// with a branch to `back`.
 Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back);
 void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more, unsigned n);
 #define SYNC_CALL(s, c, probe, ...) \
-  synccheck_call((s), (c), (probe), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
+  synccheck_call((s), (c), (probe), (const PtxOperand[]){__VA_ARGS__}, \
+                 sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
 
-// --- tools/synccheck/weave_warp.c, tools/synccheck/weave_loops.c, tools/synccheck/weave_mbarrier.c ---
-bool synccheck_is_warp_meeting(const PtxInstr *in);      // it has a mask of lanes
-bool synccheck_plan_warp(Sync *s);                       // some of it needs the warp's place
+// --- tools/synccheck/weave_warp.c, tools/synccheck/weave_loops.c, tools/synccheck/weave_mbarrier.c
+// ---
+bool synccheck_is_warp_meeting(const PtxInstr *in);  // it has a mask of lanes
+bool synccheck_plan_warp(Sync *s);                   // some of it needs the warp's place
 void synccheck_weave_warp(Sync *s);
 void synccheck_plan_loops(Sync *s);
 void synccheck_weave_loops(Sync *s);
 void synccheck_leave_loops(Sync *s, Code *c);
 void synccheck_weave_mbarriers(Sync *s);
-void synccheck_weave_cluster(Sync *s);                   // tools/synccheck/weave_cluster.c
+void synccheck_weave_cluster(Sync *s);  // tools/synccheck/weave_cluster.c
 
 // --- watch.c: the watchdog ---
-void watch_enter(Sync *s, Code *c);                      // at the start of kernels with barriers that may be missed
+void watch_enter(Sync *s, Code *c);  // at the start of kernels with barriers that may be missed
 void watch_barrier(Sync *s, uint32_t i);
 void watch_weave_loops(Sync *s);
 

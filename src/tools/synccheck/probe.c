@@ -1,13 +1,22 @@
-// synccheck: who is where. All of it is called out of line, where something is unusual; see tools/synccheck/abi.h for what is kept.
+// synccheck: who is where. All of it is called out of line, where something is unusual; see
+// tools/synccheck/abi.h for what is kept.
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 #include "tools/synccheck/abi.h"
 
-void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
+               uint64_t address, uint64_t value, uint64_t extra);
 
-DEVICE uint32_t threads_of_block(void) { return device_ntid_x() * device_ntid_y() * device_ntid_z(); }
-DEVICE uint32_t thread_number(void) { return device_tid_x() + device_ntid_x() * (device_tid_y() + device_ntid_y() * device_tid_z()); }
-DEVICE uint32_t block_number(void) { return device_ctaid_x() + device_nctaid_x() * (device_ctaid_y() + device_nctaid_y() * device_ctaid_z()); }
+DEVICE uint32_t threads_of_block(void) {
+  return device_ntid_x() * device_ntid_y() * device_ntid_z();
+}
+DEVICE uint32_t thread_number(void) {
+  return device_tid_x() + device_ntid_x() * (device_tid_y() + device_ntid_y() * device_tid_z());
+}
+DEVICE uint32_t block_number(void) {
+  return device_ctaid_x() +
+         device_nctaid_x() * (device_ctaid_y() + device_nctaid_y() * device_ctaid_z());
+}
 DEVICE uint32_t warps_of_block(void) { return (threads_of_block() + 31) >> 5; }
 
 // Lanes that the warp was born with.
@@ -16,10 +25,13 @@ DEVICE uint32_t lanes_of_warp(void) {
   return rest >= 32 ? ~0u : (1u << rest) - 1;
 }
 
-DEVICE uint64_t warp_key(uint32_t launch) { return (uint64_t)launch << 32 | (block_number() * warps_of_block() + (thread_number() >> 5)); }
+DEVICE uint64_t warp_key(uint32_t launch) {
+  return (uint64_t)launch << 32 | (block_number() * warps_of_block() + (thread_number() >> 5));
+}
 
 DEVICE WgWatchWarp *warp_place(uint64_t watch) {
-  return &((WgWatch *)watch)->warps[(device_smid() * 64 + (device_warpid() & 63)) & (WG_WATCH_WARPS - 1)];
+  return &((WgWatch *)watch)
+              ->warps[(device_smid() * 64 + (device_warpid() & 63)) & (WG_WATCH_WARPS - 1)];
 }
 
 // NULL: it has none, or it was taken by another.
@@ -30,7 +42,9 @@ DEVICE WgWatchWarp *own_warp(uint64_t watch, uint32_t launch) {
 
 DEVICE uint32_t is_first(uint32_t lanes) { return (lanes & (0u - lanes)) == 1u << device_lane(); }
 
-DEVICE WgWatchLane *lanes_of(uint64_t watch, const WgWatchWarp *w) { return ((WgWatch *)watch)->lanes[w - ((WgWatch *)watch)->warps]; }
+DEVICE WgWatchLane *lanes_of(uint64_t watch, const WgWatchWarp *w) {
+  return ((WgWatch *)watch)->lanes[w - ((WgWatch *)watch)->warps];
+}
 
 // At the start of kernels whose warps have something to say; all lanes are here.
 void wg_sync_enter(uint64_t watch, uint32_t launch);
@@ -47,7 +61,8 @@ __attribute__((noinline)) void wg_sync_enter(uint64_t watch, uint32_t launch) {
   w->key = warp_key(launch);
 }
 
-// These lanes will not come to a barrier any more, and go without doing anything that others do behind one.
+// These lanes will not come to a barrier any more, and go without doing anything that others do
+// behind one.
 void wg_sync_gone(uint64_t watch, uint32_t launch, uint32_t dead);
 __attribute__((noinline)) void wg_sync_gone(uint64_t watch, uint32_t launch, uint32_t dead) {
   if (!watch) return;
@@ -63,9 +78,10 @@ DEVICE uint32_t dead_lanes(WgWatchWarp *w) { return device_swap_or32(&w->dead, 0
 
 // --- barriers of a warp, shuffles and votes ---
 
-// Groups of lanes of a warp that stand at different instructions may come here one after the other, at the same time, or together: compilers join
-// calls that are alike. So `here`, who stands where the caller stands, is told by the caller; and each lane says that it waits before it
-// looks at the others, so that of two that wait for each other at least one sees it.
+// Groups of lanes of a warp that stand at different instructions may come here one after the other,
+// at the same time, or together: compilers join calls that are alike. So `here`, who stands where
+// the caller stands, is told by the caller; and each lane says that it waits before it looks at the
+// others, so that of two that wait for each other at least one sees it.
 DEVICE uint32_t waits_of(const WgWatchLane *l) { return *(const volatile uint32_t *)&l->waits; }
 DEVICE void clear_lanes(WgWatchLane *lanes, uint32_t which) {
   for (uint32_t l = 0; l < 32; l++)
@@ -74,14 +90,17 @@ DEVICE void clear_lanes(WgWatchLane *lanes, uint32_t which) {
 
 DEVICE void say_it_waits(WgWatchLane *own, uint32_t site, uint32_t mask, uint32_t what) {
   volatile WgWatchLane *l = own;
-  l->mask = mask, l->what = what, l->site = site;
+  l->mask = mask;
+  l->what = what;
+  l->site = site;
   device_fence();
   l->waits = 1;
   device_fence();
 }
 
 // For the watchdog.
-DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t what, uint32_t lanes) {
+DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t what,
+                       uint32_t lanes) {
   volatile WgWatchWarp *v = w;
   v->wait_site = site;
   v->wait_mask = mask;
@@ -89,17 +108,24 @@ DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t wh
   v->wait_lanes = lanes;
 }
 
-// Fewer than 32 lanes come to a barrier of the block that the warp must execute as one. Who is not here may only be late: nothing makes lanes that took different ways meet again before they look who is
-// there. So they say where they stand and wait in the barrier, and whoever comes to another one, or ends, finds that. may_end: threads may leave before barriers, and those that have ended are not missed.
-void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_end, uint32_t here);
-__attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_end, uint32_t here) {
+// Fewer than 32 lanes come to a barrier of the block that the warp must execute as one. Who is not
+// here may only be late: nothing makes lanes that took different ways meet again before they look
+// who is there. So they say where they stand and wait in the barrier, and whoever comes to another
+// one, or ends, finds that. may_end: threads may leave before barriers, and those that have ended
+// are not missed.
+void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
+                     uint32_t may_end, uint32_t here);
+__attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch,
+                                               uint32_t site, uint32_t may_end, uint32_t here) {
   if (!watch) return;
   uint32_t missing = lanes_of_warp() & ~here;
   if (!missing) return;
   WgWatchWarp *w = own_warp(watch, launch);
   if (!w) return;
   uint32_t gone = gone_lanes(w);
-  if (!may_end && missing & gone) wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, here | (uint64_t)(missing & gone) << 32, 0);
+  if (!may_end && missing & gone)
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+              here | (uint64_t)(missing & gone) << 32, 0);
   missing &= ~gone;
   if (!missing) return;
   WgWatchLane *lanes = lanes_of(watch, w);
@@ -110,24 +136,34 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
   for (uint32_t l = 0; l < 32; l++) {
     if (!(missing >> l & 1) || !waits_of(&lanes[l])) continue;
     uint32_t its = *(volatile uint32_t *)&lanes[l].site;
-    if (*(volatile uint32_t *)&lanes[l].what != WG_WATCH_BLOCK) differ |= *(volatile uint32_t *)&lanes[l].mask & here ? 1u << l : 0;
+    if (*(volatile uint32_t *)&lanes[l].what != WG_WATCH_BLOCK)
+      differ |= *(volatile uint32_t *)&lanes[l].mask & here ? 1u << l : 0;
     else if (its == site) agree |= 1u << l;
     else {
       if (its != their_site) other = 0;
-      differ |= 1u << l, other |= 1u << l, their_site = its;
+      differ |= 1u << l;
+      other |= 1u << l;
+      their_site = its;
     }
   }
   device_meet(here);
   if (differ) {
     clear_lanes(lanes, differ | here);
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, here | agree | (uint64_t)(missing & ~agree) << 32, 0);
-    if (other) wg_report(channel, launch, their_site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, other | (uint64_t)((here | missing) & ~other) << 32, 0);
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+              here | agree | (uint64_t)(missing & ~agree) << 32, 0);
+    if (other)
+      wg_report(channel, launch, their_site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+                other | (uint64_t)((here | missing) & ~other) << 32, 0);
   } else if (!(missing & ~agree)) clear_lanes(lanes, here | missing);
 }
 
-// Some lanes that the mask names are not here. what: the instruction, so that the same one elsewhere is right.
-void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here);
-__attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here) {
+// Some lanes that the mask names are not here. what: the instruction, so that the same one
+// elsewhere is right.
+void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask,
+                  uint32_t what, uint32_t here);
+__attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch,
+                                            uint32_t site, uint32_t mask, uint32_t what,
+                                            uint32_t here) {
   if (!watch) return;
   WgWatchWarp *w = own_warp(watch, launch);
   if (!w) return;
@@ -140,7 +176,8 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
 #pragma clang loop unroll(disable)
   for (uint32_t l = 0; l < 32; l++) {
     if (!((alive & ~here) >> l & 1) || !waits_of(&lanes[l])) continue;
-    uint32_t their_mask = *(volatile uint32_t *)&lanes[l].mask, their_what = *(volatile uint32_t *)&lanes[l].what;
+    uint32_t their_mask = *(volatile uint32_t *)&lanes[l].mask,
+             their_what = *(volatile uint32_t *)&lanes[l].what;
     if (!(mask >> l & 1) && (their_what == WG_WATCH_BLOCK || !(their_mask & here))) continue;
     if (their_mask == mask && their_what == what) agree |= 1u << l;
     else differ |= 1u << l, their_site = *(volatile uint32_t *)&lanes[l].site;
@@ -148,31 +185,38 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
   device_meet(here);
   if (differ) {
     clear_lanes(lanes, differ | here);
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_ELSEWHERE, 0, mask | (uint64_t)(differ & mask ? differ & mask : differ) << 32, their_site);
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_ELSEWHERE, 0,
+              mask | (uint64_t)(differ & mask ? differ & mask : differ) << 32, their_site);
   } else if (!(missing & ~agree)) clear_lanes(lanes, mask);
-  if (is_first(here)) leave_word(w, site, mask, what, differ || !(missing & ~agree) ? 0 : here | agree);
+  if (is_first(here))
+    leave_word(w, site, mask, what, differ || !(missing & ~agree) ? 0 : here | agree);
 }
 
 // A shuffle: lane `from` is read, and it is in range. dead: lanes that have ended or never were.
-void wg_sync_source(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t from);
-__attribute__((noinline)) void wg_sync_source(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t from) {
+void wg_sync_source(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask,
+                    uint32_t from);
+__attribute__((noinline)) void wg_sync_source(uint64_t watch, uint64_t channel, uint32_t launch,
+                                              uint32_t site, uint32_t mask, uint32_t from) {
   if (!watch || from > 31) return;
   uint32_t dead = ~lanes_of_warp();
   WgWatchWarp *w = own_warp(watch, launch);
   if (w) dead |= dead_lanes(w);
-  if (dead >> from & 1) wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_DEAD_LANE, 0, mask | (uint64_t)from << 32, 0);
+  if (dead >> from & 1)
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_DEAD_LANE, 0,
+              mask | (uint64_t)from << 32, 0);
 }
 
 // --- blocks: found by hashing, best effort ---
 
 DEVICE uint64_t block_key(uint32_t launch) { return (uint64_t)launch << 32 | block_number(); }
 DEVICE uint32_t place_of(uint64_t key) { return (uint32_t)((key * 0x9E3779B97F4A7C15ull) >> 40); }
-enum { BUSY = 1 };                         // a key that no block has: launch 0
+enum { BUSY = 1 };  // a key that no block has: launch 0
 
-// Makes *key what it should be, unless something of the same launch is in the way. What a launch left behind that is over is taken over. One lane
-// does it for all that are here: a lane that waits for another of its warp may wait for ever.
+// Makes *key what it should be, unless something of the same launch is in the way. What a launch
+// left behind that is over is taken over. One lane does it for all that are here: a lane that waits
+// for another of its warp may wait for ever.
 DEVICE int claim(uint64_t *key, uint64_t own) {
-  for (int i = 0; i < 1 << 20; i++) {      // whoever makes it BUSY needs a few instructions
+  for (int i = 0; i < 1 << 20; i++) {  // whoever makes it BUSY needs a few instructions
     uint64_t now = *(volatile uint64_t *)key;
     if (now == BUSY) continue;
     if (now >> 32 == own >> 32) return 0;
@@ -188,7 +232,10 @@ DEVICE WgWatchBlock *own_block(uint64_t watch, uint32_t launch) {
   WgWatchBlock *b = &((WgWatch *)watch)->blocks[place_of(key) & (WG_WATCH_BLOCKS - 1)];
   if (is_first(here) && claim(&b->key, key)) {
     volatile WgWatchBlock *v = b;
-    v->left = 0, v->mbarriers = 0, v->most = 0, v->least = 0;
+    v->left = 0;
+    v->mbarriers = 0;
+    v->most = 0;
+    v->least = 0;
     for (int k = 0; k < WG_WATCH_MBARRIERS; k++) v->mbarrier[k] = 0;
     device_fence();
     v->key = key;
@@ -198,7 +245,8 @@ DEVICE WgWatchBlock *own_block(uint64_t watch, uint32_t launch) {
 }
 
 // Some lanes of a warp end: those that wait for them wait in vain.
-DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWatchWarp *w, uint32_t here) {
+DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWatchWarp *w,
+                         uint32_t here) {
   WgWatchLane *lanes = lanes_of(watch, w);
   *(volatile uint32_t *)&lanes[device_lane()].waits = 0;
   if (!is_first(here)) return;
@@ -209,38 +257,48 @@ DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWa
     uint32_t mask = *(volatile uint32_t *)&lanes[l].mask, at = *(volatile uint32_t *)&lanes[l].site;
     if (*(volatile uint32_t *)&lanes[l].what == WG_WATCH_BLOCK) {
       if (at != barrier) at_barrier = 0;
-      at_barrier |= 1u << l, barrier = at;
+      at_barrier |= 1u << l;
+      barrier = at;
     } else if (mask & here) {
       clear_lanes(lanes, ~here);
       *(volatile uint32_t *)&w->wait_lanes = 0;
-      wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
+      wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0,
+                mask | (uint64_t)(mask & here) << 32, 0);
       break;
     }
   }
   if (at_barrier && stays) {
     clear_lanes(lanes, at_barrier);
-    wg_report(channel, launch, barrier, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, at_barrier | (uint64_t)stays << 32, 0);
+    wg_report(channel, launch, barrier, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+              at_barrier | (uint64_t)stays << 32, 0);
   }
   device_or32(&w->gone, here);
   device_or32(&w->dead, here);
   device_and32(&w->wait_lanes, ~here);
 }
 
-// A thread ends. barriers: how many it has executed of those that not every thread must come to; early: it left before them.
-void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t barriers, uint32_t site, uint32_t early);
-__attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t barriers, uint32_t site, uint32_t early) {
+// A thread ends. barriers: how many it has executed of those that not every thread must come to;
+// early: it left before them.
+void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t barriers,
+                   uint32_t site, uint32_t early);
+__attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch,
+                                             uint32_t barriers, uint32_t site, uint32_t early) {
   if (!watch) return;
   uint32_t here = device_active_lanes();
   WgWatchWarp *w = own_warp(watch, launch);
-  if (w && here == lanes_of_warp()) {      // nobody of it is left who could wait or ask
+  if (w && here == lanes_of_warp()) {  // nobody of it is left who could wait or ask
     if (is_first(here)) *(volatile uint32_t *)&w->wait_lanes = 0;
   } else if (w) leave_others(watch, channel, launch, w, here);
-  if (site == ~0u) return;                 // the kernel has no such barrier
+  if (site == ~0u) return;  // the kernel has no such barrier
   WgWatchBlock *b = own_block(watch, launch);
   if (!b) return;
   uint32_t leader = (uint32_t)__builtin_ctz(here), threads = 1;
-  uint32_t its_barriers = device_read_lane(here, barriers, leader), its_site = device_read_lane(here, site, leader), its_early = device_read_lane(here, early, leader);
-  if (device_ballot(here, barriers == its_barriers && site == its_site && early == its_early) == here) {              // one speaks for all
+  uint32_t its_barriers = device_read_lane(here, barriers, leader),
+           its_site = device_read_lane(here, site, leader),
+           its_early = device_read_lane(here, early, leader);
+  // one speaks for all
+  if (device_ballot(here, barriers == its_barriers && site == its_site && early == its_early) ==
+      here) {
     if (!is_first(here)) return;
     threads = (uint32_t)__builtin_popcount(here);
   }
@@ -256,14 +314,19 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   device_fence();
   *(volatile uint64_t *)&b->key = 0;
   if (least && most && (uint32_t)(most >> 32) > fewest)
-    wg_report(channel, launch, (uint32_t)most, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_SKIPPED, 0, most >> 32 | (uint64_t)fewest << 32, (uint32_t)least);
+    wg_report(channel, launch, (uint32_t)most, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_SKIPPED, 0,
+              most >> 32 | (uint64_t)fewest << 32, (uint32_t)least);
 }
 
 // --- loops that the threads of a block share ---
 
-// A thread ends; it came `visits` times to the loop, and its right neighbour should have come `expects` times.
-void wg_sync_shared_loop(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t visits, uint32_t expects);
-__attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t visits, uint32_t expects) {
+// A thread ends; it came `visits` times to the loop, and its right neighbour should have come
+// `expects` times.
+void wg_sync_shared_loop(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
+                         uint32_t visits, uint32_t expects);
+__attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t channel,
+                                                   uint32_t launch, uint32_t site, uint32_t visits,
+                                                   uint32_t expects) {
   uint32_t threads = threads_of_block();
   if (!watch || threads > 1024) return;
   uint64_t key = (uint64_t)launch << 32 | (site + 1);
@@ -278,34 +341,46 @@ __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t chan
   }
   device_meet(here);
   if (*(volatile uint64_t *)&l->key != key || *(volatile uint32_t *)&l->block != block) return;
-  visits = visits < 0xffff ? visits : 0xffff, expects = expects < 0xffff ? expects : 0xffff;
+  visits = visits < 0xffff ? visits : 0xffff;
+  expects = expects < 0xffff ? expects : 0xffff;
   *(volatile uint32_t *)&l->visits[thread_number()] = visits | expects << 16;
   device_fence();
   if (device_add32(&l->left, 1) + 1 < threads) return;
   device_fence();
   uint32_t width = device_ntid_x(), missing = 0, first = 0, fewest = 0, most = 0, came = 0;
   for (uint32_t t = 0; t < threads; t++) {
-    uint32_t own = *(volatile uint32_t *)&l->visits[t], before = t % width ? *(volatile uint32_t *)&l->visits[t - 1] : 0;
+    uint32_t own = *(volatile uint32_t *)&l->visits[t],
+             before = t % width ? *(volatile uint32_t *)&l->visits[t - 1] : 0;
     uint32_t after = t % width + 1 < width ? *(volatile uint32_t *)&l->visits[t + 1] : 0;
     uint32_t should = (before >> 16) > (after & 0xffff) ? before >> 16 : after & 0xffff;
     most = (own & 0xffff) > most ? own & 0xffff : most;
-    if ((own & 0xffff) < should && should < 0xffff && !missing++) first = t, fewest = own & 0xffff;
+    if ((own & 0xffff) < should && should < 0xffff && !missing++) {
+      first = t;
+      fewest = own & 0xffff;
+    }
   }
-  for (uint32_t t = 0; t < threads; t++) came += (*(volatile uint32_t *)&l->visits[t] & 0xffff) == most;
+  for (uint32_t t = 0; t < threads; t++)
+    came += (*(volatile uint32_t *)&l->visits[t] & 0xffff) == most;
   device_fence();
   *(volatile uint64_t *)&l->key = 0;
-  if (missing) wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_MISSING, 0, fewest | (uint64_t)first << 32, came | (uint64_t)most << 32);
+  if (missing)
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_MISSING, 0,
+              fewest | (uint64_t)first << 32, came | (uint64_t)most << 32);
 }
 
 // --- mbarriers: addresses in the shared memory of the block ---
 
 enum { MB_INIT, MB_INVAL, MB_USE, MB_ARRIVE };
-void wg_sync_mbarrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t address, uint32_t what, uint32_t count);
-__attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t address, uint32_t what, uint32_t count) {
+void wg_sync_mbarrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
+                      uint32_t address, uint32_t what, uint32_t count);
+__attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel, uint32_t launch,
+                                                uint32_t site, uint32_t address, uint32_t what,
+                                                uint32_t count) {
   if (!watch) return;
   WgWatch *all = (WgWatch *)watch;
   if (what == MB_INIT && (count == 0 || count >= 1u << 20)) {
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count, 0);
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count,
+              0);
     return;
   }
   WgWatchBlock *b = *(volatile uint32_t *)&all->mbarriers_lost ? 0 : own_block(watch, launch);
@@ -319,9 +394,12 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
     if (what == MB_INVAL) device_swap_if64(&b->mbarrier[k], m, 0);
     if (what == MB_INIT) {
       device_swap_if64(&b->mbarrier[k], m, (uint64_t)address << 32 | count);
-      wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_TWICE, address, (uint32_t)m, 0);
+      wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_TWICE, address,
+                (uint32_t)m, 0);
     }
-    if (what == MB_ARRIVE && count > (uint32_t)m) wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count, (uint32_t)m);
+    if (what == MB_ARRIVE && count > (uint32_t)m)
+      wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count,
+                (uint32_t)m);
     return;
   }
   if (what == MB_INIT) {
@@ -330,21 +408,28 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
     *(volatile uint32_t *)&all->mbarriers_lost = 1;
     return;
   }
-  wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_UNINITIALISED, address, 0, 0);
+  wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_UNINITIALISED, address, 0,
+            0);
 }
 
 // --- the watchdog ---
 
 // A warp has turned in a loop for a while. 1: the thread is to end.
-uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site, uint32_t flags, uint32_t turns, uint32_t state, uint64_t address);
-__attribute__((noinline)) uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site, uint32_t flags, uint32_t turns, uint32_t state, uint64_t address) {
+uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site, uint32_t flags,
+                       uint32_t turns, uint32_t state, uint64_t address);
+__attribute__((noinline)) uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site,
+                                                 uint32_t flags, uint32_t turns, uint32_t state,
+                                                 uint64_t address) {
   if (!watch) return 0;
   uint32_t here = device_active_lanes();
   if (is_first(here)) {
     uint64_t key = warp_key(launch);
     volatile WgWatchWarp *w = warp_place(watch);
     if (w->key != key) {
-      w->gone = 0, w->dead = 0, w->wait_lanes = 0, w->barrier_site = 0;
+      w->gone = 0;
+      w->dead = 0;
+      w->wait_lanes = 0;
+      w->barrier_site = 0;
       w->key = key;
     }
     w->loop_flags = flags;

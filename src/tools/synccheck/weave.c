@@ -1,9 +1,12 @@
-// synccheck: threads meet where they must. This file has the barriers of a block; tools/synccheck/weave_warp.c those of a warp, shuffles and votes;
-// tools/synccheck/weave_loops.c loops that a block shares; tools/synccheck/weave_mbarrier.c mbarriers.
+// synccheck: threads meet where they must. This file has the barriers of a block;
+// tools/synccheck/weave_warp.c those of a warp, shuffles and votes; tools/synccheck/weave_loops.c
+// loops that a block shares; tools/synccheck/weave_mbarrier.c mbarriers.
 //
-// A barrier that all threads of a block come to whatever the data is (tools/synccheck/weave_uniform_barriers.c) needs no test. At the others a warp looks who of it
-// is there: one instruction, and the rest out of line if that is not everybody. Threads count such barriers, and when they end it is seen whether all
-// have executed equally many. Threads that leave before them, as in `if (i >= n) return;`, say so first and are expected nowhere.
+// A barrier that all threads of a block come to whatever the data is
+// (tools/synccheck/weave_uniform_barriers.c) needs no test. At the others a warp looks who of it is
+// there: one instruction, and the rest out of line if that is not everybody. Threads count such
+// barriers, and when they end it is seen whether all have executed equally many. Threads that leave
+// before them, as in `if (i >= n) return;`, say so first and are expected nowhere.
 #include "tools/synccheck/internal.h"
 
 PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number) {
@@ -16,7 +19,8 @@ PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number) 
 void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more, unsigned n) {
   Body *b = s->body;
   PtxFunc *f = probe_function(b->program, b->unit, probe);
-  PtxReg *guard = c->guard, *watch = body_temp(b, TYPE_B64, 6), *channel = body_temp(b, TYPE_B64, 7), *launch = body_temp(b, TYPE_B32, 7);
+  PtxReg *guard = c->guard, *watch = body_temp(b, TYPE_B64, 6),
+         *channel = body_temp(b, TYPE_B64, 7), *launch = body_temp(b, TYPE_B32, 7);
   bool negated = c->guard_negated;
   PtxOperand args[16] = {opd_reg(watch)};
   unsigned at = 1;
@@ -35,7 +39,9 @@ void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more,
   code_guard(c, guard, negated);
 }
 
-static bool is_block_barrier(const PtxInstr *in) { return in->op == OP_BAR || in->op == OP_BARRIER; }
+static bool is_block_barrier(const PtxInstr *in) {
+  return in->op == OP_BAR || in->op == OP_BARRIER;
+}
 static bool is_aligned(const PtxInstr *in) { return in->op == OP_BAR || ptx_has(in, MOD_ALIGNED); }
 
 static const PtxOperand *thread_count(const PtxInstr *in) {
@@ -44,7 +50,8 @@ static const PtxOperand *thread_count(const PtxInstr *in) {
   return in->nops == 2 ? &in->ops[1] : NULL;
 }
 
-// Does the barrier need a test? Those with a thread count are for some of the warps, and only the warp as one is looked at.
+// Does the barrier need a test? Those with a thread count are for some of the warps, and only the
+// warp as one is looked at.
 static bool is_unsure(const Sync *s, uint32_t i) {
   const PtxInstr *in = s->body->cfg->instrs[i];
   return is_block_barrier(in) && (in->guard || s->t.apart[s->body->cfg->block_of[i]]);
@@ -63,7 +70,9 @@ Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back) {
   code_guard(c, in->guard, in->guard_negated);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   code_guard(c, NULL, false);
-  if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1));
   code_branch(c, few, false, rare);
   code_label(c, *back);
@@ -77,11 +86,13 @@ static void test_warp(Sync *s, uint32_t i, const PtxInstr *in) {
   PtxLabel *back;
   Code *cold = synccheck_where_few(s, i, &back);
   PtxOperand site = synccheck_site(s, cold, in, number);
-  SYNC_CALL(s, cold, "wg_sync_barrier", site, opd_imm(s->leaves_early || !s->is_kernel), opd_reg(body_temp(s->body, TYPE_B32, 0)));
+  SYNC_CALL(s, cold, "wg_sync_barrier", site, opd_imm(s->leaves_early || !s->is_kernel),
+            opd_reg(body_temp(s->body, TYPE_B32, 0)));
   EMIT(cold, "bra", opd_label(back));
 }
 
-// The compiler takes an aligned barrier's word that all of the warp come to it, and makes code that hangs where they do not, with our call on the way.
+// The compiler takes an aligned barrier's word that all of the warp come to it, and makes code that
+// hangs where they do not, with our call on the way.
 static void let_warp_split(Sync *s, PtxInstr *in) {
   if (s->body->func->module->sm < 70) return;
   unsigned kept = 0;
@@ -104,8 +115,10 @@ static void count_barrier(Sync *s, uint32_t i, const PtxInstr *in) {
 static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *count) {
   Body *b = s->body;
   Code *c = body_before(b, i);
-  PtxReg *threads = body_temp(b, TYPE_B32, 0), *more = body_temp(b, TYPE_B32, 1), *bad = body_temp(b, TYPE_PRED, 0), *odd = body_temp(b, TYPE_PRED, 1);
-  PtxReg *value = body_temp(b, TYPE_B64, 0), *wide = body_temp(b, TYPE_B64, 1), *n = body_temp(b, TYPE_B32, 2);
+  PtxReg *threads = body_temp(b, TYPE_B32, 0), *more = body_temp(b, TYPE_B32, 1),
+         *bad = body_temp(b, TYPE_PRED, 0), *odd = body_temp(b, TYPE_PRED, 1);
+  PtxReg *value = body_temp(b, TYPE_B64, 0), *wide = body_temp(b, TYPE_B64, 1),
+         *n = body_temp(b, TYPE_B32, 2);
   static const PtxSelector dims[] = {SEL_X, SEL_Y, SEL_Z};
   EMIT(c, "mov.u32", opd_reg(threads), opd_sreg(SREG_NTID, SEL_X));
   for (int k = 1; k < 3; k++) {
@@ -121,17 +134,21 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   EMIT(c, "or.pred", opd_reg(bad), opd_reg(bad), opd_reg(odd));
   EMIT(c, "setp.eq.u32", opd_reg(odd), opd_reg(n), opd_imm(0));
   EMIT(c, "or.pred", opd_reg(bad), opd_reg(bad), opd_reg(odd));
-  if (in->guard) EMIT(c, "and.pred", opd_reg(bad), opd_reg(bad), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(c, "and.pred", opd_reg(bad), opd_reg(bad),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   code_guard(c, bad, false);
   EMIT(c, "cvt.u64.u32", opd_reg(value), opd_reg(n));
   EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(threads));
-  code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISMATCH), WG_SYNC_COUNT, opd_imm(0), opd_reg(value), opd_reg(wide));
+  code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISMATCH),
+              WG_SYNC_COUNT, opd_imm(0), opd_reg(value), opd_reg(wide));
   code_guard(c, NULL, false);
 }
 
 // --- threads that leave early, and those that end ---
 
-static void say_gone(Sync *s, uint32_t i, PtxReg *guard, bool negated, bool early, bool gone, bool dead) {
+static void say_gone(Sync *s, uint32_t i, PtxReg *guard, bool negated, bool early, bool gone,
+                     bool dead) {
   Code *c = body_before(s->body, i);
   code_guard(c, guard, negated);
   if (s->early && early) EMIT(c, "mov.u32", opd_reg(s->early), opd_imm(1));
@@ -156,14 +173,18 @@ static bool each_early_leave(Sync *s, bool emit) {
     if (b->rpo == IR_NONE || b->first == b->end) continue;
     PtxInstr *last = cfg->instrs[b->end - 1];
     if (!last->guard || !s->t.varying[last->guard->id]) continue;
-    bool ends = (last->op == OP_RET || last->op == OP_EXIT) && b->nsucc && (s->t.reaches[b->succ[0]] || s->t.meets[b->succ[0]]);
+    bool ends = (last->op == OP_RET || last->op == OP_EXIT) && b->nsucc &&
+                (s->t.reaches[b->succ[0]] || s->t.meets[b->succ[0]]);
     if (!ends && (last->op != OP_BRA || b->nsucc != 2)) continue;
     for (uint32_t i = 0; i < (ends ? 1 : 2); i++) {
-      bool gone = ends || synccheck_leaves_early(s, k, b->succ[i]), dead = ends || synccheck_leaves_warp(s, k, b->succ[i]);
+      bool gone = ends || synccheck_leaves_early(s, k, b->succ[i]),
+           dead = ends || synccheck_leaves_warp(s, k, b->succ[i]);
       bool early = gone || synccheck_leaves_quietly(s, k, b->succ[i]);
       if (!early && !dead) continue;
       any = true;
-      if (emit) say_gone(s, b->end - 1, last->guard, last->guard_negated != (!ends && i == 1), early, gone || dead, dead);
+      if (emit)
+        say_gone(s, b->end - 1, last->guard, last->guard_negated != (!ends && i == 1), early,
+                 gone || dead, dead);
     }
   }
   return any;
@@ -182,7 +203,8 @@ static void leave(Code *c, void *user) {
     record_load(c, site, offsetof(WgLaunch, site_base));
     EMIT(c, "add.u32", opd_reg(site), opd_reg(site), opd_reg(s->last_site));
   } else EMIT(c, "mov.u32", opd_reg(site), opd_imm(-1));
-  SYNC_CALL(s, c, "wg_sync_leave", s->counts ? opd_reg(s->barriers) : opd_imm(0), opd_reg(site), s->early ? opd_reg(s->early) : opd_imm(0));
+  SYNC_CALL(s, c, "wg_sync_leave", s->counts ? opd_reg(s->barriers) : opd_imm(0), opd_reg(site),
+            s->early ? opd_reg(s->early) : opd_imm(0));
   if (over) code_label(c, over);
   code_guard(c, guard, negated);
 }
@@ -203,9 +225,12 @@ static void enter(Sync *s) {
   if (s->unsure && s->body->program->plan->watches) watch_enter(s, c);
 }
 
-// --- a barrier of the grid: cooperative groups find its memory in two registers that only a cooperative launch sets, and trap without it ---
+// --- a barrier of the grid: cooperative groups find its memory in two registers that only a
+// cooperative launch sets, and trap without it ---
 
-typedef struct Derived { bool *from, any; } Derived;
+typedef struct Derived {
+  bool *from, any;
+} Derived;
 static void note_use(void *ctx, PtxReg **reg, bool is_def) {
   Derived *d = ctx;
   if (!is_def) d->any |= d->from[(*reg)->id];
@@ -216,7 +241,8 @@ static void note_result(void *ctx, PtxReg **reg, bool is_def) {
 }
 
 static bool reads_workspace(const PtxInstr *in) {
-  return in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_SREG && (in->ops[1].sreg == SREG_ENVREG1 || in->ops[1].sreg == SREG_ENVREG2);
+  return in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_SREG &&
+         (in->ops[1].sreg == SREG_ENVREG1 || in->ops[1].sreg == SREG_ENVREG2);
 }
 
 // By register: computed from these two, in one pass through the code as it stands.
@@ -251,10 +277,13 @@ static void test_grid_barriers(Sync *s) {
     PtxReg *flags = body_temp(b, TYPE_B32, 0), *bad = body_temp(b, TYPE_PRED, 0);
     record_load(c, flags, offsetof(WgLaunch, flags));
     EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_COOPERATIVE));
-    if (in->guard) EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(flags), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    if (in->guard)
+      EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(flags), opd_imm(0),
+           in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
     else EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(flags), opd_imm(0));
     code_guard(c, bad, false);
-    code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISUSE), WG_SYNC_GRID, opd_imm(0), opd_imm(0), opd_imm(0));
+    code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISUSE),
+                WG_SYNC_GRID, opd_imm(0), opd_imm(0), opd_imm(0));
     code_guard(c, NULL, false);
   }
 }
@@ -268,7 +297,8 @@ static void plan(Sync *s) {
     s->counts |= s->is_kernel && is_unsure(s, i) && synccheck_is_block_barrier(cfg->instrs[i]);
   }
   bool warp = synccheck_plan_warp(s);
-  s->leaves_early = s->is_kernel && (s->unsure || warp || calls || s->shuffles) && each_early_leave(s, false);
+  s->leaves_early = s->is_kernel && (s->unsure || warp || calls || s->shuffles) &&
+                    each_early_leave(s, false);
   s->needs_slot = s->is_kernel && (warp || calls || s->leaves_early || s->unsure);
   if (s->is_kernel) synccheck_plan_loops(s);
 }
@@ -285,7 +315,8 @@ static void weave(Body *b) {
     PtxInstr *in = b->cfg->instrs[i];
     if (!is_block_barrier(in)) continue;
     const PtxOperand *count = thread_count(in);
-    if (count && (count->kind != OPD_INT || count->imm % 32 || count->imm != 32)) test_count(&s, i, in, count);
+    if (count && (count->kind != OPD_INT || count->imm % 32 || count->imm != 32))
+      test_count(&s, i, in, count);
     if (!is_unsure(&s, i)) continue;
     if (is_aligned(in) && !ptx_has(in, MOD_ARRIVE)) test_warp(&s, i, in);
     if (s.counts && synccheck_is_block_barrier(in)) count_barrier(&s, i, in);

@@ -1,8 +1,10 @@
-// Loops whose turns the threads of a block deal out among themselves: for (i = threadIdx.x; i < n; i += blockDim.x).
+// Loops whose turns the threads of a block deal out among themselves: for (i = threadIdx.x; i < n;
+// i += blockDim.x).
 //
-// Where such a loop stands in code that not all threads come to, the share of those that are missing is not done, silently. Every
-// thread counts how often it came, and how often its right neighbour should have come as well, its first index being inside the
-// bound; when the block ends the numbers are compared.
+// Where such a loop stands in code that not all threads come to, the share of those that are
+// missing is not done, silently. Every thread counts how often it came, and how often its right
+// neighbour should have come as well, its first index being inside the bound; when the block ends
+// the numbers are compared.
 #include "tools/synccheck/internal.h"
 
 // The only write of a register in the function, and what it is a copy of.
@@ -15,17 +17,24 @@ static const PtxOperand *copied_from(const IrDefs *d, const PtxOperand *o) {
   return o;
 }
 
-static bool is_sreg(const PtxOperand *o, PtxSreg s) { return o->kind == OPD_SREG && o->sreg == s && o->selector == SEL_X; }
+static bool is_sreg(const PtxOperand *o, PtxSreg s) {
+  return o->kind == OPD_SREG && o->sreg == s && o->selector == SEL_X;
+}
 
-// What the index is when the loop is entered: the last write in the block before it, or the only one outside of the loop. `more`: a remainder of an unrolled
-// loop has moved it by the step before.
-static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop, uint32_t preheader, const IrLoopEnd *e, bool *more) {
+// What the index is when the loop is entered: the last write in the block before it, or the only
+// one outside of the loop. `more`: a remainder of an unrolled loop has moved it by the step before.
+static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop,
+                                  uint32_t preheader, const IrLoopEnd *e, bool *more) {
   const PtxInstr *found = NULL;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
     uint32_t block = c->block_of[i];
-    if (!in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg != e->index || ir_in_loop(c, block, loop)) continue;
-    bool moves = in->op == OP_ADD && in->nops == 3 && in->ops[1].kind == OPD_REG && in->ops[1].reg == e->index && in->ops[2].kind == OPD_REG && in->ops[2].reg == e->step->reg;
+    if (!in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg != e->index ||
+        ir_in_loop(c, block, loop))
+      continue;
+    bool moves = in->op == OP_ADD && in->nops == 3 && in->ops[1].kind == OPD_REG &&
+                 in->ops[1].reg == e->index && in->ops[2].kind == OPD_REG &&
+                 in->ops[2].reg == e->step->reg;
     if (moves) {
       *more = true;
       continue;
@@ -33,7 +42,9 @@ static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop
     if (block != preheader && (found || !ir_dominates(c, block, preheader))) return NULL;
     found = in;
   }
-  return found && found->op == OP_MOV && found->nops == 2 && !found->guard ? copied_from(d, &found->ops[1]) : NULL;
+  return found && found->op == OP_MOV && found->nops == 2 && !found->guard
+             ? copied_from(d, &found->ops[1])
+             : NULL;
 }
 
 // An unrolled loop has more than one of these.
@@ -43,13 +54,21 @@ static uint32_t count_steps(const IrCfg *c, uint32_t loop, const PtxReg *step) {
     const IrBlock *b = &c->blocks[c->loops[loop].blocks[k]];
     for (uint32_t i = b->first; i < b->end; i++) {
       const PtxInstr *in = c->instrs[i];
-      n += in->op == OP_ADD && in->nops == 3 && ((in->ops[1].kind == OPD_REG && in->ops[1].reg == step) || (in->ops[2].kind == OPD_REG && in->ops[2].reg == step));
+      n += in->op == OP_ADD && in->nops == 3 &&
+           ((in->ops[1].kind == OPD_REG && in->ops[1].reg == step) ||
+            (in->ops[2].kind == OPD_REG && in->ops[2].reg == step));
     }
   }
   return n;
 }
 
-typedef struct Shape { uint32_t preheader, gate, behind_gate; const PtxInstr *test; bool stays_if_true; const PtxOperand *bound; const PtxReg *index; } Shape;
+typedef struct Shape {
+  uint32_t preheader, gate, behind_gate;
+  const PtxInstr *test;
+  bool stays_if_true;
+  const PtxOperand *bound;
+  const PtxReg *index;
+} Shape;
 
 // The block before the loop.
 static bool find_entry(const IrCfg *c, uint32_t loop, Shape *s) {
@@ -66,28 +85,36 @@ static bool find_entry(const IrCfg *c, uint32_t loop, Shape *s) {
 }
 
 static bool asks_for_loop(const IrCfg *c, const IrDefs *d, const Shape *s, uint32_t gate) {
-  const PtxInstr *branch = c->instrs[c->blocks[gate].end - 1], *test = branch->guard ? ir_single_def(d, branch->guard) : NULL;
+  const PtxInstr *branch = c->instrs[c->blocks[gate].end - 1],
+                 *test = branch->guard ? ir_single_def(d, branch->guard) : NULL;
   if (!test || test->op != OP_SETP || test->nops != 3) return false;
   for (unsigned k = 1; k <= 2; k++) {
     const PtxOperand *own = &test->ops[k], *bound = &test->ops[3 - k];
-    bool of_index = (own->kind == OPD_REG && own->reg == s->index) || is_sreg(copied_from(d, own), SREG_TID);
-    bool same = bound->kind == s->bound->kind && (bound->kind == OPD_INT ? llabs(bound->imm - s->bound->imm) <= 1 : bound->kind == OPD_REG && bound->reg == s->bound->reg);
+    bool of_index = (own->kind == OPD_REG && own->reg == s->index) ||
+                    is_sreg(copied_from(d, own), SREG_TID);
+    bool same = bound->kind == s->bound->kind &&
+                (bound->kind == OPD_INT ? llabs(bound->imm - s->bound->imm) <= 1
+                                        : bound->kind == OPD_REG && bound->reg == s->bound->reg);
     if (of_index && same) return true;
   }
   return false;
 }
 
-// The block whose branch asks for the loop's own condition before its first turn, and goes around it; else the one before the loop.
+// The block whose branch asks for the loop's own condition before its first turn, and goes around
+// it; else the one before the loop.
 static void find_gate(const IrCfg *c, const IrDefs *d, uint32_t loop, Shape *s) {
   s->gate = s->preheader;
   s->behind_gate = IR_NONE;
   uint32_t header = c->loops[loop].header;
-  for (uint32_t at = s->preheader, hops = 0; hops < 8 && at != IR_NONE; hops++, at = c->blocks[at].idom) {
+  for (uint32_t at = s->preheader, hops = 0; hops < 8 && at != IR_NONE;
+       hops++, at = c->blocks[at].idom) {
     const IrBlock *g = &c->blocks[at];
     if (g->nsucc != 2 || g->first == g->end || !asks_for_loop(c, d, s, at)) continue;
     for (uint32_t i = 0; i < 2; i++) {
       const IrBlock *e = &c->blocks[g->succ[i]];
-      if (!ir_dominates(c, g->succ[i], header) || e->npred != 1 || e->first == e->end || e->loop != c->loops[loop].parent) continue;
+      if (!ir_dominates(c, g->succ[i], header) || e->npred != 1 || e->first == e->end ||
+          e->loop != c->loops[loop].parent)
+        continue;
       s->gate = at;
       s->behind_gate = g->succ[i];
     }
@@ -102,15 +129,21 @@ static bool find_shape(const Body *b, const IrDefs *d, uint32_t loop, Shape *s) 
   if (e.kind != IR_END_STEPS || !find_entry(c, loop, s)) return false;
   if (e.step->kind != OPD_REG) return false;
   bool more = count_steps(c, loop, e.step->reg) > 1;
-  const PtxOperand *start = start_of(c, d, loop, s->preheader, &e, &more), *step = e.step->kind == OPD_REG ? copied_from(d, e.step) : NULL;
+  const PtxOperand *start = start_of(c, d, loop, s->preheader, &e, &more),
+                   *step = e.step->kind == OPD_REG ? copied_from(d, e.step) : NULL;
   if (!start || !step || !is_sreg(start, SREG_TID) || !is_sreg(step, SREG_NTID)) return false;
   const PtxInstr *branch = c->instrs[e.branch];
   for (uint32_t i = e.branch; i-- > c->blocks[c->block_of[e.branch]].first && !s->test;)
-    if (c->instrs[i]->op == OP_SETP && c->instrs[i]->ops[0].kind == OPD_REG && c->instrs[i]->ops[0].reg == branch->guard) s->test = c->instrs[i];
-  if (!s->test || s->test->guard || s->test->nops != 3 || s->test->ops[1].kind != OPD_REG || s->test->ops[1].reg != e.index) return false;
+    if (c->instrs[i]->op == OP_SETP && c->instrs[i]->ops[0].kind == OPD_REG &&
+        c->instrs[i]->ops[0].reg == branch->guard)
+      s->test = c->instrs[i];
+  if (!s->test || s->test->guard || s->test->nops != 3 || s->test->ops[1].kind != OPD_REG ||
+      s->test->ops[1].reg != e.index)
+    return false;
   uint32_t to = c->blocks[c->block_of[e.branch]].succ[0];
   s->stays_if_true = ir_in_loop(c, to, loop) != branch->guard_negated;
-  bool upward = s->stays_if_true ? ptx_has(s->test, MOD_LT) || ptx_has(s->test, MOD_LE) : ptx_has(s->test, MOD_GE) || ptx_has(s->test, MOD_GT);
+  bool upward = s->stays_if_true ? ptx_has(s->test, MOD_LT) || ptx_has(s->test, MOD_LE)
+                                 : ptx_has(s->test, MOD_GE) || ptx_has(s->test, MOD_GT);
   if (!upward || s->test->ntypes != 1 || ptx_type_size(s->test->types[0]) != 4) return false;
   s->bound = &s->test->ops[2];
   s->index = e.index;
@@ -118,7 +151,9 @@ static bool find_shape(const Body *b, const IrDefs *d, uint32_t loop, Shape *s) 
   return !more || s->behind_gate != IR_NONE;
 }
 
-static bool same_line(const PtxLoc *a, const PtxLoc *b) { return a && b && a->file == b->file && a->line == b->line && a->column == b->column; }
+static bool same_line(const PtxLoc *a, const PtxLoc *b) {
+  return a && b && a->file == b->file && a->line == b->line && a->column == b->column;
+}
 
 void synccheck_plan_loops(Sync *s) {
   Body *b = s->body;
@@ -130,12 +165,15 @@ void synccheck_plan_loops(Sync *s) {
     if (!find_shape(b, d, k, shape) || !s->t.apart_strict[shape->gate]) continue;
     s->shared[s->nshared++] = (struct SharedLoop){.loop = k, .preheader = shape->preheader};
   }
-  // A loop that the compiler has made two of, for threads that differ, is no loop that some of them miss. (Of the two in two bodies all threads come to one.)
+  // A loop that the compiler has made two of, for threads that differ, is no loop that some of them
+  // miss. (Of the two in two bodies all threads come to one.)
   uint32_t second = second_body_first(b);
   for (uint32_t i = 0; i < s->nshared; i++)
     for (uint32_t k = 0; k < s->nshared; k++) {
-      bool same_body = (b->cfg->blocks[shapes[i].preheader].first >= second) == (b->cfg->blocks[shapes[k].preheader].first >= second);
-      if (i != k && same_body && same_line(shapes[i].test->loc, shapes[k].test->loc)) s->shared[i].loop = IR_NONE;
+      bool same_body = (b->cfg->blocks[shapes[i].preheader].first >= second) ==
+                       (b->cfg->blocks[shapes[k].preheader].first >= second);
+      if (i != k && same_body && same_line(shapes[i].test->loc, shapes[k].test->loc))
+        s->shared[i].loop = IR_NONE;
     }
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->nshared; i++)
@@ -158,17 +196,22 @@ void synccheck_weave_loops(Sync *s) {
     EMIT(e, "mov.u32", opd_reg(l->expects), opd_imm(0));
     const PtxInstr *first = b->cfg->instrs[b->cfg->blocks[b->cfg->loops[l->loop].header].first];
     l->site = program_site(b->program, b, shape.test->loc ? shape.test : first);
-    // Behind the gate; else at the end of the block before the loop: it has no branch, or one that goes there.
+    // Behind the gate; else at the end of the block before the loop: it has no branch, or one that
+    // goes there.
     const IrBlock *p = &b->cfg->blocks[l->preheader];
     const PtxInstr *last = p->first < p->end ? b->cfg->instrs[p->end - 1] : NULL;
-    Code *c = shape.behind_gate != IR_NONE ? body_before(b, b->cfg->blocks[shape.behind_gate].first) : !last || last->op == OP_BRA ? (last ? body_before(b, p->end - 1) : NULL) : body_after(b, p->end - 1);
+    Code *c = shape.behind_gate != IR_NONE ? body_before(b, b->cfg->blocks[shape.behind_gate].first)
+              : !last || last->op == OP_BRA ? (last ? body_before(b, p->end - 1) : NULL)
+                                            : body_after(b, p->end - 1);
     if (!c) continue;
     PtxReg *next = body_temp(b, TYPE_B32, 0), *more = body_temp(b, TYPE_PRED, 0);
     EMIT(c, "mov.u32", opd_reg(next), opd_sreg(SREG_TID, SEL_X));
     EMIT(c, "add.u32", opd_reg(next), opd_reg(next), opd_imm(1));
     PtxInstr *test = code_instr(c, shape.test);
     PtxOperand *ops = ARENA_ARRAY(&b->func->module->arena, PtxOperand, 3);
-    ops[0] = opd_reg(more), ops[1] = opd_reg(next), ops[2] = *shape.bound;
+    ops[0] = opd_reg(more);
+    ops[1] = opd_reg(next);
+    ops[2] = *shape.bound;
     test->ops = ops;
     EMIT(c, "add.u32", opd_reg(l->visits), opd_reg(l->visits), opd_imm(1));
     code_guard(c, more, !shape.stays_if_true);

@@ -1,7 +1,8 @@
-// mbarriers in the shared memory of the block: initialised before they are used, once, with a count that can be.
+// mbarriers in the shared memory of the block: initialised before they are used, once, with a count
+// that can be.
 #include "tools/synccheck/internal.h"
 
-enum { MB_INIT, MB_INVAL, MB_USE, MB_ARRIVE };           // as in tools/synccheck/probe.c
+enum { MB_INIT, MB_INVAL, MB_USE, MB_ARRIVE };  // as in tools/synccheck/probe.c
 
 // The operand with its address; NULL: it may be another block's, or in no place we know.
 static const PtxOperand *own_address(const PtxInstr *in) {
@@ -15,17 +16,27 @@ static int what_of(const PtxInstr *in) {
   switch (in->op) {
     case OP_MBARRIER_INIT: return MB_INIT;
     case OP_MBARRIER_INVAL: return MB_INVAL;
-    case OP_MBARRIER_ARRIVE: case OP_MBARRIER_ARRIVE_DROP: return ptx_has(in, MOD_EXPECT_TX) ? MB_USE : MB_ARRIVE;
-    case OP_MBARRIER_TEST_WAIT: case OP_MBARRIER_TRY_WAIT: case OP_MBARRIER_EXPECT_TX: case OP_MBARRIER_COMPLETE_TX: case OP_CP_ASYNC_MBARRIER_ARRIVE:
-      return MB_USE;
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_ARRIVE_DROP: return ptx_has(in, MOD_EXPECT_TX) ? MB_USE : MB_ARRIVE;
+    case OP_MBARRIER_TEST_WAIT:
+    case OP_MBARRIER_TRY_WAIT:
+    case OP_MBARRIER_EXPECT_TX:
+    case OP_MBARRIER_COMPLETE_TX:
+    case OP_CP_ASYNC_MBARRIER_ARRIVE: return MB_USE;
     default: return -1;
   }
 }
 
-// --- phases: who has arrived in one waits for that one, not for the one before, which is over. Tokens cannot be wrong so, parities can ---
+// --- phases: who has arrived in one waits for that one, not for the one before, which is over.
+// Tokens cannot be wrong so, parities can ---
 
-static bool waits_for_parity(const PtxInstr *in) { return (in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT) && ptx_has(in, MOD_PARITY); }
-static bool arrives(const PtxInstr *in) { return in->op == OP_MBARRIER_ARRIVE && !ptx_has(in, MOD_NOCOMPLETE); }
+static bool waits_for_parity(const PtxInstr *in) {
+  return (in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT) &&
+         ptx_has(in, MOD_PARITY);
+}
+static bool arrives(const PtxInstr *in) {
+  return in->op == OP_MBARRIER_ARRIVE && !ptx_has(in, MOD_NOCOMPLETE);
+}
 
 static void follow_phases(Sync *s) {
   bool waits = false, comes = false;
@@ -44,14 +55,16 @@ static void follow_phases(Sync *s) {
 // Before it arrives the phase it is in cannot end: a test of parity 0 says which it is.
 static void note_phase(Sync *s, Code *c, PtxReg *at) {
   PtxReg *over = body_temp(s->body, TYPE_PRED, 0);
-  EMIT(c, "mbarrier.test_wait.parity.shared.b64", opd_reg(over), opd_at(c, opd_reg(at), 0), opd_imm(0));
+  EMIT(c, "mbarrier.test_wait.parity.shared.b64", opd_reg(over), opd_at(c, opd_reg(at), 0),
+       opd_imm(0));
   EMIT(c, "selp.u32", opd_reg(s->arrived_in), opd_imm(1), opd_imm(0), opd_reg(over));
   EMIT(c, "mov.b32", opd_reg(s->arrived_at), opd_reg(at));
 }
 
 static void test_phase(Sync *s, Code *c, const PtxInstr *in, PtxReg *at) {
   Body *b = s->body;
-  PtxReg *same = body_temp(b, TYPE_PRED, 0), *parity = body_temp(b, TYPE_B32, 3), *value = body_temp(b, TYPE_B64, 1), *where = body_temp(b, TYPE_B64, 2);
+  PtxReg *same = body_temp(b, TYPE_PRED, 0), *parity = body_temp(b, TYPE_B32, 3),
+         *value = body_temp(b, TYPE_B64, 1), *where = body_temp(b, TYPE_B64, 2);
   const PtxOperand *waited = NULL;
   for (unsigned i = 0; i + 1 < in->nops; i++)
     if (in->ops[i].kind == OPD_ADDR) waited = &in->ops[i + 1];
@@ -62,7 +75,8 @@ static void test_phase(Sync *s, Code *c, const PtxInstr *in, PtxReg *at) {
   code_guard(c, same, false);
   EMIT(c, "cvt.u64.u32", opd_reg(value), opd_reg(parity));
   EMIT(c, "cvt.u64.u32", opd_reg(where), opd_reg(at));
-  code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISUSE), WG_SYNC_PHASE, opd_reg(where), opd_reg(value), opd_imm(0));
+  code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISUSE),
+              WG_SYNC_PHASE, opd_reg(where), opd_reg(value), opd_imm(0));
   code_guard(c, NULL, false);
   EMIT(c, "mov.b32", opd_reg(s->arrived_at), opd_imm(-1));
 }
@@ -76,7 +90,8 @@ void synccheck_weave_mbarriers(Sync *s) {
     const PtxOperand *address = what >= 0 ? own_address(in) : NULL;
     if (!address) continue;
     Code *c = body_before(b, i);
-    PtxReg *wide = body_temp(b, TYPE_B64, 0), *at = body_temp(b, TYPE_B32, 0), *number = body_temp(b, TYPE_B32, 1), *count = body_temp(b, TYPE_B32, 2);
+    PtxReg *wide = body_temp(b, TYPE_B64, 0), *at = body_temp(b, TYPE_B32, 0),
+           *number = body_temp(b, TYPE_B32, 1), *count = body_temp(b, TYPE_B32, 2);
     unsigned last = in->nops - 1;
     bool counted = (what == MB_INIT || what == MB_ARRIVE) && in->ops[last].kind != OPD_ADDR;
     PtxLabel *over = in->guard ? body_label(b) : NULL;

@@ -1,14 +1,19 @@
-// Instructions that lanes of a warp execute together: bar.warp.sync, shfl, vote, match and redux with a mask.
+// Instructions that lanes of a warp execute together: bar.warp.sync, shfl, vote, match and redux
+// with a mask.
 //
-// A lane must be in its own mask; that is one test, where the mask is not all ones. Others that are named must come: where the warp is
-// known to be together nothing needs to be asked, else the mask is compared with the lanes that are here, and the rest happens out of line.
-// A shuffle must not read from a lane that has ended or never was; that is asked where some lanes may be gone.
+// A lane must be in its own mask; that is one test, where the mask is not all ones. Others that are
+// named must come: where the warp is known to be together nothing needs to be asked, else the mask
+// is compared with the lanes that are here, and the rest happens out of line. A shuffle must not
+// read from a lane that has ended or never was; that is asked where some lanes may be gone.
 #include "tools/synccheck/internal.h"
 
 static const PtxOperand *mask_of(const PtxInstr *in) {
   switch (in->op) {
     case OP_BAR_WARP_SYNC: return &in->ops[0];
-    case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: return ptx_has(in, MOD_SYNC) && in->nops ? &in->ops[in->nops - 1] : NULL;
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_REDUX: return ptx_has(in, MOD_SYNC) && in->nops ? &in->ops[in->nops - 1] : NULL;
     default: return NULL;
   }
 }
@@ -26,14 +31,16 @@ static bool is_whoever_is_here(const Sync *s, const PtxOperand *mask, uint32_t a
   if (mask->kind != OPD_REG) return false;
   for (uint32_t i = at; i-- > c->blocks[c->block_of[at]].first;) {
     const PtxInstr *in = c->instrs[i];
-    if (in->nops && in->ops[0].kind == OPD_REG && in->ops[0].reg == mask->reg) return in->op == OP_ACTIVEMASK && !in->guard;
+    if (in->nops && in->ops[0].kind == OPD_REG && in->ops[0].reg == mask->reg)
+      return in->op == OP_ACTIVEMASK && !in->guard;
     if (in->op == OP_CALL) return false;
   }
   return false;
 }
 
 static bool is_apart(const Sync *s, uint32_t i) {
-  return !s->warp || s->body->cfg->instrs[i]->guard || s->warp->block_divergent[s->body->cfg->block_of[i]];
+  return !s->warp || s->body->cfg->instrs[i]->guard ||
+         s->warp->block_divergent[s->body->cfg->block_of[i]];
 }
 
 static bool asks_who_is_here(const Sync *s, uint32_t i) {
@@ -54,11 +61,14 @@ bool synccheck_plan_warp(Sync *s) {
 static void test_named(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *mask) {
   Body *b = s->body;
   Code *c = body_before(b, i);
-  PtxReg *own = body_temp(b, TYPE_B32, 0), *bad = body_temp(b, TYPE_PRED, 0), *lanes = body_temp(b, TYPE_B32, 2);
+  PtxReg *own = body_temp(b, TYPE_B32, 0), *bad = body_temp(b, TYPE_PRED, 0),
+         *lanes = body_temp(b, TYPE_B32, 2);
   PtxReg *value = body_temp(b, TYPE_B64, 0), *high = body_temp(b, TYPE_B64, 1);
   EMIT(c, "mov.u32", opd_reg(own), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
   EMIT(c, "and.b32", opd_reg(own), opd_reg(own), *mask);
-  if (in->guard) EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(own), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(own), opd_imm(0),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(own), opd_imm(0));
   Code *cold = body_cold(b);
   PtxLabel *rare = body_label(b), *back = body_label(b);
@@ -72,7 +82,8 @@ static void test_named(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   EMIT(cold, "mov.b32", opd_reg(lanes), *mask);
   EMIT(cold, "cvt.u64.u32", opd_reg(value), opd_reg(lanes));
   EMIT(cold, "or.b64", opd_reg(value), opd_reg(value), opd_reg(high));
-  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISMATCH), WG_SYNC_NOT_NAMED, opd_imm(0), opd_reg(value), opd_imm(0));
+  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISMATCH),
+              WG_SYNC_NOT_NAMED, opd_imm(0), opd_reg(value), opd_imm(0));
   EMIT(cold, "bra", opd_label(back));
 }
 
@@ -86,14 +97,18 @@ static uint32_t signature(const PtxInstr *in) {
 static void test_present(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *mask) {
   Body *b = s->body;
   Code *c = body_before(b, i), *cold = body_cold(b);
-  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0), *number = body_temp(b, TYPE_B32, 1), *m = body_temp(b, TYPE_B32, 2), *absent = body_temp(b, TYPE_B32, 3);
+  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0),
+         *number = body_temp(b, TYPE_B32, 1), *m = body_temp(b, TYPE_B32, 2),
+         *absent = body_temp(b, TYPE_B32, 3);
   PtxLabel *rare = body_label(b), *back = body_label(b);
   code_guard(c, in->guard, in->guard_negated);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   code_guard(c, NULL, false);
   EMIT(c, "not.b32", opd_reg(absent), opd_reg(lanes));
   EMIT(c, "and.b32", opd_reg(absent), opd_reg(absent), *mask);
-  if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(absent), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard)
+    EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(absent), opd_imm(0),
+         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(absent), opd_imm(0));
   code_branch(c, few, false, rare);
   code_label(c, back);
@@ -101,15 +116,18 @@ static void test_present(Sync *s, uint32_t i, const PtxInstr *in, const PtxOpera
   code_label(cold, rare);
   EMIT(cold, "mov.b32", opd_reg(m), *mask);
   PtxOperand site = synccheck_site(s, cold, in, number);
-  SYNC_CALL(s, cold, "wg_sync_warp", site, opd_reg(m), opd_imm((int32_t)signature(in)), opd_reg(lanes));
+  SYNC_CALL(s, cold, "wg_sync_warp", site, opd_reg(m), opd_imm((int32_t)signature(in)),
+            opd_reg(lanes));
   EMIT(cold, "bra", opd_label(back));
 }
 
-// Which lane a shuffle reads, as the manual computes it, and whether that is in range. d|p: ops[0]; a, b, c, mask follow.
+// Which lane a shuffle reads, as the manual computes it, and whether that is in range. d|p: ops[0];
+// a, b, c, mask follow.
 static void test_source(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *mask) {
   Body *b = s->body;
   PtxReg *in_range = body_temp(b, TYPE_PRED, 1), *number = body_temp(b, TYPE_B32, 1);
-  PtxReg *from = body_temp(b, TYPE_B32, 2), *low = body_temp(b, TYPE_B32, 3), *bound = body_temp(b, TYPE_B32, 4), *lane = body_temp(b, TYPE_B32, 5);
+  PtxReg *from = body_temp(b, TYPE_B32, 2), *low = body_temp(b, TYPE_B32, 3),
+         *bound = body_temp(b, TYPE_B32, 4), *lane = body_temp(b, TYPE_B32, 5);
   PtxReg *offset = body_temp(b, TYPE_B32, 6);
   PtxLabel *back;
   Code *cold = synccheck_where_few(s, i, &back);
@@ -117,19 +135,20 @@ static void test_source(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperan
   EMIT(cold, "mov.b32", opd_reg(low), in->ops[3]);
   EMIT(cold, "and.b32", opd_reg(bound), opd_reg(low), opd_imm(31));
   EMIT(cold, "shr.u32", opd_reg(low), opd_reg(low), opd_imm(8));
-  EMIT(cold, "and.b32", opd_reg(low), opd_reg(low), opd_imm(31));                  // segment mask
+  EMIT(cold, "and.b32", opd_reg(low), opd_reg(low), opd_imm(31));  // segment mask
   EMIT(cold, "mov.b32", opd_reg(offset), in->ops[2]);
   EMIT(cold, "and.b32", opd_reg(offset), opd_reg(offset), opd_imm(31));
   EMIT(cold, "not.b32", opd_reg(number), opd_reg(low));
   EMIT(cold, "and.b32", opd_reg(bound), opd_reg(bound), opd_reg(number));
-  EMIT(cold, "and.b32", opd_reg(from), opd_reg(lane), opd_reg(low));               // first lane of the segment
-  EMIT(cold, "or.b32", opd_reg(bound), opd_reg(bound), opd_reg(from));             // maxLane
+  EMIT(cold, "and.b32", opd_reg(from), opd_reg(lane), opd_reg(low));    // first lane of the segment
+  EMIT(cold, "or.b32", opd_reg(bound), opd_reg(bound), opd_reg(from));  // maxLane
   if (ptx_has(in, MOD_UP)) {
     EMIT(cold, "sub.u32", opd_reg(from), opd_reg(lane), opd_reg(offset));
     EMIT(cold, "setp.ge.s32", opd_reg(in_range), opd_reg(from), opd_reg(bound));
   } else {
     if (ptx_has(in, MOD_DOWN)) EMIT(cold, "add.u32", opd_reg(from), opd_reg(lane), opd_reg(offset));
-    else if (ptx_has(in, MOD_BFLY)) EMIT(cold, "xor.b32", opd_reg(from), opd_reg(lane), opd_reg(offset));
+    else if (ptx_has(in, MOD_BFLY))
+      EMIT(cold, "xor.b32", opd_reg(from), opd_reg(lane), opd_reg(offset));
     else {
       EMIT(cold, "and.b32", opd_reg(offset), opd_reg(offset), opd_reg(number));
       EMIT(cold, "or.b32", opd_reg(from), opd_reg(from), opd_reg(offset));
