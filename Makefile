@@ -86,7 +86,7 @@ $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
 
-.PHONY: all demo check check-gpu bench stress fuzz soak install uninstall clean help deps
+.PHONY: format all demo check check-gpu bench stress fuzz soak install uninstall clean help deps
 .SECONDARY:
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(BUILD)/warpgrind.1
@@ -173,6 +173,8 @@ $(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARI
 	$$(call say,AR  ) $(AR) rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
+
+format: ; clang-format -i $(sort $(shell find src -name '*.[ch]'))
 
 # --- products ---
 # Linked beside their place and moved into it, so that programs that are running keep what they have.
@@ -309,6 +311,7 @@ help:
 	@echo 'make soak       attacks with new random starts: HOURS=1 or MINUTES=10, ATTACKS=names, SEED=n'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make objs-ptx   compile one folder of src/; lib-ptx also archives it'
+	@echo 'make format     applies .clang-format to src/'
 	@echo 'variables       CC=clang  CC=x86_64-linux-gnu-gcc BUILD=build-x86_64  SAN=1  OPT=-O0  CFLAGS=…  TESTS=pattern'
 
 -include $(ALL_OBJS:.o=.d)
