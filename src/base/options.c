@@ -52,10 +52,23 @@ static uint64_t largest(OptionId id) {
   }
 }
 
-static bool set_choice(OptionId id, const char *text, Error *err) {
-  const OptionInfo *info = &options_table[id];
-  if (word_in_list(info->argument, text)) return true;
-  return error_set(err, "--%s=%s: expected one of %s.", info->name, text, info->argument);
+bool options_check(const OptionInfo *info, const char *text, Error *err) {
+  uint64_t number;
+  switch (info->kind) {
+    case OPTION_FLAG:
+      return is_true(text) || is_false(text) ||
+             error_set(err, "--%s=%s: expected yes or no.", info->name, text);
+    case OPTION_NUMBER:
+      return parse_number(text, &number) ||
+             error_set(err, "--%s=%s: expected a number.", info->name, text);
+    case OPTION_TEXT:
+    case OPTION_LIST:
+      return *text || error_set(err, "--%s needs a %s.", info->name, info->argument);
+    case OPTION_CHOICE:
+      return word_in_list(info->argument, text) ||
+             error_set(err, "--%s=%s: expected one of %s.", info->name, text, info->argument);
+  }
+  return false;
 }
 
 static const char *joined(const char *list, const char *more) {
@@ -64,34 +77,28 @@ static const char *joined(const char *list, const char *more) {
   return s.data;  // lives as long as the options
 }
 
+const char *options_implied(OptionId id) {
+  if (options_table[id].kind == OPTION_FLAG) return "yes";
+  return id == OPT_RECORD ? "all" : id == OPT_HASH ? "some" : NULL;
+}
+
+static bool check_limits(OptionId id, const char *text, Error *err) {
+  uint64_t number = 0;
+  const char *name = options_table[id].name;
+  parse_number(text, &number);
+  if (number > largest(id))
+    return error_set(err, "--%s=%s: the largest value is %llu.", name, text,
+                     (unsigned long long)largest(id));
+  if (id == OPT_DEVICES && number == 0)
+    return error_set(err, "--devices=0: at least one device is needed.");
+  return true;
+}
+
 bool options_set(Options *o, OptionId id, const char *text, Error *err) {
-  const OptionInfo *info = &options_table[id];
-  uint64_t number;
-  switch (info->kind) {
-    case OPTION_FLAG:
-      if (!is_true(text) && !is_false(text))
-        return error_set(err, "--%s=%s: expected yes or no.", info->name, text);
-      break;
-    case OPTION_NUMBER:
-      if (!parse_number(text, &number))
-        return error_set(err, "--%s=%s: expected a number.", info->name, text);
-      if (number > largest(id))
-        return error_set(err, "--%s=%s: the largest value is %llu.", info->name, text,
-                         (unsigned long long)largest(id));
-      if (id == OPT_DEVICES && number == 0)
-        return error_set(err, "--devices=0: at least one device is needed.");
-      break;
-    case OPTION_TEXT:
-      if (!*text) return error_set(err, "--%s needs a %s.", info->name, info->argument);
-      break;
-    case OPTION_LIST:
-      if (!*text) return error_set(err, "--%s needs a %s.", info->name, info->argument);
-      if (o->text[id]) text = joined(o->text[id], text);
-      break;
-    case OPTION_CHOICE:
-      if (!set_choice(id, text, err)) return false;
-      break;
-  }
+  OptionKind kind = options_table[id].kind;
+  if (!options_check(&options_table[id], text, err)) return false;
+  if (kind == OPTION_NUMBER && !check_limits(id, text, err)) return false;
+  if (kind == OPTION_LIST && o->text[id]) text = joined(o->text[id], text);
   o->text[id] = text;
   return true;
 }

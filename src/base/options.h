@@ -27,6 +27,9 @@ typedef struct Options {
   const char *text[OPT_COUNT];
 } Options;
 
+// Whether the text is a value of an option of this kind.
+bool options_check(const OptionInfo *info, const char *text, Error *err);
+const char *options_implied(OptionId id);  // the value of one that is given without; NULL: none
 // checks the text; it is not copied
 bool options_set(Options *o, OptionId id, const char *text, Error *err);
 bool options_from_environment(Options *o, Error *err);  // WARPGRIND_*; does not replace what is set

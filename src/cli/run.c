@@ -174,13 +174,12 @@ static bool check_tools(Options *o, Error *err) {
   if (!ok) tools = UINT32_MAX;
   for (ToolId id = 0; id < TOOL_COUNT_; id++)
     if (tools >> id & 1) str_printf(&names, "%s%s", names.len ? "," : "", tool_name(id));
-  if (ok) o->text[OPT_TOOL] = names.len ? names.data : "none";  // lives as long as the options
-  else
-    error_set(
-        err,
-        "--tool=%s: this version of Warpgrind does not have that tool. The tools are: none,%s.",
-        list, names.data);
-  return ok;
+  if (ok) {
+    o->text[OPT_TOOL] = names.len ? names.data : "none";  // lives as long as the options
+    return true;
+  }
+  Error unknown = *err;
+  return error_set(err, "%s The tools are: none,%s.", unknown.text, names.data);
 }
 
 // Who asks for hashes or inputs asks how the program runs by itself.
