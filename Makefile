@@ -282,6 +282,9 @@ soak:
 	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) tools/soak --hours=$(HOURS) --minutes=$(MINUTES) $(if $(SEED),--seed=$(SEED)) $(ATTACKS)
 
+# Where the shells look for completion scripts; the first folder is the shell's name.
+COMPLETIONS := bash-completion/completions/warpgrind fish/vendor_completions.d/warpgrind.fish zsh/site-functions/_warpgrind
+shell-of = $(firstword $(subst -, ,$(subst /, ,$(1))))
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
@@ -290,11 +293,13 @@ install: all
 	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,$(dir $(COMPLETIONS)))
+	if [ "$(ARCH)" = "$(HOST_ARCH)" ]; then $(foreach f,$(COMPLETIONS),$(BUILD)/warpgrind completion $(call shell-of,$(f)) > $(DESTDIR)$(PREFIX)/share/$(f) &&) :; fi
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 include/warpgrind.h $(DESTDIR)$(PREFIX)/include/warpgrind.h
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 $(DESTDIR)$(PREFIX)/include/warpgrind.h
+	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS)) $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 $(DESTDIR)$(PREFIX)/include/warpgrind.h
 	rm -rf $(DESTDIR)$(PREFIX)/lib/warpgrind
 
 clean:

@@ -6,16 +6,13 @@
 #include "base/base.h"
 #include "base/options.h"
 #include "base/runstats.h"
+#include "cli/subcommand.h"
 
 // Exit codes of the command itself; otherwise it returns the program's own.
 enum { EXIT_WARPGRIND = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
-typedef struct CliSubcommand {
-  const char *name, *usage, *help;
-  int (*run)(int argc, char **argv);  // argv[0] is the subcommand's name
-} CliSubcommand;
-extern const CliSubcommand cli_subcommands[];
-extern const unsigned cli_nsubcommands;
+// --elements of diff and gold
+enum { CLI_MOST_ELEMENTS = 1000000 };
 
 // "warpgrind: …" on standard error; returns 125
 int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
@@ -32,19 +29,10 @@ int cli_output_end(int code);  // the exit code: 125 when something could not be
 // first argument left.
 int cli_parse_options(int argc, char **argv, Options *o, int *next);
 
-// --- run.c, image.c, ptx.c, version.c: one file each ---
+// --- run.c ---
 int cli_run(const Options *o, char **argv);
-int cli_ptx(int argc, char **argv);
-int cli_image(int argc, char **argv);
-int cli_version(int argc, char **argv);
-int cli_report(int argc, char **argv);
-int cli_sql(int argc, char **argv);
-int cli_dump(int argc, char **argv);
-int cli_view(int argc, char **argv);
-int cli_expand(int argc, char **argv);
-int cli_fp_diff(int argc, char **argv);
-int cli_diff(int argc, char **argv);
-int cli_gold(int argc, char **argv);
+
+// --- sql.c ---
 int cli_query(const char *path, const char *sql);  // prints the answer of a run file
 
 // --- ptxas.c: in front of the ptxas of Triton and JAX ---
@@ -56,9 +44,26 @@ void cli_ptxas_environment(void);      // leads the program's frameworks to it
 void cli_allocators_environment(const Options *o, const char *folder);
 
 // --- help.c ---
+typedef struct CliRow {
+  const char *left, *right;
+} CliRow;
+extern const char cli_intro[];
+extern const char *const cli_option_groups[];       // headings of options.def; NULL behind the last
+extern const CliRow cli_tools[], cli_exit_codes[];  // {NULL} behind the last
 void cli_print_help(FILE *f);
 void cli_print_subcommand(const CliSubcommand *s, FILE *f);  // how it is called, and what it does
+// "-o, --output=FILE" and "Keep the run file."
+void cli_describe_option(const OptionInfo *info, Str *left, Str *right);
+
+// --- man.c: the manual page ---
 void cli_print_man(FILE *f);
+
+// --- complete.c: what may stand in the place of the last word ---
+// The first is the command's name. What a completion script (completion.c) reads: a line for each
+// candidate, with a tab and what it is behind it; ":files", ":folders" or ":programs" for names of
+// those.
+#define CLI_COMPLETE "complete-words"
+int cli_complete(int argc, char **argv);
 
 // --- program.c: what is going to be started, and with which library ---
 // 0, or the exit code with the reason in err. *path is found through PATH like a shell does.

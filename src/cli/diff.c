@@ -1,7 +1,11 @@
-// warpgrind diff A.wg B.wg: the first launch whose outputs differ between two runs. docs/diff.md.
+// warpgrind diff A B: the first launch whose outputs differ between two runs (docs/diff.md), or
+// what fpcheck found in each (diff_exceptions.c).
 #include "cli/cli.h"
 
+#include <sys/stat.h>
+
 #include "base/json.h"
+#include "cli/diff_exceptions.h"
 #include "diff/diff.h"
 
 // CUT_SHORT: no difference up to where one of the recordings ends
@@ -11,7 +15,7 @@ typedef struct Asked {
   DiffRules rules;
   bool all;
   uint32_t elements;
-  const char *json, *a, *b;
+  const char *json;
 } Asked;
 
 static int refuse(const char *text) {
@@ -19,42 +23,17 @@ static int refuse(const char *text) {
   return CANNOT;
 }
 
-static const char *value_of(const char *arg, const char *name) {
-  size_t n = strlen(name);
-  return !strncmp(arg, name, n) && arg[n] == '=' ? arg + n + 1 : NULL;
-}
-
-static bool parse(int argc, char **argv, Asked *o, Error *err) {
-  const char *v;
-  for (int i = 1; i < argc; i++) {
-    const char *arg = argv[i];
-    if ((v = value_of(arg, "--tolerance"))) {
-      if (!diff_rules_tolerance(&o->rules, v, err)) return false;
-    } else if ((v = value_of(arg, "--nan"))) {
-      if (!strcmp(v, "equal")) o->rules.nan = DIFF_NAN_EQUAL;
-      else if (!strcmp(v, "bits")) o->rules.nan = DIFF_NAN_BITS;
-      else if (!strcmp(v, "differ")) o->rules.nan = DIFF_NAN_DIFFERS;
-      else return error_set(err, "--nan=%s: expected equal, bits or differ.", v);
-    } else if ((v = value_of(arg, "--zero"))) {
-      if (strcmp(v, "equal") && strcmp(v, "bits"))
-        return error_set(err, "--zero=%s: expected equal or bits.", v);
-      o->rules.zero_bits = !strcmp(v, "bits");
-    } else if ((v = value_of(arg, "--elements"))) {
-      char *end;
-      unsigned long n = strtoul(v, &end, 10);
-      if (!*v || *end || n > 1000000)
-        return error_set(err, "--elements=%s: expected a number up to 1000000.", v);
-      o->elements = (uint32_t)n;
-    } else if ((v = value_of(arg, "--json"))) o->json = v;
-    else if (!strcmp(arg, "--unordered")) o->rules.unordered = true;
-    else if (!strcmp(arg, "--all")) o->all = true;
-    else if (arg[0] == '-')
-      return error_set(err, "unknown option %s. warpgrind --help lists all.", arg);
-    else if (!o->a) o->a = arg;
-    else if (!o->b) o->b = arg;
-    else return error_set(err, "two run files are compared, not more.");
-  }
-  return o->b || error_set(err, "usage: warpgrind diff [options] A.wg B.wg");
+static bool read_arguments(const CliArguments *a, Asked *o, Error *err) {
+  const char *nan = cli_value(a, CLI_DIFF_NAN), *zero = cli_value(a, CLI_DIFF_ZERO);
+  const char *tolerance = cli_value(a, CLI_DIFF_TOLERANCE);
+  if (nan && !strcmp(nan, "bits")) o->rules.nan = DIFF_NAN_BITS;
+  if (nan && !strcmp(nan, "differ")) o->rules.nan = DIFF_NAN_DIFFERS;
+  o->rules.zero_bits = zero && !strcmp(zero, "bits");
+  o->rules.unordered = cli_value(a, CLI_DIFF_UNORDERED);
+  o->all = cli_value(a, CLI_DIFF_ALL);
+  o->json = cli_value(a, CLI_DIFF_JSON);
+  return (!tolerance || diff_rules_tolerance(&o->rules, tolerance, err)) &&
+         cli_number(a, CLI_DIFF_ELEMENTS, 0, CLI_MOST_ELEMENTS, &o->elements, err);
 }
 
 static void say_missing(const Diff *d, Str *text) {
@@ -217,12 +196,13 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   return code;
 }
 
-int cli_diff(int argc, char **argv) {
+static int diff_runs(const CliArguments *args) {
   Asked o = {.elements = 10};
   Error err = {{0}};
   DiffRun a, b;
-  if (!parse(argc, argv, &o, &err) || !diff_run_load(o.a, &a, &err)) return refuse(err.text);
-  if (!diff_run_load(o.b, &b, &err)) {
+  if (!read_arguments(args, &o, &err) || !diff_run_load(args->words.data[0], &a, &err))
+    return refuse(err.text);
+  if (!diff_run_load(args->words.data[1], &b, &err)) {
     diff_run_free(&a);
     return refuse(err.text);
   }
@@ -233,3 +213,42 @@ int cli_diff(int argc, char **argv) {
   diff_run_free(&b);
   return code;
 }
+
+// --- what fpcheck found ---
+
+static int diff_exceptions(const CliArguments *a) {
+  Error err = {{0}};
+  for (uint32_t i = 0; i < a->given.len; i++)
+    if (a->given.data[i].id != CLI_DIFF_FP)
+      return cli_misuse(a->subcommand,
+                        "--%s is for outputs of launches; here floating-point exceptions are "
+                        "compared.",
+                        cli_options[a->given.data[i].id].info.name);
+  int code = cli_diff_exceptions(a->words.data[0], a->words.data[1], &err);
+  return code < 0 ? cli_misuse(a->subcommand, "%s", err.text) : code;
+}
+
+// What is no file (a pipe) can only be a report, and is not looked at: that would take from it.
+static bool is_report(const char *path) {
+  struct stat st;
+  if (stat(path, &st) != 0) return false;
+  if (!S_ISREG(st.st_mode)) return !S_ISDIR(st.st_mode);
+  FILE *f = fopen(path, "rb");
+  int c = ' ';
+  while (f && (c == ' ' || c == '\t' || c == '\r' || c == '\n')) c = fgetc(f);
+  if (f) fclose(f);
+  return c == '{';
+}
+
+int cli_diff(const CliArguments *a) {
+  bool is_first = is_report(a->words.data[0]), is_second = is_report(a->words.data[1]);
+  if (cli_value(a, CLI_DIFF_FP) || (is_first && is_second)) return diff_exceptions(a);
+  if (is_first != is_second)
+    return cli_misuse(a->subcommand,
+                      "%s is a report and %s is not: two run files are compared, or two reports "
+                      "(--fp: one of each).",
+                      a->words.data[is_first ? 0 : 1], a->words.data[is_first ? 1 : 0]);
+  return diff_runs(a);
+}
+
+int cli_fp_diff(const CliArguments *a) { return diff_exceptions(a); }

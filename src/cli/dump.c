@@ -21,14 +21,15 @@ static bool is_table(const char *name) {
   return false;
 }
 
-int cli_dump(int argc, char **argv) {
-  if (argc < 2) return cli_fail("usage: warpgrind dump FILE [TABLE…]");
+int cli_dump(const CliArguments *a) {
+  const char *path = a->words.data[0];
   int code = 0;
-  for (int i = 2; i < argc && !code; i++) {
-    if (!is_table(argv[i])) return cli_fail("dump: a run file has no table %s.", argv[i]);
-    code = dump(argv[1], argv[i]);
+  for (uint32_t i = 1; i < a->words.len && !code; i++) {
+    const char *table = a->words.data[i];
+    if (!is_table(table)) return cli_fail("dump: a run file has no table %s.", table);
+    code = dump(path, table);
   }
-  for (size_t i = 0; argc == 2 && i < ARRAY_LEN(tables) && !code; i++)
-    code = dump(argv[1], tables[i]);
+  for (size_t i = 0; a->words.len == 1 && i < ARRAY_LEN(tables) && !code; i++)
+    code = dump(path, tables[i]);
   return code;
 }

@@ -16,39 +16,22 @@ typedef struct Expand {
   Str out_name, map;
 } Expand;
 
-static const char usage[] =
-    "usage: warpgrind expand FILE --launch=N[..M] [-o FILE] [--device=cpu|gpu] [--tool=LIST]";
-
-static const char *value_of(const char *arg, const char *name) {
-  size_t n = strlen(name);
-  return !strncmp(arg, name, n) && arg[n] == '=' ? arg + n + 1 : NULL;
-}
-
 static bool read_launches(Expand *x, const char *v, Error *err) {
   char *end;
   x->first = x->last = (uint32_t)strtoul(v, &end, 10);
   if (end[0] == '.' && end[1] == '.' && end[2]) x->last = (uint32_t)strtoul(end + 2, &end, 10);
   return (*v >= '0' && *v <= '9' && !*end && x->first && x->last >= x->first) ||
-         error_set(err, "expand: --launch=%s: expected a number of a launch, or two as in 3..7.",
-                   v);
+         error_set(err, "--launch=%s: expected the number of a launch, or two as in 3..7.", v);
 }
 
-static bool parse(int argc, char **argv, Expand *x, Error *err) {
-  const char *v;
-  for (int i = 1; i < argc; i++) {
-    if ((v = value_of(argv[i], "--launch"))) {
-      if (!read_launches(x, v, err)) return false;
-    } else if ((v = value_of(argv[i], "--process"))) x->process = (uint32_t)strtoul(v, NULL, 10);
-    else if ((v = value_of(argv[i], "--device"))) x->device = v;
-    else if ((v = value_of(argv[i], "--tool"))) x->tool = v;
-    else if ((v = value_of(argv[i], "--output"))) x->given_out = v;
-    else if (!strcmp(argv[i], "-o") && i + 1 < argc) x->given_out = argv[++i];
-    else if (argv[i][0] == '-' && argv[i][1])
-      return error_set(err, "expand: unknown option %s. %s", argv[i], usage);
-    else if (x->path) return error_set(err, "expand: one run file at a time.");
-    else x->path = argv[i];
-  }
-  return (x->path && x->first) || error_set(err, "%s", usage);
+static bool read_arguments(const CliArguments *a, Expand *x, Error *err) {
+  const char *device = cli_value(a, CLI_EXPAND_DEVICE), *tool = cli_value(a, CLI_EXPAND_TOOL);
+  x->path = a->words.data[0];
+  x->given_out = cli_value(a, CLI_EXPAND_OUTPUT);
+  x->device = device ? device : "auto";
+  x->tool = tool ? tool : "none";
+  return read_launches(x, cli_value(a, CLI_EXPAND_LAUNCH), err) &&
+         cli_number(a, CLI_EXPAND_PROCESS, 0, UINT32_MAX, &x->process, err);
 }
 
 // run.wg becomes run-launch3.wg.
@@ -261,11 +244,11 @@ static bool is_same_file(const char *a, const char *b) {
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-int cli_expand(int argc, char **argv) {
-  if (argc > 1 && !strcmp(argv[0], CLI_REPLAY)) return cli_replay(argc, argv);
-  Expand x = {.device = "auto", .tool = "none"};
+int cli_expand(const CliArguments *a) {
+  Expand x = {0};
   Error err = {{0}};
-  if (!parse(argc, argv, &x, &err) || !look(&x, &err)) return cli_fail("%s", err.text);
+  if (!read_arguments(a, &x, &err)) return cli_misuse(a->subcommand, "%s", err.text);
+  if (!look(&x, &err)) return cli_fail("%s", err.text);
   choose_name(&x);
   if (is_same_file(x.path, x.out))
     return cli_fail("expand: -o %s is the run file that is expanded: give another name.", x.out);

@@ -20,7 +20,8 @@ typedef struct Gold {
   DiffGold rules;
   uint32_t elements;
   const char *keep, *json;
-  VEC(char *) passed;  // options for both runs
+  char **run_options;  // for both runs
+  uint32_t nrun_options;
   char **program;
   Str folder;
   Str text;  // what is said
@@ -32,11 +33,6 @@ static int refuse(const Error *err) {
 }
 
 // --- the command line ---
-
-static const char *value_of(const char *arg, const char *name) {
-  size_t n = strlen(name);
-  return !strncmp(arg, name, n) && arg[n] == '=' ? arg + n + 1 : NULL;
-}
 
 static bool read_devices(Gold *g, const char *v, Error *err) {
   static const char *const known[] = {"cpu", "gpu"};
@@ -52,30 +48,34 @@ static bool read_devices(Gold *g, const char *v, Error *err) {
          error_set(err, "--devices=%s: expected two of cpu and gpu, with a comma between them.", v);
 }
 
-static bool parse(int argc, char **argv, Gold *g, Error *err) {
-  int i = 1;
-  const char *v;
-  for (; i < argc && argv[i][0] == '-'; i++) {
-    if (!strcmp(argv[i], "--")) {
-      i++;
-      break;
-    }
-    if ((v = value_of(argv[i], "--devices"))) {
-      g->devices[0] = g->devices[1] = NULL;
-      if (!read_devices(g, v, err)) return false;
-    } else if ((v = value_of(argv[i], "--tolerance"))) {
-      if (!diff_rules_tolerance(&g->rules.asked, v, err)) return false;
-      g->rules.has_asked = true;
-    } else if ((v = value_of(argv[i], "--keep"))) g->keep = v;
-    else if ((v = value_of(argv[i], "--json"))) g->json = v;
-    else if ((v = value_of(argv[i], "--elements"))) g->elements = (uint32_t)strtoul(v, NULL, 10);
-    else if (!strncmp(argv[i], "--device=", 9) || !strncmp(argv[i], "--output", 8) ||
-             !strcmp(argv[i], "-o") || !strncmp(argv[i], "--dump-buffers", 14))
-      return error_set(err, "%s is not for warpgrind gold: it chooses that itself.", argv[i]);
-    else vec_push(&g->passed, argv[i]);
-  }
-  g->program = argv + i;
-  return i < argc || error_set(err, "usage: warpgrind gold [options] program [arguments…]");
+static bool read_tolerance(Gold *g, const char *v, Error *err) {
+  g->rules.has_asked = v != NULL;
+  return !v || diff_rules_tolerance(&g->rules.asked, v, err);
+}
+
+// Options of a run that are chosen here.
+static bool is_ours(const char *option) {
+  static const char *const ours[] = {"--device=", "--output=", "--dump-buffers="};
+  for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+    if (!strncmp(option, ours[i], strlen(ours[i]))) return true;
+  return false;
+}
+
+static bool read_arguments(const CliArguments *a, Gold *g, Error *err) {
+  const char *devices = cli_value(a, CLI_GOLD_DEVICES);
+  if (devices) g->devices[0] = g->devices[1] = NULL;
+  if (devices && !read_devices(g, devices, err)) return false;
+  g->keep = cli_value(a, CLI_GOLD_KEEP);
+  g->json = cli_value(a, CLI_GOLD_JSON);
+  g->run_options = a->run_options.data;
+  g->nrun_options = a->run_options.len;
+  g->program = a->words.data;
+  for (uint32_t i = 0; i < g->nrun_options; i++)
+    if (is_ours(g->run_options[i]))
+      return error_set(err, "%s is not for warpgrind gold: it chooses that itself.",
+                       g->run_options[i]);
+  return read_tolerance(g, cli_value(a, CLI_GOLD_TOLERANCE), err) &&
+         cli_number(a, CLI_GOLD_ELEMENTS, 0, CLI_MOST_ELEMENTS, &g->elements, err);
 }
 
 // --- running the program ---
@@ -100,7 +100,7 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
   char *fixed[] = {"warpgrind", "-q", "--hash=every", "-o", file.data, device.data, log.data};
   for (size_t i = 0; i < ARRAY_LEN(fixed); i++) vec_push(&args, fixed[i]);
   if (dumps) vec_push(&args, option.data);
-  for (uint32_t i = 0; i < g->passed.len; i++) vec_push(&args, g->passed.data[i]);
+  for (uint32_t i = 0; i < g->nrun_options; i++) vec_push(&args, g->run_options[i]);
   vec_push(&args, "--");
   for (char **p = g->program; *p; p++) vec_push(&args, *p);
   vec_push(&args, NULL);
@@ -320,11 +320,11 @@ static void remove_folder(const char *path) {
   while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-int cli_gold(int argc, char **argv) {
+int cli_gold(const CliArguments *a) {
   Gold g = {.devices = {"cpu", "gpu"}, .elements = 10};
   Error err = {{0}};
   Str json = {0};
-  if (!parse(argc, argv, &g, &err) || !make_folder(&g, &err)) return refuse(&err);
+  if (!read_arguments(a, &g, &err) || !make_folder(&g, &err)) return refuse(&err);
   str_add(&json, "{\"version\":1");
   json_text(&json, "gold", g.devices[0]);
   json_text(&json, "device", g.devices[1]);

@@ -1,166 +1,152 @@
-// --help and the manual page, both from options.def and subcommands.def.
+// --help and `warpgrind help`, from options.def, tools.def and subcommands.def. man.c prints the
+// same as a manual page.
 #include "cli/cli.h"
 
 #define HELP_WIDTH 100
 #define HELP_INDENT 28
 
-static const char *const groups[] = {"Checks", "Recording", "Device", "Report", "Program"};
+const char *const cli_option_groups[] = {"Checks", "Recording", "Device",
+                                         "Report", "Program",   NULL};
 
-static const char intro[] = "Warpgrind runs CUDA programs and checks what their kernels do, on a "
-                            "GPU or with none: on a virtual device made of the CPU's cores.";
+const char cli_intro[] = "Warpgrind runs CUDA programs and checks what their kernels do, on a GPU "
+                         "or with none: on a virtual device made of the CPU's cores.";
 
-static const struct {
-  const char *code, *meaning;
-} exit_codes[] = {
+const CliRow cli_exit_codes[] = {
     {"program's", "the program's own exit code, when there are no findings"},
     {"99", "there are findings (--error-exitcode)"},
     {"125", "Warpgrind could not do its work; the reason is printed"},
     {"126", "the program could not be executed"},
     {"127", "the program was not found"},
     {"128+N", "the program was ended by signal N"},
+    {NULL, NULL},
 };
 
-static const struct {
-  const char *name, *help;
-} tools[] = {
+const CliRow cli_tools[] = {
 #define TOOL(id, name, help) {#name, help},
 #include "tools/tools.def"
+    {NULL, NULL},
 };
 
-static void print_wrapped(FILE *f, const char *text, int column) {
+// --- lines ---
+
+// Bytes that continue a character take no column.
+static int columns(const char *text, size_t n) {
+  int count = 0;
+  for (size_t i = 0; i < n; i++) count += (text[i] & 0xc0) != 0x80;
+  return count;
+}
+
+static void print_wrapped(FILE *f, const char *text, int indent) {
   bool at_start = true;
+  int column = indent;
   while (*text) {
     size_t n = strcspn(text, " ");
-    if (column + (int)n + 1 > HELP_WIDTH) {
-      fprintf(f, "\n%*s", HELP_INDENT, "");
-      column = HELP_INDENT;
+    if (column + columns(text, n) + 1 > HELP_WIDTH) {
+      fprintf(f, "\n%*s", indent, "");
+      column = indent;
       at_start = true;
     }
     fprintf(f, "%s%.*s", at_start ? "" : " ", (int)n, text);
     at_start = false;
-    column += (int)n + 1;
+    column += columns(text, n) + 1;
     text += n + (text[n] == ' ');
   }
   fputc('\n', f);
 }
 
 static void print_row(FILE *f, const char *left, const char *right) {
-  int n = fprintf(f, "  %s", left);
+  int n = columns(left, strlen(left)) + 2;
+  fprintf(f, "  %s", left);
   if (n > HELP_INDENT - 2) fprintf(f, "\n%*s", HELP_INDENT, "");
   else fprintf(f, "%*s", HELP_INDENT - n, "");
   print_wrapped(f, right, HELP_INDENT);
 }
 
-static void option_left(const OptionInfo *info, Str *out) {
-  if (info->letter) str_printf(out, "-%c, ", info->letter);
-  str_printf(out, "--%s", info->name);
-  if (info->argument) str_printf(out, "=%s", info->argument);
+static void print_rows(FILE *f, const char *heading, const CliRow *rows) {
+  fprintf(f, "\n%s:\n", heading);
+  for (; rows->left; rows++) print_row(f, rows->left, rows->right);
 }
 
-static void option_right(const OptionInfo *info, Str *out) {
-  str_add(out, info->help);
-  if (info->initial && info->kind != OPTION_FLAG) str_printf(out, " (default %s)", info->initial);
-  str_addc(out, '.');
+void cli_describe_option(const OptionInfo *info, Str *left, Str *right) {
+  if (info->letter) str_printf(left, "-%c, ", info->letter);
+  str_printf(left, "--%s", info->name);
+  if (info->argument) str_printf(left, "=%s", info->argument);
+  str_add(right, info->help);
+  if (info->initial && info->kind != OPTION_FLAG) str_printf(right, " (default %s)", info->initial);
+  str_addc(right, '.');
+}
+
+static void print_option(FILE *f, const OptionInfo *info) {
+  Str left = {0}, right = {0};
+  cli_describe_option(info, &left, &right);
+  print_row(f, left.data, right.data);
+  str_free(&left);
+  str_free(&right);
+}
+
+// --- the whole command ---
+
+static void print_subcommands(FILE *f) {
+  fprintf(f, "\nSubcommands (warpgrind help NAME says more):\n");
+  for (size_t i = 0; i < CLI_SUBCOMMANDS; i++) {
+    const CliSubcommand *s = &cli_subcommands[i];
+    Str left = {0};
+    if (s->flags & UNLISTED) continue;
+    str_printf(&left, "%s%s%s", s->name, *s->arguments ? " " : "", s->arguments);
+    print_row(f, left.data, s->summary);
+    str_free(&left);
+  }
+  print_row(f, "--help, --man, --version", "This text, the manual page (troff), the version");
 }
 
 void cli_print_help(FILE *f) {
   fprintf(f, "usage: warpgrind [options] [--] program [arguments…]\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++)
-    fprintf(f, "       warpgrind %s\n", cli_subcommands[i].usage);
-  fprintf(f, "\n%s\n", intro);
-  for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
-    fprintf(f, "\n%s:\n", groups[g]);
-    for (int id = 0; id < OPT_COUNT; id++) {
-      if (strcmp(options_table[id].group, groups[g]) != 0) continue;
-      Str left = {0}, right = {0};
-      option_left(&options_table[id], &left);
-      option_right(&options_table[id], &right);
-      print_row(f, left.data, right.data);
-      str_free(&left);
-      str_free(&right);
-    }
+  fprintf(f, "       warpgrind SUBCOMMAND [options] [arguments…]\n");
+  fprintf(f, "\n%s\n", cli_intro);
+  for (const char *const *g = cli_option_groups; *g; g++) {
+    fprintf(f, "\n%s:\n", *g);
+    for (int id = 0; id < OPT_COUNT; id++)
+      if (strcmp(options_table[id].group, *g) == 0) print_option(f, &options_table[id]);
   }
-  fprintf(f, "\nTools:\n");
-  for (size_t i = 0; i < ARRAY_LEN(tools); i++) print_row(f, tools[i].name, tools[i].help);
-  fprintf(f, "\nSubcommands:\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++) {
-    Str name = {0};
-    str_addn(&name, cli_subcommands[i].usage, strcspn(cli_subcommands[i].usage, " "));
-    print_row(f, name.data, cli_subcommands[i].help);
-    str_free(&name);
-  }
-  print_row(f, "--help, --man, --version", "This text, the manual page (troff), the version");
-  fprintf(f, "\nExit code:\n");
-  for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
-    print_row(f, exit_codes[i].code, exit_codes[i].meaning);
+  print_rows(f, "Tools", cli_tools);
+  print_subcommands(f);
+  print_rows(f, "Exit code", cli_exit_codes);
   fprintf(f, "\nEvery option can also be given as an environment variable: --log-file=x is "
              "WARPGRIND_LOG_FILE=x.\n");
 }
 
+// --- one subcommand ---
+
 void cli_print_subcommand(const CliSubcommand *s, FILE *f) {
-  Str name = {0};
-  str_addn(&name, s->usage, strcspn(s->usage, " "));
-  fprintf(f, "usage: warpgrind %s\n\n", s->usage);
-  print_row(f, name.data, s->help);
-  str_free(&name);
+  Str usage = {0}, text = {0};
+  bool any = false;
+  cli_usage(s, &usage);
+  fprintf(f, "usage: warpgrind %s\n\n", usage.data);
+  str_printf(&text, "%s.%s%s", s->summary, s->details ? " " : "", s->details ? s->details : "");
+  print_wrapped(f, text.data, 0);
+  for (size_t i = 0; i < CLI_OPTIONS; i++) {
+    if (!cli_has_option(s, &cli_options[i])) continue;
+    if (!any) fprintf(f, "\nOptions:\n");
+    any = true;
+    print_option(f, &cli_options[i].info);
+  }
+  str_free(&usage);
+  str_free(&text);
 }
 
-// troff takes - as a hyphen and a leading . or ' as a request.
-static void print_troff(FILE *f, const char *text) {
-  for (const char *p = text; *p; p++) {
-    if (*p == '-') fputs("\\-", f);
-    else if (*p == '\\') fputs("\\e", f);
-    else if (strncmp(p, "…", 3) == 0) fputs("...", f), p += 2;
-    else fputc(*p, f);
+int cli_help(const CliArguments *a) {
+  if (!a->words.len) {
+    cli_print_help(stdout);
+    return 0;
   }
-}
-
-static void print_man_entry(FILE *f, const char *left, const char *right) {
-  fprintf(f, ".TP\n\\fB");
-  print_troff(f, left);
-  fprintf(f, "\\fR\n");
-  print_troff(f, right);
-  fputc('\n', f);
-}
-
-void cli_print_man(FILE *f) {
-  fprintf(f, ".TH WARPGRIND 1 \"\" \"warpgrind %s\" \"User Commands\"\n", WARPGRIND_VERSION);
-  fprintf(
-      f,
-      ".SH NAME\nwarpgrind \\- run and check CUDA programs, with or without a GPU\n.SH SYNOPSIS\n");
-  fprintf(f,
-          "\\fBwarpgrind\\fR [\\fIoptions\\fR] [\\-\\-] \\fIprogram\\fR [\\fIarguments\\fR...]\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++) {
-    fprintf(f, ".br\n\\fBwarpgrind\\fR ");
-    print_troff(f, cli_subcommands[i].usage);
-    fputc('\n', f);
+  const char *name = a->words.data[0];
+  const CliSubcommand *s = cli_find_subcommand(name);
+  if (s) {
+    cli_print_subcommand(s, stdout);
+    return 0;
   }
-  fprintf(f, ".SH DESCRIPTION\n");
-  print_troff(f, intro);
-  fprintf(f, "\nThe program is an ordinary one, built by nvcc or using the driver API; it is not "
-             "changed.\n");
-  fprintf(f, ".SH OPTIONS\nEvery option has an environment variable, named in brackets.\n");
-  for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
-    fprintf(f, ".SS %s\n", groups[g]);
-    for (int id = 0; id < OPT_COUNT; id++) {
-      if (strcmp(options_table[id].group, groups[g]) != 0) continue;
-      Str left = {0}, right = {0};
-      char variable[64];
-      options_variable(id, variable, sizeof variable);
-      option_left(&options_table[id], &left);
-      option_right(&options_table[id], &right);
-      str_printf(&right, " [%s]", variable);
-      print_man_entry(f, left.data, right.data);
-      str_free(&left);
-      str_free(&right);
-    }
-  }
-  fprintf(f, ".SH TOOLS\n");
-  for (size_t i = 0; i < ARRAY_LEN(tools); i++) print_man_entry(f, tools[i].name, tools[i].help);
-  fprintf(f, ".SH SUBCOMMANDS\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++)
-    print_man_entry(f, cli_subcommands[i].usage, cli_subcommands[i].help);
-  fprintf(f, ".SH EXIT STATUS\n");
-  for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
-    print_man_entry(f, exit_codes[i].code, exit_codes[i].meaning);
+  const char *guess = cli_guess_subcommand(name);
+  if (guess)
+    return cli_misuse(a->subcommand, "there is no subcommand %s; did you mean %s?", name, guess);
+  return cli_misuse(a->subcommand, "there is no subcommand %s. warpgrind --help lists all.", name);
 }

@@ -1,4 +1,4 @@
-// warpgrind image [--extract=FOLDER] FILE…
+// warpgrind image: the CUDA code inside of files.
 #include "cli/cli.h"
 #include "image/image.h"
 
@@ -49,19 +49,13 @@ static bool extract_file(const char *path, const char *folder, Error *err) {
   return ok;
 }
 
-int cli_image(int argc, char **argv) {
-  static const char extract[] = "--extract=";
-  const char *folder = NULL;
-  int i = 1, code = 0;
-  for (; i < argc && argv[i][0] == '-'; i++) {
-    if (strncmp(argv[i], extract, sizeof extract - 1) == 0) folder = argv[i] + sizeof extract - 1;
-    else return cli_fail("image: unknown option %s. The options are: --extract=FOLDER", argv[i]);
-  }
-  if (i == argc) return cli_fail("image: no file was given.");
-  for (; i < argc; i++) {
+int cli_image(const CliArguments *a) {
+  const char *folder = cli_value(a, CLI_IMAGE_EXTRACT);
+  int code = 0;
+  for (uint32_t i = 0; i < a->words.len; i++) {
+    const char *path = a->words.data[i];
     Error err = {0};
-    bool ok = folder ? extract_file(argv[i], folder, &err)
-                     : image_print_file(argv[i], stdout, &err);
+    bool ok = folder ? extract_file(path, folder, &err) : image_print_file(path, stdout, &err);
     fflush(stdout);
     if (!ok) code = cli_fail("%s", err.text);
   }

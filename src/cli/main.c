@@ -1,41 +1,38 @@
 // warpgrind [options] [--] program [arguments…]      runs a CUDA program
 // warpgrind subcommand …                              see subcommands.def
 #include "cli/cli.h"
+#include "cli/expand.h"
+
+#include <unistd.h>
 
 #include "view/view.h"
 
-const CliSubcommand cli_subcommands[] = {
-#define SUBCOMMAND(name, usage, help) {#name, usage, help, cli_##name},
-#include "cli/subcommands.def"
-#undef SUBCOMMAND
-};
-const unsigned cli_nsubcommands = ARRAY_LEN(cli_subcommands);
-
-// fp-diff is fp_diff in C.
-static bool is_called(const char *word, const char *name) {
-  while (*word && (*word == *name || (*word == '-' && *name == '_'))) {
-    word++;
-    name++;
-  }
-  return !*word && !*name;
+// The first word is a program. If there is no such program it may be a misspelt subcommand, or one
+// that stands behind options; -1: neither.
+static int missing_program(const char *name) {
+  Str path = {0};
+  Error err = {0};
+  if (strchr(name, '/') || access(name, F_OK) == 0) return -1;
+  int code = cli_find_program(name, &path, &err);
+  const char *guess = cli_guess_subcommand(name);
+  str_free(&path);
+  if (code != EXIT_NOT_FOUND || !guess) return -1;
+  if (strcmp(guess, name) == 0)
+    cli_fail("there is no program `%s`; a subcommand comes before options: warpgrind %s …", name,
+             name);
+  else cli_fail("there is no program `%s`; did you mean the subcommand `%s`?", name, guess);
+  return EXIT_NOT_FOUND;
 }
 
 static int run_command(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   if (strncmp(slash ? slash + 1 : argv[0], "ptxas", 5) == 0) return cli_ptxas(argc, argv);
-  // started by warpgrind view
+  // These three are started by `warpgrind view`, by `warpgrind expand` and by completion scripts.
   if (argc == 2 && strcmp(argv[1], VIEW_CALCULATE) == 0) return cli_calculate();
-  // started by warpgrind expand
-  if (argc > 1 && strcmp(argv[1], "replay-inputs") == 0) return cli_expand(argc - 1, argv + 1);
-  if (argc > 1)
-    for (unsigned i = 0; i < cli_nsubcommands; i++)
-      if (is_called(argv[1], cli_subcommands[i].name)) {
-        if (argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
-          cli_print_subcommand(&cli_subcommands[i], stdout);
-          return 0;
-        }
-        return cli_subcommands[i].run(argc - 1, argv + 1);
-      }
+  if (argc > 1 && strcmp(argv[1], CLI_REPLAY) == 0) return cli_replay(argc - 1, argv + 1);
+  if (argc > 1 && strcmp(argv[1], CLI_COMPLETE) == 0) return cli_complete(argc - 1, argv + 1);
+  const CliSubcommand *s = argc > 1 ? cli_find_subcommand(argv[1]) : NULL;
+  if (s) return cli_run_subcommand(s, argc - 1, argv + 1);
 
   Options o = {0};
   Error err = {0};
@@ -47,7 +44,8 @@ static int run_command(int argc, char **argv) {
     cli_print_help(stderr);
     return cli_fail("no program was given.");
   }
-  return cli_run(&o, argv + first);
+  if (strcmp(argv[first - 1], "--") != 0) code = missing_program(argv[first]);
+  return code >= 0 ? code : cli_run(&o, argv + first);
 }
 
 int main(int argc, char **argv) {

@@ -1,8 +1,5 @@
-// warpgrind ptx [--check] [--rename] [--contract] [--tool=LIST] [--dump=LIST] FILE…
-//
-// FILE is PTX text, or anything that holds PTX (a program, a library, a fatbin). Each text is
-// parsed, verified and printed again; with --check nothing is printed unless there is an error.
-// --tool prints what runs under that tool.
+// warpgrind ptx: parses, verifies and prints PTX text, or the PTX in anything that holds some (a
+// program, a library, a fatbin). --tool prints what runs under that tool.
 #include "cli/cli.h"
 #include "cli/ptx_dump.h"
 #include "image/image.h"
@@ -94,30 +91,21 @@ static bool process_file(const char *path, const PtxJob *job, Error *err) {
   return ok;
 }
 
-int cli_ptx(int argc, char **argv) {
-  static const char dump[] = "--dump=", tool[] = "--tool=";
-  PtxJob job = {0};
+int cli_ptx(const CliArguments *a) {
+  const char *tools = cli_value(a, CLI_PTX_TOOL);
+  PtxJob job = {.check = cli_value(a, CLI_PTX_CHECK),
+                .rename = cli_value(a, CLI_PTX_RENAME),
+                // Both devices contract before a tool adds anything.
+                .contract = tools || cli_value(a, CLI_PTX_CONTRACT),
+                .dump = cli_value(a, CLI_PTX_DUMP)};
   Error bad = {0};
-  int i = 1, code = 0;
-  for (; i < argc && argv[i][0] == '-'; i++) {
-    if (strcmp(argv[i], "--check") == 0) job.check = true;
-    else if (strcmp(argv[i], "--rename") == 0) job.rename = true;
-    else if (strcmp(argv[i], "--contract") == 0) job.contract = true;
-    else if (strncmp(argv[i], dump, sizeof dump - 1) == 0) job.dump = argv[i] + sizeof dump - 1;
-    else if (strncmp(argv[i], tool, sizeof tool - 1) == 0) {
-      if (!tools_parse(argv[i] + sizeof tool - 1, &job.tools, &bad))
-        return cli_fail("ptx: %s", bad.text);
-      job.contract = true;  // as both devices do before a tool adds anything
-    } else
-      return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract "
-                      "--tool=LIST --dump=LIST",
-                      argv[i]);
-  }
-  if (i == argc) return cli_fail("ptx: no file was given.");
-  if (job.dump && !cli_check_dump(job.dump, &bad)) return cli_fail("ptx: %s", bad.text);
-  for (; i < argc; i++) {
+  int code = 0;
+  if ((tools && !tools_parse(tools, &job.tools, &bad)) ||
+      (job.dump && !cli_check_dump(job.dump, &bad)))
+    return cli_misuse(a->subcommand, "%s", bad.text);
+  for (uint32_t i = 0; i < a->words.len; i++) {
     Error err = {0};
-    bool ok = process_file(argv[i], &job, &err);
+    bool ok = process_file(a->words.data[i], &job, &err);
     fflush(stdout);
     if (!ok) {
       fprintf(stderr, "%s\n", err.text);

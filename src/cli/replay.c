@@ -478,6 +478,6 @@ static bool replay(char **argv, Error *err) {
 
 int cli_replay(int argc, char **argv) {
   Error err = {{0}};
-  if (argc != 6) return cli_fail("usage: warpgrind expand FILE --launch=N");
+  if (argc != 6) return cli_fail("expand: %d arguments instead of 5.", argc - 1);
   return replay(argv + 1, &err) ? 0 : cli_fail("expand: %s.", err.text);
 }

@@ -3,38 +3,28 @@
 
 #include "report/report.h"
 
-static const OptionId taken[] = {
-    OPT_JSON,  OPT_SARIF, OPT_JUNIT,  OPT_SUPPRESSIONS, OPT_GEN_SUPPRESSIONS,
-    OPT_COLOR, OPT_QUIET, OPT_VERBOSE};
+// Options that mean what they mean for a run.
+static const struct {
+  CliOptionId given;
+  OptionId option;
+} run_options[] = {
+    {CLI_REPORT_JSON, OPT_JSON},
+    {CLI_REPORT_SARIF, OPT_SARIF},
+    {CLI_REPORT_JUNIT, OPT_JUNIT},
+    {CLI_REPORT_SUPPRESSIONS, OPT_SUPPRESSIONS},
+    {CLI_REPORT_GEN_SUPPRESSIONS, OPT_GEN_SUPPRESSIONS},
+    {CLI_REPORT_COLOR, OPT_COLOR},
+    {CLI_REPORT_QUIET, OPT_QUIET},
+    {CLI_REPORT_VERBOSE, OPT_VERBOSE},
+};
 
-static bool is_option(const char *arg, const OptionInfo *info, const char **value) {
-  size_t n = strlen(info->name);
-  bool is_long = strncmp(arg, "--", 2) == 0 && strncmp(arg + 2, info->name, n) == 0;
-  *value = is_long && arg[2 + n] == '=' ? arg + n + 3 : NULL;
-  if (info->kind == OPTION_FLAG)
-    return (is_long && !arg[2 + n]) || (info->letter && arg[1] == info->letter && !arg[2]);
-  return *value != NULL;
-}
-
-// false: what is wrong is in err.
-static bool parse(int argc, char **argv, Options *o, const char **path, Error *err) {
-  for (int i = 1; i < argc; i++) {
-    bool known = false;
-    for (size_t k = 0; k < ARRAY_LEN(taken) && !known; k++) {
-      const char *value;
-      if (!is_option(argv[i], &options_table[taken[k]], &value)) continue;
-      if (!options_set(o, taken[k], value ? value : "yes", err)) return false;
-      known = true;
-    }
-    if (known) continue;
-    if (argv[i][0] == '-' && argv[i][1])
-      return error_set(err, "report: unknown option %s (warpgrind --help shows which there are).",
-                       argv[i]);
-    if (*path) return error_set(err, "report: one run file at a time.");
-    *path = argv[i];
-  }
-  return *path ||
-         error_set(err, "report: no run file was given. usage: warpgrind report [options] FILE");
+static bool set_options(const CliArguments *a, Options *o, Error *err) {
+  for (uint32_t i = 0; i < a->given.len; i++)
+    for (size_t k = 0; k < ARRAY_LEN(run_options); k++)
+      if (a->given.data[i].id == run_options[k].given &&
+          !options_set(o, run_options[k].option, a->given.data[i].value, err))
+        return false;
+  return true;
 }
 
 // Ready for a file: nothing but the entries, on standard output.
@@ -64,13 +54,13 @@ static void print_report(Run *r, bool verbose) {
   cli_print_summary(r, verbose);
 }
 
-int cli_report(int argc, char **argv) {
+int cli_report(const CliArguments *a) {
   Options o = {0};
-  const char *path = NULL;
+  const char *path = a->words.data[0];
   Run run = {0};
   Error err = {{0}};
   ReportSuppressions *suppressions = NULL;
-  if (!parse(argc, argv, &o, &path, &err)) return cli_fail("%s", err.text);
+  if (!set_options(a, &o, &err)) return cli_misuse(a->subcommand, "%s", err.text);
   if (options_given(&o, OPT_SUPPRESSIONS) &&
       !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))
     return cli_fail("%s", err.text);

@@ -58,7 +58,4 @@ int cli_query(const char *path, const char *sql) {
   return code;
 }
 
-int cli_sql(int argc, char **argv) {
-  if (argc != 3) return cli_fail("usage: warpgrind sql FILE \"SELECT …\"");
-  return cli_query(argv[1], argv[2]);
-}
+int cli_sql(const CliArguments *a) { return cli_query(a->words.data[0], a->words.data[1]); }

@@ -1,6 +1,7 @@
+// warpgrind version
 #include "cli/cli.h"
 
-int cli_version(int argc, char **argv) {
+int cli_version(const CliArguments *a) {
 #if defined(__x86_64__)
   const char *arch = "x86-64";
 #elif defined(__aarch64__)

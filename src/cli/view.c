@@ -6,13 +6,9 @@
 
 #include "view/view.h"
 
-#define USAGE \
-  "usage: warpgrind view [--port=N] [--no-browser] [--live] [--source=FOLDER] [--static FOLDER] " \
-  "FILE"
-
 typedef struct View {
   const char *path, *folder;
-  unsigned long port;
+  uint32_t port;
   bool no_browser, live;
   ViewSources sources;
 } View;
@@ -21,32 +17,23 @@ static bool add_folder(ViewSources *s, const char *folder, Error *err) {
   struct stat st;
   char *real = realpath(folder, NULL);  // lives as long as the command
   if (!real || stat(real, &st) != 0 || !S_ISDIR(st.st_mode))
-    return error_set(err, "view: --source=%s: there is no such folder.", folder);
+    return error_set(err, "--source=%s: there is no such folder.", folder);
   if (s->nfolders == VIEW_FOLDERS)
-    return error_set(err, "view: --source can be given %d times.", VIEW_FOLDERS);
+    return error_set(err, "--source can be given %d times.", VIEW_FOLDERS);
   s->folders[s->nfolders++] = real;
   return true;
 }
 
-static bool parse(int argc, char **argv, View *v, Error *err) {
-  for (int i = 1; i < argc; i++) {
-    const char *arg = argv[i];
-    char *end = NULL;
-    if (strcmp(arg, "--no-browser") == 0) v->no_browser = true;
-    else if (strcmp(arg, "--live") == 0) v->live = true;
-    else if (strncmp(arg, "--source=", 9) == 0 && arg[9]) {
-      if (!add_folder(&v->sources, arg + 9, err)) return false;
-    } else if (strncmp(arg, "--port=", 7) == 0) {
-      v->port = strtoul(arg + 7, &end, 10);
-      if (!arg[7] || *end || v->port == 0 || v->port > 65535)
-        return error_set(err, "view: --port=%s: a port is a number from 1 to 65535.", arg + 7);
-    } else if (strncmp(arg, "--static=", 9) == 0 && arg[9]) v->folder = arg + 9;
-    else if (strcmp(arg, "--static") == 0 && i + 1 < argc) v->folder = argv[++i];
-    else if (arg[0] == '-' && arg[1]) return error_set(err, "view: unknown option %s. " USAGE, arg);
-    else if (v->path) return error_set(err, "view: one run file at a time.");
-    else v->path = arg;
-  }
-  return v->path || error_set(err, "view: no run file was given. " USAGE);
+static bool read_arguments(const CliArguments *a, View *v, Error *err) {
+  v->path = a->words.data[0];
+  v->folder = cli_value(a, CLI_VIEW_STATIC);
+  v->no_browser = cli_value(a, CLI_VIEW_NO_BROWSER);
+  v->live = cli_value(a, CLI_VIEW_LIVE);
+  for (uint32_t i = 0; i < a->given.len; i++)
+    if (a->given.data[i].id == CLI_VIEW_SOURCE &&
+        !add_folder(&v->sources, a->given.data[i].value, err))
+      return false;
+  return cli_number(a, CLI_VIEW_PORT, 1, 65535, &v->port, err);
 }
 
 static void say_embedded(const char *source, const char *why) {
@@ -74,10 +61,10 @@ static bool wait_for_file(const char *path, Error *err) {
   return false;
 }
 
-int cli_view(int argc, char **argv) {
+int cli_view(const CliArguments *a) {
   View v = {0};
   Error err = {{0}};
-  if (!parse(argc, argv, &v, &err)) return cli_fail("%s", err.text);
+  if (!read_arguments(a, &v, &err)) return cli_misuse(a->subcommand, "%s", err.text);
   ViewOptions o = {.live = v.live,
                    .path = v.path,
                    .sources = v.sources,

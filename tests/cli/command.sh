@@ -41,10 +41,6 @@ for o in $(sed -n 's/^OPTION([A-Z_]*, *"\([a-z-]*\)".*/\1/p' "$ROOT/src/base/opt
 done
 check help_and_man         [ -s help.txt ]
 check help_of_recording    grep -q -- '--record-disk=MB' help.txt
-for c in ptx image report sql dump diff expand view gold fp-diff version; do
-  [ "$(code "$w" $c --help)" = 0 ] && grep -q "^usage: warpgrind $c" out || echo "FAIL help_of_$c"
-done
-check subcommands_have_help grep -q '^usage: warpgrind version' out
 check version              grep -qE '^warpgrind [0-9]+\.[0-9]+' <("$w" version)
 
 # log file: %p and %q, absolute although the program changes its folder

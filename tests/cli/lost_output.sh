@@ -34,6 +34,9 @@ lost ptx_dump "$w" ptx --dump=cfg examples/merge_sort/ptx/merge_sort.ptx
 lost image "$w" image tests/fuzz/seeds/fatbin/size.fatbin
 lost extract "$w" image --extract="$d/x" tests/fuzz/seeds/fatbin/size.fatbin
 lost fp_diff "$w" fp-diff "$d/a.json" "$d/a.json"
+lost diff_fp "$w" diff "$d/a.json" "$d/a.json"
+lost completion "$w" completion bash
+lost subcommand_help_word "$w" help sql
 lost gold "$w" gold --devices=cpu,cpu "${program[@]}"
 lost expand "$w" expand "$d/inputs.wg" --launch=1 --device=cpu -o "$d/expanded.wg"
 lost view "$w" view --no-browser "$d/a.wg"

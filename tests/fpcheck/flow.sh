@@ -19,10 +19,23 @@ check "the table of places" is "$(code fp --fp-mode=full "$TEST_DIR/births" > /d
 f32 8 9 7 1
 f64 3 2 1 1"
 
-# fp-diff: fast math flushes subnormal numbers.
-fp -q --fp-mode=full "$TEST_DIR/births" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/plain.json"
-fp -q --fp-mode=full "$TEST_DIR/births-fastmath" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/fastmath.json"
-check "fp-diff: exit code" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" "$TEST_DIR/fastmath.json")" 1
-check "fp-diff: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o 'only in plain.json: fp-subnormal f32 at births.cu:[0-9]*' "$TEST_DIR/out")" "1 only in plain.json: fp-subnormal f32 at births.cu:$(line 'fp-subnormal f32')"
-check "fp-diff: nothing changed" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" "$TEST_DIR/plain.json")" 0
-check "fp-diff: not a report" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" tests/fpcheck/births.sh)" 125
+# diff of two reports, of two run files with --fp, and fp-diff, its name before: fast math flushes subnormal numbers.
+for build in births births-fastmath; do
+  fp -q --fp-mode=full -o "$TEST_DIR/$build.wg" "$TEST_DIR/$build" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/$build.json"
+done
+compared() { # name A B command…: exit code 1, and the one line that only A has
+  local name=$1 a=$2 b=$3; shift 3
+  check "$name: exit code" is "$(code "$WARPGRIND" "$@" "$TEST_DIR/$a" "$TEST_DIR/$b")" 1
+  check "$name: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o "only in $a: fp-subnormal f32 at births.cu:[0-9]*" "$TEST_DIR/out")" "1 only in $a: fp-subnormal f32 at births.cu:$(line 'fp-subnormal f32')"
+}
+compared diff births.json births-fastmath.json diff
+compared "diff of run files" births.wg births-fastmath.wg diff --fp
+compared "diff of both" births.wg births-fastmath.json diff --fp
+compared fp-diff births.json births-fastmath.json fp-diff
+check "diff: nothing changed" is "$(code "$WARPGRIND" diff "$TEST_DIR/births.json" "$TEST_DIR/births.json")" 0
+check "diff: a run file and its report" is "$(code "$WARPGRIND" diff --fp "$TEST_DIR/births.json" "$TEST_DIR/births.wg")" 0
+check "diff: reports from pipes" is "$(code "$WARPGRIND" diff <(cat "$TEST_DIR/births.json") <(cat "$TEST_DIR/births.json"))" 0
+check "diff: one of each" is "$(code "$WARPGRIND" diff "$TEST_DIR/births.json" "$TEST_DIR/births.wg")" 2
+check "diff: an option for outputs" is "$(code "$WARPGRIND" diff --all "$TEST_DIR/births.json" "$TEST_DIR/births.json")" 2
+check "diff: not a report" is "$(code "$WARPGRIND" diff --fp "$TEST_DIR/births.json" tests/fpcheck/births.sh)" 2
+check "fp-diff: not a report" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/births.json" tests/fpcheck/births.sh)" 125

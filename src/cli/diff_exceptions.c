@@ -1,6 +1,9 @@
-// warpgrind fp-diff A.json B.json: which floating-point exceptions two runs have that the other
+// warpgrind diff --fp: which floating-point exceptions one of two runs of fpcheck has and the other
 // does not, by source line; for example with and without --use_fast_math.
+#include "cli/diff_exceptions.h"
+
 #include "cli/cli.h"
+#include "report/report.h"
 
 // --- just enough JSON: a walk over one text ---
 typedef struct Json {
@@ -147,9 +150,21 @@ static void read_finding(Json *j, Places *out) {
   else drop(&p);
 }
 
+// A run file is read as the report that it would give. What is no file may be read only once.
+static bool read_json(const char *path, Str *text, Error *err) {
+  static const char magic[] = "SQLite format 3";  // 16 bytes
+  if (!file_read(path, text, err)) return false;
+  if (text->len < sizeof magic || memcmp(text->data, magic, sizeof magic) != 0) return true;
+  Run run = {0};
+  text->len = 0;
+  if (!run_load(path, &run, err)) return false;
+  report_json(&run, text);
+  return true;
+}
+
 static bool read_report(const char *path, Places *out, Error *err) {
   Str text = {0}, key = {0};
-  if (!file_read(path, &text, err)) return false;
+  if (!read_json(path, &text, err)) return false;
   Json j = {text.data, text.data + text.len, false};
   if (!take(&j, '{')) j.bad = true;
   bool found = false;
@@ -171,7 +186,7 @@ static bool read_report(const char *path, Places *out, Error *err) {
   str_free(&key);
   str_free(&text);
   return (found && !j.bad) ||
-         error_set(err, "%s is not a report that warpgrind --json wrote", path);
+         error_set(err, "%s is neither a run file nor a report that --json wrote.", path);
 }
 
 // --- comparison ---
@@ -217,17 +232,14 @@ static unsigned print_only(const char *name, const Places *p) {
   return n;
 }
 
-int cli_fp_diff(int argc, char **argv) {
-  if (argc != 3) return cli_fail("usage: warpgrind fp-diff A.json B.json");
+int cli_diff_exceptions(const char *path_a, const char *path_b, Error *err) {
   Places a = {0}, b = {0};
-  Error err = {{0}};
-  if (!read_report(argv[1], &a, &err) || !read_report(argv[2], &b, &err))
-    return cli_fail("fp-diff: %s", err.text);
+  if (!read_report(path_a, &a, err) || !read_report(path_b, &b, err)) return -1;
   match(&a, &b);
   printf("%-24s %-5s %6s %6s %6s %6s\n", "places with exceptions", "", "NaN", "Inf", "Div0", "Sub");
-  print_table(base_name(argv[1]), &a);
-  print_table(base_name(argv[2]), &b);
-  unsigned differences = print_only(base_name(argv[1]), &a) + print_only(base_name(argv[2]), &b);
+  print_table(base_name(path_a), &a);
+  print_table(base_name(path_b), &b);
+  unsigned differences = print_only(base_name(path_a), &a) + print_only(base_name(path_b), &b);
   if (!differences) printf("the same places\n");
   for (uint32_t i = 0; i < a.len; i++) drop(&a.data[i]);
   for (uint32_t i = 0; i < b.len; i++) drop(&b.data[i]);

@@ -1,0 +1,81 @@
+// The table of subcommands: what there is, and how each is called.
+#include "cli/subcommand.h"
+
+#include "base/suggest.h"
+
+const CliSubcommand cli_subcommands[CLI_SUBCOMMANDS] = {
+#define SUBCOMMAND(id, name, arguments, error, flags, summary, details) \
+  {name, arguments, error, flags, summary, details, cli_##id},
+#define OPTION(...)
+#define REQUIRED(...)
+#include "cli/subcommands.def"
+#undef SUBCOMMAND
+#undef OPTION
+#undef REQUIRED
+};
+
+#define INFO(name, letter, kind, value, initial, help) \
+  { name, letter, OPTION_##kind, value, initial, NULL, help }
+const CliOption cli_options[CLI_OPTIONS] = {
+#define SUBCOMMAND(...)
+#define OPTION(subcommand, id, ...) {INFO(__VA_ARGS__), CLI_SUBCOMMAND_##subcommand, false},
+#define REQUIRED(subcommand, id, ...) {INFO(__VA_ARGS__), CLI_SUBCOMMAND_##subcommand, true},
+#include "cli/subcommands.def"
+#undef SUBCOMMAND
+#undef OPTION
+#undef REQUIRED
+};
+
+const CliSubcommand *cli_find_subcommand(const char *name) {
+  for (size_t i = 0; i < CLI_SUBCOMMANDS; i++)
+    if (strcmp(cli_subcommands[i].name, name) == 0) return &cli_subcommands[i];
+  return NULL;
+}
+
+const char *cli_guess_subcommand(const char *word) {
+  Suggestion guess = suggest_begin(word, strlen(word));
+  for (size_t i = 0; i < CLI_SUBCOMMANDS; i++) suggest_consider(&guess, cli_subcommands[i].name);
+  return guess.best;
+}
+
+bool cli_has_option(const CliSubcommand *s, const CliOption *o) {
+  return s == &cli_subcommands[o->subcommand];
+}
+
+bool cli_is_option(const OptionInfo *info, const char *arg, size_t n) {
+  if (arg[1] != '-') return info->letter && arg[1] == info->letter && n == 2;
+  return strlen(info->name) == n - 2 && !strncmp(info->name, arg + 2, n - 2);
+}
+
+void cli_usage(const CliSubcommand *s, Str *out) {
+  bool optional = s->flags & RUN_OPTIONS;
+  str_add(out, s->name);
+  for (size_t i = 0; i < CLI_OPTIONS; i++) {
+    const CliOption *o = &cli_options[i];
+    if (!cli_has_option(s, o)) continue;
+    if (o->required) str_printf(out, " --%s=%s", o->info.name, o->info.argument);
+    else optional = true;
+  }
+  if (optional) str_add(out, " [options]");
+  if (*s->arguments) str_printf(out, " %s", s->arguments);
+}
+
+bool cli_next_placeholder(const char **at, CliPlaceholder *out) {
+  static const char dots[] = "…";
+  const char *p = *at + strspn(*at, " ");
+  size_t n = strcspn(p, " ");
+  *at = p + n;
+  *out = (CliPlaceholder){.name = p, .length = n};
+  if (!n) return false;
+  if (*p == '[') {
+    out->optional = true;
+    out->name++;
+    out->length -= 2;
+  }
+  size_t end = out->length;
+  if (end >= sizeof dots - 1 && !memcmp(out->name + end + 1 - sizeof dots, dots, sizeof dots - 1)) {
+    out->repeats = true;
+    out->length -= sizeof dots - 1;
+  }
+  return true;
+}
