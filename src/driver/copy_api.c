@@ -34,7 +34,7 @@ static void check(const char *call, SessionCopy *c, CUstream handle) {
 
 static CUresult checked(const SessionCopy *c, CUresult result) {
   if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
-  if (result == CUDA_SUCCESS) session_step_copy(c);
+  if (result == CUDA_SUCCESS) session_copy_taken(c);
   return result;
 }
 
@@ -83,7 +83,7 @@ static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle
   if (!session_wants_copies() || !d) return run_box(d, handle, async, 0);
   session_copy_of_box(d, &c);
   check(call, &c, handle);
-  c.step = c.captured ? 0 : session_step_number(&c);
+  c.step = c.captured ? 0 : session_copy_number(&c);
   return checked(&c, run_box(d, handle, async, c.step));
 }
 
@@ -178,13 +178,13 @@ static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da,
                    .height = 1,
                    .depth = 1};
   if (session_wants_copies()) check(call, &c, q);
-  c.step = c.captured ? 0 : session_step_number(&c);
+  c.step = c.captured ? 0 : session_copy_number(&c);
   char *to = (char *)d, *from = (char *)s;  // offsets where there is an array
   if (da) TRY(array_bytes(da, d, n, &to));
   if (sa) TRY(array_bytes(sa, s, n, &from));
   CUDA_MEMCPY3D box = flat_box(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n);
   CUresult result = run_box(&box, q, async, c.step);
-  if (result == CUDA_SUCCESS) session_step_copy(&c);
+  if (result == CUDA_SUCCESS) session_copy_taken(&c);
   return result;
 }
 
@@ -357,7 +357,7 @@ static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned valu
   SessionCopy c = {0};
   session_copy_of_set(&params, &c);
   check(call, &c, q);
-  c.step = c.captured ? 0 : session_step_number(&c);
+  c.step = c.captured ? 0 : session_copy_number(&c);
   return checked(&c, run_set(&params, q, c.step));
 }
 

@@ -45,8 +45,6 @@ typedef struct KernelWork KernelWork;
 
 // --- natives.c: probes that the virtual device executes in C ---
 void natives_add(void);
-// --- trace.c: the same for probes of --record ---
-void trace_natives_add(void);
 
 // --- state.c: start, end, fork, and which handles are alive ---
 typedef enum ObjectKind {

@@ -221,7 +221,7 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
       tools_launch_inputs(s->work.ctx, stream, &s->work.kernel, once);
     else if (s->work.kind == WORK_COPY || s->work.kind == WORK_SET || s->work.kind == WORK_HOST ||
              s->work.kind == WORK_MEMOPS)
-      session_inputs_unknown(stream);
+      session_unknown_writes(stream);
   }
 }
 
@@ -230,14 +230,14 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
 static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
                        const SessionBeside *outer, SessionNumberList *list) {
   SessionNumbers *numbers = mem_alloc(sizeof *numbers * MAX(p->steps.len, 1));
-  SessionGraphSteps *steps = session_graph_steps_begin(p->branches, p->steps.len, stream);
+  session_graph_begin(p->branches, p->steps.len, stream);
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
     SessionBeside beside;
     uint32_t number = 0;
     if (s->disabled) continue;
     session_branches_beside(p->branches, i, outer, numbers, &beside);
-    session_graph_steps_node(steps, i);
+    session_graph_node(i);
     numbers[i] = (SessionNumbers){list, list->len, list->len};
     for (uint32_t k = 0; k < s->nbodies; k++)
       tell_tools(ctx, s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL,
@@ -250,10 +250,11 @@ static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
       number = tools_copy_captured(s->work.ctx ? s->work.ctx : ctx, &s->work, stream, &beside);
     if (number) vec_push(list, number);
     numbers[i].end = list->len;
-    if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET))
+    if (once && session_wants(SESSION_WANTS_GRAPH_NODES) &&
+        (s->work.kind == WORK_COPY || s->work.kind == WORK_SET))
       shadow_node_step(&s->work, stream);
   }
-  session_graph_steps_end(steps);
+  session_graph_end();
   free(numbers);
 }
 
@@ -261,7 +262,7 @@ static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
 // launch has kernels of its own.
 static Plan *plan_for_launch(Context *ctx, Plan *plan, const void *stream) {
   if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs() &&
-      !session_wants_inputs()) {
+      !session_wants(SESSION_WANTS_INPUTS)) {
     plan_retain(plan);
     return plan;
   }
@@ -269,7 +270,7 @@ static Plan *plan_for_launch(Context *ctx, Plan *plan, const void *stream) {
   SessionNumberList list = {0};
   tell_tools(ctx, own, stream, true, NULL, &list);
   vec_free(&list);
-  if (session_wants_inputs()) keep_inputs(own, stream, true);
+  if (session_wants(SESSION_WANTS_INPUTS)) keep_inputs(own, stream, true);
   return own;
 }
 

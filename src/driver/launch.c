@@ -110,9 +110,9 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   memcpy(launch.grid, k->grid, sizeof launch.grid);
   memcpy(launch.block, k->block, sizeof launch.block);
   memcpy(launch.cluster, k->cluster, sizeof launch.cluster);
-  uint64_t begin = session_wants_steps() ? clock_ns() : 0;
+  uint64_t begin = session_wants(SESSION_WANTS_LAUNCHES_TAKEN) ? clock_ns() : 0;
   CUresult result = cpu_launch(&launch, k);
-  if (begin && !result) session_launch_times(tools_launch_number(k), begin, clock_ns());
+  if (begin && !result) session_launch_ran(tools_launch_number(k), begin, clock_ns());
   if (begin) session_launches_ended(ctx->session, (const uint64_t[]){tools_launch_number(k)}, 1);
   shadow_launch_end(ctx, k, &shadow);
   return result;

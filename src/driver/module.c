@@ -82,8 +82,10 @@ static void register_globals(Module *m) {
                          .device = m->ctx->device,
                          .flags = g.managed,
                          .name = g.name});
-      session_step_variable((uintptr_t)g.address, (const void *)(uintptr_t)g.address, g.size,
-                            m->ctx->device->ordinal);
+      session_variable_loaded(&(SessionVariable){.base = (uintptr_t)g.address,
+                                                 .bytes = (const void *)(uintptr_t)g.address,
+                                                 .size = g.size,
+                                                 .device = m->ctx->device->ordinal});
     }
 }
 

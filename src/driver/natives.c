@@ -65,5 +65,5 @@ void natives_add(void) {
   vgpu_native_add("wg_race_check", checks_race, 12, 0);
   vgpu_native_add("wg_memory_base", memory_base, 2, 1);
   vgpu_native_add("wg_memory_last", memory_last, 2, 1);
-  trace_natives_add();
+  session_add_natives();
 }

@@ -77,8 +77,8 @@ static SessionCopy set_of(const SetWork *w) {
 
 static uint32_t new_step(SessionCopy *s, const char *node) {
   s->call = node;
-  s->step = session_step_number(s);
-  session_step_copy(s);
+  s->step = session_copy_number(s);
+  session_copy_taken(s);
   return s->step;
 }
 
@@ -95,11 +95,11 @@ void shadow_node_step(Work *w, const void *stream) {
   *(copies ? &w->copy.step : &w->set.step) = new_step(&s, copies ? "memcpy node" : "memset node");
 }
 
-// A node of a graph that nobody could tell how often it runs is a step each time it does.
+// A node that may run more than once in a launch of its graph is told each time it runs.
 static void tell_step(SessionCopy *s, const char *node) {
-  if (!session_wants_trace()) return;
+  if (!session_wants(SESSION_WANTS_GRAPH_NODES)) return;
   if (!s->step) new_step(s, node);
-  session_step_contents(s);
+  session_copy_contents(s);
 }
 
 void shadow_copied(const CopyWork *c) {

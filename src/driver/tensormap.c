@@ -75,9 +75,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint
   }
   m.mode = TENSOR_MAP_TILED;
   TRY(finish(out, &m, interleave, swizzle, promotion, fill_mode));
-  session_tensor_tiled(out, &(SessionTensor){(int)type, rank, address, dims, strides, box,
-                                             element_strides, (int)interleave, (int)swizzle,
-                                             fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
+  session_tensor_map(out, &(SessionTensor){(int)type, rank, address, dims, strides, box,
+                                           element_strides, (int)interleave, (int)swizzle,
+                                           fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
   return CUDA_SUCCESS;
 }
 
@@ -133,6 +133,6 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
   m.address = (uintptr_t)address;
   CUtensorMap before = *map;
   store(map, &m);
-  session_tensor_moved(&before, map, (uintptr_t)address);
+  session_tensor_map_moved(&before, map, (uintptr_t)address);
   return CUDA_SUCCESS;
 }

@@ -158,12 +158,12 @@ static void fill_record(Context *ctx, bool captured, KernelWork *k) {
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }
 
-static SessionInputs *inputs_of(const KernelWork *k, uint32_t launch, const void *stream,
-                                int device) {
-  SessionInputs *in = session_inputs(
-      k->function->session, launch,
-      &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info,
-      k->function, stream, device);
+static SessionParams params_of(const KernelWork *k) {
+  return (SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes};
+}
+
+static SessionInputs *inputs_of(const SessionCall *call) {
+  SessionInputs *in = session_inputs(call);
   session_inputs_tell(in);
   return in;
 }
@@ -175,14 +175,12 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   k->captured = captured;
   if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
   session_launched_on(l.stream);
-  session_log_launch(&l, k->launch,
-                     &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes},
-                     param_info, f);
+  SessionParams params = params_of(k);
+  SessionCall call = {&l, k->launch, &params, param_info, f};
+  session_log_launch(&l, k->launch, &params, param_info, f);
   fill_record(ctx, captured, k);
-  k->inputs = captured ? NULL : inputs_of(k, k->launch, l.stream, l.device);
-  session_step_launch(&l, k->launch,
-                      &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes},
-                      param_info, f);
+  k->inputs = captured ? NULL : inputs_of(&call);
+  session_launch_taken(&call);
 }
 
 // --- buffers that are looked at behind a launch ---
@@ -226,17 +224,17 @@ SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, cons
 // --- graphs ---
 
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once) {
-  if (!session_wants_inputs()) return;
+  if (!session_wants(SESSION_WANTS_INPUTS)) return;
   if (!once) {
-    session_inputs_unknown(stream);
+    session_unknown_writes(stream);
     return;
   }
   SessionLaunch l = describe(ctx, stream, false, k);
   uint32_t number = k->execution = session_launch_in_graph(&l);
-  k->inputs = inputs_of(k, number, stream, l.device);
-  session_step_launch(
-      &l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes},
-      param_info, k->function);
+  SessionParams params = params_of(k);
+  SessionCall call = {&l, number, &params, param_info, k->function};
+  k->inputs = inputs_of(&call);
+  session_launch_taken(&call);
 }
 
 uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once,
@@ -271,7 +269,7 @@ uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
 uint32_t tools_launch_number(const KernelWork *k) {
   WgLaunch r = {0};
   if (k->execution) return k->execution;
-  if (!k->checked || !k->captured || !session_wants_trace()) return k->launch;
+  if (!k->checked || !k->captured || !session_wants(SESSION_WANTS_GRAPH_NODES)) return k->launch;
   memcpy(&r, k->params + k->record_at, sizeof r);
   return r.launch;
 }

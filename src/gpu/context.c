@@ -261,7 +261,8 @@ static GpuContext *meet(CUcontext handle) {
     owner = getpid();
     atexit(gpu_contexts_end);  // before the driver's own end, which it registered earlier
   }
-  if ((session_tools() || session_wants_outputs() || session_wants_inputs()) && !ending)
+  if ((session_tools() || session_wants_outputs() || session_wants(SESSION_WANTS_INPUTS)) &&
+      !ending)
     open_session(c);
   u64map_put(&contexts, (uintptr_t)handle, c);
   return c;

@@ -35,20 +35,20 @@ static bool begin(SessionCopy *c, bool alone) {
     c->captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
   bool follows = !c->captured && gpu_race_follows(context);
   c->on = follows ? gpu_context_use(context) : NULL;
-  c->on_host = alone && session_inputs_on_host(c) && host_may_read(c);
+  c->on_host = alone && session_copy_on_host(c) && host_may_read(c);
   session_copy_check(c);
   c->race = session_race_copy_number();
   if (c->on) gpu_context_used(context);
   gpu_waiting_copy(c);
-  if (!c->captured) c->step = session_step_number(c);
+  if (!c->captured) c->step = session_copy_number(c);
   return true;
 }
 
 static CUresult end(const SessionCopy *c, CUresult result) {
   if (result == CUDA_SUCCESS && !is_empty(c)) {
     gpu_copy_enqueued(c);
-    session_step_copy(c);
-    session_step_contents(c);
+    session_copy_taken(c);
+    session_copy_contents(c);
   }
   if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
   return gpu_checked(result);

@@ -47,12 +47,11 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
 // can. Loops gain more from a few registers more than they lose by having fewer threads (measured
 // on an H200 with PolyBench: 2MM with memcheck 1.50 times the plain time with 32, 1.20 with 48;
 // with fpcheck 1.41 with 32, where its loop keeps three values in local memory; 2DCONV, without
-// loops, 1.76 and 2.27). Records leave over the bus, which is slower than any number of threads; 64
-// is the most with which a block may have 1024. Fast mode of fpcheck adds little to loops: one
-// register for what is tested and some that hold tested values longer. Where those are many, loads
-// would come one after the other for want of registers (HeCBench's tsp, eight values in a
-// loop: 1.44 times the plain time with 8 more).
-enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64 };
+// loops, 1.76 and 2.27). A pass may ask for more (WovenKernel.registers). Fast mode of fpcheck adds
+// little to loops: one register for what is tested and some that hold tested values longer. Where
+// those are many, loads would come one after the other for want of registers (HeCBench's tsp, eight
+// values in a loop: 1.44 times the plain time with 8 more).
+enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48 };
 enum {
   FEW_TESTS = 4,
   REGISTERS_OF_FEW_TESTS = 6,
@@ -100,7 +99,7 @@ static unsigned floor_of(const Woven *made, const char *kernel, unsigned origina
                          bool keep_occupancy) {
   const WovenKernel *k = weave_kernel(made, kernel);
   if (gpu_fit_floor()) return gpu_fit_floor();
-  if (session_wants_trace() && !keep_occupancy) return REGISTERS_OF_RECORDS;
+  if (k && k->registers && !keep_occupancy) return k->registers;
   if (k && k->loops_apart && k->has_loops && !keep_occupancy) {
     bool few = k->loop_tests <= FEW_TESTS;
     unsigned wanted = round_up(original + (few ? REGISTERS_OF_FEW_TESTS : REGISTERS_OF_MANY_TESTS),

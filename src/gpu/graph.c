@@ -266,7 +266,7 @@ static void look_at_node(void *exec, CUgraphNode node, CUgraphNodeType type, boo
   bool copies = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
   if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, node, inside);
   else if (writes_memory(type)) e->unseen = true;
-  if (copies && !inside && (session_wants_trace() || session_wants_races()))
+  if (copies && !inside && (session_wants(SESSION_WANTS_GRAPH_NODES) || session_wants_races()))
     vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
 }
 
@@ -369,7 +369,7 @@ static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream,
                          SessionOutputs *outputs, GpuGraphLooks *looks) {
   if (result == CUDA_SUCCESS) gpu_graph_look(stream, looks);
   else free(looks);
-  if (result == CUDA_SUCCESS && !gpu_is_capturing(stream)) session_inputs_unknown(stream);
+  if (result == CUDA_SUCCESS && !gpu_is_capturing(stream)) session_unknown_writes(stream);
   if (result != CUDA_SUCCESS) session_outputs_free(outputs);
   if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
   pthread_mutex_lock(&lock);
@@ -399,8 +399,8 @@ static void write_log(CUgraphExec exec, CUstream stream) {
 // asked for even if nothing has changed.
 static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   GpuGraphLooks *looks = NULL;
-  if ((!session_wants_memory() && !session_wants_trace()) || session_graph_memory() ||
-      gpu_is_capturing(stream))
+  if ((!session_wants_memory() && !session_wants(SESSION_WANTS_GRAPH_NODES)) ||
+      session_graph_memory() || gpu_is_capturing(stream))
     return NULL;
   GpuContext *c = gpu_context_of_stream(stream);
   SessionDevice *d = c ? gpu_context_use(c) : NULL;
@@ -408,7 +408,8 @@ static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   uint64_t now = session_memory_version();
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races()))
+  if (e && e->nodes.len &&
+      (e->version != now || session_wants(SESSION_WANTS_GRAPH_NODES) || session_wants_races()))
     looks = gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len, e->branches, !e->ran);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;

@@ -80,7 +80,8 @@ static bool place_all(Node *nodes, size_t n, SessionBranches *b) {
 SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t count) {
   Node *nodes = NULL;
   size_t n = 0;
-  if ((!session_wants_races() && !session_wants_trace()) || !count || !read_nodes(g, &nodes, &n)) {
+  if ((!session_wants_races() && !session_wants(SESSION_WANTS_GRAPH_NODES)) || !count ||
+      !read_nodes(g, &nodes, &n)) {
     for (size_t i = 0; nodes && i < n; i++) free(nodes[i].deps);
     free(nodes);
     return NULL;

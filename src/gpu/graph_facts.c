@@ -46,14 +46,13 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
   return result;
 }
 
-// A recording has each copy and set of each run as a step. What the host's memory holds is looked
-// at now.
+// Tells each copy and set of each run. What the host's memory holds is looked at now.
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   SessionCopy c;
   if (!gpu_graph_copy(n, stream, &c)) return;
-  c.step = session_step_number(&c);
-  session_step_copy(&c);
-  session_step_contents(&c);
+  c.step = session_copy_number(&c);
+  session_copy_taken(&c);
+  session_copy_contents(&c);
 }
 
 // racecheck: launches of one graph that have numbers at the same time; there must be room for other
@@ -67,15 +66,14 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
   uint32_t places = 0;
   for (uint32_t i = 0; i < n; i++) places = MAX(places, nodes[i].place + 1);
   SessionNumbers *numbers = mem_alloc(session_branches_size(branches, places) * sizeof *numbers);
-  SessionGraphSteps *steps = session_graph_steps_begin(
-      branches, session_branches_size(branches, places), stream);
+  session_graph_begin(branches, session_branches_size(branches, places), stream);
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};
     SessionParams given;
-    session_graph_steps_node(steps, nodes[i].place);
+    session_graph_node(nodes[i].place);
     if (!nodes[i].of) {
-      if (!nodes[i].own && session_wants_trace()) tell_copy(&nodes[i], stream);
+      if (!nodes[i].own && session_wants(SESSION_WANTS_GRAPH_NODES)) tell_copy(&nodes[i], stream);
       continue;
     }
     const WovenKernel *code = nodes[i].of->code;
@@ -108,7 +106,7 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
     free(record);
   }
   gpu_quiet_end(q);
-  session_graph_steps_end(steps);
+  session_graph_end();
   GpuGraphLooks *looks = branches && session_wants_races()
                              ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first)
                              : NULL;

@@ -73,7 +73,7 @@ static bool load(GpuInputs *g) {
 }
 
 void gpu_inputs_open(GpuContext *c) {
-  if (!session_wants_inputs() || c->inputs) return;
+  if (!session_wants(SESSION_WANTS_INPUTS) || c->inputs) return;
   GpuInputs *g = mem_alloc(sizeof *g);
   g->collected.context = c;
   GpuEntered e = gpu_context_enter(c);

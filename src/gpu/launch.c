@@ -127,7 +127,7 @@ static void look_at_outputs(GpuLaunch *l, bool launched) {
   session_outputs_free(l->outputs);
 }
 
-// --- memory before the launch: --record=inputs ---
+// --- memory before the launch ---
 
 static void keep_inputs(GpuLaunch *l) {
   if (!l->context) return;
@@ -135,8 +135,7 @@ static void keep_inputs(GpuLaunch *l) {
   if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) return;
   uint32_t number = tell(l);
   gpu_code_tell(l->of);
-  l->inputs = session_inputs(l->of->kernel, number, &given, gpu_launch_param, l->of,
-                             l->event.stream, l->context->device);
+  l->inputs = session_inputs(&(SessionCall){&l->event, number, &given, gpu_launch_param, l->of});
   gpu_inputs_keep(l->context, (CUstream)(uintptr_t)l->event.stream, l->inputs);
 }
 
@@ -232,7 +231,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (l->gone) l->of = NULL;
   if (!l->of) {
     session_outputs_unseen();
-    session_inputs_unknown(l->event.stream);
+    session_unknown_writes(l->event.stream);
     gpu_waiting_launch(NULL);
   }
   if (!l->of) return;
@@ -244,12 +243,12 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
   gpu_waiting_launch(l->outputs);
-  if (session_wants_inputs() && !l->event.captured) keep_inputs(l);
+  if (session_wants(SESSION_WANTS_INPUTS) && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
   else if (l->of->unchanged && session_launch_selected(l->of->kernel))
     session_launch_unchanged(l->of->kernel);
-  if (session_wants_steps() && !l->event.captured)
+  if (session_wants(SESSION_WANTS_LAUNCHES_TAKEN) && !l->event.captured)
     l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
   measure_pace(l);
 }
@@ -262,11 +261,11 @@ static void tell_the_rest(GpuLaunch *l) {
 }
 
 // The parameters as the program gave them.
-static void tell_step(GpuLaunch *l) {
+static void tell_call(GpuLaunch *l) {
   SessionParams given = {l->params, NULL, 0};
   if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes))
     given = (SessionParams){0};
-  session_step_launch(&l->event, l->number, &given, gpu_launch_param, l->of);
+  session_launch_taken(&(SessionCall){&l->event, l->number, &given, gpu_launch_param, l->of});
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
@@ -279,7 +278,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
     gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
                   result == CUDA_SUCCESS ? l->number : 0);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
-  if (result == CUDA_SUCCESS && l->of && session_wants_steps()) tell_step(l);
+  if (result == CUDA_SUCCESS && l->of && session_wants(SESSION_WANTS_LAUNCHES_TAKEN)) tell_call(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
   free(l->heap);
   free(l->record_heap);

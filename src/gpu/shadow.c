@@ -76,7 +76,7 @@ CUresult gpu_cuMemPoolExportPointer(void *data, CUdeviceptr p) {
 static CUresult written(CUresult result, CUdeviceptr p, size_t bytes, CUstream stream) {
   session_order_host_saw(stream);  // whoever waits for the value
   session_outputs_unseen();
-  session_inputs_unknown(stream);
+  session_unknown_writes(stream);
   if (result != CUDA_SUCCESS || !session_wants_shadow()) return result;
   SessionCopy c = {.to = {.kind = SESSION_PLACE_DEVICE, .address = p},
                    .is_set = true,

@@ -10,15 +10,15 @@ CUresult gpu_cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, 
   GPU_TRY(gpu_real.cuTensorMapEncodeTiled(out, type, rank, address, dims, strides, box,
                                           element_strides, interleave, swizzle, promotion,
                                           fill_mode));
-  session_tensor_tiled(out, &(SessionTensor){(int)type, rank, address, dims, strides, box,
-                                             element_strides, (int)interleave, (int)swizzle,
-                                             fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
+  session_tensor_map(out, &(SessionTensor){(int)type, rank, address, dims, strides, box,
+                                           element_strides, (int)interleave, (int)swizzle,
+                                           fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
   CUtensorMap before = *map;
   GPU_TRY(gpu_real.cuTensorMapReplaceAddress(map, address));
-  session_tensor_moved(&before, map, (uintptr_t)address);
+  session_tensor_map_moved(&before, map, (uintptr_t)address);
   return CUDA_SUCCESS;
 }

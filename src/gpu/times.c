@@ -47,7 +47,7 @@ static void take_done(GpuTimes *t) {
     Timed *one = t->first;
     ended[n++] = one->launch;
     uint64_t begin = time_of(t, one->begin, &ms), end = time_of(t, one->end, &ms);
-    if (begin && end) session_launch_times(one->launch, begin, end);
+    if (begin && end) session_launch_ran(one->launch, begin, end);
     t->first = one->next;
     if (!t->first) t->last = NULL;
     one->next = t->spare;
@@ -72,7 +72,7 @@ static GpuTaken take(GpuCollected *one) {
 static GpuCollector times = GPU_COLLECTOR(take, NULL, 1000);
 
 void gpu_times_open(GpuContext *c) {
-  if (!session_wants_steps() || session_wants_inputs() || c->times || !c->stream ||
+  if (!session_wants(SESSION_WANTS_LAUNCH_TIMES) || c->times || !c->stream ||
       !gpu_real.cuEventElapsedTime)
     return;
   GpuTimes *t = mem_alloc(sizeof *t);

@@ -2,17 +2,17 @@
 // their names.
 #include "gpu/modules.h"
 
-// --record: what it holds before the first kernel runs. In a stream of our own, which nothing of
-// the program waits for.
+// Reads what a variable holds before the first kernel runs, in a stream of our own, which nothing
+// of the program waits for.
 static void tell_contents(GpuContext *c, CUdeviceptr base, size_t size) {
   enum { MOST = 64 << 20 };
-  if (!session_wants_trace() || size > MOST || !c->stream) return;
+  if (!session_wants(SESSION_WANTS_VARIABLES) || size > MOST || !c->stream) return;
   void *bytes = mem_alloc(size);
   GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && gpu_real.cuMemcpyDtoHAsync_v2(bytes, base, size, c->stream) == CUDA_SUCCESS &&
             gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
   gpu_context_leave(e);
-  if (ok) session_step_variable(base, bytes, size, c->device);
+  if (ok) session_variable_loaded(&(SessionVariable){base, bytes, size, c->device});
   free(bytes);
 }
 

@@ -17,7 +17,7 @@ enum {
 
 __attribute__((visibility("default"))) int wg_host_initialized(int what, const void *p, size_t n) {
   if (what == RECORD_BEGIN || what == RECORD_END) {
-    session_trace_switch(what == RECORD_BEGIN);
+    session_annotated(what == RECORD_BEGIN ? SESSION_RECORD_BEGIN : SESSION_RECORD_END, 0, 0);
     return 1;
   }
   if (what == POOL || what == PIECE) {
@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) int wg_host_initialized(int what, const v
     cuCtxSynchronize();
     session_race_meant((uintptr_t)p, n);
   }
-  if (what == BENIGN) session_step_meant((uintptr_t)p, n);
+  if (what == BENIGN) session_annotated(SESSION_BENIGN_RACE, (uintptr_t)p, n);
   if (what == BENIGN || !session_wants_shadow()) return 1;
   cuCtxSynchronize();  // through our own table: what was asked for before has been done then
   if (what == MARK || what == UNMARK) session_shadow_mark((uintptr_t)p, n, what == MARK);

@@ -14,7 +14,8 @@ static bool comes_before(const SessionBranches *b, uint32_t first, uint32_t then
 }
 
 SessionBranches *session_branches_new(uint32_t n) {
-  if (n > MOST || (!session_wants_races() && !session_wants_trace())) return NULL;
+  if (n > MOST || (!session_wants_races() && !session_wants(SESSION_WANTS_GRAPH_NODES)))
+    return NULL;
   SessionBranches *b = mem_alloc(sizeof *b);
   b->refs = 1;
   b->n = n;

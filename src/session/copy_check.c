@@ -1,9 +1,9 @@
 // Copies and sets as the program asks for them: whether both places have the room, are what the
 // call says they are, and lie apart. Memory that nobody told us of (the stack, malloc, other
 // processes') is not judged.
-#include "session/inputs.h"
 #include "session/outputs.h"
 #include "session/race.h"
+#include "tools/tool.h"
 
 typedef struct Side {
   const SessionCopy *copy;
@@ -227,7 +227,8 @@ static Side side_of(const SessionCopy *c, const SessionPlace *p, bool to) {
 void session_copy_check(const SessionCopy *c) {
   session_race_copy(c);
   session_outputs_copy(c);
-  session_inputs_copy(c);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->copy_asked) tool->copy_asked(c);
   said = false;
   if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
   session_pageable_other();

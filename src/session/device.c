@@ -4,7 +4,6 @@
 #include "base/runstats.h"
 #include "session/counters.h"
 #include "session/race.h"
-#include "session/trace.h"
 #include "tools/tool.h"
 
 struct SessionDevice {
@@ -15,7 +14,6 @@ struct SessionDevice {
   uint32_t index;      // of the channel
   Reports reports;
   MemoryTables tables;
-  TraceRings trace;
   uint64_t heap_memory;
   uint32_t heap;
   bool heap_failed;  // WgHeap; 0: none yet
@@ -146,7 +144,8 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                 .launch = launch,
                 .site_base = k->piece->site_base};
   EACH_RUNNING_TOOL(t, tool)
-    if (tool->launch && !tool->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
+    if (tool->launch && !tool->launch(&d->tools[t], &(ToolLaunch){k, params, &r, record}))
+      return false;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
@@ -161,7 +160,6 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
   }
   if (!session_launch_captured())
     r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
-  session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
@@ -170,11 +168,12 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
 void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
                             const SessionLaunch *shape, void *record) {
   const WovenKernel *code = session_kernel_code(k);
-  if (!code || !code->instrumented || (!session_wants_memory() && !session_wants_trace())) return;
+  if (!code || !code->instrumented) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
-  uint32_t again = session_wants_trace() ? session_step_again(r.launch) : 0;
-  if (again) r.launch = again;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->captured_launch)
+      tool->captured_launch(&d->tools[t], &(ToolLaunch){k, params, &r, record});
   if (shape && session_wants_races()) session_race_cover(d, k);
   if (session_wants_memory()) set_tables(d, k, &r);
   if (session_wants_memory()) session_fill_facts(code, params, record);
@@ -224,7 +223,9 @@ void session_device_collect(SessionDevice *d, SessionModule *m) {
 }
 
 void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n) {
-  if (d) session_trace_ended(&d->trace, &d->ops, d->user, launches, n);
+  if (!d) return;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->launches_ended) tool->launches_ended(&d->tools[t], launches, n);
 }
 
 void session_device_close(SessionDevice *d, bool alive) {
@@ -238,7 +239,6 @@ void session_device_close(SessionDevice *d, bool alive) {
     if (tool->device_close) tool->device_close(&d->tools[t], alive);
   session_counters_close(d, alive);
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
-  session_trace_close(&d->trace, &d->ops, d->user, alive);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
     session_reports_close(&d->reports, d->channel, &d->ops, d->user, alive);

@@ -34,7 +34,7 @@ struct SessionKernel {
   SessionModule *module;
   char *name, *reason, *cure;
   bool wanted;  // --kernel, --kernel-exclude
-  _Atomic bool launched, unfollowed_said, unseen_said, uncalled_said, numerics_said;
+  _Atomic bool launched, unfollowed_said, uncalled_said, numerics_said;
   void *_Atomic tool_data[TOOL_COUNT_];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;  // set before code
@@ -42,6 +42,7 @@ struct SessionKernel {
 
 typedef struct SessionOptions {
   unsigned tools;
+  unsigned running, wants;  // tools that take part; SESSION_WANTS_… of all of them
   bool keeps_run, host_stacks;
   uint64_t launch_skip, launch_count, fp_every;
   bool leak_check, leak_full;
@@ -50,13 +51,7 @@ typedef struct SessionOptions {
   uint64_t hang_ns;
   bool hang_stop;
   bool hash;
-  uint32_t hash_every;  // --hash
-  // --record=marked, --threads, --buffer; NULL: all
-  bool trace_marked;
-  const char *trace_threads, *trace_buffers;
-  // --record=inputs; MB a second of what launches wrote, SESSION_INPUTS_ALL: all of it
-  bool inputs;
-  uint64_t inputs_rate;
+  uint32_t hash_every;      // --hash
   struct DumpOption *dump;  // --dump-buffers; NULL: none
   const char *launch_log;   // the name, with % in it; NULL: none
 } SessionOptions;
@@ -77,10 +72,11 @@ uint64_t session_string(const char *s);  // its id, sent when new; 0: NULL. With
 // 4 numbers each, as LIST(places). With the lock held
 uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);
 // --- launch.c ---
-uint64_t session_threads_launched(void);      // by the calling thread's last launch
-const SessionLaunch *session_launched(void);  // the calling thread's last one
-bool session_launch_captured(void);           // it was captured
-bool session_launch_cooperative(void);        // it is cooperative
+uint64_t session_threads_launched(void);                 // by the calling thread's last launch
+const SessionLaunch *session_launched(void);             // the calling thread's last one
+uint32_t session_launch_number(const SessionLaunch *l);  // of one execution of a captured launch
+bool session_launch_captured(void);                      // it was captured
+bool session_launch_cooperative(void);                   // it is cooperative
 // --- stack.c ---
 uint64_t session_stack(void);  // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---

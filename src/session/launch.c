@@ -1,5 +1,5 @@
 #include "base/runstats.h"
-#include "session/trace.h"
+#include "session/internal.h"
 #include "session/watchdog.h"
 #include "tools/tool.h"
 
@@ -36,7 +36,6 @@ uint32_t session_launch_count(const SessionLaunch *l) {
   session_pageable_other();
   captured = l->captured;
   launched = *l;
-  session_trace_marks(RECORDED_IN_PART);
   threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] *
             ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;

@@ -3,11 +3,11 @@
 // that in any stream.
 #include "session/outputs.h"
 #include "session/race.h"
-#include "session/trace.h"
+#include "tools/tool.h"
 
 static bool keeps_ranges(void) {
-  return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() || session_wants_inputs() ||
-         session_logs_launches();
+  return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() ||
+         session_wants(SESSION_WANTS_INPUTS) || session_logs_launches();
 }
 
 // A GPU's arrays have no address: their handles stand for one, and what is kept is only that they
@@ -78,7 +78,8 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
     if (kind == SESSION_VARIABLE) session_outputs_variable(name, base);
   }
   session_send(EVENT_ALLOC, &(EventAlloc){base, size, kind, (uint64_t)device, name, stack});
-  session_buffer_comes(base, size, name);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->allocated) tool->allocated(base, size, name);
 }
 
 void session_free_object(uint64_t base) {
@@ -87,7 +88,8 @@ void session_free_object(uint64_t base) {
   HeapRange was = {0};
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
   session_race_free(base, was.kind == SESSION_POOL);
-  session_buffer_goes(base);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->freed) tool->freed(base);
   // the virtual device says so when it is done
   if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);
   session_send(EVENT_FREE, &(EventFree){base, stack});

@@ -6,9 +6,9 @@
 // two launches are only called unordered if nothing that could order them was seen.
 //
 // A recording has steps, which have numbers: clocks know the last one of each stream, too.
+#include "session/order.h"
 #include "session/outputs.h"
 #include "session/race.h"
-#include "session/trace.h"
 
 enum { STREAMS = STEP_STREAMS, RECENT = 64 };
 typedef struct Clock {
@@ -62,7 +62,7 @@ static OrderStream *stream_of(const void *stream) {
 }
 
 bool session_wants_order(void) {
-  return session_wants_races() || session_wants_outputs() || session_wants_steps();
+  return session_wants_races() || session_wants_outputs() || session_wants(SESSION_WANTS_ORDER);
 }
 
 bool session_order_concurrent(void) { return nused > 1 || (nfree && legacy_used); }

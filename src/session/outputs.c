@@ -20,7 +20,7 @@ uint64_t session_outputs_epoch(void) { return atomic_load(&epoch); }
 static StrMap variables;  // name -> its address
 
 void session_outputs_variable(const char *name, uint64_t base) {
-  if (!name || (!session_wants_outputs() && !session_wants_inputs())) return;
+  if (!name || (!session_wants_outputs() && !session_wants(SESSION_WANTS_INPUTS))) return;
   pthread_mutex_lock(&lock);
   void *known = strmap_get(&variables, name);
   strmap_put(&variables, known ? name : mem_strdup(name), (void *)(uintptr_t)base);
@@ -440,9 +440,8 @@ void session_hashes_missing(const SessionOutputs *o, const char *why) {
 void session_hash_left_out(const SessionOutputs *o, uint32_t buffer) {
   session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, buffer + 1, HASH_LEFT_OUT});
 }
-// Beside a recording a hash costs next to nothing.
 uint32_t session_hash_every(void) {
-  return session_wants_trace() ? 1 : session_options()->hash_every;
+  return session_wants(SESSION_WANTS_EVERY_HASH) ? 1 : session_options()->hash_every;
 }
 bool session_outputs_may_wait(void) {
   return session_hash_every() != 1 && !session_order_concurrent();

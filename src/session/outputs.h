@@ -1,22 +1,11 @@
-// Shared by outputs.c, order.c and those who tell them of writes.
+// Shared by outputs.c and those who tell it of writes.
 #ifndef WG_SESSION_OUTPUTS_H
 #define WG_SESSION_OUTPUTS_H
 
 #include "base/dump_option.h"
 #include "probe/hash_abi.h"
 #include "session/internal.h"
-
-// --- order.c: a place in the order of a stream ---
-typedef struct SessionMoment {
-  uint32_t slot, index;
-} SessionMoment;
-bool session_wants_order(void);
-bool session_order_concurrent(void);
-// its next operation; false: too many streams
-bool session_order_step(const void *stream, SessionMoment *out);
-bool session_order_now(const void *stream, SessionMoment *out);  // its last one
-// it comes before the last operation of that stream
-bool session_order_before(SessionMoment m, const void *stream);
+#include "session/order.h"
 
 // --- outputs.c ---
 void session_outputs_variable(const char *name, uint64_t base);

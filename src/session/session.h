@@ -20,10 +20,30 @@ const WeavePlan *session_plan(void);     // never NULL; plan->tools may be 0
 // a run file or a launch log is kept or a tool runs: launches are events
 bool session_wants_launches(void);
 bool session_wants_copies(void);  // copies to the host are of interest
-bool session_wants_trace(void);   // --record
-bool session_wants_inputs(void);  // --record=inputs
-bool session_wants_steps(void);   // either of them: launches, copies and sets are steps
 bool session_wants_memory(void);  // a tool runs that follows allocations and copies
+
+// --- events.c: what happens in the program, for the tools that run (tools/tool.h) ---
+unsigned session_running(void);  // their TOOL_BIT()s: session_tools(), and more
+// Events that cost a device something: it asks before it prepares them.
+enum {
+  SESSION_WANTS_COPIES = 1,          // copies and sets
+  SESSION_WANTS_LAUNCHES_TAKEN = 2,  // launches with their parameters
+  SESSION_WANTS_LAUNCH_TIMES = 4,    // when they ran, where that has to be measured
+  SESSION_WANTS_INPUTS = 8,          // memory before launches, and code
+  SESSION_WANTS_GRAPH_NODES = 16,    // each node of a graph that is launched, and what orders them
+  SESSION_WANTS_VARIABLES = 32,      // what variables hold when they are loaded
+  SESSION_WANTS_POOLS = 64,          // memory that the program deals out itself
+  SESSION_WANTS_ORDER = 128,         // what orders launches and copies
+  SESSION_WANTS_EVERY_HASH = 256,    // --hash leaves none out: beside this tool it costs little
+};
+bool session_wants(unsigned what);  // one of these is wanted
+typedef enum {                      // what the program says by functions of warpgrind.h
+  SESSION_RECORD_BEGIN,             // wg_record_begin: from the next launch on
+  SESSION_RECORD_END,
+  SESSION_BENIGN_RACE
+} SessionAnnotation;
+void session_annotated(SessionAnnotation what, uint64_t address, uint64_t bytes);
+void session_add_natives(void);  // device-side functions of tools that the virtual device runs as C
 
 // --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them.
 // ---
@@ -71,7 +91,7 @@ uint32_t session_launch_count(const SessionLaunch *l);
 void session_launch_tell(const SessionLaunch *l, uint32_t number);
 // a captured launch, counted when it was captured, runs once more
 void session_launch_again(SessionKernel *k, bool checked);
-// --record=inputs: one execution of a captured launch, as the calling thread's last launch
+// one execution of a captured launch, as the calling thread's last launch
 uint32_t session_launch_in_graph(const SessionLaunch *l);
 // counts as checked: there is nothing to check in it, and the original runs
 void session_launch_unchanged(SessionKernel *k);
@@ -284,7 +304,7 @@ void session_device_done(SessionDevice *d, const void *record);
 // where no launch says that it has ended: all up to now;
 uint64_t session_device_mark(SessionDevice *d);
 void session_device_settled(SessionDevice *d, uint64_t mark);  // … and that they have
-// --record: with nothing left to write; n 0: all so far. d NULL: nothing
+// with nothing left to write; n 0: all so far. d NULL: nothing
 void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n);
 // reads the module's counters; before it is unloaded
 void session_device_collect(SessionDevice *d, SessionModule *m);
@@ -303,27 +323,30 @@ void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *param
 // part of a graph; number 0: not known
 void session_log_again(uint32_t number, int device, const void *stream, const char *text);
 
-// --- trace.c, trace_step.c: --record ---
-bool session_trace_is_on(void);
-// wg_record_begin, wg_record_end of the host: from the next launch on
-void session_trace_switch(bool on);
-struct WgTrace;
-void session_trace_choose(struct WgTrace *t);
-// behind session_device_record
-void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params,
-                         SessionParamInfo *info, void *user);
-// when it ran, by clock_ns()
-void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
-// what a variable holds when its module has been loaded
-void session_step_variable(uint64_t base, const void *bytes, size_t n, int device);
-void session_step_meant(uint64_t address, uint64_t bytes);  // wg_benign_race of the host
+// --- events.c: launches, variables, copies ---
+typedef struct SessionCall {  // a launch and what it is called with
+  const SessionLaunch *launch;
+  uint32_t number;
+  const SessionParams *params;
+  SessionParamInfo *info;
+  void *user;
+} SessionCall;
+void session_launch_taken(const SessionCall *c);  // after session_device_record
+void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
+typedef struct SessionVariable {  // of a module that was loaded, and what it holds
+  uint64_t base;
+  const void *bytes;
+  size_t size;
+  int device;
+} SessionVariable;
+void session_variable_loaded(const SessionVariable *v);
 struct SessionCopy;
-// for SessionCopy.step, when the program makes the call, behind session_copy_check; 0: nothing is
-// recorded. NULL: none of them
-uint32_t session_step_number(const struct SessionCopy *c);
-void session_step_copy(const struct SessionCopy *c);  // the driver has taken it …
-// … and the memory that it reads is as it copies it
-void session_step_contents(const struct SessionCopy *c);
+// For SessionCopy.step, when the program makes the call, after session_copy_check. 0: no tool wants
+// one.
+uint32_t session_copy_number(const struct SessionCopy *c);
+void session_copy_taken(const struct SessionCopy *c);     // by the driver
+void session_copy_contents(const struct SessionCopy *c);  // what it reads is as it copies it
+bool session_copy_on_host(const struct SessionCopy *c);   // for SessionCopy.on_host
 
 // --- copy_check.c: copies and sets, in the words of both drivers ---
 typedef enum {
@@ -347,11 +370,11 @@ typedef struct SessionCopy {
   bool async, captured;
   int device;
   uint64_t stack;  // session_copy_stack() of the call; 0: the one that runs it is the call
-  uint32_t step;   // session_step_number()
+  uint32_t step;   // session_copy_number()
   uint32_t value, value_bytes;  // a memset's; 0 bytes: not known
   SessionDevice *on;            // its stream's; NULL: not known
   uint64_t race;                // session_race_copy_number()
-  bool on_host;                 // session_inputs_on_host(), before session_copy_check
+  bool on_host;                 // a tool reads its source on the host; before session_copy_check
 } SessionCopy;
 // when the program makes the call, before the driver does
 void session_copy_check(const SessionCopy *c);
@@ -441,9 +464,8 @@ void session_outputs_unseen(void);             // somebody may have written anyw
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);
 void session_dump_missing(const SessionOutputs *o, const char *why);  // they cannot be had
 
-// --- inputs.c: --record=inputs ---
-// what is kept at once; pages count from the start of their allocation
-enum { SESSION_PAGE = 1 << 16 };
+// --- events.c: memory as it is before a launch, and code, for those who run the launch again ---
+enum { SESSION_PAGE = 1 << 16 };  // kept at once; pages count from the start of their allocation
 typedef struct SessionSpan {
   uint64_t from, to;
 } SessionSpan;  // to 0: nothing
@@ -461,27 +483,23 @@ typedef struct SessionInputs {
   bool disturbed;  // another stream may be writing there
   VEC(SessionPart) parts;
 } SessionInputs;
-// When the driver is about to take a launch, behind session_launch and before session_step_launch.
-// NULL: nothing is kept of it. stream NULL: the legacy default stream
-SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params,
-                              SessionParamInfo *info, void *user, const void *stream, int device);
-void session_inputs_tell(const SessionInputs *in);  // behind session_launch_tell. NULL: nothing
+typedef bool SessionIsThere(uint64_t base, uint64_t size);  // this memory was not given back
+// When the driver is about to take a launch, after session_launch and before session_launch_taken.
+// NULL: nothing is to be kept.
+SessionInputs *session_inputs(const SessionCall *c);
+void session_inputs_tell(const SessionInputs *in);  // after session_launch_tell. NULL: nothing
 // The launch begins now, and its memory is the process's own.
-// all pages of the step were handed to session_inputs_page
-void session_inputs_all_kept(uint32_t step);
-void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size));
-// what it brings is kept when it has been made: nobody needs to look at it on the device
-bool session_inputs_on_host(const SessionCopy *c);
-// a page that has changed, where it is not
+void session_inputs_ready(const SessionInputs *in, SessionIsThere *is_there);
+// Where it is not: a page that has changed; all pages of the step were handed over.
 void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);
+void session_inputs_all_kept(uint32_t step);
 void session_inputs_free(SessionInputs *in);      // NULL: nothing
-void session_inputs_unknown(const void *stream);  // something runs there that may write anywhere
-// PTX of modules, for those who run a launch again. wanted: once for each module.
+void session_unknown_writes(const void *stream);  // something runs there that may write anywhere
 typedef struct SessionCode {
   const char *name, *options, *text;
   size_t len;
 } SessionCode;
-bool session_code_wanted(const SessionModule *m);
+bool session_code_wanted(const SessionModule *m);  // once for each module
 void session_code(const SessionModule *m, const SessionCode *units, uint32_t n);
 
 // --- branches.c: steps of a graph, by their place in an order in which each comes behind those it
@@ -509,17 +527,15 @@ bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);
 void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer,
                              const SessionNumbers *numbers, SessionBeside *out);
 
-// --- step_order.c: nodes of a graph that is launched, told one after the other; what is told in
-// between are steps of that node, a child graph's too ---
-typedef struct SessionGraphSteps SessionGraphSteps;
-// NULL: nothing is recorded
-SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n,
-                                             const void *stream);
-void session_graph_steps_node(SessionGraphSteps *g, uint32_t place);
-void session_graph_steps_end(SessionGraphSteps *g);
 // numbers of those it depends on, the nearest ones that have some
 uint32_t session_branches_behind(const SessionBranches *b, uint32_t step,
                                  const SessionNumbers *numbers, SessionNumberList *out);
+
+// --- events.c: nodes of a graph that is launched, one after the other. What happens between two
+// calls of session_graph_node belongs to the first; child graphs are nested. ---
+void session_graph_begin(const SessionBranches *b, uint32_t nodes, const void *stream);
+void session_graph_node(uint32_t place);
+void session_graph_end(void);
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);
@@ -616,7 +632,7 @@ bool session_copy_wanted(const SessionCopy *c);
 // one that is wanted: it has been done, and the host's memory is as it left it
 void session_copy_done(const SessionCopy *c);
 
-// --- tensor.c: what a tensor map was made of, for recording ---
+// --- events.c: what a tensor map was made of ---
 typedef struct SessionTensor {
   int type;  // CUtensorMapDataType
   uint32_t rank;
@@ -626,9 +642,9 @@ typedef struct SessionTensor {
   int interleave, swizzle;
   bool nan_fill;
 } SessionTensor;
-void session_tensor_tiled(const void *map, const SessionTensor *s);
+void session_tensor_map(const void *map, const SessionTensor *t);
 // it describes another address now
-void session_tensor_moved(const void *before, const void *map, uint64_t address);
+void session_tensor_map_moved(const void *before, const void *map, uint64_t address);
 
 // --- pitch.c, texture_check.c, images.c, pageable.c ---
 // after session_alloc: its rows are this far apart

@@ -6,8 +6,8 @@
 #include "base/hash_option.h"
 #include "base/options.h"
 #include "base/runstats.h"
-#include "session/inputs.h"
 #include "session/internal.h"
+#include "tools/tool.h"
 
 pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -24,6 +24,18 @@ static bool compile(const Options *o, OptionId id, regex_t *out) {
   if (regcomp(out, text, REG_EXTENDED | REG_NOSUB) == 0) return true;
   log_error("--%s=%s is not a regular expression; it is not used", options_table[id].name, text);
   return false;
+}
+
+static void configure_tools(const Options *o) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++) {
+    const Tool *tool = tool_table[t];
+    ToolSetup s = {
+        .options = o, .named = values.tools >> t & 1, .keeps_run = values.keeps_run, .plan = &plan};
+    if (tool && tool->configure) tool->configure(&s);
+    if (tool && s.named) s.wants |= tool->wants;
+    if (s.named || s.runs) values.running |= 1u << t;
+    values.wants |= s.wants;
+  }
 }
 
 // The command has checked every option already; this is for a library that was preloaded by hand.
@@ -61,13 +73,6 @@ static void read_environment(void) {
                           : NULL;
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
-  values.trace_marked = options_is(&o, OPT_RECORD, "marked");
-  values.inputs = options_is(&o, OPT_RECORD, "inputs") && values.keeps_run;
-  values.inputs_rate = MIN(options_number(&o, OPT_INPUTS_RATE), (uint64_t)SESSION_INPUTS_ALL);
-  values.trace_buffers = options_given(&o, OPT_BUFFER) ? mem_strdup(options_text(&o, OPT_BUFFER))
-                                                       : NULL;
-  values.trace_threads = options_given(&o, OPT_THREADS) ? mem_strdup(options_text(&o, OPT_THREADS))
-                                                        : NULL;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
@@ -77,12 +82,12 @@ static void read_environment(void) {
   plan.spare_registers = !strcmp(device_name, "gpu");
   const char *regions = getenv("WARPGRIND_REGIONS");
   plan.one_by_one = regions && !strcmp(regions, "no");
-  plan.find_writes = values.hash || values.dump || values.inputs;
+  plan.find_writes = values.hash || values.dump;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
-  plan.trace_chooses = values.trace_threads || values.trace_buffers;
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
   plan.race_full = !strcmp(options_text(&o, OPT_RACE), "full");
   plan.fp_full = plan.fp_flow || !strcmp(options_text(&o, OPT_FP_MODE), "full");
+  configure_tools(&o);
 }
 
 const SessionOptions *session_options(void) {
@@ -106,13 +111,14 @@ void session_start(const char *device) {
 
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
+unsigned session_running(void) { return session_options()->running; }
+bool session_wants(unsigned what) { return (session_options()->wants & what) != 0; }
 bool session_wants_launches(void) {
   return session_options()->tools || session_options()->dump || session_options()->keeps_run ||
          session_options()->launch_log;
 }
 bool session_wants_copies(void) {
-  return session_wants_memory() || session_wants_outputs() || session_wants_inputs() ||
-         session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE));
+  return session_wants(SESSION_WANTS_COPIES) || session_wants_memory() || session_wants_outputs();
 }
 bool session_wants_memory(void) {
   return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races();

@@ -1,6 +1,7 @@
 // What a tool does inside the program, beside its weaving (weave/pass.h). The session calls these
-// functions for the tools that --tool names; each may be NULL. A tool that has something to do
-// there defines `const Tool tool_<name>` in src/tools/<name>/host.c.
+// functions for the tools that run: those that --tool names, and those whose options ask for it
+// (Tool.configure). Each may be NULL. A tool that has something to do there defines
+// `const Tool tool_<name>` in src/tools/<name>/host.c.
 #ifndef WG_TOOLS_TOOL_H
 #define WG_TOOLS_TOOL_H
 
@@ -17,11 +18,24 @@ typedef struct ToolDevice {  // a context, as one tool sees it
 typedef struct ToolLaunch {
   SessionKernel *kernel;
   const SessionParams *params;
-  WgLaunch *record;  // the part of the launch record that all kernels have
+  WgLaunch *record;    // the part of the launch record that all kernels have
+  void *whole_record;  // all of it: tools have reserved room of their own behind that part
 } ToolLaunch;
+
+typedef struct ToolSetup {  // for Tool.configure
+  const struct Options *options;
+  bool named;      // --tool names it
+  bool keeps_run;  // there is a run file
+  WeavePlan *plan;
+  unsigned wants;  // more of SESSION_WANTS_…
+  bool runs;       // it takes part although --tool does not name it
+} ToolSetup;
 
 typedef struct Tool {
   size_t device_bytes;
+  unsigned wants;  // SESSION_WANTS_…: events that cost something, while --tool names it
+  // Reads the tool's options, once, before anything else of it is called.
+  void (*configure)(ToolSetup *s);
   // its counts grow so fast that one word for each would be waited for (WgSpread)
   bool spreads_counts;
   // --- devices and launches ---
@@ -32,17 +46,52 @@ typedef struct Tool {
   // A launch that is to be checked is about to begin: fills the tool's fields of the launch record.
   // false: it cannot be checked.
   bool (*launch)(ToolDevice *d, ToolLaunch *l);
-  bool (*leaves_out)(SessionKernel *k);  // the tool runs alone and need not check this launch
+  // A captured launch runs (again), with this record.
+  void (*captured_launch)(ToolDevice *d, ToolLaunch *l);
+  bool (*leaves_out)(SessionKernel *k);        // the tool runs alone and need not check this launch
+  void (*launch_taken)(const SessionCall *c);  // by the driver, after session_launch_tell
+  void (*launch_ran)(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
+  // These have ended, with all that they write; n 0: all so far.
+  void (*launches_ended)(ToolDevice *d, const uint64_t *launches, uint32_t n);
   // Reads what kernels of a module left in device memory, before it is unloaded. With session_lock
   // held.
   void (*collect)(ToolDevice *d, SessionModule *m);
   void (*device_closing)(ToolDevice *d);  // its memory is about to go. Without session_lock
   // alive: its memory can still be read and freed. With session_lock held
   void (*device_close)(ToolDevice *d, bool alive);
-  // --- copies to the host ---
+  // --- memory before a launch ---
+  // What the device is to look at; NULL: nothing. inputs_told: the command knows the launch.
+  SessionInputs *(*inputs)(const SessionCall *c);
+  void (*inputs_told)(const SessionInputs *in);
+  // The launch begins now, and device memory is the process's own.
+  void (*inputs_ready)(const SessionInputs *in, SessionIsThere *is_there);
+  void (*unknown_writes)(const void *stream);  // something runs there that may write anywhere
+  // --- memory ---
+  void (*allocated)(uint64_t base, uint64_t size, const char *name);  // the command knows it
+  void (*freed)(uint64_t base);
+  void (*variable_loaded)(const SessionVariable *v);
+  void (*annotated)(SessionAnnotation what, uint64_t address, uint64_t bytes);
+  void (*tensor_map)(const void *map, const SessionTensor *t);
+  void (*tensor_map_moved)(const void *before, const void *map, uint64_t address);
+  // --- copies and sets ---
+  void (*copy_asked)(const SessionCopy *c);       // the program makes the call
+  bool (*reads_source)(const SessionCopy *c);     // on the host: SessionCopy.on_host
+  uint32_t (*copy_number)(const SessionCopy *c);  // SessionCopy.step; after copy_asked
+  void (*copy_taken)(const SessionCopy *c);       // by the driver
+  void (*copy_contents)(const SessionCopy *c);    // the memory that it reads is as it copies it
+  // Copies to the host, when they have been done: the host's memory is as they left it.
   bool (*wants_copy)(const SessionCopy *c);
-  // one that it wants has been done, and the host's memory is as it left it
   void (*copied)(const SessionCopy *c);
+  // --- graphs: the nodes of one that is launched, in order. What happens between two calls of
+  // graph_node belongs to the first; child graphs are nested. ---
+  void (*graph_begin)(const SessionBranches *b, uint32_t nodes, const void *stream);
+  void (*graph_node)(uint32_t place);
+  void (*graph_end)(void);
+  // --- modules ---
+  bool (*wants_code)(const SessionModule *m);
+  void (*code)(const SessionModule *m, const SessionCode *units, uint32_t n);
+  // Functions of its device-side code that the virtual device runs as C. Called for all tools.
+  void (*add_natives)(void);
   // --- hangs ---
   // The watchdog looks for launches without progress for `patience` nanoseconds, and reports them.
   // true: it is known where some warp waits.
@@ -52,14 +101,14 @@ typedef struct Tool {
 // host.c; NULL: the tool has nothing to do inside the program
 extern const Tool *const tool_table[TOOL_COUNT_];
 
-// The tool with this ToolId if --tool names it and it has something to do inside the program, else
-// NULL.
+// The tool with this ToolId if it runs and has something to do inside the program, else NULL.
 static inline const Tool *tool_running(unsigned t) {
-  return session_tools() >> t & 1 ? tool_table[t] : NULL;
+  return session_running() >> t & 1 ? tool_table[t] : NULL;
 }
 // for each of them: t is its ToolId
 #define EACH_RUNNING_TOOL(t, tool) \
-  for (unsigned t = 0; t < TOOL_COUNT_; t++) \
-    for (const Tool *tool = tool_running(t); tool; tool = NULL)
+  for (unsigned left_ = session_running(); left_; left_ &= left_ - 1) \
+    for (unsigned t = (unsigned)__builtin_ctz(left_), once_ = 1; once_; once_ = 0) \
+      for (const Tool *tool = tool_table[t]; tool; tool = NULL)
 
 #endif

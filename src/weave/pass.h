@@ -24,6 +24,7 @@ typedef struct Pass {
   void (*prepare)(Program *p, PtxFunc *f);
   void (*weave)(Body *b);               // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);  // after the last; may be NULL
+  bool needs_writes;  // the host must know what a kernel writes: WovenKernel.writes
 } Pass;
 extern const Pass pass_none;
 #define TOOL(id, name, help) extern const Pass pass_##name;

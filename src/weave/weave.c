@@ -57,6 +57,12 @@ static bool weave_all(Program *p, Error *err) {
   return true;
 }
 
+static bool needs_writes(const Program *p) {
+  bool needs = p->plan->find_writes;
+  for (unsigned t = 0; t < 32; t++) needs |= pass_of(p, t) && pass_of(p, t)->needs_writes;
+  return needs;
+}
+
 // activemask and what else every probe may use. The target stays.
 static void raise_version(PtxModule *m) {
   if (m->version_major * 10 + m->version_minor < 62) {
@@ -88,7 +94,7 @@ bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Wov
     if (most) inline_calls(units[u], most);
   }
   bool ok = program_survey(&p, err);
-  if (ok && (plan->find_writes || plan->tools & TOOL_BIT(TRACE))) writes_find(&p);
+  if (ok && needs_writes(&p)) writes_find(&p);
   if (ok && plan->find_writes) numerics_find(&p);
   if (ok && plan->tools) {
     for (uint32_t u = 0; u < nunits; u++) raise_version(units[u]);

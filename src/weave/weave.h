@@ -208,6 +208,8 @@ typedef struct WovenKernel {
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const WeaveFact *facts;
   uint32_t nfacts;
+  // registers that a thread may have on a GPU whatever the original uses; 0: the device decides
+  uint32_t registers;
   bool has_loops;
   // fpcheck: what loops are tested for leads out of them (tools/fpcheck/weave_loops.c)
   bool loops_apart;

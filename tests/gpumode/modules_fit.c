@@ -4,8 +4,6 @@
 GpuReal gpu_real;
 GpuContext *gpu_context_current(void) { return NULL; }
 static WovenKernel made;
-static bool records;
-bool session_wants_trace(void) { return records; }
 const WovenKernel *weave_kernel(const Woven *r, const char *name) { return &made; }
 
 typedef struct Figures { int threads, shared, regs; } Figures;
@@ -87,7 +85,7 @@ int main(void) {
   expect_limit("loops that wait for other blocks", "ld.volatile.global.u32 %r, [%a];", 22, true, 32, true);
   expect_limit("checks in loops that look at memory others write", "ld.volatile.global.u32 %r, [%a];", 22, true, 48, false);
   expect_limit("many registers", "", 61, true, 64, false);
-  records = true;
+  made.registers = 64;  // as record's pass asks for
   expect_limit("records", "ld.volatile.global.u32 %r, [%a];", 22, true, 64, false);
   expect_limit("records of a program that waits for other blocks", "ld.volatile.global.u32 %r, [%a];", 22, true, 32, true);
   return failures != 0;

@@ -86,7 +86,8 @@ static void device_close(ToolDevice *d, bool alive) {
   if (alive && state->memory) d->ops->free(d->user, state->memory);
 }
 
-const Tool tool_fpcheck = {.device_bytes = sizeof(FpDevice),
+const Tool tool_fpcheck = {.wants = SESSION_WANTS_COPIES,
+                           .device_bytes = sizeof(FpDevice),
                            .spreads_counts = true,
                            .reports_open = reports_open,
                            .reports_ready = reports_ready,

@@ -321,8 +321,14 @@ static void look_in_order(Tracing *t) {
   close_group(t);
 }
 
+// Records leave over the bus, which is slower than any number of threads, so a kernel may have more
+// registers. 64 is the most with which a block may have 1024 threads.
+enum { REGISTERS = 64 };
+
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
+  if (b->func->is_entry && b->info->kernel < b->program->out->nkernels)
+    b->program->out->kernels[b->info->kernel].registers = REGISTERS;
   Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
   t.provenance = ir_provenance_build(b->cfg);
   trace_begin(&t, switches(b));
@@ -340,4 +346,4 @@ static void weave(Body *b) {
   ir_provenance_free(t.provenance);
 }
 
-const Pass pass_trace = {.weave = weave};
+const Pass pass_trace = {.weave = weave, .needs_writes = true};

@@ -1,24 +1,24 @@
-// --record: what a step comes after. Steps of streams by their clocks (order.c), nodes of a graph
-// by its edges.
+// --record: which steps a step comes after. Streams have vector clocks (session/order.c); nodes of
+// a graph have its edges.
 //
-// A step of which nothing is sent comes after all steps with smaller numbers. docs/run-file.md,
-// "Order of steps", has the rest.
-#include "session/trace.h"
+// A step for which nothing is sent comes after all steps with smaller numbers: docs/run-file.md,
+// "Order of steps".
+#include "tools/record/host.h"
 
 enum { AT_ONCE = CHANNEL_LIST_MAX / 8 };
 
-struct SessionGraphSteps {
+typedef struct GraphSteps {
   const SessionBranches *branches;  // NULL: one long path
   uint32_t at;
   SessionNumbers *nodes;
-  SessionNumberList steps;  // steps of each node
-  // of the node that is being told; none: it depends on nothing in this graph
+  SessionNumberList steps;  // of all nodes so far
+  // steps that the current node comes after; none: it depends on nothing in this graph
   SessionNumberList after;
   U64Map followed;  // steps that others come after
   const void *stream;
-  SessionGraphSteps *outer;
-};
-static _Thread_local SessionGraphSteps *graph;
+  struct GraphSteps *outer;
+} GraphSteps;
+static _Thread_local GraphSteps *graph;  // that the calling thread launches; the innermost one
 
 static void send(uint32_t step, const uint32_t *list, uint32_t n, bool joins) {
   uint64_t words[AT_ONCE];
@@ -30,7 +30,7 @@ static void send(uint32_t step, const uint32_t *list, uint32_t n, bool joins) {
 }
 
 static bool node_ordered(uint32_t step) {
-  SessionGraphSteps *g = graph, *inner = graph;
+  GraphSteps *g = graph, *inner = graph;
   vec_push(&graph->steps, step);
   while (!g->after.len && g->outer) g = g->outer;
   for (; inner->outer; inner = inner->outer) continue;
@@ -39,7 +39,7 @@ static bool node_ordered(uint32_t step) {
   return g->after.len != 0;
 }
 
-void session_step_ordered(uint32_t step, const void *stream, StepHow how) {
+void record_order_step(uint32_t step, const void *stream, StepHow how) {
   uint32_t after[STEP_STREAMS], n, beside;
   how.in_graph = graph != NULL;
   if (how.in_graph) how.overlaps = how.host_knows = false;
@@ -50,29 +50,28 @@ void session_step_ordered(uint32_t step, const void *stream, StepHow how) {
   if (beside) send(step, &beside, 1, true);
 }
 
-SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n,
-                                             const void *stream) {
-  if (!session_wants_trace()) return NULL;
-  SessionGraphSteps *g = mem_alloc(sizeof *g);
+void record_graph_begin(const SessionBranches *b, uint32_t n, const void *stream) {
+  if (!record_options.operations) return;
+  GraphSteps *g = mem_alloc(sizeof *g);
   g->branches = b;
   g->nodes = mem_alloc(sizeof *g->nodes * MAX(n, 1u));
   g->stream = stream;
   g->outer = graph;
   graph = g;
-  return g;
 }
 
-static void close_node(SessionGraphSteps *g) { g->nodes[g->at].end = g->steps.len; }
+static void close_node(GraphSteps *g) { g->nodes[g->at].end = g->steps.len; }
 
-static void follow_last(SessionGraphSteps *g) {
+static void follow_last(GraphSteps *g) {
   const SessionNumbers *last = &g->nodes[g->at];
-  // the node before it has nothing either: what that one came after
+  // a node without steps: the next one comes after what that one came after
   if (last->first == last->end) return;
   g->after.len = 0;
   for (uint32_t i = last->first; i < last->end; i++) vec_push(&g->after, g->steps.data[i]);
 }
 
-void session_graph_steps_node(SessionGraphSteps *g, uint32_t place) {
+void record_graph_node(uint32_t place) {
+  GraphSteps *g = graph;
   if (!g) return;
   close_node(g);
   if (!g->branches) follow_last(g);
@@ -83,8 +82,8 @@ void session_graph_steps_node(SessionGraphSteps *g, uint32_t place) {
   session_branches_behind(g->branches, place, g->nodes, &g->after);
 }
 
-// Whatever comes after the last step comes after all that nothing in the graph comes after.
-static void join(SessionGraphSteps *g) {
+// What comes after the graph comes after every step that no other step of it follows.
+static void join(GraphSteps *g) {
   if (!g->steps.len) return;
   uint32_t last = g->steps.data[g->steps.len - 1], n = 0;
   for (uint32_t i = 0; i < g->steps.len - 1; i++)
@@ -93,7 +92,8 @@ static void join(SessionGraphSteps *g) {
   session_order_graph(g->stream, last);
 }
 
-void session_graph_steps_end(SessionGraphSteps *g) {
+void record_graph_end(void) {
+  GraphSteps *g = graph;
   if (!g) return;
   close_node(g);
   graph = g->outer;
@@ -105,9 +105,4 @@ void session_graph_steps_end(SessionGraphSteps *g) {
   vec_free(&g->after);
   u64map_free(&g->followed);
   free(g);
-}
-
-void session_step_meant(uint64_t address, uint64_t bytes) {
-  if (session_wants_trace())
-    session_send(EVENT_BENIGN_RACE, &(EventBenignRace){session_step_last(), address, bytes});
 }

@@ -1,26 +1,35 @@
-// --record: what happens on the device in the order the program asks for it: launches, copies and
-// sets, with what copies from the host bring along.
-#include "session/inputs.h"
-#include "session/trace.h"
+// --record: the steps of a run. Launches, copies and sets are numbered in the order in which the
+// program asks for them; copies from the host and sets are sent with what they write.
+#include "tools/record/host.h"
 
 static _Atomic uint32_t last_step;
-static _Thread_local Recorded recorded;  // of the thread's last launch
 
-void session_trace_marks(Recorded is) { recorded = is; }
+uint32_t record_last_step(void) { return last_step; }
 
-bool session_wants_steps(void) { return session_wants_trace() || session_wants_inputs(); }
-
-uint32_t session_step_last(void) { return last_step; }
-
-static uint32_t new_step(void) {
+uint32_t record_new_step(void) {
   return atomic_fetch_add_explicit(&last_step, 1, memory_order_relaxed) + 1;
+}
+
+// How much of the thread's last launch is recorded; none is numbered 0.
+static _Thread_local struct {
+  uint32_t launch;
+  Recorded extent;
+} recorded;
+
+void record_set_extent(uint32_t launch, Recorded extent) {
+  recorded.launch = launch;
+  recorded.extent = extent;
+}
+
+static Recorded extent_of(uint32_t launch) {
+  return recorded.launch == launch ? recorded.extent : RECORDED_IN_PART;
 }
 
 // --- launches ---
 
 enum { PARAMETER_WORDS = CHANNEL_LIST_MAX / 8 };
 
-// How many words of it there are; 0: not known.
+// Returns how many words the parameter has; 0: its value is not known.
 static uint32_t read_parameter(const SessionParams *p, uint32_t i, size_t offset, size_t size,
                                uint64_t *words) {
   const uint8_t *at = NULL;
@@ -33,13 +42,12 @@ static uint32_t read_parameter(const SessionParams *p, uint32_t i, size_t offset
   return (uint32_t)((kept + 7) / 8);
 }
 
-static void send_parameters(uint32_t launch, const SessionParams *p, SessionParamInfo *info,
-                            void *user) {
+static void send_parameters(const SessionCall *c) {
   size_t offset, size;
-  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
+  for (uint32_t i = 0; c->info && c->info(c->user, i, &offset, &size); i++) {
     uint64_t words[PARAMETER_WORDS];
-    uint32_t n = read_parameter(p, i, offset, size, words);
-    session_send(EVENT_PARAMETER, &(EventParameter){launch, i, size, words, n});
+    uint32_t n = read_parameter(c->params, i, offset, size, words);
+    session_send(EVENT_PARAMETER, &(EventParameter){c->number, i, size, words, n});
   }
 }
 
@@ -51,45 +59,51 @@ typedef struct Captured {
   VEC(EventParameter) parameters;
 } Captured;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map captured;  // by number; never removed: a graph may live as long as the process
+static U64Map captured;  // launch number -> Captured; kept, since a graph may live for ever
 
-static void remember(const SessionLaunch *l, uint32_t number, Recorded is, const SessionParams *p,
-                     SessionParamInfo *info, void *user) {
+static void remember(const SessionCall *call, Recorded extent) {
   Captured *c = mem_alloc(sizeof *c);
   size_t offset, size;
-  c->launch = *l;
-  c->recorded = is;
-  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
+  c->launch = *call->launch;
+  c->recorded = extent;
+  for (uint32_t i = 0; call->info && call->info(call->user, i, &offset, &size); i++) {
     uint64_t *words = mem_alloc((size + 7) / 8 * 8 + 8);
-    uint32_t n = read_parameter(p, i, offset, size, words);
+    uint32_t n = read_parameter(call->params, i, offset, size, words);
     vec_push(&c->parameters, ((EventParameter){0, i, size, words, n}));
   }
   pthread_mutex_lock(&lock);
-  u64map_put(&captured, number, c);
+  u64map_put(&captured, call->number, c);
   pthread_mutex_unlock(&lock);
 }
 
-uint32_t session_step_again(uint32_t number) {
+static void send_launch_step(const SessionLaunch *l, uint32_t step, uint32_t number,
+                             Recorded extent) {
+  session_send(EVENT_STEP, &(EventStep){.number = step,
+                                        .kind = STEP_LAUNCH,
+                                        .launch = number,
+                                        .recorded = extent,
+                                        .stream = (uintptr_t)l->stream,
+                                        .device = (uint64_t)l->device,
+                                        .time_ns = clock_ns()});
+}
+
+// Each execution gets a launch number of its own, by which its operations are recorded.
+void record_captured_launch(ToolDevice *d, ToolLaunch *l) {
+  if (!record_options.operations) return;
   pthread_mutex_lock(&lock);
-  const Captured *c = u64map_get(&captured, number);
+  const Captured *c = u64map_get(&captured, l->record->launch);
   pthread_mutex_unlock(&lock);
-  if (!c) return 0;
-  uint32_t again = session_launch_number(&c->launch), step = new_step();
+  if (!c) return;
+  uint32_t number = session_launch_number(&c->launch), step = record_new_step();
   // before the step: a file that has it has its parameters
   for (uint32_t i = 0; i < c->parameters.len; i++) {
     EventParameter e = c->parameters.data[i];
-    e.launch = again;
+    e.launch = number;
     session_send(EVENT_PARAMETER, &e);
   }
-  session_step_ordered(step, c->launch.stream, (StepHow){0});
-  session_send(EVENT_STEP, &(EventStep){.number = step,
-                                        .kind = STEP_LAUNCH,
-                                        .launch = again,
-                                        .recorded = c->recorded,
-                                        .stream = (uintptr_t)c->launch.stream,
-                                        .device = (uint64_t)c->launch.device,
-                                        .time_ns = clock_ns()});
-  return again;
+  record_order_step(step, c->launch.stream, (StepHow){0});
+  send_launch_step(&c->launch, step, number, c->recorded);
+  l->record->launch = number;
 }
 
 static StepHow how_ordered(const SessionLaunch *l) {
@@ -98,33 +112,24 @@ static StepHow how_ordered(const SessionLaunch *l) {
                    .host_knows = code && code->race_tells_host};
 }
 
-void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params,
-                         SessionParamInfo *info, void *user) {
-  Recorded is = recorded;
-  recorded = RECORDED_IN_PART;
-  if (!session_wants_steps()) return;
-  if (is != RECORDED_ALL || l->captured) session_trace_unknown();
+void record_launch_taken(const SessionCall *c) {
+  const SessionLaunch *l = c->launch;
+  Recorded extent = extent_of(c->number);
+  if (extent != RECORDED_ALL || l->captured) record_unknown_contents();
   if (l->captured) {
-    if (session_wants_trace()) remember(l, number, is, params, info, user);
+    if (record_options.operations) remember(c, extent);
     return;
   }
-  uint32_t step = new_step();
+  uint32_t step = record_new_step();
   // before the step: a file that has it has its parameters
-  send_parameters(number, params, info, user);
-  session_step_ordered(step, l->stream, how_ordered(l));
-  session_send(EVENT_STEP, &(EventStep){.number = step,
-                                        .kind = STEP_LAUNCH,
-                                        .launch = number,
-                                        .recorded = is,
-                                        .stream = (uintptr_t)l->stream,
-                                        .device = (uint64_t)l->device,
-                                        .time_ns = clock_ns()});
-  session_inputs_launched();
+  send_parameters(c);
+  record_order_step(step, l->stream, how_ordered(l));
+  send_launch_step(l, step, c->number, extent);
+  record_inputs_launch_taken();
 }
 
-void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
-  if (session_wants_steps())
-    session_send(EVENT_LAUNCH_TIME, &(EventLaunchTime){launch, begin_ns, end_ns});
+void record_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
+  session_send(EVENT_LAUNCH_TIME, &(EventLaunchTime){launch, begin_ns, end_ns});
 }
 
 // --- copies and sets ---
@@ -133,7 +138,7 @@ static bool is_host_kind(SessionMemoryKind kind) {
   return kind == SESSION_PINNED || kind == SESSION_REGISTERED;
 }
 
-// readable: by the host
+// One end of a copy. readable: by the host.
 typedef struct Side {
   uint64_t first;
   size_t pitch, slice;
@@ -177,39 +182,38 @@ static void send_set(const SessionCopy *c, const Side *to) {
                             c->width);
 }
 
-void session_step_variable(uint64_t base, const void *bytes, size_t n, int device) {
-  if (!session_wants_trace()) return;
-  uint32_t step = new_step();
-  session_step_ordered(step, NULL, (StepHow){.host_knows = true});
+void record_variable_loaded(const SessionVariable *v) {
+  if (!record_options.operations) return;
+  uint32_t step = record_new_step();
+  record_order_step(step, NULL, (StepHow){.host_knows = true});
   session_send(EVENT_STEP, &(EventStep){.number = step,
                                         .kind = STEP_COPY,
                                         .recorded = 1,
-                                        .device = (uint64_t)device,
+                                        .device = (uint64_t)v->device,
                                         .time_ns = clock_ns(),
                                         .call = "initial value of a variable",
                                         .direction = STEP_TO_DEVICE,
-                                        .to = base,
-                                        .from = (uintptr_t)bytes,
-                                        .width = n,
+                                        .to = v->base,
+                                        .from = (uintptr_t)v->bytes,
+                                        .width = v->size,
                                         .height = 1,
                                         .depth = 1,
-                                        .to_pitch = n,
+                                        .to_pitch = v->size,
                                         .to_rows = 1,
-                                        .from_pitch = n,
+                                        .from_pitch = v->size,
                                         .from_rows = 1,
                                         .stack = session_stack()});
-  channel_contents(step, base, bytes, n);
+  channel_contents(step, v->base, v->bytes, v->size);
 }
 
-uint32_t session_step_number(const SessionCopy *c) {
-  uint32_t step = session_wants_steps() ? new_step() : 0;
-  if (step && c)
-    session_step_ordered(step, c->stream, (StepHow){.host_knows = session_order_host_waits(c)});
+uint32_t record_copy_number(const SessionCopy *c) {
+  uint32_t step = record_new_step();
+  record_order_step(step, c->stream, (StepHow){.host_knows = session_order_host_waits(c)});
   return step;
 }
 
-void session_step_inputs(const SessionInputs *in) {
-  session_step_ordered(in->step, in->stream, (StepHow){0});
+void record_inputs_told(const SessionInputs *in) {
+  record_order_step(in->step, in->stream, (StepHow){0});
   session_send(EVENT_STEP, &(EventStep){.number = in->step,
                                         .kind = STEP_INPUTS,
                                         .launch = in->launch,
@@ -220,17 +224,17 @@ void session_step_inputs(const SessionInputs *in) {
                                         .time_ns = clock_ns()});
 }
 
-void session_step_copy(const SessionCopy *c) {
-  if (!session_wants_steps() || !c->step || !c->width || !c->height || !c->depth) return;
+void record_copy_taken(const SessionCopy *c) {
+  if (!c->step || !c->width || !c->height || !c->depth) return;
   Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
-  if (from.array && !to.host) session_trace_unknown();
+  if (from.array && !to.host) record_unknown_contents();
   uint64_t direction = to.array || from.array ? STEP_WITH_ARRAY
                                               : (from.host ? 1u : 0u) | (to.host ? 2u : 0u);
   session_send(
       EVENT_STEP,
       &(EventStep){.number = c->step,
                    .kind = c->is_set ? STEP_SET : STEP_COPY,
-                   .recorded = session_wants_inputs() ? c->on_host : !to.array && !from.array,
+                   .recorded = record_options.inputs ? c->on_host : !to.array && !from.array,
                    .stream = (uintptr_t)c->stream,
                    .device = (uint64_t)c->device,
                    .time_ns = clock_ns(),
@@ -250,14 +254,14 @@ void session_step_copy(const SessionCopy *c) {
                    .stack = c->stack ? c->stack : session_stack()});
 }
 
-void session_step_rows(const SessionCopy *c) {
+void record_copied_rows(const SessionCopy *c) {
   Side to = side_of(c, &c->to), from = side_of(c, &c->from);
   send_rows(c, &to, &from);
 }
 
-void session_step_contents(const SessionCopy *c) {
-  if (c->on_host && c->step) session_inputs_contents(c);
-  if (!session_wants_trace() || !c->step || !c->width || !c->height || !c->depth) return;
+void record_copy_contents(const SessionCopy *c) {
+  if (c->on_host && c->step) record_inputs_copy_contents(c);
+  if (!record_options.operations || !c->step || !c->width || !c->height || !c->depth) return;
   Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
   if (to.host || to.array) return;
   if (c->is_set) send_set(c, &to);

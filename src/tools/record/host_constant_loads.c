@@ -1,15 +1,16 @@
-// --record: which values of loads are left out, since what was recorded before gives them: of
-// memory that no launch has written and this one does not. What a kernel wrote is recorded too, but
-// of two threads that wrote the same element nobody knows who was last.
-#include "session/trace.h"
+// --record: loads whose values are left out, because earlier records give them: loads from memory
+// that no launch has written and this one does not write. Stores of kernels are recorded too, but
+// where two threads wrote the same element the last one is not known.
+#include "tools/record/host.h"
 
-// something that is not recorded has run: contents may be other than they seem
+// Something that is not recorded has run: memory may hold anything.
 static _Atomic bool unknown;
 
-void session_trace_unknown(void) { atomic_store_explicit(&unknown, true, memory_order_relaxed); }
+void record_unknown_contents(void) { atomic_store_explicit(&unknown, true, memory_order_relaxed); }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-// bases of allocations that launches have written; a later one at the same place may stay in it
+// Bases of allocations that launches have written. An entry stays when its memory is freed: a new
+// allocation at the same place then has its values recorded, which does no harm.
 static U64Map written_before;
 static bool wrote_anywhere;
 
@@ -33,13 +34,13 @@ static uint32_t writes_anything(void) {
   return UINT32_MAX;
 }
 
-// Memory that only copies, sets and kernels write.
+// Only copies, sets and kernels write to such memory.
 static bool is_followed(const HeapRange *r) {
   return r->memory.state == WG_MEMORY_LIVE &&
          (r->kind == SESSION_DEVICE || r->kind == SESSION_POOL);
 }
 
-uint32_t session_trace_values(const WovenKernel *code, const SessionParams *params) {
+uint32_t record_loaded_values(const WovenKernel *code, const SessionParams *params) {
   uint64_t pointer, written[64];
   uint32_t nwritten = 0, values = 0;
   HeapRange r;

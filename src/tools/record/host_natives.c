@@ -1,28 +1,28 @@
-// Recording on the virtual device: what the functions of tools/record/probe.c do, in C and for a
-// warp at once.
-#include "driver/driver.h"
-
-#include "tools/record/abi.h"
+// --record on the virtual device: the functions of tools/record/probe.c in C, for a whole warp at
+// once.
+#include "tools/record/host.h"
 
 #include <time.h>
 
+#include "vgpu/vgpu.h"
+
 enum { RINGS, HEADS, GEOMETRY, SLOT, WARP, LAUNCH, PLACE, COMMON, TOP = (int)0x80000000 };
 
-// a record before it has its place
+// A record that has no place in a ring yet.
 typedef struct Made {
   uint32_t words[WG_TRACE_MAX / 4 + 4], n;
 } Made;
 static void add(Made *m, uint32_t word) { m->words[m->n++] = word; }
 
-// The place of so many bytes; NULL: nobody reads any more.
+// Reserves room in the ring of the warp. NULL: the command does not read any more.
 static volatile uint32_t *take_room(const uint64_t (*args)[32], uint32_t bytes) {
   uint32_t size = (uint32_t)(args[GEOMETRY][0] >> 32), slot = (uint32_t)args[SLOT][0];
   WgTraceRing *ring = (WgTraceRing *)(uintptr_t)(args[RINGS][0] +
                                                  (sizeof(WgTraceRing) + size + WG_TRACE_ROOM) *
                                                      (uint64_t)slot);
   WgTraceHeadPosition *head = (WgTraceHeadPosition *)(uintptr_t)args[HEADS][0] + slot;
-  // The arguments come from registers of the program: nothing is touched that its kernels could not
-  // touch.
+  // The arguments come from registers of the program: only memory that its kernels could reach is
+  // touched.
   uint64_t all = sizeof(WgTraceRing) + (uint64_t)size + WG_TRACE_ROOM;
   if (!size || size & (size - 1) || !vgpu_kernel_reaches((uintptr_t)head, sizeof *head) ||
       !vgpu_kernel_reaches((uintptr_t)ring, all))
@@ -38,8 +38,7 @@ static volatile uint32_t *take_room(const uint64_t (*args)[32], uint32_t bytes) 
   return (volatile uint32_t *)(ring->data + (position & (size - 1)));
 }
 
-// A word that can be read is followed by words that can be read or will be: the command looks at
-// all of them.
+// The first word is written last, so that the command never sees a record without its rest.
 static void put(const uint64_t (*args)[32], Made *m) {
   while (m->n % 4) add(m, (uint32_t)TOP);
   volatile uint32_t *to = take_room(args, m->n * 4);
@@ -53,7 +52,7 @@ static void put(const uint64_t (*args)[32], Made *m) {
 
 static bool is_near(uint64_t offset) { return offset + (1u << 30) < 1u << 31; }
 
-// base + stride * lane for all lanes?
+// Is every lane's address base + stride * lane?
 static bool is_affine(uint32_t lanes, const uint64_t *address, uint64_t *base, int32_t *stride) {
   uint32_t leader = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1),
            second = rest ? (uint32_t)__builtin_ctz(rest) : leader;
@@ -99,7 +98,7 @@ static bool holds_key(uint32_t lanes, const uint64_t (*values)[32], unsigned n) 
   return false;
 }
 
-// values: how many groups of `planes` words each lane has.
+// values: groups of `planes` words that each lane has.
 static void record(uint32_t lanes, const uint64_t (*args)[32], bool has_address, unsigned planes,
                    unsigned values, bool same) {
   Made m = {.n = 4};
@@ -144,7 +143,7 @@ SHAPES(1)
 SHAPES(2)
 SHAPES(4)
 
-void trace_natives_add(void) {
+void record_add_natives(void) {
   vgpu_native_add_warp("wg_trace_sync", sync_, COMMON, COMMON);
   vgpu_native_add_warp("wg_trace_address", address_, COMMON, COMMON + 1);
 #define ADD(n) \

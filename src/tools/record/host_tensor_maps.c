@@ -1,6 +1,6 @@
-// --record: what tensor maps describe. Only the driver can read one, so what it was asked to put
-// into each is kept, by the bytes that it made of it.
-#include "session/trace.h"
+// --record: what tensor maps describe. Their 128 bytes have no documented layout, so what the
+// driver was asked to encode is remembered for each, with the bytes that it made as the key.
+#include "tools/record/host.h"
 
 #include "cuda/abi.h"
 
@@ -10,7 +10,7 @@ typedef struct KnownMap {
   struct KnownMap *next;
 } KnownMap;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map known;  // by hash; those of one hash are a list
+static U64Map known;  // hash -> list of KnownMap
 
 static uint64_t key_of(const void *map) { return base_hash(map, sizeof(CUtensorMap)); }
 
@@ -33,7 +33,7 @@ static void keep(const void *map, const WgTraceTensor *what) {
   pthread_mutex_unlock(&lock);
 }
 
-// Elements outside of the tensor: zeros, or numbers that are none.
+// Elements outside of the tensor read as zeros, or as NaN.
 static void set_fill(WgTraceTensor *t, int type) {
   static const uint32_t none[][2] = {
       [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = {0x7fff7fff, 0x7fff7fff},
@@ -46,10 +46,10 @@ static void set_fill(WgTraceTensor *t, int type) {
   if ((unsigned)type < ARRAY_LEN(none)) memcpy(t->fill, none[type], sizeof t->fill);
 }
 
-// Layouts that a recording follows. Others stay unknown.
-void session_tensor_tiled(const void *map, const SessionTensor *s) {
+// Layouts that a recording does not follow stay unknown.
+void record_tensor_map(const void *map, const SessionTensor *s) {
   static const uint8_t element[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-  if (!session_wants_trace() || (unsigned)s->type >= ARRAY_LEN(element) ||
+  if (!record_options.operations || (unsigned)s->type >= ARRAY_LEN(element) ||
       s->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
       (unsigned)s->swizzle > CU_TENSOR_MAP_SWIZZLE_128B || s->rank < 1 || s->rank > 5)
     return;
@@ -74,7 +74,7 @@ void session_tensor_tiled(const void *map, const SessionTensor *s) {
   keep(map, &t);
 }
 
-void session_tensor_moved(const void *before, const void *map, uint64_t address) {
+void record_tensor_map_moved(const void *before, const void *map, uint64_t address) {
   pthread_mutex_lock(&lock);
   const KnownMap *k = find(before);
   WgTraceTensor t = k ? k->what : (WgTraceTensor){0};
@@ -91,7 +91,7 @@ static const void *bytes_of(const WeaveFact *f, const SessionParams *p) {
              : NULL;
 }
 
-bool session_tensor_maps(const WovenKernel *code, const SessionParams *params, void *record) {
+bool record_describe_maps(const WovenKernel *code, const SessionParams *params, void *record) {
   bool all = true;
   for (uint32_t i = 0; i < code->ntrace_maps; i++) {
     const void *map = bytes_of(&code->trace_maps[i], params);

@@ -1,7 +1,7 @@
-// --buffer: operations of which memory are recorded. A buffer is named by its number (allocations
-// count from 1, variables among them), by a variable's name, or by what the program's source calls
-// the pointer: that only the command knows, and it is asked.
-#include "session/trace.h"
+// --buffer: which buffers' operations are recorded. A buffer is named by its number (allocations
+// and variables count from 1), by a variable's name, or by what the program's source calls the
+// pointer. Only the command knows that last name, so it is asked.
+#include "tools/record/host.h"
 
 #include <time.h>
 
@@ -10,20 +10,18 @@ static WgTraceRange chosen[WG_TRACE_RANGES];
 static uint32_t nchosen, allocations, asked;
 static _Atomic uint32_t version = 1;
 
-uint32_t session_buffers_version(void) {
-  return session_options()->trace_buffers ? atomic_load(&version) : 0;
-}
+uint32_t record_buffers_version(void) { return record_options.buffers ? atomic_load(&version) : 0; }
 
 static bool is_number(const char *p, size_t n) { return strspn(p, "0123456789") >= n; }
 
-// The list has this name; asks: a name of it may be what the source calls a pointer.
-static bool is_listed(const char *name, uint32_t number, bool *asks) {
-  for (const char *p = session_options()->trace_buffers; *p; p += strcspn(p, ","), p += *p == ',') {
+// Does --buffer have this name or number? ask: it has a name that may be a pointer of the source.
+static bool is_listed(const char *name, uint32_t number, bool *ask) {
+  for (const char *p = record_options.buffers; *p; p += strcspn(p, ","), p += *p == ',') {
     size_t n = strcspn(p, ",");
     if (n && is_number(p, n) ? strtoull(p, NULL, 10) == number
                              : name && strlen(name) == n && !strncmp(name, p, n))
       return true;
-    *asks |= n && !is_number(p, n);
+    *ask |= n && !is_number(p, n);
   }
   return false;
 }
@@ -40,23 +38,26 @@ static bool ask_command(uint64_t base) {
   return true;
 }
 
-void session_buffer_comes(uint64_t base, uint64_t size, const char *name) {
-  if (!session_options()->trace_buffers || !session_wants_trace() || !size) return;
-  bool asks = false;
+void record_buffer_allocated(uint64_t base, uint64_t size, const char *name) {
+  if (!record_options.buffers || !record_options.operations || !size) return;
+  bool ask = false;
   pthread_mutex_lock(&lock);
-  bool yes = is_listed(name, ++allocations, &asks);
-  if (!yes && asks && !name) yes = ask_command(base);
-  if (yes && nchosen == WG_TRACE_RANGES)
+  bool yes = is_listed(name, ++allocations, &ask);
+  if (!yes && ask && !name) yes = ask_command(base);
+  if (yes && nchosen == WG_TRACE_RANGES) {
     session_note(SEVERITY_WARNING,
                  "--buffer: more than %d buffers at a time are chosen; operations on the one of "
                  "%llu bytes are not recorded",
                  WG_TRACE_RANGES, (unsigned long long)size);
-  else if (yes) chosen[nchosen++] = (WgTraceRange){base, base + size - 1}, version++;
+  } else if (yes) {
+    chosen[nchosen++] = (WgTraceRange){base, base + size - 1};
+    version++;
+  }
   pthread_mutex_unlock(&lock);
 }
 
-void session_buffer_goes(uint64_t base) {
-  if (!session_options()->trace_buffers) return;
+void record_buffer_freed(uint64_t base) {
+  if (!record_options.buffers) return;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < nchosen; i++)
     if (chosen[i].first == base) {
@@ -66,11 +67,11 @@ void session_buffer_goes(uint64_t base) {
   pthread_mutex_unlock(&lock);
 }
 
-void session_buffers_choose(WgTrace *t) {
-  if (!session_options()->trace_buffers) return;
+void record_buffers_choose(WgTrace *t) {
+  if (!record_options.buffers) return;
   pthread_mutex_lock(&lock);
   memcpy(t->buffers, chosen, sizeof chosen);
   t->nbuffers = nchosen;
-  if (!nchosen) t->buffers[t->nbuffers++] = (WgTraceRange){1, 0};  // none: no address is in it
+  if (!nchosen) t->buffers[t->nbuffers++] = (WgTraceRange){1, 0};  // no address is in this one
   pthread_mutex_unlock(&lock);
 }

@@ -1,19 +1,17 @@
-// --record=inputs: pages as they were kept last, by their hashes, where the host knows them: where
-// device memory is the process's own, and what copies from the host brought.
-#include "session/inputs.h"
+// --record=inputs: which pages have changed since they were kept, by their hashes. Where device
+// memory is the process's own (the virtual device), and for what copies from the host write.
+#include "tools/record/host.h"
 
 #include "probe/hash_abi.h"
-#include "session/trace.h"
 
-// of the page that was kept last; 0: not known
 typedef struct Kept {
   uint64_t allocation, size;
-  uint64_t *hashes;
+  uint64_t *hashes;  // of each page as it was kept last; 0: not known
 } Kept;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map kept_at;  // base -> Kept
 
-// Eight sums side by side, so that no multiplication waits for the one before it.
+// Eight independent sums: no multiplication waits for the one before it.
 static uint64_t hash_of(const uint8_t *p, size_t n) {
   enum { LANES = 8 };
   uint64_t sums[LANES], all = n;
@@ -53,7 +51,7 @@ static Kept *kept_of(const SessionPart *part) {
   return k;
 }
 
-// All of the page, or all that the allocation has of it.
+// Keeps a page, or what the allocation has of it, if it has changed.
 static void keep_page(uint32_t step, const SessionPart *part, Kept *k, uint64_t at,
                       const uint8_t *bytes) {
   size_t n = MIN(part->size - at, (uint64_t)SESSION_PAGE);
@@ -73,22 +71,16 @@ static void keep_part(uint32_t step, const SessionPart *part) {
   pthread_mutex_unlock(&kept_lock);
 }
 
-void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size)) {
+void record_inputs_ready(const SessionInputs *in, SessionIsThere *is_there) {
   for (uint32_t i = 0; i < in->parts.len; i++)
     if (is_there(in->parts.data[i].base, in->parts.data[i].size))
       keep_part(in->step, &in->parts.data[i]);
   channel_contents_end(in->step);
 }
 
-void session_inputs_all_kept(uint32_t step) { channel_contents_end(step); }
-
-void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) {
-  channel_contents(step, address, bytes, n);
-}
-
 // --- what copies brought ---
 
-// A piece of a page is kept always, and nothing is known of the page then.
+// A part of a page is always kept; the hash of that page is not known then.
 static void keep_bytes(uint32_t step, const SessionPart *part, Kept *k, const uint8_t *bytes) {
   for (uint64_t at = part->from, next; at < part->to; at = next) {
     uint64_t page = at / SESSION_PAGE;
@@ -102,15 +94,15 @@ static void keep_bytes(uint32_t step, const SessionPart *part, Kept *k, const ui
   }
 }
 
-void session_pages_told(const SessionCopy *c, const SessionPart *part) {
+void record_keep_copied(const SessionCopy *c, const SessionPart *part) {
   pthread_mutex_lock(&kept_lock);
   Kept *k = kept_of(part);
-  if (c->is_set) forget(k, (SessionSpan){part->from, part->to});  // its step says what it wrote
+  if (c->is_set) forget(k, (SessionSpan){part->from, part->to});  // the step itself has the value
   else if (c->height * c->depth == 1)
     keep_bytes(c->step, part, k, (const uint8_t *)(uintptr_t)(c->from.address + c->from.x));
   else {
     forget(k, (SessionSpan){part->from, part->to});
-    session_step_rows(c);
+    record_copied_rows(c);
   }
   channel_contents_end(c->step);
   pthread_mutex_unlock(&kept_lock);

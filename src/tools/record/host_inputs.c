@@ -1,41 +1,35 @@
-// --record=inputs: what memory holds before each launch.
+// --record=inputs: which memory may have changed before a launch.
 //
-// Nothing is looked at that cannot have changed. For every allocation there is a range that may
-// differ from what was kept: copies, sets and launches widen it when the program asks for them.
-// Before a launch all such ranges are looked at whose writers come before it; of these, pages whose
-// hash is another one than that of the page that was kept last are kept. What no copy, set or
-// launch has written holds nothing that a program may rely on.
+// Each allocation has a range that may differ from what was kept of it. Copies, sets and launches
+// widen it when the program asks for them. Before a launch the ranges are looked at whose writers
+// come before it; of these, pages are kept whose hash differs from that of the page kept last.
+// Memory that no copy, set or launch has written holds nothing that a program may rely on.
 //
-// What launches write is more than a bus can carry. Of launches whose outcome follows from what
-// they read it is kept only now and then, as --inputs-rate allows: the launches between two that
-// are kept whole are run again to know what the later of them read.
+// Launches write more than a bus can carry. What launches with reproducible results wrote is kept
+// only now and then, as --inputs-rate allows: `expand` recomputes the rest by re-running the
+// launches between two that were kept whole.
 //
-// What a copy from the host or a set brings is known when it is made, and no device has to give it
-// back (session_inputs_on_host).
-#include "session/inputs.h"
+// What a copy from the host or a set writes is known when it is made, and the device need not
+// look at it (record_inputs_reads_source).
+#include "tools/record/host.h"
 
 #include "session/outputs.h"
-#include "session/trace.h"
-
-bool session_wants_inputs(void) { return session_options()->inputs; }
 
 // --- what may have changed ---
 
-// streams whose last write is remembered; more: nothing is known to be before a launch
-enum { WRITERS = 8 };
+enum { WRITERS = 8 };  // streams whose last write to an allocation is remembered
 
-// moments: the last write of each stream. unordered: one that nobody knows the order of
-// made: what launches that can be run again have written, and nobody has looked at
-// told: what hosts have told of since a device looked; stale: what has been written since a host
-// told of it
 typedef struct Dirty {
   uint64_t order, base, size;
-  SessionSpan other, made, told, stale;
+  SessionSpan recomputable;  // written by launches that can be re-run, and not kept since
+  SessionSpan other;         // written by anything else, and not kept since
+  SessionSpan from_host;     // kept from copies of the host since the device looked last
+  SessionSpan stale;         // written since the host kept it
   int device;
   SessionMemoryKind kind;
-  SessionMoment writers[WRITERS];
+  SessionMoment writers[WRITERS];  // the last write of each stream
   uint32_t nwriters;
-  bool unordered;
+  bool unordered;  // by a writer whose order is not known, or by more than WRITERS streams
 } Dirty;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // taken before session_lock
@@ -49,7 +43,7 @@ static bool is_kept(SessionMemoryKind kind) {
     case SESSION_VARIABLE:
     case SESSION_VIRTUAL:
     case SESSION_GRAPH: return true;
-    default: return false;  // the host writes there too: looked at each time
+    default: return false;  // the host writes there too: always looked at
   }
 }
 
@@ -88,13 +82,13 @@ static SessionSpan joined(SessionSpan a, SessionSpan b) {
   return !a.to ? b : !b.to ? a : (SessionSpan){MIN(a.from, b.from), MAX(a.to, b.to)};
 }
 
-// Who writes. moment NULL: it is not known when. again: running launches again gives the same.
+// moment NULL: its order is not known. recomputable: re-running the launch writes the same.
 typedef struct Writer {
   const SessionMoment *moment;
-  bool again;
+  bool recomputable;
 } Writer;
 
-// [from, to) of the allocation at `address`; to 0: all of it.
+// Marks [from, to) of the allocation at `address` as written; to 0: all of it.
 static void mark(uint64_t address, uint64_t from, uint64_t to, Writer w) {
   HeapRange r;
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !is_kept(r.kind) ||
@@ -105,7 +99,7 @@ static void mark(uint64_t address, uint64_t from, uint64_t to, Writer w) {
   to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
   if (from >= to) return;
   Dirty *d = dirty_of(&r);
-  SessionSpan *span = w.again ? &d->made : &d->other;
+  SessionSpan *span = w.recomputable ? &d->recomputable : &d->other;
   *span = joined(*span, (SessionSpan){from, to});
   d->stale = joined(d->stale, (SessionSpan){from, to});
   add_writer(d, w.moment);
@@ -145,8 +139,8 @@ static void mark_written(SessionKernel *k, const SessionParams *params, Writer w
   }
 }
 
-void session_inputs_copy(const SessionCopy *c) {
-  if (!session_wants_inputs() || c->captured || c->on_host || c->to.kind == SESSION_PLACE_HOST ||
+void record_inputs_copy_asked(const SessionCopy *c) {
+  if (!record_options.inputs || c->captured || c->on_host || c->to.kind == SESSION_PLACE_HOST ||
       c->to.kind == SESSION_PLACE_ARRAY || !c->width || !c->height || !c->depth)
     return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
@@ -159,9 +153,9 @@ void session_inputs_copy(const SessionCopy *c) {
   pthread_mutex_unlock(&lock);
 }
 
-void session_inputs_unknown(const void *stream) {
+void record_unknown_writes(const void *stream) {
   SessionMoment moment;
-  if (!session_wants_inputs()) return;
+  if (!record_options.inputs) return;
   pthread_mutex_lock(&lock);
   bool known = session_order_step(stream, &moment);
   mark_all((Writer){known ? &moment : NULL, false});
@@ -170,7 +164,7 @@ void session_inputs_unknown(const void *stream) {
 
 // --- copies from the host, and sets ---
 
-// Where it goes to, if that is one piece of one allocation.
+// Finds the part that a copy writes. false: it is not in one allocation that is kept.
 static bool goes_to(const SessionCopy *c, HeapRange *r, SessionSpan *span) {
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
   uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x,
@@ -182,9 +176,8 @@ static bool goes_to(const SessionCopy *c, HeapRange *r, SessionSpan *span) {
   return r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind) && span->to <= r->memory.size;
 }
 
-// The host reads it when the call returns, and it is what the device gets: nothing else is under
-// way that could write there or come in between. Memory that the driver does not stage is read when
-// the copy runs, which may be later.
+// Does the source hold, when the call returns, what the device gets? Page-locked memory of an
+// asynchronous copy is read when the copy runs, which may be later.
 static bool is_known_by_host(const SessionCopy *c) {
   HeapRange r;
   if (c->is_set) return c->value_bytes != 0;
@@ -193,10 +186,10 @@ static bool is_known_by_host(const SessionCopy *c) {
   return !known || (!c->async && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED));
 }
 
-bool session_inputs_on_host(const SessionCopy *c) {
+bool record_inputs_reads_source(const SessionCopy *c) {
   HeapRange r;
   SessionSpan span;
-  return session_wants_inputs() && !c->captured && c->width && c->height && c->depth &&
+  return record_options.inputs && !c->captured && c->width && c->height && c->depth &&
          !session_order_concurrent() && is_known_by_host(c) && goes_to(c, &r, &span);
 }
 
@@ -204,7 +197,7 @@ static SessionSpan without(SessionSpan a, SessionSpan covered) {
   return a.from >= covered.from && a.to <= covered.to ? (SessionSpan){0} : a;
 }
 
-void session_inputs_contents(const SessionCopy *c) {
+void record_inputs_copy_contents(const SessionCopy *c) {
   HeapRange r;
   SessionSpan span;
   pthread_mutex_lock(&lock);
@@ -213,13 +206,13 @@ void session_inputs_contents(const SessionCopy *c) {
   SessionSpan stale = d ? d->stale : (SessionSpan){0};
   if (d) {
     d->stale = (SessionSpan){0};
-    d->told = joined(d->told, span);
-    bool whole = c->height * c->depth == 1;  // nothing lies between its rows
-    if (whole) {
-      d->made = without(d->made, span);
+    d->from_host = joined(d->from_host, span);
+    bool flat = c->height * c->depth == 1;  // there are no gaps between rows
+    if (flat) {
+      d->recomputable = without(d->recomputable, span);
       d->other = without(d->other, span);
     }
-    if (!d->made.to && !d->other.to) {
+    if (!d->recomputable.to && !d->other.to) {
       d->nwriters = 0;
       d->unordered = false;
     }
@@ -227,7 +220,7 @@ void session_inputs_contents(const SessionCopy *c) {
   pthread_mutex_unlock(&lock);
   if (!ok) session_inputs_all_kept(c->step);
   else
-    session_pages_told(c, &(SessionPart){.base = r.memory.base,
+    record_keep_copied(c, &(SessionPart){.base = r.memory.base,
                                          .size = r.memory.size,
                                          .from = span.from,
                                          .to = span.to,
@@ -235,35 +228,34 @@ void session_inputs_contents(const SessionCopy *c) {
                                          .forget = stale});
 }
 
-// --- whether a launch is kept whole ---
+// --- whether a launch is kept whole: with what earlier launches wrote ---
 
-// To look costs a launch this much, however little there is, and it may cost one part in SHARE of
-// the time.
+// Looking costs a launch at least LOOK_US, and may take one part in SHARE of the time.
 enum { LOOK_US = 50, SHARE = 20 };
-// passed_ns: time between launches since the last that was kept whole
-// launch 0: none yet
 static struct {
-  uint64_t ranges, passed_ns, last_ns;
-  uint32_t launch;
+  uint64_t ranges;     // session_ranges_version() then
+  uint64_t passed_ns;  // between launches since then
+  uint64_t last_ns;    // end of the last launch call
+  uint32_t launch;     // 0: none yet
   int device;
-} whole;
+} whole;  // the last launch that was kept whole
 
-static uint64_t made_bytes(void) {
+static uint64_t recomputable_bytes(void) {
   uint64_t pages = 0;
   for (uint32_t i = 0; i < dirty.len; i++) {
-    SessionSpan s = dirty.data[i].made;
+    SessionSpan s = dirty.data[i].recomputable;
     if (s.to) pages += (s.to + SESSION_PAGE - 1) / SESSION_PAGE - s.from / SESSION_PAGE;
   }
   return pages * SESSION_PAGE;
 }
 
-// With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing
-// of it lasts then.
+// With the lock held. A new allocation makes cli/replay.c lay out memory anew, so that nothing
+// of it lasts: then the launch must be kept whole.
 static bool keep_whole(uint32_t launch, int device) {
   // rate: bytes a microsecond
-  uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(),
+  uint64_t rate = record_options.inputs_rate, now = clock_ns(), bytes = recomputable_bytes(),
            ranges = session_ranges_version();
-  bool must = rate >= SESSION_INPUTS_ALL || !whole.launch || whole.ranges != ranges ||
+  bool must = rate >= RECORD_RATE_UNLIMITED || !whole.launch || whole.ranges != ranges ||
               whole.device != device || session_order_concurrent();
   if (whole.last_ns) whole.passed_ns += now - whole.last_ns;
   whole.last_ns = now;
@@ -277,10 +269,9 @@ static bool keep_whole(uint32_t launch, int device) {
   return true;
 }
 
-// The driver has taken it: what that took, compiling for instance, is no time in which anything
-// could have been kept.
-void session_inputs_launched(void) {
-  if (!session_wants_inputs()) return;
+// The time that the driver needed for the call, to compile for instance, does not count.
+void record_inputs_launch_taken(void) {
+  if (!record_options.inputs) return;
   pthread_mutex_lock(&lock);
   whole.last_ns = clock_ns();
   pthread_mutex_unlock(&lock);
@@ -331,7 +322,7 @@ typedef struct Gather {
   const Pointers *pointers;
 } Gather;
 
-// Memory that the host writes too.
+// The host writes to such memory without a call: it is looked at before every launch.
 static void add_host_memory(void *user, const HeapRange *r) {
   Gather *g = user;
   bool wanted = r->kind == SESSION_MANAGED ||
@@ -350,30 +341,29 @@ static void gather(SessionInputs *in, const Pointers *pointers, const void *stre
   for (uint32_t i = 0; i < dirty.len; i++) {
     Dirty *d = &dirty.data[i];
     HeapRange r;
-    SessionSpan span = all ? joined(d->other, d->made) : d->other;
+    SessionSpan span = all ? joined(d->other, d->recomputable) : d->other;
     if (!span.to) continue;
     if (!session_ranges_look(d->base, &r) || r.memory.state != WG_MEMORY_LIVE ||
         r.order != d->order) {
-      d->other = d->made = (SessionSpan){0};  // it was freed
+      d->other = d->recomputable = (SessionSpan){0};  // it was freed
       continue;
     }
     bool before = comes_before(d, stream);
     if (d->device != in->device || (!before && !points_into(pointers, d->base, d->size))) continue;
-    // What launches wrote that will be run again is not what was kept, even if what is there now
-    // is.
-    vec_push(&in->parts,
-             (SessionPart){.base = d->base,
-                           .size = d->size,
-                           .from = span.from,
-                           .to = span.to,
-                           .allocation = d->order,
-                           .forget = joined(d->told, all ? (SessionSpan){0} : d->made)});
-    d->told = (SessionSpan){0};
+    // Pages that a re-run recomputes differ from what was kept, even where their contents do not.
+    vec_push(&in->parts, (SessionPart){.base = d->base,
+                                       .size = d->size,
+                                       .from = span.from,
+                                       .to = span.to,
+                                       .allocation = d->order,
+                                       .forget = joined(d->from_host,
+                                                        all ? (SessionSpan){0} : d->recomputable)});
+    d->from_host = (SessionSpan){0};
     in->disturbed |= !before;
     if (!before) continue;
     d->other = (SessionSpan){0};
-    if (all) d->made = (SessionSpan){0};
-    if (!d->made.to) d->nwriters = 0;
+    if (all) d->recomputable = (SessionSpan){0};
+    if (!d->recomputable.to) d->nwriters = 0;
   }
 }
 
@@ -385,70 +375,27 @@ static bool is_selected(const SessionKernel *k) {
   return n >= o->launch_skip && n - o->launch_skip < o->launch_count;
 }
 
-SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionParams *params,
-                              SessionParamInfo *info, void *user, const void *stream, int device) {
-  if (!session_wants_inputs()) return NULL;
-  SessionInputs *in = is_selected(k) ? mem_alloc(sizeof *in) : NULL;
+SessionInputs *record_inputs(const SessionCall *c) {
+  if (!record_options.inputs) return NULL;
+  const SessionLaunch *l = c->launch;
+  SessionInputs *in = is_selected(l->kernel) ? mem_alloc(sizeof *in) : NULL;
   SessionMoment moment;
   pthread_mutex_lock(&lock);
-  bool known = session_order_step(stream, &moment);
+  bool known = session_order_step(l->stream, &moment);
   if (in) {
     Pointers pointers = {0};
-    in->device = device;
-    find_pointers(&pointers, params, info, user);
-    bool all = keep_whole(number, device);
-    gather(in, &pointers, stream, all);
+    in->device = l->device;
+    find_pointers(&pointers, c->params, c->info, c->user);
+    bool all = keep_whole(c->number, l->device);
+    gather(in, &pointers, l->stream, all);
     vec_free(&pointers.list);
-    in->launch = number;
+    in->launch = c->number;
     in->since = all ? 0 : whole.launch;
-    in->stream = stream;
-    in->step = session_step_number(NULL);
+    in->stream = l->stream;
+    in->step = record_new_step();
   }
-  mark_written(k, params, (Writer){known ? &moment : NULL, in && known && can_run_again(k)});
+  mark_written(l->kernel, c->params,
+               (Writer){known ? &moment : NULL, in && known && can_run_again(l->kernel)});
   pthread_mutex_unlock(&lock);
   return in;
-}
-
-void session_inputs_tell(const SessionInputs *in) {
-  if (in) session_step_inputs(in);
-}
-
-void session_inputs_free(SessionInputs *in) {
-  if (!in) return;
-  vec_free(&in->parts);
-  free(in);
-}
-
-// --- code: the PTX of modules, once for each hash ---
-
-bool session_code_wanted(const SessionModule *m) {
-  static pthread_mutex_t sent_lock = PTHREAD_MUTEX_INITIALIZER;
-  static U64Map sent;
-  if (!session_wants_inputs()) return false;
-  pthread_mutex_lock(&sent_lock);
-  bool fresh = !u64map_get(&sent, m->hash);
-  if (fresh) u64map_put(&sent, m->hash, &sent);
-  pthread_mutex_unlock(&sent_lock);
-  return fresh;
-}
-
-static void add_number(Str *s, uint32_t n) { str_addn(s, (const char *)&n, sizeof n); }
-
-void session_code(const SessionModule *m, const SessionCode *units, uint32_t n) {
-  Str blob = {0};
-  str_addn(&blob, (const char *)&m->hash, sizeof m->hash);
-  add_number(&blob, n);
-  for (uint32_t i = 0; i < n; i++) {
-    const char *name = units[i].name ? units[i].name : "",
-               *options = units[i].options ? units[i].options : "";
-    add_number(&blob, (uint32_t)strlen(name));
-    add_number(&blob, (uint32_t)strlen(options));
-    add_number(&blob, (uint32_t)units[i].len);
-    str_addn(&blob, name, strlen(name));
-    str_addn(&blob, options, strlen(options));
-    str_addn(&blob, units[i].text, units[i].len);
-  }
-  session_send(EVENT_STRING, &(EventString){0, ""});  // makes sure that there is a lane
-  channel_contents(CHANNEL_CODE_STEP, CHANNEL_CODE_ADDRESS(m->hash), blob.data, blob.len);
-  str_free(&blob);
 }

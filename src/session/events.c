@@ -1,0 +1,105 @@
+// Hands what happens in the program to the tools that run (tools/tool.h).
+#include "session/internal.h"
+#include "tools/tool.h"
+
+#define TELL(event, ...) \
+  EACH_RUNNING_TOOL(t, tool) \
+    if (tool->event) tool->event(__VA_ARGS__)
+
+// --- launches ---
+
+void session_launch_taken(const SessionCall *c) { TELL(launch_taken, c); }
+
+void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
+  TELL(launch_ran, launch, begin_ns, end_ns);
+}
+
+void session_graph_begin(const SessionBranches *b, uint32_t nodes, const void *stream) {
+  TELL(graph_begin, b, nodes, stream);
+}
+void session_graph_node(uint32_t place) { TELL(graph_node, place); }
+void session_graph_end(void) { TELL(graph_end); }
+
+// --- memory before a launch ---
+
+// The first tool that wants some has it.
+SessionInputs *session_inputs(const SessionCall *c) {
+  SessionInputs *in = NULL;
+  EACH_RUNNING_TOOL(t, tool)
+    if (!in && tool->inputs) in = tool->inputs(c);
+  return in;
+}
+
+void session_inputs_tell(const SessionInputs *in) {
+  if (in) TELL(inputs_told, in);
+}
+
+void session_inputs_ready(const SessionInputs *in, SessionIsThere *is_there) {
+  TELL(inputs_ready, in, is_there);
+}
+
+void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) {
+  channel_contents(step, address, bytes, n);
+}
+
+void session_inputs_all_kept(uint32_t step) { channel_contents_end(step); }
+
+void session_inputs_free(SessionInputs *in) {
+  if (!in) return;
+  vec_free(&in->parts);
+  free(in);
+}
+
+void session_unknown_writes(const void *stream) { TELL(unknown_writes, stream); }
+
+// --- memory ---
+
+void session_variable_loaded(const SessionVariable *v) { TELL(variable_loaded, v); }
+
+void session_annotated(SessionAnnotation what, uint64_t address, uint64_t bytes) {
+  TELL(annotated, what, address, bytes);
+}
+
+void session_tensor_map(const void *map, const SessionTensor *tensor) {
+  TELL(tensor_map, map, tensor);
+}
+
+void session_tensor_map_moved(const void *before, const void *map, uint64_t address) {
+  TELL(tensor_map_moved, before, map, address);
+}
+
+// --- copies and sets ---
+
+// The first tool that numbers copies has the number.
+uint32_t session_copy_number(const SessionCopy *c) {
+  uint32_t number = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (!number && tool->copy_number) number = tool->copy_number(c);
+  return number;
+}
+
+bool session_copy_on_host(const SessionCopy *c) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->reads_source && tool->reads_source(c);
+  return any;
+}
+
+void session_copy_taken(const SessionCopy *c) { TELL(copy_taken, c); }
+void session_copy_contents(const SessionCopy *c) { TELL(copy_contents, c); }
+
+// --- modules ---
+
+bool session_code_wanted(const SessionModule *m) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->wants_code && tool->wants_code(m);
+  return any;
+}
+
+void session_code(const SessionModule *m, const SessionCode *units, uint32_t n) {
+  TELL(code, m, units, n);
+}
+
+void session_add_natives(void) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (tool_table[t] && tool_table[t]->add_natives) tool_table[t]->add_natives();
+}

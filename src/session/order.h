@@ -1,0 +1,34 @@
+// order.c: what orders launches and copies, for those who compare or record them.
+#ifndef WG_SESSION_ORDER_H
+#define WG_SESSION_ORDER_H
+
+#include "session/internal.h"
+
+bool session_wants_order(void);
+bool session_order_concurrent(void);  // there are streams that do not wait for each other
+bool session_order_host_waits(const SessionCopy *c);
+
+// --- a place in the order of a stream ---
+typedef struct SessionMoment {
+  uint32_t slot, index;
+} SessionMoment;
+// its next operation; false: too many streams
+bool session_order_step(const void *stream, SessionMoment *out);
+bool session_order_now(const void *stream, SessionMoment *out);  // its last one
+// it comes before the last operation of that stream
+bool session_order_before(SessionMoment m, const void *stream);
+
+// --- steps: launches, copies and sets that have numbers ---
+enum { STEP_STREAMS = 64 };
+typedef struct StepHow {
+  bool host_knows;  // the host waits for it, or may be told before it ends
+  bool overlaps;    // it may begin before the launch before it has ended
+  bool in_graph;    // what comes next in the stream does not come after it yet
+} StepHow;
+// Notes a step and finds those that it comes directly after, by number. true: it comes after
+// everything that was noted. beside: the one that it overlaps.
+bool session_order_note(const void *stream, uint32_t step, StepHow how,
+                        uint32_t after[STEP_STREAMS], uint32_t *n, uint32_t *beside);
+void session_order_graph(const void *stream, uint32_t last);  // of which this is the last step
+
+#endif
