@@ -59,7 +59,10 @@ SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma
 FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
 # Device code is compiled to PTX; everything else of src/tools/<tool>/ belongs to the folder src/tools.
 DEVICE_SRC  := $(sort $(wildcard src/probe/*.c src/tools/*/probe*.c))
-folder-src   = $(filter-out $(DEVICE_SRC),$(sort $(wildcard src/$(1)/*.c src/$(1)/*.S $(if $(filter tools,$(1)),src/tools/*/*.c))))
+# A tool's half inside the command, report*.c, needs run/ and report/: nothing but the command links it.
+REPORT_SRC  := $(sort $(wildcard src/tools/report*.c src/tools/*/report*.c))
+REPORT_OBJS := $(patsubst src/tools/%.c,$(BUILD)/obj/tool_reports/%.o,$(REPORT_SRC))
+folder-src   = $(filter-out $(DEVICE_SRC) $(REPORT_SRC),$(sort $(wildcard src/$(1)/*.c src/$(1)/*.S $(if $(filter tools,$(1)),src/tools/*/*.c))))
 folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(1))))
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
@@ -77,9 +80,9 @@ PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
 KERNEL_SRC := $(sort $(wildcard src/probe/*.cu src/tools/*/*.cu))
 KERNEL_OBJS := $(patsubst %.cu,$(BUILD)/obj/probe/%.o,$(notdir $(KERNEL_SRC)))
 PAGE_OBJ := $(BUILD)/obj/view/page_files.o
-CMD_OBJS += $(PROBE_OBJ) $(PAGE_OBJ)
+CMD_OBJS += $(PROBE_OBJ) $(PAGE_OBJ) $(REPORT_OBJS)
 LIB_OBJS += $(PROBE_OBJ) $(KERNEL_OBJS)
-ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
+ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS) $(REPORT_OBJS))
 # An object whose source is gone must not be linked again: some tests take all objects of a folder.
 STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o $(BUILD)/obj/*/*/*.o))
 $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
@@ -121,15 +124,35 @@ $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
+$(BUILD)/obj/tool_reports/%.o: src/tools/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+
 $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
+# Every kinds.def, with the folder it is in: the table of all kinds of finding. The file changes only when the list does.
+KIND_TABLES := $(sort $(wildcard src/*/kinds.def src/tools/*/kinds.def))
+$(BUILD)/gen/all_kinds.def: FORCE
+	@mkdir -p $(@D)
+	@printf '#define KIND_OWNER "%s"\n#include "%s"\n#undef KIND_OWNER\n' $(foreach t,$(KIND_TABLES),$(notdir $(patsubst %/,%,$(dir $(t)))) $(t:src/%=%)) > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+# The tools that have a half inside the command.
+$(BUILD)/gen/all_reports.def: FORCE
+	@mkdir -p $(@D)
+	@printf 'TOOL_REPORT(%s)\n' $(notdir $(patsubst %/,%,$(dir $(wildcard src/tools/*/report.c)))) > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+$(BUILD)/obj/tools/kinds.o: $(BUILD)/gen/all_kinds.def
+$(BUILD)/obj/tool_reports/report.o: $(BUILD)/gen/all_reports.def
+$(BUILD)/obj/tool_reports/report.o: CFLAGS_ALL += -I$(BUILD)/gen
+$(BUILD)/obj/tools/kinds.o: CFLAGS_ALL += -I$(BUILD)/gen
+
 # Device code: the C files of src/probe/ and src/tools/*/probe*.c as one PTX text, put into the library and the command as it is.
 PROBE_CC ?= clang
 PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
-  -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc
-$(BUILD)/gen/probe.ptx: $(DEVICE_SRC) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*/*.h))
+  -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc -I$(BUILD)/gen
+$(BUILD)/gen/probe.ptx: $(DEVICE_SRC) $(sort $(wildcard src/probe/*.h src/tools/*.h src/tools/*/*.h)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
 	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@
@@ -173,6 +196,9 @@ $(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARI
 	$$(call say,AR  ) $(AR) rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
+$(BUILD)/obj/libtool_reports.a: $(REPORT_OBJS)
+	@rm -f $@
+	$(call say,AR  ) $(AR) rcs $@ $^
 
 format: ; clang-format -i $(sort $(shell find src -name '*.[ch]'))
 

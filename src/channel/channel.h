@@ -16,22 +16,8 @@
 
 #include "base/base.h"
 #include "probe/probe_abi.h"
+#include "tools/kinds.h"
 #include "tools/record/abi.h"
-
-// --- kinds.c: kinds.def ---
-typedef enum { SEVERITY_NONE, SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
-typedef enum ChannelKind {
-#define KIND(id, number, name, severity, text) KIND_##id = number,
-#include "probe/kinds.def"
-} ChannelKind;
-typedef struct ChannelKindInfo {
-  uint32_t number;
-  const char *name, *text;
-  Severity severity;
-} ChannelKindInfo;
-const ChannelKindInfo *channel_kind(uint32_t number);  // NULL: no such kind
-const ChannelKindInfo *channel_kind_named(const char *name);
-const char *channel_severity_name(Severity s);  // "error"
 
 // --- events.c: events.def ---
 typedef enum ChannelEvent {

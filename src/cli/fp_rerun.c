@@ -41,7 +41,7 @@ static uint32_t find_kernels(Run *r, Str *list, Str *readable) {
     const RunKernel *k = r->kernels.data[i];
     bool seen = false;
     for (uint32_t j = 0; j < i; j++) seen |= !strcmp(r->kernels.data[j]->name, k->name);
-    if (seen || !report_fp_unexplained(r, k->name)) continue;
+    if (seen || !report_unexplained(r, k->name)) continue;
     add_name(list, k->name);
     str_printf(readable, "%s%s", n++ ? ", " : "", k->readable);
   }

@@ -38,7 +38,7 @@ static void print(Str *text, bool always) {
 void cli_print_summary(Run *r, bool verbose) {
   Str counts = {0}, repeats = {0}, coverage = {0}, last = {0};
   log_set_pid(r->main_pid);
-  report_counts(r, verbose, &counts);
+  report_results(r, verbose, &counts);
   print(&counts, true);
   log_line(" ");
   if (r->end) log_line("%s: %s", r->program, r->end);

@@ -6,11 +6,6 @@
 
 #include <stdint.h>
 
-enum {  // finding kinds, by the names that channel/channel.h gives them to the host
-#define KIND(id, number, name, severity, text) DEVICE_KIND_##id = number,
-#include "probe/kinds.def"
-};
-
 #ifdef __NVPTX__
 
 #define DEVICE static inline __attribute__((always_inline))

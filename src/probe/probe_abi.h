@@ -177,7 +177,7 @@ typedef struct WgChannel {
 // count.
 typedef struct WgFinding {
   uint32_t sequence;  // number of the slot since the start, plus 1; written last
-  uint32_t kind;      // probe/kinds.def
+  uint32_t kind;      // of a kinds.def
   uint32_t site, launch;
   uint32_t block[3], thread[3];
   uint32_t lanes;  // the lanes of the warp that had it

@@ -6,6 +6,7 @@
 // nothing for a second the finding is given up (WgChannel.lost) and the program goes on.
 #include "probe/device.h"
 #include "probe/probe_abi.h"
+#include "tools/kind_parts.h"
 
 enum { PATIENCE_NS = 1000000000, DESCRIBED_NS = 2000000, EARLY = 1 << 16 };
 
@@ -94,16 +95,22 @@ DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
   device_add32(&ch->lost, 1);
 }
 
-// Out-of-bounds, freed memory and misaligned are told apart at one site; other kinds have sites of
-// their own.
+// Kinds that one instruction can have at once are counted separately, in planes of their own.
+#define KIND(id, number, name, severity, title, parts) (((parts)&PLANE) != 0 && kind == number) ||
 DEVICE uint32_t number_of(uint32_t site, uint32_t kind) {
   if (site >= WG_SITE_NUMBERS) return WG_CHANNEL_SITES;
-  return site + (kind == DEVICE_KIND_USE_AFTER_FREE || kind == DEVICE_KIND_RACE_SAME_VALUE
-                     ? WG_SITE_NUMBERS
-                 : kind == DEVICE_KIND_MISALIGNED || kind == DEVICE_KIND_RACE_NO_ACQUIRE
-                     ? 2 * WG_SITE_NUMBERS
-                     : 0);
+  return site + (
+#define PLANE SECOND_PLANE
+#include "all_kinds.def"
+                    0 ? WG_SITE_NUMBERS :
+#undef PLANE
+#define PLANE THIRD_PLANE
+#include "all_kinds.def"
+                    0 ? 2 * WG_SITE_NUMBERS
+                      : 0);
 }
+#undef PLANE
+#undef KIND
 
 DEVICE void report(uint64_t channel, Said s) {
   if (!channel) return;

@@ -1,6 +1,7 @@
 // One JSON object. Keys that do not apply are absent; the order of keys is fixed, so that reports
 // can be compared.
 #include "report/internal.h"
+#include "tools/report.h"
 
 static void kernel_name(Str *s, const RunKernel *k) {
   if (!k) return;
@@ -79,7 +80,7 @@ static void object(Run *r, Str *s, const RunFinding *f) {
 static void finding(Run *r, Str *s, const RunFinding *f) {
   str_addc(s, '{');
   json_text(s, "kind", f->kind->name);
-  json_text(s, "severity", channel_severity_name(f->kind->severity));
+  json_text(s, "severity", severity_name(f->kind->severity));
   json_text(s, "text", f->text);
   json_number(s, "process", (uint64_t)f->process->pid);
   kernel_name(s, f->kernel);
@@ -96,10 +97,7 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   json_text(s, "parameter", f->parameter);
   object(r, s, f);
   if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
-  report_fp_json(f, s);
-  report_fp_origin_json(r, f, s);
-  report_uninit_json(r, f, s);
-  report_race_json(r, f, s);
+  if (tool_report(f->kind)->json) tool_report(f->kind)->json(r, f, s);
   json_number(s, "count", f->count);
   stack(r, s, "stack", f->launch && f->launch->stack ? f->launch->stack : f->stack);
   if (f->other_stack) json_text(s, "other_title", f->other_title);

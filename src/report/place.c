@@ -1,3 +1,4 @@
+// Places of device code.
 #include "report/internal.h"
 
 #include <unistd.h>
@@ -35,4 +36,27 @@ const char *report_place_function(Run *r, const RunSite *s, uint32_t i) {
   const char *name = s->places[i].function;
   if (!name && i + 1 == s->nplaces) name = s->function;
   return name ? without_unit(run_readable_name(r, name)) : NULL;
+}
+
+void report_add_site(Run *r, const RunSite *s, Str *out) {
+  if (!s->nplaces) {
+    str_printf(out, " at line %u of the PTX%s%s", s->ptx_line, s->text ? ": " : "",
+               s->text ? s->text : "");
+    return;
+  }
+  uint32_t i = report_main_place(s);
+  const char *function = report_place_function(r, s, i);
+  str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s", report_path(s->places[i].file),
+             s->places[i].line, function ? " in " : "", function ? function : "");
+}
+
+void report_json_site(Run *r, const RunSite *s, Str *out) {
+  if (!s->nplaces) {
+    json_number(out, "ptx_line", s->ptx_line);
+    return;
+  }
+  uint32_t i = report_main_place(s);
+  json_text(out, "file", s->places[i].file);
+  if (s->places[i].file) json_number(out, "line", s->places[i].line);
+  json_text(out, "function", report_place_function(r, s, i));
 }

@@ -18,8 +18,6 @@ void report_style(const char *text, size_t n, bool colour, Str *out);
 
 // --- text.c: lines without the ==PID== prefix, each ended by a newline ---
 void report_finding(Run *r, const RunFinding *f, Str *out);
-// place.c: readable; NULL: not known
-const char *report_place_function(Run *r, const RunSite *s, uint32_t i);
 void report_repeats(Run *r, Str *out);  // places that had more than one finding
 
 // --- summary.c ---
@@ -27,19 +25,23 @@ void report_coverage(Run *r, bool all, Str *out);  // all: every kernel, however
 void report_summary(Run *r, bool all, Str *out);   // the last lines
 double report_covered_percent(const Run *r);       // of the launches
 
-// --- count.c ---
-// what --tool=count found; nothing if it did not run
-void report_counts(Run *r, bool all, Str *out);
+void report_results(Run *r, bool all, Str *out);  // what tools measured; all: every line of it
+// a finding of the kernel has a cause that a closer look could find (--fp-rerun)
+bool report_unexplained(const Run *r, const char *kernel);
 
-// --- fp.c: findings of fpcheck ---
-bool report_fp_finding(const RunFinding *f, Str *out);  // "1 / 0 = inf (f32)"; false: it is none
-bool report_fp_json(const RunFinding *f, Str *out);  // ,"format":…,"value":…,"operands":[…]
+// --- place.c: places of device code ---
+const char *report_place_function(Run *r, const RunSite *s, uint32_t i);  // NULL: not known
+// The place to name where there is room for one: the innermost that is not in a header of the
+// toolkit. s has places.
+uint32_t report_main_place(const RunSite *s);
+// for people: relative to the current folder where it lies below; NULL: "?"
+const char *report_path(const char *file);
+void report_add_site(Run *r, const RunSite *s, Str *out);   // " at b.cu:7 in f"
+void report_json_site(Run *r, const RunSite *s, Str *out);  // ,"file":…,"line":…,"function":…
 
-// fp_table.c: places by format and exception; nothing if there are none
-void report_fp_table(Run *r, Str *out);
-// NaN or infinity was seen in it, and neither born nor read
-bool report_fp_unexplained(const Run *r, const char *kernel);
-void report_fp_verdicts(Run *r, Str *out);  // fp_verdict.c: what became of them
+// --- names.c ---
+// of the variable an instruction accesses; NULL: it has none of the program's
+const char *report_object_name(Run *r, const RunSite *s);
 
 // --- json.c, sarif.c, junit.c: a whole run as one text ---
 void report_json(Run *r, Str *out);

@@ -189,7 +189,7 @@ static void code_flow(Sarif *s, const RunFinding *f) {
   json_open(s->out, "codeFlows", '[');
   str_add(s->out, "{\"threadFlows\":[{\"locations\":[");
   for (uint32_t i = 0; i < n; i++) flow_step(s, list[i].title, &list[i].at);
-  flow_step(s, f->kind->text, &at);
+  flow_step(s, f->kind->title, &at);
   str_add(s->out, "]}]}]");
 }
 
@@ -220,7 +220,7 @@ static void stacks(Sarif *s, const RunFinding *f) {
   json_open(s->out, "stacks", '[');
   size_t empty = s->out->len;
   if (f->launch) one_stack(s, "launched", f->launch->stack);
-  one_stack(s, f->kind->number == KIND_LEAK ? "allocated" : "called", f->stack);
+  one_stack(s, f->kind->parts & STACK_IS_ALLOCATION ? "allocated" : "called", f->stack);
   if (f->allocation) {
     one_stack(s, "allocated", f->allocation->stack);
     one_stack(s, "freed", f->allocation->free_stack);
@@ -285,13 +285,10 @@ static void fingerprint(Sarif *s, const Print *p) {
   str_printf(s->out, "\"%016llx:%u\"}", (unsigned long long)p->hash, p->rank);
 }
 
-static uint32_t rule_index(const ChannelKindInfo *kind) {
-  uint32_t i = 0, at = 0;
-#define KIND(id, number_, name, severity, text) \
-  if (kind->number == number_) at = i; \
-  i++;
-#include "probe/kinds.def"
-  return at;
+static uint32_t rule_index(const Kind *kind) {
+  uint32_t i = 0;
+  for (const Kind *k = NULL; (k = kind_after(k)) && k != kind;) i++;
+  return i;
 }
 
 static void properties(Sarif *s, const RunFinding *f) {
@@ -316,7 +313,7 @@ static void result(Sarif *s, const RunFinding *f, const Print *print) {
   json_open(s->out, NULL, '{');
   json_text(s->out, "ruleId", f->kind->name);
   json_number(s->out, "ruleIndex", rule_index(f->kind));
-  json_text(s->out, "level", channel_severity_name(f->kind->severity));
+  json_text(s->out, "level", severity_name(f->kind->severity));
   message(s, sentence.data);
   locations(s, f);
   related(s, f);
@@ -340,20 +337,20 @@ static void rule_name(const char *id, char *out) {
   *out = 0;
 }
 
-static void rule(Sarif *s, const char *id, const char *text, Severity severity) {
+static void rule(Sarif *s, const Kind *k) {
   char name[64];
-  rule_name(id, name);
+  rule_name(k->name, name);
   json_open(s->out, NULL, '{');
-  json_text(s->out, "id", id);
+  json_text(s->out, "id", k->name);
   json_text(s->out, "name", name);
   json_open(s->out, "shortDescription", '{');
-  json_text(s->out, "text", text);
+  json_text(s->out, "text", k->title);
   str_addc(s->out, '}');
   json_open(s->out, "fullDescription", '{');
-  json_text(s->out, "text", text);
+  json_text(s->out, "text", k->title);
   str_addc(s->out, '}');
   json_open(s->out, "defaultConfiguration", '{');
-  json_text(s->out, "level", channel_severity_name(severity));
+  json_text(s->out, "level", severity_name(k->severity));
   str_add(s->out, "}}");
 }
 
@@ -364,14 +361,13 @@ static void tool(Sarif *s) {
   json_text(s->out, "version", WARPGRIND_VERSION);
   json_text(s->out, "semanticVersion", WARPGRIND_VERSION);
   json_open(s->out, "rules", '[');
-#define KIND(id, number, name, severity, text) rule(s, name, text, SEVERITY_##severity);
-#include "probe/kinds.def"
+  for (const Kind *k = NULL; (k = kind_after(k));) rule(s, k);
   str_add(s->out, "]}}");
 }
 
 static void notification(Sarif *s, Severity severity, const char *text) {
   json_open(s->out, NULL, '{');
-  json_text(s->out, "level", severity == SEVERITY_NONE ? "note" : channel_severity_name(severity));
+  json_text(s->out, "level", severity == SEVERITY_NONE ? "note" : severity_name(severity));
   message(s, text);
   str_addc(s->out, '}');
 }

@@ -1,4 +1,5 @@
 #include "report/report.h"
+#include "tools/report.h"
 
 enum { KERNELS_SHOWN = 20 };
 
@@ -43,8 +44,9 @@ static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
 }
 
 void report_coverage(Run *r, bool all, Str *out) {
-  report_fp_verdicts(r, out);
-  report_fp_table(r, out);
+  const ToolReport *tool;
+  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
+    if (tool->verdicts) tool->verdicts(r, out);
   str_printf(out, "device: %s; kernel launches: %llu, different kernels: %llu\n", r->device,
              (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
   if (has_tools(r)) {
@@ -72,6 +74,19 @@ void report_coverage(Run *r, bool all, Str *out) {
         out,
         "%u processes of the run have not ended: what they do from here on is not in this report\n",
         r->still_running);
+}
+
+void report_results(Run *r, bool all, Str *out) {
+  const ToolReport *tool;
+  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
+    if (tool->results) tool->results(r, all, out);
+}
+
+bool report_unexplained(const Run *r, const char *kernel) {
+  const ToolReport *tool;
+  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
+    if (tool->unexplained && tool->unexplained(r, kernel)) return true;
+  return false;
 }
 
 void report_summary(Run *r, bool all, Str *out) {

@@ -55,8 +55,7 @@ static bool check_kinds(const Parse *p, const char *list) {
     while (*s == ' ') s++;
     size_t n = strcspn(s, ", ");
     bool known = false;
-#define KIND(id, number, name, severity, text) known |= report_glob(s, n, name);
-#include "probe/kinds.def"
+    for (const Kind *k = NULL; (k = kind_after(k));) known |= report_glob(s, n, k->name);
     if (!known)
       return fail(p, p->at + (s - list), "no kind of finding is called \"%.*s\".", (int)n, s);
     s += n + strspn(s + n, " ");

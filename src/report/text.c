@@ -1,5 +1,6 @@
 #include "probe/probe_abi.h"
 #include "report/internal.h"
+#include "tools/report.h"
 
 static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   uint32_t n;
@@ -40,7 +41,8 @@ static void add_three(Str *out, const uint32_t *v) {
 
 static void add_launch(const RunFinding *f, Str *out) {
   if (!f->has_thread && !f->kernel && !f->launch_number) return;
-  str_add(out, report_sync_found_by(f) ? "  found by " : "  by ");
+  const ToolReport *tool = tool_report(f->kind);
+  str_add(out, tool->found_by && tool->found_by(f) ? "  found by " : "  by ");
   if (f->has_thread) {
     str_add(out, "thread ");
     add_three(out, f->thread);
@@ -80,9 +82,7 @@ static bool is_element(int64_t bytes) { return bytes > 0 && bytes <= 32; }
 
 // An access that begins inside and ends outside.
 static void add_excess(const RunFinding *f, uint64_t offset, uint64_t size, Str *out) {
-  if (f->kind->number < KIND_OOB_READ || f->kind->number > KIND_OOB_ATOMIC || offset >= size ||
-      offset + f->size <= size)
-    return;
+  if (!(f->kind->parts & MAY_CROSS_END) || offset >= size || offset + f->size <= size) return;
   str_add(out, "; it ends ");
   add_bytes(offset + f->size - size, "behind that", out);
 }
@@ -90,7 +90,7 @@ static void add_excess(const RunFinding *f, uint64_t offset, uint64_t size, Str 
 // Variables that are no allocation: value and extra are their place and size.
 bool report_has_object(const RunFinding *f) {
   return f->site && f->site->object && !f->allocation && f->extra[0] &&
-         f->kind->number >= KIND_OOB_READ && f->kind->number <= KIND_MISALIGNED;
+         f->kind->parts & HAS_POINTER;
 }
 
 // "4 bytes after the end of tile, 128 bytes of shared memory, tile[33] of 4-byte elements"
@@ -160,9 +160,14 @@ static void add_nowhere(const RunFinding *f, Str *out) {
   if (!global && strcmp(space, "generic") != 0) return;
   if (f->address < WG_NULL_PAGE)
     str_add(out, f->address ? ", computed from a null pointer" : ", a null pointer");
-  else if (f->kind->number == KIND_USE_AFTER_FREE)
+  else if (f->kind->parts & OF_FREED_MEMORY)
     str_add(out, " is in a block of the device's heap that was freed");
   else if (global) str_add(out, ": no allocation is near");
+}
+
+static bool tool_locates(Run *r, const RunFinding *f, Str *out) {
+  const ToolReport *tool = tool_report(f->kind);
+  return tool->locate && tool->locate(r, f, out);
 }
 
 static void add_allocation(Run *r, const RunFinding *f, Str *out) {
@@ -182,27 +187,31 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     str_add(out, " is ");
     report_object(r, f, out);
     add_excess(f, f->address - f->value[0], f->extra[0], out);
-  } else if (report_race_variable(r, f))
-    str_printf(out, " is in %s, a variable in shared memory", report_race_variable(r, f));
-  else if (f->kind->number == KIND_UNINIT_USE) str_add(out, " is in the device's heap");
-  else add_nowhere(f, out);
+  } else if (f->kind->parts & MAY_BE_IN_HEAP) str_add(out, " is in the device's heap");
+  else if (!tool_locates(r, f, out)) add_nowhere(f, out);
   str_addc(out, '\n');
   add_inside(f, out);
 }
 
 // What was accessed, behind the headline and the kind.
 static void add_access(const RunFinding *f, Str *out) {
-  if (report_sync_finding(f, out) || report_fp_finding(f, out) || report_uninit_finding(f, out) ||
-      report_race_finding(f, out) || f->text)
-    return;
+  const ToolReport *tool = tool_report(f->kind);
+  if ((tool->detail && tool->detail(f, out)) || f->text) return;
   if (f->size)
     str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
   if (f->site && f->site->space)
     str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
 }
 
+static const char *title_of(const RunFinding *f) {
+  const ToolReport *tool = tool_report(f->kind);
+  const char *title = f->text;
+  if (!title && tool->title) title = tool->title(f);
+  return title ? title : f->kind->title;
+}
+
 void report_sentence(Run *r, const RunFinding *f, Str *out) {
-  str_add(out, f->text ? f->text : report_sync_headline(f));
+  str_add(out, title_of(f));
   add_access(f, out);
   if (f->has_address && f->allocation) {
     str_add(out, ", ");
@@ -221,7 +230,8 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
                                       REPORT_WARNING "Warning:" REPORT_PLAIN " ",
                                       REPORT_ERROR "Error:" REPORT_PLAIN " "};
   static const char *const colours[] = {REPORT_BOLD, REPORT_NOTE, REPORT_WARNING, REPORT_ERROR};
-  const char *text = f->text ? f->text : report_sync_headline(f);
+  const ToolReport *tool = tool_report(f->kind);
+  const char *text = title_of(f);
   size_t head = strcspn(text, "\n");  // what a hang has to say takes several lines
   str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text,
              colours[f->kind->severity], f->kind->name);
@@ -230,10 +240,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   add_places(r, f, out);
   add_launch(f, out);
   if (text[head]) str_printf(out, "%s\n", text + head + 1);
-  report_uninit_origin(r, f, out);
-  report_fp_origin(r, f, out);
-  report_race_other(r, f, out);
-  report_sync_advice(f, out);
+  if (tool->describe) tool->describe(r, f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
     // a variable: where its module was
@@ -241,7 +248,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
-  add_stack(r, f->stack, f->kind->number == KIND_LEAK ? "allocated" : "called", out);
+  add_stack(r, f->stack, f->kind->parts & STACK_IS_ALLOCATION ? "allocated" : "called", out);
   add_stack(r, f->other_stack, f->other_title ? f->other_title : "before", out);
 }
 

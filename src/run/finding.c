@@ -1,8 +1,6 @@
 // Findings: the first of each place is kept in full, later ones are counted.
-#include "tools/fpcheck/abi.h"
-#include "tools/racecheck/abi.h"
-#include "tools/synccheck/abi.h"
 #include "run/internal.h"
+#include "tools/report.h"
 
 static const RunLaunch *keep_launch(Run *r, const RunLaunch *l) {
   RunLaunch *copy = ARENA_NEW(&r->arena, RunLaunch);
@@ -82,7 +80,7 @@ static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t relat
                 *about = related ? closest(p, related, launch) : NULL;
   if (!about || distance(about, related) > 1) about = near;  // 1: right behind its end
   if (!about) return;
-  bool late = f->kind->number == KIND_USE_AFTER_FREE;  // freed while the kernel ran, or before
+  bool late = f->kind->parts & OF_FREED_MEMORY;  // freed while the kernel ran, or before
   f->allocation = keep(r, about, was_freed(about, late ? 0 : launch));
   f->offset = (int64_t)(f->address - about->base);
   if (near && near != about && distance(near, f->address) == 0)
@@ -115,7 +113,7 @@ static uint32_t last_launch(const RunProcess *p) {
 
 void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places,
                       uint32_t nplaces) {
-  const ChannelKindInfo *kind = channel_kind((uint32_t)e->kind);
+  const Kind *kind = kind_numbered((uint32_t)e->kind);
   if (!kind) return;
   RunKernel *kernel = u64map_get(&p->kernels, e->kernel);
   RunStack *stack = u64map_get(&p->stacks, e->stack);
@@ -126,7 +124,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
   if (nplaces) str_printf(&key, " %s:%u", places[0].file ? places[0].file : "", places[0].line);
   else str_printf(&key, " %u %s", stack ? stack->id : 0, e->text ? e->text : "");
   // One call may copy what several kernels wrote: which one is known when all of their stores are.
-  bool waits = kind->number == KIND_UNINIT_USE && e->flags & FINDING_HAS_ADDRESS;
+  bool waits = kind->parts & WAITS_IF_ADDRESSED && e->flags & FINDING_HAS_ADDRESS;
   if (waits && r->waiting.len < MOST_WAITING)
     str_printf(&key, " %llu %llx", (unsigned long long)p->nlaunches,
                (unsigned long long)e->address);
@@ -164,93 +162,45 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
     }
     if (f->has_address) find_allocation(r, p, f, e->related);
     strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), f);
-    if ((waits && f->allocation) || kind->number == KIND_FP_OUTPUT) vec_push(&r->waiting, f);
+    if ((waits && f->allocation) || kind->parts & WAITS_FOR_END) vec_push(&r->waiting, f);
     else add(r, f);
   }
   str_free(&key);
 }
 
-// The last one before it is copied: into the same place, or else into the same allocation.
-static RunFinding *store_into(const Run *r, const RunFinding *f) {
-  RunFinding *best = NULL;
-  for (uint32_t i = 0; i < r->bad_stores.len; i++) {
-    RunFinding *s = r->bad_stores.data[i];
-    if (s->process != f->process || s->value[0] - f->allocation->base >= f->allocation->size)
-      continue;
-    if (s->launch_number <= f->allocation->born || s->launch_number > f->last_launch) continue;
-    bool same = s->value[0] == f->address, was = best && best->value[0] == f->address;
-    if (!best || same > was || (same == was && s->launch_number >= best->launch_number)) best = s;
-  }
-  return best;
-}
-
-static void set_source(RunFinding *f, RunSite *source) {
-  f->source = source;
-  f->extra[2] = source ? source->id : 0;  // for the run file
-}
-
-// The same call copies what the same store wrote, of memory that was allocated at the same place.
-static bool same_copy(Run *r, StrMap *told, RunFinding *f) {
-  char key[96];
-  snprintf(key, sizeof key, "%u %u %u", f->stack ? f->stack->id : 0, f->site ? f->site->id : 0,
-           f->allocation->stack ? f->allocation->stack->id : 0);
-  RunFinding *first = strmap_get(told, key);
-  if (first) first->count += f->count;
-  else strmap_put(told, arena_strdup(&r->arena, key), f);
-  return first;
+// Those of `list` that belong to one tool.
+static void settle_with(Run *r, const ToolReport *tool, const RunFindings *list, bool *reported) {
+  RunFindings own = {0};
+  bool *own_reported = mem_alloc(list->len + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < list->len; i++)
+    if (tool_report(list->data[i]->kind) == tool) vec_push(&own, list->data[i]);
+  memset(own_reported, true, own.len);
+  if (own.len) tool->settle(r, own.data, own_reported, own.len);
+  for (uint32_t i = 0; i < list->len; i++)
+    if (tool_report(list->data[i]->kind) == tool) reported[i] = own_reported[n++];
+  free(own_reported);
+  vec_free(&own);
 }
 
 void run_settle_findings(Run *r, const RunProcess *p) {
+  RunFindings list = {0};
   uint32_t left = 0;
-  StrMap makers = {0}, told = {0};
-  if (r->waiting.len) run_fp_makers(r, &makers);
   for (uint32_t i = 0; i < r->waiting.len; i++) {
     RunFinding *f = r->waiting.data[i];
-    if (f->process != p) {
-      r->waiting.data[left++] = f;
-      continue;
-    }
-    // infinity that nobody made of numbers is where the program wants it
-    if (f->kind->number == KIND_FP_OUTPUT) {
-      if (f->kernel && strmap_get(&makers, f->kernel->name)) add(r, f);
-      continue;
-    }
-    RunFinding *s = store_into(r, f);
-    if (s) {
-      f->site = s->site;
-      f->kernel = s->kernel;
-      f->origin = s->origin;
-      f->extra[1] = s->origin ? s->origin->id : 0;
-      set_source(f, s->source);
-    }
-    if (!same_copy(r, &told, f)) add(r, f);
+    if (f->process == p) vec_push(&list, f);
+    else r->waiting.data[left++] = f;
   }
   r->waiting.len = left;
-  strmap_free(&makers);
-  strmap_free(&told);
-}
-
-static bool has_memory_address(const ChannelKindInfo *kind) {
-  switch ((ChannelKind)kind->number) {
-    case KIND_OOB_READ:
-    case KIND_OOB_WRITE:
-    case KIND_OOB_ATOMIC:
-    case KIND_USE_AFTER_FREE:
-    case KIND_MISALIGNED:
-    case KIND_UNINIT_USE:
-    case KIND_RACE_GLOBAL:
-    case KIND_RACE_SHARED:
-    case KIND_RACE_HOST:
-    case KIND_RACE_SAME_VALUE:
-    case KIND_RACE_NO_ACQUIRE:
-    case KIND_BARRIER_MISUSE: return true;
-    default: return false;
-  }
-}
-
-// memcheck tells which object the address was computed from.
-static bool has_pointer(const ChannelKindInfo *kind) {
-  return kind->number >= KIND_OOB_READ && kind->number <= KIND_MISALIGNED;
+  bool *reported = mem_alloc(list.len + 1);
+  memset(reported, true, list.len);
+  const ToolReport *tool;
+  for (unsigned t = 0; list.len && (tool = tool_report_at(t)); t++)
+    if (tool->settle) settle_with(r, tool, &list, reported);
+  for (uint32_t i = 0; i < list.len; i++)
+    if (reported[i]) add(r, list.data[i]);
+  free(reported);
+  vec_free(&list);
 }
 
 static bool is_global(const RunSite *s) {
@@ -267,19 +217,12 @@ static RunSite *site_of(const RunProcess *p, uint32_t number) {
   return u64map_get(&p->sites, (uint64_t)number % WG_SITE_NUMBERS + 1);
 }
 
-static RunSite *site_if_any(const RunProcess *p, uint64_t number) {
+RunSite *run_site_numbered(const RunProcess *p, uint64_t number) {
   return number < UINT32_MAX ? site_of(p, (uint32_t)number) : NULL;
 }
 
-// initcheck: see WG_INIT_BRANCH.
-static void set_origin(const RunProcess *p, RunFinding *f, uint64_t where) {
-  f->origin = site_if_any(p, (uint32_t)where);
-  set_source(f, where >> 32 ? site_of(p, (uint32_t)(where >> 32) - 1) : NULL);
-}
-
-static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *kind,
-                                  uint32_t site) {
-  RunFinding *f = ARENA_NEW(kind->number == KIND_UNINIT_STORE ? &p->arena : &r->arena, RunFinding);
+static RunFinding *device_finding(Run *r, RunProcess *p, const Kind *kind, uint32_t site) {
+  RunFinding *f = ARENA_NEW(kind->parts & EXPLAINS_OTHERS ? &p->arena : &r->arena, RunFinding);
   *f = (RunFinding){.process = p, .kind = kind, .site = site_of(p, site)};
   u64map_put(&p->found, (uint64_t)site + 1, f);
   return f;
@@ -296,9 +239,7 @@ static RunFinding *known_by(Run *r, const char *key, const RunFinding *f) {
 // about the same memory is one finding. f is the new one; the one that stands for it, or NULL.
 static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   const RunSite *s = f->site;
-  bool barrier = f->kind->number >= KIND_BARRIER_DIVERGENCE &&
-                 f->kind->number <= KIND_BARRIER_MISUSE;
-  if (!s || (!has_memory_address(f->kind) && !barrier)) return NULL;
+  if (!s || !(f->kind->parts & ONE_PER_PLACE)) return NULL;
   Str key = {0};
   str_printf(&key, "%p %u %p %s", (void *)p, f->kind->number, (void *)f->kernel,
              s->function ? s->function : "");
@@ -317,14 +258,34 @@ static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   return known;
 }
 
-static bool is_race(const ChannelKindInfo *k) {
-  return k->number == KIND_RACE_GLOBAL || k->number == KIND_RACE_SHARED ||
-         k->number == KIND_RACE_HOST || k->number == KIND_RACE_SAME_VALUE ||
-         k->number == KIND_RACE_NO_ACQUIRE;
+// What the device's record says, by the parts of the kind and by its tool. false: the address is
+// not one of global memory.
+static bool read_record(const RunProcess *p, const WgFinding *d, RunFinding *f) {
+  uint32_t parts = f->kind->parts;
+  const ToolReport *tool = tool_report(f->kind);
+  f->has_thread = true;
+  memcpy(f->block, d->block, sizeof f->block);
+  memcpy(f->thread, d->thread, sizeof f->thread);
+  f->lanes = d->lanes;
+  f->size = d->size;
+  f->has_address = (parts & HAS_ADDRESS && !is_surface(f->site)) ||
+                   (parts & MAY_HAVE_ADDRESS && d->address);
+  f->address = d->address;
+  memcpy(f->value, d->value, sizeof f->value);
+  memcpy(f->extra, d->extra, sizeof f->extra);
+  if (parts & HAS_DETAIL) {
+    f->extra[2] = d->size;
+    f->size = 0;
+  }
+  bool in_global = !tool->receive || tool->receive(p, d, f);
+  // the run file keeps what the table says
+  if (!(parts & HAS_ORIGIN)) f->origin = NULL;
+  if (!(parts & HAS_SOURCE)) f->source = NULL;
+  return in_global;
 }
 
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
-  const ChannelKindInfo *kind = channel_kind(d->kind);
+  const Kind *kind = kind_numbered(d->kind);
   if (!kind) return;
   RunFinding *f = u64map_get(&p->found, (uint64_t)d->site + 1);
   if (f || is_full(r)) return;  // counted by the device itself
@@ -332,51 +293,17 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   f->launch_number = d->launch;
   f->launch = launch_of(r, p, d->launch);
   f->kernel = f->launch ? u64map_get(&p->kernels, f->launch->kernel) : NULL;
-  f->has_thread = true;
-  memcpy(f->block, d->block, sizeof f->block);
-  memcpy(f->thread, d->thread, sizeof f->thread);
-  f->lanes = d->lanes;
-  f->size = d->size;
-  f->has_address = has_memory_address(kind) && !is_surface(f->site);
-  f->address = d->address;
-  memcpy(f->value, d->value, sizeof f->value);
-  memcpy(f->extra, d->extra, sizeof f->extra);
-  // tools/fpcheck/abi.h: the word, and then the bytes of a value
-  if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) ||
-      kind->number == KIND_FP_REACHED || kind->number == KIND_FP_FLOW) {
-    f->extra[2] = d->size;
-    f->size = wg_fp_bytes(d->size);
-    f->has_address = kind->number == KIND_FP_INPUT && d->address;
-    if (kind->number == KIND_FP_INPUT && d->extra[0])
-      f->origin = site_of(p, WG_FP_WRITER_SITE(d->extra[0]));
-    if (f->origin) f->extra[1] = f->origin->id;
-  }
-  // tools/synccheck/abi.h: what it is about
-  if (kind->number >= KIND_BARRIER_DIVERGENCE && kind->number <= KIND_BARRIER_MISUSE) {
-    f->extra[2] = d->size;
-    f->size = 0;
-    f->has_address = d->address != 0;
-    if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = site_if_any(p, d->extra[0]);
-  }
-  if (kind->number == KIND_UNINIT_USE || kind->number == KIND_UNINIT_STORE)
-    set_origin(p, f, d->extra[0]);
-  if (kind->number == KIND_UNINIT_USE || is_race(kind)) {
-    if (is_race(kind)) f->origin = site_if_any(p, d->extra[0]);
-    f->extra[1] = f->origin ? f->origin->id : 0;  // for the run file
-    f->has_address = d->address != 0 || is_race(kind);
-  }
-  if (kind->number == KIND_UNINIT_STORE) {
-    vec_push(&r->bad_stores, f);
+  bool in_global = read_record(p, d, f);
+  if (kind->parts & EXPLAINS_OTHERS) {
+    vec_push(&r->explanations, f);
     return;
   }
-  if (f->has_address && !(is_race(kind) && d->extra[2] & WG_RACE_IN_SHARED) &&
-      (f->origin || is_global(f->site)))
-    find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
-  // it is in the device's heap
-  if (kind->number == KIND_UNINIT_USE && f->allocation &&
+  if (f->has_address && in_global && (f->origin || is_global(f->site)))
+    find_allocation(r, p, f, kind->parts & HAS_POINTER ? d->value[0] : 0);
+  if (kind->parts & MAY_BE_IN_HEAP && f->allocation &&
       f->address - f->allocation->base >= f->allocation->size)
     f->allocation = NULL;
-  if (has_pointer(kind)) f->parameter = run_parameter_name(r, f);
+  if (kind->parts & HAS_POINTER) f->parameter = run_parameter_name(r, f);
   f->count = 1;
   RunFinding *known = same_place(r, p, f);
   if (known) {
@@ -397,11 +324,15 @@ static void note_undescribed(Run *r, RunProcess *p, const RunSite *s, uint64_t c
       file ? s->places[0].line : 0);
 }
 
-// A sink of fpcheck writes no record: it is known by its count alone.
-static bool counted_sink(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
+// A site that sends no records is known by its count alone.
+static bool only_counts(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   const RunSite *s = site_of(p, site);
-  if (!s || !(s->classes & WG_FP_SITE_SINK) || is_full(r)) return false;
-  RunFinding *f = device_finding(r, p, channel_kind(KIND_FP_REACHED), site);
+  const Kind *kind = NULL;
+  const ToolReport *tool;
+  for (unsigned t = 0; s && !kind && (tool = tool_report_at(t)); t++)
+    if (tool->counted) kind = tool->counted(s);
+  if (!kind || is_full(r)) return false;
+  RunFinding *f = device_finding(r, p, kind, site);
   uint32_t it = 0;
   uint64_t number;
   void *k;
@@ -424,7 +355,7 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
     f->counted = true;
     return;
   }
-  if (counted_sink(r, p, site, count)) return;
+  if (only_counts(r, p, site, count)) return;
   if (!site_of(p, site)) {  // no such place was announced
     p->odd_counts = true;
     if (count > ODD_COUNT) return;

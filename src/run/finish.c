@@ -35,7 +35,7 @@ void run_file_begin(Run *r) {
 static void save_note(Run *r, uint32_t i) {
   const RunNote *n = &r->notes.data[i];
   run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0),
-           channel_severity_name(n->severity), n->text);
+           severity_name(n->severity), n->text);
 }
 
 // What a report says of the run so far, if it is cut short here.
@@ -81,20 +81,24 @@ void run_save_kernel(Run *r, const RunKernel *k) {
            (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note);
 }
 
+static int64_t site_id(const RunSite *s) { return s ? s->id : 0; }
+
 void run_save_finding(Run *r, const RunFinding *f) {
   char kinds[40];
+  uint32_t parts = f->kind->parts;
+  int64_t extra1 = parts & HAS_ORIGIN ? site_id(f->origin) : (int64_t)f->extra[1];
+  int64_t extra2 = parts & HAS_SOURCE ? site_id(f->source) : (int64_t)f->extra[2];
   snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiiit",
            f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
   run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name,
-           channel_severity_name(f->kind->severity), f->text,
-           (int64_t)(f->kernel ? f->kernel->id : 0), (int64_t)f->launch_number,
-           (int64_t)(f->site ? f->site->id : 0), (int64_t)f->block[0], (int64_t)f->block[1],
+           severity_name(f->kind->severity), f->text, (int64_t)(f->kernel ? f->kernel->id : 0),
+           (int64_t)f->launch_number, site_id(f->site), (int64_t)f->block[0], (int64_t)f->block[1],
            (int64_t)f->block[2], (int64_t)f->thread[0], (int64_t)f->thread[1],
            (int64_t)f->thread[2], (int64_t)f->lanes, (int64_t)f->address, (int64_t)f->size,
            (int64_t)(f->allocation ? f->allocation->id : 0), f->offset, (int64_t)f->value[0],
            (int64_t)f->value[1], (int64_t)f->value[2], (int64_t)f->value[3], (int64_t)f->extra[0],
-           (int64_t)f->extra[1], (int64_t)f->extra[2], (int64_t)(f->stack ? f->stack->id : 0),
-           (int64_t)f->count, (int64_t)(f->inside ? f->inside->id : 0),
+           extra1, extra2, (int64_t)(f->stack ? f->stack->id : 0), (int64_t)f->count,
+           (int64_t)(f->inside ? f->inside->id : 0),
            (int64_t)(f->other_stack ? f->other_stack->id : 0), f->other_title,
            (int64_t)(f->suppressed ? f->suppressed->id : 0),
            (int64_t)(f->allocation && f->allocation->freed),

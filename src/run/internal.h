@@ -7,8 +7,6 @@
 void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places,
                       uint32_t nplaces);
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *f);
-// fp.c: names of kernels in which exceptions are born, or which read one of theirs
-void run_fp_makers(const Run *r, StrMap *makers);
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
 // the process has ended: nothing more will explain its findings
 void run_settle_findings(Run *r, const RunProcess *p);

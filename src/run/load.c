@@ -1,5 +1,6 @@
 // Reading a run file, so that its report can be printed again. Launches and allocations are read
-// only as far as findings need them; whoever wants more asks with SQL.
+// only as far as findings need them; whoever wants more asks with SQL. Columns are found by name: a
+// table of an older file may lack some, which then are NULL.
 #include <sqlite3.h>
 #include <time.h>
 
@@ -16,6 +17,14 @@ typedef struct Load {
   U64Map processes, kernels, sites, stacks, allocations, modules;  // by id in the file
 } Load;
 
+// A row of an answer. columns: by name, number plus 1
+typedef struct Row {
+  Load *load;
+  sqlite3_stmt *statement;
+  StrMap columns;
+  void (*read)(struct Load *l, const struct Row *row);
+} Row;
+
 bool run_each_row(sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err) {
   sqlite3_stmt *s;
   if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
@@ -25,20 +34,58 @@ bool run_each_row(sqlite3 *db, const char *sql, RunEachRow *row, void *user, Err
   sqlite3_finalize(s);
   return code == SQLITE_DONE || error_set(err, "%s.", store_message(db));
 }
-static bool each(Load *l, const char *sql, RunEachRow *row) {
-  return run_each_row(l->db, sql, row, l, l->err);
+static void find_columns(Row *row) {
+  for (int i = sqlite3_column_count(row->statement); i-- > 0;)
+    strmap_put(&row->columns, sqlite3_column_name(row->statement, i), (void *)(intptr_t)(i + 1));
 }
 
-static uint64_t number(sqlite3_stmt *s, int i) { return (uint64_t)sqlite3_column_int64(s, i); }
-static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
-static const char *text(Load *l, sqlite3_stmt *s, int i) {
-  return run_text(l->run, (const char *)sqlite3_column_text(s, i));
+static void read_row(void *user, sqlite3_stmt *s) {
+  Row *row = user;
+  if (!row->statement) {
+    row->statement = s;
+    find_columns(row);
+  }
+  row->read(row->load, row);
 }
 
-static void meta_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+typedef void ReadRow(Load *l, const Row *row);
+static bool each(Load *l, const char *sql, ReadRow *read) {
+  Row row = {.load = l, .read = read};
+  bool ok = run_each_row(l->db, sql, read_row, &row, l->err);
+  strmap_free(&row.columns);
+  return ok;
+}
+
+// -1: the file has no such column
+static int column(const Row *row, const char *name) {
+  return (int)(intptr_t)strmap_get(&row->columns, name) - 1;
+}
+static uint64_t number(const Row *row, const char *name) {
+  int i = column(row, name);
+  return i < 0 ? 0 : (uint64_t)sqlite3_column_int64(row->statement, i);
+}
+static uint32_t small(const Row *row, const char *name) { return (uint32_t)number(row, name); }
+static const char *text(const Row *row, const char *name) {
+  int i = column(row, name);
+  return i < 0 ? NULL
+               : run_text(row->load->run, (const char *)sqlite3_column_text(row->statement, i));
+}
+static bool has(const Row *row, const char *name) {
+  int i = column(row, name);
+  return i >= 0 && sqlite3_column_type(row->statement, i) != SQLITE_NULL;
+}
+// of three columns: "block_x", "block_y", "block_z"
+static void three(const Row *row, const char *name, uint32_t *out) {
+  for (int i = 0; i < 3; i++) {
+    char column[32];
+    snprintf(column, sizeof column, "%s_%c", name, "xyz"[i]);
+    out[i] = small(row, column);
+  }
+}
+
+static void meta_row(Load *l, const Row *s) {
   Run *r = l->run;
-  const char *key = text(l, s, 0), *value = text(l, s, 1);
+  const char *key = text(s, "key"), *value = text(s, "value");
   if (!key) return;
   const struct {
     const char *key;
@@ -71,43 +118,40 @@ static void meta_row(void *user, sqlite3_stmt *s) {
   if (value && strcmp(key, "processes_unrecorded") == 0) r->unrecorded = (uint32_t)atoi(value);
 }
 
-static void process_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+static void process_row(Load *l, const Row *s) {
   RunProcess *p = ARENA_NEW(&l->run->arena, RunProcess);
-  *p = (RunProcess){.id = small(s, 0),
-                    .pid = (int)small(s, 1),
-                    .parent = (int)small(s, 2),
-                    .program = text(l, s, 3),
-                    .arguments = text(l, s, 4),
-                    .device = text(l, s, 5)};
+  *p = (RunProcess){.id = small(s, "id"),
+                    .pid = (int)small(s, "pid"),
+                    .parent = (int)small(s, "parent"),
+                    .program = text(s, "program"),
+                    .arguments = text(s, "arguments"),
+                    .device = text(s, "device")};
   vec_push(&l->run->processes, p);
   u64map_put(&l->processes, p->id, p);
 }
 
-static void module_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+static void module_row(Load *l, const Row *s) {
   RunModule *m = ARENA_NEW(&l->run->arena, RunModule);
-  *m = (RunModule){.id = small(s, 0),
-                   .process = u64map_get(&l->processes, number(s, 1)),
-                   .name = text(l, s, 2),
-                   .what = text(l, s, 3)};
+  *m = (RunModule){.id = small(s, "id"),
+                   .process = u64map_get(&l->processes, number(s, "process")),
+                   .name = text(s, "name"),
+                   .what = text(s, "what")};
   u64map_put(&l->modules, m->id, m);
 }
 
-static void kernel_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+static void kernel_row(Load *l, const Row *s) {
   RunKernel *k = ARENA_NEW(&l->run->arena, RunKernel);
-  *k = (RunKernel){.id = small(s, 0),
-                   .process = u64map_get(&l->processes, number(s, 1)),
-                   .module = u64map_get(&l->modules, number(s, 2)),
-                   .name = text(l, s, 3),
-                   .readable = text(l, s, 4),
-                   .launches = number(s, 5),
-                   .checked = number(s, 6),
-                   .covered = small(s, 7) != 0,
-                   .reason = text(l, s, 8),
-                   .cure = text(l, s, 9),
-                   .note = text(l, s, 10)};
+  *k = (RunKernel){.id = small(s, "id"),
+                   .process = u64map_get(&l->processes, number(s, "process")),
+                   .module = u64map_get(&l->modules, number(s, "module")),
+                   .name = text(s, "name"),
+                   .readable = text(s, "readable"),
+                   .launches = number(s, "launches"),
+                   .checked = number(s, "checked"),
+                   .covered = small(s, "covered") != 0,
+                   .reason = text(s, "reason"),
+                   .cure = text(s, "cure"),
+                   .note = text(s, "note")};
   vec_push(&l->run->kernels, k);
   u64map_put(&l->kernels, k->id, k);
 }
@@ -119,72 +163,70 @@ static RunStack *stack_of(Load *l, uint64_t id) {
   k = ARENA_NEW(&l->run->arena, RunStack);
   k->id = (uint32_t)id;
   k->resolved = true;
-  sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(l->db,
-                         "SELECT address, object, function, file, line, inlined, python FROM frame "
-                         "WHERE stack=? ORDER BY depth",
-                         -1, &s, NULL) == SQLITE_OK) {
+  Row row = {.load = l};
+  if (sqlite3_prepare_v2(l->db, "SELECT * FROM frame WHERE stack=? ORDER BY depth", -1,
+                         &row.statement, NULL) == SQLITE_OK) {
     VEC(RunFrame) frames = {0};
-    sqlite3_bind_int64(s, 1, (int64_t)id);
-    while (sqlite3_step(s) == SQLITE_ROW)
-      vec_push(&frames, (RunFrame){.address = number(s, 0),
-                                   .object = text(l, s, 1),
-                                   .function = text(l, s, 2),
-                                   .file = text(l, s, 3),
-                                   .line = small(s, 4),
-                                   .inlined = small(s, 5) != 0,
-                                   .python = small(s, 6) != 0});
+    sqlite3_bind_int64(row.statement, 1, (int64_t)id);
+    find_columns(&row);
+    while (sqlite3_step(row.statement) == SQLITE_ROW)
+      vec_push(&frames, (RunFrame){.address = number(&row, "address"),
+                                   .object = text(&row, "object"),
+                                   .function = text(&row, "function"),
+                                   .file = text(&row, "file"),
+                                   .line = small(&row, "line"),
+                                   .inlined = small(&row, "inlined") != 0,
+                                   .python = small(&row, "python") != 0});
     k->frames = ARENA_ARRAY(&l->run->arena, RunFrame, frames.len);
     if (frames.len) memcpy(k->frames, frames.data, frames.len * sizeof(RunFrame));
     k->nframes = frames.len;
     vec_free(&frames);
   }
-  sqlite3_finalize(s);
+  strmap_free(&row.columns);
+  sqlite3_finalize(row.statement);
   u64map_put(&l->stacks, id, k);
   return k;
 }
 
-static void site_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+static void site_row(Load *l, const Row *s) {
   RunSite *x = ARENA_NEW(&l->run->arena, RunSite);
-  *x = (RunSite){.id = small(s, 0),
-                 .number = number(s, 2),
-                 .module = u64map_get(&l->modules, number(s, 3)),
-                 .function = text(l, s, 4),
-                 .text = text(l, s, 5),
-                 .ptx_line = small(s, 6),
-                 .classes = small(s, 7),
-                 .space = text(l, s, 8),
-                 .bytes = small(s, 9),
-                 .object = text(l, s, 10),
-                 .parameter = small(s, 11)};
+  *x = (RunSite){.id = small(s, "id"),
+                 .number = number(s, "number"),
+                 .module = u64map_get(&l->modules, number(s, "module")),
+                 .function = text(s, "function"),
+                 .text = text(s, "text"),
+                 .ptx_line = small(s, "ptx_line"),
+                 .classes = small(s, "classes"),
+                 .space = text(s, "space"),
+                 .bytes = small(s, "bytes"),
+                 .object = text(s, "object"),
+                 .parameter = small(s, "parameter")};
   u64map_put(&l->sites, x->id, x);
 }
 
-static void place_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  RunSite *x = u64map_get(&l->sites, number(s, 0));
+static void place_row(Load *l, const Row *s) {
+  RunSite *x = u64map_get(&l->sites, number(s, "site"));
   if (!x) return;
   RunPlace *more = ARENA_ARRAY(&l->run->arena, RunPlace, x->nplaces + 1);
   if (x->nplaces) memcpy(more, x->places, x->nplaces * sizeof *more);
-  more[x->nplaces++] = (RunPlace){text(l, s, 2), text(l, s, 3), small(s, 4), small(s, 5)};
+  more[x->nplaces++] = (RunPlace){text(s, "file"), text(s, "function"), small(s, "line"),
+                                  small(s, "col")};
   x->places = more;
 }
 
-static void allocation_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+static void allocation_row(Load *l, const Row *s) {
   RunAllocation *a = ARENA_NEW(&l->run->arena, RunAllocation);
-  *a = (RunAllocation){.id = small(s, 0),
-                       .process = u64map_get(&l->processes, number(s, 1)),
-                       .base = number(s, 2),
-                       .size = number(s, 3),
-                       .device = (int)small(s, 5),
-                       .name = text(l, s, 6),
-                       .stack = stack_of(l, number(s, 7)),
-                       .freed = small(s, 8) != 0,
-                       .free_stack = stack_of(l, number(s, 9)),
-                       .pointer = text(l, s, 10)};
-  const char *kind = text(l, s, 4);
+  *a = (RunAllocation){.id = small(s, "id"),
+                       .process = u64map_get(&l->processes, number(s, "process")),
+                       .base = number(s, "base"),
+                       .size = number(s, "size"),
+                       .device = (int)small(s, "device"),
+                       .name = text(s, "name"),
+                       .stack = stack_of(l, number(s, "stack")),
+                       .freed = small(s, "freed") != 0,
+                       .free_stack = stack_of(l, number(s, "free_stack")),
+                       .pointer = text(s, "pointer")};
+  const char *kind = text(s, "kind");
   while (kind && a->kind < 16 && strcmp(run_memory_kind(a->kind), kind) != 0) a->kind++;
   u64map_put(&l->allocations, a->id, a);
 }
@@ -200,105 +242,95 @@ static const RunAllocation *allocation_of(Load *l, uint64_t id, bool freed) {
   return then;
 }
 
-static void finding_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
+static const RunLaunch *launch_of(Load *l, const Row *s) {
+  if (!has(s, "grid_x")) return NULL;
+  RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
+  launch->number = small(s, "launch");
+  three(s, "grid", launch->grid);
+  three(s, "launch_block", launch->block);
+  launch->device = (int)small(s, "device");
+  launch->stack = stack_of(l, number(s, "launch_stack"));
+  return launch;
+}
+
+static RunSuppression *suppression_of(Load *l, const Row *s) {
+  uint32_t id = small(s, "suppressed");
+  return id && id <= l->run->suppressions.len ? l->run->suppressions.data[id - 1] : NULL;
+}
+
+static void finding_row(Load *l, const Row *s) {
   RunFinding *f = ARENA_NEW(&l->run->arena, RunFinding);
-  const char *kind = text(l, s, 2);
-  *f = (RunFinding){.id = small(s, 0),
-                    .process = u64map_get(&l->processes, number(s, 1)),
-                    .kind = channel_kind_named(kind ? kind : ""),
-                    .text = text(l, s, 4),
-                    .kernel = u64map_get(&l->kernels, number(s, 5)),
-                    .launch_number = small(s, 6),
-                    .site = u64map_get(&l->sites, number(s, 7)),
-                    .has_thread = sqlite3_column_type(s, 8) != SQLITE_NULL,
-                    .has_address = sqlite3_column_type(s, 15) != SQLITE_NULL,
-                    .lanes = small(s, 14),
-                    .address = number(s, 15),
-                    .size = number(s, 16),
-                    .allocation = allocation_of(l, number(s, 17), small(s, 32) != 0),
-                    .offset = (int64_t)number(s, 18),
-                    .stack = stack_of(l, number(s, 26)),
-                    .count = number(s, 27),
-                    .counted = true,
-                    .inside = allocation_of(l, number(s, 28), small(s, 33) != 0),
-                    .other_stack = stack_of(l, number(s, 29)),
-                    .other_title = text(l, s, 30),
-                    .suppressed = small(s, 31) && small(s, 31) <= l->run->suppressions.len
-                                      ? l->run->suppressions.data[small(s, 31) - 1]
-                                      : NULL};
-  f->parameter = text(l, s, 34);
-  enum { LAUNCH = 35 };  // the first column of the launch
-  for (int i = 0; i < 3; i++) {
-    f->block[i] = small(s, 8 + i);
-    f->thread[i] = small(s, 11 + i);
-    f->extra[i] = number(s, 23 + i);
-  }
-  for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
-  if (f->kind &&
-      (f->kind->number == KIND_UNINIT_USE || f->kind->number == KIND_FP_INPUT ||
-       (f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) ||
-       f->kind->number == KIND_RACE_SAME_VALUE || f->kind->number == KIND_RACE_NO_ACQUIRE) &&
-      f->extra[1])
-    f->origin = u64map_get(&l->sites, f->extra[1]);
-  if (f->kind && f->kind->number == KIND_UNINIT_USE && f->extra[2])
-    f->source = u64map_get(&l->sites, f->extra[2]);
-  if (sqlite3_column_type(s, LAUNCH) != SQLITE_NULL) {
-    RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
-    launch->number = f->launch_number;
-    for (int i = 0; i < 3; i++) {
-      launch->grid[i] = small(s, LAUNCH + i);
-      launch->block[i] = small(s, LAUNCH + 3 + i);
-    }
-    launch->device = (int)small(s, LAUNCH + 6);
-    launch->stack = stack_of(l, number(s, LAUNCH + 7));
-    f->launch = launch;
-  }
-  if (f->kind && f->process) vec_push(&l->run->findings, f);
+  *f = (RunFinding){
+      .id = small(s, "id"),
+      .process = u64map_get(&l->processes, number(s, "process")),
+      .kind = kind_named(text(s, "kind")),
+      .text = text(s, "text"),
+      .kernel = u64map_get(&l->kernels, number(s, "kernel")),
+      .launch_number = small(s, "launch"),
+      .launch = launch_of(l, s),
+      .site = u64map_get(&l->sites, number(s, "site")),
+      .has_thread = has(s, "block_x"),
+      .has_address = has(s, "address"),
+      .lanes = small(s, "lanes"),
+      .address = number(s, "address"),
+      .size = number(s, "size"),
+      .allocation = allocation_of(l, number(s, "allocation"), small(s, "allocation_freed") != 0),
+      .offset = (int64_t)number(s, "offset"),
+      .value = {number(s, "value0"), number(s, "value1"), number(s, "value2"), number(s, "value3")},
+      .extra = {number(s, "extra0"), number(s, "extra1"), number(s, "extra2")},
+      .stack = stack_of(l, number(s, "stack")),
+      .count = number(s, "count"),
+      .counted = true,
+      .inside = allocation_of(l, number(s, "inside"), small(s, "inside_freed") != 0),
+      .other_stack = stack_of(l, number(s, "other_stack")),
+      .other_title = text(s, "other_title"),
+      .suppressed = suppression_of(l, s),
+      .parameter = text(s, "parameter")};
+  three(s, "block", f->block);
+  three(s, "thread", f->thread);
+  if (!f->kind || !f->process) return;
+  if (f->kind->parts & HAS_ORIGIN) f->origin = u64map_get(&l->sites, f->extra[1]);
+  if (f->kind->parts & HAS_SOURCE) f->source = u64map_get(&l->sites, f->extra[2]);
+  vec_push(&l->run->findings, f);
 }
 
-static void suppression_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  if (number(s, 0) == l->run->suppressions.len + 1)
-    run_add_suppression(l->run, text(l, s, 1), text(l, s, 2), small(s, 3));
+static void suppression_row(Load *l, const Row *s) {
+  if (number(s, "id") == l->run->suppressions.len + 1)
+    run_add_suppression(l->run, text(s, "name"), text(s, "file"), small(s, "line"));
 }
 
-static void count_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  RunCount *c = run_count_row(l->run, text(l, s, 1), text(l, s, 2), small(s, 3));
+static void count_row(Load *l, const Row *s) {
+  RunCount *c = run_count_row(l->run, text(s, "kernel"), text(s, "file"), small(s, "line"));
   if (!c) return;
-  c->total = number(s, 4);
-  c->warp_total = number(s, 5);
-  c->loads = number(s, 6);
-  c->stores = number(s, 7);
-  c->atomics = number(s, 8);
-  c->load_bytes = number(s, 9);
-  c->store_bytes = number(s, 10);
-  c->atomic_bytes = number(s, 11);
+  c->total = number(s, "total");
+  c->warp_total = number(s, "warp_total");
+  c->loads = number(s, "loads");
+  c->stores = number(s, "stores");
+  c->atomics = number(s, "atomics");
+  c->load_bytes = number(s, "load_bytes");
+  c->store_bytes = number(s, "store_bytes");
+  c->atomic_bytes = number(s, "atomic_bytes");
 }
 
-static void class_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  RunCount *c = run_count_row(l->run, text(l, s, 0), text(l, s, 1), small(s, 2));
-  const char *name = text(l, s, 3);
+static void class_row(Load *l, const Row *s) {
+  RunCount *c = run_count_row(l->run, text(s, "kernel"), text(s, "file"), small(s, "line"));
+  const char *name = text(s, "class");
   for (unsigned i = 0; c && name && run_class_name(i); i++)
-    if (strcmp(run_class_name(i), name) == 0) c->classes[i] = number(s, 4);
+    if (strcmp(run_class_name(i), name) == 0) c->classes[i] = number(s, "executed");
 }
 
-static void note_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  const char *severity = text(l, s, 2);
-  RunNote n = {u64map_get(&l->processes, number(s, 1)), SEVERITY_NOTE, text(l, s, 3)};
+static void note_row(Load *l, const Row *s) {
+  const char *severity = text(s, "severity");
+  RunNote n = {u64map_get(&l->processes, number(s, "process")), SEVERITY_NOTE, text(s, "text")};
   while (severity && n.severity < SEVERITY_ERROR &&
-         strcmp(channel_severity_name(n.severity), severity) != 0)
+         strcmp(severity_name(n.severity), severity) != 0)
     n.severity++;
   vec_push(&l->run->notes, n);
 }
 
-static void launches_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  l->run->launches = number(s, 0);
-  l->run->different_kernels = number(s, 1);
+static void launches_row(Load *l, const Row *s) {
+  l->run->launches = number(s, "launches");
+  l->run->different_kernels = number(s, "kernels");
 }
 
 // The command was ended before the program was.
@@ -322,17 +354,18 @@ static bool load_unfinished(Load *l) {
   run_add_note(r, NULL, SEVERITY_WARNING,
                "this run file was not finished: it holds what was known when the warpgrind command "
                "was ended");
-  return each(l, "SELECT count(*), count(DISTINCT kernel) FROM launch", launches_row);
+  return each(l, "SELECT count(*) AS launches, count(DISTINCT kernel) AS kernels FROM launch",
+              launches_row);
 }
 
-static void committed_row(void *user, sqlite3_stmt *s) {
-  Load *l = user;
-  if (!number(s, 0)) return;
+static void committed_row(Load *l, const Row *s) {
+  if (!number(s, "missing")) return;
   run_add_note(l->run, NULL, SEVERITY_WARNING,
                "recording was cut short: of %llu launches %llu are recorded; the first that is not "
                "is launch %llu",
-               (unsigned long long)number(s, 1), (unsigned long long)(number(s, 1) - number(s, 0)),
-               (unsigned long long)number(s, 2));
+               (unsigned long long)number(s, "steps"),
+               (unsigned long long)(number(s, "steps") - number(s, "missing")),
+               (unsigned long long)number(s, "first"));
 }
 
 // What `contents`, `diff` and other questions know nothing of. Steps of --record=inputs belong to
@@ -342,44 +375,63 @@ static bool load_committed(Load *l) {
                                     NULL) != SQLITE_OK)
     return true;
   return each(l,
-              "SELECT sum(s.committed = 0), count(*), min(CASE WHEN s.committed = 0 THEN n.number "
-              "END) FROM step s LEFT JOIN launch n ON n.id = s.launch "
+              "SELECT sum(s.committed = 0) AS missing, count(*) AS steps, min(CASE WHEN "
+              "s.committed = 0 THEN n.number END) AS first FROM step s LEFT JOIN launch n ON n.id "
+              "= s.launch "
               "WHERE s.kind = CASE WHEN EXISTS (SELECT 1 FROM step WHERE kind = 'inputs') THEN "
               "'inputs' ELSE 'launch' END",
               committed_row);
 }
 
-#define ORIGINS \
-  "SELECT extra1 FROM finding WHERE kind IN ('uninit-use', 'race-global', 'race-shared', " \
-  "'race-host', 'fp-input')"  // where the values of initcheck were read, those of fpcheck stored;
-                              // the other access of a race
+// SELECT of the ids that findings of kinds with `part` have in `column`.
+static void add_sites(Str *sql, uint32_t part, const char *column) {
+  str_printf(sql, " UNION SELECT %s FROM finding WHERE kind IN (", column);
+  const char *comma = "";
+  for (const Kind *k = NULL; (k = kind_after(k));) {
+    if (!(k->parts & part)) continue;
+    str_printf(sql, "%s'%s'", comma, k->name);
+    comma = ", ";
+  }
+  str_addc(sql, ')');
+}
+
+// The sites that findings refer to, and their places.
+static bool load_sites(Load *l) {
+  Str ids = {0}, sites = {0}, places = {0};
+  str_add(&ids, "SELECT site FROM finding");
+  add_sites(&ids, HAS_ORIGIN, "extra1");
+  add_sites(&ids, HAS_SOURCE, "extra2");
+  str_printf(&sites, "SELECT * FROM site WHERE id IN (%s)", ids.data);
+  str_printf(&places, "SELECT * FROM place WHERE site IN (%s) ORDER BY site, depth", ids.data);
+  bool ok = each(l, sites.data, site_row) && each(l, places.data, place_row);
+  str_free(&ids);
+  str_free(&sites);
+  str_free(&places);
+  return ok;
+}
 
 static bool load_all(Load *l) {
   return each(l, "SELECT * FROM meta", meta_row) &&
          each(l, "SELECT * FROM process ORDER BY id", process_row) &&
          each(l, "SELECT * FROM module", module_row) &&
-         each(l, "SELECT * FROM kernel ORDER BY id", kernel_row) &&
-         each(l, "SELECT * FROM site WHERE id IN (SELECT site FROM finding UNION " ORIGINS ")",
-              site_row) &&
-         each(l,
-              "SELECT * FROM place WHERE site IN (SELECT site FROM finding UNION " ORIGINS
-              ") ORDER BY site, depth",
-              place_row) &&
+         each(l, "SELECT * FROM kernel ORDER BY id", kernel_row) && load_sites(l) &&
          each(l,
               "SELECT * FROM allocation WHERE id IN (SELECT allocation FROM finding UNION SELECT "
               "inside FROM finding)",
               allocation_row) &&
          each(l, "SELECT * FROM suppression ORDER BY id", suppression_row) &&
          each(l,
-              "SELECT f.*, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, "
-              "n.device, n.stack FROM finding f "
+              "SELECT f.*, n.grid_x AS grid_x, n.grid_y AS grid_y, n.grid_z AS grid_z, "
+              "n.block_x AS launch_block_x, n.block_y AS launch_block_y, "
+              "n.block_z AS launch_block_z, n.device AS device, n.stack AS launch_stack "
+              "FROM finding f "
               "LEFT JOIN launch n ON n.process = f.process AND n.number = f.launch AND f.launch > "
               "0 ORDER BY f.id",
               finding_row) &&
          each(l, "SELECT * FROM count_row ORDER BY id", count_row) &&
          each(l,
-              "SELECT r.kernel, r.file, r.line, c.class, c.executed FROM count_class c JOIN "
-              "count_row r ON r.id = c.row",
+              "SELECT r.kernel AS kernel, r.file AS file, r.line AS line, c.class AS class, "
+              "c.executed AS executed FROM count_class c JOIN count_row r ON r.id = c.row",
               class_row) &&
          each(l, "SELECT * FROM note ORDER BY id", note_row) && load_unfinished(l) &&
          load_committed(l);

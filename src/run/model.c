@@ -12,7 +12,7 @@ void run_free(Run *r) {
   vec_free(&r->processes);
   vec_free(&r->kernels);
   vec_free(&r->findings);
-  vec_free(&r->bad_stores);
+  vec_free(&r->explanations);
   vec_free(&r->waiting);
   vec_free(&r->suppressions);
   vec_free(&r->counts);

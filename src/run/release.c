@@ -56,11 +56,12 @@ static void keep_finding(Kept *k, RunFinding *f) {
   if (f->inside != f->allocation) keep_allocation(k, f->inside);
 }
 
-static void forget_bad_stores(Run *r, const RunProcess *p) {
+static void forget_explanations(Run *r, const RunProcess *p) {
   uint32_t left = 0;
-  for (uint32_t i = 0; i < r->bad_stores.len; i++)
-    if (r->bad_stores.data[i]->process != p) r->bad_stores.data[left++] = r->bad_stores.data[i];
-  r->bad_stores.len = left;
+  for (uint32_t i = 0; i < r->explanations.len; i++)
+    if (r->explanations.data[i]->process != p)
+      r->explanations.data[left++] = r->explanations.data[i];
+  r->explanations.len = left;
 }
 
 // Whoever looks at a recording wants to know what the program calls its buffers.
@@ -105,7 +106,7 @@ void run_release_process(Run *r, RunProcess *p) {
   if (r->file) save_rest(r, p);
   for (uint32_t i = 0; i < p->findings.len; i++) keep_finding(&kept, p->findings.data[i]);
   u64map_free(&kept.copies);
-  forget_bad_stores(r, p);
+  forget_explanations(r, p);
   uint32_t it = 0;
   uint64_t number;
   void *k;

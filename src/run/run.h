@@ -99,18 +99,14 @@ typedef struct RunAllocation {
 typedef struct RunFinding {
   uint32_t id;
   RunProcess *process;
-  const ChannelKindInfo *kind;
+  const Kind *kind;
   const char *text;  // the sentence, for findings of the host; NULL otherwise
   RunKernel *kernel;
   const RunLaunch *launch;  // NULL: not known any more
   uint32_t launch_number;   // 0: not about a launch
   uint32_t last_launch;     // of findings of the host: the last before it
   RunSite *site;
-  // initcheck: where the value was read; fp-input: where it was stored; NULL: not known
-  RunSite *origin;
-  // initcheck: the malloc of device code that made the memory it was read from; NULL: none, or not
-  // known
-  RunSite *source;
+  RunSite *origin, *source;  // of kinds with HAS_ORIGIN, HAS_SOURCE; NULL: not known
   bool has_thread, has_address;
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];
@@ -126,6 +122,8 @@ typedef struct RunFinding {
   uint64_t count, saved_count;        // saved_count: as its row has it
   bool counted;                       // by the device, exactly
 } RunFinding;
+
+typedef VEC(RunFinding *) RunFindings;
 
 typedef struct RunSuppression {  // an entry of a suppression file
   uint32_t id;
@@ -170,9 +168,9 @@ struct RunProcess {
     bool lost;
   } uncommitted;
   SymbolTable *symbols;
-  VEC(SymbolTable *) tables;   // that one, and those before it
-  VEC(WhereObject) objects;    // in symbols
-  VEC(RunFinding *) findings;  // of this process, in the run's list too
+  VEC(SymbolTable *) tables;  // that one, and those before it
+  VEC(WhereObject) objects;   // in symbols
+  RunFindings findings;       // of this process, in the run's list too
   Arena arena;  // stacks, sites and what else is of no use once the process has ended; release.c
   uint32_t last_launch;  // the largest number
   RunLaunch *launches;
@@ -196,14 +194,12 @@ typedef struct Run {
   const char *program, *device, *tools;  // tools: "count", "none"
   VEC(RunProcess *) processes;
   VEC(RunKernel *) kernels;
-  VEC(RunFinding *) findings;
+  RunFindings findings;
   VEC(RunSuppression *) suppressions;
   VEC(RunCount *) counts;
   VEC(RunNote) notes;
-  // initcheck: stores of what was computed from unwritten memory; no findings by themselves
-  VEC(RunFinding *) bad_stores;
-  // findings that such a store may explain; settled when their process ends
-  VEC(RunFinding *) waiting;
+  RunFindings explanations;  // of kinds with EXPLAINS_OTHERS
+  RunFindings waiting;       // their tool decides about them when their process has ended
   StrMap count_keys, finding_keys;
   StrMap proved_sources;  // files that source_proof.c has looked at
   bool replays;  // kernels come from a run file (expand): what they name as sources proves nothing
@@ -273,6 +269,10 @@ const char *run_incomplete(Run *r);
 // --- outputs.c ---
 // "f32": what the kernel's parameter, from 1, points to; NULL: not known
 const char *run_parameter_type(const char *readable, uint32_t number);
+
+// --- finding.c ---
+// the site that device records call so; NULL: not known
+RunSite *run_site_numbered(const RunProcess *p, uint64_t number);
 
 // --- receive.c ---
 void run_sink(Run *r, ChannelSink *sink);  // what arrives goes into r

@@ -2,7 +2,7 @@
 
 void session_finding(const SessionFinding *f) {
   if (!session_tools()) return;
-  const ChannelKindInfo *kind = channel_kind_named(f->kind);
+  const Kind *kind = kind_named(f->kind);
   CHECK(kind);
   // a launch has its stack already
   uint64_t stack = f->stack                   ? f->stack

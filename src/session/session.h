@@ -178,7 +178,7 @@ uint64_t session_quarantine_bytes(int device);
 
 // --- finding.c: findings made on the host ---
 typedef struct SessionFinding {
-  const char *kind;  // a name of probe/kinds.def: "launch-failure"
+  const char *kind;  // a name of a kinds.def: "launch-failure"
   const char *text;  // the sentence
   SessionKernel *kernel;
   uint32_t launch;  // NULL, 0: not about a launch

@@ -33,7 +33,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                          "ii", (int64_t)most, (int64_t)skip);
   while (view_next(&r)) {
     const char *kind = view_column_text(&r, 1);
-    const ChannelKindInfo *info = kind ? channel_kind_named(kind) : NULL;
+    const Kind *info = kind ? kind_named(kind) : NULL;
     TraceOp about = {.site = (uint32_t)view_column(&r, 5), .launch = (uint32_t)view_column(&r, 4)};
     json_open(s, NULL, '{');
     json_number(s, "id", view_column(&r, 0));
@@ -41,7 +41,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     json_text(s, "severity", view_column_text(&r, 2));
     json_text(s, "headline",
               view_column_text(&r, 3) ? view_column_text(&r, 3)
-              : info                  ? info->text
+              : info                  ? info->title
                                       : kind);
     json_number(s, "launch", about.launch);
     json_number(s, "launch_number", view_column(&r, 24));

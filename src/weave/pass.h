@@ -34,12 +34,6 @@ extern const Pass pass_none;
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
 
-// Finding kinds, as code_report wants them.
-enum {
-#define KIND(id, number, ...) KIND_NUMBER_##id = number,
-#include "probe/kinds.def"
-};
-
 // --- second_body.c ---
 // choose: true: the second one runs. A pass sets it at the entry
 typedef struct SecondBody {

@@ -10,6 +10,10 @@
 
 #include "channel/channel.h"
 #include "tools/fpcheck/abi.h"
+#include "tools/fpcheck/kinds.h"
+#include "tools/memcheck/kinds.h"
+#include "tools/racecheck/kinds.h"
+#include "tools/synccheck/kinds.h"
 
 static SessionModule *module;
 static SessionKernel *kernel;
@@ -79,8 +83,8 @@ static void do_kinds(void) {
   session_alloc(0x30000, 512, SESSION_DEVICE, 0, NULL);
   session_free(0x30000);
   launch();
-  for (uint32_t kind = 1; kind < 64; kind++) {
-    if (!channel_kind(kind)) continue;
+  for (const Kind *k = NULL; (k = kind_after(k));) {
+    uint32_t kind = k->number;
     uint64_t address = kind == KIND_USE_AFTER_FREE ? 0x30010 : kind == KIND_MISALIGNED ? 0x20002 : 0x10000 + 4096 + 4 * kind;
     set_numbers(kind);
     fake_report(&record, kind, kind, address, kind % 32);

@@ -14,7 +14,7 @@ if [ "${SAN:-0}" != 0 ]; then echo "the ordinary run fuzzes with sanitizers alre
 flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -DIMAGE_MAX_UNPACKED=16777216 -DTRACE_UNCOMPRESSED"
 objects=$BUILD-fuzz
 mkdir -p "$objects"
-make -s -j2 CC=clang BUILD="$objects" OPT=-O1 CFLAGS="$flags" lib-base lib-ptx lib-ir lib-weave lib-tools lib-image lib-channel lib-symbol lib-store lib-trace lib-run lib-report lib-view > "$objects/build.log" 2>&1 ||
+make -s -j2 CC=clang BUILD="$objects" OPT=-O1 CFLAGS="$flags" lib-base lib-ptx lib-ir lib-weave lib-tools lib-image lib-channel lib-symbol lib-store lib-trace lib-run lib-report lib-tool_reports lib-view > "$objects/build.log" 2>&1 ||
   { tail -n 20 "$objects/build.log"; echo "FAIL build"; exit 1; }
 
 # A recorded run for the targets that change or ask one, made by the ordinary command.
@@ -33,7 +33,7 @@ for source in tests/fuzz/*.c; do
   if grep -q '^// needs: run file' "$source" && [ ! -e "$run_file" ]; then echo "skip $name: there is no $BUILD/warpgrind to record a run"; continue; fi
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined --rtlib=compiler-rt --unwindlib=libgcc -Isrc -Itests/trace -o "$dir/$name" "$source" \
-    "$objects"/obj/lib{view,report,run,trace,store,symbol,channel,weave,tools,weave,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 -lm -ldl -pthread || { echo "FAIL $name: does not build"; continue; }
+    "$objects"/obj/lib{view,report,run,tool_reports,report,run,trace,store,symbol,channel,weave,tools,weave,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 -lm -ldl -pthread || { echo "FAIL $name: does not build"; continue; }
   share=$(sed -n 's#^// share: one in ##p' "$source")      # of targets whose inputs take long
   if FUZZ_RUN_FILE=$run_file "$dir/$name" -seed="$FUZZ_SEED" "${limit:--runs=$((FUZZ_INPUTS / ${share:-1}))}" -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
       -artifact_prefix="$dir/" "$dir/corpus" "$dir/seeds" > "$dir/log" 2>&1; then

@@ -1,6 +1,7 @@
 // Fuzz target: suppression files. What is read must fit, or not fit, a finding; what is refused must say where.
 // seeds: tests/fuzz/seeds/suppressions/*
 #include "report/internal.h"
+#include "tools/memcheck/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error err = {{0}};
   if (report_suppress_parse(s, "file", text, &err)) {
     Run run = {.tools = "count", .device = "cpu", .program = "p"};
-    RunFinding f = {.process = &process, .kind = channel_kind(KIND_OOB_WRITE), .kernel = &kernel, .site = &site, .launch = &launch, .launch_number = 1, .count = 1};
+    RunFinding f = {.process = &process, .kind = kind_numbered(KIND_OOB_WRITE), .kernel = &kernel, .site = &site, .launch = &launch, .launch_number = 1, .count = 1};
     Str entry = {0}, summary = {0};
     vec_push(&run.findings, &f);
     report_suppressions_use(s, &run);

@@ -30,7 +30,7 @@ check text_prefix    [ "$(grep -cvE '^==[0-9]+== ' first)" = 0 ]
 pretty kinds.json > kinds.pretty
 check json           same kinds.pretty kinds.json
 # every kind of the table is in the report
-for kind in $(sed -n 's/^KIND([A-Z_0-9]*, *[0-9]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/src/probe/kinds.def"); do
+for kind in $(sed -n 's/^KIND([A-Z_0-9]*, *[0-9]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT"/src/*/kinds.def "$ROOT"/src/tools/*/kinds.def); do
   [ "$kind" != uninit-store ] || continue                # explains other findings
   grep -q "($kind)" first && grep -q "\"kind\": \"$kind\"" kinds.pretty || echo "FAIL kind_$kind"
 done
@@ -47,7 +47,7 @@ check sarif_valid    python3 "$golden/check_sarif.py" kinds.sarif
 check junit_valid    python3 "$golden/check_junit.py" kinds.xml
 python3 -c 'import json,sys; r = json.load(open("kinds.sarif")); d = r["runs"][0]["tool"]["driver"]; d["rules"] = d["rules"][:2]; r["runs"][0]["results"].sort(key=lambda x: (x["ruleId"], json.dumps(x["locations"]))); json.dump(r, sys.stdout, indent=1)' > kinds.sorted
 normal kinds.sorted > kinds.sarif.normal
-check sarif_rules    [ "$(python3 -c 'import json; print(len(json.load(open("kinds.sarif"))["runs"][0]["tool"]["driver"]["rules"]))')" = "$(grep -c '^KIND(' "$ROOT/src/probe/kinds.def")" ]
+check sarif_rules    [ "$(python3 -c 'import json; print(len(json.load(open("kinds.sarif"))["runs"][0]["tool"]["driver"]["rules"]))')" = "$(cat "$ROOT"/src/*/kinds.def "$ROOT"/src/tools/*/kinds.def | grep -c '^KIND(')" ]
 check sarif          same kinds.sarif.normal kinds.sarif
 python3 - > kinds.cases << 'P'
 import xml.etree.ElementTree as t

@@ -4,9 +4,9 @@ set -u
 cd "$ROOT" || exit 1
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
-$CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-address $san -pthread -Isrc -Itests/count -o "$TEST_DIR/report_test" tests/weave/report_test.c \
+$CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-address $san -pthread -Isrc -I"$BUILD/gen" -Itests/count -o "$TEST_DIR/report_test" tests/weave/report_test.c \
   "$BUILD"/obj/{base,ptx,ir,weave,vgpu}/*.o "$BUILD"/obj/tools/tools.o "$BUILD"/obj/tools/*/{weave,rows}*.o "$BUILD/obj/probe/embedded.o" -lm -lrt -ldl || { echo "FAIL report_test: does not compile"; exit 1; }
-$CC -std=gnu11 -g -O1 -Wall -Wextra $san -pthread -Isrc -o "$TEST_DIR/native_test" tests/weave/native_test.c || { echo "FAIL native_test: does not compile"; exit 1; }
+$CC -std=gnu11 -g -O1 -Wall -Wextra $san -pthread -Isrc -I"$BUILD/gen" -o "$TEST_DIR/native_test" tests/weave/native_test.c || { echo "FAIL native_test: does not compile"; exit 1; }
 "$TEST_DIR/native_test"
 "$TEST_DIR/report_test" || echo "FAIL report_test: exit code $?"
 

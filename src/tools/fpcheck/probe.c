@@ -3,6 +3,7 @@
 // definitions.
 #include "probe/device.h"
 #include "tools/fpcheck/abi.h"
+#include "tools/fpcheck/kinds.h"
 #include "probe/probe_abi.h"
 
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
@@ -77,10 +78,10 @@ DEVICE uint32_t fp_flow_site(uint32_t site, uint32_t what) {
 }
 
 DEVICE uint32_t fp_kind(uint32_t born) {
-  return born == WG_FP_NAN    ? DEVICE_KIND_FP_NAN
-         : born == WG_FP_INF  ? DEVICE_KIND_FP_INF
-         : born == WG_FP_DIV0 ? DEVICE_KIND_FP_DIV0
-                              : DEVICE_KIND_FP_SUBNORMAL;
+  return born == WG_FP_NAN    ? KIND_FP_NAN
+         : born == WG_FP_INF  ? KIND_FP_INF
+         : born == WG_FP_DIV0 ? KIND_FP_DIV0
+                              : KIND_FP_SUBNORMAL;
 }
 
 // In the full body of fast mode: the kernel's counter, whose second word says that something is
@@ -102,7 +103,7 @@ __attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch,
     wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, 0,
               r | (uint64_t)a << 32, b | (uint64_t)c << 32);
   else if (fp_carries(what, r))
-    wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, 0,
+    wg_report(channel, launch, fp_flow_site(site, what), KIND_FP_FLOW, what, 0,
               r | (uint64_t)a << 32, b | (uint64_t)c << 32);
 }
 
@@ -115,7 +116,7 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
   if (born) fp_explain(hot);
   if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, b, r, a);
   else if (fp_carries(what, r))
-    wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, b, r, a);
+    wg_report(channel, launch, fp_flow_site(site, what), KIND_FP_FLOW, what, b, r, a);
 }
 
 // --- who stored an exception where ---
@@ -163,8 +164,7 @@ __attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, u
                                             uint32_t what, uint64_t value, uint64_t address) {
   if (!channel || fp_class(value, WG_FP_WHAT_OPERAND(what, 0)) < FP_INFINITE) return;
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
-  if (what & WG_FP_WHAT_FLOW)
-    wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, 0);
+  if (what & WG_FP_WHAT_FLOW) wg_report(channel, launch, site, KIND_FP_FLOW, what, 0, value, 0);
 }
 
 // --- notes: in a program whose data is full of NaN every load has one, so only the first of a
@@ -237,7 +237,7 @@ __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, ui
   fp_explain(hot);
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
   else
-    fp_tell(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value,
+    fp_tell(channel, launch, site, KIND_FP_INPUT, what, address, value,
             what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
 }
 
@@ -250,7 +250,7 @@ __attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, 
                    fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) != FP_NOT_A_NUMBER))
     return;
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
-  else fp_tell(channel, launch, site, DEVICE_KIND_FP_COMPARE, what, 0, a, b);
+  else fp_tell(channel, launch, site, KIND_FP_COMPARE, what, 0, a, b);
 }
 
 // --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.
@@ -260,5 +260,5 @@ __attribute__((noinline)) void wg_fp_flow(uint64_t channel, uint32_t launch, uin
                                           uint32_t what, uint64_t value, uint64_t result) {
   if (fp_class(value, WG_FP_WHAT_OPERAND(what, 0)) < FP_INFINITE) return;
   if (fp_class(result, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) return;
-  wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, result);
+  wg_report(channel, launch, site, KIND_FP_FLOW, what, 0, value, result);
 }

@@ -8,6 +8,7 @@
 #define WG_INSTRUMENT_INITCHECK_H
 
 #include "weave/pass.h"
+#include "tools/initcheck/kinds.h"
 #include "tools/initcheck/follow_abi.h"
 
 // Where the shadow of an address is found.

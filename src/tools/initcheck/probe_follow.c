@@ -2,6 +2,7 @@
 // or may have. See follow_abi.h.
 #include "probe/device.h"
 #include "tools/initcheck/follow_abi.h"
+#include "tools/initcheck/kinds.h"
 #include "probe/probe_abi.h"
 
 uint64_t wg_init_find(uint64_t table, uint64_t address);
@@ -462,8 +463,8 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
         break;
       case WG_STEP_USE:
         if (!get(&f, s->a)) continue;
-        wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, s->imm,
-                       f.shadows, table);
+        wg_init_report(channel, launch, site_base + s->site, KIND_UNINIT_USE, 0, s->imm, f.shadows,
+                       table);
         set(&f, s->a, 0);
         continue;
       case WG_STEP_DESTINATION:
@@ -490,7 +491,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
         write_bytes(at, mask, computed, flags);
         // computed: it is dirty
         if (computed && flags & WG_STEP_REPORTS)
-          wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes,
+          wg_init_report(channel, launch, site_base + s->site, KIND_UNINIT_STORE, at.bytes,
                          at.address, f.shadows, table);
         continue;
       default: continue;

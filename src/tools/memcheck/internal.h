@@ -4,6 +4,7 @@
 #define WG_INSTRUMENT_MEMCHECK_H
 
 #include "weave/pass.h"
+#include "tools/memcheck/kinds.h"
 
 // How one address of one instruction is checked. Everything but LOOKUP is two or three
 // instructions; what fails there goes to the exact test out of line.

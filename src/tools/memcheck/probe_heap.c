@@ -7,6 +7,7 @@
 // to nobody, so that the byte behind a block is never in the next one. When the pages are used up,
 // blocks that need more are not known.
 #include "tools/memcheck/heap_abi.h"
+#include "tools/memcheck/kinds.h"
 
 enum { FREED = 0x20, START = 0x40, BEHIND = 0x80, VALID = 0x1f };
 enum { GRANULE = 16, PAGE_BITS = 12, TRIES = 64 };
@@ -71,13 +72,12 @@ __attribute__((noinline)) uint32_t wg_heap_free(uint32_t heap, uint64_t table, u
   uint8_t *page = h ? page_of(h, address, 0) : 0;
   uint32_t state = page ? page[granule_of(address)] : 0;
   if (!state)
-    return wg_memory_base(table, address) != ~0ull || !device_is_global(address)
-               ? DEVICE_KIND_INVALID_FREE
-               : 0;
-  if (!(state & START) || address % GRANULE) return DEVICE_KIND_INVALID_FREE;
+    return wg_memory_base(table, address) != ~0ull || !device_is_global(address) ? KIND_INVALID_FREE
+                                                                                 : 0;
+  if (!(state & START) || address % GRANULE) return KIND_INVALID_FREE;
   uint32_t at = granule_of(address), shift = at % 4 * 8;
   uint32_t before = device_swap_or32((uint32_t *)(page + at - at % 4), (uint32_t)FREED << shift);
-  if (before >> shift & FREED) return DEVICE_KIND_INVALID_FREE;
+  if (before >> shift & FREED) return KIND_INVALID_FREE;
   mark_freed(h, address);
   return 0;
 }

@@ -1,6 +1,7 @@
 // memcheck: fetches from textures over linear memory, and surfaces.
 #include "probe/device.h"
 #include "probe/ranges.h"
+#include "tools/memcheck/kinds.h"
 
 DEVICE const WgImage *image_of(uint64_t table, uint64_t key) {
   if (!table) return 0;
@@ -35,8 +36,8 @@ __attribute__((noinline)) uint32_t wg_memcheck_texture(uint64_t table, uint64_t 
   int freed = is_freed(table, t->base);
   if (freed || index >= t->width)
     wg_report(channel, launch, site,
-              freed && index < t->width ? DEVICE_KIND_USE_AFTER_FREE : DEVICE_KIND_OOB_READ,
-              t->bytes, address, t->base, (uint64_t)t->width * t->bytes);
+              freed && index < t->width ? KIND_USE_AFTER_FREE : KIND_OOB_READ, t->bytes, address,
+              t->base, (uint64_t)t->width * t->bytes);
   return freed ? 0 : t->width;
 }
 
@@ -60,7 +61,7 @@ __attribute__((noinline)) uint32_t wg_memcheck_surface(uint64_t table, uint64_t 
   const WgImage *s = image_of(table, WG_IMAGE_KEY(handle, 1));
   uint32_t bytes = what >> WG_WHAT_SPACE;
   if (!s || (x < s->width && s->width - x >= bytes && y < s->height && z < s->slices)) return 0;
-  wg_report_wide(channel, launch, site, DEVICE_KIND_OOB_READ + (what & 3), bytes, 0,
-                 x | (uint64_t)y << 32, z, 0, 0, s->width | (uint64_t)s->height << 32, s->slices);
+  wg_report_wide(channel, launch, site, KIND_OOB_READ + (what & 3), bytes, 0, x | (uint64_t)y << 32,
+                 z, 0, 0, s->width | (uint64_t)s->height << 32, s->slices);
   return 1;
 }

@@ -1,10 +1,11 @@
 // The exact test of one access against the table of all allocations.
 #include "tools/memcheck/heap_abi.h"
+#include "tools/memcheck/kinds.h"
 #include "probe/ranges.h"
 
 // WG_ACCESS_… is added to the kind of a read.
-_Static_assert(DEVICE_KIND_OOB_WRITE == DEVICE_KIND_OOB_READ + WG_ACCESS_WRITE &&
-                   DEVICE_KIND_OOB_ATOMIC == DEVICE_KIND_OOB_READ + WG_ACCESS_ATOMIC,
+_Static_assert(KIND_OOB_WRITE == KIND_OOB_READ + WG_ACCESS_WRITE &&
+                   KIND_OOB_ATOMIC == KIND_OOB_READ + WG_ACCESS_ATOMIC,
                "kinds of accesses");
 
 // Memory that nobody told us about (the device's heap, what the driver gives a cooperative grid) is
@@ -36,7 +37,7 @@ DEVICE uint32_t check_shared(uint64_t address, uint32_t bytes, uint32_t what) {
   if (address >> WINDOW_BITS && what & WG_WHAT_CLUSTERS) return 0;
   return is_inside(address, bytes, 0, (uint64_t)device_shared_size() + WG_SHARED_RESERVED)
              ? 0
-             : DEVICE_KIND_OOB_READ + (what & 3);
+             : KIND_OOB_READ + (what & 3);
 }
 
 DEVICE uint32_t check_global(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what,
@@ -46,24 +47,24 @@ DEVICE uint32_t check_global(uint64_t table, uint64_t address, uint32_t bytes, u
   if (!r || address - r->base >= r->size) {
     switch (heap ? wg_heap_look(heap, address, bytes) : WG_HEAP_UNKNOWN) {
       case WG_HEAP_GOOD: return 0;
-      case WG_HEAP_FREED: return DEVICE_KIND_USE_AFTER_FREE;
-      case WG_HEAP_OUTSIDE: return DEVICE_KIND_OOB_READ + (what & 3);
+      case WG_HEAP_FREED: return KIND_USE_AFTER_FREE;
+      case WG_HEAP_OUTSIDE: return KIND_OOB_READ + (what & 3);
       default:
         return is_stray(table, r, address) || device_is_nobodys(address)
-                   ? DEVICE_KIND_OOB_READ + (what & 3)
+                   ? KIND_OOB_READ + (what & 3)
                    : 0;
     }
   }
-  if (r->state == WG_MEMORY_FREED) return DEVICE_KIND_USE_AFTER_FREE;
-  return r->size - (address - r->base) >= bytes ? 0 : DEVICE_KIND_OOB_READ + (what & 3);
+  if (r->state == WG_MEMORY_FREED) return KIND_USE_AFTER_FREE;
+  return r->size - (address - r->base) >= bytes ? 0 : KIND_OOB_READ + (what & 3);
 }
 
 DEVICE uint32_t check_object(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what,
                              uint64_t base, uint64_t size) {
   if (is_inside(address, bytes, base, size)) return 0;
   if ((what >> WG_WHAT_SPACE & 3) <= WG_WHERE_GENERIC && is_freed(table, address))
-    return DEVICE_KIND_USE_AFTER_FREE;
-  return DEVICE_KIND_OOB_READ + (what & 3);
+    return KIND_USE_AFTER_FREE;
+  return KIND_OOB_READ + (what & 3);
 }
 
 DEVICE uint32_t check_anything(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what,
@@ -89,7 +90,7 @@ __attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address,
                       ? check_object(table, address, bytes, what, base, size)
                       : check_anything(table, address, bytes, what, heap);
   if (kind) return kind;
-  return address & ((1u << (what >> WG_WHAT_ALIGN & 15)) - 1) ? DEVICE_KIND_MISALIGNED : 0;
+  return address & ((1u << (what >> WG_WHAT_ALIGN & 15)) - 1) ? KIND_MISALIGNED : 0;
 }
 
 // The same, and reports what is bad: device code only.

@@ -43,7 +43,7 @@ static void watch_malloc(Memcheck *m, uint32_t call) {
   code_call_value(c, probe_function(b->program, b->unit, "wg_heap_add"), kind, args, 3);
   EMIT(c, "setp.ne.u32", opd_reg(none), opd_reg(kind), opd_imm(0));
   code_guard(c, none, false);
-  EMIT(c, "mov.u32", opd_reg(kind), opd_imm(KIND_NUMBER_HEAP_EXHAUSTED));
+  EMIT(c, "mov.u32", opd_reg(kind), opd_imm(KIND_HEAP_EXHAUSTED));
   report(m, c, call, kind, opd_imm(0), bytes);
   code_guard(c, NULL, false);
 }

@@ -1,5 +1,6 @@
 // racecheck: a race is described.
 #include "tools/racecheck/probe_entries.h"
+#include "tools/racecheck/kinds.h"
 
 // What the thread has read that would order them, had a fence followed: the second and third of
 // three clocks (tools/racecheck/probe_order.c).
@@ -140,11 +141,11 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
     v0 = its->launch;
     v1 = 0;
   }
-  uint32_t kind = flags & WG_RACE_SAME_VALUE     ? DEVICE_KIND_RACE_SAME_VALUE
-                  : why == WG_RACE_NO_ACQUIRE    ? DEVICE_KIND_RACE_NO_ACQUIRE
-                  : why == WG_RACE_OTHER_LAUNCH  ? DEVICE_KIND_RACE_HOST
-                  : what & WG_RACE_ACCESS_SHARED ? DEVICE_KIND_RACE_SHARED
-                                                 : DEVICE_KIND_RACE_GLOBAL;
+  uint32_t kind = flags & WG_RACE_SAME_VALUE     ? KIND_RACE_SAME_VALUE
+                  : why == WG_RACE_NO_ACQUIRE    ? KIND_RACE_NO_ACQUIRE
+                  : why == WG_RACE_OTHER_LAUNCH  ? KIND_RACE_HOST
+                  : what & WG_RACE_ACCESS_SHARED ? KIND_RACE_SHARED
+                                                 : KIND_RACE_GLOBAL;
   wg_report_wide(my->channel, my->launch,
                  mine_site == WG_RACE_NO_SITE ? 0xffffffffu : my->sites + mine_site, kind, bytes,
                  address, v0, v1, value, there, other, flags);

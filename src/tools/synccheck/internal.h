@@ -4,6 +4,7 @@
 #define WG_INSTRUMENT_SYNCCHECK_H
 
 #include "weave/pass.h"
+#include "tools/synccheck/kinds.h"
 #include "tools/synccheck/abi.h"
 
 // Which blocks all threads of a block of the grid come to together, early leavers excepted.

@@ -3,6 +3,7 @@
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 #include "tools/synccheck/abi.h"
+#include "tools/synccheck/kinds.h"
 
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
                uint64_t address, uint64_t value, uint64_t extra);
@@ -124,7 +125,7 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
   if (!w) return;
   uint32_t gone = gone_lanes(w);
   if (!may_end && missing & gone)
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+    wg_report(channel, launch, site, KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
               here | (uint64_t)(missing & gone) << 32, 0);
   missing &= ~gone;
   if (!missing) return;
@@ -149,10 +150,10 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
   device_meet(here);
   if (differ) {
     clear_lanes(lanes, differ | here);
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+    wg_report(channel, launch, site, KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
               here | agree | (uint64_t)(missing & ~agree) << 32, 0);
     if (other)
-      wg_report(channel, launch, their_site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+      wg_report(channel, launch, their_site, KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
                 other | (uint64_t)((here | missing) & ~other) << 32, 0);
   } else if (!(missing & ~agree)) clear_lanes(lanes, here | missing);
 }
@@ -185,7 +186,7 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
   device_meet(here);
   if (differ) {
     clear_lanes(lanes, differ | here);
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_ELSEWHERE, 0,
+    wg_report(channel, launch, site, KIND_BARRIER_MISMATCH, WG_SYNC_ELSEWHERE, 0,
               mask | (uint64_t)(differ & mask ? differ & mask : differ) << 32, their_site);
   } else if (!(missing & ~agree)) clear_lanes(lanes, mask);
   if (is_first(here))
@@ -202,7 +203,7 @@ __attribute__((noinline)) void wg_sync_source(uint64_t watch, uint64_t channel, 
   WgWatchWarp *w = own_warp(watch, launch);
   if (w) dead |= dead_lanes(w);
   if (dead >> from & 1)
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_DEAD_LANE, 0,
+    wg_report(channel, launch, site, KIND_BARRIER_MISMATCH, WG_SYNC_DEAD_LANE, 0,
               mask | (uint64_t)from << 32, 0);
 }
 
@@ -262,14 +263,14 @@ DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWa
     } else if (mask & here) {
       clear_lanes(lanes, ~here);
       *(volatile uint32_t *)&w->wait_lanes = 0;
-      wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0,
+      wg_report(channel, launch, at, KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0,
                 mask | (uint64_t)(mask & here) << 32, 0);
       break;
     }
   }
   if (at_barrier && stays) {
     clear_lanes(lanes, at_barrier);
-    wg_report(channel, launch, barrier, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
+    wg_report(channel, launch, barrier, KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0,
               at_barrier | (uint64_t)stays << 32, 0);
   }
   device_or32(&w->gone, here);
@@ -314,7 +315,7 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   device_fence();
   *(volatile uint64_t *)&b->key = 0;
   if (least && most && (uint32_t)(most >> 32) > fewest)
-    wg_report(channel, launch, (uint32_t)most, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_SKIPPED, 0,
+    wg_report(channel, launch, (uint32_t)most, KIND_BARRIER_DIVERGENCE, WG_SYNC_SKIPPED, 0,
               most >> 32 | (uint64_t)fewest << 32, (uint32_t)least);
 }
 
@@ -364,7 +365,7 @@ __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t chan
   device_fence();
   *(volatile uint64_t *)&l->key = 0;
   if (missing)
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_MISSING, 0,
+    wg_report(channel, launch, site, KIND_BARRIER_DIVERGENCE, WG_SYNC_MISSING, 0,
               fewest | (uint64_t)first << 32, came | (uint64_t)most << 32);
 }
 
@@ -379,8 +380,7 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
   if (!watch) return;
   WgWatch *all = (WgWatch *)watch;
   if (what == MB_INIT && (count == 0 || count >= 1u << 20)) {
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count,
-              0);
+    wg_report(channel, launch, site, KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count, 0);
     return;
   }
   WgWatchBlock *b = *(volatile uint32_t *)&all->mbarriers_lost ? 0 : own_block(watch, launch);
@@ -394,11 +394,10 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
     if (what == MB_INVAL) device_swap_if64(&b->mbarrier[k], m, 0);
     if (what == MB_INIT) {
       device_swap_if64(&b->mbarrier[k], m, (uint64_t)address << 32 | count);
-      wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_TWICE, address,
-                (uint32_t)m, 0);
+      wg_report(channel, launch, site, KIND_BARRIER_MISUSE, WG_SYNC_TWICE, address, (uint32_t)m, 0);
     }
     if (what == MB_ARRIVE && count > (uint32_t)m)
-      wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count,
+      wg_report(channel, launch, site, KIND_BARRIER_MISUSE, WG_SYNC_ARRIVALS, address, count,
                 (uint32_t)m);
     return;
   }
@@ -408,8 +407,7 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
     *(volatile uint32_t *)&all->mbarriers_lost = 1;
     return;
   }
-  wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_UNINITIALISED, address, 0,
-            0);
+  wg_report(channel, launch, site, KIND_BARRIER_MISUSE, WG_SYNC_UNINITIALISED, address, 0, 0);
 }
 
 // --- the watchdog ---

@@ -82,7 +82,7 @@ static void test_named(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   EMIT(cold, "mov.b32", opd_reg(lanes), *mask);
   EMIT(cold, "cvt.u64.u32", opd_reg(value), opd_reg(lanes));
   EMIT(cold, "or.b64", opd_reg(value), opd_reg(value), opd_reg(high));
-  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISMATCH),
+  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_BARRIER_MISMATCH),
               WG_SYNC_NOT_NAMED, opd_imm(0), opd_reg(value), opd_imm(0));
   EMIT(cold, "bra", opd_label(back));
 }

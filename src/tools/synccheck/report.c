@@ -1,15 +1,18 @@
-// Findings of synccheck in words. What the numbers are is in tools/synccheck/abi.h.
-#include "report/internal.h"
-
+// synccheck inside the command: its findings in words. What the numbers are is in abi.h.
+#include "report/report.h"
+#include "tools/report.h"
 #include "tools/synccheck/abi.h"
 
-static bool is_sync(const RunFinding *f) {
-  return f->kind->number >= KIND_BARRIER_DIVERGENCE && f->kind->number <= KIND_BARRIER_MISUSE &&
-         !f->text && f->has_thread;
+static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f) {
+  if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = run_site_numbered(p, record->extra[0]);
+  return true;
 }
 
-const char *report_sync_headline(const RunFinding *f) {
-  if (!is_sync(f)) return f->kind->text;
+// From a record of the device. The virtual device reports some as a sentence.
+static bool is_recorded(const RunFinding *f) { return !f->text && f->has_thread; }
+
+static const char *title(const RunFinding *f) {
+  if (!is_recorded(f)) return NULL;
   switch (f->extra[2]) {
     case WG_SYNC_MISSING:
       return "Threads are missing in a loop that all threads of the block share";
@@ -25,7 +28,7 @@ const char *report_sync_headline(const RunFinding *f) {
     case WG_SYNC_CLUSTER:
       return "Arriving and waiting at the barrier of the cluster do not take turns";
     case WG_SYNC_GRID: return "A barrier of the grid in a launch that is not cooperative";
-    default: return f->kind->text;
+    default: return NULL;
   }
 }
 
@@ -50,16 +53,16 @@ static void add_thread(Str *out, const RunFinding *f, uint32_t number) {
 
 // The place is where others stand: the thread is one that is missing there, or has come to its end
 // and found them waiting.
-bool report_sync_found_by(const RunFinding *f) {
-  if (!is_sync(f)) return false;
+static bool found_by(const RunFinding *f) {
+  if (!is_recorded(f)) return false;
   const uint32_t *d = f->launch ? f->launch->block : NULL;
   uint32_t lane = d ? (f->thread[0] + d[0] * (f->thread[1] + d[1] * f->thread[2])) % 32 : 0;
   return f->extra[2] == WG_SYNC_NEVER_CAME ||
          (f->extra[2] == WG_SYNC_DIVERGED && d && !((uint32_t)f->value[0] >> lane & 1));
 }
 
-bool report_sync_finding(const RunFinding *f, Str *out) {
-  if (!is_sync(f)) return false;
+static bool detail(const RunFinding *f, Str *out) {
+  if (!is_recorded(f)) return false;
   uint32_t low = (uint32_t)f->value[0], high = (uint32_t)(f->value[0] >> 32);
   switch (f->extra[2]) {
     case WG_SYNC_DIVERGED:
@@ -118,8 +121,9 @@ bool report_sync_finding(const RunFinding *f, Str *out) {
   }
 }
 
-void report_sync_advice(const RunFinding *f, Str *out) {
-  if (!is_sync(f)) return;
+// What to do about it.
+static void describe(Run *r, const RunFinding *f, Str *out) {
+  if (!is_recorded(f)) return;
   switch (f->extra[2]) {
     case WG_SYNC_MISSING:
       str_add(out, "  the loop starts at threadIdx.x and moves by blockDim.x: it is right only "
@@ -148,3 +152,9 @@ void report_sync_advice(const RunFinding *f, Str *out) {
     default: break;
   }
 }
+
+const ToolReport tool_report_synccheck = {.receive = receive,
+                                          .title = title,
+                                          .detail = detail,
+                                          .found_by = found_by,
+                                          .describe = describe};

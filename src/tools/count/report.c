@@ -1,6 +1,7 @@
-// What --tool=count found: for each kernel its totals by class, then its lines with most
-// executions.
+// count inside the command: for each kernel its totals by class, then the lines that executed most
+// instructions.
 #include "report/report.h"
+#include "tools/report.h"
 
 enum { LINES_SHOWN = 20, WARP = 32 };
 
@@ -97,7 +98,7 @@ static void add_row(const KernelRows *k, const RunCount *c, Str *out) {
   else str_printf(out, "PTX line %u\n", c->line);
 }
 
-void report_counts(Run *r, bool all, Str *out) {
+static void results(Run *r, bool all, Str *out) {
   uint32_t n;
   KernelRows *kernels = group(r, &n);
   for (uint32_t i = 0; i < n; i++) {
@@ -113,3 +114,5 @@ void report_counts(Run *r, bool all, Str *out) {
   for (uint32_t i = 0; i < n; i++) free(kernels[i].rows);
   free(kernels);
 }
+
+const ToolReport tool_report_count = {.results = results};

@@ -1,9 +1,7 @@
 // What became of the exceptions of each kernel: born where, stored for whom, copied to the host or
 // gone; the worst first. Inside a kernel only --fp-flow sees where they go; across launches
 // WgFpMemory knows who stored what another read.
-#include "report/internal.h"
-
-#include "tools/fpcheck/abi.h"
+#include "tools/fpcheck/report.h"
 
 typedef enum { BORN, COPIED, LEAVES, DECIDES, VANISHES, REACHED, STEPS } Step;
 static const char *const words[] = {[BORN] = "born at",
@@ -247,7 +245,7 @@ static void forget(Stories *s) {
   strmap_free(&s->kernels);
 }
 
-bool report_fp_unexplained(const Run *r, const char *kernel) {
+bool fp_report_unexplained(const Run *r, const char *kernel) {
   Stories s = {.followed = false};
   gather(&s, r);
   explain(&s);
@@ -257,52 +255,10 @@ bool report_fp_unexplained(const Run *r, const char *kernel) {
   return unexplained;
 }
 
-void report_fp_verdicts(Run *r, Str *out) {
+void fp_report_verdicts(Run *r, Str *out) {
   Stories s = {.followed = false};
   gather(&s, r);
   explain(&s);
   tell(&s, out);
   forget(&s);
-}
-
-// --- one finding: who stored what it read ---
-
-static const RunKernel *writer_of(const Run *r, const RunFinding *f) {
-  for (uint32_t i = 0; i < r->kernels.len; i++)
-    if (r->kernels.data[i]->process == f->process && f->origin->function &&
-        !strcmp(r->kernels.data[i]->name, f->origin->function))
-      return r->kernels.data[i];
-  return NULL;
-}
-
-void report_fp_origin(Run *r, const RunFinding *f, Str *out) {
-  if (f->kind->number != KIND_FP_INPUT || !f->origin) return;
-  const RunKernel *k = writer_of(r, f);
-  bool near = (f->extra[0] & 3) == WG_FP_WRITER_PAGE;
-  uint32_t launch = WG_FP_WRITER_LAUNCH(f->extra[0]);
-  str_printf(out, "  %s by launch %u%s%s%s",
-             near ? "an exception was stored around there" : "stored", launch,
-             launch == f->launch_number ? " itself" : "", k ? ", kernel " : "",
-             k ? k->readable : "");
-  if (f->origin->nplaces) {
-    uint32_t i = report_main_place(f->origin);
-    str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN,
-               report_path(f->origin->places[i].file), f->origin->places[i].line);
-  } else str_printf(out, ", at line %u of the PTX", f->origin->ptx_line);
-  str_addc(out, '\n');
-}
-
-void report_fp_origin_json(Run *r, const RunFinding *f, Str *out) {
-  if (f->kind->number != KIND_FP_INPUT || !f->origin) return;
-  const RunKernel *k = writer_of(r, f);
-  json_open(out, "origin", '{');
-  json_number(out, "launch", WG_FP_WRITER_LAUNCH(f->extra[0]));
-  json_text(out, "kernel", k ? k->readable : NULL);
-  if (f->origin->nplaces) {
-    uint32_t i = report_main_place(f->origin);
-    json_text(out, "file", f->origin->places[i].file);
-    json_number(out, "line", f->origin->places[i].line);
-  } else json_number(out, "ptx_line", f->origin->ptx_line);
-  json_text(out, "certainty", (f->extra[0] & 3) == WG_FP_WRITER_PAGE ? "page" : "word");
-  str_addc(out, '}');
 }

@@ -1,5 +1,5 @@
-// fpcheck: which kernels have to do with exceptions that were made of numbers.
-#include "run/internal.h"
+// The kernels that make exceptions of numbers, and those that read what such a kernel stored.
+#include "tools/fpcheck/report.h"
 
 static bool is_birth(const RunFinding *f) {
   return f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_DIV0;
@@ -11,8 +11,7 @@ static bool add(StrMap *makers, const char *kernel) {
   return true;
 }
 
-// A sink of fast mode that fired in a kernel which reads no exception: it makes them, wherever that
-// is.
+// A kernel that reads no exception and in which a sink of fast mode fired makes them itself.
 static void add_unexplained(const Run *r, StrMap *makers) {
   StrMap reads = {0};
   for (uint32_t i = 0; i < r->findings.len; i++) {
@@ -27,7 +26,7 @@ static void add_unexplained(const Run *r, StrMap *makers) {
   strmap_free(&reads);
 }
 
-void run_fp_makers(const Run *r, StrMap *makers) {
+void fp_report_makers(const Run *r, StrMap *makers) {
   for (uint32_t i = 0; i < r->findings.len; i++)
     if (r->findings.data[i]->kernel && is_birth(r->findings.data[i]))
       add(makers, r->findings.data[i]->kernel->name);

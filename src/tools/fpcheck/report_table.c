@@ -1,8 +1,6 @@
 // fpcheck's table: how many places, by format and exception, for the whole program and for each
 // kernel that has any.
-#include "report/report.h"
-
-#include "tools/fpcheck/abi.h"
+#include "tools/fpcheck/report.h"
 
 enum { KERNELS = 20, COLUMNS = 4 };
 typedef struct Table {
@@ -30,7 +28,7 @@ static void add_rows(const Table *t, const char *title, Str *out) {
   }
 }
 
-void report_fp_table(Run *r, Str *out) {
+void fp_report_table(Run *r, Str *out) {
   Table all = {0};
   for (uint32_t i = 0; i < r->findings.len; i++) count_place(&all, r->findings.data[i]);
   if (!all.any) return;

@@ -1,12 +1,16 @@
-// Findings of racecheck: both accesses, and what would have ordered them.
+// racecheck inside the command: both accesses of a race, and what would have ordered them.
+#include "base/json.h"
+#include "report/report.h"
 #include "tools/racecheck/abi.h"
-#include "report/internal.h"
+#include "tools/report.h"
 
-static bool is_race(const RunFinding *f) {
-  return f->has_thread &&
-         ((f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) ||
-          f->kind->number == KIND_RACE_SAME_VALUE || f->kind->number == KIND_RACE_NO_ACQUIRE);
+static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f) {
+  f->origin = run_site_numbered(p, record->extra[0]);
+  return !(record->extra[2] & WG_RACE_IN_SHARED);
 }
+
+// Found by a thread. Races of copies are found by the host and have a sentence.
+static bool is_race(const RunFinding *f) { return f->has_thread; }
 
 static bool has_class(const RunSite *s, const char *name) {
   for (unsigned i = 0; s && i < 32 && run_class_name(i); i++)
@@ -30,7 +34,7 @@ static const char *others(const RunFinding *f) {
                      f->extra[2] & WG_RACE_OTHER_STRONG);
 }
 
-bool report_race_finding(const RunFinding *f, Str *out) {
+static bool detail(const RunFinding *f, Str *out) {
   if (!is_race(f)) return false;
   str_printf(out, ": %s of %llu bytes after %s %s", mine(f), (unsigned long long)f->size,
              strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
@@ -57,9 +61,16 @@ static const char *const missing[] = {
                                "and no fence.proxy.async lies between them",
 };
 
-const char *report_race_variable(Run *r, const RunFinding *f) {
+// of the variable in shared memory; NULL: not known
+static const char *variable(Run *r, const RunFinding *f) {
   return is_race(f) && f->site && f->site->object && !f->allocation ? report_object_name(r, f->site)
                                                                     : NULL;
+}
+
+static bool locate(Run *r, const RunFinding *f, Str *out) {
+  const char *name = variable(r, f);
+  if (name) str_printf(out, " is in %s, a variable in shared memory", name);
+  return name;
 }
 
 static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *thread) {
@@ -72,26 +83,14 @@ static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *th
   thread[2] = t >> 22;
 }
 
-static void add_other_place(Run *r, const RunFinding *f, Str *out) {
-  const RunSite *s = f->origin;
-  if (!s) return;
-  if (s->nplaces) {
-    uint32_t i = report_main_place(s);
-    const char *function = report_place_function(r, s, i);
-    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s", report_path(s->places[i].file),
-               s->places[i].line, function ? " in " : "", function ? function : "");
-  } else
-    str_printf(out, " at line %u of the PTX%s%s", s->ptx_line, s->text ? ": " : "",
-               s->text ? s->text : "");
-}
-
-void report_race_other(Run *r, const RunFinding *f, Str *out) {
+// The other access, and what is missing.
+static void describe(Run *r, const RunFinding *f, Str *out) {
   if (!is_race(f)) return;
   uint32_t block[3], thread[3];
   unsigned what = (unsigned)f->extra[2];
   other_coordinates(f, block, thread);
   str_printf(out, "  the other is %s %s", strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
-  add_other_place(r, f, out);
+  if (f->origin) report_add_site(r, f->origin, out);
   if (what & WG_RACE_THREAD_KNOWN)
     str_printf(out, " by thread (%u,%u,%u) of block (%u,%u,%u)", thread[0], thread[1], thread[2],
                block[0], block[1], block[2]);
@@ -109,7 +108,8 @@ void report_race_other(Run *r, const RunFinding *f, Str *out) {
     str_printf(out, "  %s\n", missing[what & WG_RACE_WHY]);
 }
 
-bool report_race_json(Run *r, const RunFinding *f, Str *out) {
+// ,"access":…,"missing":…,"other":{…}
+static void json(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {[WG_RACE_NO_BARRIER] = "barrier",
                                       [WG_RACE_NO_WARP_SYNC] = "warp synchronisation",
                                       [WG_RACE_SAME_INSTRUCTION] = "same instruction",
@@ -119,14 +119,14 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out) {
                                       [WG_RACE_NO_ACQUIRE] = "acquire",
                                       [WG_RACE_NOT_WAITED] = "wait",
                                       [WG_RACE_NO_PROXY_FENCE] = "proxy fence"};
-  if (!is_race(f)) return false;
+  if (!is_race(f)) return;
   uint32_t block[3], thread[3];
   unsigned what = (unsigned)f->extra[2];
   const RunSite *s = f->origin;
   other_coordinates(f, block, thread);
   json_text(out, "access", mine(f));
   if ((what & WG_RACE_WHY) < ARRAY_LEN(words)) json_text(out, "missing", words[what & WG_RACE_WHY]);
-  json_text(out, "variable", report_race_variable(r, f));
+  json_text(out, "variable", variable(r, f));
   if (what & WG_RACE_SAME_VALUE) str_add(out, ",\"same_value\":true");
   if (what & WG_RACE_VALUES) {
     json_address(out, "value", f->value[2]);
@@ -134,16 +134,13 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   }
   json_open(out, "other", '{');
   json_text(out, "access", others(f));
-  if (s && s->nplaces) {
-    uint32_t i = report_main_place(s);
-    json_text(out, "file", s->places[i].file);
-    if (s->places[i].file) json_number(out, "line", s->places[i].line);
-    json_text(out, "function", report_place_function(r, s, i));
-  } else if (s) json_number(out, "ptx_line", s->ptx_line);
+  if (s) report_json_site(r, s, out);
   if (what & (WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN)) json_three(out, "block", block);
   if (what & WG_RACE_THREAD_KNOWN) json_three(out, "thread", thread);
   if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && block[0])
     json_number(out, "launch", block[0]);
   str_addc(out, '}');
-  return true;
 }
+
+const ToolReport tool_report_racecheck = {
+    .receive = receive, .detail = detail, .describe = describe, .locate = locate, .json = json};

@@ -1,15 +1,7 @@
-// Findings of fpcheck in words: the operation with its numbers. How they are packed is in
-// tools/fpcheck/abi.h.
-#include "report/report.h"
-
-#include "tools/fpcheck/abi.h"
+// The operation of a finding with its numbers. How they are packed is in abi.h.
+#include "tools/fpcheck/report.h"
 
 #include <math.h>
-
-_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 &&
-                   KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22 &&
-                   KIND_FP_REACHED == 28 && KIND_FP_FLOW == 29 && KIND_FP_OUTPUT == 33,
-               "run files hold these numbers");
 
 static const char *const format_names[] = {"", "f16", "bf16", "f32", "f64"};
 
@@ -44,9 +36,7 @@ typedef struct Numbers {
 } Numbers;
 
 static bool numbers_of(const RunFinding *f, Numbers *n) {
-  bool fp = (f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_COMPARE) ||
-            f->kind->number == KIND_FP_REACHED || f->kind->number == KIND_FP_FLOW;
-  if (f->text || !fp || f->kind->number == KIND_FP_REACHED) return false;
+  if (f->text || !(f->kind->parts & HAS_OPERANDS)) return false;
   uint32_t what = (uint32_t)f->extra[2];
   *n = (Numbers){.what = what,
                  .format = WG_FP_WHAT_FORMAT(what),
@@ -102,7 +92,7 @@ static void add_operand(Str *out, const Numbers *n, unsigned i) {
   }
 }
 
-bool report_fp_finding(const RunFinding *f, Str *out) {
+bool fp_report_detail(const RunFinding *f, Str *out) {
   Numbers n;
   if (!numbers_of(f, &n)) return false;
   str_add(out, ": ");
@@ -176,9 +166,9 @@ static void add_json_number(Str *out, uint64_t bits, uint32_t format) {
   str_addc(out, '"');
 }
 
-bool report_fp_json(const RunFinding *f, Str *out) {
+void fp_report_numbers_json(const RunFinding *f, Str *out) {
   Numbers n;
-  if (!numbers_of(f, &n)) return false;
+  if (!numbers_of(f, &n)) return;
   uint32_t format = n.format ? n.format : n.formats[0];
   str_printf(out, ",\"format\":\"%s\"", format_names[format <= WG_FP_F64 ? format : 0]);
   if (f->kind->number == KIND_FP_FLOW)
@@ -198,5 +188,4 @@ bool report_fp_json(const RunFinding *f, Str *out) {
     any = true;
   }
   if (any) str_addc(out, ']');
-  return true;
 }

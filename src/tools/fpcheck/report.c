@@ -1,0 +1,83 @@
+// fpcheck inside the command.
+#include "base/json.h"
+#include "report/report.h"
+#include "tools/fpcheck/report.h"
+#include "tools/report.h"
+
+// extra[0] of an fp-input: who wrote the value, as WgFpMemory has it; 0: not known
+static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f) {
+  if (f->kind->parts & HAS_DETAIL) f->size = wg_fp_bytes(record->size);
+  if (f->kind->parts & HAS_ORIGIN && record->extra[0])
+    f->origin = run_site_numbered(p, WG_FP_WRITER_SITE(record->extra[0]));
+  return true;
+}
+
+// A sink of fast mode sends no records.
+static const Kind *counted(const RunSite *s) {
+  return s->classes & WG_FP_SITE_SINK ? kind_numbered(KIND_FP_REACHED) : NULL;
+}
+
+// Copies to the host: an infinity that no kernel made of numbers is there on purpose.
+static void settle(Run *r, RunFinding *const *f, bool *reported, uint32_t n) {
+  StrMap makers = {0};
+  fp_report_makers(r, &makers);
+  for (uint32_t i = 0; i < n; i++)
+    reported[i] = f[i]->kernel && strmap_get(&makers, f[i]->kernel->name);
+  strmap_free(&makers);
+}
+
+static void verdicts(Run *r, Str *out) {
+  fp_report_verdicts(r, out);
+  fp_report_table(r, out);
+}
+
+static const RunKernel *writer_of(const Run *r, const RunFinding *f) {
+  for (uint32_t i = 0; i < r->kernels.len; i++)
+    if (r->kernels.data[i]->process == f->process && f->origin->function &&
+        !strcmp(r->kernels.data[i]->name, f->origin->function))
+      return r->kernels.data[i];
+  return NULL;
+}
+
+// Who stored what the finding read.
+static void describe(Run *r, const RunFinding *f, Str *out) {
+  if (!f->origin) return;
+  const RunKernel *k = writer_of(r, f);
+  bool near = (f->extra[0] & 3) == WG_FP_WRITER_PAGE;
+  uint32_t launch = WG_FP_WRITER_LAUNCH(f->extra[0]);
+  str_printf(out, "  %s by launch %u%s%s%s",
+             near ? "an exception was stored around there" : "stored", launch,
+             launch == f->launch_number ? " itself" : "", k ? ", kernel " : "",
+             k ? k->readable : "");
+  if (f->origin->nplaces) {
+    uint32_t i = report_main_place(f->origin);
+    str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN,
+               report_path(f->origin->places[i].file), f->origin->places[i].line);
+  } else str_printf(out, ", at line %u of the PTX", f->origin->ptx_line);
+  str_addc(out, '\n');
+}
+
+static void json(Run *r, const RunFinding *f, Str *out) {
+  fp_report_numbers_json(f, out);
+  if (!f->origin) return;
+  const RunKernel *k = writer_of(r, f);
+  json_open(out, "origin", '{');
+  json_number(out, "launch", WG_FP_WRITER_LAUNCH(f->extra[0]));
+  json_text(out, "kernel", k ? k->readable : NULL);
+  if (f->origin->nplaces) {
+    uint32_t i = report_main_place(f->origin);
+    json_text(out, "file", f->origin->places[i].file);
+    json_number(out, "line", f->origin->places[i].line);
+  } else json_number(out, "ptx_line", f->origin->ptx_line);
+  json_text(out, "certainty", (f->extra[0] & 3) == WG_FP_WRITER_PAGE ? "page" : "word");
+  str_addc(out, '}');
+}
+
+const ToolReport tool_report_fpcheck = {.receive = receive,
+                                        .counted = counted,
+                                        .settle = settle,
+                                        .detail = fp_report_detail,
+                                        .describe = describe,
+                                        .json = json,
+                                        .verdicts = verdicts,
+                                        .unexplained = fp_report_unexplained};

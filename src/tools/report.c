@@ -1,0 +1,27 @@
+// The halves of the tools inside the command. The build lists them: every folder that has a
+// report.c.
+#include "tools/report.h"
+
+#define TOOL_REPORT(name) extern const ToolReport tool_report_##name;
+#include "all_reports.def"
+#undef TOOL_REPORT
+
+static const struct {
+  const char *owner;
+  const ToolReport *report;
+} reports[] = {
+#define TOOL_REPORT(name) {#name, &tool_report_##name},
+#include "all_reports.def"
+#undef TOOL_REPORT
+};
+
+const ToolReport *tool_report_at(unsigned number) {
+  return number < ARRAY_LEN(reports) ? reports[number].report : NULL;
+}
+
+const ToolReport *tool_report(const Kind *k) {
+  static const ToolReport none = {0};
+  for (unsigned i = 0; i < ARRAY_LEN(reports); i++)
+    if (strcmp(reports[i].owner, k->owner) == 0) return reports[i].report;
+  return &none;
+}

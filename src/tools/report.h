@@ -1,0 +1,42 @@
+// What a tool does inside the command, beside its table of kinds (tools/kinds.h): it reads its
+// findings as they arrive and adds its own lines to reports. Each function may be NULL, and is
+// called for findings of the tool's own kinds only. A tool that has something to do there defines
+// `const ToolReport tool_report_<name>` in src/tools/<name>/report.c.
+#ifndef WG_TOOLS_REPORT_H
+#define WG_TOOLS_REPORT_H
+
+#include "run/run.h"
+
+typedef struct ToolReport {
+  // --- findings as they arrive ---
+  // Sets what the tool packs into the device's record in its own way: origin, source, size. false:
+  // the address is not one of global memory.
+  bool (*receive)(const RunProcess *p, const WgFinding *record, RunFinding *f);
+  // A site that sends no records, only counts: the kind of its finding; NULL: it is no such site.
+  const Kind *(*counted)(const RunSite *s);
+  // Decides about findings of a process that has ended (WAITS_FOR_END): clears reported[i] of
+  // those that are none.
+  void (*settle)(Run *r, RunFinding *const *f, bool *reported, uint32_t n);
+
+  // --- the report of one finding; texts may have marks (report/report.h) ---
+  const char *(*title)(const RunFinding *f);  // NULL: the kind's
+  // what stands behind the title: ": 1 / 0 = inf (f32)"; false: size and memory of the access do
+  bool (*detail)(const RunFinding *f, Str *out);
+  // f->thread has found it and is not one of those that stand at its place
+  bool (*found_by)(const RunFinding *f);
+  void (*describe)(Run *r, const RunFinding *f, Str *out);  // lines of its own
+  // " is in tile, …", behind an address in no allocation; false: nothing is known of it
+  bool (*locate)(Run *r, const RunFinding *f, Str *out);
+  void (*json)(Run *r, const RunFinding *f, Str *out);  // keys of its own
+
+  // --- the report of the run ---
+  void (*results)(Run *r, bool all, Str *out);  // what it measured
+  void (*verdicts)(Run *r, Str *out);           // what its findings amount to
+  // A finding of the kernel has a cause that a closer look could find (--fp-rerun).
+  bool (*unexplained)(const Run *r, const char *kernel);
+} ToolReport;
+
+const ToolReport *tool_report(const Kind *k);       // never NULL
+const ToolReport *tool_report_at(unsigned number);  // from 0 on; NULL: there are no more
+
+#endif
