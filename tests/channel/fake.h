@@ -44,11 +44,8 @@ static uint32_t fake_launch(SessionKernel *k) {
   return session_launch(&(SessionLaunch){.kernel = k, .grid = {2, 1, 1}, .block = {32, 1, 1}});
 }
 
-static uint32_t fake_size = 4;
-static uint64_t fake_value, fake_extra;
-
 // What src/probe does on a device: the first finding of a site goes through the ring, every one counts. false: no slot.
-static bool fake_report(const WgLaunch *l, uint32_t site, uint32_t kind, uint64_t address, uint32_t thread) {
+static bool fake_record(const WgLaunch *l, uint32_t site, const WgFinding *what, uint32_t thread) {
   WgChannel *c = (WgChannel *)(uintptr_t)((const WgReports *)(uintptr_t)l->channel)->channel;
   site += l->site_base;
   uint64_t *counts = (uint64_t *)((char *)c + c->counts_at);
@@ -61,11 +58,22 @@ static bool fake_report(const WgLaunch *l, uint32_t site, uint32_t kind, uint64_
     }
     usleep(100);
   }
-  WgFinding *f = (WgFinding *)((char *)c + c->slots_at) + number % c->slots;
-  uint32_t sequence = f->sequence;
-  *f = (WgFinding){.sequence = sequence, .kind = kind, .site = site, .launch = l->launch, .block = {1, 0, 0}, .thread = {thread, 0, 0}, .lanes = 1u << thread % 32, .size = fake_size, .address = address, .value = {fake_value}, .extra = {fake_extra}};
+  WgFinding *f = (WgFinding *)((char *)c + c->slots_at) + number % c->slots, record = *what;
+  record.sequence = f->sequence;
+  record.site = site;
+  record.launch = l->launch;
+  record.block[0] = 1;
+  record.thread[0] = thread;
+  record.lanes = 1u << thread % 32;
+  *f = record;
   __atomic_store_n(&f->sequence, number + 1, __ATOMIC_RELEASE);
   return true;
+}
+
+static uint32_t fake_size = 4;
+static uint64_t fake_value, fake_extra;
+static inline bool fake_report(const WgLaunch *l, uint32_t site, uint32_t kind, uint64_t address, uint32_t thread) {
+  return fake_record(l, site, &(WgFinding){.kind = kind, .size = fake_size, .address = address, .value = {fake_value}, .extra = {fake_extra}}, thread);
 }
 
 #endif
