@@ -29,7 +29,7 @@ static bool check_threads(const char *list, Error *err) {
 bool cli_record_check(Options *o, Error *err) {
   unsigned tools = 0;
   tools_parse(options_text(o, OPT_TOOL), &tools, err);
-  bool as_tool = tools & TOOL_BIT(TRACE), inputs = options_is(o, OPT_RECORD, "inputs");
+  bool as_tool = tools & TOOL_BIT(RECORD), inputs = options_is(o, OPT_RECORD, "inputs");
   static const OptionId choices[] = {OPT_INPUTS_RATE,   OPT_THREADS,       OPT_BUFFER,
                                      OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
@@ -47,14 +47,14 @@ bool cli_record_check(Options *o, Error *err) {
     return error_set(err,
                      "--record=inputs and --tool=%s do not go together: either all operations are "
                      "recorded or what launches read at their start.",
-                     tool_name(TOOL_TRACE));
+                     tool_name(TOOL_RECORD));
   if (inputs && (options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER)))
     return error_set(err, "--%s does not go with --record=inputs.",
                      options_given(o, OPT_THREADS) ? "threads" : "buffer");
   if (!as_tool && !inputs) {
     Str list = {0};
     if (tools) str_printf(&list, "%s,", options_text(o, OPT_TOOL));
-    str_add(&list, tool_name(TOOL_TRACE));
+    str_add(&list, tool_name(TOOL_RECORD));
     o->text[OPT_TOOL] = list.data;  // lives as long as the options
   }
   if (!options_given(o, OPT_RECORD)) o->text[OPT_RECORD] = "all";

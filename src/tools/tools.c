@@ -6,7 +6,28 @@ static const char *const names[] = {
 #include "tools/tools.def"
 };
 
+static const struct {
+  const char *name;
+  ToolId id;
+} aliases[] = {
+#define TOOL_ALIAS(name, id) {#name, TOOL_##id},
+#include "tools/tools.def"
+};
+
 const char *tool_name(ToolId id) { return names[id]; }
+
+static bool is_name(const char *name, const char *p, size_t n) {
+  return strlen(name) == n && !memcmp(name, p, n);
+}
+
+// TOOL_COUNT_: there is none of this name.
+static unsigned find_tool(const char *p, size_t n) {
+  for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+    if (is_name(names[i], p, n)) return i;
+  for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+    if (is_name(aliases[i].name, p, n)) return aliases[i].id;
+  return TOOL_COUNT_;
+}
 
 static bool unknown_tool(const char *name, size_t n, Error *err) {
   Suggestion guess = suggest_begin(name, n);
@@ -21,14 +42,14 @@ bool tools_parse(const char *list, unsigned *tools, Error *err) {
   if (!strcmp(list, "none")) return true;
   if (!strcmp(list, "all")) {
     // checks, and not what --record asks for
-    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~TOOL_BIT(TRACE);
+    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~TOOL_BIT(RECORD);
     return true;
   }
   for (const char *p = list;; p++) {
-    size_t n = strcspn(p, ","), i = 0;
-    while (i < ARRAY_LEN(names) && (strlen(names[i]) != n || memcmp(names[i], p, n))) i++;
-    if (i == ARRAY_LEN(names)) return unknown_tool(p, n, err);
-    *tools |= 1u << i;
+    size_t n = strcspn(p, ",");
+    unsigned tool = find_tool(p, n);
+    if (tool == TOOL_COUNT_) return unknown_tool(p, n, err);
+    *tools |= 1u << tool;
     p += n;
     if (!*p) return true;
   }

@@ -30,10 +30,10 @@ typedef struct WeavePlan {
   bool one_by_one;       // memcheck, initcheck: no regions, to compare
   // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
   bool watches;
-  bool stop_at_error;  // memcheck: a bad access ends the launch
-  bool race_full;      // racecheck: two entries for each word of global memory, too
-  bool find_writes;    // say what each kernel may write; also without a tool
-  bool trace_chooses;  // trace: --buffer or --threads
+  bool stop_at_error;                  // memcheck: a bad access ends the launch
+  bool race_full;                      // racecheck: two entries for each word of global memory, too
+  bool find_writes;                    // say what each kernel may write; also without a tool
+  unsigned tool_options[TOOL_COUNT_];  // by ToolId: what a tool's options mean for its pass
   // fpcheck: WG_FP_NAN … of tools/fpcheck/abi.h, 0: all; test every instruction; --fp-flow
   unsigned fp_kinds;
   bool fp_full, fp_flow;
@@ -245,26 +245,12 @@ typedef struct WovenKernel {
   double relative_limit, absolute_limit;  // of one of those instructions between devices
   const WeaveWrittenVariable *written_variables;
   uint32_t nwritten_variables;
-  // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0:
-  // it reads them through WgLaunch.trace
-  uint32_t trace_at;
-  // trace: pointers that it loads through; bit i of the word of facts: values that are loaded
-  // through the i-th are recorded
-  const WeaveFact *trace_reads;
-  uint32_t ntrace_reads;
-  // trace: parameters that are tensor maps; record_offset: where their WgTraceTensor goes
-  const WeaveFact *trace_maps;
-  uint32_t ntrace_maps;
-  // trace: it says wg_record_begin or wg_record_end. The word behind that of facts: not 0: it
-  // begins without recording
-  bool trace_switches;
   // racecheck: what it calls and is not looked into, in words; NULL: nothing
   const char *race_unseen;
-  // trace: an instruction of it that touches memory and is not recorded; NULL: none
-  const char *trace_unseen;
   // fpcheck: pointers of kernels whose threads may run again
   const WeaveFact *fp_reads, *fp_writes;
   uint32_t nfp_reads, nfp_writes;
+  void *tool_data[TOOL_COUNT_];  // by ToolId: what a tool's pass leaves for its host.c
 } WovenKernel;
 
 typedef struct Woven {

@@ -16,7 +16,7 @@ check flag               offers '--unordered' diff --un
 check optional_value     offers '--hash --hash=' --has
 check choice             offers '--nan=bits' diff --nan=b
 check choice_apart       offers 'bits' diff --nan b
-check tools              offers '--tool=memcheck,racecheck' --tool=memcheck,r
+check tools              offers '--tool=memcheck,racecheck --tool=memcheck,record' --tool=memcheck,r
 check subcommands_help   offers 'dump diff' help d
 check shells             offers 'bash fish zsh' completion ''
 check files              offers ':files' view ''

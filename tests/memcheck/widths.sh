@@ -97,7 +97,7 @@ check_program 64 memcheck
 check_program 65 memcheck
 check_program 65 memcheck,racecheck
 
-for tools in memcheck memcheck,initcheck racecheck trace; do
+for tools in memcheck memcheck,initcheck racecheck record; do
   command -v ptxas > /dev/null || { echo "skip $tools assembles: ptxas is not installed"; continue; }
   "$WARPGRIND" ptx --tool=$tools "$d/64.ptx" > "$d/emitted.ptx" && ptxas -arch=sm_75 -o /dev/null "$d/emitted.ptx" &&
     echo "ok $tools assembles" || echo "FAIL $tools assembles"

@@ -84,6 +84,14 @@ timeout 100 "$WARPGRIND" --device=cpu --tool=memcheck,racecheck,initcheck,syncch
 check with-tools cmp "$work/all.txt" "$work/tools.txt"
 check with-tools-result test "$plain" = "$(cat "$work/tools.out")"
 
+# --record is the tool record, which --tool=trace names too
+for tool in record trace; do
+  timeout 100 "$WARPGRIND" --device=cpu --tool=$tool -o "$work/tool.wg" -- "$work/operations" > "$work/tool.out" 2> "$work/tool.err"
+  "$work/show" "$work/tool.wg" > "$work/tool.txt"
+  check "tool-$tool" cmp "$work/all.txt" "$work/tool.txt"
+  check "tool-$tool-name" test "$(sql tool "SELECT value FROM meta WHERE key='tools'")" = record
+done
+
 # rings so small that the device waits for the command
 build bandwidth
 RECORD_ARGS="65536 64" record cpu bandwidth tiny --record-buffer=0

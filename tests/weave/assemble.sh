@@ -13,7 +13,7 @@ arch_of() {
 while read -r f; do
   arch=$(arch_of "$f")
   ptxas -c -arch="$arch" -o /dev/null "$f" > /dev/null 2>&1 || continue
-  for tool in count memcheck,initcheck fpcheck memcheck,fpcheck racecheck synccheck trace; do
+  for tool in count memcheck,initcheck fpcheck memcheck,fpcheck racecheck synccheck record; do
     "$WARPGRIND" ptx --tool=$tool "$f" > "$d/tool.ptx" 2> "$d/err" && ptxas -c -arch="$arch" -o /dev/null "$d/tool.ptx" > "$d/out" 2>&1 ||
       { echo "FAIL $tool $f"; head -n 3 "$d/err" "$d/out"; bad=1; }
   done

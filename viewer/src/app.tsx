@@ -256,7 +256,7 @@ export function App() {
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   const turnTheme = () => setTheme(dark ? "light" : "dark");
   const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) choosePane(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
-  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools?.split(",").map(x => x === "trace" ? "recorded" : x).join(", "), run.launches === 1 ? "1 launch" : `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : "", run.meta.complete === "no" && (run.live ? "still running" : "not finished: what was known when Warpgrind was ended")].filter(Boolean).join(" · "), [run]);
+  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools?.split(",").map(x => x === "record" || x === "trace" ? "recorded" : x).join(", "), run.launches === 1 ? "1 launch" : `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : "", run.meta.complete === "no" && (run.live ? "still running" : "not finished: what was known when Warpgrind was ended")].filter(Boolean).join(" · "), [run]);
 
   function view(p: Pane, i: number): ComponentChild {
     const common = { key: `${i}:${p.kind}`, index: i, active: i === active };

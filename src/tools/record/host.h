@@ -9,6 +9,7 @@
 
 #include "session/order.h"
 #include "tools/record/abi.h"
+#include "tools/record/kernel.h"
 #include "tools/tool.h"
 
 // --- host.c: options ---
@@ -22,6 +23,8 @@ typedef struct RecordOptions {
 } RecordOptions;
 enum { RECORD_RATE_UNLIMITED = 1000000 };  // of inputs_rate
 extern RecordOptions record_options;       // set before any other function of the tool is called
+
+const RecordKernel *record_kernel(const WovenKernel *code);  // never NULL
 
 // --- host_rings.c: the rings of a context that kernels write their operations into ---
 typedef struct RecordRings {
@@ -45,7 +48,7 @@ void record_buffers_choose(WgTrace *t);  // fills in the buffers that are record
 uint32_t record_buffers_version(void);
 
 // --- host_constant_loads.c: loads whose values need not be recorded ---
-// bit i: values that are loaded through WovenKernel.trace_reads[i] are recorded
+// bit i: values that are loaded through RecordKernel.reads[i] are recorded
 uint32_t record_loaded_values(const WovenKernel *code, const SessionParams *params);
 void record_unknown_contents(void);  // something wrote to device memory that is not recorded
 
@@ -53,7 +56,7 @@ void record_unknown_contents(void);  // something wrote to device memory that is
 void record_tensor_map(const void *map, const SessionTensor *t);
 void record_tensor_map_moved(const void *before, const void *map, uint64_t address);
 // describes the kernel's maps in its launch record; false: one is not known
-bool record_describe_maps(const WovenKernel *code, const SessionParams *params, void *record);
+bool record_describe_maps(const RecordKernel *k, const SessionParams *params, void *record);
 
 // --- host_steps.c ---
 // How much of a launch is recorded, as in the run file. BUFFERS: what it does with those that

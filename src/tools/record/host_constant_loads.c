@@ -41,6 +41,7 @@ static bool is_followed(const HeapRange *r) {
 }
 
 uint32_t record_loaded_values(const WovenKernel *code, const SessionParams *params) {
+  const RecordKernel *k = record_kernel(code);
   uint64_t pointer, written[64];
   uint32_t nwritten = 0, values = 0;
   HeapRange r;
@@ -54,11 +55,11 @@ uint32_t record_loaded_values(const WovenKernel *code, const SessionParams *para
   }
   bool followed = !atomic_load_explicit(&unknown, memory_order_relaxed) &&
                   !session_launch_captured();
-  for (uint32_t i = 0; i < code->ntrace_reads; i++) {
-    bool constant = followed && session_fact_pointer(&code->trace_reads[i], params, &pointer) &&
+  for (uint32_t i = 0; i < k->nreads; i++) {
+    bool constant = followed && session_fact_pointer(&k->reads[i], params, &pointer) &&
                     session_ranges_look(pointer, &r) && is_followed(&r) &&
                     !was_written(r.memory.base);
-    for (uint32_t k = 0; k < nwritten && constant; k++) constant = written[k] != r.memory.base;
+    for (uint32_t w = 0; w < nwritten && constant; w++) constant = written[w] != r.memory.base;
     if (!constant) values |= 1u << i;
   }
   keep_written(written, nwritten);

@@ -105,7 +105,7 @@ static void open_rings(RecordRings *t, const ToolDevice *d) {
 // Once for each kernel.
 static void note_unseen(SessionKernel *k, const char *instruction) {
   static char noted;
-  if (atomic_exchange(&k->tool_data[TOOL_TRACE], &noted)) return;
+  if (atomic_exchange(&k->tool_data[TOOL_RECORD], &noted)) return;
   Str text = {0};
   str_printf(&text, "--record does not see what its %s reads and writes", instruction);
   session_kernel_note(k, text.data);
@@ -129,21 +129,21 @@ static bool prepare_rings(RecordRings *t, const ToolDevice *d) {
 bool record_launch(ToolDevice *d, ToolLaunch *l) {
   RecordRings *t = d->state;
   const WovenKernel *code = session_kernel_code(l->kernel);
+  const RecordKernel *k = record_kernel(code);
   bool on = is_on();
-  if (!record_options.operations || (!on && !code->trace_switches) || !prepare_rings(t, d))
-    return true;
-  bool maps = record_describe_maps(code, l->params, l->whole_record);
-  if (code->trace_unseen) note_unseen(l->kernel, code->trace_unseen);
+  if (!record_options.operations || (!on && !k->switches) || !prepare_rings(t, d)) return true;
+  bool maps = record_describe_maps(k, l->params, l->whole_record);
+  if (k->unseen) note_unseen(l->kernel, k->unseen);
   else if (!maps) note_unseen(l->kernel, "cp.async.bulk.tensor");
   l->record->trace = t->memory;
-  if (code->trace_at) {
+  if (k->trace_at) {
     uint32_t values = record_loaded_values(code, l->params), off = !on;
-    char *at = (char *)l->whole_record + code->trace_at;
+    char *at = (char *)l->whole_record + k->trace_at;
     memcpy(at, &t->trace, WG_TRACE_KEPT);
     memcpy(at + WG_TRACE_KEPT, &values, sizeof values);
     memcpy(at + WG_TRACE_KEPT + 4, &off, sizeof off);
   }
-  bool all = on && !code->trace_switches && !code->trace_unseen && maps && !record_options.threads;
+  bool all = on && !k->switches && !k->unseen && maps && !record_options.threads;
   record_set_extent(l->record->launch, !all                     ? RECORDED_IN_PART
                                        : record_options.buffers ? RECORDED_BUFFERS
                                                                 : RECORDED_ALL);

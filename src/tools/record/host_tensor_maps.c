@@ -91,16 +91,16 @@ static const void *bytes_of(const WeaveFact *f, const SessionParams *p) {
              : NULL;
 }
 
-bool record_describe_maps(const WovenKernel *code, const SessionParams *params, void *record) {
+bool record_describe_maps(const RecordKernel *k, const SessionParams *params, void *record) {
   bool all = true;
-  for (uint32_t i = 0; i < code->ntrace_maps; i++) {
-    const void *map = bytes_of(&code->trace_maps[i], params);
+  for (uint32_t i = 0; i < k->nmaps; i++) {
+    const void *map = bytes_of(&k->maps[i], params);
     pthread_mutex_lock(&lock);
-    const KnownMap *k = map ? find(map) : NULL;
-    WgTraceTensor t = k ? k->what : (WgTraceTensor){0};
+    const KnownMap *m = map ? find(map) : NULL;
+    WgTraceTensor t = m ? m->what : (WgTraceTensor){0};
     pthread_mutex_unlock(&lock);
-    all &= k != NULL;
-    memcpy((char *)record + code->trace_maps[i].record_offset, &t, sizeof t);
+    all &= m != NULL;
+    memcpy((char *)record + k->maps[i].record_offset, &t, sizeof t);
   }
   return all;
 }

@@ -1,13 +1,21 @@
-// trace: --record. A record for each memory operation of a warp, for each barrier and fence, and
+// record: a record for each memory operation of a warp, for each barrier and fence, and
 // for what wg_record says.
 //
 // Stores are recorded before they are made, loads and atomics behind, when their value is known.
 // Textures and what is read of surfaces have no record. What writes memory in a way of its own
-// (surfaces) is not recorded; the kernel says so (WovenKernel.trace_unseen).
+// (surfaces) is not recorded; the kernel says so (RecordKernel.unseen).
 #include "tools/record/weave_group.h"
 
-uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes,
-                    PtxSpace space, uint32_t bytes) {
+RecordKernel *recorder_kernel(const Body *b) {
+  Woven *out = b->program->out;
+  if (b->info->kernel >= out->nkernels) return NULL;
+  void **data = &out->kernels[b->info->kernel].tool_data[TOOL_RECORD];
+  if (!*data) *data = ARENA_ARRAY(&out->arena, RecordKernel, 1);
+  return *data;
+}
+
+uint32_t recorder_site(Recorder *t, const PtxInstr *in, const PtxOperand *address, unsigned classes,
+                       PtxSpace space, uint32_t bytes) {
   Body *b = t->body;
   uint32_t n = program_site(b->program, b, in);
   Site *s = &b->program->sites.data[n];
@@ -37,13 +45,13 @@ static bool overwrites_base(PtxInstr *in, const PtxOperand *address) {
   return w.found;
 }
 
-static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOperand *address,
+static void address_only(Recorder *t, uint32_t i, const PtxInstr *in, const PtxOperand *address,
                          unsigned classes, PtxSpace space, uint32_t bytes) {
   Code *c = body_before(t->body, i);
-  uint32_t site = trace_site(t, in, address, classes, space, bytes);
-  PtxLabel *over = trace_guard(t, c, in);
-  trace_address(t, c, in, address, space);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+  uint32_t site = recorder_site(t, in, address, classes, space, bytes);
+  PtxLabel *over = recorder_guard(t, c, in);
+  recorder_address(t, c, in, address, space);
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_ADDRESS, site, 0});
   code_label(c, over);
 }
 
@@ -53,63 +61,64 @@ static bool has_address(const PtxInstr *in, unsigned operand) {
 
 static bool never_written(const PtxInstr *in) { return in->op == OP_LDU || ptx_has(in, MOD_NC); }
 
-static void load(Tracing *t, uint32_t i, PtxInstr *in) {
+static void load(Recorder *t, uint32_t i, PtxInstr *in) {
   const PtxOperand *address = &in->ops[1];
-  unsigned planes = trace_planes(in);
-  PtxReg *words[TRACE_PLANES];
-  if (!planes || never_written(in) || !trace_value(t, NULL, in, &in->ops[0], words)) {
+  unsigned planes = recorder_planes(in);
+  PtxReg *words[RECORDER_PLANES];
+  if (!planes || never_written(in) || !recorder_value(t, NULL, in, &in->ops[0], words)) {
     address_only(t, i, in, address, CLASS_LOAD, in->space, access_bytes(in));
     return;
   }
-  uint32_t site = trace_site(t, in, address, CLASS_LOAD, in->space, access_bytes(in));
+  uint32_t site = recorder_site(t, in, address, CLASS_LOAD, in->space, access_bytes(in));
   bool early = overwrites_base(in, address);
   if (early) {
     Code *before = body_before(t->body, i);
     code_guard(before, in->guard, in->guard_negated);
-    trace_address(t, before, in, address, in->space);
+    recorder_address(t, before, in, address, in->space);
     code_guard(before, NULL, false);
   }
   Code *c = body_after(t->body, i);
-  PtxLabel *over = trace_guard(t, c, in);
-  if (!early) trace_address(t, c, in, address, in->space);
+  PtxLabel *over = recorder_guard(t, c, in);
+  if (!early) recorder_address(t, c, in, address, in->space);
   bool constant = (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC) &&
-                  trace_may_be_constant(t, address);
+                  recorder_may_be_constant(t, address);
   PtxLabel *unless = constant ? body_label(t->body) : NULL;
-  if (constant) trace_unless_constant(t, c, address, unless);
-  trace_value(t, c, in, &in->ops[0], t->values);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_LOAD, site, planes});
+  if (constant) recorder_unless_constant(t, c, address, unless);
+  recorder_value(t, c, in, &in->ops[0], t->values);
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_LOAD, site, planes});
   if (constant) {
     EMIT(c, "bra", opd_label(over));
     code_label(c, unless);
-    trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+    recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_ADDRESS, site, 0});
   }
   code_label(c, over);
 }
 
 // Stores, and atomics that return nothing.
-static void store(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) {
+static void store(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes) {
   const PtxOperand *address = &in->ops[0];
-  unsigned planes = trace_planes(in);
-  PtxReg *words[TRACE_PLANES];
-  if (!planes || !trace_value(t, NULL, in, &in->ops[1], words)) {
+  unsigned planes = recorder_planes(in);
+  PtxReg *words[RECORDER_PLANES];
+  if (!planes || !recorder_value(t, NULL, in, &in->ops[1], words)) {
     address_only(t, i, in, address, classes, in->space, access_bytes(in));
     return;
   }
   Code *c = body_before(t->body, i);
-  uint32_t site = trace_site(t, in, address, classes, in->space, access_bytes(in));
-  PtxLabel *over = trace_guard(t, c, in);
-  trace_address(t, c, in, address, in->space);
-  trace_value(t, c, in, &in->ops[1], t->values);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_STORE, site, planes});
-  if (ptx_op_classes(in) & CLASS_ASYNC && has_address(in, 2)) trace_told(t, c, in, &in->ops[2]);
+  uint32_t site = recorder_site(t, in, address, classes, in->space, access_bytes(in));
+  PtxLabel *over = recorder_guard(t, c, in);
+  recorder_address(t, c, in, address, in->space);
+  recorder_value(t, c, in, &in->ops[1], t->values);
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_STORE, site, planes});
+  if (ptx_op_classes(in) & CLASS_ASYNC && has_address(in, 2))
+    recorder_completes_at(t, c, in, &in->ops[2]);
   code_label(c, over);
 }
 
 // What memory holds after a cas: the new value where the old one was the expected one, else the old
 // one.
-static void cas_result(Tracing *t, Code *c, const PtxInstr *in, unsigned planes) {
+static void cas_result(Recorder *t, Code *c, const PtxInstr *in, unsigned planes) {
   PtxReg *same = body_temp(t->body, TYPE_PRED, 0), *high = body_temp(t->body, TYPE_PRED, 1);
-  PtxReg *expected[TRACE_PLANES] = {t->other[0], t->other[1]};
+  PtxReg *expected[RECORDER_PLANES] = {t->other[0], t->other[1]};
   EMIT(c, "setp.eq.u32", opd_reg(same), opd_reg(t->old[0]), opd_reg(expected[0]));
   if (planes == 2) {
     EMIT(c, "setp.eq.and.u32", opd_reg(high), opd_reg(t->old[1]), opd_reg(expected[1]),
@@ -121,52 +130,52 @@ static void cas_result(Tracing *t, Code *c, const PtxInstr *in, unsigned planes)
          opd_reg(same));
 }
 
-static void atomic(Tracing *t, uint32_t i, const PtxInstr *in) {
+static void atomic(Recorder *t, uint32_t i, const PtxInstr *in) {
   const PtxOperand *address = &in->ops[1];
   bool cas = ptx_has(in, MOD_CAS);
-  unsigned planes = trace_planes(in);
+  unsigned planes = recorder_planes(in);
   const PtxOperand *value = &in->ops[cas ? 3 : 2];
-  PtxReg *words[TRACE_PLANES];
-  bool known = planes && trace_value(t, NULL, in, &in->ops[0], words) &&
-               trace_value(t, NULL, in, value, words) &&
-               (!cas || (planes <= 2 && trace_value(t, NULL, in, &in->ops[2], words)));
+  PtxReg *words[RECORDER_PLANES];
+  bool known = planes && recorder_value(t, NULL, in, &in->ops[0], words) &&
+               recorder_value(t, NULL, in, value, words) &&
+               (!cas || (planes <= 2 && recorder_value(t, NULL, in, &in->ops[2], words)));
   if (!known) {
     address_only(t, i, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
     return;
   }
-  uint32_t site = trace_site(t, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
+  uint32_t site = recorder_site(t, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
   Code *before = body_before(t->body, i), *c;
-  PtxLabel *unsaved = trace_guard(t, before, in);
-  trace_address(t, before, in, address, in->space);
-  trace_value(t, before, in, value, t->values);
-  if (cas) trace_value(t, before, in, &in->ops[2], t->other);
+  PtxLabel *unsaved = recorder_guard(t, before, in);
+  recorder_address(t, before, in, address, in->space);
+  recorder_value(t, before, in, value, t->values);
+  if (cas) recorder_value(t, before, in, &in->ops[2], t->other);
   code_label(before, unsaved);
   c = body_after(t->body, i);
-  PtxLabel *over = trace_guard(t, c, in);
-  trace_value(t, c, in, &in->ops[0], t->old);
+  PtxLabel *over = recorder_guard(t, c, in);
+  recorder_value(t, c, in, &in->ops[0], t->old);
   if (cas) cas_result(t, c, in, planes);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_ATOMIC, site, planes});
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_ATOMIC, site, planes});
   code_label(c, over);
 }
 
-// ldmatrix, stmatrix of other shapes than trace_matrix knows: where the rows are.
-static void matrix(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) {
+// ldmatrix, stmatrix of other shapes than recorder_matrix knows: where the rows are.
+static void matrix(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes) {
   const PtxOperand *address = &in->ops[in->op == OP_LDMATRIX ? 1 : 0];
   Code *c = body_before(t->body, i);
-  uint32_t site = trace_site(t, in, address, classes, SPACE_SHARED, 16);
-  PtxLabel *over = trace_guard(t, c, in);
-  trace_only_lanes(t, c, access_matrix_lanes(in), over);
-  trace_address(t, c, in, address, SPACE_SHARED);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+  uint32_t site = recorder_site(t, in, address, classes, SPACE_SHARED, 16);
+  PtxLabel *over = recorder_guard(t, c, in);
+  recorder_only_lanes(t, c, access_matrix_lanes(in), over);
+  recorder_address(t, c, in, address, SPACE_SHARED);
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_ADDRESS, site, 0});
   code_label(c, over);
 }
 
-static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
-  if (trace_mbarrier(t, i, in)) return;
+static void sync(Recorder *t, uint32_t i, const PtxInstr *in) {
+  if (recorder_mbarrier(t, i, in)) return;
   Code *c = body_before(t->body, i);
-  uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
-  PtxLabel *over = trace_guard(t, c, in);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_SYNC, site, 0});
+  uint32_t site = recorder_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
+  PtxLabel *over = recorder_guard(t, c, in);
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_SYNC, site, 0});
   code_label(c, over);
 }
 
@@ -182,42 +191,39 @@ static bool is_switch(const PtxInstr *in) {
   return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end");
 }
 
-static void said(Tracing *t, uint32_t i, PtxInstr *in) {
-  if (trace_is_meant(in)) trace_meant(t, i);
+static void said(Recorder *t, uint32_t i, PtxInstr *in) {
+  if (recorder_is_benign_race(in)) recorder_benign_race(t, i);
   if (!is_moved(in)) return;
   Code *c = body_after(t->body, i);
   if (is_switch(in)) {
-    trace_switch(t, c, begins(in));
+    recorder_switch(t, c, begins(in));
     return;
   }
   unsigned bytes = ptx_type_size(in->ops[0].reg->type);
   if (bytes != 4 && bytes != 8) return;
-  uint32_t site = trace_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, bytes);
-  PtxLabel *over = trace_guard(t, c, in);
-  PtxReg *low = trace_word(t, &t->values[0]);
+  uint32_t site = recorder_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, bytes);
+  PtxLabel *over = recorder_guard(t, c, in);
+  PtxReg *low = recorder_word(t, &t->values[0]);
   if (bytes == 4) EMIT(c, "mov.b32", opd_reg(low), in->ops[0]);
   else
     EMIT(c, "mov.b64",
-         opd_vector(c, (PtxOperand[]){opd_reg(low), opd_reg(trace_word(t, &t->values[1]))}, 2),
+         opd_vector(c, (PtxOperand[]){opd_reg(low), opd_reg(recorder_word(t, &t->values[1]))}, 2),
          in->ops[0]);
-  trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, bytes / 4});
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_VALUE, site, bytes / 4});
   code_label(c, over);
 }
 
 // --- the pass ---
 
-static void unseen(Tracing *t, const PtxInstr *in) {
+static void unseen(Recorder *t, const PtxInstr *in) {
   const Body *b = t->body;
   // what it reads is missing, what memory holds is known all the same
   if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC))) return;
-  if (b->info->kernel >= b->program->out->nkernels ||
-      b->program->out->kernels[b->info->kernel].trace_unseen)
-    return;
-  b->program->out->kernels[b->info->kernel].trace_unseen = arena_strdup(&b->program->out->arena,
-                                                                        ptx_op_name(in->op));
+  RecordKernel *k = recorder_kernel(b);
+  if (k && !k->unseen) k->unseen = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
 }
 
-static void look_at(Tracing *t, uint32_t i) {
+static void look_at(Recorder *t, uint32_t i) {
   PtxInstr *in = t->body->cfg->instrs[i];
   unsigned classes = ptx_op_classes(in);
   if (in->op == OP_MOV) said(t, i, in);
@@ -246,26 +252,26 @@ static void look_at(Tracing *t, uint32_t i) {
         return;
       case OP_WMMA_LOAD:
       case OP_WMMA_STORE:
-        if (!trace_tile(t, i, in)) unseen(t, in);
+        if (!recorder_tile(t, i, in)) unseen(t, in);
         return;
       case OP_CP_ASYNC:
-        if (trace_small_copy(t, i, in)) return;
+        if (recorder_small_copy(t, i, in)) return;
         address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
         address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
         return;
       case OP_CP_ASYNC_BULK:
       case OP_CP_REDUCE_ASYNC_BULK:
-        if (!trace_bulk_copy(t, i, in)) unseen(t, in);
+        if (!recorder_bulk_copy(t, i, in)) unseen(t, in);
         return;
       case OP_CP_ASYNC_BULK_TENSOR:
       case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
-        if (!trace_tensor_copy(t, i, in)) unseen(t, in);
+        if (!recorder_tensor_copy(t, i, in)) unseen(t, in);
         return;
       case OP_LDMATRIX:
-        if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD);
+        if (!recorder_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD);
         return;
       case OP_STMATRIX:
-        if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE);
+        if (!recorder_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE);
         return;
       default:
         if (!(classes & CLASS_SYNC)) unseen(t, in);
@@ -281,42 +287,42 @@ static bool switches(const Body *b) {
 }
 
 // Has it a record, or does it begin or end recording?
-bool trace_is_recorded(const PtxInstr *in) {
+bool recorder_is_recorded(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
-  if (in->op == OP_MOV) return is_moved(in) || trace_is_meant(in);
+  if (in->op == OP_MOV) return is_moved(in) || recorder_is_benign_race(in);
   if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return false;
   return classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_MEMFENCE);
 }
 
-static void close_group(Tracing *t) {
-  TraceGroup *g = t->group;
+static void close_group(Recorder *t) {
+  RecorderGroup *g = t->group;
   if (!g || !g->nops) return;
-  if (g->nops > 1 || trace_fold_can(t, g)) trace_group_put(t);
+  if (g->nops > 1 || recorder_fold_can(t, g)) recorder_group_put(t);
   else look_at(t, g->ops[0].instr);
-  *g = (TraceGroup){0};
+  *g = (RecorderGroup){0};
 }
 
 // What has one record with others, and what has its own.
-static void look_in_order(Tracing *t) {
+static void look_in_order(Recorder *t) {
   const IrCfg *cfg = t->body->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const IrBlock *b = &cfg->blocks[cfg->block_of[i]];
     if (i == b->first) {
       close_group(t);
-      trace_group_block(t);
+      recorder_group_block(t);
     }
     if (b->rpo == IR_NONE) continue;
-    if (trace_group_may_hold(t, cfg->instrs[i])) {
-      if (!trace_group_take(t, i)) {  // there is no room for it
+    if (recorder_group_may_hold(t, cfg->instrs[i])) {
+      if (!recorder_group_take(t, i)) {  // there is no room for it
         close_group(t);
-        if (!trace_group_take(t, i)) look_at(t, i);
+        if (!recorder_group_take(t, i)) look_at(t, i);
       }
     } else {
-      if (trace_is_recorded(cfg->instrs[i]) || ptx_op_classes(cfg->instrs[i]) & CLASS_CALL)
+      if (recorder_is_recorded(cfg->instrs[i]) || ptx_op_classes(cfg->instrs[i]) & CLASS_CALL)
         close_group(t);
       look_at(t, i);
     }
-    trace_group_follow(t, i);
+    recorder_group_follow(t, i);
   }
   close_group(t);
 }
@@ -329,21 +335,21 @@ static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   if (b->func->is_entry && b->info->kernel < b->program->out->nkernels)
     b->program->out->kernels[b->info->kernel].registers = REGISTERS;
-  Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
+  Recorder t = {.body = b, .inlined = b->program->plan->spare_registers};
   t.provenance = ir_provenance_build(b->cfg);
-  trace_begin(&t, switches(b));
-  if (t.inlined && !b->program->plan->trace_chooses) {
-    trace_groups_begin(&t);
+  recorder_begin(&t, switches(b));
+  if (t.inlined && !(b->program->plan->tool_options[TOOL_RECORD] & RECORD_CHOOSES)) {
+    recorder_groups_begin(&t);
     look_in_order(&t);
-    trace_groups_end(&t);
+    recorder_groups_end(&t);
   } else {
     for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
       if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
   }
-  trace_note_order(&t);
-  trace_tensor_end(&t);
-  trace_end(&t);
+  recorder_note_order(&t);
+  recorder_tensor_end(&t);
+  recorder_end(&t);
   ir_provenance_free(t.provenance);
 }
 
-const Pass pass_trace = {.weave = weave, .needs_writes = true};
+const Pass pass_record = {.weave = weave, .needs_writes = true};

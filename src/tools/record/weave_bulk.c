@@ -9,7 +9,7 @@
 enum { PIECE = WG_TRACE_PIECE, RANKS = 16 };
 
 typedef struct Bulk {
-  Tracing *t;
+  Recorder *t;
   const PtxInstr *in;
   Code *c;
   PtxSpace to, from;
@@ -23,16 +23,16 @@ static void set_out(Bulk *b) {
 
 // One piece after the other: what is read, what is written, or both.
 static void pieces(Bulk *b, bool loads, bool stores) {
-  Tracing *t = b->t;
+  Recorder *t = b->t;
   Code *c = b->c;
   PtxReg *done = body_temp(t->body, TYPE_PRED, 0);
   PtxLabel *next = body_label(t->body), *end = body_label(t->body);
   code_label(c, next);
   EMIT(c, "setp.lt.u32", opd_reg(done), opd_reg(t->left), opd_imm(PIECE));
   code_branch(c, done, false, end);
-  trace_look(t, c, t->from, b->from, PIECE);
-  if (loads) trace_put(t, c, b->in, &b->in->ops[1], t->from, CLASS_LOAD, b->from, PIECE);
-  if (stores) trace_put(t, c, b->in, &b->in->ops[0], t->to, b->writes, b->to, PIECE);
+  recorder_read_memory(t, c, t->from, b->from, PIECE);
+  if (loads) recorder_piece(t, c, b->in, &b->in->ops[1], t->from, CLASS_LOAD, b->from, PIECE);
+  if (stores) recorder_piece(t, c, b->in, &b->in->ops[0], t->to, b->writes, b->to, PIECE);
   EMIT(c, "add.u64", opd_reg(t->from), opd_reg(t->from), opd_imm(PIECE));
   if (stores) EMIT(c, "add.u64", opd_reg(t->to), opd_reg(t->to), opd_imm(PIECE));
   EMIT(c, "sub.u32", opd_reg(t->left), opd_reg(t->left), opd_imm(PIECE));
@@ -41,8 +41,8 @@ static void pieces(Bulk *b, bool loads, bool stores) {
 }
 
 // To several blocks of the cluster, at the same place in each: one's own as its threads know it.
-void trace_each_rank(Tracing *t, Code *c, const PtxOperand *mask, const PtxOperand *address,
-                     void (*emit)(void *user), void *user) {
+void recorder_each_rank(Recorder *t, Code *c, const PtxOperand *mask, const PtxOperand *address,
+                        void (*emit)(void *user), void *user) {
   PtxReg *bit = body_temp(t->body, TYPE_B32, 0), *there = body_temp(t->body, TYPE_B32, 1),
          *half = body_temp(t->body, TYPE_B16, 0), *p = body_temp(t->body, TYPE_PRED, 0);
   PtxLabel *next = body_label(t->body), *own = body_label(t->body), *over = body_label(t->body),
@@ -82,7 +82,7 @@ static bool leaves_some_out(const PtxInstr *in) {
   return ptx_has(in, MOD_CP_MASK) || ptx_has(in, MOD_IGNORE_OOB);
 }
 
-bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
+bool recorder_bulk_copy(Recorder *t, uint32_t i, const PtxInstr *in) {
   bool cluster;
   Bulk b = {.t = t,
             .in = in,
@@ -90,21 +90,21 @@ bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
             .from = access_bulk_space(in, 1, &cluster),
             .writes = in->op == OP_CP_ASYNC_BULK ? CLASS_STORE : CLASS_ATOMIC};
   if (b.to == SPACE_NONE || b.from == SPACE_NONE || leaves_some_out(in)) return false;
-  trace_reg(t, &t->from, TYPE_B64);
-  trace_reg(t, &t->to, TYPE_B64);
-  trace_reg(t, &t->left, TYPE_B32);
-  trace_reg(t, &t->rank, TYPE_B32);
+  recorder_reg(t, &t->from, TYPE_B64);
+  recorder_reg(t, &t->to, TYPE_B64);
+  recorder_reg(t, &t->left, TYPE_B32);
+  recorder_reg(t, &t->rank, TYPE_B32);
   b.c = body_before(t->body, i);
-  PtxLabel *over = trace_guard(t, b.c, in);
+  PtxLabel *over = recorder_guard(t, b.c, in);
   set_out(&b);
   if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
     pieces(&b, true, false);
-    trace_each_rank(t, b.c, &in->ops[4], &in->ops[0], pieces_there, &b);
+    recorder_each_rank(t, b.c, &in->ops[4], &in->ops[0], pieces_there, &b);
   } else {
     access_address(b.c, t->to, &in->ops[0]);
     pieces(&b, true, true);
   }
-  if (ptx_has(in, MOD_COMPLETE_TX_BYTES)) trace_told(t, b.c, in, &in->ops[3]);
+  if (ptx_has(in, MOD_COMPLETE_TX_BYTES)) recorder_completes_at(t, b.c, in, &in->ops[3]);
   code_label(b.c, over);
   return true;
 }

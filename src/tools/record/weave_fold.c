@@ -44,19 +44,19 @@ static bool ways_out_are_known(const IrCfg *cfg, uint32_t loop) {
 }
 
 // Everything the loop records is in the group.
-static bool is_all(Tracing *t, const TraceGroup *g, uint32_t loop) {
+static bool is_all(Recorder *t, const RecorderGroup *g, uint32_t loop) {
   const IrCfg *cfg = t->body->cfg;
   const IrLoop *l = &cfg->loops[loop];
   uint32_t n = 0;
   for (uint32_t i = 0; i < l->nblocks; i++)
     for (uint32_t k = cfg->blocks[l->blocks[i]].first; k < cfg->blocks[l->blocks[i]].end; k++) {
       if (ptx_op_classes(cfg->instrs[k]) & CLASS_CALL) return false;
-      n += trace_is_recorded(cfg->instrs[k]);
+      n += recorder_is_recorded(cfg->instrs[k]);
     }
   return n == g->nops;
 }
 
-bool trace_fold_can(Tracing *t, const TraceGroup *g) {
+bool recorder_fold_can(Recorder *t, const RecorderGroup *g) {
   const IrCfg *cfg = t->body->cfg;
   uint32_t loop = cfg->blocks[cfg->block_of[g->ops[0].instr]].loop;
   for (uint32_t k = 0; k < g->nops; k++)
@@ -67,7 +67,7 @@ bool trace_fold_can(Tracing *t, const TraceGroup *g) {
 
 // The pending turns as a record, for lanes that have some. Lanes that have made different numbers
 // of turns, or in other steps, make records of their own.
-static void put_pending(Tracing *t, Code *c, const TraceGroup *g, const Fold *f) {
+static void put_pending(Recorder *t, Code *c, const RecorderGroup *g, const Fold *f) {
   Body *b = t->body;
   PtxReg *other = body_reg(b, TYPE_PRED), *lanes = body_temp(b, TYPE_B32, 0),
          *leader = body_temp(b, TYPE_B32, 1), *before = body_temp(b, TYPE_B32, 2),
@@ -75,7 +75,7 @@ static void put_pending(Tracing *t, Code *c, const TraceGroup *g, const Fold *f)
   PtxReg *theirs = body_temp(b, TYPE_B32, 3), *several = body_temp(b, TYPE_PRED, 0),
          *differs = body_temp(b, TYPE_PRED, 1);
   PtxLabel *again = body_label(b), *over = body_label(b);
-  TraceGroupInput in = {.turns = f->turns};
+  RecorderGroupInput in = {.turns = f->turns};
   code_label(c, again);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   EMIT(c, "brev.b32", opd_reg(leader), opd_reg(lanes));
@@ -101,14 +101,14 @@ static void put_pending(Tracing *t, Code *c, const TraceGroup *g, const Fold *f)
     in.address[u] = f->first[u];
     in.step[u] = f->step[u];
   }
-  trace_group_record(t, c, g, &in);
+  recorder_group_emit(t, c, g, &in);
   code_label(c, over);
   code_branch(c, other, false, again);
 }
 
 // Lanes with pending turns that the guard, if there is one, lets pass.
-static void put_on_way_out(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, PtxReg *guard,
-                           bool negated) {
+static void put_on_way_out(Recorder *t, Code *c, const RecorderGroup *g, const Fold *f,
+                           PtxReg *guard, bool negated) {
   Body *b = t->body;
   PtxReg *none = body_temp(b, TYPE_PRED, 0);
   PtxLabel *over = body_label(b);
@@ -120,7 +120,7 @@ static void put_on_way_out(Tracing *t, Code *c, const TraceGroup *g, const Fold 
   code_label(c, over);
 }
 
-static void put_on_ways_out(Tracing *t, const TraceGroup *g, const Fold *f, uint32_t loop) {
+static void put_on_ways_out(Recorder *t, const RecorderGroup *g, const Fold *f, uint32_t loop) {
   Body *b = t->body;
   const IrCfg *cfg = b->cfg;
   for (uint32_t i = 0; i < cfg->loops[loop].nblocks; i++) {
@@ -141,7 +141,7 @@ static void put_on_ways_out(Tracing *t, const TraceGroup *g, const Fold *f, uint
 }
 
 // Does this turn continue what is pending? Then it is counted and all is done.
-static void put_test(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, PtxLabel *over) {
+static void put_test(Recorder *t, Code *c, const RecorderGroup *g, const Fold *f, PtxLabel *over) {
   Body *b = t->body;
   PtxReg *fits = body_reg(b, TYPE_PRED), *second = body_temp(b, TYPE_PRED, 0),
          *moved = body_temp(b, TYPE_B64, 0), *low = body_temp(b, TYPE_B64, 1),
@@ -166,12 +166,12 @@ static void put_test(Tracing *t, Code *c, const TraceGroup *g, const Fold *f, Pt
   code_guard(c, NULL, false);
 }
 
-void trace_fold_put(Tracing *t, Code *c, TraceGroup *g) {
+void recorder_fold_put(Recorder *t, Code *c, RecorderGroup *g) {
   Body *b = t->body;
   const PtxInstr *last = b->cfg->instrs[g->ops[g->nops - 1].instr];
-  uint32_t mask = trace_group_mask(g),
+  uint32_t mask = recorder_group_mask(g),
            loop = b->cfg->blocks[b->cfg->block_of[g->ops[0].instr]].loop;
-  PtxLabel *over = trace_guard(t, c, last), *plain = body_label(b), *begin = body_label(b);
+  PtxLabel *over = recorder_guard(t, c, last), *plain = body_label(b), *begin = body_label(b);
   PtxReg *facts = body_temp(b, TYPE_B32, 0), *none = body_temp(b, TYPE_PRED, 0);
   Fold f = {.turns = body_reg(b, TYPE_B32)};
   for (uint32_t u = 0; u < g->nunits; u++) {
@@ -203,9 +203,9 @@ void trace_fold_put(Tracing *t, Code *c, TraceGroup *g) {
   EMIT(c, "bra", opd_label(over));
   code_label(c, plain);
   if (mask) {
-    TraceGroupInput in = {.values = true};
+    RecorderGroupInput in = {.values = true};
     for (uint32_t u = 0; u < g->nunits; u++) in.address[u] = g->units[u].address;
-    trace_group_record(t, c, g, &in);
+    recorder_group_emit(t, c, g, &in);
   }
   code_label(c, over);
   put_on_ways_out(t, g, &f, loop);

@@ -14,22 +14,22 @@ typedef struct Known {
 typedef struct Sum {
   uint64_t a, b, root;
 } Sum;
-struct TraceValues {
+struct RecorderValues {
   uint32_t block;  // counts
   Known *regs;     // by register, where of this block
   VEC(Sum) sums;
   uint64_t next;
 };
 
-void trace_groups_begin(Tracing *t) {
+void recorder_groups_begin(Recorder *t) {
   t->group = mem_alloc(sizeof *t->group);
   t->known = mem_alloc(sizeof *t->known);
   t->known->regs = mem_alloc(sizeof *t->known->regs * (t->body->cfg->func->nregs + 1));
   t->known->next = t->body->cfg->func->nregs;
-  trace_group_block(t);
+  recorder_group_block(t);
 }
 
-void trace_groups_end(Tracing *t) {
+void recorder_groups_end(Recorder *t) {
   if (!t->group) return;
   vec_free(&t->known->sums);
   free(t->known->regs);
@@ -37,19 +37,19 @@ void trace_groups_end(Tracing *t) {
   free(t->group);
 }
 
-void trace_group_block(Tracing *t) {
+void recorder_group_block(Recorder *t) {
   t->known->block++;
   t->known->sums.len = 0;
 }
 
 // --- what registers hold ---
 
-static Known known_of(const Tracing *t, const PtxReg *r) {
+static Known known_of(const Recorder *t, const PtxReg *r) {
   const Known *k = &t->known->regs[r->id];
   return k->block == t->known->block ? *k : (Known){r->id, 0, t->known->block};
 }
 
-static uint64_t sum_of(struct TraceValues *v, uint64_t a, uint64_t b) {
+static uint64_t sum_of(struct RecorderValues *v, uint64_t a, uint64_t b) {
   uint64_t low = MIN(a, b), high = MAX(a, b);
   for (uint32_t i = 0; i < v->sums.len; i++)
     if (v->sums.data[i].a == low && v->sums.data[i].b == high) return v->sums.data[i].root;
@@ -62,7 +62,7 @@ static bool is_wide(const PtxOperand *o) {
          ptx_type_size(o->reg->type) == 8;
 }
 
-static bool result_of(Tracing *t, const PtxInstr *in, Known *out) {
+static bool result_of(Recorder *t, const PtxInstr *in, Known *out) {
   if (in->guard || !in->nops || !is_wide(&in->ops[0]) || !in->ntypes ||
       ptx_type_size(in->types[0]) != 8 || ptx_type_kind(in->types[0]) == KIND_FLOAT)
     return false;
@@ -86,19 +86,19 @@ static bool result_of(Tracing *t, const PtxInstr *in, Known *out) {
 }
 
 typedef struct Writing {
-  Tracing *t;
+  Recorder *t;
   Known value;
   bool has;
 } Writing;
 static void write_register(void *ctx, PtxReg **reg, bool is_def) {
   Writing *w = ctx;
   if (!is_def) return;
-  struct TraceValues *v = w->t->known;
+  struct RecorderValues *v = w->t->known;
   v->regs[(*reg)->id] = w->has ? w->value : (Known){v->next++, 0, v->block};
   v->regs[(*reg)->id].block = v->block;
 }
 
-void trace_group_follow(Tracing *t, uint32_t i) {
+void recorder_group_follow(Recorder *t, uint32_t i) {
   Writing w = {.t = t};
   PtxInstr *in = t->body->cfg->instrs[i];
   w.has = result_of(t, in, &w.value);
@@ -112,7 +112,7 @@ static const PtxOperand *address_of(const PtxInstr *in) {
 }
 static const PtxOperand *value_of(const PtxInstr *in) { return &in->ops[in->op == OP_ST ? 1 : 0]; }
 
-bool trace_group_may_hold(const Tracing *t, const PtxInstr *in) {
+bool recorder_group_may_hold(const Recorder *t, const PtxInstr *in) {
   if (!t->group || in->guard || (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ST) ||
       in->space == SPACE_PARAM || in->space == SPACE_CONST)
     return false;
@@ -121,8 +121,8 @@ bool trace_group_may_hold(const Tracing *t, const PtxInstr *in) {
          (in->ops[operand].list[0].kind == OPD_REG || in->ops[operand].list[0].kind == OPD_VAR);
 }
 
-static int unit_for(Tracing *t, const PtxInstr *in, int64_t *distance) {
-  TraceGroup *g = t->group;
+static int unit_for(Recorder *t, const PtxInstr *in, int64_t *distance) {
+  RecorderGroup *g = t->group;
   const PtxOperand *address = address_of(in), *base = &address->list[0];
   Known k = {(uint64_t)(uintptr_t)base->var | 1ull << 63, 0, 0};
   if (base->kind == OPD_REG) k = known_of(t, base->reg);
@@ -135,28 +135,30 @@ static int unit_for(Tracing *t, const PtxInstr *in, int64_t *distance) {
   }
   *distance = 0;
   if (g->nunits == WG_TRACE_GROUP_UNITS) return -1;
-  g->units[g->nunits] = (TraceGroupUnit){.root = k.root, .constant = constant, .space = in->space};
+  g->units[g->nunits] = (RecorderGroupUnit){
+      .root = k.root, .constant = constant, .space = in->space};
   return (int)g->nunits++;
 }
 
 static bool never_written(const PtxInstr *in) { return in->op == OP_LDU || ptx_has(in, MOD_NC); }
 
-static bool has_fact(const TraceGroup *g, int fact) {
-  uint32_t mask = trace_group_mask(g) | 1u << fact;
-  return __builtin_popcount(mask) <= TRACE_GROUP_FACTS;
+static bool has_fact(const RecorderGroup *g, int fact) {
+  uint32_t mask = recorder_group_mask(g) | 1u << fact;
+  return __builtin_popcount(mask) <= RECORDER_GROUP_FACTS;
 }
 
-bool trace_group_take(Tracing *t, uint32_t i) {
-  TraceGroup *g = t->group;
+bool recorder_group_take(Recorder *t, uint32_t i) {
+  RecorderGroup *g = t->group;
   const PtxInstr *in = t->body->cfg->instrs[i];
-  if (!trace_group_may_hold(t, in) || g->nops == WG_TRACE_GROUP_OPS) return false;
-  PtxReg *words[TRACE_PLANES];
-  TraceGroupOp o = {.instr = i, .is_load = in->op != OP_ST, .planes = trace_planes(in), .fact = -1};
-  if (!trace_value(t, NULL, in, value_of(in), words) || (o.is_load && never_written(in)))
+  if (!recorder_group_may_hold(t, in) || g->nops == WG_TRACE_GROUP_OPS) return false;
+  PtxReg *words[RECORDER_PLANES];
+  RecorderGroupOp o = {
+      .instr = i, .is_load = in->op != OP_ST, .planes = recorder_planes(in), .fact = -1};
+  if (!recorder_value(t, NULL, in, value_of(in), words) || (o.is_load && never_written(in)))
     o.planes = 0;
   if (g->nplanes + o.planes > WG_TRACE_GROUP_PLANES) return false;
   if (o.is_load && o.planes && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))
-    o.fact = trace_fact_of(t, address_of(in));
+    o.fact = recorder_fact_of(t, address_of(in));
   if (o.fact >= 0 && !has_fact(g, o.fact)) return false;
   int unit = unit_for(t, in, &o.distance);
   if (unit < 0) return false;
@@ -166,7 +168,7 @@ bool trace_group_take(Tracing *t, uint32_t i) {
   return true;
 }
 
-uint32_t trace_group_mask(const TraceGroup *g) {
+uint32_t recorder_group_mask(const RecorderGroup *g) {
   uint32_t mask = 0;
   for (uint32_t k = 0; k < g->nops; k++)
     if (g->ops[k].fact >= 0) mask |= 1u << g->ops[k].fact;
@@ -175,37 +177,37 @@ uint32_t trace_group_mask(const TraceGroup *g) {
 
 // Addresses and values are kept where they are seen; the record is made at the last operation:
 // behind a load, before a store.
-void trace_group_put(Tracing *t) {
-  TraceGroup *g = t->group;
+void recorder_group_put(Recorder *t) {
+  RecorderGroup *g = t->group;
   Body *b = t->body;
-  bool folds = trace_fold_can(t, g);
+  bool folds = recorder_fold_can(t, g);
   for (uint32_t k = 0; k < g->nops; k++) {
-    TraceGroupOp *o = &g->ops[k];
+    RecorderGroupOp *o = &g->ops[k];
     const PtxInstr *in = b->cfg->instrs[o->instr];
-    uint32_t site = trace_site(t, in, address_of(in), o->is_load ? CLASS_LOAD : CLASS_STORE,
-                               in->space, access_bytes(in));
+    uint32_t site = recorder_site(t, in, address_of(in), o->is_load ? CLASS_LOAD : CLASS_STORE,
+                                  in->space, access_bytes(in));
     if (!k) g->first_site = site;
     CHECK(site == g->first_site + k);
-    TraceGroupUnit *u = &g->units[o->unit];
+    RecorderGroupUnit *u = &g->units[o->unit];
     if (!u->address) {
       PtxReg *other = t->address;
       t->address = u->address = body_reg(b, TYPE_B64);
-      trace_address(t, body_before(b, o->instr), in, address_of(in), in->space);
+      recorder_address(t, body_before(b, o->instr), in, address_of(in), in->space);
       t->address = other;
     }
     if (o->planes)
-      trace_value(t, o->is_load ? body_after(b, o->instr) : body_before(b, o->instr), in,
-                  value_of(in), o->values);
+      recorder_value(t, o->is_load ? body_after(b, o->instr) : body_before(b, o->instr), in,
+                     value_of(in), o->values);
   }
-  const TraceGroupOp *last = &g->ops[g->nops - 1];
+  const RecorderGroupOp *last = &g->ops[g->nops - 1];
   Code *c = last->is_load ? body_after(b, last->instr) : body_before(b, last->instr);
   if (folds) {
-    trace_fold_put(t, c, g);
+    recorder_fold_put(t, c, g);
     return;
   }
-  PtxLabel *over = trace_guard(t, c, b->cfg->instrs[last->instr]);
-  TraceGroupInput in = {.values = true};
+  PtxLabel *over = recorder_guard(t, c, b->cfg->instrs[last->instr]);
+  RecorderGroupInput in = {.values = true};
   for (uint32_t u = 0; u < g->nunits; u++) in.address[u] = g->units[u].address;
-  trace_group_record(t, c, g, &in);
+  recorder_group_emit(t, c, g, &in);
   code_label(c, over);
 }

@@ -60,23 +60,23 @@ enum {
   MINE,
   AFFINE,
   FACT = AFFINE + WG_TRACE_GROUP_UNITS,
-  ALL_PRED = FACT + TRACE_GROUP_FACTS
+  ALL_PRED = FACT + RECORDER_GROUP_FACTS
 };
-_Static_assert((int)ALL_32 <= (int)TRACE_GROUP_REGS && (int)ALL_64 <= (int)TRACE_GROUP_REGS &&
-                   (int)ALL_PRED <= (int)TRACE_GROUP_REGS,
+_Static_assert((int)ALL_32 <= (int)RECORDER_GROUP_REGS && (int)ALL_64 <= (int)RECORDER_GROUP_REGS &&
+                   (int)ALL_PRED <= (int)RECORDER_GROUP_REGS,
                "there is room for all");
 
 typedef struct Making {
-  Tracing *t;
+  Recorder *t;
   Code *c;
-  const TraceGroup *g;
-  const TraceGroupInput *in;
+  const RecorderGroup *g;
+  const RecorderGroupInput *in;
   uint32_t head_units, line_units;
-  int facts[TRACE_GROUP_FACTS];
+  int facts[RECORDER_GROUP_FACTS];
   unsigned nfacts;
 } Making;
 
-static PtxReg *one_of(Tracing *t, PtxReg **list, unsigned k, PtxType type) {
+static PtxReg *one_of(Recorder *t, PtxReg **list, unsigned k, PtxType type) {
   if (!list[k]) list[k] = body_reg(t->body, type);
   return list[k];
 }
@@ -183,7 +183,7 @@ static void find_far(Making *m) {
 static unsigned fact_number(Making *m, int fact) {
   for (unsigned k = 0; k < m->nfacts; k++)
     if (m->facts[k] == fact) return k;
-  CHECK(m->nfacts < TRACE_GROUP_FACTS);
+  CHECK(m->nfacts < RECORDER_GROUP_FACTS);
   m->facts[m->nfacts] = fact;
   return m->nfacts++;
 }
@@ -199,11 +199,11 @@ static void find_facts(Making *m) {
   }
 }
 
-static bool has_values(const Making *m, const TraceGroupOp *o) {
+static bool has_values(const Making *m, const RecorderGroupOp *o) {
   return m->in->values && o->planes;
 }
 
-static void find_one(Making *m, const TraceGroupOp *o) {
+static void find_one(Making *m, const RecorderGroupOp *o) {
   EMIT(m->c, "setp.eq.and.u32", opd_reg(P(m, ONE)), R(m, STRIDE + o->unit), imm(0),
        opd_reg(P(m, AFFINE + o->unit)));
 }
@@ -214,7 +214,7 @@ static void count_values(Making *m) {
   bool any = false;
   unsigned stored = 0;
   for (uint32_t k = 0; k < m->g->nops; k++) {
-    const TraceGroupOp *o = &m->g->ops[k];
+    const RecorderGroupOp *o = &m->g->ops[k];
     if (!has_values(m, o)) continue;
     for (unsigned i = 0; i < o->planes; i++) {
       if (any)
@@ -229,7 +229,7 @@ static void count_values(Making *m) {
   EMIT(c, "vote.sync.any.pred", opd_reg(P(m, SPLIT)), opd_reg(P(m, OK)), R(m, LANES));
   EMIT(c, "mul.lo.s32", R(m, VALUES), R(m, COUNT), imm(stored));
   for (uint32_t k = 0; k < m->g->nops; k++) {
-    const TraceGroupOp *o = &m->g->ops[k];
+    const RecorderGroupOp *o = &m->g->ops[k];
     if (!has_values(m, o) || !o->is_load) continue;
     find_one(m, o);
     EMIT(c, "selp.b32", R(m, TMP), imm(1), R(m, COUNT), opd_reg(P(m, ONE)));
@@ -273,7 +273,7 @@ static void put_plane(Making *m, PtxReg *value, PtxReg *mine, PtxReg *there, boo
 static void put_values(Making *m, bool split) {
   Code *c = m->c;
   for (uint32_t k = 0; k < m->g->nops; k++) {
-    const TraceGroupOp *o = &m->g->ops[k];
+    const RecorderGroupOp *o = &m->g->ops[k];
     if (!has_values(m, o)) continue;
     PtxReg *there = o->fact >= 0 ? P(m, FACT + fact_number(m, o->fact)) : NULL, *mine = there;
     if (o->is_load) {
@@ -346,7 +346,7 @@ static void find_head(Making *m) {
 // The word of operation k: a constant, but for whether the launch records its values.
 static PtxOperand op_word(Making *m, uint32_t k) {
   if (k >= m->g->nops) return imm(TOP);
-  const TraceGroupOp *o = &m->g->ops[k];
+  const RecorderGroupOp *o = &m->g->ops[k];
   uint32_t word = 0x80000000u | o->unit << 27 | (o->is_load ? WG_TRACE_GROUP_LOAD : 0) |
                   ((uint32_t)o->distance & 0xFFFFFF);
   uint32_t full = word | (o->planes == 4 ? 3u : o->planes) << 24;
@@ -451,7 +451,8 @@ static void put_rest(Making *m) {
   code_label(c, end);
 }
 
-void trace_group_record(Tracing *t, Code *c, const TraceGroup *g, const TraceGroupInput *in) {
+void recorder_group_emit(Recorder *t, Code *c, const RecorderGroup *g,
+                         const RecorderGroupInput *in) {
   Making m = {
       .t = t, .c = c, .g = g, .in = in, .head_units = 1 + (3 + g->nops + 3) / 4 + g->nunits};
   m.line_units = (m.head_units * 16 + WG_TRACE_LINE - 1) / WG_TRACE_LINE * (WG_TRACE_LINE / 16);
@@ -469,12 +470,12 @@ void trace_group_record(Tracing *t, Code *c, const TraceGroup *g, const TraceGro
   EMIT(c, "mad.lo.s32", R(&m, BYTES), R(&m, WORDS), imm(4), R(&m, BEGIN));
   EMIT(c, "add.s32", R(&m, BYTES), R(&m, BYTES), imm(WG_TRACE_LINE - 1));
   EMIT(c, "and.b32", R(&m, BYTES), R(&m, BYTES), imm(-WG_TRACE_LINE));
-  trace_field(t, c, D(&m, RINGS).reg, offsetof(WgTrace, rings));
-  trace_field(t, c, D(&m, HEADS).reg, offsetof(WgTrace, heads));
-  trace_field(t, c, D(&m, GEOMETRY).reg, offsetof(WgTrace, nrings));
+  recorder_field(t, c, D(&m, RINGS).reg, offsetof(WgTrace, rings));
+  recorder_field(t, c, D(&m, HEADS).reg, offsetof(WgTrace, heads));
+  recorder_field(t, c, D(&m, GEOMETRY).reg, offsetof(WgTrace, nrings));
   const PtxOperand args[] = {D(&m, RINGS),     D(&m, HEADS), D(&m, GEOMETRY),
                              opd_reg(t->slot), R(&m, LANES), R(&m, BYTES)};
-  trace_inline(t, c, "wg_trace_room", D(&m, AT).reg, args, ARRAY_LEN(args));
+  recorder_inline(t, c, "wg_trace_room", D(&m, AT).reg, args, ARRAY_LEN(args));
   EMIT(c, "setp.eq.u64", opd_reg(P(&m, OK)), D(&m, AT), imm(0));
   code_branch(c, P(&m, OK), false, over);
   find_head(&m);

@@ -12,12 +12,12 @@ static const PtxOperand *address_of(const PtxInstr *in) {
 
 // Its place in shared memory into the first word. others: it may be another block's, which a bit of
 // the second word says.
-static void place(Tracing *t, Code *c, const PtxOperand *address, bool generic, bool others,
+static void place(Recorder *t, Code *c, const PtxOperand *address, bool generic, bool others,
                   int64_t bits) {
   Body *b = t->body;
   PtxReg *at = body_temp(b, TYPE_B64, 0), *rank = body_temp(b, TYPE_B32, 0),
          *own = body_temp(b, TYPE_B32, 1), *there = body_temp(b, TYPE_PRED, 1);
-  PtxReg *word = trace_word(t, &t->values[0]), *info = trace_word(t, &t->values[1]);
+  PtxReg *word = recorder_word(t, &t->values[0]), *info = recorder_word(t, &t->values[1]);
   access_address(c, at, address);
   if (generic) EMIT(c, "cvta.to.shared.u64", opd_reg(at), opd_reg(at));
   EMIT(c, "cvt.u32.u64", opd_reg(word), opd_reg(at));
@@ -31,10 +31,10 @@ static void place(Tracing *t, Code *c, const PtxOperand *address, bool generic, 
   }
 }
 
-static void put(Tracing *t, Code *c, uint32_t site) {
+static void put(Recorder *t, Code *c, uint32_t site) {
   PtxReg *word = t->values[0];
   EMIT(c, "and.b32", opd_reg(word), opd_reg(word), opd_imm(0xffffff));
-  trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, 2});
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_VALUE, site, 2});
 }
 
 static bool is_mbarrier(PtxOp op) { return op >= OP_MBARRIER_INIT && op <= OP_MBARRIER_TRY_WAIT; }
@@ -42,14 +42,14 @@ static bool is_wait(const PtxInstr *in) {
   return in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT;
 }
 
-bool trace_mbarrier(Tracing *t, uint32_t i, const PtxInstr *in) {
+bool recorder_mbarrier(Recorder *t, uint32_t i, const PtxInstr *in) {
   const PtxOperand *address = address_of(in);
   bool waits = is_wait(in), generic = in->space != SPACE_SHARED;
   if (!is_mbarrier(in->op) || !address || (waits && (in->ops[0].kind != OPD_REG || in->nops < 3)))
     return false;
   Code *c = waits ? body_after(t->body, i) : body_before(t->body, i);
-  uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
-  PtxLabel *over = trace_guard(t, c, in);
+  uint32_t site = recorder_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
+  PtxLabel *over = recorder_guard(t, c, in);
   if (waits) code_branch(c, in->ops[0].reg, true, over);
   place(t, c, address, generic, ptx_has(in, MOD_SHARED_CLUSTER), 0);
   if (waits && ptx_has(in, MOD_PARITY)) {
@@ -64,11 +64,11 @@ bool trace_mbarrier(Tracing *t, uint32_t i, const PtxInstr *in) {
 
 // The phase at hand is the one that the copy's end is counted in: it does not end before. Which it
 // is, a wait tells that does not wait; of another block's mbarrier nobody can ask.
-void trace_told(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *barrier) {
+void recorder_completes_at(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *barrier) {
   PtxReg *phase = body_temp(t->body, TYPE_PRED, 0), *remote = body_temp(t->body, TYPE_PRED, 1),
          *bit = body_temp(t->body, TYPE_B32, 0);
   PtxLabel *over = body_label(t->body);
-  uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
+  uint32_t site = recorder_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
   place(t, c, barrier, in->space == SPACE_NONE || in->space == SPACE_GENERIC, true, 0);
   PtxReg *word = t->values[0], *info = t->values[1];
   EMIT(c, "setp.ne.u32", opd_reg(remote), opd_reg(info), opd_imm(0));

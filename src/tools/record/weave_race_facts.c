@@ -1,4 +1,4 @@
-// trace: what only those need who look for races in a recording.
+// record: what is recorded only to find races in a recording.
 #include "tools/record/internal.h"
 
 // --- wg_benign_race of include/warpgrind.h: moves of an address and a number of bytes ---
@@ -8,26 +8,26 @@ static bool is_move_to(const PtxInstr *in, const char *name) {
          code_is_named(in->ops[0].reg, name);
 }
 
-bool trace_is_meant(const PtxInstr *in) { return is_move_to(in, "wg_benign_race_n"); }
+bool recorder_is_benign_race(const PtxInstr *in) { return is_move_to(in, "wg_benign_race_n"); }
 
 // A value of 16 bytes: the address as an operation there would have it, and how many bytes.
-void trace_meant(Tracing *t, uint32_t i) {
+void recorder_benign_race(Recorder *t, uint32_t i) {
   PtxInstr *in = t->body->cfg->instrs[i];
   const PtxInstr *before = i ? t->body->cfg->instrs[i - 1] : in;
   if (!is_move_to(before, "wg_benign_race_p")) return;
   Code *c = body_after(t->body, i);
-  uint32_t site = trace_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, 16);
-  PtxLabel *over = trace_guard(t, c, in);
+  uint32_t site = recorder_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, 16);
+  PtxLabel *over = recorder_guard(t, c, in);
   PtxOperand at = opd_at(c, before->ops[0], 0);
-  trace_address(t, c, in, &at, SPACE_GENERIC);
+  recorder_address(t, c, in, &at, SPACE_GENERIC);
   for (unsigned k = 0; k < 4; k += 2)
     EMIT(c, "mov.b64",
          opd_vector(c,
-                    (PtxOperand[]){opd_reg(trace_word(t, &t->values[k])),
-                                   opd_reg(trace_word(t, &t->values[k + 1]))},
+                    (PtxOperand[]){opd_reg(recorder_word(t, &t->values[k])),
+                                   opd_reg(recorder_word(t, &t->values[k + 1]))},
                     2),
          k ? in->ops[0] : opd_reg(t->address));
-  trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, 4});
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_VALUE, site, 4});
   code_label(c, over);
 }
 
@@ -35,7 +35,7 @@ void trace_meant(Tracing *t, uint32_t i) {
 
 // Lanes that exchange something wait for each other, which has no record. That a function does it
 // has a place, behind all others: who looks for races needs to know.
-static void note_exchange(Tracing *t) {
+static void note_exchange(Recorder *t) {
   const IrCfg *cfg = t->body->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
@@ -44,7 +44,7 @@ static void note_exchange(Tracing *t) {
                       in->op != OP_ACTIVEMASK) ||
                      in->op == OP_LDMATRIX || in->op == OP_STMATRIX;
     if (!exchanges || cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
-    trace_site(t, in, NULL, CLASS_WARP, SPACE_NONE, 0);
+    recorder_site(t, in, NULL, CLASS_WARP, SPACE_NONE, 0);
     return;
   }
 }
@@ -61,7 +61,7 @@ static void note_launches(const Body *b) {
   }
 }
 
-void trace_note_order(Tracing *t) {
+void recorder_note_order(Recorder *t) {
   note_exchange(t);
   note_launches(t->body);
 }

@@ -1,7 +1,7 @@
 // cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: a tile of a tensor that a tensor map
 // describes. What is in a map only the driver knows, so the host says it with each launch
-// (session/tensor.c): a WgTraceTensor in the kernel's record for each parameter that is a map.
-// Tiles only, and maps that are parameters only.
+// (tools/record/host_tensor_maps.c): a WgTraceTensor in the kernel's record for each parameter that
+// is a map. Tiles only, and maps that are parameters only.
 //
 // As bulk copies they are recorded before they are asked for, in pieces of 16 bytes; one that is
 // not inside of the tensor with all of its bytes, byte by byte in global memory.
@@ -10,7 +10,7 @@
 enum { RANK = 5, DEPTH = 8, WHOLE = WG_TRACE_PIECE << 8 };
 
 typedef struct Tile {
-  Tracing *t;
+  Recorder *t;
   const PtxInstr *in;
   Code *c;
   uint32_t record;  // where its WgTraceTensor is
@@ -38,7 +38,7 @@ static const PtxVar *parameter_of(const Body *b, const PtxOperand *o, int64_t *o
 
 // Where the record has the map's description; 0: it is none of the kernel's parameters, or there is
 // no room.
-static uint32_t described_at(Tracing *t, const PtxOperand *map) {
+static uint32_t described_at(Recorder *t, const PtxOperand *map) {
   Body *b = t->body;
   int64_t offset = map->imm;
   const PtxVar *v = t->kept && record_can_point(b) ? parameter_of(b, &map->list[0], &offset) : NULL;
@@ -47,7 +47,7 @@ static uint32_t described_at(Tracing *t, const PtxOperand *map) {
   for (unsigned i = 0; i < t->nmaps; i++)
     if (t->maps[i].param == param && t->maps[i].param_offset == (uint32_t)offset)
       return t->maps[i].record_offset;
-  uint32_t at = t->nmaps < TRACE_MAPS ? record_reserve(b, sizeof(WgTraceTensor)) : 0;
+  uint32_t at = t->nmaps < RECORDER_MAPS ? record_reserve(b, sizeof(WgTraceTensor)) : 0;
   if (at)
     t->maps[t->nmaps++] = (WeaveFact){.param = param,
                                       .param_at = (uint32_t)(v->param_offset + (uint64_t)offset),
@@ -69,18 +69,18 @@ static void ask(Tile *x, const char *name, PtxReg *result, const PtxOperand *arg
       sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
 
 static void words(Tile *x) {
-  for (unsigned i = 0; i < TRACE_PLANES; i++)
-    ASK(x, "wg_tensor_word", trace_word(x->t, &x->t->values[i]), opd_reg(x->t->from),
+  for (unsigned i = 0; i < RECORDER_PLANES; i++)
+    ASK(x, "wg_tensor_word", recorder_word(x->t, &x->t->values[i]), opd_reg(x->t->from),
         opd_reg(x->t->inside), opd_imm(i));
 }
 
 // Those that are inside, one at a time: what is read, and what is written of it.
 static void bytes(Tile *x) {
-  Tracing *t = x->t;
+  Recorder *t = x->t;
   Code *c = x->c;
   PtxReg *end = body_temp(t->body, TYPE_B32, 0), *done = body_temp(t->body, TYPE_PRED, 0),
-         *wide = body_temp(t->body, TYPE_B64, 0), *at = trace_reg(t, &t->piece, TYPE_B64);
-  PtxReg *value = trace_word(t, &t->values[0]), *byte = trace_reg(t, &t->rest, TYPE_B32);
+         *wide = body_temp(t->body, TYPE_B64, 0), *at = recorder_reg(t, &t->piece, TYPE_B64);
+  PtxReg *value = recorder_word(t, &t->values[0]), *byte = recorder_reg(t, &t->rest, TYPE_B32);
   PtxLabel *next = body_label(t->body), *over = body_label(t->body);
   EMIT(c, "and.b32", opd_reg(byte), opd_reg(t->inside), opd_imm(255));
   code_label(c, next);
@@ -91,13 +91,14 @@ static void bytes(Tile *x) {
   EMIT(c, "add.u64", opd_reg(at), opd_reg(x->loads ? t->from : t->to), opd_reg(wide));
   if (x->loads) EMIT(c, "ld.global.u8", opd_reg(value), opd_at(c, opd_reg(at), 0));
   else EMIT(c, "ld.shared.u8", opd_reg(value), opd_at(c, opd_reg(at), 0));
-  trace_put(t, c, x->in, x->loads ? NULL : x->shared, at, CLASS_LOAD,
-            x->loads ? SPACE_GLOBAL : SPACE_SHARED, 1);
+  recorder_piece(t, c, x->in, x->loads ? NULL : x->shared, at, CLASS_LOAD,
+                 x->loads ? SPACE_GLOBAL : SPACE_SHARED, 1);
   if (!x->loads) {
     EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(byte));
     EMIT(c, "add.u64", opd_reg(at), opd_reg(t->from), opd_reg(wide));
-    trace_put(t, c, x->in, NULL, at,
-              ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL, 1);
+    recorder_piece(t, c, x->in, NULL, at,
+                   ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL,
+                   1);
   }
   EMIT(c, "add.u32", opd_reg(byte), opd_reg(byte), opd_imm(1));
   EMIT(c, "bra", opd_label(next));
@@ -106,7 +107,7 @@ static void bytes(Tile *x) {
 
 // From the tensor to shared memory. What is outside is written there, too.
 static void piece_in(Tile *x) {
-  Tracing *t = x->t;
+  Recorder *t = x->t;
   Code *c = x->c;
   PtxReg *p = body_temp(t->body, TYPE_PRED, 0), *low = body_temp(t->body, TYPE_B64, 0);
   PtxLabel *some = body_label(t->body), *crooked = body_label(t->body), *have = body_label(t->body),
@@ -116,34 +117,34 @@ static void piece_in(Tile *x) {
   EMIT(c, "and.b64", opd_reg(low), opd_reg(t->from), opd_imm(WG_TRACE_PIECE - 1));
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(low), opd_imm(0));
   code_branch(c, p, false, crooked);
-  trace_look(t, c, t->from, SPACE_GLOBAL, WG_TRACE_PIECE);
+  recorder_read_memory(t, c, t->from, SPACE_GLOBAL, WG_TRACE_PIECE);
   EMIT(c, "bra", opd_label(have));
   code_label(c, crooked);
   words(x);
   code_label(c, have);
   if (x->from_global)
-    trace_put(t, c, x->in, NULL, t->from, CLASS_LOAD, SPACE_GLOBAL, WG_TRACE_PIECE);
+    recorder_piece(t, c, x->in, NULL, t->from, CLASS_LOAD, SPACE_GLOBAL, WG_TRACE_PIECE);
   EMIT(c, "bra", opd_label(write));
   code_label(c, some);
   if (x->from_global) bytes(x);
   words(x);
   code_label(c, write);
   if (x->to_shared)
-    trace_put(t, c, x->in, x->shared, t->to, CLASS_STORE, SPACE_SHARED, WG_TRACE_PIECE);
+    recorder_piece(t, c, x->in, x->shared, t->to, CLASS_STORE, SPACE_SHARED, WG_TRACE_PIECE);
 }
 
 static void piece_out(Tile *x) {
-  Tracing *t = x->t;
+  Recorder *t = x->t;
   Code *c = x->c;
   PtxReg *p = body_temp(t->body, TYPE_PRED, 0);
   PtxLabel *some = body_label(t->body), *over = body_label(t->body);
   EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(t->inside), opd_imm(WHOLE));
   code_branch(c, p, false, some);
-  trace_look(t, c, t->to, SPACE_SHARED, WG_TRACE_PIECE);
-  trace_put(t, c, x->in, x->shared, t->to, CLASS_LOAD, SPACE_SHARED, WG_TRACE_PIECE);
-  trace_put(t, c, x->in, NULL, t->from,
-            ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL,
-            WG_TRACE_PIECE);
+  recorder_read_memory(t, c, t->to, SPACE_SHARED, WG_TRACE_PIECE);
+  recorder_piece(t, c, x->in, x->shared, t->to, CLASS_LOAD, SPACE_SHARED, WG_TRACE_PIECE);
+  recorder_piece(t, c, x->in, NULL, t->from,
+                 ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL,
+                 WG_TRACE_PIECE);
   EMIT(c, "bra", opd_label(over));
   code_label(c, some);
   bytes(x);
@@ -153,7 +154,7 @@ static void piece_out(Tile *x) {
 // t->base: where the tile is in shared memory.
 static void pieces(void *user) {
   Tile *x = user;
-  Tracing *t = x->t;
+  Recorder *t = x->t;
   Code *c = x->c;
   PtxReg *n = body_temp(t->body, TYPE_B32, 0), *p = body_temp(t->body, TYPE_PRED, 0);
   PtxLabel *next = body_label(t->body), *end = body_label(t->body);
@@ -196,7 +197,7 @@ static bool coordinates(Tile *x, const PtxOperand *tensor) {
   return n <= RANK;
 }
 
-bool trace_tensor_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
+bool recorder_tensor_copy(Recorder *t, uint32_t i, const PtxInstr *in) {
   Tile x = {.t = t,
             .in = in,
             .loads = ptx_has(in, MOD_COMPLETE_TX_BYTES),
@@ -209,35 +210,35 @@ bool trace_tensor_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
     return false;
   x.record = described_at(t, tensor);
   if (!x.record) return false;
-  trace_reg(t, &t->from, TYPE_B64);
-  trace_reg(t, &t->to, TYPE_B64);
-  trace_reg(t, &t->map, TYPE_B64);
-  trace_reg(t, &t->left, TYPE_B32);
-  trace_reg(t, &t->rank, TYPE_B32);
-  trace_reg(t, &t->base, TYPE_B32);
-  trace_reg(t, &t->inside, TYPE_B32);
+  recorder_reg(t, &t->from, TYPE_B64);
+  recorder_reg(t, &t->to, TYPE_B64);
+  recorder_reg(t, &t->map, TYPE_B64);
+  recorder_reg(t, &t->left, TYPE_B32);
+  recorder_reg(t, &t->rank, TYPE_B32);
+  recorder_reg(t, &t->base, TYPE_B32);
+  recorder_reg(t, &t->inside, TYPE_B32);
   x.c = body_before(t->body, i);
-  PtxLabel *over = trace_guard(t, x.c, in);
+  PtxLabel *over = recorder_guard(t, x.c, in);
   access_address(x.c, t->to, x.shared);
   if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
     x.to_shared = false;
     pieces(&x);
     x.to_shared = true;
     x.from_global = false;
-    trace_each_rank(t, x.c, &in->ops[3], x.shared, pieces, &x);
+    recorder_each_rank(t, x.c, &in->ops[3], x.shared, pieces, &x);
   } else {
     pieces(&x);
   }
-  if (x.loads) trace_told(t, x.c, in, &in->ops[2]);
+  if (x.loads) recorder_completes_at(t, x.c, in, &in->ops[2]);
   code_label(x.c, over);
   return true;
 }
 
-void trace_tensor_end(Tracing *t) {
+void recorder_tensor_end(Recorder *t) {
   Woven *out = t->body->program->out;
   if (!t->nmaps) return;
   WeaveFact *all = ARENA_ARRAY(&out->arena, WeaveFact, t->nmaps);
   memcpy(all, t->maps, sizeof *all * t->nmaps);
-  out->kernels[t->body->info->kernel].trace_maps = all;
-  out->kernels[t->body->info->kernel].ntrace_maps = t->nmaps;
+  recorder_kernel(t->body)->maps = all;
+  recorder_kernel(t->body)->nmaps = t->nmaps;
 }

@@ -5,7 +5,7 @@ static unsigned element_bytes(const PtxInstr *in) {
   return in->ntypes ? ptx_type_size(in->types[0]) : 0;
 }
 
-unsigned trace_planes(const PtxInstr *in) {
+unsigned recorder_planes(const PtxInstr *in) {
   uint32_t bytes = access_bytes(in), element = element_bytes(in);
   if (!bytes || bytes > 16 || (element != 1 && element != 2 && element != 4 && element != 8))
     return 0;
@@ -50,12 +50,13 @@ static void two_words(Code *c, PtxReg *low, PtxReg *high, const PtxOperand *o) {
   EMIT(c, "mov.b32", opd_reg(high), opd_imm((int64_t)((uint64_t)o->imm >> 32)));
 }
 
-PtxReg *trace_word(Tracing *t, PtxReg **place) {
+PtxReg *recorder_word(Recorder *t, PtxReg **place) {
   if (!*place) *place = body_reg(t->body, TYPE_B32);
   return *place;
 }
 
-bool trace_value(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *value, PtxReg **words) {
+bool recorder_value(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *value,
+                    PtxReg **words) {
   const PtxOperand *list = value->kind == OPD_VECTOR ? value->list : value;
   unsigned n = value->kind == OPD_VECTOR ? value->nlist : 1, bytes = element_bytes(in);
   if (n * bytes != access_bytes(in)) return false;
@@ -68,10 +69,10 @@ bool trace_value(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *valu
   for (unsigned i = 0; i < n; i++) {
     unsigned at = i * bytes / 4, shift = i * bytes % 4 * 8;
     if (bytes == 8)
-      two_words(c, trace_word(t, &words[at]), trace_word(t, &words[at + 1]), &list[i]);
-    else if (bytes == 4) low_word(c, trace_word(t, &words[at]), &list[i]);
+      two_words(c, recorder_word(t, &words[at]), recorder_word(t, &words[at + 1]), &list[i]);
+    else if (bytes == 4) low_word(c, recorder_word(t, &words[at]), &list[i]);
     else {
-      low_word(c, shift ? part : trace_word(t, &words[at]), &list[i]);
+      low_word(c, shift ? part : recorder_word(t, &words[at]), &list[i]);
       EMIT(c, "and.b32", opd_reg(shift ? part : words[at]), opd_reg(shift ? part : words[at]),
            opd_imm(bytes == 1 ? 0xff : 0xffff));
       if (!shift) continue;
@@ -99,14 +100,14 @@ static void find_space(Code *c, PtxReg *at) {
   EMIT(c, "selp.b64", opd_reg(at), opd_reg(at), opd_reg(other), opd_reg(is_local));
 }
 
-void trace_address(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address,
-                   PtxSpace space) {
+void recorder_address(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *address,
+                      PtxSpace space) {
   if (!t->address) t->address = body_reg(t->body, TYPE_B64);
   access_address(c, t->address, address);
-  trace_tag(t, c, address, space);
+  recorder_tag_space(t, c, address, space);
 }
 
-void trace_tag(Tracing *t, Code *c, const PtxOperand *address, PtxSpace space) {
+void recorder_tag_space(Recorder *t, Code *c, const PtxOperand *address, PtxSpace space) {
   PtxSpace where = space;
   IrOrigin o = ir_access_origin(t->provenance, address);
   if (space == SPACE_GENERIC && o.kind == IR_FROM_PARAM) where = SPACE_GLOBAL;

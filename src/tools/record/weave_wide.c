@@ -11,19 +11,19 @@
 enum { PIECE = 16, LANES = 32 };
 
 typedef struct Wide {
-  Tracing *t;
+  Recorder *t;
   const PtxInstr *in;
   Code *c;
   PtxReg *at;  // the address of the piece, without its space
   PtxLabel *over;
 } Wide;
 
-PtxReg *trace_reg(Tracing *t, PtxReg **place, PtxType type) {
+PtxReg *recorder_reg(Recorder *t, PtxReg **place, PtxType type) {
   if (!*place) *place = body_reg(t->body, type);
   return *place;
 }
 
-static void set_made(Tracing *t, Code *c, bool made) {
+static void set_made(Recorder *t, Code *c, bool made) {
   PtxReg *zero = body_temp(t->body, TYPE_B32, 0);
   EMIT(c, "mov.u32", opd_reg(zero), opd_imm(0));
   if (made) EMIT(c, "setp.eq.u32", opd_reg(t->made), opd_reg(zero), opd_imm(0));
@@ -31,15 +31,16 @@ static void set_made(Tracing *t, Code *c, bool made) {
 }
 
 // Behind the instruction, for lanes that record and have made it.
-static Wide begin(Tracing *t, uint32_t i, const PtxInstr *in, bool together) {
+static Wide begin(Recorder *t, uint32_t i, const PtxInstr *in, bool together) {
   if (!t->made) {
     t->made = body_reg(t->body, TYPE_PRED);
     set_made(t, body_entry(t->body), false);
   }
   set_made(t, body_before(t->body, i), true);
-  Wide w = {.t = t, .in = in, .c = body_after(t->body, i), .at = trace_reg(t, &t->piece, TYPE_B64)};
+  Wide w = {
+      .t = t, .in = in, .c = body_after(t->body, i), .at = recorder_reg(t, &t->piece, TYPE_B64)};
   if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));  // what other lanes have stored
-  w.over = trace_guard(t, w.c, in);
+  w.over = recorder_guard(t, w.c, in);
   code_branch(w.c, t->made, true, w.over);
   return w;
 }
@@ -49,13 +50,13 @@ static void end(Wide *w) {
   set_made(w->t, w->c, false);
 }
 
-void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes) {
+void recorder_read_memory(Recorder *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes) {
   static const char *const forms[3][3] = {{"ld.global.b32", "ld.global.v2.b32", "ld.global.v4.b32"},
                                           {"ld.shared.b32", "ld.shared.v2.b32", "ld.shared.v4.b32"},
                                           {"ld.b32", "ld.v2.b32", "ld.v4.b32"}};
-  PtxOperand words[TRACE_PLANES];
+  PtxOperand words[RECORDER_PLANES];
   unsigned n = bytes / 4;
-  for (unsigned i = 0; i < n; i++) words[i] = opd_reg(trace_word(t, &t->values[i]));
+  for (unsigned i = 0; i < n; i++) words[i] = opd_reg(recorder_word(t, &t->values[i]));
   EMIT(c,
        forms[space == SPACE_GLOBAL   ? 0
              : space == SPACE_SHARED ? 1
@@ -63,22 +64,22 @@ void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes)
        n == 1 ? words[0] : opd_vector(c, words, n), opd_at(c, opd_reg(at), 0));
 }
 
-void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at,
-               unsigned classes, PtxSpace space, unsigned bytes) {
-  uint32_t site = trace_site(t, in, address, classes, space, bytes);
-  EMIT(c, "mov.b64", opd_reg(trace_reg(t, &t->address, TYPE_B64)), opd_reg(at));
-  if (address) trace_tag(t, c, address, space);
-  trace_record(t, c,
-               &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site,
-                              MAX(bytes / 4, 1u)});
+void recorder_piece(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at,
+                    unsigned classes, PtxSpace space, unsigned bytes) {
+  uint32_t site = recorder_site(t, in, address, classes, space, bytes);
+  EMIT(c, "mov.b64", opd_reg(recorder_reg(t, &t->address, TYPE_B64)), opd_reg(at));
+  if (address) recorder_tag_space(t, c, address, space);
+  recorder_emit(t, c,
+                &(RecorderRecord){classes == CLASS_LOAD ? RECORDER_OF_LOAD : RECORDER_OF_STORE,
+                                  site, MAX(bytes / 4, 1u)});
 }
 
 static void look(Wide *w, PtxSpace space, unsigned bytes) {
-  trace_look(w->t, w->c, w->at, space, bytes);
+  recorder_read_memory(w->t, w->c, w->at, space, bytes);
 }
 static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space,
                 unsigned bytes) {
-  trace_put(w->t, w->c, w->in, address, w->at, classes, space, bytes);
+  recorder_piece(w->t, w->c, w->in, address, w->at, classes, space, bytes);
 }
 
 // --- tiles of wmma: lines, each at a distance from the one before. Lane after lane has a piece ---
@@ -90,7 +91,7 @@ static void distance(Wide *w, PtxReg *to, unsigned bits, unsigned elements) {
   EMIT(w->c, "shr.u32", opd_reg(to), opd_reg(to), opd_imm(3));
 }
 
-bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
+bool recorder_tile(Recorder *t, uint32_t i, const PtxInstr *in) {
   bool loads = in->op == OP_WMMA_LOAD;
   const PtxOperand *address = &in->ops[loads ? 1 : 0];
   uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
@@ -101,7 +102,7 @@ bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
   PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *number = body_temp(t->body, TYPE_B32, 1),
          *step = body_temp(t->body, TYPE_B32, 2), *offset = body_temp(t->body, TYPE_B64, 0);
   for (uint32_t first = 0; first < pieces; first += LANES) {
-    trace_only_lanes(t, w.c, pieces - first, w.over);
+    recorder_only_lanes(t, w.c, pieces - first, w.over);
     EMIT(w.c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
     EMIT(w.c, "add.u32", opd_reg(lane), opd_reg(lane), opd_imm(first));
     EMIT(w.c, "div.u32", opd_reg(number), opd_reg(lane), opd_imm(in_line));
@@ -120,12 +121,12 @@ bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
 
 // --- ldmatrix, stmatrix: the first 8, 16 or 32 lanes each name a row ---
 
-bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in) {
+bool recorder_matrix(Recorder *t, uint32_t i, const PtxInstr *in) {
   bool loads = in->op == OP_LDMATRIX;
   const PtxOperand *address = &in->ops[loads ? 1 : 0];
   if (!ptx_has(in, MOD_M8N8)) return false;
   Wide w = begin(t, i, in, !loads);
-  trace_only_lanes(t, w.c, access_matrix_lanes(in), w.over);
+  recorder_only_lanes(t, w.c, access_matrix_lanes(in), w.over);
   access_address(w.c, w.at, address);
   look(&w, SPACE_SHARED, PIECE);
   put(&w, address, loads ? CLASS_LOAD : CLASS_STORE, SPACE_SHARED, PIECE);
@@ -136,7 +137,7 @@ bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in) {
 // --- copies: what is read is what will be written ---
 
 // cp.async; one that is told how many bytes to read fills the rest with zeros.
-bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
+bool recorder_small_copy(Recorder *t, uint32_t i, const PtxInstr *in) {
   uint32_t bytes = access_bytes(in);
   if ((bytes != 4 && bytes != 8 && bytes != PIECE) || in->nops > 3) return false;
   Wide w = begin(t, i, in, false);
