@@ -29,6 +29,8 @@ export TEST_FILE
 nvcc=$(command -v nvcc) || { echo "skipped: nvcc is not installed"; exit 77; }
 root=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 for d in "$root/lib64" "$root/lib"; do [ -e "$d/libnvrtc.so" ] && export LD_LIBRARY_PATH="$d${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" && break; done
+# With SAN=1 a program that crashes must still die by the signal, not in the sanitizer's handler.
+[ "${SAN:-0}" = 0 ] || export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0:handle_sigbus=0"
 mkdir -p "$work"
 shopt -s nullglob
 standin=

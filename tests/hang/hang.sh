@@ -12,7 +12,7 @@ device=${HANG_DEVICE:-cpu} jobs=${HANG_JOBS:-2}
 run() {                                    # NAME FILE HOW: stop, or be interrupted
   local options=(--device="$device" --tool=synccheck --hang-timeout=2 --hang-action=stop --json="$d/$1.json") before=timeout
   [ "$3" = stop ] || before="timeout -s INT -k 20 8"
-  [ "$3" = stop ] && before="timeout 60"
+  [ "$3" = stop ] && before="timeout $((${SAN:-0} ? 240 : 60))"
   $before "$WARPGRIND" "${options[@]}" "$d/$1" > "$d/$1.out" 2> "$d/$1.err"
   echo $? > "$d/$1.code"
   lines "$d/$1.json" "$2" 2>/dev/null | sort -u > "$d/$1.lines"

@@ -5,7 +5,8 @@
 #include "cuda/abi.h"
 
 typedef struct KnownMap {
-  CUtensorMap map;
+  uint8_t
+      map[sizeof(CUtensorMap)];  // its bytes: CUtensorMap wants more alignment than mem_alloc gives
   WgTraceTensor what;
   struct KnownMap *next;
 } KnownMap;
@@ -16,7 +17,7 @@ static uint64_t key_of(const void *map) { return base_hash(map, sizeof(CUtensorM
 
 static KnownMap *find(const void *map) {
   KnownMap *k = u64map_get(&known, key_of(map));
-  while (k && memcmp(&k->map, map, sizeof k->map)) k = k->next;
+  while (k && memcmp(k->map, map, sizeof k->map)) k = k->next;
   return k;
 }
 
@@ -25,7 +26,7 @@ static void keep(const void *map, const WgTraceTensor *what) {
   KnownMap *k = find(map);
   if (!k) {
     k = mem_alloc(sizeof *k);
-    memcpy(&k->map, map, sizeof k->map);
+    memcpy(k->map, map, sizeof k->map);
     k->next = u64map_get(&known, key_of(map));
     u64map_put(&known, key_of(map), k);
   }
