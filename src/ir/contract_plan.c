@@ -91,7 +91,7 @@ bool contract_makes_product(const PtxInstr *in) {
 
 // Instructions ptxas drops when nobody reads the result.
 static bool has_no_side_effect(const PtxInstr *in) {
-  if (ptx_op_family(in->op) == FAMILY_ARITH) return !ptx_has(in, MOD_CC);
+  if (ptx_op_is_arith(in->op)) return !ptx_has(in, MOD_CC);
   if (in->op == OP_LD)
     return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELAXED) &&
            !ptx_has(in, MOD_MMIO);
@@ -167,7 +167,7 @@ static bool is_variable_mask(const Planner *p, const PtxInstr *in) {
 // Instructions that become code with branches, so that what follows is another block.
 static bool cuts_block(const Planner *p, const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
-  if (in->guard && ptx_op_family(in->op) != FAMILY_ARITH && !(ptx_op_classes(in) & CLASS_ADDRESS) &&
+  if (in->guard && !ptx_op_is_arith(in->op) && !(ptx_op_classes(in) & CLASS_ADDRESS) &&
       in->op != OP_CREATEPOLICY)
     return true;
   switch (in->op) {

@@ -168,7 +168,7 @@ static Value result(const Analysis *a, const PtxInstr *in) {
     case OP_LD: return is_shared_load(a, in) && all_uniform(a, in, 1) ? uniform : varying;
     default: break;
   }
-  if (ptx_op_family(in->op) != FAMILY_ARITH) return varying;
+  if (!ptx_op_is_arith(in->op)) return varying;
   // the carry is no register
   if (ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC)
     return varying;

@@ -270,20 +270,100 @@ typedef enum PtxClass {
   CLASS_ADDRESS = 1 << 19,
   CLASS_HINT = 1 << 20
 } PtxClass;
-typedef enum PtxFamily {  // who executes it on the virtual device; FAMILY_NONE: nobody yet
+// Who executes it on the virtual device. NONE: nobody.
+typedef enum PtxFamily {
   FAMILY_NONE,
-  FAMILY_ARITH,
+  FAMILY_ARITH_TYPED,  // the types choose: integers, f32, f64, halves
+  FAMILY_ARITH_CARRY,
+  FAMILY_ARITH_SPECIAL,
+  FAMILY_ARITH_BITS,
+  FAMILY_ARITH_LOGIC,
+  FAMILY_ARITH_SETP,
+  FAMILY_ARITH_SET,
+  FAMILY_ARITH_SELECT,
+  FAMILY_ARITH_MOV,
+  FAMILY_ARITH_CVT,
+  FAMILY_ARITH_CVT_PACK,
+  FAMILY_ARITH_VIDEO,
   FAMILY_MEMORY,
   FAMILY_TEXTURE,
   FAMILY_WARP,
   FAMILY_MMA,
   FAMILY_CONTROL
 } PtxFamily;
+// How an instruction addresses memory. CLASS_LOAD, CLASS_STORE and CLASS_ATOMIC say what it does
+// there.
+typedef enum PtxMemory {
+  MEMORY_NONE,
+  MEMORY_SCALAR,      // each thread its own address, a scalar or a vector
+  MEMORY_MATRIX,      // a warp: lanes give the addresses of rows
+  MEMORY_TILE,        // a warp: one address and a stride
+  MEMORY_COPY,        // global to shared, a few bytes, by an asynchronous copy
+  MEMORY_BULK,        // a contiguous range, by the asynchronous proxy
+  MEMORY_TENSOR,      // a box of a tensor map, by the asynchronous proxy
+  MEMORY_DESCRIPTOR,  // operands of a matrix product, by a descriptor
+  MEMORY_REMOTE,      // shared memory of another block, completed by an mbarrier there
+  MEMORY_FILL,        // a contiguous range, set to a value
+  MEMORY_MBARRIER,    // the 8 bytes of an mbarrier
+  MEMORY_MULTIMEM,    // the same address on several devices
+  MEMORY_TEXTURE,
+  MEMORY_SURFACE,
+  MEMORY_OTHER
+} PtxMemory;
+// Which accesses an opcode orders.
+typedef enum PtxOrder {
+  ORDER_NONE,
+  ORDER_BLOCK,    // a barrier of a block
+  ORDER_WARP,     // a barrier of lanes
+  ORDER_LANES,    // lanes exchange values, which synchronises them
+  ORDER_CLUSTER,  // a barrier of a cluster
+  ORDER_GRID,     // between dependent grids
+  ORDER_FENCE,
+  ORDER_MBARRIER,    // initialisation, arrival, waiting
+  ORDER_COMMIT,      // closes a group of asynchronous copies
+  ORDER_WAIT,        // waits for such groups
+  ORDER_WGMMA_WAIT,  // waits for matrix products
+  ORDER_TCGEN05
+} PtxOrder;
+// Which bits of the result are uninitialised, given those of the operands.
+typedef enum PtxValidity {
+  VALIDITY_GOOD,     // none, whatever the operands are
+  VALIDITY_NONE,     // there is no result in registers
+  VALIDITY_MEMORY,   // those of the memory that is read
+  VALIDITY_ALL,      // all, if one bit of an operand is
+  VALIDITY_SUM,      // those of the operands and every bit above
+  VALIDITY_COPY,     // those of the operand, also in parts
+  VALIDITY_AND,      // not where one operand has an initialised 0
+  VALIDITY_OR,       // not where one operand has an initialised 1
+  VALIDITY_XOR,      // those of all operands
+  VALIDITY_TABLE,    // lop3: not where the initialised operands alone decide
+  VALIDITY_COMPARE,  // of integers: not where the initialised bits alone decide
+  VALIDITY_SHIFT,
+  VALIDITY_CONVERT,
+  VALIDITY_SELECT,
+  VALIDITY_PERMUTE,  // the instruction itself, applied to the shadows of its operands
+  VALIDITY_SHUFFLE,  // those of another lane
+  VALIDITY_VOTE,
+  VALIDITY_REDUCE,
+  VALIDITY_TRANSPOSE  // movmatrix: those of other lanes' halves
+} PtxValidity;
+typedef enum PtxException {
+  EXCEPTION_NONE = 0,
+  EXCEPTION_NAN = 1 << 0,
+  EXCEPTION_INF = 1 << 1,
+  EXCEPTION_SUBNORMAL = 1 << 2,
+  EXCEPTION_DIV0 = 1 << 3
+} PtxException;
 // INT or FLOAT by the instruction's type where the opcode has both
 unsigned ptx_op_classes(const PtxInstr *in);
 PtxFamily ptx_op_family(PtxOp op);
-unsigned ptx_op_version(PtxOp op);  // first ISA version, times ten: 70
-unsigned ptx_op_sm(PtxOp op);       // first architecture: 80; 0: all
+bool ptx_op_is_arith(PtxOp op);  // one of the families ARITH_…
+PtxMemory ptx_op_memory(PtxOp op);
+PtxOrder ptx_op_order(PtxOp op);
+PtxValidity ptx_op_validity(PtxOp op);
+unsigned ptx_op_exceptions(PtxOp op);  // PtxException, of the floating-point forms
+unsigned ptx_op_version(PtxOp op);     // first ISA version, times ten: 70
+unsigned ptx_op_sm(PtxOp op);          // first architecture: 80; 0: all
 // --- forms.c: the lines of forms.def, from 1 on as in PtxInstr.form; NULL past the end ---
 typedef struct PtxForm {
   PtxOp op;

@@ -68,10 +68,10 @@ enum {
 typedef struct OpRow {
   const char *name;
   uint32_t classes;
-  uint8_t defs, family, version, sm;
+  uint8_t defs, family, memory, order, validity, exceptions, version, sm;
 } OpRow;
 static const OpRow op_rows[] = {
-    {"", 0, 0, 0, 0, 0},
+    {"", 0, 0, 0, 0, 0, 0, 0, 0, 0},
 #define LOAD C_LOAD
 #define STORE C_STORE
 #define ATOMIC C_ATOMIC
@@ -91,12 +91,26 @@ static const OpRow op_rows[] = {
 #define MEMFENCE C_MEMFENCE
 #define ADDRESS C_ADDRESS
 #define HINT C_HINT
-// WARP and TEXTURE name a class and a family, so both columns take them through these.
-#define FAMILY_OF(f) FAMILY_##f
 #define WARP C_WARP
 #define TEXTURE C_TEXTURE
-#define OP(id, name, defs, family, classes, ptx, sm) \
-  {name, classes, defs, FAMILY_##family, ptx, sm},
+// ## takes a column's word before it is replaced: words may name a class and a value of a column.
+#undef NAN
+#define NAN EXCEPTION_NAN
+#define INF EXCEPTION_INF
+#define SUBNORMAL EXCEPTION_SUBNORMAL
+#define DIV0 EXCEPTION_DIV0
+#define NONE 0
+#define OP(id, name, defs, executes, classes, memory, order, validity, exceptions, ptx, sm) \
+  {name, \
+   classes, \
+   defs, \
+   FAMILY_##executes, \
+   MEMORY_##memory, \
+   ORDER_##order, \
+   VALIDITY_##validity, \
+   exceptions, \
+   ptx, \
+   sm},
 #include "ptx/ops.def"
 #undef WARP
 #undef TEXTURE
@@ -112,6 +126,13 @@ const char *ptx_sreg_name(PtxSreg s) { return sreg_names[s]; }
 PtxType ptx_sreg_type(PtxSreg s) { return sreg_types[s]; }
 bool ptx_sreg_is_vector(PtxSreg s) { return sreg_vectors[s]; }
 PtxFamily ptx_op_family(PtxOp op) { return op_rows[op].family; }
+bool ptx_op_is_arith(PtxOp op) {
+  return op_rows[op].family >= FAMILY_ARITH_TYPED && op_rows[op].family <= FAMILY_ARITH_VIDEO;
+}
+PtxMemory ptx_op_memory(PtxOp op) { return op_rows[op].memory; }
+PtxOrder ptx_op_order(PtxOp op) { return op_rows[op].order; }
+PtxValidity ptx_op_validity(PtxOp op) { return op_rows[op].validity; }
+unsigned ptx_op_exceptions(PtxOp op) { return op_rows[op].exceptions; }
 unsigned ptx_op_version(PtxOp op) { return op_rows[op].version; }
 unsigned ptx_op_sm(PtxOp op) { return op_rows[op].sm; }
 unsigned ptx_op_defs(PtxOp op) { return op_rows[op].defs; }

@@ -167,7 +167,7 @@ static bool match_operand(Verifier *v, const PtxInstr *in, const FormOperand *wa
     case 'D':
     case 'P':
       if (o->negated) return false;
-      if (o->kind == OPD_SINK) return ptx_op_family(in->op) != FAMILY_ARITH || want->kind != 'd';
+      if (o->kind == OPD_SINK) return !ptx_op_is_arith(in->op) || want->kind != 'd';
       if (want->kind == 'P' && o->kind == OPD_PAIR && o->list[0].kind == OPD_VECTOR)
         return ptx_op_family(in->op) == FAMILY_TEXTURE;
       if (want->kind == 'P' && o->kind == OPD_PAIR)

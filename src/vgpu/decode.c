@@ -332,8 +332,8 @@ static bool decode_instruction(Decoder *d) {
     case OP_CALL: return decode_call(d);
     default: break;
   }
+  if (ptx_op_is_arith(in->op)) return vgpu_families.arith(&d->binder);
   switch (ptx_op_family(in->op)) {
-    case FAMILY_ARITH: return vgpu_families.arith(&d->binder);
     case FAMILY_MEMORY: return vgpu_families.memory(&d->binder);
     case FAMILY_TEXTURE: return vgpu_families.texture(&d->binder);
     case FAMILY_WARP: return vgpu_families.warp(&d->binder);

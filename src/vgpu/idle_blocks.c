@@ -280,7 +280,7 @@ static bool step(const Finder *f, Value *regs, PtxInstr *in, bool certain) {
   uint64_t at;
   Value v = unknown;
   if (is_param_load(f, in, &at)) v = parameter(f, in, at);
-  else if (ptx_op_family(in->op) == FAMILY_ARITH) v = arithmetic(f, regs, in);
+  else if (ptx_op_is_arith(in->op)) v = arithmetic(f, regs, in);
   else if (in->op != OP_CVTA) return false;
   ptx_visit_regs(in, forget, regs);
   const PtxOperand *d = in->nops ? &in->ops[0] : NULL;

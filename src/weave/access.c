@@ -61,24 +61,13 @@ bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements) 
 uint32_t access_bytes(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   if (!(classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC))) return 0;
-  switch (in->op) {
-    case OP_CP_ASYNC: return immediate_size(in, 2);
-    case OP_CP_ASYNC_BULK:
-    case OP_CP_REDUCE_ASYNC_BULK: return immediate_size(in, 2);
-    case OP_LDMATRIX:
-    case OP_STMATRIX: return matrix_bytes(in);
-    case OP_WMMA_LOAD:
-    case OP_WMMA_STORE: return tile_bytes(in);
-    case OP_TEX:
-    case OP_TLD4: return in->ntypes ? 4 * ptx_type_size(in->types[0]) : 0;
-    case OP_MBARRIER_INIT:
-    case OP_MBARRIER_INVAL:
-    case OP_MBARRIER_EXPECT_TX:
-    case OP_MBARRIER_COMPLETE_TX:
-    case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_ARRIVE_DROP:
-    case OP_MBARRIER_TEST_WAIT:
-    case OP_MBARRIER_TRY_WAIT: return 8;
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_COPY:
+    case MEMORY_BULK: return immediate_size(in, 2);
+    case MEMORY_MATRIX: return matrix_bytes(in);
+    case MEMORY_TILE: return tile_bytes(in);
+    case MEMORY_TEXTURE: return in->ntypes ? 4 * ptx_type_size(in->types[0]) : 0;
+    case MEMORY_MBARRIER: return 8;
     default: return in->ntypes ? ptx_type_size(in->types[0]) * vector_length(in) : 0;
   }
 }

@@ -18,24 +18,22 @@ FpType fp_type(PtxType t) {
 typedef struct FpOpRow {
   PtxOp op;
   WgFpOp what;
-  uint8_t operands, kinds;
+  uint8_t operands;
 } FpOpRow;
 static const FpOpRow rows[] = {
-    {OP_ADD, WG_FP_ADD, 2, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
-    {OP_SUB, WG_FP_SUB, 2, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
-    {OP_MUL, WG_FP_MUL, 2, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
-    {OP_FMA, WG_FP_FMA, 3, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
-    {OP_MAD, WG_FP_FMA, 3, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
-    {OP_DIV, WG_FP_DIV, 2, WG_FP_ALL},
-    {OP_RCP, WG_FP_RCP, 1, WG_FP_INF | WG_FP_DIV0 | WG_FP_SUBNORMAL},
-    {OP_SQRT, WG_FP_SQRT, 1, WG_FP_NAN},
-    {OP_RSQRT, WG_FP_RSQRT, 1, WG_FP_NAN | WG_FP_INF | WG_FP_DIV0},
-    {OP_SIN, WG_FP_SIN, 1, WG_FP_NAN | WG_FP_SUBNORMAL},
-    {OP_COS, WG_FP_COS, 1, WG_FP_NAN | WG_FP_SUBNORMAL},
-    {OP_LG2, WG_FP_LG2, 1, WG_FP_NAN | WG_FP_INF},
-    {OP_EX2, WG_FP_EX2, 1, WG_FP_INF | WG_FP_SUBNORMAL},
-    {OP_TANH, WG_FP_TANH, 1, WG_FP_SUBNORMAL},
+    {OP_ADD, WG_FP_ADD, 2}, {OP_SUB, WG_FP_SUB, 2},   {OP_MUL, WG_FP_MUL, 2},
+    {OP_FMA, WG_FP_FMA, 3}, {OP_MAD, WG_FP_FMA, 3},   {OP_DIV, WG_FP_DIV, 2},
+    {OP_RCP, WG_FP_RCP, 1}, {OP_SQRT, WG_FP_SQRT, 1}, {OP_RSQRT, WG_FP_RSQRT, 1},
+    {OP_SIN, WG_FP_SIN, 1}, {OP_COS, WG_FP_COS, 1},   {OP_LG2, WG_FP_LG2, 1},
+    {OP_EX2, WG_FP_EX2, 1}, {OP_TANH, WG_FP_TANH, 1},
 };
+
+// The exceptions of ops.def as --fp names them.
+static unsigned kinds_of(PtxOp op) {
+  unsigned e = ptx_op_exceptions(op);
+  return (e & EXCEPTION_NAN ? WG_FP_NAN : 0u) | (e & EXCEPTION_INF ? WG_FP_INF : 0u) |
+         (e & EXCEPTION_DIV0 ? WG_FP_DIV0 : 0u) | (e & EXCEPTION_SUBNORMAL ? WG_FP_SUBNORMAL : 0u);
+}
 
 static bool narrows(PtxType to, PtxType from) {
   FpType t = fp_type(to), f = fp_type(from);
@@ -88,7 +86,7 @@ bool fp_operation(const PtxInstr *in, FpOperation *out) {
     // add.f32.f16: the first operands have the second type, the addend the first
     for (unsigned i = 0; i < out->n; i++)
       out->types[i] = in->ntypes > 1 && i + 1 < out->n ? fp_type(in->types[1]) : out->result;
-    out->kinds = row->kinds;
+    out->kinds = kinds_of(in->op);
   }
   if (out->ftz && out->result.format == WG_FP_F32) out->kinds &= ~(unsigned)WG_FP_SUBNORMAL;
   return true;

@@ -57,6 +57,8 @@ typedef enum {
   // part: value b
   WG_STEP_BALLOT,
   WG_STEP_ANY_LANE,
+  // to = shadow a of other lanes' halves: movmatrix. Lanes that take part: value b, all 32
+  WG_STEP_TRANSPOSE,
 } WgStepKind;
 // funnel shifts: with WG_STEP_FIRST by at most 32, else modulo 32
 enum {

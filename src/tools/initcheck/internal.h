@@ -26,26 +26,6 @@ typedef struct InitPlace {
   bool is_whole;      // of a store: all of it is good, and stays so where something good is stored
 } InitPlace;
 
-// How the shadow of a result follows from the shadows of the operands.
-typedef enum {
-  RULE_VALID,  // the result counts as initialised, whatever went in
-  RULE_ALL,    // one bad bit makes all of the result bad
-  RULE_SUM,    // a bad bit spoils itself and everything above it
-  RULE_COPY,
-  RULE_AND,
-  RULE_OR,
-  RULE_XOR,
-  RULE_TABLE,    // lop3: good where the good operands alone decide
-  RULE_COMPARE,  // of integers: good where the good bits alone decide
-  RULE_SHIFT,
-  RULE_CONVERT,
-  RULE_SELECT,
-  RULE_SAME,  // the instruction itself, done with the shadows: permutations of bits
-  RULE_SHUFFLE,
-  RULE_VOTE,
-  RULE_REDUCE,
-} InitRule;
-
 enum { INIT_MOST_GROUPS = 16, INIT_NO_GROUP = 255 };  // accesses of a region
 
 typedef struct InitCheck {  // one function
@@ -79,7 +59,7 @@ typedef struct InitCheck {  // one function
 // --- tools/initcheck/weave_plan.c ---
 void init_plan(InitCheck *k);                        // places, shadows
 const PtxOperand *init_address(const PtxInstr *in);  // the memory operand; NULL: it has none
-InitRule init_rule(const PtxInstr *in);
+PtxValidity init_validity(const PtxInstr *in);
 const PtxOperand *init_source(const PtxInstr *in);  // the address cp.async copies from
 bool init_is_decision(const PtxInstr *in);  // whether it runs matters beyond its destination
 bool init_shares_shared(const PtxFunc *f);  // shared memory of other blocks is written
@@ -131,6 +111,7 @@ typedef struct InitSteps {
 } InitSteps;
 bool init_can_follow(const InitCheck *k, const PtxInstr *in);  // its shadows can be described
 // lanes exchange shadows of what it exchanges
+bool init_is_exchange(const PtxInstr *in);  // its result is made of other lanes' operands
 bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);
 // of the module, before everything; bytes 0: to be set
 PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes);

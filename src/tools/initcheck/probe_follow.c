@@ -181,6 +181,16 @@ DEVICE void take_origin(Follow *f, uint32_t lanes, uint32_t from, uint32_t takes
   f->shadows[WG_SHADOW_ORIGIN_DERIVED] = derived;
 }
 
+// An 8 by 8 matrix of halves, two of them in each lane's word, is transposed; from: a lane that
+// gave something bad, if one did.
+DEVICE uint32_t transpose(uint32_t shadow, uint32_t lanes, uint32_t *from) {
+  uint32_t lane = device_lane(), first = (lane & 3) * 8 + (lane >> 3), half = (lane >> 2 & 1) * 16;
+  uint32_t low = shuffle(WG_SHUFFLE_INDEX, shadow, first, 31, lanes) >> half & 0xffff,
+           high = shuffle(WG_SHUFFLE_INDEX, shadow, first + 4, 31, lanes) >> half & 0xffff;
+  *from = low ? first : first + 4;
+  return low | high << 16;
+}
+
 // What a lane gets of the shadows of others; where that is bad it is dirty. Out of line: few
 // registers are live where it is called.
 uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c,
@@ -195,7 +205,12 @@ __attribute__((noinline)) uint32_t wg_init_exchange(uint32_t what, uint32_t how,
   if (what == WG_STEP_SHUFFLE) {
     got = shuffle(how, shadow, b, c, lanes);
     from = shuffle(how, device_lane(), b, c, lanes);
-  } else got = what == WG_STEP_BALLOT ? any : 0xffffffff, from = (uint32_t)__builtin_ctz(any);
+  } else if (what == WG_STEP_TRANSPOSE) {
+    got = transpose(shadow, lanes, &from);
+  } else {
+    got = what == WG_STEP_BALLOT ? any : 0xffffffff;
+    from = (uint32_t)__builtin_ctz(any);
+  }
   take_origin(&f, lanes, from, got != 0);
   return got;
 }
@@ -455,6 +470,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       case WG_STEP_SHUFFLE:
       case WG_STEP_BALLOT:
       case WG_STEP_ANY_LANE:
+      case WG_STEP_TRANSPOSE:
         to = wg_init_exchange(s->what, (uint32_t)s->imm, (uint32_t)get(&f, s->a),
                               s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->v] : 0,
                               s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->w] : 0,

@@ -4,37 +4,6 @@
 // bytes of a thread's array that is followed: its shadow is cleared at every call
 enum { LARGEST_LOCAL = 4096 };
 
-static const uint8_t rules[OP_COUNT] = {
-    [OP_ADD] = RULE_SUM,       [OP_SUB] = RULE_SUM,      [OP_MUL] = RULE_SUM,
-    [OP_MAD] = RULE_SUM,       [OP_NEG] = RULE_SUM,      [OP_ADDC] = RULE_ALL,
-    [OP_SUBC] = RULE_ALL,      [OP_MADC] = RULE_ALL,     [OP_MUL24] = RULE_ALL,
-    [OP_MAD24] = RULE_ALL,     [OP_SAD] = RULE_ALL,      [OP_DIV] = RULE_ALL,
-    [OP_REM] = RULE_ALL,       [OP_ABS] = RULE_ALL,      [OP_MIN] = RULE_ALL,
-    [OP_MAX] = RULE_ALL,       [OP_POPC] = RULE_ALL,     [OP_CLZ] = RULE_ALL,
-    [OP_BFIND] = RULE_ALL,     [OP_FNS] = RULE_ALL,      [OP_SZEXT] = RULE_ALL,
-    [OP_BMSK] = RULE_ALL,      [OP_DP4A] = RULE_ALL,     [OP_DP2A] = RULE_ALL,
-    [OP_TESTP] = RULE_ALL,     [OP_COPYSIGN] = RULE_ALL, [OP_FMA] = RULE_ALL,
-    [OP_RCP] = RULE_ALL,       [OP_SQRT] = RULE_ALL,     [OP_RSQRT] = RULE_ALL,
-    [OP_SIN] = RULE_ALL,       [OP_COS] = RULE_ALL,      [OP_LG2] = RULE_ALL,
-    [OP_EX2] = RULE_ALL,       [OP_TANH] = RULE_ALL,     [OP_SET] = RULE_ALL,
-    [OP_SETP] = RULE_COMPARE,  [OP_SLCT] = RULE_ALL,     [OP_CNOT] = RULE_ALL,
-    [OP_CVT_PACK] = RULE_ALL,  [OP_ISSPACEP] = RULE_ALL, [OP_VADD] = RULE_ALL,
-    [OP_VSUB] = RULE_ALL,      [OP_VABSDIFF] = RULE_ALL, [OP_VMIN] = RULE_ALL,
-    [OP_VMAX] = RULE_ALL,      [OP_VSHL] = RULE_ALL,     [OP_VSHR] = RULE_ALL,
-    [OP_VMAD] = RULE_ALL,      [OP_VSET] = RULE_ALL,     [OP_VADD2] = RULE_ALL,
-    [OP_VSUB2] = RULE_ALL,     [OP_VAVRG2] = RULE_ALL,   [OP_VABSDIFF2] = RULE_ALL,
-    [OP_VMIN2] = RULE_ALL,     [OP_VMAX2] = RULE_ALL,    [OP_VSET2] = RULE_ALL,
-    [OP_VADD4] = RULE_ALL,     [OP_VSUB4] = RULE_ALL,    [OP_VAVRG4] = RULE_ALL,
-    [OP_VABSDIFF4] = RULE_ALL, [OP_VMIN4] = RULE_ALL,    [OP_VMAX4] = RULE_ALL,
-    [OP_VSET4] = RULE_ALL,     [OP_MOV] = RULE_COPY,     [OP_CVTA] = RULE_COPY,
-    [OP_NOT] = RULE_XOR,       [OP_XOR] = RULE_XOR,      [OP_LOP3] = RULE_TABLE,
-    [OP_AND] = RULE_AND,       [OP_OR] = RULE_OR,        [OP_SHL] = RULE_SHIFT,
-    [OP_SHR] = RULE_SHIFT,     [OP_CVT] = RULE_CONVERT,  [OP_SELP] = RULE_SELECT,
-    [OP_BREV] = RULE_SAME,     [OP_BFE] = RULE_SAME,     [OP_BFI] = RULE_SAME,
-    [OP_PRMT] = RULE_SAME,     [OP_SHF] = RULE_SAME,     [OP_SHFL] = RULE_SHUFFLE,
-    [OP_VOTE] = RULE_VOTE,     [OP_MATCH] = RULE_ALL,    [OP_REDUX] = RULE_REDUCE,
-};
-
 static bool is_packed(PtxType t) {
   switch (t) {
     case TYPE_F16X2:
@@ -46,24 +15,26 @@ static bool is_packed(PtxType t) {
   }
 }
 
-InitRule init_rule(const PtxInstr *in) {
-  InitRule r = rules[in->op];
+PtxValidity init_validity(const PtxInstr *in) {
+  PtxValidity r = ptx_op_validity(in->op);
+  if (r == VALIDITY_MEMORY || r == VALIDITY_NONE)
+    return VALIDITY_GOOD;  // weave_memory.c follows it
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   PtxKind kind = ptx_type_kind(t);
-  if (r == RULE_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) ||
-                        ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT)))
-    return RULE_ALL;
-  if (r == RULE_COMPARE &&
+  if (r == VALIDITY_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) ||
+                            ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT)))
+    return VALIDITY_ALL;
+  if (r == VALIDITY_COMPARE &&
       (in->nops != 3 || in->ops[0].kind != OPD_REG || !init_is_int(t) || ptx_type_size(t) < 4 ||
        (in->ops[1].kind != OPD_REG && in->ops[1].kind != OPD_INT) ||
        (in->ops[2].kind != OPD_REG && in->ops[2].kind != OPD_INT)))
-    return RULE_ALL;
+    return VALIDITY_ALL;
   // these are
-  if (r == RULE_TABLE &&
+  if (r == VALIDITY_TABLE &&
       (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT ||
        init_table(in) == 0x96 || init_table(in) == 0x69))
-    return RULE_XOR;
-  if (in->op == OP_PRMT && in->nmods > 1) return RULE_ALL;  // other modes than picking bytes
+    return VALIDITY_XOR;
+  if (in->op == OP_PRMT && in->nmods > 1) return VALIDITY_ALL;  // other modes than picking bytes
   return r;
 }
 
@@ -77,20 +48,14 @@ bool init_is_decision(const PtxInstr *in) {
 
 // Writes of memory that this pass does not follow. What such a kernel wrote counts as initialised.
 static bool is_unfollowed(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_ST_ASYNC:
-    case OP_ST_BULK:
-    case OP_RED_ASYNC:
-    case OP_STMATRIX:
-    case OP_WMMA_STORE:
-    case OP_CP_ASYNC_BULK:
-    case OP_CP_REDUCE_ASYNC_BULK:
-    case OP_CP_ASYNC_BULK_TENSOR:
-    case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
-    case OP_MULTIMEM_ST:
-    case OP_MULTIMEM_RED:
-    case OP_MULTIMEM_CP_ASYNC_BULK:
-    case OP_MULTIMEM_CP_REDUCE_ASYNC_BULK: return true;
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_REMOTE:
+    case MEMORY_FILL:
+    case MEMORY_MATRIX:
+    case MEMORY_TILE:
+    case MEMORY_BULK:
+    case MEMORY_TENSOR:
+    case MEMORY_MULTIMEM: return ptx_op_classes(in) & CLASS_STORE;
     default: return false;
   }
 }
@@ -282,7 +247,7 @@ static void find_shadows(InitCheck *k) {
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
       PtxInstr *in = cfg->instrs[i];
       Taint t = {.k = k, .in = in, .bad = reads_followed(k, i)};
-      if (!t.bad && init_rule(in) == RULE_VALID) continue;
+      if (!t.bad && init_validity(in) == VALIDITY_GOOD) continue;
       if (!t.bad) ptx_visit_regs(in, sees, &t);
       if (t.bad) ptx_visit_regs(in, spoils, &t);
       changed |= t.changed;

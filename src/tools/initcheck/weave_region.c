@@ -101,7 +101,7 @@ static void see_def(void *ctx, PtxReg **reg, bool is_def) {
 
 static void see_instr(Weaver *w, uint32_t i) {
   PtxInstr *in = (PtxInstr *)instr(w, i);
-  w->uses_count = init_rule(in) != RULE_VALID || init_is_decision(in);
+  w->uses_count = init_validity(in) != VALIDITY_GOOD || init_is_decision(in);
   ptx_visit_regs(in, see_use, w);
   Def d = {w, in->guard != NULL};
   ptx_visit_regs(in, see_def, &d);
@@ -427,11 +427,10 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
 // --- instructions that no copy can have ---
 
 static bool stops(const InitCheck *k, const PtxInstr *in) {
-  InitRule rule = init_rule(in);
   bool decides = false;  // who exchanges, by bad bits
   for (unsigned o = 2; o < in->nops; o++)
     decides |= in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg);
-  if ((rule == RULE_SHUFFLE || rule == RULE_VOTE || rule == RULE_REDUCE) && !decides) return false;
+  if (init_is_exchange(in) && !decides) return false;
   return ptx_op_classes(in) &
          (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR | CLASS_ASYNC | CLASS_BRANCH |
           CLASS_RETURN | CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
@@ -456,18 +455,18 @@ static Values values_of(const Weaver *w, uint32_t i) {
   Values v = {.n = 0};
   if (in->guard) v.regs[v.n++] = in->guard;
   if (init_is_followed(w->k, i)) add_value(&v, &init_address(in)->list[0]);
-  switch (init_rule(in)) {
-    case RULE_AND:
-    case RULE_OR:
-    case RULE_TABLE:
+  switch (init_validity(in)) {
+    case VALIDITY_AND:
+    case VALIDITY_OR:
+    case VALIDITY_TABLE:
       for (unsigned o = 1; o < in->nops; o++) add_value(&v, &in->ops[o]);
       break;
-    case RULE_SHIFT:
-    case RULE_SAME:
-    case RULE_SELECT:
-    case RULE_SHUFFLE:
-    case RULE_VOTE:
-    case RULE_REDUCE:
+    case VALIDITY_SHIFT:
+    case VALIDITY_PERMUTE:
+    case VALIDITY_SELECT:
+    case VALIDITY_SHUFFLE:
+    case VALIDITY_VOTE:
+    case VALIDITY_REDUCE:
       for (unsigned o = 2; o < in->nops; o++) add_value(&v, &in->ops[o]);
       break;
     default: break;

@@ -548,6 +548,32 @@ static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
   take_from_first(k, c, in, any, bad);
 }
 
+// movmatrix, of the shadow. Lane l holds two halves of row l / 4; what it receives comes from two
+// lanes, of which the first that is bad gives the origin.
+static void transpose(InitCheck *k, Code *c, const PtxInstr *in) {
+  const PtxOperand everybody = opd_imm(0xffffffff);
+  PtxReg *got = temp32(k, 1), *lane = temp32(k, 0), *part = temp32(k, 5);
+  repeat(k, c, in,
+         (const PtxOperand[]){opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0))}, 2);
+  EMIT(c, "mov.b32", opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(got));
+  if (!exchanges_origins(c, in)) return;
+  PtxReg *takes = body_temp(k->body, TYPE_PRED, 0), *any = body_temp(k->body, TYPE_PRED, 1);
+  PtxLabel *back;
+  EMIT(c, "setp.ne.u32", opd_reg(takes), opd_reg(got), opd_imm(0));
+  EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(takes), everybody);
+  Code *cold = leave_together(k, c, in, any, &back);
+  EMIT(cold, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+  EMIT(cold, "and.b32", opd_reg(part), opd_reg(lane), opd_imm(3));
+  EMIT(cold, "shr.u32", opd_reg(lane), opd_reg(lane), opd_imm(3));
+  EMIT(cold, "mad.lo.u32", opd_reg(lane), opd_reg(part), opd_imm(8), opd_reg(lane));
+  EMIT(cold, "and.b32", opd_reg(part), opd_reg(got), opd_imm(0xffff));
+  EMIT(cold, "setp.eq.u32", opd_reg(any), opd_reg(part), opd_imm(0));
+  EMIT(cold, "selp.b32", opd_reg(part), opd_imm(4), opd_imm(0), opd_reg(any));
+  EMIT(cold, "add.u32", opd_reg(lane), opd_reg(lane), opd_reg(part));
+  take_origin(k, cold, lane, &everybody, takes);
+  EMIT(cold, "bra", opd_label(back));
+}
+
 // x ^ x, x - x
 bool init_cancels(const PtxInstr *in) {
   return (in->op == OP_XOR || (in->op == OP_SUB && ptx_type_kind(in->types[0]) != KIND_FLOAT)) &&
@@ -583,28 +609,29 @@ bool init_has_plain_registers(const PtxInstr *in) {
 }
 
 static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  InitRule rule = init_rule(in);
+  PtxValidity rule = init_validity(in);
   if (!r->nuses) spread_any(k, c, r);
-  else if (rule == RULE_COPY) copy(k, c, in, r);
-  else if (rule == RULE_SHUFFLE) shuffle(k, c, in, r);
+  else if (rule == VALIDITY_COPY) copy(k, c, in, r);
+  else if (rule == VALIDITY_SHUFFLE) shuffle(k, c, in, r);
   else if (!init_has_plain_registers(in)) spread_any(k, c, r);
   else if (init_cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
   else if (init_part_bits(in) && r->ndefs == 1)
     (init_part_bits(in) == 8 ? spread_bytes : spread_halves)(k, c, r);
   else if (init_makes_halves(in)) spread_two(k, c, in);
   else switch (rule) {
-      case RULE_SUM: join(k, c, in, true); return;
-      case RULE_XOR: join(k, c, in, false); return;
-      case RULE_TABLE: closely(k, c, in, r, r->nuses == 1, turn_round); return;
-      case RULE_COMPARE: closely(k, c, in, r, false, compare_closely); return;
-      case RULE_AND: logic(k, c, in, true); return;
-      case RULE_OR: logic(k, c, in, false); return;
-      case RULE_SHIFT: shift(k, c, in, r); return;
-      case RULE_CONVERT: convert(k, c, in, r); return;
-      case RULE_SELECT: select_one(k, c, in); return;
-      case RULE_SAME: same(k, c, in, r); return;
-      case RULE_VOTE: vote(k, c, in); return;
-      case RULE_REDUCE: reduce(k, c, in); return;
+      case VALIDITY_SUM: join(k, c, in, true); return;
+      case VALIDITY_XOR: join(k, c, in, false); return;
+      case VALIDITY_TABLE: closely(k, c, in, r, r->nuses == 1, turn_round); return;
+      case VALIDITY_COMPARE: closely(k, c, in, r, false, compare_closely); return;
+      case VALIDITY_AND: logic(k, c, in, true); return;
+      case VALIDITY_OR: logic(k, c, in, false); return;
+      case VALIDITY_SHIFT: shift(k, c, in, r); return;
+      case VALIDITY_CONVERT: convert(k, c, in, r); return;
+      case VALIDITY_SELECT: select_one(k, c, in); return;
+      case VALIDITY_PERMUTE: same(k, c, in, r); return;
+      case VALIDITY_VOTE: vote(k, c, in); return;
+      case VALIDITY_REDUCE: reduce(k, c, in); return;
+      case VALIDITY_TRANSPOSE: transpose(k, c, in); return;
       default: spread_any(k, c, r); return;
     }
 }
@@ -616,7 +643,7 @@ void init_transfer(InitCheck *k, uint32_t i) {
   if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
   Code *c = body_before(k->body, i);
   code_guard(c, in->guard, in->guard_negated);
-  if (init_rule(in) == RULE_VALID) r.nuses = 0;
+  if (init_validity(in) == VALIDITY_GOOD) r.nuses = 0;
   if (init_ignores_third(in)) {
     r.nuses = 0;
     for (unsigned o = 1; o <= 2; o++)

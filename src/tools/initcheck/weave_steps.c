@@ -468,12 +468,20 @@ static void move_bits(const Regs *r) {
 
 // --- lanes ---
 
+bool init_is_exchange(const PtxInstr *in) {
+  switch (init_validity(in)) {
+    case VALIDITY_SHUFFLE:
+    case VALIDITY_VOTE:
+    case VALIDITY_REDUCE:
+    case VALIDITY_TRANSPOSE: return true;
+    default: return false;
+  }
+}
+
 bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes) {
-  InitRule rule = init_rule(in);
-  if ((rule != RULE_SHUFFLE && rule != RULE_VOTE && rule != RULE_REDUCE) ||
-      in->ops[1].kind != OPD_REG || !init_shadow(k, in->ops[1].reg))
+  if (!init_is_exchange(in) || in->ops[1].kind != OPD_REG || !init_shadow(k, in->ops[1].reg))
     return false;
-  *lanes = in->ops[in->nops - 1];
+  *lanes = init_validity(in) == VALIDITY_TRANSPOSE ? opd_imm(0xffffffff) : in->ops[in->nops - 1];
   return true;
 }
 
@@ -487,20 +495,22 @@ static void exchange(const Regs *r) {
                {MOD_IDX, WG_SHUFFLE_INDEX}};
   const PtxInstr *in = r->in;
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
-  bool shuffles = init_rule(in) == RULE_SHUFFLE;
+  bool shuffles = init_validity(in) == VALIDITY_SHUFFLE;
+  bool transposes = init_validity(in) == VALIDITY_TRANSPOSE;
+  PtxOperand taking_part;
+  init_exchanges(r->s->k, in, &taking_part);
   for (unsigned n = 0; n < r->ndefs; n++)
     // "in range": known from the lane alone
     if (to->kind != OPD_REG || r->defs[n] != to->reg)
       add_step(r->s, NULL, WG_STEP_CLEAR, r->defs[n]);
   if (to->kind != OPD_REG || !init_shadow(r->s->k, to->reg)) return;
   uint16_t v = shuffles ? value_of(r->s, &in->ops[2]) : 0,
-           w = shuffles ? value_of(r->s, &in->ops[3]) : 0,
-           lanes = value_of(r->s, &in->ops[in->nops - 1]);
-  WgStep *step = add_step(r->s, NULL,
-                          shuffles                  ? WG_STEP_SHUFFLE
-                          : ptx_has(in, MOD_BALLOT) ? WG_STEP_BALLOT
-                                                    : WG_STEP_ANY_LANE,
-                          to->reg);
+           w = shuffles ? value_of(r->s, &in->ops[3]) : 0, lanes = value_of(r->s, &taking_part);
+  WgStepKind what = shuffles                  ? WG_STEP_SHUFFLE
+                    : transposes              ? WG_STEP_TRANSPOSE
+                    : ptx_has(in, MOD_BALLOT) ? WG_STEP_BALLOT
+                                              : WG_STEP_ANY_LANE;
+  WgStep *step = add_step(r->s, NULL, what, to->reg);
   step->a = number_of(r->s, &in->ops[1]);
   step->v = v;
   step->w = w;
@@ -541,11 +551,11 @@ static void make_halves(const Regs *r) {
 // See follow_rule of tools/initcheck/weave_registers.c.
 static void follow_rule(const Regs *r) {
   const PtxInstr *in = r->in;
-  InitRule rule = init_rule(in);
+  PtxValidity rule = init_validity(in);
   PtxOperand lanes;
   if (init_exchanges(r->s->k, in, &lanes)) exchange(r);
   else if (!r->nuses) spread(r, WG_STEP_CLEAR);
-  else if (rule == RULE_COPY) copy(r);
+  else if (rule == VALIDITY_COPY) copy(r);
   else if (!init_has_plain_registers(in)) spread(r, WG_STEP_SPREAD);
   else if (init_cancels(in)) add_step(r->s, in, WG_STEP_CLEAR, in->ops[0].reg);
   else if (init_part_bits(in) && r->ndefs == 1) {
@@ -553,16 +563,16 @@ static void follow_rule(const Regs *r) {
     r->s->steps.data[r->s->steps.len - 1].imm = init_part_bits(in);
   } else if (init_makes_halves(in)) make_halves(r);
   else switch (rule) {
-      case RULE_SUM: spread(r, WG_STEP_UPWARDS); return;
-      case RULE_XOR: spread(r, WG_STEP_SET); return;
-      case RULE_TABLE: by_table(r); return;
-      case RULE_AND: logic(r, WG_STEP_AND, false); return;
-      case RULE_OR: logic(r, WG_STEP_OR_BITS, false); return;
-      case RULE_COMPARE: compare(r); return;
-      case RULE_SHIFT: shift(r); return;
-      case RULE_CONVERT: convert(r); return;
-      case RULE_SELECT: select_one(r); return;
-      case RULE_SAME: move_bits(r); return;
+      case VALIDITY_SUM: spread(r, WG_STEP_UPWARDS); return;
+      case VALIDITY_XOR: spread(r, WG_STEP_SET); return;
+      case VALIDITY_TABLE: by_table(r); return;
+      case VALIDITY_AND: logic(r, WG_STEP_AND, false); return;
+      case VALIDITY_OR: logic(r, WG_STEP_OR_BITS, false); return;
+      case VALIDITY_COMPARE: compare(r); return;
+      case VALIDITY_SHIFT: shift(r); return;
+      case VALIDITY_CONVERT: convert(r); return;
+      case VALIDITY_SELECT: select_one(r); return;
+      case VALIDITY_PERMUTE: move_bits(r); return;
       default: spread(r, WG_STEP_SPREAD); return;
     }
 }
@@ -572,7 +582,7 @@ void init_steps_transfer(InitSteps *s, uint32_t i) {
   Regs r = {.s = s, .in = in};
   ptx_visit_regs((PtxInstr *)in, collect, &r);
   if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
-  if (init_rule(in) == RULE_VALID) r.nuses = 0;
+  if (init_validity(in) == VALIDITY_GOOD) r.nuses = 0;
   if (init_ignores_third(in)) {
     r.nuses = 0;
     for (unsigned o = 1; o <= 2; o++)
@@ -594,13 +604,13 @@ bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
           (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg)))
         return false;
   }
-  if (init_rule(in) == RULE_SELECT && in->ops[3].kind != OPD_REG) return false;
-  if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR || init_rule(in) == RULE_TABLE ||
-      init_rule(in) == RULE_COMPARE)
-    for (unsigned o = 1; o < (init_rule(in) == RULE_TABLE ? 4 : 3); o++)
+  if (init_validity(in) == VALIDITY_SELECT && in->ops[3].kind != OPD_REG) return false;
+  if (init_validity(in) == VALIDITY_AND || init_validity(in) == VALIDITY_OR ||
+      init_validity(in) == VALIDITY_TABLE || init_validity(in) == VALIDITY_COMPARE)
+    for (unsigned o = 1; o < (init_validity(in) == VALIDITY_TABLE ? 4 : 3); o++)
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector)
         return false;
-  if (init_rule(in) == RULE_SAME)
+  if (init_validity(in) == VALIDITY_PERMUTE)
     for (unsigned o = in->op == OP_BREV || in->op == OP_BFE ? 2 : 3; o < in->nops; o++)
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector)
         return false;
@@ -790,7 +800,7 @@ void init_steps_finish(InitSteps *s) {
     WgStep *step = &s->steps.data[i];
     bool selects = step->what == WG_STEP_SELECT || step->what == WG_STEP_TABLE,
          exchanges = step->what == WG_STEP_SHUFFLE || step->what == WG_STEP_BALLOT ||
-                     step->what == WG_STEP_ANY_LANE;
+                     step->what == WG_STEP_ANY_LANE || step->what == WG_STEP_TRANSPOSE;
     uint16_t by = (uint16_t)step->imm;
     place_local(s, &step->to);
     place_local(s, &step->a);

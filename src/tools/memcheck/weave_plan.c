@@ -3,19 +3,12 @@
 
 // The instructions this tool checks. docs/memcheck.md lists the others.
 static bool is_checked(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_LD:
-    case OP_LDU:
-    case OP_ST:
-    case OP_ATOM:
-    case OP_RED:
-    case OP_CP_ASYNC:
-    case OP_CP_ASYNC_BULK:
-    case OP_CP_REDUCE_ASYNC_BULK:
-    case OP_LDMATRIX:
-    case OP_STMATRIX:
-    case OP_WMMA_LOAD:
-    case OP_WMMA_STORE: return true;
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_SCALAR:
+    case MEMORY_COPY:
+    case MEMORY_BULK:
+    case MEMORY_MATRIX:
+    case MEMORY_TILE: return true;
     default: return false;
   }
 }

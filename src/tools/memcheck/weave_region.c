@@ -258,9 +258,8 @@ static bool stops(const PtxInstr *in) {
 
 static bool may_be_inside(const Weaver *w, const Check *c) {
   const PtxInstr *in = instr(w, c->instr);
-  return (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_RED ||
-          in->op == OP_ATOM) &&
-         !c->lanes && !c->size && c->kind != CHECK_ALWAYS_BAD;
+  return ptx_op_memory(in->op) == MEMORY_SCALAR && !c->lanes && !c->size &&
+         c->kind != CHECK_ALWAYS_BAD;
 }
 
 // Is all that its tests read known at the start of the region?

@@ -148,14 +148,11 @@ static void plan_tile(Memcheck *m, uint32_t instr) {
 }
 
 bool memcheck_plan_wide(Memcheck *m, uint32_t instr) {
-  switch (m->body->cfg->instrs[instr]->op) {
-    case OP_CP_ASYNC: plan_small_copy(m, instr); return true;
-    case OP_CP_ASYNC_BULK:
-    case OP_CP_REDUCE_ASYNC_BULK: plan_bulk_copy(m, instr); return true;
-    case OP_LDMATRIX:
-    case OP_STMATRIX: plan_matrix(m, instr); return true;
-    case OP_WMMA_LOAD:
-    case OP_WMMA_STORE: plan_tile(m, instr); return true;
+  switch (ptx_op_memory(m->body->cfg->instrs[instr]->op)) {
+    case MEMORY_COPY: plan_small_copy(m, instr); return true;
+    case MEMORY_BULK: plan_bulk_copy(m, instr); return true;
+    case MEMORY_MATRIX: plan_matrix(m, instr); return true;
+    case MEMORY_TILE: plan_tile(m, instr); return true;
     default: return false;
   }
 }

@@ -48,20 +48,16 @@ static void add_global(RaceCheck *k, uint32_t i, const PtxOperand *address, cons
 }
 
 bool race_is_async(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_CP_ASYNC:
-    case OP_CP_ASYNC_BULK:
-    case OP_CP_REDUCE_ASYNC_BULK:
-    case OP_CP_ASYNC_BULK_TENSOR:
-    case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
-    case OP_WGMMA_MMA_ASYNC: return true;
-    default: return false;
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_COPY:
+    case MEMORY_BULK:
+    case MEMORY_TENSOR: return true;
+    default: return in->op == OP_WGMMA_MMA_ASYNC;
   }
 }
 
 bool race_stores_later(const PtxInstr *in) {
-  return (in->op == OP_ST_ASYNC || in->op == OP_RED_ASYNC) && in->nops == 3 &&
-         ptx_has(in, MOD_SHARED_CLUSTER);
+  return ptx_op_memory(in->op) == MEMORY_REMOTE && in->nops == 3 && ptx_has(in, MOD_SHARED_CLUSTER);
 }
 
 // Copies to several blocks at once are left alone, and what goes to another block of the cluster.

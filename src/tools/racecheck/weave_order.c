@@ -73,8 +73,8 @@ static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
 }
 
 bool race_is_matrix(const PtxInstr *in) {
-  return in->op == OP_LDMATRIX || in->op == OP_STMATRIX || in->op == OP_WMMA_LOAD ||
-         in->op == OP_WMMA_STORE;
+  PtxMemory memory = ptx_op_memory(in->op);
+  return memory == MEMORY_MATRIX || memory == MEMORY_TILE;
 }
 
 // All lanes come to it together, and programs rely on that; who accesses which bytes is not known.
@@ -401,45 +401,28 @@ static void at_store_later(RaceCheck *k, uint32_t i) {
 
 void race_order(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  switch (in->op) {
-    case OP_ST_ASYNC:
-    case OP_RED_ASYNC: at_store_later(k, i); return;
-    case OP_BAR:
-    case OP_BARRIER: at_barrier(k, i); return;
-    case OP_BARRIER_CLUSTER: at_cluster_barrier(k, i); return;
-    case OP_BAR_WARP_SYNC: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_REDUX:
-    case OP_ELECT:
+  switch (ptx_op_order(in->op)) {
+    case ORDER_BLOCK: at_barrier(k, i); return;
+    case ORDER_CLUSTER: at_cluster_barrier(k, i); return;
+    case ORDER_WARP: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;
+    case ORDER_LANES:
       at_warp_sync(k, i, !ptx_has(in, MOD_SYNC) || is_everybody(k, &in->ops[in->nops - 1]));
       return;
-    case OP_MEMBAR:
-    case OP_FENCE:
+    case ORDER_FENCE:
       at_fence(k, i);
       if (k->has_async && ptx_has(in, MOD_PROXY) && ptx_has(in, MOD_ASYNC)) at_proxy_fence(k, i);
       return;
-    case OP_CP_ASYNC_COMMIT_GROUP:
-    case OP_CP_ASYNC_BULK_COMMIT_GROUP:
+    case ORDER_COMMIT:
       if (k->has_async) at_commit(k, i, in->op == OP_CP_ASYNC_BULK_COMMIT_GROUP);
       return;
-    case OP_CP_ASYNC_WAIT_GROUP:
-    case OP_CP_ASYNC_WAIT_ALL:
-    case OP_CP_ASYNC_BULK_WAIT_GROUP:
+    case ORDER_WAIT:
       if (k->has_async) at_wait_group(k, i, in->op == OP_CP_ASYNC_BULK_WAIT_GROUP);
       return;
-    case OP_MBARRIER_INIT:
-    case OP_MBARRIER_EXPECT_TX:
-    case OP_MBARRIER_COMPLETE_TX:
-    case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_ARRIVE_DROP:
-    case OP_MBARRIER_TEST_WAIT:
-    case OP_MBARRIER_TRY_WAIT:
-    case OP_CP_ASYNC_MBARRIER_ARRIVE: at_mbarrier(k, i); return;
-    case OP_CALL:
-      if (race_call_orders(in)) at_call(k, i);
+    case ORDER_MBARRIER:
+      if (in->op != OP_MBARRIER_INVAL) at_mbarrier(k, i);
       return;
-    default: return;
+    default:
+      if (ptx_op_memory(in->op) == MEMORY_REMOTE) at_store_later(k, i);
+      if (in->op == OP_CALL && race_call_orders(in)) at_call(k, i);
   }
 }

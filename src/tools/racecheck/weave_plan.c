@@ -111,31 +111,24 @@ static void add_access(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   uint32_t strong = race_is_strong(in) ? WG_RACE_STRONG | (ptx_has(in, MOD_CTA) ? WG_RACE_CTA : 0)
                                        : 0;
-  switch (in->op) {
-    case OP_LD:
-    case OP_LDU:
-    case OP_ST:
-    case OP_ATOM:
-    case OP_RED:
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_SCALAR:
       if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) return;
       add(k, i, address_of(in), access_bytes(in),
-          strong | (in->op == OP_LD || in->op == OP_LDU ? 0 : WG_RACE_WRITE),
+          strong | (ptx_op_classes(in) & CLASS_STORE ? WG_RACE_WRITE : 0),
           in->space == SPACE_SHARED);
       return;
-    case OP_LDMATRIX:
-    case OP_STMATRIX:
-    case OP_WMMA_LOAD:
-    case OP_WMMA_STORE: add_matrix(k, i); return;
-    case OP_CP_ASYNC:
+    case MEMORY_MATRIX:
+    case MEMORY_TILE: add_matrix(k, i); return;
+    case MEMORY_COPY:
       add(k, i, &in->ops[1], access_bytes(in), 0, false);
       add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | WG_RACE_CTA, true);
       return;
-    // to another block's shared memory, which an mbarrier there is told of
-    case OP_ST_ASYNC:
-    case OP_RED_ASYNC:
+    case MEMORY_REMOTE:
       if (race_stores_later(in))
         add(k, i, &in->ops[0], access_bytes(in),
-            WG_RACE_WRITE | (in->op == OP_ST_ASYNC ? WG_RACE_CTA : WG_RACE_STRONG), true);
+            WG_RACE_WRITE | (ptx_op_classes(in) & CLASS_ATOMIC ? WG_RACE_STRONG : WG_RACE_CTA),
+            true);
       return;
     default: race_plan_async(k, i); return;
   }
@@ -143,52 +136,25 @@ static void add_access(RaceCheck *k, uint32_t i) {
 
 // --- order ---
 
-static bool is_mbarrier(PtxOp op) {
-  switch (op) {
-    case OP_MBARRIER_INIT:
-    case OP_MBARRIER_INVAL:
-    case OP_MBARRIER_EXPECT_TX:
-    case OP_MBARRIER_COMPLETE_TX:
-    case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_ARRIVE_DROP:
-    case OP_MBARRIER_TEST_WAIT:
-    case OP_MBARRIER_TRY_WAIT:
-    case OP_CP_ASYNC_MBARRIER_ARRIVE: return true;
-    default: return false;
-  }
-}
-
 static bool is_warp_sync(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_BAR_WARP_SYNC: return true;
-    case OP_LDMATRIX:
-    case OP_STMATRIX:
-    case OP_WMMA_LOAD:
-    case OP_WMMA_STORE: return true;
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_REDUX:
-    case OP_ELECT: return true;
-    default: return false;
-  }
+  PtxOrder order = ptx_op_order(in->op);
+  return order == ORDER_WARP || order == ORDER_LANES || race_is_matrix(in);
 }
 
 static bool makes_clocks(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_MEMBAR:
-    case OP_FENCE:
-    case OP_BARRIER_CLUSTER: return true;
-    case OP_BAR:
-    case OP_BARRIER: return ptx_has(in, MOD_ARRIVE) || in->nops > (ptx_has(in, MOD_RED) ? 3u : 1u);
+  switch (ptx_op_order(in->op)) {
+    case ORDER_FENCE:
+    case ORDER_CLUSTER:
+    case ORDER_MBARRIER: return true;
+    case ORDER_BLOCK: return ptx_has(in, MOD_ARRIVE) || in->nops > (ptx_has(in, MOD_RED) ? 3u : 1u);
     default:
-      return race_is_async(in) || race_stores_later(in) || is_mbarrier(in->op) ||
-             ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
+      return race_is_async(in) || race_stores_later(in) || ptx_has(in, MOD_RELEASE) ||
+             ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
   }
 }
 
 bool race_orders(const PtxInstr *in) {
-  return makes_clocks(in) || is_warp_sync(in) || in->op == OP_BAR || in->op == OP_BARRIER;
+  return makes_clocks(in) || is_warp_sync(in) || ptx_op_order(in->op) == ORDER_BLOCK;
 }
 
 void race_plan(RaceCheck *k) {
@@ -200,7 +166,7 @@ void race_plan(RaceCheck *k) {
     k->has_syncs |= is_warp_sync(in);
     k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && race_call_orders(in));
     k->has_async |= race_is_async(in);
-    k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER ||
+    k->has_clusters |= in->op == OP_MAPA || ptx_op_order(in->op) == ORDER_CLUSTER ||
                        (ptx_has(in, MOD_SHARED_CLUSTER) && !race_is_async(in)) ||
                        ptx_has(in, MOD_MULTICAST_CLUSTER);
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);

@@ -25,36 +25,18 @@ static void forget(void *user, PtxReg **r, bool is_def) {
   }
 }
 
+// May what this thread or others did before it look different afterwards?
 bool race_is_order(const PtxInstr *in) {
-  if (race_is_matrix(in)) return true;
-  switch (in->op) {
-    case OP_CALL:
-    case OP_BAR:
-    case OP_BARRIER:
-    case OP_BARRIER_CLUSTER:
-    case OP_BAR_WARP_SYNC:
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_REDUX:
-    case OP_ELECT:
-    case OP_MEMBAR:
-    case OP_FENCE:
-    case OP_ATOM:
-    case OP_RED:
-    case OP_EXIT:
-    case OP_RET:
-    case OP_TRAP:
-    case OP_CP_ASYNC:
-    case OP_GRIDDEPCONTROL:
-    case OP_WGMMA_MMA_ASYNC:
-    case OP_WGMMA_WAIT_GROUP:
-    case OP_CP_REDUCE_ASYNC_BULK:
-    case OP_CP_REDUCE_ASYNC_BULK_TENSOR: return true;
-    default:
-      return race_is_strong(in) || race_stores_later(in) ||
-             !strncmp(ptx_op_name(in->op), "mbarrier", 8) ||
-             !strncmp(ptx_op_name(in->op), "cp.async", 8);
+  unsigned classes = ptx_op_classes(in);
+  if (ptx_op_order(in->op) != ORDER_NONE || classes & (CLASS_CALL | CLASS_RETURN)) return true;
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_MATRIX:
+    case MEMORY_TILE:
+    case MEMORY_COPY:
+    case MEMORY_BULK:
+    case MEMORY_TENSOR:
+    case MEMORY_DESCRIPTOR: return true;
+    default: return classes & CLASS_ATOMIC || race_is_strong(in) || race_stores_later(in);
   }
 }
 

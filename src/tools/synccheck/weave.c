@@ -253,7 +253,7 @@ static bool *find_workspace(const IrCfg *c) {
     if (!d.from && !reads_workspace(in)) continue;
     if (!d.from) d.from = ARENA_ARRAY((Arena *)&c->arena, bool, c->func->nregs + 1);
     d.any = reads_workspace(in);
-    if (!d.any && ptx_op_family(in->op) == FAMILY_ARITH) ptx_visit_regs(in, note_use, &d);
+    if (!d.any && ptx_op_is_arith(in->op)) ptx_visit_regs(in, note_use, &d);
     if (d.any) ptx_visit_regs(in, note_result, &d);
   }
   return d.from;

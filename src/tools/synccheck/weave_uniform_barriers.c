@@ -66,8 +66,7 @@ static bool gives_the_same(const Look *l, const PtxInstr *in) {
     bool parameter = in->space == SPACE_PARAM && in->nops > 1 && in->ops[1].kind == OPD_ADDR &&
                      ir_is_kernel_param(l->c->func, &in->ops[1].list[0]);
     if (!parameter && in->space != SPACE_CONST) return false;
-  } else if (in->op != OP_CVTA && in->op != OP_ISSPACEP && ptx_op_family(in->op) != FAMILY_ARITH)
-    return false;
+  } else if (in->op != OP_CVTA && in->op != OP_ISSPACEP && !ptx_op_is_arith(in->op)) return false;
   if (ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC)
     return false;
   for (unsigned i = 1; i < in->nops; i++)
