@@ -89,7 +89,7 @@ $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
 
-.PHONY: format all demo check check-gpu bench stress fuzz soak install uninstall clean help deps
+.PHONY: format all demo check check-quick check-long check-gpu bench stress fuzz soak install uninstall clean help deps
 .SECONDARY:
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(BUILD)/warpgrind.1
@@ -273,6 +273,18 @@ check:
 	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=$(FUZZ_INPUTS) tests/run $(TESTS)
 
+# What a developer runs before every commit: three minutes on two processors.
+check-quick:
+	@tools/install-deps check
+	@$(MAKE) --no-print-directory -j$(CORES) all
+	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=1000 tests/run --quick $(TESTS)
+
+# All tests, those with random inputs at their full size: hours.
+check-long:
+	@tools/install-deps check
+	@$(MAKE) --no-print-directory -j$(CORES) all
+	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=1000000 tests/run --long $(TESTS)
+
 check-gpu:
 	@tools/install-deps build
 	@$(MAKE) --no-print-directory -j$(CORES) all
@@ -334,7 +346,9 @@ clean:
 help:
 	@echo 'make            build the command and the library into $(BUILD)/'
 	@echo 'make demo       install what is missing, build, and run the buggy merge sort on the virtual device'
+	@echo 'make check-quick  the tests to run before every commit: three minutes'
 	@echo 'make check      all tests that need no GPU (SAN=1: with address and undefined-behaviour sanitizers)'
+	@echo 'make check-long all tests, those with random inputs at full size: hours'
 	@echo 'make check-gpu  the instruction tests on a real GPU, compared bit for bit with the virtual one'
 	@echo 'make bench      speed, side by side with Oclgrind and PoCL'
 	@echo 'make stress     the tests with tiny arenas and shuffled orders of warps and blocks'

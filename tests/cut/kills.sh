@@ -5,7 +5,7 @@
 set -u
 cd "$ROOT" || exit 1
 $CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/ladder" tests/cut/ladder.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
-if python3 tests/cut/kills.py "$WARPGRIND" "$TEST_DIR/ladder" "$TEST_DIR" "${SEED:-1}" "${COUNT:-8}" > "$TEST_DIR/kills.txt" 2>&1; then
+if python3 tests/cut/kills.py "$WARPGRIND" "$TEST_DIR/ladder" "$TEST_DIR" "${SEED:-1}" "${COUNT:-$([ "${TEST_SIZE:-}" = long ] && echo 100 || echo 8)}" > "$TEST_DIR/kills.txt" 2>&1; then
   echo "ok kills"
 else
   cat "$TEST_DIR/kills.txt"

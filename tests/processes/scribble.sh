@@ -5,7 +5,7 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
-seed=${SEED:-1} count=${COUNT:-12}
+seed=${SEED:-1} count=${COUNT:-$([ "${TEST_SIZE:-}" = long ] && echo 200 || echo 12)}
 export BEHAVE=$TEST_DIR/behave
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Isrc -pthread -o "$BEHAVE" tests/processes/behave.c -L"$BUILD/lib" -l:libcuda.so.1 || { echo "FAIL build"; exit 1; }
 cd "$TEST_DIR" || exit 1

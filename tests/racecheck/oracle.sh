@@ -9,7 +9,7 @@ flock "$BUILD/tests" $CC -w -Isrc -o "$TEST_DIR/oracle" tests/racecheck/oracle.c
 device=${RACECHECK_DEVICE:-cpu}
 for seed in ${ORACLE_SEEDS:-1 4 8}; do
   blocks=$((1 + seed % 3)) threads=$((32 * (1 + seed % 4)))
-  python3 tests/racecheck/oracle.py make $seed ${ORACLE_KERNELS:-60} $blocks $threads "$TEST_DIR/$seed.ptx" "$TEST_DIR/$seed.json" || { echo "FAIL make $seed"; continue; }
+  python3 tests/racecheck/oracle.py make $seed ${ORACLE_KERNELS:-$([ "${TEST_SIZE:-}" = long ] && echo 600 || echo 60)} $blocks $threads "$TEST_DIR/$seed.ptx" "$TEST_DIR/$seed.json" || { echo "FAIL make $seed"; continue; }
   for mode in "" --race=full; do
     [ -n "${RACECHECK_QUICK:-}" ] && [ -n "$mode" ] && continue
     # shellcheck disable=SC2086

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # timeout: 600
 # Damaged and hostile run files: single bits, files that were cut, objects in place of tables, values of other types, a -wal that is damaged or was left behind.
-# FLIPS and SHARE scale it: FLIPS=1000 SHARE=1 is the whole attack.
+# FLIPS and SHARE scale it: FLIPS=1000 SHARE=1 is the whole attack; `make check-long` makes a good part of it.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
 for p in recorded program; do
   $CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/$p" tests/runfile/$p.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
 done
+[ "${TEST_SIZE:-}" = long ] && : "${FLIPS:=1000}" "${SHARE:=10}"
 : "${FLIPS:=20}" "${SHARE:=250}" "${FLIP_SEED:=1}"
 flips() { python3 tests/runfile/flips.py "$WARPGRIND" "$2" "$3" "$TEST_DIR" "$4" "$FLIP_SEED" | sed "s/^\(ok\|FAIL\|skip\) /&$1-/"; }
 w="$WARPGRIND --device=cpu --workers=1 -q"
