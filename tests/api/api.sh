@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # tests/api/programs: CUDA calls that are wrong, and programs that do the same rightly. Lines `finds: KIND TEXT` (finds-cpu: on the virtual device
 # only) of a program are all the findings it must have, in any order, addresses replaced by 0x…; one without such lines must be silent. Programs in C use the driver's

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The report channel: a program that reports through the session API, in every way a program can behave and end.
 set -u
 cd "$ROOT" || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The command line: options, exit codes, signals, log files, JSON. Needs no kernel.
 set -u
 . tests/lib/check.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # warpgrind ptx, image and version: what they print and their exit codes.
 set -u
 . tests/lib/check.sh

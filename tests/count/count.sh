@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # count is exact: closed formulas for hand-written kernels, and agreement with the simplest counting over random programs.
 # timeout: 600
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # --hash=some and --hash=N in GPU mode: launches that are written over are left out, the others are hashed as with --hash=every, and diff names the range. On the virtual device all are hashed.
 # timeout: 600
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 900
 # From birth to effect: --fp-flow, the table of places, and what changed between two builds.
 . tests/fpcheck/lib.sh

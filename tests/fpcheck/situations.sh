@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 900
 # Kernels with atomics, kernels that wait for the host, updates in place, graphs: found or named, results unchanged, twins silent.
 . tests/fpcheck/lib.sh

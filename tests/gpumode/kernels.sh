@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 900
 # Every kernel test (tests/*/*.ptx with a launch script) in GPU mode, with the virtual device as the real driver.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Processes, threads and libraries in GPU mode, with the virtual device as the real driver.
 set -u
 . tests/gpumode/lib.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report (`// use 3: …`: as many), nothing else is. A program without one is silent
 # and prints what it prints without the tool. `device: cpu`: only the virtual device is as exact. With memcheck beside it the findings are the same,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The analyses of src/ir, compiled with sanitizers. timeout: 300
 set -u
 cd "$ROOT" || exit 1

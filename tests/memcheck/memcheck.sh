@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # tests/memcheck/programs/*.cu: what memcheck must find and what it must not. Each line `finds: KIND LINE COUNT` of a program is one place
 # of its report; a program without such a line must be silent. `says: TEXT`: a piece of the report. `device: cpu`: only the virtual device says where. Each of them ends as it would without the tool.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Each line of forms/*.txt is an instruction that the verifier must take ("ok") or refuse ("bad"), as ptxas does.
 # With ptxas on the PATH, it is asked too about those that must be taken.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # golden/NAME.ptx prints as golden/NAME.expected; bad/NAME.ptx is refused with the text of bad/NAME.expected.
 # BLESS=1 (tests/run --bless) rewrites the expected texts.
 set -u

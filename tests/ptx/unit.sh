@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The parsed form, looked at from C, with sanitizers.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 200
 # What is said of races, word for word but for process ids and addresses (BLESS=1 rewrites it); the same seed finds the same races at the same threads.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 200
 # struct_calls.ptx with every pair of tools: calls that stay calls, of functions that an earlier
 # tool has changed already. Results are the same, everything is checked, nothing is reported.

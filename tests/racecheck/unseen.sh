@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 120
 # What racecheck does not look into is named with its kernel, on both devices, and for functions that access nothing nothing is said.
 set -u

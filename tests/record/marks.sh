@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 300
 # wg_record, wg_record_begin and wg_record_end, on the host and in device code; and which launches are chosen.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # What is recorded on the virtual device, bit by bit: every kind of operation, with its address and value, in the order of its thread.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # examples/*/report.txt: what Warpgrind says about each example, word for word but for process ids and addresses; about its correct
 # twin it says nothing. The first line of a report is the command that made it: its options are used. How long something hung and how often a

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The text and JSON of a finding of every kind, from the same records each time. The process id is the only thing that changes.
 set -u
 cd "$ROOT" || exit 1

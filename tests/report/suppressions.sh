@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 300
 # Suppression files: what matches, what does not, what is said about it, and what a mistake in one leads to.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # What an option may overwrite: -o only run files and empty files, reports and logs neither the program nor a run file. What holds memory contents is for its owner alone.
 set -u
 cd "$ROOT" || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The run file: what it holds, what the subcommands make of it, and what happens when it cannot be written.
 set -u
 cd "$ROOT" || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # Every program of programs/ has one bug and, built with -DTWIN, none. `// expect: KIND LINE…` says what is found, at the lines of the program
 # itself; the twin is silent and prints its results. `// tools:` runs it with others beside synccheck, `// patience:` is its --hang-timeout. SYNCCHECK_DEVICE=gpu runs them on a GPU (gpu.sh), where each must say what the virtual device says.

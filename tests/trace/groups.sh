@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 600
 # Records of several operations: the same answers as with a record for each (groups.c).
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Records wait in memory packed.
 set -u
 . "$ROOT/tests/trace/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# quick: yes
 # Blocks that do nothing are not run: a grid of 2^31 - 1 ends soon, and does what it would do.
 set -eu
 . tests/lib/steps.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # What the server answers about a recorded merge sort, what it refuses, and what it says about files that are damaged.
 set -u
 cd "$ROOT" || exit 1

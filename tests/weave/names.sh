@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Reports call registers as the program does, also where a tool works on a renamed copy of the kernel.
 set -u
 . tests/lib/steps.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The probe runtime and the channel: natively, on the virtual device, and as PTX that assembles. timeout: 300
 set -u
 cd "$ROOT" || exit 1

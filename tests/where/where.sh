@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # timeout: 300
 # Host stacks: captured by src/where inside a process, turned into functions and lines by src/symbol in another. The chains are
 # known, so are their lines: comments "LINE name" in the sources.
