@@ -234,7 +234,7 @@ $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/ru
 
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
 STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave tools channel where session vgpu driver,$(call folder-objs,$(f)))) \
-  $(VARIANT_OBJS) $(PROBE_OBJ) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/preload/table.o
+  $(VARIANT_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/preload/table.o
 $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/standin.d -shared -Wl,-soname,libcuda-standin.so -Wl,--exclude-libs,ALL \

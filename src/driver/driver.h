@@ -279,7 +279,7 @@ typedef struct CopyWork {
   size_t dst_row, dst_slice, src_row, src_slice;  // bytes from row to row, slice to slice
   size_t width, height, depth;                    // bytes, rows, slices; all 0 or all not
   CUDA_MEMCPY3D desc;                             // as asked, for graph nodes
-  uint64_t stack;                                 // of the call, for initcheck
+  uint64_t stack;                                 // of the call, for SessionCopy
   uint32_t step;                                  // --record; 0: a node of a graph
   uint64_t race;                                  // session_race_copy_number
   void *staged;  // pageable source, copied at call time; freed with the work
@@ -328,6 +328,8 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 // --- tools.c: what the session is told, and what it needs of the virtual device ---
 // gives it a number, fills its record
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);
+SessionLaunch tools_describe(const Context *ctx, const void *stream, bool captured,
+                             const KernelWork *k);
 // NULL: nothing to look at
 SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);
 SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
@@ -350,21 +352,23 @@ void tools_collect(Module *m);           // before it is unloaded; none of its l
 void tools_close_context(Context *ctx);  // no work of it runs
 void tools_end(void);                    // process exit, nothing runs any more
 
-// --- shadow.c: what initcheck hears ---
-void shadow_alloc(const Alloc *a);
-void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset,
+// --- events.c: session events of memory, copies and launches ---
+void events_alloc(const Alloc *a);
+void events_map(uintptr_t base, size_t size, const void *physical, size_t offset,
                 size_t physical_size, bool tracked);
-void shadow_copied(const CopyWork *c);
-void shadow_was_set(const SetWork *w);
-void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows);
-typedef struct LaunchShadow {
+void events_copied(const CopyWork *c);
+void events_set(const SetWork *w);
+void events_written(const void *p, size_t pitch, size_t bytes, size_t rows);
+typedef struct LaunchRun {
+  SessionRun run;
+  SessionLaunch shape;
   unsigned char *params;
-  void *shared;
-  size_t shared_bytes;
-} LaunchShadow;
+  void *scratch;
+  size_t scratch_bytes;
+} LaunchRun;
 // the parameters to run with
-const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l);
-void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l);
+const void *events_launch_begin(Context *ctx, const KernelWork *k, LaunchRun *l);
+void events_launch_end(LaunchRun *l);
 
 // --- work.c ---
 typedef enum WorkKind {
@@ -426,9 +430,9 @@ void work_free(Work *w);
 // tools.c: like tools_launch_captured
 uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
                              const SessionBeside *beside);
-SessionCopy shadow_node(const Work *w, const void *stream);  // shadow.c: a copy or set of a graph
-// shadow.c: a copy or set of a graph that is launched now is a step of the recording
-void shadow_node_step(Work *w, const void *stream);
+SessionCopy events_node(const Work *w, const void *stream);  // events.c: a copy or set of a graph
+// events.c: a copy or set of a graph that is launched now is a step of the recording
+void events_node_step(Work *w, const void *stream);
 
 // --- queue.c ---
 typedef struct QueueDep {

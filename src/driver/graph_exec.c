@@ -252,7 +252,7 @@ static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
     numbers[i].end = list->len;
     if (once && session_wants(SESSION_WANTS_GRAPH_NODES) &&
         (s->work.kind == WORK_COPY || s->work.kind == WORK_SET))
-      shadow_node_step(&s->work, stream);
+      events_node_step(&s->work, stream);
   }
   session_graph_end();
   free(numbers);

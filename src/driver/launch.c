@@ -98,11 +98,11 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   Function *f = k->function;
   if (k->captured) tools_run_captured(ctx, k);
   texref_bind(f->module);
-  LaunchShadow shadow;
+  LaunchRun run;
   VgpuLaunch launch = {
       .kernel = f->vgpu,
       .dynamic_shared = k->shared,
-      .params = shadow_launch_begin(ctx, k, &shadow),
+      .params = events_launch_begin(ctx, k, &run),
       .cooperative = k->cooperative,
       .stack_limit = (uint32_t)ctx->limits[CU_LIMIT_STACK_SIZE],
       .print = print_collect,
@@ -114,7 +114,7 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   CUresult result = cpu_launch(&launch, k);
   if (begin && !result) session_launch_ran(tools_launch_number(k), begin, clock_ns());
   if (begin) session_launches_ended(ctx->session, (const uint64_t[]){tools_launch_number(k)}, 1);
-  shadow_launch_end(ctx, k, &shadow);
+  events_launch_end(&run);
   return result;
 }
 

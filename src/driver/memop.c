@@ -39,12 +39,12 @@ CUresult memops_run(const CUstreamBatchMemOpParams *ops, unsigned count) {
       case CU_STREAM_MEM_OP_WRITE_VALUE_32:
         __atomic_store_n((uint32_t *)(uintptr_t)op->writeValue.address, op->writeValue.value,
                          __ATOMIC_SEQ_CST);
-        shadow_written((void *)(uintptr_t)op->writeValue.address, 0, 4, 1);
+        events_written((void *)(uintptr_t)op->writeValue.address, 0, 4, 1);
         break;
       case CU_STREAM_MEM_OP_WRITE_VALUE_64:
         __atomic_store_n((uint64_t *)(uintptr_t)op->writeValue.address, op->writeValue.value64,
                          __ATOMIC_SEQ_CST);
-        shadow_written((void *)(uintptr_t)op->writeValue.address, 0, 8, 1);
+        events_written((void *)(uintptr_t)op->writeValue.address, 0, 8, 1);
         break;
       default: __atomic_thread_fence(__ATOMIC_SEQ_CST);
     }

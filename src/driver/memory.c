@@ -29,7 +29,7 @@ static SessionMemoryKind session_kind(AllocKind k) {
 void alloc_add(const Alloc *a) {
   session_alloc(a->base, a->size, session_kind(a->kind), a->device ? a->device->ordinal : 0,
                 a->name);
-  shadow_alloc(a);
+  events_alloc(a);
   Alloc *copy = mem_alloc(sizeof *copy);
   *copy = *a;
   pthread_mutex_lock(&lock);
@@ -56,7 +56,7 @@ bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user),
 }
 
 static bool remove_range(uintptr_t base, Alloc *out) {
-  session_shadow_free(base);
+  session_memory_event(&(SessionMemoryEvent){MEMORY_GONE, .base = base});
   pthread_mutex_lock(&lock);
   Alloc *a = sorted_remove(&table, base);
   pthread_mutex_unlock(&lock);
@@ -94,7 +94,7 @@ void alloc_free_all(Context *ctx) {
   pthread_mutex_unlock(&lock);
   for (uint32_t i = 0; i < gone.len; i++) {
     session_free(gone.data[i].base);
-    session_shadow_free(gone.data[i].base);
+    session_memory_event(&(SessionMemoryEvent){MEMORY_GONE, .base = gone.data[i].base});
     memory_release(&gone.data[i]);
   }
   vec_free(&gone);

@@ -119,8 +119,8 @@ static void wait_for_room(Context *ctx) {
   }
 }
 
-static SessionLaunch describe(const Context *ctx, const void *stream, bool captured,
-                              const KernelWork *k) {
+SessionLaunch tools_describe(const Context *ctx, const void *stream, bool captured,
+                             const KernelWork *k) {
   SessionLaunch l = {.kernel = k->function->session,
                      .shared = k->shared,
                      .stream = stream,
@@ -170,7 +170,7 @@ static SessionInputs *inputs_of(const SessionCall *call) {
 
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
   Function *f = k->function;
-  SessionLaunch l = describe(ctx, stream, captured, k);
+  SessionLaunch l = tools_describe(ctx, stream, captured, k);
   k->launch = session_launch(&l);
   k->captured = captured;
   if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
@@ -229,7 +229,7 @@ void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool o
     session_unknown_writes(stream);
     return;
   }
-  SessionLaunch l = describe(ctx, stream, false, k);
+  SessionLaunch l = tools_describe(ctx, stream, false, k);
   uint32_t number = k->execution = session_launch_in_graph(&l);
   SessionParams params = params_of(k);
   SessionCall call = {&l, number, &params, param_info, k->function};
@@ -241,7 +241,7 @@ uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, 
                                const SessionBeside *beside) {
   if (!k->checked || !ctx) return 0;
   WgLaunch r;
-  SessionLaunch shape = describe(ctx, stream, false, k);
+  SessionLaunch shape = tools_describe(ctx, stream, false, k);
   shape.beside = beside;
   shape.overlaps = false;  // which node it may overlap the edges say, not the order of this list
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
@@ -257,7 +257,7 @@ uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, 
 uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
                              const SessionBeside *beside) {
   if (!ctx || !session_wants_races()) return 0;
-  SessionCopy c = shadow_node(w, stream);
+  SessionCopy c = events_node(w, stream);
   c.device = ctx->device->ordinal;
   pthread_mutex_lock(&lock);
   uint64_t race = ctx->session ? session_race_node(ctx->session, &c, beside, false) : 0;
@@ -286,7 +286,7 @@ void tools_done(Context *ctx, const KernelWork *k) {
 void tools_run_captured(const Context *ctx, const KernelWork *k) {
   static U64Map ran;
   if (session_logs_launches()) {
-    SessionLaunch l = describe(ctx, NULL, true, k);
+    SessionLaunch l = tools_describe(ctx, NULL, true, k);
     Str text = {0};
     session_log_text(
         &text, &l, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes},

@@ -38,7 +38,7 @@ static VEC(Reservation) reservations;
 
 static void unref(Physical *p) {
   if (--p->refs) return;
-  session_shadow_physical_gone(p);
+  session_memory_event(&(SessionMemoryEvent){PHYSICAL_GONE, .physical = p});
   close(p->fd);
   if (p->prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     atomic_fetch_sub(&p->device->used, p->size);
@@ -146,7 +146,7 @@ CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle ha
   if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
   *(int *)out = fd;
   p->foreign = true;
-  session_shadow_physical_shared(p);
+  session_memory_event(&(SessionMemoryEvent){PHYSICAL_SHARED, .physical = p});
   return CUDA_SUCCESS;
 }
 
@@ -254,7 +254,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     p->refs++;
     vec_push(&mappings, (Mapping){ptr, size, p, 0});
     alloc_add(&(Alloc){.base = ptr, .size = size, .kind = ALLOC_MAPPED, .device = p->device});
-    shadow_map(ptr, size, p, offset, p->size,
+    events_map(ptr, size, p, offset, p->size,
                !p->foreign && p->prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
   }
   pthread_mutex_unlock(&lock);

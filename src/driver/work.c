@@ -13,17 +13,18 @@ static CUresult run(const Work *w, uint64_t seq) {
       return launch_run(w->ctx, &w->kernel);
     case WORK_COPY:
       copy_run(&w->copy);
-      shadow_copied(&w->copy);
+      events_copied(&w->copy);
       return CUDA_SUCCESS;
     case WORK_SET:
       set_run(&w->set);
-      shadow_was_set(&w->set);
+      events_set(&w->set);
       return CUDA_SUCCESS;
     case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
     case WORK_MEMOPS: return memops_run(w->memops.ops, w->memops.count);
     case WORK_ALLOC:
       graph_memory_set_live(w->alloc.memory);
-      session_shadow_unwritten(graph_memory_address(w->alloc.memory), NULL);
+      session_memory_event(
+          &(SessionMemoryEvent){MEMORY_REUSED, .base = graph_memory_address(w->alloc.memory)});
       return CUDA_SUCCESS;
     case WORK_FREE: memory_free_now(w->free); return CUDA_SUCCESS;
     case WORK_GRAPH: return plan_run(w->plan, seq);

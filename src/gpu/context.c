@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 
 #include "gpu/gpu.h"
+#include "gpu/own_kernel.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -108,9 +109,12 @@ static const SessionDeviceOps ops = {.map_host = map_host,
                                      .read = read_memory,
                                      .write = write_memory,
                                      .settle = settle,
-                                     .fill = gpu_shadow_fill,
-                                     .move = gpu_shadow_move,
-                                     .give_back = gpu_shadow_give_back};
+                                     .fill = gpu_memory_fill,
+                                     .move = gpu_memory_move,
+                                     .give_back = gpu_memory_give_back,
+                                     .read_later = gpu_read_later,
+                                     .load_kernel = gpu_own_kernel_load_for_tool,
+                                     .launch_kernel = gpu_own_kernel_launch};
 
 // --- waiting for a context's work, with patience but not for ever: a kernel may wait for something
 // the host does later ---
@@ -236,7 +240,6 @@ static void open_session(GpuContext *c) {
   gpu_outputs_open(c);
   gpu_inputs_open(c);
   gpu_times_open(c);
-  gpu_whole_open(c);
   gpu_races_open(c);
 }
 
@@ -307,8 +310,9 @@ static void close_session(GpuContext *c) {
   gpu_inputs_close(c);
   gpu_times_close(c);
   if (c->settled) session_launches_ended(session, NULL, 0);
-  gpu_shadow_close(c);
-  gpu_whole_close(c);
+  gpu_copies_gone(c);
+  gpu_reads_close(c);
+  gpu_runs_close(c);
   gpu_races_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }

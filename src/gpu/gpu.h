@@ -89,7 +89,6 @@ typedef struct GpuContext {
   struct GpuHashes *hashes;    // outputs.c; NULL: none
   struct GpuInputs *inputs;    // inputs.c; NULL: none
   struct GpuTimes *times;      // times.c; NULL: none
-  struct GpuWhole *whole;      // whole.c; NULL: none
   struct GpuRaces *races;      // race_copies.c; NULL: none
   SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;        // its number
@@ -160,7 +159,7 @@ typedef struct GpuLaunch {
   bool told;
   uint32_t number;          // the session has heard of it, as this number
   bool untold;              // … and others will, when the driver has taken it
-  bool marks, heap_unseen;  // initcheck: all that it writes is marked, but for the device's heap
+  SessionRun run;           // run_events.c
   SessionOutputs *outputs;  // what is looked at behind it; NULL: nothing
   SessionInputs *inputs;    // what was looked at before it; NULL: nothing
   struct GpuPace *pace;
@@ -252,33 +251,33 @@ GpuFree gpu_free_in_capture(uint64_t base);
   ({ \
     CUresult retried_ = (call); \
     if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain()) retried_ = (call); \
-    if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_shadow_drain()) retried_ = (call); \
+    if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_release_tool_memory()) retried_ = (call); \
     retried_; \
   })
-
-// --- copied.c ---
-void gpu_copies_finish(GpuContext *c);  // before it goes
 
 // --- done_copies.c: copies that tools look at when they have been done ---
 void gpu_copy_taken(const SessionCopy *c);  // the driver has taken it
 void gpu_copies_gone(GpuContext *c);        // before it goes
 void gpu_copies_waited(void);               // the program has waited for something
 
-// --- shadow.c: initcheck ---
-bool gpu_shadow_fill(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
-bool gpu_shadow_move(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
-void gpu_shadow_give_back(void *user, uint64_t p);
-void gpu_shadow_alloc(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
-void gpu_shadow_launch(GpuLaunch *l, void *record);  // its record is filled
-void gpu_shadow_launched(const GpuLaunch *l);        // the driver has taken it
-// something that is not followed writes to memory in this stream
-void gpu_shadow_unseen(GpuContext *c, CUstream stream);
-void gpu_shadow_close(GpuContext *c);
-void gpu_whole_open(GpuContext *c);  // whole.c: what kernels read is looked at before they run
-void gpu_whole_close(GpuContext *c);
-void gpu_whole_ask(GpuLaunch *l, CUstream stream, void *record);
-// an allocation of the program failed: gives all shadows back. false: there are none to give
-bool gpu_shadow_drain(void);
+// --- memory_events.c ---
+bool gpu_memory_fill(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
+bool gpu_memory_move(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
+void gpu_memory_give_back(void *user, uint64_t p);
+void gpu_memory_new(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
+// an allocation of the program failed: the tools free what they can. false: nothing was freed
+bool gpu_release_tool_memory(void);
+// --- read_later.c ---
+SessionReadLater gpu_read_later(void *user, const void *stream, uint64_t from, size_t bytes,
+                                void (*then)(void *arg, const void *bytes), void *arg);
+void gpu_reads_close(GpuContext *c);
+// --- run_events.c ---
+// its record is filled
+void gpu_run_begins(GpuLaunch *l, SessionDevice *d, const SessionParams *given, void *record);
+void gpu_run_ends(GpuLaunch *l);  // the driver has taken it
+// something without checks writes to memory in this stream
+void gpu_unchecked_writes(GpuContext *c, CUstream stream);
+void gpu_runs_close(GpuContext *c);
 
 // --- race_copies.c: racecheck ---
 void gpu_races_open(GpuContext *c);

@@ -41,10 +41,10 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode(out, g, after, n, &p));
 }
 
-// A kernel that initcheck does not follow comes into an executable graph.
-static void node_changed(CUgraphNode node, bool marks) { gpu_graph_overrule(NULL, node); }
-static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool marks) {
-  if (!marks) gpu_exec_changed(exec);
+// settled: the tools see all that the kernel writes.
+static void node_changed(CUgraphNode node, bool settled) { gpu_graph_overrule(NULL, node); }
+static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool settled) {
+  if (!settled) gpu_exec_changed(exec);
   gpu_graph_overrule(exec, node);
 }
 #define CHANGED_(a, b, c, which, ...) which
@@ -61,7 +61,7 @@ static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given)
     GpuLaunch l; \
     Params p = *given; \
     begin(&l, &p); \
-    CHANGED(first_args, l.marks); \
+    CHANGED(first_args, session_run_settled(&l.run)); \
     CUresult result = gpu_real.name(first_args, &p); \
     CUDA_KERNEL_NODE_PARAMS as_given = {0}; \
     memcpy(&as_given, given, sizeof *given); \
@@ -103,9 +103,9 @@ ANY_NODE(cuGraphAddNode_v2,
           size_t n, CUgraphNodeParams *given),
          ADD_V2_ARGS, )
 ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS,
-         node_changed(node, l.marks))
+         node_changed(node, session_run_settled(&l.run)))
 ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given),
-         EXEC_ARGS, exec_node_changed(exec, node, l.marks);
+         EXEC_ARGS, exec_node_changed(exec, node, session_run_settled(&l.run));
          gpu_graph_outputs_changed(exec, node, &given->kernel))
 
 // --- what the program asks for: its own handles, and parameters without ours ---
@@ -221,9 +221,7 @@ static void add_kernel(Exec *e, CUgraphNode node, bool inside) {
   GpuFunction *of = gpu_function_of_target(f);
   bool ours = of != NULL;
   if (!of) of = gpu_function(f);
-  // no table of allocations in a graph
-  if (!ours || !of->code || !session_shadow_follows(of->kernel) || of->code->stores_anywhere)
-    e->unseen = true;
+  if (!ours || !of->code || !session_sees_graph_writes(of->kernel)) e->unseen = true;
   if (!of) return;
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
@@ -420,12 +418,13 @@ static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
 
 // Before it runs: what the graph copies is read inside of it, too.
 static void expect_writes(CUgraphExec exec, CUstream stream) {
-  if (!session_wants_shadow()) return;
+  if (!session_wants(SESSION_WANTS_CONTENTS)) return;
   pthread_mutex_lock(&lock);
   const Exec *e = u64map_get(&execs, (uintptr_t)exec);
   bool unseen = !e || e->unseen;
   pthread_mutex_unlock(&lock);
-  if (unseen && !gpu_is_capturing(stream)) gpu_shadow_unseen(gpu_context_of_stream(stream), stream);
+  if (unseen && !gpu_is_capturing(stream))
+    gpu_unchecked_writes(gpu_context_of_stream(stream), stream);
 }
 
 void gpu_exec_changed(CUgraphExec exec) {

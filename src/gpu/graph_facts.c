@@ -94,8 +94,6 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
                                  .beside = &beside};
     session_device_refresh(d, nodes[i].of->kernel, &given, list.len < MOST_NUMBERS ? &shape : NULL,
                            record);
-    // initcheck sees what a graph does as a whole
-    ((WgLaunch *)record)->init_memory = ((const WgLaunch *)old)->init_memory;
     if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS)
       log_verbose("a kernel of a graph keeps the limits it was captured with");
     uint32_t number = list.len < MOST_NUMBERS ? (uint32_t)((const WgLaunch *)record)->race : 0;

@@ -85,7 +85,7 @@ static void add_record(GpuLaunch *l, const WovenKernel *code) {
     uint32_t number = tell(l);
     bool filled = session_device_record(device, l->of->kernel, number, &given, record);
     if (!filled) memset(record, 0, code->record_bytes);
-    gpu_shadow_launch(l, record);
+    gpu_run_begins(l, device, &given, record);
     gpu_context_used(l->context);
     if (filled && l->of->is_free && !l->event.captured &&
         session_race_settled(l->of->kernel, record)) {
@@ -217,7 +217,8 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->function = handle;
   l->params = params;
   l->extra = extra;
-  l->told = l->untold = l->marks = l->heap_unseen = false;
+  l->told = l->untold = false;
+  if (session_wants(SESSION_WANTS_CONTENTS)) l->run = (SessionRun){0};
   l->inputs = NULL;
   l->heap = l->record_heap = NULL;
   l->outputs = NULL;
@@ -277,7 +278,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->timed)
     gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
                   result == CUDA_SUCCESS ? l->number : 0);
-  if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
+  if (result == CUDA_SUCCESS) gpu_run_ends(l);
   if (result == CUDA_SUCCESS && l->of && session_wants(SESSION_WANTS_LAUNCHES_TAKEN)) tell_call(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
   free(l->heap);

@@ -9,7 +9,7 @@ static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemor
   GpuContext *c = gpu_context_current();
   session_alloc(base, size, kind, c ? c->device : 0, NULL);
   gpu_owned_add(c, base, size, kind);
-  gpu_shadow_alloc(c, base, size, kind);
+  gpu_memory_new(c, base, size, kind);
   return result;
 }
 

@@ -1,5 +1,5 @@
-// A kernel of our own that runs in the program's streams (outputs.c, inputs.c, whole.c), with
-// memory of the host that it writes to and zeroed memory of the device.
+// A kernel of our own that runs in the program's streams (outputs.c, inputs.c, and those of tools),
+// with memory of the host that it writes to and zeroed memory of the device.
 #include <sys/mman.h>
 
 #include "gpu/own_kernel.h"
@@ -23,5 +23,31 @@ bool gpu_own_kernel_load(GpuOwnKernel *k, const GpuContext *c, const char *text,
   k->processors = (unsigned)MAX(processors, 1);
   // else its first launch would take milliseconds, in the midst of the program's
   if (ok && gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(k->function);
+  return ok;
+}
+
+bool gpu_own_kernel_load_for_tool(void *context, const char *ptx, const char *name,
+                                  SessionOwnKernel *k) {
+  GpuContext *c = context;
+  GpuOwnKernel own = {0};
+  GpuEntered e = gpu_context_enter(c);
+  bool ok = e.ok && c->stream &&
+            gpu_own_kernel_load(&own, c, ptx, name, k->host_bytes, k->device_bytes);
+  gpu_context_leave(e);
+  k->function = own.function;
+  k->host = own.host;
+  k->host_at = own.host_at;
+  k->device = own.device;
+  k->processors = own.processors;
+  return ok;
+}
+
+bool gpu_own_kernel_launch(void *context, const void *stream, const SessionOwnKernel *k,
+                           unsigned blocks, unsigned threads, void **params) {
+  GpuEntered e = gpu_context_enter(context);
+  bool ok = e.ok &&
+            gpu_real.cuLaunchKernel(k->function, blocks, 1, 1, threads, 1, 1, 0,
+                                    (CUstream)(uintptr_t)stream, params, NULL) == CUDA_SUCCESS;
+  gpu_context_leave(e);
   return ok;
 }

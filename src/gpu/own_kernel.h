@@ -17,4 +17,10 @@ typedef struct GpuOwnKernel {
 bool gpu_own_kernel_load(GpuOwnKernel *k, const GpuContext *c, const char *text, const char *name,
                          size_t host_bytes, size_t device_bytes);
 
+// SessionDeviceOps: the same for tools
+bool gpu_own_kernel_load_for_tool(void *context, const char *ptx, const char *name,
+                                  SessionOwnKernel *k);
+bool gpu_own_kernel_launch(void *context, const void *stream, const SessionOwnKernel *k,
+                           unsigned blocks, unsigned threads, void **params);
+
 #endif

@@ -152,8 +152,7 @@ CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   GPU_TRY(gpu_checked(gpu_real.cuMemGetInfo_v2(free_bytes, total)));
   GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
   if (c) *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device), *total);
-  // what is allocated needs a quarter of it for its shadow
-  if (session_wants_shadow()) *free_bytes -= *free_bytes / 5;
+  *free_bytes = session_free_for_program(*free_bytes);
   return CUDA_SUCCESS;
 }
 

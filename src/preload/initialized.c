@@ -31,8 +31,9 @@ __attribute__((visibility("default"))) int wg_host_initialized(int what, const v
     session_race_meant((uintptr_t)p, n);
   }
   if (what == BENIGN) session_annotated(SESSION_BENIGN_RACE, (uintptr_t)p, n);
-  if (what == BENIGN || !session_wants_shadow()) return 1;
-  cuCtxSynchronize();  // through our own table: what was asked for before has been done then
-  if (what == MARK || what == UNMARK) session_shadow_mark((uintptr_t)p, n, what == MARK);
-  return what == ASK ? session_shadow_is_initialised((uintptr_t)p, n) : 1;
+  if (what == BENIGN || !session_wants(SESSION_WANTS_CONTENTS)) return 1;
+  cuCtxSynchronize();  // through our own table: work that was submitted before has ended then
+  if (what == MARK) session_annotated(SESSION_INITIALISED, (uintptr_t)p, n);
+  if (what == UNMARK) session_annotated(SESSION_UNINITIALISED, (uintptr_t)p, n);
+  return what == ASK ? session_is_initialised((uintptr_t)p, n) : 1;
 }

@@ -4,6 +4,7 @@
 #include "base/runstats.h"
 #include "session/counters.h"
 #include "session/race.h"
+#include "session/tool_memory.h"
 #include "tools/tool.h"
 
 struct SessionDevice {
@@ -68,7 +69,11 @@ SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int 
   d->ordinal = ordinal;
   Error why = {{0}};
   open_tools(d);
-  if (open_channel(d, &why) || !needs_channel()) return d;
+  if (open_channel(d, &why) || !needs_channel()) {
+    EACH_RUNNING_TOOL(t, tool)
+      if (tool->device_open) tool->device_open(&d->tools[t]);
+    return d;
+  }
   session_note(SEVERITY_WARNING, "findings of device %d cannot be reported: %s", ordinal, why.text);
   if (channel_command_lives())
     runstats_fail("Findings of device %d in process %d cannot be reported: %s.", ordinal,
@@ -79,11 +84,15 @@ SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int 
   return NULL;
 }
 
-static uint64_t table_for_launch(SessionDevice *d, const SessionKernel *k) {
-  uint64_t heap = session_shadow_heap(d, k && k->piece->code.uses_heap &&
-                                             session_shadow_follows((SessionKernel *)k));
+ToolDevice *session_tool_device(SessionDevice *d, ToolId tool) { return &d->tools[tool]; }
+
+void session_device_set_heap(SessionDevice *d, uint64_t address) {
+  d->tables.heap = address;
+  session_ranges_outdated();
+}
+
+static uint64_t table_for_launch(SessionDevice *d) {
   pthread_mutex_lock(&session_lock);
-  if (heap) d->tables.heap = heap;
   uint64_t table = session_table(&d->tables, &d->ops, d->user);
   pthread_mutex_unlock(&session_lock);
   return table;
@@ -108,18 +117,17 @@ static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
   return d->heap;
 }
 
-static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
+static void set_tables(SessionDevice *d, SessionKernel *k, const SessionLaunch *shape,
+                       WgLaunch *r) {
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->before_table) tool->before_table(&d->tools[t], k, shape);
   r->heap = session_tools() & TOOL_BIT(MEMCHECK) ? heap_for_launch(d, k) : 0;
-  r->memory = table_for_launch(d, k);
-  r->init_memory = session_wants_shadow() && session_shadow_follows(k) ? r->memory : 0;
+  r->memory = table_for_launch(d);
 }
 
-static void say_unfollowed(SessionKernel *k, const char *why) {
-  if (atomic_exchange(&k->unfollowed_said, true)) return;
-  Str text = {0};
-  str_printf(&text, "initcheck does not follow it: %s", why);
-  session_kernel_note(k, text.data);
-  str_free(&text);
+static void fill_tool_facts(SessionDevice *d, ToolLaunch *l) {
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->facts) tool->facts(&d->tools[t], l);
 }
 
 static void say_not_looked_into(SessionKernel *k, const char *what) {
@@ -143,20 +151,17 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                 .counters = counters,
                 .launch = launch,
                 .site_base = k->piece->site_base};
+  ToolLaunch l = {k, params, &r, record, session_launched(), false};
   EACH_RUNNING_TOOL(t, tool)
-    if (tool->launch && !tool->launch(&d->tools[t], &(ToolLaunch){k, params, &r, record}))
-      return false;
-  if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
+    if (tool->launch && !tool->launch(&d->tools[t], &l)) return false;
   if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
     // before the table is made
     if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);
     // a captured one gets them when its graph is launched
-    if (!session_launch_captured()) set_tables(d, k, &r);
+    if (!session_launch_captured()) set_tables(d, k, session_launched(), &r);
     session_fill_facts(code, params, record);
-    if (session_wants_shadow() && !d->ops.direct &&
-        session_shadow_facts(code, params, session_launch_captured(), record))
-      r.flags |= WG_LAUNCH_HEAP_UNSEEN;
+    fill_tool_facts(d, &l);
   }
   if (!session_launch_captured())
     r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
@@ -171,19 +176,22 @@ void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionPar
   if (!code || !code->instrumented) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
+  ToolLaunch l = {k, params, &r, record, shape, true};
   EACH_RUNNING_TOOL(t, tool)
-    if (tool->captured_launch)
-      tool->captured_launch(&d->tools[t], &(ToolLaunch){k, params, &r, record});
+    if (tool->captured_launch) tool->captured_launch(&d->tools[t], &l);
   if (shape && session_wants_races()) session_race_cover(d, k);
-  if (session_wants_memory()) set_tables(d, k, &r);
-  if (session_wants_memory()) session_fill_facts(code, params, record);
+  if (session_wants_memory()) {
+    set_tables(d, k, shape, &r);
+    session_fill_facts(code, params, record);
+    fill_tool_facts(d, &l);
+  }
   if (shape) r.race = session_race_record(d, k, shape, r.launch, r.channel, params, record);
   memcpy(record, &r, sizeof r);
 }
 
 uint64_t session_memory_version(void) { return session_ranges_version(); }
 
-void session_device_uses_table(SessionDevice *d) { table_for_launch(d, NULL); }
+void session_device_uses_table(SessionDevice *d) { table_for_launch(d); }
 
 bool session_device_crowded(SessionDevice *d) {
   pthread_mutex_lock(&session_lock);
@@ -231,9 +239,8 @@ void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t
 void session_device_close(SessionDevice *d, bool alive) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->device_closing) tool->device_closing(&d->tools[t]);
-  session_shadows_close(d, alive);
-  session_shadow_heap_close(d, alive);
   session_races_close(d, alive);
+  session_tool_memory_close(d, alive);
   pthread_mutex_lock(&session_lock);
   EACH_RUNNING_TOOL(t, tool)
     if (tool->device_close) tool->device_close(&d->tools[t], alive);

@@ -103,3 +103,63 @@ void session_add_natives(void) {
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
     if (tool_table[t] && tool_table[t]->add_natives) tool_table[t]->add_natives();
 }
+
+// --- contents of device memory ---
+
+void session_memory_event(const SessionMemoryEvent *e) { TELL(memory_event, e); }
+
+void session_unchecked_writes(SessionDevice *d, const void *stream) {
+  TELL(unchecked_writes, d, stream);
+}
+
+void session_copy_runs(SessionDevice *d, const SessionCopy *c) { TELL(copy_runs, d, c); }
+
+void session_launch_begins(SessionDevice *d, const void *stream, SessionRun *r) {
+  TELL(launch_begins, d, stream, r);
+}
+
+void session_launch_ends(SessionDevice *d, const void *stream, SessionRun *r) {
+  TELL(launch_ends, d, stream, r);
+}
+
+bool session_run_settled(const SessionRun *r) {
+  bool all = true;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->launch_ends) all &= r->settled >> t & 1;
+  return all;
+}
+
+bool session_sees_graph_writes(SessionKernel *k) {
+  bool all = true;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->sees_graph_writes) all &= tool->sees_graph_writes(k);
+  return all;
+}
+
+bool session_is_initialised(uint64_t address, uint64_t n) {
+  bool all = true;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->is_initialised) all &= tool->is_initialised(address, n);
+  return all;
+}
+
+// --- device memory of the tools ---
+
+bool session_may_release_memory(void) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->release_memory != NULL;
+  return any;
+}
+
+bool session_release_memory(SessionDevice *d) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->release_memory) any |= tool->release_memory(session_tool_device(d, t));
+  return any;
+}
+
+size_t session_free_for_program(size_t free_bytes) {
+  unsigned percent = 0;
+  EACH_RUNNING_TOOL(t, tool) percent += tool->memory_percent;
+  return free_bytes - free_bytes * percent / (100 + percent);
+}

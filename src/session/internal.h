@@ -34,7 +34,7 @@ struct SessionKernel {
   SessionModule *module;
   char *name, *reason, *cure;
   bool wanted;  // --kernel, --kernel-exclude
-  _Atomic bool launched, unfollowed_said, uncalled_said, numerics_said;
+  _Atomic bool launched, uncalled_said, numerics_said;
   void *_Atomic tool_data[TOOL_COUNT_];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;  // set before code
@@ -108,8 +108,9 @@ bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);
 void session_ranges_remove(uint64_t base);  // as if it had never been
 // a freed range is allocated again; false: there is none
 bool session_ranges_revive(uint64_t base, HeapRange *out);
-bool session_ranges_set_shadow(uint64_t base, uint64_t shadow);
-bool session_ranges_set_race(uint64_t base, uint64_t entries);
+// An address that a tool keeps for an allocation: the uint64_t at this offset of its WgMemoryRange.
+// false: no range begins there
+bool session_ranges_set_address(uint64_t base, size_t offset, uint64_t value);
 bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones only
 bool session_ranges_look(uint64_t address, HeapRange *out);      // freed ones too
 // by address; it must not call back
@@ -140,19 +141,13 @@ void session_pageable_other(void);  // the thread does something else, and has n
 void session_unchecked(void);  // the process ends
 // --- leak.c ---
 void session_leaks(void);  // the process ends
-// --- shadow.c ---
-// fills every FACT_SHADOW; true: WG_LAUNCH_HEAP_UNSEEN
-bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph,
-                          void *record);
-// --- shadow_heap.c ---
-// device address of a WgInitHeap; 0: none. wanted: make it
-uint64_t session_shadow_heap(SessionDevice *d, bool wanted);
-bool session_shadow_heap_lost(void);  // no table names one any more
-void session_shadow_heap_close(SessionDevice *d, bool alive);
-void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 int session_device_ordinal(const SessionDevice *d);
+struct ToolDevice;
+struct ToolDevice *session_tool_device(SessionDevice *d, ToolId tool);
+// what kernels find as WgMemoryTable.heap, from the next launch on
+void session_device_set_heap(SessionDevice *d, uint64_t address);
 // --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the
 // lock held ---
 typedef struct Reports {
@@ -162,7 +157,6 @@ typedef struct Reports {
   _Atomic bool settled;
   uint64_t spread;  // WgSpread; 0: none
 } Reports;
-struct ToolDevice;
 void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops);
 // tools: TOOL_COUNT_ of them. Device address, for a launch. Without the lock
 uint64_t session_reports(Reports *r, WgChannel *channel, struct ToolDevice *tools);
@@ -178,7 +172,7 @@ typedef struct MemoryTables {
   uint64_t launches, settled;  // given to launches so far; up to which of them all have ended
   size_t bytes;
   bool full;
-  uint64_t heap;  // WgInitHeap; 0: none yet
+  _Atomic uint64_t heap;  // WgMemoryTable.heap; 0: none
 } MemoryTables;
 // device address of the table of now, for one launch; 0: none
 uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);

@@ -91,7 +91,8 @@ void session_free_object(uint64_t base) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->freed) tool->freed(base);
   // the virtual device says so when it is done
-  if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);
+  if (strcmp(session_device_name(), "gpu") == 0)
+    session_memory_event(&(SessionMemoryEvent){MEMORY_GONE, .base = base});
   session_send(EVENT_FREE, &(EventFree){base, stack});
 }
 

@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-#include "session/shadow.h"
+#include "session/tool_memory.h"
 
 enum {
   HALF = WG_RACE_HALF,
@@ -105,7 +105,7 @@ static void clear_but_meant(const RaceEntries *e) {
 
 static void drop(void *entries) {
   RaceEntries *e = entries;
-  shadow_give(e->device, e->address, e->bytes);
+  session_tool_memory_give(e->device, TOOL_RACECHECK, e->address, e->bytes);
   free(e);
 }
 
@@ -136,10 +136,10 @@ static void drop_leaving(SessionDevice *d) { remove_of_device(d, true, drop); }
 static uint64_t take(SessionDevice *d, size_t bytes, bool *fresh) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(d, &user);
-  uint64_t address = shadow_take(d, bytes, fresh);
+  uint64_t address = session_tool_memory_take(d, TOOL_RACECHECK, bytes, fresh);
   if (address || !ops->settle || !ops->settle(user)) return address;
   drop_leaving(d);
-  return shadow_take(d, bytes, fresh);
+  return session_tool_memory_take(d, TOOL_RACECHECK, bytes, fresh);
 }
 
 RaceEntries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
@@ -216,7 +216,7 @@ static void cover_all(SessionDevice *d) {
   session_ranges_each(collect_bare, &b);
   for (uint32_t i = 0; i < b.list.len; i++) {
     RaceEntries *e = session_race_entries(d, b.list.data[i].base, b.list.data[i].size);
-    if (e) session_ranges_set_race(e->base, e->address);
+    if (e) session_ranges_set_address(e->base, offsetof(WgMemoryRange, race), e->address);
   }
   seen = session_ranges_version();
   vec_free(&b.list);
@@ -512,5 +512,4 @@ void session_races_close(SessionDevice *d, bool alive) {
     }
   pthread_mutex_unlock(&session_race_lock);
   session_race_tell();
-  if (!session_wants_shadow()) shadow_pool_close(d, alive);
 }

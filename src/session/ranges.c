@@ -191,24 +191,16 @@ bool session_ranges_revive(uint64_t base, HeapRange *out) {
   return was_freed;
 }
 
-// What a tool keeps for an allocation: an address at this place of its WgMemoryRange.
-static bool set_address(uint64_t base, size_t place, uint64_t value) {
+bool session_ranges_set_address(uint64_t base, size_t offset, uint64_t value) {
   pthread_rwlock_wrlock(&lock);
   Spot s = spot_of_base(base);
   HeapRange *r = range_at(s);
   if (r) {
-    *(uint64_t *)((char *)&r->memory + place) = value;
+    *(uint64_t *)((char *)&r->memory + offset) = value;
     changed(leaves.data[s.leaf]);
   }
   pthread_rwlock_unlock(&lock);
   return r != NULL;
-}
-
-bool session_ranges_set_shadow(uint64_t base, uint64_t shadow) {
-  return set_address(base, offsetof(WgMemoryRange, shadow), shadow);
-}
-bool session_ranges_set_race(uint64_t base, uint64_t entries) {
-  return set_address(base, offsetof(WgMemoryRange, race), entries);
 }
 
 // --- questions ---

@@ -35,12 +35,16 @@ enum {
   SESSION_WANTS_POOLS = 64,          // memory that the program deals out itself
   SESSION_WANTS_ORDER = 128,         // what orders launches and copies
   SESSION_WANTS_EVERY_HASH = 256,    // --hash leaves none out: beside this tool it costs little
+  SESSION_WANTS_CONTENTS = 512,      // what device memory holds
+  SESSION_WANTS_TABLE = 1024,        // the table of allocations, for kernels
 };
 bool session_wants(unsigned what);  // one of these is wanted
 typedef enum {                      // what the program says by functions of warpgrind.h
   SESSION_RECORD_BEGIN,             // wg_record_begin: from the next launch on
   SESSION_RECORD_END,
-  SESSION_BENIGN_RACE
+  SESSION_BENIGN_RACE,
+  SESSION_INITIALISED,  // wg_mark_initialized: these bytes count as written
+  SESSION_UNINITIALISED
 } SessionAnnotation;
 void session_annotated(SessionAnnotation what, uint64_t address, uint64_t bytes);
 void session_add_natives(void);  // device-side functions of tools that the virtual device runs as C
@@ -256,6 +260,15 @@ void session_on_interrupt(void (*where)(void));
 
 // --- device.c: one for each context ---
 typedef struct SessionDevice SessionDevice;
+typedef enum { READ_FAILED, READ_NO_ROOM, READ_TAKEN } SessionReadLater;
+typedef struct SessionOwnKernel {
+  size_t host_bytes, device_bytes;  // memory to get with it
+  void *function;
+  void *host;           // memory of the host …
+  uint64_t host_at;     // … and where the device sees it
+  uint64_t device;      // zeroed device memory
+  unsigned processors;  // multiprocessors of the device
+} SessionOwnKernel;
 typedef struct SessionDeviceOps {  // how to reach the device without touching the program's streams
   bool (*map_host)(void *user, void *p, size_t size, uint64_t *device_address);
   void (*unmap_host)(void *user, void *p);
@@ -267,13 +280,21 @@ typedef struct SessionDeviceOps {  // how to reach the device without touching t
   bool (*write)(void *user, uint64_t to, const void *from, size_t size);
   // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
   bool (*settle)(void *user);
-  // initcheck. direct: the device's memory is the process's own, and what follows is not asked for.
+  // The device's memory is the process's own: the functions below are not called.
   bool direct;
-  // in the order of the stream; NULL: as soon as possible
+  // In the order of the stream; NULL: as soon as possible.
   bool (*fill)(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
-  // the same
   bool (*move)(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
   void (*give_back)(void *user, uint64_t p);  // frees it now, even if that means to wait
+  // Reads device memory in the order of the stream, and does not wait. If READ_TAKEN: then() gets
+  // the bytes once, later, on any thread; NULL: they cannot be had.
+  SessionReadLater (*read_later)(void *user, const void *stream, uint64_t from, size_t size,
+                                 void (*then)(void *arg, const void *bytes), void *arg);
+  // A kernel of ours for the program's streams. Loading waits for kernels that run: load it when
+  // the device is opened.
+  bool (*load_kernel)(void *user, const char *ptx, const char *name, SessionOwnKernel *k);
+  bool (*launch_kernel)(void *user, const void *stream, const SessionOwnKernel *k, unsigned blocks,
+                        unsigned threads, void **params);
 } SessionDeviceOps;
 // NULL: findings cannot be reported
 SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal,
@@ -380,8 +401,7 @@ typedef struct SessionCopy {
 void session_copy_check(const SessionCopy *c);
 // the driver called a value invalid; session_copy_check came before, on the same thread
 void session_copy_refused(const SessionCopy *c);
-// in stream order: what is initialised moves along
-void session_copy_runs(SessionDevice *d, const SessionCopy *c);
+uint64_t session_copy_stack(void);  // the host stack, for SessionCopy.stack; 0: not wanted
 
 // --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as
 // they are ---
@@ -574,58 +594,57 @@ void session_order_host_saw_all(void);
 // the calling thread's last session_launch; NULL: legacy
 void session_launched_on(const void *stream);
 
-// --- shadow.c: initcheck, which bytes are initialised ---
-// Device memory is born unwritten, what the host can see is born initialised. d NULL: it counts as
-// initialised.
-bool session_wants_shadow(void);  // initcheck runs
-// after session_alloc
-void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size,
-                          SessionMemoryKind kind);
-// when all work that may use it has ended, before its memory is given to others
-void session_shadow_free(uint64_t base);
-// others may write to this allocation from now on: it counts as initialised for good
-void session_shadow_forget(uint64_t address);
-// the memory of a graph is handed out anew
-void session_shadow_unwritten(uint64_t base, const void *stream);
-// initcheck follows what it writes, when a launch of it is checked
-bool session_shadow_follows(SessionKernel *k);
-// … and all of what it writes with this record
-bool session_shadow_marks(SessionKernel *k, const void *record);
-// one that is not checked: all that it could have written counts as initialised
-void session_shadow_unknown_kernel(SessionDevice *d, const void *stream);
-// a launch with WG_LAUNCH_HEAP_UNSEEN: memory of malloc in kernels counts as initialised. d NULL:
-// of all devices
-void session_shadow_heap_unseen(SessionDevice *d, const void *stream);
-// Physical memory, mapped once or often: what is initialised belongs to it and not to the address.
-void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical,
-                        uint64_t offset, uint64_t physical_size);
-void session_shadow_physical_shared(const void *physical);  // with another process
-void session_shadow_physical_gone(const void *physical);
-// Facts about initialised memory as they are now, where a launch begins later than it was asked
-// for.
-void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record);
-// Bytes of shadow that a launch needs for shared memory, to be zero when it begins; 0: none. Fills
-// shared_stride and shared_blocks.
-enum { SESSION_SHARED_SHADOW = 64 << 20 };  // at most; blocks beyond that are not checked
-uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record);
-// The program needs the device's memory more; no launch runs. Everything counts as initialised from
-// now on. false: nothing could be given back.
-bool session_shadow_give_up(SessionDevice *d);
-// warpgrind.h
-void session_shadow_mark(uint64_t address, uint64_t n, bool initialised);
-bool session_shadow_is_initialised(uint64_t address, uint64_t n);
+// --- events.c: what device memory holds, for SESSION_WANTS_CONTENTS. New device memory holds
+// undefined values; memory that the host can write to counts as initialised. ---
+typedef enum {
+  MEMORY_NEW,       // base, size, memory: after session_alloc. device NULL: counts as initialised
+  MEMORY_MAPPED,    // base, size: a part of `physical`, which may be mapped more than once
+  MEMORY_REUSED,    // base: a graph hands it out again
+  MEMORY_SHARED,    // base, an address in the allocation: others may write to it from now on
+  MEMORY_GONE,      // base: no work uses it any more, and it has not been reused yet
+  PHYSICAL_SHARED,  // physical: with another process
+  PHYSICAL_GONE,    // physical: another one may have its address from now on
+} SessionMemoryEventKind;
+typedef struct SessionMemoryEvent {
+  SessionMemoryEventKind kind;
+  SessionDevice *device;
+  const void *stream;  // in whose order it happens; NULL: now
+  uint64_t base, size;
+  SessionMemoryKind memory;
+  const void *physical;  // identity of physical memory
+  uint64_t offset, physical_size;
+} SessionMemoryEvent;
+void session_memory_event(const SessionMemoryEvent *e);
+// Work, in the order of its stream. d NULL: device memory is the process's own, and the work is
+// done; else the driver has taken it.
+void session_unchecked_writes(SessionDevice *d, const void *stream);  // perhaps to any memory
+void session_copy_runs(SessionDevice *d, const SessionCopy *c);
+typedef struct SessionRun {  // one execution of a launch
+  SessionKernel *kernel;     // NULL: not known
+  const SessionLaunch *shape;
+  const SessionParams *params;
+  void *record;     // its launch record, which may still be changed; NULL: it is not checked
+  uint32_t shared;  // bytes of shared memory of a block, variables included
+  // Device memory for this execution alone, with any contents; 0: there is none.
+  uint64_t (*scratch)(struct SessionRun *r, size_t bytes);
+  void *user;                       // of the driver
+  unsigned settled;                 // TOOL_BIT()s: need not hear of its end
+  uint64_t tool_data[TOOL_COUNT_];  // of the tools, from its begin to its end
+} SessionRun;
+// before the driver takes it, or, d NULL, when it begins
+void session_launch_begins(SessionDevice *d, const void *stream, SessionRun *r);
+void session_launch_ends(SessionDevice *d, const void *stream, SessionRun *r);
+bool session_run_settled(const SessionRun *r);  // session_launch_ends is not needed
+// All that launches of the kernel in a graph write is seen by the tools that follow writes.
+bool session_sees_graph_writes(SessionKernel *k);
+bool session_is_initialised(uint64_t address, uint64_t n);  // wg_is_initialized of the host
 
-// --- shadow_copy.c: copies to the host. Where memory is not the process's own the driver reads the
-// shadow itself, in stream order. --- first byte of memory; where its shadow is
-typedef struct SessionCopyOut {
-  uint64_t first, bits;
-  size_t bytes;
-  bool direct;
-} SessionCopyOut;
-// false: there is nothing to look at
-bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);
-void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits);
-uint64_t session_copy_stack(void);  // 0: nobody wants to know
+// --- events.c: device memory of the tools ---
+// An allocation of the program failed: some tool could give device memory back …
+bool session_may_release_memory(void);
+bool session_release_memory(SessionDevice *d);  // … while no launch runs. false: there was none
+// Of this much free memory, what is left for the program if the tools follow all that it allocates.
+size_t session_free_for_program(size_t free_bytes);
 
 // --- done_copy.c: tools that look at what a copy brought to the host ---
 bool session_copy_wanted(const SessionCopy *c);

@@ -55,3 +55,5 @@ uint64_t session_stack(void) {
   str_free(&python);
   return s->id;
 }
+
+uint64_t session_copy_stack(void) { return session_wants_copies() ? session_stack() : 0; }

@@ -121,7 +121,8 @@ bool session_wants_copies(void) {
   return session_wants(SESSION_WANTS_COPIES) || session_wants_memory() || session_wants_outputs();
 }
 bool session_wants_memory(void) {
-  return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races();
+  return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants(SESSION_WANTS_TABLE) ||
+         session_wants_races();
 }
 
 const WeavePlan *session_plan(void) {

@@ -124,7 +124,7 @@ static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, 
     if (!b) break;
     if (b->users) b->users = 0;  // all of them have ended
     if (!session_ranges_write(&b->image, b->memory, b->room, &b->version)) continue;
-    ((WgMemoryTable *)b->memory)->heap = session_shadow_heap_lost() ? 0 : t->heap;
+    ((WgMemoryTable *)b->memory)->heap = t->heap;
     return t->current = b;
   }
   if (!t->full)

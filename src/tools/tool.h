@@ -20,6 +20,9 @@ typedef struct ToolLaunch {
   const SessionParams *params;
   WgLaunch *record;    // the part of the launch record that all kernels have
   void *whole_record;  // all of it: tools have reserved room of their own behind that part
+  // NULL: a launch of a graph that may run more than once with this record
+  const SessionLaunch *shape;
+  bool refreshed;  // a captured launch, whose graph is launched (again)
 } ToolLaunch;
 
 typedef struct ToolSetup {  // for Tool.configure
@@ -39,6 +42,7 @@ typedef struct Tool {
   // its counts grow so fast that one word for each would be waited for (WgSpread)
   bool spreads_counts;
   // --- devices and launches ---
+  void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
   // Device memory is taken for the first launch that is checked: room for what the tool keeps
   // there. May change what kernels find. with session_lock held
   void (*reports_open)(ToolDevice *d, const WgChannel *channel, WgReports *reports);
@@ -48,6 +52,12 @@ typedef struct Tool {
   bool (*launch)(ToolDevice *d, ToolLaunch *l);
   // A captured launch runs (again), with this record.
   void (*captured_launch)(ToolDevice *d, ToolLaunch *l);
+  // The launch is about to get the table of allocations, which the tool may change. shape: as in
+  // ToolLaunch. Not for a launch that is being captured; again each time its graph is launched.
+  void (*before_table)(ToolDevice *d, SessionKernel *k, const SessionLaunch *shape);
+  // … and has got it: fills the tool's facts. Also for a launch that is being captured, which has
+  // no table.
+  void (*facts)(ToolDevice *d, ToolLaunch *l);
   bool (*leaves_out)(SessionKernel *k);        // the tool runs alone and need not check this launch
   void (*launch_taken)(const SessionCall *c);  // by the driver, after session_launch_tell
   void (*launch_ran)(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
@@ -66,6 +76,17 @@ typedef struct Tool {
   // The launch begins now, and device memory is the process's own.
   void (*inputs_ready)(const SessionInputs *in, SessionIsThere *is_there);
   void (*unknown_writes)(const void *stream);  // something runs there that may write anywhere
+  // --- contents of device memory, for SESSION_WANTS_CONTENTS ---
+  void (*memory_event)(const SessionMemoryEvent *e);
+  void (*unchecked_writes)(SessionDevice *d, const void *stream);
+  void (*copy_runs)(SessionDevice *d, const SessionCopy *c);
+  void (*launch_begins)(SessionDevice *d, const void *stream, SessionRun *r);
+  void (*launch_ends)(SessionDevice *d, const void *stream, SessionRun *r);
+  bool (*sees_graph_writes)(SessionKernel *k);           // session_sees_graph_writes
+  bool (*is_initialised)(uint64_t address, uint64_t n);  // wg_is_initialized of the host
+  // --- device memory of the tool ---
+  unsigned memory_percent;                // that it needs, of what the program allocates
+  bool (*release_memory)(ToolDevice *d);  // session_release_memory
   // --- memory ---
   void (*allocated)(uint64_t base, uint64_t size, const char *name);  // the command knows it
   void (*freed)(uint64_t base);

@@ -1,8 +1,7 @@
-// Copies and sets, when they happen: what is initialised moves along, and what leaves for the host
-// is looked at.
-#include "session/shadow.h"
+// Copies and sets: the state of each byte moves along, and copies to the host are checked.
+#include "tools/initcheck/host.h"
 
-// of a copy to follow one by one where each costs a call of the driver
+// most rows of a copy that are followed one by one, where each costs a call of the driver
 enum { ROWS_ON_A_DEVICE = 16 };
 
 static uint64_t pitch_of(const SessionPlace *p, const SessionCopy *c) {
@@ -23,7 +22,7 @@ static bool is_flat(const SessionPlace *p, const SessionCopy *c) {
          end_address(p, c) - row_address(p, c, 0, 0) == c->width * c->height * c->depth;
 }
 
-// A row, or several that follow each other in memory, as one.
+// Rows that follow each other without gaps count as one row.
 typedef struct Rows {
   size_t width, height, depth;
 } Rows;
@@ -56,8 +55,7 @@ static void move(uint64_t to, uint64_t from, uint64_t n, const void *stream) {
       initialise(to, step, stream);
       continue;
     }
-    // then so is what was copied; a shadow that says otherwise moves all the same
-    bool whole = s->whole;
+    bool whole = s->whole;  // then the copied bytes are initialised, too
     shadow_move(d, to - d->base, s, from - s->base, step, stream);
     if (whole) shadow_covered(d, to - d->base, to - d->base + step);
     else shadow_kernel_writes(d, false);
@@ -78,7 +76,7 @@ static void bring(const SessionCopy *c) {
   bool direct = true, from_array = c->from.kind == SESSION_PLACE_ARRAY,
        from_host = c->from.kind == SESSION_PLACE_HOST;
   has_shadow(first, &direct);
-  // what lies between the rows counts as initialised with them
+  // the gaps between the rows count as initialised, too
   if (!direct && r.height * r.depth > ROWS_ON_A_DEVICE) {
     initialise(first, end_address(&c->to, c) - first, c->stream);
     return;
@@ -93,8 +91,7 @@ static void bring(const SessionCopy *c) {
 
 // --- to the host ---
 
-// Memory that only the host calls its own. Managed memory counts if the call itself says that it
-// means the host.
+// Host memory. Managed memory counts as such only if the call says that it means the host.
 static bool is_host(const SessionPlace *p) {
   if (p->kind == SESSION_PLACE_HOST) return true;
   if (p->kind != SESSION_PLACE_UNIFIED) return false;
@@ -120,9 +117,16 @@ static void report(const SessionCopy *c, uint64_t base, const ShadowTally *t) {
                                       .stack = c->stack});
 }
 
-bool session_copy_out(const SessionCopy *c, SessionCopyOut *out) {
-  if (!session_wants_shadow() || c->is_set || c->from.kind == SESSION_PLACE_ARRAY ||
-      c->from.kind == SESSION_PLACE_HOST)
+// The shadow of what is copied to the host
+typedef struct CopyOut {
+  uint64_t first, bits;  // first byte of memory, and the address of its shadow
+  size_t bytes;
+  bool direct;
+} CopyOut;
+
+// false: nothing to check
+static bool find_copy_out(const SessionCopy *c, CopyOut *out) {
+  if (c->is_set || c->from.kind == SESSION_PLACE_ARRAY || c->from.kind == SESSION_PLACE_HOST)
     return false;
   uint64_t first = row_address(&c->from, c, 0, 0), end = end_address(&c->from, c);
   bool direct = false;
@@ -132,32 +136,65 @@ bool session_copy_out(const SessionCopy *c, SessionCopyOut *out) {
                 (direct || !s->whole);
   if (wanted) {
     uint64_t skipped = (first - s->base) / 32 * 32;
-    *out = (SessionCopyOut){.first = s->base + skipped,
-                            .bits = s->address + skipped / 4,
-                            .bytes = (end - s->base - skipped + 3) / 4,
-                            .direct = direct};
+    *out = (CopyOut){.first = s->base + skipped,
+                     .bits = s->address + skipped / 4,
+                     .bytes = (end - s->base - skipped + 3) / 4,
+                     .direct = direct};
   }
   shadow_unlock();
   return wanted;
 }
 
-void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits) {
+static void check_copy_out(const SessionCopy *c, uint64_t first, const void *bits) {
   ShadowTally t = {0};
   Rows r = {c->width, c->height, c->depth};
   if (is_flat(&c->from, c)) r = (Rows){c->width * c->height * c->depth, 1, 1};
   for (size_t z = 0; z < r.depth; z++)
     for (size_t y = 0; y < r.height; y++)
-      shadow_tally(bits, row_address(&c->from, c, y, z) - o->first, r.width, &t);
-  report(c, o->first, &t);
+      shadow_tally(bits, row_address(&c->from, c, y, z) - first, r.width, &t);
+  report(c, first, &t);
 }
 
-uint64_t session_copy_stack(void) { return session_wants_copies() ? session_stack() : 0; }
+typedef struct Later {
+  SessionCopy copy;
+  uint64_t first;
+} Later;
+static void check_later(void *later, const void *bits) {
+  Later *l = later;
+  if (bits) check_copy_out(&l->copy, l->first, bits);
+  free(l);
+}
 
-void session_copy_runs(SessionDevice *d, const SessionCopy *c) {
-  if (!session_wants_shadow() || !c->width || !c->height || !c->depth) return;
-  SessionCopyOut out;
-  if (session_copy_out(c, &out)) {
-    if (out.direct) session_copy_out_check(c, &out, (const void *)(uintptr_t)out.bits);
+// Behind an asynchronous copy the stream reads the shadow of what it copied.
+static void look_later(const SessionDevice *d, const SessionCopy *c, const CopyOut *o) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  Later *l = mem_alloc(sizeof *l);
+  *l = (Later){*c, o->first};
+  l->copy.stack = session_copy_stack();
+  SessionReadLater result = ops->read_later(user, c->stream, o->bits, o->bytes, check_later, l);
+  if (result == READ_NO_ROOM)
+    log_once("initcheck staging",
+             "initcheck: more is being copied to the host at once than is kept track of; some of "
+             "it is not looked at");
+  if (result != READ_TAKEN) free(l);
+}
+
+static void look_now(const SessionDevice *d, const SessionCopy *c, const CopyOut *o) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  uint8_t *bits = mem_alloc(o->bytes);
+  if (ops->read(user, bits, o->bits, o->bytes)) check_copy_out(c, o->first, bits);
+  free(bits);
+}
+
+void shadow_copy_runs(SessionDevice *d, const SessionCopy *c) {
+  CopyOut out;
+  if (!c->width || !c->height || !c->depth) return;
+  if (find_copy_out(c, &out)) {
+    if (out.direct) check_copy_out(c, out.first, (const void *)(uintptr_t)out.bits);
+    else if (c->async) look_later(d, c, &out);
+    else look_now(d, c, &out);
     return;
   }
   if (c->to.kind == SESSION_PLACE_ARRAY || c->to.kind == SESSION_PLACE_HOST) return;

@@ -1,11 +1,13 @@
-// Memory for shadows. Small ones are powers of two carved from chunks, large ones are allocations
-// of their own. What is given back is kept for the next one of its size: kernels that were launched
-// before may still write to it. Beyond a bound large ones go back to the device, when the next
-// shadow is made: the driver is then in a call that allocates, and holds what it must hold for
-// that.
-#include "session/shadow.h"
+// Device memory for tools. Small blocks are powers of two carved from chunks, large ones are
+// allocations of their own. A block that is given back stays in the pool for the next one of its
+// size, since kernels that were launched before may still write to it. Beyond MOST_KEPT bytes large
+// ones go back to the device when the next block is taken: the driver is then in a call that
+// allocates, and holds the locks for that.
+#include "session/tool_memory.h"
 
-// small: up to 64 KB of shadow
+#include "session/internal.h"
+
+// small blocks have up to 64 KB
 enum { LEAST = 64, CHUNK = 1 << 20, SMALL_CLASSES = 11, MOST_KEPT = 64 << 20 };
 
 typedef struct Block {
@@ -14,6 +16,7 @@ typedef struct Block {
 } Block;
 typedef struct Pool {
   SessionDevice *device;
+  ToolId tool;
   uint64_t fresh, fresh_end;  // of the newest chunk
   VEC(uint64_t) chunks;
   VEC(uint64_t) small[SMALL_CLASSES];  // given back
@@ -27,15 +30,13 @@ typedef struct Pool {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Pool *pools;
 
-// Room for a vector access that begins at the last byte.
-size_t shadow_bytes(uint64_t size) { return ((size + 3) / 4 + 15) & ~(size_t)15; }
-
-static Pool *pool_of(SessionDevice *d, bool make) {
+static Pool *pool_of(SessionDevice *d, ToolId tool, bool make) {
   for (Pool *p = pools; p; p = p->next)
-    if (p->device == d) return p;
+    if (p->device == d && p->tool == tool) return p;
   if (!make) return NULL;
   Pool *p = mem_alloc(sizeof *p);
   p->device = d;
+  p->tool = tool;
   p->next = pools;
   return pools = p;
 }
@@ -89,11 +90,11 @@ static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, v
   return address;
 }
 
-uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh) {
+uint64_t session_tool_memory_take(SessionDevice *d, ToolId tool, size_t bytes, bool *fresh) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(d, &user);
   pthread_mutex_lock(&lock);
-  Pool *p = pool_of(d, true);
+  Pool *p = pool_of(d, tool, true);
   unsigned c = class_of(bytes);
   uint64_t address = p->given_up         ? 0
                      : c < SMALL_CLASSES ? take_small(p, c, ops, user, fresh)
@@ -102,9 +103,9 @@ uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh) {
   return address;
 }
 
-void shadow_give(SessionDevice *d, uint64_t address, size_t bytes) {
+void session_tool_memory_give(SessionDevice *d, ToolId tool, uint64_t address, size_t bytes) {
   pthread_mutex_lock(&lock);
-  Pool *p = pool_of(d, false);
+  Pool *p = pool_of(d, tool, false);
   unsigned c = class_of(bytes);
   if (p && c < SMALL_CLASSES) vec_push(&p->small[c], address);
   else if (p) {
@@ -119,12 +120,12 @@ void shadow_give(SessionDevice *d, uint64_t address, size_t bytes) {
   pthread_mutex_unlock(&lock);
 }
 
-bool shadow_pool_give_up(SessionDevice *d) {
+bool session_tool_memory_give_up(SessionDevice *d, ToolId tool) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(d, &user);
   void (*give)(void *, uint64_t) = ops->give_back ? ops->give_back : ops->free;
   pthread_mutex_lock(&lock);
-  Pool *p = pool_of(d, true);
+  Pool *p = pool_of(d, tool, true);
   bool any = p->chunks.len || p->large.len || p->kept.len;
   for (uint32_t i = 0; i < p->chunks.len; i++) give(user, p->chunks.data[i]);
   for (uint32_t i = 0; i < p->large.len; i++) give(user, p->large.data[i].address);
@@ -137,16 +138,9 @@ bool shadow_pool_give_up(SessionDevice *d) {
   return any;
 }
 
-void shadow_pool_close(SessionDevice *d, bool alive) {
+static void close_pool(Pool *p, bool alive) {
   void *user;
-  const SessionDeviceOps *ops = session_device_ops(d, &user);
-  pthread_mutex_lock(&lock);
-  Pool **at = &pools;
-  while (*at && (*at)->device != d) at = &(*at)->next;
-  Pool *p = *at;
-  if (p) *at = p->next;
-  pthread_mutex_unlock(&lock);
-  if (!p) return;
+  const SessionDeviceOps *ops = session_device_ops(p->device, &user);
   for (uint32_t i = 0; alive && i < p->chunks.len; i++) ops->free(user, p->chunks.data[i]);
   for (uint32_t i = 0; alive && i < p->large.len; i++) ops->free(user, p->large.data[i].address);
   for (uint32_t i = 0; alive && i < p->kept.len; i++) ops->free(user, p->kept.data[i].address);
@@ -155,4 +149,24 @@ void shadow_pool_close(SessionDevice *d, bool alive) {
   vec_free(&p->large);
   vec_free(&p->kept);
   free(p);
+}
+
+void session_tool_memory_close(SessionDevice *d, bool alive) {
+  Pool *gone = NULL;
+  pthread_mutex_lock(&lock);
+  for (Pool **at = &pools; *at;) {
+    Pool *p = *at;
+    if (p->device != d) {
+      at = &p->next;
+      continue;
+    }
+    *at = p->next;
+    p->next = gone;
+    gone = p;
+  }
+  pthread_mutex_unlock(&lock);
+  for (Pool *p = gone, *next; p; p = next) {
+    next = p->next;
+    close_pool(p, alive);
+  }
 }

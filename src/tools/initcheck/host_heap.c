@@ -1,7 +1,7 @@
-// What malloc of device code hands out: a WgInitHeap for each device, made when the first kernel of
-// a module that calls malloc is launched. Kernels find it by the table of allocations. The host
-// knows nothing of the blocks in it.
-#include "session/shadow.h"
+// The shadow of what malloc in device code hands out: a WgInitHeap for each device, made when the
+// first kernel of a module that calls malloc is launched. Kernels find it through the table of
+// allocations. The host does not know the blocks in it.
+#include "tools/initcheck/host.h"
 
 // address 0: there is no memory for it
 typedef struct Heap {
@@ -10,16 +10,16 @@ typedef struct Heap {
   struct Heap *next;
 } Heap;
 static Heap *heaps;
-// lost: something that runs again and again writes to heaps where that is not marked
+// lost: a kernel in a graph writes to heaps without marks, each time the graph is launched
 static _Atomic bool any, lost;
 
 bool shadow_has_heap(void) { return any && !lost; }
 
-bool session_shadow_heap_lost(void) { return lost; }
-
 void shadow_heap_lose(void) {
+  shadow_lock();
   lost = true;
-  session_ranges_outdated();
+  for (Heap *h = heaps; h; h = h->next) session_device_set_heap(h->device, 0);
+  shadow_unlock();
 }
 
 static Heap *heap_of(const SessionDevice *d) {
@@ -28,9 +28,9 @@ static Heap *heap_of(const SessionDevice *d) {
   return NULL;
 }
 
-// Pages are known by their base, which device code writes; everything else of them stays.
+// Device code writes the base of a page when it takes it; the host fills in the rest.
 static bool fill(const SessionDeviceOps *ops, void *user, uint64_t at) {
-  static WgMemoryRange pages[WG_HEAP_PAGES];  // with the lock held
+  static WgMemoryRange pages[WG_HEAP_PAGES];  // guarded by the lock of the table
   for (uint32_t i = 0; i < WG_HEAP_PAGES; i++)
     pages[i] = (WgMemoryRange){.size = WG_INIT_HEAP_PAGE,
                                .state = WG_MEMORY_LIVE,
@@ -46,7 +46,7 @@ static bool fill(const SessionDeviceOps *ops, void *user, uint64_t at) {
   return true;
 }
 
-static void make(SessionDevice *d) {
+static uint64_t make(SessionDevice *d) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(d, &user);
   Heap *h = mem_alloc(sizeof *h);
@@ -57,20 +57,18 @@ static void make(SessionDevice *d) {
   }
   heaps = h;
   any |= h->address != 0;
-  session_ranges_outdated();  // the table names it
+  session_device_set_heap(d, h->address);
+  return h->address;
 }
 
-uint64_t session_shadow_heap(SessionDevice *d, bool wanted) {
-  if (!session_wants_shadow() || lost || (!any && !wanted)) return 0;
+void shadow_heap_make(SessionDevice *d) {
+  bool failed = false;
   shadow_lock_to_change();
-  bool makes = wanted && !heap_of(d);
-  if (makes) make(d);
-  uint64_t address = heap_of(d) ? heap_of(d)->address : 0;
+  if (!lost && !heap_of(d)) failed = !make(d);
   shadow_unlock();
-  if (makes && !address)
+  if (failed)
     session_note(SEVERITY_WARNING, "initcheck: there is no memory for the shadow of the device's "
                                    "heap: memory of malloc in kernels counts as initialised");
-  return address;
 }
 
 void shadow_heap_forget(SessionDevice *d, const void *stream) {
@@ -83,24 +81,16 @@ void shadow_heap_forget(SessionDevice *d, const void *stream) {
   }
 }
 
-void session_shadow_heap_unseen(SessionDevice *d, const void *stream) {
-  shadow_lock();
-  shadow_heap_forget(d, stream);
-  shadow_unlock();
-}
-
-void session_shadow_heap_close(SessionDevice *d, bool alive) {
-  void *user;
-  const SessionDeviceOps *ops = session_device_ops(d, &user);
+void shadow_heap_closing(ToolDevice *d) {
   shadow_lock_to_change();
   for (Heap **at = &heaps; *at;) {
     Heap *h = *at;
-    if (h->device != d) {
+    if (h->device != d->device) {
       at = &h->next;
       continue;
     }
     *at = h->next;
-    if (alive && h->address) ops->free(user, h->address);
+    ((InitDevice *)d->state)->heap = h->address;
     free(h);
   }
   shadow_unlock();

@@ -1,17 +1,21 @@
-// The bytes of shadow memory: setting, moving, counting.
+// Sets, moves and counts bytes of shadow memory.
 //
-// Where the device's memory is the process's own, all of it is exact to the byte. Elsewhere a
-// stream can only set and copy whole bytes of shadow, each of which stands for a word of 4: a word
-// that is written in part counts as written, and memory copied to an address with another remainder
-// by 4 counts as initialised. That hides something now and then, and never invents it.
-#include "session/shadow.h"
+// Where device memory is the process's own, this is exact to the byte. Elsewhere a stream can only
+// set and copy whole bytes of shadow, each of which stands for a word of 4: a word that is written
+// in part counts as written, and memory that is copied to an address with another remainder modulo
+// 4 counts as initialised. This misses bugs now and then, and never reports false ones.
+#include "tools/initcheck/host.h"
+
+// With room for a vector access that begins at the last byte.
+size_t shadow_bytes(uint64_t size) { return ((size + 3) / 4 + 15) & ~(size_t)15; }
 
 static uint8_t mask_of(unsigned from, unsigned to) {
   return (uint8_t)((0xfu << from) & (0xfu >> (4 - to)));
 }
 
-// Kernels of other streams may change the other bytes of the word at the same time. Good wins where
-// both bits are set, so nobody who reads between the two steps sees a good byte as bad.
+// Kernels of other streams may change the other bytes of the word at the same time. Where both bits
+// of a byte are set it counts as good, so a reader between the two steps never sees a good byte as
+// bad.
 static void put_word(uint8_t *word, uint8_t mask, uint8_t good, uint8_t derived) {
   uint8_t all = (uint8_t)(mask | mask << 4),
           on = (uint8_t)((mask & good) | ((mask & derived) << 4));
@@ -37,7 +41,7 @@ static void set_here(uint8_t *bits, uint64_t at, uint64_t n, ShadowState state) 
 static void move_words(uint8_t *to, uint64_t to_at, const uint8_t *from, uint64_t from_at,
                        uint64_t n) {
   unsigned head = to_at % 4 ? (unsigned)MIN(4 - to_at % 4, n) : 0, tail = (n - head) % 4;
-  // before anything moves: they may overlap
+  // read before anything moves: the ranges may overlap
   uint8_t first = from[from_at / 4], last = from[(from_at + n - 1) / 4];
   if (n > head + tail)
     memmove(&to[(to_at + head) / 4], &from[(from_at + head) / 4], (n - head - tail) / 4);
@@ -74,7 +78,7 @@ void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n
     set_here(here(s->address), offset, n, state);
     return;
   }
-  // A word that is only partly forgotten stays as it is; one that is partly written counts as
+  // A word that becomes unwritten in part keeps its state; one that is written in part counts as
   // written.
   uint64_t first = state == SHADOW_GOOD || offset % 4 == 0 ? offset / 4 : offset / 4 + 1;
   uint64_t end = state == SHADOW_GOOD || offset + n >= s->size ? (offset + n + 3) / 4

@@ -1,6 +1,5 @@
-// initcheck on the virtual device: the session hears of allocations when they are made, and of
-// everything that writes to memory when it is done, in stream order. What a kernel is told of
-// memory is looked up when it begins to run.
+// What the session hears of the virtual device: allocations when they are made; copies, sets and
+// launches when they are done, in stream order.
 #include "driver/driver.h"
 
 static SessionMemoryKind kind_of(AllocKind k) {
@@ -15,29 +14,33 @@ static SessionMemoryKind kind_of(AllocKind k) {
   }
 }
 
-// What lies in host or managed memory is the host's too.
+// Memory of a pool that the host can write to.
 static bool host_sees(const Alloc *a) {
   return a->pool && (a->pool->props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ||
                      a->pool->props.location.type != CU_MEM_LOCATION_TYPE_DEVICE);
 }
 
-void shadow_alloc(const Alloc *a) {
-  if (!session_wants_shadow() || a->kind == ALLOC_MAPPED) return;  // vmm.c tells what is mapped
+void events_alloc(const Alloc *a) {
+  // cuMemMap tells of what it maps
+  if (!session_wants(SESSION_WANTS_CONTENTS) || a->kind == ALLOC_MAPPED) return;
   SessionMemoryKind kind = host_sees(a) ? SESSION_MANAGED : kind_of(a->kind);
   bool tracked = kind == SESSION_DEVICE || kind == SESSION_POOL || kind == SESSION_GRAPH;
   SessionDevice *d = tracked && a->ctx ? tools_device_begin(a->ctx) : NULL;
-  session_shadow_alloc(d, NULL, a->base, a->size, kind);
+  session_memory_event(&(SessionMemoryEvent){MEMORY_NEW, .device = d, .base = a->base,
+                                             .size = a->size, .memory = kind});
   if (tracked && a->ctx) tools_device_end();
 }
 
-void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset,
+void events_map(uintptr_t base, size_t size, const void *physical, size_t offset,
                 size_t physical_size, bool tracked) {
   Context *ctx;
-  if (!session_wants_shadow()) return;
+  if (!session_wants(SESSION_WANTS_CONTENTS)) return;
   tracked = tracked && context_of_thread(&ctx) == CUDA_SUCCESS;
   SessionDevice *d = tracked ? tools_device_begin(ctx) : NULL;
-  if (d) session_shadow_map(d, base, size, physical, offset, physical_size);
-  else session_shadow_alloc(NULL, NULL, base, size, SESSION_MANAGED);
+  session_memory_event(&(SessionMemoryEvent){d ? MEMORY_MAPPED : MEMORY_NEW, .device = d,
+                                             .base = base, .size = size, .memory = SESSION_MANAGED,
+                                             .physical = physical, .offset = offset,
+                                             .physical_size = physical_size});
   if (tracked) tools_device_end();
 }
 
@@ -82,16 +85,16 @@ static uint32_t new_step(SessionCopy *s, const char *node) {
   return s->step;
 }
 
-SessionCopy shadow_node(const Work *w, const void *stream) {
+SessionCopy events_node(const Work *w, const void *stream) {
   SessionCopy s = w->kind == WORK_COPY ? copy_of(&w->copy) : set_of(&w->set);
   s.call = w->kind == WORK_COPY ? "memcpy node" : "memset node";
   s.stream = stream;
   return s;
 }
 
-void shadow_node_step(Work *w, const void *stream) {
+void events_node_step(Work *w, const void *stream) {
   bool copies = w->kind == WORK_COPY;
-  SessionCopy s = shadow_node(w, stream);
+  SessionCopy s = events_node(w, stream);
   *(copies ? &w->copy.step : &w->set.step) = new_step(&s, copies ? "memcpy node" : "memset node");
 }
 
@@ -102,7 +105,7 @@ static void tell_step(SessionCopy *s, const char *node) {
   session_copy_contents(s);
 }
 
-void shadow_copied(const CopyWork *c) {
+void events_copied(const CopyWork *c) {
   if (!session_wants_copies() || !c->width) return;
   SessionCopy s = copy_of(c);
   session_copy_done(&s);
@@ -113,8 +116,8 @@ void shadow_copied(const CopyWork *c) {
   tell_step(&s, "memcpy node");
 }
 
-void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
-  if (!session_wants_shadow()) return;
+void events_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
+  if (!session_wants(SESSION_WANTS_CONTENTS)) return;
   SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)p, .pitch = pitch},
                    .is_set = true,
                    .width = bytes,
@@ -123,9 +126,9 @@ void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
   session_copy_runs(NULL, &s);
 }
 
-void shadow_was_set(const SetWork *w) {
+void events_set(const SetWork *w) {
   size_t bytes = w->width * w->element;
-  shadow_written(w->dst, w->pitch, bytes, w->height);
+  events_written(w->dst, w->pitch, bytes, w->height);
   SessionCopy s = set_of(w);
   s.race = w->race;
   session_race_copied(&s);
@@ -134,38 +137,40 @@ void shadow_was_set(const SetWork *w) {
 
 // --- launches ---
 
-// The parameters of one run: a copy, since a graph's are the same for all of its runs.
-const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l) {
-  *l = (LaunchShadow){0};
+static uint64_t scratch(SessionRun *r, size_t bytes) {
+  LaunchRun *l = r->user;
+  l->scratch = vgpu_tool_alloc(bytes, 512);
+  l->scratch_bytes = bytes;
+  return (uint64_t)(uintptr_t)l->scratch;
+}
+
+// Returns the parameters of this execution: a copy, since a graph's are the same for all of its
+// executions.
+const void *events_launch_begin(Context *ctx, const KernelWork *k, LaunchRun *l) {
+  *l = (LaunchRun){0};
+  if (!session_wants(SESSION_WANTS_CONTENTS)) return k->params;
   Function *f = k->function;
   const WovenKernel *code = k->checked ? session_kernel_code(f->session) : NULL;
-  if (!code || !code->record_bytes || !session_wants_shadow()) return k->params;
+  l->run.kernel = f->session;
+  if (!code || !code->record_bytes) return k->params;
   l->params = mem_alloc(MAX(f->info->param_bytes, 1));
   memcpy(l->params, k->params, f->info->param_bytes);
-  unsigned char *record = l->params + code->record_offset;
   SessionParams params = {.buffer = l->params, .buffer_bytes = f->param_bytes};
-  if (session_shadow_follows(f->session)) session_shadow_refresh(f->session, &params, record);
-  WgLaunch r;
-  memcpy(&r, record, sizeof r);
-  l->shared_bytes = session_shared_shadow(f->session,
-                                          (uint64_t)k->grid[0] * k->grid[1] * k->grid[2],
-                                          f->info->static_shared + k->shared, &r);
-  if (l->shared_bytes) l->shared = vgpu_tool_alloc(l->shared_bytes, 512);
-  r.shared_shadow = (uint64_t)(uintptr_t)l->shared;
-  if (l->shared) memcpy(record, &r, sizeof r);
+  l->shape = tools_describe(ctx, NULL, k->captured, k);
+  l->run.shape = &l->shape;
+  l->run.params = &params;
+  l->run.record = l->params + code->record_offset;
+  l->run.shared = f->info->static_shared + k->shared;
+  l->run.scratch = scratch;
+  l->run.user = l;
+  session_launch_begins(NULL, NULL, &l->run);
   return l->params;
 }
 
-void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l) {
-  const WovenKernel *code = session_wants_shadow() && k->checked
-                                ? session_kernel_code(k->function->session)
-                                : NULL;
-  bool unseen = !code || !l->params ||
-                !session_shadow_marks(k->function->session, l->params + code->record_offset);
-  bool heap_unseen = !unseen && ((const WgLaunch *)(l->params + code->record_offset))->flags &
-                                    WG_LAUNCH_HEAP_UNSEEN;
-  if (l->shared) vgpu_tool_free(l->shared, l->shared_bytes);
+void events_launch_end(LaunchRun *l) {
+  if (l->scratch) vgpu_tool_free(l->scratch, l->scratch_bytes);
   free(l->params);
-  if (unseen) session_shadow_unknown_kernel(NULL, NULL);
-  if (heap_unseen) session_shadow_heap_unseen(NULL, NULL);
+  l->run.record = NULL;
+  l->run.params = NULL;
+  if (session_wants(SESSION_WANTS_CONTENTS)) session_launch_ends(NULL, NULL, &l->run);
 }
