@@ -16,6 +16,10 @@
 // marks become colours, or nothing
 void report_style(const char *text, size_t n, bool colour, Str *out);
 
+// --- words.c: the words of the API of a finding (base/api_words.h) ---
+const ApiWords *report_words(const RunFinding *f);
+void report_kind_title(const ApiWords *w, const Kind *k, Str *out);
+
 // --- text.c: lines without the ==PID== prefix, each ended by a newline ---
 void report_finding(Run *r, const RunFinding *f, Str *out);
 void report_repeats(Run *r, Str *out);  // places that had more than one finding

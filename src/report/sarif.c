@@ -189,7 +189,10 @@ static void code_flow(Sarif *s, const RunFinding *f) {
   json_open(s->out, "codeFlows", '[');
   str_add(s->out, "{\"threadFlows\":[{\"locations\":[");
   for (uint32_t i = 0; i < n; i++) flow_step(s, list[i].title, &list[i].at);
-  flow_step(s, f->kind->title, &at);
+  Str title = {0};
+  report_kind_title(report_words(f), f->kind, &title);
+  flow_step(s, title.data, &at);
+  str_free(&title);
   str_add(s->out, "]}]}]");
 }
 
@@ -308,7 +311,7 @@ static void properties(Sarif *s, const RunFinding *f) {
 static void result(Sarif *s, const RunFinding *f, const Print *print) {
   Str sentence = {0};
   report_sentence(s->run, f, &sentence);
-  if (f->kernel) str_printf(&sentence, ", in kernel %s", f->kernel->readable);
+  if (f->kernel) words_printf(&sentence, report_words(f), ", in {kernel} %s", f->kernel->readable);
   if (f->count > 1) str_printf(&sentence, " (%llu times)", (unsigned long long)f->count);
   json_open(s->out, NULL, '{');
   json_text(s->out, "ruleId", f->kind->name);
@@ -339,19 +342,22 @@ static void rule_name(const char *id, char *out) {
 
 static void rule(Sarif *s, const Kind *k) {
   char name[64];
+  Str title = {0};
   rule_name(k->name, name);
+  report_kind_title(api_words(s->run->api), k, &title);
   json_open(s->out, NULL, '{');
   json_text(s->out, "id", k->name);
   json_text(s->out, "name", name);
   json_open(s->out, "shortDescription", '{');
-  json_text(s->out, "text", k->title);
+  json_text(s->out, "text", title.data);
   str_addc(s->out, '}');
   json_open(s->out, "fullDescription", '{');
-  json_text(s->out, "text", k->title);
+  json_text(s->out, "text", title.data);
   str_addc(s->out, '}');
   json_open(s->out, "defaultConfiguration", '{');
   json_text(s->out, "level", severity_name(k->severity));
   str_add(s->out, "}}");
+  str_free(&title);
 }
 
 static void tool(Sarif *s) {
@@ -389,7 +395,8 @@ static void invocation(Sarif *s) {
     const RunKernel *k = r->kernels.data[i];
     if (!k->launches || !k->reason) continue;
     Str text = {0};
-    str_printf(&text, "kernel %s was not checked: %s", k->readable, k->reason);
+    words_printf(&text, api_words(r->api), "{kernel} %s was not checked: %s", k->readable,
+                 k->reason);
     notification(s, SEVERITY_WARNING, text.data);
     str_free(&text);
   }

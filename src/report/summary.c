@@ -47,14 +47,16 @@ void report_coverage(Run *r, bool all, Str *out) {
   const ToolReport *tool;
   for (unsigned t = 0; (tool = tool_report_at(t)); t++)
     if (tool->verdicts) tool->verdicts(r, out);
-  str_printf(out, "device: %s; kernel launches: %llu, different kernels: %llu\n", r->device,
-             (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
+  words_printf(out, api_words(r->api),
+               "device: %s; {kernel} launches: %llu, different {kernels}: %llu\n", r->device,
+               (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
   if (has_tools(r)) {
     uint64_t covered = 0;
     for (uint32_t i = 0; i < r->kernels.len; i++) covered += r->kernels.data[i]->checked != 0;
-    str_printf(out, "coverage (%s): %llu launches (%.0f%%) of %llu kernels\n", r->tools,
-               (unsigned long long)r->checked_launches, report_covered_percent(r),
-               (unsigned long long)covered);
+    words_printf(out, api_words(r->api),
+                 "coverage (%s): %llu launches (%.0f%%) of %llu {kernels}\n", r->tools,
+                 (unsigned long long)r->checked_launches, report_covered_percent(r),
+                 (unsigned long long)covered);
   }
   uint32_t shown = 0, more = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
@@ -62,10 +64,14 @@ void report_coverage(Run *r, bool all, Str *out) {
     bool some_left_out = has_tools(r) && k->checked < k->launches;
     if (!k->launches || !(k->reason || k->note || some_left_out) || said_before(r, i)) continue;
     if (!all && shown >= KERNELS_SHOWN) more++;
-    else add_kernel(r, k, out), shown++;
+    else {
+      add_kernel(r, k, out);
+      shown++;
+    }
   }
   if (more)
-    str_printf(out, "and %u more kernels with something to say (-v names them all)\n", more);
+    words_printf(out, api_words(r->api),
+                 "and %u more {kernels} with something to say (-v names them all)\n", more);
   if (r->unrecorded)
     str_printf(out, "%u processes could not be recorded: too many ran at the same time\n",
                r->unrecorded);

@@ -43,22 +43,23 @@ static void add_launch(const RunFinding *f, Str *out) {
   if (!f->has_thread && !f->kernel && !f->launch_number) return;
   const ToolReport *tool = tool_report(f->kind);
   str_add(out, tool->found_by && tool->found_by(f) ? "  found by " : "  by ");
+  const ApiWords *w = report_words(f);
   if (f->has_thread) {
-    str_add(out, "thread ");
+    words_add(out, w, "{thread} ");
     add_three(out, f->thread);
-    str_add(out, " of block ");
+    words_add(out, w, " of {block} ");
     add_three(out, f->block);
     if (f->lanes && (f->lanes & (f->lanes - 1)))
-      str_printf(out, " and %d more of its warp", __builtin_popcount(f->lanes) - 1);
+      words_printf(out, w, " and %d more of its {warp}", __builtin_popcount(f->lanes) - 1);
     str_add(out, ", ");
   }
-  if (f->kernel) str_printf(out, "kernel %s", f->kernel->readable);
-  else str_add(out, "a kernel");
+  if (f->kernel) words_printf(out, w, "{kernel} %s", f->kernel->readable);
+  else words_add(out, w, "a {kernel}");
   if (f->launch_number) str_printf(out, ", launch %u", f->launch_number);
   if (f->launch) {
-    str_add(out, " with grid ");
+    words_add(out, w, " with {grid} ");
     add_three(out, f->launch->grid);
-    str_add(out, ", blocks of ");
+    words_add(out, w, ", {blocks} of ");
     add_three(out, f->launch->block);
     str_printf(out, ", device %d", f->launch->device);
   }
@@ -103,7 +104,8 @@ void report_object(Run *r, const RunFinding *f, Str *out) {
              : strcmp(f->site->space ? f->site->space : "", "param") == 0
                  ? "a parameter"
                  : "the variables of the function",
-             (unsigned long long)f->extra[0], f->site->space ? f->site->space : "its");
+             (unsigned long long)f->extra[0],
+             f->site->space ? words_space(report_words(f), f->site->space) : "its");
   if (name && is_element(element) && offset % element == 0)
     str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name,
                (long long)(offset / element), (long long)element);
@@ -181,7 +183,8 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
   if (f->allocation) {
     str_add(out, " is ");
     report_where(f, true, out);
-    if (f->parameter) str_printf(out, ", parameter %s of the kernel", f->parameter);
+    if (f->parameter)
+      words_printf(out, report_words(f), ", parameter %s of the {kernel}", f->parameter);
     if (f->has_thread) add_excess(f, f->address - f->allocation->base, f->allocation->size, out);
   } else if (report_has_object(f)) {
     str_add(out, " is ");
@@ -200,18 +203,19 @@ static void add_access(const RunFinding *f, Str *out) {
   if (f->size)
     str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
   if (f->site && f->site->space)
-    str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
+    str_printf(out, "%s%s memory", f->size ? " of " : ": ",
+               words_space(report_words(f), f->site->space));
 }
 
-static const char *title_of(const RunFinding *f) {
+static void add_title(const RunFinding *f, Str *out) {
   const ToolReport *tool = tool_report(f->kind);
-  const char *title = f->text;
-  if (!title && tool->title) title = tool->title(f);
-  return title ? title : f->kind->title;
+  const char *title = f->text || !tool->title ? NULL : tool->title(f);
+  if (f->text) str_add(out, f->text);
+  else words_add(out, report_words(f), title ? title : f->kind->title);
 }
 
 void report_sentence(Run *r, const RunFinding *f, Str *out) {
-  str_add(out, title_of(f));
+  add_title(f, out);
   add_access(f, out);
   if (f->has_address && f->allocation) {
     str_add(out, ", ");
@@ -231,7 +235,9 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
                                       REPORT_ERROR "Error:" REPORT_PLAIN " "};
   static const char *const colours[] = {REPORT_BOLD, REPORT_NOTE, REPORT_WARNING, REPORT_ERROR};
   const ToolReport *tool = tool_report(f->kind);
-  const char *text = title_of(f);
+  Str title = {0};
+  add_title(f, &title);
+  const char *text = title.data ? title.data : "";
   size_t head = strcspn(text, "\n");  // what a hang has to say takes several lines
   str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text,
              colours[f->kind->severity], f->kind->name);
@@ -250,6 +256,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
   add_stack(r, f->stack, f->kind->parts & STACK_IS_ALLOCATION ? "allocated" : "called", out);
   add_stack(r, f->other_stack, f->other_title ? f->other_title : "before", out);
+  str_free(&title);
 }
 
 void report_repeats(Run *r, Str *out) {
@@ -266,7 +273,7 @@ void report_repeats(Run *r, Str *out) {
     const RunPlace *p = f->site && f->site->nplaces ? &f->site->places[report_main_place(f->site)]
                                                     : NULL;
     if (p) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, report_path(p->file), p->line);
-    if (f->kernel) str_printf(out, " in kernel %s", f->kernel->readable);
+    if (f->kernel) words_printf(out, report_words(f), " in {kernel} %s", f->kernel->readable);
     str_addc(out, '\n');
   }
   if (more) str_printf(out, "and %u more places with repeated findings\n", more);

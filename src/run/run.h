@@ -5,6 +5,7 @@
 #ifndef WG_RUN_H
 #define WG_RUN_H
 
+#include "base/api_words.h"
 #include "base/base.h"
 #include "channel/channel.h"
 #include "symbol/symbol.h"
@@ -101,6 +102,7 @@ typedef struct RunFinding {
   RunProcess *process;
   const Kind *kind;
   const char *text;  // the sentence, for findings of the host; NULL otherwise
+  ApiId api;         // of its launch, or of the call it is about
   RunKernel *kernel;
   const RunLaunch *launch;  // NULL: not known any more
   uint32_t launch_number;   // 0: not about a launch
@@ -192,6 +194,7 @@ typedef struct Run {
   Arena arena;
   StrMap texts;                          // every string once
   const char *program, *device, *tools;  // tools: "count", "none"
+  ApiId api;                             // for what is said of the whole run
   VEC(RunProcess *) processes;
   VEC(RunKernel *) kernels;
   RunFindings findings;

@@ -15,7 +15,8 @@ const char *severity_name(Severity s);  // "error"
 
 typedef struct Kind {
   uint32_t number;
-  const char *name, *title;  // "oob-read", "Read outside of an allocation"
+  const char *name;   // "race-shared"
+  const char *title;  // "Race on {shared} memory": see base/api_words.h
   Severity severity;
   uint32_t parts;     // HAS_ADDRESS …
   const char *owner;  // the folder of its kinds.def: "memcheck"

@@ -34,6 +34,8 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   while (view_next(&r)) {
     const char *kind = view_column_text(&r, 1);
     const Kind *info = kind ? kind_named(kind) : NULL;
+    Str title = {0};
+    if (info) report_kind_title(api_words(API_CUDA), info, &title);
     TraceOp about = {.site = (uint32_t)view_column(&r, 5), .launch = (uint32_t)view_column(&r, 4)};
     json_open(s, NULL, '{');
     json_number(s, "id", view_column(&r, 0));
@@ -41,7 +43,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     json_text(s, "severity", view_column_text(&r, 2));
     json_text(s, "headline",
               view_column_text(&r, 3) ? view_column_text(&r, 3)
-              : info                  ? info->title
+              : info                  ? title.data
                                       : kind);
     json_number(s, "launch", about.launch);
     json_number(s, "launch_number", view_column(&r, 24));
@@ -59,6 +61,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       json_number(s, "thread", thread_number(n + 6, n + 9, n, n + 3));
     }
     str_add(s, "}");
+    str_free(&title);
     view_facts_op(d, &facts, &about, (uint32_t)view_column(&r, 8));
   }
   str_add(s, "]");

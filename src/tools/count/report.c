@@ -73,9 +73,11 @@ static double active(const RunCount *c) {
 
 static void add_head(Run *r, const KernelRows *k, Str *out) {
   const RunCount *s = &k->sum;
-  str_printf(out, " \ncount: kernel %s\n", run_readable_name(r, k->kernel));
-  str_printf(out, "  %llu instructions by threads, %llu by warps: %.1f%% of the lanes are active\n",
-             (unsigned long long)s->total, (unsigned long long)s->warp_total, active(s));
+  const ApiWords *w = api_words(r->api);
+  words_printf(out, w, " \ncount: {kernel} %s\n", run_readable_name(r, k->kernel));
+  words_printf(
+      out, w, "  %llu instructions by {threads}, %llu by {warps}: %.1f%% of the lanes are active\n",
+      (unsigned long long)s->total, (unsigned long long)s->warp_total, active(s));
   str_printf(
       out,
       "  memory: %llu loads (%llu bytes), %llu stores (%llu bytes), %llu atomics (%llu bytes)\n",

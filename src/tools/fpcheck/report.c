@@ -45,10 +45,9 @@ static void describe(Run *r, const RunFinding *f, Str *out) {
   const RunKernel *k = writer_of(r, f);
   bool near = (f->extra[0] & 3) == WG_FP_WRITER_PAGE;
   uint32_t launch = WG_FP_WRITER_LAUNCH(f->extra[0]);
-  str_printf(out, "  %s by launch %u%s%s%s",
-             near ? "an exception was stored around there" : "stored", launch,
-             launch == f->launch_number ? " itself" : "", k ? ", kernel " : "",
-             k ? k->readable : "");
+  str_printf(out, "  %s by launch %u%s", near ? "an exception was stored around there" : "stored",
+             launch, launch == f->launch_number ? " itself" : "");
+  if (k) words_printf(out, report_words(f), ", {kernel} %s", k->readable);
   if (f->origin->nplaces) {
     uint32_t i = report_main_place(f->origin);
     str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN,

@@ -32,6 +32,7 @@ typedef struct Stories {
   StrMap by_name;
   StrMap kernels;
   bool followed;
+  const ApiWords *words;
 } Stories;
 enum { HOST = 1, DECISION, MEMORY, DIES, UNSEEN };
 
@@ -61,6 +62,7 @@ static Story *story_of(Stories *s, const RunKernel *k) {
 }
 
 static void gather(Stories *s, const Run *r) {
+  s->words = api_words(r->api);
   for (uint32_t i = 0; i < r->kernels.len; i++)
     strmap_put(&s->kernels, r->kernels.data[i]->name, r->kernels.data[i]);
   for (uint32_t i = 0; i < r->findings.len; i++) {
@@ -170,10 +172,11 @@ static void add_story(const Stories *s, Story *x, Str *out) {
       [HOST] = "they reach an output that is copied to the host",
       [DECISION] = "they decide what is done",
       [MEMORY] = "they reach memory",
-      [DIES] = "they die in the kernel",
+      [DIES] = "they die in the {kernel}",
       [UNSEEN] = "they were not seen to leave it (--fp-flow follows them inside)"};
   unsigned how = rank(s, x);
-  str_printf(out, "exceptions of %s: %s", x->kernel->readable, verdicts[how]);
+  str_printf(out, "exceptions of %s: ", x->kernel->readable);
+  words_add(out, s->words, verdicts[how]);
   if (x->through) str_printf(out, ", through %s", x->through->kernel->readable);
   str_addc(out, '\n');
   for (Step step = BORN; step <= VANISHES; step++) {
@@ -214,15 +217,15 @@ static void tell(Stories *s, Str *out) {
     Story *x = s->all.data[i];
     if (!is_unexplained(s, x)) continue;
     if (x->retested)
-      str_printf(out,
-                 "%s: NaN or infinity was seen and the second run found none that is born in it: "
-                 "it came in by a way that is not followed, such as shared memory\n",
-                 x->kernel->readable);
+      words_printf(out, s->words,
+                   "%s: NaN or infinity was seen and the second run found none that is born in it: "
+                   "it came in by a way that is not followed, such as {shared} memory\n",
+                   x->kernel->readable);
     else
-      str_printf(out,
-                 "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests "
-                 "every instruction, --fp-rerun those of such kernels in a second run\n",
-                 x->kernel->readable);
+      words_printf(out, s->words,
+                   "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests "
+                   "every instruction, --fp-rerun those of such {kernels} in a second run\n",
+                   x->kernel->readable);
   }
   for (unsigned how = HOST; how <= UNSEEN; how++)
     for (uint32_t i = 0; i < s->all.len; i++) {

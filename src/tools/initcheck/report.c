@@ -67,7 +67,7 @@ static bool detail(const RunFinding *f, Str *out) {
   static const char *const words[] = {
       [WG_INIT_BRANCH] = ": a branch depends on it",
       [WG_INIT_ADDRESS] = ": an address is computed from it",
-      [WG_INIT_WARP] = ": an operation of the whole warp or block depends on it",
+      [WG_INIT_WARP] = ": an operation of the whole {warp} or {block} depends on it",
       [WG_INIT_OTHER] = ""};
   if (is_copy(f)) {
     if (f->size)
@@ -75,7 +75,7 @@ static bool detail(const RunFinding *f, Str *out) {
     return true;
   }
   if (!is_use(f)) return false;
-  if (f->value[0] < ARRAY_LEN(words)) str_add(out, words[f->value[0]]);
+  if (f->value[0] < ARRAY_LEN(words)) words_add(out, report_words(f), words[f->value[0]]);
   return true;
 }
 
@@ -84,7 +84,8 @@ static void describe(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->origin;
   if (!s || !is_use(f)) return;
   str_add(out, "  read");
-  if (!f->address && s->space) str_printf(out, " from %s memory", s->space);
+  if (!f->address && s->space)
+    str_printf(out, " from %s memory", words_space(report_words(f), s->space));
   report_add_site(r, s, out);
   str_addc(out, '\n');
   if (!f->source) return;

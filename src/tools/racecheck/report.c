@@ -43,17 +43,19 @@ static bool detail(const RunFinding *f, Str *out) {
 
 static const char *const missing[] = {
     [WG_RACE_NO_BARRIER] =
-        "no barrier of the block lies between them, and nothing else orders them",
-    [WG_RACE_NO_WARP_SYNC] = "the threads are of one warp, and no __syncwarp or other "
-                             "synchronisation of the warp lies between them",
-    [WG_RACE_SAME_INSTRUCTION] = "the threads are of one warp and do this at the same time",
-    [WG_RACE_OTHER_BLOCK] = "the threads are of different blocks: a barrier of the block does not "
-                            "order them, and no fence with an atomic or a flag does",
-    [WG_RACE_BLOCK_SCOPE] = "an atomic, flag or fence is for the threads of its block only, and "
-                            "the other thread is in another block",
+        "no barrier of the {block} lies between them, and nothing else orders them",
+    [WG_RACE_NO_WARP_SYNC] = "the {threads} are of one {warp}, and no {warp_barrier} or other "
+                             "synchronisation of the {warp} lies between them",
+    [WG_RACE_SAME_INSTRUCTION] = "the {threads} are of one {warp} and do this at the same time",
+    [WG_RACE_OTHER_BLOCK] =
+        "the {threads} are of different {blocks}: a barrier of the {block} does not "
+        "order them, and no fence with an atomic or a flag does",
+    [WG_RACE_BLOCK_SCOPE] =
+        "an atomic, flag or fence is for the {threads} of its {block} only, and "
+        "the other {thread} is in another {block}",
     [WG_RACE_OTHER_LAUNCH] = "nothing orders the two: no stream in which one waits for the other, "
                              "no event, path in a graph or synchronisation",
-    [WG_RACE_NO_ACQUIRE] = "this thread has read a flag or lock that the other has set, but "
+    [WG_RACE_NO_ACQUIRE] = "this {thread} has read a flag or lock that the other has set, but "
                            "neither acquires there nor has a fence behind that read",
     [WG_RACE_NOT_WAITED] = "the other is asynchronous, and nothing between them waits until it is "
                            "done (cp.async.wait_group, an mbarrier, cp.async.bulk.wait_group)",
@@ -69,7 +71,7 @@ static const char *variable(Run *r, const RunFinding *f) {
 
 static bool locate(Run *r, const RunFinding *f, Str *out) {
   const char *name = variable(r, f);
-  if (name) str_printf(out, " is in %s, a variable in shared memory", name);
+  if (name) words_printf(out, report_words(f), " is in %s, a variable in {shared} memory", name);
   return name;
 }
 
@@ -88,24 +90,29 @@ static void describe(Run *r, const RunFinding *f, Str *out) {
   if (!is_race(f)) return;
   uint32_t block[3], thread[3];
   unsigned what = (unsigned)f->extra[2];
+  const ApiWords *w = report_words(f);
   other_coordinates(f, block, thread);
   str_printf(out, "  the other is %s %s", strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
   if (f->origin) report_add_site(r, f->origin, out);
   if (what & WG_RACE_THREAD_KNOWN)
-    str_printf(out, " by thread (%u,%u,%u) of block (%u,%u,%u)", thread[0], thread[1], thread[2],
-               block[0], block[1], block[2]);
+    words_printf(out, w, " by {thread} (%u,%u,%u) of {block} (%u,%u,%u)", thread[0], thread[1],
+                 thread[2], block[0], block[1], block[2]);
   else if (what & WG_RACE_BLOCK_KNOWN)
-    str_printf(out, " by another thread of block (%u,%u,%u)", block[0], block[1], block[2]);
+    words_printf(out, w, " by another {thread} of {block} (%u,%u,%u)", block[0], block[1],
+                 block[2]);
   else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && !block[0])
     str_add(out, ", of a copy or set");
   else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH) str_printf(out, ", launch %u", block[0]);
-  else str_add(out, " by a thread of another block");
+  else words_add(out, w, " by a {thread} of another {block}");
   str_addc(out, '\n');
   if (what & WG_RACE_VALUES)
     str_printf(out, "  it writes 0x%llx where there is 0x%llx\n", (unsigned long long)f->value[2],
                (unsigned long long)f->value[3]);
-  if ((what & WG_RACE_WHY) < ARRAY_LEN(missing))
-    str_printf(out, "  %s\n", missing[what & WG_RACE_WHY]);
+  if ((what & WG_RACE_WHY) < ARRAY_LEN(missing)) {
+    str_add(out, "  ");
+    words_add(out, w, missing[what & WG_RACE_WHY]);
+    str_addc(out, '\n');
+  }
 }
 
 // ,"access":…,"missing":…,"other":{…}

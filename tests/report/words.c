@@ -1,0 +1,50 @@
+// The same findings as reports of a CUDA launch and of an OpenCL launch: every word of base/api_words.def.
+#include "report/internal.h"
+#include "tools/racecheck/abi.h"
+#include "tools/synccheck/abi.h"
+
+static RunProcess process = {.pid = 1, .program = "program"};
+static RunKernel kernel = {.process = &process, .name = "k", .readable = "k"};
+static RunLaunch launch = {.number = 1, .grid = {2, 1, 1}, .block = {32, 1, 1}};
+static RunPlace places[] = {{"a.cu", "k", 7, 1}}, others[] = {{"a.cu", "k", 9, 1}};
+static RunSite tile = {.id = 1, .function = "k", .space = "shared", .object = "tile", .bytes = 4, .places = places, .nplaces = 1};
+static RunSite stack = {.id = 2, .function = "k", .space = "local", .object = "__local_depot0", .bytes = 4, .places = places, .nplaces = 1};
+static RunSite other = {.id = 3, .function = "k", .space = "shared", .bytes = 4, .places = others, .nplaces = 1};
+
+#define COMMON .process = &process, .kernel = &kernel, .launch = &launch, .launch_number = 1, .has_thread = true, .thread = {5, 0, 0}, .count = 1
+static const struct { const char *kind; RunFinding f; } examples[] = {
+  {"oob-write", {COMMON, .site = &tile, .lanes = 3, .has_address = true, .address = 132, .size = 4, .value = {0}, .extra = {128}}},
+  {"oob-read", {COMMON, .site = &stack, .has_address = true, .address = 72, .size = 4, .value = {8}, .extra = {64}, .parameter = "p"}},
+  {"uninit-use", {COMMON, .site = &tile, .origin = &other, .value = {2}}},
+  {"race-shared", {COMMON, .site = &tile, .origin = &other, .has_address = true, .address = 64, .size = 4, .value = {1, 6ull << 32},
+                   .extra = {0, 0, WG_RACE_NO_WARP_SYNC | WG_RACE_MINE_WRITE | WG_RACE_OTHER_WRITE | WG_RACE_THREAD_KNOWN}}},
+  {"race-same-value", {COMMON, .site = &tile, .size = 4, .extra = {0, 0, WG_RACE_OTHER_BLOCK | WG_RACE_MINE_WRITE | WG_RACE_OTHER_WRITE}}},
+  {"barrier-divergence", {COMMON, .site = &tile, .value = {0x2f | 0xffffffd0ull << 32}, .extra = {0, 0, WG_SYNC_DIVERGED}}},
+  {"barrier-divergence", {COMMON, .site = &tile, .value = {1 | 2ull << 32}, .extra = {30 | 3ull << 32, 0, WG_SYNC_MISSING}}},
+  {"barrier-misuse", {COMMON, .site = &tile, .extra = {0, 0, WG_SYNC_GRID}}},
+  {"barrier-mismatch", {.process = &process, .count = 1}},
+  {"api-misuse", {.process = &process, .count = 1}},
+};
+
+static void print(ApiId api) {
+  Run r = {.tools = "memcheck", .device = "cpu", .program = "program", .launches = 1, .checked_launches = 1, .different_kernels = 1, .api = api};
+  Str out = {0}, plain = {0};
+  printf("--- %s\n", api_words(api)->api);
+  for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
+    RunFinding f = examples[i].f;
+    f.kind = kind_named(examples[i].kind);
+    f.api = api;
+    report_finding(&r, &f, &out);
+  }
+  report_coverage(&r, false, &out);
+  report_style(out.data, out.len, false, &plain);
+  fputs(plain.data, stdout);
+  str_free(&out);
+  str_free(&plain);
+  run_free(&r);
+}
+
+int main(void) {
+  for (ApiId api = 0; api < API_COUNT_; api++) print(api);
+  return 0;
+}
