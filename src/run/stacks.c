@@ -67,6 +67,12 @@ static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
   return name && !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';
 }
 
+// The C library's own functions have no names where it is stripped (Ubuntu): what calls main.
+static bool is_nameless_libc(const RunFrame *f) {
+  const char *object = last_part(f->object);
+  return !f->function && !f->python && object && !strcmp(object, "libc.so.6");
+}
+
 // Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, the
 // CUDA runtime where the program called it, and under Python frames the interpreter. A stack of
 // nothing else stays.
@@ -78,7 +84,7 @@ static uint32_t drop_noise(Run *r, RunFrame *f, uint32_t n) {
     RunFrame inner = before, at = before = f[i];
     SymbolNoise noise = at.python ? SYMBOL_PROGRAM : symbol_noise(at.function);
     if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (!at.python && template_stub(&at)) ||
-        (noise == SYMBOL_PYTHON && python) || wraps_stub(r, &inner, &at))
+        (noise == SYMBOL_PYTHON && python) || wraps_stub(r, &inner, &at) || is_nameless_libc(&at))
       continue;
     if (!at.python && !called && is_runtime(&at, noise)) continue;
     if (!at.python) called = true;

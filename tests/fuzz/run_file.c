@@ -114,7 +114,7 @@ static void ask_report(void) {
   Str out = {0};
   if (run_load(path, &run, &err)) {
     for (uint32_t i = 0; i < run.findings.len; i++) report_finding(&run, run.findings.data[i], &out);
-    report_counts(&run, true, &out);
+    report_results(&run, true, &out);
     report_coverage(&run, true, &out);
     report_summary(&run, true, &out);
     report_json(&run, &out);

@@ -104,7 +104,7 @@ int main(void) {
   EXPECT("file", !strcmp(ptx_file_path(m, 1), "a.cu") && !ptx_file_path(m, 2));
   EXPECT("classes", ptx_op_classes(in[0]) == CLASS_INT && ptx_op_classes(in[1]) == CLASS_FLOAT && ptx_op_classes(in[2]) == CLASS_LOAD &&
                       (ptx_op_classes(in[4]) & (CLASS_INT | CLASS_FLOAT)) == (CLASS_INT | CLASS_FLOAT));
-  EXPECT("families", ptx_op_family(OP_ADD) == FAMILY_ARITH && ptx_op_family(OP_LD) == FAMILY_MEMORY && ptx_op_family(OP_SHFL) == FAMILY_WARP && ptx_op_family(OP_TEX) == FAMILY_TEXTURE && ptx_op_family(OP_TCGEN05_MMA) == FAMILY_NONE);
+  EXPECT("families", ptx_op_family(OP_ADD) == FAMILY_ARITH_TYPED && ptx_op_is_arith(OP_VSET4) && !ptx_op_is_arith(OP_LD) && ptx_op_family(OP_LD) == FAMILY_MEMORY && ptx_op_family(OP_SHFL) == FAMILY_WARP && ptx_op_family(OP_TEX) == FAMILY_TEXTURE && ptx_op_family(OP_TCGEN05_MMA) == FAMILY_NONE);
   EXPECT("spaces", in[2]->space == SPACE_GENERIC && in[3]->space == SPACE_SHARED && in[2]->ops[1].imm == -8);
   EXPECT("types", in[4]->ntypes == 2 && in[4]->types[0] == TYPE_F32 && in[4]->types[1] == TYPE_U32);
   EXPECT("several words", in[5]->op == OP_MBARRIER_TRY_WAIT && in[5]->nmods == 3 && in[5]->mods[0] == MOD_PARITY);

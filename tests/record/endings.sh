@@ -37,7 +37,7 @@ check small-file test "$(cut -d' ' -f2- "$work/small.out")" = "no error"
 "$WARPGRIND" --device=cpu --record -o "$work/nowhere/x.wg" -- "$work/endings" > "$work/out" 2>&1
 check nowhere test $? = 125
 # the command is killed: what was there until then can be read
-(exec "$WARPGRIND" --device=cpu --tool=none --record -o "$work/command.wg" -- "$work/bandwidth" 4000000 64 > /dev/null 2>&1) &
+(exec "$WARPGRIND" --device=cpu --tool=none --record -o "$work/command.wg" -- "$work/bandwidth" 40000000 64 > /dev/null 2>&1) &
 command=$!
 told() { sql command "SELECT count(*) FROM launch" 2> /dev/null; }
 for _ in $(seq 300); do [ "$(told)" = 1 ] && break; sleep 0.2; done

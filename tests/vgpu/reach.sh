@@ -23,5 +23,5 @@ done
 # From a run file: expand runs the launch in a process of its own.
 for kernel in heap_freed own_names child_twice; do
   attack --tool=none --record=inputs -o in.wg "$program" "$attacks" $kernel
-  check "expanded_$kernel" timeout 100 "$WARPGRIND" expand in.wg --launch=1 -o out.wg
+  check "expanded_$kernel" timeout 100 "$WARPGRIND" expand in.wg --device=cpu --launch=1 -o out.wg
 done
