@@ -17,7 +17,7 @@ static bool fake_read(void *user, void *to, uint64_t from, size_t size) {
   if (fake_readable) memcpy(to, (void *)(uintptr_t)from, size);
   return fake_readable;
 }
-static const SessionDeviceOps fake_ops = {map_host, unmap_host, fake_alloc, fake_free, fake_read};
+static const SessionDeviceOps fake_ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = fake_alloc, .free = fake_free, .read = fake_read, .direct = true};
 
 // --- a module with one kernel and `sites` places; the first line of site i is 10 + i ---
 static SessionModule *fake_module(const char *kernel, uint32_t sites, uint32_t counters) {

@@ -3,10 +3,11 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
+. tests/lib/session.sh
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers $san -pthread -Isrc -Itests/channel -o "$TEST_DIR/every_kind" tests/report/every_kind.c \
-  "$BUILD"/obj/{base,ptx,ir,weave,tools,tools/*,channel,where,session,vgpu}/*.o "$BUILD/obj/probe/embedded.o" -lm -lrt -ldl || { echo "FAIL every_kind: does not compile"; exit 1; }
+  "${SESSION_OBJS[@]}" || { echo "FAIL every_kind: does not compile"; exit 1; }
 cd "$TEST_DIR" || exit 1
 golden=$ROOT/tests/report
 

@@ -5,10 +5,11 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
+. tests/lib/session.sh
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -pthread -Isrc -Itests/channel -o "$TEST_DIR/fake" tests/channel/fake.c \
-  "$BUILD"/obj/{base,ptx,ir,weave,tools,tools/*,channel,where,session,vgpu}/*.o "$BUILD/obj/probe/embedded.o" -lm -lrt -ldl || { echo "FAIL fake: does not compile"; exit 1; }
+  "${SESSION_OBJS[@]}" || { echo "FAIL fake: does not compile"; exit 1; }
 cd "$TEST_DIR" || exit 1
 w="$WARPGRIND --device=cpu --tool=count"
 sum() { sed -n 's/.*ERROR SUMMARY: //p' err; }
