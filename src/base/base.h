@@ -61,8 +61,7 @@ typedef struct StrMap {
 } StrMap;
 void *strmap_get(const StrMap *m, const char *key);
 void *strmap_getn(const StrMap *m, const char *key, size_t n);
-void strmap_put(StrMap *m, const char *key, void *value);  // replaces
-void *strmap_remove(StrMap *m, const char *key);           // the old value, or NULL
+void strmap_put(StrMap *m, const char *key, void *value);                         // replaces
 bool strmap_next(const StrMap *m, uint32_t *it, const char **key, void **value);  // *it starts at 0
 void strmap_free(StrMap *m);
 typedef struct U64Map {
@@ -89,7 +88,6 @@ void *sorted_remove(SortedMap *m, uint64_t key);
 void *sorted_below(const SortedMap *m, uint64_t key, uint64_t *found);
 // … with the smallest key from this one on
 void *sorted_from(const SortedMap *m, uint64_t key, uint64_t *found);
-void sorted_free(SortedMap *m);
 uint64_t base_hash(const void *data, size_t n);
 
 // --- str.c: a growable string, always NUL-terminated once something was added. ---

@@ -66,17 +66,6 @@ void strmap_put(StrMap *m, const char *key, void *value) {
   *s = (struct StrMapSlot){key, n, hash, value};
 }
 
-void *strmap_remove(StrMap *m, const char *key) {
-  if (!m->cap) return NULL;
-  size_t n = strlen(key);
-  struct StrMapSlot *s = str_slot(m, key, n, base_hash(key, n));
-  if (!s->key) return NULL;
-  void *old = s->value;
-  s->key = NULL;
-  str_rehash(m, m->cap);  // keeps probe chains whole; removals are rare
-  return old;
-}
-
 bool strmap_next(const StrMap *m, uint32_t *it, const char **key, void **value) {
   for (; *it < m->cap; ++*it)
     if (m->slots[*it].key) {

@@ -1,5 +1,11 @@
 #include "base/sha256.h"
 
+typedef struct Sha256 {
+  uint32_t state[8];
+  uint64_t length;
+  uint8_t block[64];
+} Sha256;
+
 static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -37,12 +43,12 @@ static void mix(uint32_t state[8], const uint8_t block[64]) {
   for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
-void sha256_begin(Sha256 *s) {
+static void begin(Sha256 *s) {
   *s = (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
                           0x1f83d9ab, 0x5be0cd19}};
 }
 
-void sha256_add(Sha256 *s, const void *data, size_t n) {
+static void add(Sha256 *s, const void *data, size_t n) {
   for (const uint8_t *p = data, *end = p + n; p < end;) {
     size_t used = s->length % 64, part = MIN(64 - used, (size_t)(end - p));
     memcpy(s->block + used, p, part);
@@ -52,12 +58,12 @@ void sha256_add(Sha256 *s, const void *data, size_t n) {
   }
 }
 
-void sha256_end(Sha256 *s, uint8_t out[SHA256_BYTES]) {
+static void end(Sha256 *s, uint8_t out[SHA256_BYTES]) {
   static const uint8_t padding[64] = {0x80};
   uint8_t bits[8];
   for (int i = 0; i < 8; i++) bits[i] = (uint8_t)(s->length * 8 >> (56 - 8 * i));
-  sha256_add(s, padding, 1 + (119 - s->length % 64) % 64);
-  sha256_add(s, bits, sizeof bits);
+  add(s, padding, 1 + (119 - s->length % 64) % 64);
+  add(s, bits, sizeof bits);
   for (int i = 0; i < SHA256_BYTES; i++) out[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
@@ -66,10 +72,10 @@ static void hash_keyed(const uint8_t key[SHA256_BYTES], uint8_t pad, const void 
   uint8_t block[64];
   Sha256 s;
   for (int i = 0; i < 64; i++) block[i] = (uint8_t)((i < SHA256_BYTES ? key[i] : 0) ^ pad);
-  sha256_begin(&s);
-  sha256_add(&s, block, sizeof block);
-  sha256_add(&s, data, n);
-  sha256_end(&s, out);
+  begin(&s);
+  add(&s, block, sizeof block);
+  add(&s, data, n);
+  end(&s, out);
 }
 
 void sha256_hmac(const uint8_t key[SHA256_BYTES], const void *data, size_t n,

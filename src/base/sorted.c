@@ -129,9 +129,3 @@ void *sorted_from(const SortedMap *m, uint64_t key, uint64_t *found) {
   if (e && found) *found = e->key;
   return e ? e->value : NULL;
 }
-
-void sorted_free(SortedMap *m) {
-  for (uint32_t i = 0; i < m->nchunks; i++) free(m->chunks[i]);
-  free(m->chunks);
-  *m = (SortedMap){0};
-}

@@ -190,8 +190,6 @@ void parse_reg_decl(Parser *ps);
 
 // --- parse_function.c ---
 void parse_function(Parser *ps, PtxLinkage linkage);
-PtxVar **parse_param_list(Parser *ps, uint32_t *n, bool declare, uint32_t *bytes);
-PtxFunc *parse_prototype(Parser *ps);  // .callprototype … up to ';'
 
 // --- parse_debug.c ---
 const PtxLoc *parse_loc(Parser *ps);

@@ -2,7 +2,7 @@
 #include "ptx/parse.h"
 
 // parameters: '(' [param (',' param)*] ')', param: ('.param' | '.reg') … name [dims]
-PtxVar **parse_param_list(Parser *ps, uint32_t *n, bool declare, uint32_t *bytes) {
+static PtxVar **parse_param_list(Parser *ps, uint32_t *n, bool declare, uint32_t *bytes) {
   expect(ps, '(', "before parameters");
   ps->list.len = 0;
   uint64_t offset = 0;
@@ -113,7 +113,7 @@ static void parse_directives(Parser *ps, PtxFunc *f) {
 }
 
 // prototype: '.callprototype' ['(' params ')'] name ['(' params ')'] directives ';'
-PtxFunc *parse_prototype(Parser *ps) {
+static PtxFunc *parse_prototype(Parser *ps) {
   PtxFunc *f = ARENA_NEW(ps->arena, PtxFunc);
   f->is_declaration = true;
   f->module = ps->m;

@@ -7,7 +7,6 @@
 // --- printer.c ---
 void print_int(Str *out, int64_t v, bool is_unsigned);
 void print_hex(Str *out, const char *prefix, uint64_t bits, int digits);
-void print_operand(const PtxOperand *o, Str *out);
 void print_linkage(PtxLinkage l, Str *out);
 
 // --- print_var.c ---

@@ -102,8 +102,6 @@ static void operand(const PtxOperand *o, Names names, Str *out) {
   }
 }
 
-void print_operand(const PtxOperand *o, Str *out) { operand(o, NAMES_NOW, out); }
-
 static void instruction(const PtxInstr *in, Names names, Str *out) {
   if (in->guard) {
     str_add(out, in->guard_negated ? "@!" : "@");
@@ -242,7 +240,7 @@ static const char *linkage_text(PtxLinkage l) {
 
 void print_linkage(PtxLinkage l, Str *out) { str_add(out, linkage_text(l)); }
 
-void ptx_print_func(const PtxFunc *f, Str *out) {
+static void print_func(const PtxFunc *f, Str *out) {
   print_linkage(f->linkage, out);
   str_add(out, f->is_entry ? ".entry " : ".func ");
   if (f->attribute) str_printf(out, "%s ", f->attribute);
@@ -296,7 +294,7 @@ static void print_item(const PtxItem *it, Str *out) {
       break;
     case ITEM_FUNC:
       str_addc(out, '\n');
-      ptx_print_func(it->func, out);
+      print_func(it->func, out);
       break;
     case ITEM_FILE:
       str_printf(out, "\t.file %u \"%s\"", it->file->index, it->file->path);

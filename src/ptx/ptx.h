@@ -203,7 +203,6 @@ typedef enum PtxSreg {
   SREG_COUNT
 } PtxSreg;
 const char *ptx_sreg_name(PtxSreg s);  // "%tid"; .x/.y/.z/.w is the operand's selector
-PtxType ptx_sreg_type(PtxSreg s);      // of one component
 bool ptx_sreg_is_vector(PtxSreg s);    // %tid and its like: .x .y .z follow
 
 struct PtxOperand {
@@ -362,7 +361,6 @@ PtxMemory ptx_op_memory(PtxOp op);
 PtxOrder ptx_op_order(PtxOp op);
 PtxValidity ptx_op_validity(PtxOp op);
 unsigned ptx_op_exceptions(PtxOp op);  // PtxException, of the floating-point forms
-unsigned ptx_op_version(PtxOp op);     // first ISA version, times ten: 70
 unsigned ptx_op_sm(PtxOp op);          // first architecture: 80; 0: all
 // --- forms.c: the lines of forms.def, from 1 on as in PtxInstr.form; NULL past the end ---
 typedef struct PtxForm {
@@ -537,7 +535,6 @@ bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column
 
 // --- printer.c ---
 void ptx_print(const PtxModule *m, Str *out);
-void ptx_print_func(const PtxFunc *f, Str *out);
 void ptx_print_instr(const PtxInstr *in, Str *out);  // one line, no newline
 void ptx_show_instr(const PtxInstr *in, Str *out);  // … with the names of the program: for messages
 // Gives a register, label or variable another name.

@@ -28,11 +28,6 @@ static const char *const sreg_names[] = {
 #define SREG(id, text, type, vector) text,
 #include "ptx/sregs.def"
 };
-static const uint8_t sreg_types[] = {
-    TYPE_NONE,
-#define SREG(id, text, type, vector) TYPE_##type,
-#include "ptx/sregs.def"
-};
 static const bool sreg_vectors[] = {
     false,
 #define SREG(id, text, type, vector) vector,
@@ -68,10 +63,10 @@ enum {
 typedef struct OpRow {
   const char *name;
   uint32_t classes;
-  uint8_t defs, family, memory, order, validity, exceptions, version, sm;
+  uint8_t defs, family, memory, order, validity, exceptions, sm;
 } OpRow;
 static const OpRow op_rows[] = {
-    {"", 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"", 0, 0, 0, 0, 0, 0, 0, 0},
 #define LOAD C_LOAD
 #define STORE C_STORE
 #define ATOMIC C_ATOMIC
@@ -109,7 +104,6 @@ static const OpRow op_rows[] = {
    ORDER_##order, \
    VALIDITY_##validity, \
    exceptions, \
-   ptx, \
    sm},
 #include "ptx/ops.def"
 #undef WARP
@@ -123,7 +117,6 @@ const char *ptx_mod_name(PtxMod m) { return mod_names[m]; }
 const char *ptx_op_name(PtxOp op) { return op_rows[op].name; }
 PtxType ptx_mod_type(PtxMod m) { return (unsigned)m < TYPE_COUNT ? (PtxType)m : TYPE_NONE; }
 const char *ptx_sreg_name(PtxSreg s) { return sreg_names[s]; }
-PtxType ptx_sreg_type(PtxSreg s) { return sreg_types[s]; }
 bool ptx_sreg_is_vector(PtxSreg s) { return sreg_vectors[s]; }
 PtxFamily ptx_op_family(PtxOp op) { return op_rows[op].family; }
 bool ptx_op_is_arith(PtxOp op) {
@@ -133,7 +126,6 @@ PtxMemory ptx_op_memory(PtxOp op) { return op_rows[op].memory; }
 PtxOrder ptx_op_order(PtxOp op) { return op_rows[op].order; }
 PtxValidity ptx_op_validity(PtxOp op) { return op_rows[op].validity; }
 unsigned ptx_op_exceptions(PtxOp op) { return op_rows[op].exceptions; }
-unsigned ptx_op_version(PtxOp op) { return op_rows[op].version; }
 unsigned ptx_op_sm(PtxOp op) { return op_rows[op].sm; }
 unsigned ptx_op_defs(PtxOp op) { return op_rows[op].defs; }
 

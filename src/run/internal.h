@@ -88,8 +88,7 @@ int run_reserve_take(const char *path, bool large);  // -1: none
 void run_reserve_give(int *fd);
 
 // --- schema.c ---
-extern const char *const run_tables[TABLE_COUNT];  // names
-extern const char *const run_views[];              // statements that make them
+extern const char *const run_views[];  // statements that make them
 extern const unsigned run_nviews;
 extern const char *const run_indexes[];
 extern const unsigned run_nindexes;

@@ -13,7 +13,7 @@ static const char *const marks[] = {
 #define VIEW(name, select)
 #include "run/schema.def"
 };
-const char *const run_tables[TABLE_COUNT] = {
+static const char *const tables[TABLE_COUNT] = {
 #define COLUMN(name, type)
 #define TABLE(name, columns) #name,
 #define VIEW(name, select)
@@ -36,12 +36,12 @@ static void add_list(Str *s, const char *list) {
 }
 
 void run_create_statement(RunTable t, Str *out) {
-  str_printf(out, "CREATE TABLE %s (", run_tables[t]);
+  str_printf(out, "CREATE TABLE %s (", tables[t]);
   add_list(out, columns[t]);
 }
 
 void run_insert_statement(RunTable t, Str *out) {
-  str_printf(out, "INSERT OR REPLACE INTO %s VALUES (", run_tables[t]);
+  str_printf(out, "INSERT OR REPLACE INTO %s VALUES (", tables[t]);
   add_list(out, marks[t]);
 }
 

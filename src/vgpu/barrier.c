@@ -67,7 +67,7 @@ enum { RED_NONE, RED_POPC, RED_AND, RED_OR };
 
 // bar.sync/arrive/red a{, b}{, p}: a = barrier slot, b = thread count slot, c = predicate slot, d =
 // result.
-const Inst *exec_barrier(Warp *w, const Inst *in) {
+static const Inst *exec_barrier(Warp *w, const Inst *in) {
   const BarrierDesc *desc = in->ptr;
   Fragment *f = &w->frags[w->current];
   unsigned first = (unsigned)__builtin_ctz(w->exec);
@@ -120,7 +120,7 @@ const Inst *exec_barrier(Warp *w, const Inst *in) {
   return NULL;
 }
 
-const Inst *exec_warp_barrier(Warp *w, const Inst *in) {
+static const Inst *exec_warp_barrier(Warp *w, const Inst *in) {
   uint32_t needed = 0;
   const uint32_t *mask = REG(w, uint32_t, in->a);
   FOR_LANES(i, w->exec) needed |= mask[i];
@@ -135,7 +135,7 @@ static void cluster_advance(Cluster *c) {
   }
 }
 
-const Inst *exec_cluster_arrive(Warp *w, const Inst *in) {
+static const Inst *exec_cluster_arrive(Warp *w, const Inst *in) {
   Cluster *c = w->block->cluster;
   FOR_LANES(i, w->exec) w->cluster_phase[i] = c->generation + 1;
   c->arrived += (uint32_t)__builtin_popcount(w->exec);
@@ -143,7 +143,7 @@ const Inst *exec_cluster_arrive(Warp *w, const Inst *in) {
   return in + 1;
 }
 
-const Inst *exec_cluster_wait(Warp *w, const Inst *in) {
+static const Inst *exec_cluster_wait(Warp *w, const Inst *in) {
   Cluster *c = w->block->cluster;
   cluster_advance(c);
   bool over = true;

@@ -240,7 +240,7 @@ void warp_free_frames(Warp *w) {
 }
 
 // --- the end of lanes ---
-void warp_exit_lanes(Warp *w, uint32_t mask) {
+static void exit_lanes(Warp *w, uint32_t mask) {
   w->live &= ~mask;
   for (Frame *f = w->frame, *up; f; f = up) {
     up = f->parent;
@@ -259,7 +259,7 @@ static const Inst *leave(Warp *w) {  // the running fragment has no lanes left
 
 const Inst *exec_exit(Warp *w, const Inst *in) {
   uint32_t gone = w->exec;
-  warp_exit_lanes(w, gone);
+  exit_lanes(w, gone);
   w->active &= ~gone;
   w->frags[w->current].mask = w->active;
   const Inst *next = in + 1;

@@ -80,7 +80,6 @@ struct Code {
 };
 Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
 void code_free(Code *c);
-bool code_place_locals(Code *c);  // assigns local_offset and local_bytes
 
 // --- families.c: the bind functions, chosen for this CPU ---
 typedef struct Families {
@@ -113,11 +112,9 @@ typedef struct CallSite {
 bool warp_pick(Warp *w);  // chooses a ready fragment and loads it; false: none
 const Inst *warp_resume_pc(Warp *w);
 void warp_start(Warp *w, const Code *code, char *regs);
-void warp_exit_lanes(Warp *w, uint32_t mask);
 void warp_free_frames(Warp *w);
 
 // --- barrier.c ---
-ExecFn exec_barrier, exec_warp_barrier, exec_cluster_arrive, exec_cluster_wait;
 void barrier_lanes_exited(Block *b);  // fewer threads are expected now
 // nothing can run: let one warp-level wait go on; false: a deadlock
 bool block_release_stuck(Block *b);

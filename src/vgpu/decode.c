@@ -220,7 +220,8 @@ static bool place_local(Code *c, const PtxVar *v, uint64_t *at) {
   return *at <= MOST_LOCAL;
 }
 
-bool code_place_locals(Code *c) {
+// Assigns local_offset and local_bytes.
+static bool place_locals(Code *c) {
   PtxFunc *f = c->func;
   uint64_t at = 0;
   bool ok = true;
@@ -450,7 +451,7 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   c->kernel = k;
   c->sym = f;
   c->func = f->func;
-  if (!code_place_locals(c)) {
+  if (!place_locals(c)) {
     error_set(err, "%s needs more than %d KB of local memory for each thread", f->func->name,
               MOST_LOCAL >> 10);
     code_free(c);

@@ -48,7 +48,7 @@ static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void vgpu_configure(const VgpuConfig *c) { config = *c; }
 
-int vgpu_worker_count(void) {
+static int worker_count(void) {
   if (config.workers > 0) return config.workers;
   long n = sysconf(_SC_NPROCESSORS_ONLN);
   return n > 0 ? (int)n : 1;
@@ -539,7 +539,7 @@ static void *helper_main(void *arg) {
 }
 
 static void start_helpers(void) {  // under the lock
-  for (; helpers_started < vgpu_worker_count() - 1; helpers_started++) {
+  for (; helpers_started < worker_count() - 1; helpers_started++) {
     pthread_t t;
     if (pthread_create(&t, thread_attributes(), helper_main, NULL)) break;
     pthread_detach(t);

@@ -17,7 +17,6 @@ typedef struct VgpuConfig {
   uint64_t hang_ns;  // a launch that makes no progress for so long hangs; 0: never
 } VgpuConfig;
 void vgpu_configure(const VgpuConfig *c);  // before the first launch; the engine starts lazily
-int vgpu_worker_count(void);
 
 // --- memory.c ---
 #define VGPU_WINDOW_BYTES (1ull << 42)  // reserved, not committed

@@ -143,7 +143,7 @@ static char *make_site_json(ViewDesk *d, uint32_t id) {
   return s.data;
 }
 
-const char *view_site_json(ViewDesk *d, uint32_t id) {
+static const char *site_json(ViewDesk *d, uint32_t id) {
   char *text = u64map_get(&d->sites, id);
   if (!text) u64map_put(&d->sites, id, text = make_site_json(d, id));
   return text;
@@ -167,7 +167,7 @@ static void step_json(ViewDesk *d, uint32_t id, Str *out) {
 }
 
 typedef void WriteOne(ViewDesk *d, uint32_t id, Str *out);
-static void site_one(ViewDesk *d, uint32_t id, Str *out) { str_add(out, view_site_json(d, id)); }
+static void site_one(ViewDesk *d, uint32_t id, Str *out) { str_add(out, site_json(d, id)); }
 static void allocation_one(ViewDesk *d, uint32_t id, Str *out) {
   const ViewAllocation *a = view_allocation(d, id);
   if (a) view_allocation_json(d, a, out);

@@ -109,7 +109,6 @@ void view_facts_write(ViewDesk *d, ViewFacts *f, Str *out);
 void view_facts_free(ViewFacts *f);
 void view_launch_json(ViewDesk *d, uint32_t id, Str *out);
 void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out);
-const char *view_site_json(ViewDesk *d, uint32_t id);
 // [[function, file, line, inlined], …]
 void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);
 
