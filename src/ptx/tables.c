@@ -63,10 +63,10 @@ enum {
 typedef struct OpRow {
   const char *name;
   uint32_t classes;
-  uint8_t defs, family, memory, order, validity, exceptions, sm;
+  uint8_t defs, family, memory, order, validity, exceptions, version, sm;  // version is for readers
 } OpRow;
 static const OpRow op_rows[] = {
-    {"", 0, 0, 0, 0, 0, 0, 0, 0},
+    {"", 0, 0, 0, 0, 0, 0, 0, 0, 0},
 #define LOAD C_LOAD
 #define STORE C_STORE
 #define ATOMIC C_ATOMIC
@@ -104,6 +104,7 @@ static const OpRow op_rows[] = {
    ORDER_##order, \
    VALIDITY_##validity, \
    exceptions, \
+   ptx, \
    sm},
 #include "ptx/ops.def"
 #undef WARP

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # The command lines of subcommands, as src/cli/subcommands.def describes them: help, mistakes and their exit codes, suggestions.
 set -u
 . tests/lib/check.sh

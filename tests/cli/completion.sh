@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Shell completion: the candidates for a command line, and the script for bash, called as readline calls it.
 set -u
 . tests/lib/check.sh

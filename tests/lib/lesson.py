@@ -5,6 +5,8 @@ These sentences, each followed by a block of code, are instructions; everything 
 
     In `FILE`, before `TEXT`:     the block goes before the first line that contains TEXT
     In `FILE`, after `TEXT`:      … after it
+    In `FILE`, instead of `TEXT`: … in its place
+    In `FILE`, at the end:        … behind the last line
     A new file `FILE`:            the block is the file
 
 Prints the files that were changed. A file that is not there or a text that is not in it ends the test: the page is out of date."""
@@ -12,17 +14,19 @@ import os
 import re
 import sys
 
-INSTRUCTION = re.compile(r'^(?:In `(?P<file>[^`]+)`, (?P<where>before|after) `(?P<text>[^`]+)`'
+INSTRUCTION = re.compile(r'^(?:In `(?P<file>[^`]+)`, (?:(?P<where>before|after|instead of) `(?P<text>[^`]+)`|at the end)'
                          r'|A new file `(?P<new>[^`]+)`):\n+```\w*\n(?P<code>.*?)^```$', re.M | re.S)
 
 
 def insert(path, where, text, code):
     lines = open(path).read().split('\n')
-    at = next((i for i, line in enumerate(lines) if text in line), None)
-    if at is None:
+    at = next((i for i, line in enumerate(lines) if text and text in line), None)
+    if where == 'at the end':
+        at = len(lines) - 1                     # the empty one behind the last newline
+    elif at is None:
         sys.exit('the lesson names a text that %s does not have: %s' % (path, text))
     at += where == 'after'
-    lines[at:at] = code.rstrip('\n').split('\n')
+    lines[at:at + (where == 'instead of')] = code.rstrip('\n').split('\n')
     open(path, 'w').write('\n'.join(lines))
 
 
@@ -39,7 +43,7 @@ def main():
             sys.exit('the lesson names a file that is not there: ' + name)
         else:
             before = os.stat(path)
-            insert(path, step['where'], step['text'], step['code'])
+            insert(path, step['where'] or 'at the end', step['text'], step['code'])
             # The test says what is to be compiled again; a header would mean everything.
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         changed.append(name)
