@@ -218,7 +218,7 @@ $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads them.
 EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c file.c log.c map.c memory.c memory_left.c str.c thread.c)
-$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h src/base/*.h) src/tools/record/abi.h $(BUILD)/flags
+$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) -pthread && mv $@.$$$$ $@

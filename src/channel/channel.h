@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "probe/probe_abi.h"
 #include "tools/kinds.h"
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 
 // --- events.c: events.def ---
 typedef enum ChannelEvent {
@@ -130,7 +130,7 @@ enum {
                           CHANNEL_PAGE * CHANNEL_PAGE,
   CHANNEL_DEVICE_BYTES = CHANNEL_COUNTS_AT + WG_CHANNEL_SITES * 8,
 };
-// Recorded operations: sets of rings (tools/record/abi.h), one set for a context; and what copies
+// Recorded operations: sets of rings (probe/trace_abi.h), one set for a context; and what copies
 // from the host brought along, one ring for a process.
 #define CHANNEL_TRACE_STRIDE(size) (sizeof(WgTraceRing) + (uint64_t)(size) + WG_TRACE_ROOM)
 #define CHANNEL_TRACE_BYTES(rings, size) \

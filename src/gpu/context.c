@@ -238,7 +238,7 @@ static void open_session(GpuContext *c) {
     session_quarantine_open(c->device, memory);
   atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
   gpu_outputs_open(c);
-  gpu_inputs_open(c);
+  gpu_pages_open(c);
   gpu_times_open(c);
   gpu_races_open(c);
 }
@@ -301,13 +301,13 @@ GpuContext *gpu_context_of_stream(CUstream s) {
 // --- contexts go ---
 
 static void close_session(GpuContext *c) {
-  gpu_waiting_end(c);
+  gpu_hash_all_deferred(c);
   SessionDevice *session = atomic_exchange(&c->session, NULL);
   if (!session) return;
   while (atomic_load(&c->users)) sched_yield();  // launches that are filling in their record
   c->settled = gpu_context_settle(c);
   gpu_outputs_close(c);
-  gpu_inputs_close(c);
+  gpu_pages_close(c);
   gpu_times_close(c);
   if (c->settled) session_launches_ended(session, NULL, 0);
   gpu_copies_gone(c);

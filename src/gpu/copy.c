@@ -39,7 +39,7 @@ static bool begin(SessionCopy *c, bool alone) {
   session_copy_check(c);
   c->race = session_race_copy_number();
   if (c->on) gpu_context_used(context);
-  gpu_waiting_copy(c);
+  gpu_hash_before_copy(c);
   if (!c->captured) c->step = session_copy_number(c);
   return true;
 }

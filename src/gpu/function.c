@@ -122,7 +122,7 @@ GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kern
 }
 
 void gpu_functions_gone(GpuModule *m) {
-  gpu_waiting_end(NULL);  // its variables go
+  gpu_hash_all_deferred(NULL);  // its variables go
   pthread_mutex_lock(&table_lock);
   for (uint32_t i = 0; i < m->functions.len; i++)
     session_destroyed(SESSION_FUNCTION_GONE, m->functions.data[i]->base.handle);

@@ -86,8 +86,8 @@ typedef struct GpuContext {
   bool settled;                // when it went, all its work had ended
   _Atomic bool faulted;        // a kernel failed: device memory cannot be read any more
   _Atomic size_t stack_asked;  // stack.c: bytes that the program thinks a thread has; 0: it is so
-  struct GpuHashes *hashes;    // outputs.c; NULL: none
-  struct GpuInputs *inputs;    // inputs.c; NULL: none
+  struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
+  struct GpuPages *pages;      // changed_pages.c; NULL: none
   struct GpuTimes *times;      // times.c; NULL: none
   struct GpuRaces *races;      // race_copies.c; NULL: none
   SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
@@ -137,7 +137,7 @@ typedef struct GpuFunction {
   bool unchanged;  // set with target: it is the handle, since there is nothing to check in it
   _Atomic(const WovenKernel *) early;  // what is known of it before it is decided; NULL: nothing
   _Atomic(const GpuParams *) params;   // as the driver told of them; NULL: not asked yet
-  struct GpuPace *pace;                // pace.c
+  struct GpuDuration *duration;        // kernel_durations.c
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);  // NULL: not from a module we have seen
 // decides at the first call: instruments and compiles, or keeps the original
@@ -162,10 +162,10 @@ typedef struct GpuLaunch {
   SessionRun run;           // run_events.c
   SessionOutputs *outputs;  // what is looked at behind it; NULL: nothing
   SessionInputs *inputs;    // what was looked at before it; NULL: nothing
-  struct GpuPace *pace;
-  uint32_t pace_number;
-  bool paced;   // of gpu_pace_begin, for outputs
-  void *timed;  // of gpu_times_begin
+  struct GpuDuration *duration;
+  uint32_t duration_number;
+  bool duration_measured;  // of gpu_duration_begin, for outputs
+  void *timed;             // of gpu_times_begin
   void *list[5];
   size_t size;  // the rest is room for the added parameter
   void *heap, *record_heap;
@@ -286,46 +286,46 @@ bool gpu_race_follows(const GpuContext *c);  // copies and sets in its streams
 void gpu_race_copied(const SessionCopy *c);  // the driver has taken it
 void gpu_race_run(GpuContext *c, CUstream stream, const WgRaceCopy *work);
 
-// --- outputs.c, graph_outputs.c: --hash ---
-// --- times.c: when recorded launches begin and end ---
+// --- times.c: when launches begin and end (session_launch_ran) ---
 void gpu_times_open(GpuContext *c);
 void gpu_times_close(GpuContext *c);
 void *gpu_times_begin(GpuContext *c, CUstream stream);  // NULL: it is not timed
 // launch 0: it was not made
 void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch);
-// --- inputs.c: --record=inputs ---
+// --- changed_pages.c: memory before launches (session_inputs) ---
 void gpu_code_tell(GpuFunction *f);  // the PTX of its module, once (code.c)
-void gpu_inputs_open(GpuContext *c);
-void gpu_inputs_close(GpuContext *c);
+void gpu_pages_open(GpuContext *c);
+void gpu_pages_close(GpuContext *c);
 // before the launch, in its stream
-void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in);
+void gpu_pages_keep(GpuContext *c, CUstream stream, const SessionInputs *in);
+// --- hash_buffers.c, graph_written_buffers.c: --hash ---
 void gpu_outputs_open(GpuContext *c);
-// The driver has taken the launch; o NULL: nothing. Frees it. pace, number: of gpu_pace_begin;
-// NULL: it is not known, and nothing waits
-typedef struct GpuPace GpuPace;
-void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
+// The driver has taken the launch; o NULL: nothing. Frees it. duration, number: of
+// gpu_duration_begin; NULL: it is not known, and nothing waits
+typedef struct GpuDuration GpuDuration;
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
                       uint32_t number);
 // its buffers that wait, or those that do not
 void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);
 uint32_t gpu_outputs_contexts(void);  // that were ever hashed in
-// --- waiting.c: launches whose outputs are not hashed yet ---
+// --- hash_deferred.c: launches whose outputs are not hashed yet ---
 // before a launch that writes these; NULL: nothing, or nobody knows what
-void gpu_waiting_launch(SessionOutputs *o);
-void gpu_waiting_copy(const SessionCopy *c);  // before it is made
-void gpu_waiting_unknown(void);               // before something writes that nobody knows
-void gpu_waiting_freed(uint64_t base, uint64_t size);
-void gpu_waiting_end(GpuContext *only);  // all are hashed; NULL: of all contexts
+void gpu_hash_before_launch(SessionOutputs *o);
+void gpu_hash_before_copy(const SessionCopy *c);  // before it is made
+void gpu_hash_before_unknown(void);               // before something writes that nobody knows
+void gpu_hash_before_free(uint64_t base, uint64_t size);
+void gpu_hash_all_deferred(GpuContext *only);  // all are hashed; NULL: of all contexts
 // false: none of its buffers waits
-bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
-                     uint32_t number);
-// --- pace.c: how long launches of a kernel take ---
-// sampled: gpu_pace_end must follow
-GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
-                        uint32_t *number, bool *sampled);
-void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream);
-uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c);  // the last that was measured
+bool gpu_hash_defer(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
+                    uint32_t number);
+// --- kernel_durations.c: how long launches of a kernel take ---
+// sampled: gpu_duration_end must follow
+GpuDuration *gpu_duration_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
+                                uint32_t *number, bool *sampled);
+void gpu_duration_end(GpuDuration *p, GpuContext *c, CUstream stream);
+uint64_t gpu_duration_ns(GpuDuration *p, GpuContext *c);  // the last that was measured
 void gpu_outputs_close(GpuContext *c);
-// dump.c: --dump-buffers; leaves it to the caller
+// --- dump_buffers.c: --dump-buffers; leaves it to the caller ---
 void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);
 void gpu_dump_close(GpuContext *c);
 void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);  // also: it was updated

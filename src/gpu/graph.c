@@ -473,7 +473,7 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   write_log(exec, stream);
   GpuGraphLooks *looks = refresh(exec, stream);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream);
-  gpu_waiting_launch(outputs);
+  gpu_hash_before_launch(outputs);
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream, outputs, looks);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
@@ -483,7 +483,7 @@ CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GpuGraphLooks *looks = refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);
-  gpu_waiting_launch(outputs);
+  gpu_hash_before_launch(outputs);
   return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec,
                   stream ? stream : CU_STREAM_PER_THREAD, outputs, looks);
 }

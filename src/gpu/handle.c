@@ -34,7 +34,8 @@
     if (result == CUDA_SUCCESS && out) session_created(*out); \
     return gpu_checked(result); \
   }
-#define BEFORE_STREAM_ENDS gpu_waiting_end(NULL)  // what waits for a stream cannot wait any longer
+#define BEFORE_STREAM_ENDS \
+  gpu_hash_all_deferred(NULL)  // what waits for a stream cannot wait any longer
 #define BEFORE_EVENT_ENDS (void)0
 #define ENDS(name, params, args, WHAT, handle) \
   CUresult gpu_##name params { \

@@ -111,16 +111,17 @@ static SessionOutputs *find_outputs(GpuLaunch *l) {
 }
 
 // The last thing before the launch.
-static void measure_pace(GpuLaunch *l) {
+static void measure_duration(GpuLaunch *l) {
   if (l->outputs && session_outputs_may_wait())
-    l->pace = gpu_pace_begin(l->of, l->function, l->context, (CUstream)(uintptr_t)l->event.stream,
-                             &l->pace_number, &l->paced);
+    l->duration = gpu_duration_begin(l->of, l->function, l->context,
+                                     (CUstream)(uintptr_t)l->event.stream, &l->duration_number,
+                                     &l->duration_measured);
 }
 
 static void look_at_outputs(GpuLaunch *l, bool launched) {
   CUstream stream = (CUstream)(uintptr_t)l->event.stream;
   if (launched) {
-    gpu_outputs_look(l->context, stream, l->outputs, l->pace, l->pace_number);
+    gpu_outputs_look(l->context, stream, l->outputs, l->duration, l->duration_number);
     return;
   }
   session_outputs_unseen();  // what was to be looked at, too, will not be
@@ -136,7 +137,7 @@ static void keep_inputs(GpuLaunch *l) {
   uint32_t number = tell(l);
   gpu_code_tell(l->of);
   l->inputs = session_inputs(&(SessionCall){&l->event, number, &given, gpu_launch_param, l->of});
-  gpu_inputs_keep(l->context, (CUstream)(uintptr_t)l->event.stream, l->inputs);
+  gpu_pages_keep(l->context, (CUstream)(uintptr_t)l->event.stream, l->inputs);
 }
 
 // --- the launch log ---
@@ -222,8 +223,8 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->inputs = NULL;
   l->heap = l->record_heap = NULL;
   l->outputs = NULL;
-  l->pace = NULL;
-  l->paced = false;
+  l->duration = NULL;
+  l->duration_measured = false;
   l->timed = NULL;
   l->context = NULL;
   l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
@@ -233,7 +234,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (!l->of) {
     session_outputs_unseen();
     session_unknown_writes(l->event.stream);
-    gpu_waiting_launch(NULL);
+    gpu_hash_before_launch(NULL);
   }
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
@@ -243,7 +244,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (!l->function && !code) l->function = gpu_function_target(l->of);
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
-  gpu_waiting_launch(l->outputs);
+  gpu_hash_before_launch(l->outputs);
   if (session_wants(SESSION_WANTS_INPUTS) && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
@@ -251,7 +252,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
     session_launch_unchanged(l->of->kernel);
   if (session_wants(SESSION_WANTS_LAUNCHES_TAKEN) && !l->event.captured)
     l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
-  measure_pace(l);
+  measure_duration(l);
 }
 
 static void tell_the_rest(GpuLaunch *l) {
@@ -270,7 +271,8 @@ static void tell_call(GpuLaunch *l) {
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
-  if (l->paced) gpu_pace_end(l->pace, l->context, (CUstream)(uintptr_t)l->event.stream);
+  if (l->duration_measured)
+    gpu_duration_end(l->duration, l->context, (CUstream)(uintptr_t)l->event.stream);
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   tell_the_rest(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0))

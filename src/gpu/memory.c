@@ -77,7 +77,7 @@ CUresult gpu_cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned flags) {
 }
 
 CUresult gpu_cuMemFree_v2(CUdeviceptr p) {
-  gpu_waiting_freed(p, 1);
+  gpu_hash_before_free(p, 1);
   GpuFree what = gpu_free_in_capture(p);
   if (gpu_is_held(p) || what == GPU_FREED_BEFORE) return freed_before(plain_free, p);
   if (what != GPU_FREE_NOW || gpu_hold(p)) return CUDA_SUCCESS;
@@ -105,7 +105,7 @@ static SessionMemoryKind kind_in(CUstream stream) {
                                   : gpu_checked(result); \
   } \
   CUresult gpu_cuMemFreeAsync##suffix(CUdeviceptr p, CUstream stream) { \
-    gpu_waiting_freed(p, 1); \
+    gpu_hash_before_free(p, 1); \
     if (gpu_is_held(p)) return freed_before(free_in_order, p); \
     if (gpu_hold_in_order(p, STREAM(stream), gpu_real.cuEventRecord)) return CUDA_SUCCESS; \
     Free f = begin_free(free_in_order, p, FREED_PLAINLY); \

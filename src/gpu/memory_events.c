@@ -95,17 +95,17 @@ static CUresult written(CUresult result, CUdeviceptr p, size_t bytes, CUstream s
 #define WRITES(suffix, STREAM) \
   CUresult gpu_cuStreamWriteValue32##suffix(CUstream s, CUdeviceptr p, uint32_t v, \
                                             unsigned flags) { \
-    gpu_waiting_unknown(); \
+    gpu_hash_before_unknown(); \
     return written(gpu_real.cuStreamWriteValue32##suffix(s, p, v, flags), p, 4, STREAM(s)); \
   } \
   CUresult gpu_cuStreamWriteValue64##suffix(CUstream s, CUdeviceptr p, uint64_t v, \
                                             unsigned flags) { \
-    gpu_waiting_unknown(); \
+    gpu_hash_before_unknown(); \
     return written(gpu_real.cuStreamWriteValue64##suffix(s, p, v, flags), p, 8, STREAM(s)); \
   } \
   CUresult gpu_cuStreamBatchMemOp##suffix(CUstream s, unsigned n, CUstreamBatchMemOpParams *ops, \
                                           unsigned flags) { \
-    gpu_waiting_unknown(); \
+    gpu_hash_before_unknown(); \
     CUresult result = gpu_real.cuStreamBatchMemOp##suffix(s, n, ops, flags); \
     session_order_waits_for_something(STREAM(s)); \
     for (unsigned i = 0; result == CUDA_SUCCESS && i < n; i++) { \

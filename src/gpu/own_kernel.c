@@ -1,5 +1,5 @@
-// A kernel of our own that runs in the program's streams (outputs.c, inputs.c, and those of tools),
-// with memory of the host that it writes to and zeroed memory of the device.
+// A kernel of our own that runs in the program's streams (hash_buffers.c, changed_pages.c, those of
+// tools), with memory of the host that it writes to and zeroed memory of the device.
 #include <sys/mman.h>
 
 #include "gpu/own_kernel.h"

@@ -252,7 +252,7 @@ static _Atomic bool has_captured;
 bool gpu_may_capture(void) { return atomic_load_explicit(&has_captured, memory_order_relaxed); }
 // before the call: another thread may launch into the stream as soon as it captures
 static void begins(void) {
-  gpu_waiting_end(NULL);
+  gpu_hash_all_deferred(NULL);
   atomic_store(&has_captured, true);
 }
 

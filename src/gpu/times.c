@@ -1,9 +1,8 @@
-// When launches that are recorded begin and end (not with --record=inputs, which is to cost next to
-// nothing): an event before and one behind each, in its stream. A thread of ours looks when they
-// are done; nobody waits.
+// When launches begin and end (session_launch_ran): an event before and one after each, in its
+// stream. A thread of ours reads them when they are done; nothing waits for them.
 #include "gpu/collector.h"
 
-// launches on their way, for each context; of those beyond it times are not known
+// pending launches of a context; those beyond it are not timed
 enum { PENDING = 4096, AT_ONCE = 256 };
 // a difference of times has 24 bits: farther from the first event they would be too coarse
 static const float FAR_MS = 4000;

@@ -1,7 +1,7 @@
 // Copies and sets as the program asks for them: whether both places have the room, are what the
 // call says they are, and lie apart. Memory that nobody told us of (the stack, malloc, other
 // processes') is not judged.
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 #include "session/race.h"
 #include "tools/tool.h"
 

@@ -1,4 +1,4 @@
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 
 // A process that never had anything to say does not begin now.
 void session_end(void) {

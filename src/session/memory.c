@@ -1,7 +1,7 @@
 // Allocations and frees as the program asks for them, and frees that are wrong. The host order of
 // the calls is what counts: a launch that is asked for after memory was freed cannot run before
 // that in any stream.
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 #include "session/race.h"
 #include "tools/tool.h"
 

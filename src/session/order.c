@@ -7,7 +7,7 @@
 //
 // A recording has steps, which have numbers: clocks know the last one of each stream, too.
 #include "session/order.h"
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 #include "session/race.h"
 
 enum { STREAMS = STEP_STREAMS, RECENT = 64 };

@@ -1,6 +1,6 @@
 // Between which bytes the stores of a launch lie (weave/store_reach.c), with the numbers of this
 // launch.
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 
 typedef struct Interval {
   int64_t low, high;

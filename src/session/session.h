@@ -422,8 +422,8 @@ void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
 
-// --- outputs.c: buffers that a launch or a graph may have written, for --hash and --dump-buffers
-// ---
+// --- written_buffers.c: buffers that a launch or a graph may have written, for --hash and
+// --dump-buffers ---
 typedef struct SessionBuffer {
   uint64_t base, size;
   uint64_t from, to;    // what may have changed since it was last looked at; all of it: 0, size
@@ -433,7 +433,7 @@ typedef struct SessionBuffer {
   PtxType type;         // of what is stored; TYPE_NONE: not known
   _Atomic bool disturbed;  // another stream may be writing to it at the same time
   // only the device writes to it: it need not be hashed at once; it has not been yet
-  // (gpu/waiting.c)
+  // (gpu/hash_deferred.c)
   bool may_wait, waits;
 } SessionBuffer;
 typedef struct SessionPointer {
@@ -453,6 +453,7 @@ typedef struct SessionOutputs {
   VEC(SessionBuffer) dumped;     // what --dump-buffers wants of it
   VEC(SessionPointer) pointers;  // that parameters hold, for it
 } SessionOutputs;
+typedef bool SessionIsThere(uint64_t base, uint64_t size);  // this memory was not given back
 bool session_wants_outputs(void);
 SessionOutputs *session_outputs_begin(uint32_t launch, int device);  // launch 0: of a graph
 void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params,
@@ -461,10 +462,10 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
 // default stream
 SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream);
 void session_outputs_tell(SessionOutputs *o);  // behind session_launch_tell, before its hashes come
-// The launch has ended, and its memory is the process's own. is_there: this memory has not been
-// given back.
-void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size));
+// The launch has ended, and its memory is the process's own.
+void session_outputs_ready(const SessionOutputs *o, SessionIsThere *is_there);
 void session_outputs_keep(SessionOutputs *o);  // another one will free it, too
+// --- hash_buffers.c ---
 // Hashes made on a device: ordered and unordered, of buffers first to first + n - 1.
 void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
 void session_hashes_missing(const SessionOutputs *o, const char *why);
@@ -479,7 +480,7 @@ void session_outputs_changed(uint64_t address, uint64_t n);
 void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream);
 void session_outputs_free(SessionOutputs *o);  // NULL: nothing
 void session_outputs_unseen(void);             // somebody may have written anywhere
-// --- dump.c ---
+// --- dump_buffers.c ---
 // the contents of o->dumped[i]
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);
 void session_dump_missing(const SessionOutputs *o, const char *why);  // they cannot be had
@@ -503,7 +504,6 @@ typedef struct SessionInputs {
   bool disturbed;  // another stream may be writing there
   VEC(SessionPart) parts;
 } SessionInputs;
-typedef bool SessionIsThere(uint64_t base, uint64_t size);  // this memory was not given back
 // When the driver is about to take a launch, after session_launch and before session_launch_taken.
 // NULL: nothing is to be kept.
 SessionInputs *session_inputs(const SessionCall *c);

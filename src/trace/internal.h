@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "base/reading.h"
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 #include "trace/trace.h"
 
 enum {

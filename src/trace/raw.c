@@ -1,4 +1,4 @@
-// Records as the device wrote them (tools/record/abi.h). raw_length (raw_shapes) decides whether a
+// Records as the device wrote them (probe/trace_abi.h). raw_length (raw_shapes) decides whether a
 // head can be right; the rest then has a known length and every content is some operation, so that
 // nothing else needs to be believed.
 #include "trace/internal.h"

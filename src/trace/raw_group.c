@@ -1,4 +1,4 @@
-// Groups (tools/record/abi.h): one record that stands for all operations of a piece of straight
+// Groups (probe/trace_abi.h): one record that stands for all operations of a piece of straight
 // code, once or for several iterations of a loop.
 #include "trace/internal.h"
 

@@ -1,4 +1,4 @@
-// trace: recorded memory operations. write.c takes raw records (tools/record/abi.h) from the rings
+// trace: recorded memory operations. write.c takes raw records (probe/trace_abi.h) from the rings
 // and keeps them in a run file as compressed columns with indexes (docs/run-file.md); read.c
 // answers questions about them. Files of a run are opened with SQLite, so that the tables of
 // src/run are beside; trace knows those only by the ids it is given.

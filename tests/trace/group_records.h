@@ -1,4 +1,4 @@
-// Writes records of several operations (src/tools/record/abi.h, "A GROUP") as a kernel does, for tests and benchmarks.
+// Writes records of several operations (src/probe/trace_abi.h, "A GROUP") as a kernel does, for tests and benchmarks.
 #ifndef GROUP_RECORDS_H
 #define GROUP_RECORDS_H
 

@@ -1,4 +1,4 @@
-// groups SEED N: N records of several operations each (tools/record/abi.h, "A GROUP"), and the same operations with a record for each: every question about a thread
+// groups SEED N: N records of several operations each (probe/trace_abi.h, "A GROUP"), and the same operations with a record for each: every question about a thread
 // and about elements must find the same, and what was cut off anywhere is taken when the rest has come.
 #include "group_records.h"
 #include "program.h"

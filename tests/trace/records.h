@@ -1,4 +1,4 @@
-// Writes raw records as a kernel does (src/tools/record/abi.h), for tests and benchmarks.
+// Writes raw records as a kernel does (src/probe/trace_abi.h), for tests and benchmarks.
 #ifndef RECORDS_H
 #define RECORDS_H
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 
 typedef struct Out { uint8_t *data; size_t len, cap; } Out;
 typedef struct WarpOp {

@@ -8,7 +8,7 @@
 #define WG_TOOLS_RECORD_HOST_H
 
 #include "session/order.h"
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 #include "tools/record/kernel.h"
 #include "tools/tool.h"
 

@@ -13,7 +13,7 @@
 // look at it (record_inputs_reads_source).
 #include "tools/record/host.h"
 
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 
 // --- what may have changed ---
 

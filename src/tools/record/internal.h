@@ -1,10 +1,10 @@
 // record: what the files of its pass share. docs/recording.md says what is recorded,
-// tools/record/abi.h how.
+// probe/trace_abi.h how.
 #ifndef WG_TOOLS_RECORD_INTERNAL_H
 #define WG_TOOLS_RECORD_INTERNAL_H
 
 #include "weave/pass.h"
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 #include "tools/record/kernel.h"
 
 enum {

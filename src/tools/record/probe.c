@@ -6,7 +6,7 @@
 // writes what the lanes have in common. Nothing here is in memory of the thread, and everything
 // behind the choice of a position is stores.
 #include "probe/device.h"
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 
 #ifdef __NVPTX__
 

@@ -1,7 +1,7 @@
 // Recording: where the pieces of a tile lie that a tensor copy moves. The code that
 // tools/record/weave_tensor.c inserts asks for one piece of 16 bytes after the other.
 #include "probe/device.h"
-#include "tools/record/abi.h"
+#include "probe/trace_abi.h"
 
 #ifdef __NVPTX__
 

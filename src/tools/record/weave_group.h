@@ -1,4 +1,4 @@
-// Groups of loads and stores (tools/record/abi.h): what weave.c, weave_group*.c and
+// Groups of loads and stores (probe/trace_abi.h): what weave.c, weave_group*.c and
 // tools/record/weave_fold.c share.
 #ifndef WG_INSTRUMENT_TRACE_GROUP_H
 #define WG_INSTRUMENT_TRACE_GROUP_H

@@ -1,4 +1,4 @@
-// mbarriers: which one, and which of its phases (tools/record/abi.h). Whoever reads a recording
+// mbarriers: which one, and which of its phases (probe/trace_abi.h). Whoever reads a recording
 // knows by it when an asynchronous copy was done.
 //
 // A wait has a record where it has seen what it waits for, and none where it has to ask again.

@@ -1,8 +1,7 @@
-// --record=inputs on a GPU: when all pages of a step were taken. An event stands behind the kernel
-// that keeps them; when it has come, the heads of both rings say up to where they must be read.
-// Nobody waits for it.
+// Finds out when all pages of a step were taken. An event follows the kernel that copies them; when
+// it has come, the heads of both rings say how far they must be read. Nothing waits for it.
 #include "gpu/collector.h"
-#include "gpu/inputs.h"
+#include "gpu/changed_pages.h"
 
 typedef struct Pending {
   struct Pending *next;
@@ -11,21 +10,21 @@ typedef struct Pending {
   bool is_kept;
   uint64_t heads[2];  // of the ring and of the stage, read after it had come
 } Pending;
-struct GpuInputsEnds {
+struct GpuPagesEnds {
   GpuCollected collected;
-  GpuInputsRings rings;
+  GpuPagesRings rings;
   Pending *first, *last, *spare;
 };
 
 // In the context: its stream has nothing but copies of ours.
-static bool read_heads(const GpuInputsEnds *g, uint64_t heads[2]) {
+static bool read_heads(const GpuPagesEnds *g, uint64_t heads[2]) {
   CUstream stream = g->collected.context->stream;
   return gpu_real.cuMemcpyDtoHAsync_v2(heads, g->rings.head, 2 * sizeof *heads, stream) ==
              CUDA_SUCCESS &&
          gpu_real.cuStreamSynchronize(stream) == CUDA_SUCCESS;
 }
 
-static void note_heads(GpuInputsEnds *g) {
+static void note_heads(GpuPagesEnds *g) {
   Pending *from = g->first, *upto;
   while (from && from->is_kept) from = from->next;
   for (upto = from; upto && gpu_real.cuEventQuery(upto->kept) == CUDA_SUCCESS;) upto = upto->next;
@@ -37,12 +36,12 @@ static void note_heads(GpuInputsEnds *g) {
   }
 }
 
-static bool all_taken(const GpuInputsEnds *g, const Pending *p) {
+static bool all_taken(const GpuPagesEnds *g, const Pending *p) {
   return p->is_kept && __atomic_load_n(&g->rings.ring->tail, __ATOMIC_ACQUIRE) >= p->heads[0] &&
          gpu_stage_taken(g->rings.stage) >= p->heads[1];
 }
 
-static bool tell(GpuInputsEnds *g) {
+static bool tell(GpuPagesEnds *g) {
   bool any = false;
   while (g->first && all_taken(g, g->first)) {
     Pending *p = g->first;
@@ -57,7 +56,7 @@ static bool tell(GpuInputsEnds *g) {
 }
 
 static GpuTaken take(GpuCollected *one) {
-  GpuInputsEnds *g = (GpuInputsEnds *)one;
+  GpuPagesEnds *g = (GpuPagesEnds *)one;
   if (!g->first) return GPU_IDLE;
   GpuEntered e = gpu_context_enter(one->context);
   if (e.ok) note_heads(g);
@@ -67,15 +66,15 @@ static GpuTaken take(GpuCollected *one) {
 
 static GpuCollector ends = GPU_COLLECTOR(take, NULL, 1000);
 
-GpuInputsEnds *gpu_inputs_ends_open(GpuContext *c, const GpuInputsRings *rings) {
-  GpuInputsEnds *g = mem_alloc(sizeof *g);
+GpuPagesEnds *gpu_pages_ends_open(GpuContext *c, const GpuPagesRings *rings) {
+  GpuPagesEnds *g = mem_alloc(sizeof *g);
   g->collected.context = c;
   g->rings = *rings;
   gpu_collector_add(&ends, &g->collected);
   return g;
 }
 
-static Pending *spare_of(GpuInputsEnds *g) {
+static Pending *spare_of(GpuPagesEnds *g) {
   Pending *p = g->spare;
   if (p) {
     g->spare = p->next;
@@ -87,7 +86,7 @@ static Pending *spare_of(GpuInputsEnds *g) {
   return NULL;
 }
 
-void gpu_inputs_ends_await(GpuInputsEnds *g, CUstream stream, uint32_t step) {
+void gpu_pages_ends_await(GpuPagesEnds *g, CUstream stream, uint32_t step) {
   pthread_mutex_lock(&ends.lock);
   Pending *p = spare_of(g);
   bool ok = p && gpu_real.cuEventRecord(p->kept, stream) == CUDA_SUCCESS;
@@ -105,7 +104,7 @@ void gpu_inputs_ends_await(GpuInputsEnds *g, CUstream stream, uint32_t step) {
 }
 
 // What the rings held was taken; events go with the context.
-void gpu_inputs_ends_close(GpuInputsEnds *g) {
+void gpu_pages_ends_close(GpuPagesEnds *g) {
   pthread_mutex_lock(&ends.lock);
   gpu_collector_remove(&ends, &g->collected);
   GpuEntered e = gpu_context_enter(g->collected.context);

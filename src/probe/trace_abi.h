@@ -1,6 +1,6 @@
-// What a recorded kernel writes (--record): one record for each operation of a warp, into rings
-// that the `warpgrind` command made and drains. Read by device code (tools/record/probe.c), by the
-// session that makes the rings and by src/trace, which keeps the records.
+// The format of a trace: what recorded kernels write (--record). One record for each operation of a
+// warp goes into rings that the `warpgrind` command makes and drains. src/tools/record writes them,
+// src/channel carries them, src/trace reads and keeps them.
 //
 // A record is complete when no word of it is zero, so that nobody needs a fence: the command sets
 // what it has read to zero before it moves `tail`. Words are therefore written so that they cannot

@@ -1,14 +1,12 @@
-// What a launch may have written, for those who look at buffers behind it (--hash, --dump-buffers),
-// and whether somebody else may be writing there at the same time.
+// The buffers that a launch may have written, which --hash (hash_buffers.c) and --dump-buffers
+// (dump_buffers.c) read after it, and whether something else may write to them meanwhile.
 //
-// What a kernel stores through is known from its code (weave/find_writes.c); where the code does
-// not tell, it is everything that its parameters point to. A graph counts as one launch: all that
-// its kernels may have written.
-#include "session/outputs.h"
+// The pointers that a kernel stores through are known from its code (weave/find_writes.c). Where
+// the code does not tell, everything that its parameters point to counts. A graph counts as one
+// launch: all that its kernels may have written.
+#include "session/written_buffers.h"
 
-#include "base/hash_option.h"
-
-enum { RECENT = 1024, BUFFERS = 512 };  // accesses remembered; buffers of one launch at most
+enum { RECENT = 1024 };  // accesses that are remembered
 
 bool session_wants_outputs(void) { return session_options()->hash || session_options()->dump; }
 
@@ -44,9 +42,7 @@ SessionOutputs *session_outputs_begin(uint32_t launch, int device) {
   return o;
 }
 
-// Memory that a kernel of ours can surely read. certain: the launch stores through a pointer to it;
-// else it may be mapped and nobody may touch it.
-static bool is_readable(const HeapRange *r, int device, bool certain) {
+bool session_outputs_readable(const HeapRange *r, int device, bool certain) {
   switch (r->kind) {
     case SESSION_DEVICE:
     case SESSION_POOL:
@@ -63,7 +59,7 @@ static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t 
                 PtxType type, uint64_t from, uint64_t to) {
   HeapRange r;
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size ||
-      !is_readable(&r, o->device, element != 0))
+      !session_outputs_readable(&r, o->device, element != 0))
     return;
   uint64_t base = r.memory.base, end = base + r.memory.size;
   from = to ? MIN(MAX(from, base), end) - base : 0;
@@ -80,7 +76,7 @@ static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t 
     }
     return;
   }
-  if (o->buffers.len == BUFFERS) return;
+  if (o->buffers.len == OUTPUTS_MOST) return;
   vec_push(&o->buffers,
            (SessionBuffer){.base = r.memory.base,
                            .size = r.memory.size,
@@ -109,9 +105,6 @@ static void add_all_parameters(SessionOutputs *o, const SessionParams *p, Sessio
     if (p->pointers[i]) add_words(o, p->pointers[i], size, i + 1);
 }
 
-static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,
-                              void *user);
-
 static void say_numerics(SessionKernel *k, const WovenKernel *code) {
   if (!code || (!code->approximate && !code->order_dependent) ||
       atomic_exchange(&k->numerics_said, true))
@@ -136,7 +129,7 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
   say_numerics(k, code);
   if (session_dump_option()) {
     o->kernel_fits |= dump_option_kernel_fits(session_dump_option(), k->name);
-    if (o->launch) note_all_pointers(o, params, info, user);
+    if (o->launch) session_dump_note_pointers(o, params, info, user);
   }
   bool known = code && code->writes_known;
   for (uint32_t i = 0; known && i < code->nwrites; i++) {
@@ -160,64 +153,10 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
   o->kernels++;
 }
 
-// --- what is dumped ---
+// --- other writers ---
 
-static void add_dumped(void *user, const HeapRange *r) {
-  SessionOutputs *o = user;
-  if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size || !is_readable(r, o->device, false) ||
-      o->dumped.len == BUFFERS)
-    return;
-  vec_push(&o->dumped, (SessionBuffer){.base = r->memory.base, .size = r->memory.size});
-}
-
-static SessionBuffer *find(SessionOutputs *o, uint64_t address) {
-  for (uint32_t i = 0; i < o->dumped.len; i++)
-    if (address - o->dumped.data[i].base < o->dumped.data[i].size) return &o->dumped.data[i];
-  return NULL;
-}
-
-static void choose_dumped(SessionOutputs *o) {
-  if (!session_dump_selects(o)) return;
-  if (!session_dump_option()->written) session_ranges_each(add_dumped, o);
-  for (uint32_t i = 0; i < o->buffers.len; i++) {
-    const SessionBuffer *b = &o->buffers.data[i];
-    SessionBuffer *d = find(o, b->base);
-    if (!d && o->dumped.len < BUFFERS)
-      vec_push(&o->dumped, (SessionBuffer){.base = b->base, .size = b->size});
-    d = find(o, b->base);
-    if (d) {
-      d->element = b->element;
-      d->parameter = b->parameter;
-      d->type = b->type;
-    }
-  }
-  for (uint32_t i = 0; i < o->pointers.len; i++) {  // what is only read has a type, too
-    SessionBuffer *d = find(o, o->pointers.data[i].address);
-    if (d && !d->parameter) d->parameter = o->pointers.data[i].parameter;
-  }
-}
-
-static void note_pointers(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
-  uint64_t word;
-  if (n != 8) return;
-  memcpy(&word, bytes, 8);
-  if (word) vec_push(&o->pointers, (SessionPointer){word, parameter});
-}
-
-static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,
-                              void *user) {
-  size_t offset, size;
-  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
-    if (p->pointers && p->pointers[i]) note_pointers(o, p->pointers[i], size, i + 1);
-    else if (!p->pointers && p->buffer && offset + size <= p->buffer_bytes)
-      note_pointers(o, (const uint8_t *)p->buffer + offset, size, i + 1);
-  }
-}
-
-// --- who else writes ---
-
-// A buffer that a launch writes, or that is only looked at behind it (dump); or what a copy writes
-// (no outputs).
+// A buffer that a launch writes, or that is only read after it (dump); or what a copy writes (no
+// outputs).
 typedef struct Access {
   SessionMoment moment;
   uint64_t base, size;
@@ -245,7 +184,7 @@ static void let_go(SessionOutputs *o) {
   free(o);
 }
 
-// With the lock held; the stream's clock stands at this access.
+// With the lock held. This access is the last operation of the stream.
 static void meet_others(const Access *a, const void *stream) {
   for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
     const Access *other = &recent[(nrecent - 1 - i) % RECENT];
@@ -271,7 +210,7 @@ static void take_place(const Access *a, const void *stream) {
   remember(a);
 }
 
-// --- what was written since a buffer was last looked at ---
+// --- what copies have written since a buffer was last hashed ---
 
 typedef struct Changed {
   uint64_t from, to;
@@ -337,7 +276,7 @@ static uint64_t *words_of(const SessionBuffer *list, uint32_t n) {
   return words;
 }
 
-// An event holds so many words; what is beyond has no hash.
+// An event holds a limited number of words; buffers beyond it have no hash.
 static void note_left_out(const SessionOutputs *o) {
   static _Atomic bool said;
   enum { MOST = CHANNEL_LIST_MAX / WORDS };
@@ -371,7 +310,7 @@ static uint32_t element_of(const SessionBuffer *b) {
 }
 
 SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
-  choose_dumped(o);
+  session_dump_choose(o);
   if (!session_options()->hash) o->buffers.len = 0;
   if (!o->buffers.len && !o->dumped.len) {
     if (!o->launch || o->guessed) session_outputs_unseen();
@@ -427,66 +366,8 @@ void session_outputs_free(SessionOutputs *o) {
   if (o) let_go(o);
 }
 
-// --- hashes ---
-
-void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first,
-                    uint32_t n) {
-  session_send(EVENT_HASHES, &(EventHashes){o->step, first, (const uint64_t *)sums, n * 2});
-}
-
-void session_hashes_missing(const SessionOutputs *o, const char *why) {
-  session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, 0, why});
-}
-void session_hash_left_out(const SessionOutputs *o, uint32_t buffer) {
-  session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, buffer + 1, HASH_LEFT_OUT});
-}
-uint32_t session_hash_every(void) {
-  return session_wants(SESSION_WANTS_EVERY_HASH) ? 1 : session_options()->hash_every;
-}
-bool session_outputs_may_wait(void) {
-  return session_hash_every() != 1 && !session_order_concurrent();
-}
-
-static uint64_t word_at(const uint8_t *p, size_t n) {
-  uint64_t w = 0;
-  memcpy(&w, p, n);
-  return w;
-}
-
-static void hash(const uint8_t *p, uint64_t n, uint32_t element, uint64_t out[2]) {
-  uint64_t ordered = n, unordered = n, i = 0;
-  for (; i + 16 <= n; i += 16) {
-    uint64_t low = word_at(p + i, 8), high = word_at(p + i + 8, 8);
-    ordered += wg_hash_ordered(low, i / 8) + wg_hash_ordered(high, i / 8 + 1);
-    unordered += element == 16 ? wg_hash_pair(low, high)
-                               : wg_hash_elements(low, element) + wg_hash_elements(high, element);
-  }
-  for (uint64_t at = i; at < n; at += 8)
-    ordered += wg_hash_ordered(word_at(p + at, MIN(n - at, 8)), at / 8);
-  for (; element <= 8 && i + element <= n; i += element)
-    unordered += wg_hash_element(word_at(p + i, element));
-  for (; i < n; i++) unordered += wg_hash_element(p[i]);
-  out[0] = ordered;
-  out[1] = unordered;
-}
-
-static void hash_all(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
-  uint64_t(*sums)[2] = mem_alloc(o->buffers.len * sizeof *sums + 8);
-  bool all = true;
-  for (uint32_t i = 0; i < o->buffers.len; i++) {
-    const SessionBuffer *b = &o->buffers.data[i];
-    bool there = is_there(b->base, b->size);
-    all &= there;
-    if (there) hash((const uint8_t *)(uintptr_t)b->base, b->size, b->element, sums[i]);
-  }
-  if (all) session_hashes(o, (const uint64_t(*)[2])sums, 0, o->buffers.len);
-  else session_hashes_missing(o, "a buffer was freed before the launch had ended");
-  free(sums);
-}
-
-void session_outputs_ready(const SessionOutputs *o,
-                           bool (*is_there)(uint64_t base, uint64_t size)) {
-  if (o->buffers.len) hash_all(o, is_there);
+void session_outputs_ready(const SessionOutputs *o, SessionIsThere *is_there) {
+  if (o->buffers.len) session_hash_ready(o, is_there);
   for (uint32_t i = 0; i < o->dumped.len; i++)
     if (is_there(o->dumped.data[i].base, o->dumped.data[i].size))
       session_dump(o, i, (const void *)(uintptr_t)o->dumped.data[i].base);

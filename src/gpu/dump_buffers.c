@@ -1,11 +1,11 @@
-// --dump-buffers on a GPU: behind the launch, in its stream, buffers are copied to memory of the
-// host; a thread of ours hands them on when that is done.
+// --dump-buffers on a GPU: after the launch, in its stream, buffers are copied to host memory; a
+// thread of ours hands them on when the copies are done.
 #include "gpu/gpu.h"
 
 #include <time.h>
 
 enum { PATIENCE_MS = 10000 };
-#define MOST (4ull << 30)  // bytes on their way; a program that is further ahead waits
+#define MOST (4ull << 30)  // pending bytes; a program that is further ahead waits
 
 typedef struct Job {
   GpuContext *context;
@@ -56,7 +56,7 @@ static CUresult state_of(Job *j) {
   return result;
 }
 
-// The first that has been done, in any order of streams. With the lock held.
+// Takes the first job whose copies are done. With the lock held.
 static Job *take_done(CUresult *result, const GpuContext *only) {
   for (Job **at = &first, *before = NULL; *at; before = *at, at = &(*at)->next) {
     Job *j = *at;

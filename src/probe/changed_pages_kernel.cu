@@ -1,6 +1,6 @@
-// The kernel behind --record=inputs: before a launch, in its stream, pages of memory that have changed go to the host.
+// Copies pages of memory that have changed, before a launch and in its stream. The host takes them from there.
 #include "probe/hash_abi.h"
-#include "tools/record/inputs_abi.h"
+#include "probe/changed_pages_abi.h"
 #include "probe/kernel.h"
 
 // 16 bytes of a page of n; zeros behind its end.
@@ -14,17 +14,17 @@ DEVICE void load_part(uint64_t page, uint32_t offset, uint32_t n, uint64_t *low,
   *high = left > 8 ? load_bytes(page + offset + 8, left < 16 ? left - 8 : 8) : 0;
 }
 
-static __attribute__((shared)) uint64_t sums[WG_INPUTS_THREADS / 32];
+static __attribute__((shared)) uint64_t sums[WG_PAGES_THREADS / 32];
 static __attribute__((shared)) uint64_t place;           // of a ring; ~0: the page is not kept
 #define STAGED (1ull << 63)                // … of the one in device memory
 
 // The same in every thread.
 DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
-  enum { AHEAD = 4, STEP = WG_INPUTS_THREADS * 16 };
+  enum { AHEAD = 4, STEP = WG_PAGES_THREADS * 16 };
   uint64_t sum = 0;
   uint32_t at = thread_of_block() * 16;
-  if (n == WG_INPUTS_PAGE && !(page & 15))
-    for (; at < WG_INPUTS_PAGE; at += AHEAD * STEP) {
+  if (n == WG_PAGE_BYTES && !(page & 15))
+    for (; at < WG_PAGE_BYTES; at += AHEAD * STEP) {
       uint64_t v[2 * AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; i++) load16(page + at + i * STEP, &v[2 * i], &v[2 * i + 1]);
@@ -41,7 +41,7 @@ DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
   if (!(thread_of_block() & 31)) sums[thread_of_block() / 32] = sum;
   barrier();
   sum = n;
-  for (int i = 0; i < WG_INPUTS_THREADS / 32; i++) sum += sums[i];
+  for (int i = 0; i < WG_PAGES_THREADS / 32; i++) sum += sums[i];
   return sum ? sum : 1;
 }
 
@@ -52,7 +52,7 @@ DEVICE uint64_t tail_of(uint64_t ring) {
 }
 
 // A place in device memory, if one is free; else ~0.
-DEVICE uint64_t take_staged(const WgInputsWork *w) {
+DEVICE uint64_t take_staged(const WgPagesWork *w) {
   uint64_t position, before, tail;
   if (!w->staged) return ~0ull;
   tail = tail_of(w->stage);
@@ -66,7 +66,7 @@ DEVICE uint64_t take_staged(const WgInputsWork *w) {
 }
 
 // One thread: a place, when it is free.
-DEVICE uint64_t take_place(const WgInputsWork *w) {
+DEVICE uint64_t take_place(const WgPagesWork *w) {
   uint64_t position = take_staged(w);
   if (position != ~0ull) return position;
   asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], 1;" : "=l"(position) : "l"(w->head) : "memory");
@@ -76,16 +76,16 @@ DEVICE uint64_t take_place(const WgInputsWork *w) {
   }
 }
 
-DEVICE void keep(const WgInputsWork *w, uint64_t page, uint32_t n) {
-  uint64_t slot = w->ring + sizeof(WgInputsRing) + (place & (w->slots - 1)) * sizeof(WgInputsSlot), data = slot + __builtin_offsetof(WgInputsSlot, data), position = place & ~STAGED;
+DEVICE void keep(const WgPagesWork *w, uint64_t page, uint32_t n) {
+  uint64_t slot = w->ring + sizeof(WgPagesRing) + (place & (w->slots - 1)) * sizeof(WgPagesSlot), data = slot + __builtin_offsetof(WgPagesSlot, data), position = place & ~STAGED;
   if (place & STAGED) {
-    slot = w->stage + sizeof(WgInputsStage) + (position & (w->staged - 1)) * sizeof(WgInputsHead);
-    data = w->pages + (position & (w->staged - 1)) * WG_INPUTS_PAGE;
+    slot = w->stage + sizeof(WgPagesStage) + (position & (w->staged - 1)) * sizeof(WgPagesHead);
+    data = w->pages + (position & (w->staged - 1)) * WG_PAGE_BYTES;
   }
-  enum { AHEAD = 4, STEP = WG_INPUTS_THREADS * 16 };
+  enum { AHEAD = 4, STEP = WG_PAGES_THREADS * 16 };
   uint32_t at = thread_of_block() * 16;
-  if (n == WG_INPUTS_PAGE && !(page & 15))
-    for (; at < WG_INPUTS_PAGE; at += AHEAD * STEP) {
+  if (n == WG_PAGE_BYTES && !(page & 15))
+    for (; at < WG_PAGE_BYTES; at += AHEAD * STEP) {
       uint64_t v[2 * AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; i++) load16(page + at + i * STEP, &v[2 * i], &v[2 * i + 1]);
@@ -98,23 +98,23 @@ DEVICE void keep(const WgInputsWork *w, uint64_t page, uint32_t n) {
     store16(data + at, low, high);
   }
   if (!thread_of_block()) {
-    store8(slot + __builtin_offsetof(WgInputsHead, address), page);
-    store8(slot + __builtin_offsetof(WgInputsHead, bytes), n);
-    store8(slot + __builtin_offsetof(WgInputsHead, step), w->step);
+    store8(slot + __builtin_offsetof(WgPagesHead, address), page);
+    store8(slot + __builtin_offsetof(WgPagesHead, bytes), n);
+    store8(slot + __builtin_offsetof(WgPagesHead, step), w->step);
   }
   asm volatile("fence.acq_rel.sys;" ::: "memory");       // each thread's own stores
   barrier();
   if (!thread_of_block()) asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(slot), "l"(position + 1) : "memory");
 }
 
-extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_INPUTS_THREADS))) void wg_keep_inputs(const WgInputsWork w) {
+extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_PAGES_THREADS))) void wg_copy_changed_pages(const WgPagesWork w) {
   uint64_t step = __nvvm_read_ptx_sreg_nctaid_x();
   uint32_t part = 0;
   for (uint64_t i = __nvvm_read_ptx_sreg_ctaid_x(); i < w.parts[w.count - 1].pages; i += step) {
     while (i >= w.parts[part].pages) part++;
-    const WgInputsPart *p = &w.parts[part];
-    uint64_t number = p->first + i - (part ? w.parts[part - 1].pages : 0), offset = number * WG_INPUTS_PAGE, page = p->base + offset, left = p->bytes - offset;
-    uint32_t n = left < WG_INPUTS_PAGE ? (uint32_t)left : WG_INPUTS_PAGE;
+    const WgPagesPart *p = &w.parts[part];
+    uint64_t number = p->first + i - (part ? w.parts[part - 1].pages : 0), offset = number * WG_PAGE_BYTES, page = p->base + offset, left = p->bytes - offset;
+    uint32_t n = left < WG_PAGE_BYTES ? (uint32_t)left : WG_PAGE_BYTES;
     uint64_t hash = hash_of(page, n);
     if (!thread_of_block()) {
       bool same = load8(p->table + number * 8) == hash;

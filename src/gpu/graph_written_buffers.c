@@ -1,6 +1,6 @@
-// What a graph may write, for --hash: its kernels and their parameters as they were when it was
-// instantiated, or as the program changed them since. Kernels in bodies of conditional nodes are
-// not known.
+// The buffers that a graph may write, for --hash and --dump-buffers: from its kernels and their
+// parameters when it was instantiated, or as the program changed them since. Kernels in bodies of
+// conditional nodes are not known.
 #include "gpu/gpu.h"
 
 typedef struct Kernel {

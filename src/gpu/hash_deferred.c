@@ -1,18 +1,18 @@
 // --hash on a GPU: which launches are hashed, and when.
 //
-// What a launch wrote can be hashed until something writes over it. So nothing is done behind a
-// launch: its buffers wait. Before a copy to the host, before memory is freed and when the context
-// goes they are hashed, and that costs no launch anything. Before a launch, copy or set that writes
-// over them they are hashed if it is their turn: every N-th launch of a kernel, N being the power
-// of three that keeps the cost of it below one part in SHARE of the kernel's own time. Sets of
-// launches with different N lie in each other, so that two runs have many in common; and of
-// launches that write to two buffers in turn both have theirs.
+// What a launch wrote can be hashed until something overwrites it, so its buffers wait. They are
+// hashed before a copy to the host, before memory is freed and when the context goes, which costs
+// no launch anything. Before a launch, copy or set that overwrites them they are hashed only if it
+// is the launch's turn: every N-th launch of a kernel. N is the power of three that keeps the cost
+// below one part in SHARE of the kernel's own time, so that the chosen launches of two runs with
+// different N have many in common, and so that of launches that alternate between two buffers both
+// have a turn.
 //
-// Buffers wait only where all is in one order: one context, no two streams that run beside each
-// other, memory that the host does not see. Others are hashed at once.
+// Buffers wait only where everything is ordered: one context, no concurrent streams, memory that
+// the host cannot see. Others are hashed at once.
 #include "gpu/gpu.h"
 
-// measured on an H200: what it costs a launch to be hashed, and how fast bytes are read
+// Measured on an H200: what a hash costs a launch, and how fast bytes are read.
 enum { SHARE = 10, HASH_NS = 7000, BYTES_PER_NS = 700 };
 enum { OLDEST = 8192 };  // the command remembers twice as many launches
 
@@ -20,8 +20,8 @@ typedef struct Waiting {
   SessionOutputs *outputs;  // buffers with `waits`
   GpuContext *context;
   CUstream stream;
-  GpuPace *pace;
-  uint32_t number;  // number: of the launches of this kernel
+  GpuDuration *duration;
+  uint32_t number;  // of the launches of this kernel
   uint32_t left;
   struct Waiting *before, *next;
 } Waiting;
@@ -30,9 +30,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map waiting_at;      // base -> Waiting
 static Waiting *first, *last;  // in the order of the launches
 static _Atomic uint32_t count;
-// epoch: of the session when they began to wait. forced_ns: when something unknown was last hashed
-// before
-static uint64_t epoch, forced_ns;
+static uint64_t epoch;      // session_outputs_epoch() when they began to wait
+static uint64_t forced_ns;  // when all were last hashed because of an unknown write
 
 // --- one of them ---
 
@@ -77,7 +76,7 @@ static bool is_its_turn(const Waiting *w) {
   for (uint32_t i = 0; !n && i < w->outputs->buffers.len; i++)
     if (w->outputs->buffers.data[i].waits)
       bytes += w->outputs->buffers.data[i].to - w->outputs->buffers.data[i].from;
-  if (!n) n = every(HASH_NS + bytes / BYTES_PER_NS, gpu_pace_ns(w->pace, w->context));
+  if (!n) n = every(HASH_NS + bytes / BYTES_PER_NS, gpu_duration_ns(w->duration, w->context));
   return (w->number + 1) % n == 0;
 }
 
@@ -89,7 +88,7 @@ static uint32_t index_of(const SessionOutputs *o, uint64_t base) {
 
 // --- before something happens to them; with the lock held ---
 
-// `by` NULL: a copy or set writes over it, or somebody unknown may.
+// `by` NULL: a copy or set overwrites it, or an unknown write may.
 static void written_over(Waiting *w, uint32_t i, SessionOutputs *by) {
   if (is_its_turn(w)) {
     hash(w);
@@ -97,7 +96,7 @@ static void written_over(Waiting *w, uint32_t i, SessionOutputs *by) {
   }
   const SessionBuffer *b = &w->outputs->buffers.data[i];
   uint32_t other = by ? index_of(by, b->base) : UINT32_MAX;
-  if (other != UINT32_MAX) {  // who looks at it next looks at what this one wrote, too
+  if (other != UINT32_MAX) {  // the next hash must include what this launch wrote
     SessionBuffer *o = &by->buffers.data[other];
     o->from = MIN(o->from, b->from);
     o->to = MAX(o->to, b->to);
@@ -114,8 +113,8 @@ static void hash_all(const GpuContext *only) {
   }
 }
 
-// Somebody writes, and nobody knows where. Where that is rare all is hashed: else what such
-// programs compute in the end might never be.
+// Something may write anywhere. Where that is rare everything is hashed: otherwise the final
+// results of such programs might never be.
 static void anything_written(void) {
   uint64_t now = clock_ns(), cost = (uint64_t)atomic_load(&count) * HASH_NS;
   bool all = now - forced_ns > cost * SHARE && !session_hash_every();
@@ -134,8 +133,8 @@ static void anything_written(void) {
   }
 }
 
-// What two streams do at a time has no order any more: what waits is read behind what its own
-// stream does, and who writes there without having waited for that disturbs it.
+// Streams are concurrent from now on. Buffers that wait are read after what their own stream does;
+// a write of another stream that has not waited for that disturbs them.
 static void hash_beside(uint64_t from, uint64_t to, const SessionOutputs *by) {
   for (Waiting *w = first, *next; w; w = next) {
     next = w->next;
@@ -160,9 +159,9 @@ static void hash_beside(uint64_t from, uint64_t to, const SessionOutputs *by) {
 
 static bool is_ordered(void) { return session_outputs_may_wait() && gpu_outputs_contexts() < 2; }
 
-// --- what the others call ---
+// --- events ---
 
-void gpu_waiting_launch(SessionOutputs *o) {
+void gpu_hash_before_launch(SessionOutputs *o) {
   if (!atomic_load_explicit(&count, memory_order_relaxed)) return;
   pthread_mutex_lock(&lock);
   if (first && !is_ordered()) hash_beside(0, 0, o);
@@ -194,11 +193,11 @@ static void each_overlapping(uint64_t from, uint64_t to, bool leaves) {
 static void span_of(const SessionCopy *c, const SessionPlace *p, uint64_t *from, uint64_t *to) {
   uint64_t pitch = p->pitch ? p->pitch : c->width, rows = p->rows ? p->rows : c->height;
   *from = p->address;
-  // more than that it cannot be
+  // an upper bound
   *to = p->address + p->x + pitch * (rows * (p->z + c->depth) + p->y) + c->width;
 }
 
-void gpu_waiting_copy(const SessionCopy *c) {
+void gpu_hash_before_copy(const SessionCopy *c) {
   if (!atomic_load_explicit(&count, memory_order_relaxed) || c->captured) return;
   uint64_t from = 0, to = 0;
   pthread_mutex_lock(&lock);
@@ -214,33 +213,34 @@ void gpu_waiting_copy(const SessionCopy *c) {
   pthread_mutex_unlock(&lock);
 }
 
-void gpu_waiting_unknown(void) {
+void gpu_hash_before_unknown(void) {
   if (!atomic_load_explicit(&count, memory_order_relaxed)) return;
   pthread_mutex_lock(&lock);
   anything_written();
   pthread_mutex_unlock(&lock);
 }
 
-void gpu_waiting_freed(uint64_t base, uint64_t size) {
+void gpu_hash_before_free(uint64_t base, uint64_t size) {
   if (!atomic_load_explicit(&count, memory_order_relaxed)) return;
   pthread_mutex_lock(&lock);
   each_overlapping(base, base + size, true);
   pthread_mutex_unlock(&lock);
 }
 
-void gpu_waiting_end(GpuContext *only) {
+void gpu_hash_all_deferred(GpuContext *only) {
   if (!atomic_load_explicit(&count, memory_order_relaxed)) return;
   pthread_mutex_lock(&lock);
   hash_all(only);
   pthread_mutex_unlock(&lock);
 }
 
-bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
-                     uint32_t number) {
-  if (!pace || o->graph || o->dumped.len || stream == CU_STREAM_PER_THREAD || !is_ordered())
+bool gpu_hash_defer(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
+                    uint32_t number) {
+  if (!duration || o->graph || o->dumped.len || stream == CU_STREAM_PER_THREAD || !is_ordered())
     return false;
   Waiting *w = mem_alloc(sizeof *w);
-  *w = (Waiting){.outputs = o, .context = c, .stream = stream, .pace = pace, .number = number};
+  *w = (Waiting){
+      .outputs = o, .context = c, .stream = stream, .duration = duration, .number = number};
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < o->buffers.len; i++) {
     SessionBuffer *b = &o->buffers.data[i];

@@ -1,6 +1,6 @@
-// --dump-buffers: the contents of buffers behind chosen launches. Here they become files with names
-// of no meaning; the command, which knows what the program calls its buffers, gives them their
-// names and turns them into text.
+// --dump-buffers: the contents of buffers after chosen launches. They go to files with temporary
+// names; the command, which knows what the program calls its buffers, renames them and turns them
+// into text.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -8,18 +8,73 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session/outputs.h"
+#include "session/written_buffers.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint64_t fitting;  // launches so far that fit
+static _Atomic uint64_t fitting;  // launches of chosen kernels so far
 static _Atomic bool failed;
 
 const DumpOption *session_dump_option(void) { return session_options()->dump; }
 
-bool session_dump_selects(const SessionOutputs *o) {
+// Counts: once for each launch.
+static bool is_selected(const SessionOutputs *o) {
   const DumpOption *d = session_dump_option();
   if (!d || failed || !o->kernel_fits || (d->launch && d->launch != o->launch)) return false;
   return atomic_fetch_add(&fitting, 1) % d->every == d->every - 1 || d->every == 1;
+}
+
+// --- which buffers ---
+
+static void add_dumped(void *user, const HeapRange *r) {
+  SessionOutputs *o = user;
+  if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size ||
+      !session_outputs_readable(r, o->device, false) || o->dumped.len == OUTPUTS_MOST)
+    return;
+  vec_push(&o->dumped, (SessionBuffer){.base = r->memory.base, .size = r->memory.size});
+}
+
+static SessionBuffer *find(SessionOutputs *o, uint64_t address) {
+  for (uint32_t i = 0; i < o->dumped.len; i++)
+    if (address - o->dumped.data[i].base < o->dumped.data[i].size) return &o->dumped.data[i];
+  return NULL;
+}
+
+void session_dump_choose(SessionOutputs *o) {
+  if (!is_selected(o)) return;
+  if (!session_dump_option()->written) session_ranges_each(add_dumped, o);
+  for (uint32_t i = 0; i < o->buffers.len; i++) {
+    const SessionBuffer *b = &o->buffers.data[i];
+    SessionBuffer *d = find(o, b->base);
+    if (!d && o->dumped.len < OUTPUTS_MOST)
+      vec_push(&o->dumped, (SessionBuffer){.base = b->base, .size = b->size});
+    d = find(o, b->base);
+    if (d) {
+      d->element = b->element;
+      d->parameter = b->parameter;
+      d->type = b->type;
+    }
+  }
+  for (uint32_t i = 0; i < o->pointers.len; i++) {  // what is only read has a type, too
+    SessionBuffer *d = find(o, o->pointers.data[i].address);
+    if (d && !d->parameter) d->parameter = o->pointers.data[i].parameter;
+  }
+}
+
+static void note_pointers(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
+  uint64_t word;
+  if (n != 8) return;
+  memcpy(&word, bytes, 8);
+  if (word) vec_push(&o->pointers, (SessionPointer){word, parameter});
+}
+
+void session_dump_note_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,
+                                void *user) {
+  size_t offset, size;
+  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
+    if (p->pointers && p->pointers[i]) note_pointers(o, p->pointers[i], size, i + 1);
+    else if (!p->pointers && p->buffer && offset + size <= p->buffer_bytes)
+      note_pointers(o, (const uint8_t *)p->buffer + offset, size, i + 1);
+  }
 }
 
 // --- files ---
@@ -76,7 +131,7 @@ static void write_file(uint32_t step, uint32_t i, const void *bytes, size_t n) {
   str_free(&name);
 }
 
-// --- the last launch: kept until there is another ---
+// --- the last launch: its buffers are kept in memory until there is a later one ---
 
 typedef struct Held {
   uint32_t i;
@@ -117,7 +172,7 @@ void session_dump_end(void) {
 
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes) {
   const SessionBuffer *b = &o->dumped.data[i];
-  if (b->disturbed) return;  // the command has heard it
+  if (b->disturbed) return;  // the command was told
   if (session_dump_option()->last) hold(o->step, i, bytes, b->size);
   else if (!failed) write_file(o->step, i, bytes, b->size);
 }

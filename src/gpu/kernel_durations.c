@@ -1,12 +1,12 @@
-// How long launches of a kernel take, from a few of them: the first, and then those whose number is
-// a power of two. An event before and one behind each of these; nobody waits for them, but for the
-// first, PATIENCE_NS at most: it takes long anyway, and launches that follow at once want to know.
+// How long launches of a kernel take, measured with two events around its first launch and those
+// whose number is a power of two. Only the end of the first is waited for, PATIENCE_NS at most: it
+// takes long anyway, and the next launches need the figure.
 #include "gpu/gpu.h"
 
-struct GpuPace {
+struct GpuDuration {
   GpuContext *context;  // of the events
   CUevent begin, end;
-  bool under_way;  // both are recorded, and nobody has looked yet
+  bool under_way;  // both are recorded, and not read yet
   uint32_t launches;
   uint64_t ns;  // 0: not known
 };
@@ -15,7 +15,7 @@ enum { SAMPLED_AGAIN = 8, PATIENCE_NS = 100000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // In the context.
-static bool make_events(GpuPace *p, GpuContext *c) {
+static bool make_events(GpuDuration *p, GpuContext *c) {
   if (p->context == c) return true;
   if (gpu_real.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS ||
       gpu_real.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
@@ -24,7 +24,7 @@ static bool make_events(GpuPace *p, GpuContext *c) {
   return true;
 }
 
-// Code that the driver loads when it is first launched would count.
+// Loads the code now: the driver would do so in the first launch, and that time would count.
 static void load_code(const GpuFunction *f, CUfunction target) {
   if (f->is_kernel && target == f->handle &&
       (!gpu_real.cuKernelGetFunction ||
@@ -33,8 +33,8 @@ static void load_code(const GpuFunction *f, CUfunction target) {
   if (gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(target);
 }
 
-// With the lock held, in the context: what was measured, if it has ended.
-static void look(GpuPace *p) {
+// Reads what was measured, if it has ended. With the lock held, in the context.
+static void look(GpuDuration *p) {
   float ms = 0;
   if (!p->under_way || gpu_real.cuEventQuery(p->end) == CUDA_ERROR_NOT_READY) return;
   p->under_way = false;
@@ -42,11 +42,11 @@ static void look(GpuPace *p) {
     p->ns = MAX((uint64_t)((double)ms * 1e6), 1);
 }
 
-GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
-                        uint32_t *number, bool *sampled) {
+GpuDuration *gpu_duration_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
+                                uint32_t *number, bool *sampled) {
   pthread_mutex_lock(&lock);
-  if (!f->pace) f->pace = mem_alloc(sizeof *f->pace);
-  GpuPace *p = f->pace;
+  if (!f->duration) f->duration = mem_alloc(sizeof *f->duration);
+  GpuDuration *p = f->duration;
   uint32_t n = *number = p->launches++;
   bool wanted = !p->under_way && (!n || (n >= SAMPLED_AGAIN && !(n & (n - 1))));
   *sampled = false;
@@ -61,7 +61,7 @@ GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstre
   return p;
 }
 
-void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream) {
+void gpu_duration_end(GpuDuration *p, GpuContext *c, CUstream stream) {
   pthread_mutex_lock(&lock);
   GpuEntered e = gpu_context_enter(c);
   p->under_way = e.ok && gpu_real.cuEventRecord(p->end, stream) == CUDA_SUCCESS;
@@ -71,7 +71,7 @@ void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream) {
   pthread_mutex_unlock(&lock);
 }
 
-uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c) {
+uint64_t gpu_duration_ns(GpuDuration *p, GpuContext *c) {
   pthread_mutex_lock(&lock);
   if (p->under_way) {
     GpuEntered e = gpu_context_enter(c);

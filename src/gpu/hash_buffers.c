@@ -1,6 +1,6 @@
-// --hash on a GPU: behind a launch, in its stream, a kernel of ours (probe/hash_kernel.cu) hashes
-// what the launch may have written and leaves the result in memory of the host. A thread of ours
-// takes results from there; nobody waits for a stream.
+// --hash on a GPU: after a launch, in its stream, a kernel of ours (probe/hash_kernel.cu) hashes
+// what the launch may have written and puts the result into host memory, from which a thread of
+// ours takes it. The host never waits for a stream.
 #include "gpu/gpu.h"
 
 #include <sched.h>
@@ -9,14 +9,13 @@
 #include "gpu/own_kernel.h"
 #include "probe/hash_abi.h"
 
-enum { SLOTS = 4096 };  // hashes that are on their way, for each context
+enum { SLOTS = 4096 };  // pending hashes of a context
 
-// Tables for buffers of which only a part is looked at (probe/hash_abi.h): TABLES bytes of device
-// memory, 16 for each tile.
-enum { TABLES = 16 << 20, LARGE = 1 << 20 };  // smaller buffers are always looked at as a whole
+// Tables for buffers of which only a part is hashed again (probe/hash_abi.h): TABLES bytes of
+// device memory, 16 for each tile.
+enum { TABLES = 16 << 20, LARGE = 1 << 20 };  // smaller buffers are always hashed whole
 
-// A buffer with a table. All of it holds for the allocation of that number, as long as nothing
-// unknown has been written.
+// The table of a buffer: valid for the allocation of that number, until an unknown write.
 typedef struct Table {
   uint64_t allocation, epoch;
   uint32_t at, bytes;
@@ -61,7 +60,7 @@ typedef struct Result {
   uint64_t sums[WG_HASH_BUFFERS][2];
 } Result;
 
-enum { NOT_YET = 256 };  // as many may come later than one behind them, which is in another stream
+enum { NOT_YET = 256 };  // results that a later one of another stream may overtake
 
 // Takes up to `most` that have arrived. With the lock held.
 static uint32_t take_some(GpuHashes *h, Result *out, uint32_t most) {
@@ -91,7 +90,7 @@ static uint32_t take_some(GpuHashes *h, Result *out, uint32_t most) {
 static void tell(const Result *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     const Pending *p = &list[i].of;
-    // buffers that follow one another are told together
+    // consecutive buffers go into one event
     for (uint32_t k = 0, next; k < p->n; k = next) {
       for (next = k + 1; next < p->n && p->buffers[next] == p->buffers[next - 1] + 1;) next++;
       session_hashes(p->outputs, list[i].sums + k, p->buffers[k], next - k);
@@ -176,7 +175,7 @@ void gpu_outputs_close(GpuContext *c) {
   free(list);  // the rest stays: kernels that have not ended write there
 }
 
-// --- behind a launch ---
+// --- after a launch ---
 
 static bool reserve(GpuHashes *h, uint16_t *slot, uint64_t *sequence) {
   if (!h->nfree) return false;
@@ -200,7 +199,7 @@ static Table *table_of(GpuHashes *h, const SessionBuffer *b) {
   return t;
 }
 
-// What is looked at of a buffer. With the lock held.
+// Says which part of a buffer is to be hashed. With the lock held.
 static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const SessionBuffer *b,
                             uint64_t *tiles) {
   WgHashBuffer part = {.base = b->base, .bytes = b->size, .element = b->element};
@@ -220,7 +219,7 @@ static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const Session
   return part;
 }
 
-// What was to be looked at has not been: nothing is known of its tiles. With the lock held.
+// They were not hashed after all: their tiles are not known. With the lock held.
 static void forget_tables(GpuHashes *h, const SessionOutputs *o, const Pending *p) {
   for (uint32_t i = 0; i < p->n; i++) {
     Table *t = u64map_get(&h->table_of, o->buffers.data[p->buffers[i]].base);
@@ -294,13 +293,13 @@ void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool wa
   if (d) gpu_context_used(c);
 }
 
-void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace,
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
                       uint32_t number) {
   if (!o) return;
   SessionDevice *d = gpu_context_use(c);
   if (d) gpu_dump_look(c, stream, o);
   if (d) gpu_context_used(c);
-  gpu_waiting_add(c, stream, o, pace, number);
+  gpu_hash_defer(c, stream, o, duration, number);
   gpu_outputs_hash(c, stream, o, false);
   session_outputs_free(o);
 }
