@@ -627,9 +627,9 @@ typedef struct SessionRun {  // one execution of a launch
   uint32_t shared;  // bytes of shared memory of a block, variables included
   // Device memory for this execution alone, with any contents; 0: there is none.
   uint64_t (*scratch)(struct SessionRun *r, size_t bytes);
-  void *user;                       // of the driver
-  unsigned settled;                 // TOOL_BIT()s: need not hear of its end
-  uint64_t tool_data[TOOL_COUNT_];  // of the tools, from its begin to its end
+  void *user;                     // of the driver
+  unsigned settled;               // TOOL_BIT()s: need not hear of its end
+  uint64_t tool_data[TOOL_MOST];  // of the tools, from its begin to its end
 } SessionRun;
 // before the driver takes it, or, d NULL, when it begins
 void session_launch_begins(SessionDevice *d, const void *stream, SessionRun *r);

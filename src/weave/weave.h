@@ -16,6 +16,7 @@ typedef enum ToolId {
 #include "tools/tools.def"
   TOOL_COUNT_
 } ToolId;
+enum { TOOL_MOST = 32 };  // sets of tools are bits of a word; arrays in structs have this size
 #define TOOL_BIT(id) (1u << TOOL_##id)
 const char *tool_name(ToolId id);                                 // "count"
 bool tools_parse(const char *list, unsigned *tools, Error *err);  // "none", "count", "a,b", "all"
@@ -30,10 +31,10 @@ typedef struct WeavePlan {
   bool one_by_one;       // memcheck, initcheck: no regions, to compare
   // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
   bool watches;
-  bool stop_at_error;                  // memcheck: a bad access ends the launch
-  bool race_full;                      // racecheck: two entries for each word of global memory, too
-  bool find_writes;                    // say what each kernel may write; also without a tool
-  unsigned tool_options[TOOL_COUNT_];  // by ToolId: what a tool's options mean for its pass
+  bool stop_at_error;                // memcheck: a bad access ends the launch
+  bool race_full;                    // racecheck: two entries for each word of global memory, too
+  bool find_writes;                  // say what each kernel may write; also without a tool
+  unsigned tool_options[TOOL_MOST];  // by ToolId: what a tool's options mean for its pass
   // fpcheck: WG_FP_NAN … of tools/fpcheck/abi.h, 0: all; test every instruction; --fp-flow
   unsigned fp_kinds;
   bool fp_full, fp_flow;
