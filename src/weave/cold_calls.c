@@ -120,25 +120,19 @@ static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
   return false;
 }
 
-// Of fpcheck's fast body. Its loops are left alone by everything but these
-// (tools/fpcheck/weave_loops.c), and would have all of their registers if these kept none.
-static bool is_sink(const PtxInstr *in) {
-  const char *name = in->nops == 3 && in->ops[1].kind == OPD_FUNC ? in->ops[1].func->name : "";
-  return strstr(name, "wg_fp_sink") || strstr(name, "wg_fp_quiet");
-}
-
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end,
                      Error *err) {
   if (!has_calls(f, cold, cold_end)) return true;
   Spare s = {0};
   if (!body_open(&s.body, p, f, unit, err)) return false;
-  bool alone = p->plan->tools == TOOL_BIT(FPCHECK),
-       crowded = alone && is_crowded(&s.body, cold, cold_end);
+  const Pass *alone = pass_alone(p);
+  bool spills = alone && alone->spills_around,
+       crowded = spills && is_crowded(&s.body, cold, cold_end);
   Spill *away = NULL;
   for (uint32_t i = 0, n = 0; i < cold_end && !crowded; i++) {
     if (f->stmts[i].kind != STMT_INSTR) continue;
     if (i >= cold && f->stmts[i].instr->op == OP_CALL) {
-      if (alone && is_sink(f->stmts[i].instr))
+      if (spills && alone->spills_around(f->stmts[i].instr))
         spill_call(away = away ? away : spill_begin(&s.body), n);
       spare_call(&s, n);
     }

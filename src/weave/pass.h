@@ -25,8 +25,18 @@ typedef struct Pass {
   void (*weave)(Body *b);               // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);  // after the last; may be NULL
   bool needs_writes;  // the host must know what a kernel writes: WovenKernel.writes
+  // How many statements a kernel may have once calls are inlined; 0: calls may stay. The second is
+  // for code that is not optimised (nvcc -G), where every function of a header is called.
+  uint32_t inlines, inlines_debug;
+  bool keeps_calls;  // nothing may be inlined
+  // The tool has nothing to ask about a launch of a kernel that it added nothing to.
+  bool only_checks_code;
+  // Where no other tool runs: a call out of line around which registers are spilled, so that the
+  // compiler need not keep them. May be NULL.
+  bool (*spills_around)(const PtxInstr *call);
 } Pass;
 extern const Pass pass_none;
+const Pass *pass_alone(const Program *p);  // weave.c: the one that runs; NULL: none, or several
 #define TOOL(id, name, help) extern const Pass pass_##name;
 #include "tools/tools.def"
 // A program that links this folder may bring one pass of its own and run it by this bit of

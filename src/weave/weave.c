@@ -12,6 +12,11 @@ static const Pass *pass_of(const Program *p, unsigned t) {
   return t < ARRAY_LEN(passes) ? passes[t] : t == 31 ? &pass_test : NULL;
 }
 
+const Pass *pass_alone(const Program *p) {
+  unsigned tools = p->plan->tools;
+  return tools && !(tools & (tools - 1)) ? pass_of(p, (unsigned)__builtin_ctz(tools)) : NULL;
+}
+
 static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   const FuncInfo *info = func_info(f);
   // A kernel left alone whose functions have probes must still say that it has no record.
@@ -27,9 +32,8 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   for (unsigned t = 0; info->wanted && t < 32; t++)
     if (pass_of(p, t)) pass_of(p, t)->weave(&b);
   bool changed = body_is_changed(&b);
-  // Other tools want to know what a launch reads and writes whatever is in its code.
   if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions &&
-      p->plan->tools == TOOL_BIT(FPCHECK))
+      pass_alone(p) && pass_alone(p)->only_checks_code)
     p->out->kernels[info->kernel].unchanged = true;
   return body_close(&b, err) &&
          (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
@@ -76,13 +80,16 @@ static void drop_info(Program *p) {
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) p->units[u]->funcs[i]->user = NULL;
 }
 
-// How long inlining calls may make a kernel; 0: calls stay. racecheck and initcheck follow
-// registers through calls. In code that is not optimised (nvcc -G) every function of a header is
-// called, and a place in it alone says little: inlined it comes with the line of the program.
-static uint32_t inlined_statements(uint32_t tools, bool debug) {
-  if (tools & TOOL_BIT(COUNT)) return 0;  // calls are counted, too
-  if (tools & (TOOL_BIT(RACECHECK) | TOOL_BIT(INITCHECK))) return 30000;
-  return debug && tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(FPCHECK)) ? 8000 : 0;
+// How long inlining calls may make a kernel; 0: calls stay.
+static uint32_t inlined_statements(const Program *p, bool debug) {
+  uint32_t most = 0;
+  for (unsigned t = 0; t < 32; t++) {
+    const Pass *pass = pass_of(p, t);
+    if (!pass) continue;
+    if (pass->keeps_calls) return 0;
+    most = MAX(most, MAX(pass->inlines, debug ? pass->inlines_debug : 0));
+  }
+  return most;
 }
 
 bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Woven *out,
@@ -90,7 +97,7 @@ bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Wov
   *out = (Woven){0};
   Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
   for (uint32_t u = 0; u < nunits; u++) {
-    uint32_t most = inlined_statements(plan->tools, units[u]->debug);
+    uint32_t most = inlined_statements(&p, units[u]->debug);
     if (most) inline_calls(units[u], most);
   }
   bool ok = program_survey(&p, err);

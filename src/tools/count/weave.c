@@ -335,4 +335,4 @@ static bool end(Program *p, Error *err) {
   return true;
 }
 
-const Pass pass_count = {.begin = begin, .weave = weave, .end = end};
+const Pass pass_count = {.begin = begin, .weave = weave, .end = end, .keeps_calls = true};

@@ -349,7 +349,20 @@ static void begin(Program *p) {
     p->out->ncounters = p->out->nkernels;
 }
 
-const Pass pass_fpcheck = {.begin = begin, .prepare = prepare, .weave = weave};
+// Calls of the fast body. Everything but these leaves its loops alone (weave_loops.c), which have
+// all of their registers if these keep none.
+static bool is_sink(const PtxInstr *in) {
+  const char *name = in->nops == 3 && in->ops[1].kind == OPD_FUNC ? in->ops[1].func->name : "";
+  return strstr(name, "wg_fp_sink") || strstr(name, "wg_fp_quiet");
+}
+
+// A place in a function of a header says little; inlined it comes with the line of the program.
+const Pass pass_fpcheck = {.begin = begin,
+                           .prepare = prepare,
+                           .weave = weave,
+                           .inlines_debug = 8000,
+                           .only_checks_code = true,
+                           .spills_around = is_sink};
 
 bool fpcheck_parse_kinds(const char *list, unsigned *kinds, Error *err) {
   static const struct {

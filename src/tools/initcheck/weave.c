@@ -284,4 +284,6 @@ static void weave(Body *b) {
   ir_provenance_free(k.provenance);
 }
 
-const Pass pass_initcheck = {.begin = begin, .prepare = prepare_function, .weave = weave};
+// Registers are followed through calls that are inlined.
+const Pass pass_initcheck = {
+    .begin = begin, .prepare = prepare_function, .weave = weave, .inlines = 30000};

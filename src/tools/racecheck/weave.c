@@ -245,4 +245,5 @@ static void weave(Body *b) {
   ir_provenance_free(k.provenance);
 }
 
-const Pass pass_racecheck = {.begin = race_survey_calls, .weave = weave};
+// Registers are followed through calls that are inlined.
+const Pass pass_racecheck = {.begin = race_survey_calls, .weave = weave, .inlines = 30000};
