@@ -122,6 +122,7 @@ static const char *loop_words(const SessionStanding *s) {
 // Threads of the barrier's block that are elsewhere: where the next group of the same block stands,
 // or that they have ended.
 static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s) {
+  const ApiWords *w = api_words(h->api);
   uint32_t elsewhere = 0, gone = 0;
   const SessionStanding *other = NULL;
   uint64_t seen = 0;
@@ -138,45 +139,48 @@ static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s
   }
   if (other) {
     str_add(out, "; ");
-    add_count(out, elsewhere, "thread");
-    str_printf(out, " of the block never came: thread (%u,%u,%u) %s at ", other->thread[0],
-               other->thread[1], other->thread[2], elsewhere == 1 ? "stands" : "and others stand");
+    add_count(out, elsewhere, w->thread);
+    words_printf(out, w, " of the {block} never came: {thread} (%u,%u,%u) %s at ", other->thread[0],
+                 other->thread[1], other->thread[2],
+                 elsewhere == 1 ? "stands" : "and others stand");
     add_place(out, other);
   } else if (s->expected > s->arrived) {
     str_printf(out, "; %u never come", s->expected - s->arrived);
-    if (gone) str_printf(out, " (%u threads of these warps have ended)", gone);
+    if (gone) words_printf(out, w, " (%u {threads} of these {warps} have ended)", gone);
   }
 }
 
-static void add_addresses(Str *out, const Group *g) {
+static void add_addresses(Str *out, const ApiWords *w, const Group *g) {
   const SessionStanding *s = g->first, *o = g->other_address;
-  str_printf(out, "; it reads %saddress 0x%llx", s->shared ? "shared " : "",
-             (unsigned long long)s->address);
+  words_add(out, w, s->shared ? "; it reads {shared} " : "; it reads ");
+  str_printf(out, "address 0x%llx", (unsigned long long)s->address);
   if (o)
-    str_printf(out, ", thread (%u,%u,%u) of block (%u,%u,%u) reads 0x%llx", o->thread[0],
-               o->thread[1], o->thread[2], o->block[0], o->block[1], o->block[2],
-               (unsigned long long)o->address);
+    words_printf(out, w, ", {thread} (%u,%u,%u) of {block} (%u,%u,%u) reads 0x%llx", o->thread[0],
+                 o->thread[1], o->thread[2], o->block[0], o->block[1], o->block[2],
+                 (unsigned long long)o->address);
 }
 
 static void add_group(Str *out, const SessionHang *h, const Group *g) {
+  const ApiWords *w = api_words(h->api);
   const SessionStanding *s = g->first;
   str_add(out, "\n  ");
-  add_count(out, g->warps, "warp");
+  add_count(out, g->warps, w->warp);
   str_add(out, " (");
-  add_count(out, g->threads, "thread");
+  add_count(out, g->threads, w->thread);
   str_add(out, ") at ");
   add_place(out, s);
   str_add(out, " ");
   if (s->wait == SESSION_WAITS_BARRIER) {
     str_printf(out, g->warps == 1 ? "waits at barrier %u" : "wait at barrier %u", s->barrier);
-    if (s->expected) str_printf(out, ", where %u of %u threads have come", s->arrived, s->expected);
+    if (s->expected)
+      words_printf(out, w, ", where %u of %u {threads} have come", s->arrived, s->expected);
     add_missing(out, h, s);
   } else if (s->wait == SESSION_WAITS_WARP) {
     str_add(out, g->warps == 1 ? "waits for lanes " : "wait for lanes ");
     add_lanes(out, s->needed & ~s->lanes);
-    str_add(out, " of the warp, which stand elsewhere");
+    words_add(out, w, " of the {warp}, which stand elsewhere");
   } else if (s->wait == SESSION_WAITS_CLUSTER) {
-    str_add(out, "wait for other blocks of their cluster");
+    words_add(out, w, "wait for other {blocks} of their cluster");
   } else if (s->in_loop) {
     str_add(out, loop_words(s));
     if (g->turns) {
@@ -184,14 +188,15 @@ static void add_group(Str *out, const SessionHang *h, const Group *g) {
       add_number(out, g->turns);
       str_add(out, " times");
     }
-    if (s->address) add_addresses(out, g);
+    if (s->address) add_addresses(out, w, g);
   } else str_add(out, g->warps == 1 ? "runs" : "run");
-  str_printf(out, "; the first is thread (%u,%u,%u) of block (%u,%u,%u)", s->thread[0],
-             s->thread[1], s->thread[2], s->block[0], s->block[1], s->block[2]);
+  words_printf(out, w, "; the first is {thread} (%u,%u,%u) of {block} (%u,%u,%u)", s->thread[0],
+               s->thread[1], s->thread[2], s->block[0], s->block[1], s->block[2]);
 }
 
 static void add_headline(Str *out, const SessionHang *h, const Groups *g) {
-  if (h->deadlock) str_add(out, "Deadlock: the threads of a block wait for each other");
+  const ApiWords *w = api_words(h->api);
+  if (h->deadlock) words_add(out, w, "Deadlock: the {threads} of a {block} wait for each other");
   else
     str_printf(out, "A launch has made no progress for %.*f s", h->ns < 10000000000u ? 1 : 0,
                (double)h->ns / 1e9);
@@ -202,16 +207,16 @@ static void add_headline(Str *out, const SessionHang *h, const Groups *g) {
   }
   const SessionStanding *s = g->list[0].first;
   if (s->wait == SESSION_WAITS_BARRIER && !h->deadlock)
-    str_add(out, ": threads wait at a barrier that others never reach");
+    words_add(out, w, ": {threads} wait at a barrier that others never reach");
   else if (s->wait == SESSION_WAITS_WARP)
-    str_add(out, ": lanes of a warp wait for others that never come");
-  else if (s->in_loop) str_printf(out, ": threads are %s", loop_words(s));
+    words_add(out, w, ": lanes of a {warp} wait for others that never come");
+  else if (s->in_loop) words_printf(out, w, ": {threads} are %s", loop_words(s));
 }
 
 static void add_blocks(Str *out, const SessionHang *h) {
   if (!h->blocks_known) return;
-  str_printf(out, "\n  %llu of the %llu blocks have ended", (unsigned long long)h->blocks_ended,
-             (unsigned long long)h->blocks);
+  words_printf(out, api_words(h->api), "\n  %llu of the %llu {blocks} have ended",
+               (unsigned long long)h->blocks_ended, (unsigned long long)h->blocks);
 }
 
 enum { SHOWN = 12 };

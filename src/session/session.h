@@ -7,6 +7,7 @@
 #ifndef WG_SESSION_H
 #define WG_SESSION_H
 
+#include "base/api_words.h"
 #include "base/base.h"
 #include "weave/weave.h"
 
@@ -230,6 +231,7 @@ typedef struct SessionStanding {  // threads of one warp that stand together
   bool unchanged, circles, fixed, no_step;
 } SessionStanding;
 typedef struct SessionHang {
+  ApiId api;  // of the launch
   SessionKernel *kernel;
   uint32_t launch;
   const SessionStanding *list;
