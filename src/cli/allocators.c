@@ -1,6 +1,6 @@
-// Frameworks get device memory in large pieces and deal it out themselves: the driver, and so a
-// tool, sees one allocation where the program has many tensors. Under a tool that checks memory
-// they are told to ask the driver each time, where they have a switch for that.
+// Turns the caching allocators of frameworks off. They take device memory in large pieces, so that
+// a tool sees one allocation where the program has many tensors. Tools that check memory want each
+// tensor to be an allocation of the driver.
 #include "cli/cli.h"
 
 #include "weave/weave.h"
@@ -13,8 +13,8 @@ static const struct {
     {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
 };
 
-// A program that tells what it does with its memory (NVTX) tells it to the library in this
-// variable. A child that does not run under Warpgrind must not load ours.
+// The library that a program's NVTX calls load. A child that does not run under Warpgrind must not
+// load ours.
 static void hear_annotations(const Options *o, const char *folder) {
   Str library = {0};
   str_printf(&library, "%s/libcuda.so.1", folder);
@@ -30,7 +30,7 @@ void cli_allocators_environment(const Options *o, const char *folder) {
     return;
   if (tools & TOOL_BIT(MEMCHECK)) hear_annotations(o, folder);
   if (!options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
-  // what the user set stands
+  // the user's own setting wins
   for (size_t i = 0; i < ARRAY_LEN(switches); i++)
     setenv(switches[i].variable, switches[i].value, 0);
 }

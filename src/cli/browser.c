@@ -1,6 +1,6 @@
-// Opens the browser at the viewer's address. The address holds a secret, and everybody can read the
-// command lines of processes: the browser is given a page of our own instead, which only the user
-// can read and which leads there.
+// Opens the browser at the viewer's address. The address holds a secret, and every user can read
+// the command lines of processes. So the browser opens a page that only this user can read, and the
+// page redirects to the address.
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static bool make_page(const char *url) {
   return ok;
 }
 
-// Forked twice: the browser is nobody's child and may stay.
+// Forks twice: init adopts the browser, which may outlive this command.
 static void start_browser(void) {
   pid_t child = fork();
   if (child == 0) {

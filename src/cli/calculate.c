@@ -1,5 +1,5 @@
-// The other end of the calculator (view/calc_device.c): a program that runs PTX on the device, a
-// line in and a line out.
+// The device side of the viewer's calculator (view/calc_device.c): reads a line for each
+// calculation, runs its PTX on the device, and prints a line with the result.
 //
 //   in:  three arguments in hexadecimal, and a kernel "calculate" of PTX on the rest of the line
 //   out: first the name of the device; then for each line its result in hexadecimal, or ! and why

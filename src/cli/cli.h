@@ -19,12 +19,12 @@ int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 // "who: …", for commands with exit codes of their own
 int cli_fail_as(const char *who, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-// --- output.c: what is printed is checked ---
+// --- output.c: checks that everything printed was written ---
 void cli_output_begin(void);   // before anything is printed
 bool cli_output_lost(void);    // standard output could not be written; a closed pipe does not count
 int cli_output_end(int code);  // the exit code: 125 when something could not be written
 
-// --- arguments.c ---
+// --- run_options.c ---
 // Reads options up to the first other argument. Returns -1 to go on, or an exit code; *next is the
 // first argument left.
 int cli_parse_options(int argc, char **argv, Options *o, int *next);
@@ -35,12 +35,12 @@ int cli_run(const Options *o, char **argv);
 // --- sql.c ---
 int cli_query(const char *path, const char *sql);  // prints the answer of a run file
 
-// --- ptxas.c: in front of the ptxas of Triton and JAX ---
+// --- ptxas.c: runs in place of the ptxas of Triton and JAX ---
 int cli_ptxas(int argc, char **argv);  // argv[0]: what it was called as
-void cli_ptxas_environment(void);      // leads the program's frameworks to it
+void cli_ptxas_environment(void);      // makes the program's frameworks call it
 
 // --- allocators.c ---
-// of our library: frameworks do not keep device memory for themselves
+// folder: of our library; turns off the caching allocators of frameworks
 void cli_allocators_environment(const Options *o, const char *folder);
 
 // --- help.c ---
@@ -65,7 +65,7 @@ void cli_print_man(FILE *f);
 #define CLI_COMPLETE "complete-words"
 int cli_complete(int argc, char **argv);
 
-// --- program.c: what is going to be started, and with which library ---
+// --- program.c: finds the program to start, and our library ---
 // 0, or the exit code with the reason in err. *path is found through PATH like a shell does.
 int cli_find_program(const char *name, Str *path, Error *err);
 int cli_check_program(const char *path, bool on_gpu, Error *err);
@@ -82,12 +82,12 @@ void cli_say_device(void);  // with -v, once the log is open: what was chosen an
 
 // --- browser.c ---
 void cli_browser_open(const char *url);  // shows a page without its address on a command line
-void cli_browser_forget(void);           // removes what that needed
+void cli_browser_forget(void);           // removes its temporary files
 
-// --- calculate.c: the calculator's program on the device ---
+// --- calculate.c: the device side of the viewer's calculator ---
 int cli_calculate(void);
 
-// --- summary.c: what is said when the program has ended ---
+// --- summary.c: the end of a run ---
 struct Run;
 void cli_print_summary(struct Run *r, bool verbose);
 typedef struct CliFormat {
@@ -98,7 +98,7 @@ extern const CliFormat cli_formats[];  // files a report can be written to
 extern const unsigned cli_nformats;
 bool cli_write_report(struct Run *r, const CliFormat *f, const char *path, Error *err);
 void cli_set_color(const char *when, bool to_file);  // auto, always, never
-// with the prefix; pid 0: the one of before; always: also with -q
+// each line with the prefix of a process; pid 0: the same as before; always: also with -q
 void cli_print_lines(const Str *text, int pid, bool always);
 
 #endif

@@ -1,5 +1,5 @@
-// Which device the program's kernels run on. The real driver is asked in a process of its own that
-// ends at once: it starts threads and opens devices, and this command stays without them.
+// Chooses the device that runs the program's kernels. A child process asks the real driver, so that
+// the driver's threads and open devices end with it.
 #define _GNU_SOURCE
 
 #include "cli/cli.h"
@@ -27,7 +27,7 @@ static Str why;  // for cli_say_device
 
 static double now_ms(void) { return (double)clock_ns() / 1e6; }
 
-// --- in the process that asks ---
+// --- in the child process ---
 
 static const char *driver_text(void *driver, const char *function, int code) {
   int (*get)(int, const char **) = (int (*)(int, const char **))dlsym(driver, function);
@@ -87,9 +87,9 @@ static void ask(const char *path, Answer *a) {
   else ask_device(driver, a);
 }
 
-// --- here ---
+// --- in the command ---
 
-// Reads all of it or says what became of the process.
+// Reads the whole answer, or says how the process ended.
 static void receive(int fd, pid_t pid, Answer *a) {
   enum { PATIENCE_S = 60 };
   size_t got = 0;
@@ -147,7 +147,7 @@ static bool ask_apart(const char *path, Answer *a, Error *err) {
   return true;
 }
 
-// --- a good answer that took its time is kept until the machine or the driver changes ---
+// --- cache: an answer that took long, valid until the machine or the driver changes ---
 enum { QUICK_MS = 10 };
 
 static bool answer_name(const char *path, Str *name) {
@@ -175,7 +175,7 @@ static bool recall(const char *name, Answer *a) {
   return ok && !a->problem[0] && a->devices > 0 && memchr(a->device, 0, sizeof a->device);
 }
 
-// Nothing is said where it cannot be kept: the next run asks again.
+// Failure is silent: the next run asks again.
 static void keep(const char *name, const Answer *a) {
   Str file = {0};
   str_printf(&file, "%s.%d", name, (int)getpid());
@@ -223,7 +223,7 @@ bool cli_choose_device(Options *o, Error *err) {
   Answer answer;
   Error problem = {0};
   bool works = gpu_find_driver(&path, &problem) && driver_answers(path.data, &answer, &problem);
-  // the program's processes need not search again
+  // saves the program's processes the search
   if (works) setenv(GPU_DRIVER_VARIABLE, path.data, 1);
   str_free(&path);
   if (works) return options_set(o, OPT_DEVICE, "gpu", err);

@@ -93,7 +93,7 @@ static void end_json(Str *json, const Diff *d, int code) {
   str_add(json, "}\n");
 }
 
-// Which buffers were left out, each reason once.
+// Names buffers that were not compared, one for each reason.
 static void say_skipped(const DiffResult *r, StrMap *reasons, Str *text) {
   for (uint32_t i = 0; i < r->n; i++) {
     const DiffBufferResult *b = &r->buffers[i];
@@ -106,7 +106,7 @@ static void say_skipped(const DiffResult *r, StrMap *reasons, Str *text) {
   }
 }
 
-// Launches in between were left out.
+// Launches without hashes precede `s`: any of them may be the first that differs.
 static void say_range(const DiffStep *since, const DiffStep *s, Str *text) {
   if (s->launch)
     str_printf(text,
@@ -228,7 +228,7 @@ static int diff_exceptions(const CliArguments *a) {
   return code < 0 ? cli_misuse(a->subcommand, "%s", err.text) : code;
 }
 
-// What is no file (a pipe) can only be a report, and is not looked at: that would take from it.
+// A pipe can only be a report; reading from it here would consume it.
 static bool is_report(const char *path) {
   struct stat st;
   if (stat(path, &st) != 0) return false;

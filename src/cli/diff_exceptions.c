@@ -21,7 +21,7 @@ static bool take(Json *j, char c) {
   j->at++;
   return true;
 }
-// Escapes stay as they are written: both files come from the same writer.
+// Keeps escapes as they are: both files come from the same writer.
 static void read_string(Json *j, Str *out) {
   out->len = 0;
   str_add(out, "");
@@ -78,8 +78,7 @@ static void drop(Place *p) {
   free(p->kernel);
 }
 
-// The functions of CUDA's and the compiler's headers are nobody's source: the line that calls them
-// counts.
+// Exceptions inside functions of CUDA's and the compiler's headers belong to the calling line.
 static bool is_header(const char *file) { return file && strstr(file, "/include/"); }
 
 static void read_callers(Json *j, Place *p) {
@@ -150,7 +149,7 @@ static void read_finding(Json *j, Places *out) {
   else drop(&p);
 }
 
-// A run file is read as the report that it would give. What is no file may be read only once.
+// Reads a report, or makes one from a run file. Reads a pipe once.
 static bool read_json(const char *path, Str *text, Error *err) {
   static const char magic[] = "SQLite format 3";  // 16 bytes
   if (!file_read(path, text, err)) return false;

@@ -1,6 +1,6 @@
-// --dump-buffers: what the program has written under a name of no meaning gets the name of its
-// buffer, NAME.LAUNCH.txt, and becomes text: one element to a line. A thread does the writing, so
-// that what else the program has to say is not kept waiting.
+// --dump-buffers: renames the temporary files that the program wrote to NAME.LAUNCH.txt and
+// converts them to text, one element to a line. A thread of its own does it, so that other events
+// do not wait.
 #include "cli/dump_files.h"
 
 #include <dirent.h>
@@ -90,7 +90,7 @@ static bool fail(const char *what) {
   return false;
 }
 
-// What a buffer held is for the owner alone.
+// Only the owner may read the contents of buffers.
 static FILE *create_private(const char *path) {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -111,7 +111,7 @@ static bool convert(const Job *j) {
       diff_print(&text, diff_load(bytes + at, j->type), j->type);
       str_addc(&text, '\n');
     }
-    // behind the last whole element
+    // bytes after the last whole element
     for (; at < n; at++) str_printf(&text, "0x%02x\n", (unsigned char)bytes[at]);
     ok = fwrite(text.data, 1, text.len, out) == text.len;
   }
@@ -162,7 +162,7 @@ static uint32_t number_of(uint32_t allocation) {
   return (uint32_t)(uintptr_t)known;
 }
 
-// In a run nothing is overwritten: a second buffer of that name is NAME-2.
+// A run overwrites none of its own files: the second buffer of a name is NAME-2.
 static void final_name(const RunDump *d, Str *out) {
   static StrMap taken;
   for (unsigned n = 1;; n++) {

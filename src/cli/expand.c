@@ -1,6 +1,6 @@
-// warpgrind expand run.wg --launch=N[..M]: launches of a run with --record=inputs run again, under
-// the recorder, with what memory held before each of them. The result is a run file like any other;
-// names of buffers, host stacks and numbers of launches are those of the run that it comes from.
+// warpgrind expand: replays launches of a run with --record=inputs under the recorder, with the
+// recorded contents of memory. The result is an ordinary run file. Names of buffers, host stacks
+// and launch numbers are copied from the original run.
 #define _GNU_SOURCE
 #include "cli/expand.h"
 
@@ -46,7 +46,7 @@ static void choose_name(Expand *x) {
   str_printf(&x->map, "%s.map-%d", x->out, (int)getpid());
 }
 
-// --- before ---
+// --- preparing ---
 
 static void set_addresses(const KeptAllocations *a) {
   uint64_t low = UINT64_MAX, high = 0;
@@ -119,7 +119,7 @@ static int run(const Expand *x) {
   fflush(NULL);
   pid_t pid = fork();
   if (!pid) {
-    personality(ADDR_NO_RANDOMIZE);  // so that addresses of the other run are free
+    personality(ADDR_NO_RANDOMIZE);  // so that the original addresses are free
     execv(self, args);
     _exit(EXIT_WARPGRIND);
   }
@@ -132,7 +132,7 @@ static int run(const Expand *x) {
                              : EXIT_SIGNAL + WTERMSIG(status);
 }
 
-// --- afterwards: what the first run knew ---
+// --- completing the new file from the original run ---
 
 static bool sql(sqlite3 *db, const char *text, Error *err) {
   char *why = NULL;
@@ -167,7 +167,7 @@ static bool read_map(const Expand *x, sqlite3 *db, Error *err) {
   return ok;
 }
 
-// Rows of stacks are taken over with other numbers. Objects of memory that only lay there go.
+// Copies stacks under new ids, and deletes allocations that only reserve address space.
 static const char complete_sql[] =
     "DELETE FROM was_allocation WHERE rowid NOT IN (SELECT max(rowid) FROM was_allocation GROUP BY "
     "base);"
@@ -203,8 +203,8 @@ static const char complete_sql[] =
     "UPDATE process SET program = (SELECT t.program FROM was.process t ORDER BY t.id LIMIT 1), "
     "arguments = (SELECT t.arguments FROM was.process t ORDER BY t.id LIMIT 1);";
 
-// Proofs of sources (source_proof.c) stay valid; the run itself makes none. Files of older versions
-// have no such table.
+// Copies proofs of sources (source_proof.c), which stay valid; a replay makes none. Files of older
+// versions lack the table.
 static bool copy_proofs(sqlite3 *db, Error *err) {
   sqlite3_stmt *s = NULL;
   bool has = sqlite3_prepare_v2(

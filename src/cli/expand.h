@@ -1,5 +1,5 @@
-// warpgrind expand: what its two processes share. expand.c starts a run with --record of replay.c,
-// which runs the launches again.
+// warpgrind expand: what its two processes share. expand.c starts replay.c as a program under
+// --record; replay.c makes the launches again.
 #ifndef WG_CLI_EXPAND_H
 #define WG_CLI_EXPAND_H
 
@@ -8,24 +8,25 @@
 #include "run/run.h"
 #include "store/store.h"
 
-#define CLI_REPLAY "replay-inputs"  // argv[1] of the second one, which users do not call
+#define CLI_REPLAY "replay-inputs"  // argv[1] of the replaying process; not for users
 
-// A launch of the run file whose inputs were kept.
+// --- recorded_inputs.c: a launch whose inputs are in the run file ---
 typedef struct KeptLaunch {
   uint32_t id, number, process, step;  // step: number of the step that holds its inputs
-  uint32_t since;  // the launch whose inputs were kept whole; those between have written the rest
-  uint64_t row;    // of that step: allocations with a smaller id came before it
+  uint32_t
+      since;  // the last launch before it with complete inputs; replaying from there gives the rest
+  uint64_t row;         // id of that step; allocations with a smaller id are older
   char *kernel, *hash;  // hash: of its module
   uint32_t grid[3], block[3], cluster[3], shared;
   bool cooperative;
 } KeptLaunch;
-// the next row; *ok becomes false where it cannot be read
+// the next row; *ok becomes false on a read error
 bool kept_next(sqlite3_stmt *s, bool *ok, Error *err);
 bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch *out, Error *err);
 void kept_launch_free(KeptLaunch *l);
 
-// Allocations as they were then; the newest of those that overlap.
-// now: where it is in this process
+// The allocations at that time; of overlapping ones, the newest.
+// now: its address in this process
 typedef struct KeptAllocation {
   uint32_t id;
   uint64_t base, size, now;

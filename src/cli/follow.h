@@ -1,4 +1,4 @@
-// What the command does while the program runs: reads what its processes report, keeps it, prints
+// Receives the events of the program's processes while it runs, stores them in the run, and prints
 // findings at once.
 #ifndef WG_CLI_FOLLOW_H
 #define WG_CLI_FOLLOW_H
@@ -7,10 +7,10 @@
 #include "run/run.h"
 
 typedef struct CliFollow CliFollow;
-CliFollow *cli_follow_create(const Options *o, Error *err);  // before the program is started
+CliFollow *cli_follow_create(const Options *o, Error *err);  // before the program starts
 bool cli_follow_start(CliFollow *f, Error *err);             // after
 Run *cli_follow_run(CliFollow *f);                           // not while it follows
-void cli_follow_end(CliFollow *f);  // the program has ended: everything that arrived is in the run
+void cli_follow_end(CliFollow *f);  // after the program: the run holds everything that arrived
 // after the end: the program is going to be started once more
 bool cli_follow_again(CliFollow *f, Error *err);
 void cli_follow_free(CliFollow *f);

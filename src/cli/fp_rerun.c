@@ -1,6 +1,6 @@
-// --fp-rerun: kernels in which fast mode saw NaN or infinity and not where it came from are tested
-// at every instruction in a second run of the program. What it finds joins the report; coverage,
-// exit code and output are the first run's.
+// --fp-rerun: a second run of the program tests every instruction of the kernels in which fast mode
+// saw NaN or infinity but not their origin. Its findings join the report; coverage, exit code and
+// output are the first run's.
 #define _GNU_SOURCE
 
 #include "cli/fp_rerun.h"

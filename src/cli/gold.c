@@ -1,6 +1,6 @@
-// warpgrind gold ./app: the virtual device as the standard. The program runs on both devices, first
-// with hashes only; where these differ, once more with the contents of what launches write, and the
-// first launch is named that differs by more than its instructions may. docs/diff.md.
+// warpgrind gold ./app: compares a GPU with the virtual device. The program runs on both, first
+// with hashes only. Where these differ it runs again with the contents of written buffers, and the
+// first launch that differs by more than its instructions may is named. docs/diff.md.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -24,8 +24,8 @@ typedef struct Gold {
   uint32_t nrun_options;
   char **program;
   Str folder;
-  Str text;  // what is said
-  Str list;  // … and as JSON: kernels that may differ
+  Str text;  // the result, for people
+  Str list;  // JSON: kernels that may differ
 } Gold;
 
 static int refuse(const Error *err) {
@@ -53,7 +53,7 @@ static bool read_tolerance(Gold *g, const char *v, Error *err) {
   return !v || diff_rules_tolerance(&g->rules.asked, v, err);
 }
 
-// Options of a run that are chosen here.
+// Options of a run that gold sets itself.
 static bool is_ours(const char *option) {
   static const char *const ours[] = {"--device=", "--output=", "--dump-buffers="};
   for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -85,7 +85,7 @@ static void path_of(const Gold *g, int run, const char *what, Str *out) {
   str_printf(out, "%s/%d-%s%s", g->folder.data, run + 1, g->devices[run], what);
 }
 
-// What the program prints is shown once: that of the last run.
+// Only the last run shows what the program prints.
 static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err) {
   Str file = {0}, dump = {0}, device = {0}, output = {0}, said = {0};
   path_of(g, run, dumps ? "-contents.wg" : ".wg", &file);
@@ -104,7 +104,7 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
   vec_push(&args, "--");
   for (char **p = g->program; *p; p++) vec_push(&args, *p);
   vec_push(&args, NULL);
-  lseek(0, 0, SEEK_SET);  // input from a file is there for each run
+  lseek(0, 0, SEEK_SET);  // each run reads standard input from its start
   fflush(NULL);
   pid_t pid = fork();
   if (!pid) {
@@ -136,13 +136,13 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
 static bool load(const Gold *g, int run, bool dumps, DiffRun *out, Error *err) {
   Str file = {0};
   path_of(g, run, dumps ? "-contents.wg" : ".wg", &file);
-  bool ok = diff_run_load(file.data, out, err);  // keeps the name: it is not freed
+  bool ok = diff_run_load(file.data, out, err);  // `out` points to the name: not freed
   return ok;
 }
 
 // --- judging ---
 
-// Two runs on the same device that differ: the kernel is not the same twice.
+// Finds the first kernel that computes something else in a second run on the same device.
 static void find_restless(const DiffRun *one, const DiffRun *two, const char *device, StrMap *out) {
   Diff d = {0};
   diff_match(&d, one, two);
@@ -154,7 +154,7 @@ static void find_restless(const DiffRun *one, const DiffRun *two, const char *de
     if (r.different && p.a->kernel && !strmap_get(out, p.a->kernel))
       strmap_put(out, mem_strdup(p.a->kernel), (void *)device);
     diff_result_free(&r);
-    if (out->len) break;  // what comes behind has it from there
+    if (out->len) break;  // later differences may follow from this one
   }
   diff_free(&d);
 }

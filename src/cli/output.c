@@ -17,8 +17,8 @@ static ssize_t write_output(void *unused, const char *text, size_t n) {
   return output_error ? 0 : (ssize_t)n;
 }
 
-// A file that is opened later must not get the number of a closed standard stream: what is printed
-// would go into it. Opened for the wrong direction, so that using it is an error as it was before.
+// Occupies the numbers of closed standard streams, so that no later file gets them and with them
+// what is printed. They are opened for the wrong direction: using them stays an error.
 static void reserve_descriptors(void) {
   for (int fd; (fd = open("/dev/null", O_CLOEXEC | O_RDONLY)) >= 0;) {
     if (fd <= STDERR_FILENO) continue;
@@ -41,7 +41,7 @@ bool cli_output_lost(void) {
   return output_error && output_error != EPIPE;
 }
 
-// Nobody reads the other end of the pipe any more: usual tools are quiet about that.
+// A closed pipe is no error, as with other tools.
 static bool reader_has_gone(int fd) {
   struct pollfd p = {.fd = fd};
   return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);

@@ -1,5 +1,5 @@
-// Reports and logs replace what is there, as with other tools; but never the program itself or a
-// run file.
+// Reports and logs overwrite files, as with other tools, but never the program itself or a run
+// file.
 #include "cli/cli.h"
 
 #include <sys/stat.h>

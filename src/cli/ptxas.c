@@ -1,4 +1,4 @@
-// In front of the ptxas that Triton and JAX call themselves (docs/frameworks.md).
+// Runs in place of the ptxas that Triton and JAX call (docs/frameworks.md).
 //
 // They hand the driver finished machine code. So that Warpgrind has the PTX of such a kernel,
 // `warpgrind` puts a folder with a link named ptxas before theirs; the link leads to this command,

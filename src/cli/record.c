@@ -61,8 +61,8 @@ bool cli_record_check(Options *o, Error *err) {
   return true;
 }
 
-// On a GPU so little that large processors have them in their cache: what a GPU writes is read and
-// set to zero there, and never seen by memory.
+// Small enough on a GPU to stay in the last-level cache of a large CPU: what the GPU writes is read
+// and cleared there without reaching memory.
 static uint64_t rings_mb(const Options *o) {
   if (options_is(o, OPT_RECORD, "inputs")) return 0;
   if (options_given(o, OPT_RECORD_BUFFER)) return options_number(o, OPT_RECORD_BUFFER);
@@ -93,8 +93,8 @@ static void contents(void *user, uint32_t process, uint32_t step, uint64_t addre
 
 // --- on the thread that receives, or when it has ended ---
 
-// Dozens of threads that each ask the system for memory, and give it back, wait for one another;
-// and a kernel for those that empty its rings.
+// Keeps freed memory in the process: dozens of threads that map and unmap memory wait for each
+// other, and kernels wait for the threads that empty their rings.
 static void keep_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -132,7 +132,7 @@ void cli_record_end(Run *r) {
   r->trace = NULL;
 }
 
-// Which names of --buffer were met.
+// Names of --buffer that an allocation had.
 enum { NAMES_MOST = 64 };
 static bool met[NAMES_MOST];
 
@@ -148,7 +148,7 @@ bool cli_record_is_chosen(const Options *o, const char *name) {
   return false;
 }
 
-// Variables of modules are chosen by the process itself.
+// The process itself chooses variables of modules.
 static bool is_variable(const Run *r, const char *name, size_t n) {
   return strmap_getn(&r->variables, name, n) != NULL;
 }

@@ -1,6 +1,6 @@
-// Runs launches of a run file with --record=inputs again: a program like any other, under Warpgrind
-// (expand.c starts it). Memory lies where it lay then if these addresses are to be had; if not,
-// pointers in parameters are changed, and those in memory are not.
+// Replays launches of a run file with --record=inputs. expand.c starts it as an ordinary program
+// under Warpgrind. Buffers are mapped at their original addresses where possible; otherwise
+// pointers in parameters are adjusted, and pointers in memory are not.
 #define _GNU_SOURCE
 #include "cli/expand.h"
 
@@ -28,12 +28,12 @@ typedef struct Replay {
   VEC(Range) ranges;
   VEC(Loaded) modules;
   uint32_t applied;  // contents up to this step are in memory
-  FILE *map;         // who reads it knows what became of what
+  FILE *map;         // for expand.c: new and original ids of allocations and launches
   size_t granularity;
   bool moved_said;
 } Replay;
 
-// NVIDIA's driver (R580) gives the addresses one asks for only if they begin at a multiple of this.
+// NVIDIA's driver (R580) reserves a requested address only if it is a multiple of this.
 #define RESERVED_AT ((size_t)32 << 20)
 
 static const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -57,16 +57,16 @@ static bool map_range(Replay *r, uint64_t low, uint64_t high, Error *err) {
   DO(cuMemSetAccess(at, range.size, &access, 1), "memory cannot be mapped");
   range.now = at;
   if (at != low && !r->moved_said) {
-    log_line("expand: memory cannot lie where it lay in the run that is expanded. Pointers in "
-             "parameters are changed; those in memory are not");
+    log_line(
+        "expand: cannot map the buffers at their original addresses. Pointers in parameters are "
+        "adjusted; pointers in memory are not");
     r->moved_said = true;
   }
   vec_push(&r->ranges, range);
   return true;
 }
 
-// What the program's own calls of warpgrind.h do; pools and pieces have codes that no user's header
-// has.
+// Codes of the calls of warpgrind.h; those for pools and pieces are not in the public header.
 enum { RECORD_BEGIN = 5, RECORD_END = 6, POOL = 100, PIECE = 101 };
 static void tell(int what, uint64_t at, size_t size) {
   int (*call)(int, const void *, size_t);
@@ -74,7 +74,7 @@ static void tell(int what, uint64_t at, size_t size) {
   if (call) call(what, (const void *)(uintptr_t)at, size);
 }
 
-// The session hears of each allocation by itself.
+// Reports each allocation to the session.
 static void tell_pieces(Replay *r, const Range *range) {
   tell(POOL, range->now, range->size);
   for (uint32_t i = 0; i < r->allocations.len; i++) {
@@ -317,8 +317,8 @@ static bool set_before(Replay *r, KeptSets *sets, uint64_t step, Error *err) {
   return true;
 }
 
-// In the order of the program. Of the same page only what was kept last; another page at its
-// addresses before or behind it, as it came.
+// In program order. Of the same page only the newest contents count; other pages at its addresses
+// keep their place in the order.
 static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   sqlite3_stmt *s = NULL;
   Str page = {0};
@@ -429,8 +429,8 @@ static bool launch(Replay *r, const KeptLaunch *l, Error *err) {
   return true;
 }
 
-// From the launch on whose inputs were kept whole; what comes before the first that is wanted runs
-// without being recorded.
+// Starts at the launch whose inputs are complete; launches before the first wanted one run without
+// being recorded.
 static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32_t last,
                              Error *err) {
   KeptLaunch l;

@@ -42,7 +42,7 @@ static void catch_signals(void) {
   for (size_t i = 0; i < ARRAY_LEN(forwarded); i++) {
     struct sigaction old;
     sigaction(forwarded[i], NULL, &old);
-    if (old.sa_handler != SIG_IGN) sigaction(forwarded[i], &action, NULL);  // nohup stays nohup
+    if (old.sa_handler != SIG_IGN) sigaction(forwarded[i], &action, NULL);  // nohup keeps working
   }
 }
 
@@ -157,7 +157,7 @@ static void note_missing_library(int status, const char *program, RunStats *stat
   stats->failed = 2;
 }
 
-// Findings come before the program's own exit code, what we could not do before both.
+// A failure of Warpgrind wins over findings, and findings over the program's own exit code.
 static int exit_code_of(int status, const Run *r, const Options *o) {
   if (r->failure) return EXIT_WARPGRIND;
   if (run_count_findings(r, SEVERITY_ERROR, NULL))
@@ -165,7 +165,7 @@ static int exit_code_of(int status, const Run *r, const Options *o) {
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Also writes the list out: "all" becomes the names.
+// Also replaces "all" by the names.
 static bool check_tools(Options *o, Error *err) {
   const char *list = options_text(o, OPT_TOOL);
   unsigned tools;
@@ -182,7 +182,7 @@ static bool check_tools(Options *o, Error *err) {
   return error_set(err, "%s The tools are: none,%s.", unknown.text, names.data);
 }
 
-// Who asks for hashes or inputs asks how the program runs by itself.
+// Hashes, dumps and recorded inputs are of the program itself: no tool runs by default.
 static bool check_hash(Options *o, Error *err) {
   HashOption hash;
   if (!hash_option_parse(options_text(o, OPT_HASH), &hash, err)) return false;
@@ -232,7 +232,7 @@ static const char *describe_end(Run *r, int status) {
   return arena_printf(&r->arena, "exit code %d", WEXITSTATUS(status));
 }
 
-// What is known of the run when the program has ended and everything was read.
+// Completes the run after the program has ended and everything was received.
 static void complete(Run *r, const Options *o, int status, const RunStats *stats) {
   r->end = describe_end(r, status);
   r->launches = stats->launches;
@@ -265,7 +265,7 @@ static int write_files(Run *r, const Options *o) {
   return r->exit_code;
 }
 
-// The program once more, into the same report. Its exit code is not looked at.
+// Runs the program again into the same report; ignores its exit code.
 static bool run_again(const char *path, char **argv, CliFollow *follow, CliRerun *a) {
   Error err = {0};
   Child child = {0};

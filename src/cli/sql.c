@@ -1,5 +1,5 @@
-// warpgrind sql: a question to a run file. The answer has one line per row, columns separated by
-// tabs, names first.
+// warpgrind sql: prints the answer of a run file to a query: names, then one line per row, columns
+// separated by tabs.
 #include "cli/cli.h"
 
 #include "run/run.h"
@@ -38,7 +38,7 @@ static int run_statements(sqlite3 *db, const char *path, const char *sql) {
   return 0;
 }
 
-// A question of the user's own may take as long as it likes.
+// No time limit: the query is the user's own.
 int cli_query(const char *path, const char *sql) {
   Error err = {{0}};
   Store *store = run_open(path, false, &err);

@@ -1,4 +1,4 @@
-// What is said when the program has ended, and again by `warpgrind report`.
+// The summary at the end of a run and of `warpgrind report`, and reports in other formats.
 #include "cli/cli.h"
 
 #include "report/report.h"

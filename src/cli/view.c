@@ -50,7 +50,7 @@ static bool ready(const char *url, void *view) {
   return true;
 }
 
-// Of a run that is just beginning. Its tables are made at once.
+// Waits for the file of a run that is just starting, which creates all tables at once.
 static bool wait_for_file(const char *path, Error *err) {
   enum { PATIENCE_MS = 60000 };
   for (int waited = 0; waited < PATIENCE_MS; waited += 50) {

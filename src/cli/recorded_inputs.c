@@ -1,4 +1,4 @@
-// What a run file with --record=inputs holds of a launch.
+// Reads the recorded inputs of a launch from a run file (--record=inputs).
 #include "cli/expand.h"
 
 #include "store/store.h"
@@ -22,8 +22,8 @@ static char *text_of(sqlite3_stmt *s, int i) {
   return mem_strdup(text ? text : "");
 }
 
-// Pages are kept only where they changed: what a launch read is known if all that was kept up to
-// then is in the file, and its parameters, which come before its own step.
+// Whether inputs of the launch are missing. Pages are recorded when they change, so every step up
+// to the launch must be in the file, and so must its parameters, which precede its own step.
 static bool is_cut(sqlite3 *db, const KeptLaunch *l) {
   if (sqlite3_table_column_metadata(db, "main", "step", "committed", NULL, NULL, NULL, NULL,
                                     NULL) != SQLITE_OK)
@@ -43,7 +43,7 @@ static bool is_cut(sqlite3 *db, const KeptLaunch *l) {
   return cut;
 }
 
-// process 0: the first that has such a launch.
+// process 0: the first process that has such a launch.
 bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch *out, Error *err) {
   sqlite3_stmt *s = ask(
       db,
@@ -119,7 +119,7 @@ bool kept_allocations_load(sqlite3 *db, const KeptLaunch *l, KeptAllocations *ou
     KeptAllocation a = {.id = (uint32_t)sqlite3_column_int64(s, 0),
                         .base = (uint64_t)sqlite3_column_int64(s, 1),
                         .size = (uint64_t)sqlite3_column_int64(s, 2)};
-    if (a.base + a.size < a.base) continue;  // no such allocation can be
+    if (a.base + a.size < a.base) continue;  // wraps around: a damaged file
     bool covered = false;
     for (uint32_t i = 0; i < out->len && !covered; i++)
       covered = a.base < out->data[i].base + out->data[i].size &&
