@@ -102,7 +102,8 @@ static void print_subcommands(FILE *f) {
 void cli_print_help(FILE *f) {
   fprintf(f, "usage: warpgrind [options] [--] program [arguments…]\n");
   fprintf(f, "       warpgrind SUBCOMMAND [options] [arguments…]\n");
-  fprintf(f, "\n%s\n", cli_intro);
+  fputc('\n', f);
+  print_wrapped(f, cli_intro, 0);
   for (const char *const *g = cli_option_groups; *g; g++) {
     fprintf(f, "\n%s:\n", *g);
     for (int id = 0; id < OPT_COUNT; id++)
