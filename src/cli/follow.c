@@ -1,7 +1,7 @@
 #include "cli/dump_files.h"
 #include "cli/follow.h"
 
-#include "cli/record.h"
+#include "cli/run_tools.h"
 
 #include "report/report.h"
 
@@ -46,7 +46,7 @@ static void print_note(Run *r, const RunNote *n, void *user) {
 
 static void choose(Run *r, uint32_t process, uint32_t sequence, const char *name, void *user) {
   CliFollow *f = user;
-  channel_answer(f->reader, process, sequence, cli_record_is_chosen(f->options, name));
+  channel_answer(f->reader, process, sequence, cli_tools_choose(f->options, name));
 }
 
 static void *receive(void *p) {
@@ -57,7 +57,7 @@ static void *receive(void *p) {
   while (channel_receive(f->reader, &sink, WAIT_MS)) {
     const char *why;
     run_file_commit(&f->run, false);
-    cli_record_look(&f->run);
+    cli_tools_look(&f->run);
     if (f->run.file && !said && run_file_failed(f->run.file, &why)) {
       said = true;
       log_error("%s. The program goes on; the report does too.", why);
@@ -71,7 +71,7 @@ static void *receive(void *p) {
 CliFollow *cli_follow_create(const Options *o, Error *err) {
   CliFollow *f = mem_alloc(sizeof *f);
   f->options = o;
-  f->reader = channel_create(cli_record_ring_bytes(o), err);
+  f->reader = channel_create(cli_tools_ring_bytes(o), err);
   if (!f->reader) {
     free(f);
     return NULL;
@@ -85,7 +85,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
 }
 
 bool cli_follow_start(CliFollow *f, Error *err) {
-  if (!cli_record_start(f->options, f->reader, &f->run, err) || !channel_start(f->reader, err))
+  if (!cli_tools_start(f->options, f->reader, &f->run, err) || !channel_start(f->reader, err))
     return false;
   int failed = thread_start(&f->thread, receive, f);
   f->started = !failed;
@@ -97,7 +97,7 @@ Run *cli_follow_run(CliFollow *f) { return &f->run; }
 void cli_follow_end(CliFollow *f) {
   channel_stop(f->reader, GRACE_MS, &f->run.still_running);
   if (f->started) pthread_join(f->thread, NULL);
-  cli_record_look(&f->run);
+  cli_tools_look(&f->run);
   f->run.unrecorded += channel_unrecorded(f->reader);
   f->run.channel_damaged |= channel_was_damaged(f->reader);
 }

@@ -8,7 +8,7 @@
 #include "cli/expand.h"
 #include "cli/follow.h"
 #include "cli/fp_rerun.h"
-#include "cli/record.h"
+#include "cli/run_tools.h"
 #include "weave/weave.h"
 #include "report/report.h"
 
@@ -251,9 +251,9 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
 static int write_files(Run *r, const Options *o) {
   Error err = {0};
   if (log_failure()) r->exit_code = EXIT_WARPGRIND;
-  cli_record_look(r);
+  cli_tools_look(r);
   if (!run_file_finish(r, &err)) r->exit_code = cli_fail("%s", err.text);
-  cli_record_tell(r, o);
+  cli_tools_finished(r, o);
   for (unsigned i = 0; i < cli_nformats; i++) {
     const char *pattern = o->text[cli_formats[i].option];
     Str path = {0};
@@ -328,7 +328,7 @@ int cli_run(const Options *given, char **argv) {
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
   if (!check_hash(&o, &err) || !cli_dump_check(&o, &err) || !check_tools(&o, &err) ||
-      !cli_record_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) ||
+      !cli_tools_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) ||
       !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
@@ -371,7 +371,7 @@ int cli_run(const Options *given, char **argv) {
   catch_signals();
   log_verbose("library: %s/libcuda.so.1", folder.data);
   code = run_program(&o, path.data, argv, stats, follow, r);
-  cli_record_end(r);
+  cli_tools_end(r);
   cli_follow_free(follow);
   if (suppressions) report_suppressions_free(suppressions);
   str_free(&path);

@@ -1,13 +1,28 @@
 // What a tool does inside the command, beside its table of kinds (tools/kinds.h): it reads its
-// findings as they arrive and adds its own lines to reports. Each function may be NULL, and is
-// called for findings of the tool's own kinds only. A tool that has something to do there defines
-// `const ToolReport tool_report_<name>` in src/tools/<name>/report.c.
+// findings as they arrive and adds its own lines to reports. Each function may be NULL; those that
+// get a finding are called for findings of the tool's own kinds only. A tool that has something to
+// do there defines `const ToolReport tool_report_<name>` in src/tools/<name>/report.c.
 #ifndef WG_TOOLS_REPORT_H
 #define WG_TOOLS_REPORT_H
 
 #include "run/run.h"
 
+struct Options;
+
 typedef struct ToolReport {
+  // --- the run of a program, whether or not --tool names the tool ---
+  bool (*check_options)(struct Options *o, Error *err);  // they agree. May change others
+  uint64_t (*ring_bytes)(
+      const struct Options *o);  // of rings that kernels write to; 0: it has none
+  // before the channel is started
+  bool (*start)(const struct Options *o, ChannelReader *reader, Run *r, Error *err);
+  void (*look)(Run *r);  // now and then, on the thread that receives
+  // The program asks whether the tool wants the buffer that its source calls so; NULL: it has no
+  // name.
+  bool (*chooses_buffer)(const struct Options *o, const char *name);
+  void (*finished)(const Run *r, const struct Options *o);  // the run file is complete
+  void (*end)(Run *r);
+
   // --- findings as they arrive ---
   // Sets what the tool packs into the device's record in its own way: origin, source, size. false:
   // the address is not one of global memory.

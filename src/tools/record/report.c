@@ -1,12 +1,13 @@
-// --record: from the rings of the channel to the run file.
-#include "cli/record.h"
-
-#include "weave/weave.h"
-#include "trace/trace.h"
+// record inside the command: checks its options, and takes what kernels write from the rings of the
+// channel into the run file.
+#include "tools/report.h"
 
 #include <ctype.h>
 #include <limits.h>
 #include <malloc.h>
+
+#include "base/options.h"
+#include "trace/trace.h"
 
 enum { RINGS_GPU_MB = 256, RINGS_CPU_MB = 32, RING_LEAST = 32 << 10 };
 
@@ -26,10 +27,24 @@ static bool check_threads(const char *list, Error *err) {
   return error_set(err, "--threads=%s: expected numbers or ranges as in 0-31,4012.", list);
 }
 
-bool cli_record_check(Options *o, Error *err) {
-  unsigned tools = 0;
-  tools_parse(options_text(o, OPT_TOOL), &tools, err);
-  bool as_tool = tools & TOOL_BIT(RECORD), inputs = options_is(o, OPT_RECORD, "inputs");
+static const char NAME[] = "record";  // among the names of --tool
+
+static bool is_named(const char *list) {
+  for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+    if (!strncmp(p, NAME, strlen(NAME)) && strcspn(p, ",") == strlen(NAME)) return true;
+  return false;
+}
+
+static void add_tool(Options *o) {
+  const char *tools = options_text(o, OPT_TOOL);
+  Str list = {0};
+  if (strcmp(tools, "none")) str_printf(&list, "%s,", tools);
+  str_add(&list, NAME);
+  o->text[OPT_TOOL] = list.data;  // lives as long as the options
+}
+
+static bool check_options(Options *o, Error *err) {
+  bool as_tool = is_named(options_text(o, OPT_TOOL)), inputs = options_is(o, OPT_RECORD, "inputs");
   static const OptionId choices[] = {OPT_INPUTS_RATE,   OPT_THREADS,       OPT_BUFFER,
                                      OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
@@ -47,16 +62,11 @@ bool cli_record_check(Options *o, Error *err) {
     return error_set(err,
                      "--record=inputs and --tool=%s do not go together: either all operations are "
                      "recorded or what launches read at their start.",
-                     tool_name(TOOL_RECORD));
+                     NAME);
   if (inputs && (options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER)))
     return error_set(err, "--%s does not go with --record=inputs.",
                      options_given(o, OPT_THREADS) ? "threads" : "buffer");
-  if (!as_tool && !inputs) {
-    Str list = {0};
-    if (tools) str_printf(&list, "%s,", options_text(o, OPT_TOOL));
-    str_add(&list, tool_name(TOOL_RECORD));
-    o->text[OPT_TOOL] = list.data;  // lives as long as the options
-  }
+  if (!as_tool && !inputs) add_tool(o);
   if (!options_given(o, OPT_RECORD)) o->text[OPT_RECORD] = "all";
   return true;
 }
@@ -69,7 +79,7 @@ static uint64_t rings_mb(const Options *o) {
   return options_is(o, OPT_DEVICE, "gpu") ? RINGS_GPU_MB : RINGS_CPU_MB;
 }
 
-uint64_t cli_record_ring_bytes(const Options *o) {
+static uint64_t ring_bytes(const Options *o) {
   if (!options_given(o, OPT_RECORD)) return 0;
   return MAX(MIN(rings_mb(o), (uint64_t)16384) << 20, (uint64_t)RING_LEAST);
 }
@@ -101,7 +111,7 @@ static void keep_memory(void) {
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
-bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *err) {
+static bool start(const Options *o, ChannelReader *reader, Run *r, Error *err) {
   if (!options_given(o, OPT_RECORD)) return true;
   keep_memory();
   TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20,
@@ -114,7 +124,7 @@ bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *er
          channel_record(reader, &(ChannelTraceSink){take, contents, contents_end, r->trace}, err);
 }
 
-void cli_record_look(Run *r) {
+static void look(Run *r) {
   const char *why = r->trace ? trace_stopped(r->trace) : NULL;
   if (!why || r->trace_stop_said) return;
   r->trace_stop_said = true;
@@ -125,9 +135,9 @@ void cli_record_look(Run *r) {
       why);
 }
 
-void cli_record_end(Run *r) {
+static void end(Run *r) {
   if (!r->trace) return;
-  cli_record_look(r);
+  look(r);
   trace_writer_free(r->trace);
   r->trace = NULL;
 }
@@ -136,7 +146,7 @@ void cli_record_end(Run *r) {
 enum { NAMES_MOST = 64 };
 static bool met[NAMES_MOST];
 
-bool cli_record_is_chosen(const Options *o, const char *name) {
+static bool chooses_buffer(const Options *o, const char *name) {
   unsigned i = 0;
   for (const char *p = options_text(o, OPT_BUFFER); name && p && *p;
        p += strcspn(p, ","), p += *p == ',', i++) {
@@ -153,7 +163,7 @@ static bool is_variable(const Run *r, const char *name, size_t n) {
   return strmap_getn(&r->variables, name, n) != NULL;
 }
 
-void cli_record_tell(const Run *r, const Options *o) {
+static void finished(const Run *r, const Options *o) {
   unsigned i = 0;
   for (const char *p = options_text(o, OPT_BUFFER); p && *p && i < NAMES_MOST;
        p += strcspn(p, ","), p += *p == ',', i++) {
@@ -163,3 +173,11 @@ void cli_record_tell(const Run *r, const Options *o) {
                 (int)n, p);
   }
 }
+
+const ToolReport tool_report_record = {.check_options = check_options,
+                                       .ring_bytes = ring_bytes,
+                                       .start = start,
+                                       .look = look,
+                                       .chooses_buffer = chooses_buffer,
+                                       .finished = finished,
+                                       .end = end};
