@@ -185,6 +185,84 @@ static const char *skip_blanks(Parser *ps, const char *p) {
   }
 }
 
+// p is at its first character. A name that ends in digits is a prefix and a number: %r12.
+static const char *lex_identifier(Token *t, const char *p) {
+  uint32_t h = PTX_HASH_STEP(PTX_HASH_SEED, *p), prefix_hash = h, number = 0;
+  const char *prefix_end = ++p;
+  for (;; p++) {
+    uint8_t k = char_class[(unsigned char)*p];
+    if (k < CH_IDENT || *p == '%') break;
+    h = PTX_HASH_STEP(h, *p);
+    if (k == CH_DIGIT) {
+      number = number * 10 + (uint32_t)(*p - '0');
+    } else {
+      prefix_end = p + 1;
+      prefix_hash = h;
+      number = 0;
+    }
+  }
+  t->kind = TOK_IDENT;
+  t->len = (uint32_t)(p - t->at);
+  t->hash = h;
+  t->prefix_len = (uint32_t)(prefix_end - t->at);
+  t->prefix_hash = prefix_hash;
+  t->suffix = number;
+  uint32_t digits = t->len - t->prefix_len;
+  t->has_suffix = digits && digits < 9 && (digits == 1 || *prefix_end != '0');
+  return p;
+}
+
+// ".f32", ".shared::cta": p is at the dot.
+static const char *lex_dotted(Token *t, const char *p) {
+  uint32_t h = PTX_HASH_STEP(PTX_HASH_SEED, '.');
+  for (p++;; p++) {
+    if (word_char(*p)) h = PTX_HASH_STEP(h, *p);
+    else if (*p == ':' && p[1] == ':' && word_char(p[2])) {
+      h = PTX_HASH_STEP(PTX_HASH_STEP(h, ':'), ':');
+      p++;
+    } else break;
+  }
+  t->kind = TOK_DOT;
+  t->len = (uint32_t)(p - t->at);
+  t->hash = h;
+  return p;
+}
+
+// p is at the quotation mark; the token is what is between the two.
+static const char *lex_string(Parser *ps, Token *t, const char *p) {
+  t->kind = TOK_STRING;
+  t->len = 1;
+  for (p++; *p != '"'; p++) {
+    if (p >= ps->end || *p == '\n') parse_fail(ps, t, "string without an end");
+    if (*p == '\\' && p[1] != '\n' && p + 1 < ps->end) p++;
+  }
+  t->at++;
+  t->len = (uint32_t)(p - t->at);
+  return p + 1;
+}
+
+static const char *lex_punctuation(Parser *ps, Token *t, const char *p) {
+  static const struct {
+    char a, b;
+    int punct;
+  } pairs[] = {
+      {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},  {'>', '=', P_GE},
+      {'=', '=', P_EQ},  {'!', '=', P_NE},  {'&', '&', P_AND}, {'|', '|', P_OR},
+  };
+  char c = *p;
+  t->kind = TOK_PUNCT;
+  t->len = 1;
+  t->punct = (unsigned char)c;
+  if (c == '<' || c == '>' || c == '=' || c == '!' || c == '&' || c == '|')
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+      if (c == pairs[i].a && p[1] == pairs[i].b) {
+        t->punct = pairs[i].punct;
+        t->len = 2;
+      }
+  if (!c || !strchr("{}()[]<>,;:+-*/%&|^~!=?@_.", c)) parse_fail(ps, t, "unexpected character");
+  return p + t->len;
+}
+
 void ptx_lex(Parser *ps) {
   ps->last_end = ps->p;
   const char *p = skip_blanks(ps, ps->p);
@@ -199,82 +277,13 @@ void ptx_lex(Parser *ps) {
   }
   char c = *p;
   uint8_t class = char_class[(unsigned char)c];
-  if (class == CH_IDENT && (c != '%' || word_char(p[1]))) {
-    uint32_t h = PTX_HASH_STEP(PTX_HASH_SEED, c), prefix_hash = h, number = 0;
-    const char *prefix_end = ++p;
-    for (;; p++) {
-      uint8_t k = char_class[(unsigned char)*p];
-      if (k < CH_IDENT || *p == '%') break;
-      h = PTX_HASH_STEP(h, *p);
-      if (k == CH_DIGIT) {
-        number = number * 10 + (uint32_t)(*p - '0');
-      } else {
-        prefix_end = p + 1;
-        prefix_hash = h;
-        number = 0;
-      }
-    }
-    t->kind = TOK_IDENT;
-    t->len = (uint32_t)(p - t->at);
-    t->hash = h;
-    t->prefix_len = (uint32_t)(prefix_end - t->at);
-    t->prefix_hash = prefix_hash;
-    t->suffix = number;
-    uint32_t digits = t->len - t->prefix_len;
-    t->has_suffix = digits && digits < 9 && (digits == 1 || *prefix_end != '0');
-    ps->p = p;
-    return;
-  }
-  if (class == CH_DIGIT) {
-    p = lex_number(ps, t, p);
-    t->len = (uint32_t)(p - t->at);
-    ps->p = p;
-    return;
-  }
-  if (c == '.' && word_char(p[1])) {
-    uint32_t h = PTX_HASH_STEP(PTX_HASH_SEED, '.');
-    for (p++;; p++) {
-      if (word_char(*p)) h = PTX_HASH_STEP(h, *p);
-      else if (*p == ':' && p[1] == ':' && word_char(p[2]))
-        h = PTX_HASH_STEP(PTX_HASH_STEP(h, ':'), ':'), p++;
-      else break;
-    }
-    t->kind = TOK_DOT;
-    t->len = (uint32_t)(p - t->at);
-    t->hash = h;
-    ps->p = p;
-    return;
-  }
-  if (c == '"') {
-    t->kind = TOK_STRING;
-    t->len = 1;
-    for (p++; *p != '"'; p++) {
-      if (p >= ps->end || *p == '\n') parse_fail(ps, t, "string without an end");
-      if (*p == '\\' && p[1] != '\n' && p + 1 < ps->end) p++;
-    }
-    t->at++;
-    t->len = (uint32_t)(p - t->at);
-    ps->p = p + 1;
-    return;
-  }
-  t->kind = TOK_PUNCT;
-  t->len = 1;
-  t->punct = (unsigned char)c;
-  static const struct {
-    char a, b;
-    int punct;
-  } pairs[] = {
-      {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},  {'>', '=', P_GE},
-      {'=', '=', P_EQ},  {'!', '=', P_NE},  {'&', '&', P_AND}, {'|', '|', P_OR},
-  };
-  if (c == '<' || c == '>' || c == '=' || c == '!' || c == '&' || c == '|')
-    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
-      if (c == pairs[i].a && p[1] == pairs[i].b) {
-        t->punct = pairs[i].punct;
-        t->len = 2;
-      }
-  if (!c || !strchr("{}()[]<>,;:+-*/%&|^~!=?@_.", c)) parse_fail(ps, t, "unexpected character");
-  ps->p = p + t->len;
+  if (class == CH_IDENT && (c != '%' || word_char(p[1]))) ps->p = lex_identifier(t, p);
+  else if (class == CH_DIGIT) {
+    ps->p = lex_number(ps, t, p);
+    t->len = (uint32_t)(ps->p - t->at);
+  } else if (c == '.' && word_char(p[1])) ps->p = lex_dotted(t, p);
+  else if (c == '"') ps->p = lex_string(ps, t, p);
+  else ps->p = lex_punctuation(ps, t, p);
 }
 
 void expect(Parser *ps, int c, const char *where) {

@@ -339,44 +339,28 @@ static void add_param_regs(Parser *ps, PtxVar **vars, uint32_t n) {
     }
 }
 
-// function: ('.entry' | '.func') ['.attribute' …] ['(' params ')'] name ['(' params ')'] directives
-// (';' | body)
-void parse_function(Parser *ps, PtxLinkage linkage) {
-  PtxFunc head = {.linkage = linkage, .module = ps->m, .ptx_line = ps->tok.line};
-  head.is_entry = is_word(&ps->tok, ".entry");
+// attribute: '.attribute' '(' … ')', kept as text
+static void parse_attribute(Parser *ps, PtxFunc *head) {
+  const char *from = ps->tok.at;
   ptx_lex(ps);
-  symbols_reset(&ps->syms);
-  ps->pending.len = ps->pending_start.len = 0;
-  ps->stmts.len = ps->regs.len = ps->labels.len = ps->locals.len = 0;
-  open_scope(ps);
-  if (is_word(&ps->tok, ".attribute")) {
-    const char *from = ps->tok.at;
+  expect(ps, '(', "after .attribute");
+  for (int depth = 1; depth;) {
+    if (ps->tok.kind == TOK_EOF) parse_fail(ps, &ps->tok, ".attribute without an end");
+    if (is_punct(ps, '(')) depth++;
+    if (is_punct(ps, ')')) depth--;
     ptx_lex(ps);
-    expect(ps, '(', "after .attribute");
-    for (int depth = 1; depth;) {
-      if (ps->tok.kind == TOK_EOF) parse_fail(ps, &ps->tok, ".attribute without an end");
-      if (is_punct(ps, '(')) depth++;
-      if (is_punct(ps, ')')) depth--;
-      ptx_lex(ps);
-    }
-    head.attribute = text_between(ps, from, ps->last_end);
   }
-  if (is_punct(ps, '(')) head.returns = parse_param_list(ps, &head.nreturns, true, NULL);
-  Token name = ps->tok;
-  head.name = expect_ident(ps, "the name of a function");
-  if (is_punct(ps, '(')) head.params = parse_param_list(ps, &head.nparams, true, &head.param_bytes);
-  parse_directives(ps, &head);
-  bool has_body = is_punct(ps, '{');
-  if (!has_body && !is_punct(ps, ';') && ps->tok.kind != TOK_DOT)
-    parse_fail(ps, &ps->tok, "expected ';' or the body of '%s', found %s", head.name,
-               token_describe(ps, &ps->tok));
-  head.is_declaration = !has_body;
+  head->attribute = text_between(ps, from, ps->last_end);
+}
 
-  Symbol *s = find_module_symbol(ps, &name);
+// The function of this name, new or declared before, with this head.
+static PtxFunc *declare(Parser *ps, const Token *name, PtxFunc head) {
+  bool has_body = !head.is_declaration;
+  Symbol *s = find_module_symbol(ps, name);
   PtxFunc *f = s ? s->func : NULL;
-  if (s && !f) parse_fail(ps, &name, "'%s' is already declared as a variable", head.name);
+  if (s && !f) parse_fail(ps, name, "'%s' is already declared as a variable", head.name);
   if (f && has_body && !f->is_declaration)
-    parse_fail(ps, &name, "'%s' is already defined", head.name);
+    parse_fail(ps, name, "'%s' is already defined", head.name);
   if (!f) {
     f = ARENA_NEW(ps->arena, PtxFunc);
     s = ARENA_NEW(ps->arena, Symbol);
@@ -401,6 +385,42 @@ void parse_function(Parser *ps, PtxLinkage linkage) {
     *f = head;
     vec_push(&ps->items, (PtxItem){.kind = ITEM_FUNC, .func = f});
   }
+  return f;
+}
+
+static void finish_body(Parser *ps, PtxFunc *f) {
+  f->nstmts = ps->stmts.len;
+  f->stmts = VEC_TO_ARENA(ps, &ps->stmts);
+  f->nregs = ps->regs.len;
+  f->regs = VEC_TO_ARENA(ps, &ps->regs);
+  f->nlabels = ps->labels.len;
+  f->labels = VEC_TO_ARENA(ps, &ps->labels);
+  f->nlocals = ps->locals.len;
+  f->locals = VEC_TO_ARENA(ps, &ps->locals);
+}
+
+// function: ('.entry' | '.func') ['.attribute' …] ['(' params ')'] name ['(' params ')'] directives
+// (';' | body)
+void parse_function(Parser *ps, PtxLinkage linkage) {
+  PtxFunc head = {.linkage = linkage, .module = ps->m, .ptx_line = ps->tok.line};
+  head.is_entry = is_word(&ps->tok, ".entry");
+  ptx_lex(ps);
+  symbols_reset(&ps->syms);
+  ps->pending.len = ps->pending_start.len = 0;
+  ps->stmts.len = ps->regs.len = ps->labels.len = ps->locals.len = 0;
+  open_scope(ps);
+  if (is_word(&ps->tok, ".attribute")) parse_attribute(ps, &head);
+  if (is_punct(ps, '(')) head.returns = parse_param_list(ps, &head.nreturns, true, NULL);
+  Token name = ps->tok;
+  head.name = expect_ident(ps, "the name of a function");
+  if (is_punct(ps, '(')) head.params = parse_param_list(ps, &head.nparams, true, &head.param_bytes);
+  parse_directives(ps, &head);
+  bool has_body = is_punct(ps, '{');
+  if (!has_body && !is_punct(ps, ';') && ps->tok.kind != TOK_DOT)
+    parse_fail(ps, &ps->tok, "expected ';' or the body of '%s', found %s", head.name,
+               token_describe(ps, &ps->tok));
+  head.is_declaration = !has_body;
+  PtxFunc *f = declare(ps, &name, head);
   PtxVar **lists[] = {f->returns, f->params};
   uint32_t counts[] = {f->nreturns, f->nparams};
   if (has_body || f->is_declaration)
@@ -421,13 +441,6 @@ void parse_function(Parser *ps, PtxLinkage linkage) {
     parse_fail(ps, &p->tok, p->is_branch ? "undefined label %s" : "undefined symbol %s",
                token_describe(ps, &p->tok));
   }
-  f->nstmts = ps->stmts.len;
-  f->stmts = VEC_TO_ARENA(ps, &ps->stmts);
-  f->nregs = ps->regs.len;
-  f->regs = VEC_TO_ARENA(ps, &ps->regs);
-  f->nlabels = ps->labels.len;
-  f->labels = VEC_TO_ARENA(ps, &ps->labels);
-  f->nlocals = ps->locals.len;
-  f->locals = VEC_TO_ARENA(ps, &ps->locals);
+  finish_body(ps, f);
   ps->func = NULL;
 }

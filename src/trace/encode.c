@@ -60,6 +60,76 @@ static void give_way(void *writer) {
   while (is_pressed(writer)) nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 }
 
+// What became of a job outside of the lock.
+typedef struct Encoded {
+  ChunkOut *chunk;  // NULL: contents, or nothing
+  Bytes memory;     // that was taken for the chunk, if there is none
+  Bytes large;      // that the chunk left
+} Encoded;
+
+static Encoded encode(TraceWriter *w, Job *j, ChunkScratch *scratch, Compressor *z, Bytes memory) {
+  Encoded e = {.memory = memory};
+  if (!w->has_stopped) {
+    if (j->contents) compress_contents(z, j->contents);
+    else e.chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
+  }
+  if (e.chunk && e.chunk->damaged) {
+    w->damaged = true;
+    writer_stop(w, "process %u has changed records while they were read: nothing more is recorded",
+                j->process);
+    e.memory = e.chunk->bytes;
+    chunk_out_free(e.chunk);
+    e.chunk = NULL;
+  }
+  // it waits to be saved: not in the memory of something larger
+  if (e.chunk && e.chunk->bytes.cap / 2 > e.chunk->bytes.len) {
+    e.large = e.chunk->bytes;
+    e.chunk->bytes = (Bytes){0};
+    bytes_add(&e.chunk->bytes, e.large.data, e.large.len);
+  }
+  return e;
+}
+
+// Hands the result to the thread that saves. With the lock held.
+static void hand_over(TraceWriter *w, Job *j, const Encoded *e, size_t before) {
+  w->in_memory -= MIN(before, w->in_memory);
+  writer_buffer_give(w, e->large.data, e->large.cap);
+  if (e->chunk) {
+    w->in_memory += e->chunk->bytes.cap;
+    e->chunk->next = w->done;
+    w->done = e->chunk;
+  } else if (!j->contents) {
+    writer_buffer_give(w, e->memory.data, e->memory.cap);
+  } else if (j->contents->len) {
+    writer_slab_left(w, j->contents->slab);
+    j->contents->slab = NULL;
+    w->in_memory += j->contents->len;
+    j->contents->next = w->contents_done;
+    w->contents_done = j->contents;
+    j->contents = NULL;
+  }
+  w->busy--;
+  for (RawPiece *p = j->pieces; p; p = p->next)
+    if (p->segment) writer_segment_give(w, p->data);
+  pthread_cond_broadcast(&w->room);
+}
+
+// Called and returns with the lock held.
+static void do_job(TraceWriter *w, Job *j, ChunkScratch *scratch, Compressor *z) {
+  w->first_job = j->next;
+  if (!w->first_job) w->last_job = NULL;
+  w->busy++;
+  Bytes memory = j->contents ? (Bytes){0} : writer_buffer_take(w);
+  pthread_mutex_unlock(&w->lock);
+  size_t before = j->contents ? j->contents->n : raw_memory(j->pieces);
+  Encoded e = encode(w, j, scratch, z, memory);
+  pthread_mutex_lock(&w->lock);
+  hand_over(w, j, &e, before);
+  pthread_mutex_unlock(&w->lock);
+  writer_job_free(w, j);
+  pthread_mutex_lock(&w->lock);
+}
+
 void *writer_work(void *writer) {
   TraceWriter *w = writer;
   ChunkScratch *scratch = chunk_scratch_new((ChunkPause){give_way, w});
@@ -69,76 +139,17 @@ void *writer_work(void *writer) {
   // on Linux of this thread: those that empty the rings come first, a kernel waits for them
   setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
   pthread_mutex_lock(&w->lock);
-  for (;;) {
-    if (w->ending) break;
+  while (!w->ending) {
     Job *j = w->first_job;
     bool pressed = is_pressed(w);
     // who empties a ring should not wait for the system
-    if ((pressed || !j) && writer_segments_wanted(w, pressed)) {
-      writer_segments_more(w);
-      continue;
-    }
-    if (!j) {
-      pthread_cond_wait(&w->work, &w->lock);
-      continue;
-    }
-    if (pressed) {
+    if ((pressed || !j) && writer_segments_wanted(w, pressed)) writer_segments_more(w);
+    else if (!j) pthread_cond_wait(&w->work, &w->lock);
+    else if (pressed) {
       pthread_mutex_unlock(&w->lock);
       nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
       pthread_mutex_lock(&w->lock);
-      continue;
-    }
-    w->first_job = j->next;
-    if (!w->first_job) w->last_job = NULL;
-    w->busy++;
-    Bytes memory = j->contents ? (Bytes){0} : writer_buffer_take(w);
-    pthread_mutex_unlock(&w->lock);
-    ChunkOut *chunk = NULL;
-    size_t before = j->contents ? j->contents->n : raw_memory(j->pieces);
-    if (!w->has_stopped) {
-      if (j->contents) compress_contents(&z, j->contents);
-      else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
-    }
-    if (chunk && chunk->damaged) {
-      w->damaged = true;
-      writer_stop(w,
-                  "process %u has changed records while they were read: nothing more is recorded",
-                  j->process);
-      memory = chunk->bytes;
-      chunk_out_free(chunk);
-      chunk = NULL;
-    }
-    Bytes large = {0};
-    // it waits to be saved: not in the memory of something larger
-    if (chunk && chunk->bytes.cap / 2 > chunk->bytes.len) {
-      large = chunk->bytes;
-      chunk->bytes = (Bytes){0};
-      bytes_add(&chunk->bytes, large.data, large.len);
-    }
-    pthread_mutex_lock(&w->lock);
-    w->in_memory -= MIN(before, w->in_memory);
-    writer_buffer_give(w, large.data, large.cap);
-    if (chunk) {
-      w->in_memory += chunk->bytes.cap;
-      chunk->next = w->done;
-      w->done = chunk;
-    } else if (!j->contents) {
-      writer_buffer_give(w, memory.data, memory.cap);
-    } else if (j->contents->len) {
-      writer_slab_left(w, j->contents->slab);
-      j->contents->slab = NULL;
-      w->in_memory += j->contents->len;
-      j->contents->next = w->contents_done;
-      w->contents_done = j->contents;
-      j->contents = NULL;
-    }
-    w->busy--;
-    for (RawPiece *p = j->pieces; p; p = p->next)
-      if (p->segment) writer_segment_give(w, p->data);
-    pthread_cond_broadcast(&w->room);
-    pthread_mutex_unlock(&w->lock);
-    writer_job_free(w, j);
-    pthread_mutex_lock(&w->lock);
+    } else do_job(w, j, scratch, &z);
   }
   pthread_mutex_unlock(&w->lock);
   ZSTD_freeCCtx(z.zstd);

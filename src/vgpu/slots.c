@@ -90,7 +90,8 @@ static uint32_t move_probes(const PtxFunc *f, Interval *iv, uint32_t *n) {
   return kept;
 }
 
-void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
+// From where to where each register is live, in positions of the function.
+static Interval *find_intervals(const IrCfg *cfg) {
   PtxFunc *f = cfg->func;
   IrLiveness *live = ir_liveness_build(cfg);
   Interval *iv = mem_alloc((f->nregs + 1) * sizeof *iv);
@@ -108,16 +109,55 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
     s.position += 2;
   }
   ir_liveness_free(live);
+  return iv;
+}
 
+// Slots of one width: those that are free, and those in use as a binary heap by the end of their
+// interval.
+typedef struct Active {
+  uint32_t end, slot;
+} Active;
+typedef struct SlotClass {
+  VEC(Active) active;
+  VEC(uint32_t) unused;
+} SlotClass;
+
+static void release_until(SlotClass *c, uint32_t start) {
+  while (c->active.len && c->active.data[0].end < start) {
+    vec_push(&c->unused, c->active.data[0].slot);
+    Active last = c->active.data[--c->active.len];
+    uint32_t i = 0, n = c->active.len;
+    for (;;) {
+      uint32_t child = 2 * i + 1;
+      if (child >= n) break;
+      if (child + 1 < n && c->active.data[child + 1].end < c->active.data[child].end) child++;
+      if (c->active.data[child].end >= last.end) break;
+      c->active.data[i] = c->active.data[child];
+      i = child;
+    }
+    if (n) c->active.data[i] = last;
+  }
+}
+
+static void occupy(SlotClass *c, uint32_t end, uint32_t slot) {
+  vec_push(&c->active, (Active){end, slot});
+  for (uint32_t i = c->active.len - 1; i > 0;) {
+    uint32_t parent = (i - 1) / 2;
+    if (c->active.data[parent].end <= c->active.data[i].end) break;
+    Active t = c->active.data[parent];
+    c->active.data[parent] = c->active.data[i];
+    c->active.data[i] = t;
+    i = parent;
+  }
+}
+
+void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
+  PtxFunc *f = cfg->func;
+  Interval *iv = find_intervals(cfg);
   out->slot = ARENA_ARRAY(arena, uint32_t, f->nregs + 1);
   for (uint32_t i = 0; i < f->nregs; i++) out->slot[i] = UINT32_MAX;
   qsort(iv, f->nregs, sizeof *iv, by_start);
-  // per class: free slots, and the active intervals' (end, slot) as a binary heap by end
-  typedef struct {
-    uint32_t end, slot;
-  } Active;
-  VEC(Active) active[5] = {{0}};
-  VEC(uint32_t) free_slots[5] = {{0}};
+  SlotClass classes[5] = {0};
   // Predicates are placed apart from the others, so that vector slots start on cache lines. Slot 0
   // is the carry flag.
   uint32_t pred_bytes = 16, bytes = 0, now32 = 0;
@@ -126,50 +166,36 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   uint32_t n = 0, first_probe = move_probes(f, iv, &n), program32 = 0;
   for (uint32_t k = 0; k < n; k++) {
     const PtxReg *r = f->regs[iv[k].reg];
-    unsigned c = class_of(r);
+    unsigned width = class_of(r);
+    SlotClass *c = &classes[width];
     if (k == first_probe) {
       program32 = now32;
-      for (unsigned i = 0; i < 5; i++) active[i].len = free_slots[i].len = 0;
+      for (unsigned i = 0; i < 5; i++) classes[i].active.len = classes[i].unused.len = 0;
     }
     // vector registers (.reg .v4) take consecutive slots and are not recycled
     if (r->vector) {
       out->slot[iv[k].reg] = bytes;
-      bytes += class_bytes[c] * r->vector;
+      bytes += class_bytes[width] * r->vector;
       now32 += r->vector;
       continue;
     }
-    while (active[c].len && active[c].data[0].end < iv[k].start) {
-      vec_push(&free_slots[c], active[c].data[0].slot);
-      Active last = active[c].data[--active[c].len];
-      uint32_t i = 0, n = active[c].len;
-      for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= n) break;
-        if (child + 1 < n && active[c].data[child + 1].end < active[c].data[child].end) child++;
-        if (active[c].data[child].end >= last.end) break;
-        active[c].data[i] = active[c].data[child];
-        i = child;
-      }
-      if (n) active[c].data[i] = last;
-    }
+    release_until(c, iv[k].start);
     uint32_t slot;
-    if (free_slots[c].len) slot = free_slots[c].data[--free_slots[c].len];
-    else if (c == 0) slot = pred_bytes, pred_bytes += class_bytes[c];
-    else slot = bytes, bytes += class_bytes[c], now32 += c < 3 ? 1 : c == 3 ? 2 : 4;
-    out->slot[iv[k].reg] = slot;
-    vec_push(&active[c], (Active){iv[k].end, slot});
-    for (uint32_t i = active[c].len - 1; i > 0;) {
-      uint32_t parent = (i - 1) / 2;
-      if (active[c].data[parent].end <= active[c].data[i].end) break;
-      Active t = active[c].data[parent];
-      active[c].data[parent] = active[c].data[i];
-      active[c].data[i] = t;
-      i = parent;
+    if (c->unused.len) slot = c->unused.data[--c->unused.len];
+    else if (width == 0) {
+      slot = pred_bytes;
+      pred_bytes += class_bytes[width];
+    } else {
+      slot = bytes;
+      bytes += class_bytes[width];
+      now32 += width < 3 ? 1 : width == 3 ? 2 : 4;
     }
+    out->slot[iv[k].reg] = slot;
+    occupy(c, iv[k].end, slot);
   }
   for (unsigned c = 0; c < 5; c++) {
-    vec_free(&active[c]);
-    vec_free(&free_slots[c]);
+    vec_free(&classes[c].active);
+    vec_free(&classes[c].unused);
   }
   free(iv);
   pred_bytes = (pred_bytes + 63) & ~63u;

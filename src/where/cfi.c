@@ -151,6 +151,75 @@ static void restore(Row *row, const Cie *c, uint64_t reg, const Row *initial) {
   }
 }
 
+// Instructions that define the CFA. false: it is none of them.
+static bool define_cfa(uint8_t op, const Cie *c, Reading *r, Row *row) {
+  uint64_t reg;
+  int64_t offset;
+  bool deref;
+  switch (op) {
+    case 0x0c:  // def_cfa
+      set_cfa_register(row, reading_uleb(r));
+      row->cfa_offset = (int64_t)reading_uleb(r);
+      return true;
+    case 0x0d: set_cfa_register(row, reading_uleb(r)); return true;      // def_cfa_register
+    case 0x0e: row->cfa_offset = (int64_t)reading_uleb(r); return true;  // def_cfa_offset
+    case 0x0f:                                                           // def_cfa_expression
+      row->cfa = CFA_UNKNOWN;
+      if (simple_expression(r, &reg, &offset, &deref) && (reg == REG_FP || !deref)) {
+        set_cfa_register(row, reg);
+        if (deref) row->cfa = CFA_AT_FP;
+        row->cfa_offset = offset;
+      }
+      return true;
+    case 0x12:  // def_cfa_sf
+      set_cfa_register(row, reading_uleb(r));
+      row->cfa_offset = read_sleb(r) * c->data_align;
+      return true;
+    case 0x13: row->cfa_offset = read_sleb(r) * c->data_align; return true;  // def_cfa_offset_sf
+    default: return false;
+  }
+}
+
+// Instructions that say where a register was saved. false: it is none of them.
+static bool define_saved(uint8_t op, const Cie *c, Reading *r, Row *row, const Row *initial) {
+  uint64_t reg, base;
+  int64_t offset;
+  bool deref;
+  if (op < 0x05 || (op > 0x09 && op < 0x10) || op > 0x16 || op == 0x12 || op == 0x13) return false;
+  reg = reading_uleb(r);
+  switch (op) {
+    case 0x05:  // offset_extended
+      set_saved(row, c, reg, SAVED_AT_CFA, (int64_t)reading_uleb(r) * c->data_align);
+      return true;
+    case 0x06: restore(row, c, reg, initial); return true;               // restore_extended
+    case 0x07: set_saved(row, c, reg, SAVED_UNDEFINED, 0); return true;  // undefined
+    case 0x08: set_saved(row, c, reg, SAVED_NOT, 0); return true;        // same_value
+    case 0x10:                                                           // expression
+      if (simple_expression(r, &base, &offset, &deref) && base == REG_FP && !deref)
+        set_saved(row, c, reg, SAVED_AT_FP, offset);
+      else set_saved(row, c, reg, SAVED_ODD, 0);
+      return true;
+    case 0x11:  // offset_extended_sf
+      set_saved(row, c, reg, SAVED_AT_CFA, read_sleb(r) * c->data_align);
+      return true;
+    case 0x16: reading_skip(r, reading_uleb(r)); break;  // val_expression
+    default: reading_uleb(r);                            // register, val_offset, val_offset_sf
+  }
+  set_saved(row, c, reg, SAVED_ODD, 0);
+  return true;
+}
+
+// Instructions that advance the location; false: it is none of them.
+static bool advance_location(uint8_t op, const Cie *c, Reading *r, uint64_t *loc) {
+  if ((op & 0xc0) == 0x40) *loc += (op & 63) * c->code_align;
+  else if (op == 0x01) *loc = read_encoded(r, c->pc_encoding);  // set_loc
+  else if (op == 0x02) *loc += reading_number(r, 1) * c->code_align;
+  else if (op == 0x03) *loc += reading_number(r, 2) * c->code_align;
+  else if (op == 0x04) *loc += reading_number(r, 4) * c->code_align;
+  else return false;
+  return true;
+}
+
 // Runs instructions up to the row of `pc`. initial NULL: these are the CIE's own.
 static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc, Row *row,
                              const Row *initial) {
@@ -161,109 +230,24 @@ static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc,
   if (!initial) initial = &none;
   while (r.at < r.end && !r.bad) {
     uint8_t op = (uint8_t)reading_number(&r, 1);
-    uint64_t reg, advance = 0;
-    int64_t offset;
-    bool deref;
-    switch (op & 0xc0) {
-      case 0x40: advance = op & 63; goto advance;
-      case 0x80:
-        set_saved(row, c, op & 63, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align);
-        continue;
-      case 0xc0: restore(row, c, op & 63, initial); continue;
+    if (advance_location(op, c, &r, &loc)) {
+      if (loc > pc) return !r.bad;
+    } else if ((op & 0xc0) == 0x80) {  // offset
+      set_saved(row, c, op & 63, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align);
+    } else if ((op & 0xc0) == 0xc0) {
+      restore(row, c, op & 63, initial);
+    } else if (op == 0x0a) {  // remember_state
+      if (depth == DEPTH) return false;
+      stack[depth++] = *row;
+    } else if (op == 0x0b) {  // restore_state
+      if (depth == 0) return false;
+      *row = stack[--depth];
+    } else if (op == 0x2e) {  // GNU_args_size
+      reading_uleb(&r);
+    } else if (op != 0x00 && op != 0x2d && !define_cfa(op, c, &r, row) &&  // nop, negate_ra_state
+               !define_saved(op, c, &r, row, initial)) {
+      return false;
     }
-    switch (op) {
-      case 0x00:
-        break;  // nop
-      // set_loc
-      case 0x01:
-        loc = read_encoded(&r, c->pc_encoding);
-        if (loc > pc) return !r.bad;
-        break;
-      case 0x02: advance = reading_number(&r, 1); goto advance;
-      case 0x03: advance = reading_number(&r, 2); goto advance;
-      case 0x04: advance = reading_number(&r, 4); goto advance;
-      // offset_extended
-      case 0x05:
-        reg = reading_uleb(&r);
-        set_saved(row, c, reg, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align);
-        break;
-      case 0x06: restore(row, c, reading_uleb(&r), initial); break;  // restore_extended
-      case 0x07: set_saved(row, c, reading_uleb(&r), SAVED_UNDEFINED, 0); break;  // undefined
-      case 0x08:
-        set_saved(row, c, reading_uleb(&r), SAVED_NOT, 0);
-        break;  // same_value
-      // register
-      case 0x09:
-        reg = reading_uleb(&r);
-        reading_uleb(&r);
-        set_saved(row, c, reg, SAVED_ODD, 0);
-        break;
-      case 0x0a:
-        if (depth == DEPTH) return false;
-        stack[depth++] = *row;
-        break;  // remember_state
-      case 0x0b:
-        if (depth == 0) return false;
-        *row = stack[--depth];
-        break;  // restore_state
-      // def_cfa
-      case 0x0c:
-        set_cfa_register(row, reading_uleb(&r));
-        row->cfa_offset = (int64_t)reading_uleb(&r);
-        break;
-      case 0x0d: set_cfa_register(row, reading_uleb(&r)); break;      // def_cfa_register
-      case 0x0e: row->cfa_offset = (int64_t)reading_uleb(&r); break;  // def_cfa_offset
-      case 0x0f:                                                      // def_cfa_expression
-        row->cfa = CFA_UNKNOWN;
-        if (simple_expression(&r, &reg, &offset, &deref) && (reg == REG_FP || !deref)) {
-          set_cfa_register(row, reg);
-          if (deref) row->cfa = CFA_AT_FP;
-          row->cfa_offset = offset;
-        }
-        break;
-      case 0x10:  // expression: where it was saved
-        reg = reading_uleb(&r);
-        {
-          uint64_t base;
-          if (simple_expression(&r, &base, &offset, &deref) && base == REG_FP && !deref)
-            set_saved(row, c, reg, SAVED_AT_FP, offset);
-          else set_saved(row, c, reg, SAVED_ODD, 0);
-        }
-        break;
-      // offset_extended_sf
-      case 0x11:
-        reg = reading_uleb(&r);
-        set_saved(row, c, reg, SAVED_AT_CFA, read_sleb(&r) * c->data_align);
-        break;
-      // def_cfa_sf
-      case 0x12:
-        set_cfa_register(row, reading_uleb(&r));
-        row->cfa_offset = read_sleb(&r) * c->data_align;
-        break;
-      case 0x13:
-        row->cfa_offset = read_sleb(&r) * c->data_align;
-        break;  // def_cfa_offset_sf
-      // val_offset
-      case 0x14:
-      case 0x15:
-        reg = reading_uleb(&r);
-        reading_uleb(&r);
-        set_saved(row, c, reg, SAVED_ODD, 0);
-        break;
-      // val_expression
-      case 0x16:
-        reg = reading_uleb(&r);
-        reading_skip(&r, reading_uleb(&r));
-        set_saved(row, c, reg, SAVED_ODD, 0);
-        break;
-      case 0x2d: break;                    // negate_ra_state
-      case 0x2e: reading_uleb(&r); break;  // GNU_args_size
-      default: return false;
-    }
-    continue;
-  advance:
-    loc += advance * c->code_align;
-    if (loc > pc) return !r.bad;
   }
   return !r.bad;
 }

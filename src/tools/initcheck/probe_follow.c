@@ -377,6 +377,78 @@ __attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch,
             shadows[WG_SHADOW_ORIGIN_SITE] | (uint64_t)wg_init_source(table, from) << 32);
 }
 
+typedef struct Access {  // the one that the last READ or STORE was about
+  Where at;
+  uint32_t bad, mask;  // bytes of what was read, and of what is written
+} Access;
+
+DEVICE void read_access(Follow *f, const WgStep *s, uint64_t *values, uint64_t table, uint32_t site,
+                        Access *a) {
+  a->at = locate(values, values[s->v], s->from, s->w, table);
+  if (a->at.shadow) a->bad = bad_bytes(a->at);
+  if (a->bad) {
+    make_dirty(f);
+    f->shadows[WG_SHADOW_ORIGIN_SITE] = site;  // may be 0
+    f->shadows[WG_SHADOW_ORIGIN] = s->flags & WG_STEP_ORIGIN ? a->at.address : 0;
+    f->shadows[WG_SHADOW_ORIGIN_DERIVED] = bytes_that_are(a->at, 4) & a->bad;
+  }
+  if (s->to == WG_NO_NUMBER) return;
+  uint64_t to = bytes_of_bits(a->bad, (uint32_t)s->imm);
+  if (s->flags & WG_STEP_SIGNED) to = convert(to, (uint32_t)s->imm * 8, 64, 64, WG_STEP_SIGNED);
+  set(f, s->to, to & all_bits(s->bits));
+}
+
+// STORE, WRITE: bytes that were computed from something bad; the caller reports them.
+DEVICE uint32_t write_access(Follow *f, const WgStep *s, uint64_t *values, uint64_t table,
+                             Access *a) {
+  uint32_t flags = s->flags;
+  if (s->what == WG_STEP_STORE) {
+    a->at = locate(values, values[s->v], s->from, s->w, table);
+    if (flags & WG_STEP_FIRST)
+      a->mask = bits_of_bytes(get(f, s->a), (uint32_t)s->imm >> 8, flags & WG_STEP_WHOLE)
+                << (s->imm & 0xff);
+  }
+  if (!a->at.shadow || (flags & WG_STEP_ATOMIC && !(a->bad | a->mask))) return 0;
+  uint32_t computed = a->mask && s->moved && !get(f, WG_SHADOW_ORIGIN_DERIVED)
+                          ? a->mask & ~moved_bytes(s->moved, a->at.bytes)
+                          : a->mask;
+  write_bytes(a->at, a->mask, computed, flags);
+  return computed;
+}
+
+// The shadow of a result that follows from shadows and values of this thread.
+DEVICE uint64_t result_of(const Follow *f, const WgStep *s, const uint64_t *values, uint64_t all) {
+  uint32_t flags = s->flags;
+  switch (s->what) {
+    case WG_STEP_PART: return get(f, s->a) >> s->imm;
+    case WG_STEP_AND:
+    case WG_STEP_OR_BITS:
+      return logic(get(f, s->a), get(f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v],
+                   flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
+    case WG_STEP_TABLE:
+      return wg_init_table(s->from, (uint32_t)get(f, s->a), (uint32_t)values[s->v],
+                           (uint32_t)get(f, s->b), (uint32_t)values[s->w],
+                           (uint32_t)get(f, (uint32_t)s->imm & 0xffff),
+                           (uint32_t)values[(uint32_t)s->imm >> 16]);
+    case WG_STEP_COMPARE:
+      return is_open(flags & WG_STEP_IMM_V ? s->imm : values[s->v], get(f, s->a),
+                     flags & WG_STEP_IMM_W ? s->imm : values[s->w], get(f, s->b), s->from, flags)
+                 ? all
+                 : 0;
+    case WG_STEP_SHIFT:
+      return shift(get(f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v],
+                   s->bits, flags);
+    case WG_STEP_CONVERT: return convert(get(f, s->a), s->from, (uint32_t)s->imm, s->bits, flags);
+    case WG_STEP_SELECT:
+      if (get(f, (uint32_t)s->imm)) return all;
+      return (uint32_t)values[s->v] ? get(f, s->a) : get(f, s->b);
+    case WG_STEP_BITS:
+      return move_bits(s, get(f, s->a), get(f, s->b), (uint32_t)values[s->v],
+                       (uint32_t)values[s->w]);
+    default: return 0;  // CLEAR
+  }
+}
+
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list,
                         uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel,
@@ -387,8 +459,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
                                                   uint32_t launch, uint32_t site_base) {
   Follow f = {(uint64_t *)shadow_list, nshadows, dirty};
   uint64_t *values = (uint64_t *)value_list, acc = 0;
-  uint32_t bad = 0, mask = 0;
-  Where at = {0, 0, 0, 0};
+  Access access = {{0, 0, 0, 0}, 0, 0};
   const WgStep *place = (const WgStep *)steps;
   Step packed = load_step(place);
 #pragma clang loop unroll(disable)
@@ -399,21 +470,9 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     uint64_t all = all_bits(s->bits), to = 0;
     if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
     if (s->what == WG_STEP_READ) {
-      at = (Where){0, 0, 0, 0};
-      bad = 0;
-      if (!runs) continue;
-      at = locate(values, values[s->v], s->from, s->w, table);
-      if (at.shadow) bad = bad_bytes(at);
-      if (bad) {
-        make_dirty(&f);
-        f.shadows[WG_SHADOW_ORIGIN_SITE] = site_base + s->site;  // may be 0
-        f.shadows[WG_SHADOW_ORIGIN] = flags & WG_STEP_ORIGIN ? at.address : 0;
-        f.shadows[WG_SHADOW_ORIGIN_DERIVED] = bytes_that_are(at, 4) & bad;
-      }
-      if (s->to == WG_NO_NUMBER) continue;
-      to = bytes_of_bits(bad, (uint32_t)s->imm);
-      if (flags & WG_STEP_SIGNED) to = convert(to, (uint32_t)s->imm * 8, 64, 64, WG_STEP_SIGNED);
-      set(&f, s->to, to & all);
+      access.at = (Where){0, 0, 0, 0};
+      access.bad = 0;
+      if (runs) read_access(&f, s, values, table, site_base + s->site, &access);
       continue;
     }
     if (!runs) continue;
@@ -429,44 +488,10 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       continue;
     }
     switch (s->what) {
-      case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
-      case WG_STEP_AND:
-      case WG_STEP_OR_BITS:
-        to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v],
-                   flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
-        break;
-      case WG_STEP_TABLE:
-        to = wg_init_table(s->from, (uint32_t)get(&f, s->a), (uint32_t)values[s->v],
-                           (uint32_t)get(&f, s->b), (uint32_t)values[s->w],
-                           (uint32_t)get(&f, (uint32_t)s->imm & 0xffff),
-                           (uint32_t)values[(uint32_t)s->imm >> 16]);
-        break;
-      case WG_STEP_COMPARE:
-        to = is_open(flags & WG_STEP_IMM_V ? s->imm : values[s->v], get(&f, s->a),
-                     flags & WG_STEP_IMM_W ? s->imm : values[s->w], get(&f, s->b), s->from, flags)
-                 ? all
-                 : 0;
-        break;
-      case WG_STEP_SHIFT:
-        to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v],
-                   s->bits, flags);
-        break;
-      case WG_STEP_CONVERT:
-        to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags);
-        break;
-      case WG_STEP_SELECT:
-        to = (uint32_t)values[s->v] ? get(&f, s->a) : get(&f, s->b);
-        if (get(&f, (uint32_t)s->imm)) to = all;
-        break;
-      case WG_STEP_BITS:
-        to = move_bits(s, get(&f, s->a), get(&f, s->b), (uint32_t)values[s->v],
-                       (uint32_t)values[s->w]);
-        break;
       case WG_STEP_SPOIL:
         if (!get(&f, s->a)) continue;
         to = all;
         break;
-      case WG_STEP_CLEAR: break;
       case WG_STEP_SHUFFLE:
       case WG_STEP_BALLOT:
       case WG_STEP_ANY_LANE:
@@ -484,33 +509,22 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
         set(&f, s->a, 0);
         continue;
       case WG_STEP_DESTINATION:
-        to = bytes_of_bits(bad >> s->imm, s->from);
+        to = bytes_of_bits(access.bad >> s->imm, s->from);
         if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
         break;
-      case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
+      case WG_STEP_START_WRITE: access.mask = flags & WG_STEP_FIRST ? access.bad : 0; continue;
       case WG_STEP_SOURCE:
-        mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from, 0)
-                                                        << s->imm;
+        access.mask = (flags & WG_STEP_FIRST ? 0 : access.mask) |
+                      bits_of_bytes(get(&f, s->a), s->from, 0) << s->imm;
         continue;
       case WG_STEP_STORE:
       case WG_STEP_WRITE:
-        if (s->what == WG_STEP_STORE) {
-          at = locate(values, values[s->v], s->from, s->w, table);
-          if (flags & WG_STEP_FIRST)
-            mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8, flags & WG_STEP_WHOLE)
-                   << (s->imm & 0xff);
-        }
-        if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
-        uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED)
-                                ? mask & ~moved_bytes(s->moved, at.bytes)
-                                : mask;
-        write_bytes(at, mask, computed, flags);
         // computed: it is dirty
-        if (computed && flags & WG_STEP_REPORTS)
-          wg_init_report(channel, launch, site_base + s->site, KIND_UNINIT_STORE, at.bytes,
-                         at.address, f.shadows, table);
+        if (write_access(&f, s, values, table, &access) && flags & WG_STEP_REPORTS)
+          wg_init_report(channel, launch, site_base + s->site, KIND_UNINIT_STORE, access.at.bytes,
+                         access.at.address, f.shadows, table);
         continue;
-      default: continue;
+      default: to = result_of(&f, s, values, all);
     }
     set(&f, s->to, to & all);
   }

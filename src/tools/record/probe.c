@@ -152,6 +152,65 @@ DEVICE int has_key(Planes p, int n) {
   EACH_PLANE(n, LOOK) return found;
 }
 
+typedef struct Who {  // the lanes that are here; second: the one after the leader
+  uint32_t lanes, me, leader, second, rank, n;
+} Who;
+typedef struct Head {  // the first 32 bytes of a record
+  uint32_t word0, lanes, warp, word3, low, high, stride;
+} Head;
+
+// begin: where its values begin. Stores that leave the device together are one instruction.
+DEVICE void store_head(uint64_t at, Head h, Who w, int has_address, uint32_t begin) {
+  if (begin == WG_TRACE_LINE && w.n >= WG_TRACE_LINE / 16) {  // a whole line with one instruction
+    int first = w.rank == 0, unit = has_address && w.rank == 1;
+    uint32_t time = clock_low() | TOP;
+    if (w.rank < WG_TRACE_LINE / 16)
+      store4(at + 16 * w.rank,
+             first  ? h.word0
+             : unit ? h.low
+                    : TOP,
+             first  ? h.lanes
+             : unit ? h.high
+                    : TOP,
+             first  ? h.warp
+             : unit ? h.stride | TOP
+                    : TOP,
+             first  ? h.word3
+             : unit ? time
+                    : TOP);
+  } else if (has_address &&
+             w.second != w.leader) {  // two lanes with one instruction: 32 bytes that
+                                      // leave the device together
+    int other = w.me == w.second;
+    if (w.me == w.leader || other)
+      store4(at + (other ? 16 : 0), other ? h.low : h.word0, other ? h.high : h.lanes,
+             other ? h.stride | TOP : h.warp, other ? clock_low() | TOP : h.word3);
+  } else if (w.me == w.leader) {
+    store4(at, h.word0, h.lanes, h.warp, h.word3);
+    if (has_address) store4(at + 16, h.low, h.high, h.stride | TOP, clock_low() | TOP);
+  }
+}
+
+// one: all lanes share the value, and the leader's words are enough.
+DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, int planes, int values, Planes v,
+                         Planes old, int one, int split) {
+  if (__builtin_expect(split, 0)) {
+    uint32_t last = one && rank ? 0 : 1;  // of a value that all share, the leader's words only
+    if (one) n = 1;
+#define SPLIT_VALUE(i) \
+  if (last) at = put_split(at, rank, n, v.w[i])
+#define SPLIT_OLD(i) \
+  if (last) at = put_split(at, rank, n, old.w[i])
+    EACH_PLANE(planes, SPLIT_VALUE)
+      if (values == 2) { EACH_PLANE(planes, SPLIT_OLD) }
+  } else {
+#define WHOLE_VALUE(i) at = put_whole(at, rank, n, v.w[i])
+#define WHOLE_OLD(i) at = put_whole(at, rank, n, old.w[i])
+    EACH_PLANE(planes, WHOLE_VALUE)
+      if (values == 2) { EACH_PLANE(planes, WHOLE_OLD) }
+  }
+}
+
 // planes: words of a value; values: 0, 1 (the value) or 2 (and what an atomic found). same: a load,
 // whose value is the same in all lanes where the address is.
 #define RECORD(has_address, planes, values, same) \
@@ -196,36 +255,14 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
   uint32_t bytes = (begin + 4 * words + WG_TRACE_LINE - 1) & ~(uint32_t)(WG_TRACE_LINE - 1);
   uint64_t at = take_room(r, lanes, leader, me, bytes);
   if (!at) return;
-  uint32_t word0 = place | TOP | format << 24,
-           word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
-  uint32_t low = (uint32_t)base | TOP, high = (uint32_t)(base >> 31) | TOP;
-  if (begin == WG_TRACE_LINE && n >= WG_TRACE_LINE / 16) {  // a whole line with one instruction
-    int first = rank == 0, unit = has_address && rank == 1;
-    uint32_t time = clock_low() | TOP;
-    if (rank < WG_TRACE_LINE / 16)
-      store4(at + 16 * rank,
-             first  ? word0
-             : unit ? low
-                    : TOP,
-             first  ? lanes
-             : unit ? high
-                    : TOP,
-             first  ? warp
-             : unit ? stride | TOP
-                    : TOP,
-             first  ? word3
-             : unit ? time
-                    : TOP);
-  } else if (has_address && second != leader) {  // two lanes with one instruction: 32 bytes that
-                                                 // leave the device together
-    int other = me == second;
-    if (me == leader || other)
-      store4(at + (other ? 16 : 0), other ? low : word0, other ? high : lanes,
-             other ? stride | TOP : warp, other ? clock_low() | TOP : word3);
-  } else if (me == leader) {
-    store4(at, word0, lanes, warp, word3);
-    if (has_address) store4(at + 16, low, high, stride | TOP, clock_low() | TOP);
-  }
+  Head h = {.word0 = place | TOP | format << 24,
+            .lanes = lanes,
+            .warp = warp,
+            .word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28,
+            .low = (uint32_t)base | TOP,
+            .high = (uint32_t)(base >> 31) | TOP,
+            .stride = stride};
+  store_head(at, h, (Who){lanes, me, leader, second, rank, n}, has_address, begin);
   if (me == leader) {
     if (same && one && !split)
       store4(at + 32, v.w[0] ^ WG_TRACE_KEY, key_or(v.w[1], planes > 1), key_or(v.w[2], planes > 2),
@@ -244,21 +281,7 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
       at += 8 * n;
     }
   }
-  if (values && __builtin_expect(split, 0)) {
-    uint32_t last = one && rank ? 0 : 1;  // of a value that all share, the leader's words only
-    if (one) n = 1;
-#define SPLIT_VALUE(i) \
-  if (last) at = put_split(at, rank, n, v.w[i])
-#define SPLIT_OLD(i) \
-  if (last) at = put_split(at, rank, n, old.w[i])
-    EACH_PLANE(planes, SPLIT_VALUE)
-      if (values == 2) { EACH_PLANE(planes, SPLIT_OLD) }
-  } else if (values) {
-#define WHOLE_VALUE(i) at = put_whole(at, rank, n, v.w[i])
-#define WHOLE_OLD(i) at = put_whole(at, rank, n, old.w[i])
-    EACH_PLANE(planes, WHOLE_VALUE)
-      if (values == 2) { EACH_PLANE(planes, WHOLE_OLD) }
-  }
+  if (values) store_values(at, rank, n, planes, values, v, old, one, split);
 }
 
 // For groups, whose code tools/record/weave_group_code.c writes: 0: it is dropped.
