@@ -377,7 +377,7 @@ bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_
   return true;
 }
 
-// --- for ahead.c ---
+// --- for prefetch.c ---
 
 static uint64_t want_id(const Want *w) { return w->chunk->id << 16 | w->part; }
 CacheEntry *reader_kept(TraceReader *t, const Want *w) { return find(t, want_id(w)); }

@@ -124,7 +124,7 @@ bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_
                      const bool *places, PostingVec *out, Error *err);
 
 // Parts that will be needed: of those chunks that may touch the range directories and postings;
-// ahead.c unpacks several at a time. directory: of the chunk, unless it is the part itself; what:
+// prefetch.c unpacks several at a time. directory: of the chunk, unless it is the part itself; what:
 // of a block, which rows of it are wanted; NULL: all
 typedef struct Want {
   const ReaderChunk *chunk;
@@ -140,7 +140,7 @@ CacheEntry *reader_kept(TraceReader *t, const Want *w);
 uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);
 bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e);
 void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok);  // not ok: it goes
-// --- ahead.c ---
+// --- prefetch.c ---
 void reader_ahead(TraceReader *t, const Want *list, uint32_t n);
 void ahead_free(Ahead *a);
 
@@ -387,7 +387,7 @@ bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
 void accesses_sort(Accesses *all);
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n);
-// --- hidden.c ---
+// --- overwritten_writes.c ---
 // Of those that are `before`: whether another one comes behind it that wrote all of its bytes
 // (bits).
 bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before,

@@ -1,6 +1,6 @@
-// Parts of chunks that a question will need, unpacked by several threads at once while the one that
-// asks reads the next ones from the file. Nothing fails here: what cannot be read is asked for
-// again by whoever needs it, and said then.
+// Unpacks parts of chunks that a query will need, on several threads, while the querying thread
+// reads the next ones from the file. Errors are not reported here: a part that cannot be read is
+// read again by whoever needs it, and the error is reported then.
 #include <unistd.h>
 
 #include "trace/reader.h"

@@ -1,6 +1,6 @@
-// Which writes another one comes behind (access_relation) that wrote the same bytes. There may be
-// very many, so they are not compared with one another: of those that wrote the same bytes, the
-// last one of each warp is known, and how many barriers the last one of a block had passed.
+// Finds writes that a later ordered write overwrites (access_relation). There may be very many, so
+// they are not compared in pairs: for each set of bytes it keeps the last write of each warp, and
+// how many barriers the last writer of each block had passed.
 #include "trace/reader.h"
 
 // passed: by the last one, of that warp; other: by the last one of its other warps
