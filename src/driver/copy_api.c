@@ -26,7 +26,7 @@ static void check(const char *call, SessionCopy *c, CUstream handle) {
     ctx = s->ctx;
     c->captured = __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL;
   }
-  bool follows = ctx && !c->captured && session_wants_races();
+  bool follows = ctx && !c->captured && session_wants(SESSION_WANTS_COPY_TAGS);
   if (follows) c->on = tools_device_begin(ctx);
   session_copy_check(c);
   if (follows) tools_device_end();
@@ -74,7 +74,8 @@ static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async, uin
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   TRY(copy_prepare(d, &c));
   c.step = step;
-  session_race_begins(c.race = session_race_copy_number());
+  c.tag = session_copy_tag();
+  session_copy_begins(c.tag);
   return submit(s, &c, async);
 }
 
@@ -345,7 +346,8 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q, uint3
   TRY(stream_get(q, &s));
   TRY(set_prepare(params, &w.set));
   w.set.step = step;
-  session_race_begins(w.set.race = session_race_copy_number());
+  w.set.tag = session_copy_tag();
+  session_copy_begins(w.set.tag);
   return queue_submit(
       s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
 }

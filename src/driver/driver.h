@@ -281,7 +281,7 @@ typedef struct CopyWork {
   CUDA_MEMCPY3D desc;                             // as asked, for graph nodes
   uint64_t stack;                                 // of the call, for SessionCopy
   uint32_t step;                                  // --record; 0: a node of a graph
-  uint64_t race;                                  // session_race_copy_number
+  uint64_t tag;                                   // session_copy_tag
   void *staged;  // pageable source, copied at call time; freed with the work
 } CopyWork;
 CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
@@ -292,7 +292,7 @@ typedef struct SetWork {
   char *dst;
   size_t pitch, width, height;
   uint32_t value, element, step;
-  uint64_t race;
+  uint64_t tag;
 } SetWork;
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 // --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
@@ -338,7 +338,7 @@ SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, cons
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
 uint32_t tools_launch_number(const KernelWork *k);  // of this execution
 // Its graph is launched: what the record says of memory is made new. once: it is no part of a loop.
-// Its number in entries of racecheck, or 0.
+// Its number for SessionBeside of other nodes; 0: none
 uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once,
                                const SessionBeside *beside);
 void tools_run_captured(const Context *ctx, const KernelWork *k);  // counts

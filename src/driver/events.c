@@ -109,9 +109,8 @@ void events_copied(const CopyWork *c) {
   if (!session_wants_copies() || !c->width) return;
   SessionCopy s = copy_of(c);
   session_copy_done(&s);
+  s.tag = c->tag;
   session_copy_runs(NULL, &s);
-  s.race = c->race;
-  session_race_copied(&s);
   s.step = c->step;
   tell_step(&s, "memcpy node");
 }
@@ -127,11 +126,9 @@ void events_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
 }
 
 void events_set(const SetWork *w) {
-  size_t bytes = w->width * w->element;
-  events_written(w->dst, w->pitch, bytes, w->height);
   SessionCopy s = set_of(w);
-  s.race = w->race;
-  session_race_copied(&s);
+  s.tag = w->tag;
+  session_copy_runs(NULL, &s);
   tell_step(&s, "memset node");
 }
 

@@ -1,10 +1,8 @@
-// memcheck's exact test and racecheck's entries on the virtual device: the C of src/probe, compiled
-// for this machine.
+// memcheck's exact test on the virtual device: the C of its probes, compiled for this machine.
 #include "driver/driver.h"
 
 #include "tools/memcheck/probe_heap.c"
 #include "tools/memcheck/probe_memory.c"
-#include "tools/racecheck/probe_access.c"
 
 _Thread_local struct DeviceNativeLane device_native_lane;
 
@@ -45,24 +43,8 @@ static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) {
   return is_table(a[0]) ? wg_memory_last(a[0], a[1]) : 0;
 }
 
-// The entries of all words of an access at `offset`, each of 8 or 16 bytes.
-static bool are_entries(uint64_t entries, uint64_t offset, uint32_t what) {
-  uint64_t first = offset & ~3ull, words = (what & WG_RACE_ACCESS_BYTES) / 4 + 3;
-  return vgpu_kernel_reaches(entries + first * 2, words * 16) &&
-         vgpu_kernel_reaches(entries + first * 4, words * 16);
-}
-
-static uint64_t checks_race(const uint64_t *a, const VgpuNativeLane *l) {
-  uint32_t what = (uint32_t)a[3], layout = (uint32_t)a[6];
-  if (!WG_RACE_BLOCK(layout) || !are_entries(a[0], a[1], what)) return 0;
-  if (a[10] && !vgpu_kernel_reaches(a[10], sizeof(WgRaceSlot) * WG_RACE_SLOTS)) return 0;
-  return wg_race_check(a[0], a[1], a[2], what, a[4], a[5], layout, (uint32_t)a[7], a[8], a[9],
-                       a[10], (uint32_t)a[11]);
-}
-
 void natives_add(void) {
   vgpu_native_add("wg_memcheck", memcheck, 7, 1);
-  vgpu_native_add("wg_race_check", checks_race, 12, 0);
   vgpu_native_add("wg_memory_base", memory_base, 2, 1);
   vgpu_native_add("wg_memory_last", memory_last, 2, 1);
   session_add_natives();

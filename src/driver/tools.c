@@ -240,30 +240,31 @@ void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool o
 uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once,
                                const SessionBeside *beside) {
   if (!k->checked || !ctx) return 0;
-  WgLaunch r;
+  uint32_t number = 0;
   SessionLaunch shape = tools_describe(ctx, stream, false, k);
   shape.beside = beside;
   shape.overlaps = false;  // which node it may overlap the edges say, not the order of this list
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
   pthread_mutex_lock(&lock);
   if (ctx->session)
-    session_device_refresh(ctx->session, k->function->session, &params, once ? &shape : NULL,
-                           k->params + k->record_at);
+    number = session_device_refresh(ctx->session, k->function->session, &params,
+                                    once ? &shape : NULL, k->params + k->record_at);
   pthread_mutex_unlock(&lock);
-  memcpy(&r, k->params + k->record_at, sizeof r);
-  return once ? (uint32_t)r.race : 0;
+  return once ? number : 0;
 }
 
 uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
                              const SessionBeside *beside) {
-  if (!ctx || !session_wants_races()) return 0;
+  if (!ctx || !session_wants(SESSION_WANTS_GRAPH_ORDER)) return 0;
+  uint32_t number = 0;
+  uint64_t tag = 0;
   SessionCopy c = events_node(w, stream);
   c.device = ctx->device->ordinal;
   pthread_mutex_lock(&lock);
-  uint64_t race = ctx->session ? session_race_node(ctx->session, &c, beside, false) : 0;
+  if (ctx->session) tag = session_graph_copy(ctx->session, &c, beside, &number);
   pthread_mutex_unlock(&lock);
-  *(w->kind == WORK_COPY ? &w->copy.race : &w->set.race) = race;
-  return session_race_number(race);
+  *(w->kind == WORK_COPY ? &w->copy.tag : &w->set.tag) = tag;
+  return number;
 }
 
 uint32_t tools_launch_number(const KernelWork *k) {

@@ -240,7 +240,6 @@ static void open_session(GpuContext *c) {
   gpu_outputs_open(c);
   gpu_pages_open(c);
   gpu_times_open(c);
-  gpu_races_open(c);
 }
 
 // With the lock held; the context is current on this thread, or is pushed for these calls.
@@ -313,7 +312,6 @@ static void close_session(GpuContext *c) {
   gpu_copies_gone(c);
   gpu_reads_close(c);
   gpu_runs_close(c);
-  gpu_races_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }
 

@@ -14,8 +14,7 @@ static SessionPlaceKind kind_of(const SessionPlace *p) {
 void gpu_copy_enqueued(const SessionCopy *c) {
   if (c->captured) return;
   gpu_copy_taken(c);
-  gpu_race_copied(c);
-  if (!session_wants(SESSION_WANTS_CONTENTS)) return;
+  if (!session_wants(SESSION_WANTS_CONTENTS) && !c->tag) return;
   GpuContext *context = gpu_context_of_stream((CUstream)(uintptr_t)c->stream);
   SessionDevice *d = gpu_context_use(context);
   if (!d) return;

@@ -33,11 +33,12 @@ static bool begin(SessionCopy *c, bool alone) {
   c->device = context ? context->device : 0;
   if (gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
     c->captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-  bool follows = !c->captured && gpu_race_follows(context);
+  bool follows = !c->captured && session_wants(SESSION_WANTS_COPY_TAGS) && context &&
+                 !atomic_load(&context->faulted);
   c->on = follows ? gpu_context_use(context) : NULL;
   c->on_host = alone && session_copy_on_host(c) && host_may_read(c);
   session_copy_check(c);
-  c->race = session_race_copy_number();
+  c->tag = session_copy_tag();
   if (c->on) gpu_context_used(context);
   gpu_hash_before_copy(c);
   if (!c->captured) c->step = session_copy_number(c);

@@ -245,14 +245,14 @@ static CUfunction decide(FunctionRecord *r) {
   return target;
 }
 
-// racecheck alone: many launches have nothing to check, and compiling takes long.
+// Launches that need no checks (session_launch_settled) need not wait for the compiler.
 const WovenKernel *gpu_function_early(GpuFunction *f) {
   const WovenKernel *code = atomic_load_explicit(&f->early, memory_order_acquire);
-  if (code || session_tools() != TOOL_BIT(RACECHECK) || loads_eagerly) return code;
+  if (code || !session_launch_may_settle(NULL) || loads_eagerly) return code;
   GpuPiece *p = gpu_piece_of(f->module, f->name);
   if (!p || p->nvars) return NULL;
   code = gpu_piece_look(f->module, p, f->kernel);
-  if (!code || !code->record_bytes || !code->race_by_facts) return NULL;
+  if (!code || !code->record_bytes || !session_launch_may_settle(code)) return NULL;
   f->is_free = true;
   atomic_store_explicit(&f->early, code, memory_order_release);
   return code;

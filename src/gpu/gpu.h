@@ -19,7 +19,6 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
-#include "tools/racecheck/abi.h"
 #include "session/session.h"
 
 // A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on
@@ -89,7 +88,6 @@ typedef struct GpuContext {
   struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
   struct GpuPages *pages;      // changed_pages.c; NULL: none
   struct GpuTimes *times;      // times.c; NULL: none
-  struct GpuRaces *races;      // race_copies.c; NULL: none
   SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;        // its number
 } GpuContext;
@@ -204,10 +202,10 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
                                  const SessionBranches *branches, bool first);
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
 
-// --- graph_branches.c: racecheck ---
-struct GpuGraphLooks {
+// --- graph_branches.c ---
+struct GpuGraphLooks {  // copies and sets of a graph that tools look at behind it
   uint32_t n;
-  WgRaceCopy work[];
+  SessionCopy copies[];
 };
 // … and puts the list into an order in which each node comes behind those it depends on. NULL:
 // nobody wants to know, or nothing is known
@@ -278,13 +276,6 @@ void gpu_run_ends(GpuLaunch *l);  // the driver has taken it
 // something without checks writes to memory in this stream
 void gpu_unchecked_writes(GpuContext *c, CUstream stream);
 void gpu_runs_close(GpuContext *c);
-
-// --- race_copies.c: racecheck ---
-void gpu_races_open(GpuContext *c);
-void gpu_races_close(GpuContext *c);
-bool gpu_race_follows(const GpuContext *c);  // copies and sets in its streams
-void gpu_race_copied(const SessionCopy *c);  // the driver has taken it
-void gpu_race_run(GpuContext *c, CUstream stream, const WgRaceCopy *work);
 
 // --- times.c: when launches begin and end (session_launch_ran) ---
 void gpu_times_open(GpuContext *c);

@@ -264,7 +264,7 @@ static void look_at_node(void *exec, CUgraphNode node, CUgraphNodeType type, boo
   bool copies = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
   if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, node, inside);
   else if (writes_memory(type)) e->unseen = true;
-  if (copies && !inside && (session_wants(SESSION_WANTS_GRAPH_NODES) || session_wants_races()))
+  if (copies && !inside && session_wants(SESSION_WANTS_GRAPH_NODES | SESSION_WANTS_GRAPH_ORDER))
     vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
 }
 
@@ -407,7 +407,7 @@ static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
   if (e && e->nodes.len &&
-      (e->version != now || session_wants(SESSION_WANTS_GRAPH_NODES) || session_wants_races()))
+      (e->version != now || session_wants(SESSION_WANTS_GRAPH_NODES | SESSION_WANTS_GRAPH_ORDER)))
     looks = gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len, e->branches, !e->ran);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;

@@ -1,11 +1,8 @@
-// racecheck: which nodes of a graph run beside each other, and what its copies and sets meet.
+// Which nodes of a graph nothing orders, for the tools.
 //
-// Kernels have numbers of their own in each launch of the graph, in an order in which each comes
-// behind those it depends on. Copies and sets leave no entries: a kernel of ours behind the graph
-// looks for what kernels beside them have left. Two of them are compared by their addresses.
+// Nodes are described in an order in which each comes behind those it depends on. Copies and sets
+// are looked at behind the graph (session_graph_copy_ran), and compared with each other before it.
 #include "gpu/gpu.h"
-
-#include "tools/racecheck/abi.h"
 
 static int by_place(const void *a, const void *b) {
   uint32_t x = ((const GpuGraphNode *)a)->place, y = ((const GpuGraphNode *)b)->place;
@@ -80,7 +77,7 @@ static bool place_all(Node *nodes, size_t n, SessionBranches *b) {
 SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t count) {
   Node *nodes = NULL;
   size_t n = 0;
-  if ((!session_wants_races() && !session_wants(SESSION_WANTS_GRAPH_NODES)) || !count ||
+  if (!session_wants(SESSION_WANTS_GRAPH_NODES | SESSION_WANTS_GRAPH_ORDER) || !count ||
       !read_nodes(g, &nodes, &n)) {
     for (size_t i = 0; nodes && i < n; i++) free(nodes[i].deps);
     free(nodes);
@@ -130,7 +127,7 @@ static void compare(const SessionBranches *b, const GpuGraphNode *nodes, const S
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < i; k++)
       if (session_branches_part(b, nodes[at[k]].place, nodes[at[i]].place))
-        session_race_nodes(&copies[k], &copies[i]);
+        session_graph_copies_unordered(&copies[k], &copies[i]);
 }
 
 GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d,
@@ -145,12 +142,12 @@ GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, Sessio
     if (nodes[i].of || nodes[i].own || !gpu_graph_copy(&nodes[i], stream, c)) continue;
     at[ncopies++] = i;
     session_branches_beside(b, nodes[i].place, NULL, numbers, &beside);
-    if (!beside.n) continue;
-    WgRaceCopy work;
-    c->race = session_race_node(d, c, &beside, true);
-    if (!session_race_work(c, &work)) continue;
-    if (!looks) looks = mem_alloc(sizeof *looks + MOST_COPIES * sizeof *looks->work);
-    looks->work[looks->n++] = work;
+    uint32_t number;
+    c->tag = session_graph_copy(d, c, &beside, &number);
+    if (!c->tag) continue;
+    if (!looks) looks = mem_alloc(sizeof *looks + MOST_COPIES * sizeof *looks->copies);
+    looks->copies[looks->n] = *c;
+    looks->copies[looks->n++].stream = stream ? stream : CU_STREAM_LEGACY;
   }
   if (first) compare(b, nodes, copies, at, ncopies);
   return looks;
@@ -158,9 +155,8 @@ GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, Sessio
 
 void gpu_graph_look(CUstream stream, GpuGraphLooks *looks) {
   GpuContext *c = looks ? gpu_context_of_stream(stream) : NULL;
-  SessionDevice *d = gpu_race_follows(c) ? gpu_context_use(c) : NULL;
-  for (uint32_t i = 0; d && i < looks->n; i++)
-    gpu_race_run(c, stream ? stream : CU_STREAM_LEGACY, &looks->work[i]);
+  SessionDevice *d = c ? gpu_context_use(c) : NULL;
+  for (uint32_t i = 0; d && i < looks->n; i++) session_graph_copy_ran(d, &looks->copies[i]);
   if (d) gpu_context_used(c);
   free(looks);
 }

@@ -55,8 +55,7 @@ static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   session_copy_contents(&c);
 }
 
-// racecheck: launches of one graph that have numbers at the same time; there must be room for other
-// ones.
+// Most launches of one graph that have numbers at the same time; there must be room for others.
 enum { MOST_NUMBERS = 200 };
 
 GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d,
@@ -92,11 +91,10 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
                                  .shared = p.sharedMemBytes,
                                  .stream = stream,
                                  .beside = &beside};
-    session_device_refresh(d, nodes[i].of->kernel, &given, list.len < MOST_NUMBERS ? &shape : NULL,
-                           record);
+    uint32_t number = session_device_refresh(d, nodes[i].of->kernel, &given,
+                                             list.len < MOST_NUMBERS ? &shape : NULL, record);
     if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS)
       log_verbose("a kernel of a graph keeps the limits it was captured with");
-    uint32_t number = list.len < MOST_NUMBERS ? (uint32_t)((const WgLaunch *)record)->race : 0;
     if (number) {
       numbers[nodes[i].place] = (SessionNumbers){&list, list.len, list.len + 1};
       vec_push(&list, number);
@@ -105,7 +103,7 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
   }
   gpu_quiet_end(q);
   session_graph_end();
-  GpuGraphLooks *looks = branches && session_wants_races()
+  GpuGraphLooks *looks = branches && session_wants(SESSION_WANTS_GRAPH_ORDER)
                              ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first)
                              : NULL;
   free(numbers);

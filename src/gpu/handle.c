@@ -52,7 +52,10 @@
     bool waits = false; \
     __VA_ARGS__ \
     CUresult result = SESSION_WAITING(#name, gpu_real.name args); \
-    if (waits && result == CUDA_SUCCESS) gpu_copies_waited(), session_races_listen(); \
+    if (waits && result == CUDA_SUCCESS) { \
+      gpu_copies_waited(); \
+      session_host_waited(); \
+    } \
     return gpu_checked(result); \
   }
 #include "gpu/handles.def"

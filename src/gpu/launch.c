@@ -88,7 +88,7 @@ static void add_record(GpuLaunch *l, const WovenKernel *code) {
     gpu_run_begins(l, device, &given, record);
     gpu_context_used(l->context);
     if (filled && l->of->is_free && !l->event.captured &&
-        session_race_settled(l->of->kernel, record)) {
+        session_launch_settled(l->of->kernel, record)) {
       l->function = l->of->handle;
       return;
     }

@@ -44,7 +44,9 @@ bool gpu_own_kernel_load_for_tool(void *context, const char *ptx, const char *na
 
 bool gpu_own_kernel_launch(void *context, const void *stream, const SessionOwnKernel *k,
                            unsigned blocks, unsigned threads, void **params) {
-  GpuEntered e = gpu_context_enter(context);
+  GpuContext *c = context;
+  if (atomic_load(&c->faulted)) return false;
+  GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok &&
             gpu_real.cuLaunchKernel(k->function, blocks, 1, 1, threads, 1, 1, 0,
                                     (CUstream)(uintptr_t)stream, params, NULL) == CUDA_SUCCESS;

@@ -26,10 +26,7 @@ __attribute__((visibility("default"))) int wg_host_initialized(int what, const v
     else session_pool_piece(pool, (uintptr_t)p, n);
     return 1;
   }
-  if (what == BENIGN && session_wants_races()) {
-    cuCtxSynchronize();
-    session_race_meant((uintptr_t)p, n);
-  }
+  if (what == BENIGN && session_wants(SESSION_WANTS_BENIGN_RACES)) cuCtxSynchronize();
   if (what == BENIGN) session_annotated(SESSION_BENIGN_RACE, (uintptr_t)p, n);
   if (what == BENIGN || !session_wants(SESSION_WANTS_CONTENTS)) return 1;
   cuCtxSynchronize();  // through our own table: work that was submitted before has ended then

@@ -1,5 +1,5 @@
 // Which steps of a graph run beside each other: those with no path between them.
-#include "session/race.h"
+#include "session/internal.h"
 
 enum { MOST = 4096 };  // steps; larger graphs count as one long path
 struct SessionBranches {
@@ -14,7 +14,7 @@ static bool comes_before(const SessionBranches *b, uint32_t first, uint32_t then
 }
 
 SessionBranches *session_branches_new(uint32_t n) {
-  if (n > MOST || (!session_wants_races() && !session_wants(SESSION_WANTS_GRAPH_NODES)))
+  if (n > MOST || !session_wants(SESSION_WANTS_GRAPH_NODES | SESSION_WANTS_GRAPH_ORDER))
     return NULL;
   SessionBranches *b = mem_alloc(sizeof *b);
   b->refs = 1;

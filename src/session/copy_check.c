@@ -1,8 +1,8 @@
 // Copies and sets as the program asks for them: whether both places have the room, are what the
 // call says they are, and lie apart. Memory that nobody told us of (the stack, malloc, other
 // processes') is not judged.
+#include "session/order.h"
 #include "session/written_buffers.h"
-#include "session/race.h"
 #include "tools/tool.h"
 
 typedef struct Side {
@@ -225,7 +225,7 @@ static Side side_of(const SessionCopy *c, const SessionPlace *p, bool to) {
 }
 
 void session_copy_check(const SessionCopy *c) {
-  session_race_copy(c);
+  session_order_copy(c);
   session_outputs_copy(c);
   EACH_RUNNING_TOOL(t, tool)
     if (tool->copy_asked) tool->copy_asked(c);

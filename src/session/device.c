@@ -3,7 +3,6 @@
 
 #include "base/runstats.h"
 #include "session/counters.h"
-#include "session/race.h"
 #include "session/tool_memory.h"
 #include "tools/tool.h"
 
@@ -130,14 +129,6 @@ static void fill_tool_facts(SessionDevice *d, ToolLaunch *l) {
     if (tool->facts) tool->facts(&d->tools[t], l);
 }
 
-static void say_not_looked_into(SessionKernel *k, const char *what) {
-  if (atomic_exchange(&k->uncalled_said, true)) return;
-  Str text = {0};
-  str_printf(&text, "racecheck does not see what is accessed by %s", what);
-  session_kernel_note(k, text.data);
-  str_free(&text);
-}
-
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                            const SessionParams *params, void *record) {
   const WovenKernel *code = session_kernel_code(k);
@@ -151,42 +142,36 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                 .counters = counters,
                 .launch = launch,
                 .site_base = k->piece->site_base};
-  ToolLaunch l = {k, params, &r, record, session_launched(), false};
+  ToolLaunch l = {k, params, &r, record, .shape = session_launched()};
   EACH_RUNNING_TOOL(t, tool)
     if (tool->launch && !tool->launch(&d->tools[t], &l)) return false;
-  if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
-    // before the table is made
-    if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);
     // a captured one gets them when its graph is launched
     if (!session_launch_captured()) set_tables(d, k, session_launched(), &r);
     session_fill_facts(code, params, record);
     fill_tool_facts(d, &l);
   }
-  if (!session_launch_captured())
-    r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
 }
 
-void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
-                            const SessionLaunch *shape, void *record) {
+uint32_t session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
+                                const SessionLaunch *shape, void *record) {
   const WovenKernel *code = session_kernel_code(k);
-  if (!code || !code->instrumented) return;
+  if (!code || !code->instrumented) return 0;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
-  ToolLaunch l = {k, params, &r, record, shape, true};
+  ToolLaunch l = {k, params, &r, record, .shape = shape, .refreshed = true};
   EACH_RUNNING_TOOL(t, tool)
     if (tool->captured_launch) tool->captured_launch(&d->tools[t], &l);
-  if (shape && session_wants_races()) session_race_cover(d, k);
   if (session_wants_memory()) {
     set_tables(d, k, shape, &r);
     session_fill_facts(code, params, record);
     fill_tool_facts(d, &l);
   }
-  if (shape) r.race = session_race_record(d, k, shape, r.launch, r.channel, params, record);
   memcpy(record, &r, sizeof r);
+  return l.number;
 }
 
 uint64_t session_memory_version(void) { return session_ranges_version(); }
@@ -203,7 +188,8 @@ bool session_device_crowded(SessionDevice *d) {
 void session_device_done(SessionDevice *d, const void *record) {
   WgLaunch r;
   memcpy(&r, record, sizeof r);
-  session_race_done(d, r.race);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->launch_done) tool->launch_done(&d->tools[t], &r);
   if (!r.memory) return;
   pthread_mutex_lock(&session_lock);
   session_table_done(&d->tables, r.memory);
@@ -239,7 +225,6 @@ void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t
 void session_device_close(SessionDevice *d, bool alive) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->device_closing) tool->device_closing(&d->tools[t]);
-  session_races_close(d, alive);
   session_tool_memory_close(d, alive);
   pthread_mutex_lock(&session_lock);
   EACH_RUNNING_TOOL(t, tool)

@@ -163,3 +163,52 @@ size_t session_free_for_program(size_t free_bytes) {
   EACH_RUNNING_TOOL(t, tool) percent += tool->memory_percent;
   return free_bytes - free_bytes * percent / (100 + percent);
 }
+
+// --- order ---
+
+// The first tool that tags copies has the tag.
+uint64_t session_copy_tag(void) {
+  uint64_t tag = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (!tag && tool->copy_tag) tag = tool->copy_tag();
+  return tag;
+}
+
+void session_copy_begins(uint64_t tag) {
+  if (tag) TELL(copy_begins, tag);
+}
+
+void session_host_waited(void) { TELL(host_waited); }
+
+uint64_t session_graph_copy(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside,
+                            uint32_t *number) {
+  uint64_t tag = 0;
+  *number = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (!tag && tool->graph_copy)
+      tag = tool->graph_copy(session_tool_device(d, t), c, beside, number);
+  return tag;
+}
+
+void session_graph_copy_ran(SessionDevice *d, const SessionCopy *c) { TELL(graph_copy_ran, d, c); }
+
+void session_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b) {
+  TELL(graph_copies_unordered, a, b);
+}
+
+// --- launches that need no checks ---
+
+static const Tool *only_tool(void) {
+  unsigned tools = session_tools();
+  return tools && !(tools & (tools - 1)) ? tool_table[__builtin_ctz(tools)] : NULL;
+}
+
+bool session_launch_settled(SessionKernel *k, const void *record) {
+  const Tool *tool = only_tool();
+  return tool && tool->is_settled && tool->is_settled(k, record);
+}
+
+bool session_launch_may_settle(const WovenKernel *code) {
+  const Tool *tool = only_tool();
+  return tool && tool->may_settle && (!code || tool->may_settle(code));
+}

@@ -34,7 +34,7 @@ struct SessionKernel {
   SessionModule *module;
   char *name, *reason, *cure;
   bool wanted;  // --kernel, --kernel-exclude
-  _Atomic bool launched, uncalled_said, numerics_said;
+  _Atomic bool launched, numerics_said;
   void *_Atomic tool_data[TOOL_MOST];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;  // set before code

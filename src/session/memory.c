@@ -2,7 +2,6 @@
 // the calls is what counts: a launch that is asked for after memory was freed cannot run before
 // that in any stream.
 #include "session/written_buffers.h"
-#include "session/race.h"
 #include "tools/tool.h"
 
 static bool keeps_ranges(void) {
@@ -87,9 +86,8 @@ void session_free_object(uint64_t base) {
   uint64_t stack = session_stack();
   HeapRange was = {0};
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
-  session_race_free(base, was.kind == SESSION_POOL);
   EACH_RUNNING_TOOL(t, tool)
-    if (tool->freed) tool->freed(base);
+    if (tool->freed) tool->freed(base, was.kind == SESSION_POOL);
   // the virtual device says so when it is done
   if (strcmp(session_device_name(), "gpu") == 0)
     session_memory_event(&(SessionMemoryEvent){MEMORY_GONE, .base = base});

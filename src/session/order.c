@@ -1,5 +1,5 @@
-// What orders launches and copies: streams, events, the legacy default stream, and what the host
-// waits for. racecheck asks which launches nothing orders before another one.
+// Happens-before order of launches and copies: streams, events, the legacy default stream, and what
+// the host waits for.
 //
 // Each stream has a vector clock: how many operations of every stream come before its next one. So
 // have events, and the host, whose threads count as one. What is not understood orders everything:
@@ -8,7 +8,6 @@
 // A recording has steps, which have numbers: clocks know the last one of each stream, too.
 #include "session/order.h"
 #include "session/written_buffers.h"
-#include "session/race.h"
 
 enum { STREAMS = STEP_STREAMS, RECENT = 64 };
 typedef struct Clock {
@@ -62,7 +61,7 @@ static OrderStream *stream_of(const void *stream) {
 }
 
 bool session_wants_order(void) {
-  return session_wants_races() || session_wants_outputs() || session_wants(SESSION_WANTS_ORDER);
+  return session_wants_outputs() || session_wants(SESSION_WANTS_ORDER);
 }
 
 bool session_order_concurrent(void) { return nused > 1 || (nfree && legacy_used); }
@@ -97,11 +96,11 @@ void session_order_uses(const void *stream) {
 // Launches and copies that nothing orders before what comes now in the stream; before: what the
 // stream had done last.
 static void find_unordered(const SessionDevice *d, const OrderStream *s, uint32_t before,
-                           bool overlaps, RaceOrder *out) {
+                           bool overlaps, SessionUnordered *out) {
   uint32_t slot = (uint32_t)(s - streams);
   for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
     const Recent *r = &recent[(nrecent - 1 - i) % RECENT];
-    if (r->device != d || out->n == RACE_UNORDERED) continue;
+    if (r->device != d || out->n == SESSION_UNORDERED) continue;
     bool ordered = r->slot == slot ? !(overlaps && r->index == before)
                                    : s->clock.n[r->slot] >= r->index;
     if (!ordered) out->number[out->n++] = r->number;
@@ -109,9 +108,9 @@ static void find_unordered(const SessionDevice *d, const OrderStream *s, uint32_
 }
 
 void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps,
-                          bool tells_host, RaceOrder *out) {
+                          bool tells_host, SessionUnordered *out) {
   static pthread_t thread;
-  *out = (RaceOrder){0};
+  *out = (SessionUnordered){0};
   pthread_mutex_lock(&lock);
   if (nrecent && !pthread_equal(thread, pthread_self())) several_threads = true;
   thread = pthread_self();
@@ -153,7 +152,6 @@ bool session_order_before(SessionMoment m, const void *stream) {
   return before;
 }
 
-// The numbers of entries are used again.
 void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < RECENT; i++)
@@ -305,22 +303,34 @@ bool session_order_host_waits(const SessionCopy *c) {
                    : !c->async || !is_locked(&c->to) || !is_locked(&c->from);
 }
 
-void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number, RaceOrder *out) {
-  if (out) *out = (RaceOrder){0};
+static _Thread_local struct {
+  SessionMoment at;
+  bool known, waits;
+} last_copy;
+
+void session_order_copy(const SessionCopy *c) {
+  last_copy.known = false;
   if (!session_wants_order() || c->captured) return;
-  bool waits = session_order_host_waits(c);
+  last_copy.waits = session_order_host_waits(c);
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(c->stream);
   if (s) {
     use(s);
-    uint32_t index = step(s);
-    if (number) {
-      find_unordered(d, s, 0, false, out);
-      // what is asked for later comes after it, but perhaps before it is entered
-      out->one_thread = !several_threads && !waits;
-      recent[nrecent++ % RECENT] = (Recent){d, (uint32_t)(s - streams), index, number};
-    }
-    if (waits) merge(&host, &s->clock);
+    last_copy.at = (SessionMoment){(uint32_t)(s - streams), step(s)};
+    last_copy.known = true;
+    if (last_copy.waits) merge(&host, &s->clock);
   }
+  pthread_mutex_unlock(&lock);
+}
+
+void session_order_number_copy(SessionDevice *d, uint32_t number, SessionUnordered *out) {
+  *out = (SessionUnordered){0};
+  if (!last_copy.known) return;
+  SessionMoment at = last_copy.at;
+  pthread_mutex_lock(&lock);
+  find_unordered(d, &streams[at.slot], 0, false, out);
+  // launches that are made later come after it, but perhaps before the tool has seen it
+  out->one_thread = !several_threads && !last_copy.waits;
+  recent[nrecent++ % RECENT] = (Recent){d, at.slot, at.index, number};
   pthread_mutex_unlock(&lock);
 }

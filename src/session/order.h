@@ -31,4 +31,21 @@ bool session_order_note(const void *stream, uint32_t step, StepHow how,
                         uint32_t after[STEP_STREAMS], uint32_t *n, uint32_t *beside);
 void session_order_graph(const void *stream, uint32_t last);  // of which this is the last step
 
+// --- launches and copies that a tool has numbered: those that nothing orders before another one
+// ---
+enum { SESSION_UNORDERED = 7 };
+typedef struct SessionUnordered {
+  uint32_t n, number[SESSION_UNORDERED];
+  bool one_thread;  // all launches were made by one thread
+} SessionUnordered;
+void session_order_uses(const void *stream);  // a launch is about to be made on it
+// number 0: it is not found later. overlaps: it may begin before the launch before it has ended.
+// tells_host: the host may know of its effects before it ends.
+void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps,
+                          bool tells_host, SessionUnordered *out);
+void session_order_copy(const SessionCopy *c);  // the program makes the call
+// gives the calling thread's last session_order_copy a number
+void session_order_number_copy(SessionDevice *d, uint32_t number, SessionUnordered *out);
+void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to);  // numbers of the device
+
 #endif

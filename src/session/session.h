@@ -27,17 +27,20 @@ bool session_wants_memory(void);  // a tool runs that follows allocations and co
 unsigned session_running(void);  // their TOOL_BIT()s: session_tools(), and more
 // Events that cost a device something: it asks before it prepares them.
 enum {
-  SESSION_WANTS_COPIES = 1,          // copies and sets
-  SESSION_WANTS_LAUNCHES_TAKEN = 2,  // launches with their parameters
-  SESSION_WANTS_LAUNCH_TIMES = 4,    // when they ran, where that has to be measured
-  SESSION_WANTS_INPUTS = 8,          // memory before launches, and code
-  SESSION_WANTS_GRAPH_NODES = 16,    // each node of a graph that is launched, and what orders them
-  SESSION_WANTS_VARIABLES = 32,      // what variables hold when they are loaded
-  SESSION_WANTS_POOLS = 64,          // memory that the program deals out itself
-  SESSION_WANTS_ORDER = 128,         // what orders launches and copies
-  SESSION_WANTS_EVERY_HASH = 256,    // --hash leaves none out: beside this tool it costs little
-  SESSION_WANTS_CONTENTS = 512,      // what device memory holds
-  SESSION_WANTS_TABLE = 1024,        // the table of allocations, for kernels
+  SESSION_WANTS_COPIES = 1,           // copies and sets
+  SESSION_WANTS_LAUNCHES_TAKEN = 2,   // launches with their parameters
+  SESSION_WANTS_LAUNCH_TIMES = 4,     // when they ran, where that has to be measured
+  SESSION_WANTS_INPUTS = 8,           // memory before launches, and code
+  SESSION_WANTS_GRAPH_NODES = 16,     // each node of a graph that is launched, and what orders them
+  SESSION_WANTS_VARIABLES = 32,       // what variables hold when they are loaded
+  SESSION_WANTS_POOLS = 64,           // memory that the program deals out itself
+  SESSION_WANTS_ORDER = 128,          // what orders launches and copies
+  SESSION_WANTS_EVERY_HASH = 256,     // --hash leaves none out: beside this tool it costs little
+  SESSION_WANTS_CONTENTS = 512,       // what device memory holds
+  SESSION_WANTS_TABLE = 1024,         // the table of allocations, for kernels
+  SESSION_WANTS_GRAPH_ORDER = 2048,   // which nodes of a graph that is launched are unordered
+  SESSION_WANTS_COPY_TAGS = 4096,     // SessionCopy.on and .tag
+  SESSION_WANTS_BENIGN_RACES = 8192,  // SESSION_BENIGN_RACE, when all work so far has ended
 };
 bool session_wants(unsigned what);  // one of these is wanted
 typedef enum {                      // what the program says by functions of warpgrind.h
@@ -70,9 +73,9 @@ void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *
 void session_kernel_note(SessionKernel *k, const char *text);
 
 // --- launch.c ---
-// A node of a graph that is launched: what runs beside it. number: of those that were asked about
-// before (WgLaunch.race, session_race_node) and that it does not come after. alone: nothing in the
-// graph runs beside it.
+// A node of a graph that is launched: what runs beside it. number: of nodes that were described
+// before (session_device_refresh, session_graph_copy) and that it does not come after. alone:
+// nothing in the graph runs beside it.
 enum { SESSION_BESIDE = 7 };
 typedef struct SessionBeside {
   uint32_t n, number[SESSION_BESIDE];
@@ -312,9 +315,9 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                            const SessionParams *params, void *record);
 // A captured launch runs (again): what was allocated when it was captured may be no more. The
 // record is one that session_device_record filled. shape: NULL: it may run more than once with this
-// record
-void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
-                            const SessionLaunch *shape, void *record);
+// record. Returns its number for SessionBeside of other nodes; 0: it has none
+uint32_t session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
+                                const SessionLaunch *shape, void *record);
 // graphs with memory of their own have been seen: when they have it, nobody tells
 bool session_graph_memory(void);
 uint64_t session_memory_version(void);  // changes with every allocation and free
@@ -396,7 +399,7 @@ typedef struct SessionCopy {
   uint32_t step;   // session_copy_number()
   uint32_t value, value_bytes;  // a memset's; 0 bytes: not known
   SessionDevice *on;            // its stream's; NULL: not known
-  uint64_t race;                // session_race_copy_number()
+  uint64_t tag;                 // session_copy_tag()
   bool on_host;                 // a tool reads its source on the host; before session_copy_check
 } SessionCopy;
 // when the program makes the call, before the driver does
@@ -559,31 +562,27 @@ void session_graph_begin(const SessionBranches *b, uint32_t nodes, const void *s
 void session_graph_node(uint32_t place);
 void session_graph_end(void);
 
-// --- race.c: racecheck ---
-bool session_wants_races(void);
-// no tool runs but this one, and all that it would look at is known to be good: the program's own
-// code does as well
-bool session_race_settled(SessionKernel *k, const void *record);
-// What the calling thread's last session_copy_check knows a copy by, to be handed on. 0: nobody
-// wants to know.
-uint64_t session_race_copy_number(void);
-struct WgRaceCopy;
-// the driver has taken it: for a kernel in its stream. false: nothing is to be done
-bool session_race_work(const SessionCopy *c, struct WgRaceCopy *out);
-void session_races_listen(void);  // the program has waited for something
-// A copy or set that is a node of a graph that is launched now, in c->stream: like
-// session_race_copy_number, 0 also where nothing can meet it. looks: it leaves nothing behind.
-uint64_t session_race_node(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside,
-                           bool looks);
-uint32_t session_race_number(uint64_t race);  // in entries
-// nothing orders these two nodes: what do they access?
-void session_race_nodes(const SessionCopy *a, const SessionCopy *b);
-// Where the device's memory is the process's own: the driver takes it; it has been done, or never
-// will be.
-void session_race_begins(uint64_t race);
-void session_race_copied(const SessionCopy *c);
-// warpgrind.h: races on these bytes are meant
-void session_race_meant(uint64_t address, uint64_t n);
+// --- events.c: order of launches and copies, for tools that look for races ---
+// Identifies the calling thread's last session_copy_check for the tools, to be handed on in
+// SessionCopy.tag. 0: none wants it
+uint64_t session_copy_tag(void);
+// Where device memory is the process's own: the driver has taken the copy; session_copy_runs is
+// called for it in any case.
+void session_copy_begins(uint64_t tag);
+void session_host_waited(void);  // the program has waited for something
+// A copy or set that is a node of a graph that is launched now, in c->stream; its tag. number: for
+// SessionBeside of other nodes; 0: it has none.
+uint64_t session_graph_copy(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside,
+                            uint32_t *number);
+// Not where device memory is the process's own: the driver has taken the graph.
+void session_graph_copy_ran(SessionDevice *d, const SessionCopy *c);
+// The graph does not order these two nodes.
+void session_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b);
+// The only tool that runs knows with this record that there is nothing to check: the program's own
+// code does as well.
+bool session_launch_settled(SessionKernel *k, const void *record);
+bool session_launch_may_settle(const WovenKernel *code);  // NULL: any kernel
+
 // --- order.c: what orders launches. stream NULL: the legacy default stream ---
 void session_order_stream(const void *stream, bool non_blocking);  // the program made it
 void session_order_record(const void *event, const void *stream);

@@ -85,7 +85,6 @@ static void read_environment(void) {
   plan.find_writes = values.hash || values.dump;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
-  plan.race_full = !strcmp(options_text(&o, OPT_RACE), "full");
   plan.fp_full = plan.fp_flow || !strcmp(options_text(&o, OPT_FP_MODE), "full");
   configure_tools(&o);
 }
@@ -121,8 +120,7 @@ bool session_wants_copies(void) {
   return session_wants(SESSION_WANTS_COPIES) || session_wants_memory() || session_wants_outputs();
 }
 bool session_wants_memory(void) {
-  return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants(SESSION_WANTS_TABLE) ||
-         session_wants_races();
+  return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants(SESSION_WANTS_TABLE);
 }
 
 const WeavePlan *session_plan(void) {

@@ -23,6 +23,8 @@ typedef struct ToolLaunch {
   // NULL: a launch of a graph that may run more than once with this record
   const SessionLaunch *shape;
   bool refreshed;  // a captured launch, whose graph is launched (again)
+  // The tool's number for it, by which SessionBeside names it to other nodes of its graph; 0: none
+  uint32_t number;
 } ToolLaunch;
 
 typedef struct ToolSetup {  // for Tool.configure
@@ -58,6 +60,11 @@ typedef struct Tool {
   // … and has got it: fills the tool's facts. Also for a launch that is being captured, which has
   // no table.
   void (*facts)(ToolDevice *d, ToolLaunch *l);
+  // The tool runs alone: with this record there is nothing to check; may_settle: there may be
+  // launches of the kernel of which that is true.
+  bool (*is_settled)(SessionKernel *k, const void *record);
+  bool (*may_settle)(const WovenKernel *code);
+  void (*launch_done)(ToolDevice *d, const WgLaunch *record);  // it has ended, or never will begin
   bool (*leaves_out)(SessionKernel *k);        // the tool runs alone and need not check this launch
   void (*launch_taken)(const SessionCall *c);  // by the driver, after session_launch_tell
   void (*launch_ran)(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
@@ -89,7 +96,8 @@ typedef struct Tool {
   bool (*release_memory)(ToolDevice *d);  // session_release_memory
   // --- memory ---
   void (*allocated)(uint64_t base, uint64_t size, const char *name);  // the command knows it
-  void (*freed)(uint64_t base);
+  // in_order: of a stream, which nobody has waited for
+  void (*freed)(uint64_t base, bool in_order);
   void (*variable_loaded)(const SessionVariable *v);
   void (*annotated)(SessionAnnotation what, uint64_t address, uint64_t bytes);
   void (*tensor_map)(const void *map, const SessionTensor *t);
@@ -103,6 +111,14 @@ typedef struct Tool {
   // Copies to the host, when they have been done: the host's memory is as they left it.
   bool (*wants_copy)(const SessionCopy *c);
   void (*copied)(const SessionCopy *c);
+  // --- order (session.h) ---
+  uint64_t (*copy_tag)(void);  // of the calling thread's last copy_asked; 0: none
+  void (*copy_begins)(uint64_t tag);
+  void (*host_waited)(void);
+  uint64_t (*graph_copy)(ToolDevice *d, const SessionCopy *c, const SessionBeside *beside,
+                         uint32_t *number);
+  void (*graph_copy_ran)(SessionDevice *d, const SessionCopy *c);
+  void (*graph_copies_unordered)(const SessionCopy *a, const SessionCopy *b);
   // --- graphs: the nodes of one that is launched, in order. What happens between two calls of
   // graph_node belongs to the first; child graphs are nested. ---
   void (*graph_begin)(const SessionBranches *b, uint32_t nodes, const void *stream);

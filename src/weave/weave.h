@@ -80,7 +80,7 @@ typedef enum {
   FACT_RACE,
 } WeaveFactKind;
 // racecheck: what is known of an address, for the host to put the numbers of a launch in
-// (tools/racecheck/weave_disjoint.c, session/race_apart.c). Terms stand before those that use them.
+// (tools/racecheck/weave_disjoint.c, host_disjoint.c). Terms stand before those that use them.
 typedef enum {
   RACE_ANYTHING,
   RACE_NUMBER,     // imm

@@ -3,7 +3,7 @@
 // Whether it is so depends on the launch: on the grid, and on parameters that say how long rows are
 // and how often loops turn. So addresses are written down here as terms over the thread's
 // coordinates and the parameters, with the conditions under which the access is made;
-// session/race_apart.c puts the numbers in.
+// host_disjoint.c puts the numbers in.
 //
 // A register that is written at several places is what one of the writes that can reach its use has
 // left there (merges), or the counter of a loop. 32-bit sums are taken as if they did not overflow,

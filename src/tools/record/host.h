@@ -42,7 +42,7 @@ void record_switch(bool on);  // wg_record_begin, wg_record_end
 
 // --- host_chosen_buffers.c: --buffer ---
 void record_buffer_allocated(uint64_t base, uint64_t size, const char *name);
-void record_buffer_freed(uint64_t base);
+void record_buffer_freed(uint64_t base, bool in_order);
 void record_buffers_choose(WgTrace *t);  // fills in the buffers that are recorded
 // changes when other buffers are chosen; 0: all are recorded
 uint32_t record_buffers_version(void);

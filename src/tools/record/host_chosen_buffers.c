@@ -56,7 +56,7 @@ void record_buffer_allocated(uint64_t base, uint64_t size, const char *name) {
   pthread_mutex_unlock(&lock);
 }
 
-void record_buffer_freed(uint64_t base) {
+void record_buffer_freed(uint64_t base, bool in_order) {
   if (!record_options.buffers) return;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < nchosen; i++)

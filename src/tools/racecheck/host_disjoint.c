@@ -4,7 +4,7 @@
 // A value is a multiple of each coordinate of the thread, plus something between low and high, plus
 // any multiple of `modulus` (0: none), plus `step` times the turn of a loop (0: none). What is not
 // understood is a multiple of 1.
-#include "session/race.h"
+#include "tools/racecheck/host.h"
 
 // Behind the coordinates of the thread: numbers that nobody knows, but that are the same for all
 // threads that can meet.
@@ -660,13 +660,13 @@ static bool are_known_apart(const WovenKernel *code, const SessionLaunch *launch
   return apart;
 }
 
-bool session_race_apart(const WovenKernel *code, const SessionLaunch *launch,
-                        const SessionParams *params, const WeaveFact *const *facts, uint32_t n) {
+bool race_disjoint(const WovenKernel *code, const SessionLaunch *launch,
+                   const SessionParams *params, const WeaveFact *const *facts, uint32_t n) {
   return are_known_apart(code, launch, params, facts, n, false, 0);
 }
 
-bool session_race_group_apart(const WovenKernel *code, const SessionLaunch *launch,
-                              const SessionParams *params, const RaceGroup *g) {
+bool race_group_disjoint(const WovenKernel *code, const SessionLaunch *launch,
+                         const SessionParams *params, const RaceGroup *g) {
   WeaveFact all = {.race_reaches = g->reaches, .nrace_reaches = g->nreaches};
   return are_known_apart(code, launch, params, (const WeaveFact *const[]){&all}, 1, true,
                          g->same_loops);

@@ -1,0 +1,101 @@
+// racecheck inside the program: entries in device memory that remember the last accesses to each
+// word (abi.h), the numbers that launches and copies have in them, and what nothing orders.
+#ifndef WG_RACECHECK_HOST_H
+#define WG_RACECHECK_HOST_H
+
+#include "session/order.h"
+#include "tools/racecheck/abi.h"
+#include "tools/tool.h"
+
+// A copy or set that has a number.
+typedef struct RaceCopy {
+  uint64_t unordered, stack;
+  const char *call;
+  int device;
+  bool in_graph;
+  bool looks;  // it only reads entries and leaves none
+} RaceCopy;
+// Host memory that the device reads when it reports, and in which it reports races of copies.
+typedef struct RaceTold {
+  WgRaceLaunch launches[WG_RACE_LAUNCHES];
+  WgRaceMet met[WG_RACE_LAUNCHES];
+  uint64_t count;
+} RaceTold;
+typedef struct RaceDevice {  // what racecheck keeps for a context
+  SessionDevice *device;
+  uint32_t id;  // no other one has it
+  uint64_t slots, shared;
+  size_t shared_bytes;
+  uint32_t number;  // of the last launch or copy, in entries
+  RaceTold *told;
+  uint64_t told_at;  // where the device sees it
+  uint64_t heard;    // of told->count
+  RaceCopy copies[WG_RACE_LAUNCHES];
+  uint32_t running[2];      // launches of each half, where the device says when they end
+  SessionOwnKernel kernel;  // that enters copies and sets, on a GPU; function NULL: none
+  struct RaceDevice *next;
+} RaceDevice;
+// Entries of one allocation. leaving: it was freed, and launches from before may still run
+typedef struct RaceEntries {
+  uint64_t base, size, address;
+  size_t bytes;
+  SessionDevice *device;
+  bool leaving;
+} RaceEntries;
+
+// --- host.c ---
+extern pthread_mutex_t race_lock;  // guards all of this, but for what is said otherwise
+RaceDevice *race_device(SessionDevice *d);
+RaceDevice *race_devices(void);  // the first of a list
+const SessionDeviceOps *race_ops(const RaceDevice *r, void **user);
+
+// --- host_entries.c ---
+// NULL: there is no memory for them, or they are another device's
+RaceEntries *race_entries(SessionDevice *d, uint64_t base, uint64_t size);
+void race_clear_entries(RaceDevice *r);      // of all allocations of the device
+void race_drop_leaving(SessionDevice *d);    // no launch runs that was made before
+void race_forget_entries(SessionDevice *d);  // their memory goes with the device
+void race_clear(SessionDevice *d, uint64_t address, size_t bytes);
+// Without the lock:
+void race_freed(uint64_t base, bool in_order);
+void race_benign(uint64_t address, uint64_t n);
+void race_before_table(ToolDevice *d, SessionKernel *k, const SessionLaunch *shape);
+
+// --- host_numbers.c: numbers of launches and copies in entries ---
+// 0: none is free, or nothing could be reported
+uint32_t race_next_number(RaceDevice *r);
+void race_launch_done(ToolDevice *d, const WgLaunch *record);  // without the lock
+void race_close_told(RaceDevice *r, bool alive);
+
+// --- host_launch.c; without the lock ---
+bool race_launch(ToolDevice *d, ToolLaunch *l);
+void race_facts(ToolDevice *d, ToolLaunch *l);
+bool race_is_settled(SessionKernel *k, const void *record);
+bool race_may_settle(const WovenKernel *code);
+
+// --- host_disjoint.c: is it known that each thread only accesses bytes of its own? ---
+// through all of these pointers
+bool race_disjoint(const WovenKernel *code, const SessionLaunch *launch,
+                   const SessionParams *params, const WeaveFact *const *facts, uint32_t n);
+// among the threads of a block
+bool race_group_disjoint(const WovenKernel *code, const SessionLaunch *launch,
+                         const SessionParams *params, const RaceGroup *g);
+
+// --- host_copies.c ---
+void race_heard(RaceDevice *r);  // keeps what the device has reported of copies
+// Without the lock:
+void race_report_copies(void);  // makes findings of it
+void race_host_waited(void);
+void race_copy_asked(const SessionCopy *c);
+uint64_t race_copy_tag(void);
+void race_copy_begins(uint64_t tag);
+void race_copy_runs(SessionDevice *d, const SessionCopy *c);
+uint64_t race_graph_copy(ToolDevice *d, const SessionCopy *c, const SessionBeside *beside,
+                         uint32_t *number);
+void race_graph_copy_ran(SessionDevice *d, const SessionCopy *c);
+void race_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b);
+
+// --- host_natives.c ---
+void race_add_natives(void);
+
+#endif
