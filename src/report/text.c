@@ -141,21 +141,8 @@ static void add_inside(const RunFinding *f, Str *out) {
         (unsigned long long)(f->address - a->base));
 }
 
-static bool is_surface(const RunFinding *f) {
-  return f->site && f->site->space && strcmp(f->site->space, "surface") == 0 && f->extra[0];
-}
-
-// As wg_memcheck_surface (src/tools/memcheck/probe_image.c) tells it.
-static void add_surface(const RunFinding *f, Str *out) {
-  int32_t x = (int32_t)f->value[0], y = (int32_t)(f->value[0] >> 32), z = (int32_t)f->value[1];
-  uint32_t width = (uint32_t)f->extra[0], height = (uint32_t)(f->extra[0] >> 32),
-           slices = (uint32_t)f->extra[2];
-  str_printf(out, "byte %d, row %d, slice %d of a surface of %u bytes, %u row%s, %u slice%s", x, y,
-             z, width, height, height == 1 ? "" : "s", slices, slices == 1 ? "" : "s");
-}
-
-// An address in no allocation and no variable. memcheck knows freed memory of the host by its
-// allocation, so what is left is the device's heap.
+// An address in no allocation and no variable. Freed memory of the host has an allocation: other
+// freed memory is in the device's heap.
 static void add_nowhere(const RunFinding *f, Str *out) {
   const char *space = f->site ? f->site->space : NULL;
   bool global = !space || strcmp(space, "global") == 0;
@@ -167,17 +154,11 @@ static void add_nowhere(const RunFinding *f, Str *out) {
   else if (global) str_add(out, ": no allocation is near");
 }
 
-static bool tool_locates(Run *r, const RunFinding *f, Str *out) {
-  const ToolReport *tool = tool_report(f->kind);
-  return tool->locate && tool->locate(r, f, out);
-}
-
 static void add_allocation(Run *r, const RunFinding *f, Str *out) {
-  if (is_surface(f)) {
-    str_add(out, "  at ");
-    add_surface(f, out);
-    str_addc(out, '\n');
-  }
+  const ToolReport *tool = tool_report(f->kind);
+  Str where = {0};
+  if (tool->where && tool->where(f, &where)) str_printf(out, "  at %s\n", where.data);
+  str_free(&where);
   if (!f->has_address) return;
   str_printf(out, "  address 0x%llx", (unsigned long long)f->address);
   if (f->allocation) {
@@ -191,7 +172,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     report_object(r, f, out);
     add_excess(f, f->address - f->value[0], f->extra[0], out);
   } else if (f->kind->parts & MAY_BE_IN_HEAP) str_add(out, " is in the device's heap");
-  else if (!tool_locates(r, f, out)) add_nowhere(f, out);
+  else if (!tool->locate || !tool->locate(r, f, out)) add_nowhere(f, out);
   str_addc(out, '\n');
   add_inside(f, out);
 }
@@ -215,6 +196,8 @@ static void add_title(const RunFinding *f, Str *out) {
 }
 
 void report_sentence(Run *r, const RunFinding *f, Str *out) {
+  const ToolReport *tool = tool_report(f->kind);
+  Str where = {0};
   add_title(f, out);
   add_access(f, out);
   if (f->has_address && f->allocation) {
@@ -223,10 +206,10 @@ void report_sentence(Run *r, const RunFinding *f, Str *out) {
   } else if (report_has_object(f)) {
     str_add(out, ", ");
     report_object(r, f, out);
-  } else if (is_surface(f)) {
-    str_add(out, ", ");
-    add_surface(f, out);
+  } else if (tool->where && tool->where(f, &where)) {
+    str_printf(out, ", %s", where.data);
   }
+  str_free(&where);
 }
 
 void report_finding(Run *r, const RunFinding *f, Str *out) {

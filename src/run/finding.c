@@ -208,11 +208,6 @@ static bool is_global(const RunSite *s) {
          strcmp(s->space, "texture") == 0;
 }
 
-// it has coordinates
-static bool is_surface(const RunSite *s) {
-  return s && s->space && strcmp(s->space, "surface") == 0;
-}
-
 static RunSite *site_of(const RunProcess *p, uint32_t number) {
   return u64map_get(&p->sites, (uint64_t)number % WG_SITE_NUMBERS + 1);
 }
@@ -268,8 +263,7 @@ static bool read_record(const RunProcess *p, const WgFinding *d, RunFinding *f) 
   memcpy(f->thread, d->thread, sizeof f->thread);
   f->lanes = d->lanes;
   f->size = d->size;
-  f->has_address = (parts & HAS_ADDRESS && !is_surface(f->site)) ||
-                   (parts & MAY_HAVE_ADDRESS && d->address);
+  f->has_address = parts & HAS_ADDRESS || (parts & MAY_HAVE_ADDRESS && d->address);
   f->address = d->address;
   memcpy(f->value, d->value, sizeof f->value);
   memcpy(f->extra, d->extra, sizeof f->extra);

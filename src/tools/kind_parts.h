@@ -6,7 +6,7 @@
 enum KindParts {
   HAS_NO_PARTS = 0,  // the title, the place, the thread and the launch: what every finding has
   // --- what is in the record of the device and in the run file ---
-  HAS_ADDRESS = 1 << 0,       // address: what was accessed; a surface has coordinates instead
+  HAS_ADDRESS = 1 << 0,       // address: what was accessed
   MAY_HAVE_ADDRESS = 1 << 1,  // the same; 0: not known
   HAS_POINTER = 1 << 2,  // value0, extra0: start and size of the object the address was made from
   // A second place of device code: where the value was read (initcheck) or stored (fpcheck), the

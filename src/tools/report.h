@@ -24,8 +24,8 @@ typedef struct ToolReport {
   void (*end)(Run *r);
 
   // --- findings as they arrive ---
-  // Sets what the tool packs into the device's record in its own way: origin, source, size. false:
-  // the address is not one of global memory.
+  // Sets what the tool packs into the device's record in its own way: origin, source, size,
+  // has_address. false: the address is not one of global memory.
   bool (*receive)(const RunProcess *p, const WgFinding *record, RunFinding *f);
   // A site that sends no records, only counts: the kind of its finding; NULL: it is no such site.
   const Kind *(*counted)(const RunSite *s);
@@ -40,6 +40,8 @@ typedef struct ToolReport {
   // f->thread has found it and is not one of those that stand at its place
   bool (*found_by)(const RunFinding *f);
   void (*describe)(Run *r, const RunFinding *f, Str *out);  // lines of its own
+  // "byte 3, row 0, … of a surface": where it is, if that is not an address; false: it has one
+  bool (*where)(const RunFinding *f, Str *out);
   // " is in tile, …", behind an address in no allocation; false: nothing is known of it
   bool (*locate)(Run *r, const RunFinding *f, Str *out);
   void (*json)(Run *r, const RunFinding *f, Str *out);  // keys of its own

@@ -9,12 +9,15 @@ static RunLaunch launch = {.number = 1, .grid = {2, 1, 1}, .block = {32, 1, 1}};
 static RunPlace places[] = {{"a.cu", "k", 7, 1}}, others[] = {{"a.cu", "k", 9, 1}};
 static RunSite tile = {.id = 1, .function = "k", .space = "shared", .object = "tile", .bytes = 4, .places = places, .nplaces = 1};
 static RunSite stack = {.id = 2, .function = "k", .space = "local", .object = "__local_depot0", .bytes = 4, .places = places, .nplaces = 1};
+static RunSite surface = {.id = 4, .function = "k", .space = "surface", .bytes = 4, .places = places, .nplaces = 1};
 static RunSite other = {.id = 3, .function = "k", .space = "shared", .bytes = 4, .places = others, .nplaces = 1};
 
 #define COMMON .process = &process, .kernel = &kernel, .launch = &launch, .launch_number = 1, .has_thread = true, .thread = {5, 0, 0}, .count = 1
 static const struct { const char *kind; RunFinding f; } examples[] = {
   {"oob-write", {COMMON, .site = &tile, .lanes = 3, .has_address = true, .address = 132, .size = 4, .value = {0}, .extra = {128}}},
   {"oob-read", {COMMON, .site = &stack, .has_address = true, .address = 72, .size = 4, .value = {8}, .extra = {64}, .parameter = "p"}},
+  {"oob-write", {COMMON, .site = &surface, .size = 4, .value = {64 | 3ull << 32}, .extra = {64 | 2ull << 32, 0, 1}}},
+  {"uninit-use", {COMMON, .site = &surface, .origin = &other, .value = {1}, .extra = {3}}},
   {"uninit-use", {COMMON, .site = &tile, .origin = &other, .value = {2}}},
   {"race-shared", {COMMON, .site = &tile, .origin = &other, .has_address = true, .address = 64, .size = 4, .value = {1, 6ull << 32},
                    .extra = {0, 0, WG_RACE_NO_WARP_SYNC | WG_RACE_MINE_WRITE | WG_RACE_OTHER_WRITE | WG_RACE_THREAD_KNOWN}}},
