@@ -124,8 +124,8 @@ bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_
                      const bool *places, PostingVec *out, Error *err);
 
 // Parts that will be needed: of those chunks that may touch the range directories and postings;
-// prefetch.c unpacks several at a time. directory: of the chunk, unless it is the part itself; what:
-// of a block, which rows of it are wanted; NULL: all
+// prefetch.c unpacks several at a time. directory: of the chunk, unless it is the part itself;
+// what: of a block, which rows of it are wanted; NULL: all
 typedef struct Want {
   const ReaderChunk *chunk;
   const ChunkDirectory *directory;
