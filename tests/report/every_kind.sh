@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Every kind of the table, with all that it carries: text, JSON, SARIF and JUnit of the run are those of its run file.
 set -u
 cd "$ROOT" || exit 1

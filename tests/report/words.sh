@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# quick: yes
 # Reports say work-item of an OpenCL launch where they say thread of one of CUDA.
 set -u
 cd "$ROOT" || exit 1
