@@ -1,10 +1,10 @@
-// Recording (--record): one function for each shape of a record. tools/record/weave*.c puts their
-// code in line where machine code is made of it; on the virtual device a form in C takes their
-// place (driver/trace.c), which says the same for a whole warp.
+// record's device code: one function for each shape of a record. For a GPU tools/record/weave*.c
+// puts the code in line; on the virtual device tools/record/host_natives.c does the same in C for a
+// whole warp.
 //
-// All lanes that come together make one record; the lowest of them leads: it takes the position and
-// writes what the lanes have in common. Nothing here is in memory of the thread, and everything
-// behind the choice of a position is stores.
+// The active lanes write one record. The lowest of them is the leader: it reserves the position and
+// writes what the lanes have in common. Nothing uses local memory, and after the position is
+// reserved there are only stores.
 #include "probe/device.h"
 #include "probe/trace_abi.h"
 
@@ -43,7 +43,7 @@ DEVICE int all_agree(uint32_t lanes, int yes) {
                    : "r"(yes), "r"(lanes));
   return (int)v;
 }
-// To memory that another machine reads while the kernel runs.
+// Stores to memory that the host reads while the kernel runs.
 DEVICE void store4(uint64_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   __asm__ volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b),
                    "r"(c), "r"(d)
@@ -68,18 +68,17 @@ DEVICE uint64_t add8(uint64_t at, uint64_t n) {
   return v;
 }
 
-// Which ring, and where: the state that the code keeps of a kernel is only `slot`, the number of
-// the ring.
+// The ring of a warp. Woven code keeps only `slot`, its number.
 typedef struct Ring {
   uint64_t ring, head;
   uint32_t size;
 } Ring;
 
-enum { DROPPED = 1 };   // no position of a record: they are multiples of 16
-enum { PAUSE = 4000 };  // cycles: the multiprocessor's own clock, which nobody else asks
+enum { DROPPED = 1 };   // not a position: those are multiples of 16
+enum { PAUSE = 4000 };  // cycles of the multiprocessor's own clock
 
-// Thousands of warps may wait for room. One of each ring asks the command's memory, which is far
-// away; the others look at what that one has seen, and not all the time.
+// Thousands of warps may wait for room. One warp of each ring reads the tail in host memory; the
+// others poll what that one has seen, with pauses.
 DEVICE int ask_command(Ring r, uint64_t *tail) {
   uint32_t *asking = (uint32_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, asking));
   if (device_swap_if32(asking, 0, 1) != 0) return 1;

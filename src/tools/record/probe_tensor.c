@@ -1,5 +1,5 @@
-// Recording: where the pieces of a tile lie that a tensor copy moves. The code that
-// tools/record/weave_tensor.c inserts asks for one piece of 16 bytes after the other.
+// record's device code for tensor copies: where the pieces of a tile are. Code woven by
+// tools/record/weave_tensor.c asks for one piece of 16 bytes after the other.
 #include "probe/device.h"
 #include "probe/trace_abi.h"
 
@@ -8,12 +8,12 @@
 typedef const WgTraceTensor *Map;
 
 DEVICE uint32_t in_line(Map m) { return m->box[0] * m->element >> 4; }
-// From the start of the tensor's line; the tile may begin before it.
+// The offset from the start of the tensor's line; negative where the tile begins before it.
 DEVICE int64_t in_row(Map m, uint32_t x, uint32_t piece) {
   return (int64_t)(int32_t)x * m->element + (int64_t)(piece % in_line(m)) * WG_TRACE_PIECE;
 }
 
-// The first byte of a piece in global memory; 0: its line is outside of the tensor.
+// The address of a piece in global memory; 0: its line is outside of the tensor.
 uint64_t wg_tensor_at(uint64_t map, uint32_t x0, uint32_t x1, uint32_t x2, uint32_t x3, uint32_t x4,
                       uint32_t piece);
 __attribute__((noinline)) uint64_t wg_tensor_at(uint64_t map, uint32_t x0, uint32_t x1, uint32_t x2,
@@ -32,8 +32,8 @@ __attribute__((noinline)) uint64_t wg_tensor_at(uint64_t map, uint32_t x0, uint3
   ALONG(1, x1) ALONG(2, x2) ALONG(3, x3) ALONG(4, x4) return inside ? at : 0;
 }
 
-// Which bytes of a piece are inside along the first dimension: the first, and in bits 8 and up the
-// one behind the last.
+// The bytes of a piece that are inside along the first dimension: the first in bits 0 to 7, the end
+// in the bits above.
 uint32_t wg_tensor_inside(uint64_t map, uint32_t x0, uint32_t piece);
 __attribute__((noinline)) uint32_t wg_tensor_inside(uint64_t map, uint32_t x0, uint32_t piece) {
   Map m = (Map)map;
@@ -50,8 +50,8 @@ __attribute__((noinline)) uint32_t wg_tensor_shared(uint64_t map, uint32_t base,
   return at ^ (at >> 7 & ((Map)map)->swizzle_mask) << 4;
 }
 
-// A word of a piece as it comes to shared memory: elements may lie at any address, and those that
-// are outside are filled in.
+// A word of a piece as it arrives in shared memory. Elements may be unaligned; those outside of the
+// tensor are filled in.
 uint32_t wg_tensor_word(uint64_t map, uint64_t at, uint32_t inside, uint32_t word);
 __attribute__((noinline)) uint32_t wg_tensor_word(uint64_t map, uint64_t at, uint32_t inside,
                                                   uint32_t word) {

@@ -1,9 +1,9 @@
-// record: a record for each memory operation of a warp, for each barrier and fence, and
-// for what wg_record says.
+// record's pass: makes kernels write a record for each memory operation of a warp, for each barrier
+// and fence, and for each value given to wg_record.
 //
-// Stores are recorded before they are made, loads and atomics behind, when their value is known.
-// Textures and what is read of surfaces have no record. What writes memory in a way of its own
-// (surfaces) is not recorded; the kernel says so (RecordKernel.unseen).
+// Stores are recorded before they execute, loads and atomics after, when their value is known.
+// Loads of textures and surfaces have no record. Stores to surfaces have none either; the kernel
+// says so (RecordKernel.unseen).
 #include "tools/record/weave_group.h"
 
 RecordKernel *recorder_kernel(const Body *b) {
@@ -38,7 +38,7 @@ static void look_for(void *ctx, PtxReg **reg, bool is_def) {
   Written *w = ctx;
   w->found |= is_def && *reg == w->reg;
 }
-// The instruction itself overwrites the register its address is in.
+// Does the instruction overwrite the register that holds its address?
 static bool overwrites_base(PtxInstr *in, const PtxOperand *address) {
   Written w = {address->list[0].kind == OPD_REG ? address->list[0].reg : NULL, false};
   if (w.reg) ptx_visit_regs(in, look_for, &w);
@@ -114,8 +114,8 @@ static void store(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes)
   code_label(c, over);
 }
 
-// What memory holds after a cas: the new value where the old one was the expected one, else the old
-// one.
+// Computes what memory holds after a cas: the new value if the old one was the expected one, else
+// the old one.
 static void cas_result(Recorder *t, Code *c, const PtxInstr *in, unsigned planes) {
   PtxReg *same = body_temp(t->body, TYPE_PRED, 0), *high = body_temp(t->body, TYPE_PRED, 1);
   PtxReg *expected[RECORDER_PLANES] = {t->other[0], t->other[1]};
@@ -158,7 +158,7 @@ static void atomic(Recorder *t, uint32_t i, const PtxInstr *in) {
   code_label(c, over);
 }
 
-// ldmatrix, stmatrix of other shapes than recorder_matrix knows: where the rows are.
+// ldmatrix, stmatrix of shapes that recorder_matrix does not know: only the addresses of rows.
 static void matrix(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes) {
   const PtxOperand *address = &in->ops[in->op == OP_LDMATRIX ? 1 : 0];
   Code *c = body_before(t->body, i);
@@ -217,7 +217,7 @@ static void said(Recorder *t, uint32_t i, PtxInstr *in) {
 
 static void unseen(Recorder *t, const PtxInstr *in) {
   const Body *b = t->body;
-  // what it reads is missing, what memory holds is known all the same
+  // an unseen load leaves no gap in what memory holds
   if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC))) return;
   RecordKernel *k = recorder_kernel(b);
   if (k && !k->unseen) k->unseen = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
@@ -286,7 +286,7 @@ static bool switches(const Body *b) {
   return false;
 }
 
-// Has it a record, or does it begin or end recording?
+// Does it have a record, or begin or end recording?
 bool recorder_is_recorded(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   if (in->op == OP_MOV) return is_moved(in) || recorder_is_benign_race(in);
@@ -302,7 +302,7 @@ static void close_group(Recorder *t) {
   *g = (RecorderGroup){0};
 }
 
-// What has one record with others, and what has its own.
+// Goes through the instructions: groups share a record, others have their own.
 static void look_in_order(Recorder *t) {
   const IrCfg *cfg = t->body->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
@@ -313,7 +313,7 @@ static void look_in_order(Recorder *t) {
     }
     if (b->rpo == IR_NONE) continue;
     if (recorder_group_may_hold(t, cfg->instrs[i])) {
-      if (!recorder_group_take(t, i)) {  // there is no room for it
+      if (!recorder_group_take(t, i)) {  // the group is full
         close_group(t);
         if (!recorder_group_take(t, i)) look_at(t, i);
       }

@@ -1,9 +1,9 @@
-// cp.async.bulk and cp.reduce.async.bulk: a run of bytes whose length its thread says. Each 16
-// bytes are a load and a store (an atomic operation, of a reduction) of that thread.
+// cp.async.bulk and cp.reduce.async.bulk: copies of a number of bytes that the thread computes.
+// Each 16 bytes become a load and a store (for a reduction: an atomic operation) of that thread.
 //
-// All of it is recorded before the copy is asked for: what it reads is there by then, and whoever
-// waits for it may write there again while we would still look. memcheck skips what stands before
-// an instruction that it leaves out.
+// Everything is recorded before the copy starts: its source is complete by then, and a thread that
+// waits for the copy may overwrite the source while we would still read it. If memcheck leaves the
+// instruction out, it skips the code before it, too.
 #include "tools/record/internal.h"
 
 enum { PIECE = WG_TRACE_PIECE, RANKS = 16 };
@@ -21,7 +21,7 @@ static void set_out(Bulk *b) {
   EMIT(b->c, "mov.b32", opd_reg(b->t->left), b->in->ops[2]);
 }
 
-// One piece after the other: what is read, what is written, or both.
+// A loop over the pieces: records what is read, what is written, or both.
 static void pieces(Bulk *b, bool loads, bool stores) {
   Recorder *t = b->t;
   Code *c = b->c;
@@ -40,7 +40,8 @@ static void pieces(Bulk *b, bool loads, bool stores) {
   code_label(c, end);
 }
 
-// To several blocks of the cluster, at the same place in each: one's own as its threads know it.
+// The copy goes to the same offset in several blocks of the cluster. The address in the thread's
+// own block is the one that its other threads use.
 void recorder_each_rank(Recorder *t, Code *c, const PtxOperand *mask, const PtxOperand *address,
                         void (*emit)(void *user), void *user) {
   PtxReg *bit = body_temp(t->body, TYPE_B32, 0), *there = body_temp(t->body, TYPE_B32, 1),
@@ -77,7 +78,8 @@ static void pieces_there(void *user) {
   pieces(user, false, true);
 }
 
-// Of 16 bytes only some, or as far as an allocation goes: which, nobody says.
+// Copies only some of each 16 bytes, or stops at the end of an allocation: which bytes is not
+// known.
 static bool leaves_some_out(const PtxInstr *in) {
   return ptx_has(in, MOD_CP_MASK) || ptx_has(in, MOD_IGNORE_OOB);
 }

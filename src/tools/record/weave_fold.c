@@ -1,10 +1,10 @@
-// One record for many turns of a loop: loads whose values the launch need not record, in an
+// One record for many iterations of a loop: loads whose values the launch need not record, in an
 // innermost loop that records nothing else.
 //
-// While a thread goes round, registers hold how many turns are pending, the last turn's addresses
-// and the step from turn to turn, which the first two turns tell. A turn that does not fit that
-// makes the pending ones a record; so does leaving the loop. What is expected is compared with what
-// is, so that nothing has to be known of the loop.
+// Registers hold the number of pending iterations, the last iteration's addresses and the stride,
+// which follows from the first two. An iteration with another stride writes the pending ones as a
+// record; so does leaving the loop. Each address is compared with the expected one, so that nothing
+// has to be proved about the loop.
 #include "tools/record/weave_group.h"
 
 enum { MOST_WAYS_OUT = 3 };
@@ -43,7 +43,7 @@ static bool ways_out_are_known(const IrCfg *cfg, uint32_t loop) {
   return n > 0;
 }
 
-// Everything the loop records is in the group.
+// Is everything that the loop records in the group?
 static bool is_all(Recorder *t, const RecorderGroup *g, uint32_t loop) {
   const IrCfg *cfg = t->body->cfg;
   const IrLoop *l = &cfg->loops[loop];
@@ -65,8 +65,8 @@ bool recorder_fold_can(Recorder *t, const RecorderGroup *g) {
          ways_out_are_known(cfg, loop);
 }
 
-// The pending turns as a record, for lanes that have some. Lanes that have made different numbers
-// of turns, or in other steps, make records of their own.
+// Writes the pending iterations as a record, for lanes that have some. Lanes with another number of
+// iterations or another stride write records of their own.
 static void put_pending(Recorder *t, Code *c, const RecorderGroup *g, const Fold *f) {
   Body *b = t->body;
   PtxReg *other = body_reg(b, TYPE_PRED), *lanes = body_temp(b, TYPE_B32, 0),
@@ -106,7 +106,7 @@ static void put_pending(Recorder *t, Code *c, const RecorderGroup *g, const Fold
   code_branch(c, other, false, again);
 }
 
-// Lanes with pending turns that the guard, if there is one, lets pass.
+// For lanes with pending iterations that pass the guard, if there is one.
 static void put_on_way_out(Recorder *t, Code *c, const RecorderGroup *g, const Fold *f,
                            PtxReg *guard, bool negated) {
   Body *b = t->body;
@@ -140,7 +140,7 @@ static void put_on_ways_out(Recorder *t, const RecorderGroup *g, const Fold *f, 
   }
 }
 
-// Does this turn continue what is pending? Then it is counted and all is done.
+// Counts this iteration if it continues the pending ones; then nothing else is to be done.
 static void put_test(Recorder *t, Code *c, const RecorderGroup *g, const Fold *f, PtxLabel *over) {
   Body *b = t->body;
   PtxReg *fits = body_reg(b, TYPE_PRED), *second = body_temp(b, TYPE_PRED, 0),
@@ -181,7 +181,7 @@ void recorder_fold_put(Recorder *t, Code *c, RecorderGroup *g) {
   }
   Code *entry = body_entry(b);
   EMIT(entry, "mov.u32", opd_reg(f.turns), opd_imm(0));
-  // nothing is read before it is written; ptxas and our own checks need not find that out
+  // They are always written before they are read; this spares ptxas and our verifier the proof.
   for (uint32_t u = 0; u < g->nunits; u++) {
     EMIT(entry, "mov.u64", opd_reg(f.last[u]), opd_imm(0));
     EMIT(entry, "mov.u64", opd_reg(f.step[u]), opd_imm(0));

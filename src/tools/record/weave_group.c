@@ -1,9 +1,9 @@
-// Which loads and stores make up a group: those of a basic block without a guard, up to the next
-// operation that has a record of its own.
+// Finds the loads and stores that form a group: those of a basic block without a guard, up to the
+// next operation that has a record of its own.
 //
-// Addresses of a block that differ by a constant share an address unit. What an address is made of
-// is followed through the block: a register holds what some root stands for plus a constant; sums
-// of two roots are roots again, the same sum the same root. All of it is exact modulo 2^64.
+// Addresses that differ by a constant share an address unit. Within the block a register is known
+// as a root plus a constant. The sum of two roots is a root again, and equal sums are the same
+// root. All of this is exact modulo 2^64.
 #include "tools/record/weave_group.h"
 
 typedef struct Known {
@@ -105,7 +105,7 @@ void recorder_group_follow(Recorder *t, uint32_t i) {
   ptx_visit_regs(in, write_register, &w);
 }
 
-// --- the group at hand ---
+// --- the current group ---
 
 static const PtxOperand *address_of(const PtxInstr *in) {
   return &in->ops[in->op == OP_ST ? 0 : 1];
@@ -175,8 +175,8 @@ uint32_t recorder_group_mask(const RecorderGroup *g) {
   return mask;
 }
 
-// Addresses and values are kept where they are seen; the record is made at the last operation:
-// behind a load, before a store.
+// Addresses and values are kept in registers at each operation; the record is written at the last
+// one: after a load, before a store.
 void recorder_group_put(Recorder *t) {
   RecorderGroup *g = t->group;
   Body *b = t->body;

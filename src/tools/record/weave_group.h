@@ -11,15 +11,16 @@ typedef struct RecorderGroupOp {
   uint32_t instr;
   bool is_load;
   unsigned unit, planes;  // planes 0: its value is not recorded
-  int fact;  // loads: of t->reads, whose values this launch may not need; -1: they are needed
+  int fact;  // loads: index in t->reads, if its values may be left out; -1: they are always
+             // recorded
   int64_t distance;
   PtxReg *values[RECORDER_PLANES];
 } RecorderGroupOp;
 typedef struct RecorderGroupUnit {
   uint64_t root;
-  int64_t constant;  // the address is what `root` stands for, plus that
+  int64_t constant;  // the address is `root` plus this
   PtxSpace space;
-  PtxReg *address;  // of its first operation, kept
+  PtxReg *address;  // of its first operation
 } RecorderGroupUnit;
 struct RecorderGroup {
   uint32_t nops, nunits, nplanes;
@@ -28,16 +29,17 @@ struct RecorderGroup {
   RecorderGroupUnit units[WG_TRACE_GROUP_UNITS];
 };
 
-// --- tools/record/weave_group.c: which ---
+// --- tools/record/weave_group.c: which operations ---
 void recorder_groups_begin(Recorder *t);
 void recorder_groups_end(Recorder *t);
-// the instruction becomes one of the group at hand; false: it does not, or there is no room: it
-// must be closed first
+// adds the instruction to the current group; false: it does not fit, and the group must be closed
+// first
 bool recorder_group_take(Recorder *t, uint32_t i);
-// what the instruction does to addresses; after recorder_group_take
+// follows what the instruction does to addresses; after recorder_group_take
 void recorder_group_follow(Recorder *t, uint32_t i);
 void recorder_group_block(Recorder *t);  // a new block begins
-void recorder_group_put(Recorder *t);    // the code of the group at hand, of at least one operation
+// the code of the current group, which has at least one operation
+void recorder_group_put(Recorder *t);
 bool recorder_group_may_hold(const Recorder *t, const PtxInstr *in);
 
 // --- tools/record/weave_group_code.c: the code of one record ---
@@ -53,6 +55,6 @@ void recorder_group_emit(Recorder *t, Code *c, const RecorderGroup *g,
 // --- tools/record/weave_fold.c: groups of a loop that has nothing else to record ---
 bool recorder_fold_can(Recorder *t, const RecorderGroup *g);
 void recorder_fold_put(Recorder *t, Code *c, RecorderGroup *g);
-uint32_t recorder_group_mask(
-    const RecorderGroup *g);  // facts: those whose values the launch must record
+// facts: those whose values the launch must record
+uint32_t recorder_group_mask(const RecorderGroup *g);
 #endif

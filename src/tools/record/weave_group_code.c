@@ -1,9 +1,9 @@
-// The code of a group's record. All lanes that come together make one; the 16-byte units at its
-// beginning are written by as many lanes with one instruction.
+// The code that writes a group's record. The active lanes write one together; as many lanes as it
+// has 16-byte units at its beginning write those with one instruction.
 #include "tools/record/weave_group.h"
 
 enum { TOP = (int)0x80000000, GAP_BITS = 30 };
-// Registers that all groups of a body use again.
+// Registers that all groups of a function share.
 enum {
   LANES,
   LEADER,
@@ -116,8 +116,8 @@ static void find_lanes(Making *m) {
   EMIT(c, "setp.gt.u32", opd_reg(P(m, SPREAD)), R(m, GAP), imm(1));
 }
 
-// Where the first two lanes are not neighbours their distance is divided, roughly: that it fits is
-// tested anyway.
+// If the first two lanes are not neighbours their distance is divided, roughly: whether the stride
+// fits is tested anyway.
 static void divide_step(Making *m) {
   Code *c = m->c;
   PtxReg *step = body_temp(m->t->body, TYPE_F32, 0), *gap = body_temp(m->t->body, TYPE_F32, 1);
@@ -129,7 +129,7 @@ static void divide_step(Making *m) {
   code_guard(c, NULL, false);
 }
 
-// base + stride * lane, or one for each lane.
+// Finds base + stride * lane, or else an address for each lane.
 static void find_unit(Making *m, uint32_t u) {
   Code *c = m->c;
   PtxOperand address = opd_reg(m->in->address[u]), affine = opd_reg(P(m, AFFINE + u));
@@ -208,7 +208,7 @@ static void find_one(Making *m, const RecorderGroupOp *o) {
        opd_reg(P(m, AFFINE + o->unit)));
 }
 
-// How many words, and whether one of them is what they are hidden with.
+// Counts the words, and finds out whether one of them is WG_TRACE_KEY.
 static void count_values(Making *m) {
   Code *c = m->c;
   bool any = false;
@@ -243,7 +243,7 @@ static void count_values(Making *m) {
   EMIT(c, "add.s32", R(m, WORDS), R(m, WORDS), R(m, VALUES));
 }
 
-// ROW: where this lane's word of the next plane goes.
+// ROW is where this lane's word of the next plane goes.
 static void put_plane(Making *m, PtxReg *value, PtxReg *mine, PtxReg *there, bool one, bool split) {
   Code *c = m->c;
   unsigned shift = split ? 3 : 2;
@@ -343,7 +343,7 @@ static void find_head(Making *m) {
   EMIT(c, "or.b32", R(m, TIME), R(m, TIME), imm(TOP));
 }
 
-// The word of operation k: a constant, but for whether the launch records its values.
+// The word of operation k: constant, except for whether the launch records its values.
 static PtxOperand op_word(Making *m, uint32_t k) {
   if (k >= m->g->nops) return imm(TOP);
   const RecorderGroupOp *o = &m->g->ops[k];
@@ -357,7 +357,7 @@ static PtxOperand op_word(Making *m, uint32_t k) {
   return R(m, OP_WORD + k);
 }
 
-// This lane's 16 bytes: those of unit `k`, if they are its own.
+// Sets this lane's 16 bytes to those of unit `k`, if it writes that unit.
 static void choose_words(Making *m, uint32_t k, const PtxOperand *words) {
   Code *c = m->c;
   EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, UNIT), imm(k));
@@ -389,7 +389,7 @@ static void put_head(Making *m) {
   PtxLabel *again = body_label(m->t->body), *over = body_label(m->t->body);
   PtxReg *more = P(m, WANT);
   uint32_t units = m->head_units;
-  // Whole lines, where lanes are enough to write them with one instruction.
+  // Whole lines, if there are enough lanes to write them with one instruction.
   EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, WORDS), imm(0));
   EMIT(c, "setp.eq.or.u32", opd_reg(P(m, OK)), R(m, BEGIN), imm(16 * m->line_units),
        opd_reg(P(m, OK)));

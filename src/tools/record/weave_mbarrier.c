@@ -1,7 +1,7 @@
-// mbarriers: which one, and which of its phases (probe/trace_abi.h). Whoever reads a recording
-// knows by it when an asynchronous copy was done.
+// Records which mbarrier and which of its phases an instruction uses (probe/trace_abi.h). From that
+// a reader of the recording knows when an asynchronous copy was complete.
 //
-// A wait has a record where it has seen what it waits for, and none where it has to ask again.
+// A wait has a record when it succeeds, and none when it has to be repeated.
 #include "tools/record/internal.h"
 
 static const PtxOperand *address_of(const PtxInstr *in) {
@@ -10,8 +10,8 @@ static const PtxOperand *address_of(const PtxInstr *in) {
   return NULL;
 }
 
-// Its place in shared memory into the first word. others: it may be another block's, which a bit of
-// the second word says.
+// Puts its offset in shared memory into the first word. others: it may belong to another block; a
+// bit of the second word says so.
 static void place(Recorder *t, Code *c, const PtxOperand *address, bool generic, bool others,
                   int64_t bits) {
   Body *b = t->body;
@@ -62,8 +62,8 @@ bool recorder_mbarrier(Recorder *t, uint32_t i, const PtxInstr *in) {
   return true;
 }
 
-// The phase at hand is the one that the copy's end is counted in: it does not end before. Which it
-// is, a wait tells that does not wait; of another block's mbarrier nobody can ask.
+// The copy completes in the current phase, which cannot end before. A test_wait tells its parity;
+// the mbarrier of another block cannot be tested.
 void recorder_completes_at(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *barrier) {
   PtxReg *phase = body_temp(t->body, TYPE_PRED, 0), *remote = body_temp(t->body, TYPE_PRED, 1),
          *bit = body_temp(t->body, TYPE_B32, 0);

@@ -1,7 +1,7 @@
 // record: what is recorded only to find races in a recording.
 #include "tools/record/internal.h"
 
-// --- wg_benign_race of include/warpgrind.h: moves of an address and a number of bytes ---
+// --- wg_benign_race of include/warpgrind.h: moves of an address and of a number of bytes ---
 
 static bool is_move_to(const PtxInstr *in, const char *name) {
   return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
@@ -10,7 +10,8 @@ static bool is_move_to(const PtxInstr *in, const char *name) {
 
 bool recorder_is_benign_race(const PtxInstr *in) { return is_move_to(in, "wg_benign_race_n"); }
 
-// A value of 16 bytes: the address as an operation there would have it, and how many bytes.
+// Records a value of 16 bytes: the address, as an operation would record it, and the number of
+// bytes.
 void recorder_benign_race(Recorder *t, uint32_t i) {
   PtxInstr *in = t->body->cfg->instrs[i];
   const PtxInstr *before = i ? t->body->cfg->instrs[i - 1] : in;
@@ -33,8 +34,8 @@ void recorder_benign_race(Recorder *t, uint32_t i) {
 
 // --- lanes and launches that wait for others ---
 
-// Lanes that exchange something wait for each other, which has no record. That a function does it
-// has a place, behind all others: who looks for races needs to know.
+// Lanes that exchange values (shuffles, votes, matrices) wait for each other, which has no record.
+// A function that does so has a site after all others: the search for races needs to know.
 static void note_exchange(Recorder *t) {
   const IrCfg *cfg = t->body->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
@@ -49,8 +50,8 @@ static void note_exchange(Recorder *t) {
   }
 }
 
-// Whether a launch of this kernel waits for the one before it, and whether the host may hear of
-// what it does before it has ended.
+// Finds out whether a launch of this kernel waits for the one before it, and whether the host may
+// see its writes before it ends.
 static void note_launches(const Body *b) {
   if (b->info->kernel >= b->program->out->nkernels) return;
   WovenKernel *k = &b->program->out->kernels[b->info->kernel];

@@ -1,10 +1,10 @@
-// The code of one record: who makes it, and the probe that does.
+// The code of one record: which lanes write it, and the call of the probe that does.
 #include "tools/record/internal.h"
 
-// NEIGHBOURS: 1 << 2 warps that follow one another use the same ring
+// NEIGHBOURS: 1 << 2 consecutive warps use the same ring
 enum { OFF = -1, NEIGHBOURS = 2 };
 
-// A field of the WgTrace: in kernels of the parameter itself, which costs no memory access.
+// Loads a field of the WgTrace; in kernels from the parameter, which costs no memory access.
 void recorder_field(Recorder *t, Code *c, PtxReg *to, uint32_t offset) {
   Body *b = t->body;
   if (t->kept) {
@@ -29,11 +29,11 @@ static void choose_ring(Recorder *t, Code *c) {
   recorder_field(t, c, geometry, offsetof(WgTrace, nrings));
   EMIT(c, "cvt.u32.u64", opd_reg(mask), opd_reg(geometry));
   EMIT(c, "sub.u32", opd_reg(mask), opd_reg(mask), opd_imm(1));
-  // all rings alike
+  // spreads warps over all rings
   if (t->inlined) EMIT(c, "shr.u32", opd_reg(t->slot), opd_reg(t->warp), opd_imm(NEIGHBOURS));
   else
     EMIT(c, "mov.u32", opd_reg(t->slot),
-         opd_sreg(SREG_SMID, SEL_NONE));  // on the virtual device: no other thread's
+         opd_sreg(SREG_SMID, SEL_NONE));  // on the virtual device: the worker's own ring
   EMIT(c, "and.b32", opd_reg(t->slot), opd_reg(t->slot), opd_reg(mask));
   code_label(c, end);
 }
@@ -132,7 +132,7 @@ void recorder_only_lanes(Recorder *t, Code *c, uint32_t n, PtxLabel *over) {
   code_branch(c, idle, false, over);
 }
 
-// Only operations of chosen threads or on chosen buffers; others go to `over`.
+// Skips operations of threads and on buffers that were not chosen: they go to `over`.
 static void choose(Recorder *t, Code *c, const RecorderRecord *r, PtxLabel *over) {
   Body *b = t->body;
   PtxReg *trace = body_temp(b, TYPE_B64, 0), *wants = body_temp(b, TYPE_B32, 0),

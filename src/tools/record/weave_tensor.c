@@ -1,10 +1,10 @@
-// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: a tile of a tensor that a tensor map
-// describes. What is in a map only the driver knows, so the host says it with each launch
-// (tools/record/host_tensor_maps.c): a WgTraceTensor in the kernel's record for each parameter that
-// is a map. Tiles only, and maps that are parameters only.
+// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: copies of a tile of a tensor that a tensor
+// map describes. The layout of a map is not documented, so the host describes it for each launch
+// (tools/record/host_tensor_maps.c): a WgTraceTensor in the launch record for each parameter that
+// is a map. Only tiles, and only maps that are parameters, are recorded.
 //
-// As bulk copies they are recorded before they are asked for, in pieces of 16 bytes; one that is
-// not inside of the tensor with all of its bytes, byte by byte in global memory.
+// Like bulk copies they are recorded before they start, in pieces of 16 bytes. A piece that is not
+// entirely inside the tensor is recorded byte by byte in global memory.
 #include "tools/record/internal.h"
 
 enum { RANK = 5, DEPTH = 8, WHOLE = WG_TRACE_PIECE << 8 };
@@ -36,8 +36,8 @@ static const PtxVar *parameter_of(const Body *b, const PtxOperand *o, int64_t *o
   return o->var;
 }
 
-// Where the record has the map's description; 0: it is none of the kernel's parameters, or there is
-// no room.
+// Finds where the launch record describes the map; 0: the map is not a parameter, or there is no
+// room.
 static uint32_t described_at(Recorder *t, const PtxOperand *map) {
   Body *b = t->body;
   int64_t offset = map->imm;
@@ -74,7 +74,7 @@ static void words(Tile *x) {
         opd_reg(x->t->inside), opd_imm(i));
 }
 
-// Those that are inside, one at a time: what is read, and what is written of it.
+// The bytes that are inside, one at a time: the load, and the store of what was loaded.
 static void bytes(Tile *x) {
   Recorder *t = x->t;
   Code *c = x->c;
@@ -105,7 +105,7 @@ static void bytes(Tile *x) {
   code_label(c, over);
 }
 
-// From the tensor to shared memory. What is outside is written there, too.
+// From the tensor to shared memory, where elements outside of the tensor are written, too.
 static void piece_in(Tile *x) {
   Recorder *t = x->t;
   Code *c = x->c;
@@ -151,7 +151,7 @@ static void piece_out(Tile *x) {
   code_label(c, over);
 }
 
-// t->base: where the tile is in shared memory.
+// t->base: the address of the tile in shared memory.
 static void pieces(void *user) {
   Tile *x = user;
   Recorder *t = x->t;

@@ -19,7 +19,7 @@ static bool readable(const PtxOperand *o) {
   return o->kind == OPD_INT || o->kind == OPD_FLOAT;
 }
 
-// The low 32 bits of an operand into a word.
+// Moves the low 32 bits of an operand into a word.
 static void low_word(Code *c, PtxReg *to, const PtxOperand *o) {
   PtxReg *half = body_temp(c->body, TYPE_B16, 0), *rest = body_temp(c->body, TYPE_B32, 3);
   if (o->kind != OPD_REG) {
@@ -83,7 +83,7 @@ bool recorder_value(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *
   return true;
 }
 
-// A generic address that may lead anywhere.
+// A generic address: its memory space is found at run time.
 static void find_space(Code *c, PtxReg *at) {
   Body *b = c->body;
   PtxReg *is_shared = body_temp(b, TYPE_PRED, 0), *is_local = body_temp(b, TYPE_PRED, 1),
@@ -119,7 +119,7 @@ void recorder_tag_space(Recorder *t, Code *c, const PtxOperand *address, PtxSpac
   if (where == SPACE_GENERIC) {
     PtxReg *guard = c->guard;
     bool negated = c->guard_negated;
-    code_guard(c, NULL, false);  // what it computes for other lanes nobody reads
+    code_guard(c, NULL, false);  // the result in other lanes is not used
     find_space(c, t->address);
     code_guard(c, guard, negated);
   } else if (tag) {

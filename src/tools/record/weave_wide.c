@@ -1,11 +1,9 @@
-// What a warp does together, or a thread with more than a register holds: matrices, tiles of wmma,
-// copies to shared memory. Each is recorded in pieces of up to 16 bytes, as loads and stores, with
-// what memory holds behind the instruction: in which lane's registers an element of a tile goes is
-// the hardware's secret.
+// Operations of a whole warp, or of more than a register: matrices, wmma tiles, copies to shared
+// memory. Each is recorded in pieces of up to 16 bytes, as loads and stores, with what memory holds
+// after the instruction, because it is not documented which lane's registers hold which element.
 //
-// memcheck may leave such an instruction out, and then memory must not be touched here either. It
-// skips what stands before the instruction, so that is where it is said that the instruction is
-// made.
+// If memcheck leaves such an instruction out, its memory must not be read here either. memcheck
+// skips the code before the instruction, so a register set there tells that it executes.
 #include "tools/record/internal.h"
 
 enum { PIECE = 16, LANES = 32 };
@@ -30,7 +28,7 @@ static void set_made(Recorder *t, Code *c, bool made) {
   else EMIT(c, "setp.ne.u32", opd_reg(t->made), opd_reg(zero), opd_imm(0));
 }
 
-// Behind the instruction, for lanes that record and have made it.
+// After the instruction, for lanes that record and have executed it.
 static Wide begin(Recorder *t, uint32_t i, const PtxInstr *in, bool together) {
   if (!t->made) {
     t->made = body_reg(t->body, TYPE_PRED);
@@ -39,7 +37,7 @@ static Wide begin(Recorder *t, uint32_t i, const PtxInstr *in, bool together) {
   set_made(t, body_before(t->body, i), true);
   Wide w = {
       .t = t, .in = in, .c = body_after(t->body, i), .at = recorder_reg(t, &t->piece, TYPE_B64)};
-  if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));  // what other lanes have stored
+  if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));  // makes the stores of other lanes visible
   w.over = recorder_guard(t, w.c, in);
   code_branch(w.c, t->made, true, w.over);
   return w;
@@ -82,7 +80,7 @@ static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace s
   recorder_piece(w->t, w->c, w->in, address, w->at, classes, space, bytes);
 }
 
-// --- tiles of wmma: lines, each at a distance from the one before. Lane after lane has a piece ---
+// --- wmma tiles: lines at a constant distance, dealt out to the lanes in pieces ---
 
 static void distance(Wide *w, PtxReg *to, unsigned bits, unsigned elements) {
   const PtxOperand *stride = w->in->nops > 2 ? &w->in->ops[2] : NULL;
@@ -134,9 +132,9 @@ bool recorder_matrix(Recorder *t, uint32_t i, const PtxInstr *in) {
   return true;
 }
 
-// --- copies: what is read is what will be written ---
+// --- copies: the value read is the value written ---
 
-// cp.async; one that is told how many bytes to read fills the rest with zeros.
+// cp.async; one with a source size fills the rest with zeros.
 bool recorder_small_copy(Recorder *t, uint32_t i, const PtxInstr *in) {
   uint32_t bytes = access_bytes(in);
   if ((bytes != 4 && bytes != 8 && bytes != PIECE) || in->nops > 3) return false;
