@@ -115,12 +115,12 @@ static bool take(Device *dev, size_t size) {
   return false;
 }
 
-// Under memcheck small allocations, which share pages, are kept apart: a pointer that runs a little
-// over leaves its allocation and is in no other. Large ones have pages of their own with a gap
-// behind them.
+// SESSION_WANTS_GAPS: small allocations, which share pages, lie apart, so that a pointer that runs
+// a little over its allocation is in no other. Large ones have pages of their own with a gap behind
+// them.
 enum { GAP = 256, SHARES_PAGES = 1 << 20 };
 static size_t padded(size_t size) {
-  return size < SHARES_PAGES && session_tools() & TOOL_BIT(MEMCHECK) ? size + GAP : size;
+  return size < SHARES_PAGES && session_wants(SESSION_WANTS_GAPS) ? size + GAP : size;
 }
 
 static void release_held(const SessionHeld *h) {

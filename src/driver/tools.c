@@ -346,27 +346,27 @@ void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUr
   memcpy(l.grid, r->grid, sizeof l.grid);
   memcpy(l.block, r->block, sizeof l.block);
   memcpy(l.cluster, r->cluster, sizeof l.cluster);
-  session_launch_refused(&l, (int)result, true, answer, &(Asked){ctx, r, f});
+  session_launch_refused(&(SessionRefusal){&l, (int)result, true, answer, &(Asked){ctx, r, f}});
 }
 
 // --- faults ---
 
-// What memcheck could not know to be wrong, the device found out.
+// The kind that a tool has for it, else "launch-failure".
+static const char *kind_of_access(const VgpuFault *f, SessionFaultReason what) {
+  const char *kind = session_fault_kind(&(SessionFault){.what = what,
+                                                        .load = f->classes & CLASS_LOAD,
+                                                        .store = f->classes & CLASS_STORE,
+                                                        .atomic = f->classes & CLASS_ATOMIC,
+                                                        .surface = f->classes & CLASS_SURFACE,
+                                                        .sync = f->classes & CLASS_SYNC});
+  return kind ? kind : "launch-failure";
+}
+
 static const char *kind_of(const VgpuFault *f) {
-  bool checks = session_tools() & TOOL_BIT(MEMCHECK);
   switch (f->status) {
-    case VGPU_ILLEGAL_ADDRESS:
-    case VGPU_TRAP:
-      if (f->status == VGPU_TRAP && f->classes & CLASS_SYNC &&
-          session_tools() & TOOL_BIT(SYNCCHECK))
-        return f->classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC) ? "barrier-misuse"
-                                                                      : "barrier-mismatch";
-      if (!checks || (f->status == VGPU_TRAP && !(f->classes & CLASS_SURFACE)))
-        return "launch-failure";
-      return f->classes & CLASS_ATOMIC  ? "oob-atomic"
-             : f->classes & CLASS_STORE ? "oob-write"
-                                        : "oob-read";
-    case VGPU_MISALIGNED: return checks ? "misaligned" : "launch-failure";
+    case VGPU_ILLEGAL_ADDRESS: return kind_of_access(f, SESSION_FAULT_ADDRESS);
+    case VGPU_TRAP: return kind_of_access(f, SESSION_FAULT_TRAP);
+    case VGPU_MISALIGNED: return kind_of_access(f, SESSION_FAULT_MISALIGNED);
     case VGPU_ASSERT: return "assert";
     case VGPU_DEADLOCK: return "hang";
     case VGPU_STACK_OVERFLOW: return "stack-overflow";

@@ -276,7 +276,8 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   tell_the_rest(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0))
-    session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
+    session_launch_refused(
+        &(SessionRefusal){&l->event, (int)result, l->function == l->of->handle, answer, l});
   if (l->timed)
     gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
                   result == CUDA_SUCCESS ? l->number : 0);

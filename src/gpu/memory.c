@@ -230,9 +230,7 @@ CUresult gpu_cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) 
 
 // The driver crashes on an array that is gone.
 static bool array_gone(const char *call, const void *a) {
-  if (!session_freed_before((uintptr_t)a)) return false;
-  session_invalid_free(call, (uintptr_t)a, SESSION_BIT(ARRAY));
-  return true;
+  return session_second_free(call, (uintptr_t)a, SESSION_BIT(ARRAY));
 }
 
 CUresult gpu_cuArrayDestroy(CUarray a) {

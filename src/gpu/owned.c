@@ -108,7 +108,7 @@ static bool put(uint64_t base, const Owned *o, CUevent freed) {
 }
 
 static bool may_hold(uint64_t base, Owned *o) {
-  return session_tools() & TOOL_BIT(MEMCHECK) && !atomic_load(&captures) && find(base, o) &&
+  return session_wants(SESSION_WANTS_QUARANTINE) && !atomic_load(&captures) && find(base, o) &&
          o->context->stream && !atomic_load(&o->context->faulted);
 }
 
@@ -142,7 +142,7 @@ bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record) {
 }
 
 bool gpu_quarantine_drain(void) {
-  GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
+  GpuContext *c = session_wants(SESSION_WANTS_QUARANTINE) ? gpu_context_current() : NULL;
   return c && session_quarantine_release(c->device, NULL, release);
 }
 
@@ -150,7 +150,7 @@ void gpu_quarantine_leave(GpuContext *c) { session_quarantine_release(c->device,
 
 CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   GPU_TRY(gpu_checked(gpu_real.cuMemGetInfo_v2(free_bytes, total)));
-  GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
+  GpuContext *c = session_wants(SESSION_WANTS_QUARANTINE) ? gpu_context_current() : NULL;
   if (c) *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device), *total);
   *free_bytes = session_free_for_program(*free_bytes);
   return CUDA_SUCCESS;
@@ -159,7 +159,7 @@ CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
 // What a program reads of a pool is what it would be without us: the pool gets back what is held,
 // if that has got that far in its stream.
 CUresult gpu_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value) {
-  GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
+  GpuContext *c = session_wants(SESSION_WANTS_QUARANTINE) ? gpu_context_current() : NULL;
   gpu_quarantine_drain();
   for (int tries = 0; c && c->stream && tries < 100; tries++) {
     GpuEntered e = gpu_context_enter(c);

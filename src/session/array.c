@@ -1,3 +1,5 @@
+// The shapes of CUDA arrays, by handle.
+#include "cuda/abi.h"
 #include "session/internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -28,4 +30,18 @@ bool session_array_find(uint64_t handle, SessionArray *out) {
   if (a) *out = *a;
   pthread_mutex_unlock(&lock);
   return a != NULL;
+}
+
+size_t session_format_bytes(int format) {
+  switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF: return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT: return 4;
+    default: return 0;
+  }
 }

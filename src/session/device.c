@@ -14,9 +14,6 @@ struct SessionDevice {
   uint32_t index;      // of the channel
   Reports reports;
   MemoryTables tables;
-  uint64_t heap_memory;
-  uint32_t heap;
-  bool heap_failed;  // WgHeap; 0: none yet
   ToolDevice tools[TOOL_COUNT_];
 };
 
@@ -40,7 +37,7 @@ static void free_tools(SessionDevice *d) {
 }
 
 // Counting works without a channel; nothing else does.
-static bool needs_channel(void) { return (session_tools() & ~TOOL_BIT(COUNT)) != 0; }
+static bool needs_channel(void) { return session_has_findings(); }
 
 static bool open_channel(SessionDevice *d, Error *err) {
   session_send(EVENT_STRING, &(EventString){0, ""});  // makes sure that there is a lane
@@ -97,30 +94,10 @@ static uint64_t table_for_launch(SessionDevice *d) {
   return table;
 }
 
-// Made for the first kernel of a module that calls malloc or free; from then on every launch gets
-// it.
-static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
-  pthread_mutex_lock(&session_lock);
-  if (!d->heap && k->piece->code.uses_heap && !d->heap_failed) {
-    uint64_t unit = 1ull << WG_HEAP_SHIFT, at = d->ops.alloc(d->user, sizeof(WgHeap) + unit);
-    d->heap_memory = at;
-    d->heap = (uint32_t)((at + unit - 1) / unit);
-    d->heap_failed = !at;
-    if (!at)
-      session_note(SEVERITY_WARNING,
-                   "device %d has no memory for what its heap holds: memory of malloc in kernels "
-                   "is not checked",
-                   d->ordinal);
-  }
-  pthread_mutex_unlock(&session_lock);
-  return d->heap;
-}
-
 static void set_tables(SessionDevice *d, SessionKernel *k, const SessionLaunch *shape,
                        WgLaunch *r) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->before_table) tool->before_table(&d->tools[t], k, shape);
-  r->heap = session_tools() & TOOL_BIT(MEMCHECK) ? heap_for_launch(d, k) : 0;
   r->memory = table_for_launch(d);
 }
 
@@ -230,7 +207,6 @@ void session_device_close(SessionDevice *d, bool alive) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->device_close) tool->device_close(&d->tools[t], alive);
   session_counters_close(d, alive);
-  if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
     session_reports_close(&d->reports, d->channel, &d->ops, d->user, alive);

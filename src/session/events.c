@@ -1,5 +1,6 @@
 // Hands what happens in the program to the tools that run (tools/tool.h).
-#include "session/internal.h"
+#include "session/order.h"
+#include "session/written_buffers.h"
 #include "tools/tool.h"
 
 #define TELL(event, ...) \
@@ -12,6 +13,16 @@ void session_launch_taken(const SessionCall *c) { TELL(launch_taken, c); }
 
 void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
   TELL(launch_ran, launch, begin_ns, end_ns);
+}
+
+void session_launch_refused(const SessionRefusal *r) { TELL(launch_refused, r); }
+
+// The first tool that has a kind for it has the fault.
+const char *session_fault_kind(const SessionFault *f) {
+  const char *kind = NULL;
+  EACH_RUNNING_TOOL(t, tool)
+    if (!kind && tool->fault_kind) kind = tool->fault_kind(f);
+  return kind;
 }
 
 void session_graph_begin(const SessionBranches *b, uint32_t nodes, const void *stream) {
@@ -60,6 +71,12 @@ void session_annotated(SessionAnnotation what, uint64_t address, uint64_t bytes)
   TELL(annotated, what, address, bytes);
 }
 
+void session_pitch(uint64_t base, uint64_t pitch) { TELL(pitched, base, pitch); }
+
+void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d) {
+  TELL(texture_asked, call, d);
+}
+
 void session_tensor_map(const void *map, const SessionTensor *tensor) {
   TELL(tensor_map, map, tensor);
 }
@@ -68,7 +85,84 @@ void session_tensor_map_moved(const void *before, const void *map, uint64_t addr
   TELL(tensor_map_moved, before, map, address);
 }
 
+// --- frees that are wrong ---
+
+void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds) {
+  TELL(invalid_free, call, pointer, kinds);
+}
+
+bool session_second_free(const char *call, uint64_t pointer, unsigned kinds) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->second_free && tool->second_free(call, pointer, kinds);
+  return any;
+}
+
+void session_handle(const void *handle) { TELL(handle_created, handle); }
+void session_handle_gone(const void *handle) { TELL(handle_gone, handle); }
+void session_invalid_handle(const char *call, const void *handle) {
+  TELL(invalid_handle, call, handle);
+}
+
+// --- freed memory that is not given back yet ---
+
+void session_quarantine_open(int device, uint64_t device_memory) {
+  TELL(quarantine_open, device, device_memory);
+}
+
+bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release) {
+  bool held = false;
+  EACH_RUNNING_TOOL(t, tool)
+    if (!held && tool->quarantine_hold) held = tool->quarantine_hold(h, release);
+  return held;
+}
+
+bool session_quarantine_release(int device, const void *owner, SessionRelease *release) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool)
+    any |= tool->quarantine_release && tool->quarantine_release(device, owner, release);
+  return any;
+}
+
+uint64_t session_quarantine_bytes(int device) {
+  uint64_t bytes = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->quarantine_bytes) bytes += tool->quarantine_bytes(device);
+  return bytes;
+}
+
+// --- handles, errors and waits ---
+
+void session_destroyed(const char *what, const void *handle) { TELL(destroyed, what, handle); }
+void session_created(const void *handle) { TELL(created, handle); }
+
+bool session_use(const char *what, const void *handle) {
+  bool any = false;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->used && tool->used(what, handle);
+  return any;
+}
+
+void session_error_raised(const char *text) { TELL(error_raised, text); }
+void session_errors_seen(void) { TELL(errors_seen); }
+
+void session_synchronised(const void *stream) {
+  session_order_host_saw(stream);
+  TELL(synchronised, stream, false);
+}
+
+void session_synchronised_all(void) {
+  session_order_host_saw_all();
+  TELL(synchronised, NULL, true);
+}
+
 // --- copies and sets ---
+
+void session_copy_check(const SessionCopy *c) {
+  session_order_copy(c);
+  session_outputs_copy(c);
+  TELL(copy_asked, c);
+}
+
+void session_copy_refused(const SessionCopy *c) { TELL(copy_refused, c); }
 
 // The first tool that numbers copies has the number.
 uint32_t session_copy_number(const SessionCopy *c) {

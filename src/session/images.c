@@ -1,5 +1,5 @@
-// Texture objects over linear memory and surface objects, as kernels see them behind the table of
-// allocations: what a fetch or a store must stay inside of.
+// The texture objects over linear memory and the surface objects of the process, with their sizes.
+// Kernels see them behind the table of allocations.
 #include "cuda/abi.h"
 #include "session/internal.h"
 
@@ -16,7 +16,7 @@ static uint32_t place_of(uint64_t key) {
   return low;
 }
 
-static bool wanted(void) { return session_tools() & TOOL_BIT(MEMCHECK); }
+static bool wanted(void) { return session_wants(SESSION_WANTS_IMAGES); }
 
 static void set(WgImage new, bool is_there) {
   pthread_rwlock_wrlock(&lock);

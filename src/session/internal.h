@@ -43,11 +43,9 @@ struct SessionKernel {
 typedef struct SessionOptions {
   unsigned tools;
   unsigned running, wants;  // tools that take part; SESSION_WANTS_… of all of them
+  bool has_findings;        // session_has_findings
   bool keeps_run, host_stacks;
   uint64_t launch_skip, launch_count, fp_every;
-  bool leak_check, leak_full;
-  uint64_t quarantine;
-  bool has_quarantine;  // bytes; not given: a share of the device's memory
   uint64_t hang_ns;
   bool hang_stop;
   bool hash;
@@ -129,18 +127,10 @@ bool session_pool_parent_freed(uint64_t base);
 bool session_pool_has_parent(uint64_t base);
 // --- memory.c ---
 void session_free_object(uint64_t base);  // a piece of a program's own pool, too
+// session_ranges_look that also knows arrays without an address, by their handle
+bool session_memory_look(uint64_t address, HeapRange *out);
 // what has no address: a GPU's arrays
 void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);
-// --- pitch.c, pageable.c ---
-void session_pitch_forget(uint64_t base);
-uint64_t session_pitch_find(uint64_t base);  // 0: it has none
-// of its places, those in memory nobody told us of
-void session_pageable_check(const SessionCopy *c, bool to, bool from);
-void session_pageable_other(void);  // the thread does something else, and has not waited
-// --- unchecked.c ---
-void session_unchecked(void);  // the process ends
-// --- leak.c ---
-void session_leaks(void);  // the process ends
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 int session_device_ordinal(const SessionDevice *d);

@@ -33,7 +33,8 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
 
 uint32_t session_launch_count(const SessionLaunch *l) {
   SessionKernel *k = l->kernel;
-  session_pageable_other();
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->launch_asked) tool->launch_asked(l);
   captured = l->captured;
   launched = *l;
   threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] *

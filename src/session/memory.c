@@ -1,12 +1,11 @@
-// Allocations and frees as the program asks for them, and frees that are wrong. The host order of
-// the calls is what counts: a launch that is asked for after memory was freed cannot run before
-// that in any stream.
+// Allocations and frees, in the order in which the host makes the calls: a launch that is made
+// after memory was freed cannot run before that in any stream.
 #include "session/written_buffers.h"
 #include "tools/tool.h"
 
 static bool keeps_ranges(void) {
-  return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() ||
-         session_wants(SESSION_WANTS_INPUTS) || session_logs_launches();
+  return session_has_findings() || session_wants_outputs() || session_wants(SESSION_WANTS_INPUTS) ||
+         session_logs_launches();
 }
 
 // A GPU's arrays have no address: their handles stand for one, and what is kept is only that they
@@ -46,7 +45,7 @@ void session_handles_each(void (*each)(void *user, const HeapRange *r), void *us
   pthread_mutex_unlock(&lock);
 }
 
-static bool look(uint64_t address, HeapRange *out) {
+bool session_memory_look(uint64_t address, HeapRange *out) {
   pthread_mutex_lock(&lock);
   const HeapRange *r = u64map_get(&handles, address);
   if (r) *out = *r;
@@ -63,7 +62,6 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
                    const char *name) {
   if (!session_wants_launches()) return;
   uint64_t stack = session_stack();
-  session_pitch_forget(base);
   if (keeps_ranges()) {
     if (kind == SESSION_GRAPH)
       atomic_store_explicit(&graphs_have_memory, true, memory_order_relaxed);
@@ -130,108 +128,6 @@ bool session_frees(uint64_t base, unsigned kinds) {
   HeapRange r;
   if (!keeps_ranges()) return base != 0;
   if (session_pool_has_parent(base)) return true;
-  return look(base, &r) && r.memory.base == base && r.memory.state == WG_MEMORY_LIVE &&
-         kinds >> r.kind & 1;
-}
-
-// --- frees that are wrong ---
-
-bool session_freed_before(uint64_t base) {
-  HeapRange r;
-  return (session_tools() & TOOL_BIT(MEMCHECK)) && look(base, &r) && r.memory.base == base &&
-         r.memory.state == WG_MEMORY_FREED;
-}
-
-// How memory of each kind is given back.
-static const char *right_way(SessionMemoryKind kind) {
-  switch (kind) {
-    case SESSION_DEVICE:
-    case SESSION_MANAGED: return "this is device memory: it is freed by cuMemFree (cudaFree)";
-    case SESSION_PINNED: return "this is host memory: it is freed by cuMemFreeHost (cudaFreeHost)";
-    case SESSION_REGISTERED:
-      return "this is host memory that was registered: cuMemHostUnregister (cudaHostUnregister) "
-             "undoes that";
-    case SESSION_POOL:
-      return "this is memory of a pool: it is freed by cuMemFreeAsync (cudaFreeAsync)";
-    case SESSION_VARIABLE:
-      return "this is a variable of the program: it lives as long as its module";
-    case SESSION_ARRAY: return "this is an array: it is freed by cuArrayDestroy (cudaFreeArray)";
-    case SESSION_VIRTUAL: return "this is mapped memory: cuMemUnmap takes it away";
-    case SESSION_IMPORTED:
-      return "this is memory of another process or API: the call that undoes its import gives it "
-             "back";
-    case SESSION_GRAPH:
-      return "this memory belongs to a graph: it is freed by a free node, or by cuMemFree after "
-             "the launch that allocated it";
-  }
-  return "it is not of the kind that this call frees";
-}
-
-void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
-  HeapRange r;
-  const char *why;
-  bool known = look(pointer, &r);
-  if (!known) why = "nothing is allocated at this address";
-  else if (r.memory.base != pointer)
-    why = r.memory.state == WG_MEMORY_FREED
-              ? "this points into the middle of memory that was freed before"
-              : "this points into the middle of an allocation, and only all of it can be freed";
-  else if (r.memory.state == WG_MEMORY_FREED) why = "this was freed before";
-  else if (!(kinds >> r.kind & 1)) why = right_way(r.kind);
-  else return;
-  Str text = {0};
-  str_printf(&text, "%s: %s", call, why);
-  session_finding(&(SessionFinding){.kind = "invalid-free",
-                                    .text = text.data,
-                                    .has_address = true,
-                                    .address = pointer,
-                                    .related = known ? r.memory.base : 0});
-  str_free(&text);
-}
-
-// --- handles ---
-
-typedef struct Handle {
-  bool gone;
-  uint64_t stack, gone_stack;
-} Handle;
-static U64Map named;  // -> Handle
-
-void session_handle(const void *handle) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
-  Handle *h = mem_alloc(sizeof *h);
-  h->stack = session_stack();
-  pthread_mutex_lock(&lock);
-  free(u64map_remove(&named, (uintptr_t)handle));
-  u64map_put(&named, (uintptr_t)handle, h);
-  pthread_mutex_unlock(&lock);
-}
-
-void session_handle_gone(const void *handle) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
-  uint64_t stack = session_stack();
-  pthread_mutex_lock(&lock);
-  Handle *h = u64map_get(&named, (uintptr_t)handle);
-  if (h) {
-    h->gone = true;
-    h->gone_stack = stack;
-  }
-  pthread_mutex_unlock(&lock);
-}
-
-void session_invalid_handle(const char *call, const void *handle) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
-  pthread_mutex_lock(&lock);
-  Handle *found = u64map_get(&named, (uintptr_t)handle), h = found ? *found : (Handle){0};
-  pthread_mutex_unlock(&lock);
-  if (found && !h.gone) return;
-  Str text = {0};
-  str_printf(&text, "%s: %s", call,
-             found ? "this was destroyed before" : "there is nothing with this handle");
-  session_finding(&(SessionFinding){.kind = "invalid-free",
-                                    .text = text.data,
-                                    .other_title = "destroyed",
-                                    .other_stack = h.gone_stack});
-  str_free(&text);
+  return session_memory_look(base, &r) && r.memory.base == base &&
+         r.memory.state == WG_MEMORY_LIVE && kinds >> r.kind & 1;
 }

@@ -13,9 +13,7 @@ static ProgramPool *all;
 static uint64_t last_id;
 static _Atomic bool any;  // there was one: every free asks
 
-static bool wants(void) {
-  return session_wants(SESSION_WANTS_POOLS) || session_tools() & TOOL_BIT(MEMCHECK);
-}
+static bool wants(void) { return session_wants(SESSION_WANTS_POOLS); }
 
 // The parts of the allocation that the pool does not take.
 static void keep_part(HeapRange r, uint64_t base, uint64_t end) {

@@ -27,7 +27,7 @@ void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps
   channel->counts_exact = 1;
   channel->reports = w;
   atomic_store(&r->address, r->channel_address + offsetof(WgChannel, reports));
-  if (!(session_tools() & ~TOOL_BIT(COUNT)) || (!ops->write && !wants_more())) r->settled = true;
+  if (!session_has_findings() || (!ops->write && !wants_more())) r->settled = true;
 }
 
 // Device memory is taken when the first launch is checked.

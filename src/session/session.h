@@ -24,7 +24,8 @@ bool session_wants_copies(void);  // copies to the host are of interest
 bool session_wants_memory(void);  // a tool runs that follows allocations and copies
 
 // --- events.c: what happens in the program, for the tools that run (tools/tool.h) ---
-unsigned session_running(void);  // their TOOL_BIT()s: session_tools(), and more
+unsigned session_running(void);   // their TOOL_BIT()s: session_tools(), and more
+bool session_has_findings(void);  // --tool names one that does more than count
 // Events that cost a device something: it asks before it prepares them.
 enum {
   SESSION_WANTS_COPIES = 1,           // copies and sets
@@ -41,6 +42,9 @@ enum {
   SESSION_WANTS_GRAPH_ORDER = 2048,   // which nodes of a graph that is launched are unordered
   SESSION_WANTS_COPY_TAGS = 4096,     // SessionCopy.on and .tag
   SESSION_WANTS_BENIGN_RACES = 8192,  // SESSION_BENIGN_RACE, when all work so far has ended
+  SESSION_WANTS_IMAGES = 1 << 14,     // the table of texture and surface objects, for kernels
+  SESSION_WANTS_QUARANTINE = 1 << 15,  // freed device memory that is not given back yet
+  SESSION_WANTS_GAPS = 1 << 16,        // small allocations that lie apart
 };
 bool session_wants(unsigned what);  // one of these is wanted
 typedef enum {                      // what the program says by functions of warpgrind.h
@@ -107,7 +111,7 @@ void session_launch_unchanged(SessionKernel *k);
 bool session_launch_selected(SessionKernel *k);
 void session_graph_launch(const void *graph, const void *stream);
 
-// --- launch_check.c: the driver refused a launch ---
+// --- events.c: the driver refused a launch ---
 typedef enum {
   SESSION_ASK_DEVICE,
   SESSION_ASK_KERNEL,
@@ -118,10 +122,26 @@ typedef enum {
 // was compiled for, 0: any. RESIDENT: blocks of this launch that a multiprocessor holds. All of the
 // program's own kernel; false: not known.
 typedef bool SessionAsk(void *user, SessionQuestion what, int attribute, int *value);
-// result: the driver's error. unchanged: the program's own code was launched, so that the error is
-// about what the program did.
-void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask,
-                            void *user);
+typedef struct SessionRefusal {
+  const SessionLaunch *launch;
+  int result;      // the driver's error
+  bool unchanged;  // the program's own code was launched: the error is about what the program did
+  SessionAsk *ask;
+  void *user;
+} SessionRefusal;
+void session_launch_refused(const SessionRefusal *r);
+
+// --- events.c: the device ended a launch at an instruction ---
+typedef enum {
+  SESSION_FAULT_ADDRESS,
+  SESSION_FAULT_MISALIGNED,
+  SESSION_FAULT_TRAP
+} SessionFaultReason;
+typedef struct SessionFault {
+  SessionFaultReason what;
+  bool load, store, atomic, surface, sync;  // what the instruction does
+} SessionFault;
+const char *session_fault_kind(const SessionFault *f);  // NULL: no tool has a kind for it
 
 // --- memory.c ---
 typedef enum {
@@ -144,17 +164,18 @@ void session_free_inside(uint64_t base, uint64_t size);  // everything that lies
 void session_revive(uint64_t base);  // a graph's own memory that it freed is allocated again
 // it is the start of an allocation of one of these kinds, as far as is known
 bool session_frees(uint64_t base, unsigned kinds);
-// `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer: says what is wrong with
-// it. A pointer that it could take is left alone. memcheck remembers that this was freed, and
-// nothing else is there now
-bool session_freed_before(uint64_t base);
-// kinds: SESSION_BIT()s that the call takes
+#define SESSION_BIT(kind) (1u << SESSION_##kind)
+
+// --- events.c: frees that are wrong ---
+// `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer, or could take it after
+// all. kinds: SESSION_BIT()s that the call takes
 void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);
-// The same for what has a handle and no address: arrays, physical memory, pools.
-void session_handle(const void *handle);
+// The driver would crash if the pointer was freed before. true: it was, and a tool has reported it
+bool session_second_free(const char *call, uint64_t pointer, unsigned kinds);
+// The same for objects that have a handle and no address: arrays, physical memory, pools.
+void session_handle(const void *handle);  // it was created
 void session_handle_gone(const void *handle);
 void session_invalid_handle(const char *call, const void *handle);
-#define SESSION_BIT(kind) (1u << SESSION_##kind)
 
 // --- pools.c: memory that the program deals out itself. Pieces of no known pool are ignored. ---
 // its number; 0: not in one allocation, or nobody wants to know
@@ -165,7 +186,7 @@ void session_pool_piece_freed(uint64_t base);
 void session_pool_reset(uint64_t id);  // all pieces are freed
 void session_pool_end(uint64_t id);    // the allocation is one object again
 
-// --- quarantine.c: freed device memory that is not given back yet ---
+// --- events.c: freed device memory that is not given back yet, for SESSION_WANTS_QUARANTINE ---
 // kind, owner, extra: the driver's
 typedef struct SessionHeld {
   uint64_t base, size;
@@ -181,7 +202,6 @@ bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release);
 // All of the device, or of one owner: before an allocation fails, when the owner goes. release
 // NULL: it is gone already. true: there was something.
 bool session_quarantine_release(int device, const void *owner, SessionRelease *release);
-bool session_quarantine_holds(int device, uint64_t base);
 uint64_t session_quarantine_bytes(int device);
 
 // --- finding.c: findings made on the host ---
@@ -374,7 +394,7 @@ void session_copy_taken(const struct SessionCopy *c);     // by the driver
 void session_copy_contents(const struct SessionCopy *c);  // what it reads is as it copies it
 bool session_copy_on_host(const struct SessionCopy *c);   // for SessionCopy.on_host
 
-// --- copy_check.c: copies and sets, in the words of both drivers ---
+// --- events.c: copies and sets, in the words of both drivers ---
 typedef enum {
   SESSION_PLACE_HOST,
   SESSION_PLACE_DEVICE,
@@ -426,6 +446,7 @@ typedef struct SessionArray {
 void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
+size_t session_format_bytes(int format);  // of a channel; 0: the channels have no size of their own
 
 // --- written_buffers.c: buffers that a launch or a graph may have written, for --hash and
 // --dump-buffers ---
@@ -666,22 +687,25 @@ void session_tensor_map(const void *map, const SessionTensor *t);
 // it describes another address now
 void session_tensor_map_moved(const void *before, const void *map, uint64_t address);
 
-// --- pitch.c, texture_check.c, images.c, pageable.c ---
+// --- events.c: pitches and textures ---
 // after session_alloc: its rows are this far apart
 void session_pitch(uint64_t base, uint64_t pitch);
 struct CUDA_RESOURCE_DESC;
+// when the program makes the call, before the driver does
 void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d);
+// --- images.c: texture and surface objects, for SESSION_WANTS_IMAGES ---
 void session_texture_created(uint64_t handle, const struct CUDA_RESOURCE_DESC *d);
 void session_texture_destroyed(uint64_t handle);
 struct CUDA_ARRAY3D_DESCRIPTOR;
 void session_surface_created(uint64_t handle, const struct CUDA_ARRAY3D_DESCRIPTOR *d);
 void session_surface_destroyed(uint64_t handle);
-size_t session_format_bytes(int format);  // of a channel; 0: the channels have no size of their own
+
+// --- events.c: waits ---
 void session_synchronised(const void *stream);  // the program waits for this stream now …
 void session_synchronised_all(void);            // … for all of them
 
-// --- destroyed.c: streams, events, modules … that are used after they went. `what` is one of these
-// phrases, for all three. ---
+// --- events.c: streams, events, modules … that are used after they went. `what` is one of these
+// phrases. ---
 #define SESSION_STREAM_GONE "a stream that was destroyed before"
 #define SESSION_EVENT_GONE "an event that was destroyed before"
 #define SESSION_GRAPH_GONE "a graph that was destroyed before"
@@ -693,9 +717,10 @@ void session_synchronised_all(void);            // … for all of them
 // before the driver does it: the handle may be another's at once
 void session_destroyed(const char *what, const void *handle);
 void session_created(const void *handle);  // whatever it is; also: it could not be destroyed
-bool session_use(const char *what, const void *handle);  // a finding, and true, if it was destroyed
+// true: it was destroyed before, and a tool has reported the use
+bool session_use(const char *what, const void *handle);
 
-// --- unchecked.c: errors that a call had no way to return ---
+// --- events.c: errors that a call had no way to return ---
 // on this thread; text: what is said if nobody ever asks
 void session_error_raised(const char *text);
 void session_errors_seen(void);  // this thread has asked

@@ -34,6 +34,7 @@ static void configure_tools(const Options *o) {
     if (tool && tool->configure) tool->configure(&s);
     if (tool && s.named) s.wants |= tool->wants;
     if (s.named || s.runs) values.running |= 1u << t;
+    if (s.named && !(tool && tool->only_counts)) values.has_findings = true;
     values.wants |= s.wants;
   }
 }
@@ -53,10 +54,6 @@ static void read_environment(void) {
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
   values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT)
                                                             : UINT64_MAX;
-  values.leak_check = !options_is(&o, OPT_LEAK_CHECK, "no");
-  values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
-  values.has_quarantine = options_given(&o, OPT_QUARANTINE);
-  values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
   HashOption hash;
   if (!hash_option_parse(options_text(&o, OPT_HASH), &hash, &err)) log_error("%s", err.text);
   values.hash = (hash.on || options_given(&o, OPT_DUMP_BUFFERS)) && values.keeps_run;
@@ -111,6 +108,7 @@ void session_start(const char *device) {
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
 unsigned session_running(void) { return session_options()->running; }
+bool session_has_findings(void) { return session_options()->has_findings; }
 bool session_wants(unsigned what) { return (session_options()->wants & what) != 0; }
 bool session_wants_launches(void) {
   return session_options()->tools || session_options()->dump || session_options()->keeps_run ||
@@ -119,9 +117,7 @@ bool session_wants_launches(void) {
 bool session_wants_copies(void) {
   return session_wants(SESSION_WANTS_COPIES) || session_wants_memory() || session_wants_outputs();
 }
-bool session_wants_memory(void) {
-  return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants(SESSION_WANTS_TABLE);
-}
+bool session_wants_memory(void) { return session_wants(SESSION_WANTS_TABLE); }
 
 const WeavePlan *session_plan(void) {
   // the virtual device knows where it stands

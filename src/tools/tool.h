@@ -43,6 +43,7 @@ typedef struct Tool {
   void (*configure)(ToolSetup *s);
   // its counts grow so fast that one word for each would be waited for (WgSpread)
   bool spreads_counts;
+  bool only_counts;  // it sends no findings
   // --- devices and launches ---
   void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
   // Device memory is taken for the first launch that is checked: room for what the tool keeps
@@ -67,6 +68,10 @@ typedef struct Tool {
   void (*launch_done)(ToolDevice *d, const WgLaunch *record);  // it has ended, or never will begin
   bool (*leaves_out)(SessionKernel *k);        // the tool runs alone and need not check this launch
   void (*launch_taken)(const SessionCall *c);  // by the driver, after session_launch_tell
+  void (*launch_asked)(const SessionLaunch *l);     // the program makes the call
+  void (*launch_refused)(const SessionRefusal *r);  // by the driver
+  // The device ended a launch: the kind of finding for it; NULL: none of this tool's
+  const char *(*fault_kind)(const SessionFault *f);
   void (*launch_ran)(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
   // These have ended, with all that they write; n 0: all so far.
   void (*launches_ended)(ToolDevice *d, const uint64_t *launches, uint32_t n);
@@ -98,12 +103,35 @@ typedef struct Tool {
   void (*allocated)(uint64_t base, uint64_t size, const char *name);  // the command knows it
   // in_order: of a stream, which nobody has waited for
   void (*freed)(uint64_t base, bool in_order);
+  void (*pitched)(uint64_t base, uint64_t pitch);  // after allocated: the distance of its rows
   void (*variable_loaded)(const SessionVariable *v);
   void (*annotated)(SessionAnnotation what, uint64_t address, uint64_t bytes);
   void (*tensor_map)(const void *map, const SessionTensor *t);
   void (*tensor_map_moved)(const void *before, const void *map, uint64_t address);
+  void (*texture_asked)(const char *call, const struct CUDA_RESOURCE_DESC *d);
+  // --- frees that are wrong (session.h) ---
+  void (*invalid_free)(const char *call, uint64_t pointer, unsigned kinds);
+  bool (*second_free)(const char *call, uint64_t pointer, unsigned kinds);
+  void (*handle_created)(const void *handle);  // of an object without an address
+  void (*handle_gone)(const void *handle);
+  void (*invalid_handle)(const char *call, const void *handle);
+  // --- freed memory that is not given back yet (session.h), for SESSION_WANTS_QUARANTINE ---
+  void (*quarantine_open)(int device, uint64_t device_memory);
+  bool (*quarantine_hold)(const SessionHeld *h, SessionRelease *release);
+  bool (*quarantine_release)(int device, const void *owner, SessionRelease *release);
+  uint64_t (*quarantine_bytes)(int device);
+  // --- handles, errors and waits (session.h) ---
+  void (*destroyed)(const char *what, const void *handle);  // SESSION_…_GONE; before it is done
+  void (*created)(const void *handle);
+  bool (*used)(const char *what, const void *handle);  // true: it was destroyed before; reported
+  void (*error_raised)(const char *text);              // an error that a call cannot return
+  void (*errors_seen)(void);                           // the thread has asked for its errors
+  // The program waits for a stream, or for all of them.
+  void (*synchronised)(const void *stream, bool all);
+  void (*process_ends)(void);
   // --- copies and sets ---
   void (*copy_asked)(const SessionCopy *c);       // the program makes the call
+  void (*copy_refused)(const SessionCopy *c);     // the driver did, after copy_asked
   bool (*reads_source)(const SessionCopy *c);     // on the host: SessionCopy.on_host
   uint32_t (*copy_number)(const SessionCopy *c);  // SessionCopy.step; after copy_asked
   void (*copy_taken)(const SessionCopy *c);       // by the driver

@@ -67,5 +67,7 @@ static void device_close(ToolDevice *d, bool alive) {
                &(EventCountsRead){(uint64_t)d->ordinal, ((CountDevice *)d->state)->rows});
 }
 
-const Tool tool_count = {
-    .device_bytes = sizeof(CountDevice), .collect = collect, .device_close = device_close};
+const Tool tool_count = {.device_bytes = sizeof(CountDevice),
+                         .only_counts = true,
+                         .collect = collect,
+                         .device_close = device_close};

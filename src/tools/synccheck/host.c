@@ -251,8 +251,15 @@ static void device_close(ToolDevice *d, bool alive) {
   if (alive && state->watch) d->ops->free(d->user, state->watch);
 }
 
+// The kinds of findings for barriers at which the virtual device ended a launch.
+static const char *fault_kind(const SessionFault *f) {
+  if (f->what != SESSION_FAULT_TRAP || !f->sync) return NULL;
+  return f->load || f->store || f->atomic ? "barrier-misuse" : "barrier-mismatch";
+}
+
 const Tool tool_synccheck = {.device_bytes = sizeof(SyncDevice),
                              .launch = launch,
+                             .fault_kind = fault_kind,
                              .device_closing = device_closing,
                              .device_close = device_close,
                              .find_stuck = find_stuck};

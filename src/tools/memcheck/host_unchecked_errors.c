@@ -1,6 +1,6 @@
-// Errors that a program can only learn of by asking, and did not: those of kernel<<<…>>>(…). A
-// thread that asks has seen all of its own.
-#include "session/internal.h"
+// Errors that a call cannot return and that the program never asks for: those of
+// kernel<<<…>>>(…). A thread that asks (cudaGetLastError …) has seen all of its own errors.
+#include "tools/memcheck/host.h"
 
 typedef struct Ignored {
   const void *thread;
@@ -9,13 +9,12 @@ typedef struct Ignored {
 } Ignored;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(Ignored) ignored;
-static _Thread_local char this_thread;  // its address is the thread's name
-static _Thread_local bool any;
+static _Thread_local char this_thread;  // its address identifies the thread
+static _Thread_local bool any;          // errors of this thread are in the list
 
-enum { MOST = 1000 };  // a loop of launches that fail says it often enough
+enum { MOST = 1000 };  // errors that are kept: a loop of launches that fail need not list all
 
-void session_error_raised(const char *text) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
+void unchecked_error_raised(const char *text) {
   Ignored i = {&this_thread, session_stack(), mem_strdup(text)};
   any = true;
   pthread_mutex_lock(&lock);
@@ -25,7 +24,7 @@ void session_error_raised(const char *text) {
   if (!room) free(i.text);
 }
 
-void session_errors_seen(void) {
+void unchecked_errors_seen(void) {
   if (!any) return;
   any = false;
   uint32_t kept = 0;
@@ -38,7 +37,7 @@ void session_errors_seen(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void session_unchecked(void) {
+void unchecked_errors_report(void) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < ignored.len; i++) {
     session_finding(&(SessionFinding){

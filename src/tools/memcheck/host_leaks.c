@@ -1,8 +1,10 @@
-// What is still allocated when the process ends, by the place that allocated it.
-#include "session/internal.h"
+// Reports memory that is still allocated when the process ends, by the call stack that allocated
+// it (--leak-check).
+#include "tools/memcheck/host.h"
 
 typedef struct Place {
-  uint64_t stack, bytes, count, first;
+  uint64_t stack, bytes, count;
+  uint64_t first;  // the oldest of its allocations
 } Place;
 typedef struct Leaks {
   VEC(Place) places;
@@ -10,8 +12,8 @@ typedef struct Leaks {
   uint64_t bytes, count;
 } Leaks;
 
-// Variables live as long as the process, registered memory is the program's own, a graph's belongs
-// to the graph and imported memory to others.
+// Variables live as long as their module, registered memory belongs to the program, memory of a
+// graph to the graph and imported memory to its exporter.
 static bool can_leak(const HeapRange *r) {
   unsigned others = SESSION_BIT(VARIABLE) | SESSION_BIT(REGISTERED) | SESSION_BIT(GRAPH) |
                     SESSION_BIT(IMPORTED);
@@ -24,8 +26,7 @@ static void add_range(void *user, const HeapRange *r) {
   if (!can_leak(r)) return;
   l->bytes += r->memory.size;
   l->count++;
-  // its place in the list, plus 1
-  uintptr_t at = (uintptr_t)u64map_get(&l->by_stack, r->stack + 1);
+  uintptr_t at = (uintptr_t)u64map_get(&l->by_stack, r->stack + 1);  // index + 1
   if (!at) {
     vec_push(&l->places, (Place){.stack = r->stack, .first = r->order});
     u64map_put(&l->by_stack, r->stack + 1, (void *)(at = l->places.len));
@@ -41,7 +42,7 @@ static int by_age(const void *a, const void *b) {
   return p->first < q->first ? -1 : p->first > q->first;
 }
 
-static void say(uint64_t bytes, uint64_t count, uint64_t stack, const char *more) {
+static void report(uint64_t bytes, uint64_t count, uint64_t stack, const char *more) {
   Str text = {0};
   str_printf(&text, "Memory still allocated at exit: %llu bytes in %llu allocation%s%s",
              (unsigned long long)bytes, (unsigned long long)count, count == 1 ? "" : "s", more);
@@ -50,20 +51,21 @@ static void say(uint64_t bytes, uint64_t count, uint64_t stack, const char *more
   str_free(&text);
 }
 
-void session_leaks(void) {
-  if (!session_options()->leak_check || !(session_tools() & TOOL_BIT(MEMCHECK))) return;
+void leaks_report(void) {
+  const MemcheckOptions *o = memcheck_options();
+  if (!o->leaks) return;
   Leaks l = {0};
   session_ranges_each(add_range, &l);
   session_handles_each(add_range, &l);
   if (l.places.len) qsort(l.places.data, l.places.len, sizeof *l.places.data, by_age);
-  if (!session_options()->leak_full && l.count) {
+  if (!o->leaks_by_place && l.count) {
     char more[96];
     snprintf(more, sizeof more, ", from %u place%s in the program; --leak-check=full lists them",
              l.places.len, l.places.len == 1 ? "" : "s");
-    say(l.bytes, l.count, 0, more);
+    report(l.bytes, l.count, 0, more);
   }
-  for (uint32_t i = 0; session_options()->leak_full && i < l.places.len; i++)
-    say(l.places.data[i].bytes, l.places.data[i].count, l.places.data[i].stack, "");
+  for (uint32_t i = 0; o->leaks_by_place && i < l.places.len; i++)
+    report(l.places.data[i].bytes, l.places.data[i].count, l.places.data[i].stack, "");
   vec_free(&l.places);
   u64map_free(&l.by_stack);
 }

@@ -1,19 +1,19 @@
-// Why the driver refused a launch, in words and with the numbers.
+// Explains why the driver refused a launch: which limit of the kernel or the device it exceeds.
 #include "cuda/abi.h"
-#include "session/internal.h"
+#include "tools/memcheck/host.h"
 
 typedef struct Question {
   const SessionLaunch *launch;
   SessionAsk *ask;
   void *user;
-  Str why;
+  Str why;  // the reason, once a check has found it
 } Question;
 
 static bool kernel_has(const Question *q, int attribute, int *value) {
   return q->ask(q->user, SESSION_ASK_KERNEL, attribute, value);
 }
 
-// What the driver does not tell is no limit.
+// UINT64_MAX if the driver does not tell.
 static uint64_t device_limit(const Question *q, CUdevice_attribute attribute) {
   int value = 0;
   return q->ask(q->user, SESSION_ASK_DEVICE, (int)attribute, &value) && value > 0 ? (uint64_t)value
@@ -178,26 +178,25 @@ static const char *error_name(int result) {
   }
 }
 
-// Errors that are about the launch itself, not about a kernel that failed before or a capture.
+// Errors about the launch itself, not about an earlier kernel that failed or a capture.
 static bool is_refusal(int result) {
   return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
          result == CUDA_ERROR_INVALID_CLUSTER_SIZE ||
          result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
-void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask,
-                            void *user) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK)) || !is_refusal(result)) return;
-  Question q = {l, ask, user, {0}};
+void refused_launch(const SessionRefusal *r) {
+  if (!is_refusal(r->result)) return;
+  Question q = {r->launch, r->ask, r->user, {0}};
   Str text = {0};
   if (find_reason(&q))
     str_printf(&text, "launch that cannot work: %s; the call returns %s", q.why.data,
-               error_name(result));
-  else if (unchanged)
-    str_printf(&text, "the driver refuses the launch with %s", error_name(result));
+               error_name(r->result));
+  else if (r->unchanged)
+    str_printf(&text, "the driver refuses the launch with %s", error_name(r->result));
   if (text.len)
     session_finding(
-        &(SessionFinding){.kind = "api-misuse", .text = text.data, .kernel = l->kernel});
+        &(SessionFinding){.kind = "api-misuse", .text = text.data, .kernel = r->launch->kernel});
   str_free(&text);
   str_free(&q.why);
 }

@@ -1,20 +1,6 @@
-// Textures over linear memory: whether all of it is allocated.
+// Checks that all linear memory behind a new texture is allocated.
 #include "cuda/abi.h"
-#include "session/internal.h"
-
-size_t session_format_bytes(int format) {
-  switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8: return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF: return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT: return 4;
-    default: return 0;
-  }
-}
+#include "tools/memcheck/host.h"
 
 static void check(const char *call, uint64_t address, uint64_t row_bytes, uint64_t rows,
                   uint64_t pitch) {
@@ -26,7 +12,7 @@ static void check(const char *call, uint64_t address, uint64_t row_bytes, uint64
     bytes = UINT64_MAX;
   bool freed = r.memory.state != WG_MEMORY_LIVE && r.kind != SESSION_GRAPH,
        short_pitch = rows > 1 && pitch < row_bytes;
-  // mapped memory may go on
+  // another mapping may follow
   if (!freed && !short_pitch && (bytes <= room || r.kind == SESSION_VIRTUAL)) return;
   char text[256];
   if (freed)
@@ -48,9 +34,9 @@ static void check(const char *call, uint64_t address, uint64_t row_bytes, uint64
                                     .related = r.memory.base});
 }
 
-void session_texture_check(const char *call, const CUDA_RESOURCE_DESC *d) {
-  if (!(session_tools() & TOOL_BIT(MEMCHECK)) || !d) return;
-  // as much as there is, in the words of old programs
+void textures_asked(const char *call, const CUDA_RESOURCE_DESC *d) {
+  if (!d) return;
+  // old programs pass the largest size to mean all of the memory
   if (d->resType == CU_RESOURCE_TYPE_LINEAR && d->res.linear.sizeInBytes < UINT32_MAX)
     check(call, d->res.linear.devPtr, d->res.linear.sizeInBytes, 1, 0);
   if (d->resType == CU_RESOURCE_TYPE_PITCH2D)

@@ -1,20 +1,18 @@
-// Copies and sets as the program asks for them: whether both places have the room, are what the
-// call says they are, and lie apart. Memory that nobody told us of (the stack, malloc, other
-// processes') is not judged.
-#include "session/order.h"
-#include "session/written_buffers.h"
-#include "tools/tool.h"
+// Checks copies and sets when the program makes the call: the extent and the kind of both sides,
+// and that they do not overlap. Memory that no CUDA call allocated (the stack, malloc, memory of
+// other processes) is not checked.
+#include "tools/memcheck/host.h"
 
 typedef struct Side {
   const SessionCopy *copy;
   const SessionPlace *place;
   bool to;
   uint64_t first, bytes;  // from the first byte that is copied to the last, gaps included
-  HeapRange range;        // that the address is in
-  bool known;
+  HeapRange range;        // the allocation that the address is in
+  bool known;             // there is one
 } Side;
 
-static _Thread_local bool said;  // of the call that is going on
+static _Thread_local bool reported;  // something is wrong with the thread's current call
 
 static const char *name_of(const Side *s) {
   return s->copy->is_set ? "memory that is set" : s->to ? "destination" : "source";
@@ -23,7 +21,8 @@ static bool is_host_memory(SessionMemoryKind k) {
   return k == SESSION_PINNED || k == SESSION_REGISTERED;
 }
 
-// "cuMemcpyHtoDAsync_v2_ptsz" is cuMemcpyHtoDAsync to a reader.
+// Findings name the function without its version: cuMemcpyHtoDAsync for
+// "cuMemcpyHtoDAsync_v2_ptsz".
 static int name_length(const char *call) {
   const char *end = strchr(call, '_');
   return end ? (int)(end - call) : (int)strlen(call);
@@ -39,7 +38,7 @@ static void report(const Side *s, const char *kind, uint64_t address, uint64_t s
   vsnprintf(words, sizeof words, fmt, ap);
   va_end(ap);
   snprintf(text, sizeof text, "%.*s: %s", name_length(s->copy->call), s->copy->call, words);
-  said = true;
+  reported = true;
   session_finding(&(SessionFinding){.kind = kind,
                                     .text = text,
                                     .has_address = address != 0,
@@ -73,20 +72,19 @@ static void measure(Side *s) {
   s->known = session_ranges_look(p->address, &s->range);
 }
 
-// Addresses of the host may have been given to the program by others since; a graph's memory is
-// allocated again by its next launch.
+// Host addresses may have been reused by other allocators since; the next launch of a graph
+// allocates its memory again.
 static bool check_freed(const Side *s) {
   if (!s->known || s->range.memory.state != WG_MEMORY_FREED || s->copy->captured) return false;
   if (s->range.kind == SESSION_GRAPH || is_host_memory(s->range.kind)) return false;
   if (s->place->kind != SESSION_PLACE_DEVICE &&
-      !session_quarantine_holds(s->range.device, s->range.memory.base))
+      !quarantine_holds(s->range.device, s->range.memory.base))
     return false;
   MISUSE(s, s->first, s->bytes, "the %s was freed before", name_of(s));
   return true;
 }
 
-// Pools and mapped memory may lie on the host: only memory of which it is certain is called the
-// device's.
+// Pools and mapped memory may lie on the host: only plain device memory is certain.
 static bool check_direction(const Side *s) {
   if (!s->known || s->range.memory.state != WG_MEMORY_LIVE ||
       s->place->kind != SESSION_PLACE_HOST || s->range.kind != SESSION_DEVICE)
@@ -113,8 +111,8 @@ static bool check_pitch(const Side *s) {
   return false;
 }
 
-// Where the memory that starts in this range ends: mapped and registered memory goes on in the next
-// range.
+// The end of the memory that starts in this range: adjacent mappings and registrations count as
+// one.
 static uint64_t end_of(const HeapRange *r) {
   uint64_t end = r->memory.base + r->memory.size;
   bool goes_on = r->kind == SESSION_VIRTUAL || r->kind == SESSION_REGISTERED;
@@ -149,10 +147,9 @@ static bool check_extent(const Side *s) {
   return true;
 }
 
-// Rows that are as far apart as the allocation's, or a multiple of it, follow it. Anything else may
-// be meant.
+// A pitch other than that of the allocation, or a multiple of it, may be intended: only advice.
 static void check_own_pitch(const Side *s) {
-  uint64_t pitch = s->known ? session_pitch_find(s->range.memory.base) : 0;
+  uint64_t pitch = s->known ? pitches_find(s->range.memory.base) : 0;
   if (!pitch || s->copy->height == 1 || pitch_of(s) % pitch == 0) return;
   report(s, "api-advice", s->first, 0,
          "the rows of the %s are taken to be %zu bytes apart, but it was allocated with a pitch of "
@@ -189,8 +186,8 @@ static void check_array(const Side *s) {
 
 // --- both sides ---
 
-// Bytes that are read and written; rows as far apart on both sides, or one row. A copy of something
-// onto itself changes nothing.
+// Bytes that are both read and written. Rows must have the same pitch on both sides, or be one
+// row. A copy onto itself changes nothing and is not an overlap.
 static uint64_t overlap(const Side *a, const Side *b) {
   const SessionCopy *c = a->copy;
   uint64_t apart = a->first > b->first ? a->first - b->first : b->first - a->first;
@@ -224,27 +221,22 @@ static Side side_of(const SessionCopy *c, const SessionPlace *p, bool to) {
   return s;
 }
 
-void session_copy_check(const SessionCopy *c) {
-  session_order_copy(c);
-  session_outputs_copy(c);
-  EACH_RUNNING_TOOL(t, tool)
-    if (tool->copy_asked) tool->copy_asked(c);
-  said = false;
-  if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;
-  session_pageable_other();
+void copies_asked(const SessionCopy *c) {
+  reported = false;
+  pageable_next_copy();
   Side to = side_of(c, &c->to, true), from = side_of(c, &c->from, false);
   if (c->to.kind == SESSION_PLACE_ARRAY) check_array(&to);
   else check_linear(&to);
   if (c->is_set) return;
   if (c->from.kind == SESSION_PLACE_ARRAY) check_array(&from);
   else check_linear(&from);
-  // One that leaves its allocation overlaps whatever the driver put behind it.
-  if (!said && c->to.kind != SESSION_PLACE_ARRAY && c->from.kind != SESSION_PLACE_ARRAY)
+  // A copy that leaves its allocation may overlap whatever lies behind it.
+  if (!reported && c->to.kind != SESSION_PLACE_ARRAY && c->from.kind != SESSION_PLACE_ARRAY)
     check_overlap(&to, &from);
-  if (!said) session_pageable_check(c, is_pageable(&to), is_pageable(&from));
+  if (!reported) pageable_copy(c, is_pageable(&to), is_pageable(&from));
 }
 
-// --- what the driver refused although we saw nothing ---
+// --- copies that the driver refuses although the checks found nothing ---
 
 static bool explain(const Side *s) {
   const SessionPlace *p = s->place;
@@ -263,8 +255,8 @@ static bool explain(const Side *s) {
   return true;
 }
 
-void session_copy_refused(const SessionCopy *c) {
-  if (said || !(session_tools() & TOOL_BIT(MEMCHECK))) return;
+void copies_refused(const SessionCopy *c) {
+  if (reported) return;
   Side to = side_of(c, &c->to, true), from = side_of(c, &c->from, false);
   if (!explain(&to) && !c->is_set) explain(&from);
 }

@@ -1,16 +1,16 @@
-// Freed device memory that is kept from being handed out again for a while, oldest out first, so
-// that uses of it are found. The program has freed it: it is not counted as used, and it goes
-// before an allocation of the program would fail.
-#include "session/internal.h"
+// Quarantine: freed device memory is not given back to the driver for a while, so that uses of it
+// are found. The oldest goes first. To the program it counts as free, and all of it is released
+// before an allocation of the program fails.
+#include "tools/memcheck/host.h"
 
 enum { DEVICES = 64, MOST_HELD = 1 << 13 };
-// of the device's memory one part in `share`, `most` at most
-static const uint64_t share = 20, most = 1ull << 30;
+// without --quarantine: 1/SHARE of the device's memory, at most MOST bytes
+static const uint64_t SHARE = 20, MOST = 1ull << 30;
 
 typedef struct Quarantine {
   uint64_t limit, bytes;
-  VEC(SessionHeld) held;
-  uint32_t first;
+  VEC(SessionHeld) held;  // by age
+  uint32_t first;         // those before it have been released
 } Quarantine;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,12 +21,12 @@ static Quarantine *of_device(int device) {
   return device >= 0 && device < DEVICES ? &all[device] : NULL;
 }
 
-void session_quarantine_open(int device, uint64_t device_memory) {
+void quarantine_open(int device, uint64_t device_memory) {
   Quarantine *q = of_device(device);
-  if (!q || !(session_tools() & TOOL_BIT(MEMCHECK))) return;
-  const SessionOptions *o = session_options();
+  const MemcheckOptions *o = memcheck_options();
+  if (!q) return;
   pthread_mutex_lock(&lock);
-  q->limit = o->has_quarantine ? o->quarantine : MIN(device_memory / share, most);
+  q->limit = o->has_quarantine ? o->quarantine : MIN(device_memory / SHARE, MOST);
   pthread_mutex_unlock(&lock);
 }
 
@@ -46,7 +46,7 @@ static void give_back(HeldList *list, SessionRelease *release) {
   vec_free(list);
 }
 
-bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release) {
+bool quarantine_hold(const SessionHeld *h, SessionRelease *release) {
   Quarantine *q = of_device(h->device);
   HeldList out = {0};
   pthread_mutex_lock(&lock);
@@ -62,7 +62,7 @@ bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release) {
   return fits;
 }
 
-bool session_quarantine_release(int device, const void *owner, SessionRelease *release) {
+bool quarantine_release(int device, const void *owner, SessionRelease *release) {
   Quarantine *q = of_device(device);
   HeldList out = {0};
   if (!q) return false;
@@ -86,7 +86,7 @@ bool session_quarantine_release(int device, const void *owner, SessionRelease *r
   return any;
 }
 
-bool session_quarantine_holds(int device, uint64_t base) {
+bool quarantine_holds(int device, uint64_t base) {
   Quarantine *q = of_device(device);
   bool found = false;
   if (!q) return false;
@@ -96,7 +96,7 @@ bool session_quarantine_holds(int device, uint64_t base) {
   return found;
 }
 
-uint64_t session_quarantine_bytes(int device) {
+uint64_t quarantine_bytes(int device) {
   Quarantine *q = of_device(device);
   if (!q) return 0;
   pthread_mutex_lock(&lock);
