@@ -1,6 +1,6 @@
 // Turns the caching allocators of frameworks off. They take device memory in large pieces, so that
-// a tool sees one allocation where the program has many tensors. Tools that check memory want each
-// tensor to be an allocation of the driver.
+// a tool sees one allocation where the program has many tensors. Some tools need each tensor
+// to be an allocation of the driver.
 #include "cli/cli.h"
 
 #include "weave/weave.h"
@@ -15,7 +15,7 @@ static const struct {
 
 // The library that a program's NVTX calls load. A child that does not run under Warpgrind must not
 // load ours.
-static void hear_annotations(const Options *o, const char *folder) {
+static void hear_pools(const Options *o, const char *folder) {
   Str library = {0};
   str_printf(&library, "%s/libcuda.so.1", folder);
   if (options_flag(o, OPT_TRACE_CHILDREN)) setenv("NVTX_INJECTION64_PATH", library.data, 0);
@@ -25,11 +25,9 @@ static void hear_annotations(const Options *o, const char *folder) {
 void cli_allocators_environment(const Options *o, const char *folder) {
   unsigned tools = 0;
   Error err;
-  if (!tools_parse(options_text(o, OPT_TOOL), &tools, &err) ||
-      !(tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))))
-    return;
-  if (tools & TOOL_BIT(MEMCHECK)) hear_annotations(o, folder);
-  if (!options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
+  if (!tools_parse(options_text(o, OPT_TOOL), &tools, &err)) return;
+  if (tools_hear_pools(tools)) hear_pools(o, folder);
+  if (!tools_need_each_object(tools) || !options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
   // the user's own setting wins
   for (size_t i = 0; i < ARRAY_LEN(switches); i++)
     setenv(switches[i].variable, switches[i].value, 0);

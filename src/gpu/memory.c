@@ -1,6 +1,6 @@
 // Allocations and frees. An allocation is told after it was made and a free before it is done, so
-// that an address that is handed out again at once is told in the right order. Under memcheck freed
-// device memory goes to the driver later (owned.c).
+// that an address that is handed out again at once is told in the right order. Quarantined
+// memory goes to the driver later (owned.c).
 #include "gpu/gpu.h"
 
 static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemoryKind kind) {

@@ -185,7 +185,7 @@ static VEC(uint64_t) waiting;  // freed during a capture; in `owned` still
 static bool is_uncached(void) {
   static _Atomic int known;  // 1: no, 2: yes
   if (!known) {
-    const char *set = session_tools() & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))
+    const char *set = tools_need_each_object(session_tools())
                           ? getenv("PYTORCH_NO_CUDA_MEMORY_CACHING")
                           : NULL;
     known = set && *set ? 2 : 1;

@@ -34,6 +34,9 @@ typedef struct Pass {
   // Where no other tool runs: a call out of line around which registers are spilled, so that the
   // compiler need not keep them. May be NULL.
   bool (*spills_around)(const PtxInstr *call);
+  // Programs are to allocate each object by itself, without the caches of frameworks.
+  bool needs_each_object;
+  bool hears_pools;  // programs are to describe the pools that they manage themselves (NVTX)
 } Pass;
 extern const Pass pass_none;
 const Pass *pass_alone(const Program *p);  // weave.c: the one that runs; NULL: none, or several

@@ -2,12 +2,27 @@
 // verify.
 #include "weave/pass.h"
 
-// The pass of bit t of WeavePlan.tools.
-static const Pass *pass_of(const Program *p, unsigned t) {
-  static const Pass *const passes[] = {
+static const Pass *const passes[] = {
 #define TOOL(id, name, help) &pass_##name,
 #include "tools/tools.def"
-  };
+};
+
+bool tools_need_each_object(unsigned tools) {
+  bool any = false;
+  for (unsigned t = 0; t < ARRAY_LEN(passes); t++)
+    any |= (tools >> t & 1) && passes[t]->needs_each_object;
+  return any;
+}
+
+bool tools_hear_pools(unsigned tools) {
+  bool any = false;
+  for (unsigned t = 0; t < ARRAY_LEN(passes); t++)
+    any |= (tools >> t & 1) && passes[t]->hears_pools;
+  return any;
+}
+
+// The pass of bit t of WeavePlan.tools.
+static const Pass *pass_of(const Program *p, unsigned t) {
   if (!(p->plan->tools >> t & 1)) return NULL;
   return t < ARRAY_LEN(passes) ? passes[t] : t == 31 ? &pass_test : NULL;
 }

@@ -285,5 +285,8 @@ static void weave(Body *b) {
 }
 
 // Registers are followed through calls that are inlined.
-const Pass pass_initcheck = {
-    .begin = begin, .prepare = prepare_function, .weave = weave, .inlines = 30000};
+const Pass pass_initcheck = {.begin = begin,
+                             .prepare = prepare_function,
+                             .weave = weave,
+                             .inlines = 30000,
+                             .needs_each_object = true};

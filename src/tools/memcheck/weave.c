@@ -95,4 +95,5 @@ static void weave(Body *b) {
 }
 
 // A place in a function of a header says little; inlined it comes with the line of the program.
-const Pass pass_memcheck = {.weave = weave, .inlines_debug = 8000};
+const Pass pass_memcheck = {
+    .weave = weave, .inlines_debug = 8000, .needs_each_object = true, .hears_pools = true};
