@@ -280,7 +280,7 @@ typedef struct CopyWork {
   size_t width, height, depth;                    // bytes, rows, slices; all 0 or all not
   CUDA_MEMCPY3D desc;                             // as asked, for graph nodes
   uint64_t stack;                                 // of the call, for SessionCopy
-  uint32_t step;                                  // --record; 0: a node of a graph
+  uint32_t step;                                  // session_copy_number; 0: a node of a graph
   uint64_t tag;                                   // session_copy_tag
   void *staged;  // pageable source, copied at call time; freed with the work
 } CopyWork;
@@ -312,8 +312,8 @@ struct KernelWork {
   uint32_t launch;         // the session's number
   bool captured, checked;  // captured: runs as part of a graph
   uint32_t record_at;      // where in params the record of a checked one is
-  uint32_t execution;     // --record=inputs: the number of a run of a captured one; 0: launch is it
-  SessionInputs *inputs;  // owned: what is kept when it begins; NULL: nothing
+  uint32_t execution;      // number of this run of a captured launch; 0: that of launch
+  SessionInputs *inputs;   // owned: what is kept when it begins; NULL: nothing
 };
 typedef struct LaunchRequest {
   CUfunction function;
@@ -333,8 +333,8 @@ SessionLaunch tools_describe(const Context *ctx, const void *stream, bool captur
 // NULL: nothing to look at
 SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);
 SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
-// --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the
-// graph.
+// Memory before a kernel of a graph that is launched (session_inputs). once: it runs once, in the
+// order of the graph.
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
 uint32_t tools_launch_number(const KernelWork *k);  // of this execution
 // Its graph is launched: what the record says of memory is made new. once: it is no part of a loop.
@@ -431,7 +431,7 @@ void work_free(Work *w);
 uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream,
                              const SessionBeside *beside);
 SessionCopy events_node(const Work *w, const void *stream);  // events.c: a copy or set of a graph
-// events.c: a copy or set of a graph that is launched now is a step of the recording
+// events.c: gives a copy or set of a graph that is launched now its number
 void events_node_step(Work *w, const void *stream);
 
 // --- queue.c ---

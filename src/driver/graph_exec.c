@@ -225,8 +225,8 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
   }
 }
 
-// once: these steps run once in each launch; copies and sets are steps of a recording then, between
-// the kernels. outer, list: what runs beside all of it; the numbers that tools gave them.
+// once: these steps run once in each launch; copies and sets then have numbers between those of the
+// kernels. outer, list: what runs beside all of it; the numbers that tools gave them.
 static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
                        const SessionBeside *outer, SessionNumberList *list) {
   SessionNumbers *numbers = mem_alloc(sizeof *numbers * MAX(p->steps.len, 1));

@@ -1,4 +1,4 @@
-// Tensor maps, for recording: what the program puts into each.
+// Tells the session what the program encodes into tensor maps.
 #include "gpu/gpu.h"
 
 CUresult gpu_cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank,

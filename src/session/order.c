@@ -5,7 +5,7 @@
 // have events, and the host, whose threads count as one. What is not understood orders everything:
 // two launches are only called unordered if nothing that could order them was seen.
 //
-// A recording has steps, which have numbers: clocks know the last one of each stream, too.
+// Launches and copies may have numbers (steps): clocks also hold the last step of each stream.
 #include "session/order.h"
 #include "session/written_buffers.h"
 
@@ -17,7 +17,7 @@ typedef struct OrderStream {
   const void *key;
   bool used, non_blocking;
   Clock clock;
-  // of a recording: the last one, and what the clock said before that
+  // the last step, and the clock's step of this stream before it
   uint32_t last_step, step_before;
   uint32_t told[STREAMS];  // steps of other streams that the last one is known to come after
 } OrderStream;
@@ -160,7 +160,7 @@ void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
   pthread_mutex_unlock(&lock);
 }
 
-// --- steps of a recording ---
+// --- steps ---
 
 static uint32_t last_noted;
 
