@@ -24,10 +24,17 @@ static bool size_is_good(const ChannelEventHead *h, uint64_t available, size_t t
                                : h->size <= CHANNEL_EVENT_MAX && h->type < EVENT_COUNT;
 }
 
+// A process may take a device channel, use it and end between two rounds of the reader.
+void reader_look_for_devices(ChannelReader *r) {
+  r->devices_used = MAX(r->devices_used,
+                        MIN(atomic_load(&r->header->devices_used), r->counts.devices));
+}
+
 static void end_device(ChannelReader *r, uint32_t lane, const void *bytes, size_t size) {
   AnyEvent e;
   if (!channel_decode(EVENT_DEVICE_END, bytes, size, &e)) return;
   uint64_t d = e.DEVICE_END.channel;
+  reader_look_for_devices(r);
   if (d >= r->devices_used || atomic_load(&r->header->device_lane[d]) != lane + 1) return;
   reader_drain_device(r, (uint32_t)d);  // it may not have been seen yet
   if (r->devices[d].memory && r->devices[d].lane == lane) reader_close_device(r, (uint32_t)d);

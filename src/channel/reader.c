@@ -153,6 +153,7 @@ static size_t drain_devices(ChannelReader *r, uint32_t lane) {
 
 static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   LaneState *l = &r->lanes[i];
+  reader_look_for_devices(r);
   drain_devices(r, i);
   reader_drain_lane(r, i);
   for (uint32_t d = 0; d < r->devices_used; d++)
@@ -176,8 +177,7 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
 // Numbers of the processes: more than there are makes this slower, nothing else.
 static void look_for_new(ChannelReader *r) {
   r->lanes_used = MAX(r->lanes_used, MIN(atomic_load(&r->header->lanes_used), r->counts.lanes));
-  r->devices_used = MAX(r->devices_used,
-                        MIN(atomic_load(&r->header->devices_used), r->counts.devices));
+  reader_look_for_devices(r);
   for (uint32_t i = 0; i < r->lanes_used; i++) {
     LaneState *l = &r->lanes[i];
     uint32_t pid = atomic_load_explicit(&r->header->lane_pid[i], memory_order_acquire);

@@ -65,6 +65,7 @@ void reader_clear(ChannelReader *r, uint64_t offset, size_t size);
 size_t reader_round(ChannelReader *r);
 // --- drain.c: how much was found ---
 size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
+void reader_look_for_devices(ChannelReader *r);
 size_t reader_drain_device(ChannelReader *r, uint32_t device);
 // it may not have been seen yet
 bool reader_device_is_of(ChannelReader *r, uint32_t device, uint32_t lane);
