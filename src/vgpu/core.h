@@ -17,6 +17,9 @@ struct FuncSym {
   bool address_taken;
 };
 // global and const variables after linking
+typedef struct RegRange {
+  uint32_t from, to;
+} RegRange;
 typedef struct VarSym {
   PtxVar *var;
   char *address;
@@ -75,6 +78,7 @@ struct Code {
   bool has_unsupported;   // some instruction cannot be executed
   U64Map local_offset;    // PtxVar* -> offset + 1
   uint32_t nregs32;       // estimate of machine registers
+  RegRange program[2];    // bytes of registers of the program; others belong to probes
   const uint32_t *slots;  // PtxReg.id -> slot; UINT32_MAX: never used
   U64Map deciding;        // watch.c
 };
@@ -92,6 +96,7 @@ extern Families vgpu_families;
 typedef struct SlotMap {
   uint32_t *slot;
   uint32_t bytes, nregs32;
+  RegRange program[2];  // predicates, and the others
 } SlotMap;
 void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *a);
 unsigned slot_width(PtxType t);  // bytes per lane of a register of this type; 0: predicate
@@ -174,6 +179,7 @@ void watch_forget(Watched *watched);  // the group begins anew, or ends
 bool watch_waits_for_others(const Launch *l, const Watched *watched);
 void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks);
 void watch_end(Launch *l);
+uint64_t watch_add_registers(uint64_t h, const Frame *f);
 static inline uint64_t watch_mix(uint64_t h, uint64_t v) {
   return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29;
 }

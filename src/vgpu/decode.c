@@ -467,6 +467,7 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   }
   slots_assign(d.cfg, &d.slots, &c->arena);
   c->nregs32 = d.slots.nregs32;
+  memcpy(c->program, d.slots.program, sizeof c->program);
   c->slots = d.slots.slot;
   d.const_next = d.slots.bytes;
   d.block_start = ARENA_ARRAY(&c->arena, uint32_t, d.cfg->nblocks + 1);

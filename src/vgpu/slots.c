@@ -163,13 +163,16 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   uint32_t pred_bytes = 16, bytes = 0, now32 = 0;
   // Registers of probes come last and share no slot with the program's: what the program is told it
   // needs stays the same.
-  uint32_t n = 0, first_probe = move_probes(f, iv, &n), program32 = 0;
+  uint32_t n = 0, first_probe = move_probes(f, iv, &n), program32 = 0, program_preds = 0,
+           program_bytes = 0;
   for (uint32_t k = 0; k < n; k++) {
     const PtxReg *r = f->regs[iv[k].reg];
     unsigned width = class_of(r);
     SlotClass *c = &classes[width];
     if (k == first_probe) {
       program32 = now32;
+      program_preds = pred_bytes;
+      program_bytes = bytes;
       for (unsigned i = 0; i < 5; i++) classes[i].active.len = classes[i].unused.len = 0;
     }
     // vector registers (.reg .v4) take consecutive slots and are not recycled
@@ -198,9 +201,16 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
     vec_free(&classes[c].unused);
   }
   free(iv);
+  if (first_probe == n) {
+    program32 = now32;
+    program_preds = pred_bytes;
+    program_bytes = bytes;
+  }
   pred_bytes = (pred_bytes + 63) & ~63u;
   for (uint32_t i = 0; i < f->nregs; i++)
     if (out->slot[i] != UINT32_MAX && class_of(f->regs[i]) != 0) out->slot[i] += pred_bytes;
   out->bytes = pred_bytes + bytes;
-  out->nregs32 = first_probe < n ? program32 : now32;
+  out->nregs32 = program32;
+  out->program[0] = (RegRange){0, program_preds};
+  out->program[1] = (RegRange){pred_bytes, pred_bytes + program_bytes};
 }

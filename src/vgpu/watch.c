@@ -33,14 +33,20 @@ void watch_ran(Warp *w, uint32_t turns) {
 
 // --- does it move? ---
 
+// The registers of the program. Those of probes change where the program does not: count's do.
+uint64_t watch_add_registers(uint64_t h, const Frame *f) {
+  for (unsigned r = 0; r < 2; r++)
+    for (uint32_t at = f->code->program[r].from; at + 8 <= f->code->program[r].to; at += 8)
+      h = watch_mix(h, *(const uint64_t *)(f->regs + at));
+  return h;
+}
+
 static uint64_t state_of(const Warp *w) {
   uint64_t h = w->live;
   for (uint32_t i = 0; i < w->nfrags; i++) {
     const Fragment *f = &w->frags[i];
-    const uint64_t *regs = (const uint64_t *)f->frame->regs;
     uint64_t own = watch_mix(watch_mix(f->mask, (uint64_t)f->pc), f->state);
-    for (uint32_t k = 0; k < f->frame->code->reg_bytes / 8; k++) own = watch_mix(own, regs[k]);
-    h += own;  // fragments in any order
+    h += watch_add_registers(own, f->frame);  // fragments in any order
   }
   return h;
 }

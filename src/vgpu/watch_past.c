@@ -85,9 +85,7 @@ static uint64_t add_lanes(uint64_t h, const char *slot, unsigned width, uint32_t
 
 // Callers stand still as long as what they called runs, but each call may be with other values.
 static uint64_t add_callers(uint64_t h, const Frame *f) {
-  for (f = f->parent; f; f = f->parent)
-    for (uint32_t k = 0; k < f->code->reg_bytes / 8; k++)
-      h = watch_mix(h, ((const uint64_t *)f->regs)[k]);
+  for (f = f->parent; f; f = f->parent) h = watch_add_registers(h, f);
   return h;
 }
 
