@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# quick: yes
+set -u
+. tests/lib/unit.sh
+unit session/counters
