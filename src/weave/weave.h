@@ -34,7 +34,6 @@ typedef struct WeavePlan {
   // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
   bool watches;
   bool stop_at_error;                // memcheck: a bad access ends the launch
-  bool race_full;                    // racecheck: two entries for each word of global memory, too
   bool find_writes;                  // say what each kernel may write; also without a tool
   unsigned tool_options[TOOL_MOST];  // by ToolId: what a tool's options mean for its pass
   // fpcheck: WG_FP_NAN … of tools/fpcheck/abi.h, 0: all; test every instruction; --fp-flow
@@ -81,61 +80,6 @@ typedef enum {
   // launch, or nothing is known
   FACT_RACE,
 } WeaveFactKind;
-// racecheck: what is known of an address, for the host to put the numbers of a launch in
-// (tools/racecheck/weave_disjoint.c, host_disjoint.c). Terms stand before those that use them.
-typedef enum {
-  RACE_ANYTHING,
-  RACE_NUMBER,     // imm
-  RACE_PARAMETER,  // `bytes` at b of parameter a; imm: where in the buffer of all
-  RACE_COORDINATE,
-  RACE_EXTENT,  // imm: %tid x y z, %ctaid x y z; %ntid, %nctaid
-  RACE_ADD,
-  RACE_SUBTRACT,
-  RACE_MULTIPLY,
-  RACE_AND,
-  RACE_OR,
-  RACE_SHIFT_RIGHT,
-  RACE_LEAST,
-  RACE_MOST,
-  RACE_SIGN_EXTENDED,
-  RACE_ZERO_EXTENDED,  // a, from 32 bits to 64
-  RACE_MERGE,          // a or b
-  // how often a loop turns: after turn k it goes on while a + k * imm is … (bytes: RACE_UNTIL …)
-  RACE_COUNT,
-  // a + imm * (0 … b - 1); bytes: RACE_FEWER: of the turns of loop b the last does not count;
-  // RACE_EVERY_TURN
-  RACE_STEPS,
-  RACE_STRIDES,  // a + b * (0 …), where b stays the same in the loop; bytes: RACE_EVERY_TURN
-} RaceTermOp;
-enum { RACE_FEWER = 1, RACE_EVERY_TURN = 2 };     // the step is made in every turn
-enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };  // … not 0; still away from 0; not beyond 0
-typedef struct RaceTerm {
-  uint8_t op, bytes, loop;
-  uint16_t a, b;
-  int64_t imm;
-} RaceTerm;
-enum { RACE_LIMITS = 8 };
-// one access: [address, address + bytes), where the terms of the limits are less
-typedef struct RaceReach {
-  uint16_t address, nlimits;
-  uint32_t bytes;
-  bool writes;
-  // later: from the second turn of the loop on
-  struct {
-    uint16_t less, than;
-    bool later;
-  } limits[RACE_LIMITS];
-} RaceReach;
-// Accesses to a variable in shared memory that may meet between two barriers. uint32_t: 0: each
-// thread of the block stays with bytes of its own in this launch. same_loops: by number, loops
-// whose counters are the same for all threads that are there at the same time. nreaches 0: not
-// known
-typedef struct RaceGroup {
-  uint32_t record_offset, same_loops;
-  const RaceReach *reaches;
-  uint32_t nreaches;
-} RaceGroup;
-
 typedef struct WeaveFact {
   WeaveFactKind kind;
   uint32_t record_offset;  // where in the added parameter
@@ -147,9 +91,6 @@ typedef struct WeaveFact {
   int64_t offset;
   uint32_t scale;
   bool index_signed;
-  // FACT_RACE: all accesses through the pointer; 0: not known
-  const RaceReach *race_reaches;
-  uint32_t nrace_reaches;
   // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
   bool read_only, is_read;
 } WeaveFact;
@@ -218,24 +159,9 @@ typedef struct WovenKernel {
   bool loops_apart;
   uint32_t loop_tests;  // … most values that are kept for one such test
   bool may_recurse;     // how deep its stack gets cannot be told from its code
-  // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
-  bool good_if_reads_good;
-  // initcheck: where its record has the device address of a word that is 0 if all that is_read
-  // facts lead to is initialised; 0: nowhere. The address may be 0
-  uint32_t whole_at;
-  bool stores_anywhere;       // initcheck: also through pointers that no fact is about
-  const char *uninit_reason;  // initcheck does not follow what it writes, and why; NULL: it does
-  // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it
-  // knows of, plus 1; 0: uses none
-  uint32_t race_at, race_first_site, race_shared;
-  const RaceTerm *race_terms;
-  uint32_t nrace_terms;
-  const RaceGroup *race_groups;
-  uint32_t nrace_groups;
-  bool race_by_facts;  // … where its facts are all zeros there is nothing to check
-  // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
-  bool race_clock, race_bounds, race_syncs, race_looks_up, race_stores_anywhere, race_waits,
-      race_lets, race_tells_host;
+  // Order, where a pass has looked for it: it waits for the launch before it in its stream
+  // (griddepcontrol); the host may know of its effects before it ends.
+  bool waits_for_launch, tells_host;
   // WeavePlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
   const WeaveWrite *writes;
@@ -248,8 +174,6 @@ typedef struct WovenKernel {
   double relative_limit, absolute_limit;  // of one of those instructions between devices
   const WeaveWrittenVariable *written_variables;
   uint32_t nwritten_variables;
-  // racecheck: what it calls and is not looked into, in words; NULL: nothing
-  const char *race_unseen;
   // fpcheck: pointers of kernels whose threads may run again
   const WeaveFact *fp_reads, *fp_writes;
   uint32_t nfp_reads, nfp_writes;

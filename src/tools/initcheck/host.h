@@ -5,6 +5,7 @@
 #define WG_INITCHECK_HOST_H
 
 #include "session/internal.h"
+#include "tools/initcheck/kernel.h"
 #include "tools/tool.h"
 
 typedef enum { SHADOW_NEVER, SHADOW_GOOD } ShadowState;
@@ -85,6 +86,7 @@ bool shadow_read_tally(const Shadow *s, uint64_t offset, uint64_t n, ShadowTally
 void shadow_copy_runs(SessionDevice *d, const SessionCopy *c);
 
 // --- host_launch.c ---
+const InitKernel *init_kernel(const WovenKernel *code);
 bool init_follows(SessionKernel *k);  // stores of its launches are marked in the shadow
 bool init_sees_graph_writes(SessionKernel *k);
 bool init_launch(ToolDevice *d, ToolLaunch *l);

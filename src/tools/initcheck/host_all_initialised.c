@@ -86,11 +86,12 @@ static bool parts_of(const WovenKernel *code, const void *record, WgWholeWork *w
 
 void all_initialised_ask(ToolDevice *d, const void *stream, SessionRun *r) {
   const WovenKernel *code = session_kernel_code(r->kernel);
+  uint32_t at = code ? init_kernel(code)->all_initialised_at : 0;
   AllInitialised *g = ((InitDevice *)d->state)->all_initialised;
   WgWholeWork w = {0};
   uint64_t shadow = 0, threads = 1;
   for (unsigned i = 0; i < 3; i++) threads *= (uint64_t)r->shape->grid[i] * r->shape->block[i];
-  if (!g || !code || !code->whole_at || (!code->has_loops && threads < FEWEST_THREADS) ||
+  if (!g || !at || (!code->has_loops && threads < FEWEST_THREADS) ||
       !parts_of(code, r->record, &w, &shadow))
     return;
   uint32_t entry;
@@ -106,5 +107,5 @@ void all_initialised_ask(ToolDevice *d, const void *stream, SessionRun *r) {
   unsigned blocks = (unsigned)MIN(MAX(shadow / (16 * WG_WHOLE_THREADS * WG_WHOLE_AHEAD), 1),
                                   g->blocks);
   if (d->ops->launch_kernel(d->user, stream, &g->kernel, blocks, WG_WHOLE_THREADS, params))
-    memcpy((char *)r->record + code->whole_at, &w.answer, sizeof w.answer);
+    memcpy((char *)r->record + at, &w.answer, sizeof w.answer);
 }

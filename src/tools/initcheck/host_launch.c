@@ -8,14 +8,19 @@ enum { MOST_SHARED_SHADOW = 64 << 20 };
 // SessionRun.tool_data[TOOL_INITCHECK] between begin and end
 enum { RUN_UNSEEN, RUN_MARKS_ALL, RUN_HEAP_UNSEEN };
 
+const InitKernel *init_kernel(const WovenKernel *code) {
+  static const InitKernel none;
+  return code->tool_data[TOOL_INITCHECK] ? code->tool_data[TOOL_INITCHECK] : &none;
+}
+
 bool init_follows(SessionKernel *k) {
   const WovenKernel *code = session_kernel_code(k);
-  return code && code->instrumented && !code->uninit_reason;
+  return code && code->instrumented && !init_kernel(code)->unfollowed;
 }
 
 // Kernels in graphs of a GPU have no table of allocations.
 bool init_sees_graph_writes(SessionKernel *k) {
-  return init_follows(k) && !session_kernel_code(k)->stores_anywhere;
+  return init_follows(k) && !init_kernel(session_kernel_code(k))->stores_anywhere;
 }
 
 static void note_unfollowed(SessionKernel *k, const char *why) {
@@ -28,8 +33,8 @@ static void note_unfollowed(SessionKernel *k, const char *why) {
 }
 
 bool init_launch(ToolDevice *d, ToolLaunch *l) {
-  const WovenKernel *code = session_kernel_code(l->kernel);
-  if (code->uninit_reason) note_unfollowed(l->kernel, code->uninit_reason);
+  const InitKernel *k = init_kernel(session_kernel_code(l->kernel));
+  if (k->unfollowed) note_unfollowed(l->kernel, k->unfollowed);
   return true;
 }
 
@@ -91,7 +96,8 @@ static bool reads_good(const WovenKernel *code, const SessionParams *params) {
 
 // The launch may store bad values: the allocations that it may write to are not whole any more.
 static void expect_stores(const WovenKernel *code, const SessionParams *params, bool in_graph) {
-  for (Shadow *s = code->stores_anywhere ? shadow_next(NULL) : NULL; s; s = shadow_next(s))
+  for (Shadow *s = init_kernel(code)->stores_anywhere ? shadow_next(NULL) : NULL; s;
+       s = shadow_next(s))
     if (s->address) shadow_kernel_writes(s, in_graph);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     Shadow *s = code->facts[i].read_only ? NULL : pointed_to(&code->facts[i], params);
@@ -106,7 +112,7 @@ static bool fill_facts(const WovenKernel *code, const SessionParams *params, boo
   if (heap && in_graph) shadow_heap_lose();
   shadow_lock();
   if (in_graph) shadow_graphs_use();
-  if (in_graph || !code->good_if_reads_good || !reads_good(code, params))
+  if (in_graph || !init_kernel(code)->good_if_reads_good || !reads_good(code, params))
     expect_stores(code, params, in_graph);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3] = {0};
@@ -145,7 +151,7 @@ static uint64_t how_it_writes(SessionKernel *k, const void *record) {
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   bool marks = init_follows(k) && r.launch &&
-               (r.init_memory || !session_kernel_code(k)->stores_anywhere);
+               (r.init_memory || !init_kernel(session_kernel_code(k))->stores_anywhere);
   if (!marks) return RUN_UNSEEN;
   return r.flags & WG_LAUNCH_HEAP_UNSEEN ? RUN_HEAP_UNSEEN : RUN_MARKS_ALL;
 }

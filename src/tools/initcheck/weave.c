@@ -1,5 +1,6 @@
 // initcheck: nothing that matters is decided by memory that nobody wrote. docs/initcheck.md.
 #include "tools/initcheck/internal.h"
+#include "tools/initcheck/kernel.h"
 #include "tools/memcheck/internal.h"
 
 static void begin(Program *p) {
@@ -58,6 +59,13 @@ static void prepare_function(Program *p, PtxFunc *f) {
   if (doubles) second_body_make(p, f, &info->second);
 }
 
+static InitKernel *kernel_of(const Body *b) {
+  Woven *out = b->program->out;
+  void **data = &out->kernels[b->info->kernel].tool_data[TOOL_INITCHECK];
+  if (!*data) *data = ARENA_ARRAY(&out->arena, InitKernel, 1);
+  return *data;
+}
+
 // choose = everything that is read through parameters is initialised
 static void choose_body(InitCheck *k, Code *c) {
   const SecondBody *second = &k->body->info->second;
@@ -73,7 +81,7 @@ static void choose_body(InitCheck *k, Code *c) {
   uint32_t whole_at = k->reads_unknown || !k->body->program->plan->spare_registers
                           ? 0
                           : record_reserve(k->body, 8);
-  k->body->program->out->kernels[k->body->info->kernel].whole_at = whole_at;
+  kernel_of(k->body)->all_initialised_at = whole_at;
   if (!whole_at) return;
   PtxReg *none = body_temp(k->body, TYPE_PRED, 0), *bad = body_temp(k->body, TYPE_B32, 0);
   PtxLabel *over = body_label(k->body);
@@ -248,8 +256,7 @@ static void weave(Body *b) {
   const char *unfollowed = init_unfollowed(b->func);
   if (b->info->calls_functions && !unfollowed) unfollowed = p->init_unfollowed;
   if (b->func->is_entry && unfollowed) {
-    p->out->kernels[b->info->kernel].uninit_reason = arena_printf(
-        &p->out->arena, "it writes memory with %s", unfollowed);
+    kernel_of(b)->unfollowed = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
     emit_memcheck(b, p->plan->spare_registers, NULL);
     return;
   }
@@ -275,10 +282,9 @@ static void weave(Body *b) {
   }
   facts_keep(b, k.facts.data, k.facts.len);
   if (b->func->is_entry && b->info->record)
-    p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start &&
-                                                          !k.reads_unknown && !k.reads_own;
+    kernel_of(b)->good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_own;
   if (b->func->is_entry)
-    p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
+    kernel_of(b)->stores_anywhere = b->info->calls_functions || init_strays(&k);
   vec_free(&k.facts);
   ir_defs_free(k.defs);
   ir_provenance_free(k.provenance);

@@ -14,8 +14,15 @@ const SessionDeviceOps *race_ops(const RaceDevice *r, void **user) {
   return session_device_ops(r->device, user);
 }
 
+const RaceKernel *race_kernel(const WovenKernel *code) {
+  static const RaceKernel none;
+  return code->tool_data[TOOL_RACECHECK] ? code->tool_data[TOOL_RACECHECK] : &none;
+}
+
+bool race_wants_pairs(void) { return session_plan()->tool_options[TOOL_RACECHECK] & RACE_FULL; }
+
 static void configure(ToolSetup *s) {
-  s->plan->race_full = options_is(s->options, OPT_RACE, "full");
+  if (options_is(s->options, OPT_RACE, "full")) s->plan->tool_options[TOOL_RACECHECK] = RACE_FULL;
 }
 
 extern const char probe_race_copy_kernel_text[];

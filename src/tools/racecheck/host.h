@@ -5,6 +5,7 @@
 
 #include "session/order.h"
 #include "tools/racecheck/abi.h"
+#include "tools/racecheck/kernel.h"
 #include "tools/tool.h"
 
 // A copy or set that has a number.
@@ -46,6 +47,8 @@ typedef struct RaceEntries {
 // --- host.c ---
 extern pthread_mutex_t race_lock;  // guards all of this, but for what is said otherwise
 RaceDevice *race_device(SessionDevice *d);
+const RaceKernel *race_kernel(const WovenKernel *code);
+bool race_wants_pairs(void);  // --race=full: two entries for each word
 RaceDevice *race_devices(void);  // the first of a list
 const SessionDeviceOps *race_ops(const RaceDevice *r, void **user);
 
@@ -74,11 +77,11 @@ bool race_is_settled(SessionKernel *k, const void *record);
 bool race_may_settle(const WovenKernel *code);
 
 // --- host_disjoint.c: is it known that each thread only accesses bytes of its own? ---
-// through all of these pointers
-bool race_disjoint(const WovenKernel *code, const SessionLaunch *launch,
-                   const SessionParams *params, const WeaveFact *const *facts, uint32_t n);
+// in all of these accesses
+bool race_disjoint(const RaceKernel *k, const SessionLaunch *launch, const SessionParams *params,
+                   const RaceReaches *const *reaches, uint32_t n);
 // among the threads of a block
-bool race_group_disjoint(const WovenKernel *code, const SessionLaunch *launch,
+bool race_group_disjoint(const RaceKernel *k, const SessionLaunch *launch,
                          const SessionParams *params, const RaceGroup *g);
 
 // --- host_copies.c ---

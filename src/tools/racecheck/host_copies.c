@@ -107,7 +107,7 @@ static bool rows_of(SessionDevice *d, int device, const SessionCopy *c, const Se
 static bool fill(RaceDevice *r, uint32_t number, int device, const SessionCopy *c,
                  WgRaceCopy *out) {
   *out = (WgRaceCopy){.number = number,
-                      .pairs = session_plan()->race_full,
+                      .pairs = race_wants_pairs(),
                       .unordered = r->copies[number].unordered,
                       .looks = r->copies[number].looks};
   bool to = rows_of(r->device, device, c, &c->to, &out->side[0]),

@@ -1,31 +1,31 @@
-// Does every thread of this launch stay with bytes of its own? The terms of
-// tools/racecheck/weave_disjoint.c, with the numbers of the launch put in.
+// Decides whether the threads of a launch access disjoint bytes: evaluates the terms of
+// weave_disjoint.c with the dimensions and parameters of the launch.
 //
-// A value is a multiple of each coordinate of the thread, plus something between low and high, plus
-// any multiple of `modulus` (0: none), plus `step` times the turn of a loop (0: none). What is not
-// understood is a multiple of 1.
+// A value is affine in the thread's coordinates: the sum of stride[i] * coordinate[i], a number
+// from low to high, any multiple of `modulus` (0: none), and `step` times the iteration of a loop
+// (0: none). Of the top value nothing is known: it is any multiple of 1.
 #include "tools/racecheck/host.h"
 
-// Behind the coordinates of the thread: numbers that nobody knows, but that are the same for all
-// threads that can meet.
+// Behind the coordinates of the thread: unknown numbers that are the same for all threads that may
+// access memory at the same time (SAME).
 enum { OF_THREAD = 6, SAME = 4, COORDINATES = OF_THREAD + SAME, MOST_TERMS = 1500, MOST_LOOPS = 3 };
 typedef struct Value {
   int64_t stride[COORDINATES], low, high, modulus, step;
   uint32_t loop;
 } Value;
 typedef struct Launch {
-  const WovenKernel *code;
+  const RaceKernel *kernel;
   const SessionParams *params;
   int64_t extent[OF_THREAD], grid[3];
   uint32_t same_loops;  // RaceGroup
-  bool in_block;        // only threads of one block can meet
-  bool flat;            // the steps of loops are taken as multiples, too
-  // loops whose counters are taken as ranges, the others as multiples; by number modulo MOST_LOOPS
+  bool in_block;        // only threads of one block are compared
+  bool folds_steps;     // steps of loops are taken as multiples, too
+  // loops whose counters are taken as ranges, the others' as multiples; by number modulo MOST_LOOPS
   unsigned bounded;
   Value *values;  // by term
 } Launch;
 
-static const Value anything = {.modulus = 1};
+static const Value top = {.modulus = 1};
 static const int64_t too_large = (int64_t)1 << 58;
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -43,16 +43,16 @@ static bool is_large(int64_t n) { return n > too_large || n < -too_large; }
 static Value checked(Value v) {
   bool large = is_large(v.low) || is_large(v.high) || is_large(v.modulus) || is_large(v.step);
   for (unsigned i = 0; i < COORDINATES; i++) large |= is_large(v.stride[i]);
-  return large ? anything : v;
+  return large ? top : v;
 }
-static Value number(int64_t n) { return is_large(n) ? anything : (Value){.low = n, .high = n}; }
+static Value constant(int64_t n) { return is_large(n) ? top : (Value){.low = n, .high = n}; }
 
 static bool is_uniform(const Value *v) {
   for (unsigned i = 0; i < COORDINATES; i++)
     if (v->stride[i]) return false;
   return !v->modulus && !v->step;
 }
-static bool is_number(const Value *v) { return is_uniform(v) && v->low == v->high; }
+static bool is_constant(const Value *v) { return is_uniform(v) && v->low == v->high; }
 
 static bool has_same(const Value *v) {
   for (unsigned i = OF_THREAD; i < COORDINATES; i++)
@@ -60,15 +60,15 @@ static bool has_same(const Value *v) {
   return false;
 }
 
-// Any number of steps is a multiple.
-static Value flat(Value v) {
+// Takes any number of steps as a multiple.
+static Value fold_step(Value v) {
   v.modulus = gcd(v.modulus, v.step);
   v.step = 0;
   return v;
 }
 
 static Value add(Value a, Value b, int64_t sign) {
-  if (a.step && b.step && a.loop != b.loop) b = flat(b);
+  if (a.step && b.step && a.loop != b.loop) b = fold_step(b);
   if (b.step) {
     a.step += sign * b.step;
     a.loop = b.loop;
@@ -93,22 +93,22 @@ static Value scale(Value v, int64_t n) {
     v.low = v.high;
     v.high = t;
   }
-  return fits ? v : anything;
+  return fits ? v : top;
 }
 
-static Value times(Value a, Value b) {
-  if (is_number(&b)) return scale(a, b.low);
-  if (is_number(&a)) return scale(b, a.low);
-  if (!is_uniform(&a) || !is_uniform(&b)) return anything;
+static Value multiply(Value a, Value b) {
+  if (is_constant(&b)) return scale(a, b.low);
+  if (is_constant(&a)) return scale(b, a.low);
+  if (!is_uniform(&a) || !is_uniform(&b)) return top;
   int64_t p[4];
   if (!product(a.low, b.low, &p[0]) || !product(a.low, b.high, &p[1]) ||
       !product(a.high, b.low, &p[2]) || !product(a.high, b.high, &p[3]))
-    return anything;
+    return top;
   return (Value){.low = MIN(MIN(p[0], p[1]), MIN(p[2], p[3])),
                  .high = MAX(MAX(p[0], p[1]), MAX(p[2], p[3]))};
 }
 
-// From where to where, over all threads; false: there is no end.
+// Bounds over all threads; false: there are none.
 static bool range(const Launch *l, const Value *v, int64_t *low, int64_t *high) {
   *low = v->low;
   *high = v->high;
@@ -122,34 +122,34 @@ static bool range(const Launch *l, const Value *v, int64_t *low, int64_t *high) 
   return !v->modulus && !v->step && !is_large(*low) && !is_large(*high);
 }
 
-// Numbers that lie below a power of two, beside multiples of it: a sum.
-static Value either(Value a, Value b) {
-  if (is_number(&a) && is_number(&b)) return number(a.low | b.low);
-  if (!is_number(&b)) {
+// A constant below a power of two, and a multiple of that power: their OR is their sum.
+static Value bitwise_or(Value a, Value b) {
+  if (is_constant(&a) && is_constant(&b)) return constant(a.low | b.low);
+  if (!is_constant(&b)) {
     Value t = a;
     a = b;
     b = t;
   }
-  if (!is_number(&b) || b.low < 0) return anything;
+  if (!is_constant(&b) || b.low < 0) return top;
   int64_t power = 1;
   while (power <= b.low) power *= 2;
   bool multiple = a.low == a.high && a.low % power == 0 && a.modulus % power == 0 &&
                   a.step % power == 0;
   for (unsigned i = 0; i < COORDINATES; i++) multiple &= a.stride[i] % power == 0;
-  return multiple ? add(a, b, 1) : anything;
+  return multiple ? add(a, b, 1) : top;
 }
 
-static Value common(Value a, Value b) {
-  if (is_number(&a) && is_number(&b)) return number(a.low & b.low);
-  const Value *mask = is_number(&b) ? &b : is_number(&a) ? &a : NULL;
-  return mask && mask->low >= 0 ? (Value){.high = mask->low} : anything;
+static Value bitwise_and(Value a, Value b) {
+  if (is_constant(&a) && is_constant(&b)) return constant(a.low & b.low);
+  const Value *mask = is_constant(&b) ? &b : is_constant(&a) ? &a : NULL;
+  return mask && mask->low >= 0 ? (Value){.high = mask->low} : top;
 }
 
-static Value merged(Value a, Value b) {
-  if (memcmp(a.stride, b.stride, sizeof a.stride)) return anything;
+static Value join(Value a, Value b) {
+  if (memcmp(a.stride, b.stride, sizeof a.stride)) return top;
   if (a.step != b.step || (a.step && a.loop != b.loop)) {
-    a = flat(a);
-    b = flat(b);
+    a = fold_step(a);
+    b = fold_step(b);
   }
   int64_t apart = gcd(gcd(a.modulus, b.modulus), b.low - a.low);
   if (a.modulus | b.modulus && a.high - a.low == b.high - b.low && apart > a.high - a.low) {
@@ -168,37 +168,37 @@ static Value parameter(const Launch *l, const RaceTerm *t) {
     at = l->params->pointers[t->a] ? (const char *)l->params->pointers[t->a] + t->b : NULL;
   else if (l->params->buffer && (uint64_t)t->imm + t->bytes <= l->params->buffer_bytes)
     at = (const char *)l->params->buffer + t->imm;
-  if (!at) return anything;
+  if (!at) return top;
   int32_t word;
   int64_t wide;
-  if (t->bytes == 8) return memcpy(&wide, at, 8), number(wide);
-  return memcpy(&word, at, 4), number(word);
+  if (t->bytes == 8) return memcpy(&wide, at, 8), constant(wide);
+  return memcpy(&word, at, 4), constant(word);
 }
 
 static Value extended(const Launch *l, Value v, bool is_signed) {
   int64_t low, high;
-  if (v.modulus || v.step || has_same(&v)) return v;  // taken as if it did not overflow
-  if (!range(l, &v, &low, &high)) return anything;
-  return is_signed                      ? (low < INT32_MIN || high > INT32_MAX ? anything : v)
-         : low < 0 || high > UINT32_MAX ? anything
+  if (v.modulus || v.step || has_same(&v)) return v;  // assumes that it does not overflow
+  if (!range(l, &v, &low, &high)) return top;
+  return is_signed                      ? (low < INT32_MIN || high > INT32_MAX ? top : v)
+         : low < 0 || high > UINT32_MAX ? top
                                         : v;
 }
 
-// At most.
-static Value turns(const Launch *l, const RaceTerm *t) {
+// The most iterations of a loop.
+static Value iterations(const Launch *l, const RaceTerm *t) {
   const Value *d = &l->values[t->a];
   int64_t low, high, step = t->imm < 0 ? -t->imm : t->imm;
-  if (!range(l, d, &low, &high)) return anything;
-  // from 0, on the side it comes from
+  if (!range(l, d, &low, &high)) return top;
+  // distances from 0, on the side where the counter begins
   int64_t away = t->imm < 0 ? high : -low, least = t->imm < 0 ? low : -high;
-  if (t->bytes == RACE_UNTIL) return least < 0 ? anything : number(away / step + 1);
-  if (away < 0) return number(1);
-  return number(t->bytes == RACE_BELOW ? (away + step - 1) / step + 1 : away / step + 2);
+  if (t->bytes == RACE_UNTIL) return least < 0 ? top : constant(away / step + 1);
+  if (away < 0) return constant(1);
+  return constant(t->bytes == RACE_BELOW ? (away + step - 1) / step + 1 : away / step + 2);
 }
 
-// The counter of a loop that all threads turn together: the number of its turn is the same for all.
-// false: it is none, or there are too many.
-static bool turn_together(const Launch *l, const RaceTerm *t, int64_t by, Value *v) {
+// All threads execute the loop in lockstep: its iteration is one of the SAME numbers. false: they
+// do not, or there are too many such loops.
+static bool add_common_iteration(const Launch *l, const RaceTerm *t, int64_t by, Value *v) {
   if (t->loop > 31 || !(l->same_loops >> t->loop & 1) || !(t->bytes & RACE_EVERY_TURN))
     return false;
   int which = __builtin_popcount(l->same_loops & ((1u << t->loop) - 1));
@@ -206,25 +206,25 @@ static bool turn_together(const Launch *l, const RaceTerm *t, int64_t by, Value 
   return which < SAME;
 }
 
-static Value steps(const Launch *l, const RaceTerm *t) {
+static Value bounded_counter(const Launch *l, const RaceTerm *t) {
   const Value *count = &l->values[t->b];
   Value v = l->values[t->a];
-  if (turn_together(l, t, t->imm, &v)) return checked(v);
-  if (is_number(count) && l->bounded >> t->loop % MOST_LOOPS & 1) {
+  if (add_common_iteration(l, t, t->imm, &v)) return checked(v);
+  if (is_constant(count) && l->bounded >> t->loop % MOST_LOOPS & 1) {
     int64_t last = MAX(count->low - 1 - (t->bytes & RACE_FEWER), 0), by;
-    if (!product(last, t->imm, &by)) return anything;
+    if (!product(last, t->imm, &by)) return top;
     if (by > 0) v.high += by;
     else v.low += by;
   } else v.modulus = gcd(v.modulus, t->imm);
   return checked(v);
 }
 
-static Value strides(const Launch *l, const RaceTerm *t) {
+static Value unbounded_counter(const Launch *l, const RaceTerm *t) {
   const Value *by = &l->values[t->b];
   Value v = l->values[t->a];
-  if (!is_number(by)) return anything;
-  if (turn_together(l, t, by->low, &v)) return checked(v);
-  if (v.step) v = flat(v);
+  if (!is_constant(by)) return top;
+  if (add_common_iteration(l, t, by->low, &v)) return checked(v);
+  if (v.step) v = fold_step(v);
   v.step = by->low;
   v.loop = t->loop;
   return checked(v);
@@ -233,98 +233,99 @@ static Value strides(const Launch *l, const RaceTerm *t) {
 static Value evaluate(const Launch *l, const RaceTerm *t) {
   Value a = l->values[t->a], b = l->values[t->b];
   switch ((RaceTermOp)t->op) {
-    case RACE_ANYTHING: return anything;
-    case RACE_NUMBER: return number(t->imm);
+    case RACE_ANYTHING: return top;
+    case RACE_NUMBER: return constant(t->imm);
     case RACE_PARAMETER: return parameter(l, t);
     case RACE_COORDINATE: {
       Value v = {0};
-      if (l->in_block && t->imm >= 3) return anything;
+      if (l->in_block && t->imm >= 3) return top;
       if (l->extent[t->imm] > 1) v.stride[t->imm] = 1;
       return v;
     }
-    case RACE_EXTENT: return number(t->imm < 3 ? l->extent[t->imm] : l->grid[t->imm - 3]);
+    case RACE_EXTENT: return constant(t->imm < 3 ? l->extent[t->imm] : l->grid[t->imm - 3]);
     case RACE_ADD: return add(a, b, 1);
     case RACE_SUBTRACT: return add(a, b, -1);
-    case RACE_MULTIPLY: return times(a, b);
-    case RACE_AND: return common(a, b);
-    case RACE_OR: return either(a, b);
+    case RACE_MULTIPLY: return multiply(a, b);
+    case RACE_AND: return bitwise_and(a, b);
+    case RACE_OR: return bitwise_or(a, b);
     case RACE_SHIFT_RIGHT:
-      return is_uniform(&a) && a.low >= 0 && is_number(&b) && b.low >= 0 && b.low < 63
+      return is_uniform(&a) && a.low >= 0 && is_constant(&b) && b.low >= 0 && b.low < 63
                  ? (Value){.low = a.low >> b.low, .high = a.high >> b.low}
-                 : anything;
+                 : top;
     case RACE_LEAST:
       return is_uniform(&a) && is_uniform(&b)
                  ? (Value){.low = MIN(a.low, b.low), .high = MIN(a.high, b.high)}
-                 : anything;
+                 : top;
     case RACE_MOST:
       return is_uniform(&a) && is_uniform(&b)
                  ? (Value){.low = MAX(a.low, b.low), .high = MAX(a.high, b.high)}
-                 : anything;
+                 : top;
     case RACE_SIGN_EXTENDED: return extended(l, a, true);
     case RACE_ZERO_EXTENDED: return extended(l, a, false);
-    case RACE_MERGE: return merged(a, b);
-    case RACE_COUNT: return turns(l, t);
-    case RACE_STEPS: return steps(l, t);
-    case RACE_STRIDES: return strides(l, t);
+    case RACE_MERGE: return join(a, b);
+    case RACE_COUNT: return iterations(l, t);
+    case RACE_STEPS: return bounded_counter(l, t);
+    case RACE_STRIDES: return unbounded_counter(l, t);
   }
-  return anything;
+  return top;
 }
 
 // --- threads ---
 
-// The thread's number along an axis, times this; 0: it is not that. Coordinates that have one value
-// only do not count.
-static int64_t along(const Launch *l, const int64_t *stride, int axis) {
+// The value is this times the thread's index along the axis, over the whole grid; 0: it is not.
+// Coordinates with only one value do not count.
+static int64_t stride_along(const Launch *l, const int64_t *stride, int axis) {
   int64_t thread = stride[axis], block = stride[3 + axis];
   if (l->extent[axis] == 1) return block;
   if (l->extent[3 + axis] == 1) return thread;
   return block == thread * l->extent[axis] ? thread : 0;
 }
 
-// s * number + something between low and high < 0: how many numbers there are.
-static int64_t below(const Value *less, int64_t s) {
+// How many indices >= 0 have s * index + low < 0.
+static int64_t count_below(const Value *less, int64_t s) {
   return less->low >= 0 ? 0 : (s - 1 - less->low) / s;
 }
 
-// Threads along the axis that come to the access: a limit is a condition on their number.
-static int64_t limited(const Launch *l, const RaceReach *r, int axis) {
+// The number of threads along the axis that make the access, by the limits on their index.
+static int64_t threads_reaching(const Launch *l, const RaceReach *r, int axis) {
   int64_t most = l->extent[axis] * l->extent[3 + axis];
   for (unsigned i = 0; i < r->nlimits; i++) {
-    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);  // … than 0
-    int64_t s = along(l, less.stride, axis), others = 0;
+    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);  // < 0
+    int64_t s = stride_along(l, less.stride, axis), others = 0;
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
     if (s <= 0 || others || less.modulus || less.step || has_same(&less) || r->limits[i].later)
       continue;
-    most = MIN(most, below(&less, s));
+    most = MIN(most, count_below(&less, s));
   }
   return most;
 }
 
-// The same for one coordinate.
-static int64_t limited_coordinate(const Launch *l, const RaceReach *r, int coordinate) {
+// The same for the values of one coordinate.
+static int64_t coordinates_reaching(const Launch *l, const RaceReach *r, int coordinate) {
   int64_t most = l->extent[coordinate];
   for (unsigned i = 0; i < r->nlimits; i++) {
     Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);
     int64_t s = less.stride[coordinate], others = less.modulus | less.step;
     for (int k = 0; k < COORDINATES; k++) others |= k == coordinate ? 0 : less.stride[k];
-    if (s > 0 && !others && !r->limits[i].later) most = MIN(most, below(&less, s));
+    if (s > 0 && !others && !r->limits[i].later) most = MIN(most, count_below(&less, s));
   }
   return most;
 }
 
-// Where the steps of a loop continue the threads along an axis: how far they go. 0: not known.
-static int64_t limited_steps(const Launch *l, const RaceReach *r, int axis, bool blocks_too,
-                             int64_t threads) {
+// The loop continues where the threads along the axis end: the limit of both together. 0: unknown
+static int64_t joined_limit(const Launch *l, const RaceReach *r, int axis, bool blocks_too,
+                            int64_t threads) {
   int64_t most = 0;
   for (unsigned i = 0; i < r->nlimits; i++) {
     Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);
-    int64_t s = blocks_too ? along(l, less.stride, axis) : less.stride[axis],
+    int64_t s = blocks_too ? stride_along(l, less.stride, axis) : less.stride[axis],
             others = less.modulus | (blocks_too ? 0 : less.stride[3 + axis]);
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
     if (s <= 0 || others || has_same(&less) || less.step != s * threads) continue;
-    int64_t limit = r->limits[i].later ? MAX(below(&less, s), threads) : below(&less, s);
+    int64_t limit = r->limits[i].later ? MAX(count_below(&less, s), threads)
+                                       : count_below(&less, s);
     most = most ? MIN(most, limit) : limit;
   }
   return most;
@@ -334,8 +335,8 @@ typedef struct Side {
   int64_t stride, extent;
 } Side;
 
-// Strides from small to large, each beyond the reach of those before it.
-static bool do_not_meet(Side *c, unsigned n, int64_t reach, int64_t modulus) {
+// Sorted by size, each stride is larger than the extent of all smaller ones together.
+static bool are_separate(Side *c, unsigned n, int64_t reach, int64_t modulus) {
   for (unsigned i = 0; i < n; i++) {
     unsigned least = i;
     for (unsigned k = i; k < n; k++) {
@@ -366,35 +367,34 @@ typedef struct Reached {
 } Reached;
 
 static Value address_of(const Launch *l, const RaceReach *r) {
-  return l->flat ? flat(l->values[r->address]) : l->values[r->address];
+  return l->folds_steps ? fold_step(l->values[r->address]) : l->values[r->address];
 }
 
-static unsigned strides_of(const Value *v) {
+static unsigned count_strides(const Value *v) {
   unsigned n = 0;
   for (unsigned i = 0; i < OF_THREAD; i++) n += v->stride[i] != 0;
   return n;
 }
 
-// Along each axis both move alike with the thread's number, or only the first threads come to this
-// access.
+// Along each axis both have the same strides, or only one thread makes this access.
 static bool moves_like(const Launch *l, const RaceReach *r, const Value *v, const Value *first) {
   for (int axis = 0; axis < 3; axis++)
     if ((v->stride[axis] != first->stride[axis] ||
          v->stride[3 + axis] != first->stride[3 + axis]) &&
-        limited(l, r, axis) > 1)
+        threads_reaching(l, r, axis) > 1)
       return false;
   return v->step == first->step &&
          !memcmp(&v->stride[OF_THREAD], &first->stride[OF_THREAD], SAME * sizeof v->stride[0]);
 }
 
-// pass 0: what the others are compared with; 1: which modulus, and how far apart the places are
-// that one thread comes to; 2: the rest
-static bool look(const Launch *l, const WeaveFact *f, Reached *all, int pass) {
-  for (uint32_t i = 0; i < f->nrace_reaches; i++) {
-    const RaceReach *r = &f->race_reaches[i];
+// pass 0: chooses the access that the others are compared with; 1: finds the modulus, and the
+// distances between the places that one thread accesses; 2: finds extents and limits
+static bool add_reaches(const Launch *l, const RaceReaches *f, Reached *all, int pass) {
+  for (uint32_t i = 0; i < f->n; i++) {
+    const RaceReach *r = &f->list[i];
     Value v = address_of(l, r);
     if (!pass) {
-      if (!all->any || strides_of(&v) > strides_of(&all->first)) all->first = v;
+      if (!all->any || count_strides(&v) > count_strides(&all->first)) all->first = v;
       all->any = true;
       continue;
     }
@@ -408,31 +408,32 @@ static bool look(const Launch *l, const WeaveFact *f, Reached *all, int pass) {
     all->low = MIN(all->low, at);
     all->high = MAX(all->high, at + v.high - v.low + (int64_t)r->bytes);
     for (int axis = 0; axis < 3; axis++)
-      all->most[axis] = MAX(all->most[axis], limited(l, r, axis));
+      all->most[axis] = MAX(all->most[axis], threads_reaching(l, r, axis));
     for (int k = 0; k < OF_THREAD; k++)
-      all->coordinate[k] = MAX(all->coordinate[k], limited_coordinate(l, r, k));
+      all->coordinate[k] = MAX(all->coordinate[k], coordinates_reaching(l, r, k));
   }
   return true;
 }
 
-// The loop goes on where the threads along this axis end: both together are one number, which every
-// access limits. 0: it is not so.
-static int64_t joined_steps(const Launch *l, const WeaveFact *const *facts, uint32_t n, int axis,
-                            bool blocks_too, int64_t stride, int64_t threads, int64_t step) {
+// The loop continues where the threads along the axis end, so that both together are one index, and
+// every access limits that index: the largest limit. 0: it is not so
+static int64_t largest_joined_limit(const Launch *l, const RaceReaches *const *lists, uint32_t n,
+                                    int axis, bool blocks_too, int64_t stride, int64_t threads,
+                                    int64_t step) {
   int64_t most = 0;
   if (stride <= 0 || !step || step != stride * threads) return 0;
   for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++) {
-      int64_t limit = limited_steps(l, &facts[i]->race_reaches[k], axis, blocks_too, threads);
+    for (uint32_t k = 0; k < lists[i]->n; k++) {
+      int64_t limit = joined_limit(l, &lists[i]->list[k], axis, blocks_too, threads);
       if (!limit) return 0;
       most = MAX(most, limit);
     }
   return most;
 }
 
-// The loop goes on where the blocks along an axis end, or all threads, and nothing moves by more:
-// it may go on as long as it likes.
-static bool goes_on_beyond(const Launch *l, const Value *v) {
+// The loop continues where the blocks along an axis end, and no stride is larger: it needs no
+// limit.
+static bool continues_beyond_grid(const Launch *l, const Value *v) {
   for (int axis = 0; axis < 3; axis++) {
     int64_t s = v->stride[3 + axis], more;
     bool largest = s > 0 && product(s, l->extent[3 + axis], &more) && more == v->step;
@@ -443,27 +444,30 @@ static bool goes_on_beyond(const Launch *l, const Value *v) {
   return false;
 }
 
-// The places that one thread comes to may be rows apart: then only where in a row they are counts.
-static bool are_apart(const Launch *l, const WeaveFact *const *facts, uint32_t n, bool in_rows) {
+// in_rows: the places that one thread accesses are whole rows apart, and only offsets in a row
+// count.
+static bool are_disjoint(const Launch *l, const RaceReaches *const *lists, uint32_t n,
+                         bool in_rows) {
   Reached all = {0};
   for (int pass = 0; pass < 3; pass++) {
     for (uint32_t i = 0; i < n; i++)
-      if (!look(l, facts[i], &all, pass)) return false;
+      if (!add_reaches(l, lists[i], &all, pass)) return false;
     if (pass == 1 && in_rows) all.modulus = gcd(all.modulus, all.rows);
     if (pass == 1 && (all.modulus == 1 || (in_rows && !all.rows))) return false;
   }
   Side sides[OF_THREAD];
   unsigned nsides = 0;
-  bool joined = !all.first.step || goes_on_beyond(l, &all.first);
+  bool joined = !all.first.step || continues_beyond_grid(l, &all.first);
   for (int axis = 0; axis < 3; axis++) {
     const int64_t *stride = all.first.stride;
-    int64_t s = along(l, stride, axis), alone = s || !(stride[axis] | stride[3 + axis]);
+    int64_t s = stride_along(l, stride, axis), alone = s || !(stride[axis] | stride[3 + axis]);
     int64_t threads = alone ? l->extent[axis] * l->extent[3 + axis] : l->extent[axis];
     int64_t most = joined ? 0
-                          : joined_steps(l, facts, n, axis, alone, alone ? s : stride[axis],
-                                         threads, all.first.step);
+                          : largest_joined_limit(l, lists, n, axis, alone, alone ? s : stride[axis],
+                                                 threads, all.first.step);
     if (!joined && alone && !most) {
-      most = joined_steps(l, facts, n, axis, false, stride[axis], l->extent[axis], all.first.step);
+      most = largest_joined_limit(l, lists, n, axis, false, stride[axis], l->extent[axis],
+                                  all.first.step);
       if (most) alone = false;
     }
     joined |= most != 0;
@@ -473,21 +477,21 @@ static bool are_apart(const Launch *l, const WeaveFact *const *facts, uint32_t n
       sides[nsides++] = (Side){stride[3 + axis], all.coordinate[3 + axis]};
     }
   }
-  return joined && do_not_meet(sides, nsides, all.high - all.low, all.modulus);
+  return joined && are_separate(sides, nsides, all.high - all.low, all.modulus);
 }
 
-static bool are_all_apart(Launch *l, const WeaveFact *const *facts, uint32_t n) {
-  l->flat = false;
-  if (are_apart(l, facts, n, false)) return true;
-  l->flat = true;
-  return are_apart(l, facts, n, false) || are_apart(l, facts, n, true);
+static bool are_all_disjoint(Launch *l, const RaceReaches *const *lists, uint32_t n) {
+  l->folds_steps = false;
+  if (are_disjoint(l, lists, n, false)) return true;
+  l->folds_steps = true;
+  return are_disjoint(l, lists, n, false) || are_disjoint(l, lists, n, true);
 }
 
 // --- columns and pieces ---
 //
-// Everything moves by multiples of one number, as elements of an array of structures do: accesses
-// to different columns of it never meet. Nor do those to different pieces of the memory. In a
-// column or piece that somebody writes every thread must stay with bytes of its own.
+// If all strides are multiples of one number, as in an array of structures, accesses to different
+// columns never overlap; nor do accesses to disjoint ranges (pieces) of the memory. Only columns
+// and pieces that are written must be disjoint by thread.
 
 enum { MOST_REACHES = 128 };
 typedef struct Column {
@@ -496,20 +500,20 @@ typedef struct Column {
   uint32_t in;
 } Column;
 
-static int64_t common_stride(const Value *v) {
+static int64_t gcd_of_strides(const Value *v) {
   int64_t all = gcd(v->modulus, v->step);
   for (unsigned i = 0; i < OF_THREAD; i++) all = gcd(all, v->stride[i]);
   return all;
 }
 
-// width 0: they are pieces
+// width: of a row of columns; 0: they are pieces
 static bool do_overlap(const Column *a, const Column *b, int64_t width) {
   if (!width) return a->from < b->from + b->bytes && b->from < a->from + a->bytes;
   int64_t d = (b->from - a->from + width) % width;
   return d < a->bytes || width - d < b->bytes;
 }
 
-static bool find_place(const Launch *l, const Value *v, int64_t width, Column *c) {
+static bool place_of(const Launch *l, const Value *v, int64_t width, Column *c) {
   int64_t high;
   if (width) {
     c->from = (v->low % width + width) % width;
@@ -521,57 +525,58 @@ static bool find_place(const Launch *l, const Value *v, int64_t width, Column *c
   return true;
 }
 
-// 0: they are not in columns, or pieces
-static uint32_t find_columns(const Launch *l, const WeaveFact *const *facts, uint32_t n,
+// 0: the accesses are not in columns, or pieces
+static uint32_t find_columns(const Launch *l, const RaceReaches *const *lists, uint32_t n,
                              bool pieces, Column *out) {
   uint32_t all = 0;
   int64_t width = 0;
   for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++, all++) {
+    for (uint32_t k = 0; k < lists[i]->n; k++, all++) {
       if (all == MOST_REACHES) return 0;
-      out[all].reach = &facts[i]->race_reaches[k];
+      out[all].reach = &lists[i]->list[k];
       const Value *v = &l->values[out[all].reach->address];
       if (memcmp(&v->stride[OF_THREAD], &l->values[out[0].reach->address].stride[OF_THREAD],
                  SAME * sizeof v->stride[0]))
         return 0;
-      width = gcd(width, common_stride(v));
+      width = gcd(width, gcd_of_strides(v));
     }
   if (pieces) width = 0;
   else if (width < 2) return 0;
   for (uint32_t i = 0; i < all; i++) {
     out[i].in = i;
-    if (!find_place(l, &l->values[out[i].reach->address], width, &out[i])) return 0;
+    if (!place_of(l, &l->values[out[i].reach->address], width, &out[i])) return 0;
     for (uint32_t k = 0; k < i; k++) {
       if (out[k].in == out[i].in || !do_overlap(&out[k], &out[i], width)) continue;
-      for (uint32_t m = 0, was = out[k].in; m < i; m++)  // both are one
+      for (uint32_t m = 0, was = out[k].in; m < i; m++)  // join the two
         if (out[m].in == was) out[m].in = i;
     }
   }
   return all;
 }
 
-static bool are_in_columns(Launch *l, const WeaveFact *const *facts, uint32_t n, bool pieces) {
+static bool are_disjoint_in_columns(Launch *l, const RaceReaches *const *lists, uint32_t n,
+                                    bool pieces) {
   Column columns[MOST_REACHES];
   RaceReach some[MOST_REACHES];
-  uint32_t all = find_columns(l, facts, n, pieces, columns);
+  uint32_t all = find_columns(l, lists, n, pieces, columns);
   for (uint32_t in = 0; in < all; in++) {
-    WeaveFact one = {.race_reaches = some};
+    RaceReaches one = {.list = some};
     bool written = false;
     for (uint32_t i = 0; i < all; i++) {
       if (columns[i].in != in) continue;
-      some[one.nrace_reaches++] = *columns[i].reach;
+      some[one.n++] = *columns[i].reach;
       written |= columns[i].reach->writes;
     }
-    if (written && !are_all_apart(l, (const WeaveFact *const[]){&one}, 1)) return false;
+    if (written && !are_all_disjoint(l, (const RaceReaches *const[]){&one}, 1)) return false;
   }
   return all != 0;
 }
 
-// --- what a question depends on ---
-// Programs launch a kernel many times, and often with the same numbers: answers are kept. All of
-// this with the lock of race.c.
+// --- answers that are kept ---
+// Programs launch a kernel many times, often with the same dimensions and parameters. Guarded by
+// race_lock.
 
-// loops: whose counters occur, by number modulo MOST_LOOPS
+// loops: those whose counters occur, by number modulo MOST_LOOPS
 typedef struct Question {
   bool needs[MOST_TERMS];
   unsigned loops;
@@ -593,24 +598,24 @@ static bool has_operands(const RaceTerm *t) {
   }
 }
 
-static void understand(const Launch *l, const WeaveFact *const *facts, uint32_t n, Question *q) {
-  memset(q->needs, 0, l->code->nrace_terms);
+static void analyse(const Launch *l, const RaceReaches *const *lists, uint32_t n, Question *q) {
+  memset(q->needs, 0, l->kernel->nterms);
   q->loops = 0;
   q->key = n;
   mix(q, l->extent, sizeof l->extent);
   mix(q, l->grid, sizeof l->grid);
   mix(q, &(uint64_t){l->same_loops | (uint64_t)l->in_block << 32}, 8);
   for (uint32_t i = 0; i < n; i++) {
-    mix(q, facts[i]->race_reaches, facts[i]->nrace_reaches * sizeof *facts[i]->race_reaches);
-    for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++) {
-      const RaceReach *r = &facts[i]->race_reaches[k];
+    mix(q, lists[i]->list, lists[i]->n * sizeof *lists[i]->list);
+    for (uint32_t k = 0; k < lists[i]->n; k++) {
+      const RaceReach *r = &lists[i]->list[k];
       q->needs[r->address] = true;
       for (unsigned j = 0; j < r->nlimits; j++)
         q->needs[r->limits[j].less] = q->needs[r->limits[j].than] = true;
     }
   }
-  for (uint32_t i = l->code->nrace_terms; i-- > 0;) {  // operands come before
-    const RaceTerm *t = &l->code->race_terms[i];
+  for (uint32_t i = l->kernel->nterms; i-- > 0;) {  // operands come before their users
+    const RaceTerm *t = &l->kernel->terms[i];
     if (!q->needs[i]) continue;
     if (has_operands(t)) q->needs[t->a] = q->needs[t->b] = true;
     if (t->op == RACE_STEPS) q->loops |= 1u << t->loop % MOST_LOOPS;
@@ -620,54 +625,53 @@ static void understand(const Launch *l, const WeaveFact *const *facts, uint32_t 
   }
 }
 
-static bool try(Launch *l, const WeaveFact *const *facts, uint32_t n, const Question *q) {
-  for (uint32_t i = 0; i < l->code->nrace_terms; i++)
-    if (q->needs[i]) l->values[i] = evaluate(l, &l->code->race_terms[i]);
-  return are_all_apart(l, facts, n) || are_in_columns(l, facts, n, false) ||
-         are_in_columns(l, facts, n, true);
+static bool prove(Launch *l, const RaceReaches *const *lists, uint32_t n, const Question *q) {
+  for (uint32_t i = 0; i < l->kernel->nterms; i++)
+    if (q->needs[i]) l->values[i] = evaluate(l, &l->kernel->terms[i]);
+  return are_all_disjoint(l, lists, n) || are_disjoint_in_columns(l, lists, n, false) ||
+         are_disjoint_in_columns(l, lists, n, true);
 }
 
-static bool are_known_apart(const WovenKernel *code, const SessionLaunch *launch,
-                            const SessionParams *params, const WeaveFact *const *facts, uint32_t n,
-                            bool in_block, uint32_t same_loops) {
+static bool are_known_disjoint(const RaceKernel *kernel, const SessionLaunch *launch,
+                               const SessionParams *params, const RaceReaches *const *lists,
+                               uint32_t n, bool in_block, uint32_t same_loops) {
   enum { KEPT = 1 << 16 };
   static Value values[MOST_TERMS];
   static Question q;
   static U64Map answers;  // by key: 1 no, 2 yes
-  Launch l = {.code = code,
+  Launch l = {.kernel = kernel,
               .params = params,
               .values = values,
               .in_block = in_block,
               .same_loops = same_loops};
-  if (!code->nrace_terms || code->nrace_terms > MOST_TERMS) return false;
+  if (!kernel->nterms || kernel->nterms > MOST_TERMS) return false;
   for (uint32_t i = 0; i < n; i++)
-    if (!facts[i]->nrace_reaches) return false;
+    if (!lists[i]->n) return false;
   for (int axis = 0; axis < 3; axis++) {
     l.extent[axis] = launch->block[axis];
     l.grid[axis] = launch->grid[axis];
     l.extent[3 + axis] = in_block ? 1 : launch->grid[axis];
   }
-  understand(&l, facts, n, &q);
+  analyse(&l, lists, n, &q);
   uintptr_t known = (uintptr_t)u64map_get(&answers, q.key);
   if (known) return known == 2;
   bool apart = false;
   for (unsigned k = 0; k < 1u << MOST_LOOPS && !apart; k++) {
     l.bounded = ~k;
-    apart = !(k & ~q.loops) && try(&l, facts, n, &q);
+    apart = !(k & ~q.loops) && prove(&l, lists, n, &q);
   }
   if (answers.len >= KEPT) u64map_free(&answers);
   u64map_put(&answers, q.key, (void *)(uintptr_t)(apart ? 2 : 1));
   return apart;
 }
 
-bool race_disjoint(const WovenKernel *code, const SessionLaunch *launch,
-                   const SessionParams *params, const WeaveFact *const *facts, uint32_t n) {
-  return are_known_apart(code, launch, params, facts, n, false, 0);
+bool race_disjoint(const RaceKernel *kernel, const SessionLaunch *launch,
+                   const SessionParams *params, const RaceReaches *const *lists, uint32_t n) {
+  return are_known_disjoint(kernel, launch, params, lists, n, false, 0);
 }
 
-bool race_group_disjoint(const WovenKernel *code, const SessionLaunch *launch,
+bool race_group_disjoint(const RaceKernel *kernel, const SessionLaunch *launch,
                          const SessionParams *params, const RaceGroup *g) {
-  WeaveFact all = {.race_reaches = g->reaches, .nrace_reaches = g->nreaches};
-  return are_known_apart(code, launch, params, (const WeaveFact *const[]){&all}, 1, true,
-                         g->same_loops);
+  return are_known_disjoint(kernel, launch, params, (const RaceReaches *const[]){&g->reaches}, 1,
+                            true, g->same_loops);
 }

@@ -21,7 +21,7 @@ void race_clear(SessionDevice *d, uint64_t address, size_t bytes) {
   else ops->fill(user, NULL, address, 0, bytes);
 }
 
-static uint64_t entry_size(void) { return session_plan()->race_full ? 16 : 8; }
+static uint64_t entry_size(void) { return race_wants_pairs() ? 16 : 8; }
 
 // With room for a vector access that begins at the last byte.
 static size_t entry_bytes(uint64_t size) { return (size_t)((size + 3) / 4 + 8) * entry_size(); }
@@ -202,8 +202,8 @@ static void cover_all(SessionDevice *d) {
 }
 
 void race_before_table(ToolDevice *d, SessionKernel *k, const SessionLaunch *shape) {
-  const WovenKernel *code = session_kernel_code(k);
-  if (!shape || !code || !code->race_at || !code->race_looks_up) return;
+  const RaceKernel *race = race_kernel(session_kernel_code(k));
+  if (!shape || !race->record_at || !race->looks_up) return;
   pthread_mutex_lock(&race_lock);
   cover_all(d->device);
   pthread_mutex_unlock(&race_lock);

@@ -14,8 +14,8 @@ static void note_unseen(SessionKernel *k, const char *what) {
 }
 
 bool race_launch(ToolDevice *d, ToolLaunch *l) {
-  const WovenKernel *code = session_kernel_code(l->kernel);
-  if (code->race_unseen) note_unseen(l->kernel, code->race_unseen);
+  const RaceKernel *k = race_kernel(session_kernel_code(l->kernel));
+  if (k->unseen) note_unseen(l->kernel, k->unseen);
   return true;
 }
 
@@ -30,19 +30,20 @@ static bool entries_pointed_to(const WeaveFact *f, const SessionParams *params,
 
 static bool has_branches(const SessionLaunch *l) { return l->beside && !l->beside->alone; }
 static bool overlaps(const WovenKernel *code, const SessionLaunch *l) {
-  return l->overlaps && !code->race_waits;
+  return l->overlaps && !code->waits_for_launch;
 }
 
 // Another launch may run at the same time.
 static bool is_concurrent(const WovenKernel *code, const SessionLaunch *l) {
-  return session_order_concurrent() || has_branches(l) || overlaps(code, l) || code->race_lets;
+  return session_order_concurrent() || has_branches(l) || overlaps(code, l) ||
+         race_kernel(code)->lets;
 }
 
 // May this launch, or one beside it, write to the allocation?
 static bool is_written(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params,
                        uint64_t base) {
   WgMemoryRange r;
-  if (code->race_stores_anywhere || is_concurrent(code, l)) return true;
+  if (race_kernel(code)->stores_anywhere || is_concurrent(code, l)) return true;
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (!code->facts[i].read_only && entries_pointed_to(&code->facts[i], params, &r) &&
         r.base == base)
@@ -50,20 +51,27 @@ static bool is_written(const WovenKernel *code, const SessionLaunch *l, const Se
   return false;
 }
 
+// The accesses of fact i; n 0: not all are known.
+static const RaceReaches *reaches_of(const RaceKernel *k, uint32_t fact) {
+  static const RaceReaches none;
+  return fact - k->first_fact < k->nreaches ? &k->reaches[fact - k->first_fact] : &none;
+}
+
 // All accesses to the allocation are known, and each thread only accesses bytes of its own.
-static bool is_private(const WovenKernel *code, const WeaveFact *f, const SessionParams *params,
+static bool is_private(const WovenKernel *code, uint32_t fact, const SessionParams *params,
                        const SessionLaunch *l, uint64_t base) {
   enum { MOST = 16 };
-  const WeaveFact *list[MOST];
+  const RaceKernel *k = race_kernel(code);
+  const RaceReaches *list[MOST];
   uint32_t n = 0;
   WgMemoryRange r;
-  if (!f->nrace_reaches || is_concurrent(code, l)) return false;
+  if (!reaches_of(k, fact)->n || is_concurrent(code, l)) return false;
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (entries_pointed_to(&code->facts[i], params, &r) && r.base == base) {
       if (n == MOST) return false;
-      list[n++] = &code->facts[i];
+      list[n++] = reaches_of(k, i);
     }
-  return race_disjoint(code, l, params, list, n);
+  return race_disjoint(k, l, params, list, n);
 }
 
 static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionLaunch *l,
@@ -73,8 +81,7 @@ static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionL
     WgMemoryRange r;
     if (code->facts[i].kind != FACT_RACE) continue;
     bool found = entries_pointed_to(&code->facts[i], params, &r) &&
-                 is_written(code, l, params, r.base) &&
-                 !is_private(code, &code->facts[i], params, l, r.base);
+                 is_written(code, l, params, r.base) && !is_private(code, i, params, l, r.base);
     const RaceEntries *e = found ? race_entries(d, r.base, r.size) : NULL;
     if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
@@ -83,38 +90,41 @@ static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionL
 
 static void fill_groups(const WovenKernel *code, const SessionLaunch *l,
                         const SessionParams *params, void *record) {
-  for (uint32_t i = 0; i < code->nrace_groups; i++)
-    memcpy((char *)record + code->race_groups[i].record_offset,
-           &(uint64_t){!race_group_disjoint(code, l, params, &code->race_groups[i])}, 8);
+  const RaceKernel *k = race_kernel(code);
+  for (uint32_t i = 0; i < k->ngroups; i++)
+    memcpy((char *)record + k->groups[i].record_offset,
+           &(uint64_t){!race_group_disjoint(k, l, params, &k->groups[i])}, 8);
 }
 
 static void clear_facts(const WovenKernel *code, void *record) {
-  for (uint32_t i = 0; i < code->nrace_groups; i++)
-    memset((char *)record + code->race_groups[i].record_offset, 0, 8);
+  const RaceKernel *k = race_kernel(code);
+  for (uint32_t i = 0; i < k->ngroups; i++)
+    memset((char *)record + k->groups[i].record_offset, 0, 8);
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (code->facts[i].kind == FACT_RACE)
       memset((char *)record + code->facts[i].record_offset, 0, 24);
 }
 
 static bool has_nothing_to_check(const WovenKernel *code, const void *record) {
+  const RaceKernel *k = race_kernel(code);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3];
     memcpy(fact, (const char *)record + code->facts[i].record_offset, sizeof fact);
     if (code->facts[i].kind == FACT_RACE && fact[1]) return false;
   }
-  for (uint32_t i = 0; i < code->nrace_groups; i++) {
+  for (uint32_t i = 0; i < k->ngroups; i++) {
     uint64_t left;
-    memcpy(&left, (const char *)record + code->race_groups[i].record_offset, sizeof left);
+    memcpy(&left, (const char *)record + k->groups[i].record_offset, sizeof left);
     if (left) return false;
   }
-  return code->race_by_facts;
+  return k->by_facts;
 }
 
 bool race_is_settled(SessionKernel *k, const void *record) {
   return has_nothing_to_check(session_kernel_code(k), record);
 }
 
-bool race_may_settle(const WovenKernel *code) { return code->race_by_facts; }
+bool race_may_settle(const WovenKernel *code) { return race_kernel(code)->by_facts; }
 
 // --- the record ---
 
@@ -125,17 +135,17 @@ static uint32_t bits_for(uint64_t n) {
 }
 
 static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+  const RaceKernel *k = race_kernel(code);
   uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2],
            threads = block * l->grid[0] * l->grid[1] * l->grid[2];
   uint32_t thread = MIN(MAX(bits_for(threads), 8u), (uint32_t)WG_RACE_MOST_THREAD_BITS),
            rest = WG_RACE_TIME_BITS - thread;
-  uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0,
-           clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0,
-           barriers = rest - syncs - clock;
+  uint32_t syncs = k->syncs ? MIN(4u, rest / 4) : 0,
+           clock = k->clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = rest - syncs - clock;
   thread = WG_RACE_TIME_BITS - syncs - clock - barriers;
   uint32_t at = WG_RACE_TIME_AT + thread + clock;
   out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) |
-                (session_plan()->race_full ? (uint32_t)WG_RACE_PAIRS : 0);
+                (race_wants_pairs() ? (uint32_t)WG_RACE_PAIRS : 0);
   out->threads = (1u << thread) - 1;
   out->block = (uint32_t)block;
   out->sync = syncs ? 1ull << at : 0;
@@ -149,12 +159,13 @@ static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRac
 // Blocks with the same number modulo shared_slots share entries; one of another block is ignored.
 static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
                         WgRaceRecord *out) {
+  const RaceKernel *k = race_kernel(code);
   void *user;
   const SessionDeviceOps *ops = race_ops(r, &user);
   uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
-           bytes = code->race_shared + l->shared + WG_SHARED_RESERVED;
+           bytes = k->shared + l->shared + WG_SHARED_RESERVED;
   uint64_t stride = (bytes + 63) / 64 * 64 * 4, need = MIN(stride * blocks, (uint64_t)SHARED_MOST);
-  if (!code->race_shared) return;
+  if (!k->shared) return;
   // the old memory stays for launches that use it, and goes with the device
   if (r->shared_bytes < need) {
     size_t size = SHARED_LEAST;
@@ -176,10 +187,9 @@ static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLau
 static void fill_order(RaceDevice *r, const ToolLaunch *t, uint32_t number, WgRaceRecord *out) {
   const SessionLaunch *l = t->shape;
   const WovenKernel *code = session_kernel_code(t->kernel);
-  uint32_t sites = t->kernel->piece->site_base + code->race_first_site;
+  uint32_t sites = t->kernel->piece->site_base + race_kernel(code)->first_site;
   SessionUnordered order;
-  session_order_launch(r->device, l->stream, number, overlaps(code, l), code->race_tells_host,
-                       &order);
+  session_order_launch(r->device, l->stream, number, overlaps(code, l), code->tells_host, &order);
   if (!number) return;
   for (uint32_t i = 0; l->beside && i < l->beside->n && order.n < SESSION_UNORDERED; i++)
     order.number[order.n++] = l->beside->number[i];
@@ -200,14 +210,14 @@ static void fill_order(RaceDevice *r, const ToolLaunch *t, uint32_t number, WgRa
 
 static void fill(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
                  WgRaceRecord *out) {
+  const RaceKernel *k = race_kernel(code);
   void *user;
   const SessionDeviceOps *ops = race_ops(r, &user);
   choose_layout(code, l, out);
   give_shared(r, code, l, out);
-  if (code->race_clock && !r->slots)
-    r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
-  if (code->race_clock) out->slots = r->slots;
-  out->bounds = code->race_bounds;
+  if (k->clock && !r->slots) r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
+  if (k->clock) out->slots = r->slots;
+  out->bounds = k->bounds;
   static uint32_t last_serial;
   out->serial = ++last_serial;
 }
@@ -215,11 +225,12 @@ static void fill(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
 // A captured launch gets its number when its graph is launched, if it runs once in it.
 void race_facts(ToolDevice *d, ToolLaunch *t) {
   const WovenKernel *code = session_kernel_code(t->kernel);
+  const RaceKernel *k = race_kernel(code);
   const SessionLaunch *l = t->shape;
   RaceDevice *r = d->state;
   WgRaceRecord out = {0};
   bool captured = !t->refreshed && session_launch_captured();
-  if (captured || !l || !code->race_at) return;
+  if (captured || !l || !k->record_at) return;
   pthread_mutex_lock(&race_lock);
   session_order_uses(l->stream);
   fill_facts(d->device, code, l, t->params, t->whole_record);
@@ -228,13 +239,13 @@ void race_facts(ToolDevice *d, ToolLaunch *t) {
   fill_order(r, t, number, &out);
   if (number) fill(r, code, l, &out);
   // nothing to check, no way to report, or no memory for clocks
-  if (!out.launches || (code->race_clock && !out.slots)) {
+  if (!out.launches || (k->clock && !out.slots)) {
     memset(&out, 0, sizeof out);
     clear_facts(code, t->whole_record);
   } else {
     out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
   }
-  memcpy((char *)t->whole_record + code->race_at, &out, sizeof out);
+  memcpy((char *)t->whole_record + k->record_at, &out, sizeof out);
   pthread_mutex_unlock(&race_lock);
   t->record->race = t->number = number;
 }

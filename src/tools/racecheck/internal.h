@@ -5,6 +5,7 @@
 
 #include "weave/pass.h"
 #include "tools/racecheck/abi.h"
+#include "tools/racecheck/kernel.h"
 
 // Where the entries of an address are found.
 typedef enum {
@@ -81,6 +82,8 @@ typedef struct RaceCheck {  // one kernel
   PtxVar *waiting_at;
 } RaceCheck;
 
+// --- tools/racecheck/weave.c ---
+RaceKernel *race_kernel_of(const Body *b);
 // --- tools/racecheck/weave_plan.c ---
 void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);

@@ -135,20 +135,29 @@ static bool has_shared_left(const RaceCheck *k) {
   return k->has_clusters;
 }
 
+RaceKernel *race_kernel_of(const Body *b) {
+  Woven *out = b->program->out;
+  void **data = &out->kernels[b->info->kernel].tool_data[TOOL_RACECHECK];
+  if (!*data) *data = ARENA_ARRAY(&out->arena, RaceKernel, 1);
+  return *data;
+}
+
 static void tell_host(RaceCheck *k) {
-  WovenKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
-  out->race_at = k->record;
-  out->race_first_site = k->first_site;
-  out->race_shared = k->uses_shared ? shared_bytes(k->body) + 1 : 0;
-  out->race_clock = k->has_clock;
-  out->race_bounds = k->bounds;
-  out->race_syncs = k->has_syncs;
-  out->race_waits = k->waits;
-  out->race_lets = k->lets;
-  out->race_tells_host = k->tells_host;
-  out->race_by_facts = !k->looks_up && !k->stores_anywhere && !has_shared_left(k) && !k->calls;
-  out->race_looks_up = k->looks_up;
-  out->race_stores_anywhere = k->stores_anywhere;
+  WovenKernel *woven = &k->body->program->out->kernels[k->body->info->kernel];
+  RaceKernel *out = race_kernel_of(k->body);
+  woven->waits_for_launch = k->waits;
+  woven->tells_host = k->tells_host;
+  out->record_at = k->record;
+  out->first_site = k->first_site;
+  out->first_fact = woven->nfacts;
+  out->shared = k->uses_shared ? shared_bytes(k->body) + 1 : 0;
+  out->clock = k->has_clock;
+  out->bounds = k->bounds;
+  out->syncs = k->has_syncs;
+  out->lets = k->lets;
+  out->by_facts = !k->looks_up && !k->stores_anywhere && !has_shared_left(k) && !k->calls;
+  out->looks_up = k->looks_up;
+  out->stores_anywhere = k->stores_anywhere;
   facts_keep(k->body, k->facts.data, k->facts.len);
 }
 
@@ -212,7 +221,7 @@ static void weave_blocks(RaceCheck *k) {
 static void name_unseen(RaceCheck *k) {
   Arena *a = &k->body->program->out->arena;
   const FuncInfo *f = program_callee(k->unseen);
-  k->body->program->out->kernels[k->body->info->kernel].race_unseen =
+  race_kernel_of(k->body)->unseen =
       f ? arena_printf(a, "the function %s, which could not be put in the place of its call",
                        f->func->name)
         : "functions that it calls through pointers";
@@ -237,7 +246,7 @@ static void weave(Body *b) {
     race_find_private(&k);
     tell_host(&k);
   }
-  if (!k.accesses.len) b->program->out->kernels[b->info->kernel].race_by_facts = !k.calls;
+  if (!k.accesses.len) race_kernel_of(b)->by_facts = !k.calls;
   if (k.unseen) name_unseen(&k);
   vec_free(&k.accesses);
   vec_free(&k.facts);

@@ -21,7 +21,7 @@ void race_said(RaceCheck *k, uint32_t i) {
   PtxReg *inside = body_temp(b, TYPE_PRED, 0), *nothing = body_temp(b, TYPE_B32, 0),
          *stride = body_temp(b, TYPE_B32, 1);
   PtxLabel *over = body_label(b), *global = body_label(b);
-  int64_t pairs = b->program->plan->race_full;
+  int64_t pairs = b->program->plan->tool_options[TOOL_RACECHECK] & RACE_FULL;
   EMIT(c, "setp.eq.u64", opd_reg(inside), opd_reg(k->me), opd_imm(0));
   code_branch(c, inside, false, over);
   EMIT(c, "mov.b64", opd_reg(at), opd_reg(p));

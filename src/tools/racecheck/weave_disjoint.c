@@ -566,8 +566,8 @@ static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
   return out->address != 0;
 }
 
-// of: in the record, of a fact or group. How many there are; 0: one of them is not known.
-static uint32_t settle(Apart *a, RacePlaceKind place, uint32_t of, const RaceReach **out) {
+// of: in the record, of a fact or group.
+static RaceReaches settle(Apart *a, RacePlaceKind place, uint32_t of) {
   VEC(RaceReach) list = {0};
   bool known = true;
   for (uint32_t i = 0; known && i < a->k->accesses.len; i++) {
@@ -580,9 +580,8 @@ static uint32_t settle(Apart *a, RacePlaceKind place, uint32_t of, const RaceRea
   uint32_t n = known ? list.len : 0;
   RaceReach *kept = ARENA_ARRAY(&a->k->body->program->out->arena, RaceReach, n + 1);
   for (uint32_t i = 0; i < n; i++) kept[i] = list.data[i];
-  *out = kept;
   vec_free(&list);
-  return n;
+  return (RaceReaches){kept, n};
 }
 
 void race_find_private(RaceCheck *k) {
@@ -591,24 +590,24 @@ void race_find_private(RaceCheck *k) {
   a.count_of = ARENA_ARRAY(scratch, uint16_t, a.cfg->nloops + 1);
   a.seen = ARENA_ARRAY(scratch, uint32_t, a.cfg->nblocks + 1);
   vec_push(&a.terms, ((RaceTerm){.op = RACE_ANYTHING}));
-  for (uint32_t i = 0; i < k->facts.len && !k->looks_up && !k->stores_anywhere; i++) {
-    WeaveFact *f = &k->facts.data[i];
-    f->nrace_reaches = settle(&a, RACE_PARAM, f->record_offset, &f->race_reaches);
-  }
+  RaceReaches *reaches = ARENA_ARRAY(&k->body->program->out->arena, RaceReaches, k->facts.len + 1);
+  for (uint32_t i = 0; i < k->facts.len && !k->looks_up && !k->stores_anywhere; i++)
+    reaches[i] = settle(&a, RACE_PARAM, k->facts.data[i].record_offset);
   RaceGroup *groups = ARENA_ARRAY(&k->body->program->out->arena, RaceGroup,
                                   k->shared_groups.len + 1);
   for (uint32_t i = 0; i < k->shared_groups.len; i++) {
     groups[i] = k->shared_groups.data[i];
-    groups[i].nreaches = settle(&a, RACE_SHARED_MEMORY, groups[i].record_offset,
-                                &groups[i].reaches);
+    groups[i].reaches = settle(&a, RACE_SHARED_MEMORY, groups[i].record_offset);
   }
-  WovenKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
+  RaceKernel *out = race_kernel_of(k->body);
   RaceTerm *kept = ARENA_ARRAY(&k->body->program->out->arena, RaceTerm, a.terms.len);
   if (a.terms.len) memcpy(kept, a.terms.data, sizeof *kept * a.terms.len);
-  out->race_terms = kept;
-  out->nrace_terms = a.terms.len;
-  out->race_groups = groups;
-  out->nrace_groups = k->shared_groups.len;
+  out->terms = kept;
+  out->nterms = a.terms.len;
+  out->groups = groups;
+  out->ngroups = k->shared_groups.len;
+  out->reaches = reaches;
+  out->nreaches = k->facts.len;
   vec_free(&a.terms);
   vec_free(&a.known);
 }

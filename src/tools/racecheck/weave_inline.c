@@ -463,7 +463,7 @@ void race_without_call(Emit *e, Code *c, bool shared) {
                  (!shared && e->a->flags & WG_RACE_CTA)))
     return;
   if ((e->a->bytes % 4 && !part) || n > 4 || e->a->site == WG_RACE_NO_SITE ||
-      (!shared && e->k->body->program->plan->race_full))
+      (!shared && e->k->body->program->plan->tool_options[TOOL_RACECHECK] & RACE_FULL))
     return;
   if (part && (shared || e->a->lanes)) return;
   if (!shared && e->k->has_global_async) return;

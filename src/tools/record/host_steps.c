@@ -108,8 +108,8 @@ void record_captured_launch(ToolDevice *d, ToolLaunch *l) {
 
 static StepHow how_ordered(const SessionLaunch *l) {
   const WovenKernel *code = l->kernel ? session_kernel_code(l->kernel) : NULL;
-  return (StepHow){.overlaps = l->overlaps && !(code && code->race_waits),
-                   .host_knows = code && code->race_tells_host};
+  return (StepHow){.overlaps = l->overlaps && !(code && code->waits_for_launch),
+                   .host_knows = code && code->tells_host};
 }
 
 void record_launch_taken(const SessionCall *c) {

@@ -57,8 +57,8 @@ static void note_launches(const Body *b) {
   WovenKernel *k = &b->program->out->kernels[b->info->kernel];
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     const PtxInstr *in = b->cfg->instrs[i];
-    k->race_waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
-    k->race_tells_host |= ptx_has(in, MOD_SYS);
+    k->waits_for_launch |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
+    k->tells_host |= ptx_has(in, MOD_SYS);
   }
 }
 
