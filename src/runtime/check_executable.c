@@ -88,6 +88,16 @@ ElfSymbolWalk elf_symbols(const ElfFile *f, bool dynamic) {
   return w;
 }
 
+// A function that is said to be outside of its section's code is a mistake of the file: jumps to
+// ours would be written over something else.
+static bool lies_in_code(const ElfFile *f, const Elf64_Sym *y) {
+  if (y->st_shndx >= f->nsections) return false;
+  const Elf64_Shdr *s = section(f, y->st_shndx);
+  return s->sh_flags & SHF_EXECINSTR && y->st_value >= s->sh_addr &&
+         y->st_value - s->sh_addr < s->sh_size &&
+         y->st_size <= s->sh_size - (y->st_value - s->sh_addr);
+}
+
 bool elf_next_symbol(ElfSymbolWalk *w, ElfSymbol *out) {
   const ElfFile *f = w->f;
   if (w->section >= f->nsections) return false;
@@ -103,6 +113,7 @@ bool elf_next_symbol(ElfSymbolWalk *w, ElfSymbol *out) {
     unsigned type = ELF64_ST_TYPE(y->st_info);
     bool defined = y->st_shndx != SHN_UNDEF;
     if (type != STT_FUNC && !(type == STT_NOTYPE && !defined)) continue;
+    if (defined && !lies_in_code(f, y)) continue;
     const char *name = table_string(table, strings->sh_size, y->st_name);
     if (!name || !*name) continue;
     *out = (ElfSymbol){name, y->st_value, y->st_size, defined};

@@ -50,7 +50,8 @@ static int find_runtime(const ElfFile *f, uint8_t *base, Targets *found) {
   for (int dynamic = 0; dynamic < 2 && !found->len; dynamic++) {
     ElfSymbol y;
     for (ElfSymbolWalk w = elf_symbols(f, dynamic); elf_next_symbol(&w, &y);) {
-      if (!is_runtime_name(y.name) || !y.defined) continue;
+      // Compiled functions have sizes: one without is not the runtime's, whatever it is called.
+      if (!is_runtime_name(y.name) || !y.defined || !y.size) continue;
       const RtEntry *e = strmap_get(&entries, y.name);
       registers |= !strcmp(y.name, "__cudaRegisterFatBinary");
       ours |= !strcmp(y.name, "__cuda_warpgrind_shim");
