@@ -177,7 +177,7 @@ typedef struct WovenKernel {
   // fpcheck: pointers of kernels whose threads may run again
   const WeaveFact *fp_reads, *fp_writes;
   uint32_t nfp_reads, nfp_writes;
-  void *tool_data[TOOL_COUNT_];  // by ToolId: what a tool's pass leaves for its host.c
+  void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass leaves for its host.c
 } WovenKernel;
 
 typedef struct Woven {
