@@ -325,7 +325,7 @@ static void note_row(Load *l, const Row *s) {
   while (severity && n.severity < SEVERITY_ERROR &&
          strcmp(severity_name(n.severity), severity) != 0)
     n.severity++;
-  vec_push(&l->run->notes, n);
+  if (n.text) vec_push(&l->run->notes, n);
 }
 
 static void launches_row(Load *l, const Row *s) {

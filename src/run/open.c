@@ -189,7 +189,8 @@ bool run_lacks_something(const Store *s, Error *why) {
   if (!s->lacks_wal) return s->wal_is_cut;
   error_set(why,
             "%s was not finished, and there is no %s-wal beside it: if the file was copied or "
-            "moved, that file belongs to it. Without it the last part of the run is missing.",
+            "moved, that file belongs to it. Without it the last part of the run is missing, or "
+            "all of it; where the command was ended at once, there is no more.",
             s->path, s->path);
   return true;
 }

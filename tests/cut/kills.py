@@ -156,7 +156,7 @@ def one(i):
     if not os.path.exists(path):
         return text + ": no file yet"
     code, _, err = run("report", path)
-    if code == 125 and "it has no table" in err:            # killed while it was being made
+    if code == 125 and ("it has no table" in err or "the command was ended at once" in err):            # killed while it was being made
         return text + ": no tables yet"
     whole = sql(path, "SELECT 1 FROM meta WHERE key = 'complete' AND value = 'yes'") != []
     launches, checked = check_report(path, whole)

@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# quick: yes
 # Images of every kind: made by the test program itself, by the assembler, and by nvcc where there is one.
 # timeout: 300
 set -u

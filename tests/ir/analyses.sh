@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# quick: yes
 # The analyses of src/ir, compiled with sanitizers. timeout: 300
 set -u
 cd "$ROOT" || exit 1

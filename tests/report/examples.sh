@@ -11,11 +11,13 @@ normal() { sed -E "s/^==[0-9]+== ?/==PID== /; s/progress for [0-9.]+ s/progress 
 build() { tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$1" "examples/${1%_ok}/$1.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $1: nvcc"; return 1; }; }
 # --workers=1: the same thread is the first to be wrong each time
 run() { (cd "$TEST_DIR" && "$WARPGRIND" --workers=1 $1 "./$2" > out 2> err); }
+# A launch that is ended for a hang: the program's own words and the report come at the same time.
+own_words_first() { grep -v '^==' "$1"; grep '^==' "$1"; }
 for report in examples/*/report.txt; do
   name=$(basename "$(dirname "$report")") options=$(sed -n '1s/^\$ warpgrind \(.*\) \.\/.*/\1/p' "$report")
   build "$name" && build "${name}_ok" || continue
   run "$options" "$name"; code=$?
-  { head -n 1 "$report"; normal "$TEST_DIR/err" | sed '1{/^==PID==$/d}'; } > "$TEST_DIR/got"
+  { head -n 1 "$report"; own_words_first "$TEST_DIR/err" > "$TEST_DIR/err.sorted"; normal "$TEST_DIR/err.sorted" | sed '1{/^==PID==$/d}'; } > "$TEST_DIR/got"
   if [ "${BLESS:-0}" = 1 ]; then cp "$TEST_DIR/got" "$report"; fi
   if ! diff -u "$report" "$TEST_DIR/got"; then echo "FAIL $name: another report"
   elif [ $code != 99 ]; then echo "FAIL $name: exit code $code"

@@ -42,6 +42,12 @@ if command -v sqlite3 > /dev/null && [ "${SAN:-0}" = 0 ]; then
   check extension_damage has err 'the file is damaged: page'
 fi
 
+# a note without a text
+cp one.wg note.wg
+python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("INSERT INTO note VALUES (9999, 1, \"note\", NULL)"); db.commit()' note.wg
+"$ROOT/tests/lib/seal" note.wg
+for form in json sarif junit; do check note_$form [ "$(code "$WARPGRIND" report --$form=note.$form note.wg)" -lt 125 ]; done
+
 # The command is killed: the file and its -wal belong together.
 $w --tool=count -o killed.wg ./program 1000 wait > ready 2> /dev/null &
 pid=$!

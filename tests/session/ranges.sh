@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# quick: yes
 # With leaves of four ranges and of many.
 set -u
 for define in -DWARPGRIND_STRESS=1 -DWARPGRIND_NOTHING; do
