@@ -57,7 +57,8 @@ def main():
     for rng in a.cases():
         source, is_program = rng.choice(files)
         with open(source, 'rb') as f:
-            data = change(f.read(), rng, is_program)
+            original = f.read()
+        data = change(original, rng, is_program)
         path = a.path(os.path.basename(source))
         with open(path, 'wb') as f:
             f.write(data)
@@ -70,7 +71,9 @@ def main():
         if is_program:
             tool = rng.choice(['none', 'memcheck', 'racecheck', 'initcheck', 'all'])
             r = a.run(warpgrind('--device=cpu', '--tool=' + tool, '--hang-timeout=1', '--hang-action=stop', '--', path), timeout=20, cwd=a.folder)
-            a.must_hold(r, RUN_CODES, '%s under %s' % (os.path.basename(source), tool))
+            # A function of NVIDIA's runtime that has lost its name is called as it is, and finds its other half replaced.
+            lost = elf.functions(original, ('cuda', '__cuda')) != elf.functions(data, ('cuda', '__cuda'))
+            a.must_hold(r, RUN_CODES | {128 + 11} if lost else RUN_CODES, '%s under %s' % (os.path.basename(source), tool))
             a.count('programs with exit code %d' % r.code)
     a.finish()
 

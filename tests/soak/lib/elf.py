@@ -26,3 +26,26 @@ def quiet_bytes(data):
         size, count, _ = struct.unpack_from('<HHH', data, 58)
         ranges.append((at, at + size * count))
     return [r for r in ranges if r[1] > r[0]]
+
+
+def functions(data, prefixes):
+    """Names, addresses and sizes of the functions in the symbol table whose names begin so; None: it cannot be read."""
+    try:
+        return read_functions(data, prefixes)
+    except (struct.error, IndexError, ValueError):
+        return None
+
+
+def read_functions(data, prefixes):
+    found = set()
+    table = {name: (offset, size) for name, _, _, offset, size in sections(data)}
+    if '.symtab' not in table or '.strtab' not in table:
+        return found
+    names, length = table['.strtab']
+    start, size = table['.symtab']
+    for at in range(start, start + size // 24 * 24, 24):
+        name, info, _, section, value, bytes_ = struct.unpack_from('<IBBHQQ', data, at)
+        text = data[names + name:data.find(b'\0', names + name)] if name < length else b''
+        if info & 15 == 2 and text.startswith(tuple(p.encode() for p in prefixes)):
+            found.add((text, section, value, bytes_))
+    return found
