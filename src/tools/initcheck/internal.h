@@ -144,6 +144,13 @@ typedef struct InitComparison {
 } InitComparison;
 // of integers: for equality or, order, a < b or >=; swapped: b < a or >=
 InitComparison init_comparison(const PtxInstr *in);
+// of integers: `from` bits of the operand, extended by their sign or by zeros, then cut to `to`
+// bits
+typedef struct InitConversion {
+  unsigned from, to;
+  bool is_signed;
+} InitConversion;
+InitConversion init_conversion(const PtxInstr *in);
 bool init_makes_halves(const PtxInstr *in);  // makes them of two registers
 bool init_has_plain_registers(const PtxInstr *in);
 bool init_is_int(PtxType t);

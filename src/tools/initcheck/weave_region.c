@@ -461,6 +461,10 @@ static Values values_of(const Weaver *w, uint32_t i) {
     case VALIDITY_TABLE:
       for (unsigned o = 1; o < in->nops; o++) add_value(&v, &in->ops[o]);
       break;
+    case VALIDITY_COMPARE:
+      for (unsigned o = 1; o < in->nops && init_shadow(w->k, in->ops[0].reg); o++)
+        add_value(&v, &in->ops[o]);
+      break;
     case VALIDITY_SHIFT:
     case VALIDITY_PERMUTE:
     case VALIDITY_SELECT:

@@ -365,22 +365,34 @@ bool init_is_int(PtxType t) {
          ptx_type_kind(t) == KIND_SIGNED;
 }
 
+// A result narrower than its register is extended: one of a signed type by its sign.
+InitConversion init_conversion(const PtxInstr *in) {
+  bool to_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED;
+  unsigned from = ptx_type_size(in->types[1]) * 8, to = ptx_type_size(in->types[0]) * 8;
+  InitConversion how = {.from = from,
+                        .to = to_signed ? 64 : to,
+                        .is_signed = ptx_type_kind(in->types[1]) == KIND_SIGNED};
+  if (to_signed && from >= to && to < ptx_type_size(in->ops[0].reg->type) * 8) {
+    how.from = to;
+    how.is_signed = true;
+  }
+  return how;
+}
+
 static void convert(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) ||
       ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
     spread_any(k, c, r);
     return;
   }
-  unsigned from = ptx_type_size(in->types[1]) * 8, to = ptx_type_size(in->types[0]) * 8;
+  InitConversion how = init_conversion(in);
   PtxReg *s = init_shadow(k, in->ops[0].reg), *t = temp64(k, 0);
   EMIT(c, "shl.b64", opd_reg(t), opd_reg(shadow_of(k, c, &in->ops[1], true, 1)),
-       opd_imm(64 - from));
-  if (ptx_type_kind(in->types[1]) == KIND_SIGNED)
-    EMIT(c, "shr.s64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
-  else EMIT(c, "shr.u64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
-  unsigned width = bits_of(in->ops[0].reg);  // a register may be wider than the result
-  if (to < width && ptx_type_kind(in->types[0]) != KIND_SIGNED)
-    EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm((int64_t)((1ull << to) - 1)));
+       opd_imm(64 - how.from));
+  if (how.is_signed) EMIT(c, "shr.s64", opd_reg(t), opd_reg(t), opd_imm(64 - how.from));
+  else EMIT(c, "shr.u64", opd_reg(t), opd_reg(t), opd_imm(64 - how.from));
+  if (how.to < bits_of(in->ops[0].reg))
+    EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm((int64_t)((1ull << how.to) - 1)));
   if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_reg(t));
   else {
     EMIT(c, "cvt.u32.u64", opd_reg(s), opd_reg(t));

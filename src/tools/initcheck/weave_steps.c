@@ -424,9 +424,10 @@ static void convert(const Regs *r) {
   }
   WgStep *step = add_step(r->s, in, WG_STEP_CONVERT, in->ops[0].reg);
   step->a = number_of(r->s, &in->ops[1]);
-  step->from = (uint8_t)(ptx_type_size(in->types[1]) * 8);
-  step->imm = ptx_type_kind(in->types[0]) == KIND_SIGNED ? 64 : ptx_type_size(in->types[0]) * 8;
-  if (ptx_type_kind(in->types[1]) == KIND_SIGNED) step->flags |= WG_STEP_SIGNED;
+  InitConversion how = init_conversion(in);
+  step->from = (uint8_t)how.from;
+  step->imm = how.to;
+  if (how.is_signed) step->flags |= WG_STEP_SIGNED;
 }
 
 static void select_one(const Regs *r) {
