@@ -152,7 +152,7 @@ $(BUILD)/obj/tools/kinds.o: CFLAGS_ALL += -I$(BUILD)/gen
 PROBE_CC ?= clang
 PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
   -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc -I$(BUILD)/gen
-$(BUILD)/gen/probe.ptx: $(DEVICE_SRC) $(sort $(wildcard src/probe/*.h src/tools/*.h src/tools/*/*.h)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
+$(BUILD)/gen/probe.ptx: $(DEVICE_SRC) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*.h src/tools/*/*.h src/tools/*/*.def)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
 	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@

@@ -59,8 +59,7 @@ typedef struct InitCheck {  // one function
 // --- tools/initcheck/weave_plan.c ---
 void init_plan(InitCheck *k);                        // places, shadows
 const PtxOperand *init_address(const PtxInstr *in);  // the memory operand; NULL: it has none
-PtxValidity init_validity(const PtxInstr *in);
-const PtxOperand *init_source(const PtxInstr *in);  // the address cp.async copies from
+const PtxOperand *init_source(const PtxInstr *in);   // the address cp.async copies from
 bool init_is_decision(const PtxInstr *in);  // whether it runs matters beyond its destination
 bool init_shares_shared(const PtxFunc *f);  // shared memory of other blocks is written
 bool init_strays(const InitCheck *k);       // it stores through a pointer of unknown origin
@@ -72,6 +71,46 @@ static inline bool init_is_followed(const InitCheck *k, uint32_t i) {
   uint32_t bytes = access_bytes(k->body->cfg->instrs[i]);
   return k->place[i].kind != PLACE_NONE && bytes && bytes <= 32;
 }
+// --- tools/initcheck/weave_rules.c: which rule of rules.def an instruction follows ---
+typedef enum InitRule {
+#define RULE(id, values) RULE_##id,
+#include "tools/initcheck/rules.def"
+#undef RULE
+} InitRule;
+InitRule init_rule(const PtxInstr *in);  // by the instruction alone
+unsigned init_rule_values(InitRule rule);
+enum { INIT_MOST_REGS = 64 };
+// What becomes of the shadows of an instruction's results.
+typedef struct InitResult {
+  InitCheck *k;
+  const PtxInstr *in;
+  InitRule rule;                                        // by the shadows that there are
+  PtxReg *uses[INIT_MOST_REGS], *defs[INIT_MOST_REGS];  // registers with shadows; not the guard
+  unsigned nuses, ndefs;
+  PtxReg *spoiled_by;  // the guard: where it is bad, so are the results; NULL: they are not
+} InitResult;
+// false: it has no results with shadows, or they come from memory
+bool init_result(InitCheck *k, const PtxInstr *in, InitResult *r);
+bool init_can_follow(const InitCheck *k, const PtxInstr *in);  // steps can describe it
+bool init_is_exchange(const PtxInstr *in);  // its result is made of other lanes' operands
+// … and their shadows; lanes: which of them take part
+bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);
+// several values in one register: how long each is; 0: one
+unsigned init_part_bits(const PtxInstr *in);
+// of lop3; where one register is several operands the later ones do not count in it
+uint8_t init_table(const PtxInstr *in);
+typedef struct InitComparison {
+  bool order, swapped, is_signed;
+} InitComparison;
+// of integers: for equality or, order, a < b or >=; swapped: b < a or >=
+InitComparison init_comparison(const PtxInstr *in);
+// of integers: `from` bits of the operand, extended by their sign or by zeros, then cut to `to`
+// bits
+typedef struct InitConversion {
+  unsigned from, to;
+  bool is_signed;
+} InitConversion;
+InitConversion init_conversion(const PtxInstr *in);
 // --- tools/initcheck/weave_region.c: one test behind several accesses ---
 bool init_can_use_regions(const InitCheck *k);
 // everything of the function. cuts: by instruction: there is code before it now
@@ -109,10 +148,6 @@ typedef struct InitSteps {
   PtxVar *area, *shadows, *list;  // values; shadows; steps
   VEC(PtxInstr *) counts;         // instructions that want to know how many shadows there are
 } InitSteps;
-bool init_can_follow(const InitCheck *k, const PtxInstr *in);  // its shadows can be described
-// lanes exchange shadows of what it exchanges
-bool init_is_exchange(const PtxInstr *in);  // its result is made of other lanes' operands
-bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);
 // of the module, before everything; bytes 0: to be set
 PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes);
 InitSteps init_steps(InitCheck *k);
@@ -132,28 +167,6 @@ void init_transfer(InitCheck *k, uint32_t i);  // the shadows of an instruction'
 // The or of shadows, as a 32-bit register that is zero if nothing is bad; NULL: nothing can be.
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 void init_clear(Code *c, PtxReg *shadow);  // nothing of it is bad
-bool init_cancels(const PtxInstr *in);     // x ^ x
-// several values in one register: how long each is; 0: one
-unsigned init_part_bits(const PtxInstr *in);
-// video instructions with such parts: what would be merged in does not matter
-bool init_ignores_third(const PtxInstr *in);
-// of lop3; where one register is several operands the later ones do not count in it
-uint8_t init_table(const PtxInstr *in);
-typedef struct InitComparison {
-  bool order, swapped, is_signed;
-} InitComparison;
-// of integers: for equality or, order, a < b or >=; swapped: b < a or >=
-InitComparison init_comparison(const PtxInstr *in);
-// of integers: `from` bits of the operand, extended by their sign or by zeros, then cut to `to`
-// bits
-typedef struct InitConversion {
-  unsigned from, to;
-  bool is_signed;
-} InitConversion;
-InitConversion init_conversion(const PtxInstr *in);
-bool init_makes_halves(const PtxInstr *in);  // makes them of two registers
-bool init_has_plain_registers(const PtxInstr *in);
-bool init_is_int(PtxType t);
 // --- tools/initcheck/weave_memory.c ---
 void init_access(InitCheck *k, uint32_t i);  // loads, stores, atomics
 // the registers of an operand, at most 8; NULL: something else

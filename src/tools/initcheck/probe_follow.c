@@ -42,24 +42,73 @@ DEVICE uint64_t shift(uint64_t shadow, uint32_t by, uint32_t bits, uint32_t flag
   return (uint64_t)(wide >> (by >= bits ? bits - 1 : by));
 }
 
-DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bits,
-                        uint32_t flags) {
-  shadow <<= 64 - from;
-  shadow = flags & WG_STEP_SIGNED ? (uint64_t)((int64_t)shadow >> (64 - from))
-                                  : shadow >> (64 - from);
-  return to < bits ? shadow & all_bits(to) : shadow;
-}
+// --- formulas.def, as code that computes ---
 
-// What the bad bits can make of a comparison: that of the least and the largest numbers they may
-// be.
-DEVICE uint32_t is_open(uint64_t a, uint64_t bad_a, uint64_t b, uint64_t bad_b, uint32_t bits,
+// of values of `bits` bits; the variables are wider
+typedef struct Operand {
+  uint64_t value, bad;
+  uint32_t bits;
+} Operand;
+
+#define OPERAND Operand
+#define SHADOW uint64_t
+#define WORD uint32_t
+#define NUMBER uint32_t
+#define FORMULA(id, ...) \
+  DEVICE uint64_t formula_##id(uint32_t width, __VA_ARGS__) { \
+    uint64_t to = 0; \
+    (void)width; \
+    (void)to;
+#define END_FORMULA(x) \
+  return x; \
+  }
+#define SHADOW_OF(x, a, n) uint64_t x = a.bad;
+#define VALUE_OF(x, a, n) uint64_t x = a.value;
+#define TEMP(x, n) uint64_t x;
+#define TEMP_WORD(x, n) uint32_t x;
+#define FLAG(x, n) uint32_t x = 0;
+#define OR(x, a, b) x = a | b;
+#define AND(x, a, b) x = a & b;
+#define XOR(x, a, b) x = a ^ b;
+#define NOT(x, a) x = ~a;
+#define NEG(x, a) x = 0 - a;
+#define AND_N(x, a, n) x = a & n;
+#define ADD_N(x, a, n) x = a + n;
+#define MUL_N(x, a, n) x = a * n;
+#define SHL_N(x, a, n) x = a << (n);
+#define SHR_N(x, a, n) x = a >> (n);
+#define SAR_N(x, a, n) x = (uint64_t)((int64_t)a >> (n));
+#define FILL(x, bad, bits) x = bad ? bits : 0;
+#define COMPLEMENT(x, n) x = ~x;
+#define TRIM(x) x &= all_bits(a.bits);
+#define NEEDS(x, a) \
+  x = a != 0; \
+  if (!x) return 0;
+#define IS_ZERO_AND(x, a, b) x = !a;
+#define SIGN uint32_t
+#define IS_SIGNED(how) (how & WG_STEP_SIGNED)
+#define LOW_BITS(n) all_bits(n)
+// With the sign bit turned round signed numbers compare as unsigned ones do.
+#define BOUNDS(a, least, most, how) \
+  a.value = (a.value ^ (IS_SIGNED(how) ? 1ull << (a.bits - 1) : 0)) & all_bits(a.bits);
+#define LEAST(a, n) (a.value & ~a.bad)
+#define MOST(a, n) (a.value | a.bad)
+#define IS_LESS(x, a, b) x = a < b;
+#define DIFFER(x, a, b) x = a != b;
+#include "tools/initcheck/formulas.def"
+
+DEVICE uint64_t logic(uint64_t bad_a, uint64_t bad_b, uint64_t a, uint64_t b, uint32_t is_and) {
+  return formula_logic(64, (Operand){a, bad_a, 64}, (Operand){b, bad_b, 64}, is_and);
+}
+DEVICE uint64_t is_open(uint64_t a, uint64_t bad_a, uint64_t b, uint64_t bad_b, uint32_t bits,
                         uint32_t flags) {
   if (!(flags & WG_STEP_ORDER))
-    return (bad_a | bad_b) && !((a ^ b) & ~(bad_a | bad_b) & all_bits(bits));
-  uint64_t sign = flags & WG_STEP_SIGNED ? 1ull << (bits - 1) : 0;
-  a = (a ^ sign) & all_bits(bits);
-  b = (b ^ sign) & all_bits(bits);
-  return ((a & ~bad_a) < (b | bad_b)) != ((a | bad_a) < (b & ~bad_b));
+    return formula_equal(bits, (Operand){a, bad_a, bits}, (Operand){b, bad_b, bits});
+  return formula_order(bits, (Operand){a, bad_a, bits}, (Operand){b, bad_b, bits}, flags);
+}
+DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bits,
+                        uint32_t flags) {
+  return formula_convert(bits, shadow, from, to, flags);
 }
 
 // --- instructions that move bits: what they do to values, done to shadows ---
@@ -110,18 +159,8 @@ DEVICE uint64_t move_bits(const WgStep *s, uint64_t a, uint64_t b, uint32_t v, u
   }
 }
 
-DEVICE uint64_t halves(uint64_t acc, uint32_t bits) {
-  if (bits == 8)
-    return ((((uint32_t)acc & 0x7f7f7f7f) + 0x7f7f7f7f | (uint32_t)acc) >> 7 & 0x01010101) * 255;
-  return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0);
-}
-
-DEVICE uint64_t logic(uint64_t sa, uint64_t sb, uint64_t a, uint64_t b, uint32_t is_and) {
-  if (!is_and) {
-    a = ~a;
-    b = ~b;
-  }
-  return (sa | sb) & (sa | a) & (sb | b);
+DEVICE uint64_t parts(uint64_t acc, uint32_t bits) {
+  return bits == 8 ? formula_bytes(32, (uint32_t)acc) : formula_halves(32, acc);
 }
 
 // Which bits of the result may be 1, and which 0, whatever the bad bits are?
@@ -416,10 +455,13 @@ DEVICE uint32_t write_access(Follow *f, const WgStep *s, uint64_t *values, uint6
   return computed;
 }
 
+// A step of a kind that is not listed does not compile.
+#pragma clang diagnostic push
+#pragma clang diagnostic error "-Wswitch"
 // The shadow of a result that follows from shadows and values of this thread.
 DEVICE uint64_t result_of(const Follow *f, const WgStep *s, const uint64_t *values, uint64_t all) {
   uint32_t flags = s->flags;
-  switch (s->what) {
+  switch ((WgStepKind)s->what) {
     case WG_STEP_PART: return get(f, s->a) >> s->imm;
     case WG_STEP_AND:
     case WG_STEP_OR_BITS:
@@ -445,9 +487,30 @@ DEVICE uint64_t result_of(const Follow *f, const WgStep *s, const uint64_t *valu
     case WG_STEP_BITS:
       return move_bits(s, get(f, s->a), get(f, s->b), (uint32_t)values[s->v],
                        (uint32_t)values[s->w]);
-    default: return 0;  // CLEAR
+    case WG_STEP_CLEAR: return 0;
+    // wg_init_follow does these itself
+    case WG_STEP_END:
+    case WG_STEP_OR:
+    case WG_STEP_SET:
+    case WG_STEP_SPREAD:
+    case WG_STEP_UPWARDS:
+    case WG_STEP_HALVES:
+    case WG_STEP_SPOIL:
+    case WG_STEP_USE:
+    case WG_STEP_READ:
+    case WG_STEP_DESTINATION:
+    case WG_STEP_START_WRITE:
+    case WG_STEP_SOURCE:
+    case WG_STEP_WRITE:
+    case WG_STEP_STORE:
+    case WG_STEP_SHUFFLE:
+    case WG_STEP_BALLOT:
+    case WG_STEP_ANY_LANE:
+    case WG_STEP_TRANSPOSE: break;
   }
+  return 0;
 }
+#pragma clang diagnostic pop
 
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list,
@@ -482,8 +545,8 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (s->what == WG_STEP_OR) continue;
       to = s->what == WG_STEP_SET       ? acc
            : s->what == WG_STEP_SPREAD  ? (acc ? all : 0)
-           : s->what == WG_STEP_UPWARDS ? acc | (0 - acc)
-                                        : halves(acc, (uint32_t)s->imm);
+           : s->what == WG_STEP_UPWARDS ? formula_upwards(64, acc)
+                                        : parts(acc, (uint32_t)s->imm);
       set(&f, s->to, to & all);
       continue;
     }

@@ -4,40 +4,6 @@
 // bytes of a thread's array that is followed: its shadow is cleared at every call
 enum { LARGEST_LOCAL = 4096 };
 
-static bool is_packed(PtxType t) {
-  switch (t) {
-    case TYPE_F16X2:
-    case TYPE_BF16X2:
-    case TYPE_U16X2:
-    case TYPE_S16X2:
-    case TYPE_F32X2: return true;
-    default: return false;
-  }
-}
-
-PtxValidity init_validity(const PtxInstr *in) {
-  PtxValidity r = ptx_op_validity(in->op);
-  if (r == VALIDITY_MEMORY || r == VALIDITY_NONE)
-    return VALIDITY_GOOD;  // weave_memory.c follows it
-  PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
-  PtxKind kind = ptx_type_kind(t);
-  if (r == VALIDITY_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) ||
-                            ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT)))
-    return VALIDITY_ALL;
-  if (r == VALIDITY_COMPARE &&
-      (in->nops != 3 || in->ops[0].kind != OPD_REG || !init_is_int(t) || ptx_type_size(t) < 4 ||
-       (in->ops[1].kind != OPD_REG && in->ops[1].kind != OPD_INT) ||
-       (in->ops[2].kind != OPD_REG && in->ops[2].kind != OPD_INT)))
-    return VALIDITY_ALL;
-  // these are
-  if (r == VALIDITY_TABLE &&
-      (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT ||
-       init_table(in) == 0x96 || init_table(in) == 0x69))
-    return VALIDITY_XOR;
-  if (in->op == OP_PRMT && in->nmods > 1) return VALIDITY_ALL;  // other modes than picking bytes
-  return r;
-}
-
 bool init_is_decision(const PtxInstr *in) {
   return ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_BRANCH |
                                CLASS_RETURN | CLASS_CALL | CLASS_WARP | CLASS_TENSOR |
@@ -247,7 +213,7 @@ static void find_shadows(InitCheck *k) {
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
       PtxInstr *in = cfg->instrs[i];
       Taint t = {.k = k, .in = in, .bad = reads_followed(k, i)};
-      if (!t.bad && init_validity(in) == VALIDITY_GOOD) continue;
+      if (!t.bad && init_rule(in) == RULE_CLEAR) continue;
       if (!t.bad) ptx_visit_regs(in, sees, &t);
       if (t.bad) ptx_visit_regs(in, spoils, &t);
       changed |= t.changed;

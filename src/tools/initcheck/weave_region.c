@@ -101,7 +101,7 @@ static void see_def(void *ctx, PtxReg **reg, bool is_def) {
 
 static void see_instr(Weaver *w, uint32_t i) {
   PtxInstr *in = (PtxInstr *)instr(w, i);
-  w->uses_count = init_validity(in) != VALIDITY_GOOD || init_is_decision(in);
+  w->uses_count = init_rule(in) != RULE_CLEAR || init_is_decision(in);
   ptx_visit_regs(in, see_use, w);
   Def d = {w, in->guard != NULL};
   ptx_visit_regs(in, see_def, &d);
@@ -450,31 +450,29 @@ static void add_value(Values *v, const PtxOperand *o) {
   if (o->kind == OPD_REG && v->n < ARRAY_LEN(v->regs)) v->regs[v->n++] = o->reg;
 }
 
+static void has_shadowed_def(void *ctx, PtxReg **reg, bool is_def) {
+  struct {
+    const InitCheck *k;
+    bool found;
+  } *x = ctx;
+  x->found |= is_def && init_shadow(x->k, *reg);
+}
+static bool defines_shadow(const InitCheck *k, const PtxInstr *in) {
+  struct {
+    const InitCheck *k;
+    bool found;
+  } x = {k, false};
+  ptx_visit_regs((PtxInstr *)in, has_shadowed_def, &x);
+  return x.found;
+}
+
 static Values values_of(const Weaver *w, uint32_t i) {
   const PtxInstr *in = instr(w, i);
   Values v = {.n = 0};
   if (in->guard) v.regs[v.n++] = in->guard;
   if (init_is_followed(w->k, i)) add_value(&v, &init_address(in)->list[0]);
-  switch (init_validity(in)) {
-    case VALIDITY_AND:
-    case VALIDITY_OR:
-    case VALIDITY_TABLE:
-      for (unsigned o = 1; o < in->nops; o++) add_value(&v, &in->ops[o]);
-      break;
-    case VALIDITY_COMPARE:
-      for (unsigned o = 1; o < in->nops && init_shadow(w->k, in->ops[0].reg); o++)
-        add_value(&v, &in->ops[o]);
-      break;
-    case VALIDITY_SHIFT:
-    case VALIDITY_PERMUTE:
-    case VALIDITY_SELECT:
-    case VALIDITY_SHUFFLE:
-    case VALIDITY_VOTE:
-    case VALIDITY_REDUCE:
-      for (unsigned o = 2; o < in->nops; o++) add_value(&v, &in->ops[o]);
-      break;
-    default: break;
-  }
+  unsigned values = defines_shadow(w->k, in) ? init_rule_values(init_rule(in)) : 0;
+  for (unsigned o = values; values && o < in->nops; o++) add_value(&v, &in->ops[o]);
   return v;
 }
 
@@ -665,22 +663,6 @@ static void cut_block(Weaver *w, const IrBlock *block) {
   }
   if (block->end > w->region.first) close_region(w, block->end, false);
   finish_last(w, false);
-}
-
-static void has_shadowed_def(void *ctx, PtxReg **reg, bool is_def) {
-  struct {
-    const InitCheck *k;
-    bool found;
-  } *x = ctx;
-  x->found |= is_def && init_shadow(x->k, *reg);
-}
-static bool defines_shadow(const InitCheck *k, const PtxInstr *in) {
-  struct {
-    const InitCheck *k;
-    bool found;
-  } x = {k, false};
-  ptx_visit_regs((PtxInstr *)in, has_shadowed_def, &x);
-  return x.found;
 }
 
 bool init_can_use_regions(const InitCheck *k) {

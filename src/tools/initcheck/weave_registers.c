@@ -2,22 +2,8 @@
 // reads.
 #include "tools/initcheck/internal.h"
 
-enum { MOST_REGS = 64 };
-// shadows, and registers that have one
-typedef struct Regs {
-  InitCheck *k;
-  const PtxInstr *in;
-  PtxReg *uses[MOST_REGS], *defs[MOST_REGS];
-  unsigned nuses, ndefs;
-} Regs;
-
-static void collect(void *ctx, PtxReg **reg, bool is_def) {
-  Regs *r = ctx;
-  if (!init_shadow(r->k, *reg)) return;
-  if (is_def && r->ndefs < MOST_REGS) r->defs[r->ndefs++] = *reg;
-  else if (!is_def && (*reg != r->in->guard) && r->nuses < MOST_REGS)
-    r->uses[r->nuses++] = init_shadow(r->k, *reg);
-}
+// A rule that the switch below leaves out does not compile.
+#pragma GCC diagnostic error "-Wswitch"
 
 static bool is_wide(const PtxReg *shadow) { return shadow->type == TYPE_B64; }
 static unsigned bits_of(const PtxReg *r) {
@@ -67,38 +53,21 @@ static void spread(InitCheck *k, Code *c, PtxReg *r, PtxReg *bad) {
   else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(r)), opd_imm(0), opd_reg(bad));
 }
 
-static void spread_any(InitCheck *k, Code *c, const Regs *r) {
-  PtxReg *any = init_any(k, c, r->uses, r->nuses), *bad = body_temp(k->body, TYPE_PRED, 0);
-  if (any) EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(any), opd_imm(0));
-  for (unsigned i = 0; i < r->ndefs; i++) {
-    if (any) spread(k, c, r->defs[i], bad);
-    else init_clear(c, init_shadow(k, r->defs[i]));
-  }
+// The or of the shadows of all that is read; not NULL.
+static PtxReg *any_use(const InitResult *r, Code *c) {
+  PtxReg *shadows[INIT_MOST_REGS];
+  for (unsigned i = 0; i < r->nuses; i++) shadows[i] = init_shadow(r->k, r->uses[i]);
+  return init_any(r->k, c, shadows, r->nuses);
 }
 
-// Two values in one register: each half by itself.
-static void spread_halves(InitCheck *k, Code *c, const Regs *r) {
-  PtxReg *any = init_any(k, c, r->uses, r->nuses), *part = temp32(k, 3), *both = temp32(k, 4),
-         *bad = body_temp(k->body, TYPE_PRED, 0);
-  PtxReg *s = init_shadow(k, r->defs[0]);
-  EMIT(c, "and.b32", opd_reg(part), opd_reg(any), opd_imm(0xffff));
-  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(part), opd_imm(0));
-  EMIT(c, "selp.b32", opd_reg(both), opd_imm(0xffff), opd_imm(0), opd_reg(bad));
-  EMIT(c, "and.b32", opd_reg(part), opd_reg(any), opd_imm((int64_t)0xffff0000));
-  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(part), opd_imm(0));
-  EMIT(c, "selp.b32", opd_reg(part), opd_imm((int64_t)0xffff0000), opd_imm(0), opd_reg(bad));
-  EMIT(c, "or.b32", opd_reg(s), opd_reg(both), opd_reg(part));
+static void clear_results(const InitResult *r, Code *c) {
+  for (unsigned i = 0; i < r->ndefs; i++) init_clear(c, init_shadow(r->k, r->defs[i]));
 }
 
-// Four of them: what has a bit set in a byte.
-static void spread_bytes(InitCheck *k, Code *c, const Regs *r) {
-  PtxReg *any = init_any(k, c, r->uses, r->nuses), *t = temp32(k, 3);
-  EMIT(c, "and.b32", opd_reg(t), opd_reg(any), opd_imm(0x7f7f7f7f));
-  EMIT(c, "add.u32", opd_reg(t), opd_reg(t), opd_imm(0x7f7f7f7f));
-  EMIT(c, "or.b32", opd_reg(t), opd_reg(t), opd_reg(any));
-  EMIT(c, "shr.u32", opd_reg(t), opd_reg(t), opd_imm(7));
-  EMIT(c, "and.b32", opd_reg(t), opd_reg(t), opd_imm(0x01010101));
-  EMIT(c, "mul.lo.u32", opd_reg(init_shadow(k, r->defs[0])), opd_reg(t), opd_imm(255));
+static void spread_any(const InitResult *r, Code *c) {
+  PtxReg *any = any_use(r, c), *bad = body_temp(r->k->body, TYPE_PRED, 0);
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(any), opd_imm(0));
+  for (unsigned i = 0; i < r->ndefs; i++) spread(r->k, c, r->defs[i], bad);
 }
 
 // cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower.
@@ -145,43 +114,174 @@ static PtxReg *value_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, u
   return t;
 }
 
-// A bit of a & b is good where one of them is a good 0; of a | b where one is a good 1.
-static void logic(InitCheck *k, Code *c, const PtxInstr *in, bool is_and) {
-  PtxReg *s = init_shadow(k, in->ops[0].reg);
-  bool wide = is_wide(s);
-  PtxReg *sa = shadow_of(k, c, &in->ops[1], wide, 0), *sb = shadow_of(k, c, &in->ops[2], wide, 1);
-  PtxReg *a = value_of(k, c, &in->ops[1], wide, 2), *b = value_of(k, c, &in->ops[2], wide, 3);
-  PtxReg *t = wide ? temp64(k, 4) : temp32(k, 4), *u = wide ? temp64(k, 5) : temp32(k, 5);
-  if (!is_and) {
-    PtxReg *na = wide ? temp64(k, 2) : temp32(k, 2), *nb = wide ? temp64(k, 3) : temp32(k, 3);
-    EMIT_WIDTH(c, wide, "not", opd_reg(na), opd_reg(a));
-    EMIT_WIDTH(c, wide, "not", opd_reg(nb), opd_reg(b));
-    a = na;
-    b = nb;
+// The instruction itself, with the first n operands replaced.
+static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n) {
+  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
+  memcpy(ops, in->ops, sizeof *ops * in->nops);
+  memcpy(ops, first, sizeof *ops * n);
+  PtxInstr *copied = code_instr(c, in);
+  copied->ops = ops;
+  copied->form = 0;
+  copied->guard = c->guard;
+  copied->guard_negated = c->guard_negated;
+}
+
+// --- formulas.def, as code that emits PTX ---
+
+typedef struct Emit {
+  InitCheck *k;
+  Code *c;
+  const PtxInstr *in;
+  bool wide;       // operands and shadows are of 64 bits
+  unsigned width;  // of the result
+} Emit;
+
+static PtxReg *temp(const Emit *e, unsigned n) {
+  return e->wide ? temp64(e->k, n) : temp32(e->k, n);
+}
+
+static void find_bounds(const Emit *e, const PtxOperand *o, PtxReg *least, PtxReg *most,
+                        bool is_signed) {
+  PtxReg *v = value_of(e->k, e->c, o, e->wide, 0), *s = shadow_of(e->k, e->c, o, e->wide, 1),
+         *t = temp(e, 2);
+  EMIT_WIDTH(e->c, e->wide, "or", opd_reg(most), opd_reg(v), opd_reg(s));
+  EMIT_WIDTH(e->c, e->wide, "not", opd_reg(t), opd_reg(s));
+  EMIT_WIDTH(e->c, e->wide, "and", opd_reg(least), opd_reg(v), opd_reg(t));
+  if (!is_signed) return;
+  EMIT_WIDTH(e->c, e->wide, "and", opd_reg(t), opd_reg(s),
+             opd_imm(e->wide ? INT64_MIN : INT32_MIN));
+  EMIT_WIDTH(e->c, e->wide, "or", opd_reg(least), opd_reg(least), opd_reg(t));
+  EMIT_WIDTH(e->c, e->wide, "xor", opd_reg(most), opd_reg(most), opd_reg(t));
+}
+
+#define OPERAND const PtxOperand *
+#define SHADOW PtxReg *
+#define WORD PtxReg *
+#define NUMBER unsigned
+#define SIGN bool
+#define FORMULA(id, ...) \
+  static PtxReg *formula_##id(const Emit *e, PtxReg *to, __VA_ARGS__) { \
+    unsigned width = e->width; \
+    (void)width; \
+    (void)to;
+#define END_FORMULA(x) \
+  return x; \
   }
-  EMIT_WIDTH(c, wide, "or", opd_reg(t), opd_reg(sa), opd_reg(sb));
-  EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sa), opd_reg(a));
-  EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(t), opd_reg(u));
-  EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sb), opd_reg(b));
-  EMIT_WIDTH(c, wide, "and", opd_reg(s), opd_reg(t), opd_reg(u));
+#define SHADOW_OF(x, a, n) PtxReg *x = shadow_of(e->k, e->c, a, e->wide, n);
+#define VALUE_OF(x, a, n) PtxReg *x = value_of(e->k, e->c, a, e->wide, n);
+#define TEMP(x, n) PtxReg *x = temp(e, n);
+#define TEMP_WORD(x, n) PtxReg *x = temp32(e->k, n);
+#define FLAG(x, n) PtxReg *x = body_temp(e->k->body, TYPE_PRED, n);
+#define EMIT_BITS(op, ...) EMIT_WIDTH(e->c, e->wide, op, __VA_ARGS__);
+// with another type than .b64 or .b32
+#define EMIT_TYPED(wide_op, op, ...) \
+  { \
+    if (e->wide) EMIT(e->c, wide_op, __VA_ARGS__); \
+    else EMIT(e->c, op, __VA_ARGS__); \
+  }
+#define OR(x, a, b) EMIT_BITS("or", opd_reg(x), opd_reg(a), opd_reg(b))
+#define AND(x, a, b) EMIT_BITS("and", opd_reg(x), opd_reg(a), opd_reg(b))
+#define XOR(x, a, b) EMIT_BITS("xor", opd_reg(x), opd_reg(a), opd_reg(b))
+#define NOT(x, a) EMIT_BITS("not", opd_reg(x), opd_reg(a))
+#define NEG(x, a) EMIT_TYPED("neg.s64", "neg.s32", opd_reg(x), opd_reg(a))
+#define AND_N(x, a, n) EMIT_BITS("and", opd_reg(x), opd_reg(a), opd_imm(n))
+#define ADD_N(x, a, n) EMIT_TYPED("add.u64", "add.u32", opd_reg(x), opd_reg(a), opd_imm(n))
+#define MUL_N(x, a, n) EMIT_TYPED("mul.lo.u64", "mul.lo.u32", opd_reg(x), opd_reg(a), opd_imm(n))
+#define SHL_N(x, a, n) EMIT_BITS("shl", opd_reg(x), opd_reg(a), opd_imm(n))
+#define SHR_N(x, a, n) EMIT_TYPED("shr.u64", "shr.u32", opd_reg(x), opd_reg(a), opd_imm(n))
+#define SAR_N(x, a, n) EMIT_TYPED("shr.s64", "shr.s32", opd_reg(x), opd_reg(a), opd_imm(n))
+#define FILL(x, bad, bits) fill(e, x, bad, bits);
+#define COMPLEMENT(x, n) \
+  { \
+    EMIT_BITS("not", opd_reg(temp(e, n)), opd_reg(x)) \
+    x = temp(e, n); \
+  }
+#define NEEDS(x, a) EMIT_TYPED("setp.ne.b64", "setp.ne.b32", opd_reg(x), opd_reg(a), opd_imm(0))
+#define TRIM(x)  // registers have the operands' width
+#define IS_ZERO_AND(x, a, b) \
+  EMIT_TYPED("setp.eq.and.b64", "setp.eq.and.b32", opd_reg(x), opd_reg(a), opd_imm(0), opd_reg(b))
+#define IS_SIGNED(how) how
+#define LOW_BITS(n) (int64_t)((1ull << (n)) - 1)
+#define BOUNDS(a, least, most, how) find_bounds(e, a, temp(e, least), temp(e, most), how);
+#define LEAST(a, n) temp(e, n)
+#define MOST(a, n) temp(e, n)
+// the comparison that is asked for: what it gives for a less than b, or the reverse
+#define IS_LESS(x, a, b) \
+  repeat(e->k, e->c, e->in, (const PtxOperand[]){opd_reg(x), opd_reg(a), opd_reg(b)}, 3);
+#define DIFFER(x, a, b) EMIT(e->c, "xor.pred", opd_reg(x), opd_reg(a), opd_reg(b));
+
+static void fill(const Emit *e, PtxReg *to, PtxReg *bad, int64_t bits) {
+  PtxReg *is_bad = body_temp(e->k->body, TYPE_PRED, 0);
+  EMIT(e->c, "setp.ne.u32", opd_reg(is_bad), opd_reg(bad), opd_imm(0));
+  EMIT(e->c, "selp.b32", opd_reg(to), opd_imm(bits), opd_imm(0), opd_reg(is_bad));
+}
+
+#include "tools/initcheck/formulas.def"
+
+// The first result's shadow is `to`; the formula has its width.
+static Emit emit_for(const InitResult *r, Code *c, PtxReg **to) {
+  *to = init_shadow(r->k, r->in->ops[0].reg);
+  return (Emit){r->k, c, r->in, is_wide(*to), bits_of(r->in->ops[0].reg)};
+}
+
+static void parts(const InitResult *r, Code *c) {
+  PtxReg *to, *any = any_use(r, c);
+  Emit e = emit_for(r, c, &to);
+  if (init_part_bits(r->in) == 8) formula_bytes(&e, to, any);
+  else formula_halves(&e, to, any);
+}
+
+static void logic(const InitResult *r, Code *c, bool is_and) {
+  PtxReg *to;
+  Emit e = emit_for(r, c, &to);
+  formula_logic(&e, to, &r->in->ops[1], &r->in->ops[2], is_and);
+}
+
+static void join(const InitResult *r, Code *c, bool upwards) {
+  const PtxInstr *in = r->in;
+  PtxReg *to;
+  Emit e = emit_for(r, c, &to);
+  PtxReg *sum = temp(&e, 0);
+  bool first = true;
+  for (unsigned i = 1; i < in->nops; i++) {
+    if (in->ops[i].kind != OPD_REG || !init_shadow(r->k, in->ops[i].reg)) continue;
+    PtxReg *one = shadow_of(r->k, c, &in->ops[i], e.wide, 2);
+    if (first) EMIT_WIDTH(c, e.wide, "mov", opd_reg(sum), opd_reg(one));
+    else EMIT_WIDTH(c, e.wide, "or", opd_reg(sum), opd_reg(sum), opd_reg(one));
+    first = false;
+  }
+  if (first) EMIT_WIDTH(c, e.wide, "mov", opd_reg(sum), opd_imm(0));
+  if (upwards) {
+    formula_upwards(&e, sum, sum);
+    if (all_bits(in->ops[0].reg) > 0)
+      EMIT(c, "and.b32", opd_reg(sum), opd_reg(sum), opd_imm(all_bits(in->ops[0].reg)));
+  }
+  EMIT_WIDTH(c, e.wide, "mov", opd_reg(to), opd_reg(sum));
+}
+
+static void convert(const InitResult *r, Code *c) {
+  InitConversion how = init_conversion(r->in);
+  PtxReg *to, *t = temp64(r->k, 0);
+  Emit e = emit_for(r, c, &to);
+  bool narrow = !e.wide;
+  e.wide = true;
+  formula_convert(&e, t, shadow_of(r->k, c, &r->in->ops[1], true, 1), how.from, how.to,
+                  how.is_signed);
+  if (!narrow) EMIT(c, "mov.b64", opd_reg(to), opd_reg(t));
+  else EMIT(c, "cvt.u32.u64", opd_reg(to), opd_reg(t));
+  if (narrow && all_bits(r->in->ops[0].reg) > 0)
+    EMIT(c, "and.b32", opd_reg(to), opd_reg(to), opd_imm(all_bits(r->in->ops[0].reg)));
+}
+
+static void compare(InitCheck *k, Code *c, const PtxInstr *in) {
+  InitComparison how = init_comparison(in);
+  Emit e = {k, c, in, ptx_type_size(in->types[0]) == 8, ptx_type_size(in->types[0]) * 8};
+  PtxReg *open = how.order ? formula_order(&e, NULL, &in->ops[1], &in->ops[2], how.is_signed)
+                           : formula_equal(&e, NULL, &in->ops[1], &in->ops[2]);
+  spread(k, c, in->ops[0].reg, open);
 }
 
 // --- lop3 ---
-
-uint8_t init_table(const PtxInstr *in) {
-  unsigned given = (unsigned)in->ops[4].imm & 255, table = 0;
-  const PtxOperand *o = &in->ops[1];
-  bool ab = o[0].kind == OPD_REG && o[1].kind == OPD_REG && o[0].reg == o[1].reg,
-       ac = o[0].kind == OPD_REG && o[2].kind == OPD_REG && o[0].reg == o[2].reg;
-  bool bc = o[1].kind == OPD_REG && o[2].kind == OPD_REG && o[1].reg == o[2].reg;
-  for (unsigned i = 0; i < 8; i++) {
-    unsigned a = i >> 2, b = ab ? a : i >> 1 & 1, c = ac ? a : bc ? b : i & 1;
-    table |= (given >> (a << 2 | b << 1 | c) & 1) << i;
-  }
-  return (uint8_t)table;
-}
-
-static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n);
 
 // The result with every choice of what is bad turned round: bits that are not the same in all of
 // them are bad.
@@ -215,8 +315,10 @@ static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
 }
 
 // Out of line where something is bad, if that is long.
-static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bool at_once,
+static void closely(const InitResult *r, Code *c, bool at_once,
                     void how(InitCheck *, Code *, const PtxInstr *)) {
+  InitCheck *k = r->k;
+  const PtxInstr *in = r->in;
   if (at_once || c->guard) {
     how(k, c, in);
     return;
@@ -224,7 +326,7 @@ static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bo
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);
   PtxLabel *slow = body_label(k->body), *back = body_label(k->body);
   Code *cold = body_cold(k->body);
-  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(init_any(k, c, r->uses, r->nuses)), opd_imm(0));
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(any_use(r, c)), opd_imm(0));
   code_branch(c, bad, false, slow);
   init_clear(c, init_shadow(k, in->ops[0].reg));
   code_label(c, back);
@@ -232,89 +334,6 @@ static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bo
   code_label(cold, slow);
   how(k, cold, in);
   EMIT(cold, "bra", opd_label(back));
-}
-
-// --- comparisons of integers ---
-
-InitComparison init_comparison(const PtxInstr *in) {
-  bool less = ptx_has(in, MOD_LT) || ptx_has(in, MOD_GE) || ptx_has(in, MOD_LO) ||
-              ptx_has(in, MOD_HS),
-       equal = ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE);
-  return (InitComparison){.order = !equal,
-                          .swapped = !equal && !less,
-                          .is_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED};
-}
-
-// The least and the largest number that the operand may be.
-static void bounds(InitCheck *k, Code *c, const PtxOperand *o, bool wide, bool is_signed,
-                   PtxReg *least, PtxReg *most, unsigned temp) {
-  PtxReg *v = value_of(k, c, o, wide, temp), *s = shadow_of(k, c, o, wide, temp + 1),
-         *t = wide ? temp64(k, temp + 2) : temp32(k, temp + 2);
-  EMIT_WIDTH(c, wide, "or", opd_reg(most), opd_reg(v), opd_reg(s));
-  EMIT_WIDTH(c, wide, "not", opd_reg(t), opd_reg(s));
-  EMIT_WIDTH(c, wide, "and", opd_reg(least), opd_reg(v), opd_reg(t));
-  if (!is_signed) return;
-  EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(s), opd_imm(wide ? INT64_MIN : INT32_MIN));
-  EMIT_WIDTH(c, wide, "or", opd_reg(least), opd_reg(least), opd_reg(t));
-  EMIT_WIDTH(c, wide, "xor", opd_reg(most), opd_reg(most), opd_reg(t));
-}
-
-static void compare_bounds(InitCheck *k, Code *c, const PtxInstr *in, bool is_signed) {
-  bool wide = ptx_type_size(in->types[0]) == 8;
-  PtxReg *at[4], *one = body_temp(k->body, TYPE_PRED, 0), *other = body_temp(k->body, TYPE_PRED, 1);
-  for (unsigned i = 0; i < 4; i++) at[i] = wide ? temp64(k, 3 + i) : temp32(k, 3 + i);
-  bounds(k, c, &in->ops[1], wide, is_signed, at[0], at[1], 0);
-  bounds(k, c, &in->ops[2], wide, is_signed, at[2], at[3], 0);
-  repeat(k, c, in, (const PtxOperand[]){opd_reg(one), opd_reg(at[0]), opd_reg(at[3])}, 3);
-  repeat(k, c, in, (const PtxOperand[]){opd_reg(other), opd_reg(at[1]), opd_reg(at[2])}, 3);
-  EMIT(c, "xor.pred", opd_reg(one), opd_reg(one), opd_reg(other));
-  spread(k, c, in->ops[0].reg, one);
-}
-
-static void compare_bits(InitCheck *k, Code *c, const PtxInstr *in) {
-  bool wide = ptx_type_size(in->types[0]) == 8;
-  PtxReg *sa = shadow_of(k, c, &in->ops[1], wide, 0), *sb = shadow_of(k, c, &in->ops[2], wide, 1),
-         *open = body_temp(k->body, TYPE_PRED, 0), *some = body_temp(k->body, TYPE_PRED, 1);
-  PtxReg *a = value_of(k, c, &in->ops[1], wide, 2), *b = value_of(k, c, &in->ops[2], wide, 3),
-         *t = wide ? temp64(k, 4) : temp32(k, 4), *u = wide ? temp64(k, 5) : temp32(k, 5);
-  EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sa), opd_reg(sb));
-  if (wide) EMIT(c, "setp.ne.b64", opd_reg(some), opd_reg(u), opd_imm(0));
-  else EMIT(c, "setp.ne.b32", opd_reg(some), opd_reg(u), opd_imm(0));
-  EMIT_WIDTH(c, wide, "xor", opd_reg(t), opd_reg(a), opd_reg(b));
-  EMIT_WIDTH(c, wide, "not", opd_reg(u), opd_reg(u));
-  EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(t), opd_reg(u));
-  if (wide) EMIT(c, "setp.eq.and.b64", opd_reg(open), opd_reg(t), opd_imm(0), opd_reg(some));
-  else EMIT(c, "setp.eq.and.b32", opd_reg(open), opd_reg(t), opd_imm(0), opd_reg(some));
-  spread(k, c, in->ops[0].reg, open);
-}
-
-static void compare_closely(InitCheck *k, Code *c, const PtxInstr *in) {
-  InitComparison how = init_comparison(in);
-  if (how.order) compare_bounds(k, c, in, how.is_signed);
-  else compare_bits(k, c, in);
-}
-
-static void join(InitCheck *k, Code *c, const PtxInstr *in, bool upwards) {
-  PtxReg *s = init_shadow(k, in->ops[0].reg);
-  bool wide = is_wide(s);
-  PtxReg *sum = wide ? temp64(k, 0) : temp32(k, 0), *minus = wide ? temp64(k, 1) : temp32(k, 1);
-  bool first = true;
-  for (unsigned i = 1; i < in->nops; i++) {
-    if (in->ops[i].kind != OPD_REG || !init_shadow(k, in->ops[i].reg)) continue;
-    PtxReg *one = shadow_of(k, c, &in->ops[i], wide, 2);
-    if (first) EMIT_WIDTH(c, wide, "mov", opd_reg(sum), opd_reg(one));
-    else EMIT_WIDTH(c, wide, "or", opd_reg(sum), opd_reg(sum), opd_reg(one));
-    first = false;
-  }
-  if (first) EMIT_WIDTH(c, wide, "mov", opd_reg(sum), opd_imm(0));
-  if (upwards) {
-    if (wide) EMIT(c, "neg.s64", opd_reg(minus), opd_reg(sum));
-    else EMIT(c, "neg.s32", opd_reg(minus), opd_reg(sum));
-    EMIT_WIDTH(c, wide, "or", opd_reg(sum), opd_reg(sum), opd_reg(minus));
-    if (!wide && all_bits(in->ops[0].reg) > 0)
-      EMIT(c, "and.b32", opd_reg(sum), opd_reg(sum), opd_imm(all_bits(in->ops[0].reg)));
-  }
-  EMIT_WIDTH(c, wide, "mov", opd_reg(s), opd_reg(sum));
 }
 
 // --- moves: registers, and packing and taking apart ---
@@ -348,98 +367,27 @@ static void take_apart(InitCheck *k, Code *c, const PtxOperand *parts, const Ptx
   }
 }
 
-static void copy(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  const PtxOperand *to = &in->ops[0], *from = &in->ops[1];
-  if (to->kind == OPD_REG && from->kind == OPD_VECTOR) pack(k, c, to->reg, from);
-  else if (to->kind == OPD_VECTOR && from->kind == OPD_REG) take_apart(k, c, to, from);
-  else if (to->kind == OPD_REG) {
-    PtxReg *s = init_shadow(k, to->reg);
-    EMIT_WIDTH(c, is_wide(s), "mov", opd_reg(s), opd_reg(shadow_of(k, c, from, is_wide(s), 0)));
-  } else spread_any(k, c, r);
+static void copy(InitCheck *k, Code *c, const PtxInstr *in) {
+  PtxReg *s = init_shadow(k, in->ops[0].reg);
+  EMIT_WIDTH(c, is_wide(s), "mov", opd_reg(s),
+             opd_reg(shadow_of(k, c, &in->ops[1], is_wide(s), 0)));
 }
 
-// --- the others ---
+// --- the instruction itself, on shadows ---
 
-bool init_is_int(PtxType t) {
-  return ptx_type_kind(t) == KIND_BITS || ptx_type_kind(t) == KIND_UNSIGNED ||
-         ptx_type_kind(t) == KIND_SIGNED;
-}
-
-// A result narrower than its register is extended: one of a signed type by its sign.
-InitConversion init_conversion(const PtxInstr *in) {
-  bool to_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED;
-  unsigned from = ptx_type_size(in->types[1]) * 8, to = ptx_type_size(in->types[0]) * 8;
-  InitConversion how = {.from = from,
-                        .to = to_signed ? 64 : to,
-                        .is_signed = ptx_type_kind(in->types[1]) == KIND_SIGNED};
-  if (to_signed && from >= to && to < ptx_type_size(in->ops[0].reg->type) * 8) {
-    how.from = to;
-    how.is_signed = true;
-  }
-  return how;
-}
-
-static void convert(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) ||
-      ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
-    spread_any(k, c, r);
-    return;
-  }
-  InitConversion how = init_conversion(in);
-  PtxReg *s = init_shadow(k, in->ops[0].reg), *t = temp64(k, 0);
-  EMIT(c, "shl.b64", opd_reg(t), opd_reg(shadow_of(k, c, &in->ops[1], true, 1)),
-       opd_imm(64 - how.from));
-  if (how.is_signed) EMIT(c, "shr.s64", opd_reg(t), opd_reg(t), opd_imm(64 - how.from));
-  else EMIT(c, "shr.u64", opd_reg(t), opd_reg(t), opd_imm(64 - how.from));
-  if (how.to < bits_of(in->ops[0].reg))
-    EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm((int64_t)((1ull << how.to) - 1)));
-  if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_reg(t));
-  else {
-    EMIT(c, "cvt.u32.u64", opd_reg(s), opd_reg(t));
-    if (all_bits(in->ops[0].reg) > 0)
-      EMIT(c, "and.b32", opd_reg(s), opd_reg(s), opd_imm(all_bits(in->ops[0].reg)));
-  }
-}
-
-// The instruction itself, with the first n operands replaced.
-static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n) {
-  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
-  memcpy(ops, in->ops, sizeof *ops * in->nops);
-  memcpy(ops, first, sizeof *ops * n);
-  PtxInstr *copied = code_instr(c, in);
-  copied->ops = ops;
-  copied->form = 0;
-  copied->guard = c->guard;
-  copied->guard_negated = c->guard_negated;
-}
-
-static void shift(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  bool narrow = ptx_type_size(in->types[0]) < 4,
-       by_bad = in->ops[2].kind == OPD_REG && init_shadow(k, in->ops[2].reg);
-  if (narrow || by_bad) {
-    spread_any(k, c, r);
-    return;
-  }
+static void shift(InitCheck *k, Code *c, const PtxInstr *in) {
   repeat(k, c, in,
          (const PtxOperand[]){opd_reg(init_shadow(k, in->ops[0].reg)),
                               opd_reg(init_shadow(k, in->ops[1].reg))},
          2);
 }
 
-// The same instruction on shadows: what is only moved around keeps its bits. Operands that say
-// where to move must be good.
-static void same(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  // how many of the operands are data
-  unsigned data = in->op == OP_BREV || in->op == OP_BFE ? 1 : 2;
+// Bits that are only moved around keep what they are; n operands have them.
+static void move_bits(InitCheck *k, Code *c, const PtxInstr *in, unsigned n) {
   bool wide = is_wide(init_shadow(k, in->ops[0].reg));
-  for (unsigned i = 1 + data; i < in->nops; i++)
-    if (in->ops[i].kind == OPD_REG && init_shadow(k, in->ops[i].reg)) {
-      spread_any(k, c, r);
-      return;
-    }
   PtxOperand ops[3] = {opd_reg(init_shadow(k, in->ops[0].reg))};
-  for (unsigned i = 1; i <= data; i++) ops[i] = opd_reg(shadow_of(k, c, &in->ops[i], wide, i));
-  repeat(k, c, in, ops, data + 1);
+  for (unsigned i = 1; i <= n; i++) ops[i] = opd_reg(shadow_of(k, c, &in->ops[i], wide, i));
+  repeat(k, c, in, ops, n + 1);
 }
 
 static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
@@ -510,7 +458,9 @@ static void take_from_first(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *a
 }
 
 // The same exchange between the same lanes, of the shadow.
-static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+static void shuffle(const InitResult *r, Code *c) {
+  InitCheck *k = r->k;
+  const PtxInstr *in = r->in;
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
   for (unsigned i = 0; i < r->ndefs; i++)
     // "in range": known from the lane alone
@@ -586,89 +536,47 @@ static void transpose(InitCheck *k, Code *c, const PtxInstr *in) {
   EMIT(cold, "bra", opd_label(back));
 }
 
-// x ^ x, x - x
-bool init_cancels(const PtxInstr *in) {
-  return (in->op == OP_XOR || (in->op == OP_SUB && ptx_type_kind(in->types[0]) != KIND_FLOAT)) &&
-         in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG &&
-         in->ops[1].reg == in->ops[2].reg && !in->ops[1].selector && !in->ops[2].selector;
-}
-
-static bool is_two_halves(PtxType t) {
-  return t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2;
-}
-static bool is_video(const PtxInstr *in) { return in->op >= OP_VADD2 && in->op <= OP_VSET4; }
-unsigned init_part_bits(const PtxInstr *in) {
-  if (is_video(in)) return in->nops != 4 || ptx_has(in, MOD_ADD) ? 0 : in->op >= OP_VADD4 ? 8 : 16;
-  // what is compared, whatever the answer is called
-  bool halves = in->op == OP_SET ? in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3
-                                 : in->ntypes && in->op != OP_CVT && in->op != OP_SETP &&
-                                       is_two_halves(in->types[0]);
-  return halves ? 16 : 0;
-}
-bool init_ignores_third(const PtxInstr *in) {
-  return is_video(in) && init_part_bits(in) && init_has_plain_registers(in);
-}
-bool init_makes_halves(const PtxInstr *in) {
-  return in->op == OP_CVT && in->ntypes == 2 && is_two_halves(in->types[0]) &&
-         in->types[1] == TYPE_F32 && in->nops == 3;
-}
-
-bool init_has_plain_registers(const PtxInstr *in) {
-  for (unsigned i = 0; i < in->nops; i++)
-    if ((in->ops[i].kind == OPD_REG && in->ops[i].selector) || (i && in->ops[i].kind == OPD_VECTOR))
-      return false;
-  return in->nops && in->ops[0].kind == OPD_REG;
-}
-
-static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  PtxValidity rule = init_validity(in);
-  if (!r->nuses) spread_any(k, c, r);
-  else if (rule == VALIDITY_COPY) copy(k, c, in, r);
-  else if (rule == VALIDITY_SHUFFLE) shuffle(k, c, in, r);
-  else if (!init_has_plain_registers(in)) spread_any(k, c, r);
-  else if (init_cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
-  else if (init_part_bits(in) && r->ndefs == 1)
-    (init_part_bits(in) == 8 ? spread_bytes : spread_halves)(k, c, r);
-  else if (init_makes_halves(in)) spread_two(k, c, in);
-  else switch (rule) {
-      case VALIDITY_SUM: join(k, c, in, true); return;
-      case VALIDITY_XOR: join(k, c, in, false); return;
-      case VALIDITY_TABLE: closely(k, c, in, r, r->nuses == 1, turn_round); return;
-      case VALIDITY_COMPARE: closely(k, c, in, r, false, compare_closely); return;
-      case VALIDITY_AND: logic(k, c, in, true); return;
-      case VALIDITY_OR: logic(k, c, in, false); return;
-      case VALIDITY_SHIFT: shift(k, c, in, r); return;
-      case VALIDITY_CONVERT: convert(k, c, in, r); return;
-      case VALIDITY_SELECT: select_one(k, c, in); return;
-      case VALIDITY_PERMUTE: same(k, c, in, r); return;
-      case VALIDITY_VOTE: vote(k, c, in); return;
-      case VALIDITY_REDUCE: reduce(k, c, in); return;
-      case VALIDITY_TRANSPOSE: transpose(k, c, in); return;
-      default: spread_any(k, c, r); return;
-    }
+static void follow_rule(const InitResult *r, Code *c) {
+  InitCheck *k = r->k;
+  const PtxInstr *in = r->in;
+  switch (r->rule) {
+    case RULE_CLEAR: clear_results(r, c); return;
+    case RULE_SPREAD: spread_any(r, c); return;
+    case RULE_UPWARDS: join(r, c, true); return;
+    case RULE_JOIN: join(r, c, false); return;
+    case RULE_COPY: copy(k, c, in); return;
+    case RULE_PACK: pack(k, c, in->ops[0].reg, &in->ops[1]); return;
+    case RULE_TAKE_APART: take_apart(k, c, &in->ops[0], &in->ops[1]); return;
+    case RULE_PARTS: parts(r, c); return;
+    case RULE_TWO_HALVES: spread_two(k, c, in); return;
+    case RULE_AND: logic(r, c, true); return;
+    case RULE_OR: logic(r, c, false); return;
+    case RULE_TABLE: closely(r, c, r->nuses == 1, turn_round); return;
+    case RULE_COMPARE: closely(r, c, false, compare); return;
+    case RULE_SHIFT: shift(k, c, in); return;
+    case RULE_CONVERT: convert(r, c); return;
+    case RULE_SELECT: select_one(k, c, in); return;
+    case RULE_MOVE_BITS: move_bits(k, c, in, 1); return;
+    case RULE_MOVE_TWO: move_bits(k, c, in, 2); return;
+    case RULE_SHUFFLE: shuffle(r, c); return;
+    case RULE_VOTE: vote(k, c, in); return;
+    case RULE_REDUCE: reduce(k, c, in); return;
+    case RULE_TRANSPOSE: transpose(k, c, in); return;
+  }
 }
 
 void init_transfer(InitCheck *k, uint32_t i) {
-  PtxInstr *in = k->body->cfg->instrs[i];
-  Regs r = {.k = k, .in = in};
-  ptx_visit_regs(in, collect, &r);
-  if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  InitResult r;
+  if (!init_result(k, in, &r)) return;
   Code *c = body_before(k->body, i);
   code_guard(c, in->guard, in->guard_negated);
-  if (init_validity(in) == VALIDITY_GOOD) r.nuses = 0;
-  if (init_ignores_third(in)) {
-    r.nuses = 0;
-    for (unsigned o = 1; o <= 2; o++)
-      if (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg))
-        r.uses[r.nuses++] = init_shadow(k, in->ops[o].reg);
-  }
-  follow_rule(k, c, in, &r);
+  follow_rule(&r, c);
   code_guard(c, NULL, false);
-  PtxReg *by = in->guard && !init_is_decision(in) ? init_shadow(k, in->guard) : NULL;
-  if (!by) return;
+  if (!r.spoiled_by) return;
   // who does not know whether it was written does not know what it holds
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);
-  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(by), opd_imm(0));
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(init_shadow(k, r.spoiled_by)), opd_imm(0));
   for (unsigned n = 0; n < r.ndefs; n++) {
     code_guard(c, bad, false);
     PtxReg *s = init_shadow(k, r.defs[n]);

@@ -1,7 +1,10 @@
 // Writes down how the shadows of registers and memory follow from each other; wg_init_follow does
-// it. The rules are those of tools/initcheck/weave_registers.c, tools/initcheck/weave_memory.c and
-// tools/initcheck/weave_use.c, which say why they are so.
+// it. The rules are those of tools/initcheck/rules.def, and of weave_memory.c and weave_use.c,
+// which say why they are so.
 #include "tools/initcheck/internal.h"
+
+// A rule that the switch below leaves out does not compile.
+#pragma GCC diagnostic error "-Wswitch"
 
 enum { LOCAL = 0x8000 };  // while lists are written: the first number of those that are used again
 
@@ -295,65 +298,68 @@ void init_steps_access(InitSteps *s, uint32_t i) {
 
 // --- registers ---
 
-enum { MOST_REGS = 64 };
-typedef struct Regs {
+typedef struct Results {
   InitSteps *s;
   const PtxInstr *in;
-  PtxReg *uses[MOST_REGS], *defs[MOST_REGS];
-  unsigned nuses, ndefs;
-} Regs;
-static void collect(void *ctx, PtxReg **reg, bool is_def) {
-  Regs *r = ctx;
-  if (!init_shadow(r->s->k, *reg)) return;
-  if (is_def && r->ndefs < MOST_REGS) r->defs[r->ndefs++] = *reg;
-  else if (!is_def && *reg != r->in->guard && r->nuses < MOST_REGS) r->uses[r->nuses++] = *reg;
-}
+  const InitResult *r;  // of in
+} Results;
 
 // The step of the first result takes two of what is used by itself.
-static void spread(const Regs *r, WgStepKind how) {
+static void spread(const Results *x, WgStepKind how) {
+  const InitResult *r = x->r;
   unsigned own = MIN(r->nuses, 2u), before = r->nuses - own;
   for (unsigned n = 0; n < before && r->ndefs; n++) {
-    WgStep *step = add_step(r->s, r->in, WG_STEP_OR, NULL);
-    step->a = init_shadow_number(r->s, r->uses[n]);
+    WgStep *step = add_step(x->s, x->in, WG_STEP_OR, NULL);
+    step->a = init_shadow_number(x->s, r->uses[n]);
     if (!n) step->flags |= WG_STEP_FIRST;
   }
   for (unsigned n = 0; n < r->ndefs; n++) {
-    WgStep *step = add_step(r->s, r->in, r->nuses ? how : WG_STEP_CLEAR, r->defs[n]);
-    if (n || !r->nuses) continue;
-    step->a = init_shadow_number(r->s, r->uses[before]);
-    if (own == 2) step->b = init_shadow_number(r->s, r->uses[before + 1]);
+    WgStep *step = add_step(x->s, x->in, how, r->defs[n]);
+    if (n) continue;
+    step->a = init_shadow_number(x->s, r->uses[before]);
+    if (own == 2) step->b = init_shadow_number(x->s, r->uses[before + 1]);
     if (!before) step->flags |= WG_STEP_FIRST;
   }
 }
 
-static void copy(const Regs *r) {
+static void clear_results(const Results *x) {
+  for (unsigned n = 0; n < x->r->ndefs; n++) add_step(x->s, x->in, WG_STEP_CLEAR, x->r->defs[n]);
+}
+
+static void pack(const Results *r) {
   const PtxOperand *to = &r->in->ops[0], *from = &r->in->ops[1];
-  if (to->kind == OPD_REG && from->kind == OPD_VECTOR) {
-    unsigned bits = bits_of(to->reg) / from->nlist;
-    bool first = true;
-    for (unsigned e = 0; e < from->nlist; e++) {
-      if (number_of(r->s, &from->list[e]) == WG_NO_NUMBER) continue;
-      WgStep *step = add_step(r->s, r->in, WG_STEP_OR, NULL);
-      step->a = number_of(r->s, &from->list[e]);
-      step->imm = bits * e;
-      if (first) step->flags |= WG_STEP_FIRST;
-      first = false;
-    }
-    add_step(r->s, r->in, first ? WG_STEP_CLEAR : WG_STEP_SET, to->reg);
-  } else if (to->kind == OPD_VECTOR && from->kind == OPD_REG) {
-    unsigned bits = bits_of(from->reg) / to->nlist;
-    for (unsigned e = 0; e < to->nlist; e++) {
-      if (number_of(r->s, &to->list[e]) == WG_NO_NUMBER) continue;
-      WgStep *step = add_step(r->s, r->in, WG_STEP_PART, to->list[e].reg);
-      step->a = number_of(r->s, from);
-      step->bits = (uint8_t)MIN(bits, 32u);
-      step->imm = bits * e;
-    }
-  } else spread(r, to->kind == OPD_REG ? WG_STEP_SET : WG_STEP_SPREAD);
+  unsigned bits = bits_of(to->reg) / from->nlist;
+  bool first = true;
+  for (unsigned e = 0; e < from->nlist; e++) {
+    if (number_of(r->s, &from->list[e]) == WG_NO_NUMBER) continue;
+    WgStep *step = add_step(r->s, r->in, WG_STEP_OR, NULL);
+    step->a = number_of(r->s, &from->list[e]);
+    step->imm = bits * e;
+    if (first) step->flags |= WG_STEP_FIRST;
+    first = false;
+  }
+  add_step(r->s, r->in, first ? WG_STEP_CLEAR : WG_STEP_SET, to->reg);
+}
+
+static void take_apart(const Results *r) {
+  const PtxOperand *to = &r->in->ops[0], *from = &r->in->ops[1];
+  unsigned bits = bits_of(from->reg) / to->nlist;
+  for (unsigned e = 0; e < to->nlist; e++) {
+    if (number_of(r->s, &to->list[e]) == WG_NO_NUMBER) continue;
+    WgStep *step = add_step(r->s, r->in, WG_STEP_PART, to->list[e].reg);
+    step->a = number_of(r->s, from);
+    step->bits = (uint8_t)MIN(bits, 32u);
+    step->imm = bits * e;
+  }
+}
+
+static void parts(const Results *r) {
+  spread(r, WG_STEP_HALVES);
+  r->s->steps.data[r->s->steps.len - 1].imm = init_part_bits(r->in);
 }
 
 // Of two operands, registers or constants; swapped: the second comes first.
-static WgStep *logic(const Regs *r, WgStepKind what, bool swapped) {
+static WgStep *logic(const Results *r, WgStepKind what, bool swapped) {
   const PtxInstr *in = r->in;
   const PtxOperand *first = &in->ops[swapped ? 2 : 1], *second = &in->ops[swapped ? 1 : 2];
   uint16_t values[3] = {0};
@@ -375,14 +381,14 @@ static WgStep *logic(const Regs *r, WgStepKind what, bool swapped) {
   return step;
 }
 
-static void compare(const Regs *r) {
+static void compare(const Results *r) {
   InitComparison how = init_comparison(r->in);
   WgStep *step = logic(r, WG_STEP_COMPARE, how.swapped);
   step->from = (uint8_t)(ptx_type_size(r->in->types[0]) * 8);
   step->flags |= (uint16_t)((how.order ? WG_STEP_ORDER : 0) | (how.is_signed ? WG_STEP_SIGNED : 0));
 }
 
-static void by_table(const Regs *r) {
+static void by_table(const Results *r) {
   const PtxInstr *in = r->in;
   uint16_t v = value_of(r->s, &in->ops[1]), w = value_of(r->s, &in->ops[2]);
   uint64_t third = value_of(r->s, &in->ops[3]);
@@ -395,13 +401,8 @@ static void by_table(const Regs *r) {
   step->from = init_table(in);
 }
 
-static void shift(const Regs *r) {
+static void shift(const Results *r) {
   const PtxInstr *in = r->in;
-  if (ptx_type_size(in->types[0]) < 4 || number_of(r->s, &in->ops[2]) != WG_NO_NUMBER ||
-      number_of(r->s, &in->ops[1]) == WG_NO_NUMBER) {
-    spread(r, WG_STEP_SPREAD);
-    return;
-  }
   uint16_t v = in->ops[2].kind == OPD_REG ? value_of(r->s, &in->ops[2]) : 0;
   WgStep *step = add_step(r->s, in, WG_STEP_SHIFT, in->ops[0].reg);
   step->a = number_of(r->s, &in->ops[1]);
@@ -415,13 +416,8 @@ static void shift(const Regs *r) {
                    (ptx_type_kind(in->types[0]) == KIND_SIGNED ? WG_STEP_SIGNED : 0);
 }
 
-static void convert(const Regs *r) {
+static void convert(const Results *r) {
   const PtxInstr *in = r->in;
-  if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) ||
-      ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
-    spread(r, WG_STEP_SPREAD);
-    return;
-  }
   WgStep *step = add_step(r->s, in, WG_STEP_CONVERT, in->ops[0].reg);
   step->a = number_of(r->s, &in->ops[1]);
   InitConversion how = init_conversion(in);
@@ -430,7 +426,7 @@ static void convert(const Regs *r) {
   if (how.is_signed) step->flags |= WG_STEP_SIGNED;
 }
 
-static void select_one(const Regs *r) {
+static void select_one(const Results *r) {
   const PtxInstr *in = r->in;
   uint16_t v = value_of(r->s, &in->ops[3]);
   WgStep *step = add_step(r->s, in, WG_STEP_SELECT, in->ops[0].reg);
@@ -440,18 +436,11 @@ static void select_one(const Regs *r) {
   step->imm = number_of(r->s, &in->ops[3]);
 }
 
-// What the instruction does to values it does to shadows; where bad bits say how, all of it is bad.
-static void move_bits(const Regs *r) {
+// What the instruction does to values it does to shadows, of the first `data` operands.
+static void move_bits(const Results *r, unsigned data) {
   const PtxInstr *in = r->in;
-  unsigned data = in->op == OP_BREV || in->op == OP_BFE ? 1 : 2;
   uint16_t how[2] = {0, 0};
-  for (unsigned o = 1 + data; o < in->nops; o++) {
-    if (number_of(r->s, &in->ops[o]) != WG_NO_NUMBER) {
-      spread(r, WG_STEP_SPREAD);
-      return;
-    }
-    how[o - 1 - data] = value_of(r->s, &in->ops[o]);
-  }
+  for (unsigned o = 1 + data; o < in->nops; o++) how[o - 1 - data] = value_of(r->s, &in->ops[o]);
   WgStep *step = add_step(r->s, in, WG_STEP_BITS, in->ops[0].reg);
   step->a = number_of(r->s, &in->ops[1]);
   if (data == 2) step->b = number_of(r->s, &in->ops[2]);
@@ -469,24 +458,7 @@ static void move_bits(const Regs *r) {
 
 // --- lanes ---
 
-bool init_is_exchange(const PtxInstr *in) {
-  switch (init_validity(in)) {
-    case VALIDITY_SHUFFLE:
-    case VALIDITY_VOTE:
-    case VALIDITY_REDUCE:
-    case VALIDITY_TRANSPOSE: return true;
-    default: return false;
-  }
-}
-
-bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes) {
-  if (!init_is_exchange(in) || in->ops[1].kind != OPD_REG || !init_shadow(k, in->ops[1].reg))
-    return false;
-  *lanes = init_validity(in) == VALIDITY_TRANSPOSE ? opd_imm(0xffffffff) : in->ops[in->nops - 1];
-  return true;
-}
-
-static void exchange(const Regs *r) {
+static void exchange(const Results *r) {
   static const struct {
     PtxMod mod;
     unsigned how;
@@ -496,14 +468,13 @@ static void exchange(const Regs *r) {
                {MOD_IDX, WG_SHUFFLE_INDEX}};
   const PtxInstr *in = r->in;
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
-  bool shuffles = init_validity(in) == VALIDITY_SHUFFLE;
-  bool transposes = init_validity(in) == VALIDITY_TRANSPOSE;
+  bool shuffles = r->r->rule == RULE_SHUFFLE, transposes = r->r->rule == RULE_TRANSPOSE;
   PtxOperand taking_part;
   init_exchanges(r->s->k, in, &taking_part);
-  for (unsigned n = 0; n < r->ndefs; n++)
+  for (unsigned n = 0; n < r->r->ndefs; n++)
     // "in range": known from the lane alone
-    if (to->kind != OPD_REG || r->defs[n] != to->reg)
-      add_step(r->s, NULL, WG_STEP_CLEAR, r->defs[n]);
+    if (to->kind != OPD_REG || r->r->defs[n] != to->reg)
+      add_step(r->s, NULL, WG_STEP_CLEAR, r->r->defs[n]);
   if (to->kind != OPD_REG || !init_shadow(r->s->k, to->reg)) return;
   uint16_t v = shuffles ? value_of(r->s, &in->ops[2]) : 0,
            w = shuffles ? value_of(r->s, &in->ops[3]) : 0, lanes = value_of(r->s, &taking_part);
@@ -528,7 +499,7 @@ static uint16_t spare_number(InitSteps *s) {
 
 // cvt.f16x2.f32 d, a, b: each half by itself, then both together; the result may be one of the
 // operands.
-static void make_halves(const Regs *r) {
+static void make_halves(const Results *r) {
   InitSteps *s = r->s;
   uint16_t half[2];
   for (unsigned n = 0; n < 2; n++) {
@@ -549,73 +520,40 @@ static void make_halves(const Regs *r) {
   vec_push(&s->unused, half[1]);
 }
 
-// See follow_rule of tools/initcheck/weave_registers.c.
-static void follow_rule(const Regs *r) {
-  const PtxInstr *in = r->in;
-  PtxValidity rule = init_validity(in);
-  PtxOperand lanes;
-  if (init_exchanges(r->s->k, in, &lanes)) exchange(r);
-  else if (!r->nuses) spread(r, WG_STEP_CLEAR);
-  else if (rule == VALIDITY_COPY) copy(r);
-  else if (!init_has_plain_registers(in)) spread(r, WG_STEP_SPREAD);
-  else if (init_cancels(in)) add_step(r->s, in, WG_STEP_CLEAR, in->ops[0].reg);
-  else if (init_part_bits(in) && r->ndefs == 1) {
-    spread(r, WG_STEP_HALVES);
-    r->s->steps.data[r->s->steps.len - 1].imm = init_part_bits(in);
-  } else if (init_makes_halves(in)) make_halves(r);
-  else switch (rule) {
-      case VALIDITY_SUM: spread(r, WG_STEP_UPWARDS); return;
-      case VALIDITY_XOR: spread(r, WG_STEP_SET); return;
-      case VALIDITY_TABLE: by_table(r); return;
-      case VALIDITY_AND: logic(r, WG_STEP_AND, false); return;
-      case VALIDITY_OR: logic(r, WG_STEP_OR_BITS, false); return;
-      case VALIDITY_COMPARE: compare(r); return;
-      case VALIDITY_SHIFT: shift(r); return;
-      case VALIDITY_CONVERT: convert(r); return;
-      case VALIDITY_SELECT: select_one(r); return;
-      case VALIDITY_PERMUTE: move_bits(r); return;
-      default: spread(r, WG_STEP_SPREAD); return;
-    }
+static void follow_rule(const Results *r) {
+  switch (r->r->rule) {
+    case RULE_CLEAR: clear_results(r); return;
+    case RULE_SPREAD: spread(r, WG_STEP_SPREAD); return;
+    case RULE_UPWARDS: spread(r, WG_STEP_UPWARDS); return;
+    case RULE_JOIN:
+    case RULE_COPY: spread(r, WG_STEP_SET); return;
+    case RULE_PACK: pack(r); return;
+    case RULE_TAKE_APART: take_apart(r); return;
+    case RULE_PARTS: parts(r); return;
+    case RULE_TWO_HALVES: make_halves(r); return;
+    case RULE_AND: logic(r, WG_STEP_AND, false); return;
+    case RULE_OR: logic(r, WG_STEP_OR_BITS, false); return;
+    case RULE_TABLE: by_table(r); return;
+    case RULE_COMPARE: compare(r); return;
+    case RULE_SHIFT: shift(r); return;
+    case RULE_CONVERT: convert(r); return;
+    case RULE_SELECT: select_one(r); return;
+    case RULE_MOVE_BITS: move_bits(r, 1); return;
+    case RULE_MOVE_TWO: move_bits(r, 2); return;
+    case RULE_SHUFFLE:
+    case RULE_VOTE:
+    case RULE_REDUCE:
+    case RULE_TRANSPOSE: exchange(r); return;
+  }
 }
 
 void init_steps_transfer(InitSteps *s, uint32_t i) {
   const PtxInstr *in = instr(s, i);
-  Regs r = {.s = s, .in = in};
-  ptx_visit_regs((PtxInstr *)in, collect, &r);
-  if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
-  if (init_validity(in) == VALIDITY_GOOD) r.nuses = 0;
-  if (init_ignores_third(in)) {
-    r.nuses = 0;
-    for (unsigned o = 1; o <= 2; o++)
-      if (in->ops[o].kind == OPD_REG && init_shadow(s->k, in->ops[o].reg))
-        r.uses[r.nuses++] = in->ops[o].reg;
-  }
-  follow_rule(&r);
-  if (!in->guard || init_is_decision(in) || !init_shadow(s->k, in->guard)) return;
-  for (unsigned n = 0; n < r.ndefs; n++)
-    add_step(s, NULL, WG_STEP_SPOIL, r.defs[n])->a = init_shadow_number(s, in->guard);
-}
-
-bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
-  PtxOperand lanes;
-  if (init_exchanges(k, in, &lanes)) {
-    if (in->guard || !ptx_has(in, MOD_SYNC)) return false;
-    for (unsigned o = 2; o < in->nops; o++)
-      if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) ||
-          (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg)))
-        return false;
-  }
-  if (init_validity(in) == VALIDITY_SELECT && in->ops[3].kind != OPD_REG) return false;
-  if (init_validity(in) == VALIDITY_AND || init_validity(in) == VALIDITY_OR ||
-      init_validity(in) == VALIDITY_TABLE || init_validity(in) == VALIDITY_COMPARE)
-    for (unsigned o = 1; o < (init_validity(in) == VALIDITY_TABLE ? 4 : 3); o++)
-      if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector)
-        return false;
-  if (init_validity(in) == VALIDITY_PERMUTE)
-    for (unsigned o = in->op == OP_BREV || in->op == OP_BFE ? 2 : 3; o < in->nops; o++)
-      if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector)
-        return false;
-  return true;
+  InitResult r;
+  if (!init_result(s->k, in, &r)) return;
+  follow_rule(&(Results){s, in, &r});
+  for (unsigned n = 0; r.spoiled_by && n < r.ndefs; n++)
+    add_step(s, NULL, WG_STEP_SPOIL, r.defs[n])->a = init_shadow_number(s, r.spoiled_by);
 }
 
 // --- what matters behind a list ---
