@@ -2,7 +2,7 @@
 // the same.
 #include "vgpu/core.h"
 
-enum { MOST_NATIVES = 24, MOST_ARGS = 12 };
+enum { MOST_NATIVES = 24, MOST_ARGS = 13 };
 // address: with `warp`, how many arguments are the same for all lanes
 static struct {
   const char *name;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 600
+# timeout: 900
 # tests/racecheck/programs/*.cu: `// race NAME` marks the accesses of one race. Every race must be found, at lines that are marked with its name on
 # both sides, and nothing else. A program without marks is silent. Both print what they print without the tool.
 set -u

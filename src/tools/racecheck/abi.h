@@ -149,14 +149,16 @@ enum {
 // WgRaceRecord on.
 #define WG_RACE_ACCESS_OF(what, fact) ((uint64_t)(what) | (uint64_t)(uint32_t)(fact) << 32)
 // Accesses of a basic block that need a closer look wait in memory of the thread and have it
-// together. value, there: of a store; entries, base: of an allocation that was looked up.
+// together. value, there: of a store, the second for what is behind the first 8 bytes; entries,
+// base: of an allocation that was looked up.
 typedef struct WgRaceWaiting {
-  uint64_t offset, what, value, there, entries, base;
+  uint64_t offset, what, value[2], there[2], entries, base;
 } WgRaceWaiting;
 enum { WG_RACE_WAITING = 16 };
 enum { WG_RACE_ONLY_COUNT = 4096 };  // races of one place; those after them are not described
-#define WG_RACE_VALUE_OF(value) \
-  ((value)*0x9e3779b97f4a7c15ull >> 61 << 3)  // WG_RACE_VALUE of an entry
+// WG_RACE_VALUE of an entry: of the word that is written
+#define WG_RACE_VALUE_OF(word) ((uint64_t)(word)*0x9e3779b97f4a7c15ull >> 61 << 3)
+enum { WG_RACE_MOST_STORED = 16 };  // bytes of a store whose value is known
 
 // WgFinding of a race: value[0] and [1]: block x, y, z and thread (x | y << 11 | z << 22) of the
 // other access; value[2]: what is written here, value[3]: what is there; extra[0]: site of the

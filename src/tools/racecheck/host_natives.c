@@ -13,11 +13,11 @@ static bool are_entries(uint64_t entries, uint64_t offset, uint32_t what) {
 }
 
 static uint64_t checks_race(const uint64_t *a, const VgpuNativeLane *l) {
-  uint32_t what = (uint32_t)a[3], layout = (uint32_t)a[6];
+  uint32_t what = (uint32_t)a[3], layout = (uint32_t)a[7];
   if (!WG_RACE_BLOCK(layout) || !are_entries(a[0], a[1], what)) return 0;
-  if (a[10] && !vgpu_kernel_reaches(a[10], sizeof(WgRaceSlot) * WG_RACE_SLOTS)) return 0;
-  return wg_race_check(a[0], a[1], a[2], what, a[4], a[5], layout, (uint32_t)a[7], a[8], a[9],
-                       a[10], (uint32_t)a[11]);
+  if (a[11] && !vgpu_kernel_reaches(a[11], sizeof(WgRaceSlot) * WG_RACE_SLOTS)) return 0;
+  return wg_race_check(a[0], a[1], a[2], what, a[4], a[5], a[6], layout, (uint32_t)a[8], a[9],
+                       a[10], a[11], (uint32_t)a[12]);
 }
 
-void race_add_natives(void) { vgpu_native_add("wg_race_check", checks_race, 12, 0); }
+void race_add_natives(void) { vgpu_native_add("wg_race_check", checks_race, 13, 0); }

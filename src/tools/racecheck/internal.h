@@ -26,9 +26,11 @@ typedef enum {
 typedef struct RaceAccess {
   uint32_t instr;
   RaceRange range;
-  const PtxOperand *size;
   const PtxOperand *address;
-  uint32_t bytes, flags;  // WG_RACE_WRITE …
+  // bytes of a range; without a range: of `bytes` only so many are read. NULL: all
+  const PtxOperand *size;
+  const PtxOperand *ignored;  // a predicate: nothing is read; NULL: none
+  uint32_t bytes, flags;      // WG_RACE_WRITE …
   // a store: the thread has read it just before, which is not looked at, or stores something else
   // later: no other thread writes the same
   bool reads_too;

@@ -1,22 +1,24 @@
 // racecheck: one access meets what is known of the last ones to the same word.
 #include "tools/racecheck/probe_core.h"
 
+// high: of value, what is behind the first 8 bytes.
 uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
-                       uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                       uint64_t value, uint64_t high, uint64_t me, uint32_t layout, uint32_t first,
                        uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial);
 __attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset,
                                                  uint64_t address, uint32_t what, uint64_t value,
-                                                 uint64_t me, uint32_t layout, uint32_t first,
-                                                 uint64_t unordered, uint64_t knows, uint64_t slots,
-                                                 uint32_t serial) {
-  return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows,
-                    slots, serial);
+                                                 uint64_t high, uint64_t me, uint32_t layout,
+                                                 uint32_t first, uint64_t unordered, uint64_t knows,
+                                                 uint64_t slots, uint32_t serial) {
+  return race_check(entries, offset, address, what, (RaceValue){value, high}, me, layout, first,
+                    unordered, knows, slots, serial);
 }
 
 #ifdef __NVPTX__
-void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me,
-                      uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows,
-                      uint64_t slots, uint32_t serial, uint64_t there);
+void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t high, uint64_t old,
+                      uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
+                      uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there,
+                      uint64_t there_high);
 void wg_count(uint64_t channel, uint32_t site);
 
 DEVICE uint64_t race_of_lane(uint32_t lanes, uint64_t value, uint32_t lane) {
@@ -27,14 +29,17 @@ DEVICE uint64_t race_of_lane(uint32_t lanes, uint64_t value, uint32_t lane) {
 // Lanes that write to one address at once would swap its entry one after the other: the first of
 // them does it, and stands for the entry that the others find.
 DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
-                                 uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                                 RaceValue value, uint64_t me, uint32_t layout, uint32_t first,
                                  uint64_t unordered, uint64_t knows, uint64_t slots,
                                  uint32_t serial) {
   uint32_t lanes = device_active_lanes(), leader = (uint32_t)__builtin_ctz(lanes);
-  uint64_t at = entries + 2 * offset, whole = 15ull << WG_RACE_BYTES_AT,
-           mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)) | whole;
-  uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader);
-  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes come to all three
+  uint32_t bytes = race_own_bytes(address, what);
+  uint64_t at = entries + 2 * offset, mine = race_mine(race_at_fence(me, what, layout), what) |
+                                             (uint64_t)bytes << WG_RACE_BYTES_AT;
+  uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader),
+           its_low = race_of_lane(lanes, value.low, leader),
+           its_high = race_of_lane(lanes, value.high, leader);
+  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes come to all of these
   int same = at == its_at && what == its_what;
   uint32_t strong_write = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT,
            alike = device_ballot(lanes, same);
@@ -48,18 +53,23 @@ DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t add
   layout |= race_shared_layout(what);
   if (race_load((const uint64_t *)(entries + (word << 1 << (layout >> 30 & 1)))) == WG_RACE_BENIGN)
     return 0;
-  return race_conflict(its, mine, layout, first, unordered,
-                       (RaceKnown){slots, serial, RACE_KNOWN(knows), 0},
-                       WG_RACE_ACCESS_CLUSTER(what))
-             ? its
-             : 0;
+  if (!race_conflict(its, mine, layout, first, unordered,
+                     (RaceKnown){slots, serial, RACE_KNOWN(knows), 0},
+                     WG_RACE_ACCESS_CLUSTER(what)))
+    return 0;
+  if (!(what & WG_RACE_ACCESS_STORES)) return its;
+  return race_judged(its, 0, bytes, 0, !race_equal(value, (RaceValue){its_low, its_high}));
 }
 
 DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me, uint64_t knows) {
   uint32_t what = (uint32_t)w->what, layout = r->layout, first = race_first_thread(layout),
            site = WG_RACE_ACCESS_SITE(what);
-  uint64_t slots = r->bounds ? r->slots : 0, offset = w->offset,
-           value = what & WG_RACE_ACCESS_STORES ? w->value : 0, entries, base = 0;
+  uint64_t slots = r->bounds ? r->slots : 0, offset = w->offset, entries, base = 0;
+  RaceValue value = {0}, there = {0};
+  if (what & WG_RACE_ACCESS_STORES) {
+    value = race_value((RaceValue){w->value[0], w->value[1]}, what);
+    there = race_value((RaceValue){w->there[0], w->there[1]}, what);
+  }
   if ((what & (WG_RACE_ACCESS_SHARED | WG_RACE_ACCESS_FOUND)) == WG_RACE_ACCESS_SHARED)
     entries = race_shared_entries(r->shared, r->shared_stride, r->shared_slots);
   else if (what & WG_RACE_ACCESS_FOUND) entries = w->entries, base = w->base;
@@ -76,8 +86,8 @@ DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me
       (((volatile uint64_t *)reports->counts)[number] & ~WG_COUNT_DESCRIBED) >= WG_RACE_ONLY_COUNT)
     wg_count(r->channel, number);
   else
-    wg_race_describe(what, base + offset, value, found, me, layout, first, r->launches, knows,
-                     slots, r->serial, what & WG_RACE_ACCESS_STORES ? w->there : 0);
+    wg_race_describe(what, base + offset, value.low, value.high, found, me, layout, first,
+                     r->launches, knows, slots, r->serial, there.low, there.high);
 }
 
 // Machine code pays for every call that is out of line and for its arguments: there is one for all

@@ -16,8 +16,8 @@ __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offs
   for (uint32_t at = 0; at < bytes; at += CHUNK) {
     uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
     uint64_t with = race_check(entries, offset + at, offset + at,
-                               (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first,
-                               0, knows, 0, 0);
+                               (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
+                               layout, first, 0, knows, 0, 0);
     if (!found) found = with;
   }
   return found;
@@ -37,8 +37,8 @@ __attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t
   for (uint32_t at = 0; at < bytes; at += CHUNK) {
     uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
     uint64_t with = race_check(m->race, offset + at, address + at,
-                               (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first,
-                               unordered, knows, 0, 0);
+                               (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
+                               layout, first, unordered, knows, 0, 0);
     if (!found) found = with;
   }
   return found;

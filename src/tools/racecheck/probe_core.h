@@ -2,7 +2,7 @@
 #ifndef WG_PROBE_RACE_CORE_H
 #define WG_PROBE_RACE_CORE_H
 
-#include "tools/racecheck/probe_entries.h"
+#include "tools/racecheck/probe_same.h"
 
 #include "tools/racecheck/probe_copy.h"
 
@@ -158,23 +158,28 @@ DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
 // An access at `address`, which is `offset` from where the entries at `entries` begin. what:
 // WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was done at an earlier
 // clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. value: what it writes,
-// where that is known. The entry it races with, or 0.
+// where that is known. The entry it races with, with a verdict in it
+// (tools/racecheck/probe_same.h), or 0.
 DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
-                           uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                           RaceValue value, uint64_t me, uint32_t layout, uint32_t first,
                            uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial) {
-  uint64_t mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)),
-           found = 0;
+  uint64_t mine = race_mine(race_at_fence(me, what, layout), what), found = 0;
+  value = race_value(value, what);
   layout |= race_shared_layout(what);
   offset += (address - offset) & 3;  // an allocation may begin within a word
   uint64_t end = offset + (what & WG_RACE_ACCESS_BYTES);
-  for (uint64_t word = offset & ~3ull; word < end; word += 4) {
+  // 4: none. The words of a misaligned access are not those of its value.
+  uint32_t number = offset & 3 && end > (offset & ~3ull) + 4 ? 4 : 0;
+  for (uint64_t word = offset & ~3ull; word < end; word += 4, number++) {
     uint32_t from = word < offset ? (uint32_t)(offset - word) : 0,
              to = end - word < 4 ? (uint32_t)(end - word) : 4;
     uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT;
+    if (what & WG_RACE_ACCESS_STORES && number < 4)
+      it |= WG_RACE_VALUE_OF(race_word(value, number)) & race_value_bits(mine);
     RaceKnown known = {slots, serial, RACE_KNOWN(knows), race_view(me, layout).clock};
     uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it,
                                layout, first, unordered, known, what);
-    if (!found) found = with;
+    if (with) found = race_worse(found, race_compared(with, it, number, what));
   }
   return found;
 }

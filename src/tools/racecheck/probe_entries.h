@@ -98,17 +98,31 @@ DEVICE uint64_t race_with_clock(uint64_t e, uint32_t clock, uint32_t layout) {
 
 DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }
 
-// What an access that `what` tells of (WG_RACE_ACCESS) writes, and its entry without bytes.
-DEVICE uint64_t race_value(uint64_t value, uint32_t what) {
+// What an access that `what` tells of (WG_RACE_ACCESS) writes, and its entry without bytes and
+// value.
+typedef struct RaceValue {
+  uint64_t low, high;  // high: behind the first 8 bytes
+} RaceValue;
+DEVICE RaceValue race_value(RaceValue v, uint32_t what) {
   uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
-  return bytes < 8 ? value & ((1ull << 8 * bytes) - 1) : value;
+  if (bytes < 8) v.low &= (1ull << 8 * bytes) - 1;
+  if (bytes <= 8) v.high = 0;
+  return v;
 }
-DEVICE uint64_t race_mine(uint64_t me, uint32_t what, uint64_t value) {
-  uint64_t mine = me | (uint64_t)WG_RACE_ACCESS_SITE(what) << WG_RACE_SITE_AT |
-                  (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
-  uint64_t bits = mine & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
-  return what & WG_RACE_ACCESS_STORES ? mine | (WG_RACE_VALUE_OF(value) & bits) : mine;
+DEVICE uint32_t race_word(RaceValue v, uint32_t word) {
+  return (uint32_t)((word < 2 ? v.low : v.high) >> 32 * (word & 1));
 }
+DEVICE int race_equal(RaceValue a, RaceValue b) { return a.low == b.low && a.high == b.high; }
+DEVICE uint64_t race_mine(uint64_t me, uint32_t what) {
+  return me | (uint64_t)WG_RACE_ACCESS_SITE(what) << WG_RACE_SITE_AT |
+         (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
+}
+
+// The bits of an entry that tell what was written, where the other access is one too.
+DEVICE uint64_t race_value_bits(uint64_t flags) {
+  return flags & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
+}
+
 DEVICE uint32_t race_shared_layout(uint32_t what) {
   return what & WG_RACE_ACCESS_SHARED ? (uint32_t)WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED : 0;
 }

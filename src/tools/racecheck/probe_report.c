@@ -1,5 +1,5 @@
 // racecheck: a race is described.
-#include "tools/racecheck/probe_entries.h"
+#include "tools/racecheck/probe_same.h"
 #include "tools/racecheck/kinds.h"
 
 // What the thread has read that would order them, had a fence followed: the second and third of
@@ -51,33 +51,43 @@ DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_
 }
 
 // What is at an address of memory that can be read now.
-DEVICE uint64_t race_content(uint64_t address, uint32_t bytes) {
+DEVICE RaceValue race_content(uint64_t address, uint32_t bytes) {
+  const volatile uint64_t *at = (const volatile uint64_t *)address;
   switch (bytes) {
-    case 1: return *(volatile uint8_t *)address;
-    case 2: return *(volatile uint16_t *)address;
-    case 4: return *(volatile uint32_t *)address;
-    default: return *(volatile uint64_t *)address;
+    case 1: return (RaceValue){*(const volatile uint8_t *)at, 0};
+    case 2: return (RaceValue){*(const volatile uint16_t *)at, 0};
+    case 4: return (RaceValue){*(const volatile uint32_t *)at, 0};
+    case 8: return (RaceValue){*at, 0};
+    default: return (RaceValue){at[0], at[1]};
   }
 }
 
-DEVICE uint64_t race_shared_content(uint64_t offset, uint32_t bytes) {
+DEVICE uint64_t race_shared_bytes(uint64_t offset, uint32_t bytes) {
   uint64_t v = 0;
   for (uint32_t i = 0; i < bytes; i++)
     v |= (uint64_t)device_shared_byte((uint32_t)offset + i) << 8 * i;
   return v;
 }
+DEVICE RaceValue race_shared_content(uint64_t offset, uint32_t bytes) {
+  uint32_t low = bytes < 8 ? bytes : 8;
+  return (RaceValue){race_shared_bytes(offset, low), race_shared_bytes(offset + 8, bytes - low)};
+}
+
+DEVICE uint64_t race_lane_value(uint32_t lanes, uint64_t value, uint32_t lane) {
+  return device_read_lane(lanes, (uint32_t)value, lane) |
+         (uint64_t)device_read_lane(lanes, (uint32_t)(value >> 32), lane) << 32;
+}
 
 // Lanes that came here with the same address: all of them write the same.
-DEVICE int race_lanes_agree(uint64_t address, uint64_t value) {
+DEVICE int race_lanes_agree(uint64_t address, RaceValue value) {
   uint32_t rest = device_active_lanes();
   for (;;) {
     uint32_t leader = (uint32_t)__builtin_ctz(rest);
-    uint64_t its = device_read_lane(rest, (uint32_t)address, leader) |
-                   (uint64_t)device_read_lane(rest, (uint32_t)(address >> 32), leader) << 32;
-    uint64_t writes = device_read_lane(rest, (uint32_t)value, leader) |
-                      (uint64_t)device_read_lane(rest, (uint32_t)(value >> 32), leader) << 32;
+    uint64_t its = race_lane_value(rest, address, leader);
+    RaceValue writes = {race_lane_value(rest, value.low, leader),
+                        race_lane_value(rest, value.high, leader)};
     uint32_t same = device_ballot(rest, address == its),
-             agree = device_ballot(rest, address == its && value == writes);
+             agree = device_ballot(rest, address == its && race_equal(value, writes));
     if (address == its) return agree == same;
     rest &= ~same;
   }
@@ -88,17 +98,20 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
                     uint64_t e0, uint64_t e2);
 
 // what: WG_RACE_ACCESS. old: what wg_race_check has found. there: what memory held before a store.
-void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me,
-                      uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows,
-                      uint64_t slots, uint32_t serial, uint64_t there);
+void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t high, uint64_t old,
+                      uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
+                      uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there,
+                      uint64_t there_high);
 __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address, uint64_t value,
-                                                uint64_t old, uint64_t me, uint32_t layout,
-                                                uint32_t first, uint64_t launches, uint64_t knows,
-                                                uint64_t slots, uint32_t serial, uint64_t there) {
+                                                uint64_t high, uint64_t old, uint64_t me,
+                                                uint32_t layout, uint32_t first, uint64_t launches,
+                                                uint64_t knows, uint64_t slots, uint32_t serial,
+                                                uint64_t there, uint64_t there_high) {
   RaceKnown know = {slots, serial, RACE_KNOWN(knows), 0};
-  value = race_value(value, what);
+  RaceValue writes = race_value((RaceValue){value, high}, what),
+            held = race_value((RaceValue){there, there_high}, what);
   layout |= race_shared_layout(what);
-  uint64_t mine = race_mine(me, what, value);
+  uint64_t mine = race_mine(me, what);
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023,
            old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023,
            bytes = what & WG_RACE_ACCESS_BYTES;
@@ -121,15 +134,13 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
   if (mine & WG_RACE_WRITE) flags |= WG_RACE_MINE_WRITE;
   if (mine & WG_RACE_STRONG) flags |= WG_RACE_MINE_STRONG;
   if (what & WG_RACE_ACCESS_STORES && old & WG_RACE_WRITE) {
-    // What the other wrote may not be in memory yet. Then the bits of the value decide, for writes
-    // of the same place, and what the lanes have that came here.
-    uint64_t bits = (old | mine) & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
-    int same = !(what & WG_RACE_ACCESS_READS) && !((old ^ mine) & bits) &&
-               (there == value || old_site == mine_site);
+    int same = !(what & WG_RACE_ACCESS_READS) &&
+               race_writes_same(old, address, writes, held, mine_site);
     if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & WG_RACE_ACCESS_CONSTANT))
-      same = race_lanes_agree(address, value);
-    flags |= same ? WG_RACE_SAME_VALUE | (there == value ? WG_RACE_VALUES : 0) : WG_RACE_VALUES;
-  } else there = 0;
+      same = race_lanes_agree(address, writes);
+    if (same) flags |= WG_RACE_SAME_VALUE;
+    if (bytes <= 8 && (!same || race_equal(held, writes))) flags |= WG_RACE_VALUES;
+  } else held.low = 0;
   if (what & WG_RACE_ACCESS_SHARED) flags |= WG_RACE_IN_SHARED;
   uint32_t number = race_view(old, layout).thread, block = WG_RACE_BLOCK(layout),
            t = number % block, b = number / block;
@@ -148,21 +159,22 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
                                                  : KIND_RACE_GLOBAL;
   wg_report_wide(my->channel, my->launch,
                  mine_site == WG_RACE_NO_SITE ? 0xffffffffu : my->sites + mine_site, kind, bytes,
-                 address, v0, v1, value, there, other, flags);
+                 address, v0, v1, writes.low, held.low, other, flags);
 }
 
 // The store has not been done yet.
-void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me,
-                    uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows,
+void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t high, uint64_t old,
+                    uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows,
                     uint64_t slots, uint32_t serial);
 __attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, uint64_t value,
-                                              uint64_t old, uint64_t me, uint32_t layout,
-                                              uint32_t first, uint64_t launches, uint64_t knows,
-                                              uint64_t slots, uint32_t serial) {
+                                              uint64_t high, uint64_t old, uint64_t me,
+                                              uint32_t layout, uint32_t first, uint64_t launches,
+                                              uint64_t knows, uint64_t slots, uint32_t serial) {
   uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
-  uint64_t there = !(what & WG_RACE_ACCESS_STORES) ? 0
-                   : what & WG_RACE_ACCESS_SHARED  ? race_shared_content(address, bytes)
-                                                   : race_content(address, bytes);
-  wg_race_describe(what, address, value, old, me, layout, first, launches, knows, slots, serial,
-                   there);
+  RaceValue there = {0};
+  if (what & WG_RACE_ACCESS_STORES)
+    there = what & WG_RACE_ACCESS_SHARED ? race_shared_content(address, bytes)
+                                         : race_content(address, bytes);
+  wg_race_describe(what, address, value, high, old, me, layout, first, launches, knows, slots,
+                   serial, there.low, there.high);
 }

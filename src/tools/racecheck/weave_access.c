@@ -204,40 +204,27 @@ static void look_up(Emit *e, Code *hot) {
   EMIT(cold, "bra", opd_label(e->slow));
 }
 
-// What memory holds that is about to be written.
-static void load_content(Emit *e, Code *c, PtxReg *to, bool shared) {
-  PtxReg *w = word(e, 2), *at = shared ? e->off : e->at;
-  switch (e->a->bytes) {
-    case 1:
-      shared ? EMIT(c, "ld.volatile.shared.u8", opd_reg(w), opd_at(c, opd_reg(at), 0))
-             : EMIT(c, "ld.volatile.global.u8", opd_reg(w), opd_at(c, opd_reg(at), 0));
-      break;
-    case 2:
-      shared ? EMIT(c, "ld.volatile.shared.u16", opd_reg(w), opd_at(c, opd_reg(at), 0))
-             : EMIT(c, "ld.volatile.global.u16", opd_reg(w), opd_at(c, opd_reg(at), 0));
-      break;
-    case 4:
-      shared ? EMIT(c, "ld.volatile.shared.u32", opd_reg(w), opd_at(c, opd_reg(at), 0))
-             : EMIT(c, "ld.volatile.global.u32", opd_reg(w), opd_at(c, opd_reg(at), 0));
-      break;
-    default:
-      shared ? EMIT(c, "ld.volatile.shared.u64", opd_reg(to), opd_at(c, opd_reg(at), 0))
-             : EMIT(c, "ld.volatile.global.u64", opd_reg(to), opd_at(c, opd_reg(at), 0));
-      return;
-  }
-  EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
-}
+enum {
+  VALUE = offsetof(WgRaceWaiting, value),
+  THERE = offsetof(WgRaceWaiting, there),
+  FOUND = offsetof(WgRaceWaiting, entries)
+};
 
-// Leaves a WgRaceWaiting.
+// Leaves a WgRaceWaiting. What the store writes is in wide(4) and wide(8).
 static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool stores) {
   RaceCheck *k = e->k;
-  PtxReg *said = wide(e, 3), *value = wide(e, 4), *there = wide(e, 5);
+  PtxReg *said = wide(e, 3), *value = wide(e, 4), *there = wide(e, 5), *high = wide(e, 9);
   bool found = (!shared && e->a->place == RACE_LOOKUP) || e->entries;
   uint32_t at = k->nwaiting * (uint32_t)sizeof(WgRaceWaiting);
+  if (e->a->size) what -= e->a->bytes;
   EMIT(c, "mov.b64", opd_reg(said),
        opd_imm((int64_t)WG_RACE_ACCESS_OF(
            what | (found ? WG_RACE_ACCESS_FOUND : 0u),
            found || shared ? 0 : (int32_t)e->a->fact_at - (int32_t)k->record)));
+  if (e->a->size) {
+    EMIT(c, "cvt.u64.u32", opd_reg(there), opd_reg(word(e, 5)));
+    EMIT(c, "or.b64", opd_reg(said), opd_reg(said), opd_reg(there));
+  }
   if (shared && k->cluster) {
     EMIT(c, "cvt.u64.u32", opd_reg(there), opd_reg(k->cluster));
     EMIT(c, "or.b64", opd_reg(said), opd_reg(said), opd_reg(there));
@@ -245,13 +232,18 @@ static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool sto
   EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at),
        opd_vector(c, (const PtxOperand[]){opd_reg(e->off), opd_reg(said)}, 2));
   if (stores) {
-    load_content(e, c, there, shared);
-    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 16),
-         opd_vector(c, (const PtxOperand[]){opd_reg(value), opd_reg(there)}, 2));
+    race_load_content(e, c, there, high, shared);
+    EMIT(c, "st.local.b64", opd_at(c, opd_var(k->waiting_at), at + VALUE), opd_reg(value));
+    EMIT(c, "st.local.b64", opd_at(c, opd_var(k->waiting_at), at + THERE), opd_reg(there));
+    if (e->a->bytes > 8) {
+      EMIT(c, "st.local.b64", opd_at(c, opd_var(k->waiting_at), at + VALUE + 8),
+           opd_reg(wide(e, 8)));
+      EMIT(c, "st.local.b64", opd_at(c, opd_var(k->waiting_at), at + THERE + 8), opd_reg(high));
+    }
   }
   if (e->entries) EMIT(c, "mov.b64", opd_reg(there), opd_imm(0));
   if (found)
-    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 32),
+    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + FOUND),
          opd_vector(c,
                     (const PtxOperand[]){opd_reg(e->entries ? e->entries : k->cache_entries),
                                          opd_reg(e->entries ? there : k->cache_base)},
@@ -288,7 +280,7 @@ static void compare(Emit *e, Code *c, bool shared) {
   Program *p = b->program;
   PtxReg *entries = wide(e, 3), *value = wide(e, 4), *unordered = wide(e, 5),
          *launches = wide(e, 6), *with = wide(e, 7), *layout = word(e, 0), *none = pred(e, 0);
-  bool constant, stores = !e->entries && race_written(e, c, value, &constant);
+  bool constant, stores = !e->entries && race_written(e, c, value, wide(e, 8), &constant);
   uint32_t what = e->a->bytes | (stores ? WG_RACE_ACCESS_STORES : 0u) |
                   (shared ? WG_RACE_ACCESS_SHARED : 0u) |
                   (stores && constant ? WG_RACE_ACCESS_CONSTANT : 0u) |
@@ -296,6 +288,7 @@ static void compare(Emit *e, Code *c, bool shared) {
                   (e->a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT |
                   e->a->site << WG_RACE_ACCESS_SITE_AT;
   PtxOperand stored = stores ? opd_reg(value) : opd_imm(0),
+             high = stores && e->a->bytes > 8 ? opd_reg(wide(e, 8)) : opd_imm(0),
              knows = k->has_clock ? opd_reg(k->knows) : opd_imm(0);
   if (k->defers) {
     wait_for_look(e, c, shared, what, stores);
@@ -307,24 +300,29 @@ static void compare(Emit *e, Code *c, bool shared) {
   RACE_LOAD(k, c, launches, launches);
   PtxOperand told = opd_imm(what), slots = opd_imm(0), serial = opd_imm(0);
   if (k->bounds) {
-    slots = opd_reg(wide(e, 8));
+    slots = opd_reg(wide(e, 9));
     serial = opd_reg(word(e, 4));
     RACE_LOAD(k, c, slots.reg, slots);
     RACE_LOAD(k, c, serial.reg, serial);
   }
-  if (shared && k->cluster) {
+  if (e->a->size) {
+    EMIT(c, "or.b32", opd_reg(word(e, 3)), opd_reg(word(e, 5)),
+         opd_imm((int32_t)(what - e->a->bytes)));
+    told = opd_reg(word(e, 3));
+  } else if (shared && k->cluster) {
     EMIT(c, "or.b32", opd_reg(word(e, 3)), opd_reg(k->cluster), opd_imm((int32_t)what));
     told = opd_reg(word(e, 3));
   }
   const PtxOperand args[] = {
-      opd_reg(entries), opd_reg(e->off),   opd_reg(e->at),     told,  stored, opd_reg(k->me),
+      opd_reg(entries), opd_reg(e->off),   opd_reg(e->at),     told,  stored, high,  opd_reg(k->me),
       opd_reg(layout),  opd_reg(k->first), opd_reg(unordered), knows, slots,  serial};
-  code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 12);
+  code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, ARRAY_LEN(args));
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, e->back);
   const PtxOperand report[] = {told,
                                opd_reg(e->at),
                                stored,
+                               high,
                                opd_reg(with),
                                opd_reg(k->me),
                                opd_reg(layout),
@@ -335,6 +333,19 @@ static void compare(Emit *e, Code *c, bool shared) {
                                serial};
   code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
+}
+
+// Where not all bytes are read: nothing to check if none are, and a call if only some are. Bytes
+// that are read: word(5).
+static void count_bytes(Emit *e, Code *c, PtxLabel *some) {
+  PtxReg *bytes = word(e, 5), *p = pred(e, 0);
+  if (e->a->ignored) code_branch(c, e->a->ignored->reg, e->a->ignored->negated, e->back);
+  if (!e->a->size) return;
+  EMIT(c, "min.u32", opd_reg(bytes), *e->a->size, opd_imm(e->a->bytes));
+  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(bytes), opd_imm(0));
+  code_branch(c, p, false, e->back);
+  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(bytes), opd_imm(e->a->bytes));
+  code_branch(c, p, false, some);
 }
 
 void race_access(RaceCheck *k, const RaceAccess *a) {
@@ -361,7 +372,10 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
       break;
   }
   code_label(hot, e.back);
+  PtxLabel *some = body_label(b);
+  count_bytes(&e, c, some);
   race_without_call(&e, c, shared);
+  if (a->size) code_label(c, some);
   compare(&e, c, shared);
   if (e.shared_slow) {
     code_label(c, e.shared_slow);

@@ -108,9 +108,9 @@ static void report_if(RaceCheck *k, Code *c, PtxReg *with, uint32_t what, PtxReg
   code_branch(c, none, false, over);
   RACE_LOAD(k, c, launches, launches);
   const PtxOperand args[] = {opd_imm(what),     opd_reg(at),       opd_imm(0),
-                             opd_reg(with),     opd_reg(k->me),    opd_reg(layout),
-                             opd_reg(k->first), opd_reg(launches), opd_reg(k->knows),
-                             opd_imm(0),        opd_imm(0)};
+                             opd_imm(0),        opd_reg(with),     opd_reg(k->me),
+                             opd_reg(layout),   opd_reg(k->first), opd_reg(launches),
+                             opd_reg(k->knows), opd_imm(0),        opd_imm(0)};
   code_call(c, probe_function(b->program, b->unit, "wg_race_report"), args, ARRAY_LEN(args));
   code_label(c, over);
 }

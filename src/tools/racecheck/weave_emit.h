@@ -21,9 +21,14 @@ static inline PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, T
 
 // --- tools/racecheck/weave_inline.c ---
 void race_without_call(Emit *e, Code *c, bool shared);  // the call begins where this ends
-// The value a store is about to write, in a register of 8 bytes; false: it is none of one register
-// or constant, and of up to 8 bytes.
-bool race_written(Emit *e, Code *c, PtxReg *to, bool *constant);
 void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared);
+// --- tools/racecheck/weave_value.c ---
+// What a store is about to write, in a register of 8 bytes, and in `high` what is behind the first
+// 8; false: it is not known. c NULL: only whether it is.
+bool race_written(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool *constant);
+// … one of its words of 4 bytes
+void race_written_word(Emit *e, Code *c, PtxReg *to, unsigned word);
+// What memory holds that is about to be written.
+void race_load_content(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool shared);
 
 #endif

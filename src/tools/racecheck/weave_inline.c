@@ -5,34 +5,6 @@
 // since has seen it, and everything that an entry has ever said was so.
 #include "tools/racecheck/weave_emit.h"
 
-bool race_written(Emit *e, Code *c, PtxReg *to, bool *constant) {
-  const PtxInstr *in = e->in;
-  const PtxOperand *o = in->nops == 2 ? &in->ops[1] : NULL;
-  uint64_t mask = e->a->bytes < 8 ? (1ull << 8 * e->a->bytes) - 1 : ~0ull;
-  *constant = o && (o->kind == OPD_INT || o->kind == OPD_FLOAT);
-  if (in->op != OP_ST || !o || e->a->bytes > 8) return false;
-  if (*constant) {
-    if (c) EMIT(c, "mov.b64", opd_reg(to), opd_imm((int64_t)((uint64_t)o->imm & mask)));
-    return true;
-  }
-  if (o->kind != OPD_REG || o->reg->vector || o->reg->type == TYPE_PRED || o->selector != SEL_NONE)
-    return false;
-  unsigned size = ptx_type_size(o->reg->type);
-  if (size == 8) {
-    if (c) EMIT(c, "mov.b64", opd_reg(to), *o);
-    if (c && e->a->bytes < 8) EMIT(c, "and.b64", opd_reg(to), opd_reg(to), opd_imm((int64_t)mask));
-  } else if (size == 4) {
-    PtxReg *w = word(e, 2);
-    if (c) EMIT(c, "mov.b32", opd_reg(w), *o);
-    if (c) EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
-  } else if (size == 2 && ptx_type_kind(o->reg->type) != KIND_FLOAT) {
-    if (c) EMIT(c, "cvt.u64.u16", opd_reg(to), *o);
-  } else return false;
-  if (c && e->a->bytes < MIN(size, 4u))
-    EMIT(c, "and.b64", opd_reg(to), opd_reg(to), opd_imm((int64_t)mask));
-  return true;
-}
-
 enum { WHOLE = 15 << WG_RACE_BYTES_AT };
 static const int64_t not_the_time = (int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS;
 static const int64_t one_launch = (int64_t)1 << WG_RACE_LAUNCH_AT;
@@ -40,15 +12,16 @@ static const int64_t of_launch = -((int64_t)1 << WG_RACE_LAUNCH_AT);  // the fie
 static const int64_t the_site = (int64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
 static const int64_t who_and_when = ~((int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS | WHOLE);
 
-// The entry of this access. bytes: which of the word; NULL: all.
-static void make_entry(Emit *e, Code *c, PtxReg *to, PtxReg *bytes) {
+// The entry of this access, for one of its words. bytes: which of the word; NULL: all.
+static void make_entry(Emit *e, Code *c, PtxReg *to, PtxReg *bytes, unsigned word) {
   bool constant;
   int64_t rest = (int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags | (bytes ? 0 : WHOLE);
-  if (!race_written(e, c, to, &constant)) {
+  if (!race_written(e, NULL, NULL, NULL, &constant)) {
     EMIT(c, "or.b64", opd_reg(to), opd_reg(e->k->me), opd_imm(rest));
     if (bytes) EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(bytes));
     return;
   }
+  race_written_word(e, c, to, word);
   EMIT(c, "mul.lo.u64", opd_reg(to), opd_reg(to), opd_imm((int64_t)0x9e3779b97f4a7c15));
   bool strong = e->a->flags & WG_RACE_STRONG;  // WG_RACE_STRONG_VALUE, WG_RACE_VALUE
   EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(strong ? 63 : 61));
@@ -99,7 +72,7 @@ static void swap(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, Pt
 static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *bytes,
                     PtxLabel *done) {
   PtxReg *t = wide(e, 5);
-  make_entry(e, c, t, bytes);
+  make_entry(e, c, t, bytes, 0);
   swap(e, c, at, offset, entry, t, done);
 }
 
@@ -239,7 +212,7 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *ot
     EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
     EMIT(c, "and.b64", opd_reg(keep), opd_reg(entry), opd_imm(WG_RACE_WROTE | WG_RACE_BLOCKS));
     EMIT(c, "selp.b64", opd_reg(keep), opd_imm(WG_RACE_WROTE), opd_reg(keep), opd_reg(p));
-    make_entry(e, c, t, NULL);
+    make_entry(e, c, t, NULL, 0);
     EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_reg(keep));
     swap(e, c, at, 0, entry, t, e->back);
     EMIT(c, "bra", opd_label(call));
@@ -339,7 +312,7 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   EMIT(c, "bra", opd_label(call));
   // more bytes of the same thread; which access it was is known as long as there is one
   code_label(c, mine);
-  make_entry(e, c, t, bytes);
+  make_entry(e, c, t, bytes, 0);
   EMIT(c, "and.b64", opd_reg(old), opd_reg(entry), opd_imm(WHOLE));
   EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_reg(old));
   EMIT(c, "and.b64", opd_reg(old), opd_reg(other), opd_imm(the_site));
@@ -372,10 +345,12 @@ static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart, P
 // back, or goes on: somebody was faster.
 static void swap_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
-  make_entry(e, c, t, NULL);
-  for (unsigned i = 0; i < n; i++)
+  bool constant, differ = race_written(e, NULL, NULL, NULL, &constant);
+  for (unsigned i = 0; i < n; i++) {
+    if (!i || differ) make_entry(e, c, t, NULL, i);
     EMIT(c, "atom.global.cas.b64", opd_reg(wide(e, 12 + i)), opd_at(c, opd_reg(at), apart * i),
          opd_reg(wide(e, 8 + i)), opd_reg(t));
+  }
   for (unsigned i = 0; i < n; i++)
     if (i)
       EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(wide(e, 12 + i)), opd_reg(wide(e, 8 + i)),

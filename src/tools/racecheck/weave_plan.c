@@ -107,6 +107,23 @@ static const PtxOperand *address_of(const PtxInstr *in) {
   return NULL;
 }
 
+// cp.async: a fourth operand says how many bytes are read, or that none are.
+static void add_copy(RaceCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL;
+  bool is_reg = more && more->kind == OPD_REG;
+  RaceAccess from = {.instr = i, .address = &in->ops[1], .bytes = access_bytes(in)};
+  if (is_reg && more->reg->type == TYPE_PRED) from.ignored = more;
+  else if (more && (more->kind == OPD_INT || (is_reg && ptx_type_size(more->reg->type) == 4)))
+    from.size = more;
+  if (from.size && from.size->kind == OPD_INT) {
+    from.bytes = (uint32_t)MIN((uint64_t)from.size->imm, (uint64_t)from.bytes);
+    from.size = NULL;
+  }
+  add_one(k, from);
+  add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | WG_RACE_CTA, true);
+}
+
 static void add_access(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   uint32_t strong = race_is_strong(in) ? WG_RACE_STRONG | (ptx_has(in, MOD_CTA) ? WG_RACE_CTA : 0)
@@ -120,10 +137,7 @@ static void add_access(RaceCheck *k, uint32_t i) {
       return;
     case MEMORY_MATRIX:
     case MEMORY_TILE: add_matrix(k, i); return;
-    case MEMORY_COPY:
-      add(k, i, &in->ops[1], access_bytes(in), 0, false);
-      add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | WG_RACE_CTA, true);
-      return;
+    case MEMORY_COPY: add_copy(k, i); return;
     case MEMORY_REMOTE:
       if (race_stores_later(in))
         add(k, i, &in->ops[0], access_bytes(in),
