@@ -221,11 +221,15 @@ typedef struct FpHead {
 } FpHead;
 void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n);
 
-// --- tools/fpcheck/weave_defer.c: results that only matter if a selection takes them ---
-// by instruction: the selection that decides, plus 1; 0: it matters by itself
+// --- tools/fpcheck/weave_defer.c: results that only matter if a selection takes them, or a store
+// under a predicate ---
+enum { FP_RESULTS = 48 };  // that one store decides about: they stay in registers until then
 typedef struct FpDeferred {
-  uint32_t *owner;
-  uint8_t *selections;
+  uint32_t *owner;      // by instruction: who decides, plus 1; 0: it matters by itself
+  uint32_t *store;      // by guarded store: the one of its group that decides, plus 1; else 0
+  uint8_t *selections;  // by who decides: selections among what it decides about
+  uint32_t *results;    // … all of these
+  bool *shuffles;       // … values of other lanes are among them
 } FpDeferred;
 // paths: conditions under which instructions were come to
 typedef struct FpItems {
@@ -236,8 +240,15 @@ typedef struct FpItems {
 const FpDeferred *fp_deferred_build(FpCheck *k);
 // what it may have taken, with conditions
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);
+// what the operand was computed from, as far as somebody decides about it
+void fp_deferred_gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far,
+                        FpItems *out);
 // nobody writes it from one instruction to another
 bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until);
+
+// --- tools/fpcheck/weave_guarded_store.c: results that only a store under a predicate reads ---
+bool fp_is_guarded_store(const FpCheck *k, uint32_t i);
+bool fp_check_guarded_store(FpCheck *k, const FpDeferred *f, uint32_t i);
 
 // --- tools/fpcheck/weave_one_exit.c: results that only one way out of their block reads ---
 bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r);  // where it begins

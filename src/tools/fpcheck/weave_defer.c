@@ -2,6 +2,9 @@
 // instructions whose results are deferred to the same selection themselves. They and what they were
 // computed from are still in their registers at the selection, since nobody writes those until
 // then.
+//
+// A store under a predicate decides in the same way (tools/fpcheck/weave_guarded_store.c). There
+// values may go through shuffles on their way.
 #include "tools/fpcheck/internal.h"
 
 // Without effects, and nothing but its operands decides its result.
@@ -21,9 +24,21 @@ static bool is_pure(const PtxInstr *in) {
   }
 }
 
+// What it writes, if nobody reads the predicate that a shuffle writes, too.
+static const PtxReg *result_of(const FpCheck *k, const PtxInstr *in) {
+  if (!in->nops) return NULL;
+  const PtxOperand *d = &in->ops[0];
+  if (in->op == OP_SHFL && d->kind == OPD_PAIR) {
+    const PtxOperand *valid = &d->list[1];
+    if (valid->kind == OPD_REG && k->flow->uses[valid->reg->id]) return NULL;
+    d = &d->list[0];
+  }
+  return d->kind == OPD_REG ? d->reg : NULL;
+}
+
 static bool is_simple(const FpCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  if (in->guard || k->flow->depth[i] || !in->nops || in->ops[0].kind != OPD_REG || !is_pure(in))
+  if (in->guard || k->flow->depth[i] || !result_of(k, in) || !(is_pure(in) || in->op == OP_SHFL))
     return false;
   for (unsigned o = 1; o < in->nops; o++)
     if (in->ops[o].kind == OPD_VECTOR || in->ops[o].selector != SEL_NONE) return false;
@@ -68,6 +83,7 @@ static bool asks_for_zero(const FpCheck *k, uint32_t i) {
 typedef struct Readers {
   uint32_t *known, *owner, *taken_by;
   bool *several;
+  uint32_t store;  // the last guarded store of the block, behind which no barrier came, + 1
 } Readers;
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
@@ -96,9 +112,43 @@ static bool asks_for_taken(const FpCheck *k, const Readers *r, uint32_t i) {
   return r->taken_by[x->reg->id] == r->owner[in->ops[0].reg->id] + 1;
 }
 
+// Stores with the same guard decide together, at the last of them.
+static void visit_store(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i],
+                 *last = r->store ? k->body->cfg->instrs[r->store - 1] : NULL;
+  if (!last || last->guard != in->guard || last->guard_negated != in->guard_negated)
+    r->store = i + 1;
+  f->store[i] = r->store;
+  for (unsigned o = 1; o < in->nops; o++) {
+    const PtxOperand *v = &in->ops[o];
+    if (v->kind != OPD_VECTOR) add_reader(r, v, r->store - 1);
+    for (unsigned e = 0; v->kind == OPD_VECTOR && e < v->nlist; e++)
+      add_reader(r, &v->list[e], r->store - 1);
+  }
+}
+
+// Is the result of this instruction decided about by others?
+static bool is_deferred(const FpCheck *k, const FpDeferred *f, const Readers *r, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (!is_simple(k, i)) return false;
+  uint32_t d = result_of(k, in)->id, owner = r->owner[d];
+  if (k->flow->defs->instr[d] != i || !r->known[d] || r->known[d] != k->flow->uses[d] ||
+      r->several[d] || !operands_last(k, i, owner))
+    return false;
+  // and one for the way out of the block
+  if (in->op == OP_SELP && f->selections[owner] + 2 >= FP_CONDITIONS) return false;
+  // what a lane throws away another one may have taken; registers are kept until then
+  return f->store[owner] ? f->results[owner] < FP_RESULTS : in->op != OP_SHFL;
+}
+
 // Backwards, so that readers are known before what they read.
 static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
+  if (ptx_op_order(in->op) == ORDER_BLOCK) r->store = 0;
+  if (fp_is_guarded_store(k, i)) {
+    visit_store(k, f, r, i);
+    return;
+  }
   if (asks_for_zero(k, i) || asks_for_taken(k, r, i)) {
     uint32_t p = in->ops[0].reg->id;
     if (!r->known[p] || r->known[p] != k->flow->uses[p] || r->several[p]) return;
@@ -106,16 +156,12 @@ static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
     return;
   }
   bool selects = in->op == OP_SELP;
-  if (is_simple(k, i)) {
-    uint32_t d = in->ops[0].reg->id;
-    bool mine = k->flow->defs->instr[d] == i && r->known[d] && r->known[d] == k->flow->uses[d] &&
-                !r->several[d] && operands_last(k, i, r->owner[d]);
-    // and one for the way out of the block
-    if (mine && selects) mine = f->selections[r->owner[d]] + 2 < FP_CONDITIONS;
-    if (mine) {
-      f->owner[i] = r->owner[d] + 1;
-      if (selects) f->selections[r->owner[d]]++;
-    }
+  if (is_deferred(k, f, r, i)) {
+    uint32_t decides = r->owner[result_of(k, in)->id];
+    f->owner[i] = decides + 1;
+    f->results[decides]++;
+    if (selects) f->selections[decides]++;
+    if (in->op == OP_SHFL) f->shuffles[decides] = true;
   }
   // A selection whose result is written elsewhere too still decides about its values.
   if (!f->owner[i] && (!selects || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG ||
@@ -133,10 +179,13 @@ const FpDeferred *fp_deferred_build(FpCheck *k) {
   FpDeferred *f = ARENA_NEW(a, FpDeferred);
   f->owner = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
   f->selections = ARENA_ARRAY(a, uint8_t, cfg->ninstrs + 1);
+  f->results = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
+  f->store = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
+  f->shuffles = ARENA_ARRAY(a, bool, cfg->ninstrs + 1);
   uint32_t n = k->flow->nregs + 1;
   Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n),
-               ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
-  for (uint32_t b = cfg->nblocks; b-- > 0;)
+               ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n), 0};
+  for (uint32_t b = cfg->nblocks; b-- > 0; r.store = 0)
     for (uint32_t i = cfg->blocks[b].end; i > cfg->blocks[b].first; i--) visit(k, f, &r, i - 1);
   return f;
 }
@@ -169,8 +218,8 @@ static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const 
                              FpItems *out);
 
 // What the operand was computed from, in the order of computation.
-static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far,
-                   FpItems *out) {
+void fp_deferred_gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far,
+                        FpItems *out) {
   if (!fp_def(k->flow, o)) return;
   uint32_t def = k->flow->defs->instr[o->reg->id];
   const PtxInstr *in = k->body->cfg->instrs[def];
@@ -179,7 +228,7 @@ static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const F
     gather_selection(k, f, def, so_far, out);
     return;
   }
-  for (unsigned n = 1; n < in->nops; n++) gather(k, f, &in->ops[n], so_far, out);
+  for (unsigned n = 1; n < in->nops; n++) fp_deferred_gather(k, f, &in->ops[n], so_far, out);
   FpItem item = *so_far;
   if (!fp_result_of(k, def, &item.operation) || item.operation.op == WG_FP_SATURATE ||
       !(item.operation.kinds & k->kinds))
@@ -223,7 +272,7 @@ static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const 
   for (unsigned o = 1; o <= 2; o++) {
     FpItem item = *so_far;
     if (!add_condition(&item, in, o)) continue;
-    gather(k, f, &in->ops[o], &item, out);
+    fp_deferred_gather(k, f, &in->ops[o], &item, out);
     gather_answer(k, f, i, o, &item, out);
   }
 }

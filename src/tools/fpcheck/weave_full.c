@@ -291,6 +291,7 @@ void fp_weave_full(FpCheck *k) {
       if (k->items.len && must_close_before(k, i))
         fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
       check_wait(k, i);
+      if (fp_check_guarded_store(k, f, i)) fp_close_group(k, fp_before(k, i), false);
       bool selects = cfg->instrs[i]->op == OP_SELP;
       if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
       Where w = {0};

@@ -1,0 +1,68 @@
+// Results that only a store under a predicate reads, directly or through shuffles: they matter
+// where something exceptional is stored. In reductions over warps the lanes behind the last partial
+// sum load whatever lies in shared memory, add it up, and throw it away; compilers such as Triton
+// write them so.
+//
+// What lanes give each other by shuffles was made in other lanes than the one that stores: such
+// results count as soon as any lane of the warp stores something exceptional.
+#include "tools/fpcheck/internal.h"
+
+bool fp_is_guarded_store(const FpCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->op != OP_ST || !in->guard || k->flow->depth[i] || in->guard->id >= k->flow->nregs)
+    return false;
+  return fp_is_fixed(k->flow, &(PtxOperand){.kind = OPD_REG, .reg = in->guard});
+}
+
+// The values of one store: what they were computed from goes to `out`, and they are tested.
+static void test_values(FpCheck *k, const FpDeferred *f, Code *c, uint32_t store, FpItems *out) {
+  PtxInstr *in = k->body->cfg->instrs[store];
+  PtxOperand *v = &in->ops[1];
+  unsigned n = v->kind == OPD_VECTOR ? v->nlist : 1;
+  for (unsigned e = 0; e < n; e++) {
+    PtxOperand *value = v->kind == OPD_VECTOR ? &v->list[e] : v;
+    if (value->kind != OPD_REG || value->selector != SEL_NONE) continue;
+    uint32_t before = out->len;
+    FpItem none = {.kind = FP_ITEM_RESULT};
+    fp_deferred_gather(k, f, value, &none, out);
+    FpType t = k->flow->type[value->reg->id];
+    unsigned kinds = 0;
+    for (uint32_t i = before; i < out->len; i++) kinds |= out->data[i].operation.kinds & k->kinds;
+    if (out->len > before && t.format)
+      fp_test_value(k, c, t, *value, kinds & WG_FP_SUBNORMAL, NULL, false);
+  }
+}
+
+// fired: this lane has something exceptional; now: … and it is stored, by this lane or, after
+// shuffles, by any of the warp.
+static void ask_whether_stored(FpCheck *k, Code *c, const PtxInstr *store, bool shuffles) {
+  PtxOperand fired = opd_reg(k->fired), guard = opd_reg(store->guard),
+             stored = opd_reg(body_temp(k->body, TYPE_PRED, 0)),
+             lanes = opd_reg(body_temp(k->body, TYPE_B32, 0));
+  if (store->guard_negated) {
+    EMIT(c, "not.pred", stored, guard);
+    EMIT(c, "and.pred", stored, stored, fired);
+  } else EMIT(c, "and.pred", stored, guard, fired);
+  if (shuffles) {
+    EMIT(c, "activemask.b32", lanes);
+    EMIT(c, "vote.sync.any.pred", stored, stored, lanes);
+    EMIT(c, "and.pred", fired, fired, stored);
+  } else EMIT(c, "mov.pred", fired, stored);
+}
+
+bool fp_check_guarded_store(FpCheck *k, const FpDeferred *f, uint32_t i) {
+  const IrCfg *cfg = k->body->cfg;
+  if (f->store[i] != i + 1 || !f->results[i]) return false;
+  FpItems items = {0};
+  Code *c = fp_before(k, i);
+  if (k->items.len) fp_close_group(k, c, false);
+  for (uint32_t s = cfg->blocks[cfg->block_of[i]].first; s <= i; s++)
+    if (f->store[s] == i + 1) test_values(k, f, c, s, &items);
+  fp_close_tests(k, c);
+  bool any = items.len && k->open;
+  if (any) ask_whether_stored(k, c, cfg->instrs[i], f->shuffles[i]);
+  for (uint32_t m = 0; any && m < items.len; m++) fp_add_item(k, items.data[m]);
+  vec_free(&items.paths);
+  vec_free(&items);
+  return any;
+}
