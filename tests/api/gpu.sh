@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
 # The programs of this folder on the real GPU: the findings are those of the virtual device.
-API_DEVICE=gpu bash "$(dirname "$0")/api.sh"
+TEST_DEVICE=gpu bash "$(dirname "$0")/api.sh"

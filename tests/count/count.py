@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """count.py FILE.cu REPORT.json: the counts of the marked lines equal their formulas."""
 import json
-import re
+import os
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import annotations  # noqa: E402
 
 n, launched = 901, 10 * 96
 tiles = 9 * 256 * 3                         # threads times rounds
@@ -18,11 +22,7 @@ expected = {                                # mark: (loads, load bytes, stores, 
     'child': (64 * 13, 256 * 13, 64 * 13, 256 * 13, 0),
     'again': (0, 0, 0, 0, 1 + 2 + 4 + 8 + 16),
 }
-marks = {}
-for number, line in enumerate(open(sys.argv[1]), 1):
-    found = re.search(r'// mark (\w+)', line)
-    if found:
-        marks[found.group(1)] = number
+marks = {name: line for line, key, name in annotations.read(sys.argv[1]) if line and key == 'label'}
 keys = ('loads', 'load_bytes', 'stores', 'store_bytes', 'atomics')
 sums = {}
 barriers = calls = 0

@@ -1,6 +1,6 @@
 // Several contexts and devices: each has its own modules, memory and errors; the stack of contexts belongs to the thread.
 // options: --devices=2
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static void devices(void) {

@@ -1,5 +1,5 @@
 // cuGetProcAddress, unsupported functions, and what a program finds before and after the driver works.
-// expect: all checks passed
+// prints: all checks passed
 #define _GNU_SOURCE
 #include "driver_test.h"
 

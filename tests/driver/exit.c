@@ -1,6 +1,6 @@
 // The process ends while a kernel that never ends is running; a forked child may not use CUDA and ends normally.
-// expect: child ended with 7
-// expect: leaving
+// prints: child ended with 7
+// prints: leaving
 // timeout: 60
 #include "driver_test.h"
 

@@ -1,5 +1,5 @@
 // Graphs by hand: every kind of node, edges, clones, parameters before and after instantiation, conditional nodes.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static CUfunction add, fill;

@@ -1,5 +1,5 @@
 // Graphs by capture: one stream, forked and joined streams, what is refused, updates and repeated launches.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static CUfunction add, fill;

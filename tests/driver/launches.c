@@ -1,5 +1,5 @@
 // Launches: every way to pass parameters, limits, attributes, occupancy, errors that stay, many small launches.
-// expect: all checks passed
+// prints: all checks passed
 // timeout: 180
 #include "driver_test.h"
 

@@ -1,5 +1,5 @@
 // Memory of all kinds, what pointers are, copies and sets in one, two and three dimensions, arrays.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static void attributes(void) {

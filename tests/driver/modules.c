@@ -1,5 +1,5 @@
 // Modules and libraries: load, find, link, unload; kernels named by CUkernel handles.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static const char caller_ptx[] = PTX_HEADER

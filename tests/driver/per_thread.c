@@ -1,5 +1,5 @@
 // Per-thread default streams: stream 0 of the _ptsz entry points, and CU_STREAM_PER_THREAD.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static CUcontext ctx;

@@ -1,5 +1,5 @@
 // Host and device take turns through pinned and managed memory while one kernel runs.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 // for i in 1 .. n: wait until turn[0] == i, then turn[1] = i * 10

@@ -1,5 +1,5 @@
 // Memory pools and allocation in stream order.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static uint64_t ask(CUmemoryPool p, CUmemPool_attribute a) {

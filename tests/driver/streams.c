@@ -1,5 +1,5 @@
 // Order: within a stream, between streams through events, with the legacy stream, and with the host.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static CUfunction add, fill, spin;

@@ -1,5 +1,5 @@
 // Several threads with several streams each do everything at once; every stream counts what it did.
-// expect: all checks passed
+// prints: all checks passed
 // timeout: 120
 #include "driver_test.h"
 

@@ -1,5 +1,5 @@
 // Texture and surface objects and references: what kernels read and write through them.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 // read2d(tex, x, y, out): one float texel.  write2d(surf, x_bytes, y, value).  read_ref(x, out): through a reference.

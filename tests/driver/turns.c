@@ -1,6 +1,6 @@
 // With --workers=1 work of all streams runs in the order in which it was submitted; what waits for later work does not stop it for ever.
 // options: --workers=1
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 static CUfunction add, fill, spin;

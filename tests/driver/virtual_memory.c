@@ -1,5 +1,5 @@
 // The virtual memory API: addresses, physical memory, mappings, access.
-// expect: all checks passed
+// prints: all checks passed
 #include "driver_test.h"
 
 int main(void) {

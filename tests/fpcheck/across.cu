@@ -7,15 +7,15 @@
 
 __global__ void makes(float *b, const float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) b[i] = a[i] / a[i];                                // makes
+  if (i < n) b[i] = a[i] / a[i];                                // label: makes
 }
 __global__ void carries(double *c, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) c[i] = b[i] * 2.0f;                                // carries
+  if (i < n) c[i] = b[i] * 2.0f;                                // label: carries
 }
 __global__ void uses(float *d, const double *c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) d[i] = fmaxf((float)c[i] + 1.0f, 0.0f);            // uses
+  if (i < n) d[i] = fmaxf((float)c[i] + 1.0f, 0.0f);            // label: uses
 }
 
 int main(int argc, char **argv) {

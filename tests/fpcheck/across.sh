@@ -4,7 +4,7 @@
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip across: nvcc is not on PATH"; exit 0; }
 build across compute_75
-line() { grep -n "// $1\$" "$t/across.cu" | cut -d: -f1; }
+line() { line_of "$1" "$t/across.cu"; }
 facts() { python3 -c 'import json,sys
 for f in json.load(open(sys.argv[1]))["findings"]:
     o = f.get("origin")

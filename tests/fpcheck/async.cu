@@ -16,7 +16,7 @@ __global__ void products(__half2 *out, __half a, __half b) {
   unsigned d0 = 0, d1 = 0;
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %1}, %2, %3, 1, 1, 1, 0, 0;"
-               : "+r"(d0), "+r"(d1) : "l"(describe(sa, 64)), "l"(describe(sb, 8)));                    // bug: overflows
+               : "+r"(d0), "+r"(d1) : "l"(describe(sa, 64)), "l"(describe(sb, 8)));                    // label: bug
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" : "+r"(d0), "+r"(d1) :: "memory");
   __half2 lower, upper;
   memcpy(&lower, &d0, 4), memcpy(&upper, &d1, 4);

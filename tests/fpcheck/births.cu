@@ -11,90 +11,90 @@
 
 __global__ void divides(float *out, const float *a, const float *b) {       // 8 threads
   int i = threadIdx.x;
-  out[i] = a[i] / b[i];                                                     //= fp-div0 f32 2 fp-nan f32 1 fp-input f32 1
+  out[i] = a[i] / b[i];                                                     // finds: fp-div0 format=f32 count=2; fp-nan format=f32 count=1; fp-input format=f32 count=1
 }
 __global__ void divides_double(double *out, const double *a, const double *b) {
   int i = threadIdx.x;
-  out[i] = a[i] / b[i];                                                     //= fp-div0 f64 2 fp-nan f64 1 fp-input f64 1
+  out[i] = a[i] / b[i];                                                     // finds: fp-div0 format=f64 count=2; fp-nan format=f64 count=1; fp-input format=f64 count=1
 }
 __global__ void reciprocals(float *out, const float *b) {
   int i = threadIdx.x;
-  out[i] = __frcp_rn(b[i]);                                                 //= fp-div0 f32 3
-  out[i] += rsqrtf(b[i]);                                                   //= fp-div0 f32 3 fp-nan f32 1
+  out[i] = __frcp_rn(b[i]);                                                 // finds: fp-div0 format=f32 count=3
+  out[i] += rsqrtf(b[i]);                                                   // finds: fp-div0 format=f32 count=3; fp-nan format=f32 count=1
 }
 __global__ void fast_divides(float *out, const float *a, const float *b) {
   int i = threadIdx.x;
-  out[i] = __fdividef(a[i], b[i]);                                          //= fp-div0 f32 2 fp-nan f32 1 fp-input f32 1
+  out[i] = __fdividef(a[i], b[i]);                                          // finds: fp-div0 format=f32 count=2; fp-nan format=f32 count=1; fp-input format=f32 count=1
 }
 __global__ void square_roots(float *out, const float *b) {
   int i = threadIdx.x;
-  out[i] = sqrtf(b[i]);                                                     //= fp-nan f32 1
+  out[i] = sqrtf(b[i]);                                                     // finds: fp-nan format=f32 count=1
 }
 __global__ void logarithms(float *out, double *wide, const float *b) {
   int i = threadIdx.x;
-  out[i] = logf(b[i]);                                                      //= fp-nan f32 1 fp-inf f32 3
-  wide[i] = log((double)b[i]);                                              //= fp-nan f64 1 fp-inf f64 3
-  wide[i + 8] = log(-(double)b[i]);                                         //= fp-nan f64 4 fp-inf f64 3
+  out[i] = logf(b[i]);                                                      // finds: fp-nan format=f32 count=1; fp-inf format=f32 count=3
+  wide[i] = log((double)b[i]);                                              // finds: fp-nan format=f64 count=1; fp-inf format=f64 count=3
+  wide[i + 8] = log(-(double)b[i]);                                         // finds: fp-nan format=f64 count=4; fp-inf format=f64 count=3
 }
 __global__ void fast_logarithms(float *out, const float *b) {
   int i = threadIdx.x;
-  out[i] = __log2f(b[i]);                                                   //= fp-nan f32 1 fp-inf f32 3
+  out[i] = __log2f(b[i]);                                                   // finds: fp-nan format=f32 count=1; fp-inf format=f32 count=3
 }
 __global__ void overflows(float *out, const float *big) {                   // 4 threads
   int i = threadIdx.x;
-  out[i] = big[i] * big[i];                                                 //= fp-inf f32 2
-  out[i + 4] = big[i] + big[i];                                             //= fp-inf f32 1
-  out[i + 8] = fmaf(big[i], big[i], 1.0f);                                  //= fp-inf f32 2
-  out[i + 12] = expf(big[i]);                                               //= fp-inf f32 3
+  out[i] = big[i] * big[i];                                                 // finds: fp-inf format=f32 count=2
+  out[i + 4] = big[i] + big[i];                                             // finds: fp-inf format=f32 count=1
+  out[i + 8] = fmaf(big[i], big[i], 1.0f);                                  // finds: fp-inf format=f32 count=2
+  out[i + 12] = expf(big[i]);                                               // finds: fp-inf format=f32 count=3
 }
 __global__ void underflows(float *out, double *wide, const float *small, const double *tiny) {       // 4 threads
   int i = threadIdx.x;
-  out[i] = small[i] * small[i];                                             //= fp-subnormal f32 1
-  wide[i] = tiny[i] * 1e-10;                                                //= fp-subnormal f64 2
+  out[i] = small[i] * small[i];                                             // finds: fp-subnormal format=f32 count=1
+  wide[i] = tiny[i] * 1e-10;                                                // finds: fp-subnormal format=f64 count=2
 }
 __global__ void halves(__half *out, const __half *a, __half2 *pairs) {      // 4 threads
   int i = threadIdx.x;
-  out[i] = __hmul(a[i], a[i]);                                              //= fp-inf f16 2
+  out[i] = __hmul(a[i], a[i]);                                              // finds: fp-inf format=f16 count=2
   __half2 pair = __halves2half2(a[i], a[i ^ 1]);
-  pairs[i] = __hadd2(pair, pair);                                           //= fp-inf f16 2
+  pairs[i] = __hadd2(pair, pair);                                           // finds: fp-inf format=f16 count=2
 }
 __global__ void brains(__nv_bfloat16 *out, const float *big) {              // 4 threads
   int i = threadIdx.x;
-  out[i] = __float2bfloat16(big[i] * 2.0f);                                 //= fp-inf f32 1
+  out[i] = __float2bfloat16(big[i] * 2.0f);                                 // finds: fp-inf format=f32 count=1
 }
 __global__ void conversions(float *out, __half *half, const double *wide) { // 4 threads
   int i = threadIdx.x;
-  out[i] = (float)wide[i];                                                  //= fp-inf f32 2
-  half[i] = __float2half(out[i] * 0.5f);                                    //= fp-inf f16 1
+  out[i] = (float)wide[i];                                                  // finds: fp-inf format=f32 count=2
+  half[i] = __float2half(out[i] * 0.5f);                                    // finds: fp-inf format=f16 count=1
 }
 __global__ void undefined(float *out, const float *in) {                    // 4 threads: inf, -inf, inf, 1
   int i = threadIdx.x;
-  out[i] = in[i] - in[i];                                                   //= fp-nan f32 3 fp-input f32 3
+  out[i] = in[i] - in[i];                                                   // finds: fp-nan format=f32 count=3; fp-input format=f32 count=3
 }
 __global__ void decides(float *out, const float *in) {                      // 4 threads, one NaN
   int i = threadIdx.x;
-  float x = in[i];                                                          //= fp-input f32 1
-  if (x > 2.0f) out[i] = 1;                                                 //= fp-compare f32 1
+  float x = in[i];                                                          // finds: fp-input format=f32 count=1
+  if (x > 2.0f) out[i] = 1;                                                 // finds: fp-compare format=f32 count=1
   else out[i] = 2;
 }
 __global__ void summed(float *out, const float *in, int n) {                // one thread: born in the third step, then carried
   float s = 0;
-  for (int i = 0; i < n; i++) s += in[i] * 1e20f;                           //= fp-inf f32 1
+  for (int i = 0; i < n; i++) s += in[i] * 1e20f;                           // finds: fp-inf format=f32 count=1
   *out = s;
 }
 __device__ __noinline__ float helper(float x) {
-  return 1.0f / x;                                                          //= fp-div0 f32 3
+  return 1.0f / x;                                                          // finds: fp-div0 format=f32 count=3
 }
 __global__ void calls(float *out, const float *b) { out[threadIdx.x] = helper(b[threadIdx.x]) + 1.0f; }
 __global__ void guarded(float *out, const float *b) {                       // half of the threads
   int i = threadIdx.x;
-  if (i & 1) out[i] = 5.0f / b[i];                                          //= fp-div0 f32 2
+  if (i & 1) out[i] = 5.0f / b[i];                                          // finds: fp-div0 format=f32 count=2
 }
 __global__ void asked_too_little(float *out, const float *a, const float *b) { // 8 threads: taken although it is infinite; asked and not taken
   int i = threadIdx.x;
-  float q = a[i] / b[i];                                                    //= fp-div0 f32 2 fp-input f32 1
+  float q = a[i] / b[i];                                                    // finds: fp-div0 format=f32 count=2; fp-input format=f32 count=1
   out[i] = isnan(q) ? 0.0f : q + 1.0f;
-  float root = sqrtf(b[i]);                                                 //= fp-nan f32 1
+  float root = sqrtf(b[i]);                                                 // finds: fp-nan format=f32 count=1
   out[i + 8] = isnan(root) ? 1.0f : 0.0f;
 }
 __global__ void tiles(__half *out, const __half *a, const __half *b) {      // one warp: a row of 16 times 256 * 16 is too large for a half
@@ -105,7 +105,7 @@ __global__ void tiles(__half *out, const __half *a, const __half *b) {      // o
   wmma::fill_fragment(fc, __float2half(0.0f));
   wmma::load_matrix_sync(fa, a, 16);
   wmma::load_matrix_sync(fb, b, 16);
-  wmma::mma_sync(fc, fa, fb, fc);                                           //= fp-inf f16 16
+  wmma::mma_sync(fc, fa, fb, fc);                                           // finds: fp-inf format=f16 count=16
   wmma::store_matrix_sync(out, fc, 16, wmma::mem_row_major);
 }
 

@@ -9,7 +9,7 @@ try_one() { # name, kinds at their lines
   local file=examples/${1%_ok}/$1.cu mode d=$TEST_DIR/$1
   mkdir -p "$d"
   # shellcheck disable=SC2086
-  tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 ${FPCHECK_NVCC:-} -o "$d/program" "$file" 2> "$d/nvcc.log" || { cat "$d/nvcc.log"; echo "FAIL $1"; return; }
+  tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 ${TEST_NVCC:-} -o "$d/program" "$file" 2> "$d/nvcc.log" || { cat "$d/nvcc.log"; echo "FAIL $1"; return; }
   for mode in full fast; do
     "$WARPGRIND" --device="$device" --tool=fpcheck --fp-mode=$mode --host-stacks=no -q --json="$d/report.json" "$d/program" 100 > "$d/out" 2>&1
     want=$2; [ $mode = full ] || want=$(echo " $2" | sed 's/ fp-subnormal:[0-9]*//; s/^ //')      # those are for full mode

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
 # Python: a NaN that a kernel makes is reported with the Python line that launched it, kernels without PTX are named, results are the same and twins silent. Without a GPU
-# by the driver's interface alone; on one (FPCHECK_DEVICE=gpu) with each framework that can be imported.
+# by the driver's interface alone; on one (TEST_DEVICE=gpu) with each framework that can be imported.
 . tests/fpcheck/lib.sh
 export XLA_PYTHON_CLIENT_PREALLOCATE=false         # else JAX takes most of the memory, and other tests at the same time have none
 command -v python3 > /dev/null || { echo "skip frameworks: python3 is not installed"; exit 0; }
@@ -10,7 +10,7 @@ errors() { python3 -c 'import json,sys; print(*sorted({f["kind"] for f in json.l
 launched_at() { awk '/ Error: /{ e = 1 } e && /  launched$/{ l = 1; next } l && / (at|by) /{ print; n++ } l && n == 8 { exit }' "$1" | grep -q "$2" || { echo "not launched at $2:"; cat "$1"; return 1; }; }
 try() { # script
   local script=$t/scripts/$1.py d=$TEST_DIR/$1 needs
-  needs=$(sed -n 's/^# needs: //p' "$script")
+  needs=$(setting needs "$script")
   mkdir -p "$d"
   if [ -n "$needs" ] && [ "$device" = cpu ]; then echo "skip $1: needs a GPU"; return; fi
   if [ -n "$needs" ] && ! python3 -c "import $needs" 2> /dev/null; then echo "skip $1: python has no $needs"; return; fi

@@ -7,15 +7,15 @@
 __global__ void sums(float *out, const __nv_bfloat162 *a, const __nv_bfloat162 *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  __nv_bfloat162 p = __hmul2(a[i], b[i]);                      // bug: overflows
-  out[i] = __low2float(p) + __high2float(p);                   // sink
+  __nv_bfloat162 p = __hmul2(a[i], b[i]);                      // overflows
+  out[i] = __low2float(p) + __high2float(p);                   // label: sink
 }
 
 __global__ void swapped(__half2 *out, const __half2 *a, const __half2 *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  __half2 p = __hsub2(a[i], b[i]);                             // bug: inf - inf
-  out[i] = __halves2half2(__high2half(p), __low2half(p));      // sink
+  __half2 p = __hsub2(a[i], b[i]);                             // inf - inf
+  out[i] = __halves2half2(__high2half(p), __low2half(p));      // label: sink
 }
 
 template <class T> static T *copied(const T *from, int n) {

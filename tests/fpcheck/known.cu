@@ -7,7 +7,7 @@ enum { N = 70000, LAUNCHES = 40 };
 __global__ void makes(float *a, float zero) { a[blockIdx.x * blockDim.x + threadIdx.x] = 0.0f / zero; }
 __global__ void carries(float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) a[i] = a[i] * 0.5f + 1.0f;                        // carried
+  if (i < n) a[i] = a[i] * 0.5f + 1.0f;                        // label: carried
 }
 
 int main(int argc, char **) {

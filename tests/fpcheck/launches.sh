@@ -74,7 +74,7 @@ check "halves: exit code" is "$(code fp "$TEST_DIR/halves")" 99
 check "halves: found in the same launch" is "$(kinds | grep -v '^fp-reached\|^fp-output')" "fp-inf 80
 fp-input 40
 fp-nan 20"
-check "halves: the sinks are the stores" is "$(python3 -c 'import json,sys; print(*sorted((f["inlined_at"][-1] if f.get("inlined_at") else f)["line"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"))' "$TEST_DIR/report.json")" "$(grep -n '// sink' "$t/halves.cu" | cut -d: -f1 | paste -s -d' ')"
+check "halves: the sinks are the stores" is "$(python3 -c 'import json,sys; print(*sorted((f["inlined_at"][-1] if f.get("inlined_at") else f)["line"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"))' "$TEST_DIR/report.json")" "$(line_of sink "$t/halves.cu" | paste -s -d' ')"
 check "halves: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/halves")"
 check "halves: twin" is "$(code fp "$TEST_DIR/halves" twin) $(kinds)" "0 "
 
@@ -83,12 +83,12 @@ check "once: a graph" is "$(code fp "$TEST_DIR/once" graph)" 99
 check "once: a graph: one or two of ten launches are tested everywhere, the others at their sinks" is "$(kinds | awk '/div0/{ b += $2 } /reached/{ r += $2 } END { print (b > 0 && b <= 200), (r >= 800 && r < 1000) }')" "1 1"
 
 # Loops: exceptions that are born in the middle of one come to its sinks in every turn that is left.
-at_line() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2] and f["line"] == int(sys.argv[3])))' "$TEST_DIR/report.json" "$1" "$(grep -n "$2" "$t/loops.cu" | cut -d: -f1)"; }
+at_line() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2] and f["line"] == int(sys.argv[3])))' "$TEST_DIR/report.json" "$1" "$(line_of "$2" "$t/loops.cu")"; }
 check "loops: exit code" is "$(code fp "$TEST_DIR/loops")" 99
 read -r threads stores divides < <(tail -n 1 "$TEST_DIR/out")
-check "loops: threads that are tested at their sinks come to them in 17 turns, all others have one birth" is "$(($(at_line fp-inf 'sink: sums') * 17 + $(at_line fp-reached 'sink: sums')))" $((threads * 17))
-check "loops: stores of two" is "$(at_line fp-reached 'sink: stores')" "$stores"
-check "loops: divisors" is "$(at_line fp-reached 'sink: divides')" "$divides"
+check "loops: threads that are tested at their sinks come to them in 17 turns, all others have one birth" is "$(($(at_line fp-inf sums) * 17 + $(at_line fp-reached sums)))" $((threads * 17))
+check "loops: stores of two" is "$(at_line fp-reached stores)" "$stores"
+check "loops: divisors" is "$(at_line fp-reached divides)" "$divides"
 check "loops: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/loops")"
 check "loops: full mode, results" is "$(fp -q --fp-mode=full "$TEST_DIR/loops" 2> /dev/null)" "$(plain "$TEST_DIR/loops")"
 check "loops: twin" is "$(code fp "$TEST_DIR/loops" twin) $(kinds)" "0 "
@@ -96,7 +96,7 @@ check "loops: twin, results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/loo
 
 # Exceptions that are known are only counted, by every warp of every launch, and none is lost.
 check "known: exit code" is "$(code fp "$TEST_DIR/known")" 99
-check "known: each is counted once for each launch" is "$(python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["line"] == int(sys.argv[2]) and f["kind"] in ("fp-reached", "fp-input")))' "$TEST_DIR/report.json" "$(grep -n '// carried' "$t/known.cu" | cut -d: -f1)")" 2800000
+check "known: each is counted once for each launch" is "$(python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["line"] == int(sys.argv[2]) and f["kind"] in ("fp-reached", "fp-input")))' "$TEST_DIR/report.json" "$(line_of carried "$t/known.cu")")" 2800000
 check "known: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/known")"
 check "known: twin" is "$(code fp "$TEST_DIR/known" twin) $(kinds)" "0 "
 

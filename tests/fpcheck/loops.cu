@@ -10,7 +10,7 @@ enum { N = 70000, TURNS = 37, LARGE = 3 };     // more threads than are tested e
 __global__ void sums(float *c, const float *a, int turns) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= N) return;
-  for (int k = 0; k < turns; k++) c[i] += a[k] * 2.0f;     // sink: sums
+  for (int k = 0; k < turns; k++) c[i] += a[k] * 2.0f;     // label: sums
 }
 
 // Several tests in a loop, and two ways out of it.
@@ -20,8 +20,8 @@ __global__ void leaves(float *out, const float *a, int turns) {
   float x = a[i];
   for (int k = 0; k < turns; k++) {
     x *= 1024.0f;
-    if (k & 1) out[i] = x;                                 // sink: stores
-    if (__fdividef(3.0f, x) == 0.75f) break;               // sink: divides
+    if (k & 1) out[i] = x;                                 // label: stores
+    if (__fdividef(3.0f, x) == 0.75f) break;               // label: divides
   }
 }
 

@@ -7,7 +7,7 @@
 
 __global__ void roots(float *out, const float *in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = sqrtf(in[i & 1023]);                      // bug
+  if (i < n) out[i] = sqrtf(in[i & 1023]);                      // label: bug
 }
 
 int main(int argc, char **argv) {

@@ -46,7 +46,7 @@ __global__ void least(float *out, const float *in, int n) {                 // a
 __global__ void skips_nan(float *out, const float *in, int n) {             // a sum of what is a number
   float s = 0;
   for (int i = 0; i < n; i++)
-    if (!isnan(in[i])) s += in[i];                                          //= fp-input f32 1
+    if (!isnan(in[i])) s += in[i];                                          // finds: fp-input format=f32 count=1
   out[0] = s;
   for (int i = 0; i < n; i++) s = isfinite(in[i]) ? s + 1 : s;
   out[1] = s;
@@ -82,12 +82,12 @@ __global__ void saturating_functions(float *out, const float *in) {         // t
 }
 __global__ void shortest(float *dist, const float *weight) {                // one step of a shortest-path search: unreached is infinity
   int i = threadIdx.x;
-  float d = dist[i ^ 1];                                                    //= fp-input f32 2
+  float d = dist[i ^ 1];                                                    // finds: fp-input format=f32 count=2
   dist[i + 8] = fminf(dist[i], d + weight[i]);
 }
 __global__ void takes_nan(float *out, const float *in) {                    // NaN of the host passes through
   int i = threadIdx.x;
-  out[i] = in[i] * 2.0f + 1.0f;                                             //= fp-input f32 1
+  out[i] = in[i] * 2.0f + 1.0f;                                             // finds: fp-input format=f32 count=1
 }
 __global__ void functions(float *out, const float *in) {                    // library functions in their ordinary ranges
   int i = threadIdx.x;

@@ -14,20 +14,20 @@
 
 __global__ void atomics(float *sums, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) atomicAdd(&sums[i & 255], 3.0f / b[i]);            // bug: atomics
+  if (i < n) atomicAdd(&sums[i & 255], 3.0f / b[i]);            // label: atomics
 }
 __global__ void waits(float *out, const float *b, const volatile int *flag, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   while (!*flag) continue;
-  if (i < n) out[i] = 3.0f / b[i];                              // bug: waits
+  if (i < n) out[i] = 3.0f / b[i];                              // label: waits
 }
 __global__ void divides(float *out, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = 3.0f / b[i];                              // bug: graph
+  if (i < n) out[i] = 3.0f / b[i];                              // label: graph
 }
 __global__ void updates(float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) b[i] = 3.0f / b[i];                                // bug: in-place
+  if (i < n) b[i] = 3.0f / b[i];                                // label: in-place
 }
 
 __global__ void rounds(float *b, int n) {
@@ -36,7 +36,7 @@ __global__ void rounds(float *b, int n) {
   mine[threadIdx.x ^ 1] = i < n ? b[i] : 1.0f;
   __syncthreads();
   float x = mine[threadIdx.x ^ 1];
-  if (i < n) b[i] = x + 1.0f / x;                               // bug: rounds
+  if (i < n) b[i] = x + 1.0f / x;                               // label: rounds
 }
 
 static int in_a_graph(float *out, float *b, int n) {

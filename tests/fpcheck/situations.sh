@@ -8,7 +8,7 @@ build situations compute_75
 build many compute_75
 build seeds compute_75
 build async compute_90a
-line() { grep -n "// bug: $1\$" "$t/situations.cu" | cut -d: -f1; }
+line() { line_of "$1" "$t/situations.cu"; }
 errors() { python3 -c 'import json,sys; print(*sorted({"%s:%d" % (f["kind"], f["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "error"}))' "$TEST_DIR/report.json"; }
 total() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2]))' "$TEST_DIR/report.json" "$1"; }
 
@@ -52,7 +52,7 @@ done
 many=${FPCHECK_MANY:-400000}
 for mode in full fast; do
   check "many: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/many" "$many")" 99
-  check "many: one place, $mode" is "$(errors)" "fp-nan:$(grep -n '// bug$' "$t/many.cu" | cut -d: -f1)"
+  check "many: one place, $mode" is "$(errors)" "fp-nan:$(line_of bug "$t/many.cu")"
   check "many: counted exactly, $mode" is "$(total fp-nan)" "$many"
   echo "many $mode: $(grep -o 'launch: .*' "$TEST_DIR/err")"
 done
@@ -66,7 +66,7 @@ check "many: what is left when killed" is "$(total fp-nan)" "$left"
 # Asynchronous products: the accumulators are looked at behind the wait.
 for mode in full fast; do
   check "async: no error, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/async")" 0
-  check "async: a note, $mode" is "$(python3 -c 'import json,sys; print(*[(f["line"], f["count"]) for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"])' "$TEST_DIR/report.json")" "($(grep -n '// bug' "$t/async.cu" | cut -d: -f1), 256)"
+  check "async: a note, $mode" is "$(python3 -c 'import json,sys; print(*[(f["line"], f["count"]) for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"])' "$TEST_DIR/report.json")" "($(line_of bug "$t/async.cu"), 256)"
   check "async: results, $mode" is "$(cat "$TEST_DIR/out")" "inf inf"
   check "async: twin, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/async" twin) $(kinds) $(cat "$TEST_DIR/out")" "0  3200 3200"
 done

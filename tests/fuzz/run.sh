@@ -5,6 +5,7 @@
 # timeout: 1800
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/annotations.sh
 BUILD=${BUILD:-build} FUZZ_INPUTS=${FUZZ_INPUTS:-30000} FUZZ_SEED=${FUZZ_SEED:-1}
 limit=${FUZZ_SECONDS:+-max_total_time=$FUZZ_SECONDS}
 if ! command -v clang > /dev/null; then echo "clang is not installed"; exit 77; fi
@@ -28,13 +29,14 @@ fi
 for source in tests/fuzz/*.c; do
   name=$(basename "$source" .c) dir=$objects/run/$name
   rm -rf "$dir"; mkdir -p "$dir/corpus" "$dir/seeds"
-  # shellcheck disable=SC2046
-  grep -q '^// seeds: ' "$source" && cp $(ls $(sed -n 's#^// seeds: ##p' "$source") 2> /dev/null) "$dir/seeds/" 2> /dev/null
-  if grep -q '^// needs: run file' "$source" && [ ! -e "$run_file" ]; then echo "skip $name: there is no $BUILD/warpgrind to record a run"; continue; fi
+  seeds=$(setting seeds "$source")
+  # shellcheck disable=SC2046,SC2086
+  [ -z "$seeds" ] || cp $(ls $seeds 2> /dev/null) "$dir/seeds/" 2> /dev/null
+  if [ "$(setting needs "$source")" = "run file" ] && [ ! -e "$run_file" ]; then echo "skip $name: there is no $BUILD/warpgrind to record a run"; continue; fi
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined --rtlib=compiler-rt --unwindlib=libgcc -Isrc -Itests/trace -o "$dir/$name" "$source" \
     "$objects"/obj/lib{view,report,run,tool_reports,report,run,trace,store,symbol,channel,weave,tools,weave,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 -lm -ldl -pthread || { echo "FAIL $name: does not build"; continue; }
-  share=$(sed -n 's#^// share: one in ##p' "$source")      # of targets whose inputs take long
+  share=$(setting share "$source") share=${share#one in }      # of targets whose inputs take long
   if FUZZ_RUN_FILE=$run_file "$dir/$name" -seed="$FUZZ_SEED" "${limit:--runs=$((FUZZ_INPUTS / ${share:-1}))}" -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
       -artifact_prefix="$dir/" "$dir/corpus" "$dir/seeds" > "$dir/log" 2>&1; then
     echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log") inputs"

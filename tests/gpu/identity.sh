@@ -8,7 +8,7 @@
 #
 #   nvcc: gencode: files: cflags:   how to build it (default: PTX and machine code for sm_90, -lineinfo)
 #   lineinfo: no                    -lineinfo also puts the PTX text into the machine code
-#   env: args: expect-exit:         how to run it
+#   env: args: exit:                how to run it
 #   coverage:   all | uncovered | nothing | any: what --tool=none must report; coverage-with-tool: the same with a tool
 #   note:       a text that coverage must contain
 #   finding:    with a tool this is a finding, so the exit code may be 99; a tool that prevents it changes the output
@@ -99,7 +99,7 @@ one() { # a file: builds it, runs it in every way, prints one result line
   limit=$(of "$f" seconds); limit=${limit:-60}
   [ -z "$device" ] && limit=$((limit * 5))
   cpu=$(of "$f" cpu); want=$(of "$f" coverage)
-  vars=$(of "$f" env) expected=$(of "$f" expect-exit)
+  vars=$(of "$f" env) expected=$(of "$f" exit)
   local command plain=() under=("$WARPGRIND" --device=${device:-cpu} --tool)
   [ -n "$fake" ] && plain=("$WARPGRIND" --device=cpu --tool=none -q)
   case $f in

@@ -3,6 +3,6 @@
 # The programs of tests/hang/programs in GPU mode: the watchdog sees what their warps have written.
 set -u
 . tests/gpumode/lib.sh
-flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$BUILD/tests/cudart/libcudart.so.13" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
-export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} HANG_DEVICE=gpu HANG_STANDIN=1 HANG_NVCC=-cudart=shared
+shared_runtime
+export HANG_STANDIN=1
 . tests/hang/hang.sh

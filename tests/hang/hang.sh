@@ -1,36 +1,35 @@
 #!/usr/bin/env bash
 # timeout: 600
-# Launches that hang, and their twins, which do not. `// expect: hang LINE…` is where the report must point, `// says:` words that must be in it (`// says on cpu:` there).
-# HANG_DEVICE=gpu runs them on a GPU (gpu.sh).
+# Launches that hang, and their twins, which do not. `gpu: ends only when it is killed`: the command is
+# interrupted there. HANG_STANDIN: the virtual device in the role of a GPU, which finds deadlocks by itself.
 set -u
 cd "$ROOT" || exit 1
-command -v nvcc > /dev/null || { echo "skip: nvcc is not installed"; exit 77; }
-command -v python3 > /dev/null || { echo "skip: python3 is not installed"; exit 77; }
-device=${HANG_DEVICE:-cpu} jobs=${HANG_JOBS:-2}
-. tests/lib/one_bug.sh
+. tests/lib/programs.sh
+need nvcc
+need python3
+export TEST_JOBS=${TEST_JOBS:-2}
 
-run() {                                    # NAME FILE HOW: stop, or be interrupted
-  local options=(--device="$device" --tool=synccheck --hang-timeout=2 --hang-action=stop --json="$d/$1.json") before=timeout
-  [ "$3" = stop ] || before="timeout -s INT -k 20 8"
-  [ "$3" = stop ] && before="timeout $((${SAN:-0} ? 240 : 60))"
-  $before "$WARPGRIND" "${options[@]}" "$d/$1" > "$d/$1.out" 2> "$d/$1.err"
-  echo $? > "$d/$1.code"
-  lines "$d/$1.json" "$2" 2>/dev/null | sort -u > "$d/$1.lines"
+# run_hang DIR stop | interrupt
+run_hang() {
+  local before=(timeout $((${SAN:-0} ? 240 : 60)))
+  [ "$2" = stop ] || before=(timeout -s INT -k 20 8)
+  run "$1" "" "${before[@]}" "$WARPGRIND" --device="$device" --tool=synccheck --hang-timeout=2 \
+    --hang-action=stop --json="$1/report.json" "$1/program"
 }
 
 one() {
-  local f=$1 name wants says how=stop
-  name=$(basename "$f" .cu)
-  wants=$(sed -n 's/^\/\/ expect: //p' "$f")
-  says=$(sed -n "s/^\/\/ says on $device: //p" "$f")
-  [ -n "$says" ] || says=$(sed -n 's/^\/\/ says: //p' "$f")
-  [ "$device" = gpu ] && grep -q '^// gpu: ends only' "$f" && how=interrupt
-  if [ $how = interrupt ] && [ -n "${HANG_STANDIN:-}" ]; then echo "skip $name: the stand-in finds a deadlock by itself"; return; fi
+  local twin how=stop
+  if [ "$device" = gpu ] && [ -n "$(setting gpu "$file")" ]; then
+    [ -z "${HANG_STANDIN:-}" ] || { echo "skip $name: the stand-in finds a deadlock by itself"; return; }
+    how=interrupt
+  fi
   for twin in "" -DTWIN; do
-    tests/lib/nvcc -w -lineinfo -arch=compute_75 ${HANG_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
-    run "$name$twin" "$name.cu" "$([ -z "$twin" ] && echo $how || echo stop)"
+    mkdir -p "$d$twin"
+    build "$file" "$d$twin/program" $twin || return
   done
-  judge "$name" "$wants" "$says"
+  run_hang "$d" $how
+  run_hang "$d-DTWIN" stop
+  judge "$name" "$file" "$d" synccheck --any-exit
+  judge "${name}_twin" "$file" "$d-DTWIN" synccheck --twin
 }
-
-every "$jobs" tests/hang/programs/*.cu
+programs tests/hang/programs

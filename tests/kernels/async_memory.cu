@@ -1,6 +1,6 @@
 // Bulk copies and reductions, asynchronous stores between blocks of a cluster, mbarriers, memory from alloca.
 // arch: compute_90
-// expect: all checks passed
+// prints: all checks passed
 #include <cooperative_groups.h>
 
 #include "../runtime/check.h"

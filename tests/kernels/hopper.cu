@@ -1,6 +1,6 @@
 // Copies by tensor map (tiles, edges, swizzles, reductions) and wgmma from the tiles they make.
 // arch: compute_90a
-// expect: all checks passed
+// prints: all checks passed
 #include <algorithm>
 #include <cmath>
 #include <cuda.h>

@@ -1,6 +1,6 @@
 // Vectors that blocks exchange are read and written in one piece, whatever their size: whoever reads sees all of one write and nothing of another.
 // arch: compute_75
-// expect: all checks passed
+// prints: all checks passed
 #include "../runtime/check.h"
 
 enum { TURNS = 100000, SHAPES = 4 };

@@ -1,10 +1,10 @@
 // Questions to textures, surfaces and addresses, reductions on surfaces, and hints that need a compute_90a target.
 // arch: compute_90a
-// expect: texture 24 x 10
-// expect: surface 24 x 10
-// expect: reduced 33 max 9
-// expect: rank 0
-// expect: kept 5
+// prints: texture 24 x 10
+// prints: surface 24 x 10
+// prints: reduced 33 max 9
+// prints: rank 0
+// prints: kept 5
 #include <cstdio>
 
 __global__ void ask(cudaTextureObject_t tex, cudaSurfaceObject_t surf, unsigned *out) {

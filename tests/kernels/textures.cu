@@ -1,5 +1,5 @@
 // Every kind of texture and surface access, against a reference that follows the programming guide.
-// expect: all checks passed
+// prints: all checks passed
 #include <cmath>
 #include <cuda_fp16.h>
 #include <vector>

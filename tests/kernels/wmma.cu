@@ -1,6 +1,6 @@
 // Matrix products through wmma: every shape, type and layout, with values whose sums are exact.
 // arch: compute_80
-// expect: all checks passed
+// prints: all checks passed
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

@@ -1,13 +1,12 @@
 # How each kind of test is run: functions of tests/run, called in a shell of their own with
 # TEST_FILE, TEST_DIR (an empty folder), TEST_NAME and BLESS set. Exit code 77 means skipped.
 
-# Words after "key:" in a comment near the top of the test: // options: --workers=1
-setting() { sed -n "1,30s/^[/ *!#]*$1: *\(.*[^ ]\) *\$/\1/p" "$TEST_FILE" | head -n 1; }
+. tests/lib/annotations.sh
 
 # Compares what the program printed, and its exit code, with what the test says.
 judge() {
   local out=$1 code=$2 expected=${TEST_FILE%.*}.expected want
-  want=$(setting expect-exit)
+  want=$(setting exit)
   if [ "$code" != "${want:-0}" ]; then
     cat "$out" "$TEST_DIR/stderr" "$TEST_DIR/log"
     echo "exit code $code, expected ${want:-0}"
@@ -22,7 +21,7 @@ judge() {
     local line missing=0
     while IFS= read -r line; do
       grep -qF -- "$line" "$out" || { echo "the output lacks: $line"; missing=1; }
-    done < <(sed -n 's#^[/ *]*expect: *##p' "$TEST_FILE")
+    done < <(settings prints)
     [ $missing = 0 ] || { cat "$out" "$TEST_DIR/stderr" "$TEST_DIR/log"; return 1; }
   fi
 }

@@ -5,6 +5,7 @@
 # timeout: 1800
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib/annotations.sh"
 WARPGRIND=${WARPGRIND:-$here/../../build/warpgrind}
 options=${FIDELITY_OPTIONS:---rename}
 work=${TEST_DIR:-$(mktemp -d)}
@@ -43,7 +44,7 @@ targets=("75 -O3" "80 -lineinfo" "90 -G" "100 -O3" "90 -O3 -use_fast_math" "80 -
 turn=0
 for source in "$here"/src/*.cu; do
   name=$(basename "$source" .cu)
-  read -ra only <<< "$(sed -n 's#^// arch: ##p' "$source")"
+  read -ra only <<< "$(setting arch "$source")"
   for round in 0 1; do
     read -r arch flags <<< "${targets[$(( (turn + round * 5) % ${#targets[@]} ))]}"
     [ ${#only[@]} != 0 ] && arch=${only[$round]:-${only[0]}}

@@ -3,10 +3,10 @@
 # Copies and sets against launches on another stream: a race with nothing between them, none with an event, the host or a common stream, or where they access other bytes.
 set -u
 cd "$ROOT" || exit 1
-device=${RACECHECK_DEVICE:-cpu}
+device=${TEST_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 # shellcheck disable=SC2086
-tests/lib/nvcc -w ${RACECHECK_NVCC:-} -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
+tests/lib/nvcc -w ${TEST_NVCC:-} -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
 
 # copies WHAT ORDER MODE
 copies() {

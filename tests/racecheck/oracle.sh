@@ -6,7 +6,7 @@ set -u
 cd "$ROOT" || exit 1
 command -v python3 > /dev/null || { echo "python3 is not installed"; exit 77; }
 flock "$BUILD/tests" $CC -w -Isrc -o "$TEST_DIR/oracle" tests/racecheck/oracle.c -L"$BUILD/lib" -l:libcuda.so.1 || { echo "FAIL $CC"; exit 1; }
-device=${RACECHECK_DEVICE:-cpu}
+device=${TEST_DEVICE:-cpu}
 for seed in ${ORACLE_SEEDS:-1 4 8}; do
   blocks=$((1 + seed % 3)) threads=$((32 * (1 + seed % 4)))
   python3 tests/racecheck/oracle.py make $seed ${ORACLE_KERNELS:-$([ "${TEST_SIZE:-}" = long ] && echo 600 || echo 60)} $blocks $threads "$TEST_DIR/$seed.ptx" "$TEST_DIR/$seed.json" || { echo "FAIL make $seed"; continue; }

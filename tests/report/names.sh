@@ -4,6 +4,7 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
+. tests/lib/annotations.sh
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 cp tests/report/names.cu "$TEST_DIR/"
 cd "$TEST_DIR" || exit 1
@@ -14,7 +15,7 @@ for f in json.load(open(sys.argv[1]))["findings"]:
     print(re.search(r"hit<(\d+)>", f["kernel_readable"])[1], f.get("allocation", {}).get("name", "-"))
 P
 }
-sed -n 's#.*// name: ##p' names.cu | sort > want
+marked name names.cu | cut -d' ' -f2- | sort > want
 for flags in "-g -O0" "-g -O3"; do
   # shellcheck disable=SC2086
   nvcc -w $flags -lineinfo -arch=compute_75 -o names names.cu -lcuda > nvcc.log 2>&1 || { cat nvcc.log; echo "FAIL nvcc"; exit 1; }

@@ -3,13 +3,13 @@
 #include <cuda_fp16.h>
 
 __device__ void add(int *bins, int at) {
-  atomicAdd(&bins[at], 1);                               // oob-atomic
+  atomicAdd(&bins[at], 1);                               // finds: oob-atomic
 }
 
 __global__ void kernel(int *bins, float *angle, float cosine, half *sum, half large) {
   add(bins, threadIdx.x);
-  if (threadIdx.x == 0) *angle = acosf(cosine);          // fp-nan
-  half twice = __hadd(large, large);                     // fp-inf
+  if (threadIdx.x == 0) *angle = acosf(cosine);          // finds: fp-nan
+  half twice = __hadd(large, large);                     // finds: fp-inf
   if (threadIdx.x == 0) *sum = __hadd(twice, large);
 }
 

@@ -1,6 +1,6 @@
 // Devices: count, properties and attributes that agree, limits, flags, peers, versions.
 // options: --devices=2
-// expect: all checks passed
+// prints: all checks passed
 #include "check.h"
 
 int main() {

@@ -1,5 +1,5 @@
 // The last error of each thread; names and texts; errors that stay until the device is reset.
-// expect: all checks passed
+// prints: all checks passed
 #include <thread>
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // Graphs: captured, built by hand, updated, with every kind of node the runtime offers.
-// expect: all checks passed
+// prints: all checks passed
 #include "check.h"
 
 __global__ void add(int *p, int v) { *p += v; }

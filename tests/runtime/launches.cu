@@ -1,6 +1,6 @@
 // Launches of every kind, kernels as objects, occupancy.
 // nvcc: -std=c++17
-// expect: all checks passed
+// prints: all checks passed
 #include <cooperative_groups.h>
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // Code the program loads itself: cudaLibrary*, and driver functions by cudaGetDriverEntryPoint.
-// expect: all checks passed
+// prints: all checks passed
 #include "check.h"
 
 static const char ptx[] =

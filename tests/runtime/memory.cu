@@ -1,5 +1,5 @@
 // Allocation of every kind, copies in every shape, sets, and what pointers say about themselves.
-// expect: all checks passed
+// prints: all checks passed
 #include "check.h"
 
 static char big[1 << 16], back[1 << 16];

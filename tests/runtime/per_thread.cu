@@ -1,6 +1,6 @@
 // A program compiled with one default stream for each thread: stream 0 of two threads is not the same.
 // nvcc: --default-stream per-thread
-// expect: all checks passed
+// prints: all checks passed
 #include <thread>
 #include "check.h"
 

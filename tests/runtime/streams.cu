@@ -1,5 +1,5 @@
 // Streams, events, callbacks, order between them.
-// expect: all checks passed
+// prints: all checks passed
 #include <atomic>
 #include <thread>
 #include "check.h"

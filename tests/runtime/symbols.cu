@@ -1,5 +1,5 @@
 // Variables of device code: cudaMemcpyToSymbol and back, addresses, constants, __managed__, and the state after a reset.
-// expect: all checks passed
+// prints: all checks passed
 #include "check.h"
 
 __device__ int counter = 41;

@@ -1,5 +1,5 @@
 // Texture and surface objects over arrays, linear and pitched memory, mipmaps.
-// expect: all checks passed
+// prints: all checks passed
 #include "check.h"
 
 __global__ void read2d(cudaTextureObject_t t, float *out, float x, float y) { *out = tex2D<float>(t, x, y); }

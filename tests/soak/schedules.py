@@ -4,12 +4,12 @@
 The examples run from the PTX of the tree; programs of the tools' tests join them where nvcc is installed and there is a minute or more."""
 import json
 import os
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 import labelled  # noqa: E402
+import findings  # noqa: E402
 from attack import ROOT, Attack, warpgrind  # noqa: E402
 
 MORE_TOOLS = ['', '', '', ',memcheck', ',racecheck', ',synccheck']      # tools beside the one in question
@@ -26,8 +26,8 @@ def line_of(finding, wanted):
 def judge(p, path):
     """What is wrong with the report, or None."""
     if p.tool == 'racecheck' and p.source:
-        said = subprocess.run([sys.executable, os.path.join(ROOT, 'tests/racecheck/compare.py'), path, p.source], stdout=subprocess.PIPE).stdout.decode()
-        return said.strip().replace('\n', '; ') or None
+        with open(path) as f:
+            return '; '.join(findings.compare(p.source, json.load(f))) or None
     with open(path) as f:
         report = json.load(f)
     errors = [f for f in report['findings'] if f['severity'] == 'error']

@@ -2,6 +2,7 @@
 # timeout: 300
 # What is easily forgotten, with --tool=count: programs whose counts are known in closed form, run on the virtual device.
 . tests/lib/check.sh
+. tests/lib/annotations.sh
 d=$TEST_DIR
 command -v python3 > "$d/log" || { echo "skip count: no python3"; exit 0; }
 
@@ -11,7 +12,7 @@ run() {
   local name=$1; shift
   rm -f "$d/$name.json"
   # shellcheck disable=SC2046
-  "$WARPGRIND" --device=cpu --tool="${tool:-count}" --error-exitcode=0 -q --log-file="$d/$name.log" --json="$d/$name.json" $(sed -n 's#^// options: ##p' "tests/tools/$name.c") "$@" \
+  "$WARPGRIND" --device=cpu --tool="${tool:-count}" --error-exitcode=0 -q --log-file="$d/$name.log" --json="$d/$name.json" $(setting options "tests/tools/$name.c") "$@" \
     -- "$d/$name" > "$d/$name.out" 2> "$d/$name.err" || { cat "$d/$name".{out,err,log}; return 1; }
 }
 counts() { run "$@" && python3 tests/tools/expected_counts.py "$d/$1.out" "$d/$1.json"; }
@@ -31,7 +32,7 @@ done
 for name in contexts modules calls params graphs special; do
   cp "$d/$name.out" "$d/$name.with"
   # shellcheck disable=SC2046
-  "$WARPGRIND" --device=cpu --tool=none -q --json="$d/none.json" $(sed -n 's#^// options: ##p' "tests/tools/$name.c") -- "$d/$name" > "$d/$name.out" 2> "$d/$name.err"
+  "$WARPGRIND" --device=cpu --tool=none -q --json="$d/none.json" $(setting options "tests/tools/$name.c") -- "$d/$name" > "$d/$name.out" 2> "$d/$name.err"
   check "$name-none" cmp "$d/$name.out" "$d/$name.with"
   check "$name-none-counts-nothing" eval '! grep -q "\"counts\"" "$d/none.json"'
 done

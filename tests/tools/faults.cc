@@ -4,13 +4,13 @@
 #include <cstring>
 
 __device__ __forceinline__ void store(int *p, int i, int v) {
-  p[i] = v;                                              // LINE address
+  p[i] = v;                                              // label: address
 }
 __global__ void outside(int *p) {
-  store(p, 1 << 30, 4);                                  // LINE call
+  store(p, 1 << 30, 4);                                  // label: call
 }
 __global__ void check(int n) {
-  assert(n < 3);                                         // LINE assert
+  assert(n < 3);                                         // label: assert
 }
 
 int main(int argc, char **argv) {

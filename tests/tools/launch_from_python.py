@@ -25,13 +25,13 @@ class Model:
         ok(cuda.cuModuleGetFunction(ctypes.byref(self.kernel), self.module, b"bad"))
 
     def forward(self):
-        ok(cuda.cuLaunchKernel(self.kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None))   # LINE launch
+        ok(cuda.cuLaunchKernel(self.kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None))   # label: launch
 
 
 def train(model):
     for _ in range(1):
-        model.forward()  # LINE train
+        model.forward()  # label: train
 
 
-train(Model())  # LINE main
+train(Model())  # label: main
 print("result", cuda.cuCtxSynchronize())

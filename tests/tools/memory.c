@@ -3,7 +3,7 @@
 
 __attribute__((noinline)) static CUdeviceptr device_memory(size_t size) {
   CUdeviceptr p = 0;
-  OK(cuMemAlloc_v2(&p, size));              // LINE device_memory
+  OK(cuMemAlloc_v2(&p, size));              // label: device_memory
   return p;
 }
 

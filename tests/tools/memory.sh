@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Allocations of every kind are in the run file, with the line that made them and, where they were freed, that it was so.
 . tests/lib/check.sh
+. tests/lib/annotations.sh
 d=$TEST_DIR
 $CC -std=gnu11 -g -O1 -Wall -Wno-unused-function -Isrc -pthread -o "$d/memory" tests/tools/memory.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || { echo "FAIL build"; exit 1; }
 line() { grep -n "$1" tests/tools/memory.c | head -n 1 | cut -d: -f1; }
@@ -9,7 +10,7 @@ for tool in none count; do
   "$WARPGRIND" sql "$d/$tool.wg" "select a.size, a.kind, a.name, a.freed, f.function, f.line from allocation a left join frame f on f.stack = a.stack and f.depth = 0 order by a.id" |
     tail -n +2 | tr '\t' ' ' | sed 's/ load [0-9]*$/ load/' > "$d/got"
   cat > "$d/want" <<EOF
-1000 device  0 device_memory $(line 'LINE device_memory')
+1000 device  0 device_memory $(line_of device_memory tests/tools/memory.c)
 1006 variable table 1 load
 1001 managed  1 main $(line 'cuMemAllocManaged')
 1002 pinned  0 main $(line 'cuMemHostAlloc')

@@ -3,6 +3,7 @@
 # Programs of several processes, and programs that end in other ways than by returning: what was counted, and what the report says
 # of the rest.
 . tests/lib/check.sh
+. tests/lib/annotations.sh
 d=$TEST_DIR
 command -v python3 > "$d/log" || { echo "skip processes: no python3"; exit 0; }
 $CC -std=gnu11 -g -O1 -Wall -Wno-unused-function -Isrc -pthread -o "$d/processes" tests/tools/processes.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || { echo "FAIL build"; exit 1; }
@@ -65,7 +66,7 @@ sys.exit(not (len(f) == 1 and f[0]["kind"] == kind and f[0]["file"].endswith("fa
               and any(function in p.get("function", "") + p.get("kernel", "") for p in [f[0]] + f[0].get("inlined_at", [])) and f[0]["stack"]))
 PY
   }
-  at() { grep -n "LINE $1\$" tests/tools/faults.cc | cut -d: -f1; }
+  at() { line_of "$1" tests/tools/faults.cc; }
   check fault_place    fault address launch-failure store "$(at address)"
   check fault_stack    [ "$(python3 -c 'import json,sys; print([f["function"] for f in json.load(open(sys.argv[1]))["findings"][0]["stack"]])' "$d/json")" = "['main']" ]
   check fault_inlined  [ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["findings"][0]["inlined_at"][0]["line"])' "$d/json")" = "$(at call)" ]

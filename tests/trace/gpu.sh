@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
 # Races of runs that were recorded on a GPU, all programs at the same time.
-TRACE_DEVICE=gpu exec "$ROOT/tests/trace/races.sh"
+TEST_DEVICE=gpu exec "$ROOT/tests/trace/races.sh"

@@ -1,16 +1,26 @@
-# races.py WARPGRIND RUN SOURCE NAME=REASON…: races of a recording against what racecheck found in the same run, and against the marks of the program (`// race NAME`, `// same NAME`,
-# `// unacquired NAME`; `// host WORDS`: of a copy or set). What racecheck finds is in the recording, with the same kind and lines, but for races that are named as different; what is in the
-# recording is marked, on both sides with one name. Prints what is wrong.
-import json, os, re, subprocess, sys
+"""races.py WARPGRIND RUN SOURCE NAME=REASON…: prints what is wrong with the races of a recording.
+
+They are compared with what racecheck found in the same run, and with the annotations of the program: the groups of
+races, and `has=WORDS` for races of a copy or set. What racecheck finds is in the recording, with the same kind and
+lines, but for races that are named as different. What is in the recording is marked, with one group on both sides."""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import annotations  # noqa: E402
 
 warpgrind, run, source, *differ = sys.argv[1:]
 differ = {d.split("=")[0] for d in differ}
 marks, hosts, kinds = {}, set(), {}
-for number, line in enumerate(open(source), 1):
-    hosts.update(re.findall(r"// host (.+)", line))
-    for kind, name in re.findall(r"// (race|same|unacquired) (\w+)", line):
-        marks.setdefault(number, set()).add(name)
-        kinds[name] = {"race": "race-(global|shared|host)", "same": "race-same-value", "unacquired": "race-no-acquire"}[kind]
+for mark in annotations.marks(source):
+    if mark.has:
+        hosts.add(mark.has)
+    else:
+        marks.setdefault(mark.line, set()).add(mark.group)
+        kinds[mark.group] = mark
 
 
 def ask(sql):
@@ -46,10 +56,10 @@ found = set()
 for kind, sides in recorded:
     calls = {call for _, call in sides if call}
     words = {h for h in hosts if any(h.startswith(c) for c in calls)}
-    names = [n for n in names_of(sides) if re.fullmatch(kinds[n], kind) or (weaker(kind) and kinds[n].startswith("race-("))]
+    names = [n for n in names_of(sides) if kinds[n].matches_kind(kind) or (weaker(kind) and kinds[n].kind == "race")]
     found.update(words)
     if not calls:
-        found.update(n for n in names if re.fullmatch(kinds[n], kind))
+        found.update(n for n in names if kinds[n].matches_kind(kind))
     if not (words if calls else names):
         print("only in the recording:", kind, [(sorted(at), call) for at, call in sides])
 for name in sorted((set(kinds) | hosts) - found - differ):

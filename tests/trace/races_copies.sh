@@ -4,7 +4,7 @@
 # orders them, or where they access other bytes. A file without what orders steps says so, and has none of them.
 set -u
 cd "$ROOT" || exit 1
-device=${TRACE_DEVICE:-cpu}
+device=${TEST_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 tests/lib/nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
 run=$TEST_DIR/run.wg

@@ -1,14 +1,14 @@
 // Blocks: waiting for each other, cooperative grids, clusters, named barriers, barrier reductions, deadlocks.
 // nvcc: -std=c++17
 // arch: compute_90
-// expect: chain of 300 blocks: 300
-// expect: last block to a first one: 42
-// expect: grid sync: 4096
-// expect: cluster neighbours: 1 2 3 0
-// expect: cluster sum: 6
-// expect: named barriers: 64
-// expect: votes of a block: 32 1 0
-// expect: deadlock is an error: yes
+// prints: chain of 300 blocks: 300
+// prints: last block to a first one: 42
+// prints: grid sync: 4096
+// prints: cluster neighbours: 1 2 3 0
+// prints: cluster sum: 6
+// prints: named barriers: 64
+// prints: votes of a block: 32 1 0
+// prints: deadlock is an error: yes
 #include <cooperative_groups.h>
 #include <cstdio>
 namespace cg = cooperative_groups;

@@ -1,11 +1,11 @@
 // What CUDA gives device code without a body: printf, malloc, free, assert, clocks.
-// expect: block 1 thread 2: 1.50 text % 7 ff 123456789012
-// expect: no arguments
-// expect: malloc: 4950
-// expect: too much: null
-// expect: clock runs: yes
-// expect: 64 lines
-// expect: assert: device-side assert triggered
+// prints: block 1 thread 2: 1.50 text % 7 ff 123456789012
+// prints: no arguments
+// prints: malloc: 4950
+// prints: too much: null
+// prints: clock runs: yes
+// prints: 64 lines
+// prints: assert: device-side assert triggered
 #include <cassert>
 #include <cstdio>
 #include <cstring>

@@ -1,12 +1,12 @@
 // Calls: recursion, function pointers that differ between lanes, virtual functions, struct parameters, parameters by address.
-// expect: recursion: 610
-// expect: mutual recursion: 1 0
-// expect: pointers differ between lanes: 5 6 25 -5
-// expect: virtual functions: 3 16
-// expect: struct by value: 36.0 7
-// expect: address of a parameter: 32
-// expect: grid constant: 120
-// expect: stack overflow is an error: yes
+// prints: recursion: 610
+// prints: mutual recursion: 1 0
+// prints: pointers differ between lanes: 5 6 25 -5
+// prints: virtual functions: 3 16
+// prints: struct by value: 36.0 7
+// prints: address of a parameter: 32
+// prints: grid constant: 120
+// prints: stack overflow is an error: yes
 #include <cstdio>
 
 __device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

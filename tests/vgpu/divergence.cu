@@ -1,12 +1,12 @@
 // Divergence inside a warp: reconvergence, forward progress between lanes, early exit, masks of collectives.
-// expect: spin lock inside a warp: 96
-// expect: lane 1 waits for lane 0: 7
-// expect: lanes meet again after a branch: ffffffff
-// expect: loop trip counts differ: 496
-// expect: barrier after early exit: 48
-// expect: shuffles in halves: 0 16
-// expect: ballot in a branch: 55555555
-// expect: switch: 10 21 32 43
+// prints: spin lock inside a warp: 96
+// prints: lane 1 waits for lane 0: 7
+// prints: lanes meet again after a branch: ffffffff
+// prints: loop trip counts differ: 496
+// prints: barrier after early exit: 48
+// prints: shuffles in halves: 0 16
+// prints: ballot in a branch: 55555555
+// prints: switch: 10 21 32 43
 #include <cstdio>
 
 __device__ int lock_word, counter;

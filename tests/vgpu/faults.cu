@@ -1,12 +1,12 @@
 // Faults end the launch with the error CUDA gives, never the process.
-// expect: wild pointer: an illegal memory access was encountered
-// expect: after it: an illegal memory access was encountered
-// expect: null pointer: an illegal memory access was encountered
-// expect: misaligned: misaligned address
-// expect: freed memory: an illegal memory access was encountered
-// expect: trap: unspecified launch failure
-// expect: host memory: an illegal memory access was encountered
-// expect: works again: 5
+// prints: wild pointer: an illegal memory access was encountered
+// prints: after it: an illegal memory access was encountered
+// prints: null pointer: an illegal memory access was encountered
+// prints: misaligned: misaligned address
+// prints: freed memory: an illegal memory access was encountered
+// prints: trap: unspecified launch failure
+// prints: host memory: an illegal memory access was encountered
+// prints: works again: 5
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,14 +1,14 @@
 // Copies of tensors that a GPU refuses end with its errors, wherever in the tensor they would have been.
 // arch: compute_90
-// expect: (4, 1): no error
-// expect: (-4, 1): no error
-// expect: (5, 1): an illegal instruction was encountered
-// expect: (-3, 1): an illegal instruction was encountered
-// expect: (5, 1), fetched ahead: an illegal instruction was encountered
-// expect: to a multiple of 64: misaligned address
-// expect: (4, 14), back: no error
-// expect: (-4, 1), back: an illegal instruction was encountered
-// expect: (4, -2), back: an illegal instruction was encountered
+// prints: (4, 1): no error
+// prints: (-4, 1): no error
+// prints: (5, 1): an illegal instruction was encountered
+// prints: (-3, 1): an illegal instruction was encountered
+// prints: (5, 1), fetched ahead: an illegal instruction was encountered
+// prints: to a multiple of 64: misaligned address
+// prints: (4, 14), back: no error
+// prints: (-4, 1), back: an illegal instruction was encountered
+// prints: (4, -2), back: an illegal instruction was encountered
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -21,34 +21,34 @@ static const char *out;
 
 __attribute__((noinline)) void save(const char *label) {
   uint64_t frames[48];
-  uint32_t n = test_capture(frames, 48);                 // LINE save
+  uint32_t n = test_capture(frames, 48);                 // label: save
   test_save(out, label, frames, n);
   KEEP;
 }
 
 // Plain calls.
-__attribute__((noinline)) static void third(void) { save("plain"); KEEP; }     // LINE third
-__attribute__((noinline)) static void second(void) { third(); KEEP; }          // LINE second
-__attribute__((noinline)) static void first(void) { second(); KEEP; }          // LINE first
+__attribute__((noinline)) static void third(void) { save("plain"); KEEP; }     // label: third
+__attribute__((noinline)) static void second(void) { third(); KEEP; }          // label: second
+__attribute__((noinline)) static void first(void) { second(); KEEP; }          // label: first
 
 // Inlined calls.
-static inline __attribute__((always_inline)) void inner(void) { save("inline"); KEEP; }   // LINE inner
-static inline __attribute__((always_inline)) void middle(void) { inner(); KEEP; }         // LINE middle
-__attribute__((noinline)) static void outer(void) { middle(); KEEP; }                     // LINE outer
+static inline __attribute__((always_inline)) void inner(void) { save("inline"); KEEP; }   // label: inner
+static inline __attribute__((always_inline)) void middle(void) { inner(); KEEP; }         // label: middle
+__attribute__((noinline)) static void outer(void) { middle(); KEEP; }                     // label: outer
 
 // A function whose stack is realigned and of unknown size: the frame pointer leads.
 __attribute__((noinline)) static void realigned(unsigned n) {
   volatile char big[n];
   _Alignas(64) volatile char wide[64];
   big[0] = wide[0] = (char)n;
-  save("realigned");                                     // LINE realigned
+  save("realigned");                                     // label: realigned
   KEEP;
 }
 
 __attribute__((noinline)) static void large(void) {      // a frame that does not fit a remembered rule
   volatile char big[3 << 20];
   big[0] = big[sizeof big - 1] = 1;
-  save("large");                                         // LINE large
+  save("large");                                         // label: large
   KEEP;
 }
 
@@ -58,11 +58,11 @@ __attribute__((noinline)) static uint32_t deep(unsigned n, uint64_t *frames) {
   return r;
 }
 
-static void *in_thread(void *arg) { save("thread"); KEEP; return arg; }        // LINE in_thread
+static void *in_thread(void *arg) { save("thread"); KEEP; return arg; }        // label: in_thread
 
 // Another stack, that of a coroutine.
 static ucontext_t back;
-static void coroutine(void) { save("coroutine"); KEEP; }                       // LINE coroutine
+static void coroutine(void) { save("coroutine"); KEEP; }                       // label: coroutine
 
 #define NEED(x) do { if (!(x)) { printf("FAIL %s\n", #x); exit(1); } } while (0)
 
@@ -92,7 +92,7 @@ static void jit(bool sane) {
 int main(int argc, char **argv) {
   NEED(argc == 3);
   out = argv[1];
-  first();                                               // LINE main
+  first();                                               // label: main
   outer();
   realigned((unsigned)argc * 100);
   large();

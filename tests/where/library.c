@@ -1,5 +1,5 @@
 // A library the chains go through; opened and closed at run time.
 void through_library(void (*call)(const char *), const char *label) {
-  call(label);                                           // LINE through_library
+  call(label);                                           // label: through_library
   __asm__ volatile("" ::: "memory");
 }

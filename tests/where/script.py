@@ -18,21 +18,21 @@ def show(text):
 
 class Thing:
     def inner(self):
-        return held.test_python()     # LINE py_inner
+        return held.test_python()     # label: py_inner
 
 
 def outer():
-    return Thing().inner()            # LINE py_outer
+    return Thing().inner()            # label: py_outer
 
 
 if len(sys.argv) > 2: held.test_python_public()
-show(outer())                         # LINE py_main
+show(outer())                         # label: py_main
 
 
 # The lock is released around these calls: other threads run Python meanwhile.
 class Elsewhere:
     def größe_λ_𐌀(self):
-        return released.test_python().decode()   # LINE py_released
+        return released.test_python().decode()   # label: py_released
 
 
 unlocked = Elsewhere().größe_λ_𐌀().splitlines()

@@ -2,8 +2,9 @@
 # quick: yes
 # timeout: 300
 # Host stacks: captured by src/where inside a process, turned into functions and lines by src/symbol in another. The chains are
-# known, so are their lines: comments "LINE name" in the sources.
+# known, so are their lines: comments `label: NAME` in the sources.
 . tests/lib/check.sh
+. tests/lib/annotations.sh
 d=$TEST_DIR
 make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" lib-where lib-symbol lib-base > "$d/make.log" 2>&1 || { cat "$d/make.log"; exit 1; }
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
@@ -18,7 +19,7 @@ libs=$(make -s BUILD="$BUILD" CC="$CC" print-symbol-libs)
   $CC -g -O2 $san -o "$d/timing" tests/where/timing.c "$d/libcapture.so" -Wl,-rpath,"$d" || exit 1
 }
 
-line() { grep -n "LINE $1\$" "tests/where/$2" | cut -d: -f1; }
+line() { line_of "$1" "$ROOT/tests/where/$2"; }
 # stack LABEL FUNCTION…: these functions, innermost first, are how the stack begins
 stack() {
   local label=$1 got want; shift

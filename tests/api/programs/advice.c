@@ -12,8 +12,10 @@ int main(void) {
   OK(cuCtxCreate_v2(&ctx, 0, dev));
   OK(cuStreamCreate(&s, 0));
   OK(cuMemAlloc_v2(&p, sizeof in));
-// finds: api-advice asynchronous copy from pageable host memory: it does not run in the background (cudaMallocHost or cudaHostRegister make it so)
-// finds: api-advice asynchronous copy to pageable host memory: it does not run in the background (cudaMallocHost or cudaHostRegister make it so)
+// finds: api-advice text=asynchronous copy from pageable host memory: it does not run in the
+//    background (cudaMallocHost or cudaHostRegister make it so)
+// finds: api-advice text=asynchronous copy to pageable host memory: it does not run in the
+//    background (cudaMallocHost or cudaHostRegister make it so)
   for (int i = 0; i < 3; i++) {                // once for each place
     OK(cuMemcpyHtoDAsync_v2(p, in, sizeof in, s));
     OK(cuMemcpyDtoHAsync_v2(out, p, sizeof out, s));

@@ -33,29 +33,29 @@ int main(void) {
   OK(cuGraphExecDestroy(x));
   OK(cuGraphDestroy(g));
   OK(cuCtxDestroy_v2(other));
-// finds: api-misuse use of a stream that was destroyed before
+// finds: api-misuse text=use of a stream that was destroyed before
   cuStreamSynchronize(s);
-// finds: api-misuse use of a stream that was destroyed before
+// finds: api-misuse text=use of a stream that was destroyed before
   cuMemsetD8Async(p, 0, 64, s);
-// finds: api-misuse use of a stream that was destroyed before
+// finds: api-misuse text=use of a stream that was destroyed before
   cuEventRecord(kept, s);
-// finds: api-misuse use of a stream that was destroyed before
+// finds: api-misuse text=use of a stream that was destroyed before
   cuStreamDestroy_v2(s);
-// finds: api-misuse use of an event that was destroyed before
+// finds: api-misuse text=use of an event that was destroyed before
   cuEventRecord(e, alive);
-// finds: api-misuse use of an event that was destroyed before
+// finds: api-misuse text=use of an event that was destroyed before
   cuEventSynchronize(e);
-// finds: api-misuse use of an event that was destroyed before
+// finds: api-misuse text=use of an event that was destroyed before
   cuStreamWaitEvent(alive, e, 0);
-// finds: api-misuse use of a module that was unloaded before
+// finds: api-misuse text=use of a module that was unloaded before
   cuModuleGetFunction(&f, m, "nothing");
-// finds: api-misuse use of a function whose module was unloaded before
+// finds: api-misuse text=use of a function whose module was unloaded before
   cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, alive, NULL, NULL);
-// finds: api-misuse use of an executable graph that was destroyed before
+// finds: api-misuse text=use of an executable graph that was destroyed before
   cuGraphLaunch(x, alive);
-// finds: api-misuse use of a graph that was destroyed before
+// finds: api-misuse text=use of a graph that was destroyed before
   cuGraphInstantiateWithFlags(&x, g, 0);
-// finds: api-misuse use of a context that was destroyed before
+// finds: api-misuse text=use of a context that was destroyed before
   cuCtxSetCurrent(other);
   return finish();
 }

@@ -2,12 +2,12 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-__global__ void child(int *p, int v) { p[threadIdx.x] += v; }                // mark child
+__global__ void child(int *p, int v) { p[threadIdx.x] += v; }                // label: child
 __global__ void parent(int *p, int n) {
   if (threadIdx.x == 0) for (int i = 1; i <= n; i++) child<<<1, 64>>>(p, i);
 }
 __global__ void again(int *p, int depth) {
-  atomicAdd(&p[depth], depth);                                               // mark again
+  atomicAdd(&p[depth], depth);                                               // label: again
   if (depth > 0) again<<<1, 2>>>(p, depth - 1);
 }
 int main() {

@@ -5,7 +5,7 @@
 __global__ void saxpy(float *y, const float *x, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  y[i] = a * x[i] + y[i];                                                    // mark saxpy
+  y[i] = a * x[i] + y[i];                                                    // label: saxpy
 }
 
 __global__ void tiled(float *c, const float *a, const float *b, int n) {
@@ -13,26 +13,26 @@ __global__ void tiled(float *c, const float *a, const float *b, int n) {
   int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
   float sum = 0;
   for (int t = 0; t < n; t += 16) {
-    sa[y][x] = a[row * n + t + x];                                           // mark load_a
-    sb[y][x] = b[(t + y) * n + column];                                      // mark load_b
+    sa[y][x] = a[row * n + t + x];                                           // label: load_a
+    sb[y][x] = b[(t + y) * n + column];                                      // label: load_b
     __syncthreads();
     for (int k = 0; k < 16; k++) sum += sa[y][k] * sb[k][x];
-    __syncthreads();                                                         // mark barrier
+    __syncthreads();                                                         // label: barrier
   }
-  c[row * n + column] = sum;                                                 // mark store_c
+  c[row * n + column] = sum;                                                 // label: store_c
 }
 
-__global__ void vectors(float4 *out, const float4 *in) { out[threadIdx.x] = in[threadIdx.x]; }   // mark vectors
-__global__ void atomics(int *p) { if (threadIdx.x % 4 == 0) atomicAdd(&p[threadIdx.x % 8], 1); }  // mark atomics
+__global__ void vectors(float4 *out, const float4 *in) { out[threadIdx.x] = in[threadIdx.x]; }   // label: vectors
+__global__ void atomics(int *p) { if (threadIdx.x % 4 == 0) atomicAdd(&p[threadIdx.x % 8], 1); }  // label: atomics
 
 typedef int Step(int);
 __device__ __noinline__ int add_one(int v) { return v + 1; }
 __device__ __noinline__ int twice(int v) { return v * 2; }
 __device__ Step *const steps[] = {add_one, twice};
-__global__ void pointers(int *p) { p[threadIdx.x] = steps[threadIdx.x & 1](p[threadIdx.x]); }    // mark pointers
+__global__ void pointers(int *p) { p[threadIdx.x] = steps[threadIdx.x & 1](p[threadIdx.x]); }    // label: pointers
 
 __device__ __noinline__ int depth(int n) { return n == 0 ? 0 : 1 + depth(n - 1); }
-__global__ void recursion(int *p) { p[threadIdx.x] = depth(threadIdx.x % 5); }                   // mark recursion
+__global__ void recursion(int *p) { p[threadIdx.x] = depth(threadIdx.x % 5); }                   // label: recursion
 
 int main() {
   float *a, *b, *c;

@@ -1,6 +1,6 @@
 // A device assertion fails; the error stays. Findings, but not with --tool=none.
 // coverage: all
-// expect-exit: 5
+// exit: 5
 // finding: assert
 #include <assert.h>
 #include "gpu_test.h"

@@ -1,5 +1,5 @@
 // The host part of the program crashes after its kernel.
-// expect-exit: 139
+// exit: 139
 // coverage: any
 #include "gpu_test.h"
 

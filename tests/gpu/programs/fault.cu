@@ -1,6 +1,6 @@
 // Launches that are refused (too many threads, too much shared memory, an empty grid), then an access to address 0.
 // coverage: all
-// expect-exit: 7
+// exit: 7
 // finding: launch-failure
 #include "gpu_test.h"
 

@@ -1,5 +1,5 @@
 // The program is killed while its kernel loops for ever.
-// expect-exit: 137
+// exit: 137
 // coverage: any
 #include <signal.h>
 #include <unistd.h>

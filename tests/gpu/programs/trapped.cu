@@ -1,6 +1,6 @@
 // A kernel executes trap; every later call fails with the same error.
 // coverage: all
-// expect-exit: 6
+// exit: 6
 // finding: launch-failure
 #include "gpu_test.h"
 

@@ -1,10 +1,9 @@
 // A list whose end leads back into it. The loop also counts, which decides nothing.
-// expect: hang 7
 // says: in a loop that never ends
 #include "../../lib/one_bug.h"
 __global__ void k(const int *next, int *out) {
   int n = 0;
-  for (int i = threadIdx.x; i >= 0; i = next[i]) n++;
+  for (int i = threadIdx.x; i >= 0; i = next[i]) n++;  // finds: hang
   out[threadIdx.x] = n;
 }
 int main() {

@@ -1,11 +1,10 @@
 // Halves that are rounded up stay at 1, with a store in every turn. Others count down with the clock, and end.
-// expect: hang 8
 // says: in a loop that never ends
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {
   int turns = 0;
   long long until = clock64() + 1000;
-  while (n != 0) {
+  while (n != 0) {  // finds: hang
     out[turns++ & 255] = n;
 #ifdef TWIN
     n = n / 2;

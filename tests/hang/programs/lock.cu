@@ -1,10 +1,9 @@
 // A lock that is taken and never given back.
-// expect: hang 7
 // says: waits for a value in memory
 #include "../../lib/one_bug.h"
 __global__ void k(int *lock, int *out) {
   if (threadIdx.x % 32 == 0) {
-    while (atomicCAS(lock, 0, 1) != 0) {}
+    while (atomicCAS(lock, 0, 1) != 0) {}  // finds: hang
     out[0] += 1;
     __threadfence();
 #ifdef TWIN

@@ -1,12 +1,11 @@
 // Blocks wait for one block more than there are, in a variable.
-// expect: hang 9
 // says: waits for a value in memory
-// says on cpu: variable arrived
+// says-cpu: variable arrived
 #include "../../lib/one_bug.h"
 __device__ int arrived;
 __global__ void k(int *out, int blocks) {
   atomicAdd(&arrived, 1);
-  while (*(volatile int *)&arrived < blocks) __nanosleep(100);
+  while (*(volatile int *)&arrived < blocks) __nanosleep(100);  // finds: hang
   out[blockIdx.x] = 1;
 }
 int main() {

@@ -1,5 +1,4 @@
 // A kernel that stays and does what the host gives it, now and then: it makes progress.
-// expect: nothing
 #include "../../lib/one_bug.h"
 #include <unistd.h>
 __global__ void k(volatile int *work, volatile int *done, int *out) {

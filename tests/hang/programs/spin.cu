@@ -1,11 +1,10 @@
 // A flag that nobody sets.
-// expect: hang 8
 // says: waits for a value in memory
 #include "../../lib/one_bug.h"
 __global__ void k(int *flag, int *out, int setter) {
   int t = threadIdx.x;
   if (blockIdx.x == 0) {
-    while (atomicAdd(flag, 0) == 0) {}
+    while (atomicAdd(flag, 0) == 0) {}  // finds: hang
     out[t] = 1;
   } else if (t == setter)
     atomicExch(flag, 1);

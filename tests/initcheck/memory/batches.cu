@@ -34,14 +34,14 @@ int main() {
   CHECK(cudaStreamSynchronize(s));
   CHECK(cudaMemcpy(host, a, 512, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(host, a + 1024, 256, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, a, 1280, cudaMemcpyDeviceToHost));  //! uninit-copy 512
-  CHECK(cudaMemcpy(host, b, 128, cudaMemcpyDeviceToHost));  //! uninit-copy 128
+  CHECK(cudaMemcpy(host, a, 1280, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=512
+  CHECK(cudaMemcpy(host, b, 128, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=128
   // from device to device
   CUdeviceptr there[2] = {(CUdeviceptr)b, (CUdeviceptr)(b + 512)}, here[2] = {(CUdeviceptr)a, (CUdeviceptr)(a + 1024)};
   size_t more[2] = {512, 512};
   CHECK(batch(there, here, more, 2, s));
   CHECK(cudaStreamSynchronize(s));
   CHECK(cudaMemcpy(host, b, 768, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, b, 1024, cudaMemcpyDeviceToHost));  //! uninit-copy 256
+  CHECK(cudaMemcpy(host, b, 1024, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=256
   puts("done");
 }

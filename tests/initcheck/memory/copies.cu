@@ -9,22 +9,22 @@ int main() {
   CHECK(cudaMalloc(&a, 4096));
   CHECK(cudaMalloc(&b, 4096));
   // nobody wrote it
-  CHECK(cudaMemcpy(host, a, 4096, cudaMemcpyDeviceToHost));  //! uninit-copy 4096
+  CHECK(cudaMemcpy(host, a, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=4096
   // exactly what was written, at any alignment
   CHECK(cudaMemcpy(a + 3, host, 10, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(host, a + 3, 10, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, a + 2, 11, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 1
-  CHECK(cudaMemcpy(host, a + 3, 11, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 1
+  CHECK(cudaMemcpy(host, a + 2, 11, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=1
+  CHECK(cudaMemcpy(host, a + 3, 11, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=1
   // from device to device: same remainder by 4, and another
   CHECK(cudaMemcpy(b + 7, a + 3, 10, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(host, b + 7, 10, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, b + 6, 12, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 2
+  CHECK(cudaMemcpy(host, b + 6, 12, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=2
   CHECK(cudaMemcpy(b + 101, a + 3, 10, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(host, b + 101, 10, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, b + 100, 12, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 2
+  CHECK(cudaMemcpy(host, b + 100, 12, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=2
   // what was never written makes the destination unwritten again
   CHECK(cudaMemcpy(b + 7, a + 2048, 4, cudaMemcpyDefault));
-  CHECK(cudaMemcpy(host, b + 7, 10, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 4
+  CHECK(cudaMemcpy(host, b + 7, 10, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=4
   // several sets that cover it all
   CHECK(cudaMemset(a + 1000, 1, 3096));
   CHECK(cudaMemset(a, 1, 500));
@@ -38,7 +38,7 @@ int main() {
   CHECK(cudaMallocPitch(&c, &pitch, 100, 20));
   CHECK(cudaMemcpy2D(c, pitch, host, 100, 100, 20, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy2D(host, 100, c, pitch, 100, 20, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 20 //!gpu uninit-copy 1
+  CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=20 // finds-gpu: uninit-copy bytes=1
   CHECK(cudaMemset2D(c + 100, pitch, 0, 1, 20));
   CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));
   CHECK(cudaFree(c));
@@ -58,7 +58,7 @@ int main() {
   p.kind = cudaMemcpyDeviceToHost;
   CHECK(cudaMemcpy3D(&p));
   p.extent = extent;
-  CHECK(cudaMemcpy3D(&p));  //! uninit-copy 150
+  CHECK(cudaMemcpy3D(&p));  // finds: uninit-copy bytes=150
   CHECK(cudaFree(box.ptr));
 
   // what the host can see is born initialised
@@ -74,7 +74,7 @@ int main() {
   cudaStream_t s;
   CHECK(cudaStreamCreate(&s));
   CHECK(cudaMalloc(&c, 4096));
-  CHECK(cudaMemcpyAsync(pinned, c, 64, cudaMemcpyDeviceToHost, s));  //! uninit-copy 64
+  CHECK(cudaMemcpyAsync(pinned, c, 64, cudaMemcpyDeviceToHost, s));  // finds: uninit-copy bytes=64
   CHECK(cudaMemsetAsync(c, 0, 64, s));
   CHECK(cudaMemcpyAsync(pinned, c, 64, cudaMemcpyDeviceToHost, s));
   CHECK(cudaStreamSynchronize(s));
@@ -82,7 +82,7 @@ int main() {
   for (int i = 0; i < 3; i++) {
     char *d;
     CHECK(cudaMallocAsync(&d, 256, s));
-    CHECK(cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s));  //! uninit-copy 256
+    CHECK(cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s));  // finds: uninit-copy bytes=256
     CHECK(cudaMemsetAsync(d, 0, 256, s));
     CHECK(cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s));
     CHECK(cudaFreeAsync(d, s));

@@ -29,16 +29,16 @@ int main() {
   CHECK(cudaMalloc(&other, 4096));
   CHECK(cudaMemcpy(in, host, 2048, cudaMemcpyHostToDevice));
   twice<<<4, 256>>>(out, in, 1024);
-  CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));  //! uninit-use 2048
+  CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-use bytes=2048
   CHECK(cudaMemcpy(host, out, 2048, cudaMemcpyDeviceToHost));
   // derived data goes where it is copied to
   CHECK(cudaMemcpy(other, out, 4096, cudaMemcpyDeviceToDevice));
-  CHECK(cudaMemcpy(host, other, 4096, cudaMemcpyDeviceToHost));  //! uninit-use 2048
+  CHECK(cudaMemcpy(host, other, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-use bytes=2048
   // a buffer that was wholly set can be spoiled all the same
   CHECK(cudaMemset(out, 0, 4096));
   CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));
   twice<<<4, 256>>>(out, in, 1024);
-  CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));  //! uninit-use 2048
+  CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-use bytes=2048
   // ... and be made good again: by a set, by a copy, by a kernel
   CHECK(cudaMemset(out, 0, 4096));
   CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));
@@ -50,7 +50,7 @@ int main() {
   CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));
   // a kernel that only moves is a copy: not computed, but not written either
   move<<<4, 256>>>(other, in, 1024);
-  CHECK(cudaMemcpy(host, other, 4096, cudaMemcpyDeviceToHost));  //! uninit-copy 2048
+  CHECK(cudaMemcpy(host, other, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=2048
   // all is good now, and stays so from kernel to kernel
   fill<<<4, 256>>>(in, 1024);
   for (int i = 0; i < 3; i++) {
@@ -70,7 +70,7 @@ int main() {
   b.in = unwritten;
   CHECK(cudaMemcpy(d, &b, sizeof b, cudaMemcpyHostToDevice));
   indirect<<<4, 256>>>(d, 1024);
-  CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));  //! uninit-use 4096
+  CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-use bytes=4096
   twice<<<4, 256>>>(out, in, 1024);
   CHECK(cudaMemcpy(host, out, 4096, cudaMemcpyDeviceToHost));
   CHECK(cudaDeviceSynchronize());

@@ -26,7 +26,7 @@ int main() {
   twice<<<4, 256, 0, s>>>(b, a, 1024);
   CHECK(cudaStreamEndCapture(s, &graph));
   cudaGraphExec_t exec = instantiate(graph);
-  CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));  //! uninit-copy 4096
+  CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=4096
   CHECK(cudaGraphLaunch(exec, s));
   CHECK(cudaStreamSynchronize(s));
   CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));
@@ -41,7 +41,7 @@ int main() {
   CHECK(cudaMallocAsync(&fresh, 4096, s));
   CHECK(cudaMemsetAsync(fresh, 0, 2048, s));
   twice<<<4, 256, 0, s>>>(b, fresh, 1024);
-  CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));  //!cpu uninit-use 2048
+  CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));  // finds-cpu: uninit-use bytes=2048
   CHECK(cudaMemsetAsync(fresh, 0, 4096, s));
   twice<<<4, 256, 0, s>>>(b, fresh, 1024);
   CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));

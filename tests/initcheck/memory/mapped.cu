@@ -27,20 +27,20 @@ int main() {
   CUmemAllocationProp prop = device_memory();
   CHECK(cuMemCreate(&h, size, &prop, 0));
   CUdeviceptr p = map(h, size), q = map(h, size);
-  CHECK(cuMemcpyDtoH(host, p, size));  //!cpu uninit-copy 2097152
+  CHECK(cuMemcpyDtoH(host, p, size));  // finds-cpu: uninit-copy bytes=2097152
   CHECK(cuMemsetD8(p, 1, 1 << 20));
   CHECK(cuMemcpyDtoH(host, q, 1 << 20));
-  CHECK(cuMemcpyDtoH(host, q, size));  //!cpu uninit-copy 1048576
+  CHECK(cuMemcpyDtoH(host, q, size));  // finds-cpu: uninit-copy bytes=1048576
   CHECK(cuMemUnmap(p, size));
   CHECK(cuMemUnmap(q, size));
   CUdeviceptr r = map(h, size);
   CHECK(cuMemcpyDtoH(host, r, 1 << 20));
-  CHECK(cuMemcpyDtoH(host, r, size));  //!cpu uninit-copy 1048576
+  CHECK(cuMemcpyDtoH(host, r, size));  // finds-cpu: uninit-copy bytes=1048576
   CHECK(cuMemUnmap(r, size));
   CHECK(cuMemRelease(h));
   CHECK(cuMemCreate(&h, size, &prop, 0));
   r = map(h, size);
-  CHECK(cuMemcpyDtoH(host, r, 64));  //!cpu uninit-copy 64
+  CHECK(cuMemcpyDtoH(host, r, 64));  // finds-cpu: uninit-copy bytes=64
   CHECK(cuMemUnmap(r, size));
   CHECK(cuMemRelease(h));
   // once others have it, nobody knows

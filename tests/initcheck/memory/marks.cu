@@ -18,7 +18,7 @@ int main() {
   asked = asked * 2 + wg_is_initialized(a, 5);
   asked = asked * 2 + wg_is_initialized(a, 6);
   asked = asked * 2 + wg_is_initialized(a + 7, 249);
-  CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 2
+  CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=2
   __dflog_forceinit(a, 256);
   CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));
   asked = asked * 2 + wg_is_initialized(host, 256);

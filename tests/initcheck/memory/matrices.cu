@@ -24,7 +24,7 @@ int main() {
   CHECK(cudaMalloc(&out, sizeof host));
   CHECK(cudaMalloc(&in, 512));
   CHECK(cudaMemset(in, 0, 512));
-  CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));  //! uninit-copy 1024
+  CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=1024
   multiply<<<1, 32>>>(out, in);
   CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
   printf("done\n");

@@ -15,7 +15,7 @@ int main() {
   CHECK(cudaMalloc(&b, 256));
   CHECK(cudaMemcpyPeer(b, 1, a, 0, 256));
   CHECK(cudaMemcpy(host, b, 128, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, b, 256, cudaMemcpyDeviceToHost));  //! uninit-copy 128
+  CHECK(cudaMemcpy(host, b, 256, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=128
   CHECK(cudaSetDevice(0));
 
   // an array counts as initialised, whatever went in; so does what comes out of it
@@ -39,7 +39,7 @@ int main() {
   CHECK(cuStreamWriteValue32(s, (CUdeviceptr)(a + 1), 7, 0));
   CHECK(cudaStreamSynchronize(s));
   CHECK(cudaMemcpy(host, a + 1, 4, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));  //! uninit-copy 252
+  CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=252
   printf("done\n");
   return 0;
 }

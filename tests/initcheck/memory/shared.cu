@@ -9,7 +9,7 @@ __global__ void sum(int *out, const int *in, int good) {
   more[i] = in[i] + 1;
   __syncthreads();
   int s = part[n - 1 - i] + more[n - 1 - i];
-  if (s > 1000) out[blockIdx.x * n + i] = s;  //! uninit-use
+  if (s > 1000) out[blockIdx.x * n + i] = s;  // finds: uninit-use
 }
 
 static int host[256];

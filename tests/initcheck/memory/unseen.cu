@@ -13,12 +13,12 @@ int main() {
   int *a, *b, *c;
   CHECK(cudaMalloc(&a, 4096));
   CHECK(cudaMalloc(&b, 4096));
-  CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));  //! uninit-copy 4096
+  CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=4096
   unseen<<<4, 256>>>(a, 1024);
   CHECK(cudaMemcpy(host, a, 4096, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));
   CHECK(cudaMalloc(&c, 4096));
-  CHECK(cudaMemcpy(host, c, 4096, cudaMemcpyDeviceToHost));  //! uninit-copy 4096
+  CHECK(cudaMemcpy(host, c, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=4096
   printf("done\n");
   return 0;
 }

@@ -19,26 +19,26 @@ __global__ void four(const int *in, int *out) {
   copy<4>(&s[threadIdx.x], &in[threadIdx.x]);
   wait();
   int v = s[threadIdx.x ^ 1];
-  if (v > 3) out[threadIdx.x] = 1;                          // use: the odd ones
+  if (v > 3) out[threadIdx.x] = 1;                          // finds: uninit-use (the odd ones)
 }
 __global__ void eight(const int *in, int *out) {
   __shared__ int2 s[32];
   if (threadIdx.x < 32) copy<8>(&s[threadIdx.x], &in[2 * threadIdx.x]);
   wait();
-  if (s[threadIdx.x / 2].y > 3) out[threadIdx.x] = 1;       // use: the second of each two
+  if (s[threadIdx.x / 2].y > 3) out[threadIdx.x] = 1;       // finds: uninit-use (the second of each two)
 }
 __global__ void sixteen(const int *const *in, int *out) {   // through a pointer in memory
   __shared__ int4 s[16];
   if (threadIdx.x < 16) copy<16>(&s[threadIdx.x], &in[0][4 * threadIdx.x]);
   wait();
   atomicAdd(&out[threadIdx.x], s[threadIdx.x / 4].x + s[threadIdx.x / 4].z);
-  if (s[threadIdx.x / 4].w > 3) atomicAdd(out, 1);         // use: the fourth of each four
+  if (s[threadIdx.x / 4].w > 3) atomicAdd(out, 1);         // finds: uninit-use (the fourth of each four)
 }
 __global__ void some(const int *in, int *out, int bytes) {
   __shared__ int4 s[16];
   if (threadIdx.x < 16) copy_some<16>(&s[threadIdx.x], &in[4 * threadIdx.x], bytes);
   wait();
-  if (s[threadIdx.x / 4].y > 3) out[threadIdx.x] = 1;       // use: of 16 bytes 8 were copied
+  if (s[threadIdx.x / 4].y > 3) out[threadIdx.x] = 1;       // finds: uninit-use (of 16 bytes 8 were copied)
 }
 
 __global__ void even(int *p) { p[2 * threadIdx.x] = threadIdx.x; }

@@ -32,25 +32,25 @@ __global__ void write_halves(short *h) { h[2 * threadIdx.x] = 0x1234; }
 
 #define LOOK(name, statement) __global__ void name(const unsigned *p, const unsigned *good, int *out) { unsigned x = p[threadIdx.x], y = good[threadIdx.x]; statement }
 LOOK(reverse_good, if (reverse(x, y) >> 16) out[threadIdx.x] = 1;)
-LOOK(reverse_bad, if (reverse(x, y) & 0xffff) out[threadIdx.x] = 1;)                             // use: what was the upper half
+LOOK(reverse_bad, if (reverse(x, y) & 0xffff) out[threadIdx.x] = 1;)                             // finds: uninit-use (what was the upper half)
 LOOK(extract_good, if (extract(x, y) & 0xff) out[threadIdx.x] = 1;)
-LOOK(extract_bad, if (extract(x, y) & 0x100) out[threadIdx.x] = 1;)                              // use: bit 16
+LOOK(extract_bad, if (extract(x, y) & 0x100) out[threadIdx.x] = 1;)                              // finds: uninit-use (bit 16)
 LOOK(extract_signed_good, if (extract_signed(x, y)) out[threadIdx.x] = 1;)
-LOOK(extract_sign, if (extract_bad_sign(x, y) >> 31) out[threadIdx.x] = 1;)                      // use: bit 19
+LOOK(extract_sign, if (extract_bad_sign(x, y) >> 31) out[threadIdx.x] = 1;)                      // finds: uninit-use (bit 19)
 LOOK(insert_good, if (insert(x, y) & 0xff00000f) out[threadIdx.x] = 1;)
-LOOK(insert_bad, if (insert(x, y) & 0x00100000) out[threadIdx.x] = 1;)                           // use: bit 16, moved by 4
-LOOK(insert_into, if (insert(y, x) >> 24) out[threadIdx.x] = 1;)                                 // use: what it was inserted into
+LOOK(insert_bad, if (insert(x, y) & 0x00100000) out[threadIdx.x] = 1;)                           // finds: uninit-use (bit 16, moved by 4)
+LOOK(insert_into, if (insert(y, x) >> 24) out[threadIdx.x] = 1;)                                 // finds: uninit-use (what it was inserted into)
 LOOK(permute_good, if (permute(x, y) & 0xffff00ff) out[threadIdx.x] = 1;)
-LOOK(permute_bad, if (permute(x, y) & 0xf000) out[threadIdx.x] = 1;)                             // use: byte 2, now 1
+LOOK(permute_bad, if (permute(x, y) & 0xf000) out[threadIdx.x] = 1;)                             // finds: uninit-use (byte 2, now 1)
 LOOK(funnel_left_good, if (funnel_left(y, x) & 0xffffff) out[threadIdx.x] = 1;)
-LOOK(funnel_left_bad, if (funnel_left(y, x) >> 24) out[threadIdx.x] = 1;)                        // use: bits 16 to 23
+LOOK(funnel_left_bad, if (funnel_left(y, x) >> 24) out[threadIdx.x] = 1;)                        // finds: uninit-use (bits 16 to 23)
 LOOK(funnel_left_clamp_good, if (funnel_left_clamp(y, x)) out[threadIdx.x] = 1;)
 LOOK(funnel_right_good, if (funnel_right(x, y) & 0xff0000ff) out[threadIdx.x] = 1;)
-LOOK(funnel_right_bad, if (funnel_right(x, y) & 0x100) out[threadIdx.x] = 1;)                    // use: bit 16
-LOOK(funnel_right_clamp_bad, if (funnel_right_clamp(x, y) & 1) out[threadIdx.x] = 1;)            // use: bit 24
+LOOK(funnel_right_bad, if (funnel_right(x, y) & 0x100) out[threadIdx.x] = 1;)                    // finds: uninit-use (bit 16)
+LOOK(funnel_right_clamp_bad, if (funnel_right_clamp(x, y) & 1) out[threadIdx.x] = 1;)            // finds: uninit-use (bit 24)
 LOOK(extract_wide_good, if (extract_wide((unsigned long long)x << 32 | y) >> 24 & 0xff) out[threadIdx.x] = 1;)
-LOOK(extract_wide_bad, if (extract_wide((unsigned long long)y << 32 | x) & 0x100) out[threadIdx.x] = 1;)     // use: bit 16
-LOOK(extract_where, if (extract_at(y, x >> 16 & 3)) out[threadIdx.x] = 1;)                       // use: where it begins is bad
+LOOK(extract_wide_bad, if (extract_wide((unsigned long long)y << 32 | x) & 0x100) out[threadIdx.x] = 1;)     // finds: uninit-use (bit 16)
+LOOK(extract_where, if (extract_at(y, x >> 16 & 3)) out[threadIdx.x] = 1;)                       // finds: uninit-use (where it begins is bad)
 
 int main() {
   unsigned *p, *good;

@@ -12,7 +12,7 @@ __global__ void less(float *to, const float *from) { to[threadIdx.x] = from[thre
 
 __attribute__((noinline)) static float fetch(const float *from) {
   float h[32], sum = 0;
-  cudaMemcpy(h, from, sizeof h, cudaMemcpyDeviceToHost);            // use 3: of three kernels
+  cudaMemcpy(h, from, sizeof h, cudaMemcpyDeviceToHost);            // finds: uninit-use times=3 (of three kernels)
   for (float x : h) sum += x;
   return sum;
 }

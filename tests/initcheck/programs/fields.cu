@@ -16,7 +16,7 @@ __global__ void read_ab(const Fields *f, const Flags *g, int *out) {
   if (y.ready && y.kind == 3) out[threadIdx.x] = 2;
 }
 __global__ void read_c(const Fields *f, int *out) {
-  if (f[threadIdx.x].c > 3) out[threadIdx.x] = 3;                     // use: c was not written
+  if (f[threadIdx.x].c > 3) out[threadIdx.x] = 3;                     // finds: uninit-use (c was not written)
 }
 __global__ void read_later(const Fields *f, int *out) {
   if (f[threadIdx.x].c == 3) out[threadIdx.x] = 3;
@@ -24,7 +24,7 @@ __global__ void read_later(const Fields *f, int *out) {
 // No field: which bits stay is known only when it runs.
 __global__ void mask(unsigned *m, const unsigned *by) { m[threadIdx.x] &= by[threadIdx.x]; }
 __global__ void read_mask(const unsigned *m, int *out) {
-  if (m[threadIdx.x] & 0x10) out[threadIdx.x] = 4;                    // use: m was not written
+  if (m[threadIdx.x] & 0x10) out[threadIdx.x] = 4;                    // finds: uninit-use (m was not written)
 }
 
 int main() {

@@ -12,7 +12,7 @@ __global__ void sum(const float *a, float *b, int n, int turns) {
 }
 __global__ void count(const float *a, int *out, int n) {
   for (int i = threadIdx.x; i < n; i += 32)
-    if (a[i] > 3) out[threadIdx.x] = i;                               // use: the last element, in two launches
+    if (a[i] > 3) out[threadIdx.x] = i;                               // finds: uninit-use (the last element, in two launches)
 }
 __global__ void count_good(const float *a, int *out, int n) {
   int found = 0;
@@ -29,7 +29,7 @@ __global__ void local(const int *at, const float *a, float *b, int n) {
 }
 __global__ void ask(const float *b, int *out, int i) {
   for (int n = 0; n < 2; n++)
-    if (b[i] > n) out[n] = 1;                                         // use: what `local` has stored
+    if (b[i] > n) out[n] = 1;                                         // finds: uninit-use (what `local` has stored)
 }
 
 int main() {

@@ -11,7 +11,7 @@ __device__ Node *list[64];
 __global__ void decide(int *out) {
   int *p = (int *)malloc(16 * sizeof(int));
   p[0] = 3;
-  if (p[threadIdx.x % 8 + 1] > 0)           // use: a branch
+  if (p[threadIdx.x % 8 + 1] > 0)           // finds: uninit-use (a branch)
     out[threadIdx.x] = 1;
   free(p);
 }
@@ -23,7 +23,7 @@ __global__ void written_before(int *out) {
   free(p);
   __syncthreads();
   p = (int *)malloc(64);
-  if (p[5] == 5) out[threadIdx.x] = 2;      // use: what was written there belonged to another block of memory
+  if (p[5] == 5) out[threadIdx.x] = 2;      // finds: uninit-use (what was written there belonged to another block of memory)
   free(p);
 }
 
@@ -35,7 +35,7 @@ __global__ void make() {
 __global__ void walk(int *out) {
   Node *n = list[threadIdx.x];
   for (int i = 0; n && i < 1; n = n->next, i++) out[threadIdx.x] += n->key;
-  if (n) out[threadIdx.x] = -1;             // use: `next` of another launch's block
+  if (n) out[threadIdx.x] = -1;             // finds: uninit-use (`next` of another launch's block)
 }
 
 __global__ void give(float *out) {
@@ -48,7 +48,7 @@ __global__ void give(float *out) {
 __global__ void index(int *out, const int *table) {
   char *p = (char *)malloc(13);
   for (int i = 0; i < 12; i++) p[i] = 1;
-  out[threadIdx.x] = table[p[12] & 15];     // use: an address
+  out[threadIdx.x] = table[p[12] & 15];     // finds: uninit-use (an address)
   free(p);
 }
 
@@ -65,7 +65,7 @@ int main() {
   make<<<1, 64>>>();
   walk<<<1, 64>>>(out);
   give<<<1, 64>>>(sums);
-  cudaMemcpy(copy, sums, sizeof copy, cudaMemcpyDeviceToHost);      // use: the result
+  cudaMemcpy(copy, sums, sizeof copy, cudaMemcpyDeviceToHost);      // finds: uninit-use (the result)
   index<<<1, 64>>>(out, table);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

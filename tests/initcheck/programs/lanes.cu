@@ -14,29 +14,29 @@
 __global__ void shuffled(const int *p, int *out) {
   int v = p[threadIdx.x];
   int w = __shfl_sync(ALL, v, threadIdx.x ^ 31);
-  if (threadIdx.x < 16 && w > 3)            // use: lane 31's
+  if (threadIdx.x < 16 && w > 3)            // finds: uninit-use (lane 31's)
     atomicAdd(out, 1);
 }
 __global__ void balloted(const int *p, int *out) {
   unsigned m = __ballot_sync(ALL, p[threadIdx.x] > 3);
-  if (threadIdx.x < 16 && m >> 31)          // use: lane 31's
+  if (threadIdx.x < 16 && m >> 31)          // finds: uninit-use (lane 31's)
     atomicAdd(out, 1);
 }
 __global__ void voted(const int *p, int *out) {
   int any = 0;
   any = __any_sync(ALL, p[threadIdx.x] > 3);
-  if (threadIdx.x < 16 && any) atomicAdd(out, 1);          // use: lane 31's
+  if (threadIdx.x < 16 && any) atomicAdd(out, 1);          // finds: uninit-use (lane 31's)
 }
 __global__ void reduced(const int *p, int *out) {
   unsigned all = 0;
   all = __reduce_add_sync(ALL, p[threadIdx.x]);
-  if (threadIdx.x < 16 && all > 3) atomicAdd(out, 1);      // use: lane 31's
+  if (threadIdx.x < 16 && all > 3) atomicAdd(out, 1);      // finds: uninit-use (lane 31's)
 }
 __global__ void summed(const int *p, int *out) {
   int v = 0;
   v = p[threadIdx.x];
   for (int i = 16; i; i /= 2) v += __shfl_down_sync(ALL, v, i);
-  if (threadIdx.x == 0 && v > 3) atomicAdd(out, 1);        // use: lane 31's
+  if (threadIdx.x == 0 && v > 3) atomicAdd(out, 1);        // finds: uninit-use (lane 31's)
 }
 __device__ __noinline__ int depth(int n, int *out) {
   if (n > 4000) atomicAdd(out, n);
@@ -45,7 +45,7 @@ __device__ __noinline__ int depth(int n, int *out) {
 __global__ void by_calls(const int *p, int *out) {          // a function that stays a call: registers have shadows beside them
   int v = p[threadIdx.x];
   int w = __shfl_xor_sync(ALL, v, 31);
-  if (threadIdx.x < 16 && w > 3) atomicAdd(out, depth(threadIdx.x, out));          // use: lane 31's
+  if (threadIdx.x < 16 && w > 3) atomicAdd(out, depth(threadIdx.x, out));          // finds: uninit-use (lane 31's)
 }
 
 __global__ void write(int *p) { p[threadIdx.x] = 5; }

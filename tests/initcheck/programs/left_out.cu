@@ -8,9 +8,9 @@ __global__ void beyond(const int *bad, const int *good, int zero, int *out) {
   behind[threadIdx.x] = threadIdx.x;
   __syncthreads();
   int i = bad[threadIdx.x] * zero, j = good[threadIdx.x] * zero;
-  out[threadIdx.x] = s[i + 1000];                                     // use: the index, whatever it is  // left out: oob-read
-  out[threadIdx.x + 32] = s[j + 1000];                                // left out: oob-read
-  s[bad[threadIdx.x + 32] * zero + 1001] = 1;                         // use: and of a store  // left out: oob-write
+  out[threadIdx.x] = s[i + 1000];                                     // finds: uninit-use (the index, whatever it is); oob-read tool=memcheck
+  out[threadIdx.x + 32] = s[j + 1000];                                // finds: oob-read tool=memcheck
+  s[bad[threadIdx.x + 32] * zero + 1001] = 1;                         // finds: uninit-use (and of a store); oob-write tool=memcheck
   out[threadIdx.x + 64] = s[j + 1];
 }
 

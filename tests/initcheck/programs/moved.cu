@@ -35,10 +35,10 @@ int main() {
   move<<<1, N>>>(b, c);
   choose<<<1, N>>>(c, d, 1);
   move_parts<<<1, N>>>((short2 *)d, (short2 *)e);
-  cudaMemcpy(&total, sum, 4, cudaMemcpyDeviceToHost);                 // use: a sum of too few
-  cudaMemcpy(h, c, N * 4, cudaMemcpyDeviceToHost);                    // use: moved
-  cudaMemcpy(h, d, N * 4, cudaMemcpyDeviceToHost);                    // use: chosen
-  cudaMemcpy(h, e, N * 4, cudaMemcpyDeviceToHost);                    // use: moved in parts
+  cudaMemcpy(&total, sum, 4, cudaMemcpyDeviceToHost);                 // finds: uninit-use (a sum of too few)
+  cudaMemcpy(h, c, N * 4, cudaMemcpyDeviceToHost);                    // finds: uninit-use (moved)
+  cudaMemcpy(h, d, N * 4, cudaMemcpyDeviceToHost);                    // finds: uninit-use (chosen)
+  cudaMemcpy(h, e, N * 4, cudaMemcpyDeviceToHost);                    // finds: uninit-use (moved in parts)
   puts("done");
   return 0;
 }

@@ -1,10 +1,10 @@
 // Where what is reported was read: by the first instruction of the program, and behind a sum that atomic operations made.
 #include <cstdio>
 
-__global__ void permutes(const int *where, const float *from, float *to) { to[threadIdx.x] = from[where[threadIdx.x] & 31]; }   // use: the other half of `where` // read: here
+__global__ void permutes(const int *where, const float *from, float *to) { to[threadIdx.x] = from[where[threadIdx.x] & 31]; }   // finds: uninit-use (the other half of `where`)  // origin: here
 
 __global__ void sums(const float *from, float *to) {
-  float own = from[threadIdx.x];                                                                                               // read: half of it
+  float own = from[threadIdx.x];                                                                                               // origin: half of it
   atomicAdd(to, own);
 }
 
@@ -19,7 +19,7 @@ int main() {
   permutes<<<1, 32>>>(where, from, to);
   cudaMemset(to, 0, 128);
   sums<<<1, 32>>>(half, to);
-  cudaMemcpy(zeros, to, 4, cudaMemcpyDeviceToHost);   // use: the sum
+  cudaMemcpy(zeros, to, 4, cudaMemcpyDeviceToHost);   // finds: uninit-use (the sum)
   sums<<<1, 32>>>(from, to + 1);
   cudaMemcpy(zeros, to + 1, 4, cudaMemcpyDeviceToHost);
   printf("%g\n", zeros[0]);

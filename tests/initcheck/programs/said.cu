@@ -15,7 +15,7 @@ __global__ void marks_twice(int *a, int *out) {
 __global__ void asks(const int *a, int *out) { out[threadIdx.x] = wg_is_initialized(&a[threadIdx.x], 4); }
 __global__ void unmarks(int *a, int *out) {
   wg_mark_uninitialized(&a[2 * threadIdx.x], 4);
-  if (a[threadIdx.x] > 3) out[threadIdx.x] = 1;                       // use: every other one
+  if (a[threadIdx.x] > 3) out[threadIdx.x] = 1;                       // finds: uninit-use (every other one)
 }
 __global__ void shared(int *out) {
   __shared__ int s[32];
@@ -24,7 +24,7 @@ __global__ void shared(int *out) {
   if (s[31 - threadIdx.x] > 3) out[threadIdx.x] = 1;
   if (threadIdx.x == 0) wg_mark_uninitialized(s, 4);
   __syncthreads();
-  if (s[threadIdx.x] > 4) out[threadIdx.x] = 1;                       // use: the first
+  if (s[threadIdx.x] > 4) out[threadIdx.x] = 1;                       // finds: uninit-use (the first)
 }
 
 int main() {

@@ -18,15 +18,15 @@ __global__ void transposed(const unsigned *p, unsigned *out) {
   unsigned t = transpose(v);
   if (threadIdx.x != 8 && threadIdx.x != 12 && t > 3) atomicAdd(out, 1);
   if ((t & 0xffff) > 3) atomicAdd(out, 1);
-  if (threadIdx.x == 8 && t >> 16 > 3) atomicAdd(out, 1);            // use: lane 5's
-  if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, 1);           // use: lane 5's
+  if (threadIdx.x == 8 && t >> 16 > 3) atomicAdd(out, 1);            // finds: uninit-use (lane 5's)
+  if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, 1);           // finds: uninit-use (lane 5's)
 }
 __device__ __noinline__ int depth(int n, unsigned *out) { return n > 3 ? depth(n / 2, out) + atomicAdd(out, 0) : 0; }
 __global__ void by_calls(const unsigned *p, unsigned *out) {          // a function that stays a call: registers have shadows beside them
   unsigned v = p[threadIdx.x];
   unsigned t = transpose(v);
   if ((t & 0xffff) > 3) atomicAdd(out, 1);
-  if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, depth(threadIdx.x, out));   // use: lane 5's
+  if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, depth(threadIdx.x, out));   // finds: uninit-use (lane 5's)
 }
 
 int main() {

@@ -1,7 +1,7 @@
 // Memory of a context that is gone is freed memory; its findings name the kernel of a module that was unloaded since.
-// finds: use-after-free 8
-// finds: oob-write 4
-// finds: invalid-free 1
+// finds: use-after-free count=8
+// finds: oob-write count=4
+// finds: invalid-free count=1
 // says: kernel fill
 // says: contexts.cu:15
 // says: cuMemFree (cudaFree): this was freed before (invalid-free)

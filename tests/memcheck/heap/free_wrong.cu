@@ -1,14 +1,14 @@
 // Every way to free what cannot be freed so. The calls return what they return without the tool.
-// finds: invalid-free 1
-// finds: invalid-free 1
-// finds: invalid-free 1
-// finds: invalid-free 1
-// finds: invalid-free 1
-// finds: invalid-free 3
-// finds: invalid-free 1
-// finds: invalid-free 1
-// finds: invalid-free 1
-// finds: invalid-free 1
+// finds: invalid-free count=1
+// finds: invalid-free count=1
+// finds: invalid-free count=1
+// finds: invalid-free count=1
+// finds: invalid-free count=1
+// finds: invalid-free count=3
+// finds: invalid-free count=1
+// finds: invalid-free count=1
+// finds: invalid-free count=1
+// finds: invalid-free count=1
 // says: cuMemFree (cudaFree): this was freed before (invalid-free)
 // never: WAS CHECKED
 // says: cuMemFree (cudaFree): this points into the middle of an allocation, and only all of it can be freed (invalid-free)

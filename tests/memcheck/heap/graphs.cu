@@ -1,7 +1,7 @@
 // Captured launches: what they may touch is decided when the graph is launched, not when it was captured. (On a GPU not where graphs have memory
 // of their own.)
-// finds-cpu: use-after-free 39
-// finds-gpu: use-after-free 7
+// finds-cpu: use-after-free count=39
+// finds-gpu: use-after-free count=7
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)

@@ -1,7 +1,7 @@
 // Captured launches: what they may touch is decided at each launch of the graph, also when the graph it was made of is gone, and what the program sets
 // afterwards is its own.
-// finds: use-after-free 32
-// finds: oob-write 2
+// finds: use-after-free count=32
+// finds: oob-write count=2
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)

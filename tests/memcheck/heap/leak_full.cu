@@ -1,9 +1,9 @@
 // What is left at the end, by the place that allocated it. Warnings: the exit code stays.
 // options: --leak-check=full
-// finds: leak 1
-// finds: leak 1
-// finds: leak 1
-// finds: leak 1
+// finds: leak count=1
+// finds: leak count=1
+// finds: leak count=1
+// finds: leak count=1
 // says: Memory still allocated at exit: 3000 bytes in 3 allocations (leak)
 // says: Memory still allocated at exit: 400 bytes in 1 allocation (leak)
 // says: Memory still allocated at exit: 64 bytes in 1 allocation (leak)

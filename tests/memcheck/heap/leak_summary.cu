@@ -1,5 +1,5 @@
 // The same in one line.
-// finds: leak 1
+// finds: leak count=1
 // says: Memory still allocated at exit: 3720 bytes in 6 allocations, from 4 places in the program; --leak-check=full lists them (leak)
 // options: --leak-check=summary
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Freed memory that is used, although the same sizes were allocated since: through a parameter, through memory, in stream order.
-// finds: use-after-free 32
-// finds: use-after-free 16
-// finds: use-after-free 8
-// finds: use-after-free 4
+// finds: use-after-free count=32
+// finds: use-after-free count=16
+// finds: use-after-free count=8
+// finds: use-after-free count=4
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)

@@ -1,10 +1,4 @@
 // One access too many, before and behind, into a neighbour, through every kind of index.
-// finds: oob-write 16 1
-// finds: oob-read 17 1
-// finds: oob-read 18 32
-// finds: oob-write 19 3
-// finds: oob-read 20 1
-// finds: oob-atomic 21 32
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -13,12 +7,12 @@ enum { N = 100 };
 __global__ void each(int *a, const int *b, char *bytes, long long far, float4 *v, int *counter) {
   int i = threadIdx.x;
   long long wide = i;
-  if (i <= N) a[i] = 1;
-  if (i <= N) atomicAdd(counter, b[i - 1]);
-  if (i < 32) atomicAdd(counter, b[wide + far]);
-  if (i >= N && i < N + 3) bytes[i] = 1;
-  if (i <= N / 4) atomicAdd(counter, (int)v[i].y);
-  if (i < 32) asm volatile("red.global.add.s32 [%0], 1;" :: "l"(counter + 1) : "memory");
+  if (i <= N) a[i] = 1;  // finds: oob-write count=1
+  if (i <= N) atomicAdd(counter, b[i - 1]);  // finds: oob-read count=1
+  if (i < 32) atomicAdd(counter, b[wide + far]);  // finds: oob-read count=32
+  if (i >= N && i < N + 3) bytes[i] = 1;  // finds: oob-write count=3
+  if (i <= N / 4) atomicAdd(counter, (int)v[i].y);  // finds: oob-read count=1
+  if (i < 32) asm volatile("red.global.add.s32 [%0], 1;" :: "l"(counter + 1) : "memory");  // finds: oob-atomic count=32
 }
 
 int main() {

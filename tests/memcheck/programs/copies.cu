@@ -1,11 +1,5 @@
 // Asynchronous copies that leave memory: cp.async at either end, bulk copies at either end. Whoever waits for the bytes of one that is left out goes on.
 // arch: compute_90
-// finds: misaligned 30 31
-// finds: oob-read 28 8
-// finds: oob-read 39 1
-// finds: oob-write 29 1
-// finds: oob-write 48 1
-// finds: oob-write 53 1
 #include <cstdio>
 #include <cstdlib>
 #include <cstdint>
@@ -25,9 +19,9 @@ __global__ void each(const char *a, char *b, int *out, int n) {
   __syncthreads();
   // the last lanes' addresses are outside, and they copy nothing from there
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" :: "r"(at(tile + 4 * i)), "l"(a + 4 * (i < 24 ? i : i + 1000)), "r"(i < 24 ? 4 : 0));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at(tile + 16 * i)), "l"(a + 16 * (i < 24 ? i : i + 8 * MORE)));
-  if (i < 2) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(at(tile + BYTES - 8 + 8 * i * MORE - 8 * (1 - MORE) * i)), "l"(a));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at(tile + 4 * i)), "l"(a + 4 * i + (i != 0) * MORE));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at(tile + 16 * i)), "l"(a + 16 * (i < 24 ? i : i + 8 * MORE)));  // finds: oob-read count=8
+  if (i < 2) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(at(tile + BYTES - 8 + 8 * i * MORE - 8 * (1 - MORE) * i)), "l"(a));  // finds: oob-write count=1
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at(tile + 4 * i)), "l"(a + 4 * i + (i != 0) * MORE));  // finds: misaligned count=31
   asm volatile("cp.async.wait_all;");
   __syncthreads();
   // a bulk copy of more than there is
@@ -36,7 +30,7 @@ __global__ void each(const char *a, char *b, int *out, int n) {
     asm volatile("fence.proxy.async;");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-        :: "r"(at(tile)), "l"(a + 64 * MORE), "r"(n), "r"(at(&barrier)) : "memory");
+        :: "r"(at(tile)), "l"(a + 64 * MORE), "r"(n), "r"(at(&barrier)) : "memory");  // finds: oob-read count=1
   }
   int done = 0;
   while (!done) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.s32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&barrier)) : "memory");
@@ -45,12 +39,12 @@ __global__ void each(const char *a, char *b, int *out, int n) {
     asm volatile("fence.proxy.async;");
     asm volatile(
         "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
-        :: "l"(b + 16 * MORE), "r"(at(tile)), "r"(n) : "memory");
+        :: "l"(b + 16 * MORE), "r"(at(tile)), "r"(n) : "memory");  // finds: oob-write count=1
     asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;");
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" :: "r"(at(&barrier)), "r"(n));
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-        :: "r"(at(tile + 16 * MORE)), "l"(a), "r"(n), "r"(at(&barrier)) : "memory");
+        :: "r"(at(tile + 16 * MORE)), "l"(a), "r"(n), "r"(at(&barrier)) : "memory");  // finds: oob-write count=1
   }
   for (done = 0; !done;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 1; selp.s32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&barrier)) : "memory");
 }

@@ -1,9 +1,5 @@
 // nvcc: -G
 // Arrays of one frame, each by itself: debug information of code that is not optimised tells where they are.
-// finds: oob-read 21 32
-// finds: oob-read 23 32
-// finds: oob-read 25 1
-// finds: oob-write 19 32
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -16,13 +12,13 @@ __global__ void each(int *out, int n) {
   for (int i = 0; i < 4; i++) first[i] = i;
   for (int i = 0; i < 6; i++) second[i] = i;
   for (int i = 0; i < 15; i++) table[i / 5][i % 5] = i;
-  first[n] = 7;
+  first[n] = 7;  // finds: oob-write count=32
   points[0].x = points[1].x = 1;
-  int s = second[n - 5];
+  int s = second[n - 5];  // finds: oob-read count=32
   for (int i = 0; i < 4; i++) points[1].tag[i] = i;
-  s += (int)table[3][n - 4];
+  s += (int)table[3][n - 4];  // finds: oob-read count=32
   const int *p = second + 2;
-  if (threadIdx.x == 3) s += p[n];
+  if (threadIdx.x == 3) s += p[n];  // finds: oob-read count=1
   out[threadIdx.x] = s + first[0] + points[1].tag[1];
 }
 

@@ -1,18 +1,5 @@
 // Addresses that are no multiple of what is accessed there: by the pointer, the index, the offset, in loops, of vectors, atomics, shared
 // and local memory, through pointers from memory. The bad access is left out, the others are made.
-// finds: misaligned 23 32
-// finds: misaligned 24 24
-// finds: misaligned 25 32
-// finds: misaligned 26 16
-// finds: misaligned 27 31
-// finds: misaligned 28 16
-// finds: misaligned 29 32
-// finds: misaligned 31 7
-// finds: misaligned 33 8
-// finds: oob-read 34 3
-// finds: misaligned 41 32
-// finds: misaligned 42 32
-// finds: misaligned 43 32
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -20,27 +7,27 @@
 __global__ void each(const int *shifted, const char *bytes, const float *values, int *counter, const char **list, int *out) {
   __shared__ __align__(16) char tile[256];
   int i = threadIdx.x, s = 0;
-  s += shifted[i];
-  s += *(const int *)(bytes + i);
-  s += *(const int *)(bytes + 4 * i + 1);
-  float x, y; asm volatile("ld.global.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "l"(values + i)); s += (int)(x + y);
-  asm volatile("red.global.add.s32 [%0], 1;" :: "l"((char *)counter + (i != 0)) : "memory");
-  s += *(const int *)(list[0] + 2 * i);
-  *(short *)(tile + 2 * i + 1) = 1;
+  s += shifted[i];  // finds: misaligned count=32
+  s += *(const int *)(bytes + i);  // finds: misaligned count=24
+  s += *(const int *)(bytes + 4 * i + 1);  // finds: misaligned count=32
+  float x, y; asm volatile("ld.global.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "l"(values + i)); s += (int)(x + y);  // finds: misaligned count=16
+  asm volatile("red.global.add.s32 [%0], 1;" :: "l"((char *)counter + (i != 0)) : "memory");  // finds: misaligned count=31
+  s += *(const int *)(list[0] + 2 * i);  // finds: misaligned count=16
+  *(short *)(tile + 2 * i + 1) = 1;  // finds: misaligned count=32
   __syncthreads();
-  _Pragma("unroll 1") for (int k = 0; k < 7; k++) s += *(const int *)(bytes + 4 * k + 2 + (i ? 2 : 0));
+  _Pragma("unroll 1") for (int k = 0; k < 7; k++) s += *(const int *)(bytes + 4 * k + 2 + (i ? 2 : 0));  // finds: misaligned count=7
   out[i] = s;
-  if (i < 16) s += *(const short *)(list[1] + 3 * i + 1);
-  else if (i < 19) s += *(const short *)(list[1] + 256);
+  if (i < 16) s += *(const short *)(list[1] + 3 * i + 1);  // finds: misaligned count=8
+  else if (i < 19) s += *(const short *)(list[1] + 256);  // finds: oob-read count=3
   out[i] = s;
 }
 
 // Stores of more than 4 bytes, to memory that nobody wrote before.
 __global__ void wide(char *p, int by) {
   char *q = p + 64 * threadIdx.x + by;
-  *(double *)q = 1;
-  *(float4 *)(q + 16) = make_float4(1, 2, 3, 4);
-  *(int2 *)(q + 40) = make_int2(1, 2);
+  *(double *)q = 1;  // finds: misaligned count=32
+  *(float4 *)(q + 16) = make_float4(1, 2, 3, 4);  // finds: misaligned count=32
+  *(int2 *)(q + 40) = make_int2(1, 2);  // finds: misaligned count=32
 }
 
 int main() {

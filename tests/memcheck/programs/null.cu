@@ -1,16 +1,13 @@
 // Null pointers, element 0 of them too: the access is left out and the kernel goes on.
-// finds: oob-read 11 32
-// finds: oob-write 12 1
-// finds: oob-read 13 1
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
 
 __global__ void follow(const int *a, int *b, int **list, int *out) {
   int i = threadIdx.x, x, y = 0;
-  asm volatile("ld.u32 %0, [%1];" : "=r"(x) : "l"(a + i) : "memory");
-  if (i == 0) *b = 7;
-  if (i == 1) y = *list[0];
+  asm volatile("ld.u32 %0, [%1];" : "=r"(x) : "l"(a + i) : "memory");  // finds: oob-read count=32
+  if (i == 0) *b = 7;  // finds: oob-write count=1
+  if (i == 1) y = *list[0];  // finds: oob-read count=1
   out[i] = x + y + 1;
 }
 

@@ -1,6 +1,4 @@
 // The address of a __grid_constant__ parameter and of an aligned structure, followed too far.
-// finds: oob-read 14 8
-// finds: oob-read 15 8
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -11,8 +9,8 @@ __global__ void each(int *out, const __grid_constant__ Weights p, const __grid_c
   int i = threadIdx.x, s = 0;
   const int *a = p.w;
   const float *f = (const float *)w.f;
-  if (i < 16) s += a[i + n];
-  if (i < 24) s += (int)f[i + n];
+  if (i < 16) s += a[i + n];  // finds: oob-read count=8
+  if (i < 24) s += (int)f[i + n];  // finds: oob-read count=8
   out[i] = s;
 }
 

@@ -1,10 +1,4 @@
 // Bounds that an index has, but not those of its array: a mask, a comparison, loops with and without a barrier in them.
-// finds: oob-write 18 32
-// finds: oob-read 20 1
-// finds: oob-write 21 1
-// finds: oob-write 23 1
-// finds: oob-read 26 64
-// finds: oob-write 36 2
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -15,15 +9,15 @@ __global__ void each(int *out, const int *in, int n, int low) {
   for (int k = i; k < 256; k += blockDim.x) table[k] = k;
   if (i < 16) part[i] = i;
   __syncthreads();
-  table[in[i] & 511] = i;
+  table[in[i] & 511] = i;  // finds: oob-write count=32
   unsigned v = in[i];
-  if (v <= 256) out[i] = table[v];
-  if (i < 4) table[i - 1] = 3;
+  if (v <= 256) out[i] = table[v];  // finds: oob-read count=1
+  if (i < 4) table[i - 1] = 3;  // finds: oob-write count=1
   for (int k = 0; k < n; k++) {
-    if (i == 5) part[k] = k + n;
+    if (i == 5) part[k] = k + n;  // finds: oob-write count=1
     __syncthreads();
   }
-  for (int k = 15; k >= low; k--) sum += part[k] * k;
+  for (int k = 15; k >= low; k--) sum += part[k] * k;  // finds: oob-read count=64
   out[i] += sum;
 }
 
@@ -33,7 +27,7 @@ __global__ void turns(int *out, const int *where, int n) {
   int i = threadIdx.x, sum = 0;
   for (int k = 0; k < n; k++) {
     part[i] = i + k;
-    table[where[k * 64 + i]] = k;
+    table[where[k * 64 + i]] = k;  // finds: oob-write count=2
     __syncthreads();
     sum += part[(i + 1) & 63];
     __syncthreads();

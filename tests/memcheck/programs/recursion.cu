@@ -1,17 +1,14 @@
 // Functions that call themselves, and functions called through pointers: the pointer they are given ends too early.
-// finds: oob-read 11 1
-// finds: oob-write 13 2
-// finds: oob-write 14 4
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
 #ifndef MORE
 #define MORE 1
 #endif
-__device__ __noinline__ int deep(const int *a, int n) { int here[4]; here[n % 4] = a[n]; return n ? deep(a, n - 1) + here[n % 4] : here[0]; }
+__device__ __noinline__ int deep(const int *a, int n) { int here[4]; here[n % 4] = a[n]; return n ? deep(a, n - 1) + here[n % 4] : here[0]; }  // finds: oob-read count=1
 typedef void (*Put)(int *, int);
-__device__ __noinline__ void once(int *a, int i) { a[i] = i; }
-__device__ __noinline__ void twice(int *a, int i) { a[2 * i] = i; }
+__device__ __noinline__ void once(int *a, int i) { a[i] = i; }  // finds: oob-write count=2
+__device__ __noinline__ void twice(int *a, int i) { a[2 * i] = i; }  // finds: oob-write count=4
 __device__ Put chosen[2] = {once, twice};
 
 __global__ void each(const int *a, int *b, int *out, int n) {

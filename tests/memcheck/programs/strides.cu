@@ -1,9 +1,5 @@
 // Loops that move by a register: `i += blockDim.x`. Up to a bound that is one too far, from before the object, down to numbers that wrap, and
 // backwards; a bound beyond the object that no thread's last index reaches is none.
-// finds: oob-read 15 1
-// finds: oob-read 16 32
-// finds: oob-write 17 3
-// finds: oob-read 19 32
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +8,11 @@
 __global__ void sums(float *out, const float *m, int n, int step, unsigned far) {
   float s = 0;
   int t = threadIdx.x;
-  for (int i = t; i < n + 1; i += blockDim.x) s += m[i];
-  for (int i = t - 32; i < n; i += step) s += m[i];
-  for (unsigned i = t; i <= far + 2; i += blockDim.x) out[i] = s;
+  for (int i = t; i < n + 1; i += blockDim.x) s += m[i];  // finds: oob-read count=1
+  for (int i = t - 32; i < n; i += step) s += m[i];  // finds: oob-read count=32
+  for (unsigned i = t; i <= far + 2; i += blockDim.x) out[i] = s;  // finds: oob-write count=3
   for (int i = t; i < n + 31 && i < n; i += step) s += m[i];
-  for (int i = n - 1 - t; i >= -32; i += -step) s += m[i];
+  for (int i = n - 1 - t; i >= -32; i += -step) s += m[i];  // finds: oob-read count=32
   for (int i = t; i < n; i += step * 2) s += m[i];
   out[t] = s;
 }

@@ -1,7 +1,4 @@
 // Surfaces: a device would end the launch at an access outside of one.
-// finds: oob-write 14 1
-// finds: oob-read 25 4
-// finds: oob-write 29 1
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -11,7 +8,7 @@
 
 __global__ void each(cudaSurfaceObject_t s, int n) {
   int x = threadIdx.x, y = threadIdx.y;
-  asm volatile("sust.b.2d.b32.trap [%0, {%1, %2}], {%3};" :: "l"(s), "r"((x + (x == n - 1 && y == 2 ? MORE : 0)) * 4), "r"(y), "r"(x + y) : "memory");
+  asm volatile("sust.b.2d.b32.trap [%0, {%1, %2}], {%3};" :: "l"(s), "r"((x + (x == n - 1 && y == 2 ? MORE : 0)) * 4), "r"(y), "r"(x + y) : "memory");  // finds: oob-write count=1
 }
 __global__ void fetch(cudaSurfaceObject_t s, int *out, int n) {
   int x = threadIdx.x, y = threadIdx.y;
@@ -22,11 +19,11 @@ __global__ void deep(cudaSurfaceObject_t s, int *out, int n) {
   int x = threadIdx.x, z = threadIdx.y;
   surf3Dwrite(x + z, s, x * 4, 1, z);
   out[z * n + x] = surf3Dread<int>(s, x * 4, 1, z);
-  if (x < 2 && z == 3) out[z * n + x] += surf3Dread<int>(s, x * 4, 1, z + MORE) + surf3Dread<int>(s, (x - 2 * MORE) * 4 + (MORE ? 0 : 4), 1, z);
+  if (x < 2 && z == 3) out[z * n + x] += surf3Dread<int>(s, x * 4, 1, z + MORE) + surf3Dread<int>(s, (x - 2 * MORE) * 4 + (MORE ? 0 : 4), 1, z);  // finds: oob-read count=4
 }
 __global__ void layers(cudaSurfaceObject_t s, int *out, int n) {
   int x = threadIdx.x, layer = threadIdx.y;
-  surf2DLayeredwrite(x + layer, s, x * 4, 1, layer + (x == 5 && layer == 3 ? MORE : 0));
+  surf2DLayeredwrite(x + layer, s, x * 4, 1, layer + (x == 5 && layer == 3 ? MORE : 0));  // finds: oob-write count=1
   out[layer * n + x] += surf2DLayeredread<int>(s, x * 4, 1, layer);
 }
 

@@ -1,6 +1,4 @@
 // Fetches from textures over linear memory: outside of it a device gives zero, which nobody notices.
-// finds: oob-read 15 2
-// finds: use-after-free 22 8
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -12,14 +10,14 @@ __global__ void sum(cudaTextureObject_t a, cudaTextureObject_t b, float *out, in
   float s = 0;
   for (int turn = 0; turn < n; turn++) {
     int i = (int)threadIdx.x + turn - MORE;                            // the first thread begins at -1 …
-    s += tex1Dfetch<float>(a, i + (turn == n - 1 ? 2 * MORE : 0));     // … and the last ends one behind the end
+    s += tex1Dfetch<float>(a, i + (turn == n - 1 ? 2 * MORE : 0));     // … and the last ends one behind the end  // finds: oob-read count=2
     if (i >= 0 && i < n / 4) s += tex1Dfetch<float4>(b, i).w;
   }
   out[threadIdx.x] = s;
 }
 
 __global__ void late(cudaTextureObject_t t, float *out) {
-  out[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x);
+  out[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x);  // finds: use-after-free count=8
 }
 
 static cudaTextureObject_t over(float *p, int channels, int bytes) {

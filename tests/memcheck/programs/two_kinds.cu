@@ -1,13 +1,10 @@
 // One place that goes wrong in three ways: each is described and counted.
-// finds: misaligned 10 32
-// finds: oob-read 10 64
-// finds: use-after-free 10 96
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
 
 __global__ void each(int **p, int *out, int which, int n) {
-  out[threadIdx.x] = p[which][threadIdx.x % n];
+  out[threadIdx.x] = p[which][threadIdx.x % n];  // finds: misaligned count=32; oob-read count=64; use-after-free count=96
 }
 
 int main() {

@@ -1,9 +1,4 @@
 // Pointers to nowhere: null, null and an index, numbers that were never addresses. (One that could be one ends the launch: wild_end.cu.)
-// finds: oob-read 15 1
-// finds: oob-read 16 1
-// finds: oob-read 17 1
-// finds: oob-read 18 1
-// finds: oob-write 19 1
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -12,11 +7,11 @@ __device__ __noinline__ int follow(const Node *p) { return p->value; }
 
 __global__ void each(Node **list, int *out, const int *null) {
   int i = threadIdx.x, s = 0;
-  if (i == 1) s += follow(list[0]);
-  if (i == 2) s += follow(list[1]->next);
-  if (i == 3) s += follow(list[2]);
-  if (i == 4) s += null[i];
-  if (i == 5) list[3]->value = 1;
+  if (i == 1) s += follow(list[0]);  // finds: oob-read count=1
+  if (i == 2) s += follow(list[1]->next);  // finds: oob-read count=1
+  if (i == 3) s += follow(list[2]);  // finds: oob-read count=1
+  if (i == 4) s += null[i];  // finds: oob-read count=1
+  if (i == 5) list[3]->value = 1;  // finds: oob-write count=1
   out[i] = s;
 }
 

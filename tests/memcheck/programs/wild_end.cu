@@ -1,13 +1,12 @@
 // A pointer that could be an address and is none: the device ends the launch, and it is said where.
 // device: cpu
-// finds: oob-write 10 1
 #include <cstdio>
 #include <cstdlib>
 
 __global__ void each(int **list, int *out) {
   int i = threadIdx.x;
   out[i] = i;
-  if (i == 7) *list[i] = 1;
+  if (i == 7) *list[i] = 1;  // finds: oob-write count=1
 }
 
 int main() {

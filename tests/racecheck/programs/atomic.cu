@@ -6,35 +6,35 @@ __device__ int first() { return blockIdx.x * blockDim.x + threadIdx.x == 0; }
 __device__ int last() { return blockIdx.x * blockDim.x + threadIdx.x == gridDim.x * blockDim.x - 1; }
 
 __global__ void write_before(int *p) {
-  if (first()) *p = 0;                                        // race before
-  atomicAdd(p, 1);                                            // race before
+  if (first()) *p = 0;                                        // finds: race group=before
+  atomicAdd(p, 1);                                            // finds: race group=before
 }
 
 __global__ void read_by_first(int *p, int *out) {
-  atomicAdd(p, 1);                                            // race first
-  if (first()) *out = *p;                                     // race first
+  atomicAdd(p, 1);                                            // finds: race group=first
+  if (first()) *out = *p;                                     // finds: race group=first
 }
 
 __global__ void read_by_last(int *p, int *out) {
-  atomicAdd(p, 1);                                            // race last
-  if (last()) *out = *p;                                      // race last
+  atomicAdd(p, 1);                                            // finds: race group=last
+  if (last()) *out = *p;                                      // finds: race group=last
 }
 
 __global__ void read_wide(unsigned long long *p, unsigned long long *out) {
-  atomicAdd(p, 1ull);                                         // race wide
-  if (first()) *out = *p;                                     // race wide
+  atomicAdd(p, 1ull);                                         // finds: race group=wide
+  if (first()) *out = *p;                                     // finds: race group=wide
 }
 
 __global__ void in_shared(int *out) {
   __shared__ int s, t;
   if (threadIdx.x == 0) s = 0;
-  if (threadIdx.x == 1) t = 5;                                // race shared
+  if (threadIdx.x == 1) t = 5;                                // finds: race group=shared
   __syncthreads();
-  atomicAdd(&s, 1);                                           // race sum
-  if (threadIdx.x == 0) *out = s;                             // race sum
+  atomicAdd(&s, 1);                                           // finds: race group=sum
+  if (threadIdx.x == 0) *out = s;                             // finds: race group=sum
   __syncthreads();
-  if (threadIdx.x == 1) t = 6;                                // race shared
-  atomicAdd(&t, 1);                                           // race shared
+  if (threadIdx.x == 1) t = 6;                                // finds: race group=shared
+  atomicAdd(&t, 1);                                           // finds: race group=shared
   __syncthreads();
   if (threadIdx.x == 0) out[1] = t;
 }

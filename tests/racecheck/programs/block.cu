@@ -7,17 +7,17 @@ __global__ void reduce(const int *in, int *out) {
   s[t] = in[blockIdx.x * 256 + t];
   __syncthreads();
   for (int d = 128; d > 0; d /= 2)
-    if (t < d) s[t] += s[t + d];                                        // race reduce
-  if (t == 0) out[blockIdx.x] = s[0];                                   // race reduce
+    if (t < d) s[t] += s[t + d];                                        // finds: race group=reduce
+  if (t == 0) out[blockIdx.x] = s[0];                                   // finds: race group=reduce
 }
 
 __global__ void loop_end(const int *in, int *out) {                     // the barrier at the end of the loop is missing
   __shared__ int tile[128];
   int t = threadIdx.x, sum = 0;
   for (int i = 0; i < 4; i++) {
-    tile[t] = in[i * 128 + t];                                          // race loop_end
+    tile[t] = in[i * 128 + t];                                          // finds: race group=loop_end
     __syncthreads();
-    sum += tile[(t + 37) % 128];                                        // race loop_end
+    sum += tile[(t + 37) % 128];                                        // finds: race group=loop_end
   }
   out[blockIdx.x * 128 + t] = sum;
 }
@@ -25,67 +25,67 @@ __global__ void loop_end(const int *in, int *out) {                     // the b
 __global__ void bytes(unsigned char *out) {                             // neighbours in one word, of which one byte is shared
   __shared__ unsigned char s[256];
   int t = threadIdx.x;
-  s[t] = (unsigned char)t;                                              // race bytes
-  unsigned char v = s[t ^ 32];                                          // race bytes
+  s[t] = (unsigned char)t;                                              // finds: race group=bytes
+  unsigned char v = s[t ^ 32];                                          // finds: race group=bytes
   out[blockIdx.x * 256 + t] = v;
 }
 
 __global__ void in_warp(int *out) {                                     // no __syncwarp
   __shared__ int s[32];
-  s[threadIdx.x] = threadIdx.x;                                         // race in_warp
-  out[blockIdx.x * 32 + threadIdx.x] = s[31 - threadIdx.x];             // race in_warp
+  s[threadIdx.x] = threadIdx.x;                                         // finds: race group=in_warp
+  out[blockIdx.x * 32 + threadIdx.x] = s[31 - threadIdx.x];             // finds: race group=in_warp
 }
 
 __global__ void same_instruction(int *out) {
   __shared__ int last;
-  last = threadIdx.x;                                                   // race same_instruction
+  last = threadIdx.x;                                                   // finds: race group=same_instruction
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = last;
 }
 
 __global__ void global_in_block(int *a) {
   int i = blockIdx.x * 64 + threadIdx.x;
-  a[i] = i;                                                             // race global_in_block
-  a[i] = a[blockIdx.x * 64 + (threadIdx.x + 33) % 64];                  // race global_in_block
+  a[i] = i;                                                             // finds: race group=global_in_block
+  a[i] = a[blockIdx.x * 64 + (threadIdx.x + 33) % 64];                  // finds: race group=global_in_block
 }
 
 __global__ void dynamic(int *out, int n) {
   extern __shared__ int d[];
   d[threadIdx.x] = threadIdx.x;
   __syncthreads();
-  int v = d[n - 1 - threadIdx.x];                                       // race dynamic
-  d[threadIdx.x] = v;                                                   // race dynamic
+  int v = d[n - 1 - threadIdx.x];                                       // finds: race group=dynamic
+  d[threadIdx.x] = v;                                                   // finds: race group=dynamic
   __syncthreads();
   out[blockIdx.x * n + threadIdx.x] = d[threadIdx.x];
 }
 
 __global__ void vector(float4 *out) {                                   // one of four elements
   __shared__ __align__(16) float s[256];
-  ((float4 *)s)[threadIdx.x] = make_float4(1, 2, 3, 4);                 // race vector
-  out[blockIdx.x * 64 + threadIdx.x] = make_float4(s[255 - 4 * threadIdx.x], 0, 0, 0);      // race vector
+  ((float4 *)s)[threadIdx.x] = make_float4(1, 2, 3, 4);                 // finds: race group=vector
+  out[blockIdx.x * 64 + threadIdx.x] = make_float4(s[255 - 4 * threadIdx.x], 0, 0, 0);      // finds: race group=vector
 }
 
 __global__ void plain_with_atomic(int *out) {
   __shared__ int count;
-  if (threadIdx.x == 0) count = 0;                                      // race plain_with_atomic
-  atomicAdd(&count, 1);                                                 // race plain_with_atomic
+  if (threadIdx.x == 0) count = 0;                                      // finds: race group=plain_with_atomic
+  atomicAdd(&count, 1);                                                 // finds: race group=plain_with_atomic
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = count;
 }
 
 __global__ void same_value(int *flag, const int *in) {
-  if (in[threadIdx.x] >= 0) *flag = 1;                                  // same same_value
+  if (in[threadIdx.x] >= 0) *flag = 1;                                  // finds: race-same-value group=same_value
 }
 
 __global__ void same_computed(int *out, const int *in) {
   __shared__ bool found;
-  found = in[0] == 7;                                                   // same same_computed
+  found = in[0] == 7;                                                   // finds: race-same-value group=same_computed
   __syncthreads();
-  out[blockIdx.x] = in[2] + found;                                      // same same_computed_global
+  out[blockIdx.x] = in[2] + found;                                      // finds: race-same-value group=same_computed_global
 }
 
 __global__ void same_but_one(int *out) {
-  *out = threadIdx.x == 37;                                             // race same_but_one
+  *out = threadIdx.x == 37;                                             // finds: race group=same_but_one
 }
 
 int main() {

@@ -1,8 +1,8 @@
 // Graphs whose branches access the same memory: kernels beside kernels, copies and sets beside kernels and each other.
 #include <cstdio>
 
-__global__ void left(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }                  // race kernels
-__global__ void right(const int *a, int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = a[511 - blockIdx.x * blockDim.x - threadIdx.x]; }         // race kernels
+__global__ void left(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }                  // finds: race group=kernels
+__global__ void right(const int *a, int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = a[511 - blockIdx.x * blockDim.x - threadIdx.x]; }         // finds: race group=kernels
 
 __global__ void beside_copy(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
 __global__ void own(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] += v; }
@@ -55,7 +55,8 @@ int main() {
   cudaGraphNode_t copy, k, node;
   cudaGraphCreate(&g, 0);
   k = add_kernel(g, (void *)beside_copy, b_one, NULL, 0);
-  cudaGraphAddMemcpyNode1D(&copy, g, &k, ORDERED, host, b, n * sizeof(int), cudaMemcpyDeviceToHost);      // host memcpy node reads
+  // finds: race-host group=memcpy_node_reads has=memcpy node reads
+  cudaGraphAddMemcpyNode1D(&copy, g, &k, ORDERED, host, b, n * sizeof(int), cudaMemcpyDeviceToHost);
   run(g, s);
 
   // Sets of the halves of a buffer that overlap by a word, or do not.
@@ -66,7 +67,8 @@ int main() {
   set.height = 1;
   cudaGraphCreate(&g, 0);
   cudaGraphAddMemsetNode(&node, g, NULL, 0, &set);
-  set.dst = b + n / 2 - !ORDERED;                                       // host memset node writes
+  // finds: race-host group=memset_node_writes has=memset node writes
+  set.dst = b + n / 2 - !ORDERED;
   cudaGraphAddMemsetNode(&node, g, NULL, 0, &set);
   run(g, s);
   return 0;

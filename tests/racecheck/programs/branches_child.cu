@@ -2,8 +2,8 @@
 // device: cpu
 #include <cstdio>
 
-__global__ void inside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }                // race child
-__global__ void outside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] += v; }              // race child
+__global__ void inside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }                // finds: race group=child
+__global__ void outside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] += v; }              // finds: race group=child
 
 #ifdef CORRECT
 enum { ORDERED = 1 };

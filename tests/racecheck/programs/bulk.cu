@@ -23,17 +23,17 @@ __device__ static void wait(uint64_t *bar, uint32_t parity) {
 
 __global__ void no_wait(const int *in, int *out) {
   __shared__ int tile[64];
-  COPY(&tile[threadIdx.x], &in[threadIdx.x]);                           // race no_wait
+  COPY(&tile[threadIdx.x], &in[threadIdx.x]);                           // finds: race group=no_wait
   COMMIT();
   __syncthreads();
-  out[threadIdx.x] = tile[63 - threadIdx.x];                            // race no_wait
+  out[threadIdx.x] = tile[63 - threadIdx.x];                            // finds: race group=no_wait
 }
 
 __global__ void own_no_wait(const int *in, int *out) {                  // the thread that asked for it has to wait, too
   __shared__ int tile[64];
-  COPY(&tile[threadIdx.x], &in[threadIdx.x]);                           // race own_no_wait
+  COPY(&tile[threadIdx.x], &in[threadIdx.x]);                           // finds: race group=own_no_wait
   COMMIT();
-  out[threadIdx.x] = tile[threadIdx.x];                                 // race own_no_wait
+  out[threadIdx.x] = tile[threadIdx.x];                                 // finds: race group=own_no_wait
 }
 
 __global__ void one_group_short(const int *in, int *out) {
@@ -41,12 +41,12 @@ __global__ void one_group_short(const int *in, int *out) {
   int t = threadIdx.x;
   COPY(&first[t], &in[t]);
   COMMIT();
-  COPY(&last[t], &in[64 + t]);                                          // race one_group_short
+  COPY(&last[t], &in[64 + t]);                                          // finds: race group=one_group_short
   COMMIT();
   WAIT_GROUP(1);
   __syncthreads();
   out[t] = first[63 - t];
-  out[64 + t] = last[63 - t];                                           // race one_group_short
+  out[64 + t] = last[63 - t];                                           // finds: race group=one_group_short
 }
 
 __global__ void bulk_no_wait(const int *in, int *out) {
@@ -56,19 +56,19 @@ __global__ void bulk_no_wait(const int *in, int *out) {
   __syncthreads();
   if (threadIdx.x == 0) {
     EXPECT(&bar, 256);
-    LOAD(tile, in, 256, &bar);                                          // race bulk_no_wait
+    LOAD(tile, in, 256, &bar);                                          // finds: race group=bulk_no_wait
   }
   __syncthreads();
-  out[threadIdx.x] = tile[threadIdx.x];                                 // race bulk_no_wait
+  out[threadIdx.x] = tile[threadIdx.x];                                 // finds: race group=bulk_no_wait
   wait(&bar, 0);
 }
 
 __global__ void no_proxy_fence(int *out) {
   __shared__ alignas(16) int tile[64];
-  tile[threadIdx.x] = threadIdx.x;                                      // race no_proxy_fence
+  tile[threadIdx.x] = threadIdx.x;                                      // finds: race group=no_proxy_fence
   __syncthreads();
   if (threadIdx.x == 0) {
-    STORE(out, tile, 256);                                              // race no_proxy_fence
+    STORE(out, tile, 256);                                              // finds: race group=no_proxy_fence
     COMMIT_BULK();
     WAIT_BULK();
   }
@@ -79,10 +79,10 @@ __global__ void fence_too_early(int *out) {                             // it or
   tile[threadIdx.x] = 1;
   PROXY_FENCE();
   __syncthreads();
-  tile[63 - threadIdx.x] = threadIdx.x;                                 // race fence_too_early
+  tile[63 - threadIdx.x] = threadIdx.x;                                 // finds: race group=fence_too_early
   __syncthreads();
   if (threadIdx.x == 0) {
-    STORE(out, tile, 256);                                              // race fence_too_early
+    STORE(out, tile, 256);                                              // finds: race group=fence_too_early
     COMMIT_BULK();
     WAIT_BULK();
   }
@@ -91,11 +91,11 @@ __global__ void fence_too_early(int *out) {                             // it or
 __global__ void written_while_read(int *out) {
   __shared__ alignas(16) int tile[64];
   for (int i = 0; i < 2; i++) {
-    tile[threadIdx.x] = i;                                              // race written_while_read
+    tile[threadIdx.x] = i;                                              // finds: race group=written_while_read
     PROXY_FENCE();
     __syncthreads();
     if (threadIdx.x == 0) {
-      STORE(out + i * 64, tile, 256);                                   // race written_while_read
+      STORE(out + i * 64, tile, 256);                                   // finds: race group=written_while_read
       COMMIT_BULK();
     }
     __syncthreads();

@@ -28,11 +28,11 @@ __global__ void not_waited(int *out, int *sum) {                        // a bar
   __shared__ alignas(16) int tile[64];
   fill(tile);
   if (threadIdx.x == 0) {
-    STORE(out, tile, 256);                                              // race not_waited
+    STORE(out, tile, 256);                                              // finds: race group=not_waited
     COMMIT_BULK();
   }
   __syncthreads();
-  sum[threadIdx.x] = out[63 - threadIdx.x];                             // race not_waited
+  sum[threadIdx.x] = out[63 - threadIdx.x];                             // finds: race group=not_waited
   if (threadIdx.x == 0) WAIT_BULK();
 }
 
@@ -40,7 +40,7 @@ __global__ void of_two_blocks(int *out) {
   __shared__ alignas(16) int tile[64];
   fill(tile);
   if (threadIdx.x == 0) {
-    STORE(out, tile, 256);                                              // race of_two_blocks
+    STORE(out, tile, 256);                                              // finds: race group=of_two_blocks
     COMMIT_BULK();
     WAIT_BULK();
   }
@@ -50,14 +50,14 @@ __global__ void read_by_another(int *data, int *out) {                  // one b
   __shared__ alignas(16) int tile[64];
   __shared__ uint64_t bar;
   if (blockIdx.x) {
-    data[threadIdx.x] = threadIdx.x;                                    // race read_by_another
+    data[threadIdx.x] = threadIdx.x;                                    // finds: race group=read_by_another
     return;
   }
   if (threadIdx.x == 0) INIT(&bar, 1);
   __syncthreads();
   if (threadIdx.x == 0) {
     EXPECT(&bar, 256);
-    LOAD(tile, data, 256, &bar);                                        // race read_by_another
+    LOAD(tile, data, 256, &bar);                                        // finds: race group=read_by_another
   }
   wait(&bar, 0);
   out[threadIdx.x] = tile[threadIdx.x];

@@ -5,12 +5,12 @@
 __global__ void produce(int *a, int v) {
   asm volatile("griddepcontrol.launch_dependents;");
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = v + i;                                                         // race too_early
+  a[i] = v + i;                                                         // finds: race group=too_early
 }
 
 __global__ void consume(const int *a, int *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = a[n - 1 - i] * 2;                                            // race too_early
+  out[i] = a[n - 1 - i] * 2;                                            // finds: race group=too_early
 }
 
 // It waits, but the launch behind it is ordered after it only.

@@ -3,11 +3,11 @@
 
 __global__ void slowly(volatile int *go, int *a, int n) {
   while (!*go) {}
-  for (int i = 0; i < n; i++) a[(threadIdx.x * 7 + i * 64 + 3) % 64 + i * 64] = i;     // race freed
+  for (int i = 0; i < n; i++) a[(threadIdx.x * 7 + i * 64 + 3) % 64 + i * 64] = i;     // finds: race group=freed
 }
 
 __global__ void quickly(int *b, int n) {
-  for (int i = 0; i < n; i++) b[(threadIdx.x * 5 + i * 64 + 1) % 64 + i * 64] = -i - 1; // race freed
+  for (int i = 0; i < n; i++) b[(threadIdx.x * 5 + i * 64 + 1) % 64 + i * 64] = -i - 1; // finds: race group=freed
 }
 
 int main() {

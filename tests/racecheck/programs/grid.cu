@@ -3,44 +3,44 @@
 
 __global__ void neighbour(int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i + 64 < n) a[i] = a[i + 64] + 1;                                 // race neighbour
+  if (i + 64 < n) a[i] = a[i + 64] + 1;                                 // finds: race group=neighbour
 }
 
 __global__ void counter(int *c) {
-  if (threadIdx.x == 0) *c = *c + 1;                                    // race counter
+  if (threadIdx.x == 0) *c = *c + 1;                                    // finds: race group=counter
 }
 
 __global__ void last_block(const int *in, int *partial, unsigned *done, int *out) {     // __threadfence is missing
   __shared__ bool last;
   if (threadIdx.x == 0) {
-    partial[blockIdx.x] = in[blockIdx.x];                               // race last_block
+    partial[blockIdx.x] = in[blockIdx.x];                               // finds: race group=last_block
     last = atomicAdd(done, 1u) == gridDim.x - 1;
   }
   __syncthreads();
   if (last && threadIdx.x == 0) {
     int sum = 0;
-    for (unsigned i = 0; i < gridDim.x; i++) sum += partial[i];         // race last_block
+    for (unsigned i = 0; i < gridDim.x; i++) sum += partial[i];         // finds: race group=last_block
     *out = sum;
   }
 }
 
 __global__ void block_fence(int *data, int *flag, int *out) {           // a fence for the block, and the other is in another one
   if (blockIdx.x == 0) {
-    data[0] = 42;                                                       // race block_fence
+    data[0] = 42;                                                       // finds: race group=block_fence
     __threadfence_block();
     atomicExch(flag, 1);
   } else {
     while (atomicAdd(flag, 0) == 0) {}
-    out[0] = data[0];                                                   // race block_fence
+    out[0] = data[0];                                                   // finds: race group=block_fence
   }
 }
 
-__global__ void block_atomic(int *c) { atomicAdd_block(c, 1); }         // race block_atomic
+__global__ void block_atomic(int *c) { atomicAdd_block(c, 1); }         // finds: race group=block_atomic
 
 __global__ void lock_without_fence(int *lock, int *total) {
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
-    total[0] += 1;                                                      // race lock_without_fence
+    total[0] += 1;                                                      // finds: race group=lock_without_fence
     atomicExch(lock, 0);
   }
 }
@@ -49,7 +49,7 @@ __global__ void lock_with_one_fence(int *lock, int *total) {            // the f
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
     __threadfence();
-    total[0] += 1;                                                      // race lock_with_one_fence
+    total[0] += 1;                                                      // finds: race group=lock_with_one_fence
     atomicExch(lock, 0);
   }
 }
@@ -59,29 +59,29 @@ __global__ void after_release(int *data, int *flag, int *out) {         // writt
     data[0] = 1;
     __threadfence();
     atomicExch(flag, 1);
-    data[0] = 2;                                                        // race after_release
+    data[0] = 2;                                                        // finds: race group=after_release
   } else {
     while (atomicAdd(flag, 0) == 0) {}
     __threadfence();
-    out[0] = data[0];                                                   // race after_release
+    out[0] = data[0];                                                   // finds: race group=after_release
   }
 }
 
 __global__ void no_acquire(int *data, int *flag, int *out) {            // the flag is read, and no fence follows
   if (blockIdx.x == 0) {
-    data[0] = 42;                                                       // unacquired no_acquire
+    data[0] = 42;                                                       // finds: race-no-acquire group=no_acquire
     __threadfence();
     atomicExch(flag, 1);
   } else {
     while (atomicAdd(flag, 0) == 0) {}
-    out[0] = data[0];                                                   // unacquired no_acquire
+    out[0] = data[0];                                                   // finds: race-no-acquire group=no_acquire
   }
 }
 
 __global__ void lock_with_last_fence(int *lock, int *total) {           // nothing keeps what comes behind the lock from being done before it
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
-    total[0] += 1;                                                      // unacquired lock_with_last_fence
+    total[0] += 1;                                                      // finds: race-no-acquire group=lock_with_last_fence
     __threadfence();
     atomicExch(lock, 0);
   }
@@ -89,16 +89,16 @@ __global__ void lock_with_last_fence(int *lock, int *total) {           // nothi
 
 __global__ void read_after_block(int *a, int *out) {                    // block 0 writes and reads it behind a barrier; others read it at any time
   if (blockIdx.x == 0) {
-    a[threadIdx.x] = threadIdx.x;                                       // race read_after_block
+    a[threadIdx.x] = threadIdx.x;                                       // finds: race group=read_after_block
     __syncthreads();
     out[threadIdx.x] = a[63 - threadIdx.x];
-  } else out[blockIdx.x * 64 + threadIdx.x] = a[threadIdx.x];           // race read_after_block
+  } else out[blockIdx.x * 64 + threadIdx.x] = a[threadIdx.x];           // finds: race group=read_after_block
 }
 
 __device__ int variable;
-__global__ void of_variable() { variable += threadIdx.x == 0; }         // race of_variable
+__global__ void of_variable() { variable += threadIdx.x == 0; }         // finds: race group=of_variable
 
-__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }      // same through_table
+__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }      // finds: race-same-value group=through_table
 
 int main() {
   int *a, *b, *c, **table;

@@ -5,9 +5,9 @@ __global__ void one_barrier(int *out, int n) {                          // the n
   __shared__ int tile[64];
   int sum = 0;
   for (int i = 0; i < n; i++) {
-    tile[threadIdx.x] = i + threadIdx.x;                                // race one_barrier
+    tile[threadIdx.x] = i + threadIdx.x;                                // finds: race group=one_barrier
     __syncthreads();
-    sum += tile[63 - threadIdx.x];                                      // race one_barrier
+    sum += tile[63 - threadIdx.x];                                      // finds: race group=one_barrier
   }
   out[threadIdx.x] = sum;
 }
@@ -16,11 +16,11 @@ __global__ void other_barrier(int *out) {                               // warps
   __shared__ int a[64];
   if (threadIdx.x < 32) {
     __syncthreads();
-    a[threadIdx.x] = threadIdx.x;                                       // race other_barrier
+    a[threadIdx.x] = threadIdx.x;                                       // finds: race group=other_barrier
     __syncthreads();
   } else {
     __syncthreads();
-    out[threadIdx.x] = a[threadIdx.x - 32];                             // race other_barrier
+    out[threadIdx.x] = a[threadIdx.x - 32];                             // finds: race group=other_barrier
     __syncthreads();
   }
 }
@@ -28,7 +28,7 @@ __global__ void other_barrier(int *out) {                               // warps
 
 __global__ void several_words(int *out) {
   __shared__ int4 a[64];
-  a[threadIdx.x / 2] = make_int4(threadIdx.x, 0, 0, 0);                 // race several_words
+  a[threadIdx.x / 2] = make_int4(threadIdx.x, 0, 0, 0);                 // finds: race group=several_words
   __syncthreads();
   out[threadIdx.x] = a[threadIdx.x].x;
 }
@@ -36,26 +36,26 @@ __global__ void several_words(int *out) {
 __global__ void two_arrays(int *out) {                                  // both begin at the same place
   extern __shared__ int a[];
   extern __shared__ long long b[];
-  a[threadIdx.x] = threadIdx.x;                                         // race two_arrays
-  out[threadIdx.x] = (int)b[threadIdx.x / 4];                           // race two_arrays
+  a[threadIdx.x] = threadIdx.x;                                         // finds: race group=two_arrays
+  out[threadIdx.x] = (int)b[threadIdx.x / 4];                           // finds: race group=two_arrays
 }
 
 __global__ void rows(int *out, int width) {                             // rows are shorter than the block
   __shared__ int tile[256];
-  tile[threadIdx.y * width + threadIdx.x] = threadIdx.y;                // race rows
+  tile[threadIdx.y * width + threadIdx.x] = threadIdx.y;                // finds: race group=rows
   __syncthreads();
   out[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.x];
 }
 
 __global__ void neighbour(int *out) {
   __shared__ int a[65];
-  a[threadIdx.x] = threadIdx.x;                                         // race neighbour
-  out[threadIdx.x] = a[threadIdx.x + 1];                                // race neighbour
+  a[threadIdx.x] = threadIdx.x;                                         // finds: race group=neighbour
+  out[threadIdx.x] = a[threadIdx.x + 1];                                // finds: race group=neighbour
 }
 
 __global__ void fill(int *out, int n) {                                 // the last turn comes to what the first of the next row has
   __shared__ int a[256];
-  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;      // race fill
+  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;      // finds: race group=fill
   __syncthreads();
   out[threadIdx.y * 16 + threadIdx.x] = a[threadIdx.x];
 }
@@ -64,9 +64,9 @@ __global__ void turns(int *out, int n) {                                // what 
   __shared__ int a[256];
   int sum = 0;
   for (int m = 0; m < n; m++) {
-    a[m + threadIdx.x] = m;                                             // race turns
+    a[m + threadIdx.x] = m;                                             // finds: race group=turns
     __syncthreads();
-    sum += a[m + threadIdx.x];                                          // race turns
+    sum += a[m + threadIdx.x];                                          // finds: race group=turns
   }
   out[threadIdx.x] = sum;
 }
@@ -76,7 +76,7 @@ __global__ void wave(int *out, int n) {                                 // the r
   for (int i = threadIdx.x; i < 18 * 17; i += blockDim.x) t[i] = i;
   __syncthreads();
   for (int m = 0; m < n; m++) {
-    if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x + 2) * 17 + threadIdx.x];    // race wave
+    if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x + 2) * 17 + threadIdx.x];    // finds: race group=wave
     __syncthreads();
   }
   out[threadIdx.x] = t[threadIdx.x];
@@ -86,7 +86,7 @@ __global__ void some_turns(int *out, int n) {                           // the c
   __shared__ int a[512];
   int i = threadIdx.x;
   for (int m = 0; m < n; m++) {
-    a[i] = threadIdx.x;                                                 // race some_turns
+    a[i] = threadIdx.x;                                                 // finds: race group=some_turns
     __syncthreads();
     if (threadIdx.x % 2) i += 1;
     __syncthreads();
@@ -98,14 +98,14 @@ __global__ void either(int *out) {                                      // threa
   __shared__ int a[64];
   a[threadIdx.x] = 0;
   __syncthreads();
-  if (threadIdx.x < 32) a[threadIdx.x] = threadIdx.x;                   // race either
-  else out[threadIdx.x] = a[threadIdx.x - 32];                          // race either
+  if (threadIdx.x < 32) a[threadIdx.x] = threadIdx.x;                   // finds: race group=either
+  else out[threadIdx.x] = a[threadIdx.x - 32];                          // finds: race group=either
 }
 
 __global__ void frame(int *out, int width) {                            // the corner belongs to both
   __shared__ int t[17 * 17];
-  t[threadIdx.x + 1] = threadIdx.x;                                     // race frame
-  t[(threadIdx.x + 1) * width] = threadIdx.x + 20;                      // race frame
+  t[threadIdx.x + 1] = threadIdx.x;                                     // finds: race group=frame
+  t[(threadIdx.x + 1) * width] = threadIdx.x + 20;                      // finds: race group=frame
   __syncthreads();
   out[threadIdx.x] = t[threadIdx.x];
 }
@@ -114,8 +114,8 @@ __global__ void both(int *out, int n) {                                 // the s
   __shared__ int a[64];
   a[threadIdx.x] = 0;
   __syncthreads();
-  if (n > 3) a[threadIdx.x] = threadIdx.x;                              // race both
-  if (n > 2) out[threadIdx.x] = a[63 - threadIdx.x];                    // race both
+  if (n > 3) a[threadIdx.x] = threadIdx.x;                              // finds: race group=both
+  if (n > 2) out[threadIdx.x] = a[63 - threadIdx.x];                    // finds: race group=both
 }
 
 int main() {

@@ -3,90 +3,90 @@
 
 __global__ void row(float *a) {                                         // launched with blocks of 32 by 4: four threads for each element
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = a[i] * 2 + 1;                                                  // race row
+  a[i] = a[i] * 2 + 1;                                                  // finds: race group=row
 }
 
 __global__ void too_close(float *a) {                                   // blocks of 64, 32 apart
   int i = blockIdx.x * 32 + threadIdx.x;
-  a[i] = i;                                                             // same too_close
+  a[i] = i;                                                             // finds: race-same-value group=too_close
 }
 
 __global__ void plane(float *a) {                                       // rows of 100 for 128 threads
   int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i * 100 + j] += 1;                                                  // race plane
+  a[i * 100 + j] += 1;                                                  // finds: race group=plane
 }
 
 __global__ void column(float *a, int rows) {                            // thread j has column j; 40 columns for 64 threads
   int j = blockIdx.x * blockDim.x + threadIdx.x;
-  for (int i = 0; i < rows; i++) a[i * 40 + j] += 1;                    // race column
+  for (int i = 0; i < rows; i++) a[i * 40 + j] += 1;                    // finds: race group=column
 }
 
 __global__ void next_too(float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i + 1 < n) a[i] = a[i + 1];                                       // race next_too
+  if (i + 1 < n) a[i] = a[i + 1];                                       // finds: race group=next_too
 }
 
 __global__ void wide_store(float *a) {                                  // 8 bytes each 4
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = i;                                                             // race wide_store
-  if (i % 2 == 0) *(float2 *)(a + i) = make_float2(1, 2);               // race wide_store
+  a[i] = i;                                                             // finds: race group=wide_store
+  if (i % 2 == 0) *(float2 *)(a + i) = make_float2(1, 2);               // finds: race group=wide_store
 }
 
 __global__ void two_names(float *a, const float *b) {                   // b is a
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = b[63 - i % 64];                                                // race two_names
+  a[i] = b[63 - i % 64];                                                // finds: race group=two_names
 }
 
 __global__ void by_remainder(float *a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i % 100] = i;                                                       // race by_remainder
+  a[i % 100] = i;                                                       // finds: race group=by_remainder
 }
 
 __global__ void each_block(float *a) {                                  // the same for all blocks
-  a[threadIdx.x] += blockIdx.x;                                         // race each_block
+  a[threadIdx.x] += blockIdx.x;                                         // finds: race group=each_block
 }
 
 __global__ void slab_too_long(float *a, int n) {                        // one element more than the block has
-  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[blockIdx.x * n + i] = blockIdx.x;     // race slab_too_long
+  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[blockIdx.x * n + i] = blockIdx.x;     // finds: race group=slab_too_long
 }
 
 __global__ void slab_too_short(float *a, int n) {                       // 40 elements for 64 threads, and the first turn is not limited
   int i = threadIdx.x;
   do {
-    a[blockIdx.x * n + i] = blockIdx.x;                                 // race slab_too_short
+    a[blockIdx.x * n + i] = blockIdx.x;                                 // finds: race group=slab_too_short
     i += blockDim.x;
   } while (i < n);
 }
 
 __global__ void first_two(float *a) {
-  if (threadIdx.x < 2) a[blockIdx.x] = threadIdx.x;                     // race first_two
+  if (threadIdx.x < 2) a[blockIdx.x] = threadIdx.x;                     // finds: race group=first_two
 }
 
 __global__ void all_add(const float *x, float *a, int n) {              // the same address in every turn
-  for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                    // race all_add
+  for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                    // finds: race group=all_add
 }
 
 __global__ void one_adds(const float *x, float *a, int n) {
   if (threadIdx.x == 0)
-    for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                  // race one_adds
-  if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];             // race one_adds
+    for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                  // finds: race group=one_adds
+  if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];             // finds: race group=one_adds
 }
 
 struct Body { float at[3], goes[3], mass; };
 __global__ void columns(Body *b, int n) {                               // … where somebody does
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
-  for (int k = 0; k < n; k++) sum += b[k].mass * b[k].at[0];            // race columns
-  b[i].at[0] += sum;                                                    // race columns
+  for (int k = 0; k < n; k++) sum += b[k].mass * b[k].at[0];            // finds: race group=columns
+  b[i].at[0] += sum;                                                    // finds: race group=columns
 }
 
 __global__ void letters(char *a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i / 2 * 4] = i;                                                     // race letters
+  a[i / 2 * 4] = i;                                                     // finds: race group=letters
 }
 
 __global__ void pairs(double *a, int n) {
-  a[blockIdx.x * blockDim.x + (threadIdx.x * 6 + n) % blockDim.x] = threadIdx.x;       // race pairs
+  a[blockIdx.x * blockDim.x + (threadIdx.x * 6 + n) % blockDim.x] = threadIdx.x;       // finds: race group=pairs
 }
 
 int main() {

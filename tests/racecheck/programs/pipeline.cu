@@ -20,9 +20,9 @@ template <int KIND> __global__ void pipeline(float *data, int tiles) {
     bool more = k < tiles;
     float *to = &s[k % 3][threadIdx.x * 4];
     const float *from = in + k * TILE;
-    if (KIND == 0) COPY(to, from, more ? 16 : 4);         // race size
-    if (KIND == 1) COPY_UNLESS(to, from, more && k < 0);  // race predicate
-    if (KIND == 3) COPY_SMALL(to, from, 8);                 // race small
+    if (KIND == 0) COPY(to, from, more ? 16 : 4);         // finds: race group=size
+    if (KIND == 1) COPY_UNLESS(to, from, more && k < 0);  // finds: race group=predicate
+    if (KIND == 3) COPY_SMALL(to, from, 8);                 // finds: race group=small
     COMMIT();
     if (k < 2) continue;
     WAIT(2);
@@ -30,9 +30,9 @@ template <int KIND> __global__ void pipeline(float *data, int tiles) {
     for (int i = 0; i < 4; i++) sum += s[(k - 2) % 3][(threadIdx.x * 4 + i) ^ 5];
     __syncthreads();
   }
-  if (KIND == 0) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // race size
-  if (KIND == 1) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // race predicate
-  if (KIND == 3) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // race small
+  if (KIND == 0) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // finds: race group=size
+  if (KIND == 1) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // finds: race group=predicate
+  if (KIND == 3) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // finds: race group=small
 }
 
 int main() {

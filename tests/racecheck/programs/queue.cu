@@ -6,7 +6,7 @@ __global__ void queue(int *items, int *tail, int *out, int n) {
   if (threadIdx.x) return;
   if (blockIdx.x == 0)
     for (int i = 0; i < n; i++) {
-      items[i] = i * 3;                                                 // race queue
+      items[i] = i * 3;                                                 // finds: race group=queue
 #ifdef CORRECT
       __threadfence();
 #endif
@@ -16,7 +16,7 @@ __global__ void queue(int *items, int *tail, int *out, int n) {
     for (int i = 0; i < n; i++) {
       while (atomicAdd(tail, 0) <= i) {}
       __threadfence();
-      if (i % 2 == blockIdx.x % 2) atomicAdd(out, items[i]);            // race queue
+      if (i % 2 == blockIdx.x % 2) atomicAdd(out, items[i]);            // finds: race group=queue
     }
 }
 
@@ -28,7 +28,7 @@ __global__ void lock_of_one(int *lock, int *left, int *total) {
     if (turn == 4) while (atomicAdd(left, 0) == 0) {}
     while (atomicCAS(lock, 0, 1)) {}
     __threadfence();
-    total[0] += 1;                                                      // race lock_of_one
+    total[0] += 1;                                                      // finds: race group=lock_of_one
 #ifndef CORRECT
     if (blockIdx.x != 1)
 #endif
@@ -60,7 +60,7 @@ __global__ void told_by_one(int *data, int *flag, int *out) {
 // The last block adds up what all have written: each thread has its fence, but no barrier is before the counter.
 __global__ void last_block(int *part, int *count, int *out) {
   __shared__ bool last;
-  part[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;                    // race last_block
+  part[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;                    // finds: race group=last_block
   __threadfence();
 #ifdef CORRECT
   __syncthreads();
@@ -69,7 +69,7 @@ __global__ void last_block(int *part, int *count, int *out) {
   __syncthreads();
   if (!last) return;
   __threadfence();
-  for (int i = threadIdx.x; i < gridDim.x * 64; i += 64) atomicAdd(out, part[gridDim.x * 64 - 1 - i]);       // race last_block
+  for (int i = threadIdx.x; i < gridDim.x * 64; i += 64) atomicAdd(out, part[gridDim.x * 64 - 1 - i]);       // finds: race group=last_block
 }
 
 // A warp tells another one of its block, by a named barrier, an mbarrier, or a flag in shared memory, and that one tells the other block.

@@ -2,15 +2,15 @@
 #include <cstdio>
 #include "../../../include/warpgrind.h"
 
-__global__ void beside(int *a) { a[1] = threadIdx.x; }                  // race beside
-__global__ void before(int *b) { b[0] = threadIdx.x; }                  // race before
+__global__ void beside(int *a) { a[1] = threadIdx.x; }                  // finds: race group=beside
+__global__ void before(int *b) { b[0] = threadIdx.x; }                  // finds: race group=before
 
 __global__ void on_device(int *out) {
   __shared__ int last[2];
   wg_benign_race(&last[0], sizeof(int));
   __syncthreads();
   last[0] = threadIdx.x;
-  last[1] = threadIdx.x;                                                // race on_device
+  last[1] = threadIdx.x;                                                // finds: race group=on_device
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = last[0] + last[1];
 }
@@ -18,11 +18,11 @@ __global__ void on_device(int *out) {
 __global__ void of_global(int *c) {
   wg_benign_race(c + 7, 4);
   c[7] += threadIdx.x;
-  c[8] = threadIdx.x;                                                   // race of_global
+  c[8] = threadIdx.x;                                                   // finds: race group=of_global
 }
 
-__global__ void fill(int *a) { a[threadIdx.x] = threadIdx.x; }          // race two_streams
-__global__ void fill_again(int *a) { a[threadIdx.x] = 63 - threadIdx.x; } // race two_streams
+__global__ void fill(int *a) { a[threadIdx.x] = threadIdx.x; }          // finds: race group=two_streams
+__global__ void fill_again(int *a) { a[threadIdx.x] = 63 - threadIdx.x; } // finds: race group=two_streams
 
 int main() {
   int *a, *b, *out, *both;

@@ -33,9 +33,9 @@ __global__ void __cluster_dims__(2, 1, 1) sent(uint32_t *out) {
   c.sync();
   if (t == 0) EXPECT(&bar, 64 * 8);
   __syncthreads();
-  STORE(of_rank(&s[t], other), t, of_rank(&bar, other));                // race not_waited
+  STORE(of_rank(&s[t], other), t, of_rank(&bar, other));                // finds: race group=not_waited
   ADD(of_rank(&sum, other), t, of_rank(&bar, other));
-  out[blockIdx.x * 64 + t] = s[63 - t];                                    // race not_waited
+  out[blockIdx.x * 64 + t] = s[63 - t];                                    // finds: race group=not_waited
   wait(&bar, 0);
   if (t == 0) out[128 + blockIdx.x] = sum;
   c.sync();

@@ -1,24 +1,24 @@
 // Launches that nothing orders.
 #include <cstdio>
 
-__global__ void fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }           // race two_streams
+__global__ void fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }           // finds: race group=two_streams
 __global__ void sum(const int *a, int *out) {
   int s = 0;
-  for (int i = 0; i < 256; i++) s += a[i];                                                      // race two_streams
+  for (int i = 0; i < 256; i++) s += a[i];                                                      // finds: race group=two_streams
   out[threadIdx.x] = s;
 }
 
-__global__ void other_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // race event_too_early
+__global__ void other_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // finds: race group=event_too_early
 __global__ void other_sum(const int *a, int *out) {
   int s = 0;
-  for (int i = 0; i < 256; i++) s += a[i];                                                      // race event_too_early
+  for (int i = 0; i < 256; i++) s += a[i];                                                      // finds: race group=event_too_early
   out[threadIdx.x] = s;
 }
 
-__global__ void third_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // race not_blocking
+__global__ void third_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // finds: race group=not_blocking
 __global__ void third_sum(const int *a, int *out) {
   int s = 0;
-  for (int i = 0; i < 256; i++) s += a[i];                                                      // race not_blocking
+  for (int i = 0; i < 256; i++) s += a[i];                                                      // finds: race group=not_blocking
   out[threadIdx.x] = s;
 }
 

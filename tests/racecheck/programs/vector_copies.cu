@@ -19,7 +19,7 @@ __device__ static uint32_t element(const uint32_t *in, uint32_t i) { return in[i
 __global__ void lanes(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[64];
   uint32_t t = threadIdx.x % 16;
-  ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) + (threadIdx.x >= 16));  // race lanes
+  ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) + (threadIdx.x >= 16));  // finds: race group=lanes
   __syncthreads();
   out[threadIdx.x] = s[threadIdx.x] + s[32 + threadIdx.x];
 }
@@ -29,7 +29,7 @@ __global__ void warps(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[128];
   uint32_t t = threadIdx.x % 32;
   for (int turn = 0; turn < 3; turn++) {
-    ST4(&s[4 * t], element(in, 4 * t) + turn, element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) * (turn + threadIdx.x / 32));  // race warps
+    ST4(&s[4 * t], element(in, 4 * t) + turn, element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) * (turn + threadIdx.x / 32));  // finds: race group=warps
     __syncthreads();
     out[threadIdx.x] += s[127 - threadIdx.x];
     __syncthreads();
@@ -41,8 +41,8 @@ __global__ void pairs(const uint32_t *in, uint64_t *out) {
   __shared__ __align__(16) uint64_t s[64];
   __shared__ __align__(16) uint32_t w[64];
   uint32_t t = threadIdx.x % 32;
-  STL2(&s[2 * t], (uint64_t)element(in, t) << 32 | t, element(in, t + 1) + threadIdx.x / 32);  // race pairs
-  ST2(&w[2 * t], element(in, 2 * t), element(in, 2 * t + 1) ^ threadIdx.x);    // race halves
+  STL2(&s[2 * t], (uint64_t)element(in, t) << 32 | t, element(in, t + 1) + threadIdx.x / 32);  // finds: race group=pairs
+  ST2(&w[2 * t], element(in, 2 * t), element(in, 2 * t + 1) ^ threadIdx.x);    // finds: race group=halves
   __syncthreads();
   out[threadIdx.x] = s[63 - threadIdx.x] + w[threadIdx.x];
 }
@@ -51,12 +51,12 @@ __global__ void pairs(const uint32_t *in, uint64_t *out) {
 __global__ void widths(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[32], w[32], v[32];
   uint32_t t = threadIdx.x % 8, group = threadIdx.x / 8, a = element(in, 4 * t), b = element(in, 4 * t + 1), c = element(in, 4 * t + 2), d = element(in, 4 * t + 3);
-  if (group == 0) ST4(&s[4 * t], a, b, c, d);           // race two
-  if (group == 1) ST2(&s[4 * t], a, b + 256);           // race two
-  if (group == 0) ST4(&w[4 * t], a, b, c, d);           // race one
-  if (group == 1) ST1(&w[4 * t + 2], c + 1);            // race one
-  if (group == 0) STB((char *)&v[4 * t + 1] + 3, 1 ^ b >> 24);  // race byte
-  if (group == 1) ST4(&v[4 * t], a, b, c, d);           // race byte
+  if (group == 0) ST4(&s[4 * t], a, b, c, d);           // finds: race group=two
+  if (group == 1) ST2(&s[4 * t], a, b + 256);           // finds: race group=two
+  if (group == 0) ST4(&w[4 * t], a, b, c, d);           // finds: race group=one
+  if (group == 1) ST1(&w[4 * t + 2], c + 1);            // finds: race group=one
+  if (group == 0) STB((char *)&v[4 * t + 1] + 3, 1 ^ b >> 24);  // finds: race group=byte
+  if (group == 1) ST4(&v[4 * t], a, b, c, d);           // finds: race group=byte
   __syncthreads();
   out[threadIdx.x] = s[31 - threadIdx.x] + w[threadIdx.x] + v[threadIdx.x];
 }
@@ -66,8 +66,8 @@ __global__ void parts(const uint32_t *in, uint32_t *out) {
   __shared__ uint8_t b[64];
   __shared__ uint16_t h[32];
   uint32_t t = threadIdx.x % 16;
-  STB(&b[4 * t], element(in, t) + threadIdx.x & 255);    // race bytes
-  STH(&h[2 * t], element(in, t) + threadIdx.x & 0xffff);  // race sixteen
+  STB(&b[4 * t], element(in, t) + threadIdx.x & 255);    // finds: race group=bytes
+  STH(&h[2 * t], element(in, t) + threadIdx.x & 0xffff);  // finds: race group=sixteen
   __syncthreads();
   out[threadIdx.x] = b[4 * t] + h[30 - 2 * t];
 }
@@ -75,7 +75,7 @@ __global__ void parts(const uint32_t *in, uint32_t *out) {
 // The same in global memory.
 __global__ void global(const uint32_t *in, uint4 *out) {
   uint32_t t = threadIdx.x % 16;
-  out[t] = make_uint4(element(in, t), element(in, t + 1), t, threadIdx.x);  // race everywhere
+  out[t] = make_uint4(element(in, t), element(in, t + 1), t, threadIdx.x);  // finds: race group=everywhere
 }
 
 int main() {

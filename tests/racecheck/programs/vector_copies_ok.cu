@@ -19,7 +19,7 @@ __device__ static uint32_t element(const uint32_t *in, uint32_t i) { return in[i
 __global__ void lanes(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[64];
   uint32_t t = threadIdx.x % 16;
-  ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3));  // same lanes
+  ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3));  // finds: race-same-value group=lanes
   __syncthreads();
   out[threadIdx.x] = s[threadIdx.x] + s[32 + threadIdx.x];
 }
@@ -29,7 +29,7 @@ __global__ void warps(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[128];
   uint32_t t = threadIdx.x % 32;
   for (int turn = 0; turn < 3; turn++) {
-    ST4(&s[4 * t], element(in, 4 * t) + turn, element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) * turn);  // same warps
+    ST4(&s[4 * t], element(in, 4 * t) + turn, element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) * turn);  // finds: race-same-value group=warps
     __syncthreads();
     out[threadIdx.x] += s[127 - threadIdx.x];
     __syncthreads();
@@ -41,8 +41,8 @@ __global__ void pairs(const uint32_t *in, uint64_t *out) {
   __shared__ __align__(16) uint64_t s[64];
   __shared__ __align__(16) uint32_t w[64];
   uint32_t t = threadIdx.x % 32;
-  STL2(&s[2 * t], (uint64_t)element(in, t) << 32 | t, element(in, t + 1));  // same pairs
-  ST2(&w[2 * t], element(in, 2 * t), element(in, 2 * t + 1));               // same halves
+  STL2(&s[2 * t], (uint64_t)element(in, t) << 32 | t, element(in, t + 1));  // finds: race-same-value group=pairs
+  ST2(&w[2 * t], element(in, 2 * t), element(in, 2 * t + 1));               // finds: race-same-value group=halves
   __syncthreads();
   out[threadIdx.x] = s[63 - threadIdx.x] + w[threadIdx.x];
 }
@@ -51,14 +51,14 @@ __global__ void pairs(const uint32_t *in, uint64_t *out) {
 __global__ void widths(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[32];
   uint32_t t = threadIdx.x % 8, group = threadIdx.x / 8;
-  if (group == 0) ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3));  // same widths
+  if (group == 0) ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3));  // finds: race-same-value group=widths
   if (group == 1) {
-    ST2(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1));  // same widths
-    ST1(&s[4 * t + 2], element(in, 4 * t + 2));                  // same widths
-    STH((char *)&s[4 * t + 3] + 2, element(in, 4 * t + 3) >> 16);  // same widths
+    ST2(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1));  // finds: race-same-value group=widths
+    ST1(&s[4 * t + 2], element(in, 4 * t + 2));                  // finds: race-same-value group=widths
+    STH((char *)&s[4 * t + 3] + 2, element(in, 4 * t + 3) >> 16);  // finds: race-same-value group=widths
   }
-  if (group == 2) STB((char *)&s[4 * t + 1] + 3, element(in, 4 * t + 1) >> 24);  // same widths
-  if (group == 3) STH4(&s[4 * t + 2], element(in, 4 * t + 2), element(in, 4 * t + 2) >> 16, element(in, 4 * t + 3), element(in, 4 * t + 3) >> 16);  // same widths
+  if (group == 2) STB((char *)&s[4 * t + 1] + 3, element(in, 4 * t + 1) >> 24);  // finds: race-same-value group=widths
+  if (group == 3) STH4(&s[4 * t + 2], element(in, 4 * t + 2), element(in, 4 * t + 2) >> 16, element(in, 4 * t + 3), element(in, 4 * t + 3) >> 16);  // finds: race-same-value group=widths
   __syncthreads();
   out[threadIdx.x] = s[31 - threadIdx.x];
 }
@@ -68,8 +68,8 @@ __global__ void parts(const uint32_t *in, uint32_t *out) {
   __shared__ uint8_t b[64];
   __shared__ uint16_t h[32];
   uint32_t t = threadIdx.x % 16;
-  STB(&b[4 * t], element(in, t) & 255);      // same bytes
-  STH(&h[2 * t], element(in, t) & 0xffff);   // same sixteen
+  STB(&b[4 * t], element(in, t) & 255);      // finds: race-same-value group=bytes
+  STH(&h[2 * t], element(in, t) & 0xffff);   // finds: race-same-value group=sixteen
   __syncthreads();
   out[threadIdx.x] = b[4 * t] + h[30 - 2 * t];
 }
@@ -77,7 +77,7 @@ __global__ void parts(const uint32_t *in, uint32_t *out) {
 // The same in global memory.
 __global__ void global(const uint32_t *in, uint4 *out) {
   uint32_t t = threadIdx.x % 16;
-  out[t] = make_uint4(element(in, t), element(in, t + 1), t, 0);  // same everywhere
+  out[t] = make_uint4(element(in, t), element(in, t + 1), t, 0);  // finds: race-same-value group=everywhere
 }
 
 int main() {

@@ -14,12 +14,12 @@ __device__ static uint64_t descriptor(const void *p) {                  // no sw
 template <bool FENCE> __device__ void multiply(float *out) {
   __shared__ alignas(128) uint16_t a[64 * 16], b[8 * 16];
   float d[4] = {0, 0, 0, 0};
-  for (int i = threadIdx.x; i < 64 * 16; i += 128) a[i] = 0x3c00;       // race unfenced
-  if (threadIdx.x < 128) b[threadIdx.x] = 0x3c00;                       // race unfenced
+  for (int i = threadIdx.x; i < 64 * 16; i += 128) a[i] = 0x3c00;       // finds: race group=unfenced
+  if (threadIdx.x < 128) b[threadIdx.x] = 0x3c00;                       // finds: race group=unfenced
   if (FENCE) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  PRODUCT(d, descriptor(a), descriptor(b));                             // race unfenced
+  PRODUCT(d, descriptor(a), descriptor(b));                             // finds: race group=unfenced
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < 4; i++) out[threadIdx.x * 4 + i] = d[i];

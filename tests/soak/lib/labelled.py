@@ -4,11 +4,14 @@ Each has the tools that are to run, and the places that must be reported; everyt
 import collections
 import glob
 import os
-import re
 import shutil
+import sys
 
 import programs
 from attack import ROOT
+
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'lib'))
+import annotations  # noqa: E402
 
 # kinds: one of them must be reported; none: silent. places: (kind, line) of each, or None where only kinds count. source: None of an example
 Labelled = collections.namedtuple('Labelled', 'name command tool kinds places source')
@@ -33,27 +36,6 @@ def examples():
     return found
 
 
-def setting(text, key):
-    m = re.search(r'^// %s: *(.*)$' % key, text, re.M)
-    return m.group(1).strip() if m else None
-
-
-def marked(text, pattern):
-    return [n for n, line in enumerate(text.split('\n'), 1) if re.search(pattern, line)]
-
-
-def places_of(folder, text):
-    """What the comments of a test program announce, in the words of that folder's test."""
-    if folder == 'memcheck':
-        return [(m.group(1), int(m.group(2))) for m in re.finditer(r'^// finds: (\S+) (\d+)', text, re.M)]
-    if folder == 'initcheck':
-        return [('uninit-use', n) for n in marked(text, r'// use( \d+)?:')]
-    if folder == 'racecheck':              # tests/racecheck/compare.py knows the places
-        return [('race-global', n) for n in marked(text, r'// (race|host) ')]
-    wants = setting(text, 'expect').split()
-    return [] if wants[0] == 'nothing' else [(wants[0], int(n)) for n in wants[1:]]
-
-
 def of_the_tests():
     """Arguments of build: nvcc compiles a program when it is first chosen."""
     if not shutil.which('nvcc'):
@@ -66,11 +48,12 @@ def of_the_tests():
 
 
 def build(folder, source, twin):
-    with open(source) as f:
-        text = f.read()
-    arch = setting(text, 'arch') or '75'
+    arch = annotations.setting(source, 'arch') or '75'
     arch = arch if arch.startswith('compute_') else 'compute_' + arch
+    flags = annotations.setting(source, 'nvcc') or ''
     name = '%s_%s%s' % (folder, os.path.basename(source)[:-3], twin)
-    exe = programs.build(name, [source], 'tests/lib/nvcc -w -g -O3 --extended-lambda -lineinfo -DARCH=%s %s %s -gencode arch=%s,code=%s -o "$1" "$TEST_FILE"' % (arch[8:], twin, setting(text, 'nvcc') or '', arch, arch))
-    places = [] if twin else places_of(folder, text)
-    return exe and Labelled(name, [exe], folder, sorted({k for k, _ in places}), None if folder == 'synccheck' else places, source)
+    exe = programs.build(name, [source], 'tests/lib/nvcc -w -g -O3 --extended-lambda -lineinfo -DARCH=%s %s %s '
+                         '-gencode arch=%s,code=%s -o "$1" "$TEST_FILE"' % (arch[8:], twin, flags, arch, arch))
+    places = [] if twin else [(m.kind, m.line) for m in annotations.marks(source)]
+    kinds = sorted({k for k, _ in places})
+    return exe and Labelled(name, [exe], folder, kinds, None if folder == 'synccheck' else places, source)

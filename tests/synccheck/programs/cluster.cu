@@ -1,7 +1,6 @@
 // A thread waits at the barrier of the cluster a second time, and has not arrived again.
-// expect: barrier-misuse 14
 // arch: compute_90
-// gpu: no, what a GPU does at such a barrier is not known
+// device: cpu what a GPU does at such a barrier is not known
 #include "../../lib/one_bug.h"
 __global__ void __cluster_dims__(2, 1, 1) k(int *out) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -11,7 +10,7 @@ __global__ void __cluster_dims__(2, 1, 1) k(int *out) {
 #ifdef TWIN
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 #endif
-  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");  // finds: barrier-misuse
   out[i] += 1;
 }
 int main() {

@@ -1,5 +1,4 @@
 // Threads beyond the end return first: that is right, with and without -DTWIN.
-// expect: nothing
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {
   __shared__ int s[128];

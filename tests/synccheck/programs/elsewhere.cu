@@ -1,13 +1,12 @@
 // Two halves of a warp with the same mask execute different things.
-// expect: barrier-mismatch 8 10
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *side) {
   int t = threadIdx.x, v;
 #ifndef TWIN
   if (side[t])
-    v = __any_sync(~0u, t > 3);
+    v = __any_sync(~0u, t > 3);  // finds: barrier-mismatch group=either
   else
-    v = __shfl_down_sync(~0u, t, 1);
+    v = __shfl_down_sync(~0u, t, 1);  // finds: barrier-mismatch group=either
 #else
   int a = __any_sync(~0u, t > 3), b = __shfl_down_sync(~0u, t, 1);
   v = side[t] ? a : b;

@@ -1,9 +1,8 @@
 // A barrier of the grid; the launch is not cooperative.
-// expect: barrier-misuse 6
 #include "../../lib/one_bug.h"
 #include <cooperative_groups.h>
 __global__ void k(int *out) {
-  cooperative_groups::this_grid().sync();
+  cooperative_groups::this_grid().sync();  // finds: barrier-misuse
   out[blockIdx.x] = 1;
 }
 int main() {

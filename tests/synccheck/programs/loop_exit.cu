@@ -1,5 +1,4 @@
 // Threads leave a loop of barriers at different times.
-// expect: barrier-divergence 11
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *turns) {
   __shared__ int s;
@@ -8,7 +7,7 @@ __global__ void k(int *out, const int *turns) {
   __syncthreads();
   for (int i = 0; i < n; i++) {
     if (t == i) s += i;
-    __syncthreads();
+    __syncthreads();  // finds: barrier-divergence
   }
   out[t] = n + s;
 }

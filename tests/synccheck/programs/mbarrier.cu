@@ -1,5 +1,4 @@
 // Arriving at an mbarrier that nobody has initialised.
-// expect: barrier-misuse 11
 // arch: compute_90
 #include "../../lib/one_bug.h"
 __global__ void k(int *out) {
@@ -8,7 +7,7 @@ __global__ void k(int *out) {
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(blockDim.x) : "memory");
   __syncthreads();
 #ifndef TWIN
-  asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(other) : "memory");
+  asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(other) : "memory");  // finds: barrier-misuse group=arrive
 #else
   asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(at) : "memory");
   (void)other;

@@ -1,8 +1,7 @@
 // A loop that the block shares, called by some of its threads only: whole warps are missing.
-// expect: barrier-divergence 5
 #include "../../lib/one_bug.h"
 __device__ __forceinline__ void fill(int *out, int n) {
-  for (int i = threadIdx.x; i < n; i += blockDim.x)
+  for (int i = threadIdx.x; i < n; i += blockDim.x)  // finds: barrier-divergence
 #pragma unroll 1
     out[i] += 1;
 }

@@ -1,9 +1,8 @@
 // A loop that the block shares, unrolled by the compiler, in a loop that some threads leave before others.
-// expect: barrier-divergence 6
 #include "../../lib/one_bug.h"
 __device__ __forceinline__ void fill(int *out, int n) {
 #pragma unroll 4
-  for (int i = threadIdx.x; i < n; i += blockDim.x)
+  for (int i = threadIdx.x; i < n; i += blockDim.x)  // finds: barrier-divergence
     out[i] = n;
 }
 __global__ void k(int *out, int *done, int n, int items) {

@@ -1,5 +1,4 @@
 // The parity of an mbarrier's phase is not changed: the second wait does not wait.
-// expect: barrier-misuse 11 12 13
 // arch: compute_80
 #include <cstdint>
 #include "../../lib/one_bug.h"
@@ -8,9 +7,9 @@ __device__ static void arrive(uint64_t *b) { asm volatile("{ .reg .b64 s; mbarri
 __device__ static bool is_over(uint64_t *b, int parity) {
   int over;
   asm volatile("{ .reg .pred p;\n"
-               "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
-               "selp.s32 %0, 1, 0, p; }" : "=r"(over) : "r"(AT(b)), "r"(parity) : "memory");
-  return over;
+               "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"  // finds: barrier-misuse group=either
+               "selp.s32 %0, 1, 0, p; }" : "=r"(over) : "r"(AT(b)), "r"(parity) : "memory");  // finds: barrier-misuse group=either
+  return over;  // finds: barrier-misuse group=either
 }
 __global__ void k(int *out) {
   __shared__ uint64_t b;

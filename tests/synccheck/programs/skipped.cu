@@ -1,5 +1,4 @@
 // A barrier that whole warps do not come to.
-// expect: barrier-divergence 10
 #include "../../lib/one_bug.h"
 __global__ void k(int *out) {
   __shared__ int s[128];
@@ -7,7 +6,7 @@ __global__ void k(int *out) {
   s[t] = t;
 #ifndef TWIN
   if (t < 64)
-    __syncthreads();
+    __syncthreads();  // finds: barrier-divergence
 #else
   __syncthreads();
 #endif
