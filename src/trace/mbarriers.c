@@ -53,9 +53,8 @@ static void asked(const Timeline *l, MbarrierSeen *s, uint32_t lane, uint32_t in
 }
 
 void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l) {
-  const char *text = site ? site->text : "";
-  bool is_mbarrier = !strncmp(text, "mbarrier.", 9),
-       waits = is_mbarrier && strstr(text, "_wait") != NULL;
+  WgOrders orders = site ? site->orders : WG_ORDERS_NOTHING;
+  bool is_mbarrier = orders >= WG_ORDERS_MBARRIER_INIT, waits = orders == WG_ORDERS_MBARRIER_WAIT;
   if (!is_mbarrier && !(site && site->told)) {
     l->waits++;  // a barrier, or a wait for copies
     return;
@@ -76,10 +75,10 @@ void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Tim
       waited(s, lane, words[1]);
       done |= bit;
     } else if (!is_mbarrier) asked(l, s, lane, words[1]), done |= bit;
-    else if (strstr(text, ".init") || strstr(text, ".inval")) {
+    else if (orders == WG_ORDERS_MBARRIER_INIT || orders == WG_ORDERS_MBARRIER_INVAL) {
       for (unsigned i = 0; i < LANES; i++) s->over[i] = NONE_OVER;
       s->has_asked = s->has_arrived = 0;
-    } else if (strstr(text, ".arrive")) s->has_arrived |= bit;
+    } else if (orders == WG_ORDERS_MBARRIER_ARRIVE) s->has_arrived |= bit;
     if (!(left & (left - 1)) && done)
       push(l, s, r->record, done, waits ? s->over : s->asked, !is_mbarrier);
   }

@@ -109,9 +109,26 @@ static bool load_launches(TraceReader *t, Error *err) {
   return true;
 }
 
-static bool is_strong(const char *text) {
-  return strstr(text, ".volatile") || strstr(text, ".relaxed") || strstr(text, ".acquire") ||
-         strstr(text, ".release") || strstr(text, ".mmio");
+// A modifier of the instruction whose text it is.
+static bool has_word(const void *text, const char *word) {
+  const char *at = text, *end = at + strcspn(at, " ;");
+  size_t n = strlen(word);
+  while ((at = strstr(at, word)) && at < end) {
+    at += n;
+    if (!*at || strchr(". ;", *at)) return true;
+  }
+  return false;
+}
+
+static void find_order(ReaderSite *s) {
+  const char *text = s->text;
+  if (*text == '@') text += strcspn(text, " ");  // the guard
+  text += strspn(text, " ");
+  const char *operands = text + strcspn(text, " ;");
+  WgWords words = {text, *operands == ' ', has_word, text};
+  for (const char *p = operands; *p; p++) words.operands += *p == ',';
+  s->orders = wg_orders(&words);
+  s->access = wg_access_order(&words);
 }
 
 static bool load_sites(TraceReader *t, Error *err) {
@@ -124,8 +141,7 @@ static bool load_sites(TraceReader *t, Error *err) {
                                                : text_is(s, 5, "local") ? WG_TRACE_LOCAL
                                                                         : WG_TRACE_GLOBAL;
             const char *text = (const char *)sqlite3_column_text(s, 6);
-            x.text = mem_strdup(text ? text : ""); x.strong = is_strong(x.text);
-            x.of_block = strstr(x.text, ".cta") != NULL;
+            x.text = mem_strdup(text ? text : ""); find_order(&x);
             x.told = strstr(x.text, "complete_tx") != NULL;);
   for (uint32_t i = 0; i < t->nsites; i++)
     u64map_put(&t->site_of_number, process_key(t->sites[i].process, t->sites[i].number & 0xFFFFFF),

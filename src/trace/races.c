@@ -65,8 +65,7 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
     x->full = true;
     return SCAN_STOP;
   }
-  if (x->shared && kind == TRACE_STORE && site && !strncmp(site->text, "cp.async.", 9) &&
-      !strstr(site->text, ".bulk"))
+  if (x->shared && kind == TRACE_STORE && site && site->orders == WG_ORDERS_COPY)
     a.until = timeline_copied(l, r->record, lane);
   uint64_t last = a.until ? MIN(timeline_passed(l, a.until, lane), a.passed + INTERVALS) : a.passed;
   for (; a.passed <= last; a.passed++)

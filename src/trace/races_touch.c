@@ -5,8 +5,9 @@ enum { FIRST_SLICE = 1 << 18, FEW = 3 };
 
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site) {
   uint8_t flags = kind == TRACE_STORE || kind == TRACE_ATOMIC ? WRITES : 0;
-  if (kind == TRACE_ATOMIC || (site && site->strong))
-    flags |= site && site->of_block ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
+  unsigned order = site ? site->access : 0;
+  if (kind == TRACE_ATOMIC || order & WG_ACCESS_STRONG)
+    flags |= order & WG_ACCESS_OF_BLOCK ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
   return flags;
 }
 

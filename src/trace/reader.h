@@ -2,6 +2,7 @@
 #ifndef WG_TRACE_READER_H
 #define WG_TRACE_READER_H
 
+#include "probe/order_rules.h"
 #include "trace/internal.h"
 
 // strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: an
@@ -10,7 +11,9 @@ typedef struct ReaderSite {
   uint32_t process, number, id;
   uint32_t bytes, classes;
   uint8_t space;
-  bool strong, of_block, told;
+  WgOrders orders;
+  unsigned access;  // WG_ACCESS_…
+  bool told;
   char *text;
 } ReaderSite;
 typedef struct ReaderChunk {

@@ -1,43 +1,62 @@
 // Barriers a warp has passed, and what else may order its rows against those of other warps.
 #include "trace/reader.h"
 
+// An order that the switch below leaves out does not compile.
+#pragma GCC diagnostic error "-Wswitch"
+
 // What a site does for the order, by its instruction: docs/run-file.md, "Order".
-typedef enum { SYNC_NOTHING, SYNC_BARRIER, SYNC_OTHER, SYNC_ACQUIRE } SyncKind;
+typedef enum { SYNC_NOTHING, SYNC_BARRIER, SYNC_FENCE, SYNC_OTHER, SYNC_ACQUIRE } SyncKind;
 
 static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
-  const char *text = site ? site->text : "";
   if (kind == TRACE_ATOMIC) return SYNC_ACQUIRE;
   if (kind == TRACE_LOAD || kind == TRACE_STORE)
-    return site && site->strong ? SYNC_ACQUIRE : SYNC_NOTHING;
-  if (kind != TRACE_SYNC || strstr(text, "bar.warp")) return SYNC_NOTHING;
-  const char *bar = strstr(text, "bar");
-  bool whole = bar && (strstr(bar, ".sync") || strstr(bar, ".red")) && !strchr(bar, ',') &&
-               !strstr(bar, ".cluster") && !strstr(bar, "mbarrier");
-  // its result comes first: bar.red.popc.u32 d, a, p;
-  if (bar && strstr(bar, ".red") && !strstr(bar, ".cluster")) {
-    const char *comma = strchr(bar, ',');
-    const char *second = comma ? strchr(comma + 1, ',') : NULL;
-    whole = second && !strchr(second + 1, ',');
+    return site && site->access & WG_ACCESS_STRONG ? SYNC_ACQUIRE : SYNC_NOTHING;
+  if (kind != TRACE_SYNC) return SYNC_NOTHING;
+  switch (site ? site->orders : WG_ORDERS_NOTHING) {
+    case WG_ORDERS_WARP: return SYNC_NOTHING;
+    case WG_ORDERS_BLOCK: return SYNC_BARRIER;
+    case WG_ORDERS_FENCE:
+    case WG_ORDERS_OTHER_FENCE: return SYNC_FENCE;
+    case WG_ORDERS_PART:
+    case WG_ORDERS_PART_ARRIVE:
+    case WG_ORDERS_CLUSTER_ARRIVE:
+    case WG_ORDERS_CLUSTER_WAIT:
+    case WG_ORDERS_LANES:
+    case WG_ORDERS_COPY:
+    case WG_ORDERS_BULK_COPY:
+    case WG_ORDERS_COMMIT:
+    case WG_ORDERS_WAIT:
+    case WG_ORDERS_WAIT_ALL:
+    case WG_ORDERS_BULK_COMMIT:
+    case WG_ORDERS_BULK_WAIT:
+    case WG_ORDERS_COPIES_ARRIVE:
+    case WG_ORDERS_MBARRIER_INIT:
+    case WG_ORDERS_MBARRIER_INVAL:
+    case WG_ORDERS_MBARRIER_ARRIVE:
+    case WG_ORDERS_MBARRIER_WAIT:
+    case WG_ORDERS_MBARRIER_COUNT:
+    case WG_ORDERS_NOTHING: break;
   }
-  return whole ? SYNC_BARRIER : SYNC_OTHER;
+  return SYNC_OTHER;  // what is not understood orders
 }
 
 // Groups of cp.async. What an mbarrier is to tell of counts as waited for, and so does a bulk copy
 // from where it was asked for.
 static bool note_copies(const ReaderSite *site, const RowRef *r, Timeline *l) {
-  const char *text = site ? site->text : "", *group = strstr(text, "cp.async.wait_group");
+  WgOrders orders = site ? site->orders : WG_ORDERS_NOTHING;
   // told to nobody else
-  if (!strncmp(text, "cp.async.bulk.commit_group", 26) ||
-      !strncmp(text, "cp.async.bulk.wait_group", 24))
-    return true;
-  if (strncmp(text, "cp.async.", 9) || strstr(text, ".bulk")) return false;
+  if (orders == WG_ORDERS_BULK_COMMIT || orders == WG_ORDERS_BULK_WAIT) return true;
+  if (orders != WG_ORDERS_COMMIT && orders != WG_ORDERS_WAIT && orders != WG_ORDERS_WAIT_ALL &&
+      orders != WG_ORDERS_COPIES_ARRIVE)
+    return false;
   CopyEvent e = {.record = r->record,
                  .lanes = r->row->lanes,
-                 .commits = strstr(text, "commit_group") != NULL,
-                 .all = !group};
-  if (group) e.leaves = (uint32_t)strtoul(group + strcspn(group, "0123456789;"), NULL, 10);
+                 .commits = orders == WG_ORDERS_COMMIT,
+                 .all = orders != WG_ORDERS_WAIT};
+  if (orders == WG_ORDERS_WAIT)
+    e.leaves = (uint32_t)strtoul(site->text + strcspn(site->text, "0123456789;"), NULL, 10);
   vec_push(&l->copies, e);
-  return !strstr(text, "mbarrier");
+  return orders != WG_ORDERS_COPIES_ARRIVE;
 }
 
 uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane) {
@@ -76,39 +95,34 @@ static void note_acquire(Timeline *l, int far, uint64_t record) {
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
+  SyncKind sync = sync_kind(site, kind);
+  unsigned access = site ? site->access : 0;
+  int farthest = !(access & WG_ACCESS_OF_BLOCK);
   if (kind == TRACE_SYNC) mbarriers_note(t, r, site, l);
   if (kind == TRACE_SYNC && note_copies(site, r, l)) return true;
   if (kind == TRACE_SYNC) {
     vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
-    for (int far = 0;
-         far <= !(site && (strstr(site->text, "fence") || strstr(site->text, "membar")) &&
-                  strstr(site->text, ".cta"));
-         far++)
+    for (int far = 0; far <= (sync == SYNC_FENCE ? farthest : 1); far++)
       note_acquire(l, far, r->record);
   }
-  switch (sync_kind(site, kind)) {
+  switch (sync) {
     case SYNC_NOTHING: return true;
     case SYNC_BARRIER:
       if (l->barriers.len && l->barriers.data[0].lanes != r->row->lanes) l->uniform = false;
       vec_push(&l->barriers, (SyncEvent){r->record, r->row->lanes});
       return true;
-    case SYNC_OTHER: {  // a fence, or a barrier that not all of the block take part in
-      const char *text = site ? site->text : "";
-      bool fence = strstr(text, "fence") || strstr(text, "membar");
-      for (int far = 0; far <= !strstr(text, ".cta"); far++) {
-        l->last_fence[far] = r->record;
-        if (!fence) {
-          l->last_release[far] = l->last_strong[far] = r->record;
-          l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
-        }
+    case SYNC_FENCE:
+      for (int far = 0; far <= farthest; far++) l->last_fence[far] = r->record;
+      return true;
+    case SYNC_OTHER:  // a barrier that not all of the block take part in, or the like
+      for (int far = 0; far <= farthest; far++) {
+        l->last_fence[far] = l->last_release[far] = l->last_strong[far] = r->record;
+        l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
       }
       return true;
-    }
-    case SYNC_ACQUIRE: {
-      const char *text = site ? site->text : "";
-      bool releases = strstr(text, ".release") || strstr(text, ".acq_rel");
-      for (int far = 0; far <= !strstr(text, ".cta"); far++) {
-        if (releases) l->last_fence[far] = r->record;
+    case SYNC_ACQUIRE:
+      for (int far = 0; far <= farthest; far++) {
+        if (access & WG_ACCESS_RELEASES) l->last_fence[far] = r->record;
         if (l->last_fence[far]) {
           l->last_release[far] = l->last_fence[far];
           l->last_strong[far] = r->record;
@@ -116,10 +130,9 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
         l->strong_read[far] = true;
         if (kind != TRACE_STORE)
           l->first_strong_read[far] = MIN(l->first_strong_read[far], r->record);
-        if (strstr(text, ".acquire") || strstr(text, ".acq_rel")) note_acquire(l, far, r->record);
+        if (access & WG_ACCESS_ACQUIRES) note_acquire(l, far, r->record);
       }
       return true;
-    }
   }
   return true;
 }

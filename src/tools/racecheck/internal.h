@@ -3,6 +3,7 @@
 #ifndef WG_INSTRUMENT_RACECHECK_H
 #define WG_INSTRUMENT_RACECHECK_H
 
+#include "probe/order_rules.h"
 #include "weave/pass.h"
 #include "tools/racecheck/abi.h"
 #include "tools/racecheck/kernel.h"
@@ -88,9 +89,9 @@ typedef struct RaceCheck {  // one kernel
 RaceKernel *race_kernel_of(const Body *b);
 // --- tools/racecheck/weave_plan.c ---
 void race_plan(RaceCheck *k);
+WgOrders race_orders_what(const PtxInstr *in);
+unsigned race_access_order(const PtxInstr *in);  // WG_ACCESS_…
 bool race_is_strong(const PtxInstr *in);
-bool race_is_acquire(const PtxInstr *in);
-bool race_is_release(const PtxInstr *in);
 bool race_orders(const PtxInstr *in);  // it can order accesses, of this thread or of others
 // --- tools/racecheck/weave_calls.c: what the functions of the program do, before passes change
 // them ---
@@ -126,7 +127,6 @@ void race_range(RaceCheck *k, const RaceAccess *a);
 bool race_says(const RaceCheck *k, uint32_t i);  // that races on some bytes are meant
 void race_said(RaceCheck *k, uint32_t i);
 // --- tools/racecheck/weave_order.c ---
-bool race_is_block_barrier(const PtxInstr *in);    // of all threads of the block
 bool race_is_matrix(const PtxInstr *in);           // lanes of a warp access a matrix together
 void race_order_before(RaceCheck *k, uint32_t i);  // what they all have done before
 void race_order(RaceCheck *k, uint32_t i);  // barriers, fences, what tells another thread something

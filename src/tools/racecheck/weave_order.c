@@ -2,6 +2,9 @@
 // goes by clocks.
 #include "tools/racecheck/internal.h"
 
+// An order that the switch below leaves out does not compile.
+#pragma GCC diagnostic error "-Wswitch"
+
 static Code *guarded(RaceCheck *k, uint32_t i, bool after) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   Code *c = after ? body_after(k->body, i) : body_before(k->body, i);
@@ -159,14 +162,9 @@ static void depart(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
   after(k, c);
 }
 
-bool race_is_block_barrier(const PtxInstr *in) {
-  return (in->op == OP_BAR || in->op == OP_BARRIER) && !ptx_has(in, MOD_ARRIVE) &&
-         in->nops <= (ptx_has(in, MOD_RED) ? 3u : 1u);
-}
-
-static void at_barrier(RaceCheck *k, uint32_t i) {
+static void at_barrier(RaceCheck *k, uint32_t i, WgOrders what) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  bool red = ptx_has(in, MOD_RED), part = !race_is_block_barrier(in);
+  bool red = ptx_has(in, MOD_RED), part = what != WG_ORDERS_BLOCK;
   const PtxOperand *number = part ? &in->ops[red ? 1 : 0] : NULL;
   unsigned where = part ? WG_RACE_MEET_PART : WG_RACE_MEET_BLOCK;
   if (k->has_clock) {
@@ -176,7 +174,7 @@ static void at_barrier(RaceCheck *k, uint32_t i) {
     if (part) tick(k, c);
     arrive(k, c, where, number);
     end_around(c, over);
-    if (!ptx_has(in, MOD_ARRIVE)) {
+    if (what != WG_ORDERS_PART_ARRIVE) {
       c = guarded(k, i, true);
       over = around(k, c, in);
       depart(k, c, where, number);
@@ -206,14 +204,14 @@ static void at_fence(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   Code *c = guarded(k, i, true);
   PtxLabel *over = around(k, c, in);
-  settle(k, c, ptx_has(in, MOD_CTA));
-  fence(k, c, ptx_has(in, MOD_CTA));
+  bool only_block = race_access_order(in) & WG_ACCESS_OF_BLOCK;
+  settle(k, c, only_block);
+  fence(k, c, only_block);
   end_around(c, over);
 }
 
-static void at_cluster_barrier(RaceCheck *k, uint32_t i) {
+static void at_cluster_barrier(RaceCheck *k, uint32_t i, bool waits) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  bool waits = ptx_has(in, MOD_WAIT);
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
   // who is ahead must not tell those that are still here of the next one
@@ -278,7 +276,7 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
   if (a->flags & WG_RACE_WRITE) {
     Code *c = guarded(k, a->instr, false);
     PtxLabel *over = around(k, c, in);
-    if (race_is_release(in)) fence(k, c, a->flags & WG_RACE_CTA);
+    if (race_access_order(in) & WG_ACCESS_RELEASES) fence(k, c, a->flags & WG_RACE_CTA);
     if (for_cluster) {
       tick(k, c);
       arrive(k, c, WG_RACE_MEET_ALL, NULL);
@@ -295,16 +293,16 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
     // else a fence must follow, or a barrier
-    acquire(k, c, at, how | (race_is_acquire(in) ? WG_RACE_TELL_ACQUIRE : 0u));
+    bool acquires = race_access_order(in) & WG_ACCESS_ACQUIRES;
+    acquire(k, c, at, how | (acquires ? WG_RACE_TELL_ACQUIRE : 0u));
     end_around(c, over);
   }
 }
 
 // Barriers in memory: whoever waits takes what all that arrived have told. In a cluster others may
 // come by another address: one place for all.
-static void at_mbarrier(RaceCheck *k, uint32_t i) {
+static void at_mbarrier(RaceCheck *k, uint32_t i, bool waits) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  bool waits = in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT;
   const PtxOperand *address = NULL;
   for (unsigned o = 0; o < in->nops; o++)
     if (in->ops[o].kind == OPD_ADDR) address = &in->ops[o];
@@ -401,28 +399,41 @@ static void at_store_later(RaceCheck *k, uint32_t i) {
 
 void race_order(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  switch (ptx_op_order(in->op)) {
-    case ORDER_BLOCK: at_barrier(k, i); return;
-    case ORDER_CLUSTER: at_cluster_barrier(k, i); return;
-    case ORDER_WARP: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;
-    case ORDER_LANES:
+  WgOrders what = race_orders_what(in);
+  switch (what) {
+    case WG_ORDERS_BLOCK:
+    case WG_ORDERS_PART:
+    case WG_ORDERS_PART_ARRIVE: at_barrier(k, i, what); return;
+    case WG_ORDERS_CLUSTER_ARRIVE:
+    case WG_ORDERS_CLUSTER_WAIT: at_cluster_barrier(k, i, what == WG_ORDERS_CLUSTER_WAIT); return;
+    case WG_ORDERS_WARP: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;
+    case WG_ORDERS_LANES:
       at_warp_sync(k, i, !ptx_has(in, MOD_SYNC) || is_everybody(k, &in->ops[in->nops - 1]));
       return;
-    case ORDER_FENCE:
+    case WG_ORDERS_FENCE:
       at_fence(k, i);
       if (k->has_async && ptx_has(in, MOD_PROXY) && ptx_has(in, MOD_ASYNC)) at_proxy_fence(k, i);
       return;
-    case ORDER_COMMIT:
-      if (k->has_async) at_commit(k, i, in->op == OP_CP_ASYNC_BULK_COMMIT_GROUP);
+    case WG_ORDERS_COMMIT:
+    case WG_ORDERS_BULK_COMMIT:
+      if (k->has_async) at_commit(k, i, what == WG_ORDERS_BULK_COMMIT);
       return;
-    case ORDER_WAIT:
-      if (k->has_async) at_wait_group(k, i, in->op == OP_CP_ASYNC_BULK_WAIT_GROUP);
+    case WG_ORDERS_WAIT:
+    case WG_ORDERS_WAIT_ALL:
+    case WG_ORDERS_BULK_WAIT:
+      if (k->has_async) at_wait_group(k, i, what == WG_ORDERS_BULK_WAIT);
       return;
-    case ORDER_MBARRIER:
-      if (in->op != OP_MBARRIER_INVAL) at_mbarrier(k, i);
-      return;
-    default:
-      if (ptx_op_memory(in->op) == MEMORY_REMOTE) at_store_later(k, i);
-      if (in->op == OP_CALL && race_call_orders(in)) at_call(k, i);
+    case WG_ORDERS_MBARRIER_WAIT: at_mbarrier(k, i, true); return;
+    case WG_ORDERS_COPIES_ARRIVE:
+    case WG_ORDERS_MBARRIER_INIT:
+    case WG_ORDERS_MBARRIER_ARRIVE:
+    case WG_ORDERS_MBARRIER_COUNT: at_mbarrier(k, i, false); return;
+    case WG_ORDERS_MBARRIER_INVAL: return;
+    case WG_ORDERS_COPY:  // weave_async.c
+    case WG_ORDERS_BULK_COPY:
+    case WG_ORDERS_OTHER_FENCE:
+    case WG_ORDERS_NOTHING: break;
   }
+  if (ptx_op_memory(in->op) == MEMORY_REMOTE) at_store_later(k, i);
+  if (in->op == OP_CALL && race_call_orders(in)) at_call(k, i);
 }
