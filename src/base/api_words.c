@@ -9,6 +9,12 @@ static const ApiWords words[API_COUNT_] = {
 
 const ApiWords *api_words(ApiId api) { return &words[api]; }
 
+ApiId api_named(const char *name) {
+  for (ApiId i = 0; name && i < API_COUNT_; i++)
+    if (!strcmp(words[i].api, name)) return i;
+  return API_CUDA;
+}
+
 // What stands between the braces, or NULL.
 static const char *word_named(const ApiWords *w, const char *name, size_t n) {
   const struct {

@@ -18,6 +18,7 @@ typedef struct ApiWords {
 } ApiWords;
 
 const ApiWords *api_words(ApiId api);
+ApiId api_named(const char *name);  // as in the column `api`; CUDA where that is not known
 // Replaces {thread} by the word, {threads} by its plural, {Thread} by the word with a capital.
 void words_add(Str *out, const ApiWords *w, const char *text);
 // The same for a format; what %s brings is left alone.

@@ -26,6 +26,7 @@ void run_file_begin(Run *r) {
   save_meta(r, "program", r->program);
   save_meta(r, "device", r->device);
   save_meta(r, "tools", r->tools);
+  save_meta(r, "api", api_words(r->api)->api);
   save_number(r, "pid", r->main_pid);
   save_meta(r, "complete", "no");
   save_now(r, "started_ms");
@@ -76,9 +77,10 @@ static void save_end(Run *r) {
 }
 
 void run_save_kernel(Run *r, const RunKernel *k) {
-  run_save(r, TABLE_kernel, "iiittiiittt", (int64_t)k->id, (int64_t)k->process->id,
+  run_save(r, TABLE_kernel, "iiittiiittti", (int64_t)k->id, (int64_t)k->process->id,
            (int64_t)(k->module ? k->module->id : 0), k->name, k->readable, (int64_t)k->launches,
-           (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note);
+           (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note,
+           (int64_t)k->retested);
 }
 
 static int64_t site_id(const RunSite *s) { return s ? s->id : 0; }
@@ -88,7 +90,7 @@ void run_save_finding(Run *r, const RunFinding *f) {
   uint32_t parts = f->kind->parts;
   int64_t extra1 = parts & HAS_ORIGIN ? site_id(f->origin) : (int64_t)f->extra[1];
   int64_t extra2 = parts & HAS_SOURCE ? site_id(f->source) : (int64_t)f->extra[2];
-  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiiit",
+  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiiitt",
            f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
   run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name,
            severity_name(f->kind->severity), f->text, (int64_t)(f->kernel ? f->kernel->id : 0),
@@ -102,7 +104,7 @@ void run_save_finding(Run *r, const RunFinding *f) {
            (int64_t)(f->other_stack ? f->other_stack->id : 0), f->other_title,
            (int64_t)(f->suppressed ? f->suppressed->id : 0),
            (int64_t)(f->allocation && f->allocation->freed),
-           (int64_t)(f->inside && f->inside->freed), f->parameter);
+           (int64_t)(f->inside && f->inside->freed), f->parameter, api_words(f->api)->api);
 }
 
 static void save_count(Run *r, const RunCount *c) {

@@ -107,6 +107,7 @@ static void meta_row(Load *l, const Row *s) {
     if (strcmp(key, texts[i].key) == 0) *texts[i].to = value;
   for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
     if (value && strcmp(key, numbers[i].key) == 0) *numbers[i].to = strtoull(value, NULL, 10);
+  if (strcmp(key, "api") == 0) r->api = api_named(value);
   if (value && strcmp(key, "exit_code") == 0) r->exit_code = atoi(value);
   if (value && strcmp(key, "complete") == 0) l->complete = strcmp(value, "yes") == 0;
   if (value && strcmp(key, "stopped") == 0) l->stopped = value;
@@ -151,7 +152,8 @@ static void kernel_row(Load *l, const Row *s) {
                    .covered = small(s, "covered") != 0,
                    .reason = text(s, "reason"),
                    .cure = text(s, "cure"),
-                   .note = text(s, "note")};
+                   .note = text(s, "note"),
+                   .retested = small(s, "retested") != 0};
   vec_push(&l->run->kernels, k);
   u64map_put(&l->kernels, k->id, k);
 }
@@ -265,6 +267,7 @@ static void finding_row(Load *l, const Row *s) {
       .process = u64map_get(&l->processes, number(s, "process")),
       .kind = kind_named(text(s, "kind")),
       .text = text(s, "text"),
+      .api = api_named(text(s, "api")),
       .kernel = u64map_get(&l->kernels, number(s, "kernel")),
       .launch_number = small(s, "launch"),
       .launch = launch_of(l, s),

@@ -57,6 +57,9 @@ check "--fp-rerun: only where it is needed" is "$(code fp --fp-rerun "$TEST_DIR/
 check "--fp-rerun: what only came in is no error" is "$(code fp --fp-rerun "$TEST_DIR/staged" < /dev/null) $(born)" "0 fp-reached 1"
 check "--fp-rerun: and is said to have come in" has "$TEST_DIR/err" "doubles(float*, float const*): NaN or infinity was seen and the second run found none that is born in it"
 check "--fp-rerun: no advice to do it again" is "$(grep -c 'fp-mode=full tests' "$TEST_DIR/err")" 0
+code fp --fp-rerun -o "$TEST_DIR/staged.wg" "$TEST_DIR/staged" < /dev/null > /dev/null
+"$WARPGRIND" report "$TEST_DIR/staged.wg" > /dev/null 2> "$TEST_DIR/again"
+check "--fp-rerun: its run file says so too" is "$(grep -c 'second run found none' "$TEST_DIR/again") $(grep -c 'fp-mode=full tests' "$TEST_DIR/again")" "1 0"
 check "--fp-rerun: nothing in its twin" is "$(code fp --fp-rerun "$TEST_DIR/staged" good < /dev/null) $(kinds)" "0 "
 check "--fp-rerun: not with a pipe" is "$(true | code fp --fp-rerun "$TEST_DIR/once")" 125
 check "--fp-rerun: named" has "$TEST_DIR/err" "--fp-rerun: standard input is a pipe"

@@ -1,11 +1,12 @@
 // The same findings as reports of a CUDA launch and of an OpenCL launch: every word of base/api_words.def.
 #include "report/internal.h"
+#include "run/internal.h"
 #include "tools/racecheck/abi.h"
 #include "tools/synccheck/abi.h"
 
-static RunProcess process = {.pid = 1, .program = "program"};
-static RunKernel kernel = {.process = &process, .name = "k", .readable = "k"};
-static RunLaunch launch = {.number = 1, .grid = {2, 1, 1}, .block = {32, 1, 1}};
+static RunProcess process = {.id = 1, .pid = 1, .program = "program"};
+static RunKernel kernel = {.id = 1, .process = &process, .name = "k", .readable = "k", .launches = 1, .checked = 1, .covered = true};
+static RunLaunch launch = {.id = 1, .number = 1, .grid = {2, 1, 1}, .block = {32, 1, 1}};
 static RunPlace places[] = {{"a.cu", "k", 7, 1}}, others[] = {{"a.cu", "k", 9, 1}};
 static RunSite tile = {.id = 1, .function = "k", .space = "shared", .object = "tile", .bytes = 4, .places = places, .nplaces = 1};
 static RunSite stack = {.id = 2, .function = "k", .space = "local", .object = "__local_depot0", .bytes = 4, .places = places, .nplaces = 1};
@@ -29,25 +30,61 @@ static const struct { const char *kind; RunFinding f; } examples[] = {
   {"api-misuse", {.process = &process, .count = 1}},
 };
 
-static void print(ApiId api) {
-  Run r = {.tools = "memcheck", .device = "cpu", .program = "program", .launches = 1, .checked_launches = 1, .different_kernels = 1, .api = api};
+static void print(Run *r) {
   Str out = {0}, plain = {0};
-  printf("--- %s\n", api_words(api)->api);
-  for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
-    RunFinding f = examples[i].f;
-    f.kind = kind_named(examples[i].kind);
-    f.api = api;
-    report_finding(&r, &f, &out);
-  }
-  report_coverage(&r, false, &out);
+  printf("--- %s\n", api_words(r->api)->api);
+  for (uint32_t i = 0; i < r->findings.len; i++) report_finding(r, r->findings.data[i], &out);
+  report_coverage(r, false, &out);
   report_style(out.data, out.len, false, &plain);
   fputs(plain.data, stdout);
   str_free(&out);
   str_free(&plain);
-  run_free(&r);
 }
 
-int main(void) {
-  for (ApiId api = 0; api < API_COUNT_; api++) print(api);
+// A run of one launch with all examples.
+static void make(Run *r, ApiId api) {
+  static RunFinding findings[API_COUNT_][ARRAY_LEN(examples)];
+  *r = (Run){.tools = "memcheck", .device = "cpu", .program = "program", .launches = 1, .counted_launches = 1, .checked_launches = 1, .different_kernels = 1, .api = api};
+  vec_push(&r->kernels, &kernel);
+  for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
+    RunFinding *f = &findings[api][i];
+    *f = examples[i].f;
+    f->id = (uint32_t)i + 1;
+    f->kind = kind_named(examples[i].kind);
+    f->api = api;
+    vec_push(&r->findings, f);
+  }
+}
+
+// The same, as it comes out of a run file.
+static bool through_file(Run *r, const char *path) {
+  Error err = {{0}};
+  RunSite *sites[] = {&tile, &stack, &surface, &other};
+  if (!(r->file = run_file_create(path, false, &err))) return false;
+  run_file_begin(r);
+  run_save(r, TABLE_process, "iiitttti", (int64_t)process.id, (int64_t)process.pid, (int64_t)0, process.program, NULL, NULL, NULL, (int64_t)0);
+  run_save(r, TABLE_launch, "iiiiiiiiiiiiiiiiiiii", (int64_t)1, (int64_t)process.id, (int64_t)launch.number, (int64_t)kernel.id, (int64_t)launch.grid[0],
+           (int64_t)launch.grid[1], (int64_t)launch.grid[2], (int64_t)launch.block[0], (int64_t)launch.block[1], (int64_t)launch.block[2], (int64_t)1, (int64_t)1,
+           (int64_t)1, (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0);
+  for (size_t i = 0; i < ARRAY_LEN(sites); i++) {
+    sites[i]->saved = false;
+    run_save_site(r, sites[i]);
+  }
+  if (!run_file_finish(r, &err)) return false;
+  run_free(r);
+  *r = (Run){0};
+  return run_load(path, r, &err);
+}
+
+// words [saved]: what was found, or what a run file says was found
+int main(int argc, char **argv) {
+  (void)argv;
+  for (ApiId api = 0; api < API_COUNT_; api++) {
+    Run r;
+    make(&r, api);
+    if (argc > 1 && !through_file(&r, "words.wg")) return 1;
+    print(&r);
+    run_free(&r);
+  }
   return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # quick: yes
-# Reports say work-item of an OpenCL launch where they say thread of one of CUDA.
+# Reports say work-item of an OpenCL launch where they say thread of one of CUDA, those of a run file too.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
@@ -12,6 +12,8 @@ $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-missing-field-initializers $san -pthrea
 cd "$TEST_DIR" || exit 1
 check words          eval './words > words.text'
 [ "${BLESS:-0}" != 1 ] || cp words.text "$ROOT/tests/report/words.text"
+check saved          eval './words saved > saved.text'
+check file           diff -u words.text saved.text
 check text           diff -u "$ROOT/tests/report/words.text" words.text
 # nothing of CUDA is left in the other report
 sed -n '/^--- OpenCL/,$p' words.text > opencl
