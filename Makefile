@@ -58,7 +58,7 @@ SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma
 # --- sources ---
 FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
 # Device code is compiled to PTX; everything else of src/tools/<tool>/ belongs to the folder src/tools.
-DEVICE_SRC  := $(sort $(wildcard src/probe/*.c src/tools/*/probe*.c))
+DEVICE_SRC  := $(sort $(wildcard src/probe/*.c src/tools/*/probe*.c src/closed/patches.c))
 # A tool's half inside the command, report*.c, needs run/ and report/: nothing but the command links it.
 REPORT_SRC  := $(sort $(wildcard src/tools/report*.c src/tools/*/report*.c))
 REPORT_OBJS := $(patsubst src/tools/%.c,$(BUILD)/obj/tool_reports/%.o,$(REPORT_SRC))
@@ -68,7 +68,7 @@ EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
 CMD_FOLDERS := base ptx ir image weave tools channel store trace run symbol report diff view cli
-LIB_FOLDERS := base ptx ir image weave tools channel where session vgpu driver runtime gpu preload
+LIB_FOLDERS := base ptx ir image weave tools channel where session vgpu driver runtime closed gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
 # A tool's half inside the program, host*.c, needs the session, which the command does not have.
 TOOL_HOST_OBJS := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/tools/host.c src/tools/*/host*.c))
@@ -84,7 +84,7 @@ CMD_OBJS += $(PROBE_OBJ) $(PAGE_OBJ) $(REPORT_OBJS)
 LIB_OBJS += $(PROBE_OBJ) $(KERNEL_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS) $(REPORT_OBJS))
 # An object whose source is gone must not be linked again: some tests take all objects of a folder.
-STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o $(BUILD)/obj/*/*/*.o))
+STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(BUILD)/obj/closed/code.o $(KERNEL_OBJS) $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o $(BUILD)/obj/*/*/*.o))
 $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
@@ -152,7 +152,7 @@ $(BUILD)/obj/tools/kinds.o: CFLAGS_ALL += -I$(BUILD)/gen
 PROBE_CC ?= clang
 PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
   -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc -I$(BUILD)/gen
-$(BUILD)/gen/probe.ptx: $(DEVICE_SRC) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*.h src/tools/*/*.h src/tools/*/*.def)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
+$(BUILD)/gen/probe.ptx: $(filter-out src/closed/%,$(DEVICE_SRC)) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*.h src/tools/*/*.h src/tools/*/*.def)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
 	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@
@@ -161,6 +161,22 @@ $(PROBE_OBJ): $(BUILD)/gen/probe.ptx $(BUILD)/flags
 	@mkdir -p $(@D)
 	@printf '.section .rodata\n.globl probe_text\n.hidden probe_text\nprobe_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
 	$(call say,AS  ) $(CC) -c -o $@ $(<:.ptx=.s)
+
+# Patches in machine code: src/closed/patches.c with src/tools/*/patch.h. The driver takes no PTX for them, so they are
+# assembled here for the first architecture of each generation; without ptxas there are none.
+PATCH_SMS ?= 75 80 90 100 110 120
+PATCH_HEADERS := $(sort $(wildcard src/tools/*/patch.h))
+PATCH_OBJ := $(BUILD)/obj/closed/code.o
+LIB_OBJS += $(PATCH_OBJ)
+$(BUILD)/gen/patches.ptx: src/closed/patches.c $(PATCH_HEADERS) $(DEVICE_SRC) $(sort $(wildcard src/closed/*.h src/probe/*.h src/tools/*.h src/tools/*/*.h)) $(BUILD)/gen/all_kinds.def
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(patsubst src/%,%,$(PATCH_HEADERS)) > $(@D)/all_patches.h
+	@printf 'PATCH(%s)\n' $(notdir $(patsubst %/,%,$(dir $(PATCH_HEADERS)))) > $(@D)/all_patches.def
+	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $< && mv $@.new $@
+
+$(PATCH_OBJ): $(BUILD)/gen/patches.ptx tools/embed-patches $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,SASS) tools/embed-patches $< $(BUILD)/gen/patches.s $(PATCH_SMS) && $(CC) -c -o $@ $(BUILD)/gen/patches.s
 
 # NAME.cu of src/probe/ or src/tools/*/ is the text probe_NAME_text.
 KERNEL_FLAGS := -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xclang -target-feature -Xclang +ptx70 -O2 -fno-unroll-loops -Wall -Wextra -Wno-unknown-cuda-version -Isrc

@@ -2,6 +2,7 @@
 // ends.
 #define _GNU_SOURCE
 
+#include "gpu/closed.h"
 #include "gpu/gpu.h"
 #include "gpu/own_kernel.h"
 
@@ -308,6 +309,7 @@ static void close_session(GpuContext *c) {
   gpu_outputs_close(c);
   gpu_pages_close(c);
   gpu_times_close(c);
+  gpu_closed_context_gone(c);
   if (c->settled) session_launches_ended(session, NULL, 0);
   gpu_copies_gone(c);
   gpu_reads_close(c);

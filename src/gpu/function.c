@@ -1,5 +1,6 @@
 // Handles of kernels, and what runs in their place. Every launch looks a handle up here: reading
 // takes no lock.
+#include "gpu/closed.h"
 #include "gpu/modules.h"
 
 // --- a table that is read without a lock ---
@@ -138,6 +139,7 @@ void gpu_functions_forget(GpuModule *m, CUcontext ctx) {
       m->functions.data[kept++] = r;
       continue;
     }
+    gpu_closed_unloaded(&r->base);
     table_remove(&by_handle, r->base.handle, r);
     table_remove(&by_target, atomic_load(&r->base.target), r);
     table_remove(&by_target, r->also, r);
@@ -215,20 +217,23 @@ static CUfunction find_target(FunctionRecord *r, const GpuPiece *p) {
   return gpu_real.cuKernelGetFunction(&target, k) == CUDA_SUCCESS ? target : NULL;
 }
 
+static void run_original(FunctionRecord *r, const char *reason, const char *cure) {
+  r->base.machine_code = gpu_closed_takes(&r->base, reason, cure);
+}
+
 static CUfunction decide(FunctionRecord *r) {
   GpuModule *m = r->base.module;
   GpuPiece *p = gpu_piece_of(m, r->base.name);
   if (!p) {
-    session_kernel_uncovered(r->base.kernel,
-                             m->code.reason ? m->code.reason
-                                            : "its PTX is not in the image it was loaded from",
-                             m->code.cure);
+    run_original(r,
+                 m->code.reason ? m->code.reason : "its PTX is not in the image it was loaded from",
+                 m->code.cure);
     return r->base.handle;
   }
   bool ours = gpu_piece_decide(m, p, r->base.name) == PIECE_OURS;
   const WovenKernel *code = session_kernel_code(r->base.kernel);
   r->base.unchanged = code && code->unchanged && !p->nvars && (ours || p->unchanged);
-  if (!ours && p->reason) session_kernel_uncovered(r->base.kernel, p->reason, p->cure);
+  if (!ours && p->reason) run_original(r, p->reason, p->cure);
   if (!ours || r->base.unchanged) return r->base.handle;
   GpuQuiet q = gpu_quiet_begin();
   GpuPushed pushed = gpu_push_context(r->context);

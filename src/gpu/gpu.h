@@ -88,6 +88,7 @@ typedef struct GpuContext {
   struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
   struct GpuPages *pages;      // changed_pages.c; NULL: none
   struct GpuTimes *times;      // times.c; NULL: none
+  struct GpuClosedRecords *closed;     // closed.c; NULL: none
   SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;        // its number
 } GpuContext;
@@ -113,6 +114,7 @@ void gpu_context_collect(GpuContext *c, SessionModule *m);  // before the module
 void gpu_contexts_end(void);  // the process ends: reads what was counted
 
 // --- module.c, library.c, function.c ---
+typedef struct GpuClosed GpuClosed;
 typedef struct GpuModule GpuModule;  // one image the program loaded, as CUmodule or CUlibrary
 typedef struct GpuParams {
   uint32_t n;
@@ -136,6 +138,8 @@ typedef struct GpuFunction {
   _Atomic(const WovenKernel *) early;  // what is known of it before it is decided; NULL: nothing
   _Atomic(const GpuParams *) params;   // as the driver told of them; NULL: not asked yet
   struct GpuDuration *duration;        // kernel_durations.c
+  bool machine_code;                   // set with target: the original runs, to be patched
+  _Atomic(struct GpuClosed *) closed;  // closed.c, by context; NULL: it was not launched yet
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);  // NULL: not from a module we have seen
 // decides at the first call: instruments and compiles, or keeps the original
@@ -155,11 +159,12 @@ typedef struct GpuLaunch {
   GpuContext *context;  // NULL: nobody wants to know
   bool gone;            // of something that was destroyed; it is not to be made
   bool told;
-  uint32_t number;          // the session has heard of it, as this number
-  bool untold;              // … and others will, when the driver has taken it
-  SessionRun run;           // run_events.c
-  SessionOutputs *outputs;  // what is looked at behind it; NULL: nothing
-  SessionInputs *inputs;    // what was looked at before it; NULL: nothing
+  struct GpuClosed *closed;  // gpu_closed_end is to follow; NULL: not
+  uint32_t number;           // the session has heard of it, as this number
+  bool untold;               // … and others will, when the driver has taken it
+  SessionRun run;            // run_events.c
+  SessionOutputs *outputs;   // what is looked at behind it; NULL: nothing
+  SessionInputs *inputs;     // what was looked at before it; NULL: nothing
   struct GpuDuration *duration;
   uint32_t duration_number;
   bool duration_measured;  // of gpu_duration_begin, for outputs

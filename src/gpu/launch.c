@@ -1,5 +1,6 @@
 // Launches: our code runs in place of the program's, with one parameter more where a tool has added
 // one.
+#include "gpu/closed.h"
 #include "gpu/gpu.h"
 
 // --- from what the program asks for to what the driver is given ---
@@ -214,6 +215,14 @@ static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
   return c;
 }
 
+// A captured launch runs with the record of the launch of its graph: it is not checked.
+static void check_machine_code(GpuLaunch *l) {
+  SessionParams given = {l->params, NULL, 0};
+  if (!l->context || l->event.captured || !session_launch_selected(l->of->kernel)) return;
+  if (!l->params) gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes);
+  gpu_closed_begin(l, &(SessionCall){&l->event, tell(l), &given, gpu_launch_param, l->of});
+}
+
 void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx) {
   l->function = handle;
   l->params = params;
@@ -226,6 +235,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->duration = NULL;
   l->duration_measured = false;
   l->timed = NULL;
+  l->closed = NULL;
   l->context = NULL;
   l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
@@ -250,6 +260,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (code && code->record_bytes) add_record(l, code);
   else if (l->of->unchanged && session_launch_selected(l->of->kernel))
     session_launch_unchanged(l->of->kernel);
+  else if (l->of->machine_code) check_machine_code(l);
   if (session_wants(SESSION_WANTS_LAUNCHES_TAKEN) && !l->event.captured)
     l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
   measure_duration(l);
@@ -271,6 +282,7 @@ static void tell_call(GpuLaunch *l) {
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
+  if (l->closed) gpu_closed_end(l);
   if (l->duration_measured)
     gpu_duration_end(l->duration, l->context, (CUstream)(uintptr_t)l->event.stream);
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);

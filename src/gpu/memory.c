@@ -1,7 +1,18 @@
 // Allocations and frees. An allocation is told after it was made and a free before it is done, so
 // that an address that is handed out again at once is told in the right order. Quarantined
 // memory goes to the driver later (owned.c).
+#include "gpu/closed.h"
 #include "gpu/gpu.h"
+
+// With a gap behind it, if there is room for one. `size` is in scope: what the program asked for.
+#define WITH_GAP(call, gap) \
+  ({ \
+    size_t asked_ = size, gap_ = (gap); \
+    size += gap_; \
+    CUresult made_ = GPU_RETRY(call); \
+    size = asked_; \
+    gap_ &&made_ == CUDA_ERROR_OUT_OF_MEMORY ? GPU_RETRY(call) : made_; \
+  })
 
 static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemoryKind kind) {
   if (result != CUDA_SUCCESS) return gpu_checked(result);
@@ -56,7 +67,7 @@ static CUresult freed_before(const char *call, uint64_t base) {
 
 CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
   bool reserved = gpu_captures_reserve();
-  CUresult result = GPU_RETRY(gpu_real.cuMemAlloc_v2(p, size));
+  CUresult result = WITH_GAP(gpu_real.cuMemAlloc_v2(p, size), gpu_closed_gap(size));
   made(result, result == CUDA_SUCCESS ? *p : 0, size, reserved ? SESSION_GRAPH : SESSION_DEVICE);
   if (reserved && result == CUDA_SUCCESS) gpu_owned_reserve(*p);
   return result;
@@ -72,7 +83,7 @@ CUresult gpu_cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, siz
 }
 
 CUresult gpu_cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned flags) {
-  CUresult result = GPU_RETRY(gpu_real.cuMemAllocManaged(p, size, flags));
+  CUresult result = WITH_GAP(gpu_real.cuMemAllocManaged(p, size, flags), gpu_closed_gap(size));
   return made(result, result == CUDA_SUCCESS ? *p : 0, size, SESSION_MANAGED);
 }
 
@@ -94,13 +105,15 @@ static SessionMemoryKind kind_in(CUstream stream) {
 #define AS_IT_IS(s) (s)
 #define POOLS(suffix, STREAM) \
   CUresult gpu_cuMemAllocAsync##suffix(CUdeviceptr *p, size_t size, CUstream stream) { \
-    CUresult result = GPU_RETRY(gpu_real.cuMemAllocAsync##suffix(p, size, stream)); \
+    CUresult result = WITH_GAP(gpu_real.cuMemAllocAsync##suffix(p, size, stream), \
+                               gpu_closed_gap(size)); \
     return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) \
                                   : gpu_checked(result); \
   } \
   CUresult gpu_cuMemAllocFromPoolAsync##suffix(CUdeviceptr *p, size_t size, CUmemoryPool pool, \
                                                CUstream stream) { \
-    CUresult result = GPU_RETRY(gpu_real.cuMemAllocFromPoolAsync##suffix(p, size, pool, stream)); \
+    CUresult result = WITH_GAP(gpu_real.cuMemAllocFromPoolAsync##suffix(p, size, pool, stream), \
+                               gpu_closed_gap(size)); \
     return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) \
                                   : gpu_checked(result); \
   } \

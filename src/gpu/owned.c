@@ -44,6 +44,16 @@ static bool find(uint64_t base, Owned *out) {
 }
 
 // Mapped memory belongs to no context, and that of pools only to a device.
+// Without the gap behind it.
+CUresult gpu_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p) {
+  CUdeviceptr start = 0;
+  Owned o;
+  CUresult result = gpu_real.cuMemGetAddressRange_v2(base ? base : &start, size, p);
+  if (result == CUDA_SUCCESS && size && find(base ? *base : start, &o))
+    *size = MIN(*size, (size_t)o.size);
+  return result;
+}
+
 static bool goes_with(const Owned *o, CUcontext ctx, bool primary) {
   return o->context->handle == ctx && o->kind != SESSION_VIRTUAL &&
          (primary || (o->kind != SESSION_POOL && o->kind != SESSION_GRAPH));

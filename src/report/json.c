@@ -40,6 +40,7 @@ static void site(Run *r, Str *s, const RunSite *x) {
   if (x->nplaces) place(r, s, x, 0);
   else if (x->function) json_text(s, "function", run_readable_name(r, x->function));
   if (!x->nplaces && x->ptx_line) json_number(s, "ptx_line", x->ptx_line);
+  if (!x->nplaces && !x->ptx_line) json_text(s, "machine_code", x->text);
   if (x->nplaces < 2) return;
   json_key(s, "inlined_at");
   str_addc(s, '[');

@@ -39,6 +39,10 @@ const char *report_place_function(Run *r, const RunSite *s, uint32_t i) {
 }
 
 void report_add_site(Run *r, const RunSite *s, Str *out) {
+  if (!s->nplaces && !s->ptx_line) {
+    str_printf(out, " at %s in machine code", s->text ? s->text : "an instruction");
+    return;
+  }
   if (!s->nplaces) {
     str_printf(out, " at line %u of the PTX%s%s", s->ptx_line, s->text ? ": " : "",
                s->text ? s->text : "");

@@ -29,6 +29,11 @@ static void add_places(Run *r, const RunFinding *f, Str *out) {
     const char *function = report_place_function(r, s, i);
     str_printf(out, "%s%s\n", function ? " in " : "", function ? function : "");
   }
+  bool machine_code = !s->nplaces && !s->ptx_line;
+  if (machine_code && s->text)
+    str_printf(out, "  at %s in the machine code of %s\n", s->text,
+               s->function ? run_readable_name(r, s->function) : "a kernel");
+  if (machine_code) return;
   if (!s->nplaces && s->function)
     str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n",
                s->ptx_line, run_readable_name(r, s->function));

@@ -223,6 +223,20 @@ static RunFinding *device_finding(Run *r, RunProcess *p, const Kind *kind, uint3
   return f;
 }
 
+// Places of a closed kernel are parts of its machine code: the record says which instruction it
+// was.
+static bool is_machine_code(const RunSite *s) { return s && !s->nplaces && !s->ptx_line; }
+
+static void name_instruction(Run *r, RunProcess *p, const WgFinding *d, RunFinding *f) {
+  RunSite *s = ARENA_NEW(&p->arena, RunSite);
+  *s = *f->site;
+  s->id = ++r->last_id;
+  s->number = UINT64_MAX;
+  s->text = arena_printf(&p->arena, "+0x%llx", (unsigned long long)d->value[3]);
+  f->site = s;
+  run_save_site(r, s);
+}
+
 static RunFinding *known_by(Run *r, const char *key, const RunFinding *f) {
   RunFinding *known = strmap_get(&r->finding_keys, key);
   if (!known) strmap_put(&r->finding_keys, arena_strdup(&r->arena, key), (void *)f);
@@ -241,7 +255,7 @@ static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   size_t start = key.len;
   str_printf(&key, " ptx %u", s->ptx_line);
   RunFinding *known = s->ptx_line ? known_by(r, key.data, f) : NULL;
-  if (!known && s->nplaces) {
+  if (!known && (s->nplaces || is_machine_code(s))) {
     key.len = start;
     str_printf(&key, " %u", f->allocation ? f->allocation->id : 0);
     for (uint32_t i = 0; i < s->nplaces; i++)
@@ -300,6 +314,7 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   if (kind->parts & HAS_POINTER) f->parameter = run_parameter_name(r, f);
   f->count = 1;
   RunFinding *known = same_place(r, p, f);
+  if (!known && is_machine_code(f->site)) name_instruction(r, p, d, f);
   if (known) {
     u64map_put(&p->found, (uint64_t)d->site + 1, known);
     if (!known->counted) known->count++;

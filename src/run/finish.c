@@ -77,10 +77,10 @@ static void save_end(Run *r) {
 }
 
 void run_save_kernel(Run *r, const RunKernel *k) {
-  run_save(r, TABLE_kernel, "iiittiiittti", (int64_t)k->id, (int64_t)k->process->id,
+  run_save(r, TABLE_kernel, "iiittiiitttit", (int64_t)k->id, (int64_t)k->process->id,
            (int64_t)(k->module ? k->module->id : 0), k->name, k->readable, (int64_t)k->launches,
            (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note,
-           (int64_t)k->retested);
+           (int64_t)k->retested, k->patched_by);
 }
 
 static int64_t site_id(const RunSite *s) { return s ? s->id : 0; }

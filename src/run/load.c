@@ -153,7 +153,8 @@ static void kernel_row(Load *l, const Row *s) {
                    .reason = text(s, "reason"),
                    .cure = text(s, "cure"),
                    .note = text(s, "note"),
-                   .retested = small(s, "retested") != 0};
+                   .retested = small(s, "retested") != 0,
+                   .patched_by = text(s, "patched_by")};
   vec_push(&l->run->kernels, k);
   u64map_put(&l->kernels, k->id, k);
 }

@@ -127,6 +127,11 @@ static void on_Uncovered(Run *r, RunProcess *p, const EventUncovered *e) {
   k->cure = run_text(r, e->cure);
 }
 
+static void on_Patched(Run *r, RunProcess *p, const EventPatched *e) {
+  RunKernel *k = kernel_of(p, e->kernel);
+  if (k) k->patched_by = run_text(r, e->tools);
+}
+
 static void on_KernelNote(Run *r, RunProcess *p, const EventKernelNote *e) {
   RunKernel *k = kernel_of(p, e->kernel);
   if (k) k->note = run_text(r, e->text);

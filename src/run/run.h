@@ -51,6 +51,8 @@ typedef struct RunKernel {
   const char *name, *readable;       // as linked, as written
   bool covered, retested;            // retested: at every instruction, by --fp-rerun
   const char *reason, *cure, *note;  // why it is not checked
+  // machine code that these tools check by patches, "memcheck,fpcheck"; NULL: woven, or not checked
+  const char *patched_by;
   uint64_t launches, checked;
   uint64_t saved_launches;  // as its row has it
   // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not

@@ -29,6 +29,7 @@ void session_announce_kernel(SessionKernel *k) {
   k->sent = session_generation();
   session_send(EVENT_KERNEL, &(EventKernel){k->id, k->module->id, k->name});
   if (k->code) session_send(EVENT_COVERED, &(EventCovered){k->id, k->piece->code.nsites});
+  else if (k->patched_by) session_send(EVENT_PATCHED, &(EventPatched){k->id, k->patched_by});
   else if (k->reason) session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
 }
 
@@ -102,12 +103,11 @@ SessionKernel *session_site_kernel(const Piece *p, const Site *s) {
              : NULL;
 }
 
-void session_module_instrumented(SessionModule *m, Woven *r) {
+Piece *session_add_piece(SessionModule *m, Woven *r) {
   Piece *p = mem_alloc(sizeof *p);
   p->code = *r;
   memset(r, 0, sizeof *r);
   p->module = m;
-  pthread_mutex_lock(&session_lock);
   p->site_base = last_site;
   last_site += p->code.nsites;
   if (last_site > WG_SITE_NUMBERS && p->site_base <= WG_SITE_NUMBERS && p->code.nsites)
@@ -119,6 +119,12 @@ void session_module_instrumented(SessionModule *m, Woven *r) {
   m->pieces = p;
   announce_module(m);
   for (uint32_t i = 0; i < p->code.nsites; i++) send_site(p, i);
+  return p;
+}
+
+void session_module_instrumented(SessionModule *m, Woven *r) {
+  pthread_mutex_lock(&session_lock);
+  session_add_piece(m, r);
   uint32_t it = 0;
   const char *name;
   void *k;

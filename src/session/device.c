@@ -106,6 +106,14 @@ static void fill_tool_facts(SessionDevice *d, ToolLaunch *l) {
     if (tool->facts) tool->facts(&d->tools[t], l);
 }
 
+void session_device_closed(SessionDevice *d, SessionKernel *k, const SessionLaunch *l,
+                           WgClosed *c) {
+  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools)};
+  if (session_wants_memory()) set_tables(d, k, l, &r);
+  c->channel = r.channel;
+  c->memory = r.memory;
+}
+
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                            const SessionParams *params, void *record) {
   const WovenKernel *code = session_kernel_code(k);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "channel/channel.h"
+#include "probe/closed_abi.h"
 #include "session/session.h"
 #include "where/where.h"
 
@@ -38,6 +39,9 @@ struct SessionKernel {
   void *_Atomic tool_data[TOOL_MOST];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;  // set before code
+  // closed.c: names of the tools that look at its machine code; NULL: none does. Its places
+  const char *patched_by;
+  uint32_t closed_sites;
 };
 
 typedef struct SessionOptions {
@@ -51,7 +55,9 @@ typedef struct SessionOptions {
   bool hash;
   uint32_t hash_every;      // --hash
   struct DumpOption *dump;  // --dump-buffers; NULL: none
-  const char *launch_log;   // the name, with % in it; NULL: none
+  bool closed;              // --closed=check
+  const char *closed_library;
+  const char *launch_log;  // the name, with % in it; NULL: none
 } SessionOptions;
 
 // --- start.c ---
@@ -83,6 +89,8 @@ void session_announce_kernel(SessionKernel *k);  // with the lock held
 bool session_site(uint32_t number, const Piece **piece, const Site **site);
 // NULL: not known. With the lock held
 SessionKernel *session_site_kernel(const Piece *p, const Site *s);
+// takes it over. With the lock held
+Piece *session_add_piece(SessionModule *m, Woven *r);
 uint32_t session_sites(void);  // given to sites so far. With the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);  // with the lock held
 // --- ranges.c: the allocations of the process, for checks ---
@@ -134,6 +142,8 @@ void session_handles_each(void (*each)(void *user, const HeapRange *r), void *us
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 int session_device_ordinal(const SessionDevice *d);
+// channel and memory of the record
+void session_device_closed(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, WgClosed *c);
 struct ToolDevice;
 struct ToolDevice *session_tool_device(SessionDevice *d, ToolId tool);
 // what kernels find as WgMemoryTable.heap, from the next launch on

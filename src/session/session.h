@@ -377,6 +377,14 @@ typedef struct SessionCall {  // a launch and what it is called with
   SessionParamInfo *info;
   void *user;
 } SessionCall;
+// --- closed.c: kernels that are machine code only ---
+bool session_checks_closed(void);              // a tool that runs can look at them
+const char *session_closed_library(void);      // --closed-library; NULL: not given
+void session_closed_kernel(SessionKernel *k);  // it is patched from now on
+struct WgClosed;
+// code: address of the kernel's first instruction. false: nothing can be reported
+bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t code,
+                           struct WgClosed *out);
 void session_launch_taken(const SessionCall *c);  // after session_device_record
 void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds

@@ -65,6 +65,10 @@ static void read_environment(void) {
       values.dump = NULL;
     }
   }
+  values.closed = options_is(&o, OPT_CLOSED, "check");
+  values.closed_library = options_given(&o, OPT_CLOSED_LIBRARY)
+                              ? mem_strdup(options_text(&o, OPT_CLOSED_LIBRARY))
+                              : NULL;
   values.launch_log = options_given(&o, OPT_LAUNCH_LOG)
                           ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG))
                           : NULL;

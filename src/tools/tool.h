@@ -44,6 +44,7 @@ typedef struct Tool {
   // its counts grow so fast that one word for each would be waited for (WgSpread)
   bool spreads_counts;
   bool only_counts;  // it sends no findings
+  bool patches;      // src/tools/<name>/patch.h looks at kernels that are machine code only
   // --- devices and launches ---
   void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
   // Device memory is taken for the first launch that is checked: room for what the tool keeps

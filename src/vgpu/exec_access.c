@@ -342,8 +342,8 @@ LOCAL_ACCESS(uint64_t, uint64_t)
   X(SPACE, uint8_t, uint16_t) \
   X(SPACE, uint8_t, uint32_t) \
   X(SPACE, uint16_t, uint16_t) \
-  X(SPACE, uint16_t, uint32_t) X(SPACE, uint32_t, uint32_t) X(SPACE, uint32_t, uint64_t) \
-      X(SPACE, uint64_t, uint64_t)
+  X(SPACE, uint16_t, uint32_t) \
+  X(SPACE, uint32_t, uint32_t) X(SPACE, uint32_t, uint64_t) X(SPACE, uint64_t, uint64_t)
 #define SIGNED_PAIRS(X, SPACE) \
   X(SPACE, int8_t, int16_t) \
   X(SPACE, int8_t, int32_t) X(SPACE, int16_t, int32_t) X(SPACE, int32_t, int64_t)

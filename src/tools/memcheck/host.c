@@ -28,6 +28,7 @@ static const char *fault_kind(const SessionFault *f) {
 }
 
 const Tool tool_memcheck = {.device_bytes = sizeof(MemcheckDevice),
+                            .patches = true,
                             .wants = SESSION_WANTS_TABLE | SESSION_WANTS_IMAGES |
                                      SESSION_WANTS_POOLS | SESSION_WANTS_QUARANTINE |
                                      SESSION_WANTS_GAPS,

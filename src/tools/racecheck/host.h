@@ -48,7 +48,7 @@ typedef struct RaceEntries {
 extern pthread_mutex_t race_lock;  // guards all of this, but for what is said otherwise
 RaceDevice *race_device(SessionDevice *d);
 const RaceKernel *race_kernel(const WovenKernel *code);
-bool race_wants_pairs(void);  // --race=full: two entries for each word
+bool race_wants_pairs(void);     // --race=full: two entries for each word
 RaceDevice *race_devices(void);  // the first of a list
 const SessionDeviceOps *race_ops(const RaceDevice *r, void **user);
 

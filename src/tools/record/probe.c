@@ -177,9 +177,8 @@ DEVICE void store_head(uint64_t at, Head h, Who w, int has_address, uint32_t beg
              first  ? h.word3
              : unit ? time
                     : TOP);
-  } else if (has_address &&
-             w.second != w.leader) {  // two lanes with one instruction: 32 bytes that
-                                      // leave the device together
+  } else if (has_address && w.second != w.leader) {  // two lanes with one instruction: 32 bytes
+                                                     // that leave the device together
     int other = w.me == w.second;
     if (w.me == w.leader || other)
       store4(at + (other ? 16 : 0), other ? h.low : h.word0, other ? h.high : h.lanes,

@@ -1,0 +1,105 @@
+// Functions that NVIDIA's Sanitizer API calls before instructions of machine code. Compiled to
+// machine code of their own when Warpgrind is built: the driver loads no PTX for patches.
+//
+// Calling a patch costs far more than what it does, as long as it calls nothing itself.
+#include "probe/closed_access.h"
+
+#include "all_patches.h"
+
+// As the API's headers have them.
+enum { FLAG_READ = 1, FLAG_WRITE = 2, FLAG_PREFETCH = 8, BULK_BLOCK = 16 };
+
+enum {
+#define TOOL(id, name, help) TOOL_BIT_##name,
+#include "tools/tools.def"
+};
+
+// Every register that is live across this test costs each access of the kernel.
+DEVICE int is_in_window(const WgClosed *c, uint64_t address) {
+  for (const WgWindow *w = c->windows; w->base; w++)
+    if (address - w->base <= w->last) return 1;
+  return 0;
+}
+
+// Out of line: an access that is good must not pay for what a bad one needs.
+__attribute__((noinline)) static void look(const WgClosed *c, uint64_t pc, uint64_t address,
+                                           uint32_t bytes, uint32_t what) {
+  ClosedAccess a = {address, pc, bytes, what};
+#define PATCH(tool) \
+  if (c->tools >> TOOL_BIT_##tool & 1) tool##_patch(c, &a);
+#include "all_patches.def"
+#undef PATCH
+}
+
+__attribute__((noinline)) static void look_by_flags(const WgClosed *c, uint64_t pc,
+                                                    uint64_t address, uint32_t bytes,
+                                                    uint32_t flags) {
+  if (!(flags & FLAG_PREFETCH))
+    look(c, pc, address, bytes,
+         !(flags & FLAG_WRITE)  ? WG_ACCESS_READ
+         : !(flags & FLAG_READ) ? WG_ACCESS_WRITE
+                                : WG_ACCESS_ATOMIC);
+}
+
+// A launch that nobody looks at has no record.
+int wg_closed_global(const WgClosed *c, uint64_t pc, uint64_t address, uint32_t bytes,
+                     uint32_t flags, const void *value);
+__attribute__((noinline)) int wg_closed_global(const WgClosed *c, uint64_t pc, uint64_t address,
+                                               uint32_t bytes, uint32_t flags, const void *value) {
+  (void)value;
+  if (c && ((uint32_t)address & (bytes - 1) || !is_in_window(c, address)))
+    look_by_flags(c, pc, address, bytes, flags);
+  return 0;
+}
+
+// With the patch's own arguments, and not static, so that they all stay: to move one takes
+// registers.
+void wg_closed_look_at_copy(const WgClosed *c, uint64_t pc, uint64_t from, uint32_t to,
+                            uint32_t bytes);
+__attribute__((noinline)) void wg_closed_look_at_copy(const WgClosed *c, uint64_t pc, uint64_t from,
+                                                      uint32_t to, uint32_t bytes) {
+  (void)to;
+  look(c, pc, from, bytes, WG_ACCESS_READ);
+}
+
+// cp.async: reads `bytes` bytes of global memory. 0: none, it writes zeros.
+int wg_closed_copy_async(const WgClosed *c, uint64_t pc, uint64_t from, uint32_t to,
+                         uint32_t bytes);
+__attribute__((noinline)) int wg_closed_copy_async(const WgClosed *c, uint64_t pc, uint64_t from,
+                                                   uint32_t to, uint32_t bytes) {
+  if (c && from && !is_in_window(c, from)) wg_closed_look_at_copy(c, pc, from, to, bytes);
+  return 0;
+}
+
+// cp.async.bulk between global and shared memory, without a tensor map. All active threads of a
+// warp come with the same values.
+int wg_closed_bulk_read(const WgClosed *c, uint64_t pc, uint64_t from, uint32_t to,
+                        uint32_t barrier, uint32_t blocks, uint32_t multicast);
+__attribute__((noinline)) int wg_closed_bulk_read(const WgClosed *c, uint64_t pc, uint64_t from,
+                                                  uint32_t to, uint32_t barrier, uint32_t blocks,
+                                                  uint32_t multicast) {
+  (void)to;
+  (void)barrier;
+  (void)multicast;
+  blocks &= 0xffff;  // above them: the multicast mask
+  if (c && blocks) look(c, pc, from, blocks * BULK_BLOCK, WG_ACCESS_READ);
+  return 0;
+}
+
+int wg_closed_bulk_write(const WgClosed *c, uint64_t pc, uint64_t to, uint32_t from,
+                         uint32_t blocks);
+__attribute__((noinline)) int wg_closed_bulk_write(const WgClosed *c, uint64_t pc, uint64_t to,
+                                                   uint32_t from, uint32_t blocks) {
+  (void)from;
+  if (c && blocks) look(c, pc, to, blocks * BULK_BLOCK, WG_ACCESS_WRITE);
+  return 0;
+}
+
+int wg_closed_bulk_reduce(const WgClosed *c, uint64_t pc, uint64_t to, uint32_t from,
+                          uint32_t blocks);
+__attribute__((noinline)) int wg_closed_bulk_reduce(const WgClosed *c, uint64_t pc, uint64_t to,
+                                                    uint32_t from, uint32_t blocks) {
+  (void)from;
+  if (c && blocks) look(c, pc, to, blocks * BULK_BLOCK, WG_ACCESS_ATOMIC);
+  return 0;
+}

@@ -1,0 +1,171 @@
+// Launches of kernels that are machine code only: src/closed patches their module at the first
+// launch, and each launch hands its record (WgClosed) to the patches. The record of a stream is
+// overwritten in the order of the stream, so that a launch reads its own.
+#include "closed/closed.h"
+
+#include "gpu/closed.h"
+
+enum { RECORD_BYTES = 512, RECORDS = 2048 };
+_Static_assert(sizeof(WgClosed) <= RECORD_BYTES, "record of a stream");
+
+// A kernel in one context. Never freed: launches on other threads may use it.
+struct GpuClosed {
+  CUcontext context;
+  CUfunction function;
+  CUmodule module;
+  uint64_t code;  // address of its first instruction
+  bool ok;
+  pthread_mutex_t launching;  // from setting the record until the launch is made
+  struct GpuClosed *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct GpuClosedRecords {
+  CUdeviceptr memory;
+  U64Map of_stream;  // id of a stream -> number of its record, plus 1
+};
+
+CUresult gpu_cuInit(unsigned flags) {
+  CUresult result = gpu_real.cuInit(flags);
+  if (result == CUDA_SUCCESS && session_checks_closed()) closed_start(session_closed_library());
+  return result;
+}
+
+bool gpu_closed_takes(GpuFunction *f, const char *reason, const char *cure) {
+  bool wanted = session_checks_closed();
+  const char *more = NULL, *why = wanted ? closed_refusal(&more) : NULL;
+  if (wanted && !why) return true;
+  Str text = {0};
+  str_printf(&text, "%s%s%s", reason, why ? "; " : "", why ? why : "");
+  session_kernel_uncovered(f->kernel, text.data, more ? more : cure);
+  str_free(&text);
+  return false;
+}
+
+// Allocations fill pages. A program that takes memory in pieces this large may want all of it: its
+// pieces get no further page.
+size_t gpu_closed_gap(size_t bytes) {
+  enum { LEAST = 512, MOST = 8192, PAGE = 2 << 20 };
+  const size_t huge = (size_t)4 << 30;
+  if (!bytes || bytes > SIZE_MAX / 2) return 0;  // the driver refuses both
+  if (!session_wants(SESSION_WANTS_GAPS) || !session_checks_closed() || closed_refusal(NULL))
+    return 0;
+  size_t gap = MIN(MAX(bytes / 8, (size_t)LEAST), (size_t)MOST) / LEAST * LEAST;
+  return bytes >= huge ? MIN(gap, -bytes % PAGE) : gap;
+}
+
+// --- the kernel in a context ---
+
+static void patch_kernel(GpuFunction *f, GpuContext *c, GpuClosed *k) {
+  Error err = {{0}};
+  GpuEntered e = gpu_context_enter(c);
+  k->function = f->handle;
+  if (!e.ok || !gpu_real.cuFuncGetModule ||
+      (f->is_kernel &&
+       gpu_real.cuKernelGetFunction(&k->function, (CUkernel)f->handle) != CUDA_SUCCESS) ||
+      gpu_real.cuFuncGetModule(&k->module, k->function) != CUDA_SUCCESS)
+    error_set(&err, "the driver does not say which module it belongs to");
+  if (!err.text[0]) {
+    if (gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(k->function);
+    k->ok = closed_patch(k->module, c->handle, c->sm, &err);
+  }
+  if (k->ok && !closed_code_address(k->module, f->name, &k->code)) k->code = 0;
+  gpu_context_leave(e);
+  if (k->ok) session_closed_kernel(f->kernel);
+  else session_kernel_uncovered(f->kernel, err.text, NULL);
+}
+
+static GpuClosed *closed_kernel(GpuFunction *f, GpuContext *c) {
+  GpuClosed *k = atomic_load_explicit(&f->closed, memory_order_acquire);
+  while (k && k->context != c->handle) k = k->next;
+  if (k) return k;
+  pthread_mutex_lock(&lock);
+  k = atomic_load(&f->closed);
+  while (k && k->context != c->handle) k = k->next;
+  if (!k) {
+    k = mem_alloc(sizeof *k);
+    k->context = c->handle;
+    pthread_mutex_init(&k->launching, NULL);
+    patch_kernel(f, c, k);
+    k->next = atomic_load(&f->closed);
+    atomic_store_explicit(&f->closed, k, memory_order_release);
+  }
+  pthread_mutex_unlock(&lock);
+  return k;
+}
+
+void gpu_closed_unloaded(GpuFunction *f) {
+  for (GpuClosed *k = atomic_load(&f->closed); k; k = k->next)
+    if (k->module) closed_module_gone(k->module);
+}
+
+void gpu_closed_context_gone(GpuContext *c) {
+  closed_context_gone(c->handle);
+  free(c->closed);
+  c->closed = NULL;
+}
+
+// --- the record of a stream ---
+
+static uint64_t stream_id(CUstream stream) {
+  unsigned long long id = 0;
+  if (gpu_real.cuStreamGetId && gpu_real.cuStreamGetId(stream, &id) == CUDA_SUCCESS) return id;
+  return (uintptr_t)stream;
+}
+
+// 0: there is no memory for it. A program that has used more streams than there are records waits
+// for its work once, and all begin anew.
+static CUdeviceptr record_of(GpuContext *c, CUstream stream) {
+  pthread_mutex_lock(&lock);
+  struct GpuClosedRecords *r = c->closed;
+  if (!r) r = c->closed = mem_alloc(sizeof *r);
+  if (!r->memory && gpu_real.cuMemAlloc_v2(&r->memory, (size_t)RECORD_BYTES * RECORDS))
+    r->memory = 0;
+  uint64_t id = stream_id(stream) + 1;
+  uintptr_t number = (uintptr_t)u64map_get(&r->of_stream, id);
+  if (!number) {
+    if (r->of_stream.len == RECORDS && gpu_real.cuCtxSynchronize() == CUDA_SUCCESS)
+      u64map_free(&r->of_stream);
+    number = r->of_stream.len + 1;
+    if (number <= RECORDS) u64map_put(&r->of_stream, id, (void *)number);
+  }
+  CUdeviceptr at = r->memory && number <= RECORDS ? r->memory + (number - 1) * RECORD_BYTES : 0;
+  pthread_mutex_unlock(&lock);
+  return at;
+}
+
+static bool write_record(GpuContext *c, CUstream stream, const WgClosed *record,
+                         CUdeviceptr *address) {
+  size_t n = 0;
+  while (record->windows[n].base) n++;
+  size_t bytes = offsetof(WgClosed, windows) + (n + 1) * sizeof record->windows[0];
+  GpuEntered e = gpu_context_enter(c);
+  *address = e.ok ? record_of(c, stream) : 0;
+  bool ok = *address &&
+            gpu_real.cuMemcpyHtoDAsync_v2(*address, record, bytes, stream) == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  return ok;
+}
+
+void gpu_closed_begin(GpuLaunch *l, const SessionCall *call) {
+  GpuContext *c = l->context;
+  GpuClosed *k = closed_kernel(l->of, c);
+  if (!k->ok) return;
+  WgClosed record;
+  CUdeviceptr address;
+  SessionDevice *d = gpu_context_use(c);
+  if (!d) return;
+  bool ok = session_closed_record(d, call, k->code, &record);
+  gpu_context_used(c);
+  if (!ok || !write_record(c, (CUstream)(uintptr_t)l->event.stream, &record, &address)) return;
+  pthread_mutex_lock(&k->launching);
+  closed_set_record(k->function, address);
+  l->closed = k;
+}
+
+// Launches that are not selected find no record.
+void gpu_closed_end(GpuLaunch *l) {
+  closed_set_record(l->closed->function, 0);
+  pthread_mutex_unlock(&l->closed->launching);
+}

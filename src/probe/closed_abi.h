@@ -1,0 +1,29 @@
+// What patches in machine code (src/closed) share with the host: the record of a launch. It lies in
+// device memory, one for each stream, and is filled in the order of the stream.
+#ifndef WG_CLOSED_ABI_H
+#define WG_CLOSED_ABI_H
+
+#include <stdint.h>
+
+enum { WG_CLOSED_WINDOWS = 12, WG_CLOSED_SITES = 64, WG_CLOSED_INSTRUCTION_BYTES = 16 };
+
+// A live allocation that a parameter of the launch points into: nearly every access is in one. One
+// at address a, of at most WG_CLOSED_WIDEST bytes, is inside if a - base <= last.
+enum { WG_CLOSED_WIDEST = 16 };
+typedef struct WgWindow {
+  uint64_t base, last;
+} WgWindow;
+
+typedef struct WgClosed {
+  uint64_t channel;    // device address of the context's WgReports
+  uint64_t memory;     // … of a WgMemoryTable; 0: there is none, and nothing is looked up
+  uint64_t code;       // … of the kernel's first instruction
+  uint32_t launch;     // number of the launch in its process
+  uint32_t site_base;  // the kernel has WG_CLOSED_SITES places from here on
+  uint32_t tools;      // bit ToolId: the tools that look at this launch
+  uint32_t reserved;
+  WgWindow windows[WG_CLOSED_WINDOWS + 1];  // base 0 ends them
+} WgClosed;  // what is behind the end of the windows is not copied to the device
+
+// WgFinding.value[3] of a finding in machine code: where its instruction is, from `code` on
+#endif

@@ -1,0 +1,21 @@
+// One access of machine code that is in none of the launch's windows, as a tool's patch.h sees it
+// on the device.
+#ifndef WG_PROBE_CLOSED_ACCESS_H
+#define WG_PROBE_CLOSED_ACCESS_H
+
+#include "probe/closed_abi.h"
+#include "probe/device.h"
+#include "probe/probe_abi.h"
+
+typedef struct ClosedAccess {
+  uint64_t address, pc;
+  uint32_t bytes;
+  uint32_t what;  // WG_ACCESS_…
+} ClosedAccess;
+
+// The place of an instruction among those of its kernel. Two instructions may share one.
+DEVICE uint32_t closed_site(const WgClosed *c, uint64_t pc) {
+  return c->site_base + (uint32_t)((pc - c->code) / WG_CLOSED_INSTRUCTION_BYTES) % WG_CLOSED_SITES;
+}
+
+#endif

@@ -1,0 +1,148 @@
+// Which launches were checked, by which tools, and why others were not.
+#include "report/report.h"
+#include "tools/report.h"
+
+enum { KERNELS_SHOWN = 20 };
+
+static bool has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none") != 0; }
+
+// --- launches that a tool has checked: patches in machine code are not there for every tool ---
+
+typedef struct Coverage {
+  uint64_t launches, kernels, patched;  // patched: launches of machine code among them
+} Coverage;
+
+// `name` is one of the names in a list with commas.
+static bool is_listed(const char *list, const char *name, size_t len) {
+  for (const char *p = list; p && *p;) {
+    size_t n = strcspn(p, ",");
+    if (n == len && strncmp(p, name, n) == 0) return true;
+    p += n + (p[n] == ',');
+  }
+  return false;
+}
+
+static Coverage coverage_of(const Run *r, const char *tool, size_t len) {
+  Coverage c = {.launches = r->checked_launches};
+  for (uint32_t i = 0; i < r->kernels.len; i++) {
+    const RunKernel *k = r->kernels.data[i];
+    if (k->patched_by && !is_listed(k->patched_by, tool, len)) {
+      c.launches -= MIN(k->checked, c.launches);
+      continue;
+    }
+    c.kernels += k->checked != 0;
+    if (k->patched_by) c.patched += k->checked;
+  }
+  return c;
+}
+
+static double percent(const Run *r, const Coverage *c) {
+  return r->launches ? 100.0 * (double)c->launches / (double)r->launches : 0;
+}
+
+// Of the tool that has seen least.
+double report_covered_percent(const Run *r) {
+  double least = has_tools(r) ? 100 : 0;
+  for (const char *p = r->tools; least > 0 && p && *p;) {
+    size_t n = strcspn(p, ",");
+    Coverage c = coverage_of(r, p, n);
+    least = MIN(least, percent(r, &c));
+    p += n + (p[n] == ',');
+  }
+  return least;
+}
+
+static void add_coverage(const Run *r, const char *tools, int len, const Coverage *c, Str *out) {
+  words_printf(out, api_words(r->api), "coverage (%.*s): %llu launches (%.0f%%) of %llu {kernels}",
+               len, tools, (unsigned long long)c->launches, percent(r, c),
+               (unsigned long long)c->kernels);
+  if (c->patched) str_printf(out, ", %llu of them in machine code", (unsigned long long)c->patched);
+  str_addc(out, '\n');
+}
+
+// One line, or one for each tool where they have seen different launches.
+static void add_coverages(const Run *r, Str *out) {
+  Coverage first = coverage_of(r, r->tools, strcspn(r->tools, ","));
+  bool same = true;
+  for (const char *p = r->tools; *p;) {
+    size_t n = strcspn(p, ",");
+    Coverage c = coverage_of(r, p, n);
+    same &= c.launches == first.launches && c.patched == first.patched;
+    p += n + (p[n] == ',');
+  }
+  if (same) {
+    add_coverage(r, r->tools, (int)strlen(r->tools), &first, out);
+    return;
+  }
+  for (const char *p = r->tools; *p;) {
+    size_t n = strcspn(p, ",");
+    Coverage c = coverage_of(r, p, n);
+    add_coverage(r, p, (int)n, &c, out);
+    p += n + (p[n] == ',');
+  }
+}
+
+// Kernels of the same name in several modules or processes are one line if the reason is the same.
+static bool said_before(const Run *r, uint32_t i) {
+  const RunKernel *k = r->kernels.data[i];
+  for (uint32_t j = 0; j < i; j++) {
+    const RunKernel *o = r->kernels.data[j];
+    if (o->launches && o->name == k->name && o->reason == k->reason && o->note == k->note)
+      return true;
+  }
+  return false;
+}
+
+static uint64_t launches_of_all(const Run *r, const RunKernel *k) {
+  uint64_t n = 0;
+  for (uint32_t j = 0; j < r->kernels.len; j++) {
+    const RunKernel *o = r->kernels.data[j];
+    if (o->name == k->name && o->reason == k->reason && o->note == k->note) n += o->launches;
+  }
+  return n;
+}
+
+static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
+  unsigned long long launches = launches_of_all(r, k);
+  if (k->reason) {
+    str_printf(out, "not %s: %s (%llu launches): %s\n", has_tools(r) ? "checked" : "covered",
+               k->readable, launches, k->reason);
+    if (k->cure) str_printf(out, "  to have it covered: %s\n", k->cure);
+  } else if (k->checked < k->launches && has_tools(r)) {
+    str_printf(out, "%s: %llu of %llu launches\n", k->readable, (unsigned long long)k->checked,
+               (unsigned long long)k->launches);
+  }
+  if (k->note) str_printf(out, "%s: %s\n", k->readable, k->note);
+}
+
+void report_coverage(Run *r, bool all, Str *out) {
+  const ToolReport *tool;
+  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
+    if (tool->verdicts) tool->verdicts(r, out);
+  words_printf(out, api_words(r->api),
+               "device: %s; {kernel} launches: %llu, different {kernels}: %llu\n", r->device,
+               (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
+  if (has_tools(r)) add_coverages(r, out);
+  uint32_t shown = 0, more = 0;
+  for (uint32_t i = 0; i < r->kernels.len; i++) {
+    const RunKernel *k = r->kernels.data[i];
+    bool some_left_out = has_tools(r) && k->checked < k->launches;
+    if (!k->launches || !(k->reason || k->note || some_left_out) || said_before(r, i)) continue;
+    if (!all && shown >= KERNELS_SHOWN) more++;
+    else {
+      add_kernel(r, k, out);
+      shown++;
+    }
+  }
+  if (more)
+    words_printf(out, api_words(r->api),
+                 "and %u more {kernels} with something to say (-v names them all)\n", more);
+  if (r->unrecorded)
+    str_printf(out, "%u processes could not be recorded: too many ran at the same time\n",
+               r->unrecorded);
+  if (r->still_running)
+    str_printf(
+        out,
+        "%u processes of the run have not ended: what they do from here on is not in this report\n",
+        r->still_running);
+}
