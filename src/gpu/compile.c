@@ -82,8 +82,14 @@ bool gpu_driver_error(Error *err, CUresult result, const char *log) {
            : error_set(err, "the driver cannot load it: %s", name ? name : "an unknown error");
 }
 
-bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library,
-                   const char *name, GpuLoaded *out, Error *err) {
+static void keep_log(const GpuTexts *t, const char *log) {
+  if (!t->log || !log) return;
+  t->log->len = 0;
+  str_add(t->log, log);
+}
+
+static bool load_logged(const void *blob, size_t size, const GpuJit *jit, bool as_library,
+                        const char *name, const GpuTexts *t, GpuLoaded *out, Error *err) {
   *out = (GpuLoaded){.jit = *jit};
   out->jit.log = NULL;
   gpu_jit_add_log(&out->jit);
@@ -96,10 +102,38 @@ bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_lib
   gpu_watch_end();
   if (result == CUDA_SUCCESS) return true;
   gpu_driver_error(err, result, j->log);
+  keep_log(t, j->log);
   out->library = NULL;
   out->module = NULL;
   gpu_unload(out);
   return false;
+}
+
+bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library,
+                   const char *name, GpuLoaded *out, Error *err) {
+  return load_logged(blob, size, jit, as_library, name, &(GpuTexts){0}, out, err);
+}
+
+// One unit of those that are linked; the last may be the probes, which no file of the program has.
+static CUresult add_unit(CUlinkState state, const GpuTexts *t, uint32_t i, const GpuCode *code,
+                         const GpuJit *jit) {
+  const ImageEntry *like = i < code->nunits ? &code->units[i] : NULL;
+  const Str *text = &t->units.data[i];
+  Str packed = {0};
+  bool fatbin = jit->needs_fatbin && like;
+  if (fatbin) put_fatbin(&packed, text->data, text->len, like);
+  else str_addn(&packed, text->data, text->len + 1);
+  const char *name = !like ? "probes" : like->source[0] ? like->source : "PTX";
+  CUjitInputType type = fatbin ? CU_JIT_INPUT_FATBINARY : CU_JIT_INPUT_PTX;
+  CUjit_option limit = CU_JIT_MAX_REGISTERS;
+  unsigned registers = i < t->registers.len ? t->registers.data[i] : 0;
+  void *value = (void *)(uintptr_t)registers;
+  CUresult result = gpu_real.cuLinkAddData_v2(state, type, packed.data, packed.len, name,
+                                              registers ? 1 : 0, &limit, &value);
+  if (registers && result == CUDA_ERROR_INVALID_VALUE)  // no such option for one unit
+    result = gpu_real.cuLinkAddData_v2(state, type, packed.data, packed.len, name, 0, NULL, NULL);
+  str_free(&packed);
+  return result;
 }
 
 // Several units: linked to machine code, which is kept for the next time.
@@ -110,21 +144,16 @@ static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit
   gpu_jit_add_log(&j);
   CUresult result = gpu_real.cuLinkCreate_v2(j.n, j.names, j.values, &state);
   if (result == CUDA_SUCCESS) {
-    for (uint32_t i = 0; i < t->units.len && result == CUDA_SUCCESS; i++) {
-      Str *text = &t->units.data[i], packed = {0};
-      const char *source = code->units[i].source;
-      if (jit->needs_fatbin) put_fatbin(&packed, text->data, text->len, &code->units[i]);
-      else str_addn(&packed, text->data, text->len + 1);
-      result = gpu_real.cuLinkAddData_v2(
-          state, jit->needs_fatbin ? CU_JIT_INPUT_FATBINARY : CU_JIT_INPUT_PTX, packed.data,
-          packed.len, source[0] ? source : "PTX", 0, NULL, NULL);
-      str_free(&packed);
-    }
+    for (uint32_t i = 0; i < t->units.len && result == CUDA_SUCCESS; i++)
+      result = add_unit(state, t, i, code, jit);
     void *data = NULL;
     size_t size = 0;
     if (result == CUDA_SUCCESS) result = gpu_real.cuLinkComplete(state, &data, &size);
     if (result == CUDA_SUCCESS) str_addn(cubin, data, size);
-    else gpu_driver_error(err, result, j.log);
+    else {
+      gpu_driver_error(err, result, j.log);
+      keep_log(t, j.log);
+    }
     gpu_real.cuLinkDestroy(state);
   } else {
     gpu_driver_error(err, result, NULL);
@@ -137,6 +166,8 @@ static GpuHash texts_key(const GpuTexts *t, const GpuJit *jit) {
   GpuHash key = gpu_jit_hash(jit, gpu_cache_seed());
   for (uint32_t i = 0; i < t->units.len; i++)
     key = gpu_hash(t->units.data[i].data, t->units.data[i].len, key);
+  if (t->registers.len)
+    key = gpu_hash(t->registers.data, t->registers.len * sizeof *t->registers.data, key);
   return key;
 }
 
@@ -169,7 +200,7 @@ bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, b
     return load_linked(t, code, jit, as_library, name, out, err);
   Str packed = {0};
   gpu_pack_text(&t->units.data[0], code, jit, &packed);
-  bool ok = gpu_load_blob(packed.data, packed.len, jit, as_library, name, out, err);
+  bool ok = load_logged(packed.data, packed.len, jit, as_library, name, t, out, err);
   str_free(&packed);
   return ok;
 }

@@ -46,8 +46,36 @@ static PtxModule *read_unit(const char *text, size_t len, const char *name, cons
   return NULL;
 }
 
+// The plan of the run, less the kernels that the compiler has refused.
+typedef struct LessRefused {
+  const WeavePlan *all;
+  const GpuRefused *refused;
+} LessRefused;
+static bool wants_kernel(const char *name, void *user) {
+  const LessRefused *l = user;
+  if (gpu_refused_reason(l->refused, name)) return false;
+  return !l->all->wants_kernel || l->all->wants_kernel(name, l->all->user);
+}
+
+static bool weave_wanted(PtxModule **units, uint32_t n, const GpuRefused *refused, Woven *out,
+                         Error *err) {
+  WeavePlan plan = *session_plan();
+  LessRefused less = {session_plan(), refused};
+  if (refused->kernels.len) {
+    plan.wants_kernel = wants_kernel;
+    plan.user = &less;
+  }
+  if (!weave_module(units, n, &plan, out, err)) return false;
+  for (uint32_t i = 0; i < out->nkernels; i++) {
+    const char *reason = gpu_refused_reason(refused, out->kernels[i].name);
+    if (reason) out->kernels[i].reason = arena_strdup(&out->arena, reason);
+  }
+  return true;
+}
+
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
-              const GpuJit *jit, unsigned sm, PtxModule **units, Woven *out, Error *err) {
+              const GpuJit *jit, unsigned sm, const GpuRefused *refused, PtxModule **units,
+              Woven *out, Error *err) {
   *out = (Woven){0};
   uint32_t made = 0;
   for (; made < n; made++) {
@@ -57,7 +85,7 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
   }
   bool may_wait = made == n && gpu_may_wait(units, n);
   if (made == n && ((!session_tools() && !session_plan()->find_writes) ||
-                    weave_module(units, n, session_plan(), out, err))) {
+                    weave_wanted(units, n, refused, out, err))) {
     out->may_wait = may_wait;
     return true;
   }
@@ -76,4 +104,5 @@ void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out) {
 void gpu_texts_free(GpuTexts *t) {
   for (uint32_t i = 0; i < t->units.len; i++) str_free(&t->units.data[i]);
   vec_free(&t->units);
+  vec_free(&t->registers);
 }

@@ -82,6 +82,22 @@ void gpu_cache_put(GpuHash key, const char *kind, const void *data, size_t n);
 void gpu_cache_drop(GpuHash key, const char *kind);
 GpuHash gpu_cache_seed(void);  // Warpgrind's version and build, driver version, tools
 
+// --- refused.c: what the compiler does not take ---
+typedef struct GpuRefused {
+  Arena arena;
+  VEC(const char *) kernels;  // with checks in them
+  VEC(const char *) reasons;
+} GpuRefused;
+const char *gpu_refused_reason(const GpuRefused *r, const char *kernel);  // NULL: it was not
+// Takes the log of a compiler apart. true: it names kernels that it had not refused before.
+bool gpu_refused_add(GpuRefused *r, const char *log, const char *const *kernels, uint32_t nkernels);
+void gpu_refused_free(GpuRefused *r);
+// Where a kernel calls a function that uses more registers than the kernel may have: the unit of
+// the function gets that limit. true: some unit has a lower limit than before. registers: by unit,
+// the probes' last.
+bool gpu_limit_callees(const char *log, PtxModule *const *units, uint32_t n,
+                       const char *probe_prefix, unsigned *registers);
+
 // --- compile.c ---
 // one of the two handles
 typedef struct GpuLoaded {
@@ -89,15 +105,20 @@ typedef struct GpuLoaded {
   CUlibrary library;
   GpuJit jit;
 } GpuLoaded;
-// key: what they were made from; else their content
+// key: what they were made from; else their content. log: what the compiler said when it refused
+// them
 typedef struct GpuTexts {
-  VEC(Str) units;
+  VEC(Str) units;           // behind those of the program: the probes, where they are a unit
+  VEC(unsigned) registers;  // by unit: most that its functions may use; 0, or no entry: any
   bool has_key;
   GpuHash key;
+  Str *log;  // NULL: nobody asks
 } GpuTexts;
-// From the PTX of a piece to the PTX that runs. *out is only filled when tools run.
+// From the PTX of a piece to the PTX that runs. *out is only filled when tools run. refused:
+// kernels that stay without checks
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
-              const GpuJit *jit, unsigned sm, PtxModule **units, Woven *out, Error *err);
+              const GpuJit *jit, unsigned sm, const GpuRefused *refused, PtxModule **units,
+              Woven *out, Error *err);
 void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out);
 void gpu_texts_free(GpuTexts *t);
 // Compiles and loads. name: of a kernel, for the progress line. jit is copied.
@@ -112,6 +133,12 @@ void gpu_unload(GpuLoaded *l);
 bool gpu_driver_error(Error *err, CUresult result, const char *log);
 void gpu_watch_begin(const char *name);  // says so when it takes long
 void gpu_watch_end(void);
+
+// --- probe_unit.c: the probes of a program that is linked are a unit of their own ---
+// registers: by unit, n + 1 of them, as far as limits are known before the compiler is asked
+void gpu_probe_unit_limits(PtxModule *const *units, uint32_t n, unsigned *registers);
+void gpu_probe_unit_print(PtxModule *const *units, uint32_t n, const char *probe_prefix,
+                          const unsigned *registers, GpuTexts *out);
 
 // --- shared.c: what several loads of one image have in common ---
 typedef struct GpuShared GpuShared;

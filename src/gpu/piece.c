@@ -308,28 +308,51 @@ static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **
   return ok;
 }
 
-// Compiled with what the original admits; a second try has a limit on registers.
-static bool compile(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n,
-                    const char *name, Error *err) {
-  if (session_tools()) gpu_fit_registers(m, p, made, units, n);
-  for (int attempt = 0; attempt < 2; attempt++) {
-    GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index)};
+static void keep_in_cache(const GpuModule *m, const GpuPiece *p, const GpuTexts *t) {
+  Str packed = {0};
+  if (session_tools() || is_linked(m) || m->jit.has_symbols) return;
+  gpu_pack_text(&t->units.data[0], &m->code, &m->jit, &packed);
+  gpu_cache_put(piece_key(m, p->index), "ptx", packed.data, packed.len);
+  str_free(&packed);
+}
+
+// One text for each unit. Code with checks that is linked: the probes apart, and limits.
+static void print_units(const GpuModule *m, const GpuMade *made, const unsigned *registers,
+                        GpuTexts *t) {
+  if (is_linked(m) && made->result.probe_prefix)
+    gpu_probe_unit_print(made->units, made->n, made->result.probe_prefix, registers, t);
+  else gpu_emit_print(made->units, made->n, t);
+}
+
+// Compiled with what the original admits; a second try has a limit on registers, of kernels or of
+// functions that they call. log: what the compiler says if it refuses.
+static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *name, Str *log,
+                    Error *err) {
+  enum { ATTEMPTS = 4 };
+  unsigned *registers = mem_alloc(sizeof *registers * (made->n + 1));
+  bool done = false, ok = false;
+  if (session_tools()) gpu_fit_registers(m, p, &made->result, made->units, made->n);
+  gpu_probe_unit_limits(made->units, made->n, registers);
+  for (int attempt = 0; attempt < ATTEMPTS && !done; attempt++) {
+    GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index), .log = log};
     bool try_again = false;
-    gpu_emit_print(units, n, &t);
-    bool ok = load_usable(m, p, &t, name, err);
-    if (ok && !session_tools() && !is_linked(m) && !m->jit.has_symbols) {
-      Str packed = {0};
-      gpu_pack_text(&t.units.data[0], &m->code, &m->jit, &packed);
-      gpu_cache_put(piece_key(m, p->index), "ptx", packed.data, packed.len);
-      str_free(&packed);
-    }
+    print_units(m, made, registers, &t);
+    ok = load_usable(m, p, &t, name, err);
+    if (ok) keep_in_cache(m, p, &t);
     gpu_texts_free(&t);
-    if (!ok) return false;
-    if (!session_tools() || gpu_fit(m, p, made, units, n, &try_again, err)) return true;
-    gpu_unload(&p->loaded);
-    if (!try_again) return false;
+    if (!ok)
+      try_again = is_linked(m) && made->result.probe_prefix &&
+                  gpu_limit_callees(log->data, made->units, made->n, made->result.probe_prefix,
+                                    registers);
+    else if (session_tools() &&
+             !gpu_fit(m, p, &made->result, made->units, made->n, &try_again, err)) {
+      gpu_unload(&p->loaded);
+      ok = false;
+    }
+    done = ok || !try_again;
   }
-  return false;
+  free(registers);
+  return ok;
 }
 
 // With no tool there is nothing to say but that these kernels run through our hands.
@@ -350,8 +373,8 @@ static void made_free(GpuMade *made) {
   free(made);
 }
 
-// NULL: it cannot be made, err says why.
-static GpuMade *make(GpuModule *m, GpuPiece *p, Error *err) {
+// NULL: it cannot be made, err says why. refused: kernels that stay as they are.
+static GpuMade *make(GpuModule *m, GpuPiece *p, const GpuRefused *refused, Error *err) {
   GpuMade *made = mem_alloc(sizeof *made);
   double start = now_ms();
   uint32_t n = m->code.nunits;
@@ -359,7 +382,8 @@ static GpuMade *make(GpuModule *m, GpuPiece *p, Error *err) {
   size_t *lens = ARENA_ARRAY(&made->arena, size_t, n);
   made->units = ARENA_ARRAY(&made->arena, PtxModule *, n);
   if (piece_texts(m, p, &made->arena, texts, lens, &made->text, err) &&
-      gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, made->units, &made->result, err)) {
+      gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, refused, made->units, &made->result,
+               err)) {
     made->n = n;
     made->ms = now_ms() - start;
     return made;
@@ -373,6 +397,28 @@ static bool nothing_was_added(const GpuPiece *p, const Woven *made) {
   bool unchanged = made->nkernels > 0 && !p->nvars;
   for (uint32_t i = 0; i < made->nkernels; i++) unchanged &= made->kernels[i].unchanged;
   return unchanged;
+}
+
+// A kernel of several that the compiler does not take with checks in it, and names, stays as it is;
+// the others are made again without it.
+static bool compile_most(GpuModule *m, GpuPiece *p, GpuMade **made, bool told, const char *name,
+                         Error *err) {
+  GpuRefused refused = {0};
+  Str log = {0};
+  bool ok = compile(m, p, *made, name, &log, err);
+  while (!ok && !told && session_tools() && p->nkernels > refused.kernels.len + 1 &&
+         gpu_refused_add(&refused, log.data, p->kernels, p->nkernels)) {
+    GpuMade *fewer = make(m, p, &refused, err);
+    if (!fewer) break;
+    weave_free(&(*made)->result);
+    made_free(*made);
+    *made = fewer;
+    log.len = 0;
+    ok = compile(m, p, fewer, name, &log, err);
+  }
+  gpu_refused_free(&refused);
+  str_free(&log);
+  return ok;
 }
 
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
@@ -392,7 +438,7 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   if (is_linked(m) && devices_differ)
     return error_set(err, "code that must be linked, and the devices of this machine differ");
   bool told = p->made != NULL;
-  GpuMade *made = told ? p->made : make(m, p, err);
+  GpuMade *made = told ? p->made : make(m, p, &(GpuRefused){0}, err);
   p->made = NULL;
   if (!made) return false;
   if (session_tools() && nothing_was_added(p, &made->result)) {
@@ -403,7 +449,7 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
     return false;
   }
   start = now_ms();
-  bool ok = compile(m, p, &made->result, made->units, made->n, name, err);
+  bool ok = compile_most(m, p, &made, told, name, err);
   log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms,
               now_ms() - start);
   if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &made->result);
@@ -420,7 +466,7 @@ const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k) {
   if (atomic_load(&p->state) == PIECE_UNDECIDED) {
     Error err = {{0}};
     code = session_kernel_code(k);  // of another module with this image
-    GpuMade *made = code ? NULL : make(m, p, &err);
+    GpuMade *made = code ? NULL : make(m, p, &(GpuRefused){0}, &err);
     if (made && gpu_shared_tell(m->shared, p->index, &made->result)) p->made = made;
     else if (made) made_free(made);
     if (made) code = session_kernel_code(k);

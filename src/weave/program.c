@@ -227,6 +227,7 @@ bool program_survey(Program *p, Error *err) {
   if (!p->plan->tools) return true;
   p->prefix = free_prefix(p, "__wg");
   p->reg_prefix = free_prefix(p, "%wgp");
+  p->out->probe_prefix = arena_printf(&p->out->arena, "%swg_", p->prefix);
   for (uint32_t u = 0; u < p->nunits; u++) {
     PtxModule *m = p->units[u];
     if (m->address_size != 64)

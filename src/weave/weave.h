@@ -185,11 +185,12 @@ typedef struct Woven {
   WovenKernel *kernels;
   uint32_t nkernels;
   Site *sites;
-  uint32_t nsites;     // numbers in the code are indices here, plus WgLaunch.site_base
-  uint32_t ncounters;  // uint64_t the module needs at WgLaunch.counters
-  bool uses_heap;      // memcheck: some of it calls malloc or free. initcheck: malloc
-  bool may_wait;       // src/gpu: the program's own code may wait for other blocks
-  void *count;         // the count pass's own table; see count_rows
+  uint32_t nsites;           // numbers in the code are indices here, plus WgLaunch.site_base
+  uint32_t ncounters;        // uint64_t the module needs at WgLaunch.counters
+  bool uses_heap;            // memcheck: some of it calls malloc or free. initcheck: malloc
+  bool may_wait;             // src/gpu: the program's own code may wait for other blocks
+  const char *probe_prefix;  // what the names of probes begin with, and nothing else
+  void *count;               // the count pass's own table; see count_rows
 } Woven;
 
 // The units are one program (several: -rdc, linked by symbol). They are changed in place and verify

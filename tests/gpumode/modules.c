@@ -189,7 +189,8 @@ static const char caller[] = ".version 7.8\n.target sm_80\n.address_size 64\n.ex
   "  ld.param.u64 %a, [p];\n  { .param .b32 x; .param .b32 y; st.param.b32 [x], 4; call.uni (y), triple, (x); ld.param.b32 %r2, [y]; }\n"
   "  ld.global.u32 %r3, [base]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
 static const char callee[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 base = 100;\n"
-  ".visible .func (.param .b32 r) triple(.param .b32 x) {\n  .reg .b32 %r<3>;\n  ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret;\n}\n";
+  ".visible .func (.param .b32 r) triple(.param .b32 x) {\n  .reg .b32 %r<3>;\n  ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret;\n}\n"
+  ".visible .entry use_base(.param .u64 p) {\n  .reg .b32 %r<2>; .reg .b64 %a;\n  ld.param.u64 %a, [p]; ld.global.u32 %r1, [base]; st.global.u32 [%a], %r1; ret;\n}\n";
 
 static void linked(void) {
   CUlinkState link;
@@ -211,7 +212,7 @@ static void linked(void) {
 }
 
 // What cudart passes for a program built with -rdc=true: the linked machine code, and the PTX of each object.
-static void relocatable(void) {
+static CUlibrary load_relocatable(void) {
   Str cubin = build_cubin(90, NULL);
   Str whole = build_fatbin(&(TestEntry){TEST_ELF, 90, 0, IMAGE_RAW, cubin.data, cubin.len, NULL, NULL, 0}, 1);
   Str first = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, caller, 0, "--compile-only  ", "caller.cu", 0}, 1);
@@ -219,12 +220,29 @@ static void relocatable(void) {
   const void *objects[] = {first.data, second.data, NULL};
   struct { uint32_t magic, version; const void *data, *extra; } wrapper = {0x466243B1, 2, whole.data, objects};
   CUlibrary lib;
-  CUdeviceptr base;
   OK(cuLibraryLoadData(&lib, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+  return lib;
+}
+
+static void relocatable(void) {
+  CUlibrary lib = load_relocatable();
+  CUdeviceptr base;
   EXPECT(result(kernel_of(lib, "use_triple"), 0) == 112);
   OK(cuLibraryGetGlobal(&base, NULL, lib, "base"));
   OK(cuMemsetD32_v2(base, 300, 1));
   EXPECT(result(kernel_of(lib, "use_triple"), 0) == 312);
+  OK(cuLibraryUnload(lib));
+}
+
+// One of two kernels may be refused with checks in it: both compute what they should, with one variable.
+static void two_relocatable(void) {
+  CUlibrary lib = load_relocatable();
+  CUdeviceptr base;
+  EXPECT(result(kernel_of(lib, "use_base"), 0) == 100);
+  OK(cuLibraryGetGlobal(&base, NULL, lib, "base"));
+  OK(cuMemsetD32_v2(base, 300, 1));
+  EXPECT(result(kernel_of(lib, "use_triple"), 0) == 312);
+  EXPECT(result(kernel_of(lib, "use_base"), 0) == 300);
   OK(cuLibraryUnload(lib));
 }
 
@@ -300,7 +318,7 @@ static void contexts(void) {
 int main(int argc, char **argv) {
   static const struct { const char *name; void (*run)(void); } programs[] = {
     {"variables", variables}, {"libraries", libraries}, {"managed", managed}, {"attributes", attributes}, {"images", images},
-    {"foreign", foreign}, {"linked", linked}, {"eager", eager}, {"relocatable", relocatable}, {"threads", threads}, {"again", again}, {"contexts", contexts},
+    {"foreign", foreign}, {"linked", linked}, {"eager", eager}, {"relocatable", relocatable}, {"two_relocatable", two_relocatable}, {"threads", threads}, {"again", again}, {"contexts", contexts},
   };
   OK(cuInit(0));
   OK(cuCtxCreate_v2(&context, 0, 0));

@@ -62,6 +62,16 @@ STANDIN_REFUSES=.version
 check refused-all passes count variables
 check refused-all-covered covered
 unset STANDIN_REFUSES
+# One kernel of a linked program that is refused with checks in it stays as it is, alone.
+for tool in memcheck all; do
+  check "$tool-linked" passes $tool two_relocatable
+  check "$tool-linked-covered" covered use_base use_triple
+  export STANDIN_REFUSES_KERNEL=use_triple
+  check "$tool-one-refused" passes $tool two_relocatable
+  check "$tool-one-refused-covered" covered use_base
+  check "$tool-one-refused-reason" test "$(sql "select count(*) from kernel where name = 'use_triple' and covered = 0 and reason like '%with checks: Entry function ''use_triple'' with max regcount of 32%'")" = 1
+  unset STANDIN_REFUSES_KERNEL
+done
 STANDIN_SLOW_MS=2500 run none libraries
 check slow grep -qE 'compiling kernel (read|alone) \.\.\.$' "$TEST_DIR/err"
 

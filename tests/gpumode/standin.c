@@ -31,6 +31,14 @@ bool __wrap_options_from_environment(Options *o, Error *err) {
 }
 bool __wrap_channel_attach(void) { return false; }
 
+// Does the kernel have the launch record among its parameters?
+static bool has_checks(const char *text, size_t len, const char *kernel) {
+  char head[200];
+  snprintf(head, sizeof head, ".entry %s(", kernel);
+  const char *at = memmem(text, len, head, strlen(head)), *end = at ? memchr(at, '{', (size_t)(text + len - at)) : NULL;
+  return end && memmem(at, (size_t)(end - at), "_record", 7);
+}
+
 // A driver that dislikes our code, or takes its time: PTX without a certain comment, which is lost when it is printed again.
 PtxModule *__real_ptx_parse(const char *text, size_t len, const char *name, Error *err);
 PtxModule *__wrap_ptx_parse(const char *text, size_t len, const char *name, Error *err) {
@@ -39,6 +47,11 @@ PtxModule *__wrap_ptx_parse(const char *text, size_t len, const char *name, Erro
   if (ours && slow) nanosleep(&(struct timespec){atoi(slow) / 1000, atoi(slow) % 1000 * 1000000L}, NULL);
   if (ours && refuses && memmem(text, len, refuses, strlen(refuses))) {
     error_set(err, "ptxas fatal   : refused by the stand-in\nptxas fatal   : and again");
+    return NULL;
+  }
+  const char *kernel = getenv("STANDIN_REFUSES_KERNEL");
+  if (kernel && has_checks(text, len, kernel)) {
+    error_set(err, "ptxas error   : Entry function '%s' with max regcount of 32 calls function '__wg_wg_report' with regcount of 70", kernel);
     return NULL;
   }
   return __real_ptx_parse(text, len, name, err);
