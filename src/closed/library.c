@@ -57,12 +57,11 @@ static void *open_beside(const char *program) {
   return lib;
 }
 
-// Toolkits that are not on PATH, and NVIDIA's Python package.
+// Toolkits that are not on PATH; of several the last one.
 static void *open_known(void) {
   static const char *const patterns[] = {
-      "/usr/local/cuda/compute-sanitizer", "/usr/local/cuda-*/compute-sanitizer",
-      "/opt/cuda/compute-sanitizer", "/opt/cuda/extras/compute-sanitizer",
-      "/usr/lib/nvidia-cuda-toolkit/compute-sanitizer"};
+      "/usr/local/*/compute-sanitizer", "/opt/*/compute-sanitizer",
+      "/opt/*/extras/compute-sanitizer", "/usr/lib/*/compute-sanitizer"};
   void *lib = NULL;
   for (size_t i = 0; i < ARRAY_LEN(patterns) && !lib; i++) {
     glob_t found = {0};

@@ -67,8 +67,10 @@ RUN(0)
 RUN(1)
 RUN(2)
 RUN(3)
-RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11) RUN(12) RUN(13) RUN(14) RUN(15) RUN(16)
-    RUN(17) RUN(18) RUN(19) RUN(20) RUN(21) RUN(22) RUN(23)
+RUN(4)
+RUN(5)
+RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11) RUN(12) RUN(13) RUN(14) RUN(15) RUN(16) RUN(17) RUN(18)
+    RUN(19) RUN(20) RUN(21) RUN(22) RUN(23)
 
         ExecFn *builtin_native(const char *name) {
   static ExecFn *const runs[MOST_NATIVES] = {run_0,  run_1,  run_2,  run_3,  run_4,  run_5,

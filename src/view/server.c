@@ -16,9 +16,10 @@
   F(MHD_stop_daemon) \
   F(MHD_get_daemon_info) \
   F(MHD_lookup_connection_value) \
-  F(MHD_get_connection_values) F(MHD_get_connection_info) F(MHD_set_connection_option) \
-      F(MHD_create_response_from_buffer) F(MHD_add_response_header) F(MHD_queue_response) \
-          F(MHD_destroy_response)
+  F(MHD_get_connection_values) \
+  F(MHD_get_connection_info) \
+  F(MHD_set_connection_option) F(MHD_create_response_from_buffer) F(MHD_add_response_header) \
+      F(MHD_queue_response) F(MHD_destroy_response)
 static struct {
 #define F(name) __typeof__(name) *name;
   FUNCTIONS(F)

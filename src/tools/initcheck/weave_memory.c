@@ -305,8 +305,7 @@ bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
     case OP_LD:
     case OP_LDU: return true;
     case OP_MOV: return is_made_of_copies(k, &d->ops[1], depth);
-    case OP_CVT:
-      return init_rule(d) == RULE_CONVERT && is_made_of_copies(k, &d->ops[1], depth);
+    case OP_CVT: return init_rule(d) == RULE_CONVERT && is_made_of_copies(k, &d->ops[1], depth);
     case OP_SELP: {
       bool chosen_well = d->ops[3].kind != OPD_REG || !init_shadow(k, d->ops[3].reg);
       return chosen_well && is_made_of_copies(k, &d->ops[1], depth) &&
