@@ -48,7 +48,6 @@ typedef union AnyEvent {
 } AnyEvent;
 
 enum { CHANNEL_TEXT_MAX = 16384, CHANNEL_LIST_MAX = 4096, CHANNEL_EVENT_MAX = 128 << 10 };
-const char *channel_event_name(ChannelEvent type);  // "LAUNCH"
 // a multiple of 8, the head included
 size_t channel_encoded_size(ChannelEvent type, const void *event);
 void channel_encode(ChannelEvent type, const void *event, void *to, size_t size);

@@ -3,22 +3,18 @@
 #include "channel/channel.h"
 
 static const struct {
-  const char *name, *fields;
+  const char *fields;
 } table[] = {
-    {"NONE", ""},
+    {""},
 #define NUM(name) "n"
 #define TEXT(name) "t"
 #define LIST(name) "l"
-#define EVENT(id, Name, fields) {#id, fields ""},
+#define EVENT(id, Name, fields) {fields ""},
 #include "channel/events.def"
 };
 
 _Static_assert(sizeof(char *) == sizeof(uint64_t), "a field is one word");
 enum { NO_TEXT = 0xffffffffu };
-
-const char *channel_event_name(ChannelEvent type) {
-  return type < EVENT_COUNT ? table[type].name : "?";
-}
 
 static size_t round8(size_t n) { return (n + 7) & ~(size_t)7; }
 static size_t text_length(const char *s) { return s ? strnlen(s, CHANNEL_TEXT_MAX) : 0; }

@@ -44,7 +44,7 @@ static CUresult check(const Capture *c) {
                                                       : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 
-CUgraphNodeType work_node_type(const Work *w) {
+static CUgraphNodeType node_type(const Work *w) {
   switch (w->kind) {
     case WORK_KERNEL: return CU_GRAPH_NODE_TYPE_KERNEL;
     case WORK_COPY: return CU_GRAPH_NODE_TYPE_MEMCPY;
@@ -75,7 +75,7 @@ CUresult capture_add(Stream *s, Work *w) {
     work_free(w);
     return result;
   }
-  Node *n = graph_add(c->graph, work_node_type(w), s->capture_deps.data, s->capture_deps.len);
+  Node *n = graph_add(c->graph, node_type(w), s->capture_deps.data, s->capture_deps.len);
   n->work = *w;
   set_deps(s, n);
   return CUDA_SUCCESS;

@@ -5,7 +5,8 @@
 
 #include "base/runstats.h"
 
-_Noreturn void cpu_unsupported_exit(const char *text) {
+// Names what is missing and ends the process with exit code 125.
+static _Noreturn void unsupported_exit(const char *text) {
   static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&once);  // the first thread ends the process
   print_flush();
@@ -123,7 +124,7 @@ CUresult cpu_launch(const VgpuLaunch *given, const KernelWork *k) {
   if (status == VGPU_UNSUPPORTED) {
     keep_ptx(&fault);
     session_kernel_uncovered(k->function->session, fault.text, NULL);
-    cpu_unsupported_exit(fault.text);
+    unsupported_exit(fault.text);
   }
   // tell_hang has said it
   if (status == VGPU_DEADLOCK && session_tools()) return result_of(status);

@@ -75,7 +75,6 @@ void *object_use(const void *handle, ObjectKind kind, const char *gone);
 ObjectKind object_kind(const void *handle);  // 0: no such handle
 void object_forget(void *object);            // the handle is no longer valid; memory stays
 void object_delete(void *object);            // forget and free
-CUresult driver_start(void);                 // cuInit
 CUresult driver_check(void);                 // success, not initialised, or shutting down
 bool driver_ending(void);
 
@@ -141,7 +140,6 @@ void print_flush(void);  // at synchronisation points
 
 // --- cpu.c: what touches the virtual device when kernels run ---
 CUresult cpu_launch(const VgpuLaunch *launch, const KernelWork *k);
-_Noreturn void cpu_unsupported_exit(const char *text);  // names what is missing, exit code 125
 
 // --- module.c, library.c, function.c ---
 typedef struct PtxText {
@@ -265,7 +263,6 @@ void *memory_take(Device *dev, size_t size, size_t align);  // the bare memory; 
 bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner);
 // … and back, perhaps later; owner: a context or pool
 void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner);
-void memory_release(const Alloc *a);  // gives the memory back; the range is already removed
 // The pointer cannot be freed so: tells the session why, and returns the error.
 CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error);
 #define MEMORY_FREED_PLAINLY \
@@ -486,8 +483,7 @@ Stream *stream_create(Context *ctx, unsigned flags, int priority);
 // 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD included
 CUresult stream_get(CUstream handle, Stream **out);
 extern __thread bool stream_zero_is_per_thread;  // set by the _ptds and _ptsz entry points
-void stream_end_thread(void);
-void stream_discard_all(Context *ctx);  // context destroyed; its queues are empty
+void stream_discard_all(Context *ctx);           // context destroyed; its queues are empty
 
 // --- event.c ---
 struct Event {
@@ -522,7 +518,6 @@ struct Pool {
   uint64_t used, used_high, reserved, reserved_high;  // pool_lock
   SortedMap cached;  // size -> PoolBlocks: freed blocks that are kept
 };
-Pool *pool_new(Device *dev, const CUmemPoolProps *props);
 void pool_give_back(const Alloc *a);      // an ALLOC_POOL range that was removed
 CUresult memory_free_now(CUdeviceptr p);  // at the end of what was queued before
 
@@ -586,7 +581,6 @@ CUresult capture_wait_event(Stream *s, Event *e);           // queue_lock held
 CUresult capture_add_child(Stream *s, const Graph *child);  // queue_lock held
 // this stream is being captured: the call invalidates the capture
 CUresult capture_refuse(Stream *s);
-CUgraphNodeType work_node_type(const Work *w);
 
 // --- graph.c, graph_node.c ---
 struct Node {

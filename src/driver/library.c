@@ -45,7 +45,7 @@ CUresult library_module(Library *lib, Context *ctx, Module **out) {
   return result;
 }
 
-void library_drop_module(Module *m) {
+static void drop_module(Module *m) {
   Library *lib = m->library;
   for (uint32_t i = 0; i < lib->modules.len; i++)
     if (lib->modules.data[i] == m) {
@@ -58,7 +58,7 @@ void library_forget_context(Context *ctx) {
   for (uint32_t i = ctx->modules.len; i-- > 0;) {
     Module *m = ctx->modules.data[i];
     if (!m->library) continue;
-    library_drop_module(m);
+    drop_module(m);
     m->library = NULL;  // context.c unloads it
   }
 }

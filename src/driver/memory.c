@@ -79,6 +79,8 @@ void alloc_free_later(uintptr_t base) {
   alloc_change(base, mark_freeing, NULL);
 }
 
+static void release_memory(const Alloc *a);
+
 static void release_held(const SessionHeld *h);
 
 void alloc_free_all(Context *ctx) {
@@ -95,7 +97,7 @@ void alloc_free_all(Context *ctx) {
   for (uint32_t i = 0; i < gone.len; i++) {
     session_free(gone.data[i].base);
     session_memory_event(&(SessionMemoryEvent){MEMORY_GONE, .base = gone.data[i].base});
-    memory_release(&gone.data[i]);
+    release_memory(&gone.data[i]);
   }
   vec_free(&gone);
   session_quarantine_release(ctx->device->ordinal, ctx, release_held);
@@ -166,7 +168,8 @@ CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsi
   return CUDA_SUCCESS;
 }
 
-void memory_release(const Alloc *a) {
+// Gives the memory back; the range is already removed.
+static void release_memory(const Alloc *a) {
   switch (a->kind) {
     case ALLOC_REGISTERED: vgpu_host_unregister((void *)a->base); return;
     case ALLOC_GLOBAL:
@@ -249,7 +252,7 @@ CUresult memory_free_now(CUdeviceptr p) {
   Alloc a;
   if (graph_memory_freed(p)) return CUDA_SUCCESS;  // stays with its graph
   if (!alloc_remove(p, &a)) return CUDA_ERROR_INVALID_VALUE;
-  memory_release(&a);
+  release_memory(&a);
   return CUDA_SUCCESS;
 }
 
@@ -343,6 +346,6 @@ CUresult cuMemHostUnregister(void *p) {
     return memory_refuse_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p,
                               SESSION_BIT(REGISTERED), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   CUresult error = context_wait(a.ctx);
-  if (alloc_remove(a.base, &a)) memory_release(&a);
+  if (alloc_remove(a.base, &a)) release_memory(&a);
   return error;
 }

@@ -7,7 +7,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-Pool *pool_new(Device *dev, const CUmemPoolProps *props) {
+static Pool *new_pool(Device *dev, const CUmemPoolProps *props) {
   Pool *p = object_new(OBJECT_POOL, sizeof *p);
   p->device = dev;
   p->props = *props;
@@ -20,7 +20,7 @@ static Pool *default_pool(Device *dev) {
   if (!dev->default_pool) {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, dev->ordinal}};
-    dev->default_pool = pool_new(dev, &props);
+    dev->default_pool = new_pool(dev, &props);
     dev->default_pool->is_default = true;
     dev->pool = dev->default_pool;
   }
@@ -176,7 +176,7 @@ CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *l, CUmemAllocationTyp
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   TRY(pool_slot(l, type, &slot, &dev, &props));
   default_pool(dev);
-  if (!*slot) *slot = pool_new(dev, &props);
+  if (!*slot) *slot = new_pool(dev, &props);
   *out = (CUmemoryPool)*slot;
   return CUDA_SUCCESS;
 }
@@ -208,7 +208,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
   Device *dev = device_get(props->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? props->location.id
                                                                                : 0);
   if (!dev) return CUDA_ERROR_INVALID_DEVICE;
-  *out = (CUmemoryPool)pool_new(dev, props);
+  *out = (CUmemoryPool)new_pool(dev, props);
   session_handle(*out);
   return CUDA_SUCCESS;
 }

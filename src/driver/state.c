@@ -66,7 +66,8 @@ CUresult driver_check(void) {
   return s == ENDING ? CUDA_ERROR_DEINITIALIZED : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult driver_start(void) {
+// The work of cuInit.
+static CUresult start_driver(void) {
   if (driver_ending()) return driver_check();
   pthread_mutex_lock(&start_lock);
   if (state == NOT_STARTED) {
@@ -93,7 +94,7 @@ __attribute__((destructor)) static void end_process(void) {
 
 CUresult cuInit(unsigned flags) {
   if (flags) return CUDA_ERROR_INVALID_VALUE;
-  return driver_start();
+  return start_driver();
 }
 
 CUresult cuDriverGetVersion(int *version) {

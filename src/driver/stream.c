@@ -48,13 +48,11 @@ static __thread VEC(OwnStream) own;
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-void stream_end_thread(void) {
+static void at_thread_end(void *unused) {
   for (uint32_t i = 0; i < own.len; i++)
     if (object_get(own.data[i].stream, OBJECT_STREAM)) retire(own.data[i].stream);
   vec_free(&own);
 }
-
-static void at_thread_end(void *unused) { stream_end_thread(); }
 static void make_key(void) { pthread_key_create(&end_key, at_thread_end); }
 
 static Stream *own_stream(Context *ctx) {

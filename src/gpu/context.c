@@ -243,6 +243,8 @@ static void open_session(GpuContext *c) {
   gpu_times_open(c);
 }
 
+static void end_contexts(void);
+
 // With the lock held; the context is current on this thread, or is pushed for these calls.
 static GpuContext *meet(CUcontext handle) {
   GpuContext *c = mem_alloc(sizeof *c);
@@ -262,7 +264,7 @@ static GpuContext *meet(CUcontext handle) {
   }
   if (!owner) {
     owner = getpid();
-    atexit(gpu_contexts_end);  // before the driver's own end, which it registered earlier
+    atexit(end_contexts);  // before the driver's own end, which it registered earlier
   }
   if ((session_tools() || session_wants_outputs() || session_wants(SESSION_WANTS_INPUTS)) &&
       !ending)
@@ -364,7 +366,7 @@ static CUcontext primary_of(CUdevice device) {
 
 // Reads all counters while the driver is still there; kernels launched after this run as the
 // program made them.
-void gpu_contexts_end(void) {
+static void end_contexts(void) {
   uint32_t it = 0;
   uint64_t handle;
   void *value;

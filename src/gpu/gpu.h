@@ -57,8 +57,6 @@ typedef struct GpuIpcHandle {
 // function, what was there before. false: err says what to do; nothing was changed. Once for each
 // process, before any other function of this folder.
 bool gpu_start(void **table, Error *err);
-// dlsym in the real driver: names that cuda/api.def does not have
-void *gpu_real_symbol(const char *name);
 
 // --- procaddr.c ---
 // gpu_real is filled in; wrap false: only real functions
@@ -111,7 +109,6 @@ typedef struct GpuEntered {
 GpuEntered gpu_context_enter(GpuContext *c);
 void gpu_context_leave(GpuEntered e);
 void gpu_context_collect(GpuContext *c, SessionModule *m);  // before the module's code is unloaded
-void gpu_contexts_end(void);  // the process ends: reads what was counted
 
 // --- module.c, library.c, function.c ---
 typedef struct GpuClosed GpuClosed;
@@ -188,7 +185,6 @@ CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
 typedef void GpuEachNode(void *user, CUgraphNode node, CUgraphNodeType type, bool inside);
 // those of graphs in it too; inside: of such a one
 void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
-void gpu_exec_changed(CUgraphExec exec);  // what was known of its nodes is not true any more
 
 // --- graph_facts.c ---
 // own: the program has changed it in the executable graph; of: kernels only; place: in `branches`

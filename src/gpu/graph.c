@@ -41,10 +41,12 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode(out, g, after, n, &p));
 }
 
+static void exec_changed(CUgraphExec exec);
+
 // settled: the tools see all that the kernel writes.
 static void node_changed(CUgraphNode node, bool settled) { gpu_graph_overrule(NULL, node); }
 static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool settled) {
-  if (!settled) gpu_exec_changed(exec);
+  if (!settled) exec_changed(exec);
   gpu_graph_overrule(exec, node);
 }
 #define CHANGED_(a, b, c, which, ...) which
@@ -427,7 +429,8 @@ static void expect_writes(CUgraphExec exec, CUstream stream) {
     gpu_unchecked_writes(gpu_context_of_stream(stream), stream);
 }
 
-void gpu_exec_changed(CUgraphExec exec) {
+// what was known of its nodes is not true any more
+static void exec_changed(CUgraphExec exec) {
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
   if (e) e->unseen = true;
@@ -452,14 +455,14 @@ void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
 
 CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error,
                                CUgraphExecUpdateResult *result) {
-  gpu_exec_changed(exec);
+  exec_changed(exec);
   gpu_graph_overrule(exec, NULL);
   CUresult done = gpu_real.cuGraphExecUpdate(exec, g, error, result);
   if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
   return gpu_checked(done);
 }
 CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
-  gpu_exec_changed(exec);
+  exec_changed(exec);
   gpu_graph_overrule(exec, NULL);
   CUresult done = gpu_real.cuGraphExecUpdate_v2(exec, g, info);
   if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);

@@ -14,7 +14,6 @@ static GpuModule *find(void *handle) {
   pthread_mutex_unlock(&lock);
   return m;
 }
-GpuModule *gpu_module_find(CUmodule handle) { return find(handle); }
 GpuModule *gpu_library_find(CUlibrary handle) { return find(handle); }
 
 void gpu_module_register(GpuModule *m) {

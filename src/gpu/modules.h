@@ -48,8 +48,7 @@ typedef struct GpuJit {
 } GpuJit;
 // what the program passed
 void gpu_jit_keep(GpuJit *out, unsigned n, const CUjit_option *names, void *const *values);
-void gpu_jit_add_ptxas(GpuJit *jit, const char *options);           // the entry's options
-void gpu_jit_add(GpuJit *jit, CUjit_option name, uintptr_t value);  // replaces
+void gpu_jit_add_ptxas(GpuJit *jit, const char *options);  // the entry's options
 void gpu_jit_add_log(GpuJit *jit);
 GpuHash gpu_jit_hash(const GpuJit *jit, GpuHash seed);
 void gpu_jit_free(GpuJit *jit);
@@ -217,7 +216,6 @@ void gpu_variables_tell(GpuModule *m, const GpuPiece *p);
 void gpu_variables_gone(GpuModule *m);
 
 // --- module.c ---
-GpuModule *gpu_module_find(CUmodule handle);  // also a library's module in some context
 GpuModule *gpu_library_find(CUlibrary handle);
 void gpu_module_register(GpuModule *m);
 void gpu_module_alias(GpuModule *m, CUmodule handle);  // a library's module in one context

@@ -36,7 +36,8 @@ static bool has(const GpuJit *jit, int option) {
   return false;
 }
 
-void gpu_jit_add(GpuJit *jit, CUjit_option name, uintptr_t value) {
+// replaces
+static void jit_add(GpuJit *jit, CUjit_option name, uintptr_t value) {
   unsigned i = 0;
   while (i < jit->n && jit->names[i] != name) i++;
   if (i == ARRAY_LEN(jit->names)) return;
@@ -56,9 +57,9 @@ static void keep_symbols(GpuJit *jit, const char **names, void **addresses, uint
   memcpy(copy + count, addresses, count * sizeof(void *));
   jit->copies = copy;
   jit->has_symbols = true;
-  gpu_jit_add(jit, CU_JIT_GLOBAL_SYMBOL_NAMES, (uintptr_t)copy);
-  gpu_jit_add(jit, CU_JIT_GLOBAL_SYMBOL_ADDRESSES, (uintptr_t)(copy + count));
-  gpu_jit_add(jit, CU_JIT_GLOBAL_SYMBOL_COUNT, count);
+  jit_add(jit, CU_JIT_GLOBAL_SYMBOL_NAMES, (uintptr_t)copy);
+  jit_add(jit, CU_JIT_GLOBAL_SYMBOL_ADDRESSES, (uintptr_t)(copy + count));
+  jit_add(jit, CU_JIT_GLOBAL_SYMBOL_COUNT, count);
 }
 
 void gpu_jit_keep(GpuJit *out, unsigned n, const CUjit_option *names, void *const *values) {
@@ -67,7 +68,7 @@ void gpu_jit_keep(GpuJit *out, unsigned n, const CUjit_option *names, void *cons
   void **addresses = NULL;
   uintptr_t count = 0;
   for (unsigned i = 0; names && values && i < n; i++) {
-    if (is_kept((int)names[i])) gpu_jit_add(out, names[i], (uintptr_t)values[i]);
+    if (is_kept((int)names[i])) jit_add(out, names[i], (uintptr_t)values[i]);
     if (names[i] == CU_JIT_GLOBAL_SYMBOL_NAMES) symbol_names = (const char **)values[i];
     if (names[i] == CU_JIT_GLOBAL_SYMBOL_ADDRESSES) addresses = (void **)values[i];
     if (names[i] == CU_JIT_GLOBAL_SYMBOL_COUNT) count = (uintptr_t)(unsigned)(uintptr_t)values[i];
@@ -134,14 +135,14 @@ static void add_option(GpuJit *jit, unsigned which, const char *value) {
   CUjit_option name = ptxas_options[which].jit;
   switch (ptxas_options[which].meaning) {
     case AS_JIT_NUMBER:
-      if (!has(jit, (int)name)) gpu_jit_add(jit, name, strtoul(value, NULL, 0));
+      if (!has(jit, (int)name)) jit_add(jit, name, strtoul(value, NULL, 0));
       break;
     case AS_JIT_FLAG:
-      if (!has(jit, (int)name)) gpu_jit_add(jit, name, 1);
+      if (!has(jit, (int)name)) jit_add(jit, name, 1);
       break;
     case AS_LEVEL:
       if (has(jit, (int)name)) break;
-      gpu_jit_add(jit, name, strtoul(value, NULL, 0));
+      jit_add(jit, name, strtoul(value, NULL, 0));
       if (!strtoul(value, NULL, 0)) jit->contract_off = true;
       break;
     case AS_FMAD:
@@ -149,7 +150,7 @@ static void add_option(GpuJit *jit, unsigned which, const char *value) {
       break;
     case AS_CACHE:
       if (strcmp(value, "ca") && strcmp(value, "cg")) jit->needs_fatbin = true;
-      else if (!has(jit, (int)name)) gpu_jit_add(jit, name, !strcmp(value, "ca") ? 2 : 1);
+      else if (!has(jit, (int)name)) jit_add(jit, name, !strcmp(value, "ca") ? 2 : 1);
       break;
     case IGNORED:
     case IGNORED_VALUE: break;
@@ -190,8 +191,8 @@ void gpu_jit_add_ptxas(GpuJit *jit, const char *options) {
 
 void gpu_jit_add_log(GpuJit *jit) {
   jit->log = mem_alloc(LOG_SIZE);
-  gpu_jit_add(jit, CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)jit->log);
-  gpu_jit_add(jit, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_SIZE - 1);
+  jit_add(jit, CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)jit->log);
+  jit_add(jit, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_SIZE - 1);
 }
 
 GpuHash gpu_jit_hash(const GpuJit *jit, GpuHash seed) {

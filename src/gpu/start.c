@@ -26,8 +26,6 @@ enum { HOW = RTLD_NOW | RTLD_LOCAL };
 enum { HOW = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
 #endif
 
-void *gpu_real_symbol(const char *name) { return handle ? dlsym(handle, name) : NULL; }
-
 static bool open_driver(const char *path, Error *err) {
   void *opened = dlopen(path, HOW);
   if (!opened) return error_set(err, "%s could not be loaded: %s.", path, dlerror());

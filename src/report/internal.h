@@ -15,12 +15,9 @@ RunStack *report_host_stack(const RunFinding *f);
 // --- text.c ---
 // what and where, in one line and without addresses; may have marks
 void report_sentence(Run *r, const RunFinding *f, Str *out);
-// the address in terms of f->allocation, which is there
-void report_where(const RunFinding *f, bool addresses, Str *out);
 
 // it is about a variable in shared, local, constant or parameter memory
 bool report_has_object(const RunFinding *f);
-void report_object(Run *r, const RunFinding *f, Str *out);  // where in that variable
 
 // --- names.c ---
 // of a variable, or what the program calls its pointer; NULL: not known, or no allocation

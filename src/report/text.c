@@ -100,7 +100,7 @@ bool report_has_object(const RunFinding *f) {
 }
 
 // "4 bytes after the end of tile, 128 bytes of shared memory, tile[33] of 4-byte elements"
-void report_object(Run *r, const RunFinding *f, Str *out) {
+static void append_object(Run *r, const RunFinding *f, Str *out) {
   int64_t offset = (int64_t)(f->address - f->value[0]), element = (int64_t)f->size;
   const char *name = report_object_name(r, f->site);
   add_distance((uint64_t)offset, f->extra[0], out);
@@ -118,7 +118,7 @@ void report_object(Run *r, const RunFinding *f, Str *out) {
 
 // "8 bytes after the end of b, an allocation of 4096 bytes at 0x7f0000000000 (device), b[1026] of
 // 4-byte elements"
-void report_where(const RunFinding *f, bool addresses, Str *out) {
+static void append_where(const RunFinding *f, bool addresses, Str *out) {
   const RunAllocation *a = f->allocation;
   const char *name = report_buffer_name(a);
   add_distance(f->address - a->base, a->size, out);
@@ -168,13 +168,13 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
   str_printf(out, "  address 0x%llx", (unsigned long long)f->address);
   if (f->allocation) {
     str_add(out, " is ");
-    report_where(f, true, out);
+    append_where(f, true, out);
     if (f->parameter)
       words_printf(out, report_words(f), ", parameter %s of the {kernel}", f->parameter);
     if (f->has_thread) add_excess(f, f->address - f->allocation->base, f->allocation->size, out);
   } else if (report_has_object(f)) {
     str_add(out, " is ");
-    report_object(r, f, out);
+    append_object(r, f, out);
     add_excess(f, f->address - f->value[0], f->extra[0], out);
   } else if (f->kind->parts & MAY_BE_IN_HEAP) str_add(out, " is in the device's heap");
   else if (!tool->locate || !tool->locate(r, f, out)) add_nowhere(f, out);
@@ -207,10 +207,10 @@ void report_sentence(Run *r, const RunFinding *f, Str *out) {
   add_access(f, out);
   if (f->has_address && f->allocation) {
     str_add(out, ", ");
-    report_where(f, false, out);
+    append_where(f, false, out);
   } else if (report_has_object(f)) {
     str_add(out, ", ");
-    report_object(r, f, out);
+    append_object(r, f, out);
   } else if (tool->where && tool->where(f, &where)) {
     str_printf(out, ", %s", where.data);
   }

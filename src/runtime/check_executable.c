@@ -60,7 +60,7 @@ void elf_close(ElfFile *f) {
   memset(f, 0, sizeof *f);
 }
 
-bool elf_has_section(const ElfFile *f, const char *name) {
+static bool has_section(const ElfFile *f, const char *name) {
   for (uint32_t i = 0; i < f->nsections; i++) {
     const char *s = table_string(f->section_names, f->section_names_size, section(f, i)->sh_name);
     if (s && !strcmp(s, name)) return true;
@@ -79,7 +79,7 @@ static const Elf64_Phdr *segment(const ElfFile *f, uint32_t type) {
   return NULL;
 }
 
-bool elf_has_interpreter(const ElfFile *f) { return segment(f, PT_INTERP) != NULL; }
+static bool has_interpreter(const ElfFile *f) { return segment(f, PT_INTERP) != NULL; }
 
 ElfSymbolWalk elf_symbols(const ElfFile *f, bool dynamic) {
   ElfSymbolWalk w = {f, 0, 0, dynamic};
@@ -131,7 +131,7 @@ static bool mentions(const ElfFile *f, const char *name, bool must_be_defined) {
 }
 
 // .nv_fatbin alone proves nothing: nvcc also puts one into programs that use the driver API only.
-static bool has_device_code(const ElfFile *f) { return elf_has_section(f, ".nvFatBinSegment"); }
+static bool has_device_code(const ElfFile *f) { return has_section(f, ".nvFatBinSegment"); }
 
 // Code registers itself through this function: it is there by name (a static runtime we can
 // redirect), or it is asked for (a shared runtime). Neither: the names were stripped.
@@ -145,7 +145,7 @@ bool runtime_check_executable(const char *path, Error *e) {
   if (!elf_open(path, &f)) return true;
   bool cuda = has_device_code(&f) || mentions(&f, "__cudaRegisterFatBinary", true);
   bool ok = true;
-  if (cuda && !elf_has_interpreter(&f)) {
+  if (cuda && !has_interpreter(&f)) {
     ok = error_set(e,
                    "%s is a fully static program: it has no dynamic loader, so Warpgrind cannot be "
                    "loaded into it. Build it without -static "

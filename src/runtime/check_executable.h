@@ -21,8 +21,6 @@ typedef struct ElfFile {
 // False: no such file, or not a 64-bit ELF file of this byte order; `f` is then empty.
 bool elf_open(const char *path, ElfFile *f);
 void elf_close(ElfFile *f);
-bool elf_has_section(const ElfFile *f, const char *name);
-bool elf_has_interpreter(const ElfFile *f);
 // device code, and a static CUDA runtime without names
 bool elf_has_stripped_runtime(const ElfFile *f);
 

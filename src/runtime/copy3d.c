@@ -15,7 +15,7 @@ bool rt_copy_kind_types(int kind, CUmemorytype *src, CUmemorytype *dst) {
   return true;
 }
 
-cudaError_t rt_run_copy3d(const CUDA_MEMCPY3D *c, cudaStream_t stream, bool sync) {
+static cudaError_t run_copy3d(const CUDA_MEMCPY3D *c, cudaStream_t stream, bool sync) {
   if (!c->WidthInBytes || !c->Height || !c->Depth) return cudaSuccess;
   if (sync && !stream) return rt_result(cuMemcpy3D_v2(c));
   CUresult r = cuMemcpy3DAsync_v2(c, stream);
@@ -69,7 +69,7 @@ static cudaError_t copy2d(Side dst, Side src, size_t width, size_t height, int k
   set_source(&c, src, src_type);
   set_destination(&c, dst, dst_type);
   // the driver refuses what is too narrow, and says so
-  cudaError_t e = rt_run_copy3d(&c, stream, sync);
+  cudaError_t e = run_copy3d(&c, stream, sync);
   return rt_return(too_narrow ? cudaErrorInvalidPitchValue : e);
 }
 
@@ -250,7 +250,7 @@ static cudaError_t copy3d(const cudaMemcpy3DParms *p, cudaStream_t stream, bool 
   RT_ENTER();
   CUDA_MEMCPY3D c;
   cudaError_t e = rt_copy3d_params(p, &c);
-  return rt_return(e ? e : rt_run_copy3d(&c, stream, sync));
+  return rt_return(e ? e : run_copy3d(&c, stream, sync));
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) { return copy3d(p, NULL, true); }
 cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms *p) {
@@ -271,7 +271,7 @@ static cudaError_t copy3d_peer(const cudaMemcpy3DPeerParms *p, cudaStream_t stre
   CUDA_MEMCPY3D c;
   if (!e) e = rt_copy3d_params(&plain, &c);
   // one address space: a peer copy is a copy
-  return rt_return(e ? e : rt_run_copy3d(&c, stream, sync));
+  return rt_return(e ? e : run_copy3d(&c, stream, sync));
 }
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p) { return copy3d_peer(p, NULL, true); }
 cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms *p) {

@@ -48,7 +48,6 @@ unsigned rt_format_bytes(CUarray_format format);
 // --- copy3d.c ---
 cudaError_t rt_copy3d_params(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out);
 void rt_copy3d_params_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *out);
-cudaError_t rt_run_copy3d(const CUDA_MEMCPY3D *c, cudaStream_t stream, bool sync);
 bool rt_copy_kind_types(int kind, CUmemorytype *src, CUmemorytype *dst);
 
 // --- launch.c ---

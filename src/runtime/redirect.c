@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include "runtime/check_executable.h"
 #include "runtime/internal.h"
-#include "runtime/runtime.h"
 
 typedef struct Target {
   const char *name;
@@ -205,7 +204,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user) {
   return !w->ok;
 }
 
-bool runtime_redirect_loaded(Error *e) {
+// Sends every statically linked CUDA runtime of the loaded objects to ours. Called once at start
+// and after every dlopen; objects that were redirected already are skipped. Returns false if an
+// object holds a runtime that cannot be served.
+static bool redirect_loaded(Error *e) {
   Walk w = {e, true};
   pthread_mutex_lock(&lock);
   if (!entries.len) build_entries();
@@ -223,7 +225,7 @@ static void give_up(const Error *e) {
 
 static void objects_changed(void) {
   Error e = {0};
-  if (!runtime_redirect_loaded(&e)) give_up(&e);
+  if (!redirect_loaded(&e)) give_up(&e);
 }
 
 static void *first_objects(void *unused) {

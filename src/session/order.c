@@ -60,7 +60,7 @@ static OrderStream *stream_of(const void *stream) {
   return &streams[nstreams++];
 }
 
-bool session_wants_order(void) {
+static bool wants_order(void) {
   return session_wants_outputs() || session_wants(SESSION_WANTS_ORDER);
 }
 
@@ -220,7 +220,7 @@ void session_order_graph(const void *stream, uint32_t last) {
 }
 
 #define WITH_STREAM(s, stream) \
-  if (!session_wants_order()) return; \
+  if (!wants_order()) return; \
   pthread_mutex_lock(&lock); \
   OrderStream *s = stream_of(stream)
 
@@ -271,7 +271,7 @@ void session_order_host_saw(const void *stream) {
 }
 
 void session_order_host_saw_event(const void *event) {
-  if (!session_wants_order()) return;
+  if (!wants_order()) return;
   pthread_mutex_lock(&lock);
   const Clock *c = u64map_get(&events, (uintptr_t)event);
   if (c) merge(&host, c);
@@ -279,7 +279,7 @@ void session_order_host_saw_event(const void *event) {
 }
 
 void session_order_host_saw_all(void) {
-  if (!session_wants_order()) return;
+  if (!wants_order()) return;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < nstreams; i++) merge(&host, &streams[i].clock);
   pthread_mutex_unlock(&lock);
@@ -310,7 +310,7 @@ static _Thread_local struct {
 
 void session_order_copy(const SessionCopy *c) {
   last_copy.known = false;
-  if (!session_wants_order() || c->captured) return;
+  if (!wants_order() || c->captured) return;
   last_copy.waits = session_order_host_waits(c);
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(c->stream);

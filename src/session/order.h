@@ -4,7 +4,6 @@
 
 #include "session/internal.h"
 
-bool session_wants_order(void);
 bool session_order_concurrent(void);  // there are streams that do not wait for each other
 bool session_order_host_waits(const SessionCopy *c);
 

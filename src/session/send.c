@@ -45,7 +45,7 @@ static void introduce_process(void) {
 
 // Called by our own fork handler and by the driver's: only the first call in a process does
 // something.
-void session_after_fork(void) {
+static void after_fork(void) {
   static int released_in;
   if (released_in == getpid()) return;
   released_in = getpid();
@@ -70,7 +70,7 @@ static void unlock_all(void) {
 
 static void in_child(void) {
   unlock_all();
-  session_after_fork();
+  after_fork();
 }
 
 static void fail_to_report(const char *why) {
@@ -105,7 +105,7 @@ static bool open_lane(void) {
 bool session_is_open(void) { return atomic_load(&lane_state) == OPEN; }
 
 bool session_send(ChannelEvent type, const void *event) {
-  if (channel_in_new_child()) session_after_fork();
+  if (channel_in_new_child()) after_fork();
   int state = atomic_load_explicit(&lane_state, memory_order_acquire);
   if (state == NONE || (state == NOT_TRIED && !open_lane())) return false;
   return channel_write(type, event);

@@ -15,7 +15,6 @@
 // when the library is loaded: finds the command while nothing prevents it
 void session_attach(void);
 void session_start(const char *device);  // "cpu" or "gpu"; once, when the library is loaded
-void session_after_fork(void);           // in a forked child: a lane of its own
 unsigned session_tools(void);            // TOOL_BIT()s; 0: --tool=none
 const WeavePlan *session_plan(void);     // never NULL; plan->tools may be 0
 // a run file or a launch log is kept or a tool runs: launches are events

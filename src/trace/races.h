@@ -36,7 +36,6 @@ typedef struct Chosen {
 void touches_choose(Chosen *c, const Touch *a, bool by_block);
 // Ranges of global memory, piece by piece, each with as many accesses as there is room for.
 typedef VEC(TraceRange) TouchRanges;
-void touch_ranges_sort(TouchRanges *list);
 // what the launch writes, in whole words, sorted
 bool touch_ranges_of(TraceReader *t, const ReaderLaunch *l, TouchRanges *out, Error *err);
 // Fills the list with accesses to [low, high); *full: there is no room. Then looks at them.

@@ -70,7 +70,7 @@ static int by_offset(const void *p, const void *q) {
   return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-void touch_ranges_sort(TouchRanges *list) {
+static void sort_ranges(TouchRanges *list) {
   uint32_t n = 0;
   if (list->len) qsort(list->data, list->len, sizeof(TraceRange), by_offset);
   for (uint32_t i = 0; i < list->len; i++) {
@@ -94,7 +94,7 @@ static bool written(TraceReader *t, const ReaderChunk *c, const TracePlace *plac
 
 bool touch_ranges_of(TraceReader *t, const ReaderLaunch *l, TouchRanges *out, Error *err) {
   bool ok = reader_written_ranges(t, l, 0, 1ull << WG_TRACE_SPACE_AT, written, out, err);
-  touch_ranges_sort(out);
+  sort_ranges(out);
   return ok;
 }
 

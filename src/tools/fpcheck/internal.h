@@ -295,7 +295,6 @@ bool fp_over_can(const FpCheck *k);                         // at the group at h
 void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume);  // its slow path
 
 // --- tools/fpcheck/weave_stores.c: what takes exceptions to memory ---
-bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end);  // which operands
 bool fp_store_address(const PtxInstr *in, PtxOperand *address, int64_t *offset);
 bool fp_check_stores(FpCheck *k, uint32_t i);  // full mode
 

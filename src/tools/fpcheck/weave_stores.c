@@ -3,7 +3,7 @@
 // (wg_fp_sink).
 #include "tools/fpcheck/internal.h"
 
-bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end) {
+static bool is_store(const PtxInstr *in, unsigned *first, unsigned *end) {
   *first = in->op == OP_ATOM ? 2 : 1;
   *end = in->nops;
   if (in->op == OP_ST || in->op == OP_RED || in->op == OP_ATOM || in->op == OP_SUST)
@@ -53,7 +53,7 @@ bool fp_check_stores(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   unsigned first, end;
   bool any = false;
-  if (!fp_is_store(in, &first, &end) || !(k->kinds & (WG_FP_NAN | WG_FP_INF | WG_FP_DIV0)))
+  if (!is_store(in, &first, &end) || !(k->kinds & (WG_FP_NAN | WG_FP_INF | WG_FP_DIV0)))
     return false;
   for (unsigned n = first; n < end; n++) any |= check_value(k, i, &in->ops[n], 0);
   // it may overwrite what it reads
