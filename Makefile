@@ -120,13 +120,13 @@ $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
-$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(BUILD)/gen/tool_options.def
 	@mkdir -p $(@D)
-	$(call say,CC  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -I$(BUILD)/gen $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
-$(BUILD)/obj/tool_reports/%.o: src/tools/%.c $(BUILD)/flags
+$(BUILD)/obj/tool_reports/%.o: src/tools/%.c $(BUILD)/flags | $(BUILD)/gen/tool_options.def
 	@mkdir -p $(@D)
-	$(call say,CC  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -I$(BUILD)/gen $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -143,10 +143,14 @@ $(BUILD)/gen/all_reports.def: FORCE
 	@mkdir -p $(@D)
 	@printf 'TOOL_REPORT(%s)\n' $(notdir $(patsubst %/,%,$(dir $(wildcard src/tools/*/report.c)))) > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
+# The options of tools. Who uses one depends on it through tools/options.h.
+$(BUILD)/gen/tool_options.def: FORCE
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(patsubst src/%,%,$(sort $(wildcard src/tools/*/options.def))) > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
 $(BUILD)/obj/tools/kinds.o: $(BUILD)/gen/all_kinds.def
 $(BUILD)/obj/tool_reports/report.o: $(BUILD)/gen/all_reports.def
-$(BUILD)/obj/tool_reports/report.o: CFLAGS_ALL += -I$(BUILD)/gen
-$(BUILD)/obj/tools/kinds.o: CFLAGS_ALL += -I$(BUILD)/gen
+$(BUILD)/obj/base/options.o: $(BUILD)/gen/tool_options.def
 
 # Device code: the C files of src/probe/ and src/tools/*/probe*.c as one PTX text, put into the library and the command as it is.
 PROBE_CC ?= clang

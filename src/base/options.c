@@ -4,12 +4,57 @@
 #include <errno.h>
 #include <unistd.h>
 
-const OptionInfo options_table[OPT_COUNT] = {
-#define OPTION(id, name, letter, kind, argument, initial, group, help) \
-  [OPT_##id] = {name, letter, OPTION_##kind, argument, initial, group, help},
+#include "tools/options.h"
+
+_Static_assert(OPT_COUNT <= (int)OPTIONS_MOST, "make OPTIONS_MOST larger");
+
+#define IMPLIED(id, value)
+#define OPTION(id, name, letter, kind, argument, initial, section, help) \
+  [OPT_##id] = {name, letter, OPTION_##kind, argument, initial, SECTION_##section, help},
+const OptionInfo options_table[] = {
+#include "tool_options.def"
+#include "tools/options.def"
 #include "base/options.def"
-#undef OPTION
 };
+#undef OPTION
+
+// As the tables list them.
+#define OPTION(id, ...) OPT_##id,
+static const OptionId listed[] = {
+#include "tool_options.def"
+#include "tools/options.def"
+#include "base/options.def"
+};
+#undef OPTION
+#undef IMPLIED
+
+#define OPTION(...)
+#define IMPLIED(id, value) {OPT_##id, value},
+static const struct {
+  OptionId id;
+  const char *value;
+} implied[] = {
+#include "tool_options.def"
+#include "tools/options.def"
+#include "base/options.def"
+};
+#undef OPTION
+#undef IMPLIED
+
+const char *options_heading(OptionSection s) {
+  static const char *const others[] = {[SECTION_RECORDING] = "Recording",
+                                       [SECTION_DEVICE] = "Device",
+                                       [SECTION_REPORT] = "Report",
+                                       [SECTION_PROGRAM] = "Program"};
+  return others[s] ? others[s] : "Checks";
+}
+
+OptionId options_at(unsigned n) {
+  for (OptionSection s = 0; s < SECTION_COUNT; s++)
+    for (unsigned i = 0; i < ARRAY_LEN(listed); i++)
+      if (options_table[listed[i]].section == s && n-- == 0) return listed[i];
+  return OPTIONS_MOST;
+}
 
 void options_variable(OptionId id, char *out, size_t size) {
   size_t n = (size_t)snprintf(out, size, "WARPGRIND_%s", options_table[id].name);
@@ -79,7 +124,9 @@ static const char *joined(const char *list, const char *more) {
 
 const char *options_implied(OptionId id) {
   if (options_table[id].kind == OPTION_FLAG) return "yes";
-  return id == OPT_RECORD ? "all" : id == OPT_HASH ? "some" : NULL;
+  for (unsigned i = 0; i < ARRAY_LEN(implied); i++)
+    if (implied[i].id == id) return implied[i].value;
+  return NULL;
 }
 
 static bool check_limits(OptionId id, const char *text, Error *err) {
@@ -104,7 +151,7 @@ bool options_set(Options *o, OptionId id, const char *text, Error *err) {
 }
 
 bool options_from_environment(Options *o, Error *err) {
-  for (OptionId id = 0; id < OPT_COUNT; id++) {
+  EACH_OPTION(id) {
     char variable[64];
     options_variable(id, variable, sizeof variable);
     const char *text = getenv(variable);
@@ -117,7 +164,7 @@ bool options_from_environment(Options *o, Error *err) {
 }
 
 void options_to_environment(const Options *o) {
-  for (OptionId id = 0; id < OPT_COUNT; id++) {
+  EACH_OPTION(id) {
     if (!o->text[id]) continue;
     char variable[64];
     options_variable(id, variable, sizeof variable);

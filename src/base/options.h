@@ -6,25 +6,53 @@
 
 #include "base/base.h"
 
-typedef enum OptionId {
+// Options that no single tool has. A tool finds its own in tools/options.h; their numbers follow.
+enum {
 #define OPTION(id, ...) OPT_##id,
+#define IMPLIED(id, value)
 #include "base/options.def"
+#include "tools/options.def"
 #undef OPTION
-  OPT_COUNT
-} OptionId;
+#undef IMPLIED
+  OPT_FIRST_OF_TOOLS,
+  OPTIONS_MOST = 256
+};
+typedef unsigned OptionId;
+
+// Where the help shows an option: those that check come first, under one heading.
+typedef enum OptionSection {
+  SECTION_SELECTION,  // which tools run, and on which kernels and launches
+  SECTION_TOOLS,      // how a tool checks
+  SECTION_OUTPUTS,    // what launches write
+  SECTION_FAILURES,   // launches that go wrong
+  SECTION_MEMORY,     // allocations
+  SECTION_RECORDING,
+  SECTION_DEVICE,
+  SECTION_REPORT,
+  SECTION_PROGRAM,
+  SECTION_COUNT
+} OptionSection;
+const char *options_heading(OptionSection s);
 
 typedef enum { OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE } OptionKind;
 typedef struct OptionInfo {
   const char *name;
   char letter;
   OptionKind kind;
-  const char *argument, *initial, *group, *help;
+  const char *argument, *initial;
+  OptionSection section;
+  const char *help;
 } OptionInfo;
-extern const OptionInfo options_table[OPT_COUNT];
+extern const OptionInfo options_table[];
+
+// The n-th option in the order of the help; OPTIONS_MOST: there are no more.
+OptionId options_at(unsigned n);
+#define EACH_OPTION(id) \
+  for (unsigned id##_at = 0, id; (id = options_at(id##_at)) < OPTIONS_MOST; id##_at++)
 
 // {0}: nothing given, defaults apply
 typedef struct Options {
-  const char *text[OPT_COUNT];
+  const char *text[OPTIONS_MOST];
 } Options;
 
 // Whether the text is a value of an option of this kind.

@@ -48,12 +48,13 @@ typedef struct CliRow {
   const char *left, *right;
 } CliRow;
 extern const char cli_intro[];
-extern const char *const cli_option_groups[];       // headings of options.def; NULL behind the last
 extern const CliRow cli_tools[], cli_exit_codes[];  // {NULL} behind the last
 void cli_print_help(FILE *f);
 void cli_print_subcommand(const CliSubcommand *s, FILE *f);  // how it is called, and what it does
 // "-o, --output=FILE" and "Keep the run file."
 void cli_describe_option(const OptionInfo *info, Str *left, Str *right);
+// Sets *heading to that of the option; true: it is another than before.
+bool cli_begins_heading(OptionId id, const char **heading);
 
 // --- man.c: the manual page ---
 void cli_print_man(FILE *f);

@@ -87,8 +87,8 @@ static void offer_options(const Query *q, const CliSubcommand *s) {
   for (size_t i = 0; s && i < CLI_OPTIONS; i++)
     if (cli_has_option(s, &cli_options[i]))
       offer_option(q, &cli_options[i].info, cli_options[i].info.kind == OPTION_FLAG);
-  for (OptionId id = 0; takes_run_options(s) && id < OPT_COUNT; id++)
-    offer_option(q, &options_table[id], options_implied(id) != NULL);
+  if (takes_run_options(s)) EACH_OPTION(id)
+  offer_option(q, &options_table[id], options_implied(id) != NULL);
   offer_word(q, "--help", "Say how it is called");
   if (s) return;
   offer_word(q, "--version", "Print the version");
@@ -104,7 +104,8 @@ static const OptionInfo *find_option(const CliSubcommand *s, const char *arg, bo
     *alone = info->kind == OPTION_FLAG;
     return info;
   }
-  for (OptionId id = 0; takes_run_options(s) && id < OPT_COUNT; id++) {
+  if (!takes_run_options(s)) return NULL;
+  EACH_OPTION(id) {
     if (!cli_is_option(&options_table[id], arg, n)) continue;
     *alone = options_implied(id) != NULL;
     return &options_table[id];

@@ -5,9 +5,6 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 28
 
-const char *const cli_option_groups[] = {"Checks", "Recording", "Device",
-                                         "Report", "Program",   NULL};
-
 const char cli_intro[] = "Warpgrind runs CUDA programs and checks what their kernels do, on a GPU "
                          "or with none: on a virtual device made of the CPU's cores.";
 
@@ -76,6 +73,12 @@ void cli_describe_option(const OptionInfo *info, Str *left, Str *right) {
   str_addc(right, '.');
 }
 
+bool cli_begins_heading(OptionId id, const char **heading) {
+  const char *before = *heading;
+  *heading = options_heading(options_table[id].section);
+  return strcmp(before, *heading) != 0;
+}
+
 static void print_option(FILE *f, const OptionInfo *info) {
   Str left = {0}, right = {0};
   cli_describe_option(info, &left, &right);
@@ -104,10 +107,10 @@ void cli_print_help(FILE *f) {
   fprintf(f, "       warpgrind SUBCOMMAND [options] [arguments…]\n");
   fputc('\n', f);
   print_wrapped(f, cli_intro, 0);
-  for (const char *const *g = cli_option_groups; *g; g++) {
-    fprintf(f, "\n%s:\n", *g);
-    for (int id = 0; id < OPT_COUNT; id++)
-      if (strcmp(options_table[id].group, *g) == 0) print_option(f, &options_table[id]);
+  const char *heading = "";
+  EACH_OPTION(id) {
+    if (cli_begins_heading(id, &heading)) fprintf(f, "\n%s:\n", heading);
+    print_option(f, &options_table[id]);
   }
   print_rows(f, "Tools", cli_tools);
   print_subcommands(f);

@@ -33,14 +33,12 @@ static void print_option(FILE *f, const OptionInfo *info, const char *variable) 
 
 static void print_options(FILE *f) {
   fprintf(f, ".SH OPTIONS\nEvery option has an environment variable, named in brackets.\n");
-  for (const char *const *g = cli_option_groups; *g; g++) {
-    fprintf(f, ".SS %s\n", *g);
-    for (int id = 0; id < OPT_COUNT; id++) {
-      char variable[64];
-      if (strcmp(options_table[id].group, *g) != 0) continue;
-      options_variable(id, variable, sizeof variable);
-      print_option(f, &options_table[id], variable);
-    }
+  const char *heading = "";
+  EACH_OPTION(id) {
+    char variable[64];
+    if (cli_begins_heading(id, &heading)) fprintf(f, ".SS %s\n", heading);
+    options_variable(id, variable, sizeof variable);
+    print_option(f, &options_table[id], variable);
   }
 }
 

@@ -13,15 +13,13 @@ typedef struct PtxJob {
   const char *dump;  // stages separated by commas, or NULL
 } PtxJob;
 
+// As for a GPU, with the options that the environment gives.
 static bool instrument(PtxModule *m, unsigned tools, Error *err) {
-  const char *mode = getenv("WARPGRIND_FP_MODE");
-  bool follow = getenv("WARPGRIND_FP_FLOW") != NULL;
-  WeavePlan plan = {.tools = tools,
-                    .spare_registers = true,
-                    .watches = true,
-                    .fp_full = follow || (mode && !strcmp(mode, "full")),
-                    .fp_flow = follow};
+  WeavePlan plan = {.tools = tools, .spare_registers = true};
+  Options o = {0};
   Woven result;
+  if (!options_from_environment(&o, err)) return false;
+  weave_set_options(&plan, &o);
   if (!weave_module(&m, 1, &plan, &result, err)) return false;
   for (uint32_t i = 0; i < result.nkernels; i++)
     if (!result.kernels[i].instrumented)

@@ -7,7 +7,7 @@
 #include "cli/dump_files.h"
 #include "cli/expand.h"
 #include "cli/follow.h"
-#include "cli/fp_rerun.h"
+#include "cli/rerun.h"
 #include "cli/run_tools.h"
 #include "weave/weave.h"
 #include "report/report.h"
@@ -186,17 +186,11 @@ static bool check_tools(Options *o, Error *err) {
 static bool check_hash(Options *o, Error *err) {
   HashOption hash;
   if (!hash_option_parse(options_text(o, OPT_HASH), &hash, err)) return false;
-  if (!hash.on && !options_given(o, OPT_DUMP_BUFFERS) && !options_is(o, OPT_RECORD, "inputs"))
-    return true;
+  if (!hash.on && !options_given(o, OPT_DUMP_BUFFERS) && !cli_tools_replace_checks(o)) return true;
   if (!options_given(o, OPT_TOOL)) o->text[OPT_TOOL] = "none";
   return !hash.on || options_given(o, OPT_OUTPUT) ||
          error_set(err,
                    "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
-}
-
-static bool check_fp(const Options *o, Error *err) {
-  unsigned kinds;
-  return fpcheck_parse_kinds(options_text(o, OPT_FP), &kinds, err);
 }
 
 static bool check_regex(const Options *o, OptionId id, Error *err) {
@@ -220,7 +214,7 @@ static bool open_run_file(const Options *o, int pid, Run *r, Error *err) {
   if (!pattern || r->file || (!pid && strstr(pattern, "%p"))) return true;
   Str path = {0};
   bool ok = options_expand_name(pattern, pid, &path, err) &&
-            (r->file = run_file_create(path.data, options_given(o, OPT_RECORD), err));
+            (r->file = run_file_create(path.data, cli_tools_ring_bytes(o) > 0, err));
   str_free(&path);
   return ok;
 }
@@ -270,7 +264,7 @@ static bool run_again(const char *path, char **argv, CliFollow *follow, CliRerun
   Error err = {0};
   Child child = {0};
   bool started = cli_follow_again(follow, &err) && start(path, argv, &child, &err);
-  cli_fp_rerun_started(a);
+  cli_rerun_started(a);
   if (!started) return false;
   cli_follow_start(follow, &err);
   wait_for(child.pid);
@@ -283,7 +277,7 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   Error err = {0};
   Child child = {0};
   CliRerun again;
-  cli_fp_rerun_remember(&again);
+  cli_rerun_remember(&again, o);
   if (!start(path, argv, &child, &err)) return cli_fail("%s", err.text);
   if (child.exec_errno) {
     wait_for(child.pid);
@@ -308,10 +302,10 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   RunStats numbers;
   runstats_read(stats, &numbers);
   note_missing_library(status, path, &numbers);
-  if (cli_fp_rerun_begin(&again, o, r, &numbers)) {
+  if (cli_rerun_begin(&again, r, &numbers)) {
     bool ran = run_again(path, argv, follow, &again);
     runstats_read(stats, &numbers);
-    cli_fp_rerun_end(&again, r, &numbers, ran);
+    cli_rerun_end(&again, r, &numbers, ran);
   }
   cli_dump_end(r);
   complete(r, o, status, &numbers);
@@ -328,8 +322,8 @@ int cli_run(const Options *given, char **argv) {
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
   if (!check_hash(&o, &err) || !cli_dump_check(&o, &err) || !check_tools(&o, &err) ||
-      !cli_tools_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) ||
-      !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
+      !cli_tools_check(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) ||
+      !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
   if (options_given(&o, OPT_SUPPRESSIONS) &&

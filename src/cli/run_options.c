@@ -1,17 +1,17 @@
-// Options of a run: options_table (base/options.def) says which there are.
+// Options of a run: options_table (base/options.h) says which there are.
 #include "base/suggest.h"
 #include "cli/cli.h"
 
 static int find_option(const char *arg) {
-  for (int id = 0; id < OPT_COUNT; id++)
-    if (cli_is_option(&options_table[id], arg, strcspn(arg, "="))) return id;
+  EACH_OPTION(id)
+  if (cli_is_option(&options_table[id], arg, strcspn(arg, "="))) return (int)id;
   return -1;
 }
 
 static int unknown_option(const char *arg) {
   const char *name = arg + strspn(arg, "-");
   Suggestion guess = suggest_begin(name, strcspn(name, "="));
-  for (int id = 0; id < OPT_COUNT; id++) suggest_consider(&guess, options_table[id].name);
+  EACH_OPTION(id) suggest_consider(&guess, options_table[id].name);
   if (guess.best)
     return cli_fail("unknown option %s (did you mean --%s?). warpgrind --help lists all.", arg,
                     guess.best);

@@ -8,6 +8,12 @@ static const ToolReport *next(unsigned *at) { return tool_report_at((*at)++); }
   unsigned at = 0; \
   for (const ToolReport *tool; (tool = next(&at));)
 
+bool cli_tools_replace_checks(const Options *o) {
+  EACH_TOOL(tool)
+  if (tool->replaces_checks && tool->replaces_checks(o)) return true;
+  return false;
+}
+
 bool cli_tools_check(Options *o, Error *err) {
   EACH_TOOL(tool)
   if (tool->check_options && !tool->check_options(o, err)) return false;

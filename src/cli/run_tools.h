@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "run/run.h"
 
+// Options ask for something else than a check: no tool runs unless --tool is given.
+bool cli_tools_replace_checks(const Options *o);
 bool cli_tools_check(Options *o, Error *err);     // their options agree; may change others
 uint64_t cli_tools_ring_bytes(const Options *o);  // of rings that kernels write to; 0: none
 // before the channel is started

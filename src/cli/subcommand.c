@@ -15,7 +15,7 @@ const CliSubcommand cli_subcommands[CLI_SUBCOMMANDS] = {
 };
 
 #define INFO(name, letter, kind, value, initial, help) \
-  { name, letter, OPTION_##kind, value, initial, NULL, help }
+  { name, letter, OPTION_##kind, value, initial, 0, help }
 const CliOption cli_options[CLI_OPTIONS] = {
 #define SUBCOMMAND(...)
 #define OPTION(subcommand, id, ...) {INFO(__VA_ARGS__), CLI_SUBCOMMAND_##subcommand, false},

@@ -36,9 +36,10 @@ static Found find_option(const CliSubcommand *s, const char *arg, size_t n) {
   for (CliOptionId id = 0; id < CLI_OPTIONS; id++)
     if (cli_has_option(s, &cli_options[id]) && cli_is_option(&cli_options[id].info, arg, n))
       return (Found){.info = &cli_options[id].info, .own = id};
-  for (OptionId id = 0; s->flags & RUN_OPTIONS && id < OPT_COUNT; id++)
-    if (cli_is_option(&options_table[id], arg, n))
-      return (Found){.info = &options_table[id], .own = CLI_OPTIONS, .run = id};
+  if (!(s->flags & RUN_OPTIONS)) return (Found){.info = NULL};
+  EACH_OPTION(id)
+  if (cli_is_option(&options_table[id], arg, n))
+    return (Found){.info = &options_table[id], .own = CLI_OPTIONS, .run = id};
   return (Found){.info = NULL};
 }
 
@@ -50,8 +51,8 @@ static int unknown_option(const CliSubcommand *s, const char *arg, size_t n) {
     suggest_consider(&guess, cli_options[i].info.name);
     any = true;
   }
-  for (size_t i = 0; s->flags & RUN_OPTIONS && i < OPT_COUNT; i++)
-    suggest_consider(&guess, options_table[i].name);
+  if (s->flags & RUN_OPTIONS) EACH_OPTION(id)
+  suggest_consider(&guess, options_table[id].name);
   if (guess.best)
     return cli_misuse(s, "unknown option %s (did you mean --%s?). warpgrind help %s lists all.",
                       arg, guess.best, s->name);

@@ -236,9 +236,7 @@ static void make_seed(void) {
   seed = hash_file_of((void *)gpu_real.cuInit, seed);
   const WeavePlan *plan = session_plan();
   // Everything of the plan that code depends on.
-  uint32_t facts[] = {(uint32_t)driver,  session_tools(),     plan->fp_kinds, gpu_fit_floor(),
-                      plan->watches,     plan->stop_at_error, plan->fp_full,  plan->fp_flow,
-                      plan->find_writes, plan->one_by_one};
+  uint32_t facts[] = {(uint32_t)driver, session_tools(), gpu_fit_floor(), plan->find_writes};
   seed = gpu_hash(facts, sizeof facts, seed);
   seed = gpu_hash(plan->tool_options, sizeof plan->tool_options, seed);
 }

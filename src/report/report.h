@@ -30,8 +30,6 @@ void report_summary(Run *r, bool all, Str *out);   // the last lines
 double report_covered_percent(const Run *r);       // of the launches
 
 void report_results(Run *r, bool all, Str *out);  // what tools measured; all: every line of it
-// a finding of the kernel has a cause that a closer look could find (--fp-rerun)
-bool report_unexplained(const Run *r, const char *kernel);
 
 // --- place.c: places of device code ---
 const char *report_place_function(Run *r, const RunSite *s, uint32_t i);  // NULL: not known

@@ -9,13 +9,6 @@ void report_results(Run *r, bool all, Str *out) {
     if (tool->results) tool->results(r, all, out);
 }
 
-bool report_unexplained(const Run *r, const char *kernel) {
-  const ToolReport *tool;
-  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
-    if (tool->unexplained && tool->unexplained(r, kernel)) return true;
-  return false;
-}
-
 void report_summary(Run *r, bool all, Str *out) {
   report_suppressed(r, all, out);
   uint64_t places, errors = run_count_findings(r, SEVERITY_ERROR, &places);

@@ -49,7 +49,7 @@ typedef struct SessionOptions {
   unsigned running, wants;  // tools that take part; SESSION_WANTS_… of all of them
   bool has_findings;        // session_has_findings
   bool keeps_run, host_stacks;
-  uint64_t launch_skip, launch_count, fp_every;
+  uint64_t launch_skip, launch_count;
   uint64_t hang_ns;
   bool hang_stop;
   bool hash;

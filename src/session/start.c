@@ -74,19 +74,12 @@ static void read_environment(void) {
                           : NULL;
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
-  values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
   plan = (WeavePlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
-  if (!fpcheck_parse_kinds(options_text(&o, OPT_FP), &plan.fp_kinds, &err))
-    log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
-  const char *regions = getenv("WARPGRIND_REGIONS");
-  plan.one_by_one = regions && !strcmp(regions, "no");
   plan.find_writes = values.hash || values.dump;
-  plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
-  plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
-  plan.fp_full = plan.fp_flow || !strcmp(options_text(&o, OPT_FP_MODE), "full");
+  weave_set_options(&plan, &o);
   configure_tools(&o);
 }
 
@@ -124,7 +117,6 @@ bool session_wants_copies(void) {
 bool session_wants_memory(void) { return session_wants(SESSION_WANTS_TABLE); }
 
 const WeavePlan *session_plan(void) {
-  // the virtual device knows where it stands
-  plan.watches = session_options()->hang_ns && strcmp(device_name, "cpu");
+  session_options();
   return &plan;
 }

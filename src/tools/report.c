@@ -19,6 +19,14 @@ const ToolReport *tool_report_at(unsigned number) {
   return number < ARRAY_LEN(reports) ? reports[number].report : NULL;
 }
 
+const ToolRerun *tool_rerun(const struct Options *o) {
+  for (unsigned i = 0; i < ARRAY_LEN(reports); i++) {
+    const ToolRerun *rerun = reports[i].report->rerun;
+    if (rerun && rerun->asked(o)) return rerun;
+  }
+  return NULL;
+}
+
 const ToolReport *tool_report(const Kind *k) {
   static const ToolReport none = {0};
   for (unsigned i = 0; i < ARRAY_LEN(reports); i++)

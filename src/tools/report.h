@@ -9,8 +9,19 @@
 
 struct Options;
 
+// An option of a tool asks for a second run of the program, for a closer look at some kernels.
+typedef struct ToolRerun {
+  const char *option;  // "fp-rerun"
+  const char *manner;  // what happens to those kernels: "tested at every instruction"
+  bool (*asked)(const struct Options *o);
+  bool (*wants)(const Run *r, const char *kernel);  // a closer look at it
+  void (*prepare)(void);                            // the environment of the second run
+} ToolRerun;
+
 typedef struct ToolReport {
   // --- the run of a program, whether or not --tool names the tool ---
+  // The options ask for something else than a check: no tool runs unless --tool is given.
+  bool (*replaces_checks)(const struct Options *o);
   bool (*check_options)(struct Options *o, Error *err);  // they agree. May change others
   uint64_t (*ring_bytes)(
       const struct Options *o);  // of rings that kernels write to; 0: it has none
@@ -49,11 +60,11 @@ typedef struct ToolReport {
   // --- the report of the run ---
   void (*results)(Run *r, bool all, Str *out);  // what it measured
   void (*verdicts)(Run *r, Str *out);           // what its findings amount to
-  // A finding of the kernel has a cause that a closer look could find (--fp-rerun).
-  bool (*unexplained)(const Run *r, const char *kernel);
+  const ToolRerun *rerun;
 } ToolReport;
 
-const ToolReport *tool_report(const Kind *k);       // never NULL
-const ToolReport *tool_report_at(unsigned number);  // from 0 on; NULL: there are no more
+const ToolReport *tool_report(const Kind *k);          // never NULL
+const ToolReport *tool_report_at(unsigned number);     // from 0 on; NULL: there are no more
+const ToolRerun *tool_rerun(const struct Options *o);  // that the options ask for; NULL: none
 
 #endif

@@ -37,6 +37,9 @@ typedef struct Pass {
   // Programs are to allocate each object by itself, without the caches of frameworks.
   bool needs_each_object;
   bool hears_pools;  // programs are to describe the pools that they manage themselves (NVTX)
+  // What the user's options mean for the pass: WeavePlan.tool_options. plan: all but those. May be
+  // NULL.
+  unsigned (*options)(const struct Options *o, const WeavePlan *plan);
 } Pass;
 extern const Pass pass_none;
 const Pass *pass_alone(const Program *p);  // weave.c: the one that runs; NULL: none, or several

@@ -2,6 +2,8 @@
 // verify.
 #include "weave/pass.h"
 
+#include "base/options.h"
+
 static const Pass *const passes[] = {
 #define TOOL(id, name, help) &pass_##name,
 #include "tools/tools.def"
@@ -19,6 +21,11 @@ bool tools_hear_pools(unsigned tools) {
   for (unsigned t = 0; t < ARRAY_LEN(passes); t++)
     any |= (tools >> t & 1) && passes[t]->hears_pools;
   return any;
+}
+
+void weave_set_options(WeavePlan *plan, const Options *o) {
+  for (unsigned t = 0; t < ARRAY_LEN(passes); t++)
+    plan->tool_options[t] = passes[t]->options ? passes[t]->options(o, plan) : 0;
 }
 
 // The pass of bit t of WeavePlan.tools.

@@ -30,17 +30,12 @@ typedef struct WeavePlan {
   bool (*wants_kernel)(const char *name, void *user);
   void *user;
   bool spare_registers;  // for a compiler of machine code: weave/cold_calls.c
-  bool one_by_one;       // memcheck, initcheck: no regions, to compare
-  // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
-  bool watches;
-  bool stop_at_error;                // memcheck: a bad access ends the launch
-  bool find_writes;                  // say what each kernel may write; also without a tool
-  unsigned tool_options[TOOL_MOST];  // by ToolId: what a tool's options mean for its pass
-  // fpcheck: WG_FP_NAN … of tools/fpcheck/abi.h, 0: all; test every instruction; --fp-flow
-  unsigned fp_kinds;
-  bool fp_full, fp_flow;
+  bool find_writes;      // say what each kernel may write; also without a tool
+  // by ToolId: what the user's options mean for the tool's pass (Pass.options)
+  unsigned tool_options[TOOL_MOST];
 } WeavePlan;
-bool fpcheck_parse_kinds(const char *list, unsigned *kinds, Error *err);  // "nan,inf,div0,sub"
+struct Options;
+void weave_set_options(WeavePlan *plan, const struct Options *o);  // sets tool_options
 
 // Where an instruction is in the source: places[0] is the line itself, places[1] where that
 // function was inlined, and so on.

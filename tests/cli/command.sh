@@ -37,7 +37,7 @@ check stdin_passes         [ "$(echo hello | "$w" -q cat)" = hello ]
 
 # every option is in the help, the manual page and the environment
 "$w" --help > help.txt; "$w" --man > man.txt
-for o in $(sed -n 's/^OPTION([A-Z_]*, *"\([a-z-]*\)".*/\1/p' "$ROOT/src/base/options.def"); do
+for o in $(sed -n 's/^OPTION([A-Z_]*, *"\([a-z-]*\)".*/\1/p' "$ROOT"/src/*/options.def "$ROOT"/src/tools/*/options.def); do
   grep -q -- "--$o" help.txt && sed 's/\\//g' man.txt | grep -q -- "--$o" || echo "FAIL help_$o"
 done
 check help_and_man         [ -s help.txt ]

@@ -6,7 +6,7 @@ set -u
 . tests/lib/check.sh
 export WARPGRIND_CACHE_DIR=$TEST_DIR/cache
 # shellcheck disable=SC2046
-$CC -std=gnu11 -g -O1 -Wall -Isrc -pthread -o "$TEST_DIR/modules" tests/gpumode/modules.c $(ls src/base/*.c) -L"$BUILD/lib" -l:libcuda.so.1 \
+$CC -std=gnu11 -g -O1 -Wall -Isrc -I"$BUILD/gen" -pthread -o "$TEST_DIR/modules" tests/gpumode/modules.c $(ls src/base/*.c) -L"$BUILD/lib" -l:libcuda.so.1 \
   -Wl,--allow-shlib-undefined -lzstd -llz4 -ldl -lrt -lm || { echo "FAIL build"; exit 1; }
 
 # run TOOL PROGRAM [OPTION…]: what it prints is in out, what Warpgrind says in err, the run file in run.wg

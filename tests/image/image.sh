@@ -9,7 +9,7 @@ fail() { echo "FAIL $1: $2"; failed=1; }
 
 # --- the test program, with sanitizers: damaged images must be errors ---
 # shellcheck disable=SC2046
-if $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined -fno-sanitize-recover=undefined -pthread -Isrc \
+if $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined -fno-sanitize-recover=undefined -pthread -Isrc -I"$BUILD/gen" \
     -o "$TEST_DIR/image_test" tests/image/image_test.c $(ls src/image/*.c src/base/*.c) -lzstd -llz4 -lrt; then
   ASAN_OPTIONS=detect_leaks=0 "$TEST_DIR/image_test" || failed=1
 else

@@ -4,7 +4,8 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/lesson.sh
-objects=$(grep -rlE 'TOOL_COUNT_|tools/tools\.def|EACH_RUNNING_TOOL|tool_running' src --include='*.c' | sed 's#^src/##; s#\.c$#.o#')
+objects=$(grep -rlE 'TOOL_COUNT_|tools/tools\.def|EACH_RUNNING_TOOL|tool_running|tools/([a-z]+/)?options\.h' src --include='*.c' |
+  sed -E 's#^src/##; s#\.c$#.o#; s#^tools/(.*/report[a-z_]*\.o)$#tool_reports/\1#')
 # shellcheck disable=SC2086
 follow_lesson docs/new-tool.md $objects || { echo "FAIL build"; exit 1; }
 echo "ok build"
@@ -17,6 +18,7 @@ cat > "$TEST_DIR/stores.ptx" << 'P'
 //! buffer out u32 64 fill 7
 //! launch stores grid=1 block=64 out
 //! expect out[0] 7 7
+//! expect out[2] 7
 //! expect out[63] 8
 .version 7.0
 .target sm_75
@@ -37,6 +39,8 @@ cat > "$TEST_DIR/stores.ptx" << 'P'
   mov.u32 %r3, 7;
   setp.eq.u32 %p2, %r1, 1;
   @%p2 st.global.u32 [%rd2], %r3;
+  setp.eq.u32 %p1, %r1, 2;
+  @%p1 st.volatile.global.u32 [%rd2], %r3;
   ret;
 }
 P
@@ -45,6 +49,10 @@ host=$(ptxhost)
 "$warpgrind" --device=cpu --tool=silent --json="$TEST_DIR/json" "$host" "$TEST_DIR/stores.ptx" > "$TEST_DIR/out" 2>&1
 findings=$(python3 -c 'import json,sys; print([(f["kind"], f["severity"], f["count"], f["thread"]) for f in json.load(open(sys.argv[1]))["findings"]])' "$TEST_DIR/json")
 if [ "$findings" = "[('silent-store', 'warning', 1, [1, 0, 0])]" ]; then echo "ok finding"; else cat "$TEST_DIR/out"; echo "FAIL finding: $findings"; fi
+"$warpgrind" --device=cpu --tool=silent --silent-volatile --json="$TEST_DIR/json" "$host" "$TEST_DIR/stores.ptx" > "$TEST_DIR/more" 2>&1
+threads=$(python3 -c 'import json,sys; print([f["thread"] for f in json.load(open(sys.argv[1]))["findings"]])' "$TEST_DIR/json")
+if [ "$threads" = "[[1, 0, 0], [2, 0, 0]]" ]; then echo "ok option"; else cat "$TEST_DIR/more"; echo "FAIL option: $threads"; fi
+if "$warpgrind" --help | grep -q -- '--silent-volatile.*silent: also check volatile stores'; then echo "ok option_help"; else echo "FAIL option_help"; fi
 if grep -q 'Store of the value that is already there' "$TEST_DIR/out"; then echo "ok title"; else cat "$TEST_DIR/out"; echo "FAIL title"; fi
 if "$warpgrind" --device=cpu --tool=silent,memcheck -q --log-file="$TEST_DIR/log" "$host" "$TEST_DIR/stores.ptx" > "$TEST_DIR/out" 2>&1 || [ $? = 99 ]; then echo "ok with_memcheck"; else cat "$TEST_DIR/out" "$TEST_DIR/log"; echo "FAIL with_memcheck"; fi
 "$warpgrind" ptx --tool=silent "$TEST_DIR/stores.ptx" > "$TEST_DIR/woven.ptx"

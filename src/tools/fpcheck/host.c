@@ -1,6 +1,9 @@
 // fpcheck inside the program: which launches are tested everywhere, and the device memory in which
 // stored exceptions are remembered.
 #include "tools/fpcheck/host.h"
+#include "tools/fpcheck/options.h"
+
+static uint64_t every = 1;  // --fp-every
 
 enum { SMALL = 1 << 16 };  // threads of a first launch that is tested everywhere even in fast mode
 
@@ -19,8 +22,15 @@ static FpKernel *of_kernel(SessionKernel *k) {
   return known;
 }
 
+static void configure(ToolSetup *s) {
+  unsigned kinds;
+  Error err;
+  every = MAX(options_number(s->options, OPT_FP_EVERY), 1u);
+  if (!fpcheck_parse_kinds(options_text(s->options, OPT_FP), &kinds, &err))
+    log_error("%s", err.text);
+}
+
 static bool leaves_out(SessionKernel *k) {
-  uint64_t every = session_options()->fp_every;
   return every > 1 &&
          atomic_fetch_add_explicit(&of_kernel(k)->candidates, 1, memory_order_relaxed) % every;
 }
@@ -89,6 +99,7 @@ static void device_close(ToolDevice *d, bool alive) {
 const Tool tool_fpcheck = {.wants = SESSION_WANTS_COPIES,
                            .device_bytes = sizeof(FpDevice),
                            .spreads_counts = true,
+                           .configure = configure,
                            .reports_open = reports_open,
                            .reports_ready = reports_ready,
                            .launch = launch,

@@ -5,6 +5,11 @@
 #include "weave/pass.h"
 #include "tools/fpcheck/abi.h"
 
+// WeavePlan.tool_options, beside WG_FP_NAN …, none of which means all: test every instruction;
+// --fp-flow
+enum { FP_TESTS_ALL = 1 << 8, FP_FOLLOWS = 1 << 9 };
+unsigned fp_options(const struct Options *o, const WeavePlan *plan);  // weave_options.c
+
 // A value as an instruction sees it. Packed pairs are two values of one register.
 // format: WgFpFormat; NONE: not floating point
 typedef struct FpType {

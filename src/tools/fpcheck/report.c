@@ -1,6 +1,7 @@
 // fpcheck inside the command.
 #include "base/json.h"
 #include "report/report.h"
+#include "tools/fpcheck/options.h"
 #include "tools/fpcheck/report.h"
 #include "tools/report.h"
 
@@ -72,11 +73,33 @@ static void json(Run *r, const RunFinding *f, Str *out) {
   str_addc(out, '}');
 }
 
-const ToolReport tool_report_fpcheck = {.receive = receive,
+static bool check_options(Options *o, Error *err) {
+  unsigned kinds;
+  if (!fpcheck_parse_kinds(options_text(o, OPT_FP), &kinds, err)) return false;
+  return !options_flag(o, OPT_FP_RERUN) || strstr(options_text(o, OPT_TOOL), "fpcheck") ||
+         error_set(err, "--fp-rerun is for --tool=fpcheck.");
+}
+
+static bool asks_rerun(const Options *o) { return options_flag(o, OPT_FP_RERUN); }
+
+static void prepare_rerun(void) {
+  char variable[64];
+  options_variable(OPT_FP_MODE, variable, sizeof variable);
+  setenv(variable, "full", 1);
+}
+
+static const ToolRerun rerun = {.option = "fp-rerun",
+                                .manner = "tested at every instruction",
+                                .asked = asks_rerun,
+                                .wants = fp_report_unexplained,
+                                .prepare = prepare_rerun};
+
+const ToolReport tool_report_fpcheck = {.check_options = check_options,
+                                        .receive = receive,
                                         .counted = counted,
                                         .settle = settle,
                                         .detail = fp_report_detail,
                                         .describe = describe,
                                         .json = json,
                                         .verdicts = verdicts,
-                                        .unexplained = fp_report_unexplained};
+                                        .rerun = &rerun};

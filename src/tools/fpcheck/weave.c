@@ -220,17 +220,19 @@ static bool warps_are_bound(const Body *b) {
 // Subnormal numbers come to no sink as such: who asks for them alone has every instruction tested,
 // and with others they are for full mode.
 static unsigned kinds_of(const WeavePlan *plan) {
-  return plan->fp_kinds ? plan->fp_kinds : WG_FP_ALL;
+  unsigned kinds = plan->tool_options[TOOL_FPCHECK] & WG_FP_ALL;
+  return kinds ? kinds : WG_FP_ALL;
 }
+static bool follows(const WeavePlan *plan) { return plan->tool_options[TOOL_FPCHECK] & FP_FOLLOWS; }
 static bool is_full(const WeavePlan *plan) {
-  return plan->fp_full || kinds_of(plan) == WG_FP_SUBNORMAL;
+  return plan->tool_options[TOOL_FPCHECK] & FP_TESTS_ALL || kinds_of(plan) == WG_FP_SUBNORMAL;
 }
 
 // Other tools must see both bodies, so they are made before any looks at the function. memcheck can
 // do with that: what it says does not depend on which of them runs.
 static bool shares_kernels(const WeavePlan *plan) {
   return plan->tools == (TOOL_BIT(FPCHECK) | TOOL_BIT(MEMCHECK)) && !is_full(plan) &&
-         !plan->fp_flow;
+         !follows(plan);
 }
 
 // Inline PTX often stands in braces that declare nothing, those of every function of cuda_fp16.h
@@ -330,7 +332,7 @@ static void weave(Body *b) {
   if (!b->cfg->ninstrs || fp_is_library(b->func)) return;
   FpCheck k = {.body = b, .kinds = kinds_of(b->program->plan)};
   if (!is_full(b->program->plan)) k.kinds &= ~(unsigned)WG_FP_SUBNORMAL;
-  k.follow = b->program->plan->fp_flow;
+  k.follow = follows(b->program->plan);
   k.end = b->cfg->ninstrs;
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
@@ -357,28 +359,10 @@ static bool is_sink(const PtxInstr *in) {
 }
 
 // A place in a function of a header says little; inlined it comes with the line of the program.
-const Pass pass_fpcheck = {.begin = begin,
+const Pass pass_fpcheck = {.options = fp_options,
+                           .begin = begin,
                            .prepare = prepare,
                            .weave = weave,
                            .inlines_debug = 8000,
                            .only_checks_code = true,
                            .spills_around = is_sink};
-
-bool fpcheck_parse_kinds(const char *list, unsigned *kinds, Error *err) {
-  static const struct {
-    const char *name;
-    unsigned bit;
-  } names[] = {
-      {"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUBNORMAL}};
-  *kinds = 0;
-  for (const char *p = list;; p++) {
-    size_t n = strcspn(p, ","), i = 0;
-    while (i < ARRAY_LEN(names) && (strlen(names[i].name) != n || memcmp(names[i].name, p, n))) i++;
-    if (i == ARRAY_LEN(names))
-      return error_set(err, "--fp: there is no exception '%.*s'. They are nan, inf, div0 and sub",
-                       (int)n, p);
-    *kinds |= names[i].bit;
-    p += n;
-    if (!*p) return true;
-  }
-}

@@ -26,6 +26,7 @@ typedef struct InitPlace {
   bool is_whole;      // of a store: all of it is good, and stays so where something good is stored
 } InitPlace;
 
+enum { INIT_ONE_BY_ONE = 1 };                         // WeavePlan.tool_options: no regions
 enum { INIT_MOST_GROUPS = 16, INIT_NO_GROUP = 255 };  // accesses of a region
 
 typedef struct InitCheck {  // one function

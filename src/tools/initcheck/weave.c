@@ -290,8 +290,15 @@ static void weave(Body *b) {
   ir_provenance_free(k.provenance);
 }
 
+// WARPGRIND_REGIONS=no: for comparisons.
+static unsigned options(const struct Options *o, const WeavePlan *plan) {
+  const char *regions = getenv("WARPGRIND_REGIONS");
+  return regions && !strcmp(regions, "no") ? INIT_ONE_BY_ONE : 0;
+}
+
 // Registers are followed through calls that are inlined.
-const Pass pass_initcheck = {.begin = begin,
+const Pass pass_initcheck = {.options = options,
+                             .begin = begin,
                              .prepare = prepare_function,
                              .weave = weave,
                              .inlines = 30000,

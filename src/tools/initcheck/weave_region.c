@@ -668,7 +668,7 @@ static void cut_block(Weaver *w, const IrBlock *block) {
 bool init_can_use_regions(const InitCheck *k) {
   const Body *b = k->body;
   const WeavePlan *plan = b->program->plan;
-  if (!plan->spare_registers || plan->one_by_one ||
+  if (!plan->spare_registers || plan->tool_options[TOOL_INITCHECK] & INIT_ONE_BY_ONE ||
       plan->tools & ~(TOOL_BIT(INITCHECK) | TOOL_BIT(MEMCHECK)) || init_says_anything(b->func))
     return false;
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {

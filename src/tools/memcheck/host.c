@@ -1,5 +1,5 @@
 // memcheck inside the program: what the session calls.
-#include "base/options.h"
+#include "tools/options.h"
 #include "tools/memcheck/host.h"
 
 static MemcheckOptions options;

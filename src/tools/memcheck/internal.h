@@ -6,6 +6,12 @@
 #include "weave/pass.h"
 #include "tools/memcheck/kinds.h"
 
+// WeavePlan.tool_options: a bad access ends the launch; every access is tested by itself
+enum { MEMCHECK_STOPS = 1, MEMCHECK_ONE_BY_ONE = 2 };
+static inline bool memcheck_stops(const Body *b) {
+  return b->program->plan->tool_options[TOOL_MEMCHECK] & MEMCHECK_STOPS;
+}
+
 // How one address of one instruction is checked. Everything but LOOKUP is two or three
 // instructions; what fails there goes to the exact test out of line.
 typedef enum CheckKind {

@@ -1,5 +1,6 @@
 // memcheck: every load, store and atomic stays inside the object its address was computed from.
 #include "tools/memcheck/internal.h"
+#include "tools/options.h"
 
 // Where the pointer of an address was loaded from: what came out of one table of pointers is likely
 // to be in one allocation.
@@ -87,13 +88,24 @@ static void weave(Body *b) {
   b->memcheck = m;
   // tools/initcheck/weave.c goes on
   if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;
-  if (plan->spare_registers && !plan->one_by_one && plan->tools == TOOL_BIT(MEMCHECK))
+  if (plan->spare_registers && !(plan->tool_options[TOOL_MEMCHECK] & MEMCHECK_ONE_BY_ONE) &&
+      plan->tools == TOOL_BIT(MEMCHECK))
     memcheck_emit_regions(m, NULL);
   else
     for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
   memcheck_finish(m);
 }
 
+// WARPGRIND_REGIONS=no: for comparisons.
+static unsigned options(const Options *o, const WeavePlan *plan) {
+  const char *regions = getenv("WARPGRIND_REGIONS");
+  return (options_is(o, OPT_ON_ERROR, "stop") ? MEMCHECK_STOPS : 0) |
+         (regions && !strcmp(regions, "no") ? MEMCHECK_ONE_BY_ONE : 0);
+}
+
 // A place in a function of a header says little; inlined it comes with the line of the program.
-const Pass pass_memcheck = {
-    .weave = weave, .inlines_debug = 8000, .needs_each_object = true, .hears_pools = true};
+const Pass pass_memcheck = {.options = options,
+                            .weave = weave,
+                            .inlines_debug = 8000,
+                            .needs_each_object = true,
+                            .hears_pools = true};

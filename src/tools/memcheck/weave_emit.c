@@ -143,8 +143,7 @@ void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxR
   code_report_sized(code, memcheck_site(m, c), opd_reg(kind),
                     c->size ? *c->size : opd_imm(c->bytes), opd_reg(address),
                     opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
-  if (b->program->plan->stop_at_error)
-    code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 
 // A check that is hoisted stands in the loop only, not in its copy.
@@ -173,8 +172,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   memcheck_return(code, c, back);
   code_label(code, bad);
   if (!reports) memcheck_report(m, code, c, kind, address);
-  else if (b->program->plan->stop_at_error)
-    code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  else if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
   memcheck_zero(code, in);
   memcheck_complete(m, code, in);
   memcheck_return(code, c, after);

@@ -152,7 +152,7 @@ static void emit_call(Weaver *w, Code *code) {
                              opd_reg(heap),    opd_reg(channel),     opd_reg(launch)};
   code_call_value(code, probe_function(b->program, b->unit, "wg_memcheck_region"), w->wrong, args,
                   6);
-  if (!b->program->plan->stop_at_error) return;
+  if (!memcheck_stops(b)) return;
   PtxReg *bad = body_temp(b, TYPE_PRED, 1);
   EMIT(code, "setp.ne.u32", opd_reg(bad), opd_reg(w->wrong), opd_imm(0));
   code_guard(code, bad, false);

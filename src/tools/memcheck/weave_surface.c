@@ -94,8 +94,7 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   code_branch(c, good, true, bad);
   body_return(c, i, back);
   code_label(c, bad);
-  if (b->program->plan->stop_at_error)
-    code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  if (memcheck_stops(b)) code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
   memcheck_zero(c, in);
   body_return(c, i, after);
 }

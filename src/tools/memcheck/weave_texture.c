@@ -40,7 +40,7 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   code_call_value(c, probe_function(b->program, b->unit, "wg_memcheck_texture"), last.elements,
                   args, 6);
   EMIT(c, "mov.b64", opd_reg(last.handle), in->ops[1].list[0]);
-  if (b->program->plan->stop_at_error) {
+  if (memcheck_stops(b)) {
     PtxReg *bad = body_temp(b, TYPE_PRED, 1);
     EMIT(c, "setp.ge.u32", opd_reg(bad), *index_of(in), opd_reg(last.elements));
     code_guard(c, bad, false);

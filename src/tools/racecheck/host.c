@@ -1,8 +1,6 @@
 // racecheck inside the program: what the session calls, and the list of devices.
 #include "tools/racecheck/host.h"
 
-#include "base/options.h"
-
 pthread_mutex_t race_lock = PTHREAD_MUTEX_INITIALIZER;
 static RaceDevice *devices;
 
@@ -20,10 +18,6 @@ const RaceKernel *race_kernel(const WovenKernel *code) {
 }
 
 bool race_wants_pairs(void) { return session_plan()->tool_options[TOOL_RACECHECK] & RACE_FULL; }
-
-static void configure(ToolSetup *s) {
-  if (options_is(s->options, OPT_RACE, "full")) s->plan->tool_options[TOOL_RACECHECK] = RACE_FULL;
-}
 
 extern const char probe_race_copy_kernel_text[];
 
@@ -64,7 +58,6 @@ const Tool tool_racecheck = {.device_bytes = sizeof(RaceDevice),
                              .wants = SESSION_WANTS_TABLE | SESSION_WANTS_ORDER |
                                       SESSION_WANTS_GRAPH_ORDER | SESSION_WANTS_COPY_TAGS |
                                       SESSION_WANTS_BENIGN_RACES,
-                             .configure = configure,
                              .device_open = device_open,
                              .launch = race_launch,
                              .before_table = race_before_table,

@@ -1,5 +1,6 @@
 // racecheck: no two threads access the same byte, one of them writing, with nothing that orders
 // them. docs/racecheck.md.
+#include "tools/options.h"
 #include "tools/racecheck/internal.h"
 
 // Shared variables have no addresses that a host could look up: which one it is, the code tells.
@@ -254,5 +255,10 @@ static void weave(Body *b) {
   ir_provenance_free(k.provenance);
 }
 
+static unsigned options(const Options *o, const WeavePlan *plan) {
+  return options_is(o, OPT_RACE, "full") ? RACE_FULL : 0;
+}
+
 // Registers are followed through calls that are inlined.
-const Pass pass_racecheck = {.begin = race_survey_calls, .weave = weave, .inlines = 30000};
+const Pass pass_racecheck = {
+    .options = options, .begin = race_survey_calls, .weave = weave, .inlines = 30000};

@@ -1,7 +1,7 @@
 // record inside the program: its options, and which of its functions the session calls.
 #include "tools/record/host.h"
 
-#include "base/options.h"
+#include "tools/options.h"
 
 RecordOptions record_options;
 
@@ -23,8 +23,6 @@ static void configure(ToolSetup *s) {
       .buffers = text_of(o, OPT_BUFFER),
       .inputs = options_is(o, OPT_RECORD, "inputs") && s->keeps_run,
       .inputs_rate = MIN(options_number(o, OPT_INPUTS_RATE), (uint64_t)RECORD_RATE_UNLIMITED)};
-  if (record_options.threads || record_options.buffers)
-    s->plan->tool_options[TOOL_RECORD] |= RECORD_CHOOSES;
   if (!record_options.inputs) return;
   s->runs = true;
   s->plan->find_writes = true;

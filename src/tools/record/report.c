@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <malloc.h>
 
-#include "base/options.h"
+#include "tools/options.h"
 #include "trace/trace.h"
 
 enum { RINGS_GPU_MB = 256, RINGS_CPU_MB = 32, RING_LEAST = 32 << 10 };
@@ -56,8 +56,9 @@ static bool check_options(Options *o, Error *err) {
   if (!options_given(o, OPT_RECORD) && !as_tool) return true;
   if (!options_given(o, OPT_OUTPUT))
     return error_set(err, "--record needs a file to record into: -o FILE.");
-  if (options_flag(o, OPT_FP_RERUN))
-    return error_set(err, "--record and --fp-rerun do not go together: the program runs twice.");
+  if (tool_rerun(o))
+    return error_set(err, "--record and --%s do not go together: the program runs twice.",
+                     tool_rerun(o)->option);
   if (inputs && as_tool)
     return error_set(err,
                      "--record=inputs and --tool=%s do not go together: either all operations are "
@@ -174,7 +175,10 @@ static void finished(const Run *r, const Options *o) {
   }
 }
 
-const ToolReport tool_report_record = {.check_options = check_options,
+static bool replaces_checks(const Options *o) { return options_is(o, OPT_RECORD, "inputs"); }
+
+const ToolReport tool_report_record = {.replaces_checks = replaces_checks,
+                                       .check_options = check_options,
                                        .ring_bytes = ring_bytes,
                                        .start = start,
                                        .look = look,

@@ -4,6 +4,7 @@
 // Stores are recorded before they execute, loads and atomics after, when their value is known.
 // Loads of textures and surfaces have no record. Stores to surfaces have none either; the kernel
 // says so (RecordKernel.unseen).
+#include "tools/options.h"
 #include "tools/record/weave_group.h"
 
 RecordKernel *recorder_kernel(const Body *b) {
@@ -352,4 +353,8 @@ static void weave(Body *b) {
   ir_provenance_free(t.provenance);
 }
 
-const Pass pass_record = {.weave = weave, .needs_writes = true};
+static unsigned options(const Options *o, const WeavePlan *plan) {
+  return options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER) ? RECORD_CHOOSES : 0;
+}
+
+const Pass pass_record = {.options = options, .weave = weave, .needs_writes = true};

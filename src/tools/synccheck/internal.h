@@ -7,6 +7,11 @@
 #include "tools/synccheck/kinds.h"
 #include "tools/synccheck/abi.h"
 
+enum { SYNC_WATCHES = 1 };  // WeavePlan.tool_options: warps say where they are, for the watchdog
+static inline bool synccheck_watches(const Body *b) {
+  return b->program->plan->tool_options[TOOL_SYNCCHECK] & SYNC_WATCHES;
+}
+
 // Which blocks all threads of a block of the grid come to together, early leavers excepted.
 typedef struct Together {
   bool *varying;                // by register: threads of a block may hold different values

@@ -7,6 +7,7 @@
 // there: one instruction, and the rest out of line if that is not everybody. Threads count such
 // barriers, and when they end it is seen whether all have executed equally many. Threads that leave
 // before them, as in `if (i >= n) return;`, say so first and are expected nowhere.
+#include "base/options.h"
 #include "tools/synccheck/internal.h"
 
 PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number) {
@@ -222,7 +223,7 @@ static void enter(Sync *s) {
     EMIT(c, "mov.u32", opd_reg(s->early), opd_imm(0));
   }
   if (s->needs_slot) SYNC_CALL(s, c, "wg_sync_enter");
-  if (s->unsure && s->body->program->plan->watches) watch_enter(s, c);
+  if (s->unsure && synccheck_watches(s->body)) watch_enter(s, c);
 }
 
 // --- a barrier of the grid: cooperative groups find its memory in two registers that only a
@@ -328,9 +329,14 @@ static void weave(Body *b) {
   synccheck_weave_cluster(&s);
   test_grid_barriers(&s);
   synccheck_weave_loops(&s);
-  if (b->program->plan->watches) watch_weave_loops(&s);
+  if (synccheck_watches(b)) watch_weave_loops(&s);
   if (s.counts || s.needs_slot || s.nshared) body_at_exits(b, leave, &s);
   if (s.warp) ir_uniform_free(s.warp);
 }
 
-const Pass pass_synccheck = {.weave = weave};
+// On a GPU only the code itself can tell where it stands; the virtual device knows.
+static unsigned options(const Options *o, const WeavePlan *plan) {
+  return plan->spare_registers && options_number(o, OPT_HANG_TIMEOUT) ? SYNC_WATCHES : 0;
+}
+
+const Pass pass_synccheck = {.options = options, .weave = weave};

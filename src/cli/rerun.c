@@ -1,28 +1,27 @@
-// --fp-rerun: a second run of the program tests every instruction of the kernels in which fast mode
-// saw NaN or infinity but not their origin. Its findings join the report; coverage, exit code and
-// output are the first run's.
+// A second run of the program, in which a tool looks closer at kernels that have findings without
+// an explanation. Its findings join the report; coverage, exit code and output are the first run's.
 #define _GNU_SOURCE
 
-#include "cli/fp_rerun.h"
+#include "cli/rerun.h"
 
-#include "report/report.h"
+#include "tools/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-bool cli_fp_rerun_check(const Options *o, Error *err) {
-  if (!options_flag(o, OPT_FP_RERUN)) return true;
-  if (!strstr(options_text(o, OPT_TOOL), "fpcheck"))
-    return error_set(err, "--fp-rerun is for --tool=fpcheck.");
-  if (lseek(0, 0, SEEK_CUR) < 0 && errno == ESPIPE && !isatty(0))
-    return error_set(err, "--fp-rerun: standard input is a pipe or a socket, which cannot be read "
-                          "a second time. Give the program a file (< FILE) or < /dev/null.");
+bool cli_rerun_check(const Options *o, Error *err) {
+  const ToolRerun *tool = tool_rerun(o);
+  if (tool && lseek(0, 0, SEEK_CUR) < 0 && errno == ESPIPE && !isatty(0))
+    return error_set(err,
+                     "--%s: standard input is a pipe or a socket, which cannot be read "
+                     "a second time. Give the program a file (< FILE) or < /dev/null.",
+                     tool->option);
   return true;
 }
 
-void cli_fp_rerun_remember(CliRerun *a) {
-  *a = (CliRerun){.input = lseek(0, 0, SEEK_CUR), .output = -1};
+void cli_rerun_remember(CliRerun *a, const Options *o) {
+  *a = (CliRerun){.tool = tool_rerun(o), .input = lseek(0, 0, SEEK_CUR), .output = -1};
 }
 
 // ^(name|name)$ for --kernel. Names are as linked: letters, digits, _ and $ but for lambdas and the
@@ -35,13 +34,13 @@ static void add_name(Str *list, const char *name) {
   }
 }
 
-static uint32_t find_kernels(Run *r, Str *list, Str *readable) {
+static uint32_t find_kernels(const ToolRerun *tool, Run *r, Str *list, Str *readable) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
     bool seen = false;
     for (uint32_t j = 0; j < i; j++) seen |= !strcmp(r->kernels.data[j]->name, k->name);
-    if (seen || !report_unexplained(r, k->name)) continue;
+    if (seen || !tool->wants(r, k->name)) continue;
     add_name(list, k->name);
     str_printf(readable, "%s%s", n++ ? ", " : "", k->readable);
   }
@@ -49,18 +48,17 @@ static uint32_t find_kernels(Run *r, Str *list, Str *readable) {
   return n;
 }
 
-bool cli_fp_rerun_begin(CliRerun *a, const Options *o, Run *r, RunStats *stats) {
+bool cli_rerun_begin(CliRerun *a, Run *r, RunStats *stats) {
   Str list = {0}, readable = {0};
-  bool wanted = options_flag(o, OPT_FP_RERUN) && find_kernels(r, &list, &readable);
+  bool wanted = a->tool && find_kernels(a->tool, r, &list, &readable);
   if (wanted && a->input >= 0 && lseek(0, a->input, SEEK_SET) < 0) {
-    log_error("--fp-rerun: standard input cannot be read again: %s", strerror(errno));
+    log_error("--%s: standard input cannot be read again: %s", a->tool->option, strerror(errno));
     wanted = false;
   }
   if (wanted) {
-    log_line("--fp-rerun: the program runs a second time, without its standard output; tested at "
-             "every instruction: %s",
-             readable.data);
-    setenv("WARPGRIND_FP_MODE", "full", 1);
+    log_line("--%s: the program runs a second time, without its standard output; %s: %s",
+             a->tool->option, a->tool->manner, readable.data);
+    a->tool->prepare();
     setenv("WARPGRIND_KERNEL", list.data, 1);
     a->launches = stats->launches;
     a->kernels = stats->kernels;
@@ -77,15 +75,15 @@ bool cli_fp_rerun_begin(CliRerun *a, const Options *o, Run *r, RunStats *stats) 
   return wanted;
 }
 
-void cli_fp_rerun_started(CliRerun *a) {
+void cli_rerun_started(CliRerun *a) {
   if (a->output < 0) return;
   dup2(a->output, 1);
   close(a->output);
   a->output = -1;
 }
 
-void cli_fp_rerun_end(CliRerun *a, Run *r, RunStats *stats, bool ran) {
-  if (!ran) log_error("--fp-rerun: the program could not be started a second time");
+void cli_rerun_end(CliRerun *a, Run *r, RunStats *stats, bool ran) {
+  if (!ran) log_error("--%s: the program could not be started a second time", a->tool->option);
   stats->launches = a->launches;
   stats->kernels = a->kernels;
   r->checked_launches = a->checked;
