@@ -120,11 +120,12 @@ $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
-$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(BUILD)/gen/tool_options.def
+TOOL_TABLES := $(BUILD)/gen/tool_options.def $(BUILD)/gen/tool_diffs.def
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(TOOL_TABLES)
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -I$(BUILD)/gen $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
-$(BUILD)/obj/tool_reports/%.o: src/tools/%.c $(BUILD)/flags | $(BUILD)/gen/tool_options.def
+$(BUILD)/obj/tool_reports/%.o: src/tools/%.c $(BUILD)/flags | $(TOOL_TABLES)
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -I$(BUILD)/gen $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
@@ -143,10 +144,10 @@ $(BUILD)/gen/all_reports.def: FORCE
 	@mkdir -p $(@D)
 	@printf 'TOOL_REPORT(%s)\n' $(notdir $(patsubst %/,%,$(dir $(wildcard src/tools/*/report.c)))) > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
-# The options of tools. Who uses one depends on it through tools/options.h.
-$(BUILD)/gen/tool_options.def: FORCE
+# Other tables of tools: their options, and what `warpgrind diff` compares of their findings.
+$(BUILD)/gen/tool_%s.def: FORCE
 	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $(patsubst src/%,%,$(sort $(wildcard src/tools/*/options.def))) > $@.new
+	@printf '#include "%s"\n' $(patsubst src/%,%,$(sort $(wildcard src/tools/*/$*.def src/tools/*/$*s.def))) > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
 $(BUILD)/obj/tools/kinds.o: $(BUILD)/gen/all_kinds.def
 $(BUILD)/obj/tool_reports/report.o: $(BUILD)/gen/all_reports.def

@@ -46,9 +46,13 @@ static void offer_choices(const Query *q, const char *prefix, const char *list) 
 }
 
 static void offer_subcommands(const Query *q) {
-  for (size_t i = 0; i < CLI_SUBCOMMANDS; i++)
-    if (!(cli_subcommands[i].flags & UNLISTED))
-      offer_word(q, cli_subcommands[i].name, cli_subcommands[i].summary);
+  for (size_t i = 0; i < CLI_SUBCOMMANDS; i++) {
+    Str summary = {0};
+    if (cli_subcommands[i].flags & UNLISTED) continue;
+    cli_add_text(cli_subcommands[i].summary, &summary);
+    offer_word(q, cli_subcommands[i].name, summary.data);
+    str_free(&summary);
+  }
 }
 
 // Names that come before a comma stay.

@@ -1,12 +1,12 @@
 // warpgrind diff A B: the first launch whose outputs differ between two runs (docs/diff.md), or
-// what fpcheck found in each (diff_exceptions.c).
+// what a tool found in each (ToolDiff of tools/report.h).
 #include "cli/cli.h"
 
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "cli/diff_exceptions.h"
 #include "diff/diff.h"
+#include "tools/report.h"
 
 // CUT_SHORT: no difference up to where one of the recordings ends
 enum { EQUAL, DIFFERENT, CANNOT, CUT_SHORT };
@@ -214,17 +214,33 @@ static int diff_runs(const CliArguments *args) {
   return code;
 }
 
-// --- what fpcheck found ---
+// --- what a tool found ---
 
-static int diff_exceptions(const CliArguments *a) {
+// The one of this option; option NULL: the first that there is. NULL: there is none.
+static const ToolDiff *find_tool(const char *option) {
+  const ToolReport *tool;
+  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
+    if (tool->diff && (!option || !strcmp(tool->diff->option, option))) return tool->diff;
+  return NULL;
+}
+
+static const char *name_given(const CliArguments *a, uint32_t i) {
+  return cli_options[a->given.data[i].id].info.name;
+}
+
+static const ToolDiff *find_given(const CliArguments *a) {
+  const ToolDiff *tool = NULL;
+  for (uint32_t i = 0; !tool && i < a->given.len; i++) tool = find_tool(name_given(a, i));
+  return tool;
+}
+
+static int diff_findings(const CliArguments *a, const ToolDiff *tool) {
   Error err = {{0}};
   for (uint32_t i = 0; i < a->given.len; i++)
-    if (a->given.data[i].id != CLI_DIFF_FP)
-      return cli_misuse(a->subcommand,
-                        "--%s is for outputs of launches; here floating-point exceptions are "
-                        "compared.",
-                        cli_options[a->given.data[i].id].info.name);
-  int code = cli_diff_exceptions(a->words.data[0], a->words.data[1], &err);
+    if (strcmp(name_given(a, i), tool->option))
+      return cli_misuse(a->subcommand, "--%s is for outputs of launches; here %s are compared.",
+                        name_given(a, i), tool->things);
+  int code = tool->compare(a->words.data[0], a->words.data[1], &err);
   return code < 0 ? cli_misuse(a->subcommand, "%s", err.text) : code;
 }
 
@@ -242,13 +258,19 @@ static bool is_report(const char *path) {
 
 int cli_diff(const CliArguments *a) {
   bool is_first = is_report(a->words.data[0]), is_second = is_report(a->words.data[1]);
-  if (cli_value(a, CLI_DIFF_FP) || (is_first && is_second)) return diff_exceptions(a);
-  if (is_first != is_second)
+  const ToolDiff *given = find_given(a), *any = find_tool(NULL);
+  if (given) return diff_findings(a, given);
+  if (any && is_first && is_second) return diff_findings(a, any);
+  if (any && is_first != is_second)
     return cli_misuse(a->subcommand,
                       "%s is a report and %s is not: two run files are compared, or two reports "
-                      "(--fp: one of each).",
-                      a->words.data[is_first ? 0 : 1], a->words.data[is_first ? 1 : 0]);
+                      "(--%s: one of each).",
+                      a->words.data[is_first ? 0 : 1], a->words.data[is_first ? 1 : 0],
+                      any->option);
   return diff_runs(a);
 }
 
-int cli_fp_diff(const CliArguments *a) { return diff_exceptions(a); }
+#define DIFF(id, option, help) \
+  int cli_##id##_diff(const CliArguments *a) { return diff_findings(a, find_tool(option)); }
+#include "tool_diffs.def"
+#undef DIFF

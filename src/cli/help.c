@@ -93,11 +93,13 @@ static void print_subcommands(FILE *f) {
   fprintf(f, "\nSubcommands (warpgrind help NAME says more):\n");
   for (size_t i = 0; i < CLI_SUBCOMMANDS; i++) {
     const CliSubcommand *s = &cli_subcommands[i];
-    Str left = {0};
+    Str left = {0}, right = {0};
     if (s->flags & UNLISTED) continue;
     str_printf(&left, "%s%s%s", s->name, *s->arguments ? " " : "", s->arguments);
-    print_row(f, left.data, s->summary);
+    cli_add_text(s->summary, &right);
+    print_row(f, left.data, right.data);
     str_free(&left);
+    str_free(&right);
   }
   print_row(f, "--help, --man, --version", "This text, the manual page (troff), the version");
 }
@@ -126,7 +128,9 @@ void cli_print_subcommand(const CliSubcommand *s, FILE *f) {
   bool any = false;
   cli_usage(s, &usage);
   fprintf(f, "usage: warpgrind %s\n\n", usage.data);
-  str_printf(&text, "%s.%s%s", s->summary, s->details ? " " : "", s->details ? s->details : "");
+  cli_add_text(s->summary, &text);
+  str_add(&text, s->details ? ". " : ".");
+  if (s->details) cli_add_text(s->details, &text);
   print_wrapped(f, text.data, 0);
   for (size_t i = 0; i < CLI_OPTIONS; i++) {
     if (!cli_has_option(s, &cli_options[i])) continue;

@@ -57,15 +57,22 @@ static void print_usage(FILE *f, const CliSubcommand *s) {
 }
 
 static void print_subcommand(FILE *f, const CliSubcommand *s) {
+  Str text = {0};
   fprintf(f, ".SS ");
   print_troff(f, s->name);
   fputc('\n', f);
   print_usage(f, s);
   fprintf(f, ".PP\n");
-  print_troff(f, s->summary);
+  cli_add_text(s->summary, &text);
+  print_troff(f, text.data);
   fprintf(f, ".\n");
-  if (s->details) print_troff(f, s->details);
-  if (s->details) fputc('\n', f);
+  text.len = 0;
+  if (s->details) {
+    cli_add_text(s->details, &text);
+    print_troff(f, text.data);
+    fputc('\n', f);
+  }
+  str_free(&text);
   for (size_t i = 0; i < CLI_OPTIONS; i++)
     if (cli_has_option(s, &cli_options[i])) print_option(f, &cli_options[i].info, NULL);
 }

@@ -2,6 +2,7 @@
 #include "cli/subcommand.h"
 
 #include "base/suggest.h"
+#include "tools/report.h"
 
 const CliSubcommand cli_subcommands[CLI_SUBCOMMANDS] = {
 #define SUBCOMMAND(id, name, arguments, error, flags, summary, details) \
@@ -45,6 +46,25 @@ bool cli_has_option(const CliSubcommand *s, const CliOption *o) {
 bool cli_is_option(const OptionInfo *info, const char *arg, size_t n) {
   if (arg[1] != '-') return info->letter && arg[1] == info->letter && n == 2;
   return strlen(info->name) == n - 2 && !strncmp(info->name, arg + 2, n - 2);
+}
+
+// mark: ", or summary" or ", or files"
+static void add_diffs(const char *mark, Str *out) {
+  const ToolReport *tool;
+  for (unsigned t = 0; (tool = tool_report_at(t)); t++)
+    if (tool->diff)
+      str_printf(out, ", or %s", strstr(mark, "files") ? tool->diff->files : tool->diff->summary);
+}
+
+void cli_add_text(const char *text, Str *out) {
+  const char *mark, *end;
+  for (; (mark = strchr(text, '{')) && (end = strchr(mark, '}')); text = end + 1) {
+    char name[32];
+    str_addn(out, text, (size_t)(mark - text));
+    snprintf(name, sizeof name, "%.*s", (int)(end - mark - 1), mark + 1);
+    add_diffs(name, out);
+  }
+  str_add(out, text);
 }
 
 void cli_usage(const CliSubcommand *s, Str *out) {

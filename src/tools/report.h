@@ -18,6 +18,18 @@ typedef struct ToolRerun {
   void (*prepare)(void);                            // the environment of the second run
 } ToolRerun;
 
+// `warpgrind diff` compares what the tool found in two runs, where its option is given, or both
+// files are reports. src/tools/<tool>/diff.def describes the option.
+typedef struct ToolDiff {
+  const char *option;  // "fp"
+  const char *things;  // what is compared: "floating-point exceptions"
+  // what the help of diff says of it
+  const char *summary, *files;
+  // Prints what differs: 0: nothing, 1: something, -1: err says why they cannot be compared. Each
+  // file is a run file or a JSON report.
+  int (*compare)(const char *path_a, const char *path_b, Error *err);
+} ToolDiff;
+
 typedef struct ToolReport {
   // --- the run of a program, whether or not --tool names the tool ---
   // The options ask for something else than a check: no tool runs unless --tool is given.
@@ -61,6 +73,9 @@ typedef struct ToolReport {
   void (*results)(Run *r, bool all, Str *out);  // what it measured
   void (*verdicts)(Run *r, Str *out);           // what its findings amount to
   const ToolRerun *rerun;
+
+  // --- two runs ---
+  const ToolDiff *diff;
 } ToolReport;
 
 const ToolReport *tool_report(const Kind *k);          // never NULL

@@ -94,6 +94,12 @@ static const ToolRerun rerun = {.option = "fp-rerun",
                                 .wants = fp_report_unexplained,
                                 .prepare = prepare_rerun};
 
+static const ToolDiff diff = {.option = "fp",
+                              .things = "floating-point exceptions",
+                              .summary = "what fpcheck found in each",
+                              .files = "two reports of fpcheck that --json wrote (docs/fpcheck.md)",
+                              .compare = fp_report_diff};
+
 const ToolReport tool_report_fpcheck = {.check_options = check_options,
                                         .receive = receive,
                                         .counted = counted,
@@ -102,4 +108,5 @@ const ToolReport tool_report_fpcheck = {.check_options = check_options,
                                         .describe = describe,
                                         .json = json,
                                         .verdicts = verdicts,
-                                        .rerun = &rerun};
+                                        .rerun = &rerun,
+                                        .diff = &diff};

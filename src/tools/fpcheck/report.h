@@ -19,6 +19,9 @@ void fp_report_numbers_json(const RunFinding *f, Str *out);
 // places by format and exception; nothing if there are none
 void fp_report_table(Run *r, Str *out);
 
+// --- report_diff.c ---
+int fp_report_diff(const char *path_a, const char *path_b, Error *err);  // ToolDiff.compare
+
 // --- report_verdicts.c: what became of the exceptions of each kernel ---
 void fp_report_verdicts(Run *r, Str *out);
 // NaN or infinity was seen in it, and neither born nor read

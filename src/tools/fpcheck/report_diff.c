@@ -1,9 +1,7 @@
 // warpgrind diff --fp: which floating-point exceptions one of two runs of fpcheck has and the other
 // does not, by source line; for example with and without --use_fast_math.
-#include "cli/diff_exceptions.h"
-
-#include "cli/cli.h"
 #include "report/report.h"
+#include "tools/fpcheck/report.h"
 
 // --- just enough JSON: a walk over one text ---
 typedef struct Json {
@@ -231,7 +229,7 @@ static unsigned print_only(const char *name, const Places *p) {
   return n;
 }
 
-int cli_diff_exceptions(const char *path_a, const char *path_b, Error *err) {
+int fp_report_diff(const char *path_a, const char *path_b, Error *err) {
   Places a = {0}, b = {0};
   if (!read_report(path_a, &a, err) || !read_report(path_b, &b, err)) return -1;
   match(&a, &b);
