@@ -43,9 +43,6 @@ typedef struct Capture Capture;
 typedef struct TexRef TexRef;
 typedef struct KernelWork KernelWork;
 
-// --- natives.c: probes that the virtual device executes in C ---
-void natives_add(void);
-
 // --- state.c: start, end, fork, and which handles are alive ---
 typedef enum ObjectKind {
   OBJECT_CONTEXT = 1,

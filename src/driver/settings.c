@@ -7,6 +7,11 @@
 static Settings values;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static bool is_allocated(uint64_t address) {
+  Alloc a;
+  return alloc_find((uintptr_t)address, &a);
+}
+
 static void read_environment(void) {
   Options options = {0};
   Error err = {{0}};
@@ -19,6 +24,7 @@ static void read_environment(void) {
   uint64_t devices = options_number(&options, OPT_DEVICES);
   values.devices = (int)MIN(MAX(devices, 1), 64);
   values.vgpu.workers = (int)options_number(&options, OPT_WORKERS);
+  values.vgpu.is_allocated = is_allocated;
   values.vgpu.hang_ns = session_hang_ns();
   values.vgpu.seeded = options_given(&options, OPT_SEED);
   if (values.vgpu.seeded) values.vgpu.seed = options_number(&options, OPT_SEED);

@@ -72,7 +72,7 @@ static CUresult start_driver(void) {
   pthread_mutex_lock(&start_lock);
   if (state == NOT_STARTED) {
     vgpu_configure(&settings()->vgpu);
-    natives_add();
+    session_add_natives();
     runstats_count_cuda_process();
     session_start("cpu");
     pthread_atfork(NULL, NULL, in_child);

@@ -195,7 +195,8 @@ bool past_circles(struct Past *first, uint32_t warp, const Warp *w);  // looks a
 bool past_goes_round(const struct Past *first, uint32_t warp);
 
 // --- engine.c ---
-Launch *engine_launches(bool lock);  // true: takes the lock; false: gives it back
+bool vgpu_is_allocated(uint64_t address);  // VgpuConfig.is_allocated
+Launch *engine_launches(bool lock);        // true: takes the lock; false: gives it back
 void engine_free_groups(VgpuKernel *k);
 // false: it met memory that is not there, at *bad
 bool engine_try(void (*work)(void *user), void *user, uint64_t *bad);

@@ -48,6 +48,10 @@ static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void vgpu_configure(const VgpuConfig *c) { config = *c; }
 
+bool vgpu_is_allocated(uint64_t address) {
+  return config.is_allocated && config.is_allocated(address);
+}
+
 static int worker_count(void) {
   if (config.workers > 0) return config.workers;
   long n = sysconf(_SC_NPROCESSORS_ONLN);

@@ -199,11 +199,11 @@ static void note_pages(Owner owner, const void *p, size_t size, bool are) {
   pthread_mutex_unlock(&lock);
 }
 
-bool vgpu_is_foreign_page(uint64_t address) {
+bool vgpu_is_nobodys(uint64_t address) {
   pthread_mutex_lock(&lock);
-  bool is = u64map_get(&foreign_pages, address / GPU_PAGE) != NULL;
+  bool is_foreign = u64map_get(&foreign_pages, address / GPU_PAGE) != NULL;
   pthread_mutex_unlock(&lock);
-  return is;
+  return is_foreign && !vgpu_is_allocated(address);
 }
 
 static void *own_pages(Owner owner, size_t size, size_t align) {

@@ -15,6 +15,7 @@ typedef struct VgpuConfig {
   bool seeded;  // --seed given: shuffle warp and block order
   uint64_t seed;
   uint64_t hang_ns;  // a launch that makes no progress for so long hangs; 0: never
+  bool (*is_allocated)(uint64_t address);  // the program has memory there; NULL: nowhere
 } VgpuConfig;
 void vgpu_configure(const VgpuConfig *c);  // before the first launch; the engine starts lazily
 
@@ -29,7 +30,8 @@ void vgpu_program_free(void *p, size_t size);
 // … and for what tools keep: no business of the program's code
 void *vgpu_tool_alloc(size_t size, size_t align);
 void vgpu_tool_free(void *p, size_t size);
-bool vgpu_is_foreign_page(uint64_t address);  // of one of these two
+// A kernel may not touch it: it shares a page with memory of the program, or a tool has it.
+bool vgpu_is_nobodys(uint64_t address);
 // address range in the window without memory (PROT_NONE)
 void *vgpu_vm_reserve(size_t size, size_t align);
 // at this address; false: it is taken, or outside the window

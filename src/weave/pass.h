@@ -173,6 +173,12 @@ typedef struct LoopCopy {  // loop_copy.c
   } * returns;
   uint32_t nreturns;
 } LoopCopy;
+// Checks that a pass has planned, and that the pass of another tool emits around its own.
+typedef struct DeferredChecks {
+  // by_regions: several checks may share a test. cuts: by instruction: the other pass has code
+  // before it; NULL: nowhere
+  void (*emit)(struct DeferredChecks *d, bool by_regions, const bool *cuts);
+} DeferredChecks;
 enum { BODY_TEMPS = 16 };
 struct Body {
   Program *program;
@@ -189,9 +195,8 @@ struct Body {
   VEC(PtxLabel *) labels;
   VEC(PtxVar *) locals;
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
-  bool *copied;  // by instruction: see body_copied
-  // its checks are emitted by initcheck, around its own; NULL: they are there already
-  struct Memcheck *memcheck;
+  bool *copied;                 // by instruction: see body_copied
+  DeferredChecks *deferred;     // NULL: there are none
   uint32_t cold_from, cold_to;  // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);

@@ -1,7 +1,6 @@
 // initcheck: nothing that matters is decided by memory that nobody wrote. docs/initcheck.md.
 #include "tools/initcheck/internal.h"
 #include "tools/initcheck/kernel.h"
-#include "tools/memcheck/internal.h"
 
 static void begin(Program *p) {
   p->init_shared = true;
@@ -239,12 +238,7 @@ static void prepare(InitCheck *k) {
 // The checks of memcheck, where it left them to us: with several of them in a region where all code
 // of ours stands before instructions that begin one.
 static void emit_memcheck(Body *b, bool by_regions, const bool *cuts) {
-  Memcheck *m = b->memcheck;
-  if (!m) return;
-  if (by_regions) memcheck_emit_regions(m, cuts);
-  else
-    for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
-  memcheck_finish(m);
+  if (b->deferred) b->deferred->emit(b->deferred, by_regions, cuts);
 }
 
 static bool is_reached(const Body *b, uint32_t i) {

@@ -58,4 +58,5 @@ const Tool tool_memcheck = {.device_bytes = sizeof(MemcheckDevice),
                             .synchronised = pageable_synchronised,
                             .error_raised = unchecked_error_raised,
                             .errors_seen = unchecked_errors_seen,
-                            .process_ends = process_ends};
+                            .process_ends = process_ends,
+                            .add_natives = memcheck_add_natives};

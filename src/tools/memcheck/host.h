@@ -21,6 +21,9 @@ typedef struct MemcheckDevice {
 // --- host.c ---
 const MemcheckOptions *memcheck_options(void);
 
+// --- host_natives.c ---
+void memcheck_add_natives(void);
+
 // --- host_copies.c ---
 void copies_asked(const SessionCopy *c);
 void copies_refused(const SessionCopy *c);

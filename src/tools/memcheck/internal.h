@@ -76,7 +76,8 @@ typedef struct Extent {
   const PtxOperand *size;
   uint32_t size_at;
 } Extent;
-typedef struct Memcheck {  // one function
+typedef struct Memcheck {   // one function
+  DeferredChecks deferred;  // for initcheck; first, so that one is the other
   Body *body;
   IrProvenance *provenance;
   IrDefs *defs;
@@ -119,11 +120,8 @@ void memcheck_guarded(Code *code, const PtxInstr *in, PtxReg *bad);
 // not 0: one of the addresses is misaligned
 void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits);
 // --- tools/memcheck/weave_region.c ---
-// all checks. cuts: by instruction: another tool has code before it; NULL: no other tool has code
-// in the function
+// all checks. cuts: DeferredChecks
 void memcheck_emit_regions(Memcheck *m, const bool *cuts);
-// --- tools/memcheck/weave.c ---
-void memcheck_finish(Memcheck *m);  // when all checks are there
 // --- tools/memcheck/weave_heap.c ---
 void memcheck_heap(Memcheck *m);  // what malloc and free of device code do
 // --- tools/memcheck/weave_texture.c, tools/memcheck/weave_surface.c ---

@@ -60,7 +60,7 @@ static void prepare_caches(Memcheck *m) {
   }
 }
 
-void memcheck_finish(Memcheck *m) {
+static void finish(Memcheck *m) {
   Body *b = m->body;
   memcheck_heap(m);
   memcheck_textures(m);
@@ -71,13 +71,21 @@ void memcheck_finish(Memcheck *m) {
   ir_ranges_free(m->ranges);
   ir_defs_free(m->defs);
   ir_provenance_free(m->provenance);
-  b->memcheck = NULL;
+}
+
+static void emit(DeferredChecks *d, bool by_regions, const bool *cuts) {
+  Memcheck *m = (Memcheck *)d;
+  if (by_regions) memcheck_emit_regions(m, cuts);
+  else
+    for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
+  finish(m);
 }
 
 static void weave(Body *b) {
   const WeavePlan *plan = b->program->plan;
   Memcheck *m = ARENA_NEW(&b->cfg->arena, Memcheck);
-  *m = (Memcheck){.body = b,
+  *m = (Memcheck){.deferred = {emit},
+                  .body = b,
                   .provenance = ir_provenance_build(b->cfg),
                   .defs = ir_defs_build(b->cfg),
                   .alignment = ir_alignment_build(b->cfg)};
@@ -85,15 +93,12 @@ static void weave(Body *b) {
   memcheck_group(m);
   memcheck_hoist(m);
   prepare_caches(m);
-  b->memcheck = m;
-  // tools/initcheck/weave.c goes on
-  if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;
-  if (plan->spare_registers && !(plan->tool_options[TOOL_MEMCHECK] & MEMCHECK_ONE_BY_ONE) &&
-      plan->tools == TOOL_BIT(MEMCHECK))
-    memcheck_emit_regions(m, NULL);
+  if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) b->deferred = &m->deferred;
   else
-    for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
-  memcheck_finish(m);
+    emit(&m->deferred,
+         plan->spare_registers && !(plan->tool_options[TOOL_MEMCHECK] & MEMCHECK_ONE_BY_ONE) &&
+             plan->tools == TOOL_BIT(MEMCHECK),
+         NULL);
 }
 
 // WARPGRIND_REGIONS=no: for comparisons.

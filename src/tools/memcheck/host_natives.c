@@ -1,5 +1,6 @@
 // memcheck's exact test on the virtual device: the C of its probes, compiled for this machine.
-#include "driver/driver.h"
+#include "tools/memcheck/host.h"
+#include "vgpu/vgpu.h"
 
 #include "tools/memcheck/probe_heap.c"
 #include "tools/memcheck/probe_memory.c"
@@ -11,12 +12,8 @@ static void set_lane(const VgpuNativeLane *l) {
                                                  l->shared_bytes};
 }
 
-// Here it is known what shares pages with the program's memory, and what tools have: nothing that a
-// kernel may touch. The table is as old as the launch, so what is there now counts, too.
-int device_is_nobodys(uint64_t address) {
-  Alloc now;
-  return vgpu_is_foreign_page(address) && !alloc_find((uintptr_t)address, &now);
-}
+// The table is as old as the launch, so what is there now counts, too.
+int device_is_nobodys(uint64_t address) { return vgpu_is_nobodys(address); }
 
 // Arguments come from registers of the program: a native touches no memory that the program's
 // kernels could not touch.
@@ -43,9 +40,8 @@ static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) {
   return is_table(a[0]) ? wg_memory_last(a[0], a[1]) : 0;
 }
 
-void natives_add(void) {
+void memcheck_add_natives(void) {
   vgpu_native_add("wg_memcheck", memcheck, 7, 1);
   vgpu_native_add("wg_memory_base", memory_base, 2, 1);
   vgpu_native_add("wg_memory_last", memory_last, 2, 1);
-  session_add_natives();
 }
