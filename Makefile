@@ -157,7 +157,7 @@ $(BUILD)/obj/base/options.o: $(BUILD)/gen/tool_options.def
 PROBE_CC ?= clang
 PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
   -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc -I$(BUILD)/gen
-$(BUILD)/gen/probe.ptx: $(filter-out src/closed/%,$(DEVICE_SRC)) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*.h src/tools/*/*.h src/tools/*/*.def)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
+$(BUILD)/gen/probe.ptx: $(filter-out src/closed/%,$(DEVICE_SRC)) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*.h src/tools/*.def src/tools/*/*.h src/tools/*/*.def)) $(KIND_TABLES) $(BUILD)/gen/all_kinds.def
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
 	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@
@@ -186,7 +186,7 @@ $(PATCH_OBJ): $(BUILD)/gen/patches.ptx tools/embed-patches $(BUILD)/flags
 # NAME.cu of src/probe/ or src/tools/*/ is the text probe_NAME_text.
 KERNEL_FLAGS := -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xclang -target-feature -Xclang +ptx70 -O2 -fno-unroll-loops -Wall -Wextra -Wno-unknown-cuda-version -Isrc
 vpath %.cu src/probe $(wildcard src/tools/*)
-$(BUILD)/gen/%.ptx: %.cu $(sort $(wildcard src/probe/*.h src/tools/*/*.h))
+$(BUILD)/gen/%.ptx: %.cu $(sort $(wildcard src/probe/*.h src/tools/*.def src/tools/*/*.h))
 	@mkdir -p $(@D)
 	$(call say,PTX ) $(PROBE_CC) $(KERNEL_FLAGS) -S -o $@.new $< && mv $@.new $@
 

@@ -45,12 +45,13 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
 
 // Registers that a kernel with checks may have in any case. 32: as many threads run at a time as
 // can. Loops gain more from a few registers more than they lose by having fewer threads (measured
-// on an H200 with PolyBench: 2MM with memcheck 1.50 times the plain time with 32, 1.20 with 48;
-// with fpcheck 1.41 with 32, where its loop keeps three values in local memory; 2DCONV, without
-// loops, 1.76 and 2.27). A pass may ask for more (WovenKernel.registers). Fast mode of fpcheck adds
-// little to loops: one register for what is tested and some that hold tested values longer. Where
-// those are many, loads would come one after the other for want of registers (HeCBench's tsp, eight
-// values in a loop: 1.44 times the plain time with 8 more).
+// on an H200 with PolyBench: 2MM with a test of every access 1.50 times the plain time with
+// 32, 1.20 with 48; with a test of every result 1.41 with 32, where its loop keeps three values in
+// local memory; 2DCONV, without loops, 1.76 and 2.27). A pass may ask for more
+// (WovenKernel.registers). Tests that lead out of loops (WovenKernel.loops_apart) add little to
+// them: one register for what is tested and some that hold tested values longer. Where those are
+// many, loads would come one after the other for want of registers (HeCBench's tsp, eight values in
+// a loop: 1.44 times the plain time with 8 more).
 enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48 };
 enum {
   FEW_TESTS = 4,

@@ -180,8 +180,9 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 // --- graphs that run: a node was counted when it was made, so every run but the first counts its
 // kernels once more ---
 
-// lines: for the launch log. unseen: for initcheck, not all that it writes is followed. nodes:
-// kernels with checks, of the graph itself; as they were for this version of the program's memory.
+// lines: for the launch log. unseen: not all that it writes is followed
+// (session_sees_graph_writes). nodes: kernels with checks, of the graph itself; as they were for
+// this version of the program's memory.
 typedef struct Exec {
   bool ran, unseen;
   VEC(SessionKernel *) kernels;

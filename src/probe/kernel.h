@@ -1,5 +1,5 @@
 // What kernels of our own share (hash_kernel.cu, changed_pages_kernel.cu,
-// tools/initcheck/all_initialised_kernel.cu): compiled by clang to PTX, without any header of CUDA.
+// *_kernel.cu of tools): compiled by clang to PTX, without any header of CUDA.
 #ifndef WG_PROBE_KERNEL_H
 #define WG_PROBE_KERNEL_H
 

@@ -15,59 +15,29 @@ typedef struct WgLaunch {
   uint32_t launch;     // number of the launch in its process, from 1
   uint32_t site_base;  // what to add to a site number of the module to get the process-wide one
   uint32_t flags;
-  uint32_t heap;    // device address of a WgHeap, in units of 1 << WG_HEAP_SHIFT bytes; 0: none
+  // device address of what a tool keeps for the device's heap, in units of 2 MiB; 0: none
+  uint32_t heap;
   uint64_t memory;  // device address of a WgMemoryTable; 0: none
-  // initcheck: shadow of the shared memory of blocks 0 to shared_blocks - 1; 0: none
-  uint64_t shared_shadow;
-  uint32_t shared_stride, shared_blocks;  // shadow bytes of one block
-  // initcheck: the same table, for what it follows; 0: it follows nothing in this launch
-  uint64_t init_memory;
-  uint64_t race;  // racecheck: device address of what it keeps for this launch; 0: none
-  // synccheck and the watchdog: device address of where warps say what they wait for; 0: nowhere
-  uint64_t progress;
-  uint64_t trace;  // recording: device address of a WgTrace; 0: this launch is not recorded
-  uint64_t fp;     // fpcheck: device address of a WgFpMemory (tools/fpcheck/abi.h); 0: none
-} WgLaunch;        // 96 bytes
-
-// initcheck's shadow: one byte for each 4 bytes of memory. Bit i: byte i was written, with
-// something that is initialised. Bit 4 + i: it was written, with something computed from memory
-// that was not. Neither: never written.
-enum { WG_SHADOW_GOOD = 0x0f, WG_SHADOW_DERIVED = 0xf0 };
-enum { WG_INIT_MARK_GOOD, WG_INIT_MARK_UNWRITTEN, WG_INIT_MARK_ASK };  // wg_init_said
-// WgFinding.value[0] of UNINIT_USE: what depends on it; address: where it was
-enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };
-// read, extra[0]: at which site (0xffffffff: not known), and from bit 32 on which malloc
-// of device code made that memory (its site plus 1; 0: none, or not known)
+#include "tools/launch_words.def"
+} WgLaunch;  // 96 bytes
 
 enum { WG_NULL_PAGE = 65536 };  // addresses below it were computed from a null pointer
 
-// Every allocation of the context at the time of the launch, by address; freed ones too until their
-// memory is used again. A table is never changed: when something was allocated or freed since, the
-// next launch is given a new one.
-enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
-// An access in one word, as the exact test of memcheck is told: WG_ACCESS_… | WG_WHERE_… <<
-// WG_WHAT_SPACE | log2 of its alignment << WG_WHAT_ALIGN.
-enum { WG_WHERE_GLOBAL, WG_WHERE_GENERIC, WG_WHERE_SHARED, WG_WHERE_OTHER };
-// CLUSTERS: a shared address may be another block's. OBJECT: its base may be 0
-enum { WG_WHAT_SPACE = 2, WG_WHAT_CLUSTERS = 1 << 5, WG_WHAT_OBJECT = 1 << 6, WG_WHAT_ALIGN = 8 };
-// Several accesses at once: tools/memcheck/weave_region.c. bytes 0: it is not made.
-// HEAP: the device's heap counts. RANGE: base and size become the range it is in, as wg_memory_base
-// and wg_memory_last say
-enum { WG_REGION_MOST = 16, WG_WHAT_HEAP = 1 << 12, WG_WHAT_RANGE = 1 << 13 };
-typedef struct WgRegionEntry {
-  uint64_t address, base, size;
-  uint32_t what, bytes, site, unused;
-} WgRegionEntry;
 // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
 enum { WG_SHARED_RESERVED = 1024 };
+
+// Every allocation of the context at the time of the launch, by address; freed ones too until their
+// memory is used again. A table is never changed: when something was allocated or freed since, the
+// next launch is given a new one. shadow and race are what tools keep for it: shadow memory (0: all
+// of it counts as initialised), and entries of accesses (0: none)
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
-// shadow 0: all of it counts as initialised. race: racecheck's entries; 0: none
 typedef struct WgMemoryRange {
   uint64_t base, size;
   uint32_t state, is_variable;
   uint64_t shadow, race;
 } WgMemoryRange;
-// WgMemoryRange[count] follow, then WgImage[images]. heap: device address of a WgInitHeap; 0: none
+// WgMemoryRange[count] follow, then WgImage[images]. heap: device address of what a
+// tool keeps for the device's heap; 0: none
 typedef struct WgMemoryTable {
   uint32_t count, images;
   uint64_t heap;
@@ -78,34 +48,8 @@ typedef struct WgImage {
   uint64_t key, base;
   uint32_t width, height, slices, bytes;
 } WgImage;
+enum { WG_IMAGE_WIDEST = 1 << 24, WG_IMAGE_MOST = 1 << 20 };  // larger ones are not in the table
 #define WG_IMAGE_KEY(handle, is_surface) ((uint64_t)(handle) << 1 | (is_surface))
-// the extent of a surface in one word: shifts, and what is too large for it
-enum {
-  WG_IMAGE_HEIGHT = 24,
-  WG_IMAGE_SLICES = 44,
-  WG_IMAGE_WIDEST = 1 << 24,
-  WG_IMAGE_MOST = 1 << 20
-};
-
-// What device malloc and free do, kept by device code; see tools/memcheck/probe_heap.c. Zero when
-// it is new. BEHIND: bytes by which blocks are made longer
-enum { WG_HEAP_PAGES = 8192, WG_HEAP_SHIFT = 21, WG_HEAP_BEHIND = 16 };
-typedef struct WgHeap {
-  uint64_t keys[WG_HEAP_PAGES];
-  uint8_t states[WG_HEAP_PAGES][256];
-} WgHeap;
-// The same memory as initcheck knows it; see tools/initcheck/probe_heap.c. The host makes it:
-// nothing is known of any page (base 0), and all of each is good. sites: of the malloc that 16
-// bytes came from, plus 1.
-enum { WG_INIT_HEAP_PAGE = 4096, WG_INIT_HEAP_GRANULE = 16 };
-typedef struct WgInitHeap {
-  WgMemoryRange pages[WG_HEAP_PAGES];
-  uint32_t sites[WG_HEAP_PAGES][WG_INIT_HEAP_PAGE / WG_INIT_HEAP_GRANULE];
-  uint8_t shadow[WG_HEAP_PAGES][WG_INIT_HEAP_PAGE / 4];
-} WgInitHeap;
-// WgLaunch.flags, for the host: it may write to the heap through a parameter, where that is not
-// marked
-enum { WG_LAUNCH_HEAP_UNSEEN = 1 << 11 };
 
 // A place may have findings of several kinds; each is counted and described by itself. The number
 // in a finding and among the counts is the site's plus WG_SITE_NUMBERS for each kind that has a
@@ -124,9 +68,9 @@ typedef struct WgReports {
   uint64_t channel;  // device address of the WgChannel
   // … of uint64_t[sites]: how often each site has reported, and WG_COUNT_DESCRIBED
   uint64_t counts;
-  uint64_t fp_memory;  // … of a WgFpMemory (tools/fpcheck/abi.h); 0: none
+  uint64_t tool_memory;  // … of what a tool keeps beside its counts (Tool.reports_open); 0: none
   // … of WgSpread, for counts of which nobody waits for the sum; 0: none. Aligned to 16 together
-  // with fp_memory: both are loaded at once
+  // with tool_memory: both are loaded at once
   uint64_t spread;
   // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the
   // end; 0: they are the same
@@ -164,8 +108,8 @@ typedef struct WgChannel {
   uint64_t counts_at;  // bytes from here to uint64_t[sites]: how often each site reported, exactly
   WgReports reports;   // for devices that share the host's memory; they do not spread counts
   uint32_t counts_exact;  // 0: the device has better ones
-  // fpcheck: places that have ever stored an exception, more or less: 0 if none has
-  uint32_t fp_stores;
+  uint32_t
+      tool_count;  // of a tool: its device code adds to it, its half inside the program reads it
   uint8_t pad0[40];
   uint32_t head;  // slots handed out; the device's atomics
   uint8_t pad1[124];

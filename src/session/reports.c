@@ -44,7 +44,7 @@ static void go_near(Reports *r, WgChannel *channel, ToolDevice *tools) {
   }
   EACH_RUNNING_TOOL(t, tool)
     if (tool->reports_open) tool->reports_open(&tools[t], channel, &w);
-  channel->reports.fp_memory = w.fp_memory;
+  channel->reports.tool_memory = w.tool_memory;
   if (!near || !ops->write(user, near, &w, sizeof w)) return;
   channel->counts_exact = 0;
   r->near = near;

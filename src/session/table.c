@@ -128,7 +128,7 @@ static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, 
     return t->current = b;
   }
   if (!t->full)
-    session_note(SEVERITY_WARNING, "there is no memory for memcheck's table of allocations: "
+    session_note(SEVERITY_WARNING, "there is no memory for the table of allocations: "
                                    "launches from here on are checked less");
   t->full = true;
   return NULL;

@@ -164,7 +164,7 @@ typedef enum {
   RACE_SAME_VALUE,
   RACE_NO_ACQUIRE
 } TraceRaceKind;
-extern const char *const trace_race_kinds[];  // as racecheck calls them
+extern const char *const trace_race_kinds[];  // as kinds of finding are called
 typedef struct TraceRace {
   TraceOp first, second;
   uint64_t count;

@@ -65,8 +65,8 @@ static void spare_call(Spare *s, uint32_t call) {
 }
 
 // --- kernels with many values alive ---
-// A function that is called by name leaves all registers alone that it does not use. Those of
-// fpcheck use few, and so most of a large kernel's are left: they are better called so there.
+// A function that is called by name leaves all registers alone that it does not use. A probe that
+// uses few leaves most of a large kernel's: it is better called by name there.
 enum { FIT = 48 };  // words live across a call that one through a pointer keeps for little
 
 typedef struct Live {

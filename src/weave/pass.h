@@ -71,9 +71,8 @@ typedef struct FuncInfo {
   bool wanted;           // gets probes
   PtxVar *record;        // kernels: the added parameter, NULL if it has none
   PtxFunc *twin;
-  bool is_twin;  // twins.c
-  // tools/racecheck/weave_calls.c: it, or what it calls, orders accesses; accesses memory of others
-  bool race_orders, race_accesses;
+  bool is_twin;                   // twins.c
+  unsigned tool_bits[TOOL_MOST];  // by ToolId: what a tool's pass has found out about it
   SecondBody second;
 } FuncInfo;
 static inline FuncInfo *func_info(const PtxFunc *f) { return f->user; }
@@ -99,12 +98,8 @@ struct Program {
   VEC(Site) sites;
   U64Map mnemonics;  // code.c
   PtxModule *probes;
-  StrMap *probe_copies;  // probes.c; copies by unit
-  void *count;           // count.c
-  // tools/initcheck/weave.c: shared memory is followed; somebody calls malloc; an instruction of a
-  // function that is not followed
-  bool init_shared, init_heap;
-  const char *init_unfollowed;
+  StrMap *probe_copies;        // probes.c; copies by unit
+  void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass keeps from begin to end
 };
 bool program_survey(Program *p, Error *err);
 // the number of a new Site of this instruction

@@ -57,24 +57,21 @@ typedef struct Site {
   // parameter that points to its memory. NULL, 0: not known
   const char *object;
   uint32_t parameter;
-  uint8_t fp_format;  // fpcheck, stores: WgFpFormat of what is stored
+  uint8_t detail;  // a number of the tool that made it, for its half inside the program
 } Site;
 
 // What a pass wants to know about a pointer parameter at each launch. The host puts it into the
 // launch record.
-typedef enum {
+enum {
   // uint64_t base, last: an access at address a is inside if a - base <= last. UINT64_MAX, 0: not
   // known
   FACT_RANGE,
   // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
   FACT_INDEX_LIMIT,
-  // uint64_t base, size, shadow: of the allocation it points into. Zeros: all of it is initialised
-  // and this launch cannot spoil it, or nothing is known.
-  FACT_SHADOW,
-  // uint64_t base, size, entries: the same for racecheck. Zeros: nobody writes there in this
-  // launch, or nothing is known
-  FACT_RACE,
-} WeaveFactKind;
+  // plus a ToolId: three uint64_t, which the tool fills in itself. Zeros: nothing is known
+  FACT_OF_TOOL
+};
+typedef unsigned WeaveFactKind;
 typedef struct WeaveFact {
   WeaveFactKind kind;
   uint32_t record_offset;  // where in the added parameter
@@ -86,7 +83,7 @@ typedef struct WeaveFact {
   int64_t offset;
   uint32_t scale;
   bool index_signed;
-  // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
+  // FACT_OF_TOOL: the kernel stores nothing through this pointer; it reads through it
   bool read_only, is_read;
 } WeaveFact;
 
@@ -150,10 +147,11 @@ typedef struct WovenKernel {
   // registers that a thread may have on a GPU whatever the original uses; 0: the device decides
   uint32_t registers;
   bool has_loops;
-  // fpcheck: what loops are tested for leads out of them (tools/fpcheck/weave_loops.c)
+  // What a pass adds to loops is a test of values that leads out of them; most values that are
+  // kept for one such test
   bool loops_apart;
-  uint32_t loop_tests;  // … most values that are kept for one such test
-  bool may_recurse;     // how deep its stack gets cannot be told from its code
+  uint32_t loop_tests;
+  bool may_recurse;  // how deep its stack gets cannot be told from its code
   // Order, where a pass has looked for it: it waits for the launch before it in its stream
   // (griddepcontrol); the host may know of its effects before it ends.
   bool waits_for_launch, tells_host;
@@ -169,9 +167,6 @@ typedef struct WovenKernel {
   double relative_limit, absolute_limit;  // of one of those instructions between devices
   const WeaveWrittenVariable *written_variables;
   uint32_t nwritten_variables;
-  // fpcheck: pointers of kernels whose threads may run again
-  const WeaveFact *fp_reads, *fp_writes;
-  uint32_t nfp_reads, nfp_writes;
   void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass leaves for its host.c
 } WovenKernel;
 
@@ -180,12 +175,12 @@ typedef struct Woven {
   WovenKernel *kernels;
   uint32_t nkernels;
   Site *sites;
-  uint32_t nsites;           // numbers in the code are indices here, plus WgLaunch.site_base
-  uint32_t ncounters;        // uint64_t the module needs at WgLaunch.counters
-  bool uses_heap;            // memcheck: some of it calls malloc or free. initcheck: malloc
-  bool may_wait;             // src/gpu: the program's own code may wait for other blocks
-  const char *probe_prefix;  // what the names of probes begin with, and nothing else
-  void *count;               // the count pass's own table; see count_rows
+  uint32_t nsites;             // numbers in the code are indices here, plus WgLaunch.site_base
+  uint32_t ncounters;          // uint64_t the module needs at WgLaunch.counters
+  bool uses_heap;              // a pass has put something around calls of malloc or free
+  bool may_wait;               // src/gpu: the program's own code may wait for other blocks
+  const char *probe_prefix;    // what the names of probes begin with, and nothing else
+  void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass leaves for its host.c
 } Woven;
 
 // The units are one program (several: -rdc, linked by symbol). They are changed in place and verify

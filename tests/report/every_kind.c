@@ -8,6 +8,7 @@
 #include "session/internal.h"
 #include "tools/fpcheck/abi.h"
 #include "tools/fpcheck/kinds.h"
+#include "tools/initcheck/abi.h"
 #include "tools/initcheck/kinds.h"
 #include "tools/kinds.h"
 #include "tools/memcheck/kinds.h"

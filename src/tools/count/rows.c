@@ -78,7 +78,7 @@ static void kernel_rows(const CountTable *t, const uint64_t *counters,
 // or not; one that did not has none.
 void count_rows(const Woven *r, const uint64_t *counters,
                 void (*each)(void *user, const CountRow *), void *user) {
-  const CountTable *t = r->count;
+  const CountTable *t = r->tool_data[TOOL_COUNT];
   if (!t || !t->nitems) return;
   const CountItem **items = mem_alloc(sizeof *items * t->nitems);
   for (uint32_t i = 0; i < t->nitems; i++) items[i] = &t->items[i];

@@ -294,10 +294,10 @@ static void number_blocks(Counting *w) {
   }
 }
 
-static void begin(Program *p) { p->count = ARENA_NEW(&p->scratch, Count); }
+static void begin(Program *p) { p->tool_data[TOOL_COUNT] = ARENA_NEW(&p->scratch, Count); }
 
 static void weave(Body *b) {
-  Count *t = b->program->count;
+  Count *t = b->program->tool_data[TOOL_COUNT];
   Counting w = {.count = t, .body = b};
   if (!b->cfg->ninstrs) return;
   const char *kernel = b->info->kernel < b->program->out->nkernels
@@ -314,9 +314,9 @@ static void weave(Body *b) {
 }
 
 static bool end(Program *p, Error *err) {
-  Count *t = p->count;
+  Count *t = p->tool_data[TOOL_COUNT];
   Woven *out = p->out;
-  CountTable *table = out->count = ARENA_NEW(&out->arena, CountTable);
+  CountTable *table = out->tool_data[TOOL_COUNT] = ARENA_NEW(&out->arena, CountTable);
   t->ncounters = (t->ncounters + 15) & ~15u;  // whole lines of the cache
   table->ncounters = t->ncounters;
   table->replicas = t->ncounters <= 512     ? 128

@@ -1,6 +1,7 @@
 // fpcheck inside the program: which launches are tested everywhere, and the device memory in which
 // stored exceptions are remembered.
 #include "tools/fpcheck/host.h"
+#include "tools/fpcheck/kernel.h"
 #include "tools/fpcheck/options.h"
 
 static uint64_t every = 1;  // --fp-every
@@ -52,23 +53,29 @@ static void reports_open(ToolDevice *d, const WgChannel *channel, WgReports *w) 
     d->ops->free(d->user, at);
     return;
   }
-  w->fp_memory = state->memory = at;
+  w->tool_memory = state->memory = at;
 }
 
 // What a launch reads and what it writes are different allocations: threads may run again.
 static bool reads_and_writes_differ(const WovenKernel *code, const SessionParams *params) {
-  for (uint32_t w = 0; w < code->nfp_writes; w++) {
+  const FpPointers *p = code->tool_data[TOOL_FPCHECK];
+  for (uint32_t w = 0; w < p->nwrites; w++) {
     WgMemoryRange to, from;
     uint64_t pointer;
-    if (!session_fact_pointer(&code->fp_writes[w], params, &pointer) ||
+    if (!session_fact_pointer(&p->writes[w], params, &pointer) ||
         !session_ranges_find(pointer, &to))
       return false;
-    for (uint32_t r = 0; r < code->nfp_reads; r++)
-      if (!session_fact_pointer(&code->fp_reads[r], params, &pointer) ||
+    for (uint32_t r = 0; r < p->nreads; r++)
+      if (!session_fact_pointer(&p->reads[r], params, &pointer) ||
           !session_ranges_find(pointer, &from) || from.base == to.base)
         return false;
   }
   return true;
+}
+
+static bool has_writes(const WovenKernel *code) {
+  const FpPointers *p = code->tool_data[TOOL_FPCHECK];
+  return p && p->nwrites;
 }
 
 // The first launch of a kernel, if it is small, is tested everywhere.
@@ -80,7 +87,7 @@ static bool launch(ToolDevice *d, ToolLaunch *l) {
   uint32_t flags = (uint32_t)(before % 0xffff + 1) << WG_LAUNCH_FP_TURN;
   if (session_launch_captured()) flags |= WG_LAUNCH_FP_GRAPH;
   if (!before && session_threads_launched() <= SMALL) flags |= WG_LAUNCH_FP_FULL;
-  else if (code->nfp_writes && reads_and_writes_differ(code, l->params))
+  else if (has_writes(code) && reads_and_writes_differ(code, l->params))
     flags |= WG_LAUNCH_FP_APART;
   l->record->flags |= flags;
   l->record->fp = state->memory;

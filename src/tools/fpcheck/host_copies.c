@@ -46,7 +46,9 @@ void fp_copies_close(ToolDevice *d) {
 
 // --- which pages ---
 
-static bool has_stored(const Open *o) { return *(const volatile uint32_t *)&o->channel->fp_stores; }
+static bool has_stored(const Open *o) {
+  return *(const volatile uint32_t *)&o->channel->tool_count;
+}
 
 // The table as it is now; NULL: it cannot be read. Kernels that run may change it while it is read,
 // entry by entry.
@@ -89,7 +91,7 @@ static uint32_t format_of(uint64_t entry) {
   const Piece *piece;
   const Site *site;
   pthread_mutex_lock(&session_lock);
-  uint32_t format = session_site(WG_FP_WRITER_SITE(entry), &piece, &site) ? site->fp_format
+  uint32_t format = session_site(WG_FP_WRITER_SITE(entry), &piece, &site) ? site->detail
                                                                           : WG_FP_NONE;
   pthread_mutex_unlock(&session_lock);
   return format;

@@ -4,6 +4,7 @@
 
 #include "weave/pass.h"
 #include "tools/fpcheck/abi.h"
+#include "tools/fpcheck/kernel.h"
 
 // WeavePlan.tool_options, beside WG_FP_NAN …, none of which means all: test every instruction;
 // --fp-flow

@@ -126,12 +126,12 @@ DEVICE void fp_note_store(uint64_t channel, WgFpMemory *m, uint32_t launch, uint
   uint32_t last = device_swap32(&m->stored[site], launch);
   if (last == launch) return;
   device_increase64(&m->changes, 1);
-  if (!last) device_add32(&((WgChannel *)((const WgReports *)channel)->channel)->fp_stores, 1);
+  if (!last) device_add32(&((WgChannel *)((const WgReports *)channel)->channel)->tool_count, 1);
 }
 
 // Every lane by itself leaves its mark.
 DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
-  WgFpMemory *m = (WgFpMemory *)r->fp_memory;
+  WgFpMemory *m = (WgFpMemory *)r->tool_memory;
   if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
   uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
   uint64_t entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash));
@@ -147,7 +147,7 @@ DEVICE uint64_t fp_found(uint64_t entry, uint32_t hash, uint64_t how) {
 }
 
 DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
-  const WgFpMemory *m = (const WgFpMemory *)r->fp_memory;
+  const WgFpMemory *m = (const WgFpMemory *)r->tool_memory;
   if (!m || !address) return 0;
   uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
   uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)],
@@ -170,14 +170,14 @@ __attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, u
 // --- notes: in a program whose data is full of NaN every load has one, so only the first of a
 // place is told ---
 DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
-  const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->fp_memory;
+  const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->tool_memory;
   return m && site < WG_SITE_NUMBERS && m->told[site];  // an old value is as good
 }
 
 DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t what,
                     uint64_t address, uint64_t value, uint64_t extra) {
   wg_report(channel, launch, site, kind, what, address, value, extra);
-  WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
+  WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->tool_memory;
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
 
@@ -191,7 +191,7 @@ __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uin
                                           uint64_t address, uint64_t hot, uint32_t turn) {
   if (!channel) return;
   if (!fp_was_told(channel, site)) {
-    WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
+    WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->tool_memory;
     if (hot) *(volatile uint64_t *)hot = turn;  // what was known does not explain this one
     device_fence_system();
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;

@@ -19,7 +19,7 @@ static Place next_place(FpCheck *k, const Ask *asks, unsigned n, uint32_t *left)
     p.asked |= 1u << i;
     if (asks[i].item->address.kind == OPD_REG) {
       p.stores |= 1u << i;
-      k->body->program->sites.data[p.site].fp_format = asks[i].item->operation.types[0].format;
+      k->body->program->sites.data[p.site].detail = asks[i].item->operation.types[0].format;
     }
   }
   *left &= ~p.asked;

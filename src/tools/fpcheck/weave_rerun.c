@@ -84,10 +84,9 @@ bool fp_can_run_again(FpCheck *k) {
   ir_provenance_free(p);
   if (!can || !cfg->ninstrs || cfg->instrs[cfg->ninstrs - 1]->op != OP_RET) return false;
   WovenKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
-  out->fp_reads = facts_of(k, &reads);
-  out->nfp_reads = reads.n;
-  out->fp_writes = facts_of(k, &writes);
-  out->nfp_writes = writes.n;
+  FpPointers *pointers = ARENA_NEW(&k->body->program->out->arena, FpPointers);
+  *pointers = (FpPointers){facts_of(k, &reads), facts_of(k, &writes), reads.n, writes.n};
+  out->tool_data[TOOL_FPCHECK] = pointers;
   return true;
 }
 

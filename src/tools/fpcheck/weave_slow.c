@@ -333,7 +333,7 @@ static uint32_t tell_input(const Turn *turn, const Ask *a) {
 static void tell_address(const Turn *t, const Ask *a) {
   const FpItem *item = a->item;
   if (item->address.kind != OPD_REG) return;
-  t->k->body->program->sites.data[a->site].fp_format = item->operation.types[0].format;
+  t->k->body->program->sites.data[a->site].detail = item->operation.types[0].format;
   EMIT(t->c, "add.u64", temp64(t->k, 0), item->address, opd_imm(item->offset));
   tell(t, 1, true, temp64(t->k, 0));
 }
@@ -355,7 +355,7 @@ static uint32_t tell_values(const Turn *turn, const Ask *a) {
     case ASK_STORED:
       tell(turn, 0, true, bits_of(k, turn->c, o->operands[0], t, a->half, true, 0));
       tell_address(turn, a);
-      site->fp_format = t.format;
+      site->detail = t.format;
       return WG_FP_WHAT(0, t.format, 0, 0, WG_FP_STORED, 0, 0) | (k->follow ? WG_FP_WHAT_FLOW : 0);
     default:
       tell_address(turn, a);

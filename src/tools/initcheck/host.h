@@ -1,10 +1,11 @@
 // initcheck inside the program: shadow memory, which says for each byte of device memory whether it
-// was written. One byte of shadow stands for 4 bytes of memory (probe/probe_abi.h), and lies in
+// was written. One byte of shadow stands for 4 bytes of memory (abi.h), and lies in
 // memory of the same device.
 #ifndef WG_INITCHECK_HOST_H
 #define WG_INITCHECK_HOST_H
 
 #include "session/internal.h"
+#include "tools/initcheck/abi.h"
 #include "tools/initcheck/kernel.h"
 #include "tools/tool.h"
 

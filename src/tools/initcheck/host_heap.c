@@ -30,8 +30,8 @@ static Heap *heap_of(const SessionDevice *d) {
 
 // Device code writes the base of a page when it takes it; the host fills in the rest.
 static bool fill(const SessionDeviceOps *ops, void *user, uint64_t at) {
-  static WgMemoryRange pages[WG_HEAP_PAGES];  // guarded by the lock of the table
-  for (uint32_t i = 0; i < WG_HEAP_PAGES; i++)
+  static WgMemoryRange pages[WG_INIT_HEAP_PAGES];  // guarded by the lock of the table
+  for (uint32_t i = 0; i < WG_INIT_HEAP_PAGES; i++)
     pages[i] = (WgMemoryRange){.size = WG_INIT_HEAP_PAGE,
                                .state = WG_MEMORY_LIVE,
                                .shadow = at + offsetof(WgInitHeap, shadow) +
@@ -76,7 +76,7 @@ void shadow_heap_forget(SessionDevice *d, const void *stream) {
     if (!h->address || (d && h->device != d)) continue;
     const Shadow all = {.address = h->address + offsetof(WgInitHeap, shadow),
                         .device = h->device,
-                        .size = (uint64_t)WG_HEAP_PAGES * WG_INIT_HEAP_PAGE};
+                        .size = (uint64_t)WG_INIT_HEAP_PAGES * WG_INIT_HEAP_PAGE};
     shadow_set(&all, stream, 0, all.size, SHADOW_GOOD);
   }
 }

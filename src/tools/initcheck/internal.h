@@ -8,6 +8,8 @@
 #define WG_INSTRUMENT_INITCHECK_H
 
 #include "weave/pass.h"
+#include "tools/initcheck/abi.h"
+#include "tools/initcheck/kernel.h"
 #include "tools/initcheck/kinds.h"
 #include "tools/initcheck/follow_abi.h"
 
@@ -26,6 +28,12 @@ typedef struct InitPlace {
   bool is_whole;      // of a store: all of it is good, and stays so where something good is stored
 } InitPlace;
 
+typedef struct InitProgram {  // Program.tool_data
+  bool follows_shared;        // shared memory is followed
+  bool uses_heap;             // somebody calls malloc
+  const char *unfollowed;     // an instruction of a function that is not followed
+} InitProgram;
+static inline InitProgram *init_program(const Program *p) { return p->tool_data[TOOL_INITCHECK]; }
 enum { INIT_ONE_BY_ONE = 1 };                         // WeavePlan.tool_options: no regions
 enum { INIT_MOST_GROUPS = 16, INIT_NO_GROUP = 255 };  // accesses of a region
 

@@ -4,6 +4,10 @@
 
 #include "weave/weave.h"
 
+// WeaveFact.kind: base and size of the allocation, and its shadow. Zeros: all of it is initialised
+// and this launch cannot spoil it, or nothing is known
+enum { FACT_SHADOW = FACT_OF_TOOL + TOOL_INITCHECK };
+
 typedef struct InitKernel {  // WovenKernel.tool_data
   // Where its launch record has the device address of a word that is 0 if all memory that it reads
   // by its facts is initialised; 0: nowhere. The address may be 0.

@@ -1,9 +1,9 @@
 // Shadows of registers and memory, followed step by step: for threads that have read something bad,
 // or may have. See follow_abi.h.
 #include "probe/device.h"
+#include "tools/initcheck/abi.h"
 #include "tools/initcheck/follow_abi.h"
 #include "tools/initcheck/kinds.h"
-#include "probe/probe_abi.h"
 
 uint64_t wg_init_find(uint64_t table, uint64_t address);
 uint32_t wg_init_source(uint64_t table, uint64_t address);

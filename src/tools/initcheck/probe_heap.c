@@ -19,7 +19,7 @@ void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes, uint32_t sit
 __attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes,
                                             uint32_t site) {
   // one block must not take the pages of all others
-  enum { MOST = WG_HEAP_PAGES / 2 * WG_INIT_HEAP_PAGE };
+  enum { MOST = WG_INIT_HEAP_PAGES / 2 * WG_INIT_HEAP_PAGE };
   WgInitHeap *h = init_heap(table);
   if (!h || !address || !bytes || bytes > MOST || address % WG_INIT_HEAP_GRANULE) return;
   uint64_t end = address + bytes, place = 0;

@@ -3,7 +3,7 @@
 #define WG_PROBE_INIT_HEAP_H
 
 #include "probe/device.h"
-#include "probe/probe_abi.h"
+#include "tools/initcheck/abi.h"
 
 DEVICE WgInitHeap *init_heap(uint64_t table) {
   return table ? (WgInitHeap *)((const WgMemoryTable *)table)->heap : 0;
@@ -15,7 +15,7 @@ DEVICE WgMemoryRange *init_heap_page(WgInitHeap *h, uint64_t address, int claim)
   uint64_t base = address & ~(WG_INIT_HEAP_PAGE - 1ull);
   uint32_t at = (uint32_t)(base * 0x9e3779b97f4a7c15ull >> 40);
   for (uint32_t i = 0; i < TRIES; i++, at++) {
-    WgMemoryRange *page = &h->pages[at % WG_HEAP_PAGES];
+    WgMemoryRange *page = &h->pages[at % WG_INIT_HEAP_PAGES];
     uint64_t there = *(volatile uint64_t *)&page->base;
     if (!there && claim) {
       there = device_swap_if64(&page->base, 0, base);

@@ -1,5 +1,6 @@
 // Shadow memory of initcheck: one byte for each 4 bytes. See WG_SHADOW_GOOD.
 #include "probe/ranges.h"
+#include "tools/initcheck/abi.h"
 
 uint64_t wg_init_heap_find(uint64_t table, uint64_t address);
 

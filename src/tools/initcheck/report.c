@@ -1,8 +1,8 @@
 // initcheck inside the command: where a value came from, what depends on it, and which copies to
 // the host carry one.
 #include "base/json.h"
-#include "probe/probe_abi.h"
 #include "report/report.h"
+#include "tools/initcheck/abi.h"
 #include "tools/initcheck/kinds.h"
 #include "tools/report.h"
 

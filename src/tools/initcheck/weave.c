@@ -1,16 +1,16 @@
 // initcheck: nothing that matters is decided by memory that nobody wrote. docs/initcheck.md.
 #include "tools/initcheck/internal.h"
-#include "tools/initcheck/kernel.h"
 
 static void begin(Program *p) {
-  p->init_shared = true;
+  InitProgram *all = p->tool_data[TOOL_INITCHECK] = ARENA_NEW(&p->scratch, InitProgram);
+  all->follows_shared = true;
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
       const PtxFunc *f = p->units[u]->funcs[i];
       if (f->is_declaration) continue;
-      if (init_shares_shared(f)) p->init_shared = false;
-      if (init_takes_memory(f)) p->init_heap = true;
-      if (!f->is_entry && init_unfollowed(f)) p->init_unfollowed = init_unfollowed(f);
+      if (init_shares_shared(f)) all->follows_shared = false;
+      if (init_takes_memory(f)) all->uses_heap = true;
+      if (!f->is_entry && init_unfollowed(f)) all->unfollowed = init_unfollowed(f);
     }
 }
 
@@ -248,7 +248,7 @@ static bool is_reached(const Body *b, uint32_t i) {
 static void weave(Body *b) {
   Program *p = b->program;
   const char *unfollowed = init_unfollowed(b->func);
-  if (b->info->calls_functions && !unfollowed) unfollowed = p->init_unfollowed;
+  if (b->info->calls_functions && !unfollowed) unfollowed = init_program(p)->unfollowed;
   if (b->func->is_entry && unfollowed) {
     kernel_of(b)->unfollowed = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
     emit_memcheck(b, p->plan->spare_registers, NULL);
@@ -257,7 +257,7 @@ static void weave(Body *b) {
   InitCheck k = {.body = b,
                  .provenance = ir_provenance_build(b->cfg),
                  .defs = ir_defs_build(b->cfg),
-                 .shared_followed = p->init_shared};
+                 .shared_followed = init_program(p)->follows_shared};
   init_plan(&k);
   k.by_regions = init_can_use_regions(&k);
   bool *cuts = ARENA_ARRAY(&b->cfg->arena, bool, b->cfg->ninstrs + 1);

@@ -29,7 +29,7 @@ void init_origin(InitCheck *k, Code *c, PtxReg *to) {
   Body *b = k->body;
   PtxReg *table = body_temp(b, TYPE_B64, 5), *source = body_temp(b, TYPE_B32, 7);
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(k->origin_site));
-  if (!b->program->init_heap) return;
+  if (!init_program(b->program)->uses_heap) return;
   record_load(c, table, offsetof(WgLaunch, init_memory));
   const PtxOperand args[] = {opd_reg(table), opd_reg(k->origin_address)};
   code_call_value(c, probe_function(b->program, b->unit, "wg_init_source"), source, args, 2);

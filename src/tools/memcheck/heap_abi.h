@@ -1,9 +1,9 @@
-// The device's heap as memcheck knows it: shared by device code and host. See heap.c.
+// The device's heap as memcheck knows it: shared by device code and host. See probe_heap.c.
 #ifndef WG_PROBE_HEAP_ABI_H
 #define WG_PROBE_HEAP_ABI_H
 
 #include "probe/device.h"
-#include "probe/probe_abi.h"
+#include "tools/memcheck/abi.h"
 
 static inline WgHeap *wg_heap_at(uint32_t where) {
   return (WgHeap *)((uint64_t)where << WG_HEAP_SHIFT);

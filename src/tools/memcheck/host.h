@@ -3,6 +3,7 @@
 #define WG_MEMCHECK_HOST_H
 
 #include "session/internal.h"
+#include "tools/memcheck/abi.h"
 #include "tools/tool.h"
 
 typedef struct MemcheckOptions {

@@ -4,6 +4,7 @@
 #define WG_INSTRUMENT_MEMCHECK_H
 
 #include "weave/pass.h"
+#include "tools/memcheck/abi.h"
 #include "tools/memcheck/kinds.h"
 
 // WeavePlan.tool_options: a bad access ends the launch; every access is tested by itself
@@ -134,7 +135,7 @@ uint32_t memcheck_site(Memcheck *m, const Check *c);  // a new one
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
 // from code out of line to a label at the access
 void memcheck_return(Code *code, const Check *c, PtxLabel *to);
-// the access in one word: WG_WHAT_… of probe_abi.h
+// the access in one word: WG_WHAT_… of abi.h
 uint32_t memcheck_what(const Memcheck *m, const Check *c);
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
 void memcheck_zero(Code *code, PtxInstr *in);  // what a load that is not made gives

@@ -1,6 +1,7 @@
 // memcheck: fetches from textures over linear memory, and surfaces.
 #include "probe/device.h"
 #include "probe/ranges.h"
+#include "tools/memcheck/abi.h"
 #include "tools/memcheck/kinds.h"
 
 DEVICE const WgImage *image_of(uint64_t table, uint64_t key) {

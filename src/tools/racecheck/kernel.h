@@ -4,6 +4,9 @@
 
 #include "weave/weave.h"
 
+// WeaveFact.kind: base and size of the allocation, and its entries. Zeros: nobody writes there in
+// this launch, or nothing is known
+enum { FACT_RACE = FACT_OF_TOOL + TOOL_RACECHECK };
 enum { RACE_FULL = 1 };  // of WeavePlan.tool_options: --race=full, two entries for each word
 
 // An address as a term over the thread's coordinates, parameters and loop counters

@@ -2,17 +2,26 @@
 // changes a function: the calls that passes add are not the program's.
 #include "tools/racecheck/internal.h"
 
+// FuncInfo.tool_bits: it, or what it calls, orders accesses; accesses memory of other threads
+enum { ORDERS = 1, ACCESSES = 2 };
+
+static bool has(const FuncInfo *info, unsigned bit) {
+  return info->tool_bits[TOOL_RACECHECK] & bit;
+}
+static void add(FuncInfo *info, bool orders, bool accesses) {
+  info->tool_bits[TOOL_RACECHECK] |= (orders ? ORDERS : 0) | (accesses ? ACCESSES : 0);
+}
+
 static bool touches_memory(const PtxInstr *in) {
   return in->space == SPACE_GLOBAL || in->space == SPACE_SHARED || in->space == SPACE_GENERIC;
 }
 
 static void survey_function(FuncInfo *info) {
   const PtxFunc *f = info->func;
-  info->race_orders = info->may_recurse;  // not followed: it may do anything
+  add(info, info->may_recurse, false);  // not followed: it may do anything
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind != STMT_INSTR || f->stmts[i].instr->op == OP_CALL) continue;
-    info->race_orders |= race_orders(f->stmts[i].instr);
-    info->race_accesses |= touches_memory(f->stmts[i].instr);
+    add(info, race_orders(f->stmts[i].instr), touches_memory(f->stmts[i].instr));
   }
 }
 
@@ -24,12 +33,12 @@ static bool is_through_pointer(const PtxInstr *call) {
 
 bool race_call_orders(const PtxInstr *call) {
   const FuncInfo *callee = program_callee(call);
-  return callee ? callee->race_orders : is_through_pointer(call);
+  return callee ? has(callee, ORDERS) : is_through_pointer(call);
 }
 
 bool race_call_accesses(const PtxInstr *call) {
   const FuncInfo *callee = program_callee(call);
-  return callee ? callee->race_accesses : is_through_pointer(call);
+  return callee ? has(callee, ACCESSES) : is_through_pointer(call);
 }
 
 // Callers inherit what their callees do, until nothing changes.
@@ -43,9 +52,8 @@ void race_survey_calls(Program *p) {
       FuncInfo *from = p->calls.data[i].from;
       bool orders = race_call_orders(p->calls.data[i].call);
       bool accesses = race_call_accesses(p->calls.data[i].call);
-      changed |= (orders && !from->race_orders) || (accesses && !from->race_accesses);
-      from->race_orders |= orders;
-      from->race_accesses |= accesses;
+      changed |= (orders && !has(from, ORDERS)) || (accesses && !has(from, ACCESSES));
+      add(from, orders, accesses);
     }
   }
 }
