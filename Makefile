@@ -173,7 +173,7 @@ PATCH_SMS ?= 75 80 90 100 110 120
 PATCH_HEADERS := $(sort $(wildcard src/tools/*/patch.h))
 PATCH_OBJ := $(BUILD)/obj/closed/code.o
 LIB_OBJS += $(PATCH_OBJ)
-$(BUILD)/gen/patches.ptx: src/closed/patches.c $(PATCH_HEADERS) $(DEVICE_SRC) $(sort $(wildcard src/closed/*.h src/probe/*.h src/tools/*.h src/tools/*/*.h)) $(BUILD)/gen/all_kinds.def
+$(BUILD)/gen/patches.ptx: src/closed/patches.c $(PATCH_HEADERS) $(DEVICE_SRC) $(sort $(wildcard src/closed/*.h src/probe/*.h src/tools/*.h src/tools/*.def src/tools/*/*.h)) $(BUILD)/gen/all_kinds.def
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(PATCH_HEADERS)) > $(@D)/all_patches.h
 	@printf 'PATCH(%s)\n' $(notdir $(patsubst %/,%,$(dir $(PATCH_HEADERS)))) > $(@D)/all_patches.def

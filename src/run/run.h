@@ -51,7 +51,7 @@ typedef struct RunKernel {
   const char *name, *readable;       // as linked, as written
   bool covered, retested;            // retested: at every instruction, by --fp-rerun
   const char *reason, *cure, *note;  // why it is not checked
-  // machine code that these tools check by patches, "memcheck,fpcheck"; NULL: woven, or not checked
+  // machine code that these tools check by patches, with commas between; NULL: woven, or unchecked
   const char *patched_by;
   uint64_t launches, checked;
   uint64_t saved_launches;  // as its row has it
