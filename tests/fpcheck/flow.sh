@@ -27,7 +27,7 @@ done
 compared() { # name A B command…: exit code 1, and the one line that only A has
   local name=$1 a=$2 b=$3; shift 3
   check "$name: exit code" is "$(code "$WARPGRIND" "$@" "$TEST_DIR/$a" "$TEST_DIR/$b")" 1
-  check "$name: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o "only in $a: fp-subnormal f32 at births.cu:[0-9]*" "$TEST_DIR/out")" "1 only in $a: fp-subnormal f32 at births.cu:$(line 'fp-subnormal f32')"
+  check "$name: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o "only in $a: fp-subnormal f32 at births.cu:[0-9]*" "$TEST_DIR/out")" "1 only in $a: fp-subnormal f32 at births.cu:$(line 'fp-subnormal format=f32')"
 }
 compared diff births.json births-fastmath.json diff
 compared "diff of run files" births.wg births-fastmath.wg diff --fp
