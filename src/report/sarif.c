@@ -330,7 +330,7 @@ static void result(Sarif *s, const RunFinding *f, const Print *print) {
 }
 
 // --- the tool and the run ---
-// "oob-read" as OobRead
+// "launch-failure" as LaunchFailure
 static void rule_name(const char *id, char *out) {
   bool capital = true;
   for (; *id; id++) {

@@ -49,7 +49,7 @@ typedef struct RunKernel {
   RunProcess *process;
   RunModule *module;
   const char *name, *readable;       // as linked, as written
-  bool covered, retested;            // retested: at every instruction, by --fp-rerun
+  bool covered, retested;            // retested: by a second run (ToolRerun)
   const char *reason, *cure, *note;  // why it is not checked
   // machine code that these tools check by patches, with commas between; NULL: woven, or unchecked
   const char *patched_by;
