@@ -237,13 +237,14 @@ typedef struct FpDeferred {
   uint32_t *results;    // … all of these
   bool *shuffles;       // … values of other lanes are among them
 } FpDeferred;
-// paths: conditions under which instructions were come to
+// root: who decides, plus 1. paths: conditions under which instructions were come to
 typedef struct FpItems {
   FpItem *data;
-  uint32_t len, cap, visits;
+  uint32_t len, cap, visits, root;
   VEC(FpItem) paths;
 } FpItems;
 const FpDeferred *fp_deferred_build(FpCheck *k);
+bool fp_is_pack(const PtxInstr *in);  // mov d, {a, b}
 // what it may have taken, with conditions
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);
 // what the operand was computed from, as far as somebody decides about it

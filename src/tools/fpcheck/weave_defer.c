@@ -36,10 +36,16 @@ static const PtxReg *result_of(const FpCheck *k, const PtxInstr *in) {
   return d->kind == OPD_REG ? d->reg : NULL;
 }
 
+bool fp_is_pack(const PtxInstr *in) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
+         in->ops[1].kind == OPD_VECTOR;
+}
+
 static bool is_simple(const FpCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  if (in->guard || k->flow->depth[i] || !result_of(k, in) || !(is_pure(in) || in->op == OP_SHFL))
-    return false;
+  if (in->guard || k->flow->depth[i] || !result_of(k, in)) return false;
+  if (fp_is_pack(in) || in->op == OP_SHFL) return true;
+  if (!is_pure(in)) return false;
   for (unsigned o = 1; o < in->nops; o++)
     if (in->ops[o].kind == OPD_VECTOR || in->ops[o].selector != SEL_NONE) return false;
   return true;
@@ -56,6 +62,7 @@ static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
   const PtxInstr *in = cfg->instrs[i];
   uint32_t here = cfg->block_of[i], there = cfg->block_of[selection];
   if (here != there && !ir_dominates(cfg, here, there)) return false;
+  if (fp_is_pack(in)) return true;  // nothing is born in it
   for (unsigned n = 1; n < in->nops; n++) {
     const PtxOperand *o = &in->ops[n];
     if (o->kind != OPD_REG) continue;
@@ -87,6 +94,8 @@ typedef struct Readers {
 } Readers;
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
+  for (unsigned e = 0; o->kind == OPD_VECTOR && e < o->nlist; e++)
+    add_reader(r, &o->list[e], owner);
   if (o->kind != OPD_REG) return;
   uint32_t id = o->reg->id;
   if (r->known[id] && r->owner[id] != owner) r->several[id] = true;
@@ -119,12 +128,7 @@ static void visit_store(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   if (!last || last->guard != in->guard || last->guard_negated != in->guard_negated)
     r->store = i + 1;
   f->store[i] = r->store;
-  for (unsigned o = 1; o < in->nops; o++) {
-    const PtxOperand *v = &in->ops[o];
-    if (v->kind != OPD_VECTOR) add_reader(r, v, r->store - 1);
-    for (unsigned e = 0; v->kind == OPD_VECTOR && e < v->nlist; e++)
-      add_reader(r, &v->list[e], r->store - 1);
-  }
+  for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], r->store - 1);
 }
 
 // Is the result of this instruction decided about by others?
@@ -138,7 +142,22 @@ static bool is_deferred(const FpCheck *k, const FpDeferred *f, const Readers *r,
   // and one for the way out of the block
   if (in->op == OP_SELP && f->selections[owner] + 2 >= FP_CONDITIONS) return false;
   // what a lane throws away another one may have taken; registers are kept until then
-  return f->store[owner] ? f->results[owner] < FP_RESULTS : in->op != OP_SHFL;
+  return f->store[owner] ? f->results[owner] < FP_RESULTS : in->op != OP_SHFL && !fp_is_pack(in);
+}
+
+// Who decides about a value that a selection reads: a store that comes behind it, if that takes it
+// under the same condition; else the one that decides about the selection.
+static uint32_t decides_about(const FpCheck *k, const FpDeferred *f, const Readers *r, uint32_t i,
+                              unsigned o, uint32_t owner) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->op != OP_SELP || o > 2 || in->ops[o].kind != OPD_REG) return owner;
+  uint32_t id = in->ops[o].reg->id, store = r->owner[id];
+  if (!r->known[id] || r->several[id] || !f->store[store] ||
+      k->body->cfg->block_of[store] != k->body->cfg->block_of[i])
+    return owner;
+  const PtxInstr *st = k->body->cfg->instrs[store];
+  bool negated = (o == 2) != in->ops[3].negated;
+  return st->guard == in->ops[3].reg && st->guard_negated == negated ? store : owner;
 }
 
 // Backwards, so that readers are known before what they read.
@@ -168,7 +187,8 @@ static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
                        !fp_is_fixed(k->flow, &in->ops[3])))
     return;
   uint32_t owner = f->owner[i] ? f->owner[i] - 1 : i;
-  for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], owner);
+  for (unsigned o = 1; o < in->nops; o++)
+    add_reader(r, &in->ops[o], decides_about(k, f, r, i, o, owner));
   for (unsigned o = 1; o < (selects ? 3u : in->nops); o++)
     if (in->ops[o].kind == OPD_REG) r->taken_by[in->ops[o].reg->id] = owner + 1;
 }
@@ -223,7 +243,7 @@ void fp_deferred_gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, co
   if (!fp_def(k->flow, o)) return;
   uint32_t def = k->flow->defs->instr[o->reg->id];
   const PtxInstr *in = k->body->cfg->instrs[def];
-  if (!f->owner[def] || was_visited(out, def, so_far)) return;
+  if (f->owner[def] != out->root || was_visited(out, def, so_far)) return;
   if (in->op == OP_SELP) {
     gather_selection(k, f, def, so_far, out);
     return;
@@ -280,6 +300,7 @@ static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const 
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out) {
   const PtxInstr *in = k->body->cfg->instrs[selection];
   FpItem none = {.kind = FP_ITEM_RESULT};
+  out->root = selection + 1;
   if (in->guard || in->nops != 4 || in->ops[3].kind != OPD_REG) return;
   if (fp_is_fixed(k->flow, &in->ops[3]) && !k->flow->depth[selection])
     gather_selection(k, f, selection, &none, out);

@@ -14,23 +14,21 @@ bool fp_is_guarded_store(const FpCheck *k, uint32_t i) {
   return fp_is_fixed(k->flow, &(PtxOperand){.kind = OPD_REG, .reg = in->guard});
 }
 
-// The values of one store: what they were computed from goes to `out`, and they are tested.
-static void test_values(FpCheck *k, const FpDeferred *f, Code *c, uint32_t store, FpItems *out) {
-  PtxInstr *in = k->body->cfg->instrs[store];
-  PtxOperand *v = &in->ops[1];
-  unsigned n = v->kind == OPD_VECTOR ? v->nlist : 1;
-  for (unsigned e = 0; e < n; e++) {
-    PtxOperand *value = v->kind == OPD_VECTOR ? &v->list[e] : v;
-    if (value->kind != OPD_REG || value->selector != SEL_NONE) continue;
-    uint32_t before = out->len;
-    FpItem none = {.kind = FP_ITEM_RESULT};
-    fp_deferred_gather(k, f, value, &none, out);
-    FpType t = k->flow->type[value->reg->id];
-    unsigned kinds = 0;
-    for (uint32_t i = before; i < out->len; i++) kinds |= out->data[i].operation.kinds & k->kinds;
-    if (out->len > before && t.format)
-      fp_test_value(k, c, t, *value, kinds & WG_FP_SUBNORMAL, NULL, false);
-  }
+// A value of a store, or a part of it: what it was computed from goes to `out`, and it is tested.
+static void test_value(FpCheck *k, const FpDeferred *f, Code *c, PtxOperand *v, FpItems *out) {
+  const PtxInstr *def = v->kind == OPD_REG ? fp_def(k->flow, v) : NULL;
+  bool parts = def && fp_is_pack(def) && f->owner[k->flow->defs->instr[v->reg->id]];
+  PtxOperand *list = v->kind == OPD_VECTOR ? v : parts ? &def->ops[1] : NULL;
+  for (unsigned e = 0; list && e < list->nlist; e++) test_value(k, f, c, &list->list[e], out);
+  if (list || v->kind != OPD_REG || v->selector != SEL_NONE) return;
+  uint32_t before = out->len;
+  FpItem none = {.kind = FP_ITEM_RESULT};
+  fp_deferred_gather(k, f, v, &none, out);
+  FpType t = k->flow->type[v->reg->id];
+  unsigned kinds = 0;
+  for (uint32_t i = before; i < out->len; i++) kinds |= out->data[i].operation.kinds & k->kinds;
+  if (out->len > before && t.format)
+    fp_test_value(k, c, t, *v, kinds & WG_FP_SUBNORMAL, NULL, false);
 }
 
 // fired: this lane has something exceptional; now: … and it is stored, by this lane or, after
@@ -53,11 +51,11 @@ static void ask_whether_stored(FpCheck *k, Code *c, const PtxInstr *store, bool 
 bool fp_check_guarded_store(FpCheck *k, const FpDeferred *f, uint32_t i) {
   const IrCfg *cfg = k->body->cfg;
   if (f->store[i] != i + 1 || !f->results[i]) return false;
-  FpItems items = {0};
+  FpItems items = {.root = i + 1};
   Code *c = fp_before(k, i);
   if (k->items.len) fp_close_group(k, c, false);
   for (uint32_t s = cfg->blocks[cfg->block_of[i]].first; s <= i; s++)
-    if (f->store[s] == i + 1) test_values(k, f, c, s, &items);
+    if (f->store[s] == i + 1) test_value(k, f, c, &cfg->instrs[s]->ops[1], &items);
   fp_close_tests(k, c);
   bool any = items.len && k->open;
   if (any) ask_whether_stored(k, c, cfg->instrs[i], f->shuffles[i]);

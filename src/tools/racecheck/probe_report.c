@@ -139,7 +139,8 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
     if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & WG_RACE_ACCESS_CONSTANT))
       same = race_lanes_agree(address, writes);
     if (same) flags |= WG_RACE_SAME_VALUE;
-    if (bytes <= 8 && (!same || race_equal(held, writes))) flags |= WG_RACE_VALUES;
+    if (bytes <= 8 && !race_is_async(mine) && (!same || race_equal(held, writes)))
+      flags |= WG_RACE_VALUES;
   } else held.low = 0;
   if (what & WG_RACE_ACCESS_SHARED) flags |= WG_RACE_IN_SHARED;
   uint32_t number = race_view(old, layout).thread, block = WG_RACE_BLOCK(layout),

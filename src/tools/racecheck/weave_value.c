@@ -1,4 +1,5 @@
-// What a store is about to write, and what memory holds there.
+// What a store is about to write, and what memory holds there. Of a cp.async the address it copies
+// from stands for the value: two copies of the same bytes write the same.
 #include "tools/racecheck/weave_emit.h"
 
 // The elements of a store: one, or those of a vector.
@@ -63,8 +64,30 @@ static void join_elements(Emit *e, Code *c, PtxReg *to, const Elements *all, uns
   }
 }
 
+static bool is_copy(const Emit *e) {
+  return e->in->op == OP_CP_ASYNC && e->a->flags & WG_RACE_WRITE;
+}
+
+// high: how many bytes are copied, where that is said.
+static void copied_from(Emit *e, Code *c, PtxReg *to, PtxReg *high) {
+  const PtxOperand *more = e->in->nops > 3 ? &e->in->ops[3] : NULL;
+  bool is_reg = more && more->kind == OPD_REG;
+  access_address(c, to, &e->in->ops[1]);
+  if (is_reg && more->reg->type == TYPE_PRED)
+    EMIT(c, "selp.b64", opd_reg(high), opd_imm(0), opd_imm(1), *more);
+  else if (is_reg && ptx_type_size(more->reg->type) == 4) load_element(e, c, high, more, 4);
+  else EMIT(c, "mov.b64", opd_reg(high), opd_imm(1));
+}
+
 void race_written_word(Emit *e, Code *c, PtxReg *to, unsigned word) {
   Elements all = {0};
+  if (is_copy(e)) {
+    copied_from(e, c, to, wide(e, 7));
+    if (word > 1) EMIT(c, "mov.b64", opd_reg(to), opd_reg(wide(e, 7)));
+    if (word % 2) EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(32));
+    else EMIT(c, "and.b64", opd_reg(to), opd_reg(to), opd_imm(0xffffffff));
+    return;
+  }
   CHECK(find_elements(e, &all));
   if (all.bytes == 8) {
     load_element(e, c, to, &all.list[word / 2], 8);
@@ -79,6 +102,10 @@ void race_written_word(Emit *e, Code *c, PtxReg *to, unsigned word) {
 bool race_written(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool *constant) {
   Elements all = {0};
   *constant = false;
+  if (is_copy(e)) {
+    if (c) copied_from(e, c, to, high);
+    return true;
+  }
   if (!find_elements(e, &all)) return false;
   *constant = true;
   for (unsigned i = 0; i < all.n; i++) *constant &= is_constant(&all.list[i]);
@@ -90,6 +117,11 @@ bool race_written(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool *constant) {
 
 void race_load_content(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool shared) {
   PtxReg *w = word(e, 2), *at = shared ? e->off : e->at;
+  if (is_copy(e)) {  // an address is nothing to compare it with
+    EMIT(c, "mov.b64", opd_reg(to), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(high), opd_imm(0));
+    return;
+  }
   switch (e->a->bytes) {
     case 1:
       shared ? EMIT(c, "ld.volatile.shared.u8", opd_reg(w), opd_at(c, opd_reg(at), 0))
