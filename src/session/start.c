@@ -77,7 +77,8 @@ static void read_environment(void) {
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
   plan = (WeavePlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
-  plan.spare_registers = !strcmp(device_name, "gpu");
+  // An annotation of the program may come here before the device is chosen.
+  plan.spare_registers = !strcmp(device_name, "gpu") || options_is(&o, OPT_DEVICE, "gpu");
   plan.find_writes = values.hash || values.dump;
   weave_set_options(&plan, &o);
   configure_tools(&o);
