@@ -338,6 +338,7 @@ static void say_goodbye(CUcontext handle) {
   if (c && owner == getpid()) {
     close_session(c);
     gpu_quarantine_leave(c);
+    gpu_blocks_gone(c);
   }
 }
 

@@ -86,6 +86,7 @@ typedef struct GpuContext {
   struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
   struct GpuPages *pages;      // changed_pages.c; NULL: none
   struct GpuTimes *times;      // times.c; NULL: none
+  struct GpuBlocks *blocks;    // tensor_blocks.c; NULL: none
   struct GpuClosedRecords *closed;     // closed.c; NULL: none
   SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;        // its number
@@ -229,6 +230,7 @@ void gpu_copy_enqueued(const SessionCopy *c);  // the driver has taken it; c->ca
 // ---
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
 void gpu_owned_remove(uint64_t base);
+void gpu_owned_freed(uint64_t base);               // … by the driver
 void gpu_owned_gone(CUcontext ctx, bool primary);  // with everything in it
 bool gpu_is_held(uint64_t base);                   // freed by the program, and in quarantine
 // cuMemFree: true: it is in quarantine now, and what was launched before has ended
@@ -246,10 +248,25 @@ void gpu_owned_reserve(uint64_t base);
 typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
 // what cuMemFree is to do with it; but for NOW it is done
 GpuFree gpu_free_in_capture(uint64_t base);
+// --- tensor_blocks.c: PyTorch and JAX without their caches ---
+bool gpu_frameworks_uncached(void);
+// true: *out is a block for the allocation, or *result says why there is none
+bool gpu_block_alloc(CUdeviceptr *out, size_t size, CUresult *result);
+// The program frees it. false: it is no block, and cuMemFree is to wait for the work of the context
+bool gpu_block_freed(GpuContext *c, uint64_t base);
+// … and it may be used again. false: it is no block, and is the driver's to free
+bool gpu_block_keep(GpuContext *c, uint64_t base);
+bool gpu_block_is_idle(uint64_t base);                // free, and not used again yet
+void gpu_block_forget(GpuContext *c, uint64_t base);  // the driver frees it
+void gpu_blocks_gone(GpuContext *c);
+bool gpu_blocks_trim(void);  // the current context's: true: some were given back to the driver
+size_t gpu_blocks_cached(const GpuContext *c);  // bytes that are free
+
 #define GPU_RETRY(call) \
   ({ \
     CUresult retried_ = (call); \
     if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain()) retried_ = (call); \
+    if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_blocks_trim()) retried_ = (call); \
     if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_release_tool_memory()) retried_ = (call); \
     retried_; \
   })

@@ -42,7 +42,7 @@ static Free begin_free(const char *call, uint64_t base, unsigned kinds) {
 
 static CUresult end_free(const Free *f, CUresult result) {
   if (result == CUDA_SUCCESS) {
-    if (f->told) gpu_owned_remove(f->base);
+    if (f->told) gpu_owned_freed(f->base);
     return result;
   }
   if (f->told) session_revive(f->base);  // it is still there
@@ -67,7 +67,9 @@ static CUresult freed_before(const char *call, uint64_t base) {
 
 CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
   bool reserved = gpu_captures_reserve();
-  CUresult result = WITH_GAP(gpu_real.cuMemAlloc_v2(p, size), gpu_closed_gap(size));
+  CUresult result;
+  if (reserved || !p || !gpu_block_alloc(p, size, &result))
+    result = WITH_GAP(gpu_real.cuMemAlloc_v2(p, size), gpu_closed_gap(size));
   made(result, result == CUDA_SUCCESS ? *p : 0, size, reserved ? SESSION_GRAPH : SESSION_DEVICE);
   if (reserved && result == CUDA_SUCCESS) gpu_owned_reserve(*p);
   return result;

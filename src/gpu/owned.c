@@ -29,6 +29,14 @@ void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKin
   pthread_mutex_unlock(&lock);
 }
 
+void gpu_owned_freed(uint64_t base) {
+  pthread_mutex_lock(&lock);
+  Owned *o = owned.len ? u64map_remove(&owned, base) : NULL;
+  pthread_mutex_unlock(&lock);
+  if (o) gpu_block_forget(o->context, base);
+  free(o);
+}
+
 void gpu_owned_remove(uint64_t base) {
   pthread_mutex_lock(&lock);
   free(owned.len ? u64map_remove(&owned, base) : NULL);
@@ -79,7 +87,7 @@ bool gpu_is_held(uint64_t base) {
   pthread_mutex_lock(&lock);
   bool found = held.len && u64map_get(&held, base);
   pthread_mutex_unlock(&lock);
-  return found;
+  return found || gpu_block_is_idle(base);
 }
 
 static void release(const SessionHeld *h) {
@@ -88,6 +96,7 @@ static void release(const SessionHeld *h) {
   pthread_mutex_lock(&lock);
   u64map_remove(&held, h->base);
   pthread_mutex_unlock(&lock);
+  if (gpu_block_keep(c, h->base)) return;
   GpuEntered e = gpu_context_enter(c);
   if (e.ok && freed) {
     gpu_real.cuStreamWaitEvent(c->stream, freed, 0);
@@ -122,9 +131,19 @@ static bool may_hold(uint64_t base, Owned *o) {
          o->context->stream && !atomic_load(&o->context->faulted);
 }
 
+// A block of a framework: nobody waits. One that does not fit into the quarantine is free at once.
+static bool hold_block(uint64_t base, const Owned *o) {
+  if (!gpu_block_freed(o->context, base)) return false;
+  if (put(base, o, NULL)) return true;
+  session_free(base);
+  gpu_owned_remove(base);
+  return gpu_block_keep(o->context, base);
+}
+
 bool gpu_hold(uint64_t base) {
   Owned o;
   if (!may_hold(base, &o) || o.kind != SESSION_DEVICE) return false;
+  if (hold_block(base, &o)) return true;
   SessionDevice *d = gpu_context_use(o.context);
   if (!d) return false;
   uint64_t mark = session_device_mark(d);
@@ -161,7 +180,9 @@ void gpu_quarantine_leave(GpuContext *c) { session_quarantine_release(c->device,
 CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   GPU_TRY(gpu_checked(gpu_real.cuMemGetInfo_v2(free_bytes, total)));
   GpuContext *c = session_wants(SESSION_WANTS_QUARANTINE) ? gpu_context_current() : NULL;
-  if (c) *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device), *total);
+  if (c)
+    *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device) + gpu_blocks_cached(c),
+                      *total);
   *free_bytes = session_free_for_program(*free_bytes);
   return CUDA_SUCCESS;
 }
@@ -192,18 +213,7 @@ CUresult gpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
 
 static VEC(uint64_t) waiting;  // freed during a capture; in `owned` still
 
-static bool is_uncached(void) {
-  static _Atomic int known;  // 1: no, 2: yes
-  if (!known) {
-    const char *set = tools_need_each_object(session_tools())
-                          ? getenv("PYTORCH_NO_CUDA_MEMORY_CACHING")
-                          : NULL;
-    known = set && *set ? 2 : 1;
-  }
-  return known == 2;
-}
-
-bool gpu_captures_reserve(void) { return atomic_load(&captures) && is_uncached(); }
+bool gpu_captures_reserve(void) { return atomic_load(&captures) && gpu_frameworks_uncached(); }
 
 void gpu_owned_reserve(uint64_t base) {
   pthread_mutex_lock(&lock);
@@ -213,7 +223,7 @@ void gpu_owned_reserve(uint64_t base) {
 }
 
 GpuFree gpu_free_in_capture(uint64_t base) {
-  if (!is_uncached()) return GPU_FREE_NOW;
+  if (!gpu_frameworks_uncached()) return GPU_FREE_NOW;
   pthread_mutex_lock(&lock);
   Owned *o = u64map_get(&owned, base);
   GpuFree what = GPU_FREE_NOW;
