@@ -78,6 +78,12 @@ def lines(path, wanted):
     return [line for line, key, _ in read(path) if line and key == wanted]
 
 
+def with_lines(path, text):
+    """{NAME} in the text becomes the number of the line that `label: NAME` marks."""
+    labels = {value: line for line, key, value in read(path) if key == "label"}
+    return re.sub(r"\{(\w+)\}", lambda m: str(labels[m.group(1)]), text)
+
+
 def marks(path, device="cpu", tools=()):
     """The findings that are expected on a device, where these tools run."""
     found = []

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Judges one run of an annotated test program (docs/testing.md); prints `ok NAME` or `FAIL NAME: why`.
+"""Judges one run of an annotated test program (docs/testing.md); prints `ok NAME` or `FAIL NAME:
+why`.
 
-FOLDER holds what the run left: report.json, out, err (the report in words) and code; none.out and none.code
+FOLDER holds what the run left: report.json, out, err (the report in words) and code; none.out and
+none.code
 are of a run without a tool, whose output and exit code must be the same."""
 import argparse
 import json
@@ -24,8 +26,10 @@ def arguments():
     p.add_argument("--frame", default="innermost", choices=["innermost", "outermost", "marked"])
     p.add_argument("--ignore", default="", help="kinds that are not compared, with commas between")
     p.add_argument("--twin", action="store_true", help="the correct twin: nothing may be found")
-    p.add_argument("--error-exitcode", type=int, default=99, help="0: findings do not change the exit code")
-    p.add_argument("--any-exit", action="store_true", help="where something is found the exit code may be any")
+    p.add_argument("--error-exitcode", type=int, default=99, help="0: findings do not change the "
+                   "exit code")
+    p.add_argument("--any-exit", action="store_true", help="where something is found the exit "
+                   "code may be any")
     p.add_argument("--prevented", action="store_true",
                    help="the tool prevents what it finds: output and own exit code may differ then")
     return p.parse_args()
@@ -39,7 +43,8 @@ class Run:
         self.words = findings.without_addresses(self.text("err"))
         self.code = int(self.text("code"))
         self.ignore = [k for k in args.ignore.split(",") if k]
-        self.found = [f for f in self.report["findings"] if not findings.ignored(f["kind"], self.ignore)]
+        self.found = [f for f in self.report["findings"] if not findings.ignored(f["kind"],
+            self.ignore)]
 
     def path(self, name):
         return os.path.join(self.args.folder, name)
@@ -57,12 +62,15 @@ class Run:
     def wrong_findings(self):
         if self.args.twin:
             return ["not expected: " + f["kind"] for f in self.found]
-        return findings.compare(self.args.source, self.report, self.args.device, self.args.tools.split(","),
+        return findings.compare(self.args.source, self.report, self.args.device,
+                                self.args.tools.split(","),
                                 self.args.frame, self.ignore)
 
     def wrong_words(self):
         source, device = self.args.source, self.args.device
-        lacks = [w for w in annotations.values(source, "says", device) if w not in self.words]
+        says = annotations.values(source, "says", device)
+        says = [annotations.with_lines(source, words) for words in says]
+        lacks = [w for w in says if w not in self.words]
         extra = [w for w in annotations.values(source, "never", device) if w in self.words]
         return ["the report lacks: " + w for w in lacks] + ["the report says: " + w for w in extra]
 
@@ -111,7 +119,8 @@ def main():
     if not wrong:
         print("ok " + args.name)
         return
-    print("\n".join(wrong + run.text("out").splitlines()[-10:] + run.text("err").splitlines()[-40:]))
+    print("\n".join(wrong + run.text("out").splitlines()[-10:]
+                    + run.text("err").splitlines()[-40:]))
     print("FAIL %s: %s" % (args.name, wrong[0]))
 
 

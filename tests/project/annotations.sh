@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # quick: yes
 # timeout: 60
-# The reader of annotations and the comparison with findings (docs/testing.md): what is missing, what is too
-# much and what is at another place is told, each for itself.
+# The reader of annotations and the comparison with findings (docs/testing.md): what is missing,
+# what is too much and what is at another place is told, each for itself.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
@@ -24,12 +24,14 @@ __global__ void k(int *p) {
 }
 C
 
-# report KIND LINE COUNT [OTHER-LINE]…: a report with these findings, one for each argument "KIND LINE COUNT OTHER"
+# report KIND LINE COUNT [OTHER-LINE]…: a report with these findings, one for each argument "KIND
+# LINE COUNT OTHER"
 report() {
   local finding kind line count other
   for finding; do
     read -r kind line count other <<< "$finding"
-    printf '{"kind":"%s","severity":"error","thread":[0],"file":"a.cu","line":%s,"count":%s%s},' "$kind" "$line" "$count" \
+    printf '{"kind":"%s","severity":"error","thread":[0],"file":"a.cu","line":%s,"count":%s%s},' \
+      "$kind" "$line" "$count" \
       "${other:+,\"other\":{\"thread\":[0],\"file\":\"a.cu\",\"line\":$other\}}"
   done | sed 's/,$//; s/^/{"findings":[/; s/$/]}/' > "$d/report.json"
 }
@@ -52,9 +54,11 @@ not found: oob-write line=7"
 check too_many is "$(told "${all[@]}" "uninit-use 9 1")" "not expected: uninit-use line=9"
 check too_few is "$(told "${all[@]:2}" "oob-write 7 3")" "not found: uninit-use line=9 times=2"
 check other_tool is "$(told "${all[@]}" "oob-read 9 1")" "not expected: oob-read line=9"
-check other_side is "$(told "${all[@]:0:3}" "race-shared 10 1 7")" "not expected: race-shared line=10
+check other_side is "$(told "${all[@]:0:3}" "race-shared 10 1 7")" \
+  "not expected: race-shared line=10
 not found: race line=10 group=pair"
-check no_race is "$(told "${all[@]:0:3}" "race-same-value 10 1 11")" "not found: race line=10 group=pair"
+check no_race is "$(told "${all[@]:0:3}" "race-same-value 10 1 11")" \
+  "not found: race line=10 group=pair"
 check often is "$(told "${all[@]}" "race-global 11 5 10" "race-no-acquire 11 1 10")" ""
 check other_device is "$(told "${all[@]}" "leak 0 2")" "not expected: leak"
 
@@ -78,4 +82,5 @@ check no_report eval 'judge | grep -q "FAIL a: no report"'
 # A misspelt attribute is an error, not a comment.
 echo 'int x;  // finds: oob-read cuont=3' > "$d/a.cu"
 report "oob-read 1 3"
-check misspelt eval '! python3 tests/lib/findings.py "$d/a.cu" "$d/report.json" 2> "$d/said" && grep -q "cuont=3" "$d/said"'
+check misspelt eval '! python3 tests/lib/findings.py "$d/a.cu" "$d/report.json" 2> "$d/said" &&
+  grep -q "cuont=3" "$d/said"'
