@@ -1,4 +1,5 @@
-/* What the benchmark cases (cases.c) need of a device; backend_cuda.c and backend_opencl.c provide it. */
+/* What the benchmark cases (cases.c) need of a device; backend_cuda.c and backend_opencl.c provide
+ * it. */
 #ifndef BENCH_BACKEND_H
 #define BENCH_BACKEND_H
 
@@ -21,7 +22,9 @@ Buffer backend_allocate(size_t size);
 void backend_free(Buffer buffer);
 void backend_write(Buffer buffer, const void *from, size_t size);
 void backend_read(void *to, Buffer buffer, size_t size);
-/* A grid of blocks x blocks_y blocks, each of threads x threads_y threads; returns when it has ended. */
-void backend_run(void *kernel, size_t blocks, size_t blocks_y, size_t threads, size_t threads_y, Argument *arguments, int count);
+/* A grid of blocks x blocks_y blocks, each of threads x threads_y threads; returns when it has
+ * ended. */
+void backend_run(void *kernel, size_t blocks, size_t blocks_y, size_t threads, size_t threads_y,
+                 Argument *arguments, int count);
 
 #endif

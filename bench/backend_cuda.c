@@ -35,12 +35,12 @@ void backend_read(void *to, Buffer buffer, size_t size)
     driver_must(cuMemcpyDtoH(to, buffer.address, size), "cuMemcpyDtoH");
 }
 
-void backend_run(void *kernel, size_t blocks, size_t blocks_y, size_t threads, size_t threads_y, Argument *arguments, int count)
-{
-    void *values[8];
-    for (int i = 0; i < count; i++)
-        values[i] = arguments[i].value;
-    driver_must(cuLaunchKernel(kernel, (unsigned)blocks, (unsigned)blocks_y, 1, (unsigned)threads, (unsigned)threads_y, 1, 0,
-                               NULL, values, NULL), "cuLaunchKernel");
-    driver_must(cuCtxSynchronize(), "cuCtxSynchronize");
+void backend_run(void *kernel, size_t blocks, size_t blocks_y, size_t threads, size_t threads_y,
+                 Argument *arguments, int count) {
+  void *values[8];
+  for (int i = 0; i < count; i++) values[i] = arguments[i].value;
+  driver_must(cuLaunchKernel(kernel, (unsigned)blocks, (unsigned)blocks_y, 1, (unsigned)threads,
+                             (unsigned)threads_y, 1, 0, NULL, values, NULL),
+              "cuLaunchKernel");
+  driver_must(cuCtxSynchronize(), "cuCtxSynchronize");
 }

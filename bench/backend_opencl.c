@@ -1,4 +1,5 @@
-/* The benchmarks on OpenCL: the first platform whose name contains BENCH_PLATFORM, or the first of all. */
+/* The benchmarks on OpenCL: the first platform whose name contains BENCH_PLATFORM, or the first of
+ * all. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "backend.h"
 
@@ -79,19 +80,23 @@ void backend_free(Buffer buffer)
 
 void backend_write(Buffer buffer, const void *from, size_t size)
 {
-    must(clEnqueueWriteBuffer(queue, buffer.object, CL_TRUE, 0, size, from, 0, NULL, NULL), "clEnqueueWriteBuffer");
+  must(clEnqueueWriteBuffer(queue, buffer.object, CL_TRUE, 0, size, from, 0, NULL, NULL),
+       "clEnqueueWriteBuffer");
 }
 
 void backend_read(void *to, Buffer buffer, size_t size)
 {
-    must(clEnqueueReadBuffer(queue, buffer.object, CL_TRUE, 0, size, to, 0, NULL, NULL), "clEnqueueReadBuffer");
+  must(clEnqueueReadBuffer(queue, buffer.object, CL_TRUE, 0, size, to, 0, NULL, NULL),
+       "clEnqueueReadBuffer");
 }
 
-void backend_run(void *kernel, size_t blocks, size_t blocks_y, size_t threads, size_t threads_y, Argument *arguments, int count)
-{
-    size_t global[2] = {blocks * threads, blocks_y * threads_y}, local[2] = {threads, threads_y};
-    for (int i = 0; i < count; i++)
-        must(clSetKernelArg(kernel, (cl_uint)i, arguments[i].size, arguments[i].value), "clSetKernelArg");
-    must(clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
-    must(clFinish(queue), "clFinish");
+void backend_run(void *kernel, size_t blocks, size_t blocks_y, size_t threads, size_t threads_y,
+                 Argument *arguments, int count) {
+  size_t global[2] = {blocks * threads, blocks_y * threads_y}, local[2] = {threads, threads_y};
+  for (int i = 0; i < count; i++)
+    must(clSetKernelArg(kernel, (cl_uint)i, arguments[i].size, arguments[i].value),
+         "clSetKernelArg");
+  must(clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL),
+       "clEnqueueNDRangeKernel");
+  must(clFinish(queue), "clFinish");
 }

@@ -1,6 +1,7 @@
-/* The benchmark program: cases FOLDER SIZE [CASE]. FOLDER holds ptx/ and opencl/; SIZE is `full` or `small`.
- * Prints a line for each case: name, inner iterations of one launch, seconds of the fastest launch, `ok` or `WRONG`.
- * Compiled once with each backend. Further cases: `empty` (opens the device only), `many` (100 million threads). */
+/* The benchmark program: cases FOLDER SIZE [CASE]. FOLDER holds ptx/ and opencl/; SIZE is `full` or
+ * `small`. Prints a line for each case: name, inner iterations of one launch, seconds of the
+ * fastest launch, `ok` or `WRONG`. Compiled once with each backend. Further cases: `empty` (opens
+ * the device only), `many` (100 million threads). */
 #include "backend.h"
 
 #include <math.h>
@@ -53,7 +54,8 @@ static double fastest(void *kernel, Shape shape, Argument *arguments, int count)
     int launches = 0;
     while (launches < 2 || (now() - begin < 1.0 && launches < 200)) {
         double start = now();
-        backend_run(kernel, shape.blocks, shape.blocks_y, shape.threads, shape.threads_y, arguments, count);
+        backend_run(kernel, shape.blocks, shape.blocks_y, shape.threads, shape.threads_y, arguments,
+                    count);
         double took = now() - start;
         if (launches++ > 0 && took < best)
             best = took;
@@ -160,8 +162,9 @@ static void run_nbody(int small)
     for (int i = 0; i < n; i += n / 16) {
         double want = 0.0;
         for (int j = 0; j < n; j++) {
-            double dx = body[4 * j] - body[4 * i], dy = body[4 * j + 1] - body[4 * i + 1], dz = body[4 * j + 2] - body[4 * i + 2];
-            want += dx * body[4 * j + 3] * pow(dx * dx + dy * dy + dz * dz + 0.01, -1.5);
+          double dx = body[4 * j] - body[4 * i], dy = body[4 * j + 1] - body[4 * i + 1],
+                 dz = body[4 * j + 2] - body[4 * i + 2];
+          want += dx * body[4 * j + 3] * pow(dx * dx + dy * dy + dz * dz + 0.01, -1.5);
         }
         right &= fabs(force[4 * i] - want) <= 1e-3 * (fabs(want) + n * 0.01);
     }
@@ -210,7 +213,8 @@ static void run_many(void)
     double seconds = now() - start;
     getrusage(RUSAGE_SELF, &after);
     backend_read(&out, d_out, 4);
-    printf("many %ld %ld %.3f %s\n", before.ru_maxrss, after.ru_maxrss, seconds, out == n - 1 ? "ok" : "WRONG");
+    printf("many %ld %ld %.3f %s\n", before.ru_maxrss, after.ru_maxrss, seconds,
+           out == n - 1 ? "ok" : "WRONG");
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-// How fast one thread makes chunks of raw records, and what they take up: the same records again and again, in memory that was used before, so that nothing is measured but that.
+// How fast one thread makes chunks of raw records, and what they take up: the same records again
+// and again, in memory that was used before, so that nothing is measured but that.
 //   encode PATTERN|FILE [megabytes [rounds]]    FILE: raw records, one behind the other
 #include "patterns.h"
 #include "trace/internal.h"
@@ -8,7 +9,9 @@ static RawPiece pieces[CHUNKS];
 
 static void close_chunk(unsigned *chunk, const uint8_t *data, size_t n, uint32_t rows) {
   if (!n || *chunk == CHUNKS) return;
-  pieces[*chunk] = (RawPiece){.data = memory_more(NULL, 0, n), .len = n, .records = rows};        // in large pages, as the writer has them
+  pieces[*chunk] = (RawPiece){.data = memory_more(NULL, 0, n),
+                              .len = n,
+                              .records = rows};  // in large pages, as the writer has them
   memcpy(pieces[(*chunk)++].data, data, n);
 }
 
@@ -23,7 +26,8 @@ static unsigned load(FILE *f, size_t bytes) {
     size_t length = raw_length(w), used;
     uint32_t some, its = w[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
     if (!length || length > n - at || raw_look(w, length, &used, &some) != RAW_COMPLETE) break;
-    if (its != launch || rows >= CHUNK_RECORDS || at - from >= CHUNK_BYTES) close_chunk(&chunk, data + from, at - from, rows), from = at, rows = 0, launch = its;
+    if (its != launch || rows >= CHUNK_RECORDS || at - from >= CHUNK_BYTES)
+      close_chunk(&chunk, data + from, at - from, rows), from = at, rows = 0, launch = its;
     rows += some;
     at += length;
   }
@@ -74,7 +78,8 @@ int main(int argc, char **argv) {
   unsigned rounds = argc > 3 ? (unsigned)atoi(argv[3]) : 5;
   uint64_t operations = 0, raw = 0, kept = 0;
   Shape s = p ? shape_of(p, 1e8) : (Shape){0};
-  unsigned n = p ? fill(p, &s, (size_t)(megabytes * 1e6), &operations) : load(f, (size_t)(megabytes * 1e6));
+  unsigned n = p ? fill(p, &s, (size_t)(megabytes * 1e6), &operations)
+                 : load(f, (size_t)(megabytes * 1e6));
   CHECK(n);
   ChunkScratch *scratch = chunk_scratch_new((ChunkPause){0});
   Bytes memory = {0};
@@ -89,7 +94,9 @@ int main(int argc, char **argv) {
     }
     best = fmin(best, now(CLOCK_THREAD_CPUTIME_ID) - began);
   }
-  printf("%-10s %.2f GB/s of raw records, %.2f billion operations a second of a processor; %.3f bytes of records for each operation, %.3f in chunks\n", p ? p->name : argv[1], (double)raw / best / 1e9, (double)operations / best / 1e9,
+  printf("%-10s %.2f GB/s of raw records, %.2f billion operations a second of a processor; %.3f "
+         "bytes of records for each operation, %.3f in chunks\n",
+         p ? p->name : argv[1], (double)raw / best / 1e9, (double)operations / best / 1e9,
          (double)raw / (double)operations, (double)kept / (double)operations);
   return 0;
 }

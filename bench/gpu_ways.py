@@ -1,13 +1,18 @@
-"""Programs on the GPU, plain and under tools: kernel times measured the same way in all of them, results compared, findings listed.
+"""Programs on the GPU, plain and under tools: kernel times measured the same way in all of them,
+results compared, findings listed.
 
 Used by bench/gpu_programs and bench/gpu_corpus. Environment:
   BUILD     where Warpgrind was built
-  WAYS      what to compare with plain runs, with spaces between: none, count, memcheck or any other list for --tool (memcheck,initcheck);
-            TOOL-full: --fp-mode=full; record: --record, inputs: --record=inputs, hash: --hash, all three with a run file and no tool; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
+  WAYS what to compare with plain runs, with spaces between: none, count, memcheck or any other list
+  for --tool (memcheck,initcheck);
+            TOOL-full: --fp-mode=full; record: --record, inputs: --record=inputs, hash: --hash, all
+            three with a run file and no tool; jit: the driver compiles the PTX; sanitizer-TOOL:
+            NVIDIA's compute-sanitizer
             TOOL@NAME=VALUE: with this variable set
   ROUNDS    how often everything is measured (1): the shortest time counts
   LIMIT     seconds a run may take (30); FIRST_LIMIT: the first one, which compiles (as LIMIT)
-  BUDGET    seconds after which no further program is begun; the table has those that were measured (no limit)
+  BUDGET seconds after which no further program is begun; the table has those that were measured (no
+  limit)
   JOBS      how many programs are built, and run for the first time, at once (all cores)
   GPU_FAKE  the virtual device plays the GPU, to test these scripts
 """
@@ -30,13 +35,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, 'tools'))
 from corpus_runs import corpus, lasting, run  # noqa: E402
 
-WRAPPED = ('__cudaLaunchKernel', 'cudaLaunchKernel', 'cudaLaunchCooperativeKernel', 'cudaLaunchKernelExC', 'cudaMemcpy', 'cudaDeviceReset')
+WRAPPED = ('__cudaLaunchKernel', 'cudaLaunchKernel', 'cudaLaunchCooperativeKernel',
+           'cudaLaunchKernelExC', 'cudaMemcpy', 'cudaDeviceReset')
 RECORDED = {'record': '--record', 'inputs': '--record=inputs', 'hash': '--hash'}
 FOUND = 99   # Warpgrind's exit code if there are findings
 
-OF_TRACE = ('trace_records', 'trace_operations', 'trace_bytes', 'trace_raw_bytes', 'trace_lost')   # what a run file says of itself
+# what a run file says of itself
+OF_TRACE = ('trace_records', 'trace_operations', 'trace_bytes', 'trace_raw_bytes', 'trace_lost')
 
-Measured = collections.namedtuple('Measured', 'code text ms numbers wall')   # ms None: it has none; numbers: bench/gpu/timer.cu
+# ms None: it has none; numbers: bench/gpu/timer.cu
+Measured = collections.namedtuple('Measured', 'code text ms numbers wall')
 
 
 class Program:
@@ -61,7 +69,8 @@ class Bench:
         self.jobs = int(os.environ.get('JOBS') or os.cpu_count())
         self.runs = collections.defaultdict(list)   # (program, way): what was measured
         self.ways = [w for w in self.ways if w not in ('plain', 'again')]
-        self.missing = [w for w in self.ways if w.startswith('sanitizer-') and (self.fake or not shutil.which('compute-sanitizer'))]
+        self.missing = [w for w in self.ways if w.startswith('sanitizer-') and (self.fake
+            or not shutil.which('compute-sanitizer'))]
         shutil.rmtree(self.work, ignore_errors=True)
         for folder in ('log', 'ptx'):
             os.makedirs(os.path.join(self.work, folder))
@@ -69,34 +78,42 @@ class Bench:
         os.environ['CUDA_CACHE_PATH'] = os.path.join(self.work, 'driver-cache')
 
     def code_flags(self):
-        return ['-arch=compute_90'] if self.fake else ['-gencode', 'arch=compute_90,code=[compute_90,sm_90]']
+        return ['-arch=compute_90'] if self.fake else ['-gencode',
+            'arch=compute_90,code=[compute_90,sm_90]']
 
     def timer_flags(self):
-        """Flags for nvcc that link the timer into a program; -Xlinker has no effect where nothing is linked."""
+        """Flags for nvcc that link the timer into a program; -Xlinker has no effect where nothing
+        is linked."""
         timer = os.path.join(self.work, 'timer.o')
         if not os.path.exists(timer):
-            subprocess.check_call(['nvcc', '-w', '-O2'] + self.code_flags() + ['-c', '-o', timer, os.path.join(ROOT, 'bench/gpu/timer.cu')])
+            subprocess.check_call(['nvcc', '-w', '-O2'] + self.code_flags() + ['-c', '-o', timer,
+                os.path.join(ROOT, 'bench/gpu/timer.cu')])
         return [w for f in WRAPPED for w in ('-Xlinker', '--wrap=' + f)] + ['-Xlinker', timer]
 
     # --- one run ---
 
     def base(self, program, way):
-        return os.path.join(self.work, 'log', re.sub(r'[^\w.-]', '_', '%s.%s' % (program.name, way)))
+        return os.path.join(self.work, 'log', re.sub(r'[^\w.-]', '_', '%s.%s' % (program.name,
+            way)))
 
     def command(self, program, way):
         base = self.base(program, way)
         if way in ('plain', 'jit'):
             if self.fake:
-                return '%s --device=cpu --tool=none -q --log-file=/dev/null -- %s' % (self.warpgrind, program.call)
+                return '%s --device=cpu --tool=none -q --log-file=/dev/null -- %s' % (
+                    self.warpgrind, program.call)
             return program.call
         if way.startswith('sanitizer-'):
-            return 'compute-sanitizer --tool %s --log-file %s.log %s' % (way[10:], base, program.call)
+            return 'compute-sanitizer --tool %s --log-file %s.log %s' % (way[10:], base,
+                program.call)
         way = way.partition('@')[0]
         tool, more = (way[:-5], '--fp-mode=full') if way.endswith('-full') else (way, '')
         if way in RECORDED:
             tool, more = 'none', '%s -o %s.wg' % (RECORDED[way], base)
-        return '%s --device=%s --tool=%s %s --error-exitcode=%d --log-file=%s.log --json=%s.json -- %s' % (
-            self.warpgrind, 'cpu' if self.fake else 'gpu', tool, more, FOUND, base, base, program.call)
+        return ('%s --device=%s --tool=%s %s --error-exitcode=%d --log-file=%s.log '
+                '--json=%s.json -- %s') % (
+            self.warpgrind, 'cpu' if self.fake else 'gpu', tool, more, FOUND, base, base,
+            program.call)
 
     def measure(self, program, way, limit=None):
         base = self.base(program, way)
@@ -110,7 +127,8 @@ class Bench:
         if variable:
             environment[variable] = value
         start = time.time()
-        code, text = run(self.command(program, way), program.folder, limit or self.limit, environment)
+        code, text = run(self.command(program, way), program.folder, limit or self.limit,
+                         environment)
         wall = time.time() - start
         with open(base + '.out', 'w') as f:
             f.write(text)
@@ -134,7 +152,9 @@ class Bench:
         if self.fake:   # nothing is kept for a second start there
             first = [(p, 'plain') for p in programs]
         else:           # fills the caches of compiled code
-            first = [(p, w) for p in programs for w in ['plain'] + [w for w in ways if not w.startswith('sanitizer-') and w not in RECORDED]]   # recording is long, and its code small
+            # recording is long, and its code small
+            first = [(p, w) for p in programs for w in ['plain'] + [w for w in ways
+                if not w.startswith('sanitizer-') and w not in RECORDED]]
         self.first = {}
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             jobs = {pool.submit(self.measure, p, w, self.first_limit): (p, w) for p, w in first}
@@ -178,8 +198,11 @@ class Bench:
                 with open(base + '.log', errors='replace') as f:
                     lines = [re.sub(r'^=+\s*', '', l).strip() for l in f]
                 summary = next((l for l in lines if 'SUMMARY' in l), 'no summary')
-                told = [l for l in lines if l and not re.match(r'COMPUTE-SANITIZER|[A-Z ]*SUMMARY', l)]
-                return '' if re.search(r'SUMMARY: 0 ', summary) and not told else '%s; first: %s' % (summary, told[0] if told else '')
+                told = [l for l in lines if l and not re.match(r'COMPUTE-SANITIZER|[A-Z ]*SUMMARY',
+                    l)]
+                return '' if re.search(r'SUMMARY: 0 ',
+                                       summary) and not told else '%s; first: %s' % (summary,
+                                           told[0] if told else '')
             with open(base + '.json') as f:
                 report = json.load(f)
         except (OSError, ValueError):
@@ -189,7 +212,9 @@ class Bench:
             of_it = [f for f in report['findings'] if f['severity'] == severity]
             if of_it:
                 f = of_it[0]
-                place = ' at %s:%s in %s' % (os.path.basename(f['file']), f.get('line'), f.get('kernel_readable') or f.get('kernel')) if f.get('file') else ''
+                place = ' at %s:%s in %s' % (os.path.basename(f['file']), f.get('line'),
+                                             f.get('kernel_readable') or f.get('kernel')) if f.get(
+                                                 'file') else ''
                 said.append('%d %ss; first: %s%s' % (len(of_it), severity, f['kind'], place))
         if report['coverage']['uncovered']:
             said.append('%d kernels not covered' % len(report['coverage']['uncovered']))
@@ -201,13 +226,15 @@ class Bench:
         if ours.code is None:
             return 'not ended after %g s' % self.limit
         if ours.code != plain.code and not (ours.code == FOUND and self.findings(program, way)):
-            return 'exit code %d, plain %s: %s' % (ours.code, plain.code, (ours.text.strip().splitlines() or [''])[-1][:100])
+            return 'exit code %d, plain %s: %s' % (ours.code, plain.code,
+                (ours.text.strip().splitlines() or [''])[-1][:100])
         again = self.first.get((program, 'plain'), plain)
         if ours.numbers.get('digest') != plain.numbers.get('digest'):
             if again.numbers.get('digest') == plain.numbers.get('digest'):
                 return 'data copied from the device differs'
         if lasting(ours.text) != lasting(plain.text) and lasting(again.text) == lasting(plain.text):
-            pair = next(((a, b) for a, b in zip(lasting(plain.text), lasting(ours.text)) if a != b), ('', 'fewer or more lines'))
+            pair = next(((a, b) for a, b in zip(lasting(plain.text), lasting(ours.text)) if a != b),
+                        ('', 'fewer or more lines'))
             return 'plain "%s", here "%s"' % tuple(p.strip()[:70] for p in pair)
         return ''
 
@@ -223,16 +250,21 @@ class Bench:
     def print_table(self, programs):
         """Returns whether every result was the same."""
         ways = [w for w in self.ways if w not in self.missing]
-        ratios, walls, notes, same = collections.defaultdict(list), collections.defaultdict(list), [], True
+        ratios, walls, notes, same = collections.defaultdict(list), collections.defaultdict(list), [
+            ], True
         print('| program | launches | plain, ms | %s | results |' % ' | '.join(ways))
         print('|---' * (len(ways) + 4) + '|')
         for p in programs:
             plain = self.best(p, 'plain')
             if plain is None:
                 end = self.runs[p, 'plain'][0]
-                print('| %s | | no kernel time | %s | not measured |' % (p.name, ' | '.join('' for _ in ways)))
+                print('| %s | | no kernel time | %s | not measured |' % (p.name,
+                    ' | '.join('' for _ in ways)))
                 last = ' / '.join(end.text.strip().splitlines()[-2:])[:160]
-                notes.append('%s: plain: %s' % (p.name, 'not ended after %g s' % self.limit if end.code is None else 'exit code %d, no kernel ran twice: %s' % (end.code, last)))
+                notes.append('%s: plain: %s' % (p.name, 'not ended after %g s' % self.limit
+                                                if end.code is None
+                                                else 'exit code %d, no kernel ran twice: %s'
+                                                % (end.code, last)))
                 same = False
                 continue
             if re.search(r'\bFAIL', plain.text):
@@ -247,22 +279,29 @@ class Bench:
                     walls[way].append(ours.wall / plain.wall)
                     cells.append('%.2f' % ratio)
                 else:
-                    cells.append('> %.0f s' % self.limit if self.runs[p, way][-1].code is None else 'failed')
+                    cells.append('> %.0f s' % self.limit if self.runs[p, way][-1].code is None
+                                 else 'failed')
                 if what:
                     different.append(way)
                     notes.append('%s: %s: %s' % (p.name, way, what))
                 said = self.findings(p, way)
                 if said:
                     notes.append('%s: %s: %s' % (p.name, way, said))
-            verdict = 'differ: ' + ', '.join(different) if different else 'same' if self.steady(p) else 'two plain runs differ'
+            verdict = 'differ: ' + ', '.join(different) if different else 'same' if self.steady(
+                p) else 'two plain runs differ'
             same = same and not different
-            print('| %s | %s | %.3f | %s | %s |' % (p.name, plain.numbers['launches'], plain.ms, ' | '.join(cells), verdict))
+            print('| %s | %s | %.3f | %s | %s |' % (p.name, plain.numbers['launches'], plain.ms,
+                ' | '.join(cells), verdict))
 
         def mean(values):
-            return '%.2f' % math.exp(sum(math.log(v) for v in values) / len(values)) if values else ''
-        print('| geometric mean | | | %s | |' % ' | '.join(mean([r for r, _ in ratios[w]]) for w in ways))
-        print('| worst | | | %s | |' % ' | '.join('%.2f (%s)' % max(ratios[w]) if ratios[w] else '' for w in ways))
-        print('| whole process, geometric mean | | | %s | |' % ' | '.join(mean(walls[w]) for w in ways))
+            return '%.2f' % math.exp(sum(math.log(v)
+                                         for v in values) / len(values)) if values else ''
+        print('| geometric mean | | | %s | |' % ' | '.join(mean([r for r, _ in ratios[w]])
+            for w in ways))
+        print('| worst | | | %s | |' % ' | '.join('%.2f (%s)' % max(ratios[w]) if ratios[w] else ''
+                                                  for w in ways))
+        print('| whole process, geometric mean | | | %s | |' % ' | '.join(mean(walls[w])
+            for w in ways))
         print('\nDifferences and findings:%s' % ('' if notes else ' none'))
         for note in notes:
             print('- ' + note)
@@ -274,13 +313,15 @@ class Bench:
     def write_numbers(self, programs):
         """Every measured run, for those who want to look closer."""
         path = os.path.join(self.work, 'numbers.tsv')
-        keys = ('kernel_ms', 'first_ms', 'longest_ms', 'call_ms', 'launches', 'kernels', 'copies', 'digest', 'file_bytes') + OF_TRACE
+        keys = ('kernel_ms', 'first_ms', 'longest_ms', 'call_ms', 'launches', 'kernels', 'copies',
+                'digest', 'file_bytes') + OF_TRACE
         with open(path, 'w') as f:
             f.write('\t'.join(('program', 'way', 'exit', 'wall_s') + keys) + '\n')
             for p in programs:
                 for way in ['plain'] + self.ways:
                     for m in self.runs.get((p, way), []):
-                        f.write('\t'.join([p.name, way, str(m.code), '%.3f' % m.wall] + [m.numbers.get(k, '') for k in keys]) + '\n')
+                        f.write('\t'.join([p.name, way, str(m.code), '%.3f' % m.wall]
+                                          + [m.numbers.get(k, '') for k in keys]) + '\n')
         print('\nEvery run: %s' % os.path.relpath(path))
 
 
@@ -288,7 +329,8 @@ def of_run_file(path):
     numbers = {'file_bytes': str(os.path.getsize(path))}
     try:
         with contextlib.closing(sqlite3.connect(path)) as db:
-            numbers.update((k, str(v)) for k, v in db.execute('SELECT key, value FROM meta') if k in OF_TRACE)
+            numbers.update((k, str(v)) for k, v in db.execute('SELECT key, value FROM meta')
+                           if k in OF_TRACE)
     except sqlite3.Error as e:
         numbers['trace_records'] = str(e)
     return numbers

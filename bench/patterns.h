@@ -16,15 +16,25 @@ static uint64_t mix(uint64_t z) {
   return z ^ z >> 31;
 }
 static uint32_t bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static inline double now(clockid_t clock) { struct timespec t; clock_gettime(clock, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+static inline double now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
-// A pattern makes the k-th operation of a warp; 0: the warp has ended. Sizes: n elements, w warps, m operations of a warp.
+// A pattern makes the k-th operation of a warp; 0: the warp has ended. Sizes: n elements, w warps,
+// m operations of a warp.
 typedef struct Shape { uint64_t warps; uint32_t steps; uint64_t n, width; } Shape;
 typedef int Make(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op);
 
-static void all_lanes(WarpOp *op, uint32_t site, int load) { op->site = site, op->lanes = UINT32_MAX, op->has_address = 1, op->planes = 1, op->values = 1, op->same = load; }
+static void all_lanes(WarpOp *op, uint32_t site, int load) {
+  op->site = site, op->lanes = UINT32_MAX, op->has_address = 1, op->planes = 1, op->values = 1,
+  op->same = load;
+}
 
-static float start(uint64_t i, uint64_t j, uint64_t n) { return (float)(i * j) / (float)n; }       // as PolyBench fills its matrices
+static float start(uint64_t i, uint64_t j, uint64_t n) {
+  return (float)(i * j) / (float)n;
+}  // as PolyBench fills its matrices
 static float irregular(uint64_t i) { return (float)(mix(i) >> 40) / (float)(1 << 24); }
 
 static int saxpy(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
@@ -34,7 +44,9 @@ static int saxpy(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t i = warp * 32 + l;
     op->address[l] = (k == 0 ? A : B) + 4 * i;
-    op->value[0][l] = bits(k == 0 ? irregular(i) : k == 1 ? irregular(~i) : 2.5f * irregular(i) + irregular(~i));
+    op->value[0][l] = bits(k == 0   ? irregular(i)
+                           : k == 1 ? irregular(~i)
+                                    : 2.5f * irregular(i) + irregular(~i));
   }
   return 1;
 }
@@ -47,21 +59,27 @@ static int matmul(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   all_lanes(op, load ? k % 2 : 2, load);
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t kk = k / 2;
-    if (!load) op->address[l] = C + 4 * (i * n + j + l), op->value[0][l] = bits(irregular(i * n + j + l) * (float)n);
-    else if (k % 2 == 0) op->address[l] = A + 4 * (i * n + kk), op->value[0][l] = bits(start(i, kk, n));
+    if (!load)
+      op->address[l] = C + 4 * (i * n + j + l),
+      op->value[0][l] = bits(irregular(i * n + j + l) * (float)n);
+    else if (k % 2 == 0)
+      op->address[l] = A + 4 * (i * n + kk), op->value[0][l] = bits(start(i, kk, n));
     else op->address[l] = B + 4 * (kk * n + j + l), op->value[0][l] = bits(start(kk, j + l + 1, n));
   }
   return 1;
 }
 
 static int stencil(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  uint64_t n = s->width, j = 1 + warp / 8 % (n / 32) * 32, i = 1 + warp / 8 / (n / 32) * 8 + warp % 8;
+  uint64_t n = s->width, j = 1 + warp / 8 % (n / 32) * 32,
+           i = 1 + warp / 8 / (n / 32) * 8 + warp % 8;
   if (k == 10) return 0;
   all_lanes(op, k, k < 9);
   if (j + 32 >= n) op->lanes = 0x3FFFFFFF;
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t y = i + k / 3 - 1, x = j + l + k % 3 - 1;
-    if (k == 9) op->address[l] = B + 4 * (i * n + j + l), op->value[0][l] = bits(irregular(i * n + j + l) * 9);
+    if (k == 9)
+      op->address[l] = B + 4 * (i * n + j + l),
+      op->value[0][l] = bits(irregular(i * n + j + l) * 9);
     else op->address[l] = A + 4 * (y * n + x), op->value[0][l] = bits(irregular(y * n + x));
   }
   return 1;
@@ -79,7 +97,9 @@ static int rows(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
       case 0: op->address[l] = A + 4 * (i * n + j), op->value[0][l] = bits(start(i, j, n)); break;
       case 1: op->address[l] = B + 4 * j, op->value[0][l] = bits((float)j * 3.14159f); break;
       case 2: op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * j) * 0.37f); break;
-      default: op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * (j + 1)) * 0.37f); break;
+      default:
+        op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * (j + 1)) * 0.37f);
+        break;
     }
   }
   return 1;
@@ -140,13 +160,22 @@ static int histogram(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   return 1;
 }
 
-// As kernels of a GPU write them: several operations share a record, and loops that only load are folded. A pattern makes the k-th record of a warp, a group, or one operation (nops 0).
+// As kernels of a GPU write them: several operations share a record, and loops that only load are
+// folded. A pattern makes the k-th record of a warp, a group, or one operation (nops 0).
 typedef int MakeGroup(const Shape *s, uint64_t warp, uint32_t k, Group *g);
 
-static WarpOp *add_to_group(Group *g, uint64_t warp, uint32_t site, uint32_t unit, int32_t distance, int load, int values) {
+static WarpOp *add_to_group(Group *g, uint64_t warp, uint32_t site, uint32_t unit, int32_t distance,
+                            int load, int values) {
   WarpOp *o = &g->ops[g->nops];
   g->unit[g->nops] = unit, g->distance[g->nops++] = distance;
-  *o = (WarpOp){.site = site, .warp = warp, .launch = 1, .lanes = UINT32_MAX, .has_address = 1, .planes = 1, .values = values, .same = load};
+  *o = (WarpOp){.site = site,
+                .warp = warp,
+                .launch = 1,
+                .lanes = UINT32_MAX,
+                .has_address = 1,
+                .planes = 1,
+                .values = values,
+                .same = load};
   return o;
 }
 
@@ -163,10 +192,12 @@ static int update(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   return 1;
 }
 
-// The same with values that are the same everywhere, as tests/record/programs/sustained.cu has them.
+// The same with values that are the same everywhere, as tests/record/programs/sustained.cu has
+// them.
 static int steady(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   if (!update(s, warp, k, g)) return 0;
-  for (unsigned l = 0; l < 32; l++) g->ops[0].value[0][l] = bits(1.5f), g->ops[1].value[0][l] = bits(1.75f);
+  for (unsigned l = 0; l < 32; l++)
+    g->ops[0].value[0][l] = bits(1.5f), g->ops[1].value[0][l] = bits(1.75f);
   return 1;
 }
 
@@ -175,37 +206,62 @@ static int gathered(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   if (k) return 0;
   g->nops = 0, g->nunits = 3, g->turns = 1;
   WarpOp *op[3];
-  for (uint32_t u = 0; u < 3; u++) g->units[u].step = 0, op[u] = add_to_group(g, warp, u, u, 0, u < 2, 1);
+  for (uint32_t u = 0; u < 3; u++)
+    g->units[u].step = 0, op[u] = add_to_group(g, warp, u, u, 0, u < 2, 1);
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t i = warp * 32 + l, index = mix(i) % s->n;
-    g->units[0].address[l] = B + 4 * i, g->units[1].address[l] = A + 4 * index, g->units[2].address[l] = C + 4 * i;
-    op[0]->value[0][l] = (uint32_t)index, op[1]->value[0][l] = op[2]->value[0][l] = (uint32_t)mix(~index);
+    g->units[0].address[l] = B + 4 * i, g->units[1].address[l] = A + 4 * index,
+    g->units[2].address[l] = C + 4 * i;
+    op[0]->value[0][l] = (uint32_t)index,
+    op[1]->value[0][l] = op[2]->value[0][l] = (uint32_t)mix(~index);
   }
   return 1;
 }
 
-// matmul, its loop unrolled four times, of matrices that only the host has written: all turns are one record, the result another.
+// matmul, its loop unrolled four times, of matrices that only the host has written: all turns are
+// one record, the result another.
 static int folded(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   uint64_t n = s->width, j = warp / 8 % (n / 32) * 32, i = (warp / 8 / (n / 32) * 8 + warp % 8) % n;
   if (k == 2) return 0;
   g->nops = 0, g->turns = (uint32_t)n / 4, g->nunits = 2;
-  for (int32_t u = 0; u < 4 && !k; u++) add_to_group(g, warp, (uint32_t)(2 * u), 0, 4 * u, 1, 0), add_to_group(g, warp, (uint32_t)(2 * u + 1), 1, (int32_t)n * 4 * u, 1, 0);
+  for (int32_t u = 0; u < 4 && !k; u++)
+    add_to_group(g, warp, (uint32_t)(2 * u), 0, 4 * u, 1, 0),
+        add_to_group(g, warp, (uint32_t)(2 * u + 1), 1, (int32_t)n * 4 * u, 1, 0);
   g->units[0].step = 16, g->units[1].step = (int64_t)n * 16;
   for (uint64_t l = 0; l < 32; l++) {
     g->units[0].address[l] = A + 4 * i * n, g->units[1].address[l] = B + 4 * (j + l);
-    g->ops[0].address[l] = C + 4 * (i * n + j + l), g->ops[0].value[0][l] = bits(irregular(i * n + j + l) * (float)n);
+    g->ops[0].address[l] = C + 4 * (i * n + j + l),
+    g->ops[0].value[0][l] = bits(irregular(i * n + j + l) * (float)n);
   }
-  if (k) g->ops[0].site = 8, g->ops[0].values = 1, g->ops[0].same = 0, g->ops[0].lanes = UINT32_MAX, g->ops[0].has_address = g->ops[0].planes = 1;
+  if (k)
+    g->ops[0].site = 8, g->ops[0].values = 1, g->ops[0].same = 0, g->ops[0].lanes = UINT32_MAX,
+    g->ops[0].has_address = g->ops[0].planes = 1;
   return 1;
 }
 
-typedef struct Pattern { const char *name; Make *make; unsigned per_warp; unsigned kinds; MakeGroup *group; } Pattern;     // kinds: two bits of each site: 1 load, 2 store, 3 atomic
-static const Pattern patterns[] = {{"saxpy", saxpy, 3, 0x25}, {"matmul", matmul, 0, 0x25}, {"stencil", stencil, 10, 0x95555}, {"rows", rows, 0, 0x95}, {"gather", gather, 3, 0x25},
-                                   {"hashed", hashed, 64, 0x55}, {"divergent", divergent, 48, 0x9}, {"histogram", histogram, 16, 0xD},
-                                   {"update", NULL, 32, 0x9, update}, {"steady", NULL, 32, 0x9, steady}, {"gathered", NULL, 3, 0x25, gathered}, {"folded", NULL, 0, 0x25555, folded}};
+typedef struct Pattern {
+  const char *name;
+  Make *make;
+  unsigned per_warp;
+  unsigned kinds;
+  MakeGroup *group;
+} Pattern;  // kinds: two bits of each site: 1 load, 2 store, 3 atomic
+static const Pattern patterns[] = {{"saxpy", saxpy, 3, 0x25},
+                                   {"matmul", matmul, 0, 0x25},
+                                   {"stencil", stencil, 10, 0x95555},
+                                   {"rows", rows, 0, 0x95},
+                                   {"gather", gather, 3, 0x25},
+                                   {"hashed", hashed, 64, 0x55},
+                                   {"divergent", divergent, 48, 0x9},
+                                   {"histogram", histogram, 16, 0xD},
+                                   {"update", NULL, 32, 0x9, update},
+                                   {"steady", NULL, 32, 0x9, steady},
+                                   {"gathered", NULL, 3, 0x25, gathered},
+                                   {"folded", NULL, 0, 0x25555, folded}};
 
 // Writes the next record of a warp; how many operations it has, 0: the warp has ended.
-static inline uint64_t make_record(const Pattern *p, const Shape *s, WarpOp *op, uint32_t k, Out *out) {
+static inline uint64_t make_record(const Pattern *p, const Shape *s, WarpOp *op, uint32_t k,
+                                   Out *out) {
   if (!p->group) {
     if (!p->make(s, op->warp, k, op)) return 0;
     record_write(out, op);
@@ -231,8 +287,11 @@ static inline const Pattern *pattern_named(const char *name) {
 static inline Shape shape_of(const Pattern *p, double operations) {
   Shape s = {.n = 1 << 24, .width = 512};
   if (p->make == stencil) s.width = (uint64_t)sqrt(operations / 10) / 32 * 32 + 32;
-  if (p->make == saxpy || p->make == gather || p->group == gathered) s.n = MAX((uint64_t)(operations / 6), 1u << 16);
-  s.steps = p->per_warp ? p->per_warp : p->make == rows ? (unsigned)s.width * 4 : (unsigned)s.width * 2 + 1;
+  if (p->make == saxpy || p->make == gather || p->group == gathered)
+    s.n = MAX((uint64_t)(operations / 6), 1u << 16);
+  s.steps = p->per_warp       ? p->per_warp
+            : p->make == rows ? (unsigned)s.width * 4
+                              : (unsigned)s.width * 2 + 1;
   s.warps = (uint64_t)(operations / 32 / s.steps) + 1;
   return s;
 }

@@ -1,4 +1,5 @@
-// What recorded operations cost on disk and how long questions about them take: raw records of known patterns, as kernels write them, go into a run file.
+// What recorded operations cost on disk and how long questions about them take: raw records of
+// known patterns, as kernels write them, go into a run file.
 //   trace PATTERN OPERATIONS FILE [encoding threads]
 #include <math.h>
 #include <sqlite3.h>
@@ -10,7 +11,12 @@
 #include "patterns.h"
 #include "trace/trace.h"
 
-enum { PROCESS = 1, RINGS = 4, RESIDENT = 512, TAKE = 4 << 20 };   // RESIDENT: warps of a ring that are at work at the same time
+enum {
+  PROCESS = 1,
+  RINGS = 4,
+  RESIDENT = 512,
+  TAKE = 4 << 20
+};  // RESIDENT: warps of a ring that are at work at the same time
 static void sql(sqlite3 *db, const char *fmt, ...) {
   char text[2000], *err = NULL;
   va_list ap;
@@ -33,24 +39,41 @@ static sqlite3 *database(const char *path, const Pattern *p, const Shape *s) {
 #define STRING(name) COLUMN(name, "TEXT")
 #define COLUMN(name, type) #name " " type ","
 #define VIEW(name, select)
-#define TABLE(name, columns) { char list[] = columns; list[sizeof list - 2] = 0; sql(db, "CREATE TABLE " #name " (%s)", list); }
+#define TABLE(name, columns) \
+  { \
+    char list[] = columns; \
+    list[sizeof list - 2] = 0; \
+    sql(db, "CREATE TABLE " #name " (%s)", list); \
+  }
 #include "run/schema.def"
   for (unsigned i = 0; i < 10; i++) {
     unsigned kind = p->kinds >> 2 * i & 3;
-    sql(db, "INSERT INTO site VALUES (%u, %u, %u, 1, 'k', '%s', 1, %u, 'global', 4, NULL, 0)", 100 + i, PROCESS, i, kind == 3 ? "atom.global.add.u32" : "", kind == 3 ? 4 : kind);
+    sql(db, "INSERT INTO site VALUES (%u, %u, %u, 1, 'k', '%s', 1, %u, 'global', 4, NULL, 0)",
+        100 + i, PROCESS, i, kind == 3 ? "atom.global.add.u32" : "", kind == 3 ? 4 : kind);
   }
   static const uint64_t bases[] = {A, B, C};
-  for (unsigned i = 0; i < 3; i++) sql(db, "INSERT INTO allocation VALUES (%u, %u, %llu, %llu, 'device', 0, NULL, 0, 0, 0, NULL)", 200 + i, PROCESS, (unsigned long long)bases[i], 1ull << 34);
-  sql(db, "INSERT INTO launch VALUES (300, %u, 1, 1, %llu, 1, 1, 256, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0)", PROCESS, (unsigned long long)(s->warps / 8 + 1));
-  sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (301, %u, 1, 'launch', 300, 1)", PROCESS);
+  for (unsigned i = 0; i < 3; i++)
+    sql(db, "INSERT INTO allocation VALUES (%u, %u, %llu, %llu, 'device', 0, NULL, 0, 0, 0, NULL)",
+        200 + i, PROCESS, (unsigned long long)bases[i], 1ull << 34);
+  sql(db,
+      "INSERT INTO launch VALUES (300, %u, 1, 1, %llu, 1, 1, 256, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, "
+      "0)",
+      PROCESS, (unsigned long long)(s->warps / 8 + 1));
+  sql(db,
+      "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (301, %u, 1, "
+      "'launch', 300, 1)",
+      PROCESS);
   return db;
 }
 
 typedef struct Sample { uint64_t warp, address; } Sample;
 static Sample samples[64];
 
-typedef struct Cost { double seconds, take, encode, save; } Cost;          // seconds on the wall, and of processors for each part of the work
-static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned threads, uint64_t *raw, Cost *cost) {
+typedef struct Cost {
+  double seconds, take, encode, save;
+} Cost;  // seconds on the wall, and of processors for each part of the work
+static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned threads, uint64_t *raw,
+                     Cost *cost) {
   Error err = {{0}};
   TraceWriter *w = trace_writer_new(&(TraceLimits){.threads = threads}, &err);
   CHECK(w);
@@ -58,25 +81,30 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
   uint64_t next = 0, operations = 0, made = 0;
   struct { uint64_t warp; uint32_t k; } resident[RINGS][RESIDENT];
   uint32_t count[RINGS] = {0}, time = 0;
-  double making = 0, taking = 0, saving = 0, began = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+  double making = 0, taking = 0, saving = 0, began = now(CLOCK_MONOTONIC),
+         cpu = now(CLOCK_PROCESS_CPUTIME_ID);
   bool any = true;
   while (any) {
     any = false;
     double t = now(CLOCK_THREAD_CPUTIME_ID);
     for (unsigned r = 0; r < RINGS; r++) {
       while (out[r].len < TAKE) {
-        while (count[r] < RESIDENT && next < s->warps) resident[r][count[r]].warp = next++, resident[r][count[r]++].k = 0;
+        while (count[r] < RESIDENT && next < s->warps)
+          resident[r][count[r]].warp = next++, resident[r][count[r]++].k = 0;
         if (!count[r]) break;
         for (uint32_t i = 0; i < count[r];) {
           WarpOp op = {.warp = resident[r][i].warp, .launch = 1, .time = time++ & 0x7FFFFFFF};
           uint64_t some = make_record(p, s, &op, resident[r][i].k++, &out[r]);
           if (!some) {
-            resident[r][i].warp = resident[r][count[r] - 1].warp, resident[r][i].k = resident[r][count[r] - 1].k, count[r]--;
+            resident[r][i].warp = resident[r][count[r] - 1].warp,
+            resident[r][i].k = resident[r][count[r] - 1].k, count[r]--;
             continue;
           }
           operations += some;
-          if (mix(made++) % (s->warps * s->steps / ARRAY_LEN(samples) + 1) == 0 || made <= ARRAY_LEN(samples))
-            samples[made <= ARRAY_LEN(samples) ? made - 1 : mix(made) % ARRAY_LEN(samples)] = (Sample){op.warp, op.address[__builtin_ctz(op.lanes)]};
+          if (mix(made++) % (s->warps * s->steps / ARRAY_LEN(samples) + 1) == 0 ||
+              made <= ARRAY_LEN(samples))
+            samples[made <= ARRAY_LEN(samples) ? made - 1 : mix(made) % ARRAY_LEN(samples)] =
+                (Sample){op.warp, op.address[__builtin_ctz(op.lanes)]};
           i++;
         }
       }
@@ -98,7 +126,8 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
   double t = now(CLOCK_THREAD_CPUTIME_ID);
   if (!trace_save(w, db, true, &err)) { fprintf(stderr, "%s\n", err.text); exit(1); }
   saving += now(CLOCK_THREAD_CPUTIME_ID) - t;
-  *cost = (Cost){now(CLOCK_MONOTONIC) - began, taking, now(CLOCK_PROCESS_CPUTIME_ID) - cpu - making - taking - saving, saving};
+  *cost = (Cost){now(CLOCK_MONOTONIC) - began, taking,
+                 now(CLOCK_PROCESS_CPUTIME_ID) - cpu - making - taking - saving, saving};
   trace_writer_free(w);
   for (unsigned r = 0; r < RINGS; r++) free(out[r].data);
   return operations;
@@ -124,12 +153,19 @@ static void ask(const char *path) {
   TraceReader *t = trace_open(db, &err);
   if (!t) { fprintf(stderr, "%s\n", err.text); exit(1); }
   enum { OPEN, THREAD, ELEMENT, WRITERS, READERS, TOUCHING, CONTENTS, QUESTIONS };
-  static const char *const names[] = {"open", "thread", "element", "writers", "readers", "threads of an element", "4096 bytes of contents"};
+  static const char *const names[] = {"open",
+                                      "thread",
+                                      "element",
+                                      "writers",
+                                      "readers",
+                                      "threads of an element",
+                                      "4096 bytes of contents"};
   Times times[QUESTIONS] = {0};
   took(&times[OPEN], began);
   for (unsigned i = 0; i < ARRAY_LEN(samples); i++) {
     TraceOps o;
-    // Each question with an empty cache of ours: a newly opened reader; what the system has read stays.
+    // Each question with an empty cache of ours: a newly opened reader; what the system has read
+    // stays.
     trace_close(t);
     t = trace_open(db, &err);
     began = moment();
@@ -140,13 +176,18 @@ static void ask(const char *path) {
     t = trace_open(db, &err);
     uint32_t allocation = samples[i].address >= C ? 202 : samples[i].address >= B ? 201 : 200;
     began = moment();
-    if (!trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err)) { fprintf(stderr, "%s\n", err.text); exit(1); }
+    if (!trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err)) {
+      fprintf(stderr, "%s\n", err.text);
+      exit(1);
+    }
     took(&times[ELEMENT], began);
     uint64_t record = 0, written = 0;
     uint32_t lane = 0, lane_written = 0;
     for (uint32_t k = 0; k < o.n; k++) {
-      if (o.list[k].kind == TRACE_LOAD || o.list[k].kind == TRACE_ATOMIC) record = o.list[k].record, lane = o.list[k].lane;
-      if (o.list[k].kind == TRACE_STORE || o.list[k].kind == TRACE_ATOMIC) written = o.list[k].record, lane_written = o.list[k].lane;
+      if (o.list[k].kind == TRACE_LOAD || o.list[k].kind == TRACE_ATOMIC)
+        record = o.list[k].record, lane = o.list[k].lane;
+      if (o.list[k].kind == TRACE_STORE || o.list[k].kind == TRACE_ATOMIC)
+        written = o.list[k].record, lane_written = o.list[k].lane;
     }
     trace_ops_free(&o);
     if (record) {
@@ -172,14 +213,17 @@ static void ask(const char *path) {
     t = trace_open(db, &err);
     uint8_t value[4096], known[4096];
     began = moment();
-    CHECK(trace_contents(t, allocation, 0, (samples[i].address & ((1ull << 32) - 1)) & ~4095ull, 4096, value, known, &err));
+    CHECK(trace_contents(t, allocation, 0, (samples[i].address & ((1ull << 32) - 1)) & ~4095ull,
+                         4096, value, known, &err));
     took(&times[CONTENTS], began);
   }
   for (int cpu = 0; cpu < 2; cpu++) {
     printf(cpu ? "  of a processor:" : "  milliseconds (mean, largest):");
     for (int i = 0; i < QUESTIONS; i++) {
       const Times *x = &times[i];
-      printf("%s %s %.2f %.1f", i ? ";" : "", names[i], (cpu ? x->cpu : x->wall) / MAX(x->n, 1u) * 1e3, (cpu ? x->most_cpu : x->most_wall) * 1e3);
+      printf("%s %s %.2f %.1f", i ? ";" : "", names[i],
+             (cpu ? x->cpu : x->wall) / MAX(x->n, 1u) * 1e3,
+             (cpu ? x->most_cpu : x->most_wall) * 1e3);
     }
     printf("\n");
   }
@@ -201,8 +245,11 @@ int main(int argc, char **argv) {
   sqlite3_close(db);
   struct stat st;
   stat(argv[3], &st);
-  printf("%-10s %.3g operations, raw %.2f bytes each, on disk %.3f; GB/s of raw records for a processor: taking them %.2f, encoding %.2f, saving %.2f (%.2f of the file)\n", p->name, (double)n, (double)raw / (double)n,
-         (double)st.st_size / (double)n, (double)raw / cost.take / 1e9, (double)raw / cost.encode / 1e9, (double)raw / cost.save / 1e9, (double)st.st_size / cost.save / 1e9);
+  printf("%-10s %.3g operations, raw %.2f bytes each, on disk %.3f; GB/s of raw records for a "
+         "processor: taking them %.2f, encoding %.2f, saving %.2f (%.2f of the file)\n",
+         p->name, (double)n, (double)raw / (double)n, (double)st.st_size / (double)n,
+         (double)raw / cost.take / 1e9, (double)raw / cost.encode / 1e9,
+         (double)raw / cost.save / 1e9, (double)st.st_size / cost.save / 1e9);
   ask(argv[3]);
   return 0;
 }

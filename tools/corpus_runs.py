@@ -1,4 +1,5 @@
-"""Programs of a public checkout, run with a time limit; and what of their output must be the same in every run."""
+"""Programs of a public checkout, run with a time limit; and what of their output must be the same
+in every run."""
 import importlib.machinery
 import importlib.util
 import os
@@ -14,12 +15,15 @@ corpus = importlib.util.module_from_spec(importlib.util.spec_from_loader('corpus
 loader.exec_module(corpus)
 
 # Lines that differ between any two runs.
-TIMES = re.compile(r'time|second|sec\b|\d\s*(ms|us|ns|s)\b|[GMK]i?B/s|FLOP|bandwidth|throughput|speed|performance|\w/s\b|elapsed|took|clock|latency|per iteration|\bfps\b|0x[0-9a-f]{6,}', re.I)
+TIMES = re.compile(
+    r'time|second|sec\b|\d\s*(ms|us|ns|s)\b|[GMK]i?B/s|FLOP|bandwidth|throughput|speed|'
+    r'performance|\w/s\b|elapsed|took|clock|latency|per iteration|\bfps\b|0x[0-9a-f]{6,}', re.I)
 
 
 def run(command, folder, timeout, environment=None):
     """Exit code (None: not ended), what it printed."""
-    child = subprocess.Popen(['/bin/sh', '-c', 'exec ' + command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    child = subprocess.Popen(['/bin/sh', '-c', 'exec ' + command], cwd=folder,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
     try:
         text, _ = child.communicate(timeout=timeout)

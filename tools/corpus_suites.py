@@ -1,11 +1,14 @@
-"""What tools/corpus knows of each public suite: where its programs are, how they are built and run, how they say pass."""
+"""What tools/corpus knows of each public suite: where its programs are, how they are built and run,
+how they say pass."""
 import json
 import os
 import re
 import subprocess
 
 # Libraries that come without PTX, or that need a display or a network: such programs are not tried.
-NOT_TRIED = re.compile(r'cublas|cudnn|cusparse|cusolver|cufft|nccl\.h|mpi\.h|curand\.h|curandCreate|nvjpeg|\bnpp|gsl/|boost/'
+NOT_TRIED = re.compile(
+    r'cublas|cudnn|cusparse|cusolver|cufft|nccl\.h|mpi\.h|curand\.h|curandCreate|nvjpeg|\bnpp|'
+    r'gsl/|boost/'
                        r'|nvshmem|GL/|vulkan|d3d1|EGL/|nvscibuf|<nvml|freeglut|netcdf|hdf5|libxml')
 
 
@@ -14,7 +17,8 @@ class Program:
 
     def __init__(self, suite, name, folder):
         self.suite, self.name, self.folder = suite, name, folder
-        self.build = []       # commands as lists, run in the folder; `nvcc` is the wrapper of tools/corpus
+        # commands as lists, run in the folder; `nvcc` is the wrapper of tools/corpus
+        self.build = []
         self.executable = None
         self.arguments = None  # text as for a shell; None: from `make -n run`
         self.nvcc_flags = ''
@@ -71,7 +75,8 @@ def hecbench(top):
 
 
 # Messages about input files that are not in the checkout.
-MISSING = re.compile(r'[Ff]ailed to (open|load|read)|[Cc]annot (be opened|open)|[Cc]ould not (open|stat|find)|not opened|not able to open'
+MISSING = re.compile(r'[Ff]ailed to (open|load|read)|[Cc]annot (be opened|open)|[Cc]ould not '
+                     r'(open|stat|find)|not opened|not able to open'
                      r'|[Uu]nable to open|[Ee]rror opening|filesystem::exists')
 
 
@@ -109,7 +114,8 @@ def sample(top, base, name, cmake, known):
     with open(cmake, errors='replace') as f:
         text = f.read()
     target = re.search(r'add_executable\(\s*%s\s+([^)]*)\)' % re.escape(name), text)
-    sources = [s for s in target.group(1).split() if '$' not in s and not s.endswith(('.h', '.cuh'))] if target else []
+    sources = [s for s in target.group(1).split() if '$' not in s
+               and not s.endswith(('.h', '.cuh'))] if target else []
     p.not_tried = why_not_tried(text_of(p.folder))
     if re.search(r'find_package\((OpenGL|GLUT|Vulkan|MPI|EGL|FreeImage|X11)', text):
         p.not_tried = p.not_tried or 'needs graphics or MPI'
@@ -118,7 +124,8 @@ def sample(top, base, name, cmake, known):
     if known.get('skip'):
         p.not_tried = p.not_tried or 'skipped by its own test list'
     common = os.path.join(top, 'Common')
-    command = ['nvcc', '-O3', '-std=c++17', '--extended-lambda', '-I' + common, '-Iinc', '-o', name] + sources
+    command = ['nvcc', '-O3', '-std=c++17', '--extended-lambda', '-I' + common, '-Iinc', '-o',
+               name] + sources
     if 'cdp' in name or re.search(r'cudadevrt', text):
         command += ['-rdc=true', '-lcudadevrt']
     if 'cuda_driver' in text:
@@ -131,10 +138,13 @@ def sample(top, base, name, cmake, known):
         command += ['-Xcompiler', '-fopenmp']
     p.build = [command]
     # Driver-API samples load a fat binary or PTX that is made beside the program.
-    for kind, product in re.findall(r'set\(CUDA_(FATBIN|PTX)_FILE\s+"\$\{CMAKE_CURRENT_BINARY_DIR\}/([^"]+)"', text):
-        kernel = re.search(r'set\(CUDA_KERNEL_SOURCE\s+"\$\{CMAKE_CURRENT_SOURCE_DIR\}/([^"]+)"', text)
+    for kind, product in re.findall(
+        r'set\(CUDA_(FATBIN|PTX)_FILE\s+"\$\{CMAKE_CURRENT_BINARY_DIR\}/([^"]+)"', text):
+        kernel = re.search(r'set\(CUDA_KERNEL_SOURCE\s+"\$\{CMAKE_CURRENT_SOURCE_DIR\}/([^"]+)"',
+                           text)
         if kernel:
-            p.build.append(['nvcc', '-I' + common, '-' + kind.lower(), '-o', product, kernel.group(1)])
+            p.build.append(['nvcc', '-I' + common, '-' + kind.lower(), '-o', product,
+                            kernel.group(1)])
     p.executable = './' + name
     runs = known.get('runs') or [known]
     p.arguments = ' '.join(runs[0].get('args', []))
@@ -162,18 +172,21 @@ def polybench(top):
         with open(os.path.join(root, 'Makefile')) as f:
             makefile = f.read()
         p = Program('polybench', os.path.basename(root), root)
-        name = re.search(r'EXECUTABLE\s*:?=\s*(\S+)', makefile) or re.search(r'-o\s+(\S+)', makefile)
+        name = re.search(r'EXECUTABLE\s*:?=\s*(\S+)', makefile) or re.search(r'-o\s+(\S+)',
+            makefile)
         p.executable = './' + name.group(1) if name else './main'
         p.build = [['make']]
         p.arguments = ''
         # Two functions that CUDA 13 no longer has under their old names.
-        p.nvcc_flags = '-DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset'
+        p.nvcc_flags = ('-DcudaThreadSynchronize=cudaDeviceSynchronize '
+                        '-DcudaThreadExit=cudaDeviceReset')
         found.append(p)
     return found
 
 
 def polybench_verdict(output, code):
-    counts = re.findall(r'(?:Non-Matching CPU-GPU Outputs Beyond Error Threshold of [\d.]+ Percent|Number of misses): (\d+)', output)
+    counts = re.findall(r'(?:Non-Matching CPU-GPU Outputs Beyond Error Threshold of [\d.]+ '
+                        r'Percent|Number of misses): (\d+)', output)
     if code != 0:
         return 'fail', 'exit code %d: %s' % (code, last_line(output))
     if not counts:
@@ -207,12 +220,14 @@ def plain_verdict(output, code):
     return 'fail', 'exit code %d: %s' % (code, last_line(output))
 
 
-VERDICTS = {'hecbench': hecbench_verdict, 'samples': samples_verdict, 'polybench': polybench_verdict, 'plain': plain_verdict}
+VERDICTS = {'hecbench': hecbench_verdict, 'samples': samples_verdict,
+            'polybench': polybench_verdict, 'plain': plain_verdict}
 
 
 def find_programs(top):
     """The programs of a checkout, whichever suite it is."""
-    if os.path.isdir(os.path.join(top, 'src')) and any(d.endswith('-cuda') for d in os.listdir(os.path.join(top, 'src'))):
+    if os.path.isdir(os.path.join(top, 'src')) and any(d.endswith('-cuda')
+        for d in os.listdir(os.path.join(top, 'src'))):
         return hecbench(top)
     if os.path.isdir(os.path.join(top, 'Samples')):
         return cuda_samples(top)
@@ -223,7 +238,8 @@ def find_programs(top):
 
 def run_line(program):
     """The executable and arguments of the first command of the Makefile's `run` target."""
-    made = subprocess.run(['make', '-n', 'run'], cwd=program.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    made = subprocess.run(['make', '-n', 'run'], cwd=program.folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL,
                           universal_newlines=True)
     for line in made.stdout.replace('\\\n', ' ').splitlines():
         found = re.match(r'\s*(?:\S+=\S+\s+)*(\./\S+)\s*(.*)$', line)

@@ -1,5 +1,6 @@
-// Included before a program of PolyBench/GPU by bench/gpu_corpus: the program runs several times in one process (GPU_RUNS), because the
-// first launch of a kernel is not measured (timer.cu, which also makes the digest of the results). What it would print as text is dropped.
+// Included before a program of PolyBench/GPU by bench/gpu_corpus: the program runs several times in
+// one process (GPU_RUNS), because the first launch of a kernel is not measured (timer.cu, which
+// also makes the digest of the results). What it would print as text is dropped.
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>

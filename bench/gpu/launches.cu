@@ -1,15 +1,26 @@
-// launches [COUNT]: nanoseconds of one launch call, in lines "what nanoseconds". Batches are smaller than the driver's queue, and only the
-// calls are timed, not what the device needs.
+// launches [COUNT]: nanoseconds of one launch call, in lines "what nanoseconds". Batches are
+// smaller than the driver's queue, and only the calls are timed, not what the device needs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-#define OK(call) do { cudaError_t r_ = (call); if (r_ != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorName(r_)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t r_ = (call); \
+    if (r_ != cudaSuccess) { \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorName(r_)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void empty() {}
 __global__ void eight(int, float, const int *, int *, double, long long, short, char) {}
-static double now() { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+static double now() {
+  return std::chrono::duration<double, std::nano>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 template <typename F> static void measure(const char *what, int count, F call) {
   enum { BATCH = 500 };

@@ -1,8 +1,10 @@
-// Linked into measured programs, with the linker's --wrap for the functions here: the time of every kernel, as two events around its
-// launch see it, and a digest of what the program copies from the device. One line at the end, to the file that GPU_TIMES names.
-// Every way of running a program is measured by this, so that ratios compare the same things. Without GPU_TIMES it only forwards.
+// Linked into measured programs, with the linker's --wrap for the functions here: the time of every
+// kernel, as two events around its launch see it, and a digest of what the program copies from the
+// device. One line at the end, to the file that GPU_TIMES names. Every way of running a program is
+// measured by this, so that ratios compare the same things. Without GPU_TIMES it only forwards.
 //
-// The first launch of each kernel is kept apart: its code is loaded, and with a tool compiled, between the two events.
+// The first launch of each kernel is kept apart: its code is loaded, and with a tool compiled,
+// between the two events.
 #include <cuda_runtime.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +17,8 @@ enum { PAIRS = 512, KERNELS = 1024 };   // events are used again when all are ta
 static struct { cudaEvent_t begin, end; bool first; } pairs[PAIRS];
 static const void *kernels[KERNELS];
 static int made, taken, known;
-static double total_ms, first_ms, longest_ms, call_ms, call_began;   // call_ms: what the calls took on the host
+static double total_ms, first_ms, longest_ms, call_ms,
+    call_began;  // call_ms: what the calls took on the host
 static unsigned long launches, copies;
 static unsigned long long digest = 0xcbf29ce484222325u;
 static const char *path;
@@ -31,7 +34,9 @@ static double now_ms(void) {
 static void sum_up(void) {
   for (int i = 0; i < taken; i++) {
     float ms;
-    if (cudaEventSynchronize(pairs[i].end) != cudaSuccess || cudaEventElapsedTime(&ms, pairs[i].begin, pairs[i].end) != cudaSuccess) continue;
+    if (cudaEventSynchronize(pairs[i].end) != cudaSuccess ||
+        cudaEventElapsedTime(&ms, pairs[i].begin, pairs[i].end) != cudaSuccess)
+      continue;
     if (pairs[i].first) first_ms += ms;
     else {
       total_ms += ms;
@@ -46,7 +51,9 @@ static void write_line(void) {
   sum_up();
   FILE *f = fopen(path, "a");
   if (f) {
-    fprintf(f, "kernel_ms %.6f first_ms %.6f longest_ms %.6f call_ms %.6f launches %lu kernels %d copies %lu digest %016llx\n",
+    fprintf(f,
+            "kernel_ms %.6f first_ms %.6f longest_ms %.6f call_ms %.6f launches %lu kernels %d "
+            "copies %lu digest %016llx\n",
             total_ms, first_ms, longest_ms, call_ms, launches, known, copies, digest);
     fclose(f);
   }
@@ -72,12 +79,15 @@ static int before_launch(const void *function, cudaStream_t stream) {
   pthread_once(&once, start);
   if (!path) return -1;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone) return -1;
+  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess ||
+      capture != cudaStreamCaptureStatusNone)
+    return -1;
   pthread_mutex_lock(&lock);
   launches++;
   if (taken == PAIRS) sum_up();
   if (taken == made) {
-    if (cudaEventCreate(&pairs[made].begin) != cudaSuccess || cudaEventCreate(&pairs[made].end) != cudaSuccess) {
+    if (cudaEventCreate(&pairs[made].begin) != cudaSuccess ||
+        cudaEventCreate(&pairs[made].end) != cudaSuccess) {
       pthread_mutex_unlock(&lock);
       return -1;
     }
@@ -100,18 +110,23 @@ static cudaError_t after_launch(int at, cudaStream_t stream, cudaError_t result)
 
 extern "C" {
 
-#define LAUNCH(name, type)                                                                                                       \
-  cudaError_t __real_##name(type function, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream);         \
-  cudaError_t __wrap_##name(type function, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream) {        \
-    int at = before_launch((const void *)function, stream);                                                                      \
-    return after_launch(at, stream, __real_##name(function, grid, block, arguments, shared, stream));                            \
+#define LAUNCH(name, type) \
+  cudaError_t __real_##name(type function, dim3 grid, dim3 block, void **arguments, \
+                            size_t shared, cudaStream_t stream); \
+  cudaError_t __wrap_##name(type function, dim3 grid, dim3 block, void **arguments, \
+                            size_t shared, cudaStream_t stream) { \
+    int at = before_launch((const void *)function, stream); \
+    return after_launch( \
+        at, stream, __real_##name(function, grid, block, arguments, shared, stream)); \
   }
 LAUNCH(__cudaLaunchKernel, cudaKernel_t)
 LAUNCH(cudaLaunchKernel, const void *)
 LAUNCH(cudaLaunchCooperativeKernel, const void *)
 
-cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
-cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                       void **arguments);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                       void **arguments) {
   int at = before_launch(function, config->stream);
   return after_launch(at, config->stream, __real_cudaLaunchKernelExC(config, function, arguments));
 }

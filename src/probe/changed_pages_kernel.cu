@@ -1,4 +1,5 @@
-// Copies pages of memory that have changed, before a launch and in its stream. The host takes them from there.
+// Copies pages of memory that have changed, before a launch and in its stream. The host takes them
+// from there.
 #include "probe/hash_abi.h"
 #include "probe/changed_pages_abi.h"
 #include "probe/kernel.h"
@@ -29,7 +30,9 @@ DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
 #pragma unroll
       for (int i = 0; i < AHEAD; i++) load16(page + at + i * STEP, &v[2 * i], &v[2 * i + 1]);
 #pragma unroll
-      for (int i = 0; i < AHEAD; i++) sum += wg_hash_ordered(v[2 * i], (at + i * STEP) / 8) + wg_hash_ordered(v[2 * i + 1], (at + i * STEP) / 8 + 1);
+      for (int i = 0; i < AHEAD; i++)
+        sum += wg_hash_ordered(v[2 * i], (at + i * STEP) / 8) +
+               wg_hash_ordered(v[2 * i + 1], (at + i * STEP) / 8 + 1);
     }
   for (; at < n; at += STEP) {
     uint64_t low, high;
@@ -56,9 +59,15 @@ DEVICE uint64_t take_staged(const WgPagesWork *w) {
   uint64_t position, before, tail;
   if (!w->staged) return ~0ull;
   tail = tail_of(w->stage);
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(position) : "l"(w->head + 8) : "memory");
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+               : "=l"(position)
+               : "l"(w->head + 8)
+               : "memory");
   while (position - tail < w->staged) {
-    asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;" : "=l"(before) : "l"(w->head + 8), "l"(position), "l"(position + 1) : "memory");
+    asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(before)
+                 : "l"(w->head + 8), "l"(position), "l"(position + 1)
+                 : "memory");
     if (before == position) return position | STAGED;
     position = before;
   }
@@ -69,7 +78,10 @@ DEVICE uint64_t take_staged(const WgPagesWork *w) {
 DEVICE uint64_t take_place(const WgPagesWork *w) {
   uint64_t position = take_staged(w);
   if (position != ~0ull) return position;
-  asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], 1;" : "=l"(position) : "l"(w->head) : "memory");
+  asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], 1;"
+               : "=l"(position)
+               : "l"(w->head)
+               : "memory");
   for (;;) {
     if (position - tail_of(w->ring) < w->slots) return position;
     asm volatile("nanosleep.u32 500;" ::: "memory");
@@ -77,7 +89,8 @@ DEVICE uint64_t take_place(const WgPagesWork *w) {
 }
 
 DEVICE void keep(const WgPagesWork *w, uint64_t page, uint32_t n) {
-  uint64_t slot = w->ring + sizeof(WgPagesRing) + (place & (w->slots - 1)) * sizeof(WgPagesSlot), data = slot + __builtin_offsetof(WgPagesSlot, data), position = place & ~STAGED;
+  uint64_t slot = w->ring + sizeof(WgPagesRing) + (place & (w->slots - 1)) * sizeof(WgPagesSlot),
+           data = slot + __builtin_offsetof(WgPagesSlot, data), position = place & ~STAGED;
   if (place & STAGED) {
     slot = w->stage + sizeof(WgPagesStage) + (position & (w->staged - 1)) * sizeof(WgPagesHead);
     data = w->pages + (position & (w->staged - 1)) * WG_PAGE_BYTES;
@@ -104,16 +117,19 @@ DEVICE void keep(const WgPagesWork *w, uint64_t page, uint32_t n) {
   }
   asm volatile("fence.acq_rel.sys;" ::: "memory");       // each thread's own stores
   barrier();
-  if (!thread_of_block()) asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(slot), "l"(position + 1) : "memory");
+  if (!thread_of_block())
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(slot), "l"(position + 1) : "memory");
 }
 
-extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_PAGES_THREADS))) void wg_copy_changed_pages(const WgPagesWork w) {
+extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_PAGES_THREADS))) void
+wg_copy_changed_pages(const WgPagesWork w) {
   uint64_t step = __nvvm_read_ptx_sreg_nctaid_x();
   uint32_t part = 0;
   for (uint64_t i = __nvvm_read_ptx_sreg_ctaid_x(); i < w.parts[w.count - 1].pages; i += step) {
     while (i >= w.parts[part].pages) part++;
     const WgPagesPart *p = &w.parts[part];
-    uint64_t number = p->first + i - (part ? w.parts[part - 1].pages : 0), offset = number * WG_PAGE_BYTES, page = p->base + offset, left = p->bytes - offset;
+    uint64_t number = p->first + i - (part ? w.parts[part - 1].pages : 0),
+             offset = number * WG_PAGE_BYTES, page = p->base + offset, left = p->bytes - offset;
     uint32_t n = left < WG_PAGE_BYTES ? (uint32_t)left : WG_PAGE_BYTES;
     uint64_t hash = hash_of(page, n);
     if (!thread_of_block()) {

@@ -1,5 +1,5 @@
-// The kernel behind --hash: one launch hashes up to WG_HASH_BUFFERS buffers, in the order of the stream it is put into, and leaves the results in
-// memory of the host.
+// The kernel behind --hash: one launch hashes up to WG_HASH_BUFFERS buffers, in the order of the
+// stream it is put into, and leaves the results in memory of the host.
 #include "probe/hash_abi.h"
 #include "probe/kernel.h"
 
@@ -7,14 +7,16 @@ typedef struct Sums { uint64_t ordered, unordered; } Sums;
 
 DEVICE void add_pair(Sums *s, uint64_t low, uint64_t high, uint64_t index, uint32_t element) {
   s->ordered += wg_hash_ordered(low, index) + wg_hash_ordered(high, index + 1);
-  s->unordered += element == 16 ? wg_hash_pair(low, high) : wg_hash_elements(low, element) + wg_hash_elements(high, element);
+  s->unordered += element == 16 ? wg_hash_pair(low, high)
+                                : wg_hash_elements(low, element) + wg_hash_elements(high, element);
 }
 
 // 16 bytes that are not all there, or not aligned.
 DEVICE void add_slowly(Sums *s, const WgHashBuffer *b, uint64_t offset) {
   uint64_t left = b->bytes - offset;
   uint32_t n = left < 16 ? (uint32_t)left : 16, first = n < 8 ? n : 8, second = n - first;
-  uint64_t low = load_bytes(b->base + offset, first), high = load_bytes(b->base + offset + 8, second), index = offset / 8;
+  uint64_t low = load_bytes(b->base + offset, first),
+           high = load_bytes(b->base + offset + 8, second), index = offset / 8;
   if (n == 16) {
     add_pair(s, low, high, index, b->element);
     return;
@@ -22,8 +24,10 @@ DEVICE void add_slowly(Sums *s, const WgHashBuffer *b, uint64_t offset) {
   s->ordered += wg_hash_ordered(low, index);
   if (second) s->ordered += wg_hash_ordered(high, index + 1);
   uint32_t whole = n / b->element * b->element;
-  for (uint32_t i = 0; i < whole; i += b->element) s->unordered += wg_hash_element(load_bytes(b->base + offset + i, b->element));
-  for (uint32_t i = whole; i < n; i++) s->unordered += wg_hash_element(load_bytes(b->base + offset + i, 1));
+  for (uint32_t i = 0; i < whole; i += b->element)
+    s->unordered += wg_hash_element(load_bytes(b->base + offset + i, b->element));
+  for (uint32_t i = whole; i < n; i++)
+    s->unordered += wg_hash_element(load_bytes(b->base + offset + i, 1));
 }
 
 DEVICE void add_tile(Sums *s, const WgHashBuffer *b, uint64_t tile) {
@@ -36,9 +40,12 @@ DEVICE void add_tile(Sums *s, const WgHashBuffer *b, uint64_t tile) {
     for (int turn = 0; turn < TURNS; turn += AHEAD) {
       uint64_t w[2 * AHEAD];
 #pragma unroll
-      for (int i = 0; i < AHEAD; i++) load16(b->base + at + (uint64_t)i * WG_HASH_THREADS * 16, &w[2 * i], &w[2 * i + 1]);
+      for (int i = 0; i < AHEAD; i++)
+        load16(b->base + at + (uint64_t)i * WG_HASH_THREADS * 16, &w[2 * i], &w[2 * i + 1]);
 #pragma unroll
-      for (int i = 0; i < AHEAD; i++) add_pair(s, w[2 * i], w[2 * i + 1], (at + (uint64_t)i * WG_HASH_THREADS * 16) / 8, b->element);
+      for (int i = 0; i < AHEAD; i++)
+        add_pair(s, w[2 * i], w[2 * i + 1], (at + (uint64_t)i * WG_HASH_THREADS * 16) / 8,
+                 b->element);
       at += (uint64_t)AHEAD * WG_HASH_THREADS * 16;
     }
     return;
@@ -54,10 +61,13 @@ DEVICE void add_tile(Sums *s, const WgHashBuffer *b, uint64_t tile) {
   }
 }
 
-DEVICE void add_to(uint64_t at, uint64_t v) { asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
+DEVICE void add_to(uint64_t at, uint64_t v) {
+  asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
+}
 
 DEVICE void flush(const WgHashWork *w, uint32_t buffer, Sums *s) {
-  uint64_t ordered = add_lanes(s->ordered), unordered = add_lanes(s->unordered), at = w->scratch + buffer * 16ull;
+  uint64_t ordered = add_lanes(s->ordered), unordered = add_lanes(s->unordered),
+           at = w->scratch + buffer * 16ull;
   if (!(thread_of_block() & 31)) {
     add_to(at, ordered);
     add_to(at + 8, unordered);
@@ -85,7 +95,8 @@ DEVICE void replace_entry(const WgHashWork *w, uint32_t buffer, uint64_t tile, S
   s->ordered = s->unordered = 0;
 }
 
-// The last block to come: what all of them added goes to the host, and the scratch is zero for the next one.
+// The last block to come: what all of them added goes to the host, and the scratch is zero for the
+// next one.
 DEVICE void finish(const WgHashWork *w) {
   uint32_t t = thread_of_block();
   if (t < w->count * 2) {
@@ -95,20 +106,31 @@ DEVICE void finish(const WgHashWork *w) {
     const WgHashBuffer *b = &w->buffers[t / 2];
     if (b->table) {
       uint64_t total = 0, at = b->table + (t & 1) * 8;
-      if (!b->fresh) asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(total) : "l"(at) : "memory");
+      if (!b->fresh)
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(total) : "l"(at) : "memory");
       sum += total;
       asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(sum) : "memory");
     }
     sum += b->bytes;
-    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w->result + t * 8ull), "l"(sum) : "memory");
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w->result + t * 8ull), "l"(sum)
+                 : "memory");
   }
-  asm volatile("bar.sync 0;" ::: "memory");      // the release below covers what the other threads have written before it
+  asm volatile(
+      "bar.sync 0;" ::
+          : "memory");  // the release below covers what the other threads have written before it
   if (t) return;
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w->scratch + __builtin_offsetof(WgHashScratch, done)), "r"(0) : "memory");
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(w->result + __builtin_offsetof(WgHashResult, sequence)), "l"(w->sequence) : "memory");
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w->scratch +
+                                                           __builtin_offsetof(WgHashScratch, done)),
+               "r"(0)
+               : "memory");
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(
+                   w->result + __builtin_offsetof(WgHashResult, sequence)),
+               "l"(w->sequence)
+               : "memory");
 }
 
-extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_HASH_THREADS))) void wg_hash_buffers(const WgHashWork w) {
+extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_HASH_THREADS))) void
+wg_hash_buffers(const WgHashWork w) {
   Sums s = {0, 0};
   uint64_t tile = __nvvm_read_ptx_sreg_ctaid_x(), step = __nvvm_read_ptx_sreg_nctaid_x();
   uint32_t buffer = 0;
@@ -125,8 +147,15 @@ extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_HASH_THREADS)
   asm volatile("bar.sync 0;" ::: "memory");
   uint32_t before = 0, last;
   if (!thread_of_block())
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(w.scratch + __builtin_offsetof(WgHashScratch, done)) : "memory");
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(before)
+                 : "l"(w.scratch + __builtin_offsetof(WgHashScratch, done))
+                 : "memory");
   uint32_t is_last = !thread_of_block() && before + 1 == step;
-  asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q; }" : "=r"(last) : "r"(is_last) : "memory");
+  asm volatile(
+      "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q; }"
+      : "=r"(last)
+      : "r"(is_last)
+      : "memory");
   if (last) finish(&w);
 }

@@ -1,11 +1,13 @@
-// Launches for the launch log: lists of parameters, a buffer, a graph. With an argument: the program dies in the kernel.
+// Launches for the launch log: lists of parameters, a buffer, a graph. With an argument: the
+// program dies in the kernel.
 #include <signal.h>
 
 #include "driver_test.h"
 
 static const char code[] = PTX_HEADER
-  ".visible .entry add(.param .u64 p, .param .u32 n, .param .align 4 .b8 s[12]) { ret; }\n"
-  ".visible .entry last(.param .u64 runs) { .reg .b64 %p; ld.param.u64 %p, [runs]; st.volatile.global.u32 [%p], 1; $again: bra $again; }\n";
+    ".visible .entry add(.param .u64 p, .param .u32 n, .param .align 4 .b8 s[12]) { ret; }\n"
+    ".visible .entry last(.param .u64 runs) { .reg .b64 %p; ld.param.u64 %p, [runs]; "
+    "st.volatile.global.u32 [%p], 1; $again: bra $again; }\n";
 
 static void *kill_later(void *runs) {
   while (!*(volatile unsigned *)runs) sleep_ms(1);
@@ -46,7 +48,8 @@ int main(int argc, char **argv) {
   q = p + 100;
   struct { CUdeviceptr p; unsigned n, a, b, c; } buffer = {q, 8, 4, 5, 6};
   size_t size = sizeof buffer;
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
   OK(cuLaunchKernel(add, 1, 1, 1, 32, 1, 1, 0, s, NULL, extra));
   OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
   OK(cuLaunchKernel(add, 3, 1, 1, 32, 1, 1, 0, s, (void *[]){&q, &n, &three}, NULL));

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # quick: yes
-# The report channel: a program that reports through the session API, in every way a program can behave and end.
+# The report channel: a program that reports through the session API, in every way a program can
+# behave and end.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
 . tests/lib/session.sh
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
-$CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -pthread -Isrc -Itests/channel -o "$TEST_DIR/fake" tests/channel/fake.c \
+$CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -pthread -Isrc -Itests/channel -o \
+  "$TEST_DIR/fake" tests/channel/fake.c \
   "${SESSION_OBJS[@]}" || { echo "FAIL fake: does not compile"; exit 1; }
 cd "$TEST_DIR" || exit 1
 w="$WARPGRIND --device=cpu --tool=none"
@@ -15,10 +17,13 @@ count="$w --tool=count --host-stacks=no"
 sql() { "$WARPGRIND" sql run.wg "$1" | tail -n +2; }
 errors() { has err "ERROR SUMMARY: $1 errors from $2 places"; }
 
-# order and completeness: every launch arrives, in order, although the ring is much smaller than the traffic
+# order and completeness: every launch arrives, in order, although the ring is much smaller than the
+# traffic
 check traffic            [ "$(code $count -o run.wg ./fake launches 50000)" = 0 ]
-check traffic_complete   [ "$(sql 'select count(*), min(number), max(number) from launch')" = "50000	1	50000" ]
-check traffic_in_order   [ "$(sql 'select count(*) from launch a join launch b on b.id = a.id + 1 where b.number <> a.number + 1')" = 0 ]
+check traffic_complete   [ "$(sql 'select count(*), min(number), max(number) from launch')" = \
+  "50000	1	50000" ]
+check traffic_in_order   [ "$(sql 'select count(*) from launch a join launch b on b.id = a.id + 1
+  where b.number <> a.number + 1')" = 0 ]
 check traffic_coverage   has err 'coverage (count): 50000 launches (100%) of 1 kernels'
 check own_exit_code      [ "$(code $count ./fake launches 1 5)" = 5 ]
 
@@ -53,7 +58,8 @@ check killed_busy_many   [ "$(sql 'select count(*) > 1000 from launch')" = 1 ]
 check hole               [ "$(code $count ./fake hole)" = 99 ]
 check hole_passed_over   errors 3 3
 
-# a program that hangs: its findings are there before it ends, and the summary when it is interrupted
+# a program that hangs: its findings are there before it ends, and the summary when it is
+# interrupted
 $count ./fake hang > out 2> err &
 pid=$!
 wait_for grep -q barrier-divergence err
@@ -67,14 +73,16 @@ check forks              [ "$(code $count -o run.wg ./fake fork 100)" = 99 ]
 check forks_all_there    errors 100 100
 check forks_launches     has err 'kernel launches: 101'
 check forks_processes    [ "$(sql 'select count(distinct pid) from process')" = 101 ]
-check forks_kernels      [ "$(sql 'select count(*), sum(launches) from kernel where name = "k"')" = "101	101" ]
+check forks_kernels      [ "$(sql 'select count(*), sum(launches) from kernel where name = "k"')" \
+  = "101	101" ]
 check fork_while_writing [ "$(code $count ./fake fork_busy)" = 99 ]
 check fork_while_errors  errors 1 1
 check exec               [ "$(code $count ./fake exec)" = 99 ]
 check exec_all_there     errors 2 2
 check close_fds          [ "$(code $count ./fake close_fds)" = 99 ]
 check close_fds_there    errors 2 2
-check children_of_shell  [ "$(code $count sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./fake finding 1; done')" = 99 ]
+check children_of_shell  [ \
+  "$(code $count sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./fake finding 1; done')" = 99 ]
 check children_counted   errors 10 10
 
 # as many processes and contexts at once as there are
@@ -82,14 +90,17 @@ check crowd              [ "$(code $count ./fake crowd 140)" = 99 ]
 check crowd_all_there    errors 140 140
 check devices            [ "$($w --tool=fpcheck --host-stacks=no ./fake devices 60 2> err)" = 0 ]
 
-# what cannot be done is said: a limit on the size of files leaves room for 64 processes and 32 contexts
+# what cannot be done is said: a limit on the size of files leaves room for 64 processes and 32
+# contexts
 few() { (ulimit -f 1000000; "$@") > out 2> err; echo $?; }
 check crowd_limit        [ "$(few $count ./fake crowd 80)" = 125 ]
-check crowd_limit_said   grep -qE 'could not do its work: Process [0-9]+ cannot report to the warpgrind command \(all 64 places' err
+check crowd_limit_said   grep -qE \
+  'could not do its work: Process [0-9]+ cannot report to the warpgrind command \(all 64 places' err
 check crowd_the_others   grep -qE 'ERROR SUMMARY: 6[34] errors from' err
 check devices_limit      [ "$(few $w --tool=fpcheck --host-stacks=no ./fake devices 33)" = 125 ]
 check devices_limit_out  [ "$(cat out)" = 2 ]
-check devices_said       has err 'findings of device 33 cannot be reported: all 32 channels for findings are in use'
+check devices_said       has err \
+  'findings of device 33 cannot be reported: all 32 channels for findings are in use'
 check lost_counts        [ "$(code $count ./fake lost_counts 1)" = 0 ]
 check lost_counts_said   has err 'the counts of device 0 are lost'
 check exit_lost_counts   [ "$(code $count ./fake lost_counts 2)" = 0 ]
@@ -97,7 +108,8 @@ check exit_lost_said     has err 'before the counts of device 0 were read'
 check truncate           [ "$(code $count ./fake truncate)" = 99 ]
 for seed in 1 2 3 4 5 6 7 8; do
   code $count ./fake scribble $seed > code
-  grep -qE '^(0|99|125)$' code && grep -q 'ERROR SUMMARY' err || { echo "FAIL scribble_$seed"; cat code err | tail -5; }
+  grep -qE '^(0|99|125)$' code && grep -q 'ERROR SUMMARY' err || { echo "FAIL scribble_$seed"
+    cat code err | tail -5; }
 done
 check scribble           [ -s code ]
 
@@ -107,17 +119,22 @@ wait_for [ -e orphan.done ]
 check orphan_goes_on     [ -e orphan.done ]
 
 # without a command everything is private
-check alone              [ "$(env WARPGRIND_TOOL=count "$TEST_DIR/fake" launches 10 > out 2> err; echo $?)" = 0 ]
+check alone              [ "$(env WARPGRIND_TOOL=count "$TEST_DIR/fake" launches 10 > out 2> err;
+  echo $?)" = 0 ]
 
 # selection
 check select_all         [ "$($count ./fake select 2> /dev/null)" = "11 11 11 11 11 11 " ]
-check select_kernel      [ "$($count --kernel='^k$' ./fake select 2> /dev/null)" = "10 10 10 10 10 10 " ]
-check select_exclude     [ "$($count --kernel-exclude='^k$' ./fake select 2> /dev/null)" = "01 01 01 01 01 01 " ]
-check select_launches    [ "$($count --launch-skip=3 --launch-count=4 ./fake select 2> /dev/null)" = "00 01 11 10 00 00 " ]
+check select_kernel      [ "$($count --kernel='^k$' ./fake select 2> /dev/null)" = \
+  "10 10 10 10 10 10 " ]
+check select_exclude     [ "$($count --kernel-exclude='^k$' ./fake select 2> /dev/null)" = \
+  "01 01 01 01 01 01 " ]
+check select_launches    [ "$($count --launch-skip=3 --launch-count=4 ./fake select 2> /dev/null)" \
+  = "00 01 11 10 00 00 " ]
 check bad_regex          [ "$(code $count --kernel='(' ./fake select)" = 125 ]
 
 # coverage
-check tools_written_out   [ "$(code $w --tool=all --json=all.json ./fake launches 1; grep -c '"tools":\[.*"count","fpcheck".*\],"coverage"' all.json)" = "0
+check tools_written_out   [ "$(code $w --tool=all --json=all.json ./fake launches 1;
+  grep -c '"tools":\[.*"count","fpcheck".*\],"coverage"' all.json)" = "0
 1" ]
 check min_coverage       [ "$(code $count --min-coverage=100 ./fake launches 3)" = 0 ]
 check min_coverage_low   [ "$(code $w --min-coverage=1 ./fake launches 3)" = 125 ]

@@ -34,7 +34,9 @@ static uint32_t launch(void) {
   return n;
 }
 
-static void host_finding(const char *kind, const char *text) { session_finding(&(SessionFinding){.kind = kind, .text = text}); }
+static void host_finding(const char *kind, const char *text) {
+  session_finding(&(SessionFinding){.kind = kind, .text = text});
+}
 
 static void launches(int n) { for (int i = 0; i < n; i++) launch(); }
 static void end(void) {
@@ -62,10 +64,14 @@ static void do_finding(void) {
 
 // Floating point: what was computed, as src/probe packs it.
 static void set_numbers(uint32_t kind) {
-  static const struct { uint32_t kind, op, r, a, b; } rows[] = {
-    {KIND_FP_NAN, WG_FP_DIV, 0x7fc00000, 0, 0}, {KIND_FP_INF, WG_FP_MUL, 0x7f800000, 0x7f000000, 0x41200000}, {KIND_FP_DIV0, WG_FP_DIV, 0x7f800000, 0x3f800000, 0},
-    {KIND_FP_SUBNORMAL, WG_FP_MUL, 0x00000010, 0x00800000, 0x38000000}, {KIND_FP_INPUT, WG_FP_LOAD, 0x7fc00000, 0, 0}, {KIND_FP_COMPARE, WG_FP_COMPARE, 0x7fc00000, 0, 0x3f800000},
-    {KIND_FP_REACHED, WG_FP_SINK, 0x7fc00000, 0, 0}};
+  static const struct { uint32_t kind, op, r, a, b;
+  } rows[] = {{KIND_FP_NAN, WG_FP_DIV, 0x7fc00000, 0, 0},
+              {KIND_FP_INF, WG_FP_MUL, 0x7f800000, 0x7f000000, 0x41200000},
+              {KIND_FP_DIV0, WG_FP_DIV, 0x7f800000, 0x3f800000, 0},
+              {KIND_FP_SUBNORMAL, WG_FP_MUL, 0x00000010, 0x00800000, 0x38000000},
+              {KIND_FP_INPUT, WG_FP_LOAD, 0x7fc00000, 0, 0},
+              {KIND_FP_COMPARE, WG_FP_COMPARE, 0x7fc00000, 0, 0x3f800000},
+              {KIND_FP_REACHED, WG_FP_SINK, 0x7fc00000, 0, 0}};
   fake_size = 4, fake_value = fake_extra = 0;
   for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
     if (rows[i].kind != kind) continue;
@@ -85,29 +91,48 @@ static void do_kinds(void) {
   launch();
   for (const Kind *k = NULL; (k = kind_after(k));) {
     uint32_t kind = k->number;
-    uint64_t address = kind == KIND_USE_AFTER_FREE ? 0x30010 : kind == KIND_MISALIGNED ? 0x20002 : 0x10000 + 4096 + 4 * kind;
+    uint64_t address = kind == KIND_USE_AFTER_FREE ? 0x30010
+                       : kind == KIND_MISALIGNED   ? 0x20002
+                                                   : 0x10000 + 4096 + 4 * kind;
     set_numbers(kind);
     fake_report(&record, kind, kind, address, kind % 32);
   }
   set_numbers(0);
   fake_report(&record, 39, KIND_OOB_READ, 0x7000000, 0);
   host_finding("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096");
-  session_finding(&(SessionFinding){.kind = "launch-failure", .text = "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS", .kernel = kernel, .launch = 1,
-    .places = (SitePlace[]){{"fake.cu", "helper", 77, 1}, {"fake.cu", "outer", 78, 1}}, .nplaces = 2, .has_thread = true, .block = {3, 2, 1}, .thread = {6, 5, 4},
-    .has_address = true, .address = 0x20000 - 16, .size = 8});
-  session_kernel_uncovered(session_kernel(module, "other"), "there is no PTX for it", "nvcc -gencode arch=compute_90,code=compute_90");
+  session_finding(&(SessionFinding){
+      .kind = "launch-failure",
+      .text = "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS",
+      .kernel = kernel,
+      .launch = 1,
+      .places = (SitePlace[]){{"fake.cu", "helper", 77, 1}, {"fake.cu", "outer", 78, 1}},
+      .nplaces = 2,
+      .has_thread = true,
+      .block = {3, 2, 1},
+      .thread = {6, 5, 4},
+      .has_address = true,
+      .address = 0x20000 - 16,
+      .size = 8});
+  session_kernel_uncovered(session_kernel(module, "other"), "there is no PTX for it",
+                           "nvcc -gencode arch=compute_90,code=compute_90");
   fake_launch(session_kernel(module, "other"));
   end();
 }
 
-// Texts that formats and terminals must not take at their word, and what a finding of the host may have besides.
+// Texts that formats and terminals must not take at their word, and what a finding of the host may
+// have besides.
 static void do_odd(void) {
   open_all(1);
   session_alloc(0x10000, 4096, SESSION_DEVICE, 0, NULL);
   session_alloc(0x20000, 4096, SESSION_DEVICE, 0, NULL);
   launch();
-  host_finding("api-misuse", "odd \001\033[31m <tag a='b'> & \"quotes\" \\ \xff \xed\xa0\x80 \xef\xbf\xbf \xc3\xa9\n  second line ]]> end");
-  session_finding(&(SessionFinding){.kind = "invalid-free", .text = "cudaFree: 0x20010 is no start of an allocation", .has_address = true, .address = 0x20010, .size = 8ull << 32,
+  host_finding("api-misuse", "odd \001\033[31m <tag a='b'> & \"quotes\" \\ \xff \xed\xa0\x80 "
+                             "\xef\xbf\xbf \xc3\xa9\n  second line ]]> end");
+  session_finding(&(SessionFinding){.kind = "invalid-free",
+                                    .text = "cudaFree: 0x20010 is no start of an allocation",
+                                    .has_address = true,
+                                    .address = 0x20010,
+                                    .size = 8ull << 32,
                                     .related = 0x10000});
   end();
 }
@@ -222,7 +247,8 @@ static void do_lost_counts(void) {
   end();
 }
 
-// A program whose own memory is in disorder: random bytes into everything it shares with the command.
+// A program whose own memory is in disorder: random bytes into everything it shares with the
+// command.
 static void do_scribble(void) {
   open_all(4);
   launches(100);
@@ -232,7 +258,9 @@ static void do_scribble(void) {
   char line[512];
   while (fgets(line, sizeof line, maps)) {
     unsigned long start, stop;
-    if (!strstr(line, "memfd:warpgrind-channel") || !strstr(line, " rw-s") || sscanf(line, "%lx-%lx", &start, &stop) != 2) continue;
+    if (!strstr(line, "memfd:warpgrind-channel") || !strstr(line, " rw-s") ||
+        sscanf(line, "%lx-%lx", &start, &stop) != 2)
+      continue;
     for (int i = 0; i < 20000; i++) {
       uint64_t *at = (uint64_t *)start + (uint64_t)rand() % ((i & 1 ? 4096 : stop - start) / 8);
       *at = i % 3 ? (uint64_t)rand() << (rand() % 48) : (uint64_t)(rand() % 256);
@@ -276,7 +304,8 @@ static void do_orphan(void) {
   fclose(f);
 }
 
-// How long a launch takes, in nanoseconds: the best of some rounds, since others may use the machine too.
+// How long a launch takes, in nanoseconds: the best of some rounds, since others may use the
+// machine too.
 static void do_time(void) {
   open_all(1);
   struct timespec a, b;
@@ -297,14 +326,16 @@ static void do_select(void) {
   open_all(1);
   SessionKernel *other = session_kernel(module, "other");
   for (int i = 0; i < 6; i++) {
-    bool first = session_launch_selected(kernel), second = session_launch_selected(other);     // in this order
+    bool first = session_launch_selected(kernel),
+         second = session_launch_selected(other);  // in this order
     printf("%d%d ", first, second);
   }
   printf("\n");
   session_end();
 }
 
-// More processes at once than there are lanes; they all stay until the last one has been told about or given up.
+// More processes at once than there are lanes; they all stay until the last one has been told about
+// or given up.
 static void do_crowd(void) {
   int gate[2], told[2];
   if (pipe(gate) || pipe(told)) exit(5);
@@ -329,7 +360,8 @@ static void do_devices(void) {
   Error err;
   int failed = 0;
   open_all(1);
-  for (int i = 0; i < number; i++) failed += !(d[i] = session_device_open(&fake_ops, NULL, i + 1, &err));
+  for (int i = 0; i < number; i++)
+    failed += !(d[i] = session_device_open(&fake_ops, NULL, i + 1, &err));
   for (int i = 0; i < number; i++)
     if (d[i]) session_device_close(d[i], true);
   printf("%d\n", failed);
@@ -360,11 +392,31 @@ static void do_fork_busy(void) {
 }
 
 int main(int argc, char **argv) {
-  static const struct { const char *name; void (*run)(void); } behaviours[] = {
-    {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"odd", do_odd}, {"late", do_late}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
-    {"exec", do_exec}, {"after_exec", do_after_exec}, {"close_fds", do_close_fds}, {"hole", do_hole}, {"many_places", do_many_places},
-    {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"hang", do_hang}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
-    {"fork_busy", do_fork_busy}, {"crowd", do_crowd}, {"devices", do_devices},
+  static const struct { const char *name; void (*run)(void);
+  } behaviours[] = {
+      {"launches", do_launches},
+      {"finding", do_finding},
+      {"kinds", do_kinds},
+      {"odd", do_odd},
+      {"late", do_late},
+      {"kill", do_kill},
+      {"kill_busy", do_kill_busy},
+      {"fork", do_fork},
+      {"exec", do_exec},
+      {"after_exec", do_after_exec},
+      {"close_fds", do_close_fds},
+      {"hole", do_hole},
+      {"many_places", do_many_places},
+      {"lost_counts", do_lost_counts},
+      {"scribble", do_scribble},
+      {"truncate", do_truncate},
+      {"hang", do_hang},
+      {"orphan", do_orphan},
+      {"time", do_time},
+      {"select", do_select},
+      {"fork_busy", do_fork_busy},
+      {"crowd", do_crowd},
+      {"devices", do_devices},
   };
   if (argc < 2) return 2;
   number = argc > 2 ? atoi(argv[2]) : 0;

@@ -1,5 +1,5 @@
-// A process that takes its device channel after a round of the reader has begun, reports, and gives the channel back before
-// the round has come to its events: the finding arrives all the same.
+// A process that takes its device channel after a round of the reader has begun, reports, and gives
+// the channel back before the round has come to its events: the finding arrives all the same.
 #include <stdio.h>
 
 #include "channel/internal.h"
@@ -8,9 +8,15 @@
 static unsigned findings, closed;
 static void opened(void *user, uint32_t process, int pid) {}
 static void event(void *user, uint32_t process, ChannelEvent type, const AnyEvent *e) {}
-static void finding(void *user, uint32_t process, uint32_t device, const WgFinding *f) { findings += f->site == 7; }
-static void site_count(void *user, uint32_t process, uint32_t device, uint32_t site, uint64_t count) {}
-static void device_closed(void *user, uint32_t process, uint32_t device, uint32_t lost, bool at_least) { closed++; }
+static void finding(void *user, uint32_t process, uint32_t device, const WgFinding *f) {
+  findings += f->site == 7;
+}
+static void site_count(void *user, uint32_t process, uint32_t device, uint32_t site,
+                       uint64_t count) {}
+static void device_closed(void *user, uint32_t process, uint32_t device, uint32_t lost,
+                          bool at_least) {
+  closed++;
+}
 
 int main(void) {
   Error err = {{0}};
@@ -28,7 +34,13 @@ int main(void) {
   CHECK(r->lanes[0].memory);
   reader_drain_lane(r, 0);                 // the rest of that round
   queue_publish(r->queue);
-  channel_receive(r, &(ChannelSink){.opened = opened, .event = event, .finding = finding, .site_count = site_count, .device_closed = device_closed}, 0);
+  channel_receive(r,
+                  &(ChannelSink){.opened = opened,
+                                 .event = event,
+                                 .finding = finding,
+                                 .site_count = site_count,
+                                 .device_closed = device_closed},
+                  0);
   printf("%s finding\n", findings == 1 ? "ok" : "FAIL");
   printf("%s closed\n", closed == 1 ? "ok" : "FAIL");
   printf("%s free_again\n", atomic_load(&r->header->device_lane[d]) == 0 ? "ok" : "FAIL");

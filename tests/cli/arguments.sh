@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # quick: yes
-# The command lines of subcommands, as src/cli/subcommands.def describes them: help, mistakes and their exit codes, suggestions.
+# The command lines of subcommands, as src/cli/subcommands.def describes them: help, mistakes and
+# their exit codes, suggestions.
 set -u
 . tests/lib/check.sh
 w=$WARPGRIND d=$TEST_DIR def=$PWD/src/cli/subcommands.def
@@ -17,11 +18,14 @@ mistake() {
 "$w" --help > help.txt; "$w" --man | sed 's/\\//g' > man.txt
 for name in $(sed -n 's/^SUBCOMMAND([a-z_]*, "\([a-z-]*\)".*/\1/p' "$def"); do
   id=${name//-/_}
-  [ "$(code "$w" help "$name")" = 0 ] && grep -q "^usage: warpgrind $name" out && cp out one || echo "FAIL help_of_$name"
+  [ "$(code "$w" help "$name")" = 0 ] && grep -q "^usage: warpgrind $name" out && cp out one ||
+    echo "FAIL help_of_$name"
   [ "$(code "$w" "$name" --help)" = 0 ] && cmp -s out one || echo "FAIL ${name}_help"
-  grep "^SUBCOMMAND($id," "$def" | grep -q UNLISTED || { grep -q "^  $name" help.txt && grep -q "^.SS $name" man.txt; } || echo "FAIL listed_$name"
+  grep "^SUBCOMMAND($id," "$def" | grep -q UNLISTED || { grep -q "^  $name" help.txt &&
+    grep -q "^.SS $name" man.txt; } || echo "FAIL listed_$name"
   for option in $(sed -n "s/^[A-Z]*($id, [A-Z_]*, \"\([a-z-]*\)\".*/\1/p" "$def"); do
-    grep -q -- " --$option" one && grep -q -- "--$option" man.txt || echo "FAIL help_of_${name}_$option"
+    grep -q -- " --$option" one && grep -q -- "--$option" man.txt ||
+      echo "FAIL help_of_${name}_$option"
   done
 done
 check help_of_subcommands   grep -q -- '--port=N' <("$w" help view)
@@ -37,13 +41,16 @@ mistake second_missing   125 'QUERY is missing' sql x.wg
 mistake too_many         125 'b.wg is one argument too many' view a.wg b.wg
 mistake none_wanted      125 'x is one argument too many' version x
 mistake unknown          125 '--prot=3 (did you mean --port?)' view --prot=3 a.wg
-mistake unknown_far      125 'unknown option --frobnicate. warpgrind help view lists all.' view --frobnicate a.wg
+mistake unknown_far      125 'unknown option --frobnicate. warpgrind help view lists all.' view \
+  --frobnicate a.wg
 mistake has_no_options   125 'unknown option --all' sql --all a.wg x
 mistake no_value         125 '--port needs a value: --port=N' view a.wg --port
 mistake flag_with_value  125 '--live takes no value' view --live=yes a.wg
 mistake no_number        125 '--port=many: expected a number' view --port=many a.wg
-mistake number_too_large 125 '--port=65536: expected a number from 1 to 65535' view --port=65536 a.wg
-mistake choice           2   '--nan=never: expected one of equal|bits|differ' diff --nan=never a.wg b.wg
+mistake number_too_large 125 '--port=65536: expected a number from 1 to 65535' view --port=65536 \
+  a.wg
+mistake choice           2   '--nan=never: expected one of equal|bits|differ' diff --nan=never \
+  a.wg b.wg
 mistake required         125 '--launch=N[..M] is missing' expand a.wg
 mistake launches         125 '--launch=3-7: expected' expand a.wg --launch=3-7
 mistake diff_code        2   'B is missing' diff a.wg
@@ -55,8 +62,10 @@ mistake ptx_tool_guess   125 '(did you mean count?)' ptx --tool=coutn "$ptx"
 mistake option_guess     125 'did you mean --record?' --recrod true
 
 # A misspelt subcommand is taken for one only where there is no such program.
-mistake subcommand_guess 127 'there is no program `exapnd`; did you mean the subcommand `expand`?' exapnd a.wg
-mistake behind_options   127 'a subcommand comes before options: warpgrind completion' -q completion bash
+mistake subcommand_guess 127 'there is no program `exapnd`; did you mean the subcommand `expand`?' \
+  exapnd a.wg
+mistake behind_options   127 'a subcommand comes before options: warpgrind completion' -q \
+  completion bash
 mistake not_after_dashes 127 'exapnd: command not found' -- exapnd
 mistake no_guess         127 'no-such-program: command not found' no-such-program
 mkdir bin && printf '#!/bin/sh\nexit 6\n' > bin/exapnd && chmod +x bin/exapnd

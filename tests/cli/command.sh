@@ -13,7 +13,8 @@ check default_tool         grep -qE '^==[0-9]+== coverage \(memcheck\): 0 launch
 check nothing_checked      grep -qE '^==[0-9]+== NOTHING WAS CHECKED$' <(tail -n 1 err)
 check quiet_code           [ "$(code "$w" -q sh -c 'exit 3')" = 3 ]
 check quiet_says_nothing   [ ! -s err ]
-check arguments            [ "$("$w" -q -- sh -c 'printf "%s|" "$@"' x 'a b' '' --seed=3)" = 'a b||--seed=3|' ]
+check arguments            [ "$("$w" -q -- sh -c 'printf "%s|" "$@"' x 'a b' '' --seed=3)" = \
+  'a b||--seed=3|' ]
 check not_found            [ "$(code "$w" ./no-such-program)" = 127 ]
 check not_found_in_path    [ "$(code "$w" no-such-program)" = 127 ]
 echo text > plain
@@ -28,7 +29,8 @@ check bad_number           [ "$(code "$w" --workers=many true)" = 125 ]
 check tool_not_there       [ "$(code "$w" --tool=count,nosuchtool true)" = 125 ]
 check tool_names_available grep -q 'The tools are: none,.*count' err
 check unknown_tool         [ "$(code "$w" --tool=leakcheck true)" = 125 ]
-check gpu_not_there        [ "$(WARPGRIND_REAL_DRIVER=$TEST_DIR/none.so code "$w" --device=gpu true)" = 125 ]
+check gpu_not_there        [ "$(WARPGRIND_REAL_DRIVER=$TEST_DIR/none.so code "$w" --device=gpu \
+  true)" = 125 ]
 check bad_environment      [ "$(code env WARPGRIND_DEVICES=0 "$w" true)" = 125 ]
 check environment_named    has err 'WARPGRIND_DEVICES'
 check option_with_space    [ "$(code "$w" --workers 1 --tool none true)" = 0 ]
@@ -37,7 +39,8 @@ check stdin_passes         [ "$(echo hello | "$w" -q cat)" = hello ]
 
 # every option is in the help, the manual page and the environment
 "$w" --help > help.txt; "$w" --man > man.txt
-for o in $(sed -n 's/^OPTION([A-Z_]*, *"\([a-z-]*\)".*/\1/p' "$ROOT"/src/*/options.def "$ROOT"/src/tools/*/options.def); do
+for o in $(sed -n 's/^OPTION([A-Z_]*, *"\([a-z-]*\)".*/\1/p' "$ROOT"/src/*/options.def \
+  "$ROOT"/src/tools/*/options.def); do
   grep -q -- "--$o" help.txt && sed 's/\\//g' man.txt | grep -q -- "--$o" || echo "FAIL help_$o"
 done
 check help_and_man         [ -s help.txt ]
@@ -67,13 +70,16 @@ fi
 # the environment of the program
 # (the address sanitizer insists on being first in the command's own LD_PRELOAD)
 if [ "$SAN" = 0 ]; then
-  check preload_kept         grep -q 'libcuda.so.1:libm.so.6' <(LD_PRELOAD=libm.so.6 "$w" -q sh -c 'echo $LD_PRELOAD')
+  check preload_kept         grep -q 'libcuda.so.1:libm.so.6' <(LD_PRELOAD=libm.so.6 "$w" -q sh -c \
+    'echo $LD_PRELOAD')
 fi
 check children_traced      grep -q libcuda.so.1 <("$w" -q sh -c 'sh -c "echo \$LD_PRELOAD"')
-check children_untraced    [ -z "$("$w" -q --trace-children=no sh -c 'sh -c "echo \$LD_PRELOAD"' | grep libcuda)" ]
+check children_untraced    [ -z "$("$w" -q --trace-children=no sh -c 'sh -c "echo \$LD_PRELOAD"' |
+  grep libcuda)" ]
 
 # a signal sent to the command reaches the program; the summary still comes
-"$w" sh -c 'trap "echo got it; exit 9" TERM; echo ready; while :; do sleep 0.05; done' > out 2> err &
+"$w" sh -c 'trap "echo got it; exit 9" TERM; echo ready; while :; do sleep 0.05; done' > out 2> \
+  err &
 pid=$!
 wait_for grep -q ready out
 kill -TERM $pid; wait $pid

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # quick: yes
-# Shell completion: the candidates for a command line, and the script for bash, called as readline calls it.
+# Shell completion: the candidates for a command line, and the script for bash, called as readline
+# calls it.
 set -u
 . tests/lib/check.sh
 w=$WARPGRIND
@@ -27,7 +28,9 @@ check its_arguments      offers ':files' --seed 3 ls ''
 check not_options        offers ':files' ls --
 check a_query            offers '' sql a.wg --
 check description        grep -q "^view	Show a run file in the browser$" <("$w" complete-words vi)
-for shell in bash fish zsh; do check "script_$shell" grep -q complete-words <("$w" completion $shell); done
+for shell in bash fish zsh; do
+  check "script_$shell" grep -q complete-words <("$w" completion $shell)
+done
 check no_such_shell      [ "$(code "$w" completion tcsh)" = 125 ]
 
 eval "$("$w" completion bash)"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Output that cannot be written: every command ends with 125 and a sentence that names the file and the reason. A reader that goes away is no error.
+# Output that cannot be written: every command ends with 125 and a sentence that names the file and
+# the reason. A reader that goes away is no error.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
@@ -7,7 +8,8 @@ w=$WARPGRIND d=$TEST_DIR
 $CC -std=gnu11 -g -O1 -o "$d/sort" examples/merge_sort/merge_sort_host.c -ldl -lm || exit 1
 program=("$d/sort" examples/merge_sort/ptx/merge_sort.ptx)
 run=("$w" --device=cpu --workers=1)
-"${run[@]}" --tool=memcheck --hash=every -q --json="$d/a.json" -o "$d/a.wg" "${program[@]}" > /dev/null 2>&1
+"${run[@]}" --tool=memcheck --hash=every -q --json="$d/a.json" -o "$d/a.wg" "${program[@]}" > \
+  /dev/null 2>&1
 "${run[@]}" --record=inputs --launch-count=1 -q -o "$d/inputs.wg" "${program[@]}" > /dev/null 2>&1
 cp "$d/a.wg" "$d/b.wg"
 
@@ -16,7 +18,8 @@ lost() {
   local name=$1 got; shift
   timeout 60 "$@" > /dev/full 2> "$d/err"; got=$?
   check "full_$name" test $got = 125
-  check "full_${name}_says" has "$d/err" "cannot write standard output (/dev/full): No space left on device"
+  check "full_${name}_says" has "$d/err" \
+    "cannot write standard output (/dev/full): No space left on device"
 }
 lost help "$w" --help
 lost man "$w" --man
@@ -24,7 +27,8 @@ lost version "$w" version
 lost version_option "$w" --version
 lost subcommand_help "$w" sql --help
 lost sql "$w" sql "$d/a.wg" "SELECT * FROM meta"
-lost sql_endless "$w" sql "$d/a.wg" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+lost sql_endless "$w" sql "$d/a.wg" \
+  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 lost dump "$w" dump "$d/a.wg"
 lost diff "$w" diff "$d/a.wg" "$d/b.wg"
 lost diff_json "$w" diff --json=- "$d/a.wg" "$d/b.wg"
@@ -43,9 +47,12 @@ lost view "$w" view --no-browser "$d/a.wg"
 
 # Reports: standard error is where they go.
 check report_stderr test "$("$w" report "$d/a.wg" 2> /dev/full; echo $?)" = 125
-check run_stderr test "$("${run[@]}" --tool=memcheck "${program[@]}" > /dev/null 2> /dev/full; echo $?)" = 125
-check run_stderr_closed test "$("${run[@]}" --tool=memcheck "${program[@]}" > /dev/null 2>&-; echo $?)" = 125
-check run_stdout_closed test "$("${run[@]}" --tool=memcheck "${program[@]}" >&- 2> /dev/null; echo $?)" = 99
+check run_stderr test "$("${run[@]}" --tool=memcheck "${program[@]}" > /dev/null 2> /dev/full;
+  echo $?)" = 125
+check run_stderr_closed test "$("${run[@]}" --tool=memcheck "${program[@]}" > /dev/null 2>&-;
+  echo $?)" = 125
+check run_stdout_closed test "$("${run[@]}" --tool=memcheck "${program[@]}" >&- 2> /dev/null;
+  echo $?)" = 99
 
 # file NAME COMMAND…: a file that was asked for cannot be written
 file() {
@@ -74,9 +81,14 @@ rm -f "$d/page/app.js" && ln -s /dev/full "$d/page/app.js"
 file static "$w" view --static "$d/page" "$d/a.wg"
 
 # A reader that goes away.
-"$w" sql "$d/a.wg" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" 2> "$d/err" | head -n 1 > /dev/null
+"$w" sql "$d/a.wg" \
+  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" 2> "$d/err" |
+  head -n 1 > /dev/null
 check reader_gone test ! -s "$d/err"
-(trap '' PIPE; timeout 60 "$w" sql "$d/a.wg" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" 2> "$d/err" | head -n 1 > /dev/null
+(trap '' PIPE;
+  timeout 60 "$w" sql "$d/a.wg" \
+  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" 2> "$d/err" |
+  head -n 1 > /dev/null
  test "${PIPESTATUS[0]}" = 0)
 check reader_gone_ignored test $? = 0
 check reader_gone_quiet test ! -s "$d/err"

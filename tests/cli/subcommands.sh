@@ -12,7 +12,8 @@ cp "$d/out" "$d/again.ptx"
 check ptx_printed_parses  [ "$(code "$w" ptx "$d/again.ptx")" = 0 ]
 check ptx_print_is_stable cmp "$d/out" "$d/again.ptx"
 check ptx_rename          [ "$(code "$w" ptx --rename $ptx)" = 0 ]
-check ptx_contract        [ "$(code "$w" ptx --contract --check examples/denoising/ptx/denoising.ptx)" = 0 ]
+check ptx_contract        [ \
+  "$(code "$w" ptx --contract --check examples/denoising/ptx/denoising.ptx)" = 0 ]
 for stage in cfg dom loops live uniform contract; do
   check "ptx_dump_$stage" [ "$(code "$w" ptx --dump=$stage $ptx)" = 0 ]
   check "ptx_dump_${stage}_says" grep -q "^$stage" "$d/out"
@@ -20,7 +21,8 @@ done
 check ptx_dump_loop       grep -q 'header B3' <("$w" ptx --dump=loops $ptx)
 check ptx_dump_unknown    [ "$(code "$w" ptx --dump=nothing $ptx)" = 125 ]
 check ptx_unknown_option  [ "$(code "$w" ptx --frobnicate $ptx)" = 125 ]
-printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { add.s32 %%r1, %%r2; }\n' > "$d/bad.ptx"
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { add.s32 %%r1, %%r2; '\
+'}\n' > "$d/bad.ptx"
 check ptx_error           [ "$(code "$w" ptx "$d/bad.ptx")" = 125 ]
 check ptx_error_place     has "$d/err" 'bad.ptx:4:31: error:'
 check ptx_error_caret     grep -qE '^ +\^' "$d/err"

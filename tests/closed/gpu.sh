@@ -20,14 +20,17 @@ run() {
 # The report has each of these.
 expect() {
   local line
-  for line; do grep -qF -- "$line" "$log" || { bad "$name" "the report lacks: $line"; return 1; }; done
+  for line; do
+    grep -qF -- "$line" "$log" || { bad "$name" "the report lacks: $line"; return 1; }
+  done
   [ $exit_code = 99 ] || { bad "$name" "exit code $exit_code"; return 1; }
   echo "ok $name"
 }
 # Nothing is found, and all launches were checked.
 silent() {
   grep -q 'ERROR SUMMARY: 0 errors' "$log" || { bad "$name" "something is found"; return 1; }
-  grep -q 'coverage (memcheck): .*(100%)' "$log" || { bad "$name" "not all launches are checked"; return 1; }
+  grep -q 'coverage (memcheck): .*(100%)' "$log" || { bad "$name" "not all launches are checked"
+    return 1; }
   [ $exit_code = 0 ] || { bad "$name" "exit code $exit_code"; return 1; }
   echo "ok $name"
 }
@@ -38,19 +41,29 @@ if build accesses; then
     run "$what-ok" "$program" $what ok; silent
   done
   run write "$program" write
-  expect 'oob-write' 'in the machine code of store(int*, int)' '100%' ', 1 of them in machine code' '2 errors from 1 places'
+  expect 'oob-write' 'in the machine code of store(int*, int)' '100%' \
+    ', 1 of them in machine code' '2 errors from 1 places'
   run read "$program" read; expect 'oob-read' 'in the machine code of load('
   run atomic "$program" atomic; expect 'oob-atomic' 'in the machine code of add('
   run async "$program" async; expect 'oob-read' 'in the machine code of copy_async('
-  run struct "$program" struct; expect 'oob-write' 'in the machine code of store_all(' '6 errors from 3 places'
+  run struct "$program" struct; expect 'oob-write' 'in the machine code of store_all(' \
+    '6 errors from 3 places'
   run indirect "$program" indirect; expect 'oob-write' 'in the machine code of store_indirect('
   run freed "$program" freed; expect 'use-after-free' 'in the machine code of store('
   run streams "$program" streams; expect 'oob-write' 'launch 486' '2 errors from 1 places'
   run reset "$program" reset; expect 'oob-write'
   run skip --closed=skip "$program" write
-  if grep -q 'NOTHING WAS CHECKED' "$log"; then echo "ok skip"; else bad skip "--closed=skip checks"; fi
+  if grep -q 'NOTHING WAS CHECKED' "$log"; then
+    echo "ok skip"
+  else
+    bad skip "--closed=skip checks"
+  fi
   run missing --closed-library=/nowhere/libsanitizer-public.so "$program" write
-  if grep -q 'the library that --closed-library names cannot be loaded' "$log"; then echo "ok missing"; else bad missing "does not say why"; fi
+  if grep -q 'the library that --closed-library names cannot be loaded' "$log"; then
+    echo "ok missing"
+  else
+    bad missing "does not say why"
+  fi
 else
   echo "FAIL accesses: nvcc"; cat "$TEST_DIR/accesses.nvcc"
 fi

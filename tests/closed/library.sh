@@ -6,7 +6,8 @@ set -u
 $CC -shared -fPIC -o "$TEST_DIR/libsanitizer-public.so" tests/closed/fake_sanitizer.c || exit 1
 san=
 [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
-$CC -std=gnu11 -g -Wall $san -pthread -Isrc -o "$TEST_DIR/library" tests/closed/library.c "$BUILD"/obj/closed/*.o \
+$CC -std=gnu11 -g -Wall $san -pthread -Isrc -o "$TEST_DIR/library" tests/closed/library.c \
+  "$BUILD"/obj/closed/*.o \
   "$BUILD"/obj/base/*.o -ldl || exit 1
 code=0
 check() {

@@ -49,7 +49,8 @@ static void expect(const char *what, uint32_t kind, uint64_t pc, uint64_t addres
   bool found = f->sequence != 0,
        right = found == (kind != 0) &&
                (!found || (f->kind == kind && f->value[3] == pc - CODE && f->address == address &&
-                           f->launch == LAUNCH && f->site % WG_SITE_NUMBERS == FIRST_SITE + (pc - CODE) / 16 % 64 &&
+                           f->launch == LAUNCH &&
+                           f->site % WG_SITE_NUMBERS == FIRST_SITE + (pc - CODE) / 16 % 64 &&
                            f->block[2] == 3 && f->thread[0] == 4 && memory.slots[1].sequence == 0));
   if (!right) printf("FAIL %s: kind %u at +0x%llx\n", what, found ? f->kind : 0,
                      (unsigned long long)f->value[3]);

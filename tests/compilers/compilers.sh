@@ -21,10 +21,12 @@ for file in tests/compilers/${TEST_ONLY:-*}.ptx tests/compilers/bugs/${TEST_ONLY
     timeout 100 "$WARPGRIND" --device="$device" --tool="$tool" --json="$d/report.json" -- \
       "$host" "$file" > "$d/out" 2>&1
     code=$?
-    if ! python3 tests/lib/findings.py "$file" "$d/report.json" --tools="$tool" --without-notes; then
+    if ! python3 tests/lib/findings.py "$file" "$d/report.json" --tools="$tool" --without-notes
+      then
       cat "$d/out"; echo "FAIL $name $tool: other findings"
     elif ! checked "$d/report.json"; then cat "$d/out"; echo "FAIL $name $tool: not checked"
-    elif [ $code != 0 ] && [ $code != 99 ]; then cat "$d/out"; echo "FAIL $name $tool: exit code $code"
+    elif [ $code != 0 ] && [ $code != 99 ]; then cat "$d/out"
+      echo "FAIL $name $tool: exit code $code"
     else echo "ok $name $tool"; fi
   done
 done

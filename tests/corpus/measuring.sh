@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
-# bench/gpu_programs, bench/gpu_corpus and tools/labelled-suite with programs of our own in the layouts of the public suites; the virtual device plays the GPU.
+# bench/gpu_programs, bench/gpu_corpus and tools/labelled-suite with programs of our own in the
+# layouts of the public suites; the virtual device plays the GPU.
 set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not here"; exit 77; }
@@ -8,7 +9,8 @@ command -v python3 > /dev/null || { echo "python3 is not here"; exit 77; }
 ok() { echo "ok $1"; }
 fail() { echo "FAIL $1"; sed 's/^/    /' "$2"; }
 has() { if grep -qE -- "$2" "$3"; then ok "$1"; else fail "$1: no line with $2" "$3"; fi; }
-mkdir -p "$TEST_DIR/b"; ln -sf "$BUILD"/* "$TEST_DIR/b/"; rm -f "$TEST_DIR/b/bench"   # so that a benchmark's own folder is left alone
+# so that a benchmark's own folder is left alone
+mkdir -p "$TEST_DIR/b"; ln -sf "$BUILD"/* "$TEST_DIR/b/"; rm -f "$TEST_DIR/b/bench"
 export BUILD=$TEST_DIR/b GPU_FAKE=1 LIMIT=60
 
 program() { # bytes of the result that are asked for; launches
@@ -29,7 +31,8 @@ C
 # Two programs of the table, with ours in their place: nbody is right, tsp writes behind its array.
 for name in nbody tsp; do
   mkdir -p "$TEST_DIR/hec/src/$name-cuda"
-  printf 'main: main.cu\n\tnvcc -o main main.cu\nrun: main\n\t./main 1\nclean:\n\trm -f main\n' > "$TEST_DIR/hec/src/$name-cuda/Makefile"
+  printf 'main: main.cu\n\tnvcc -o main main.cu\nrun: main\n\t./main 1\nclean:\n\trm -f main\n' > \
+    "$TEST_DIR/hec/src/$name-cuda/Makefile"
 done
 program 256 700 > "$TEST_DIR/hec/src/nbody-cuda/main.cu"
 program 252 3 > "$TEST_DIR/hec/src/tsp-cuda/main.cu"
@@ -42,8 +45,10 @@ has no_sanitizer 'sanitizer-memcheck: there is no compute-sanitizer' "$TEST_DIR/
 has not_there '^wmma: cannot be built: is not in this checkout' "$TEST_DIR/table"
 
 # What a tool changes is seen: this program prints whether it runs under one.
-sed -i 's/printf("%d/if (getenv("WARPGRIND_TOOL") \&\& getenv("WARPGRIND_TOOL")[0] == 109) host[5]++; printf("%d/; 1i #include <cstdlib>' "$TEST_DIR/hec/src/nbody-cuda/main.cu"
-WAYS="memcheck" bench/gpu_programs "$TEST_DIR/hec" nbody > "$TEST_DIR/different" 2>&1 && fail different_exit "$TEST_DIR/different"
+sed -i 's/printf("%d/if (getenv("WARPGRIND_TOOL") \&\& getenv("WARPGRIND_TOOL")[0] == 109) '\
+'host[5]++; printf("%d/; 1i #include <cstdlib>' "$TEST_DIR/hec/src/nbody-cuda/main.cu"
+WAYS="memcheck" bench/gpu_programs "$TEST_DIR/hec" nbody > "$TEST_DIR/different" 2>&1 &&
+  fail different_exit "$TEST_DIR/different"
 has different '^- nbody: memcheck: plain "3500", here "3501"' "$TEST_DIR/different"
 
 # PolyBench's layout: main without arguments, a clock that is defined nowhere.
@@ -54,11 +59,20 @@ has polybench '^\| MVT \| 4 \| [0-9.]+ \| [0-9.]+ \| same \|' "$TEST_DIR/poly.ta
 
 # Labels: right ones, then wrong ones.
 mkdir -p "$TEST_DIR/labelled"
-for name in nbody tsp; do cp "$BUILD/bench/gpu_programs/tree/src/$name-cuda/main" "$TEST_DIR/labelled/$name" 2> /dev/null || nvcc -w -lineinfo -arch=compute_75 -o "$TEST_DIR/labelled/$name" "$TEST_DIR/hec/src/$name-cuda/main.cu"; done
+for name in nbody tsp; do
+  cp "$BUILD/bench/gpu_programs/tree/src/$name-cuda/main" "$TEST_DIR/labelled/$name" 2> /dev/null ||
+    nvcc -w -lineinfo -arch=compute_75 -o "$TEST_DIR/labelled/$name" \
+    "$TEST_DIR/hec/src/$name-cuda/main.cu"
+done
 printf 'nbody\t1\tnone\tright\ntsp\t\toob\twrong\n' > "$TEST_DIR/labelled/labels.tsv"
-if tools/labelled-suite "$TEST_DIR/labelled" --tool memcheck > "$TEST_DIR/labels" 2>&1; then ok labels_exit; else fail labels_exit "$TEST_DIR/labels"; fi
+if tools/labelled-suite "$TEST_DIR/labelled" --tool memcheck > "$TEST_DIR/labels" 2>&1; then
+  ok labels_exit
+else
+  fail labels_exit "$TEST_DIR/labels"
+fi
 has labels '^\| all \| 2 \| 1 \| 1 \|$' "$TEST_DIR/labels"
 printf 'nbody\t1\toob\twrong\ntsp\t\tnone\tright\n' > "$TEST_DIR/labelled/labels.tsv"
-tools/labelled-suite "$TEST_DIR/labelled" --tool memcheck > "$TEST_DIR/labels" 2>&1 && fail wrong_labels_exit "$TEST_DIR/labels"
+tools/labelled-suite "$TEST_DIR/labelled" --tool memcheck > "$TEST_DIR/labels" 2>&1 &&
+  fail wrong_labels_exit "$TEST_DIR/labels"
 has missed '^missed +nbody' "$TEST_DIR/labels"
 has false_alarm '^false alarm +tsp: oob-' "$TEST_DIR/labels"

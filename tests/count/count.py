@@ -10,7 +10,8 @@ import annotations  # noqa: E402
 
 n, launched = 901, 10 * 96
 tiles = 9 * 256 * 3                         # threads times rounds
-expected = {                                # mark: (loads, load bytes, stores, store bytes, atomics)
+# mark: (loads, load bytes, stores, store bytes, atomics)
+expected = {
     'saxpy': (3 * 2 * n, 3 * 8 * n, 3 * n, 3 * 4 * n, 0),
     'load_a': (tiles, 4 * tiles, tiles, 4 * tiles, 0),
     'load_b': (tiles, 4 * tiles, tiles, 4 * tiles, 0),

@@ -4,15 +4,21 @@
 static char *text;
 
 // --- rows, added up over lines of one kernel ---
-typedef struct Wanted { const char *kernel; uint32_t line; CountRow sum; } Wanted;   // line 0: all of them
+typedef struct Wanted {
+  const char *kernel;
+  uint32_t line;
+  CountRow sum;
+} Wanted;  // line 0: all of them
 static void add_row(void *user, const CountRow *row) {
   Wanted *w = user;
   if (strcmp(row->kernel, w->kernel) || (w->line && row->line != w->line)) return;
   w->sum.total += row->total;
   w->sum.warp_total += row->warp_total;
-  for (unsigned c = 0; c < ARRAY_LEN(row->instructions); c++) w->sum.instructions[c] += row->instructions[c];
+  for (unsigned c = 0; c < ARRAY_LEN(row->instructions); c++)
+    w->sum.instructions[c] += row->instructions[c];
   w->sum.loads += row->loads, w->sum.stores += row->stores, w->sum.atomics += row->atomics;
-  w->sum.load_bytes += row->load_bytes, w->sum.store_bytes += row->store_bytes, w->sum.atomic_bytes += row->atomic_bytes;
+  w->sum.load_bytes += row->load_bytes, w->sum.store_bytes += row->store_bytes,
+      w->sum.atomic_bytes += row->atomic_bytes;
   if (!row->file || strcmp(row->file, "cases.cu")) failures++;
 }
 static CountRow rows(const Loaded *l, const char *kernel, uint32_t line) {
@@ -20,7 +26,9 @@ static CountRow rows(const Loaded *l, const char *kernel, uint32_t line) {
   count_rows(&l->code, l->counters, add_row, &w);
   return w.sum;
 }
-static uint64_t class_total(const CountRow *r, PtxClass c) { return r->instructions[__builtin_ctz(c)]; }
+static uint64_t class_total(const CountRow *r, PtxClass c) {
+  return r->instructions[__builtin_ctz(c)];
+}
 
 static void *zeroed(size_t n) { return vgpu_mem_alloc(n, 16); }
 
@@ -35,7 +43,8 @@ static void test_saxpy(void) {
   EXPECT("result", y[999] == 1999, 1);
   CountRow r = rows(&l, "saxpy", 0), body = rows(&l, "saxpy", 11);
   EXPECT("total", r.total, 9 * threads + (threads - n) + 7 * n + threads);
-  EXPECT("warps", r.warp_total, 10 * warps + 7 * warps + warps);        // the last warp has 8 lanes in the body
+  EXPECT("warps", r.warp_total,
+         10 * warps + 7 * warps + warps);  // the last warp has 8 lanes in the body
   EXPECT("body", body.total, 7 * n);
   EXPECT("loads", r.loads, 2 * n);
   EXPECT("load bytes", r.load_bytes, 8 * n);
@@ -57,7 +66,7 @@ static void test_saxpy(void) {
 static void test_matmul(void) {
   Loaded l;
   load(&l, &text, 1, TOOL_BIT(COUNT));
-  uint64_t m = 48, threads = m * m, warps = m * 2;                      // blocks of 48: a warp and a half
+  uint64_t m = 48, threads = m * m, warps = m * 2;  // blocks of 48: a warp and a half
   float *a = zeroed(m * m * 4), *b = zeroed(m * m * 4), *c = zeroed(m * m * 4);
   a[0] = 2, b[0] = 3;
   struct { void *a, *b, *c; uint32_t m; } p = {a, b, c, (uint32_t)m};
@@ -80,18 +89,22 @@ static void test_reduce(void) {
   launch_counted(&l, "reduce", (uint32_t)blocks, 64, &out, 8);
   EXPECT("result", *out, blocks * 64 * 63 / 2);
   uint64_t adders = 32 + 16 + 8 + 4 + 2 + 1;
-  CountRow r = rows(&l, "reduce", 0), waiting = rows(&l, "reduce", 31), adding = rows(&l, "reduce", 32);
+  CountRow r = rows(&l, "reduce", 0), waiting = rows(&l, "reduce", 31),
+           adding = rows(&l, "reduce", 32);
   EXPECT("barriers", class_total(&r, CLASS_SYNC), 6 * threads);
   EXPECT("waiting", waiting.total, 2 * 6 * threads + blocks * (6 * 64 - adders));
   EXPECT("adding", adding.total, 5 * blocks * adders);
-  EXPECT("adding warps", adding.warp_total, 5 * blocks * 6);            // only the first warp of a block has work
+  EXPECT("adding warps", adding.warp_total,
+         5 * blocks * 6);  // only the first warp of a block has work
   EXPECT("rounds", rows(&l, "reduce", 33).total, threads * (6 * 3 + 5));
   EXPECT("exits", rows(&l, "reduce", 34).total, threads + blocks * 63);
   EXPECT("last", rows(&l, "reduce", 35).total, 3 * blocks);
   EXPECT("atomics", r.atomics, blocks);
   EXPECT("atomic bytes", r.atomic_bytes, 4 * blocks);
   EXPECT("shared loads", r.load_bytes, 4 * (blocks * (2 * adders) + blocks));
-  EXPECT("total", r.total, 8 * threads + waiting.total + adding.total + threads * 23 + threads + blocks * 63 + 3 * blocks);
+  EXPECT("total", r.total,
+         8 * threads + waiting.total + adding.total + threads * 23 + threads + blocks * 63 +
+             3 * blocks);
   unload(&l);
 }
 
@@ -110,7 +123,8 @@ static void test_guards(void) {
   EXPECT("load bytes", r.load_bytes, 10 * 16);
   EXPECT("store bytes", r.store_bytes, 30 * 8);
   EXPECT("atomic bytes", r.atomic_bytes, 5 * 4);
-  EXPECT("warps issue a guarded instruction whoever it is for", rows(&l, "guards", 45).warp_total, 2);
+  EXPECT("warps issue a guarded instruction whoever it is for", rows(&l, "guards", 45).warp_total,
+         2);
   unload(&l);
 }
 
@@ -149,7 +163,9 @@ static void test_traps(void) {
   Loaded l;
   load(&l, &text, 1, TOOL_BIT(COUNT));
   uint64_t out = 0;
-  EXPECT("status", launch(&l, "traps", 1, 32, &out, 8, (WgLaunch){.counters = (uint64_t)l.counters}), VGPU_TRAP);
+  EXPECT("status",
+         launch(&l, "traps", 1, 32, &out, 8, (WgLaunch){.counters = (uint64_t)l.counters}),
+         VGPU_TRAP);
   EXPECT("before", rows(&l, "traps", 70).total, 32);
   EXPECT("rounds", rows(&l, "traps", 71).total, 32 * 20);
   EXPECT("trap and branches", rows(&l, "traps", 72).total, 32 + 32 * 9);
@@ -204,16 +220,19 @@ static void test_plan(void) {
 static bool only_a(const char *name, void *user) { return !strcmp(name, "a"); }
 static void test_selection(void) {
   char *text = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"cases.cu\"\n"
-               ".func f() { .loc 1 1 0\n ret; }\n.visible .entry a() { .loc 1 2 0\n call f; ret; }\n.visible .entry b() { .loc 1 3 0\n call f; ret; }\n";
+               ".func f() { .loc 1 1 0\n ret; }\n.visible .entry a() { .loc 1 2 0\n call f; ret; "
+               "}\n.visible .entry b() { .loc 1 3 0\n call f; ret; }\n";
   Loaded l;
   wants_kernel = only_a;
   load(&l, &text, 1, TOOL_BIT(COUNT));
   wants_kernel = NULL;
   launch_counted(&l, "a", 1, 7, NULL, 0);
   EXPECT("b has no record", weave_kernel(&l.code, "b")->record_bytes, 0);
-  for (int i = 0; i < 600; i++) launch(&l, "b", 1, 5, NULL, 0, (WgLaunch){0});             // every row of the table of launches, twice
-  for (int i = 0; i < 600; i++) launch(&l, "a", 1, 5, NULL, 0, (WgLaunch){0});             // launches that are not selected
-  EXPECT("f", rows(&l, "f", 1).total, 7);                                                  // two kernels call it
+  for (int i = 0; i < 600; i++)
+    launch(&l, "b", 1, 5, NULL, 0, (WgLaunch){0});  // every row of the table of launches, twice
+  for (int i = 0; i < 600; i++)
+    launch(&l, "a", 1, 5, NULL, 0, (WgLaunch){0});  // launches that are not selected
+  EXPECT("f", rows(&l, "f", 1).total, 7);           // two kernels call it
   EXPECT("a", rows(&l, "a", 2).total, 14);
   launch_counted(&l, "a", 1, 1, NULL, 0);
   EXPECT("f again", rows(&l, "f", 1).total, 8);
@@ -222,9 +241,10 @@ static void test_selection(void) {
 
 // Two units of one program: a function of one counts for the kernel of the other.
 static void test_units(void) {
-  char *units[] = {
-      ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func far();\n.visible .entry k() { call far; call far; ret; }\n",
-      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .func far() { .reg .b32 %r; mov.u32 %r, 1; ret; }\n"};
+  char *units[] = {".version 8.0\n.target sm_80\n.address_size 64\n.extern .func far();\n.visible "
+                   ".entry k() { call far; call far; ret; }\n",
+                   ".version 8.0\n.target sm_80\n.address_size 64\n.visible .func far() { .reg "
+                   ".b32 %r; mov.u32 %r, 1; ret; }\n"};
   Loaded l;
   load(&l, units, 2, TOOL_BIT(COUNT));
   launch_counted(&l, "k", 1, 10, NULL, 0);
@@ -239,10 +259,12 @@ int main(int argc, char **argv) {
   Error err;
   if (argc < 2 || !file_read(argv[1], &file, &err)) die("read", err.text);
   text = file.data;
-  static const struct { const char *name; void (*run)(void); } tests[] = {
-      {"saxpy", test_saxpy},         {"matmul", test_matmul}, {"reduce", test_reduce},         {"guards", test_guards}, {"recursion", test_recursion},
-      {"indirect", test_indirect}, {"traps", test_traps}, {"parameters", test_parameters}, {"plan", test_plan},     {"selection", test_selection},
-      {"units", test_units},
+  static const struct { const char *name; void (*run)(void);
+  } tests[] = {
+      {"saxpy", test_saxpy},         {"matmul", test_matmul},         {"reduce", test_reduce},
+      {"guards", test_guards},       {"recursion", test_recursion},   {"indirect", test_indirect},
+      {"traps", test_traps},         {"parameters", test_parameters}, {"plan", test_plan},
+      {"selection", test_selection}, {"units", test_units},
   };
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
     int before = failures;

@@ -1,4 +1,5 @@
-// Runs PTX under a tool on the virtual device without a driver: instruments, loads, launches, reads counters.
+// Runs PTX under a tool on the virtual device without a driver: instruments, loads, launches, reads
+// counters.
 #ifndef COUNT_HOST_H
 #define COUNT_HOST_H
 
@@ -12,12 +13,16 @@ static int failures;
 #define EXPECT(what, got, want) expect(__LINE__, (what), (got), (want))
 static inline void expect(int line, const char *what, uint64_t got, uint64_t want) {
   if (got == want) return;
-  printf("line %d: %s: %llu, expected %llu\n", line, what, (unsigned long long)got, (unsigned long long)want);
+  printf("line %d: %s: %llu, expected %llu\n", line, what, (unsigned long long)got,
+         (unsigned long long)want);
   failures++;
 }
-static inline void die(const char *what, const char *why) { printf("%s: %s\n", what, why); exit(1); }
+static inline void die(const char *what, const char *why) {
+  printf("%s: %s\n", what, why);
+  exit(1);
+}
 
-static bool (*wants_kernel)(const char *name, void *user);       // of what is loaded next; NULL: all
+static bool (*wants_kernel)(const char *name, void *user);  // of what is loaded next; NULL: all
 
 static inline void load(Loaded *l, char *const *texts, uint32_t n, unsigned tools) {
   Error err = {""};
@@ -44,19 +49,27 @@ static inline void unload(Loaded *l) {
   weave_free(&l->code);
 }
 
-static inline VgpuStatus launch(Loaded *l, const char *name, uint32_t grid, uint32_t block, const void *params, size_t bytes, WgLaunch record) {
+static inline VgpuStatus launch(Loaded *l, const char *name, uint32_t grid, uint32_t block,
+                                const void *params, size_t bytes, WgLaunch record) {
   const WovenKernel *k = weave_kernel(&l->code, name);
   char buffer[4096] = {0};
   if (!k || bytes > k->user_param_bytes) die("launch", name);
   if (bytes) memcpy(buffer, params, bytes);
-  memcpy(buffer + k->record_offset, &record, MIN(k->record_bytes, sizeof record));   // a tool's own facts: none known
-  VgpuLaunch launch = {.kernel = vgpu_module_kernel(l->module, name), .grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = buffer};
+  memcpy(buffer + k->record_offset, &record,
+         MIN(k->record_bytes, sizeof record));  // a tool's own facts: none known
+  VgpuLaunch launch = {.kernel = vgpu_module_kernel(l->module, name),
+                       .grid = {grid, 1, 1},
+                       .block = {block, 1, 1},
+                       .params = buffer};
   VgpuFault fault;
   return vgpu_launch(&launch, &fault);
 }
 
-static inline void launch_counted(Loaded *l, const char *name, uint32_t grid, uint32_t block, const void *params, size_t bytes) {
-  if (launch(l, name, grid, block, params, bytes, (WgLaunch){.counters = (uint64_t)l->counters, .launch = 1}) != VGPU_OK) die("launch failed", name);
+static inline void launch_counted(Loaded *l, const char *name, uint32_t grid, uint32_t block,
+                                  const void *params, size_t bytes) {
+  if (launch(l, name, grid, block, params, bytes,
+             (WgLaunch){.counters = (uint64_t)l->counters, .launch = 1}) != VGPU_OK)
+    die("launch failed", name);
 }
 
 #endif

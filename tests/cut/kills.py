@@ -3,8 +3,10 @@
 
   kills.py WARPGRIND LADDER FOLDER SEED COUNT
 
-The file must be readable, and everything it says must be true: contents that are called known are what ladder.c computed, no
-question names a difference between this run and a whole one, and the report says until when it knows of the run.
+The file must be readable, and everything it says must be true: contents that are called known are
+what ladder.c computed, no
+question names a difference between this run and a whole one, and the report says until when it
+knows of the run.
 Prints one line for each kill, and FAIL with the reason where something is wrong."""
 import json, os, random, signal, subprocess, sys, time
 
@@ -31,7 +33,8 @@ def need(condition, what):
 
 
 def run(*args):
-    done = subprocess.run([warpgrind, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, text=True)
+    done = subprocess.run([warpgrind, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=300, text=True)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -56,7 +59,8 @@ def children(pid):
 
 
 def start(mode, path, streams):
-    args = [warpgrind, "--device=" + os.environ.get("KILLS_DEVICE", "cpu"), "-q", *OPTIONS[mode], "-o", path, "--", ladder, str(LAUNCHES), str(ELEMENTS), str(streams), "exit", str(PACE)]
+    args = [warpgrind, "--device=" + os.environ.get("KILLS_DEVICE", "cpu"), "-q", *OPTIONS[mode],
+            "-o", path, "--", ladder, str(LAUNCHES), str(ELEMENTS), str(streams), "exit", str(PACE)]
     return subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -67,26 +71,34 @@ def end(pid):
         pass
 
 
-# Contents of a buffer behind a step must be those of the k-th rung where they are called known. certain: all must be known.
+# Contents of a buffer behind a step must be those of the k-th rung where they are called known.
+# certain: all must be known.
 def check_contents(path, allocation, step, k, certain):
     first = draw.randrange(ELEMENTS - 4)
-    known = {int(r[0]): (int(r[1] or 0), int(r[2])) for r in sql(path, f"SELECT \"offset\", value, known FROM contents({allocation}, {step}, {first * 4}, 16)")}
+    known = {int(r[0]): (int(r[1] or 0), int(r[2])) for r in sql(path,
+        f"SELECT \"offset\", value, known FROM contents({allocation}, {step}, {first * 4}, 16)")}
     for at, (value, state) in known.items():
-        need(state == 1 or not certain, f"byte {at} of buffer {allocation} is not known behind step {step}, which is recorded")
+        need(state == 1 or not certain,
+             f"byte {at} of buffer {allocation} is not known behind step {step}, which is recorded")
         want = rung(k, at // 4) >> 8 * (at % 4) & 255
-        need(state != 1 or value == want, f"byte {at} of buffer {allocation} behind step {step}: {value}, not {want}")
+        need(state != 1 or value == want,
+             f"byte {at} of buffer {allocation} behind step {step}: {value}, not {want}")
 
 
 def check_recording(path, mode, streams):
     kind = "inputs" if mode == "inputs" else "launch"
-    steps = [[int(x) for x in r] for r in sql(path, f"SELECT s.id, n.number, s.committed, s.recorded FROM step s JOIN launch n ON n.id = s.launch WHERE s.kind = '{kind}' ORDER BY s.number")]
-    buffers = [int(r[0]) for r in sql(path, f"SELECT id FROM allocation WHERE size = {ELEMENTS * 4} ORDER BY id")]
+    steps = [[int(x) for x in r] for r in sql(
+        path, "SELECT s.id, n.number, s.committed, s.recorded FROM step s JOIN launch n "
+        f"ON n.id = s.launch WHERE s.kind = '{kind}' ORDER BY s.number")]
+    buffers = [int(r[0]) for r in sql(
+        path, f"SELECT id FROM allocation WHERE size = {ELEMENTS * 4} ORDER BY id")]
     for s in steps:
         need(s[2] or not s[3], f"step {s[0]} is called recorded and is not committed")
     if not steps or not sql(path, "SELECT 1 FROM sqlite_master WHERE name = 'trace_chunk'"):
         return 0
     cut = next((i for i, s in enumerate(steps) if not s[2]), len(steps))
-    chosen = {0, cut - 1, cut, len(steps) - 1, draw.randrange(len(steps)), draw.randrange(len(steps))}
+    chosen = {0, cut - 1, cut, len(steps) - 1, draw.randrange(len(steps)),
+              draw.randrange(len(steps))}
     for i in sorted(c for c in chosen if 0 <= c < len(steps)):
         step, number = steps[i][:2]
         before = number - (kind == "inputs")                # launches that have run by then
@@ -97,7 +109,8 @@ def check_recording(path, mode, streams):
             if certain or kind == "launch":
                 check_contents(path, allocation, step, max(k, 0), certain)
     for allocation in buffers:
-        need(not sql(path, f"SELECT * FROM unwritten({allocation})"), f"buffer {allocation} is said to be unwritten in part")
+        need(not sql(path, f"SELECT * FROM unwritten({allocation})"),
+             f"buffer {allocation} is said to be unwritten in part")
     need(not sql(path, "SELECT * FROM race"), "a race is named where there is none")
     return cut
 
@@ -105,12 +118,15 @@ def check_recording(path, mode, streams):
 def check_report(path, whole):
     code, _, err = run("report", "--json=" + path + ".json", path)
     need(code == 0, "report: " + err.strip())
-    need(whole or ("not finished" in err and "s after it was started" in err) or "not finished" in err and not sql(path, "SELECT 1 FROM meta WHERE key = 'saved_ms'"),
+    need(whole or ("not finished" in err and "s after it was started" in err)
+         or "not finished" in err and not sql(path, "SELECT 1 FROM meta WHERE key = 'saved_ms'"),
          "report does not say that the run was not finished, and until when: " + err)
     coverage = json.load(open(path + ".json"))["coverage"]
     rows = int(sql(path, "SELECT count(*) FROM launch")[0][0])
-    need(rows <= coverage["launches"] <= LAUNCHES, f"{coverage['launches']} launches are said to have been made, the file has {rows}")
-    need(coverage["checked_launches"] <= coverage["launches"], "more launches were checked than made")
+    need(rows <= coverage["launches"] <= LAUNCHES,
+         f"{coverage['launches']} launches are said to have been made, the file has {rows}")
+    need(coverage["checked_launches"] <= coverage["launches"], "more launches were checked than "
+         "made")
     return rows, coverage["checked_launches"]
 
 
@@ -119,7 +135,8 @@ def check_diff(path, other):
         code, out, err = run("diff", *pair)
         need(code in (0, 2, 3), f"diff ends with {code}: {out}{err}")
         need(code == 2 or "0 differ" in out, f"diff: {out}{err}")
-        need(code != 3 or "recording was cut short" in out, f"diff does not say where it stopped: {out}{err}")
+        need(code != 3 or "recording was cut short" in out,
+             f"diff does not say where it stopped: {out}{err}")
     return code
 
 
@@ -156,13 +173,16 @@ def one(i):
     if not os.path.exists(path):
         return text + ": no file yet"
     code, _, err = run("report", path)
-    if code == 125 and ("it has no table" in err or "the command was ended at once" in err):            # killed while it was being made
+    # killed while it was being made
+    if code == 125 and ("it has no table" in err or "the command was ended at once" in err):
         return text + ": no tables yet"
     whole = sql(path, "SELECT 1 FROM meta WHERE key = 'complete' AND value = 'yes'") != []
     launches, checked = check_report(path, whole)
-    recorded = check_recording(path, mode, streams) if mode in ("record", "record-tools", "limit", "inputs") else 0
+    recorded = check_recording(path, mode, streams) if mode in ("record", "record-tools", "limit",
+        "inputs") else 0
     code = check_diff(path, other) if mode not in ("check", "inputs") else "-"
-    return f"{text}: {launches} launches, {checked} checked, {recorded} recorded, {'finished' if whole else 'cut short'}, diff {code}"
+    return (f"{text}: {launches} launches, {checked} checked, {recorded} recorded, "
+            f"{'finished' if whole else 'cut short'}, diff {code}")
 
 
 failed = 0

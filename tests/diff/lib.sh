@@ -9,14 +9,17 @@ built() {
       cp -p "$DIFF_BUILT/$p" "$TEST_DIR/$p"
       continue
     fi
-    tests/lib/nvcc -g -lineinfo -arch=compute_75 ${DIFF_NVCC:-} -o "$TEST_DIR/$p" "tests/diff/programs/$p.cu" > "$TEST_DIR/$p.log" 2>&1 || { cat "$TEST_DIR/$p.log"; return 1; }
+    tests/lib/nvcc -g -lineinfo -arch=compute_75 ${DIFF_NVCC:-} -o "$TEST_DIR/$p" \
+      "tests/diff/programs/$p.cu" > "$TEST_DIR/$p.log" 2>&1 || { cat "$TEST_DIR/$p.log"; return 1; }
   done
 }
 # hashed FILE PROGRAM ARGUMENT…: runs it, with more options in $OPTIONS; DIFF_HASH: which launches
 hashed() {
   local file=$1 program=$2
   shift 2
-  timeout 120 "$WARPGRIND" -q --device="$DIFF_DEVICE" --hash="${DIFF_HASH:-every}" -o "$TEST_DIR/$file" ${OPTIONS:-} "$TEST_DIR/$program" "$@" > "$TEST_DIR/$file.out" 2>&1 || { cat "$TEST_DIR/$file.out"; return 1; }
+  timeout 120 "$WARPGRIND" -q --device="$DIFF_DEVICE" --hash="${DIFF_HASH:-every}" -o \
+    "$TEST_DIR/$file" ${OPTIONS:-} "$TEST_DIR/$program" "$@" > "$TEST_DIR/$file.out" 2>&1 ||
+    { cat "$TEST_DIR/$file.out"; return 1; }
 }
 # compared CODE FILE FILE OPTION…: the exit code must be this one; what it said is in $TEST_DIR/said
 compared() {
@@ -26,8 +29,13 @@ compared() {
   got=$?
   [ "$got" = "$wanted" ] || { echo "exit code $got, not $wanted:"; cat "$TEST_DIR/said"; return 1; }
 }
-said() { grep -qF -- "$1" "$TEST_DIR/said" || { echo "it does not say: $1"; cat "$TEST_DIR/said"; return 1; }; }
-not_said() { ! grep -qF -- "$1" "$TEST_DIR/said" || { echo "it says: $1"; cat "$TEST_DIR/said"; return 1; }; }
+said() {
+  grep -qF -- "$1" "$TEST_DIR/said" || { echo "it does not say: $1"; cat "$TEST_DIR/said"; return 1
+    }
+}
+not_said() {
+  ! grep -qF -- "$1" "$TEST_DIR/said" || { echo "it says: $1"; cat "$TEST_DIR/said"; return 1; }
+}
 # result NAME: of the commands before, joined by &&
 result() { if [ $? = 0 ]; then echo "ok $1"; else echo "FAIL $1"; fi; }
 ask() { "$WARPGRIND" sql "$TEST_DIR/$1" "$2" | tail -n +2; }

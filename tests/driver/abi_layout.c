@@ -1,5 +1,6 @@
-// Prints sizes, offsets and values of the driver's binary interface. Built twice, with our declarations and (-DTOOLKIT) with a
-// toolkit's cuda.h; tests/driver/abi_layout.sh compares the two outputs.
+// Prints sizes, offsets and values of the driver's binary interface. Built twice, with our
+// declarations and (-DTOOLKIT) with a toolkit's cuda.h; tests/driver/abi_layout.sh compares the two
+// outputs.
 #include <stdio.h>
 #ifdef TOOLKIT
 #include <cuda.h>
@@ -9,7 +10,8 @@
 #include <stddef.h>
 
 #define S(type) printf("%s %zu\n", #type, sizeof(type));
-#define F(type, field) printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field));
+#define F(type, field) \
+  printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field));
 #define V(name) printf("%s %lld\n", #name, (long long)name);
 
 int main(void) {

@@ -8,7 +8,8 @@ include=$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 ${CC:-cc} -std=gnu11 -w -Isrc tests/driver/abi_layout.c -o "$out/ours"
-${CC:-cc} -std=gnu11 -w -DTOOLKIT -D__CUDA_API_VERSION_INTERNAL -Isrc -I"$include" tests/driver/abi_layout.c -o "$out/theirs"
+${CC:-cc} -std=gnu11 -w -DTOOLKIT -D__CUDA_API_VERSION_INTERNAL -Isrc -I"$include" \
+  tests/driver/abi_layout.c -o "$out/theirs"
 "$out/ours" > "$out/ours.txt"
 "$out/theirs" > "$out/theirs.txt"
 diff "$out/ours.txt" "$out/theirs.txt"

@@ -1,4 +1,5 @@
-// Several contexts and devices: each has its own modules, memory and errors; the stack of contexts belongs to the thread.
+// Several contexts and devices: each has its own modules, memory and errors; the stack of contexts
+// belongs to the thread.
 // options: --devices=2
 // prints: all checks passed
 #include "driver_test.h"
@@ -73,7 +74,8 @@ static void separate_modules(void) {
   }
   EXPECT(counter[0] != counter[1]);
   OK(cuCtxSetCurrent(ctx[0]));
-  for (int k = 0; k < 3; k++) OK(cuLaunchKernel(get(m[0], "bump"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  for (int k = 0; k < 3; k++)
+    OK(cuLaunchKernel(get(m[0], "bump"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
   OK(cuCtxSynchronize());
   EXPECT(read_int(counter[0]) == 10);
   OK(cuMemsetD32_v2(p[0], 42, 4));
@@ -88,7 +90,8 @@ static void separate_modules(void) {
   // A kernel of one context cannot be launched into another's stream.
   CUstream s;
   OK(cuStreamCreate(&s, 0));
-  RETURNS(cuLaunchKernel(get(m[0], "bump"), 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
+  RETURNS(cuLaunchKernel(get(m[0], "bump"), 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL),
+          CUDA_ERROR_INVALID_HANDLE);
   // An error stays in its context.
   OK(cuLaunchKernel(get(m[1], "bad"), 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
   RETURNS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -99,15 +102,17 @@ static void separate_modules(void) {
   OK(cuCtxDestroy_v2(ctx[0]));
 }
 
-// A managed variable of a library is one variable for all contexts and the host; an ordinary one exists in each.
+// A managed variable of a library is one variable for all contexts and the host; an ordinary one
+// exists in each.
 static void managed_variable(void) {
   static const char ptx[] = PTX_HEADER
-    ".visible .global .attribute(.managed) .align 4 .u32 shared_word = 5;\n"
-    ".visible .global .align 4 .u32 own_word = 5;\n"
-    ".visible .entry step() {\n"
-    "  .reg .b32 %r<3>;\n"
-    "  ld.global.u32 %r1, [shared_word]; add.u32 %r1, %r1, 1; st.global.u32 [shared_word], %r1;\n"
-    "  ld.global.u32 %r2, [own_word]; add.u32 %r2, %r2, 1; st.global.u32 [own_word], %r2; ret;\n}\n";
+      ".visible .global .attribute(.managed) .align 4 .u32 shared_word = 5;\n"
+      ".visible .global .align 4 .u32 own_word = 5;\n"
+      ".visible .entry step() {\n"
+      "  .reg .b32 %r<3>;\n"
+      "  ld.global.u32 %r1, [shared_word]; add.u32 %r1, %r1, 1; st.global.u32 [shared_word], %r1;\n"
+      "  ld.global.u32 %r2, [own_word]; add.u32 %r2, %r2, 1; st.global.u32 [own_word], %r2; "
+      "ret;\n}\n";
   CUlibrary lib;
   CUkernel k;
   CUdeviceptr word, own;
@@ -147,7 +152,8 @@ static void primary(void) {
   OK(cuDevicePrimaryCtxRelease_v2(1));
   OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
   EXPECT(active);
-  OK(cuDevicePrimaryCtxReset_v2(1));            // frees everything; the handle is of no use until it is retained again
+  OK(cuDevicePrimaryCtxReset_v2(
+      1));  // frees everything; the handle is of no use until it is retained again
   OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
   EXPECT(!active);
   OK(cuCtxGetCurrent(&current));

@@ -1,5 +1,5 @@
-// What the driver's test programs share. Each is a plain C program against the driver API with its kernels as PTX text;
-// checks that fail print a line, and the last line says whether all held.
+// What the driver's test programs share. Each is a plain C program against the driver API with its
+// kernels as PTX text; checks that fail print a line, and the last line says whether all held.
 #ifndef DRIVER_TEST_H
 #define DRIVER_TEST_H
 
@@ -45,7 +45,9 @@ static inline int finish(void) {
   return failures != 0;
 }
 
-static inline void sleep_ms(int ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL); }
+static inline void sleep_ms(int ms) {
+  nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
+}
 
 static inline double seconds(void) {
   struct timespec t;
@@ -59,32 +61,33 @@ static inline double seconds(void) {
 // spin(flag, out): waits until *flag is not 0, then *out = *flag + 1.
 // bump(): counter += 1 (a module variable that starts at 7).  bad(): writes to address 16.
 static const char common_ptx[] = PTX_HEADER
-  ".visible .global .align 4 .u32 counter = 7;\n"
-  ".visible .const .align 4 .u32 factor = 3;\n"
-  ".visible .entry add(.param .u64 p, .param .u32 n, .param .u32 v) {\n"
-  "  .reg .pred %q; .reg .b32 %r<8>; .reg .b64 %a<4>;\n"
-  "  ld.param.u64 %a1, [p]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [v];\n"
-  "  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;\n"
-  "  mad.lo.s32 %r6, %r3, %r4, %r5; setp.ge.u32 %q, %r6, %r1; @%q bra END;\n"
-  "  cvta.to.global.u64 %a1, %a1; mul.wide.u32 %a2, %r6, 4; add.s64 %a3, %a1, %a2;\n"
-  "  ld.global.u32 %r7, [%a3]; add.u32 %r7, %r7, %r2; st.global.u32 [%a3], %r7;\n"
-  "END: ret;\n}\n"
-  ".visible .entry fill(.param .u64 p, .param .u32 v) {\n"
-  "  .reg .b32 %r<6>; .reg .b64 %a<4>;\n"
-  "  ld.param.u64 %a1, [p]; ld.param.u32 %r1, [v];\n"
-  "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, %r4;\n"
-  "  mul.wide.u32 %a2, %r5, 4; add.s64 %a3, %a1, %a2; st.global.u32 [%a3], %r1; ret;\n}\n"
-  ".visible .entry spin(.param .u64 flag, .param .u64 out) {\n"
-  "  .reg .pred %q; .reg .b32 %r<3>; .reg .b64 %a<3>;\n"
-  "  ld.param.u64 %a1, [flag]; ld.param.u64 %a2, [out];\n"
-  "AGAIN: ld.volatile.global.u32 %r1, [%a1]; setp.eq.u32 %q, %r1, 0; @%q bra AGAIN;\n"
-  "  add.u32 %r2, %r1, 1; st.volatile.global.u32 [%a2], %r2; ret;\n}\n"
-  ".visible .entry bump() {\n"
-  "  .reg .b32 %r<2>;\n"
-  "  ld.global.u32 %r1, [counter]; add.u32 %r1, %r1, 1; st.global.u32 [counter], %r1; ret;\n}\n"
-  ".visible .entry bad() {\n"
-  "  .reg .b64 %a;\n"
-  "  mov.u64 %a, 16; st.global.u64 [%a], %a; ret;\n}\n";
+    ".visible .global .align 4 .u32 counter = 7;\n"
+    ".visible .const .align 4 .u32 factor = 3;\n"
+    ".visible .entry add(.param .u64 p, .param .u32 n, .param .u32 v) {\n"
+    "  .reg .pred %q; .reg .b32 %r<8>; .reg .b64 %a<4>;\n"
+    "  ld.param.u64 %a1, [p]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [v];\n"
+    "  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;\n"
+    "  mad.lo.s32 %r6, %r3, %r4, %r5; setp.ge.u32 %q, %r6, %r1; @%q bra END;\n"
+    "  cvta.to.global.u64 %a1, %a1; mul.wide.u32 %a2, %r6, 4; add.s64 %a3, %a1, %a2;\n"
+    "  ld.global.u32 %r7, [%a3]; add.u32 %r7, %r7, %r2; st.global.u32 [%a3], %r7;\n"
+    "END: ret;\n}\n"
+    ".visible .entry fill(.param .u64 p, .param .u32 v) {\n"
+    "  .reg .b32 %r<6>; .reg .b64 %a<4>;\n"
+    "  ld.param.u64 %a1, [p]; ld.param.u32 %r1, [v];\n"
+    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, "
+    "%r4;\n"
+    "  mul.wide.u32 %a2, %r5, 4; add.s64 %a3, %a1, %a2; st.global.u32 [%a3], %r1; ret;\n}\n"
+    ".visible .entry spin(.param .u64 flag, .param .u64 out) {\n"
+    "  .reg .pred %q; .reg .b32 %r<3>; .reg .b64 %a<3>;\n"
+    "  ld.param.u64 %a1, [flag]; ld.param.u64 %a2, [out];\n"
+    "AGAIN: ld.volatile.global.u32 %r1, [%a1]; setp.eq.u32 %q, %r1, 0; @%q bra AGAIN;\n"
+    "  add.u32 %r2, %r1, 1; st.volatile.global.u32 [%a2], %r2; ret;\n}\n"
+    ".visible .entry bump() {\n"
+    "  .reg .b32 %r<2>;\n"
+    "  ld.global.u32 %r1, [counter]; add.u32 %r1, %r1, 1; st.global.u32 [counter], %r1; ret;\n}\n"
+    ".visible .entry bad() {\n"
+    "  .reg .b64 %a;\n"
+    "  mov.u64 %a, 16; st.global.u64 [%a], %a; ret;\n}\n";
 
 static inline CUcontext start(void) {
   CUcontext ctx;

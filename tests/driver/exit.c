@@ -1,4 +1,5 @@
-// The process ends while a kernel that never ends is running; a forked child may not use CUDA and ends normally.
+// The process ends while a kernel that never ends is running; a forked child may not use CUDA and
+// ends normally.
 // prints: child ended with 7
 // prints: leaving
 // timeout: 60
@@ -8,7 +9,8 @@
 
 static void late(void) {
   CUdeviceptr p;
-  printf(cuMemAlloc_v2(&p, 16) ? "no memory at exit\n" : "leaving\n");      // handlers of the program may still use CUDA
+  printf(cuMemAlloc_v2(&p, 16) ? "no memory at exit\n"
+                               : "leaving\n");  // handlers of the program may still use CUDA
 }
 
 int main(void) {

@@ -1,4 +1,5 @@
-// Graphs by hand: every kind of node, edges, clones, parameters before and after instantiation, conditional nodes.
+// Graphs by hand: every kind of node, edges, clones, parameters before and after instantiation,
+// conditional nodes.
 // prints: all checks passed
 #include "driver_test.h"
 
@@ -7,8 +8,14 @@ static CUcontext ctx;
 static void count(void *n) { ++*(int *)n; }
 
 static CUDA_KERNEL_NODE_PARAMS kernel(CUfunction f, unsigned threads, void **params) {
-  return (CUDA_KERNEL_NODE_PARAMS){.func = f, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = threads, .blockDimY = 1,
-                                   .blockDimZ = 1, .kernelParams = params};
+  return (CUDA_KERNEL_NODE_PARAMS){.func = f,
+                                   .gridDimX = 1,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = threads,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .kernelParams = params};
 }
 
 static void nodes(void) {
@@ -20,22 +27,31 @@ static void nodes(void) {
   int calls = 0;
   size_t count_;
   OK(cuGraphCreate(&g, 0));
-  CUDA_MEMSET_NODE_PARAMS sp = {.dst = p, .value = 100, .elementSize = 4, .width = 16, .height = 1}, sp_back;
+  CUDA_MEMSET_NODE_PARAMS sp = {.dst = p, .value = 100, .elementSize = 4, .width = 16, .height = 1},
+                          sp_back;
   OK(cuGraphAddMemsetNode(&set, g, NULL, 0, &sp, ctx));
-  CUDA_KERNEL_NODE_PARAMS kp = kernel(add, 8, (void *[]){&p, &n, &one}), kq = kernel(add, 8, (void *[]){&q, &n, &two}), back;
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(add, 8, (void *[]){&p, &n, &one}),
+                          kq = kernel(add, 8, (void *[]){&q, &n, &two}), back;
   OK(cuGraphAddKernelNode_v2(&first, g, &set, 1, &kp));
   OK(cuGraphAddKernelNode_v2(&second, g, &set, 1, &kq));
   OK(cuGraphAddEmptyNode(&empty, g, (CUgraphNode[]){first, second}, 2));
-  CUDA_MEMCPY3D cp = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = q, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out,
-                      .WidthInBytes = 32, .Height = 1, .Depth = 1};
+  CUDA_MEMCPY3D cp = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                      .srcDevice = q,
+                      .dstMemoryType = CU_MEMORYTYPE_HOST,
+                      .dstHost = out,
+                      .WidthInBytes = 32,
+                      .Height = 1,
+                      .Depth = 1};
   OK(cuGraphAddMemcpyNode(&copy, g, &empty, 1, &cp, ctx));
   CUDA_HOST_NODE_PARAMS hp = {count, &calls};
   OK(cuGraphAddHostNode(&host, g, &copy, 1, &hp));
-  RETURNS(cuGraphAddEmptyNode(&join[0], g, (CUgraphNode[]){first, first}, 2), CUDA_ERROR_INVALID_VALUE);
+  RETURNS(cuGraphAddEmptyNode(&join[0], g, (CUgraphNode[]){first, first}, 2),
+          CUDA_ERROR_INVALID_VALUE);
 
   // What was given comes back.
   OK(cuGraphKernelNodeGetParams_v2(first, &back));
-  EXPECT(back.func == add && back.blockDimX == 8 && *(CUdeviceptr *)back.kernelParams[0] == p && *(unsigned *)back.kernelParams[2] == 1);
+  EXPECT(back.func == add && back.blockDimX == 8 && *(CUdeviceptr *)back.kernelParams[0] == p &&
+         *(unsigned *)back.kernelParams[2] == 1);
   OK(cuGraphMemsetNodeGetParams(set, &sp_back));
   EXPECT(sp_back.dst == p && sp_back.value == 100 && sp_back.width == 16);
   OK(cuGraphNodeGetDependencies(empty, NULL, &count_));
@@ -119,13 +135,21 @@ static void children_events_memory(void) {
   RETURNS(cuGraphDestroy(inside), CUDA_ERROR_INVALID_VALUE);
   OK(cuGraphAddEventRecordNode(&rec, g, &c, 1, e));
   OK(cuGraphAddEventWaitNode(&w, g, &rec, 1, e));
-  CUDA_MEM_ALLOC_NODE_PARAMS ap = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}}, .bytesize = 64};
+  CUDA_MEM_ALLOC_NODE_PARAMS ap = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+                                   .bytesize = 64};
   OK(cuGraphAddMemAllocNode(&alloc, g, &w, 1, &ap));
   EXPECT(ap.dptr);
-  CUDA_MEMSET_NODE_PARAMS sp = {.dst = ap.dptr, .value = 77, .elementSize = 4, .width = 16, .height = 1};
+  CUDA_MEMSET_NODE_PARAMS sp = {
+      .dst = ap.dptr, .value = 77, .elementSize = 4, .width = 16, .height = 1};
   OK(cuGraphAddMemsetNode(&set, g, &alloc, 1, &sp, ctx));
-  CUDA_MEMCPY3D cp = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = ap.dptr + 60, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p + 4,
-                      .WidthInBytes = 4, .Height = 1, .Depth = 1};
+  CUDA_MEMCPY3D cp = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                      .srcDevice = ap.dptr + 60,
+                      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                      .dstDevice = p + 4,
+                      .WidthInBytes = 4,
+                      .Height = 1,
+                      .Depth = 1};
   OK(cuGraphAddMemcpyNode(&copy, g, &set, 1, &cp, ctx));
   OK(cuGraphAddMemFreeNode(&rel, g, &copy, 1, ap.dptr));
   OK(cuGraphInstantiateWithFlags(&x, g, 0));
@@ -143,7 +167,8 @@ static void children_events_memory(void) {
   OK(cuMemFree_v2(p));
 }
 
-// IF runs its body when the word is not zero. The word starts with the default at every launch; a memset node changes it.
+// IF runs its body when the word is not zero. The word starts with the default at every launch; a
+// memset node changes it.
 static void conditional(void) {
   CUgraph g;
   CUgraphNode cond, clear, body_node;
@@ -153,7 +178,9 @@ static void conditional(void) {
   unsigned n = 1, one = 1;
   OK(cuGraphCreate(&g, 0));
   OK(cuGraphConditionalHandleCreate(&h, g, ctx, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
-  CUgraphNodeParams np = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL, .conditional = {.handle = h, .type = CU_GRAPH_COND_TYPE_WHILE, .size = 1, .ctx = ctx}};
+  CUgraphNodeParams np = {
+      .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+      .conditional = {.handle = h, .type = CU_GRAPH_COND_TYPE_WHILE, .size = 1, .ctx = ctx}};
   OK(cuGraphAddNode_v2(&cond, g, NULL, NULL, 0, &np));
   CUgraph body = np.conditional.phGraph_out[0];
   CUDA_KERNEL_NODE_PARAMS kp = kernel(add, 1, (void *[]){&p, &n, &one});

@@ -1,4 +1,5 @@
-// Graphs by capture: one stream, forked and joined streams, what is refused, updates and repeated launches.
+// Graphs by capture: one stream, forked and joined streams, what is refused, updates and repeated
+// launches.
 // prints: all checks passed
 #include "driver_test.h"
 
@@ -43,7 +44,8 @@ static void simple(void) {
   OK(cuGraphDestroy(g));                                // the executable graph stands alone
   for (int i = 0; i < 3; i++) OK(cuGraphLaunch(x, s));
   OK(cuStreamSynchronize(s));
-  EXPECT(read_int(p) == 6 && read_int(p + 4) == 6 && read_int(p + 8) == 9 && read_int(p + 12) == 6 && calls == 3);
+  EXPECT(read_int(p) == 6 && read_int(p + 4) == 6 && read_int(p + 8) == 9 &&
+         read_int(p + 12) == 6 && calls == 3);
   OK(cuGraphExecDestroy(x));
   RETURNS(cuGraphLaunch(x, s), CUDA_ERROR_INVALID_VALUE);
   OK(cuStreamDestroy_v2(s));
@@ -127,11 +129,13 @@ static void refused(void) {
   CUdeviceptr p = new_ints(1), q;
   OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
   OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-  RETURNS(cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  RETURNS(cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_RELAXED),
+          CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   RETURNS(cuStreamEndCapture(s, &g), CUDA_ERROR_ILLEGAL_STATE);
   OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
   RETURNS(cuStreamSynchronize(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  RETURNS(LAUNCH(add, 1, 1, s, &p, &(unsigned){1}, &(unsigned){1}), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  RETURNS(LAUNCH(add, 1, 1, s, &p, &(unsigned){1}, &(unsigned){1}),
+          CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   RETURNS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   // Allocation during a global capture, and how to allow it.
   OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -143,13 +147,15 @@ static void refused(void) {
   RETURNS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   // The legacy stream while a blocking stream is captured.
   OK(cuStreamBeginCapture_v2(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
-  RETURNS(LAUNCH(add, 1, 1, NULL, &p, &(unsigned){1}, &(unsigned){1}), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  RETURNS(LAUNCH(add, 1, 1, NULL, &p, &(unsigned){1}, &(unsigned){1}),
+          CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   RETURNS(cuStreamEndCapture(blocking, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   OK(LAUNCH(add, 1, 1, NULL, &p, &(unsigned){1}, &(unsigned){1}));
   EXPECT(read_int(p) == 1);
 }
 
-// Stream-ordered allocation becomes nodes; the update replaces parameters of an executable graph by a second capture.
+// Stream-ordered allocation becomes nodes; the update replaces parameters of an executable graph by
+// a second capture.
 static void memory_and_update(void) {
   CUstream s;
   CUgraph g[2];

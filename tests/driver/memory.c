@@ -22,14 +22,17 @@ static void attributes(void) {
   OK(cuCtxGetCurrent(&current));
   EXPECT(ctx == current);
   int local;
-  RETURNS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)&local), CUDA_ERROR_INVALID_VALUE);
+  RETURNS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                (CUdeviceptr)(uintptr_t)&local),
+          CUDA_ERROR_INVALID_VALUE);
   CUdeviceptr base;
   size_t size;
   OK(cuMemGetAddressRange_v2(&base, &size, d + 1000));
   EXPECT(base == d && size == 1024);
   RETURNS(cuMemGetAddressRange_v2(&base, &size, 4096), CUDA_ERROR_NOT_FOUND);
   // Many at once, also for memory that is not ours.
-  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
   int ordinal;
   void *data[] = {&type, &size, &ordinal};
   OK(cuPointerGetAttributes(3, which, data, d + 8));
@@ -37,7 +40,8 @@ static void attributes(void) {
   OK(cuPointerGetAttributes(3, which, data, (CUdeviceptr)(uintptr_t)&local));
   EXPECT(type == 0 && size == 0 && ordinal == -2);
   int where;
-  OK(cuMemAdvise_v2(m, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}));
+  OK(cuMemAdvise_v2(m, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+                    (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}));
   OK(cuMemRangeGetAttribute(&where, 4, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, m, 4096));
   EXPECT(where == 0);
   OK(cuMemPrefetchAsync_v2(m, 4096, (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST, 0}, 0, NULL));
@@ -83,8 +87,10 @@ static void sets(void) {
   OK(cuMemsetD32Async(p + 8, 0x99887766, 2, NULL));
   OK(cuMemsetD2D8_v2(p + 32, 8, 0x55, 3, 4));
   OK(cuMemcpyDtoH_v2(got, p, 64));
-  EXPECT(got[0] == 0xab && got[2] == 0x34 && got[3] == 0x12 && got[7] == 0x12 && got[8] == 0x66 && got[15] == 0x99 && got[16] == 0xab);
-  EXPECT(got[32] == 0x55 && got[34] == 0x55 && got[35] == 0xab && got[40] == 0x55 && got[58] == 0x55 && got[59] == 0xab);
+  EXPECT(got[0] == 0xab && got[2] == 0x34 && got[3] == 0x12 && got[7] == 0x12 && got[8] == 0x66 &&
+         got[15] == 0x99 && got[16] == 0xab);
+  EXPECT(got[32] == 0x55 && got[34] == 0x55 && got[35] == 0xab && got[40] == 0x55 &&
+         got[58] == 0x55 && got[59] == 0xab);
   OK(cuMemFree_v2(p));
 }
 
@@ -96,17 +102,33 @@ static void pitched(void) {
     for (int x = 0; x < 7; x++) in[y][x] = y * 100 + x;
   OK(cuMemAllocPitch_v2(&p, &pitch, sizeof in[0], 5, 4));
   EXPECT(pitch >= sizeof in[0] && pitch % 32 == 0);
-  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = sizeof in[0], .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                     .dstDevice = p, .dstPitch = pitch, .WidthInBytes = sizeof in[0], .Height = 5};
+  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                     .srcHost = in,
+                     .srcPitch = sizeof in[0],
+                     .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                     .dstDevice = p,
+                     .dstPitch = pitch,
+                     .WidthInBytes = sizeof in[0],
+                     .Height = 5};
   OK(cuMemcpy2D_v2(&c));
   EXPECT(read_int(p + 3 * pitch + 8) == 302);
   // A part of it back, to another place.
-  CUDA_MEMCPY2D d = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = p, .srcPitch = pitch, .srcXInBytes = 8, .srcY = 1,
-                     .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = sizeof out[0], .dstXInBytes = 4, .dstY = 2,
-                     .WidthInBytes = 12, .Height = 3};
+  CUDA_MEMCPY2D d = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                     .srcDevice = p,
+                     .srcPitch = pitch,
+                     .srcXInBytes = 8,
+                     .srcY = 1,
+                     .dstMemoryType = CU_MEMORYTYPE_HOST,
+                     .dstHost = out,
+                     .dstPitch = sizeof out[0],
+                     .dstXInBytes = 4,
+                     .dstY = 2,
+                     .WidthInBytes = 12,
+                     .Height = 3};
   OK(cuMemcpy2DAsync_v2(&d, NULL));
   OK(cuCtxSynchronize());
-  EXPECT(out[2][1] == 102 && out[2][3] == 104 && out[4][3] == 304 && out[1][1] == 0 && out[2][4] == 0);
+  EXPECT(out[2][1] == 102 && out[2][3] == 104 && out[4][3] == 304 && out[1][1] == 0 &&
+         out[2][4] == 0);
   c.dstPitch = 4;
   RETURNS(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
   OK(cuMemFree_v2(p));
@@ -115,24 +137,48 @@ static void pitched(void) {
 static void volumes_and_arrays(void) {
   unsigned short in[3][4][6], out[3][4][6];
   for (int i = 0; i < 72; i++) (&in[0][0][0])[i] = (unsigned short)(i * 7);
-  CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 6, .Height = 4, .Depth = 3, .Format = CU_AD_FORMAT_UNSIGNED_INT16, .NumChannels = 1}, back;
+  CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 6,
+                               .Height = 4,
+                               .Depth = 3,
+                               .Format = CU_AD_FORMAT_UNSIGNED_INT16,
+                               .NumChannels = 1},
+                          back;
   CUarray a, flat, level;
   OK(cuArray3DCreate_v2(&a, &d));
   OK(cuArray3DGetDescriptor_v2(&back, a));
-  EXPECT(back.Width == 6 && back.Height == 4 && back.Depth == 3 && back.Format == CU_AD_FORMAT_UNSIGNED_INT16);
-  CUDA_MEMCPY3D up = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 12, .srcHeight = 4, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                      .dstArray = a, .WidthInBytes = 12, .Height = 4, .Depth = 3};
+  EXPECT(back.Width == 6 && back.Height == 4 && back.Depth == 3 &&
+         back.Format == CU_AD_FORMAT_UNSIGNED_INT16);
+  CUDA_MEMCPY3D up = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                      .srcHost = in,
+                      .srcPitch = 12,
+                      .srcHeight = 4,
+                      .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                      .dstArray = a,
+                      .WidthInBytes = 12,
+                      .Height = 4,
+                      .Depth = 3};
   OK(cuMemcpy3D_v2(&up));
   memset(out, 0, sizeof out);
-  CUDA_MEMCPY3D down = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .srcXInBytes = 2, .srcY = 1, .srcZ = 1,
-                        .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = 12, .dstHeight = 4, .WidthInBytes = 4, .Height = 2, .Depth = 2};
+  CUDA_MEMCPY3D down = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .srcArray = a,
+                        .srcXInBytes = 2,
+                        .srcY = 1,
+                        .srcZ = 1,
+                        .dstMemoryType = CU_MEMORYTYPE_HOST,
+                        .dstHost = out,
+                        .dstPitch = 12,
+                        .dstHeight = 4,
+                        .WidthInBytes = 4,
+                        .Height = 2,
+                        .Depth = 2};
   OK(cuMemcpy3DAsync_v2(&down, NULL));
   OK(cuCtxSynchronize());
   EXPECT(out[0][0][0] == in[1][1][1] && out[1][1][1] == in[2][2][2] && out[1][1][2] == 0);
   down.Depth = 3;
   RETURNS(cuMemcpy3D_v2(&down), CUDA_ERROR_INVALID_VALUE);
   // One-dimensional entry points.
-  CUDA_ARRAY_DESCRIPTOR d1 = {.Width = 16, .Height = 0, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+  CUDA_ARRAY_DESCRIPTOR d1 = {
+      .Width = 16, .Height = 0, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
   OK(cuArrayCreate_v2(&flat, &d1));
   float f[16], g[16];
   for (int i = 0; i < 16; i++) f[i] = (float)i;
@@ -145,7 +191,8 @@ static void volumes_and_arrays(void) {
   RETURNS(cuArrayDestroy(flat), CUDA_ERROR_INVALID_HANDLE);
   OK(cuArrayDestroy(a));
   CUmipmappedArray mip;
-  CUDA_ARRAY3D_DESCRIPTOR dm = {.Width = 16, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+  CUDA_ARRAY3D_DESCRIPTOR dm = {
+      .Width = 16, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
   OK(cuMipmappedArrayCreate(&mip, &dm, 4));
   OK(cuMipmappedArrayGetLevel(&level, mip, 2));
   OK(cuArray3DGetDescriptor_v2(&back, level));
@@ -159,18 +206,21 @@ static void batches(void) {
   OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
   CUdeviceptr a = new_ints(4), b = new_ints(4);
   unsigned in[2] = {11, 22}, out[2] = {0};
-  CUdeviceptr dst[] = {a, b}, src[] = {(CUdeviceptr)(uintptr_t)&in[0], (CUdeviceptr)(uintptr_t)&in[1]};
+  CUdeviceptr dst[] = {a, b},
+              src[] = {(CUdeviceptr)(uintptr_t)&in[0], (CUdeviceptr)(uintptr_t)&in[1]};
   size_t sizes[] = {4, 4}, index[] = {0};
   CUmemcpyAttributes attrs[] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
   OK(cuMemcpyBatchAsync_v2(dst, src, sizes, 2, attrs, index, 1, s));
   OK(cuMemcpyDtoHAsync_v2(&out[0], a, 4, s));
   OK(cuMemcpyDtoHAsync_v2(&out[1], b, 4, s));
   EXPECT(out[0] == 11 && out[1] == 22);
-  RETURNS(cuMemcpyBatchAsync_v2(dst, src, sizes, 2, attrs, index, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+  RETURNS(cuMemcpyBatchAsync_v2(dst, src, sizes, 2, attrs, index, 1, NULL),
+          CUDA_ERROR_INVALID_VALUE);
   OK(cuStreamDestroy_v2(s));
 }
 
-// An asynchronous copy from pageable memory has read it when the call returns, also behind other work.
+// An asynchronous copy from pageable memory has read it when the call returns, also behind other
+// work.
 static void pageable(void) {
   CUmodule m = load(common_ptx);
   CUstream s;

@@ -3,13 +3,14 @@
 #include "driver_test.h"
 
 static const char caller_ptx[] = PTX_HEADER
-  ".extern .func (.param .b32 r) triple(.param .b32 x);\n"
-  ".extern .global .align 4 .u32 shared_word;\n"
-  ".visible .entry use_triple(.param .u64 p) {\n"
-  "  .reg .b32 %r<4>; .reg .b64 %a;\n"
-  "  ld.param.u64 %a, [p]; ld.global.u32 %r1, [%a];\n"
-  "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), triple, (x); ld.param.b32 %r2, [y]; }\n"
-  "  ld.global.u32 %r3, [shared_word]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
+    ".extern .func (.param .b32 r) triple(.param .b32 x);\n"
+    ".extern .global .align 4 .u32 shared_word;\n"
+    ".visible .entry use_triple(.param .u64 p) {\n"
+    "  .reg .b32 %r<4>; .reg .b64 %a;\n"
+    "  ld.param.u64 %a, [p]; ld.global.u32 %r1, [%a];\n"
+    "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), triple, (x); "
+    "ld.param.b32 %r2, [y]; }\n"
+    "  ld.global.u32 %r3, [shared_word]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
 static const char callee_ptx[] = PTX_HEADER
   ".visible .global .align 4 .u32 shared_word = 100;\n"
   ".visible .func (.param .b32 r) triple(.param .b32 x) {\n"
@@ -51,7 +52,8 @@ static void modules(void) {
   // Unloading waits for what was launched.
   m = load(common_ptx);
   CUdeviceptr buffer = new_ints(1024);
-  for (int i = 0; i < 20; i++) OK(LAUNCH(get(m, "add"), 8, 128, NULL, &buffer, &(unsigned){1024}, &(unsigned){1}));
+  for (int i = 0; i < 20; i++)
+    OK(LAUNCH(get(m, "add"), 8, 128, NULL, &buffer, &(unsigned){1024}, &(unsigned){1}));
   OK(cuModuleUnload(m));
   EXPECT(read_int(buffer + 4092) == 20);
   OK(cuMemFree_v2(buffer));
@@ -62,7 +64,9 @@ static void bad_images(void) {
   char log[256] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)sizeof log};
-  RETURNS(cuModuleLoadDataEx(&m, PTX_HEADER ".visible .entry f() { add.u32 %nothing, 1, 2; }\n", 2, options, values), CUDA_ERROR_INVALID_PTX);
+  RETURNS(cuModuleLoadDataEx(&m, PTX_HEADER ".visible .entry f() { add.u32 %nothing, 1, 2; }\n", 2,
+                             options, values),
+          CUDA_ERROR_INVALID_PTX);
   EXPECT(strstr(log, "%nothing"));
   RETURNS(cuModuleLoad(&m, "/nonexistent/module.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
   RETURNS(cuModuleLoadData(&m, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -71,7 +75,8 @@ static void bad_images(void) {
 
 static void files(void) {
   char path[4096];
-  snprintf(path, sizeof path, "%s/module-%d.ptx", getenv("TEST_DIR") ? getenv("TEST_DIR") : ".", (int)getpid());
+  snprintf(path, sizeof path, "%s/module-%d.ptx", getenv("TEST_DIR") ? getenv("TEST_DIR") : ".",
+           (int)getpid());
   FILE *f = fopen(path, "w");
   EXPECT(f && fputs(common_ptx, f) >= 0 && fclose(f) == 0);
   CUmodule m;
@@ -89,9 +94,11 @@ static void linking(void) {
   size_t size;
   CUmodule m;
   OK(cuLinkCreate_v2(0, NULL, NULL, &l));
-  OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)caller_ptx, sizeof caller_ptx, "caller", 0, NULL, NULL));
+  OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)caller_ptx, sizeof caller_ptx, "caller", 0, NULL,
+                      NULL));
   RETURNS(cuLinkComplete(l, &cubin, &size), CUDA_ERROR_INVALID_PTX);
-  OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)callee_ptx, sizeof callee_ptx, "callee", 0, NULL, NULL));
+  OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)callee_ptx, sizeof callee_ptx, "callee", 0, NULL,
+                      NULL));
   OK(cuLinkComplete(l, &cubin, &size));
   OK(cuModuleLoadData(&m, cubin));
   OK(cuLinkDestroy(l));
@@ -139,7 +146,8 @@ static void libraries(void) {
   OK(cuModuleGetFunction(&f, m, "fill"));
   RETURNS(cuModuleUnload(m), CUDA_ERROR_NOT_PERMITTED);
   OK(cuLibraryUnload(lib));
-  RETURNS(LAUNCH((CUfunction)k, 1, 64, NULL, &p, &(unsigned){64}, &(unsigned){3}), CUDA_ERROR_INVALID_HANDLE);
+  RETURNS(LAUNCH((CUfunction)k, 1, 64, NULL, &p, &(unsigned){64}, &(unsigned){3}),
+          CUDA_ERROR_INVALID_HANDLE);
   OK(cuMemFree_v2(p));
 }
 

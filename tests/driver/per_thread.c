@@ -19,7 +19,8 @@ static void *waits(void *unused) {
 
 static void *works(void *unused) {
   OK(cuCtxSetCurrent(ctx));
-  for (int i = 0; i < 10; i++) OK(LAUNCH(add, 1, 1, CU_STREAM_PER_THREAD, &b, &(unsigned){1}, &(unsigned){2}));
+  for (int i = 0; i < 10; i++)
+    OK(LAUNCH(add, 1, 1, CU_STREAM_PER_THREAD, &b, &(unsigned){1}, &(unsigned){2}));
   OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
   unsigned v = 0;
   OK(cuMemcpyDtoH_v2_ptds(&v, b, 4));

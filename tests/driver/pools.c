@@ -56,7 +56,9 @@ int main(void) {
   EXPECT(ask(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);
 
   // A pool of one's own.
-  CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, .maxSize = 8192};
+  CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                          .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                          .maxSize = 8192};
   OK(cuMemPoolCreate(&own, &props));
   OK(cuMemAllocFromPoolAsync(&a, 4096, own, s));
   OK(cuPointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, a));

@@ -1,4 +1,5 @@
-// Order: within a stream, between streams through events, with the legacy stream, and with the host.
+// Order: within a stream, between streams through events, with the legacy stream, and with the
+// host.
 // prints: all checks passed
 #include "driver_test.h"
 
@@ -50,7 +51,8 @@ static void events_order_streams(void) {
   OK(cuMemFree_v2(q));
 }
 
-// Blocking streams and the legacy stream wait for each other; a non-blocking one does not take part.
+// Blocking streams and the legacy stream wait for each other; a non-blocking one does not take
+// part.
 static void legacy_stream(void) {
   CUstream blocking, free_one;
   CUdeviceptr p = new_ints(4), q = new_ints(4), r = new_ints(4);
@@ -60,7 +62,7 @@ static void legacy_stream(void) {
   OK(LAUNCH(add, 1, 1, NULL, &p, &(unsigned){1}, &(unsigned){100}));      // after the spin: 6 + 100
   OK(cuMemcpyDtoDAsync_v2(q, p, 4, blocking));                            // after the legacy launch
   OK(LAUNCH(fill, 1, 1, free_one, &r, &(unsigned){9}));
-  OK(cuStreamSynchronize(free_one));                                      // does not wait for the spin
+  OK(cuStreamSynchronize(free_one));  // does not wait for the spin
   unsigned nine = 0;
   OK(cuMemcpyDtoHAsync_v2(&nine, r, 4, free_one));
   EXPECT(nine == 9);
@@ -78,7 +80,9 @@ static void legacy_stream(void) {
 
 static int order[8], norder;
 static void note(void *n) { order[norder++] = (int)(intptr_t)n; }
-static void note_status(CUstream s, CUresult status, void *n) { order[norder++] = status ? -1 : (int)(intptr_t)n; }
+static void note_status(CUstream s, CUresult status, void *n) {
+  order[norder++] = status ? -1 : (int)(intptr_t)n;
+}
 
 static void host_functions(void) {
   CUstream s;
@@ -153,7 +157,8 @@ static void properties(void) {
   OK(cuStreamGetCtx(s, &ctx));
   OK(cuStreamGetDevice(s, &dev));
   OK(cuCtxGetCurrent(&current));
-  EXPECT(priority == greatest && flags == CU_STREAM_NON_BLOCKING && id != other && ctx == current && dev == 0);
+  EXPECT(priority == greatest && flags == CU_STREAM_NON_BLOCKING && id != other && ctx == current &&
+         dev == 0);
   RETURNS(cuStreamDestroy_v2(NULL), CUDA_ERROR_INVALID_HANDLE);
   OK(cuStreamDestroy_v2(s));
 }

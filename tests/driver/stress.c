@@ -63,7 +63,10 @@ static void *worker(void *arg) {
       expected_calls[i]++;
       break;
     case 4: OK(cuEventRecord(events[me][i], s[i])); break;
-    case 5: OK(cuStreamWaitEvent(s[i], events[(unsigned)rand_r(&seed) % THREADS][(unsigned)rand_r(&seed) % STREAMS], 0)); break;
+    case 5:
+      OK(cuStreamWaitEvent(
+          s[i], events[(unsigned)rand_r(&seed) % THREADS][(unsigned)rand_r(&seed) % STREAMS], 0));
+      break;
     case 6:
       OK(cuMemAllocAsync(&tmp, 256, s[i]));
       OK(cuMemcpyDtoDAsync_v2(tmp, p[i], 4, s[i]));
@@ -76,7 +79,7 @@ static void *worker(void *arg) {
       OK(cuStreamSynchronize(s[i]));
       EXPECT(calls[i] == expected_calls[i]);
       break;
-    case 8:                                               // a new stream goes on where the old one stops
+    case 8:  // a new stream goes on where the old one stops
       OK(cuEventRecord(events[me][i], s[i]));
       OK(cuStreamDestroy_v2(s[i]));
       OK(cuStreamCreate(&s[i], CU_STREAM_NON_BLOCKING));

@@ -2,28 +2,31 @@
 // prints: all checks passed
 #include "driver_test.h"
 
-// read2d(tex, x, y, out): one float texel.  write2d(surf, x_bytes, y, value).  read_ref(x, out): through a reference.
+// read2d(tex, x, y, out): one float texel.  write2d(surf, x_bytes, y, value).  read_ref(x, out):
+// through a reference.
 static const char ptx[] = PTX_HEADER
-  ".global .texref old_texture;\n"
-  ".visible .entry read2d(.param .u64 tex, .param .f32 x, .param .f32 y, .param .u64 out) {\n"
-  "  .reg .f32 %f<7>; .reg .b64 %a<3>;\n"
-  "  ld.param.u64 %a1, [tex]; ld.param.f32 %f1, [x]; ld.param.f32 %f2, [y]; ld.param.u64 %a2, [out];\n"
-  "  tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%a1, {%f1, %f2}];\n"
-  "  st.global.f32 [%a2], %f3; st.global.f32 [%a2+4], %f4; ret;\n}\n"
-  ".visible .entry read1d(.param .u64 tex, .param .s32 x, .param .u64 out) {\n"
-  "  .reg .b32 %r<6>; .reg .b64 %a<3>;\n"
-  "  ld.param.u64 %a1, [tex]; ld.param.s32 %r1, [x]; ld.param.u64 %a2, [out];\n"
-  "  tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%a1, {%r1}];\n"
-  "  st.global.u32 [%a2], %r2; ret;\n}\n"
-  ".visible .entry write2d(.param .u64 surf, .param .s32 x, .param .s32 y, .param .u32 v) {\n"
-  "  .reg .b32 %r<4>; .reg .b64 %a;\n"
-  "  ld.param.u64 %a, [surf]; ld.param.s32 %r1, [x]; ld.param.s32 %r2, [y]; ld.param.u32 %r3, [v];\n"
-  "  sust.b.2d.b32.trap [%a, {%r1, %r2}], {%r3}; ret;\n}\n"
-  ".visible .entry read_ref(.param .s32 x, .param .u64 out) {\n"
-  "  .reg .b32 %r<6>; .reg .b64 %a;\n"
-  "  ld.param.s32 %r1, [x]; ld.param.u64 %a, [out];\n"
-  "  tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [old_texture, {%r1}];\n"
-  "  st.global.u32 [%a], %r2; ret;\n}\n";
+    ".global .texref old_texture;\n"
+    ".visible .entry read2d(.param .u64 tex, .param .f32 x, .param .f32 y, .param .u64 out) {\n"
+    "  .reg .f32 %f<7>; .reg .b64 %a<3>;\n"
+    "  ld.param.u64 %a1, [tex]; ld.param.f32 %f1, [x]; ld.param.f32 %f2, [y]; ld.param.u64 %a2, "
+    "[out];\n"
+    "  tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%a1, {%f1, %f2}];\n"
+    "  st.global.f32 [%a2], %f3; st.global.f32 [%a2+4], %f4; ret;\n}\n"
+    ".visible .entry read1d(.param .u64 tex, .param .s32 x, .param .u64 out) {\n"
+    "  .reg .b32 %r<6>; .reg .b64 %a<3>;\n"
+    "  ld.param.u64 %a1, [tex]; ld.param.s32 %r1, [x]; ld.param.u64 %a2, [out];\n"
+    "  tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%a1, {%r1}];\n"
+    "  st.global.u32 [%a2], %r2; ret;\n}\n"
+    ".visible .entry write2d(.param .u64 surf, .param .s32 x, .param .s32 y, .param .u32 v) {\n"
+    "  .reg .b32 %r<4>; .reg .b64 %a;\n"
+    "  ld.param.u64 %a, [surf]; ld.param.s32 %r1, [x]; ld.param.s32 %r2, [y]; ld.param.u32 %r3, "
+    "[v];\n"
+    "  sust.b.2d.b32.trap [%a, {%r1, %r2}], {%r3}; ret;\n}\n"
+    ".visible .entry read_ref(.param .s32 x, .param .u64 out) {\n"
+    "  .reg .b32 %r<6>; .reg .b64 %a;\n"
+    "  ld.param.s32 %r1, [x]; ld.param.u64 %a, [out];\n"
+    "  tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [old_texture, {%r1}];\n"
+    "  st.global.u32 [%a], %r2; ret;\n}\n";
 
 static CUfunction read2d, read1d;
 static CUdeviceptr out;
@@ -47,8 +50,13 @@ static void array_texture(void) {
   CUarray a;
   CUDA_ARRAY_DESCRIPTOR d = {8, 4, CU_AD_FORMAT_FLOAT, 1};
   OK(cuArrayCreate_v2(&a, &d));
-  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = data, .srcPitch = 32, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a,
-                     .WidthInBytes = 32, .Height = 4};
+  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                     .srcHost = data,
+                     .srcPitch = 32,
+                     .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                     .dstArray = a,
+                     .WidthInBytes = 32,
+                     .Height = 4};
   OK(cuMemcpy2D_v2(&c));
   CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a};
   CUDA_TEXTURE_DESC t = {.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP}};
@@ -83,7 +91,10 @@ static void linear_memory(CUmodule m) {
   CUdeviceptr p = new_ints(16);
   OK(cuMemcpyHtoD_v2(p, data, sizeof data));
   CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_LINEAR,
-                          .res.linear = {.devPtr = p, .format = CU_AD_FORMAT_UNSIGNED_INT32, .numChannels = 1, .sizeInBytes = sizeof data}};
+                          .res.linear = {.devPtr = p,
+                                         .format = CU_AD_FORMAT_UNSIGNED_INT32,
+                                         .numChannels = 1,
+                                         .sizeInBytes = sizeof data}};
   CUDA_TEXTURE_DESC t = {.flags = CU_TRSF_READ_AS_INTEGER};
   CUtexObject o;
   OK(cuTexObjectCreate(&o, &r, &t, NULL));
@@ -108,14 +119,23 @@ static void linear_memory(CUmodule m) {
 static void surface(CUmodule m) {
   CUarray a;
   CUsurfObject s;
-  CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1, .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+  CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 8,
+                               .Height = 4,
+                               .Format = CU_AD_FORMAT_UNSIGNED_INT32,
+                               .NumChannels = 1,
+                               .Flags = CUDA_ARRAY3D_SURFACE_LDST};
   OK(cuArray3DCreate_v2(&a, &d));
   CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a};
   OK(cuSurfObjectCreate(&s, &r));
   OK(LAUNCH(get(m, "write2d"), 1, 1, NULL, &s, &(int){5 * 4}, &(int){2}, &(unsigned){1234}));
   unsigned data[4][8];
-  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = data, .dstPitch = 32,
-                     .WidthInBytes = 32, .Height = 4};
+  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                     .srcArray = a,
+                     .dstMemoryType = CU_MEMORYTYPE_HOST,
+                     .dstHost = data,
+                     .dstPitch = 32,
+                     .WidthInBytes = 32,
+                     .Height = 4};
   OK(cuMemcpy2D_v2(&c));
   EXPECT(data[2][5] == 1234 && data[2][4] == 0);
   OK(cuSurfObjectDestroy(s));

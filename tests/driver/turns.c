@@ -1,4 +1,5 @@
-// With --workers=1 work of all streams runs in the order in which it was submitted; what waits for later work does not stop it for ever.
+// With --workers=1 work of all streams runs in the order in which it was submitted; what waits for
+// later work does not stop it for ever.
 // options: --workers=1
 // prints: all checks passed
 #include "driver_test.h"
@@ -29,7 +30,8 @@ static void copies(CUstream a, CUstream b, CUdeviceptr p) {
   EXPECT(seen == 11);
 }
 
-// spin waits for what the other stream writes later; what stands behind it in its own stream must not hold the other up either.
+// spin waits for what the other stream writes later; what stands behind it in its own stream must
+// not hold the other up either.
 static void waits_for_later_work(CUstream a, CUstream b, CUdeviceptr flag, CUdeviceptr out) {
   OK(cuMemsetD32_v2(flag, 0, 4));
   double before = seconds();

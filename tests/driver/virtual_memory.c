@@ -6,7 +6,8 @@ int main(void) {
   start();
   CUmodule m = load(common_ptx);
   CUfunction fill = get(m, "fill"), add = get(m, "add");
-  CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+  CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                              .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                               .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
   CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   size_t g, before, total, now;
@@ -62,7 +63,8 @@ int main(void) {
   OK(cuMemUnmap(p, 2 * g));
 
   // What was exported is still there.
-  OK(cuMemImportFromShareableHandle(&imported, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+  OK(cuMemImportFromShareableHandle(&imported, (void *)(intptr_t)fd,
+                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   close(fd);
   OK(cuMemMap(p + 2 * g, g, 0, imported, 0));
   OK(cuMemSetAccess(p + 2 * g, g, &access, 1));

@@ -1,9 +1,17 @@
-// From launch to launch: across [large] [good] [keep]. `makes` divides zero by zero at one element, `carries` reads it and writes it on, `uses` turns
-// it into something else, and what `carries` wrote is copied to the host (but with keep). Run by across.sh.
+// From launch to launch: across [large] [good] [keep]. `makes` divides zero by zero at one element,
+// `carries` reads it and writes it on, `uses` turns it into something else, and what `carries`
+// wrote is copied to the host (but with keep). Run by across.sh.
 #include <cstdio>
 #include <cstring>
 
-#define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); return 1; } } while (0)
+#define CHECK(call) \
+  do { \
+    cudaError_t e_ = (call); \
+    if (e_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e_)); \
+      return 1; \
+    } \
+  } while (0)
 
 __global__ void makes(float *b, const float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,7 +40,10 @@ int main(int argc, char **argv) {
   CHECK(cudaMallocHost(&host, n * 4));
   CHECK(cudaMallocHost(&out, n * 8));
   for (int i = 0; i < n; i++) host[i] = i == 77 && !good ? 0.0f : (float)(i % 5 + 1);
-  CHECK(cudaMalloc(&a, n * 4)); CHECK(cudaMalloc(&b, n * 4)); CHECK(cudaMalloc(&c, n * 8)); CHECK(cudaMalloc(&d, n * 4));
+  CHECK(cudaMalloc(&a, n * 4));
+  CHECK(cudaMalloc(&b, n * 4));
+  CHECK(cudaMalloc(&c, n * 8));
+  CHECK(cudaMalloc(&d, n * 4));
   CHECK(cudaMemcpy(a, host, n * 4, cudaMemcpyHostToDevice));
   int blocks = (n + 255) / 256;
   makes<<<blocks, 256>>>(b, a, n);

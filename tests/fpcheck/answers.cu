@@ -1,12 +1,21 @@
-// Functions of CUDA's library that answer with a constant, or throw away what they computed: overflows and undefined arguments with the findings a line must give (kind, format and count after // and =), and beside
-// each its correct twin, which must give none. One thread each. Run by births.sh.
+// Functions of CUDA's library that answer with a constant, or throw away what they computed:
+// overflows and undefined arguments with the findings a line must give (kind, format and count
+// after // and =), and beside each its correct twin, which must give none. One thread each. Run by
+// births.sh.
 #include <cmath>
 #include <cstdio>
 
-#define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); return 1; } } while (0)
+#define CHECK(call) \
+  do { \
+    cudaError_t e_ = (call); \
+    if (e_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e_)); \
+      return 1; \
+    } \
+  } while (0)
 
 __global__ void fast_powers(float *out, const float *x) {           // x: 0, -1, 1e30, 2
-  out[0] = __powf(x[0], 2.5f);                                 // log2(0) is infinite, the power is 0
+  out[0] = __powf(x[0], 2.5f);  // log2(0) is infinite, the power is 0
   out[1] = __powf(x[0], -1.0f);                                // finds: fp-inf format=f32 count=1
   out[2] = __powf(x[1], 2.5f);                                 // finds: fp-nan format=f32 count=1
   out[3] = __powf(x[2], 2.5f);                                 // finds: fp-inf format=f32 count=1
@@ -72,7 +81,8 @@ __global__ void poles(float *out, double *wide, const float *x) {     // x: 0, -
   wide[5] = rcbrt(1.5e308 + x[0]);
   wide[6] = cbrt(1.5e308 + x[0]);
 }
-__global__ void twice(float *out, const float *x) {            // the same question by hand, and the sum is used
+__global__ void twice(float *out,
+                      const float *x) {  // the same question by hand, and the sum is used
   float y = 3e38f + x[0], sum = y + y;                         // finds: fp-inf format=f32 count=1
   out[0] = sum == y ? 1.0f : 2.0f;
   out[1] = sum;
@@ -91,7 +101,8 @@ __global__ void masks(double *wide, const float *x) {          // x[5]: -inf
   wide[3] = exp(-(double)x[5]);                               // finds: fp-input format=f32 count=1
 }
 __global__ void rests(float *out, const float *x) {            // x[4]: NaN
-  out[0] = fmodf(x[4], x[3]);                                  // finds: fp-compare format=f32 count=2
+  // finds-next: fp-compare format=f32 count=2
+  out[0] = fmodf(x[4], x[3]);
 }
 __global__ void directions(float *out, const float *x) {       // of a vector that is zero
   out[0] = atan2f(x[0], x[0]);

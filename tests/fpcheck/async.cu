@@ -1,4 +1,5 @@
-// async [twin]: an asynchronous product of a warp group (wgmma) overflows in its accumulators, which are FP16. Run by situations.sh.
+// async [twin]: an asynchronous product of a warp group (wgmma) overflows in its accumulators,
+// which are FP16. Run by situations.sh.
 #include <cstdio>
 #include <cuda_fp16.h>
 
@@ -16,8 +17,10 @@ __global__ void products(__half2 *out, __half a, __half b) {
   unsigned d0 = 0, d1 = 0;
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %1}, %2, %3, 1, 1, 1, 0, 0;"
-               : "+r"(d0), "+r"(d1) : "l"(describe(sa, 64)), "l"(describe(sb, 8)));                    // label: bug
-  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" : "+r"(d0), "+r"(d1) :: "memory");
+               // label-next: bug
+               : "+r"(d0), "+r"(d1) : "l"(describe(sa, 64)), "l"(describe(sb, 8)));
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;"
+               : "+r"(d0), "+r"(d1)::"memory");
   __half2 lower, upper;
   memcpy(&lower, &d0, 4), memcpy(&upper, &d1, 4);
   out[threadIdx.x] = __halves2half2(__low2half(lower), __high2half(upper));

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-# functions.py OUTPUT REPORT.json: what functions.cu printed against the findings. Each exception must be told once, as NaN or as infinity (or a division by zero), and nothing else. Prints what differs.
+# functions.py OUTPUT REPORT.json: what functions.cu printed against the findings. Each exception
+# must be told once, as NaN or as infinity (or a division by zero), and nothing else. Prints what
+# differs.
 import collections, json, sys
 told = collections.Counter()
 for f in json.load(open(sys.argv[2]))["findings"]:

@@ -1,5 +1,7 @@
-// halves [twin]: pairs of numbers in one register, made in braces of inline PTX as cuda_bf16.h and cuda_fp16.h have them, taken apart and put together again. A launch too large to be tested everywhere:
-// exceptions are seen where they are stored, and threads that see one run again. Run by launches.sh.
+// halves [twin]: pairs of numbers in one register, made in braces of inline PTX as cuda_bf16.h and
+// cuda_fp16.h have them, taken apart and put together again. A launch too large to be tested
+// everywhere: exceptions are seen where they are stored, and threads that see one run again. Run by
+// launches.sh.
 #include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -20,7 +22,9 @@ __global__ void swapped(__half2 *out, const __half2 *a, const __half2 *b, int n)
 
 template <class T> static T *copied(const T *from, int n) {
   T *to;
-  if (cudaMalloc(&to, n * sizeof *to) != cudaSuccess || cudaMemcpy(to, from, n * sizeof *to, cudaMemcpyHostToDevice) != cudaSuccess) return nullptr;
+  if (cudaMalloc(&to, n * sizeof *to) != cudaSuccess ||
+      cudaMemcpy(to, from, n * sizeof *to, cudaMemcpyHostToDevice) != cudaSuccess)
+    return nullptr;
   return to;
 }
 
@@ -38,10 +42,13 @@ int main(int argc, char **) {
   }
   float *out;
   __half2 *pairs;
-  if (cudaMalloc(&out, sizeof sum) != cudaSuccess || cudaMalloc(&pairs, sizeof swap) != cudaSuccess) return 1;
+  if (cudaMalloc(&out, sizeof sum) != cudaSuccess || cudaMalloc(&pairs, sizeof swap) != cudaSuccess)
+    return 1;
   sums<<<(N + 255) / 256, 256>>>(out, copied(big, N), copied(big, N), N);
   swapped<<<(N + 255) / 256, 256>>>(pairs, copied(one, N), copied(other, N), N);
-  if (cudaMemcpy(sum, out, sizeof sum, cudaMemcpyDeviceToHost) != cudaSuccess || cudaMemcpy(swap, pairs, sizeof swap, cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+  if (cudaMemcpy(sum, out, sizeof sum, cudaMemcpyDeviceToHost) != cudaSuccess ||
+      cudaMemcpy(swap, pairs, sizeof swap, cudaMemcpyDeviceToHost) != cudaSuccess)
+    return 1;
   double total = 0;
   for (int i = 0; i < N; i++) total += i % 1000 == 7 ? 0 : sum[i];
   printf("%g %g %g\n", total, sum[7], __high2float(swap[9]));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 2400
-# Checks change no result: the kernel tests and the examples print under fpcheck, in both modes, what they print without it.
+# Checks change no result: the kernel tests and the examples print under fpcheck, in both modes,
+# what they print without it.
 set -u
 BLESS=0
 . tests/lib/steps.sh
@@ -13,7 +14,9 @@ try() { # step file
   rm -rf "$TEST_DIR"; mkdir -p "$TEST_DIR"
   for mode in full fast; do
     export TEST_OPTIONS="--error-exitcode=0 --fp-mode=$mode"
-    if [ "$mode" = fast ] && [ -x "$TEST_DIR/$name" ]; then run_program "$TEST_DIR/$name" > "$work/said" 2>&1       # built already
+    # built already
+    if [ "$mode" = fast ] && [ -x "$TEST_DIR/$name" ]; then run_program "$TEST_DIR/$name" > \
+      "$work/said" 2>&1
     else "step_$1" > "$work/said" 2>&1; fi
     code=$?
     case $code in
@@ -24,5 +27,7 @@ try() { # step file
   done
 }
 # shellcheck disable=SC2046
-for file in examples/*/*.cu tests/kernels/*.cu; do [ "$(basename "$file")" = endless_loop.cu ] || try cuda_program "$file"; done
+for file in examples/*/*.cu tests/kernels/*.cu; do
+  [ "$(basename "$file")" = endless_loop.cu ] || try cuda_program "$file"
+done
 for file in $(grep -l '^//!' tests/*/*.ptx); do try ptx_kernel "$file"; done

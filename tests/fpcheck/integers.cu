@@ -1,4 +1,5 @@
-// integers: kernels that compute with integers only: fpcheck has nothing to look for in them. One of them uses a variable of the module, which another kernel with checks uses too;
+// integers: kernels that compute with integers only: fpcheck has nothing to look for in them. One
+//    of them uses a variable of the module, which another kernel with checks uses too;
 // one is launched by a graph. Run by launches.sh.
 #include <cstdio>
 
@@ -14,7 +15,9 @@ int main() {
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t exec;
-  if (cudaMalloc(&sum, 4) != cudaSuccess || cudaMalloc(&scaled, 4) != cudaSuccess || cudaMemset(sum, 0, 4) != cudaSuccess || cudaStreamCreate(&stream) != cudaSuccess) return 1;
+  if (cudaMalloc(&sum, 4) != cudaSuccess || cudaMalloc(&scaled, 4) != cudaSuccess ||
+      cudaMemset(sum, 0, 4) != cudaSuccess || cudaStreamCreate(&stream) != cudaSuccess)
+    return 1;
   for (int i = 0; i < 5; i++) {
     add<<<1, 32>>>(sum, 1);
     add_to_variable<<<1, 1>>>(1);
@@ -27,6 +30,8 @@ int main() {
   if (cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess) return 1;
   for (int i = 0; i < 3; i++) cudaGraphLaunch(exec, stream);
   if (cudaStreamSynchronize(stream) != cudaSuccess) return 1;
-  if (cudaMemcpy(&result, sum, 4, cudaMemcpyDeviceToHost) != cudaSuccess || cudaMemcpy(&value, scaled, 4, cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+  if (cudaMemcpy(&result, sum, 4, cudaMemcpyDeviceToHost) != cudaSuccess ||
+      cudaMemcpy(&value, scaled, 4, cudaMemcpyDeviceToHost) != cudaSuccess)
+    return 1;
   printf("%d %g\n", result, value);
 }

@@ -1,10 +1,14 @@
-// A program full of NaN: one kernel makes it, another carries it on in place, 40 launches of 70000 threads. Each of them is counted once for each launch, where it is stored or, in a body that is tested everywhere, where it is read: 2800000
-// in all, by blocks of all multiprocessors. `twin`: numbers. Prints a sum of the bits. Run by launches.sh.
+// A program full of NaN: one kernel makes it, another carries it on in place, 40 launches of 70000
+// threads. Each of them is counted once for each launch, where it is stored or, in a body that is
+// tested everywhere, where it is read: 2800000 in all, by blocks of all multiprocessors. `twin`:
+// numbers. Prints a sum of the bits. Run by launches.sh.
 #include <cstdio>
 #include <cstring>
 
 enum { N = 70000, LAUNCHES = 40 };
-__global__ void makes(float *a, float zero) { a[blockIdx.x * blockDim.x + threadIdx.x] = 0.0f / zero; }
+__global__ void makes(float *a, float zero) {
+  a[blockIdx.x * blockDim.x + threadIdx.x] = 0.0f / zero;
+}
 __global__ void carries(float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) a[i] = a[i] * 0.5f + 1.0f;                        // label: carried

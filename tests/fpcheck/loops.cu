@@ -1,10 +1,16 @@
-// Loops with sinks in them: exceptions are born in the middle of a loop, in some threads, and come to sinks in all turns that are left. What is counted there is counted exactly, and results stay
-// the same. `twin`: nothing overflows. Prints a digest of the results, then how many threads of the first kernel make one, and what sinks of the second must see. Run by launches.sh.
+// Loops with sinks in them: exceptions are born in the middle of a loop, in some threads, and come
+// to sinks in all turns that are left. What is counted there is counted exactly, and results stay
+// the same. `twin`: nothing overflows. Prints a digest of the results, then how many threads of the
+// first kernel make one, and what sinks of the second must see. Run by launches.sh.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-enum { N = 70000, TURNS = 37, LARGE = 3 };     // more threads than are tested everywhere in a first launch
+enum {
+  N = 70000,
+  TURNS = 37,
+  LARGE = 3
+};  // more threads than are tested everywhere in a first launch
 
 // Updates its input in place: blocks that begin after the first exception are tested everywhere.
 __global__ void sums(float *c, const float *a, int turns) {
@@ -36,7 +42,8 @@ static unsigned digest(const float *x) {
 int main(int argc, char **argv) {
   bool twin = argc > 1;
   float *dev_c, *dev_a;
-  if (cudaMalloc(&dev_c, sizeof c) != cudaSuccess || cudaMalloc(&dev_a, sizeof a) != cudaSuccess) return 1;
+  if (cudaMalloc(&dev_c, sizeof c) != cudaSuccess || cudaMalloc(&dev_a, sizeof a) != cudaSuccess)
+    return 1;
   long threads = 0, stores = 0, divides = 0;
   for (int i = 0; i < N; i++) c[i] = !twin && i % 5 == LARGE ? 2e38f : 1.0f, threads += c[i] > 1.0f;
   for (int k = 0; k < TURNS; k++) a[k] = k == 20 && !twin ? 1e38f : 0.5f;

@@ -1,4 +1,5 @@
-// A kernel with two faults: it divides by zero, and two threads write behind the buffer. Run by together.sh.
+// A kernel with two faults: it divides by zero, and two threads write behind the buffer. Run by
+// together.sh.
 #include <cstdlib>
 
 __global__ void divides(float *out, const float *b, int n) {
@@ -11,7 +12,9 @@ int main(int argc, char **argv) {
   float b[64];
   for (int i = 0; i < 64; i++) b[i] = i == 5 && argc <= 2 ? 0.0f : 1.0f;
   float *out, *dev;
-  if (cudaMalloc(&out, n * sizeof(float)) != cudaSuccess || cudaMalloc(&dev, sizeof b) != cudaSuccess) return 1;
+  if (cudaMalloc(&out, n * sizeof(float)) != cudaSuccess ||
+      cudaMalloc(&dev, sizeof b) != cudaSuccess)
+    return 1;
   cudaMemcpy(dev, b, sizeof b, cudaMemcpyHostToDevice);
   for (int k = 0; k < launches; k++) divides<<<4, 256>>>(out, dev, n + behind);
   return cudaDeviceSynchronize() != cudaSuccess;

@@ -1,12 +1,21 @@
-// Correct kernels that work with infinity, in launches too large for fast mode to test everywhere: a softmax whose masked scores are -inf, and a minimum
-// seeded with inf. Nothing is wrong: no errors, no warnings. Run by situations.sh.
+// Correct kernels that work with infinity, in launches too large for fast mode to test everywhere:
+// a softmax whose masked scores are -inf, and a minimum seeded with inf. Nothing is wrong: no
+// errors, no warnings. Run by situations.sh.
 #include <cmath>
 #include <cstdio>
 
-#define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); return 1; } } while (0)
+#define CHECK(call) \
+  do { \
+    cudaError_t e_ = (call); \
+    if (e_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e_)); \
+      return 1; \
+    } \
+  } while (0)
 enum { ROWS = 1024, WIDTH = 128 };
 
-__global__ void masked_softmax(float *out, const float *in, const int *lengths) {   // a block for each row
+__global__ void masked_softmax(float *out, const float *in,
+                               const int *lengths) {  // a block for each row
   __shared__ float row[WIDTH];
   int i = threadIdx.x, length = lengths[blockIdx.x];
   float score = i < length ? in[blockIdx.x * WIDTH + i] * 0.125f : -INFINITY;
@@ -25,7 +34,8 @@ __global__ void masked_softmax(float *out, const float *in, const int *lengths) 
 __global__ void least(float *out, const float *in, int n) {
   __shared__ float part[WIDTH];
   float m = INFINITY;
-  for (int i = blockIdx.x * WIDTH + threadIdx.x; i < n; i += WIDTH * gridDim.x * 2) m = fminf(m, in[i] * 2.0f);
+  for (int i = blockIdx.x * WIDTH + threadIdx.x; i < n; i += WIDTH * gridDim.x * 2)
+    m = fminf(m, in[i] * 2.0f);
   part[threadIdx.x] = m;
   __syncthreads();
   for (int k = WIDTH / 2; k; k /= 2) {
@@ -42,7 +52,9 @@ int main() {
   for (int i = 0; i < ROWS; i++) lengths[i] = 1 + i * 7 % WIDTH;
   float *dev, *result;
   int *dev_lengths;
-  CHECK(cudaMalloc(&dev, sizeof in)); CHECK(cudaMalloc(&result, sizeof out)); CHECK(cudaMalloc(&dev_lengths, sizeof lengths));
+  CHECK(cudaMalloc(&dev, sizeof in));
+  CHECK(cudaMalloc(&result, sizeof out));
+  CHECK(cudaMalloc(&dev_lengths, sizeof lengths));
   CHECK(cudaMemcpy(dev, in, sizeof in, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(dev_lengths, lengths, sizeof lengths, cudaMemcpyHostToDevice));
   masked_softmax<<<ROWS, WIDTH>>>(result, dev, dev_lengths);

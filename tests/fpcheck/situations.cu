@@ -5,12 +5,20 @@
 //   capture   the same, captured from a stream
 //   in-place  the kernel updates its input
 //   rounds    so does this one, three times, and its threads work together
-// With `good` the numbers are such that nothing is born. Prints sums of what was computed. Run by situations.sh.
+// With `good` the numbers are such that nothing is born. Prints sums of what was computed. Run by
+// situations.sh.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-#define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); return 1; } } while (0)
+#define CHECK(call) \
+  do { \
+    cudaError_t e_ = (call); \
+    if (e_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e_)); \
+      return 1; \
+    } \
+  } while (0)
 
 __global__ void atomics(float *sums, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -96,7 +104,8 @@ int main(int argc, char **argv) {
     *flag = 1;
   }
   CHECK(cudaDeviceSynchronize());
-  CHECK(cudaMemcpy(host, !strcmp(kind, "in-place") || !strcmp(kind, "rounds") ? b : out, sizeof host, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(host, !strcmp(kind, "in-place") || !strcmp(kind, "rounds") ? b : out,
+                   sizeof host, cudaMemcpyDeviceToHost));
   unsigned sum = 0;
   for (int i = 0; i < n; i++) {
     unsigned bits;

@@ -1,5 +1,6 @@
-// A large launch that doubles what it reads, by way of shared memory: a NaN of the host is seen where it leaves, and no instruction makes it or reads it from outside.
-// With an argument there is none. Run by launches.sh.
+// A large launch that doubles what it reads, by way of shared memory: a NaN of the host is seen
+// where it leaves, and no instruction makes it or reads it from outside. With an argument there is
+// none. Run by launches.sh.
 #include <cmath>
 #include <cstdio>
 
@@ -16,7 +17,8 @@ int main(int argc, char **) {
   static float host[n];
   for (int i = 0; i < n; i++) host[i] = argc == 1 && i == n - 1 ? NAN : (float)i;
   float *in, *out;
-  if (cudaMalloc(&in, sizeof host) != cudaSuccess || cudaMalloc(&out, sizeof host) != cudaSuccess) return 1;
+  if (cudaMalloc(&in, sizeof host) != cudaSuccess || cudaMalloc(&out, sizeof host) != cudaSuccess)
+    return 1;
   cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   doubles<<<n / 256, 256>>>(out, in);
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);

@@ -1,8 +1,8 @@
-// Fuzz target: the shared memory of a run as a program that has gone mad leaves it. The command's threads drain it, into a run and a recording; both must end.
-// Input: patches. First byte: the area (areas[]), or 255: an event as a process writes it, into the ring of the first lane. Then of a patch offset in words (2), number of words (1)
-// and the words; of an event type (1), number of words (1) and the words.
-// seeds: tests/fuzz/seeds/channel/*
-// share: one in 60
+// Fuzz target: the shared memory of a run as a program that has gone mad leaves it. The command's
+// threads drain it, into a run and a recording; both must end. Input: patches. First byte: the area
+// (areas[]), or 255: an event as a process writes it, into the ring of the first lane. Then of a
+// patch offset in words (2), number of words (1) and the words; of an event type (1), number of
+// words (1) and the words. seeds: tests/fuzz/seeds/channel/* share: one in 60
 #include "channel/reader.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -14,7 +14,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { EVENT_INPUT = 255, LANES = 2, TRACE_BYTES = 64 << 10, AREA_BYTES = 8 << 10, NOBODY = 0x3FFFFFF0, SET_MOST = 64 << 20 };
+enum {
+  EVENT_INPUT = 255,
+  LANES = 2,
+  TRACE_BYTES = 64 << 10,
+  AREA_BYTES = 8 << 10,
+  NOBODY = 0x3FFFFFF0,
+  SET_MOST = 64 << 20
+};
 
 typedef struct Memory {
   ChannelHeader *header;
@@ -24,14 +31,18 @@ typedef struct Memory {
   size_t at;                               // where the next event goes
 } Memory;
 
-static size_t set_bytes(const ChannelReader *r) { return CHANNEL_TRACE_BYTES(r->counts.trace_rings, r->counts.trace_ring_size); }
+static size_t set_bytes(const ChannelReader *r) {
+  return CHANNEL_TRACE_BYTES(r->counts.trace_rings, r->counts.trace_ring_size);
+}
 
 static void map(ChannelReader *r, Memory *m) {
   m->header = r->header;
-  for (uint32_t i = 0; i < LANES; i++) CHECK(m->lanes[i] = reader_map(r, channel_lane_offset(i), sizeof(ChannelLane)));
+  for (uint32_t i = 0; i < LANES; i++)
+    CHECK(m->lanes[i] = reader_map(r, channel_lane_offset(i), sizeof(ChannelLane)));
   CHECK(m->device = reader_map(r, channel_device_offset(&r->counts, 0), CHANNEL_DEVICE_BYTES));
   CHECK(m->set = reader_map(r, channel_trace_offset(&r->counts, 0), set_bytes(r)));
-  CHECK(m->contents = reader_map(r, channel_contents_offset(&r->counts, 0), sizeof(ChannelContents)));
+  CHECK(
+      m->contents = reader_map(r, channel_contents_offset(&r->counts, 0), sizeof(ChannelContents)));
 }
 
 static void unmap(ChannelReader *r, Memory *m) {
@@ -68,7 +79,8 @@ static size_t patch(Memory *m, const uint8_t *data, size_t size) {
   if (size < 4) return size;
   unsigned which = data[0] % AREAS;
   size_t limit = which >= HEADER ? 64 : AREA_BYTES;
-  size_t offset = ((size_t)data[1] | (size_t)data[2] << 8) * 8 % limit, n = MIN((size_t)data[3] * 8, MIN(size - 4, limit - offset));
+  size_t offset = ((size_t)data[1] | (size_t)data[2] << 8) * 8 % limit,
+         n = MIN((size_t)data[3] * 8, MIN(size - 4, limit - offset));
   memcpy(area(m, which) + offset, data + 4, n);
   return 4 + n;
 }
@@ -85,19 +97,30 @@ static size_t event(Memory *m, const uint8_t *data, size_t size) {
   return 3 + n;
 }
 
-static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended) { return trace_take(user, process, ring, data, n, ended); }
+static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
+                   bool ended) {
+  return trace_take(user, process, ring, data, n, ended);
+}
 // A process may say that it has set hundreds of gigabytes: of these some are enough.
 static _Atomic uint64_t set_bytes_left;
-static void contents_end(void *user, uint32_t process, uint32_t step) { trace_contents_ended(user, process, step); }
+static void contents_end(void *user, uint32_t process, uint32_t step) {
+  trace_contents_ended(user, process, step);
+}
 
-static void contents(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n) {
+static void contents(void *user, uint32_t process, uint32_t step, uint64_t address,
+                     const void *bytes, size_t n) {
   if (n > set_bytes_left) return;
   set_bytes_left -= n;
   trace_contents_set(user, process, step, address, bytes, n);
 }
 
 // Receives and saves while the command's threads drain, as src/cli/follow.c does.
-typedef struct Follower { ChannelReader *reader; ChannelSink sink; TraceWriter *writer; sqlite3 *db; } Follower;
+typedef struct Follower {
+  ChannelReader *reader;
+  ChannelSink sink;
+  TraceWriter *writer;
+  sqlite3 *db;
+} Follower;
 static void *follow(void *p) {
   Follower *f = p;
   Error err = {{0}};
@@ -108,14 +131,17 @@ static void *follow(void *p) {
 static void fill(ChannelReader *r, const uint8_t *data, size_t size) {
   Memory m = {0};
   map(r, &m);
-  // As a process leaves them that has written: a lane, a device channel, a set of rings. The process has ended.
+  // As a process leaves them that has written: a lane, a device channel, a set of rings. The
+  // process has ended.
   for (uint32_t i = 0; i < LANES; i++) atomic_store(&r->header->lane_pid[i], NOBODY + i);
   atomic_store(&r->header->lanes_used, LANES);
   atomic_store(&r->header->devices_used, 1);
   atomic_store(&r->header->device_lane[0], 1);
   atomic_store(&r->header->trace_lane[0], 1);
   atomic_store(&r->header->contents_lane[0], 1);
-  for (size_t at = 0; at < size;) at += data[at] == EVENT_INPUT ? event(&m, data + at, size - at) : patch(&m, data + at, size - at);
+  for (size_t at = 0; at < size;)
+    at += data[at] == EVENT_INPUT ? event(&m, data + at, size - at)
+                                  : patch(&m, data + at, size - at);
   unmap(r, &m);
 }
 
@@ -123,14 +149,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error err = {{0}};
   Run run = {.tools = "memcheck", .device = "cpu", .program = "p"};
   Follower f = {.reader = channel_create(TRACE_BYTES, &err)};
-  f.writer = trace_writer_new(&(TraceLimits){.threads = 1, .memory = 16 << 20, .disk = 16 << 20}, &err);
+  f.writer = trace_writer_new(&(TraceLimits){.threads = 1, .memory = 16 << 20, .disk = 16 << 20},
+                              &err);
   if (!f.reader || !f.writer || sqlite3_open(":memory:", &f.db) != SQLITE_OK) abort();
   run_sink(&run, &f.sink);
   fill(f.reader, data, size);
   set_bytes_left = SET_MOST;
   ChannelTraceSink trace = {take, contents, contents_end, f.writer};
   pthread_t thread;
-  CHECK(channel_record(f.reader, &trace, &err) && channel_start(f.reader, &err) && !thread_start(&thread, follow, &f));
+  CHECK(channel_record(f.reader, &trace, &err) && channel_start(f.reader, &err) &&
+        !thread_start(&thread, follow, &f));
   uint32_t still_running;
   channel_stop(f.reader, 0, &still_running);
   pthread_join(thread, NULL);

@@ -1,5 +1,6 @@
-// Fuzz target: everything a process can write into the channel, through the decoder into a run and its reports.
-// Input: type of the event (or 255: a finding of a device, 254: counts), length in words, that many words.
+// Fuzz target: everything a process can write into the channel, through the decoder into a run and
+// its reports. Input: type of the event (or 255: a finding of a device, 254: counts), length in
+// words, that many words.
 #include "channel/channel.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -53,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   report_json(&run, &out);
   report_sarif(&run, &out);
   report_junit(&run, &out);
-  for (uint32_t i = 0; i < run.findings.len; i++) report_suppression_entry(&run, run.findings.data[i], &out);
+  for (uint32_t i = 0; i < run.findings.len; i++)
+    report_suppression_entry(&run, run.findings.data[i], &out);
   str_free(&out);
   run_free(&run);
   return 0;

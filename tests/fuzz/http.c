@@ -1,7 +1,7 @@
-// Fuzz target: requests to the viewer, through the code that libmicrohttpd calls. Each must be answered; who does not know the token gets nothing.
-// Input: the text of a request: "GET /api/thread?launch=1&thread=2", then lines of headers; "TOKEN" stands for the token, "HOST" for the server's own name.
-// seeds: tests/fuzz/seeds/http/*
-// needs: run file
+// Fuzz target: requests to the viewer, through the code that libmicrohttpd calls. Each must be
+// answered; who does not know the token gets nothing. Input: the text of a request: "GET
+// /api/thread?launch=1&thread=2", then lines of headers; "TOKEN" stands for the token, "HOST" for
+// the server's own name. seeds: tests/fuzz/seeds/http/* needs: run file
 #if __has_include(<microhttpd.h>)
 #include "view/server.c"
 
@@ -12,13 +12,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 32 };
 typedef struct Pair { char *name, *value; } Pair;
-typedef struct Fake { Pair headers[MOST], arguments[MOST]; unsigned nheaders, narguments, status, replies; } Fake;
+typedef struct Fake {
+  Pair headers[MOST], arguments[MOST];
+  unsigned nheaders, narguments, status, replies;
+} Fake;
 static Fake request;
 static Str last;                           // body of the answer
 
 // --- what libmicrohttpd does ---
 
-static const char *fake_lookup(struct MHD_Connection *c, enum MHD_ValueKind kind, const char *name) {
+static const char *fake_lookup(struct MHD_Connection *c, enum MHD_ValueKind kind,
+                               const char *name) {
   const Pair *pairs = kind == MHD_GET_ARGUMENT_KIND ? request.arguments : request.headers;
   unsigned n = kind == MHD_GET_ARGUMENT_KIND ? request.narguments : request.nheaders;
   for (unsigned i = 0; i < n; i++)
@@ -26,33 +30,47 @@ static const char *fake_lookup(struct MHD_Connection *c, enum MHD_ValueKind kind
   return NULL;
 }
 
-static int fake_values(struct MHD_Connection *c, enum MHD_ValueKind kind, MHD_KeyValueIterator each, void *user) {
+static int fake_values(struct MHD_Connection *c, enum MHD_ValueKind kind, MHD_KeyValueIterator each,
+                       void *user) {
   unsigned i = 0;
-  while (i < request.narguments && each(user, kind, request.arguments[i].name, request.arguments[i].value) == MHD_YES) i++;
+  while (i < request.narguments &&
+         each(user, kind, request.arguments[i].name, request.arguments[i].value) == MHD_YES)
+    i++;
   return (int)i;
 }
 
-static struct MHD_Response *fake_response(size_t size, void *bytes, enum MHD_ResponseMemoryMode mode) {
+static struct MHD_Response *fake_response(size_t size, void *bytes,
+                                          enum MHD_ResponseMemoryMode mode) {
   last.len = 0;
   if (size) str_addn(&last, bytes, size);
   return (struct MHD_Response *)&last;
 }
 
-static enum MHD_Result fake_header(struct MHD_Response *r, const char *name, const char *value) { return MHD_YES; }
-static enum MHD_Result fake_queue(struct MHD_Connection *c, unsigned status, struct MHD_Response *r) {
+static enum MHD_Result fake_header(struct MHD_Response *r, const char *name, const char *value) {
+  return MHD_YES;
+}
+static enum MHD_Result fake_queue(struct MHD_Connection *c, unsigned status,
+                                  struct MHD_Response *r) {
   request.status = status;
   request.replies++;
   return MHD_YES;
 }
 static void fake_destroy(struct MHD_Response *r) {}
-static const union MHD_ConnectionInfo *fake_info(struct MHD_Connection *c, enum MHD_ConnectionInfoType type, ...) { return NULL; }
-static enum MHD_Result fake_option(struct MHD_Connection *c, enum MHD_CONNECTION_OPTION option, ...) { return MHD_YES; }
+static const union MHD_ConnectionInfo *fake_info(struct MHD_Connection *c,
+                                                 enum MHD_ConnectionInfoType type, ...) {
+  return NULL;
+}
+static enum MHD_Result fake_option(struct MHD_Connection *c, enum MHD_CONNECTION_OPTION option,
+                                   ...) {
+  return MHD_YES;
+}
 
 static void unescape(char *text) {
   char *to = text;
   for (const char *p = text; *p; p++) {
     unsigned byte;
-    if (*p == '%' && isxdigit((unsigned char)p[1]) && isxdigit((unsigned char)p[2]) && sscanf(p + 1, "%2x", &byte) == 1) {
+    if (*p == '%' && isxdigit((unsigned char)p[1]) && isxdigit((unsigned char)p[2]) &&
+        sscanf(p + 1, "%2x", &byte) == 1) {
       *to++ = (char)byte;
       p += 2;
     } else {
@@ -64,7 +82,8 @@ static void unescape(char *text) {
 
 static void add_arguments(char *query) {
   char *rest = NULL;
-  for (char *p = strtok_r(query, "&", &rest); p && request.narguments < MOST; p = strtok_r(NULL, "&", &rest)) {
+  for (char *p = strtok_r(query, "&", &rest); p && request.narguments < MOST;
+       p = strtok_r(NULL, "&", &rest)) {
     char *value = strchr(p, '=');
     if (value) *value++ = 0, unescape(value);
     unescape(p);
@@ -81,13 +100,21 @@ static void add_header(char *line) {
 
 // --- the server ---
 
-static Server server = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER, .visitors.lock = PTHREAD_MUTEX_INITIALIZER};
+static Server server = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                        .freed = PTHREAD_COND_INITIALIZER,
+                        .visitors.lock = PTHREAD_MUTEX_INITIALIZER};
 static ViewOptions options;
 
 // The page is not part of it, nor are calculations by another process.
-__asm__(".data\n.globl view_page_html, view_page_html_end, view_page_js, view_page_js_end, view_page_css, view_page_css_end\n"
-        "view_page_html: .byte 60\nview_page_html_end: .byte 0\nview_page_js: .byte 59\nview_page_js_end: .byte 0\nview_page_css: .byte 32\nview_page_css_end: .byte 0\n.text\n");
-bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size) { return false; }
+__asm__(
+    ".data\n.globl view_page_html, view_page_html_end, view_page_js, view_page_js_end, "
+    "view_page_css, view_page_css_end\n"
+    "view_page_html: .byte 60\nview_page_html_end: .byte 0\nview_page_js: .byte "
+    "59\nview_page_js_end: .byte 0\nview_page_css: .byte 32\nview_page_css_end: .byte 0\n.text\n");
+bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits,
+                    char *name, size_t size) {
+  return false;
+}
 
 static void prepare(void) {
   Error err = {{0}};
@@ -133,7 +160,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     while ((line = strtok_r(NULL, "\n", &rest))) add_header(line);
     size_t none = 0;
     void *state = NULL;
-    CHECK(on_request(&server, NULL, url, text, "HTTP/1.1", NULL, &none, &state) == MHD_YES && request.replies == 1);
+    CHECK(on_request(&server, NULL, url, text, "HTTP/1.1", NULL, &none, &state) == MHD_YES &&
+          request.replies == 1);
     const char *host = fake_lookup(NULL, MHD_HEADER_KIND, "Host");
     bool knows = view_token_strip(server.token, url) && host && is_our_host(&server, host);
     CHECK(knows || (request.status == 403 && !last.len));

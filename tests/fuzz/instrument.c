@@ -1,5 +1,6 @@
-// Fuzz target: what parses and verifies can be instrumented or is refused with a reason, and the result is PTX again.
-// seeds: tests/ptx/golden/*.ptx tests/count/*.ptx tests/vgpu/ptx/*.ptx examples/*/ptx/*.ptx
+// Fuzz target: what parses and verifies can be instrumented or is refused with a reason, and the
+// result is PTX again. seeds: tests/ptx/golden/*.ptx tests/count/*.ptx tests/vgpu/ptx/*.ptx
+// examples/*/ptx/*.ptx
 #include "weave/weave.h"
 #include "ir/ir.h"
 
@@ -19,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     PtxModule *again = ptx_parse(out.data, out.len, "again", &err);
     if (!again || !ptx_verify(again, &err)) fprintf(stderr, "%s\n%s\n", err.text, out.data);
     CHECK(again && ptx_verify(again, &err));
-    for (uint32_t i = 0; i < r.nkernels; i++) CHECK(r.kernels[i].instrumented || r.kernels[i].reason);
+    for (uint32_t i = 0; i < r.nkernels; i++)
+      CHECK(r.kernels[i].instrumented || r.kernels[i].reason);
     ptx_free(again);
     str_free(&out);
     weave_free(&r);

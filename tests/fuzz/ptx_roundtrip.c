@@ -1,5 +1,5 @@
-// Fuzz target: what parses and verifies prints to text that prints the same again, and does so after renaming.
-// seeds: tests/ptx/golden/*.ptx tests/ptx/bad/*.ptx examples/*/ptx/*.ptx
+// Fuzz target: what parses and verifies prints to text that prints the same again, and does so
+// after renaming. seeds: tests/ptx/golden/*.ptx tests/ptx/bad/*.ptx examples/*/ptx/*.ptx
 #include "ptx/ptx.h"
 
 static PtxModule *parse(const char *text, size_t len, bool verify) {
@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!again) fprintf(stderr, "printed text is refused:\n%s\n", first.data);
   CHECK(again);
   ptx_print(again, &second);
-  if (first.len != second.len || memcmp(first.data, second.data, first.len)) fprintf(stderr, "--- first\n%s\n--- second\n%s\n", first.data, second.data);
+  if (first.len != second.len || memcmp(first.data, second.data, first.len))
+    fprintf(stderr, "--- first\n%s\n--- second\n%s\n", first.data, second.data);
   CHECK(first.len == second.len && !memcmp(first.data, second.data, first.len));
   ptx_rename_all(m);
   ptx_print(m, &renamed);

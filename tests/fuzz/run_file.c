@@ -1,8 +1,7 @@
-// Fuzz target: run files of a stranger who knows how to make checksums. Rows of a whole file change, its pages are sealed again, and every reader opens it as the command does.
-// Input: changes of 8 bytes each: table (1), column (1), row (2), what (1), value (3). The last byte says which questions are asked.
-// seeds: tests/fuzz/seeds/run_file/*
-// share: one in 60
-// needs: run file
+// Fuzz target: run files of a stranger who knows how to make checksums. Rows of a whole file
+// change, its pages are sealed again, and every reader opens it as the command does. Input: changes
+// of 8 bytes each: table (1), column (1), row (2), what (1), value (3). The last byte says which
+// questions are asked. seeds: tests/fuzz/seeds/run_file/* share: one in 60 needs: run file
 #include <unistd.h>
 
 #include "report/report.h"
@@ -40,11 +39,17 @@ static sqlite3 *load(void) {
   CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK);
   uint8_t *copy = sqlite3_malloc64(whole_size);
   memcpy(copy, whole, whole_size);
-  CHECK(sqlite3_deserialize(db, "main", copy, (sqlite3_int64)whole_size, (sqlite3_int64)whole_size, SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) == SQLITE_OK);
+  CHECK(sqlite3_deserialize(db, "main", copy, (sqlite3_int64)whole_size, (sqlite3_int64)whole_size,
+                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) ==
+        SQLITE_OK);
   if (tables.len) return db;
   sqlite3_stmt *s;
-  CHECK(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name", -1, &s, NULL) == SQLITE_OK);
-  while (sqlite3_step(s) == SQLITE_ROW) vec_push(&tables, mem_strdup((const char *)sqlite3_column_text(s, 0)));
+  CHECK(sqlite3_prepare_v2(db,
+                           "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
+                           "'sqlite_%' ORDER BY name",
+                           -1, &s, NULL) == SQLITE_OK);
+  while (sqlite3_step(s) == SQLITE_ROW)
+    vec_push(&tables, mem_strdup((const char *)sqlite3_column_text(s, 0)));
   sqlite3_finalize(s);
   CHECK(tables.len);
   return db;
@@ -64,7 +69,8 @@ static void column_of(sqlite3 *db, const char *table, unsigned number, char out[
   char *sql = sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q)", table);
   VEC(char *) names = {0};
   CHECK(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK);
-  while (sqlite3_step(s) == SQLITE_ROW) vec_push(&names, mem_strdup((const char *)sqlite3_column_text(s, 0)));
+  while (sqlite3_step(s) == SQLITE_ROW)
+    vec_push(&names, mem_strdup((const char *)sqlite3_column_text(s, 0)));
   sqlite3_finalize(s);
   sqlite3_free(sql);
   snprintf(out, 64, "%s", names.len ? names.data[number % names.len] : "rowid");
@@ -72,7 +78,8 @@ static void column_of(sqlite3 *db, const char *table, unsigned number, char out[
   vec_free(&names);
 }
 
-static void change_blob(sqlite3 *db, const char *table, const char *column, unsigned row, const uint8_t *c) {
+static void change_blob(sqlite3 *db, const char *table, const char *column, unsigned row,
+                        const uint8_t *c) {
   sqlite3_blob *b;
   if (sqlite3_blob_open(db, "main", table, column, row, 1, &b) != SQLITE_OK) return;
   int n = sqlite3_blob_bytes(b), at = n ? (c[6] | c[7] << 8) % n : 0;
@@ -81,18 +88,36 @@ static void change_blob(sqlite3 *db, const char *table, const char *column, unsi
 }
 
 static void change(sqlite3 *db, const uint8_t *c) {
-  static const char *const values[] = {"NULL", "0", "-1", "9223372036854775807", "-9223372036854775808", "4294967296", "1e300", "''", "'x'", "zeroblob(0)", "zeroblob(100000)", "x'FF'", "2147483648"};
+  static const char *const values[] = {
+      "NULL",      "0",  "-1",  "9223372036854775807", "-9223372036854775808", "4294967296",
+      "1e300",     "''", "'x'", "zeroblob(0)",         "zeroblob(100000)",     "x'FF'",
+      "2147483648"};
   const char *table = tables.data[c[0] % tables.len];
   char column[64];
   column_of(db, table, c[1], column);
-  unsigned row = (unsigned)c[2] | (unsigned)c[3] << 8, value = (unsigned)c[5] | (unsigned)c[6] << 8 | (unsigned)c[7] << 16;
+  unsigned row = (unsigned)c[2] | (unsigned)c[3] << 8,
+           value = (unsigned)c[5] | (unsigned)c[6] << 8 | (unsigned)c[7] << 16;
   switch (c[4] % 6) {
-  case 0: execute(db, "UPDATE \"%w\" SET \"%w\" = %s WHERE rowid %% %u = %u", table, column, values[value % ARRAY_LEN(values)], row % 7 + 1, row % 3); break;
-  case 1: execute(db, "UPDATE \"%w\" SET \"%w\" = %u WHERE rowid %% %u = 0", table, column, value, row % 7 + 1); break;
-  case 2: execute(db, "UPDATE \"%w\" SET \"%w\" = \"%w\" + %d WHERE rowid %% %u = 0", table, column, column, (int)value - (1 << 23), row % 7 + 1); break;
-  case 3: execute(db, "DELETE FROM \"%w\" WHERE rowid %% %u = %u", table, row % 7 + 1, value % 3); break;
-  case 4: execute(db, "UPDATE \"%w\" SET \"%w\" = \"%w\" || 'x' WHERE rowid %% %u = 0", table, column, column, row % 7 + 1); break;
-  default: change_blob(db, table, column, row % 64 + 1, c); break;
+    case 0:
+      execute(db, "UPDATE \"%w\" SET \"%w\" = %s WHERE rowid %% %u = %u", table, column,
+              values[value % ARRAY_LEN(values)], row % 7 + 1, row % 3);
+      break;
+    case 1:
+      execute(db, "UPDATE \"%w\" SET \"%w\" = %u WHERE rowid %% %u = 0", table, column, value,
+              row % 7 + 1);
+      break;
+    case 2:
+      execute(db, "UPDATE \"%w\" SET \"%w\" = \"%w\" + %d WHERE rowid %% %u = 0", table, column,
+              column, (int)value - (1 << 23), row % 7 + 1);
+      break;
+    case 3:
+      execute(db, "DELETE FROM \"%w\" WHERE rowid %% %u = %u", table, row % 7 + 1, value % 3);
+      break;
+    case 4:
+      execute(db, "UPDATE \"%w\" SET \"%w\" = \"%w\" || 'x' WHERE rowid %% %u = 0", table, column,
+              column, row % 7 + 1);
+      break;
+    default: change_blob(db, table, column, row % 64 + 1, c); break;
   }
 }
 
@@ -101,7 +126,8 @@ static void save(sqlite3 *db) {
   uint8_t *bytes = sqlite3_serialize(db, "main", &n, 0);
   PageFormat format;
   CHECK(bytes && page_format(bytes, &format));
-  for (uint64_t i = 0; format.checked && i < (uint64_t)n / format.bytes; i++) page_seal(bytes + i * format.bytes, format.bytes, i + 1);
+  for (uint64_t i = 0; format.checked && i < (uint64_t)n / format.bytes; i++)
+    page_seal(bytes + i * format.bytes, format.bytes, i + 1);
   FILE *f = fopen(path, "wb");
   CHECK(f && fwrite(bytes, 1, (size_t)n, f) == (size_t)n);
   fclose(f);
@@ -113,7 +139,8 @@ static void ask_report(void) {
   Run run = {0};
   Str out = {0};
   if (run_load(path, &run, &err)) {
-    for (uint32_t i = 0; i < run.findings.len; i++) report_finding(&run, run.findings.data[i], &out);
+    for (uint32_t i = 0; i < run.findings.len; i++)
+      report_finding(&run, run.findings.data[i], &out);
     report_results(&run, true, &out);
     report_coverage(&run, true, &out);
     report_summary(&run, true, &out);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 1800
-# tests/fpcheck/births.sh, functions.sh, launches.sh, flow.sh, situations.sh and across.sh in GPU mode: the same findings, counted in the device's own memory.
+# tests/fpcheck/births.sh, functions.sh, launches.sh, flow.sh, situations.sh and across.sh in GPU
+# mode: the same findings, counted in the device's own memory.
 set -u
 . tests/gpumode/lib.sh
 shared_runtime

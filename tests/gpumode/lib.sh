@@ -2,13 +2,16 @@
 . tests/lib/steps.sh
 WARPGRIND_REAL_DRIVER=$BUILD/tests/libcuda-standin.so
 export WARPGRIND_REAL_DRIVER TEST_DEVICE=gpu WARPGRIND_CACHE_DIR=$TEST_DIR/cache
-flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$WARPGRIND_REAL_DRIVER" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
+flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$WARPGRIND_REAL_DRIVER" > \
+  "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
 
 # shared_runtime: programs find our libcudart, which the stand-in serves; nvcc is told to link it
 shared_runtime() {
-  flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$BUILD/tests/cudart/libcudart.so.13" \
+  flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" \
+    "$BUILD/tests/cudart/libcudart.so.13" \
     > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
-  export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} TEST_NVCC=-cudart=shared
+  export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    TEST_NVCC=-cudart=shared
 }
 
 # every_test STEP FILE…: each as it would run on the virtual device, but through the driver proxy

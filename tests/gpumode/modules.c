@@ -1,31 +1,37 @@
-// Programs for the tests of the module path: each function is one, named on the command line. They are plain driver programs; what
-// Warpgrind did with their kernels is seen in the run file.
+// Programs for the tests of the module path: each function is one, named on the command line. They
+// are plain driver programs; what Warpgrind did with their kernels is seen in the run file.
 #include "../driver/driver_test.h"
 #include "../image/build.h"
 
-// read, write share a variable; alone shares nothing; wide needs much shared memory; text points at a string.
-static const char kernels_ptx[] = "// original\n.version 7.8\n.target sm_80\n.address_size 64\n"
-  ".global .align 4 .u32 word = 5;\n"
-  ".global .align 4 .u32 unused = 6;\n"
-  ".visible .const .align 4 .u32 factor = 10;\n"
-  ".extern .shared .align 4 .b8 room[];\n"
-  ".global .align 1 .b8 $str[3] = {72, 105, 0};\n"
-  ".func (.param .b32 r) scaled(.param .b32 x) {\n"
-  "  .reg .b32 %r<4>;\n"
-  "  ld.param.b32 %r1, [x]; ld.const.u32 %r2, [factor]; mul.lo.u32 %r3, %r1, %r2; st.param.b32 [r], %r3; ret;\n}\n"
-  ".visible .entry read(.param .u64 p) {\n"
-  "  .reg .b32 %r<4>; .reg .b64 %a;\n"
-  "  ld.param.u64 %a, [p]; ld.global.u32 %r1, [word];\n"
-  "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), scaled, (x); ld.param.b32 %r2, [y]; }\n"
-  "  st.global.u32 [%a], %r2; ret;\n}\n"
-  ".visible .entry write(.param .u32 v) {\n"
-  "  .reg .b32 %r; ld.param.u32 %r, [v]; st.global.u32 [word], %r; ret;\n}\n"
-  ".visible .entry alone(.param .u64 p) {\n"
-  "  .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 77; ret;\n}\n"
-  ".visible .entry wide(.param .u64 p) {\n"
-  "  .reg .b32 %r; .reg .b64 %a; ld.param.u64 %a, [p]; st.shared.u32 [room+65532], 9; ld.shared.u32 %r, [room+65532]; st.global.u32 [%a], %r; ret;\n}\n"
-  ".visible .entry text(.param .u64 p) {\n"
-  "  .reg .b32 %r; .reg .b64 %a, %s; ld.param.u64 %a, [p]; mov.u64 %s, $str; ld.global.u8 %r, [%s+1]; st.global.u32 [%a], %r; ret;\n}\n";
+// read, write share a variable; alone shares nothing; wide needs much shared memory; text points at
+// a string.
+static const char kernels_ptx[] =
+    "// original\n.version 7.8\n.target sm_80\n.address_size 64\n"
+    ".global .align 4 .u32 word = 5;\n"
+    ".global .align 4 .u32 unused = 6;\n"
+    ".visible .const .align 4 .u32 factor = 10;\n"
+    ".extern .shared .align 4 .b8 room[];\n"
+    ".global .align 1 .b8 $str[3] = {72, 105, 0};\n"
+    ".func (.param .b32 r) scaled(.param .b32 x) {\n"
+    "  .reg .b32 %r<4>;\n"
+    "  ld.param.b32 %r1, [x]; ld.const.u32 %r2, [factor]; mul.lo.u32 %r3, %r1, %r2; st.param.b32 "
+    "[r], %r3; ret;\n}\n"
+    ".visible .entry read(.param .u64 p) {\n"
+    "  .reg .b32 %r<4>; .reg .b64 %a;\n"
+    "  ld.param.u64 %a, [p]; ld.global.u32 %r1, [word];\n"
+    "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), scaled, (x); "
+    "ld.param.b32 %r2, [y]; }\n"
+    "  st.global.u32 [%a], %r2; ret;\n}\n"
+    ".visible .entry write(.param .u32 v) {\n"
+    "  .reg .b32 %r; ld.param.u32 %r, [v]; st.global.u32 [word], %r; ret;\n}\n"
+    ".visible .entry alone(.param .u64 p) {\n"
+    "  .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 77; ret;\n}\n"
+    ".visible .entry wide(.param .u64 p) {\n"
+    "  .reg .b32 %r; .reg .b64 %a; ld.param.u64 %a, [p]; st.shared.u32 [room+65532], 9; "
+    "ld.shared.u32 %r, [room+65532]; st.global.u32 [%a], %r; ret;\n}\n"
+    ".visible .entry text(.param .u64 p) {\n"
+    "  .reg .b32 %r; .reg .b64 %a, %s; ld.param.u64 %a, [p]; mov.u64 %s, $str; ld.global.u8 %r, "
+    "[%s+1]; st.global.u32 [%a], %r; ret;\n}\n";
 
 static CUdeviceptr out;
 static CUcontext context;
@@ -54,7 +60,7 @@ static void variables(void) {
   CUmodule m = load(kernels_ptx);
   CUdeviceptr word, again;
   size_t size;
-  OK(cuModuleGetGlobal_v2(&word, &size, m, "word"));                 // before any kernel was launched
+  OK(cuModuleGetGlobal_v2(&word, &size, m, "word"));  // before any kernel was launched
   EXPECT(size == 4 && read_int(word) == 5);
   OK(cuMemsetD32_v2(word, 7, 1));
   EXPECT(result(get(m, "read"), 0) == 70);
@@ -103,8 +109,10 @@ static void libraries(void) {
 }
 
 static void managed(void) {
-  static const char ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 total = 3;\n"
-    ".visible .entry count() { .reg .b32 %r; ld.global.u32 %r, [total]; add.u32 %r, %r, 1; st.global.u32 [total], %r; ret; }\n";
+  static const char ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global "
+                            ".attribute(.managed) .align 4 .u32 total = 3;\n"
+                            ".visible .entry count() { .reg .b32 %r; ld.global.u32 %r, [total]; "
+                            "add.u32 %r, %r, 1; st.global.u32 [total], %r; ret; }\n";
   CUlibrary lib;
   CUdeviceptr total;
   OK(cuLibraryLoadData(&lib, ptx, NULL, NULL, 0, NULL, NULL, 0));
@@ -125,7 +133,8 @@ static void attributes(void) {
   CUlibrary lib;
   CUfunction wide = get(m, "wide");
   int value;
-  OK(cuFuncSetAttribute(wide, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536));       // before it is compiled
+  OK(cuFuncSetAttribute(wide, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                        65536));  // before it is compiled
   EXPECT(result(wide, 65536) == 9);
   OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, wide));
   EXPECT(value == 65536);
@@ -136,10 +145,12 @@ static void attributes(void) {
   size_t offset, size;
   OK(cuFuncGetParamInfo(wide, 0, &offset, &size));
   EXPECT(offset == 0 && size == 8);
-  RETURNS(cuFuncGetParamInfo(wide, 1, &offset, &size), CUDA_ERROR_INVALID_VALUE);            // ours stays out of sight
+  RETURNS(cuFuncGetParamInfo(wide, 1, &offset, &size),
+          CUDA_ERROR_INVALID_VALUE);  // ours stays out of sight
   OK(cuLibraryLoadData(&lib, kernels_ptx, NULL, NULL, 0, NULL, NULL, 0));
   CUfunction k = kernel_of(lib, "wide");
-  OK(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, (CUkernel)k, 0));     // compiles it
+  OK(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, (CUkernel)k,
+                          0));  // compiles it
   EXPECT(value == 0);
   OK(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536, (CUkernel)k, 0));
   EXPECT(result(k, 65536) == 9);
@@ -160,37 +171,57 @@ static void run_image(const void *image, const char *what) {
 }
 
 static void images(void) {
-  static const char *const options[] = {" -maxrregcount=32 ", "-O1  ", " --generate-line-info ", " -g --dont-merge-basicblocks --return-at-end ",
-                                        "--fmad=false", "-dlcm=cg  --def-store-cache=wt", "-O 0 -v --split-compile 2"};
+  static const char *const options[] = {" -maxrregcount=32 ",
+                                        "-O1  ",
+                                        " --generate-line-info ",
+                                        " -g --dont-merge-basicblocks --return-at-end ",
+                                        "--fmad=false",
+                                        "-dlcm=cg  --def-store-cache=wt",
+                                        "-O 0 -v --split-compile 2"};
   for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
-    Str fatbin = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, i % 2 ? IMAGE_ZSTD : IMAGE_RAW, kernels_ptx, 0, options[i], "kernels.cu", 0}, 1);
+    Str fatbin = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, i % 2 ? IMAGE_ZSTD : IMAGE_RAW,
+                                           kernels_ptx, 0, options[i], "kernels.cu", 0},
+                              1);
     run_image(fatbin.data, options[i]);
     str_free(&fatbin);
   }
   // The nearest PTX is taken; what is for a later device alone is not, and the kernel is named.
-  Str both = build_fatbin((TestEntry[]){{TEST_PTX, 70, 0, IMAGE_RAW, ".version 7.8\n.target sm_70\n.address_size 64\n", 0, NULL, NULL, 0},
-                                        {TEST_PTX, 80, 0, IMAGE_LZ4, kernels_ptx, 0, NULL, NULL, 0}}, 2);
+  Str both = build_fatbin(
+      (TestEntry[]){{TEST_PTX, 70, 0, IMAGE_RAW, ".version 7.8\n.target sm_70\n.address_size 64\n",
+                     0, NULL, NULL, 0},
+                    {TEST_PTX, 80, 0, IMAGE_LZ4, kernels_ptx, 0, NULL, NULL, 0}},
+      2);
   run_image(both.data, "two entries");
   str_free(&both);
 }
 
 static void foreign(void) {
-  static const char newer[] = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry of_tomorrow(.param .u64 p) {\n"
-    "  .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 5; ret;\n}\n";
-  Str fatbin = build_fatbin(&(TestEntry){TEST_PTX, 100, 0, IMAGE_RAW, newer, 0, NULL, "tomorrow.cu", 0}, 1);
+  static const char newer[] =
+      ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry of_tomorrow(.param .u64 p) "
+      "{\n"
+      "  .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 5; ret;\n}\n";
+  Str fatbin = build_fatbin(
+      &(TestEntry){TEST_PTX, 100, 0, IMAGE_RAW, newer, 0, NULL, "tomorrow.cu", 0}, 1);
   CUmodule m;
   OK(cuModuleLoadData(&m, fatbin.data));
   EXPECT(result(get(m, "of_tomorrow"), 0) == 5);
   str_free(&fatbin);
 }
 
-static const char caller[] = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) triple(.param .b32 x);\n"
-  ".extern .global .align 4 .u32 base;\n.visible .entry use_triple(.param .u64 p) {\n  .reg .b32 %r<4>; .reg .b64 %a;\n"
-  "  ld.param.u64 %a, [p];\n  { .param .b32 x; .param .b32 y; st.param.b32 [x], 4; call.uni (y), triple, (x); ld.param.b32 %r2, [y]; }\n"
-  "  ld.global.u32 %r3, [base]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
-static const char callee[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 base = 100;\n"
-  ".visible .func (.param .b32 r) triple(.param .b32 x) {\n  .reg .b32 %r<3>;\n  ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret;\n}\n"
-  ".visible .entry use_base(.param .u64 p) {\n  .reg .b32 %r<2>; .reg .b64 %a;\n  ld.param.u64 %a, [p]; ld.global.u32 %r1, [base]; st.global.u32 [%a], %r1; ret;\n}\n";
+static const char caller[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) triple(.param "
+    ".b32 x);\n"
+    ".extern .global .align 4 .u32 base;\n.visible .entry use_triple(.param .u64 p) {\n  .reg .b32 "
+    "%r<4>; .reg .b64 %a;\n"
+    "  ld.param.u64 %a, [p];\n  { .param .b32 x; .param .b32 y; st.param.b32 [x], 4; call.uni (y), "
+    "triple, (x); ld.param.b32 %r2, [y]; }\n"
+    "  ld.global.u32 %r3, [base]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
+static const char callee[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 base = 100;\n"
+    ".visible .func (.param .b32 r) triple(.param .b32 x) {\n  .reg .b32 %r<3>;\n  ld.param.b32 "
+    "%r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret;\n}\n"
+    ".visible .entry use_base(.param .u64 p) {\n  .reg .b32 %r<2>; .reg .b64 %a;\n  ld.param.u64 "
+    "%a, [p]; ld.global.u32 %r1, [base]; st.global.u32 [%a], %r1; ret;\n}\n";
 
 static void linked(void) {
   CUlinkState link;
@@ -199,8 +230,10 @@ static void linked(void) {
   CUmodule m;
   CUdeviceptr base;
   OK(cuLinkCreate_v2(0, NULL, NULL, &link));
-  OK(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)caller, sizeof caller, "caller", 0, NULL, NULL));
-  OK(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)callee, sizeof callee, "callee", 0, NULL, NULL));
+  OK(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)caller, sizeof caller, "caller", 0, NULL,
+                      NULL));
+  OK(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)callee, sizeof callee, "callee", 0, NULL,
+                      NULL));
   OK(cuLinkComplete(link, &cubin, &size));
   copy = memcpy(malloc(size), cubin, size);
   OK(cuLinkDestroy(link));
@@ -211,14 +244,21 @@ static void linked(void) {
   EXPECT(result(get(m, "use_triple"), 0) == 212);
 }
 
-// What cudart passes for a program built with -rdc=true: the linked machine code, and the PTX of each object.
+// What cudart passes for a program built with -rdc=true: the linked machine code, and the PTX of
+// each object.
 static CUlibrary load_relocatable(void) {
   Str cubin = build_cubin(90, NULL);
-  Str whole = build_fatbin(&(TestEntry){TEST_ELF, 90, 0, IMAGE_RAW, cubin.data, cubin.len, NULL, NULL, 0}, 1);
-  Str first = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, caller, 0, "--compile-only  ", "caller.cu", 0}, 1);
-  Str second = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, callee, 0, "--compile-only  ", "callee.cu", 0}, 1);
+  Str whole = build_fatbin(
+      &(TestEntry){TEST_ELF, 90, 0, IMAGE_RAW, cubin.data, cubin.len, NULL, NULL, 0}, 1);
+  Str first = build_fatbin(
+      &(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, caller, 0, "--compile-only  ", "caller.cu", 0}, 1);
+  Str second = build_fatbin(
+      &(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, callee, 0, "--compile-only  ", "callee.cu", 0}, 1);
   const void *objects[] = {first.data, second.data, NULL};
-  struct { uint32_t magic, version; const void *data, *extra; } wrapper = {0x466243B1, 2, whole.data, objects};
+  struct {
+    uint32_t magic, version;
+    const void *data, *extra;
+  } wrapper = {0x466243B1, 2, whole.data, objects};
   CUlibrary lib;
   OK(cuLibraryLoadData(&lib, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
   return lib;
@@ -234,7 +274,8 @@ static void relocatable(void) {
   OK(cuLibraryUnload(lib));
 }
 
-// One of two kernels may be refused with checks in it: both compute what they should, with one variable.
+// One of two kernels may be refused with checks in it: both compute what they should, with one
+// variable.
 static void two_relocatable(void) {
   CUlibrary lib = load_relocatable();
   CUdeviceptr base;
@@ -301,13 +342,14 @@ static void contexts(void) {
   CUdeviceptr old = out;
   out = new_ints(1);
   EXPECT(result(get(there, "read"), 0) == 50);
-  EXPECT(result(kernel_of(lib, "read"), 0) == 50);                   // a library has a copy of its variables in each context
+  EXPECT(result(kernel_of(lib, "read"), 0) ==
+         50);  // a library has a copy of its variables in each context
   write_word(get(there, "write"), 3);
   OK(cuCtxDestroy_v2(second));
   out = old;
   EXPECT(result(get(here, "read"), 0) == 10);
   EXPECT(result(kernel_of(lib, "read"), 0) == 20);
-  OK(cuCtxCreate_v2(&second, 0, 0));                                 // perhaps the same handles again
+  OK(cuCtxCreate_v2(&second, 0, 0));  // perhaps the same handles again
   out = new_ints(1);
   there = load(kernels_ptx);
   EXPECT(result(get(there, "read"), 0) == 50);
@@ -316,9 +358,15 @@ static void contexts(void) {
 }
 
 int main(int argc, char **argv) {
-  static const struct { const char *name; void (*run)(void); } programs[] = {
-    {"variables", variables}, {"libraries", libraries}, {"managed", managed}, {"attributes", attributes}, {"images", images},
-    {"foreign", foreign}, {"linked", linked}, {"eager", eager}, {"relocatable", relocatable}, {"two_relocatable", two_relocatable}, {"threads", threads}, {"again", again}, {"contexts", contexts},
+  static const struct { const char *name; void (*run)(void);
+  } programs[] = {
+      {"variables", variables},     {"libraries", libraries},
+      {"managed", managed},         {"attributes", attributes},
+      {"images", images},           {"foreign", foreign},
+      {"linked", linked},           {"eager", eager},
+      {"relocatable", relocatable}, {"two_relocatable", two_relocatable},
+      {"threads", threads},         {"again", again},
+      {"contexts", contexts},
   };
   OK(cuInit(0));
   OK(cuCtxCreate_v2(&context, 0, 0));

@@ -1,8 +1,8 @@
-// Code that is linked, with checks in it: its probes are a unit of their own, with as many registers
-// as the kernel with the fewest may have. And what the compiler says when it refuses something.
-// modules_linked FOLDER TOOL LOG FILE.ptx…: writes the units as they go to the driver, with the
-// limits that follow from the log, if there is one; each file's name ends with the limit on its
-// registers, or 0.
+// Code that is linked, with checks in it: its probes are a unit of their own, with as many
+// registers as the kernel with the fewest may have. And what the compiler says when it refuses
+// something. modules_linked FOLDER TOOL LOG FILE.ptx…: writes the units as they go to the driver,
+// with the limits that follow from the log, if there is one; each file's name ends with the limit
+// on its registers, or 0.
 #include "gpu/modules.h"
 
 #include "ir/ir.h"

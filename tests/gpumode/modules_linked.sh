@@ -6,11 +6,14 @@ set -u
 cd "$ROOT" || exit 1
 . tests/lib/session.sh
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -pthread -Isrc -o "$TEST_DIR/linked" \
-  tests/gpumode/modules_linked.c src/gpu/{probe_unit,refused}.c "${SESSION_OBJS[@]}" || { echo "FAIL build"; exit 1; }
+  tests/gpumode/modules_linked.c src/gpu/{probe_unit,refused}.c "${SESSION_OBJS[@]}" ||
+    { echo "FAIL build"; exit 1; }
 "$TEST_DIR/linked"
-ptxas=$(command -v ptxas) && nvlink=$(command -v nvlink) && nvcc=$(command -v nvcc) || { echo "skip linked: nvcc is not installed"; exit 0; }
+ptxas=$(command -v ptxas) && nvlink=$(command -v nvlink) && nvcc=$(command -v nvcc) ||
+  { echo "skip linked: nvcc is not installed"; exit 0; }
 for f in caller callee; do
-  "$nvcc" -rdc=true -arch=compute_90 -ptx -o "$TEST_DIR/$f.ptx" tests/gpumode/linked_$f.cu || { echo "FAIL nvcc"; exit 1; }
+  "$nvcc" -rdc=true -arch=compute_90 -ptx -o "$TEST_DIR/$f.ptx" tests/gpumode/linked_$f.cu ||
+    { echo "FAIL nvcc"; exit 1; }
 done
 # link TOOL LOG: compiles and links the units as the driver would; LOG says what it refused before.
 link() {
@@ -28,6 +31,7 @@ link() {
 for tool in memcheck initcheck racecheck synccheck fpcheck all; do
   log=$TEST_DIR/$tool.log
   if link $tool none > "$log" 2>&1; then echo "ok $tool"
-  elif link $tool "$log" > "$log.again" 2>&1; then echo "ok $tool, with limits for functions of the program"
+  elif link $tool "$log" > "$log.again" 2>&1
+    then echo "ok $tool, with limits for functions of the program"
   else cat "$log" "$log.again"; echo "FAIL $tool"; fi
 done

@@ -4,7 +4,9 @@
 static int failures;
 
 static void describe(const GpuJit *j, Str *out) {
-  for (unsigned i = 0; i < j->n; i++) str_printf(out, "%s%d=%llu", out->len ? " " : "", (int)j->names[i], (unsigned long long)(uintptr_t)j->values[i]);
+  for (unsigned i = 0; i < j->n; i++)
+    str_printf(out, "%s%d=%llu", out->len ? " " : "", (int)j->names[i],
+               (unsigned long long)(uintptr_t)j->values[i]);
   if (j->contract_off) str_add(out, out->len ? " apart" : "apart");
   if (j->needs_fatbin) str_add(out, out->len ? " fatbin" : "fatbin");
 }
@@ -43,7 +45,9 @@ int main(void) {
 
   GpuJit j;
   char log[16];
-  CUjit_option names[] = {CU_JIT_MAX_REGISTERS, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_WALL_TIME, CU_JIT_GENERATE_LINE_INFO};
+  CUjit_option names[] = {CU_JIT_MAX_REGISTERS, CU_JIT_ERROR_LOG_BUFFER,
+                          CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_WALL_TIME,
+                          CU_JIT_GENERATE_LINE_INFO};
   void *values[] = {(void *)50, log, (void *)16, NULL, (void *)1};
   gpu_jit_keep(&j, ARRAY_LEN(names), names, values);
   judge("the program's options, not its log", &j, "0=50 13=1");
@@ -52,11 +56,13 @@ int main(void) {
 
   const char *symbols[] = {"first", "second"};
   void *addresses[] = {(void *)1, (void *)2};
-  CUjit_option given[] = {CU_JIT_GLOBAL_SYMBOL_NAMES, CU_JIT_GLOBAL_SYMBOL_ADDRESSES, CU_JIT_GLOBAL_SYMBOL_COUNT};
+  CUjit_option given[] = {CU_JIT_GLOBAL_SYMBOL_NAMES, CU_JIT_GLOBAL_SYMBOL_ADDRESSES,
+                          CU_JIT_GLOBAL_SYMBOL_COUNT};
   void *what[] = {symbols, addresses, (void *)2};
   gpu_jit_keep(&j, 3, given, what);
-  symbols[0] = symbols[1] = NULL, addresses[0] = addresses[1] = NULL;      // the program may free them
-  bool kept = j.n == 3 && j.has_symbols && !strcmp(((char **)j.values[0])[1], "second") && ((void **)j.values[1])[1] == (void *)2;
+  symbols[0] = symbols[1] = NULL, addresses[0] = addresses[1] = NULL;  // the program may free them
+  bool kept = j.n == 3 && j.has_symbols && !strcmp(((char **)j.values[0])[1], "second") &&
+              ((void **)j.values[1])[1] == (void *)2;
   printf("%s symbols are copied\n", kept ? "ok" : "FAIL");
   return failures || !kept;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""modules_split.py WHOLE PIECE…: every kernel of the whole cubin has the same machine code in the piece that holds it."""
+"""modules_split.py WHOLE PIECE…: every kernel of the whole cubin has the same machine code in the
+piece that holds it."""
 import struct
 import sys
 

@@ -5,18 +5,21 @@ set -u
 . tests/gpumode/lib.sh
 . tests/lib/check.sh
 dir=$TEST_DIR
-flags=(-std=gnu11 -g -O1 -Wall -Isrc -Itests/driver -pthread -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined -ldl)
+flags=(-std=gnu11 -g -O1 -Wall -Isrc -Itests/driver -pthread -L"$BUILD/lib" -l:libcuda.so.1 \
+  -Wl,--allow-shlib-undefined -ldl)
 $CC -o "$dir/program" tests/gpumode/process/program.c "${flags[@]}" || exit 1
 $CC -fPIC -shared -o "$dir/plugin.so" tests/gpumode/process/plugin.c "${flags[@]}" || exit 1
 $CC -fPIC -shared -o "$dir/small_driver.so" tests/gpumode/process/small_driver.c || exit 1
 
-# one NAME TOOL 'text that must be in the report' WORD…: the program passes its own checks, and the report says this
+# one NAME TOOL 'text that must be in the report' WORD…: the program passes its own checks, and the
+# report says this
 one() {
   local name=$1 tool=$2 text=$3 want=0; shift 3
   case $1 in abort) want=134 ;; esac
   "$WARPGRIND" --device=gpu --tool="$tool" -v -- "$dir/program" "$@" > "$dir/out" 2> "$dir/err"
   local code=$?
-  if [ $code = $want ] && grep -qF 'all checks passed' "$dir/out" && grep -qF -- "$text" "$dir/err"; then echo "ok $name"
+  if [ $code = $want ] && grep -qF 'all checks passed' "$dir/out" && grep -qF -- "$text" "$dir/err"
+    then echo "ok $name"
   else echo "FAIL $name: exit code $code"; cat "$dir/out" "$dir/err"; fi
 }
 for tool in none count; do
@@ -62,12 +65,15 @@ check by_search test "$(LD_LIBRARY_PATH=$BUILD/lib:$dir/folder said --device=gpu
 check by_search_which has "$dir/err" "real driver: $dir/folder/libcuda.so.1, CUDA 4.0"
 
 # A driver that takes its time is asked once.
-$CC -fPIC -shared -DSLOW -o "$dir/folder/libcuda.so.1" tests/gpumode/process/small_driver.c || exit 1
+$CC -fPIC -shared -DSLOW -o "$dir/folder/libcuda.so.1" tests/gpumode/process/small_driver.c ||
+  exit 1
 check slow_first test "$(LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
 check slow_first_asks has "$dir/err" 'asking it took'
 check slow_again test "$(LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
 check slow_again_knows has "$dir/err" 'its answer was known from an earlier run'
-check slow_other_devices test "$(CUDA_VISIBLE_DEVICES=0 LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
+check slow_other_devices test \
+  "$(CUDA_VISIBLE_DEVICES=0 LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
 check slow_other_devices_asks has "$dir/err" 'asking it took'
-check slow_no_cache test "$(WARPGRIND_CACHE_DIR='' LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
+check slow_no_cache test "$(WARPGRIND_CACHE_DIR='' LD_LIBRARY_PATH=$dir/folder said --device=gpu \
+  -v -- true)" = 0
 check slow_no_cache_asks has "$dir/err" 'asking it took'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 600
-# Races of recordings in GPU mode: what orders launches, copies and nodes of graphs, and what is said to be meant.
+# Races of recordings in GPU mode: what orders launches, copies and nodes of graphs, and what is
+# said to be meant.
 set -u
 . tests/gpumode/lib.sh
 shared_runtime

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # timeout: 1800
-# Every CUDA program of the tests and examples in GPU mode, without and with an instrumented kernel in place of each: our runtime, then
-# the exported driver functions, the proxy, and the virtual device as the real driver. So code arrives as CUlibrary and CUkernel.
+# Every CUDA program of the tests and examples in GPU mode, without and with an instrumented kernel
+# in place of each: our runtime, then the exported driver functions, the proxy, and the virtual
+# device as the real driver. So code arrives as CUlibrary and CUkernel.
 set -u
 BLESS=0
 . tests/gpumode/lib.sh
-flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$BUILD/tests/cudart/libcudart.so.13" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
-export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} TEST_NVCC=-cudart=shared TEST_OPTIONS=--error-exitcode=0
-run_program() {                                # in place of the one in steps.sh: the same program with both tools
+flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" \
+  "$BUILD/tests/cudart/libcudart.so.13" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"
+  exit 1; }
+export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+  TEST_NVCC=-cudart=shared TEST_OPTIONS=--error-exitcode=0
+# in place of the one in steps.sh: the same program with both tools
+run_program() {
   local tool code said=0
   for tool in none count; do
     touch "$TEST_DIR/log"
     # shellcheck disable=SC2046,SC2086
-    "$WARPGRIND" --device=gpu --tool=$tool -q --log-file="$TEST_DIR/log" $TEST_OPTIONS $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
+    "$WARPGRIND" --device=gpu --tool=$tool -q --log-file="$TEST_DIR/log" $TEST_OPTIONS \
+      $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
     code=$?
     judge "$TEST_DIR/stdout" $code || { echo "with --tool=$tool"; said=1; }
   done

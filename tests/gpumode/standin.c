@@ -1,6 +1,6 @@
-// The virtual device in the role of the real driver: linked with src/driver and src/vgpu into a library that
-// WARPGRIND_REAL_DRIVER names, so that the whole of GPU mode runs where there is no GPU. It is a plain device: it checks and
-// counts nothing, whatever the options say.
+// The virtual device in the role of the real driver: linked with src/driver and src/vgpu into a
+// library that WARPGRIND_REAL_DRIVER names, so that the whole of GPU mode runs where there is no
+// GPU. It is a plain device: it checks and counts nothing, whatever the options say.
 #define _GNU_SOURCE
 #include <time.h>
 
@@ -23,7 +23,8 @@ bool __real_options_from_environment(Options *o, Error *err);
 bool __wrap_options_from_environment(Options *o, Error *err) {
   bool ok = __real_options_from_environment(o, err);
   o->text[OPT_TOOL] = "none";
-  o->text[OPT_HANG_TIMEOUT] = "10";        // long after what is inserted has found it; then as if a person had ended the program
+  o->text[OPT_HANG_TIMEOUT] =
+      "10";  // long after what is inserted has found it; then as if a person had ended the program
   o->text[OPT_OUTPUT] = NULL;
   o->text[OPT_LAUNCH_LOG] = NULL;
   o->text[OPT_DUMP_BUFFERS] = NULL;
@@ -35,23 +36,29 @@ bool __wrap_channel_attach(void) { return false; }
 static bool has_checks(const char *text, size_t len, const char *kernel) {
   char head[200];
   snprintf(head, sizeof head, ".entry %s(", kernel);
-  const char *at = memmem(text, len, head, strlen(head)), *end = at ? memchr(at, '{', (size_t)(text + len - at)) : NULL;
+  const char *at = memmem(text, len, head, strlen(head)),
+             *end = at ? memchr(at, '{', (size_t)(text + len - at)) : NULL;
   return end && memmem(at, (size_t)(end - at), "_record", 7);
 }
 
-// A driver that dislikes our code, or takes its time: PTX without a certain comment, which is lost when it is printed again.
+// A driver that dislikes our code, or takes its time: PTX without a certain comment, which is lost
+// when it is printed again.
 PtxModule *__real_ptx_parse(const char *text, size_t len, const char *name, Error *err);
 PtxModule *__wrap_ptx_parse(const char *text, size_t len, const char *name, Error *err) {
   const char *refuses = getenv("STANDIN_REFUSES"), *slow = getenv("STANDIN_SLOW_MS");
   bool ours = !memmem(text, len, "// original", 11);
-  if (ours && slow) nanosleep(&(struct timespec){atoi(slow) / 1000, atoi(slow) % 1000 * 1000000L}, NULL);
+  if (ours && slow)
+    nanosleep(&(struct timespec){atoi(slow) / 1000, atoi(slow) % 1000 * 1000000L}, NULL);
   if (ours && refuses && memmem(text, len, refuses, strlen(refuses))) {
     error_set(err, "ptxas fatal   : refused by the stand-in\nptxas fatal   : and again");
     return NULL;
   }
   const char *kernel = getenv("STANDIN_REFUSES_KERNEL");
   if (kernel && has_checks(text, len, kernel)) {
-    error_set(err, "ptxas error   : Entry function '%s' with max regcount of 32 calls function '__wg_wg_report' with regcount of 70", kernel);
+    error_set(err,
+              "ptxas error   : Entry function '%s' with max regcount of 32 calls function "
+              "'__wg_wg_report' with regcount of 70",
+              kernel);
     return NULL;
   }
   return __real_ptx_parse(text, len, name, err);

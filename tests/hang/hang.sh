@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # timeout: 600
-# Launches that hang, and their twins, which do not. `gpu: ends only when it is killed`: the command is
-# interrupted there. HANG_STANDIN: the virtual device in the role of a GPU, which finds deadlocks by itself.
+# Launches that hang, and their twins, which do not. `gpu: ends only when it is killed`: the command
+# is interrupted there. HANG_STANDIN: the virtual device in the role of a GPU, which finds deadlocks
+# by itself.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/programs.sh
@@ -20,7 +21,8 @@ run_hang() {
 one() {
   local twin how=stop
   if [ "$device" = gpu ] && [ -n "$(setting gpu "$file")" ]; then
-    [ -z "${HANG_STANDIN:-}" ] || { echo "skip $name: the stand-in finds a deadlock by itself"; return; }
+    [ -z "${HANG_STANDIN:-}" ] || { echo "skip $name: the stand-in finds a deadlock by itself"
+      return; }
     how=interrupt
   fi
   for twin in "" -DTWIN; do

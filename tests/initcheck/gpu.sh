@@ -4,6 +4,8 @@ export TEST_DEVICE=gpu
 top=$TEST_DIR folder=$(dirname "$0")
 . "$ROOT/tests/lib/abreast.sh"
 for kind in programs memory; do
-  for f in "$folder/$kind"/*.cu; do TEST_ONLY=$(basename "$f" .cu) abreast "$kind.$(basename "$f" .cu)" bash "$folder/$kind.sh"; done
+  for f in "$folder/$kind"/*.cu; do
+    TEST_ONLY=$(basename "$f" .cu) abreast "$kind.$(basename "$f" .cu)" bash "$folder/$kind.sh"
+  done
 done
 wait

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # quick: yes
 # timeout: 600
-# tests/initcheck/programs/*.cu: where values that were never written are used. All programs print what
-# they print without the tool. With memcheck beside it the findings are the same, and memcheck's.
+# tests/initcheck/programs/*.cu: where values that were never written are used. All programs print
+# what they print without the tool. With memcheck beside it the findings are the same, and
+# memcheck's.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/programs.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""contract_check.py A.cubin B.cubin: the names of the kernels whose code or attributes differ, one a line."""
+"""contract_check.py A.cubin B.cubin: the names of the kernels whose code or attributes differ, one
+a line."""
 import struct
 import sys
 
@@ -17,7 +18,8 @@ def kernels(path):
             if section.startswith(prefix):
                 kernel = out.setdefault(section[len(prefix):], {})
                 # sh_info of a text section holds its register count
-                kernel[prefix] = (info if prefix == ".text." else 0) >> 24, b"" if kind == 8 else data[offset:offset + length]
+                kernel[prefix] = (info if prefix == ".text."
+                                  else 0) >> 24, b"" if kind == 8 else data[offset:offset + length]
     return out
 
 

@@ -1,26 +1,31 @@
 #!/usr/bin/env python3
-"""contract_gen.py TYPE SM SEED COUNT [MODIFIERS]: a PTX module with COUNT random kernels, after one kernel for each shape
-below, full of multiplications and additions that ptxas may fuse. TYPE is f32 f64 f16 f16x2 bf16 bf16x2; MODIFIERS ".ftz".
+"""contract_gen.py TYPE SM SEED COUNT [MODIFIERS]: a PTX module with COUNT random kernels, after one
+kernel for each shape
+below, full of multiplications and additions that ptxas may fuse. TYPE is f32 f64 f16 f16x2 bf16
+bf16x2; MODIFIERS ".ftz".
 """
 import random
 import sys
 
 TYPE, SM, SEED, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 MODS = sys.argv[5] if len(sys.argv) > 5 else ""
-REG = {"f32": "f32", "f64": "f64", "f16": "b16", "f16x2": "b32", "bf16": "b16", "bf16x2": "b32"}[TYPE]
+REG = {"f32": "f32", "f64": "f64", "f16": "b16", "f16x2": "b32", "bf16": "b16",
+       "bf16x2": "b32"}[TYPE]
 SIZE = {"f64": 8, "f16": 2, "bf16": 2}.get(TYPE, 4)
 # constants: 3, 1, -1, 0.5 in the type
 CONSTANTS = {
     "f32": ["0f40400000", "0f3F800000", "0fBF800000", "0f3F000000"],
     "f64": ["0d4008000000000000", "0d3FF0000000000000", "0dBFF0000000000000", "0d3FE0000000000000"],
-    "f16": ["0x4200", "0x3C00", "0xBC00", "0x3800"], "bf16": ["0x4040", "0x3F80", "0xBF80", "0x3F00"],
+    "f16": ["0x4200", "0x3C00", "0xBC00", "0x3800"], "bf16": ["0x4040", "0x3F80", "0xBF80",
+        "0x3F00"],
     "f16x2": ["0x42004200", "0x3C003C00", "0xBC00BC00", "0x38003800"],
     "bf16x2": ["0x40404040", "0x3F803F80", "0xBF80BF80", "0x3F003F00"],
 }[TYPE]
 IMMEDIATE = TYPE in ("f32", "f64")         # the others take constants in registers only
 
-# Shapes in a small language: x = a * b, x = a + b, x = a - b, x = - a, x = a; st x; words in quotes are PTX as it stands.
-# a0…a7 come from memory, k0 k1 are kernel parameters, c0…c3 the constants above. IF, FI, DO, OD, CUT are control flow.
+# Shapes in a small language: x = a * b, x = a + b, x = a - b, x = - a, x = a; st x; words in quotes
+# are PTX as it stands. a0…a7 come from memory, k0 k1 are kernel parameters, c0…c3 the constants
+# above. IF, FI, DO, OD, CUT are control flow.
 SHAPES = """
 x = a0 * a1; y = x + a2; st y
 x = a0 * a1; y = x - a2; st y
@@ -123,21 +128,28 @@ class Kernel:
 
     def begin_loop(self):
         self.open.append(self.label())
-        self.raw(f"mov.u32 %i{len(self.open)}, 0; {self.open[-1]}: st.volatile.global.f32 [%q], %f2;")
+        self.raw(
+            f"mov.u32 %i{len(self.open)}, 0; {self.open[-1]}: st.volatile.global.f32 [%q], %f2;")
 
     def end_loop(self):
         i = f"%i{len(self.open)}"
-        self.raw(f"add.u32 {i}, {i}, 1; setp.lt.u32 %again, {i}, %tid; @%again bra {self.open.pop()};")
+        self.raw(
+            f"add.u32 {i}, {i}, 1; setp.lt.u32 %again, {i}, %tid; @%again bra {self.open.pop()};")
 
     def text(self):
         param = f".param .{REG}"
         return "\n".join([
-            f".visible .entry {self.name}(.param .u64 p, .param .u64 q, {param} k0, {param} k1)", "{",
-            ".reg .b64 %p, %q, %t; .reg .pred %cond, %again; .reg .b32 %tid, %i<9>; .reg .f32 %f<3>;",
+            f".visible .entry {self.name}(.param .u64 p, .param .u64 q, {param} k0, {param} k1)",
+            "{",
+            ".reg .b64 %p, %q, %t; .reg .pred %cond, %again; .reg .b32 %tid, %i<9>; .reg .f32 "
+            "%f<3>;",
             f".reg .{REG} {', '.join(sorted(self.regs))};",
-            "ld.param.u64 %p, [p]; ld.param.u64 %q, [q]; cvta.to.global.u64 %p, %p; cvta.to.global.u64 %q, %q;",
-            "mov.u32 %tid, %laneid; mul.wide.u32 %t, %tid, 256; add.u64 %p, %p, %t; add.u64 %q, %q, %t;",
-            "ld.global.f32 %f1, [%p+100]; ld.global.f32 %f2, [%p+104];", *self.lines, "ret;", "}", ""])
+            "ld.param.u64 %p, [p]; ld.param.u64 %q, [q]; cvta.to.global.u64 %p, %p; "
+            "cvta.to.global.u64 %q, %q;",
+            "mov.u32 %tid, %laneid; mul.wide.u32 %t, %tid, 256; add.u64 %p, %p, %t; add.u64 %q, "
+            "%q, %t;",
+            "ld.global.f32 %f1, [%p+100]; ld.global.f32 %f2, [%p+104];", *self.lines, "ret;", "}",
+            ""])
 
 
 def shape(name, text):
@@ -150,7 +162,8 @@ def shape(name, text):
         if w[0] == "st":
             k.store(w[1])
         elif w[0] in ("IF", "FI", "DO", "OD", "CUT"):
-            {"IF": k.begin_if, "FI": k.end_if, "DO": k.begin_loop, "OD": k.end_loop, "CUT": k.cut}[w[0]]()
+            {"IF": k.begin_if, "FI": k.end_if, "DO": k.begin_loop, "OD": k.end_loop,
+             "CUT": k.cut}[w[0]]()
         elif len(w) == 5:
             k.op({"*": "mul", "+": "add", "-": "sub"}[w[3]], w[0], w[2], w[4], guard)
         elif w[2] == "-":
@@ -161,7 +174,8 @@ def shape(name, text):
 
 
 def random_kernel(name, rng):
-    """Single assignment, except for variables a loop carries. Additions read products of their own block more often than
+    """Single assignment, except for variables a loop carries. Additions read products of their own
+    block more often than
     not; products with a constant or parameter are also kept for one addition in a later block."""
     k = Kernel(name)
     scopes = [[f"a{i}" for i in range(8)]]             # sums and loads, by dominance

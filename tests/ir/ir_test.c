@@ -1,4 +1,5 @@
-// Analyses of src/ir against hand-written functions and, on random graphs, against definitions computed the slow way.
+// Analyses of src/ir against hand-written functions and, on random graphs, against definitions
+// computed the slow way.
 #include <time.h>
 
 #include "ir/ir.h"
@@ -17,8 +18,11 @@ typedef struct Built { PtxModule *m; IrCfg *c; } Built;
 
 static Built build(const char *body, Error *err) {
   Str text = {0};
-  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 q)\n{\n.reg .pred %%p<4>;\n"
-                    ".reg .b32 %%r<20>;\n.reg .f32 %%f<20>;\n.reg .b64 %%q;\n%s}\n", body);
+  str_printf(&text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 "
+             "q)\n{\n.reg .pred %%p<4>;\n"
+             ".reg .b32 %%r<20>;\n.reg .f32 %%f<20>;\n.reg .b64 %%q;\n%s}\n",
+             body);
   Built b = {.m = ptx_parse(text.data, text.len, "test", err)};
   str_free(&text);
   if (b.m && ptx_verify(b.m, err)) b.c = ir_cfg_build(b.m->funcs[0], err);
@@ -49,51 +53,64 @@ static bool live(uint64_t *const *rows, const IrCfg *c, uint32_t block, const ch
 
 static void test_if_else(void) {
   Error err = {""};
-  Built b = build("setp.eq.s32 %p1, %r1, 0;\n@%p1 bra Else;\nadd.s32 %r2, %r1, 1;\nbra.uni Join;\nElse:\nadd.s32 %r2, %r1, 2;\nJoin:\n"
-                  "@%p2 mov.u32 %r3, 7;\nadd.s32 %r4, %r2, %r3;\nret;\n", &err);
+  Built b = build("setp.eq.s32 %p1, %r1, 0;\n@%p1 bra Else;\nadd.s32 %r2, %r1, 1;\nbra.uni "
+                  "Join;\nElse:\nadd.s32 %r2, %r1, 2;\nJoin:\n"
+                  "@%p2 mov.u32 %r3, 7;\nadd.s32 %r4, %r2, %r3;\nret;\n",
+                  &err);
   EXPECT(b.c);
   if (b.c) {
     EXPECT(b.c->nblocks == 4 && b.c->norder == 4 && b.c->nloops == 0);
     EXPECT(b.c->blocks[0].nsucc == 2 && b.c->blocks[0].succ[0] == 2 && b.c->blocks[0].succ[1] == 1);
     EXPECT(b.c->blocks[3].npred == 2);
-    EXPECT(b.c->blocks[3].idom == 0 && b.c->blocks[1].ipdom == 3 && b.c->blocks[0].ipdom == 3 && b.c->blocks[3].ipdom == IR_NONE);
+    EXPECT(b.c->blocks[3].idom == 0 && b.c->blocks[1].ipdom == 3 && b.c->blocks[0].ipdom == 3 &&
+           b.c->blocks[3].ipdom == IR_NONE);
     EXPECT(b.c->order[0] == 0 && b.c->order[1] == 1 && b.c->order[2] == 2 && b.c->order[3] == 3);
-    EXPECT(ir_dominates(b.c, 0, 3) && !ir_dominates(b.c, 1, 3) && ir_postdominates(b.c, 3, 1) && !ir_postdominates(b.c, 1, 0));
+    EXPECT(ir_dominates(b.c, 0, 3) && !ir_dominates(b.c, 1, 3) && ir_postdominates(b.c, 3, 1) &&
+           !ir_postdominates(b.c, 1, 0));
     IrLiveness *l = ir_liveness_build(b.c);
     EXPECT(live(l->live_in, b.c, 0, "%r1") && !live(l->live_in, b.c, 0, "%r2"));
     EXPECT(live(l->live_out, b.c, 1, "%r2") && live(l->live_in, b.c, 3, "%r2"));
-    EXPECT(live(l->live_in, b.c, 3, "%r3") && live(l->live_in, b.c, 0, "%r3"));      // a guarded write does not kill
+    EXPECT(live(l->live_in, b.c, 3, "%r3") &&
+           live(l->live_in, b.c, 0, "%r3"));  // a guarded write does not kill
     EXPECT(!live(l->live_in, b.c, 3, "%r4"));
     ir_liveness_free(l);
   }
   destroy(&b);
 }
 
-// Lanes leave the inner loop from its middle; what follows the loop must come after all of it, the trap last.
+// Lanes leave the inner loop from its middle; what follows the loop must come after all of it, the
+// trap last.
 static void test_loops(void) {
   Error err = {""};
-  Built b = build("Outer:\nmov.u32 %r1, 0;\nInner:\n@%p1 bra Even;\n@%p2 bra After;\nbra.uni Latch;\nEven:\n@%p3 bra Bad;\nLatch:\nadd.s32 %r1, %r1, 1;\n"
-                  "@%p1 bra Inner;\nAfter:\n@%p2 bra Outer;\nret;\nBad:\ntrap;\n", &err);
+  Built b = build("Outer:\nmov.u32 %r1, 0;\nInner:\n@%p1 bra Even;\n@%p2 bra After;\nbra.uni "
+                  "Latch;\nEven:\n@%p3 bra Bad;\nLatch:\nadd.s32 %r1, %r1, 1;\n"
+                  "@%p1 bra Inner;\nAfter:\n@%p2 bra Outer;\nret;\nBad:\ntrap;\n",
+                  &err);
   EXPECT(b.c);
   if (b.c) {
     EXPECT(b.c->nloops == 2);
     uint32_t inner = b.c->loops[0].depth == 2 ? 0 : 1;
-    EXPECT(b.c->loops[inner].parent == 1 - inner && b.c->loops[inner].depth == 2 && b.c->loops[1 - inner].depth == 1);
+    EXPECT(b.c->loops[inner].parent == 1 - inner && b.c->loops[inner].depth == 2 &&
+           b.c->loops[1 - inner].depth == 1);
     EXPECT(b.c->loops[inner].nblocks == 5 && b.c->blocks[b.c->loops[inner].header].first == 1);
     uint32_t bad = IR_NONE;
     for (uint32_t i = 0; i < b.c->nblocks; i++)
       if (b.c->instrs[b.c->blocks[i].first]->op == OP_TRAP) bad = i;
-    EXPECT(bad != IR_NONE && b.c->blocks[bad].rpo > b.c->blocks[b.c->loops[1 - inner].header].rpo + b.c->loops[1 - inner].nblocks - 1);
+    EXPECT(bad != IR_NONE && b.c->blocks[bad].rpo > b.c->blocks[b.c->loops[1 - inner].header].rpo +
+                                                        b.c->loops[1 - inner].nblocks - 1);
   }
   destroy(&b);
 }
 
 static void test_table(void) {
   Error err = {""};
-  Built b = build("brx.idx %r1, Table;\nTable: .branchtargets A, B, A, C;\nA:\nmov.u32 %r2, 1;\nB:\nmov.u32 %r2, 2;\nC:\nret;\nmov.u32 %r3, 1;\nret;\n", &err);
+  Built b = build("brx.idx %r1, Table;\nTable: .branchtargets A, B, A, C;\nA:\nmov.u32 %r2, "
+                  "1;\nB:\nmov.u32 %r2, 2;\nC:\nret;\nmov.u32 %r3, 1;\nret;\n",
+                  &err);
   EXPECT(b.c);
   if (b.c) {
-    EXPECT(b.c->blocks[0].nsucc == 3 && b.c->blocks[0].succ[0] == 1 && b.c->blocks[0].succ[1] == 2 && b.c->blocks[0].succ[2] == 3);
+    EXPECT(b.c->blocks[0].nsucc == 3 && b.c->blocks[0].succ[0] == 1 &&
+           b.c->blocks[0].succ[1] == 2 && b.c->blocks[0].succ[2] == 3);
     EXPECT(b.c->blocks[4].rpo == IR_NONE && b.c->norder == 4);       // after ret, nobody gets there
   }
   destroy(&b);
@@ -101,10 +118,13 @@ static void test_table(void) {
 
 static void test_endless(void) {
   Error err = {""};
-  Built b = build("@%p1 bra Stop;\nSpin:\nadd.s32 %r1, %r1, 1;\nSpin2:\nbra.uni Spin;\nStop:\n@%p2 ret;\n@%p3 exit;\n", &err);
+  Built b = build("@%p1 bra Stop;\nSpin:\nadd.s32 %r1, %r1, 1;\nSpin2:\nbra.uni Spin;\nStop:\n@%p2 "
+                  "ret;\n@%p3 exit;\n",
+                  &err);
   EXPECT(b.c);
   if (b.c) {
-    EXPECT(b.c->blocks[1].ipdom == 2 && b.c->blocks[2].ipdom == IR_NONE && b.c->blocks[0].ipdom == IR_NONE);
+    EXPECT(b.c->blocks[1].ipdom == 2 && b.c->blocks[2].ipdom == IR_NONE &&
+           b.c->blocks[0].ipdom == IR_NONE);
     EXPECT(b.c->blocks[3].nsucc == 1 && b.c->blocks[4].nsucc == 0);  // runs off the end
   }
   destroy(&b);
@@ -134,8 +154,10 @@ static void test_verify_finds(void) {
 static void test_contract(void) {
   Error err = {""};
   Built b = build("mul.f32 %f1, %f2, %f3;\nsub.f32 %f4, %f5, %f1;\nst.global.f32 [%q], %f4;\n"
-                  "mul.f32 %f6, %f7, %f8;\nadd.f32 %f9, %f6, %f2;\nst.global.f32 [%q], %f9;\nst.global.f32 [%q], %f6;\n"
-                  "add.f32 %f10, %f2, %f3;\nst.global.f32 [%q], %f10;\nret;\n", &err);
+                  "mul.f32 %f6, %f7, %f8;\nadd.f32 %f9, %f6, %f2;\nst.global.f32 [%q], "
+                  "%f9;\nst.global.f32 [%q], %f6;\n"
+                  "add.f32 %f10, %f2, %f3;\nst.global.f32 [%q], %f10;\nret;\n",
+                  &err);
   EXPECT(b.c);
   Str out = {0};
   EXPECT(b.m && ir_contract(b.m, &err));
@@ -168,7 +190,8 @@ static void reach(const IrCfg *c, uint32_t from, uint32_t without, bool backward
   if (from == without || seen[from]) return;
   seen[from] = true;
   const IrBlock *b = &c->blocks[from];
-  for (uint32_t i = 0; i < (backwards ? b->npred : b->nsucc); i++) reach(c, backwards ? b->pred[i] : b->succ[i], without, backwards, seen);
+  for (uint32_t i = 0; i < (backwards ? b->npred : b->nsucc); i++)
+    reach(c, backwards ? b->pred[i] : b->succ[i], without, backwards, seen);
 }
 
 static void compare_dominators(const IrCfg *c) {
@@ -186,7 +209,8 @@ static void compare_dominators(const IrCfg *c) {
   for (uint32_t b = 0; b < c->nblocks; b++)
     if (all[b] && !c->blocks[b].nsucc) reach(c, b, IR_NONE, true, reaches_exit);
   for (uint32_t b = 0; b < c->nblocks; b++)
-    if (all[b] && !reaches_exit[b]) return;           // with endless loops the answer depends on where they are cut
+    if (all[b] && !reaches_exit[b])
+      return;  // with endless loops the answer depends on where they are cut
   for (uint32_t d = 0; d < c->nblocks; d++) {
     bool seen[MOST + 1] = {0};
     if (!all[d]) continue;
@@ -197,7 +221,8 @@ static void compare_dominators(const IrCfg *c) {
   }
 }
 
-// Edges go forward, or back to a dominator; then all cycles are loops and every such edge stays inside its loop.
+// Edges go forward, or back to a dominator; then all cycles are loops and every such edge stays
+// inside its loop.
 static void compare_loops(const IrCfg *c) {
   for (uint32_t b = 0; b < c->nblocks; b++) {
     if (c->blocks[b].rpo == IR_NONE) continue;
@@ -205,7 +230,8 @@ static void compare_loops(const IrCfg *c) {
       uint32_t s = c->blocks[b].succ[i];
       if (!ir_dominates(c, s, b)) continue;
       bool inside = false;
-      for (uint32_t l = c->blocks[b].loop; l != IR_NONE; l = c->loops[l].parent) inside |= c->loops[l].header == s;
+      for (uint32_t l = c->blocks[b].loop; l != IR_NONE; l = c->loops[l].parent)
+        inside |= c->loops[l].header == s;
       EXPECT(inside);
     }
   }
@@ -254,7 +280,8 @@ static void compare_liveness(const IrCfg *c) {
   }
   IrLiveness *l = ir_liveness_build(c);
   EXPECT(l->words == 1);
-  for (uint32_t b = 0; b < c->nblocks; b++) EXPECT(l->live_in[b][0] == in[b] && l->live_out[b][0] == out[b]);
+  for (uint32_t b = 0; b < c->nblocks; b++)
+    EXPECT(l->live_in[b][0] == in[b] && l->live_out[b][0] == out[b]);
   ir_liveness_free(l);
 }
 
@@ -265,7 +292,8 @@ static void test_random(void) {
     for (uint32_t b = 0; b < n; b++) {
       str_printf(&body, "L%u:\n", b);
       for (uint32_t i = roll(4) + 1; i > 0; i--)
-        str_printf(&body, "%sadd.s32 %%r%u, %%r%u, %%r%u;\n", roll(4) ? "" : "@%p1 ", roll(10), roll(10), roll(10));
+        str_printf(&body, "%sadd.s32 %%r%u, %%r%u, %%r%u;\n", roll(4) ? "" : "@%p1 ", roll(10),
+                   roll(10), roll(10));
       uint32_t kind = roll(10), near = b + 1 + roll(3), to = roll(3) ? roll(n) : MIN(near, n - 1);
       if (kind < 5) str_printf(&body, "@%%p%u bra L%u;\n", roll(4), to);
       else if (kind < 7) str_printf(&body, "bra L%u;\n", to);
@@ -300,12 +328,16 @@ typedef struct Warp {
 
 static uint32_t lane_value(const Warp *w, int lane, const PtxOperand *o) {
   if (o->kind == OPD_INT) return (uint32_t)o->imm;
-  if (o->kind == OPD_SREG) return o->sreg == SREG_CTAID ? 5 : o->sreg == SREG_TID && o->selector == SEL_X ? 32 + (uint32_t)lane : 2;
+  if (o->kind == OPD_SREG)
+    return o->sreg == SREG_CTAID                         ? 5
+           : o->sreg == SREG_TID && o->selector == SEL_X ? 32 + (uint32_t)lane
+                                                         : 2;
   return w->reg[lane][o->reg->id];
 }
 
 static void execute(Warp *w, int lane, const PtxInstr *in) {
-  uint32_t a = in->nops > 1 ? lane_value(w, lane, &in->ops[1]) : 0, b = in->nops > 2 ? lane_value(w, lane, &in->ops[2]) : 0, d = a;
+  uint32_t a = in->nops > 1 ? lane_value(w, lane, &in->ops[1]) : 0,
+           b = in->nops > 2 ? lane_value(w, lane, &in->ops[2]) : 0, d = a;
   if (in->op == OP_ADD) d = a + b;
   if (in->op == OP_SHL) d = a << b;
   if (in->op == OP_SETP) d = (int32_t)a < (int32_t)b;
@@ -324,7 +356,8 @@ static void check_register(const Warp *w, const bool *active, const PtxReg *r) {
     if (!active[lane]) continue;
     if (first < 0) first = lane;
     uint32_t want = w->reg[first][r->id];
-    if (w->u->reg_class[r->id] == IR_AFFINE) want += (uint32_t)(lane - first) * (uint32_t)w->u->stride[r->id];
+    if (w->u->reg_class[r->id] == IR_AFFINE)
+      want += (uint32_t)(lane - first) * (uint32_t)w->u->stride[r->id];
     if (w->u->reg_class[r->id] != IR_VARYING) EXPECT(w->reg[lane][r->id] == want);
   }
 }
@@ -371,8 +404,11 @@ static void test_uniform_random(void) {
   for (int round = 0; round < 8000 && failures < 5; round++) {
     Str body = {0};
     uint32_t n = 2 + roll(10);
-    for (int r = 0; r < 8; r++) str_printf(&body, "mov.u32 %%r%d, %s;\n", r, (const char *[]){"%ctaid.x", "%tid.x", "7", "%tid.y"}[roll(4)]);
-    for (int r = 0; r < 4; r++) str_printf(&body, "setp.lt.s32 %%p%d, %%r%u, %u;\n", r, roll(8), 30 + roll(8));
+    for (int r = 0; r < 8; r++)
+      str_printf(&body, "mov.u32 %%r%d, %s;\n", r,
+                 (const char *[]){"%ctaid.x", "%tid.x", "7", "%tid.y"}[roll(4)]);
+    for (int r = 0; r < 4; r++)
+      str_printf(&body, "setp.lt.s32 %%p%d, %%r%u, %u;\n", r, roll(8), 30 + roll(8));
     for (uint32_t b = 0; b < n; b++) {
       str_printf(&body, "L%u:\n", b);
       for (uint32_t i = roll(4) + 1; i > 0; i--) {
@@ -380,7 +416,8 @@ static void test_uniform_random(void) {
         uint32_t d = roll(8), x = roll(8), kind = roll(8);
         if (kind < 5) str_printf(&body, "%sadd.s32 %%r%u, %%r%u, %%r%u;\n", guard, d, x, roll(8));
         else if (kind < 6) str_printf(&body, "%sshl.b32 %%r%u, %%r%u, 2;\n", guard, d, x);
-        else if (kind < 7) str_printf(&body, "%smov.u32 %%r%u, %s;\n", guard, d, roll(2) ? "%tid.x" : "3");
+        else if (kind < 7)
+          str_printf(&body, "%smov.u32 %%r%u, %s;\n", guard, d, roll(2) ? "%tid.x" : "3");
         else str_printf(&body, "setp.lt.s32 %%p%u, %%r%u, %u;\n", roll(4), x, 30 + roll(20));
       }
       uint32_t kind = roll(10), near = b + 1 + roll(3), to = roll(2) ? roll(n) : MIN(near, n - 1);
@@ -396,7 +433,9 @@ static void test_uniform_random(void) {
       int before = failures;
       IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
       run_warp(b.c, u);
-      for (uint32_t r = 0; r < b.c->func->nregs; r++) known_uniform += u->reg_class[r] == IR_UNIFORM, known_affine += u->reg_class[r] == IR_AFFINE;
+      for (uint32_t r = 0; r < b.c->func->nregs; r++)
+        known_uniform += u->reg_class[r] == IR_UNIFORM,
+            known_affine += u->reg_class[r] == IR_AFFINE;
       ir_uniform_free(u);
       if (failures != before) printf("    round %d:\n%s\n", round, body.data);
     }
@@ -406,18 +445,26 @@ static void test_uniform_random(void) {
   EXPECT(known_uniform > 5000 && known_affine > 1000);               // otherwise it proves nothing
 }
 
-static IrClass class_of(const IrCfg *c, const IrUniform *u, const char *name) { return u->reg_class[reg_id(c, name)]; }
+static IrClass class_of(const IrCfg *c, const IrUniform *u, const char *name) {
+  return u->reg_class[reg_id(c, name)];
+}
 
 static void test_uniform(void) {
   Error err = {""};
-  Built b = build("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, %r3;\nsetp.ge.s32 %p1, %r4, 100;\n"
-                  "@%p1 bra End;\nmov.u32 %r5, 0;\nLoop:\nadd.s32 %r5, %r5, 1;\nadd.s32 %r6, %r4, %r5;\nshl.b32 %r7, %r6, 2;\nsetp.lt.s32 %p2, %r5, %r2;\n@%p2 bra Loop;\n"
-                  "setp.lt.s32 %p3, %r7, %r5;\n@%p3 bra Skip;\nmov.u32 %r8, 1;\nSkip:\nmov.u32 %r9, %r2;\nEnd:\nret;\n", &err);
+  Built b = build("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 "
+                  "%r4, %r1, %r2, %r3;\nsetp.ge.s32 %p1, %r4, 100;\n"
+                  "@%p1 bra End;\nmov.u32 %r5, 0;\nLoop:\nadd.s32 %r5, %r5, 1;\nadd.s32 %r6, %r4, "
+                  "%r5;\nshl.b32 %r7, %r6, 2;\nsetp.lt.s32 %p2, %r5, %r2;\n@%p2 bra Loop;\n"
+                  "setp.lt.s32 %p3, %r7, %r5;\n@%p3 bra Skip;\nmov.u32 %r8, 1;\nSkip:\nmov.u32 "
+                  "%r9, %r2;\nEnd:\nret;\n",
+                  &err);
   EXPECT(b.c);
   if (b.c) {
     IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
-    EXPECT(class_of(b.c, u, "%r1") == IR_UNIFORM && class_of(b.c, u, "%r3") == IR_AFFINE && class_of(b.c, u, "%r4") == IR_AFFINE);
-    EXPECT(class_of(b.c, u, "%r5") == IR_UNIFORM && class_of(b.c, u, "%p2") == IR_UNIFORM);       // lanes at End are finished
+    EXPECT(class_of(b.c, u, "%r1") == IR_UNIFORM && class_of(b.c, u, "%r3") == IR_AFFINE &&
+           class_of(b.c, u, "%r4") == IR_AFFINE);
+    EXPECT(class_of(b.c, u, "%r5") == IR_UNIFORM &&
+           class_of(b.c, u, "%p2") == IR_UNIFORM);  // lanes at End are finished
     EXPECT(class_of(b.c, u, "%r7") == IR_AFFINE && u->stride[reg_id(b.c, "%r7")] == 4);
     EXPECT(class_of(b.c, u, "%p1") == IR_VARYING && class_of(b.c, u, "%p3") == IR_VARYING);
     EXPECT(class_of(b.c, u, "%r8") == IR_VARYING && class_of(b.c, u, "%r9") == IR_UNIFORM);
@@ -428,11 +475,14 @@ static void test_uniform(void) {
   }
   destroy(&b);
   // A loop that lanes leave at different times: what it counts differs afterwards.
-  b = build("mov.u32 %r1, 0;\nmov.u32 %r3, %tid.x;\nLoop:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, %r3;\n@%p1 bra Loop;\nadd.s32 %r2, %r1, 1;\nmov.u32 %r4, 3;\nret;\n", &err);
+  b = build("mov.u32 %r1, 0;\nmov.u32 %r3, %tid.x;\nLoop:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, "
+            "%r1, %r3;\n@%p1 bra Loop;\nadd.s32 %r2, %r1, 1;\nmov.u32 %r4, 3;\nret;\n",
+            &err);
   EXPECT(b.c);
   if (b.c) {
     IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
-    EXPECT(class_of(b.c, u, "%r1") == IR_VARYING && class_of(b.c, u, "%r2") == IR_VARYING && class_of(b.c, u, "%r4") == IR_UNIFORM);
+    EXPECT(class_of(b.c, u, "%r1") == IR_VARYING && class_of(b.c, u, "%r2") == IR_VARYING &&
+           class_of(b.c, u, "%r4") == IR_UNIFORM);
     EXPECT(u->block_divergent[1] && !u->block_divergent[0] && !u->block_divergent[2]);
     ir_uniform_free(u);
   }
@@ -451,7 +501,11 @@ static void test_size(void) {
   Str body = {0};
   enum { N = 25000 };
   str_add(&body, "mov.u32 %r0, %tid.x;\n");
-  for (int i = 0; i < N; i++) str_printf(&body, "setp.eq.s32 %%p1, %%r%d, %d;\n@%%p1 bra Out;\nadd.s32 %%r%d, %%r%d, 1;\nmul.f32 %%f1, %%f2, %%f3;\n", i % 20, i, (i + 1) % 20, i % 20);
+  for (int i = 0; i < N; i++)
+    str_printf(&body,
+               "setp.eq.s32 %%p1, %%r%d, %d;\n@%%p1 bra Out;\nadd.s32 %%r%d, %%r%d, 1;\nmul.f32 "
+               "%%f1, %%f2, %%f3;\n",
+               i % 20, i, (i + 1) % 20, i % 20);
   str_add(&body, "Out:\nmov.u32 %r1, 1;\nret;\n");
   Error err = {""};
   Built b = build(body.data, &err);
@@ -466,18 +520,24 @@ static void test_size(void) {
     }
     EXPECT(ir_contract(b.m, &err));
     t = seconds() - t;
-    EXPECT(t < 5);                                                   // 0.1 s on an ordinary machine; quadratic would be minutes
+    EXPECT(t < 5);  // 0.1 s on an ordinary machine; quadratic would be minutes
   }
   destroy(&b);
   str_free(&body);
 }
 
-// One address after the other through a store; `want` lists what each was computed from, as the dump writes it.
+// One address after the other through a store; `want` lists what each was computed from, as the
+// dump writes it.
 static void expect_origins(const char *body, const char *want, int line) {
   Str text = {0};
-  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 g[4];\n.visible .entry k(.param .u64 a, .param .u64 n, "
-                    ".param .align 8 .b8 s[16])\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n.reg .b64 %%d<20>;\n.shared .u32 t[4];\n"
-                    "ld.param.u64 %%d1, [a];\ncvta.to.global.u64 %%d2, %%d1;\nld.param.u64 %%d3, [n];\nld.param.u64 %%d4, [s+8];\n%sret;\n}\n", body);
+  str_printf(&text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 g[4];\n.visible .entry "
+             "k(.param .u64 a, .param .u64 n, "
+             ".param .align 8 .b8 s[16])\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n.reg .b64 "
+             "%%d<20>;\n.shared .u32 t[4];\n"
+             "ld.param.u64 %%d1, [a];\ncvta.to.global.u64 %%d2, %%d1;\nld.param.u64 %%d3, "
+             "[n];\nld.param.u64 %%d4, [s+8];\n%sret;\n}\n",
+             body);
   Error err = {""};
   PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
   IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
@@ -503,24 +563,40 @@ static void expect_origins(const char *body, const char *want, int line) {
 #define ORIGINS(body, want) expect_origins(body, want, __LINE__)
 
 static void test_provenance(void) {
-  ORIGINS("st.global.u32 [%d2], 1;\nst.u32 [%d4+4], 1;\nst.global.u32 [g+4], 1;\nst.shared.u32 [t], 1;\n", "a+0 s+8 g t ");
+  ORIGINS("st.global.u32 [%d2], 1;\nst.u32 [%d4+4], 1;\nst.global.u32 [g+4], 1;\nst.shared.u32 "
+          "[t], 1;\n",
+          "a+0 s+8 g t ");
   // indices of every make keep the object; a size parameter added to a pointer is an index
-  ORIGINS("mul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\nmad.lo.s64 %d7, %d5, %d3, %d6;\nst.global.u32 [%d7], 1;\n"
-          "add.s64 %d8, %d3, %d2;\nst.global.u32 [%d8], 1;\nsub.s64 %d9, %d8, %d5;\nst.global.u32 [%d9], 1;\n", "a+0 a+0 a+0 a+0 ");
+  ORIGINS("mul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\nmad.lo.s64 "
+          "%d7, %d5, %d3, %d6;\nst.global.u32 [%d7], 1;\n"
+          "add.s64 %d8, %d3, %d2;\nst.global.u32 [%d8], 1;\nsub.s64 %d9, %d8, %d5;\nst.global.u32 "
+          "[%d9], 1;\n",
+          "a+0 a+0 a+0 a+0 ");
   // loops join; null is no second object; two objects are
-  ORIGINS("mov.u64 %d5, %d2;\nL:\nst.global.u32 [%d5], 1;\nadd.s64 %d5, %d5, 4;\n@%p1 bra L;\n", "a+0 ");
-  ORIGINS("selp.b64 %d5, %d2, 0, %p1;\nst.global.u32 [%d5], 1;\nselp.b64 %d6, %d2, %d4, %p1;\nst.global.u32 [%d6], 1;\n", "a+0 ? ");
+  ORIGINS("mov.u64 %d5, %d2;\nL:\nst.global.u32 [%d5], 1;\nadd.s64 %d5, %d5, 4;\n@%p1 bra L;\n",
+          "a+0 ");
+  ORIGINS("selp.b64 %d5, %d2, 0, %p1;\nst.global.u32 [%d5], 1;\nselp.b64 %d6, %d2, %d4, "
+          "%p1;\nst.global.u32 [%d6], 1;\n",
+          "a+0 ? ");
   // from memory, by masking, from a difference of pointers, from a half
-  ORIGINS("ld.global.u64 %d5, [%d2];\nst.u32 [%d5], 1;\nand.b64 %d6, %d2, -128;\nst.global.u32 [%d6], 1;\nadd.s64 %d7, %d2, %d5;\nst.global.u32 [%d7], 1;\n"
-          "mov.b64 %d8, {%r1, %r2};\nst.u32 [%d8], 1;\n", "? ? ? ? ");
-  ORIGINS("mov.u32 %r1, t;\nshl.b32 %r2, %r3, 2;\nadd.s32 %r4, %r1, %r2;\nst.shared.u32 [%r4], 1;\n", "t ");
+  ORIGINS("ld.global.u64 %d5, [%d2];\nst.u32 [%d5], 1;\nand.b64 %d6, %d2, -128;\nst.global.u32 "
+          "[%d6], 1;\nadd.s64 %d7, %d2, %d5;\nst.global.u32 [%d7], 1;\n"
+          "mov.b64 %d8, {%r1, %r2};\nst.u32 [%d8], 1;\n",
+          "? ? ? ? ");
+  ORIGINS(
+      "mov.u32 %r1, t;\nshl.b32 %r2, %r3, 2;\nadd.s32 %r4, %r1, %r2;\nst.shared.u32 [%r4], 1;\n",
+      "t ");
 }
 
 // The addresses of all stores, as the dump writes them, in the module of expect_origins.
 static void expect_addresses(const char *body, const char *want, int line) {
   Str text = {0}, dump = {0}, got = {0};
-  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n"
-                    ".reg .b64 %%d<20>;\n.shared .u32 t[4];\nld.param.u64 %%d1, [a];\ncvta.to.global.u64 %%d2, %%d1;\n%sret;\n}\n", body);
+  str_printf(&text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 "
+             "a)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n"
+             ".reg .b64 %%d<20>;\n.shared .u32 t[4];\nld.param.u64 %%d1, [a];\ncvta.to.global.u64 "
+             "%%d2, %%d1;\n%sret;\n}\n",
+             body);
   Error err = {""};
   PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
   IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
@@ -542,23 +618,37 @@ static void expect_addresses(const char *body, const char *want, int line) {
 #define ADDRESSES(body, want) expect_addresses(body, want, __LINE__)
 
 static void test_addresses(void) {
-  ADDRESSES("mul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6+8], 1;\n", "a@0 + 4 * %r1.s32 + 8|");
-  ADDRESSES("cvt.u64.u32 %d5, %r1;\nshl.b64 %d6, %d5, 3;\nadd.s64 %d7, %d6, %d2;\nadd.s64 %d8, %d7, -16;\nst.global.u32 [%d8], 1;\n", "a@0 + 8 * %r1.u32 + -16|");
-  ADDRESSES("mad.lo.s64 %d5, %d9, 12, %d2;\nst.global.u32 [%d5], 1;\nst.shared.u32 [t+4], 1;\n", "a@0 + 12 * %d9|t + 4|");
+  ADDRESSES("mul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6+8], 1;\n",
+            "a@0 + 4 * %r1.s32 + 8|");
+  ADDRESSES("cvt.u64.u32 %d5, %r1;\nshl.b64 %d6, %d5, 3;\nadd.s64 %d7, %d6, %d2;\nadd.s64 %d8, "
+            "%d7, -16;\nst.global.u32 [%d8], 1;\n",
+            "a@0 + 8 * %r1.u32 + -16|");
+  ADDRESSES("mad.lo.s64 %d5, %d9, 12, %d2;\nst.global.u32 [%d5], 1;\nst.shared.u32 [t+4], 1;\n",
+            "a@0 + 12 * %d9|t + 4|");
   // an index that has moved on since is not the index; one that moves on afterwards is
-  ADDRESSES("mov.u32 %r1, 0;\nL:\nmul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nadd.s32 %r1, %r1, 1;\nst.global.u32 [%d6], 1;\n@%p1 bra L;\n", "a@0 + ?|");
-  ADDRESSES("mov.u32 %r1, 0;\nL:\nmul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\n", "a@0 + 4 * %r1.s32|");
+  ADDRESSES("mov.u32 %r1, 0;\nL:\nmul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nadd.s32 %r1, "
+            "%r1, 1;\nst.global.u32 [%d6], 1;\n@%p1 bra L;\n",
+            "a@0 + ?|");
+  ADDRESSES("mov.u32 %r1, 0;\nL:\nmul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 "
+            "[%d6], 1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\n",
+            "a@0 + 4 * %r1.s32|");
   // two indices, a pointer that moves, a guarded write
   ADDRESSES("add.s64 %d5, %d2, %d9;\nadd.s64 %d6, %d5, %d10;\nst.global.u32 [%d6], 1;\n", "? + ?|");
-  ADDRESSES("mov.u64 %d5, %d2;\nL:\nst.global.u32 [%d5], 1;\nadd.s64 %d5, %d5, 4;\n@%p1 bra L;\n", "a@0 + ?|");
-  ADDRESSES("mul.wide.s32 %d5, %r1, 4;\n@%p1 mul.wide.s32 %d5, %r2, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\n", "a@0 + 1 * %d5|");
+  ADDRESSES("mov.u64 %d5, %d2;\nL:\nst.global.u32 [%d5], 1;\nadd.s64 %d5, %d5, 4;\n@%p1 bra L;\n",
+            "a@0 + ?|");
+  ADDRESSES("mul.wide.s32 %d5, %r1, 4;\n@%p1 mul.wide.s32 %d5, %r2, 4;\nadd.s64 %d6, %d2, "
+            "%d5;\nst.global.u32 [%d6], 1;\n",
+            "a@0 + 1 * %d5|");
 }
 
 // The plan of the only loop, as the dump writes it.
 static void expect_plan(const char *body, const char *want, int line) {
   Str text = {0}, dump = {0};
-  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n"
-                    ".reg .b64 %%d<20>;\nmov.u32 %%r7, 0;\n%sret;\n}\n", body);
+  str_printf(&text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred "
+             "%%p<4>;\n.reg .b32 %%r<9>;\n"
+             ".reg .b64 %%d<20>;\nmov.u32 %%r7, 0;\n%sret;\n}\n",
+             body);
   Error err = {""};
   PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
   IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
@@ -575,28 +665,49 @@ static void expect_plan(const char *body, const char *want, int line) {
 
 static void test_linear(void) {
   // a pointer that moves in several steps by a register, a counter that runs to zero
-  PLAN("L:\nst.u32 [%d1], 1;\nadd.s64 %d2, %d1, %d5;\nst.u32 [%d2+4], 1;\nadd.s64 %d1, %d2, %d5;\nadd.s32 %r1, %r1, -1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n",
-       "  L0: goes on while .ne 0: -1 + 1 * %r1.s32, step -1\n    fits s32: -1 + 1 * %r1.s32, step -1\n"
-       "    0 + 1 * %d1, step 0 + 2 * %d5  st.u32 [%d1], 1;\n    4 + 1 * %d1 + 1 * %d5, step 0 + 2 * %d5  st.u32 [%d2+4], 1;\n");
+  PLAN("L:\nst.u32 [%d1], 1;\nadd.s64 %d2, %d1, %d5;\nst.u32 [%d2+4], 1;\nadd.s64 %d1, %d2, "
+       "%d5;\nadd.s32 %r1, %r1, -1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n",
+       "  L0: goes on while .ne 0: -1 + 1 * %r1.s32, step -1\n    fits s32: -1 + 1 * %r1.s32, step "
+       "-1\n"
+       "    0 + 1 * %d1, step 0 + 2 * %d5  st.u32 [%d1], 1;\n    4 + 1 * %d1 + 1 * %d5, step 0 + 2 "
+       "* %d5  st.u32 [%d2+4], 1;\n");
   // an index that is widened; the test is turned around
-  PLAN("L:\nmul.wide.u32 %d2, %r1, 8;\nadd.s64 %d3, %d1, %d2;\nst.u32 [%d3], 1;\nadd.s32 %r1, %r1, 2;\nsetp.ge.u32 %p1, %r1, %r2;\n@!%p1 bra L;\n",
-       "  L0: goes on while .lt 0: 2 + 1 * %r1.u32 + -1 * %r2.u32, step 2\n    fits u32: 0 + 1 * %r1.u32, step 2\n    fits u32: 2 + 1 * %r1.u32, step 2\n"
+  PLAN("L:\nmul.wide.u32 %d2, %r1, 8;\nadd.s64 %d3, %d1, %d2;\nst.u32 [%d3], 1;\nadd.s32 %r1, %r1, "
+       "2;\nsetp.ge.u32 %p1, %r1, %r2;\n@!%p1 bra L;\n",
+       "  L0: goes on while .lt 0: 2 + 1 * %r1.u32 + -1 * %r2.u32, step 2\n    fits u32: 0 + 1 * "
+       "%r1.u32, step 2\n    fits u32: 2 + 1 * %r1.u32, step 2\n"
        "    0 + 1 * %d1 + 8 * %r1.u32, step 16  st.u32 [%d3], 1;\n");
   // two paths that agree, two that do not, a guarded write
-  PLAN("L:\n@%p2 bra M;\nadd.s32 %r3, %r3, 1;\nM:\nst.u32 [%d1], 1;\ncvt.s64.s32 %d3, %r3;\nst.u32 [%d3], 1;\nadd.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra L;\n",
-       "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step 1\n    0 + 1 * %d1, step 4  st.u32 [%d1], 1;\n");
-  PLAN("L:\nst.u32 [%d1], 1;\n@%p2 add.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra L;\n",
-       "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step 1\n");
+  PLAN("L:\n@%p2 bra M;\nadd.s32 %r3, %r3, 1;\nM:\nst.u32 [%d1], 1;\ncvt.s64.s32 %d3, %r3;\nst.u32 "
+       "[%d3], 1;\nadd.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra "
+       "L;\n",
+       "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step "
+       "1\n    0 + 1 * %d1, step 4  st.u32 [%d1], 1;\n");
+  PLAN("L:\nst.u32 [%d1], 1;\n@%p2 add.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, "
+       "%r1, 9;\n@%p1 bra L;\n",
+       "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step "
+       "1\n");
   // nothing counts
   PLAN("L:\nld.u32 %r1, [%d1];\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n", "  L0: not counted\n");
   PLAN("L:\nshl.b32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n", "  L0: not counted\n");
 }
 
 int main(void) {
-  static const struct { const char *name; void (*run)(void); } tests[] = {
-    {"if-else", test_if_else}, {"loops", test_loops}, {"branch-table", test_table}, {"endless", test_endless},
-    {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random},
-    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"provenance", test_provenance}, {"addresses", test_addresses}, {"linear", test_linear}, {"size", test_size},
+  static const struct { const char *name; void (*run)(void);
+  } tests[] = {
+      {"if-else", test_if_else},
+      {"loops", test_loops},
+      {"branch-table", test_table},
+      {"endless", test_endless},
+      {"verifier", test_verify_finds},
+      {"contract", test_contract},
+      {"random-graphs", test_random},
+      {"uniform", test_uniform},
+      {"uniform-random", test_uniform_random},
+      {"provenance", test_provenance},
+      {"addresses", test_addresses},
+      {"linear", test_linear},
+      {"size", test_size},
   };
   int bad = 0;
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {

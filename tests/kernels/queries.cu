@@ -1,5 +1,5 @@
-// Questions to textures, surfaces and addresses, reductions on surfaces, and hints that need a compute_90a target.
-// arch: compute_90a
+// Questions to textures, surfaces and addresses, reductions on surfaces, and hints that need a
+// compute_90a target. arch: compute_90a
 // prints: texture 24 x 10
 // prints: surface 24 x 10
 // prints: reduced 33 max 9
@@ -19,8 +19,11 @@ __global__ void ask(cudaTextureObject_t tex, cudaSurfaceObject_t surf, unsigned 
 __global__ void reduce(cudaSurfaceObject_t surf) {
   int x = 3, y = 2;
   unsigned v = 1, t = threadIdx.x % 10;
-  asm volatile("sured.b.add.2d.u32.trap [%0, {%1, %2}], %3;" ::"l"(surf), "r"(x * 4), "r"(y), "r"(v) : "memory");
-  asm volatile("sured.b.max.2d.u32.trap [%0, {%1, %2}], %3;" ::"l"(surf), "r"((x + 1) * 4), "r"(y), "r"(t) : "memory");
+  asm volatile("sured.b.add.2d.u32.trap [%0, {%1, %2}], %3;" ::"l"(surf), "r"(x * 4), "r"(y), "r"(v)
+               : "memory");
+  asm volatile("sured.b.max.2d.u32.trap [%0, {%1, %2}], %3;" ::"l"(surf), "r"((x + 1) * 4), "r"(y),
+               "r"(t)
+               : "memory");
 }
 
 __global__ void addresses(unsigned *out, unsigned *scratch) {

@@ -30,7 +30,8 @@ static double texels(cudaTextureAddressMode mode, double x, int n, bool normaliz
   return x * n;
 }
 
-static double reference(const Image &m, int dims, cudaTextureAddressMode mode, bool linear, bool normalized, const float *c, int slice) {
+static double reference(const Image &m, int dims, cudaTextureAddressMode mode, bool linear,
+                        bool normalized, const float *c, int slice) {
   int size[3] = {m.w, m.h, m.d}, first[3] = {0, 0, 0};
   double a[3] = {0, 0, 0};
   for (int i = 0; i < dims; i++) {
@@ -55,12 +56,18 @@ static double reference(const Image &m, int dims, cudaTextureAddressMode mode, b
   return sum;
 }
 
-template <int DIMS, bool LAYERED> __global__ void sample(cudaTextureObject_t t, const float *c, const int *layer, float *out, int n) {
+template <int DIMS, bool LAYERED>
+__global__ void sample(cudaTextureObject_t t, const float *c, const int *layer, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float x = c[i * 3], y = c[i * 3 + 1], z = c[i * 3 + 2];
-  if (LAYERED) out[i] = DIMS == 1 ? tex1DLayered<float>(t, x, layer[i]) : tex2DLayered<float>(t, x, y, layer[i]);
-  else out[i] = DIMS == 1 ? tex1D<float>(t, x) : DIMS == 2 ? tex2D<float>(t, x, y) : tex3D<float>(t, x, y, z);
+  if (LAYERED)
+    out[i] = DIMS == 1 ? tex1DLayered<float>(t, x, layer[i])
+                       : tex2DLayered<float>(t, x, y, layer[i]);
+  else
+    out[i] = DIMS == 1   ? tex1D<float>(t, x)
+             : DIMS == 2 ? tex2D<float>(t, x, y)
+                         : tex3D<float>(t, x, y, z);
 }
 
 static unsigned seed = 3;
@@ -72,7 +79,9 @@ static double uniform(double low, double high) {
 static cudaArray_t make_array(const Image &m, int dims, bool layered, unsigned flags = 0) {
   cudaChannelFormatDesc f = cudaCreateChannelDesc<float>();
   cudaArray_t a;
-  OK(cudaMalloc3DArray(&a, &f, make_cudaExtent(m.w, dims > 1 ? m.h : 0, dims == 3 || layered ? m.d : 0), (layered ? cudaArrayLayered : 0) | flags));
+  OK(cudaMalloc3DArray(&a, &f,
+                       make_cudaExtent(m.w, dims > 1 ? m.h : 0, dims == 3 || layered ? m.d : 0),
+                       (layered ? cudaArrayLayered : 0) | flags));
   cudaMemcpy3DParms p = {};
   p.srcPtr = make_cudaPitchedPtr((void *)m.v.data(), m.w * sizeof(float), m.w, m.h);
   p.dstArray = a;
@@ -97,7 +106,8 @@ template <int DIMS, bool LAYERED> static void check_sampling(int w, int h, int d
   OK(cudaMallocManaged(&c, n * 12));
   OK(cudaMallocManaged(&out, n * 4));
   OK(cudaMallocManaged(&layer, n * 4));
-  const cudaTextureAddressMode modes[] = {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder};
+  const cudaTextureAddressMode modes[] = {cudaAddressModeWrap, cudaAddressModeClamp,
+                                          cudaAddressModeMirror, cudaAddressModeBorder};
   for (int mode = 0; mode < 4; mode++)
     for (int linear = 0; linear < 2; linear++)
       for (int normalized = 0; normalized < 2; normalized++) {
@@ -125,9 +135,12 @@ template <int DIMS, bool LAYERED> static void check_sampling(int w, int h, int d
         for (int i = 0; i < n; i++) {
           int slice = LAYERED ? (layer[i] < 0 ? 0 : layer[i] >= d ? d - 1 : layer[i]) : 0;
           double want = reference(m, DIMS, modes[mode], linear, normalized, c + i * 3, slice);
-          if (fabs(out[i] - want) > (linear ? 6.0 : 0)) {      // a weight may be one 256th off where the float coordinate falls between
-            if (!wrong) printf("%dD%s mode %d linear %d normalized %d: (%g, %g, %g) gave %g, not %g\n", DIMS, LAYERED ? " layered" : "", mode,
-                               linear, normalized, c[i * 3], c[i * 3 + 1], c[i * 3 + 2], out[i], want);
+          if (fabs(out[i] - want) > (linear ? 6.0 : 0)) {  // a weight may be one 256th off where
+                                                           // the float coordinate falls between
+            if (!wrong)
+              printf("%dD%s mode %d linear %d normalized %d: (%g, %g, %g) gave %g, not %g\n", DIMS,
+                     LAYERED ? " layered" : "", mode, linear, normalized, c[i * 3], c[i * 3 + 1],
+                     c[i * 3 + 2], out[i], want);
             wrong++;
           }
         }
@@ -139,9 +152,13 @@ template <int DIMS, bool LAYERED> static void check_sampling(int w, int h, int d
 }
 
 // --- formats ---
-template <typename T> __global__ void read_one(cudaTextureObject_t t, T *out, float x, float y) { *out = tex2D<T>(t, x, y); }
+template <typename T> __global__ void read_one(cudaTextureObject_t t, T *out, float x, float y) {
+  *out = tex2D<T>(t, x, y);
+}
 
-template <typename E, typename T> static T read_format(const E *data, int w, int h, cudaTextureReadMode mode, bool srgb, float x, float y) {
+template <typename E, typename T>
+static T read_format(const E *data, int w, int h, cudaTextureReadMode mode, bool srgb, float x,
+                     float y) {
   cudaChannelFormatDesc f = cudaCreateChannelDesc<E>();
   cudaArray_t a;
   OK(cudaMallocArray(&a, &f, w, h));
@@ -179,10 +196,13 @@ static void check_formats() {
   char2 s = read_format<char2, char2>(s8, 1, 1, cudaReadModeElementType, false, 0.5f, 0.5f);
   EXPECT(s.x == -128 && s.y == 127);
   short s16[1] = {-32767};
-  EXPECT((read_format<short, float>(s16, 1, 1, cudaReadModeNormalizedFloat, false, 0.5f, 0.5f)) == -1);
-  EXPECT((read_format<short, short>(s16, 1, 1, cudaReadModeElementType, false, 0.5f, 0.5f)) == -32767);
+  EXPECT((read_format<short, float>(s16, 1, 1, cudaReadModeNormalizedFloat, false, 0.5f, 0.5f)) ==
+         -1);
+  EXPECT((read_format<short, short>(s16, 1, 1, cudaReadModeElementType, false, 0.5f, 0.5f)) ==
+         -32767);
   unsigned short u16[1] = {65535};
-  EXPECT((read_format<unsigned short, float>(u16, 1, 1, cudaReadModeNormalizedFloat, false, 0.5f, 0.5f)) == 1);
+  EXPECT((read_format<unsigned short, float>(u16, 1, 1, cudaReadModeNormalizedFloat, false, 0.5f,
+                                             0.5f)) == 1);
   int s32[2] = {-5, 1 << 30};
   EXPECT((read_format<int, int>(s32, 2, 1, cudaReadModeElementType, false, 0.5f, 0.5f)) == -5);
   EXPECT((read_format<int, int>(s32, 2, 1, cudaReadModeElementType, false, 1.5f, 0.5f)) == 1 << 30);
@@ -192,7 +212,9 @@ static void check_formats() {
 __global__ void fetch(cudaTextureObject_t t, const int *i, float *out, float2 *pairs) {
   out[threadIdx.x] = tex1Dfetch<float>(t, i[threadIdx.x]);
 }
-__global__ void fetch_pair(cudaTextureObject_t t, const int *i, float2 *out) { out[threadIdx.x] = tex1Dfetch<float2>(t, i[threadIdx.x]); }
+__global__ void fetch_pair(cudaTextureObject_t t, const int *i, float2 *out) {
+  out[threadIdx.x] = tex1Dfetch<float2>(t, i[threadIdx.x]);
+}
 
 static void check_linear() {
   float *data, *out;
@@ -214,13 +236,15 @@ static void check_linear() {
   OK(cudaCreateTextureObject(&t, &r, &td, NULL));
   fetch<<<1, 32>>>(t, index, out, pairs);
   OK(cudaDeviceSynchronize());
-  for (int i = 0; i < 32; i++) EXPECT(out[i] == (index[i] < 0 || index[i] >= 100 ? 0 : (float)index[i] + 1));
+  for (int i = 0; i < 32; i++)
+    EXPECT(out[i] == (index[i] < 0 || index[i] >= 100 ? 0 : (float)index[i] + 1));
   OK(cudaDestroyTextureObject(t));
   r.res.linear.desc = cudaCreateChannelDesc<float2>();
   OK(cudaCreateTextureObject(&t, &r, &td, NULL));
   fetch_pair<<<1, 32>>>(t, index, pairs);
   OK(cudaDeviceSynchronize());
-  for (int i = 0; i < 32; i++) EXPECT(pairs[i].y == (index[i] < 0 || index[i] >= 50 ? 0 : (float)index[i] * 2 + 2));
+  for (int i = 0; i < 32; i++)
+    EXPECT(pairs[i].y == (index[i] < 0 || index[i] >= 50 ? 0 : (float)index[i] * 2 + 2));
   OK(cudaDestroyTextureObject(t));
   size_t pitch;
   float *wide, row[10];
@@ -244,11 +268,21 @@ static void check_linear() {
 }
 
 // --- gather, cube maps, mipmaps ---
-__global__ void gather(cudaTextureObject_t t, float4 *out, float x, float y) { *out = tex2Dgather<float4>(t, x, y, 0); }
-__global__ void cube(cudaTextureObject_t t, float *out, float3 v) { *out = texCubemap<float>(t, v.x, v.y, v.z); }
-__global__ void cubes(cudaTextureObject_t t, float *out, float3 v, int layer) { *out = texCubemapLayered<float>(t, v.x, v.y, v.z, layer); }
-__global__ void level(cudaTextureObject_t t, float *out, float l) { *out = tex2DLod<float>(t, 0.5f, 0.5f, l); }
-__global__ void gradient(cudaTextureObject_t t, float *out, float d) { *out = tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(d, 0), make_float2(0, d / 2)); }
+__global__ void gather(cudaTextureObject_t t, float4 *out, float x, float y) {
+  *out = tex2Dgather<float4>(t, x, y, 0);
+}
+__global__ void cube(cudaTextureObject_t t, float *out, float3 v) {
+  *out = texCubemap<float>(t, v.x, v.y, v.z);
+}
+__global__ void cubes(cudaTextureObject_t t, float *out, float3 v, int layer) {
+  *out = texCubemapLayered<float>(t, v.x, v.y, v.z, layer);
+}
+__global__ void level(cudaTextureObject_t t, float *out, float l) {
+  *out = tex2DLod<float>(t, 0.5f, 0.5f, l);
+}
+__global__ void gradient(cudaTextureObject_t t, float *out, float d) {
+  *out = tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(d, 0), make_float2(0, d / 2));
+}
 
 static void check_special() {
   float *out;
@@ -263,7 +297,8 @@ static void check_special() {
   OK(cudaCreateTextureObject(&t, &r, &td, NULL));
   gather<<<1, 1>>>(t, (float4 *)out, 3.0f, 2.0f);
   OK(cudaDeviceSynchronize());
-  EXPECT(out[0] == m.at(2, 2, 0) && out[1] == m.at(3, 2, 0) && out[2] == m.at(3, 1, 0) && out[3] == m.at(2, 1, 0));
+  EXPECT(out[0] == m.at(2, 2, 0) && out[1] == m.at(3, 2, 0) && out[2] == m.at(3, 1, 0) &&
+         out[3] == m.at(2, 1, 0));
   OK(cudaDestroyTextureObject(t));
   OK(cudaFreeArray(a));
 
@@ -275,7 +310,8 @@ static void check_special() {
     td.normalizedCoords = 1;
     OK(cudaCreateTextureObject(&t, &r, &td, NULL));
     // towards each face, a quarter to one side
-    const float3 v[6] = {{2, 0.5f, -1}, {-2, 0.5f, 1}, {1, 2, 0.5f}, {1, -2, 0.5f}, {1, 0.5f, 2}, {1, 0.5f, -2}};
+    const float3 v[6] = {{2, 0.5f, -1}, {-2, 0.5f, 1}, {1, 2, 0.5f},
+                         {1, -2, 0.5f}, {1, 0.5f, 2},  {1, 0.5f, -2}};
     const int x[6] = {3, 3, 3, 3, 3, 1}, y[6] = {1, 1, 2, 1, 1, 1};
     for (int f = 0; f < 6; f++) {
       if (layers == 1) cube<<<1, 1>>>(t, out, v[f]);
@@ -294,7 +330,8 @@ static void check_special() {
     cudaArray_t at;
     OK(cudaGetMipmappedArrayLevel(&at, mip, l));
     std::vector<float> values((8 >> l) * (8 >> l), 100.0f * (l + 1));
-    OK(cudaMemcpy2DToArray(at, 0, 0, values.data(), (8 >> l) * 4, (8 >> l) * 4, 8 >> l, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2DToArray(at, 0, 0, values.data(), (8 >> l) * 4, (8 >> l) * 4, 8 >> l,
+                           cudaMemcpyHostToDevice));
   }
   r = {};
   r.resType = cudaResourceTypeMipmappedArray, r.res.mipmap.mipmap = mip;
@@ -367,7 +404,8 @@ __global__ void surface_sizes(cudaSurfaceObject_t s, int *bad) {
   signed char b = -9, b2;
   surf1Dwrite(b, s, 51);
   surf1Dread(&b2, s, 51);
-  *bad = (c2.x != 1) + (c2.w != 4) + (h2.x != -5) + (h2.y != 6) + (q2.y != -2) + (q2.w != -4) + (l2.x != -7) + (l2.y != 1ll << 40) + (b2 != -9);
+  *bad = (c2.x != 1) + (c2.w != 4) + (h2.x != -5) + (h2.y != 6) + (q2.y != -2) + (q2.w != -4) +
+         (l2.x != -7) + (l2.y != 1ll << 40) + (b2 != -9);
 }
 
 static std::vector<float> fetch_array(cudaArray_t a, int w, int h, int d) {
@@ -393,7 +431,8 @@ static void check_surfaces() {
   surfaces2d<<<1, dim3(8, 4)>>>(s, out);
   OK(cudaDeviceSynchronize());
   std::vector<float> v = fetch_array(a, 8, 4, 1);
-  for (int i = 0; i < 32; i++) EXPECT(v[i] == 2 * m.v[i] && out[i * 2] == 0 && out[i * 2 + 1] == 2 * m.at(7, 0, 0));
+  for (int i = 0; i < 32; i++)
+    EXPECT(v[i] == 2 * m.v[i] && out[i * 2] == 0 && out[i * 2 + 1] == 2 * m.at(7, 0, 0));
   OK(cudaDestroySurfaceObject(s));
   OK(cudaFreeArray(a));
   for (int layered = 0; layered < 2; layered++) {

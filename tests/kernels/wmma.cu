@@ -13,7 +13,8 @@ template <typename T> struct Storage { typedef T type; };
 template <> struct Storage<wmma::precision::tf32> { typedef float type; };
 
 template <int M, int N, int K, typename A, typename C, typename LA, typename LB>
-__global__ void multiply(const typename Storage<A>::type *a, const typename Storage<A>::type *b, const C *c, C *d, int lda, int ldb, int ldc, wmma::layout_t lc) {
+__global__ void multiply(const typename Storage<A>::type *a, const typename Storage<A>::type *b,
+                         const C *c, C *d, int lda, int ldb, int ldc, wmma::layout_t lc) {
   wmma::fragment<wmma::matrix_a, M, N, K, A, LA> fa;
   wmma::fragment<wmma::matrix_b, M, N, K, A, LB> fb;
   wmma::fragment<wmma::accumulator, M, N, K, C> fc, fd;
@@ -34,7 +35,8 @@ static int small(int low, int high) {
 template <int M, int N, int K, typename A, typename C, typename LA, typename LB>
 static void check(const char *name, int low, int high, bool c_by_row) {
   typedef typename Storage<A>::type S;
-  const bool a_row = std::is_same<LA, wmma::row_major>::value, b_row = std::is_same<LB, wmma::row_major>::value;
+  const bool a_row = std::is_same<LA, wmma::row_major>::value,
+             b_row = std::is_same<LB, wmma::row_major>::value;
   const int lda = (a_row ? K : M) + 16, ldb = (b_row ? N : K) + 16, ldc = (c_by_row ? N : M) + 8;
   const int na = lda * (a_row ? M : K), nb = ldb * (b_row ? K : N), nc = ldc * (c_by_row ? M : N);
   S *a, *b;
@@ -46,14 +48,17 @@ static void check(const char *name, int low, int high, bool c_by_row) {
   for (int i = 0; i < na; i++) a[i] = (S)(float)small(low, high);
   for (int i = 0; i < nb; i++) b[i] = (S)(float)small(low, high);
   for (int i = 0; i < nc; i++) c[i] = (C)(float)small(-20, 20), d[i] = (C)(float)-1;
-  multiply<M, N, K, A, C, LA, LB><<<1, 32>>>(a, b, c, d, lda, ldb, ldc, c_by_row ? wmma::mem_row_major : wmma::mem_col_major);
+  multiply<M, N, K, A, C, LA, LB>
+      <<<1, 32>>>(a, b, c, d, lda, ldb, ldc, c_by_row ? wmma::mem_row_major : wmma::mem_col_major);
   OK(cudaDeviceSynchronize());
   int wrong = 0;
   for (int i = 0; i < M; i++)
     for (int j = 0; j < N; j++) {
       int at = c_by_row ? i * ldc + j : j * ldc + i;
       double sum = (double)(float)c[at];
-      for (int k = 0; k < K; k++) sum += (double)(float)a[a_row ? i * lda + k : k * lda + i] * (double)(float)b[b_row ? k * ldb + j : j * ldb + k];
+      for (int k = 0; k < K; k++)
+        sum += (double)(float)a[a_row ? i * lda + k : k * lda + i] *
+               (double)(float)b[b_row ? k * ldb + j : j * ldb + k];
       wrong += 2 * sum != (double)(float)d[at];
     }
   for (int i = 0; i < nc; i++) {
@@ -65,10 +70,14 @@ static void check(const char *name, int low, int high, bool c_by_row) {
 }
 
 #define LAYOUTS(M, N, K, A, C, low, high) \
-  check<M, N, K, A, C, wmma::row_major, wmma::col_major>(#A " " #C " m" #M "n" #N "k" #K " row col", low, high, true); \
-  check<M, N, K, A, C, wmma::row_major, wmma::row_major>(#A " " #C " m" #M "n" #N "k" #K " row row", low, high, false); \
-  check<M, N, K, A, C, wmma::col_major, wmma::col_major>(#A " " #C " m" #M "n" #N "k" #K " col col", low, high, true); \
-  check<M, N, K, A, C, wmma::col_major, wmma::row_major>(#A " " #C " m" #M "n" #N "k" #K " col row", low, high, false)
+  check<M, N, K, A, C, wmma::row_major, wmma::col_major>( \
+      #A " " #C " m" #M "n" #N "k" #K " row col", low, high, true); \
+  check<M, N, K, A, C, wmma::row_major, wmma::row_major>( \
+      #A " " #C " m" #M "n" #N "k" #K " row row", low, high, false); \
+  check<M, N, K, A, C, wmma::col_major, wmma::col_major>( \
+      #A " " #C " m" #M "n" #N "k" #K " col col", low, high, true); \
+  check<M, N, K, A, C, wmma::col_major, wmma::row_major>( \
+      #A " " #C " m" #M "n" #N "k" #K " col row", low, high, false)
 #define SHAPES(A, C, low, high) \
   LAYOUTS(16, 16, 16, A, C, low, high); \
   LAYOUTS(8, 32, 16, A, C, low, high); \
@@ -108,7 +117,9 @@ static void check_small_types() {
   OK(cudaMallocManaged(&a, 128));
   OK(cudaMallocManaged(&b, 128));
   OK(cudaMallocManaged(&d, 256));
-  for (int i = 0; i < 32; i++) a[i] = (unsigned)small(0, 0xffffff) * 2654435761u, b[i] = (unsigned)small(0, 0xffffff) * 2654435761u;
+  for (int i = 0; i < 32; i++)
+    a[i] = (unsigned)small(0, 0xffffff) * 2654435761u,
+    b[i] = (unsigned)small(0, 0xffffff) * 2654435761u;
   bits<<<1, 32>>>(a, b, d);
   OK(cudaDeviceSynchronize());
   for (int i = 0; i < 8; i++)

@@ -24,7 +24,8 @@ class Finding:
         self.text = without_addresses(record.get("text") or record.get("message") or "")
         self.other = line_of(record["other"], source) if "other" in record else 0
         frames = own_lines(record, source)
-        marked = [n for n in frames if any(m.matches_kind(self.kind) and m.line == n for m in marks)]
+        marked = [n for n in frames if any(m.matches_kind(self.kind) and m.line == n
+                                           for m in marks)]
         if frame == "outermost":
             frames.reverse()
         elif frame == "marked":
@@ -59,7 +60,8 @@ def own_lines(place, source):
     host = place.get("stack", [])
     chain = device + host if "thread" in place else host + device
     name = os.path.basename(source)
-    return [p["line"] for p in chain if os.path.basename(p.get("file") or "") == name and "line" in p]
+    return [p["line"] for p in chain if os.path.basename(p.get("file") or "") == name
+            and "line" in p]
 
 
 def line_of(place, source):
@@ -97,10 +99,12 @@ def compare(source, report, device="cpu", tools=(), frame="innermost", ignore=()
             total=False):
     """Sentences about what is wrong; none if the findings are the expected ones.
     frame: which line of the source is a finding's, where calls were inlined.
-    ignore: kinds (patterns) that are another test's matter. without: kinds that are not expected in this run.
+    ignore: kinds (patterns) that are another test's matter. without: kinds that are not expected in
+    this run.
     total: counts of a line are added up."""
     marks = [m for m in annotations.marks(source, device, tools) if m.kind not in without]
-    found = [Finding(f, source, frame, marks) for f in report["findings"] if not ignored(f["kind"], ignore)]
+    found = [Finding(f, source, frame, marks) for f in report["findings"] if not ignored(f["kind"],
+        ignore)]
     if total:
         found = add_up(found)
     groups = {}

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""tests/lib/lesson.py PAGE TREE: does to a copy of the tree what a lesson of docs/ tells its reader to do.
+"""tests/lib/lesson.py PAGE TREE: does to a copy of the tree what a lesson of docs/ tells its reader
+to do.
 
-These sentences, each followed by a block of code, are instructions; everything else of a page is read by people only:
+These sentences, each followed by a block of code, are instructions; everything else of a page is
+read by people only:
 
     In `FILE`, before `TEXT`:     the block goes before the first line that contains TEXT
     In `FILE`, after `TEXT`:      … after it
@@ -9,13 +11,16 @@ These sentences, each followed by a block of code, are instructions; everything 
     In `FILE`, at the end:        … behind the last line
     A new file `FILE`:            the block is the file
 
-Prints the files that were changed. A file that is not there or a text that is not in it ends the test: the page is out of date."""
+Prints the files that were changed. A file that is not there or a text that is not in it ends the
+test: the page is out of date."""
 import os
 import re
 import sys
 
-INSTRUCTION = re.compile(r'^(?:In `(?P<file>[^`]+)`, (?:(?P<where>before|after|instead of) `(?P<text>[^`]+)`|at the end)'
-                         r'|A new file `(?P<new>[^`]+)`):\n+```\w*\n(?P<code>.*?)^```$', re.M | re.S)
+INSTRUCTION = re.compile(r'^(?:In `(?P<file>[^`]+)`, (?:(?P<where>before|after|instead of) '
+                         r'`(?P<text>[^`]+)`|at the end)'
+                         r'|A new file `(?P<new>[^`]+)`):\n+```\w*\n(?P<code>.*?)^```$',
+                         re.M | re.S)
 
 
 def insert(path, where, text, code):

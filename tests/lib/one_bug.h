@@ -1,4 +1,5 @@
-// What programs with one bug share (tests/hang, tests/synccheck). With -DTWIN each is its correct twin.
+// What programs with one bug share (tests/hang, tests/synccheck). With -DTWIN each is its correct
+// twin.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

@@ -1,17 +1,22 @@
-/* ptxhost [--dump=FILE] FILE.ptx: runs the launch script that is written in the comments of a PTX file, through the CUDA
- * driver API (whatever libcuda.so.1 is found: the virtual device's under warpgrind, the real one without).
+/* ptxhost [--dump=FILE] FILE.ptx: runs the launch script that is written in the comments of a PTX
+ * file, through the CUDA driver API (whatever libcuda.so.1 is found: the virtual device's under
+ * warpgrind, the real one without).
  *
- *   //! buffer NAME TYPE COUNT FILL     TYPE: u8 s8 b8 … u64 s64 b64 f16 bf16 f32 f64. COUNT * : as many as the fill has.
- *        FILL: zero | iota | random SEED | fill VALUE | cross I/K | VALUE VALUE …   (cross: part I of the K-fold cross product
- *        of the type's edge values; every type has EDGES of them, so parts of different types go together)
+ *   //! buffer NAME TYPE COUNT FILL     TYPE: u8 s8 b8 … u64 s64 b64 f16 bf16 f32 f64. COUNT * : as
+ * many as the fill has. FILL: zero | iota | random SEED | fill VALUE | cross I/K | VALUE VALUE …
+ * (cross: part I of the K-fold cross product of the type's edge values; every type has EDGES of
+ * them, so parts of different types go together)
  *   //! launch KERNEL grid=X,Y,Z block=X,Y,Z for=NAME shared=N cluster=X,Y,Z cooperative ARG …
- *        for: enough blocks for one thread per element of NAME. ARG: a buffer's NAME, #NAME (its count, u32), TYPE:VALUE
- *   //! fault ERROR_NAME                the launch above must fail so, e.g. CUDA_ERROR_ILLEGAL_ADDRESS; nothing may follow
+ *        for: enough blocks for one thread per element of NAME. ARG: a buffer's NAME, #NAME (its
+ * count, u32), TYPE:VALUE
+ *   //! fault ERROR_NAME                the launch above must fail so, e.g.
+ * CUDA_ERROR_ILLEGAL_ADDRESS; nothing may follow
  *   //! expect NAME[I] VALUE …          exact; floats compare by bits, nan matches any NaN
  *   //! near NAME[I] TOLERANCE VALUE …  relative tolerance
  *   //! print NAME                      one value a line on standard output
- * Values: decimal, 0x hex (bits for integers, and for floats too), 0f/0d hex floats of PTX, inf, -inf, nan.
- * Exit code 0: everything as expected. 1: not. 2: the script is wrong. 3: CUDA could not be used. */
+ * Values: decimal, 0x hex (bits for integers, and for floats too), 0f/0d hex floats of PTX, inf,
+ * -inf, nan. Exit code 0: everything as expected. 1: not. 2: the script is wrong. 3: CUDA could not
+ * be used. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <math.h>
@@ -20,14 +25,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { const char *name; int size; char kind; } Type;         /* kind: u s b f h (half) g (bfloat16) */
+typedef struct {
+  const char *name;
+  int size;
+  char kind;
+} Type; /* kind: u s b f h (half) g (bfloat16) */
 static const Type types[] = {
-    {"u8", 1, 'u'}, {"s8", 1, 's'}, {"b8", 1, 'b'}, {"u16", 2, 'u'}, {"s16", 2, 's'}, {"b16", 2, 'b'}, {"u32", 4, 'u'},
-    {"s32", 4, 's'}, {"b32", 4, 'b'}, {"u64", 8, 'u'}, {"s64", 8, 's'}, {"b64", 8, 'b'}, {"f16", 2, 'h'}, {"bf16", 2, 'g'},
-    {"f32", 4, 'f'}, {"f64", 8, 'f'},
+    {"u8", 1, 'u'},  {"s8", 1, 's'},   {"b8", 1, 'b'},  {"u16", 2, 'u'},
+    {"s16", 2, 's'}, {"b16", 2, 'b'},  {"u32", 4, 'u'}, {"s32", 4, 's'},
+    {"b32", 4, 'b'}, {"u64", 8, 'u'},  {"s64", 8, 's'}, {"b64", 8, 'b'},
+    {"f16", 2, 'h'}, {"bf16", 2, 'g'}, {"f32", 4, 'f'}, {"f64", 8, 'f'},
 };
 
-typedef struct { char name[64]; const Type *type; size_t count; unsigned char *host; unsigned long long device; } Buffer;
+typedef struct {
+  char name[64];
+  const Type *type;
+  size_t count;
+  unsigned char *host;
+  unsigned long long device;
+} Buffer;
 static Buffer buffers[64];
 static int nbuffers;
 static const char *script;
@@ -35,30 +51,92 @@ static int line_number, failures;
 
 #define EDGES 36
 static const uint32_t edges_f32[EDGES] = {
-    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
-    0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001, 0x7fffffff, 0x3f000000, 0xbf000000,
-    0x3fc00000, 0xc0200000, 0x40400000, 0x4b000001, 0x4b800000, 0x4f000000, 0xcf000000, 0x4f800000, 0x5f000000, 0x3dcccccd,
-    0xc0490fdb, 0x3f7fffff, 0x3f800001, 0x00400000, 0x33800000, 0x501502f9};
-static const uint64_t edges_f64[EDGES] = {
-    0, 1ull << 63, 0x3ff0000000000000, 0xbff0000000000000, 1, 0x8000000000000001, 0x000fffffffffffff, 0x800fffffffffffff,
-    0x0010000000000000, 0x8010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
-    0x7ff8000000000000, 0xfff8000000000000, 0x7ff0000000000001, 0x7fffffffffffffff, 0x3fe0000000000000, 0xbfe0000000000000,
-    0x3ff8000000000000, 0xc004000000000000, 0x4008000000000000, 0x4330000000000001, 0x4340000000000000, 0x41e0000000000000,
-    0xc1e0000000000000, 0x41f0000000000000, 0x43e0000000000000, 0x3fb999999999999a, 0xc00921fb54442d18, 0x3fefffffffffffff,
-    0x3ff0000000000001, 0x0008000000000000, 0x47efffffe0000000, 0x36a0000000000000};
+    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff,
+    0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
+    0x7f800001, 0x7fffffff, 0x3f000000, 0xbf000000, 0x3fc00000, 0xc0200000, 0x40400000, 0x4b000001,
+    0x4b800000, 0x4f000000, 0xcf000000, 0x4f800000, 0x5f000000, 0x3dcccccd, 0xc0490fdb, 0x3f7fffff,
+    0x3f800001, 0x00400000, 0x33800000, 0x501502f9};
+static const uint64_t edges_f64[EDGES] = {0,
+                                          1ull << 63,
+                                          0x3ff0000000000000,
+                                          0xbff0000000000000,
+                                          1,
+                                          0x8000000000000001,
+                                          0x000fffffffffffff,
+                                          0x800fffffffffffff,
+                                          0x0010000000000000,
+                                          0x8010000000000000,
+                                          0x7fefffffffffffff,
+                                          0xffefffffffffffff,
+                                          0x7ff0000000000000,
+                                          0xfff0000000000000,
+                                          0x7ff8000000000000,
+                                          0xfff8000000000000,
+                                          0x7ff0000000000001,
+                                          0x7fffffffffffffff,
+                                          0x3fe0000000000000,
+                                          0xbfe0000000000000,
+                                          0x3ff8000000000000,
+                                          0xc004000000000000,
+                                          0x4008000000000000,
+                                          0x4330000000000001,
+                                          0x4340000000000000,
+                                          0x41e0000000000000,
+                                          0xc1e0000000000000,
+                                          0x41f0000000000000,
+                                          0x43e0000000000000,
+                                          0x3fb999999999999a,
+                                          0xc00921fb54442d18,
+                                          0x3fefffffffffffff,
+                                          0x3ff0000000000001,
+                                          0x0008000000000000,
+                                          0x47efffffe0000000,
+                                          0x36a0000000000000};
 static const uint16_t edges_f16[EDGES] = {
-    0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe00,
-    0x7c01, 0x7fff, 0x3800, 0xb800, 0x3e00, 0xc100, 0x4200, 0x6401, 0x6800, 0x7800, 0xf800, 0x2e66, 0xc248, 0x3bff, 0x3c01, 0x0200,
-    0x1400, 0x5bff, 0xd640, 0x0003};
+    0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x7bff, 0xfbff,
+    0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7c01, 0x7fff, 0x3800, 0xb800, 0x3e00, 0xc100, 0x4200, 0x6401,
+    0x6800, 0x7800, 0xf800, 0x2e66, 0xc248, 0x3bff, 0x3c01, 0x0200, 0x1400, 0x5bff, 0xd640, 0x0003};
 static const uint16_t edges_bf16[EDGES] = {
-    0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f, 0x807f, 0x0080, 0x8080, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0xffc0,
-    0x7f81, 0x7fff, 0x3f00, 0xbf00, 0x3fc0, 0xc020, 0x4040, 0x4301, 0x4380, 0x4f00, 0xcf00, 0x4f80, 0x5f00, 0x3dcd, 0xc049, 0x3f7f,
-    0x3f81, 0x0040, 0x3380, 0x5015};
+    0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f, 0x807f, 0x0080, 0x8080, 0x7f7f, 0xff7f,
+    0x7f80, 0xff80, 0x7fc0, 0xffc0, 0x7f81, 0x7fff, 0x3f00, 0xbf00, 0x3fc0, 0xc020, 0x4040, 0x4301,
+    0x4380, 0x4f00, 0xcf00, 0x4f80, 0x5f00, 0x3dcd, 0xc049, 0x3f7f, 0x3f81, 0x0040, 0x3380, 0x5015};
 /* Small numbers are also shift counts and bit positions at and past every width. */
-static const uint64_t edges_int[EDGES] = {
-    0, 1, ~0ull, 2, 3, ~1ull, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7fff, 0x8000, 0xffff, 0x10000,
-    0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0x8000000000000001,
-    0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 0x123456789abcdef0};
+static const uint64_t edges_int[EDGES] = {0,
+                                          1,
+                                          ~0ull,
+                                          2,
+                                          3,
+                                          ~1ull,
+                                          7,
+                                          8,
+                                          9,
+                                          15,
+                                          16,
+                                          17,
+                                          31,
+                                          32,
+                                          33,
+                                          63,
+                                          64,
+                                          65,
+                                          127,
+                                          128,
+                                          255,
+                                          256,
+                                          0x7fff,
+                                          0x8000,
+                                          0xffff,
+                                          0x10000,
+                                          0x7fffffff,
+                                          0x80000000,
+                                          0xffffffff,
+                                          0x100000000,
+                                          0x7fffffffffffffff,
+                                          0x8000000000000000,
+                                          0x8000000000000001,
+                                          0x5555555555555555,
+                                          0xaaaaaaaaaaaaaaaa,
+                                          0x123456789abcdef0};
 
 static void die(const char *what, const char *detail)
 {
@@ -77,7 +155,8 @@ static const Type *find_type(const char *name, size_t n)
 static Buffer *find_buffer(const char *name, size_t n)
 {
     for (int i = 0; i < nbuffers; i++)
-        if (strlen(buffers[i].name) == n && strncmp(buffers[i].name, name, n) == 0) return &buffers[i];
+      if (strlen(buffers[i].name) == n && strncmp(buffers[i].name, name, n) == 0)
+        return &buffers[i];
     die("no such buffer:", name);
     return NULL;
 }
@@ -118,11 +197,16 @@ static uint64_t parse_value(const Type *t, const char *s)
     char *end;
     uint64_t bits;
     int is_float = strchr("fhg", t->kind) != NULL;
-    if (s[0] == '0' && (s[1] == 'f' || s[1] == 'F' || s[1] == 'd' || s[1] == 'D') && is_float) bits = strtoull(s + 2, &end, 16);
-    else if (!is_float || (s[0] == '0' && s[1] == 'x')) bits = s[0] == '-' ? (uint64_t)strtoll(s, &end, 0) : strtoull(s, &end, 0);
+    if (s[0] == '0' && (s[1] == 'f' || s[1] == 'F' || s[1] == 'd' || s[1] == 'D') && is_float)
+      bits = strtoull(s + 2, &end, 16);
+    else if (!is_float || (s[0] == '0' && s[1] == 'x'))
+      bits = s[0] == '-' ? (uint64_t)strtoll(s, &end, 0) : strtoull(s, &end, 0);
     else {
         double d = strtod(s, &end);
-        bits = t->kind == 'h' ? half_bits(d) : t->kind == 'g' ? bfloat_bits(d) : t->size == 4 ? float_bits((float)d) : double_bits(d);
+        bits = t->kind == 'h'   ? half_bits(d)
+               : t->kind == 'g' ? bfloat_bits(d)
+               : t->size == 4   ? float_bits((float)d)
+                                : double_bits(d);
     }
     if (*end || end == s) die("not a value:", s);
     return t->size == 8 ? bits : bits & ((1ull << t->size * 8) - 1);
@@ -144,14 +228,16 @@ static double as_double(const Type *t, uint64_t bits)
     if (t->kind == 'g') low <<= 16;
     if (t->size == 8 && t->kind == 'f') { memcpy(&d, &bits, 8); return d; }
     if (strchr("fg", t->kind)) { memcpy(&f, &low, 4); return f; }
-    if (t->kind == 's') return (double)((int64_t)(bits << (64 - 8 * t->size)) >> (64 - 8 * t->size));
+    if (t->kind == 's')
+      return (double)((int64_t)(bits << (64 - 8 * t->size)) >> (64 - 8 * t->size));
     return (double)bits;
 }
 
 static void print_element(FILE *f, const Type *t, uint64_t bits)
 {
     if (strchr("fhg", t->kind)) fprintf(f, "%.17g", as_double(t, bits));
-    else if (t->kind == 's') fprintf(f, "%lld", (long long)((int64_t)(bits << (64 - 8 * t->size)) >> (64 - 8 * t->size)));
+    else if (t->kind == 's')
+      fprintf(f, "%lld", (long long)((int64_t)(bits << (64 - 8 * t->size)) >> (64 - 8 * t->size)));
     else if (t->kind == 'u') fprintf(f, "%llu", (unsigned long long)bits);
     else fprintf(f, "0x%0*llx", t->size * 2, (unsigned long long)bits);
 }
@@ -165,7 +251,14 @@ static uint64_t edge(const Type *t, size_t i)
 }
 
 /* --- the driver, found at run time --- */
-typedef struct { int id; char pad[4]; union { unsigned dims[3]; char bytes[64]; } value; } LaunchAttribute;
+typedef struct {
+  int id;
+  char pad[4];
+  union {
+    unsigned dims[3];
+    char bytes[64];
+  } value;
+} LaunchAttribute;
 typedef struct {
     unsigned grid[3], block[3], shared;
     void *stream;
@@ -214,8 +307,12 @@ static void open_driver(const char *text)
     int code = ((int (*)(void **, const void *))function("cuModuleLoadData"))(&module, text);
     const char *target = strstr(text, "\n.target sm_");
     int have[2] = {0, 0}, need = target ? atoi(target + 12) : 0;
-    for (int i = 0; i < 2; i++) CALL("cuDeviceGetAttribute", (int *, int, int), &have[i], 75 + i, device);
-    if (code != 0 && need > have[0] * 10 + have[1]) { fprintf(stderr, "a GPU of compute capability %d.%d is needed\n", need / 10, need % 10); exit(3); }
+    for (int i = 0; i < 2; i++)
+      CALL("cuDeviceGetAttribute", (int *, int, int), &have[i], 75 + i, device);
+    if (code != 0 && need > have[0] * 10 + have[1]) {
+      fprintf(stderr, "a GPU of compute capability %d.%d is needed\n", need / 10, need % 10);
+      exit(3);
+    }
     must(code, "cuModuleLoadData");
 }
 
@@ -224,7 +321,11 @@ static void open_driver(const char *text)
 static char *words[MAX_WORDS];
 static int nwords;
 
-static size_t power(size_t base, int exponent) { size_t r = 1; while (exponent-- > 0) r *= base; return r; }
+static size_t power(size_t base, int exponent) {
+  size_t r = 1;
+  while (exponent-- > 0) r *= base;
+  return r;
+}
 
 static void do_buffer(void)
 {
@@ -234,8 +335,12 @@ static void do_buffer(void)
     b->type = find_type(words[2], strlen(words[2]));
     const char *fill = nwords > 4 ? words[4] : "zero";
     int part = 0, parts = 0, all = strcmp(words[3], "*") == 0;
-    if (strcmp(fill, "cross") == 0 && (nwords < 6 || sscanf(words[5], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts)) die("cross I/K", NULL);
-    b->count = !all ? strtoul(words[3], NULL, 0) : parts ? power(EDGES, parts) : (size_t)(nwords - 4);
+    if (strcmp(fill, "cross") == 0 &&
+        (nwords < 6 || sscanf(words[5], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts))
+      die("cross I/K", NULL);
+    b->count = !all    ? strtoul(words[3], NULL, 0)
+               : parts ? power(EDGES, parts)
+                       : (size_t)(nwords - 4);
     b->host = calloc(b->count + 1, b->type->size);
     uint64_t state = nwords > 5 ? strtoull(words[5], NULL, 0) * 2654435761u + 1 : 1;
     for (size_t i = 0; i < b->count; i++) {
@@ -255,7 +360,9 @@ static void do_buffer(void)
     }
     size_t bytes = b->count * b->type->size;
     CALL("cuMemAlloc_v2", (unsigned long long *, size_t), &b->device, bytes ? bytes : 1);
-    if (bytes) CALL("cuMemcpyHtoD_v2", (unsigned long long, const void *, size_t), b->device, b->host, bytes);
+    if (bytes)
+      CALL("cuMemcpyHtoD_v2", (unsigned long long, const void *, size_t), b->device, b->host,
+           bytes);
 }
 
 static void parse_dims(const char *s, unsigned out[3])
@@ -283,7 +390,8 @@ static void do_launch(void)
         else if (nparams == 256) die("too many arguments", NULL);
         else {
             if (w[0] == '#') values[nparams] = find_buffer(w + 1, strlen(w + 1))->count;
-            else if (colon) values[nparams] = parse_value(find_type(w, (size_t)(colon - w)), colon + 1);
+            else if (colon)
+              values[nparams] = parse_value(find_type(w, (size_t)(colon - w)), colon + 1);
             else values[nparams] = find_buffer(w, strlen(w))->device;
             params[nparams] = &values[nparams];
             nparams++;
@@ -292,23 +400,35 @@ static void do_launch(void)
     if (cover) grid[0] = (unsigned)((cover->count + block[0] - 1) / block[0]);
     CALL("cuModuleGetFunction", (void **, void *, const char *), &kernel, module, words[1]);
     if (cooperative) {
-        int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **) = function("cuLaunchCooperativeKernel");
-        last_launch = launch(kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, NULL, params);
+      int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                    void *, void **) = function("cuLaunchCooperativeKernel");
+      last_launch = launch(kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared,
+                           NULL, params);
     } else if (cluster[0]) {
         LaunchAttribute attribute = {.id = 4};
         memcpy(attribute.value.dims, cluster, sizeof cluster);
-        LaunchConfig config = {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared, NULL, &attribute, 1};
-        int (*launch)(const LaunchConfig *, void *, void **, void **) = function("cuLaunchKernelEx");
+        LaunchConfig config = {{grid[0], grid[1], grid[2]},
+                               {block[0], block[1], block[2]},
+                               shared,
+                               NULL,
+                               &attribute,
+                               1};
+        int (*launch)(const LaunchConfig *, void *, void **,
+                      void **) = function("cuLaunchKernelEx");
         last_launch = launch(&config, kernel, params, NULL);
     } else {
-        int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **) = function("cuLaunchKernel");
-        last_launch = launch(kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, NULL, params, NULL);
+      int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                    void *, void **, void **) = function("cuLaunchKernel");
+      last_launch = launch(kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared,
+                           NULL, params, NULL);
     }
     if (last_launch == 0) last_launch = ((int (*)(void))function("cuCtxSynchronize"))();
     if (last_launch != 0) return;
     for (int i = 0; i < nbuffers; i++) {
         size_t bytes = buffers[i].count * buffers[i].type->size;
-        if (bytes) CALL("cuMemcpyDtoH_v2", (void *, unsigned long long, size_t), buffers[i].host, buffers[i].device, bytes);
+        if (bytes)
+          CALL("cuMemcpyDtoH_v2", (void *, unsigned long long, size_t), buffers[i].host,
+               buffers[i].device, bytes);
     }
 }
 
@@ -333,7 +453,8 @@ static void do_expect(int first_value, double tolerance)
         if (failures++ > 20) continue;
         printf("%s:%d: %s[%zu] is ", script, line_number, b->name, index);
         print_element(stdout, b->type, got);
-        printf(" (0x%llx), expected %s (0x%llx)\n", (unsigned long long)got, words[i], (unsigned long long)want);
+        printf(" (0x%llx), expected %s (0x%llx)\n", (unsigned long long)got, words[i],
+               (unsigned long long)want);
     }
 }
 
@@ -349,11 +470,14 @@ static void do_print(void)
 static void run_line(char *text)
 {
     nwords = 0;
-    for (char *w = strtok(text, " \t\r\n"); w && nwords < MAX_WORDS; w = strtok(NULL, " \t\r\n")) words[nwords++] = w;
-    if (nwords == 0 || strcmp(words[0], "timeout:") == 0 || strcmp(words[0], "options:") == 0) return;
+    for (char *w = strtok(text, " \t\r\n"); w && nwords < MAX_WORDS; w = strtok(NULL, " \t\r\n"))
+      words[nwords++] = w;
+    if (nwords == 0 || strcmp(words[0], "timeout:") == 0 || strcmp(words[0], "options:") == 0)
+      return;
     if (strcmp(words[0], "fault") == 0 && nwords == 2) {
         if (strcmp(error_name(last_launch), words[1]) == 0) exit(failures ? 1 : 0);
-        printf("%s:%d: the launch gave %s, expected %s\n", script, line_number, error_name(last_launch), words[1]);
+        printf("%s:%d: the launch gave %s, expected %s\n", script, line_number,
+               error_name(last_launch), words[1]);
         exit(1);
     }
     if (last_launch) must(last_launch, "launch");
@@ -372,7 +496,8 @@ static void dump(const char *path)
     if (!f) { perror(path); exit(3); }
     for (int i = 0; i < nbuffers; i++)
         for (size_t k = 0; k < buffers[i].count; k++)
-            fprintf(f, "%s[%zu] %0*llx\n", buffers[i].name, k, buffers[i].type->size * 2, (unsigned long long)element(&buffers[i], k));
+          fprintf(f, "%s[%zu] %0*llx\n", buffers[i].name, k, buffers[i].type->size * 2,
+                  (unsigned long long)element(&buffers[i], k));
     fclose(f);
 }
 

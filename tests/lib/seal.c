@@ -1,4 +1,5 @@
-// seal FILE…: gives every page of a run file the checksum of what it holds, after a test has changed it on purpose.
+// seal FILE…: gives every page of a run file the checksum of what it holds, after a test has
+// changed it on purpose.
 #include "store/store.h"
 
 int main(int argc, char **argv) {

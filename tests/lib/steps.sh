@@ -29,8 +29,11 @@ judge() {
 # shellcheck disable=SC2046,SC2086
 run_program() {
   local code
-  touch "$TEST_DIR/log"                         # what Warpgrind says, and the PTX it keeps after a fault, go there
-  "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool="${TEST_TOOL:-none}" -q --log-file="$TEST_DIR/log" ${TEST_OPTIONS:-} $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
+  # what Warpgrind says, and the PTX it keeps after a fault, go there
+  touch "$TEST_DIR/log"
+  "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool="${TEST_TOOL:-none}" -q \
+    --log-file="$TEST_DIR/log" ${TEST_OPTIONS:-} $(setting options) -- "$@" $(setting args) > \
+    "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
   code=$?
   judge "$TEST_DIR/stdout" $code
 }
@@ -39,7 +42,8 @@ step_script() { bash "$TEST_FILE"; }
 
 # shellcheck disable=SC2046,SC2086
 compile_c() {
-  $CC -std=gnu11 -g -O1 -Wall -Isrc -Itests/lib -pthread $(setting cflags) -o "$1" "$TEST_FILE" -L"$BUILD/lib" -l:libcuda.so.1 \
+  $CC -std=gnu11 -g -O1 -Wall -Isrc -Itests/lib -pthread $(setting cflags) -o "$1" "$TEST_FILE" \
+    -L"$BUILD/lib" -l:libcuda.so.1 \
     -Wl,--allow-shlib-undefined -ldl -lm
 }
 
@@ -56,7 +60,8 @@ ptxhost() {
   local exe=$BUILD/tests/ptxhost
   if [ ! -e "$exe" ] || [ tests/lib/ptxhost.c -nt "$exe" ]; then
     mkdir -p "$BUILD/tests"
-    $CC -std=gnu11 -g -O1 -Wall -o "$exe.$$" tests/lib/ptxhost.c -ldl -lm >&2 && mv "$exe.$$" "$exe" || return 1
+    $CC -std=gnu11 -g -O1 -Wall -o "$exe.$$" tests/lib/ptxhost.c -ldl -lm >&2 &&
+      mv "$exe.$$" "$exe" || return 1
   fi
   echo "$exe"
 }
@@ -73,29 +78,36 @@ make_fatbin() {
   local size
   size=$(($(stat -c %s "$1") + 1))
   little 0xBA55ED50 4; little 1 2; little 16 2; little $((size + 64)) 8
-  little 1 2; little 0x101 2; little 64 4; little $size 8; little 0 8; little 0 2; little 7 2; little 75 4; little 0 8
+  little 1 2; little 0x101 2; little 64 4; little $size 8; little 0 8; little 0 2; little 7 2
+    little 75 4; little 0 8
   little 0x11 8; little 0 8; little 0 8
   cat "$1"; printf '\0'
 }
 
-# nvcc is not here: clang compiles the host part against a header of our own, the kernels come from the kept PTX.
+# nvcc is not here: clang compiles the host part against a header of our own, the kernels come from
+# the kept PTX.
 compile_with_clang() {
   make_fatbin "$2" > "$TEST_DIR/kernels.fatbin"
-  clang -x cuda --cuda-host-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 -Wno-unknown-cuda-version \
-    -Xclang -target-sdk-version=11.0 -Xclang -fcuda-include-gpubinary -Xclang "$TEST_DIR/kernels.fatbin" \
+  clang -x cuda --cuda-host-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 \
+    -Wno-unknown-cuda-version \
+    -Xclang -target-sdk-version=11.0 -Xclang -fcuda-include-gpubinary -Xclang \
+      "$TEST_DIR/kernels.fatbin" \
     -include tests/lib/minicuda.h -O1 -o "$1" "$TEST_FILE" -L"$BUILD/lib/cpu" -l:libcudart.so.13 -lm
 }
 
-# With nvcc the program itself. Without it the kept PTX, with a host part in C where there is one, or compiled by clang.
+# With nvcc the program itself. Without it the kept PTX, with a host part in C where there is one,
+# or compiled by clang.
 # shellcheck disable=SC2046,SC2086
 step_cuda_program() {
   local name host ptx arch
   name=$(basename "${TEST_FILE%.cu}")
-  host=$(dirname "$TEST_FILE")/${name%_ok}_host.c            # one host part serves an example and its correct twin
+  # one host part serves an example and its correct twin
+  host=$(dirname "$TEST_FILE")/${name%_ok}_host.c
   ptx=$(dirname "$TEST_FILE")/ptx/$name.ptx
   if command -v nvcc >/dev/null 2>&1; then
     arch=$(setting arch); arch=${arch:-compute_75}
-    tests/lib/nvcc -O3 -gencode "arch=$arch,code=$arch" -o "$TEST_DIR/$name" $(setting nvcc) ${TEST_NVCC:-} "$TEST_FILE" || return 1
+    tests/lib/nvcc -O3 -gencode "arch=$arch,code=$arch" -o "$TEST_DIR/$name" $(setting nvcc) \
+      ${TEST_NVCC:-} "$TEST_FILE" || return 1
     run_program "$TEST_DIR/$name"
   elif [ -e "$host" ]; then
     $CC -std=gnu11 -g -O1 -Wall -o "$TEST_DIR/$name" "$host" -ldl -lm || return 1

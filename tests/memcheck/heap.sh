@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 900
-# tests/memcheck/heap/*.cu: allocations and frees. All print what they print without the tool, unless it
-# prevents what a GPU would do. `runtime: ours`: not with NVIDIA's runtime.
+# tests/memcheck/heap/*.cu: allocations and frees. All print what they print without the tool,
+# unless it prevents what a GPU would do. `runtime: ours`: not with NVIDIA's runtime.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/programs.sh

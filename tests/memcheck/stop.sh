@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# --on-error=stop: the launch ends at the first bad access and the program is told; without it the program runs to its end.
+# --on-error=stop: the launch ends at the first bad access and the program is told; without it the
+# program runs to its end.
 set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
@@ -16,9 +17,12 @@ int main() {
   printf("%s %d\n", e == cudaSuccess ? "ok" : "failed", h);
 }
 C
-nvcc -w -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$d/a" "$d/a.cu" || { echo "FAIL nvcc"; exit 1; }
+nvcc -w -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$d/a" "$d/a.cu" ||
+  { echo "FAIL nvcc"; exit 1; }
 run() { "$WARPGRIND" --device=cpu --tool=memcheck "$@" -- "$d/a" > "$d/out" 2> "$d/err"; code=$?; }
-has() { grep -qF -- "$2" "$d/$1" && echo "ok $3" || { echo "FAIL $3: no '$2'"; cat "$d/out" "$d/err"; }; }
+has() {
+  grep -qF -- "$2" "$d/$1" && echo "ok $3" || { echo "FAIL $3: no '$2'"; cat "$d/out" "$d/err"; }
+}
 run
 has out "ok 2" continue
 has err "oob-write" continue-finds

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# PTX printed again, with every register and label renamed, assembles to the same code, attributes and constants.
-# Without arguments: for everything nvcc makes of src/*.cu. With arguments: for those PTX files, whatever they hold.
-#   fidelity.sh [FILE.ptx…]      WARPGRIND: the command to test; FIDELITY_OPTIONS: its options (--rename)
+# PTX printed again, with every register and label renamed, assembles to the same code, attributes
+# and constants. Without arguments: for everything nvcc makes of src/*.cu. With arguments: for those
+# PTX files, whatever they hold.
+#   fidelity.sh [FILE.ptx…]
+# WARPGRIND: the command to test; FIDELITY_OPTIONS: its options (--rename)
 # timeout: 1800
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,15 +34,18 @@ compare() {
 
 if [ $# != 0 ]; then
   for file in "$@"; do compare "$file" "$file"; done | tee "$work/results" | grep -v '^ok '
-  echo "$(grep -c '^ok ' "$work/results") the same, $(grep -c '^FAIL ' "$work/results") different, $(grep -c '^skip ' "$work/results") skipped"
+  echo "$(grep -c '^ok ' "$work/results") the same, $(grep -c '^FAIL ' \
+    "$work/results") different, $(grep -c '^skip ' "$work/results") skipped"
   ! grep -q '^FAIL ' "$work/results"
   exit
 fi
 
 command -v nvcc > /dev/null || { echo "nvcc is not on the PATH"; exit 77; }
 known=$(nvcc --list-gpu-arch)
-# Each source for one or two targets; together they meet every architecture and every way to compile.
-targets=("75 -O3" "80 -lineinfo" "90 -G" "100 -O3" "90 -O3 -use_fast_math" "80 -G" "90a -lineinfo" "100 -G" "75 -lineinfo" "90 -O0")
+# Each source for one or two targets; together they meet every architecture and every way to
+# compile.
+targets=("75 -O3" "80 -lineinfo" "90 -G" "100 -O3" "90 -O3 -use_fast_math" "80 -G" "90a -lineinfo" \
+  "100 -G" "75 -lineinfo" "90 -O0")
 turn=0
 for source in "$here"/src/*.cu; do
   name=$(basename "$source" .cu)
@@ -48,9 +53,11 @@ for source in "$here"/src/*.cu; do
   for round in 0 1; do
     read -r arch flags <<< "${targets[$(( (turn + round * 5) % ${#targets[@]} ))]}"
     [ ${#only[@]} != 0 ] && arch=${only[$round]:-${only[0]}}
-    case $known in *compute_${arch%[af]}*) ;; *) echo "skip $name $arch: this nvcc does not know it"; continue ;; esac
+    case $known in *compute_${arch%[af]}*) ;;
+      *) echo "skip $name $arch: this nvcc does not know it"; continue ;; esac
     # shellcheck disable=SC2086
-    if nvcc -w -std=c++17 -arch="compute_$arch" $flags -ptx -o "$work/$name.ptx" "$source" > "$work/log" 2>&1; then
+    if nvcc -w -std=c++17 -arch="compute_$arch" $flags -ptx -o "$work/$name.ptx" "$source" > \
+      "$work/log" 2>&1; then
       compare "$name $arch $flags" "$work/$name.ptx"
     else
       echo "FAIL $name $arch $flags: nvcc: $(grep -m 1 error "$work/log")"

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the code, attributes and constants of two cubins: .text.*, .nv.info*, .nv.constant*, .nv.global*, .nv.shared*.
+"""Compares the code, attributes and constants of two cubins: .text.*, .nv.info*, .nv.constant*,
+.nv.global*, .nv.shared*.
 Exit code 0: the same; 1: different (the first difference is printed)."""
 import struct
 import sys
 
-COMPARED = (".text.", ".nv.info", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.callgraph", ".nv.prototype")
+COMPARED = (".text.", ".nv.info", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local",
+            ".nv.callgraph", ".nv.prototype")
 
 
 def sections(path):
@@ -20,7 +22,8 @@ def sections(path):
         start = names[4] + name
         text = data[start:data.index(b"\0", start)].decode()
         if text.startswith(COMPARED):
-            no_bytes = kind == 8 or text.startswith((".nv.shared", ".nv.local")) or text == ".nv.global"
+            no_bytes = kind == 8 or text.startswith((".nv.shared",
+                ".nv.local")) or text == ".nv.global"
             out[text] = (size, b"" if no_bytes else data[offset:offset + size])
     return out
 

@@ -1,13 +1,24 @@
-// Copies and sets against launches on another stream: copies WHAT ORDER. WHAT: read, write, set, later (the launch comes second), first (there was no launch before), rows (of a plane, some bytes
-// of each), pinned (memory of the host), copies (two of them), waited (by the host), free (a stream that does not wait for the default one); ORDER: none, event, host, stream, apart (other bytes).
+// Copies and sets against launches on another stream: copies WHAT ORDER. WHAT: read, write, set,
+// later (the launch comes second), first (there was no launch before), rows (of a plane, some bytes
+// of each), pinned (memory of the host), copies (two of them), waited (by the host), free (a stream
+// that does not wait for the default one); ORDER: none, event, host, stream, apart (other bytes).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 __global__ void fill(int *p, int v) { p[blockIdx.x * blockDim.x + threadIdx.x] = v; }
-__global__ void add(const int *p, int *sum) { atomicAdd(sum, p[blockIdx.x * blockDim.x + threadIdx.x]); }
+__global__ void add(const int *p, int *sum) {
+  atomicAdd(sum, p[blockIdx.x * blockDim.x + threadIdx.x]);
+}
 
-#define OK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e_ = (call); \
+    if (e_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e_)); \
+      exit(1); \
+    } \
+  } while (0)
 enum { N = 4096, BYTES = N * 4 };
 static cudaStream_t one, two;
 static cudaEvent_t event;
@@ -48,7 +59,8 @@ int main(int argc, char **argv) {
     fill<<<N / 256, 256, 0, one>>>(p, 1);
     cudaStream_t s = order(how);
     OK(cudaMemsetAsync(p, 0, BYTES, s));
-  } else if (!strcmp(what, "rows")) {      // the kernel writes words 256 and on, the rows are 16 bytes at 1008, 2032 and so on; or at 992
+  } else if (!strcmp(what, "rows")) {  // the kernel writes words 256 and on, the rows are 16 bytes
+                                       // at 1008, 2032 and so on; or at 992
     fill<<<1, 256, 0, one>>>(p + 256, 1);
     cudaStream_t s = order(how);
     int at = away ? 253 - 4 : 253;
@@ -64,13 +76,15 @@ int main(int argc, char **argv) {
     OK(cudaMemsetAsync(p + away, 0, BYTES / 2, s));
   } else if (!strcmp(what, "free")) {
     cudaStream_t own;
-    OK(cudaStreamCreateWithFlags(&own, strcmp(how, "stream") ? cudaStreamNonBlocking : cudaStreamDefault));
+    OK(cudaStreamCreateWithFlags(&own, strcmp(how, "stream") ? cudaStreamNonBlocking
+                                                             : cudaStreamDefault));
     OK(cudaMemset(p, 0, BYTES / 2));
     OK(cudaEventRecord(event, 0));
     if (!strcmp(how, "event")) OK(cudaStreamWaitEvent(own, event, 0));
     if (!strcmp(how, "host")) OK(cudaEventSynchronize(event));
     fill<<<N / 512, 256, 0, own>>>(p + away, 1);
-  } else if (!strcmp(what, "waited")) {    // copies that the host waits for, and what comes behind them on streams that do not
+  } else if (!strcmp(what, "waited")) {  // copies that the host waits for, and what comes behind
+                                         // them on streams that do not
     cudaStream_t own;
     OK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
     int *plain = (int *)malloc(BYTES);

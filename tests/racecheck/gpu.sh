@@ -4,6 +4,10 @@ export TEST_DEVICE=gpu RACECHECK_QUICK=1
 top=$TEST_DIR folder=$(dirname "$0")
 . "$ROOT/tests/lib/abreast.sh"
 ORACLE_SEEDS=4 ORACLE_KERNELS=20 abreast oracle bash "$folder/oracle.sh"
-for f in "$folder"/programs/*.cu; do TEST_ONLY=$(basename "$f" .cu) abreast "programs.$(basename "$f" .cu)" bash "$folder/programs.sh"; done
-for what in read write set later first rows pinned copies free; do RACECHECK_COPIES=$what abreast "copies.$what" bash "$folder/copies.sh"; done
+for f in "$folder"/programs/*.cu; do
+  TEST_ONLY=$(basename "$f" .cu) abreast "programs.$(basename "$f" .cu)" bash "$folder/programs.sh"
+done
+for what in read write set later first rows pinned copies free; do
+  RACECHECK_COPIES=$what abreast "copies.$what" bash "$folder/copies.sh"
+done
 wait

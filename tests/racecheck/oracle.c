@@ -1,10 +1,18 @@
-// oracle: runs the kernels k0, k1, … of a PTX file, one after the other, each with memory of its own. oracle FILE BLOCKS THREADS
+// oracle: runs the kernels k0, k1, … of a PTX file, one after the other, each with memory of its
+// own. oracle FILE BLOCKS THREADS
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cuda/abi.h"
 
-#define OK(call) do { CUresult r_ = (call); if (r_) { fprintf(stderr, "%s: error %d\n", #call, (int)r_); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    CUresult r_ = (call); \
+    if (r_) { \
+      fprintf(stderr, "%s: error %d\n", #call, (int)r_); \
+      exit(1); \
+    } \
+  } while (0)
 enum { WORDS = 4096 };
 
 int main(int argc, char **argv) {
@@ -26,7 +34,8 @@ int main(int argc, char **argv) {
     OK(cuMemsetD8_v2(data, 0, 4 * WORDS));
     OK(cuMemsetD8_v2(flags, 0, 256));
     unsigned n = 5;
-    OK(cuLaunchKernel(f, (unsigned)atoi(argv[2]), 1, 1, (unsigned)atoi(argv[3]), 1, 1, 0, NULL, (void *[]){&data, &flags, &n}, NULL));
+    OK(cuLaunchKernel(f, (unsigned)atoi(argv[2]), 1, 1, (unsigned)atoi(argv[3]), 1, 1, 0, NULL,
+                      (void *[]){&data, &flags, &n}, NULL));
     OK(cuCtxSynchronize());
     OK(cuMemFree_v2(data));
     OK(cuMemFree_v2(flags));

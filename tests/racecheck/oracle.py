@@ -2,10 +2,13 @@
 """Random kernels, and which of their accesses race.
 
 oracle.py make SEED COUNT BLOCKS THREADS KERNELS.ptx MODEL.json
-oracle.py compare MODEL.json REPORT.json...    one line for each finding that is none of the model's races, and for each kernel with races of which none was found
+oracle.py compare MODEL.json REPORT.json... one line for each finding that is none of the model's
+races, and for each kernel with races of which none was found
 
-A kernel is a list of steps that all threads go through: accesses by some of them, barriers, flags that one thread sets and others wait for, loops over memory.
-Going through the steps in order is one of the orders in which it may happen, and gives each access a vector clock, which is exact: two accesses of one byte race
+A kernel is a list of steps that all threads go through: accesses by some of them, barriers, flags
+that one thread sets and others wait for, loops over memory.
+Going through the steps in order is one of the orders in which it may happen, and gives each access
+a vector clock, which is exact: two accesses of one byte race
 if none is before the other, one of them writes and not both are atomic.
 """
 import json
@@ -80,14 +83,16 @@ class Kernel:
             at = place(t)
             block = t // self.threads if self.sites[site]['space'] == SHARED else -1
             for byte in range(at, at + size):
-                self.events.append((block, byte, t, self.clock[t][t], tuple(self.clock[t]), writes, atomic, site))
+                self.events.append((block, byte, t, self.clock[t][t], tuple(self.clock[t]), writes,
+                                    atomic, site))
 
     def site(self, space):
         self.sites.append({'line': len(self.lines), 'space': space})
         return len(self.sites) - 1
 
     def access(self):
-        space, what = self.rng.choice([GLOBAL, GLOBAL, SHARED]), self.rng.choice(['read', 'read', 'write', 'atomic'])
+        space, what = self.rng.choice([GLOBAL, GLOBAL, SHARED]), self.rng.choice(['read', 'read',
+            'write', 'atomic'])
         size = self.rng.choice([4, 4, 4, 8, 1, 2]) if what != 'atomic' else 4
         who = self.choose()
         threads = [t for t in range(self.blocks * self.threads) if who(t)]
@@ -109,7 +114,8 @@ class Kernel:
             shift = self.rng.choice([0, 0, 8, 32 * 8])
             where = (lambda t: t % self.threads) if space == SHARED else (lambda t: t)
             place = lambda t: 1024 + shift + part + 8 * where(t)
-            self.emit('mad.lo.u32 %%r1, %%%s, 8, %d;' % ('t' if space == SHARED else 'gid', 1024 + shift + part))
+            self.emit('mad.lo.u32 %%r1, %%%s, 8, %d;' % ('t' if space == SHARED else 'gid',
+                1024 + shift + part))
         if space == SHARED:
             self.emit('add.u32 %r2, %r1, %s0;')
             address = '[%r2]'
@@ -120,7 +126,8 @@ class Kernel:
         self.emit('mad.lo.u32 %%r3, %%gid, 77, %d;' % (1000 * len(self.sites)))
         self.emit('cvt.u64.u32 %rd2, %r3;')
         value = '%rd2' if size == 8 else '%r3'
-        text = {'read': 'ld.%s.u%d %s, %s' % (space, 8 * size, '%rd3' if size == 8 else '%r4', address),
+        text = {'read': 'ld.%s.u%d %s, %s' % (space, 8 * size, '%rd3' if size == 8 else '%r4',
+                                              address),
                 'write': 'st.%s.u%d %s, %s' % (space, 8 * size, address, value),
                 'atomic': 'atom.%s.add.u32 %%r4, %s, %s' % (space, address, value)}[what]
         self.emit('@%%p0 %s;' % text)
@@ -208,7 +215,8 @@ class Kernel:
         self.emit('@%%p0 bra %s;' % loop)
         self.lines.append(over + ':')
         for i in range(turns):
-            place = lambda t: width * (start + of_thread * (t % self.threads) + of_block * (t // self.threads) + step * i)
+            place = lambda t: width * (start + of_thread * (t % self.threads)
+                                       + of_block * (t // self.threads) + step * i)
             for site, is_write in sites:
                 self.touch(site, threads, place, width, is_write, False)
 
@@ -217,16 +225,21 @@ class Kernel:
             for _ in range(self.rng.randrange(1, 4)):
                 self.walk(self.rng.random() < 0.7)
             return
-        uses = self.rng.choice([[self.access], [self.access, self.access, self.barrier], [self.access, self.access, self.barrier, self.sync_warp],
+        uses = self.rng.choice([[self.access], [self.access, self.access, self.barrier],
+                                [self.access, self.access, self.barrier, self.sync_warp],
                                 [self.access, self.access, self.access, self.flag, self.barrier]])
         for _ in range(self.rng.randrange(3, 14)):
             self.rng.choice(uses)()
 
     def text(self):
-        head = ['.visible .entry k%d(.param .u64 data, .param .u64 flags, .param .u32 n)' % self.number, '{',
-                '\t.reg .pred %p<2>; .reg .b32 %r<8>, %t, %b, %gid, %n, %s0; .reg .b64 %rd<6>, %data, %flags;', '\t.shared .align 16 .b8 shared[4096];',
-                '\tld.param.u64 %data, [data];', '\tld.param.u64 %flags, [flags];', '\tld.param.u32 %n, [n];', '\tcvta.to.global.u64 %data, %data;',
-                '\tcvta.to.global.u64 %flags, %flags;', '\tmov.u32 %t, %tid.x;', '\tmov.u32 %b, %ctaid.x;', '\tmad.lo.u32 %%gid, %%b, %d, %%t;' % self.threads,
+        head = ['.visible .entry k%d(.param .u64 data, .param .u64 flags, .param .u32 n)'
+                % self.number, '{',
+                '\t.reg .pred %p<2>; .reg .b32 %r<8>, %t, %b, %gid, %n, %s0; .reg .b64 %rd<6>, '
+                '%data, %flags;', '\t.shared .align 16 .b8 shared[4096];',
+                '\tld.param.u64 %data, [data];', '\tld.param.u64 %flags, [flags];',
+                '\tld.param.u32 %n, [n];', '\tcvta.to.global.u64 %data, %data;',
+                '\tcvta.to.global.u64 %flags, %flags;', '\tmov.u32 %t, %tid.x;',
+                '\tmov.u32 %b, %ctaid.x;', '\tmad.lo.u32 %%gid, %%b, %d, %%t;' % self.threads,
                 '\tmov.u32 %s0, shared;']
         return head, head + self.lines + ['\tret;', '}']
 
@@ -237,7 +250,8 @@ class Kernel:
         for events in at.values():
             for i, (_, _, t, own, clock, writes, atomic, site) in enumerate(events):
                 for _, _, u, _, later, w2, a2, s2 in events[i + 1:]:
-                    if t != u and (writes or w2) and not (atomic and a2) and later[t] < own and (min(site, s2), max(site, s2)) not in found:
+                    if t != u and (writes or w2) and not (atomic and a2) and later[t] < own and (
+                        min(site, s2), max(site, s2)) not in found:
                         found.add((min(site, s2), max(site, s2)))
         return sorted(found)
 
@@ -251,7 +265,8 @@ def make(seed, count, blocks, threads, ptx, model):
         head, text = k.text()
         first = len(lines) + len(head)
         lines += text
-        kernels.append({'kernel': 'k%d' % i, 'lines': [first + s['line'] for s in k.sites], 'races': k.races(), 'flags': k.uses_flags, 'bytes': k.uses_bytes})
+        kernels.append({'kernel': 'k%d' % i, 'lines': [first + s['line'] for s in k.sites],
+                        'races': k.races(), 'flags': k.uses_flags, 'bytes': k.uses_bytes})
     open(ptx, 'w').write('\n'.join(lines) + '\n')
     json.dump(kernels, open(model, 'w'))
 
@@ -268,16 +283,20 @@ def compare(model, reports):
                 wrong += 1
                 continue
             pairs = [(k['lines'][a], k['lines'][b]) for a, b in k['races']]
-            if not any(mine in p and (other is None or other in p and (mine != other or p[0] == p[1])) for p in pairs):
-                print('not a race: %s line %s with line %s (%s)' % (k['kernel'], mine, other, f['kind']))
+            if not any(mine in p and (other is None or other in p and (mine != other
+                or p[0] == p[1])) for p in pairs):
+                print('not a race: %s line %s with line %s (%s)' % (k['kernel'], mine, other,
+                    f['kind']))
                 wrong += 1
             found.add(k['kernel'])
     racy = [k for k in kernels.values() if k['races']]
     missed = [k for k in racy if k['kernel'] not in found]
     for k in missed:
-        print('missed: %s%s%s' % (k['kernel'], ', flags' if k['flags'] else '', ', bytes' if k['bytes'] else ''))
+        print('missed: %s%s%s' % (k['kernel'], ', flags' if k['flags'] else '', ', bytes'
+                                  if k['bytes'] else ''))
     print('%d kernels, %d with races, %d found, %d missed (%d without flags), %d wrong' %
-          (len(kernels), len(racy), len(racy) - len(missed), len(missed), sum(not k['flags'] for k in missed), wrong))
+          (len(kernels), len(racy), len(racy) - len(missed), len(missed), sum(not k['flags']
+              for k in missed), wrong))
 
 
 if sys.argv[1] == 'make':

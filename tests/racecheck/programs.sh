@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # timeout: 900
-# tests/racecheck/programs/*.cu: the accesses of one race are a group. Every race is found, at lines of one
-# group on both sides, and nothing else is. All programs print what they print without the tool.
-# RACECHECK_QUICK: racecheck alone.
+# tests/racecheck/programs/*.cu: the accesses of one race are a group. Every race is found, at lines
+# of one group on both sides, and nothing else is. All programs print what they print without the
+# tool. RACECHECK_QUICK: racecheck alone.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/programs.sh

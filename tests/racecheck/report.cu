@@ -15,7 +15,7 @@ __global__ void pair(int *out) {
 
 __global__ void count(int *c) { *c += 1; }                              // blocks
 
-__global__ void few(int *c) { atomicAdd_block(c, 1); }                  // a scope that is too narrow
+__global__ void few(int *c) { atomicAdd_block(c, 1); }  // a scope that is too narrow
 
 __global__ void last(int *c) { *c = threadIdx.x; }                      // one instruction
 

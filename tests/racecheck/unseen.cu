@@ -1,4 +1,6 @@
-// Functions that stay calls: one that calls itself, and one that is called through a pointer. What they access is not checked, which is said; a kernel whose functions do not access anything is all checked.
+// Functions that stay calls: one that calls itself, and one that is called through a pointer. What
+// they access is not checked, which is said; a kernel whose functions do not access anything is all
+// checked.
 #include <cstdio>
 
 __device__ __noinline__ int down(int *a, int n) {

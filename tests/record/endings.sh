@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
-# Programs that are killed, fork, use two devices or fail; disks that are full: the run file can be used, and nobody waits for ever.
+# Programs that are killed, fork, use two devices or fail; disks that are full: the run file can be
+# used, and nobody waits for ever.
 set -u
 . tests/record/common
 make_show
@@ -37,7 +38,8 @@ check small-file test "$(cut -d' ' -f2- "$work/small.out")" = "no error"
 "$WARPGRIND" --device=cpu --record -o "$work/nowhere/x.wg" -- "$work/endings" > "$work/out" 2>&1
 check nowhere test $? = 125
 # the command is killed: what was there until then can be read
-(exec "$WARPGRIND" --device=cpu --tool=none --record -o "$work/command.wg" -- "$work/bandwidth" 40000000 64 > /dev/null 2>&1) &
+(exec "$WARPGRIND" --device=cpu --tool=none --record -o "$work/command.wg" -- "$work/bandwidth" \
+  40000000 64 > /dev/null 2>&1) &
 command=$!
 told() { sql command "SELECT count(*) FROM launch" 2> /dev/null; }
 for _ in $(seq 300); do [ "$(told)" = 1 ] && break; sleep 0.2; done

@@ -1,5 +1,7 @@
-// show FILE [LAUNCH [FIRST LAST]]: what a run file holds of each thread, one line for each operation, in words that do not depend on addresses:
-//   launch thread kind line memory+offset = value was what an atomic found; ~ where the value was not recorded but follows
+// show FILE [LAUNCH [FIRST LAST]]: what a run file holds of each thread, one line for each
+// operation, in words that do not depend on addresses:
+//   launch thread kind line memory+offset = value was what an atomic found; ~ where the value was
+//   not recorded but follows
 // A buffer is named by the number of its allocation. FILE alone: all launches, all threads.
 #include <stdio.h>
 
@@ -12,15 +14,18 @@ static sqlite3 *db;
 
 static sqlite3_stmt *ask(const char *sql) {
   sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) fprintf(stderr, "%s: %s\n", sql, sqlite3_errmsg(db)), exit(1);
+  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+    fprintf(stderr, "%s: %s\n", sql, sqlite3_errmsg(db)), exit(1);
   return s;
 }
 
 static void read_buffers(void) {
-  sqlite3_stmt *s = ask("SELECT base, size FROM allocation WHERE kind NOT IN ('pinned', 'registered') ORDER BY id");
+  sqlite3_stmt *s = ask(
+      "SELECT base, size FROM allocation WHERE kind NOT IN ('pinned', 'registered') ORDER BY id");
   while (sqlite3_step(s) == SQLITE_ROW) {
     buffers = realloc(buffers, sizeof *buffers * (nbuffers + 1));
-    buffers[nbuffers++] = (Buffer){(uint64_t)sqlite3_column_int64(s, 0), (uint64_t)sqlite3_column_int64(s, 1)};
+    buffers[nbuffers++] = (Buffer){(uint64_t)sqlite3_column_int64(s, 0),
+                                   (uint64_t)sqlite3_column_int64(s, 1)};
   }
   sqlite3_finalize(s);
 }
@@ -65,15 +70,20 @@ int main(int argc, char **argv) {
   TraceReader *t = trace_open(db, &err);
   if (!t) return fprintf(stderr, "%s\n", err.text), 1;
   read_buffers();
-  sqlite3_stmt *launches = ask("SELECT id, number, grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch ORDER BY number");
+  sqlite3_stmt *launches = ask("SELECT id, number, grid_x * grid_y * grid_z * block_x * block_y * "
+                               "block_z FROM launch ORDER BY number");
   sqlite3_stmt *lines = ask("SELECT line FROM place WHERE site = ? AND depth = 0");
   while (sqlite3_step(launches) == SQLITE_ROW) {
     int number = sqlite3_column_int(launches, 1);
     if (argc > 2 && number != atoi(argv[2])) continue;
-    uint64_t first = argc > 4 ? strtoull(argv[3], NULL, 10) : 0, last = argc > 4 ? strtoull(argv[4], NULL, 10) : (uint64_t)sqlite3_column_int64(launches, 2) - 1;
+    uint64_t first = argc > 4 ? strtoull(argv[3], NULL, 10) : 0,
+             last = argc > 4 ? strtoull(argv[4], NULL, 10)
+                             : (uint64_t)sqlite3_column_int64(launches, 2) - 1;
     for (uint64_t thread = first; thread <= last; thread++) {
       TraceOps ops = {0};
-      if (!trace_of_thread(t, (uint32_t)sqlite3_column_int(launches, 0), thread, 0, 100000, &ops, &err)) return fprintf(stderr, "%s\n", err.text), 1;
+      if (!trace_of_thread(t, (uint32_t)sqlite3_column_int(launches, 0), thread, 0, 100000, &ops,
+                           &err))
+        return fprintf(stderr, "%s\n", err.text), 1;
       for (uint32_t i = 0; i < ops.n; i++) {
         sqlite3_reset(lines);
         sqlite3_bind_int64(lines, 1, ops.list[i].site);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
-# Operations of a warp together and copies are recorded in pieces, with what memory holds; results stay what they are, and where memcheck leaves one out nothing is touched.
+# Operations of a warp together and copies are recorded in pieces, with what memory holds; results
+# stay what they are, and where memcheck leaves one out nothing is touched.
 set -u
 . tests/record/common
 make_show
@@ -37,7 +38,10 @@ store shared+64 = 000003fb000003fa000003f9000003f8
 load shared+64 = 000003fb000003fa000003f9000003f8
 store buffer4+64 = 000003fb000003fa000003f9000003f8
 X
-timeout -k 5 60 "$WARPGRIND" --device=cpu --tool=memcheck --record -o "$work/beyond.wg" "$work/wide" beyond > "$work/beyond.out" 2> "$work/beyond.err"
+timeout -k 5 60 "$WARPGRIND" --device=cpu --tool=memcheck --record -o "$work/beyond.wg" \
+  "$work/wide" beyond > "$work/beyond.out" 2> "$work/beyond.err"
 check beyond test $? = 99
 check beyond-found grep -q "oob-write" "$work/beyond.err"
-check beyond-untouched test "$("$WARPGRIND" sql "$work/beyond.wg" "SELECT count(*) FROM access WHERE launch = 1 AND kind = 'store'" | tail -n 1)" = 0
+check beyond-untouched test \
+  "$("$WARPGRIND" sql "$work/beyond.wg" \
+  "SELECT count(*) FROM access WHERE launch = 1 AND kind = 'store'" | tail -n 1)" = 0

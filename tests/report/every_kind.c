@@ -35,56 +35,86 @@ typedef struct Example {
 #define F32(op) WG_FP_WHAT(WG_FP_F32, WG_FP_F32, WG_FP_F32, WG_FP_NONE, op, WG_FP_ALL, 0)
 #define RACE_FLAGS (WG_RACE_MINE_WRITE | WG_RACE_OTHER_WRITE | WG_RACE_THREAD_KNOWN)
 #define RACE(name, at, flags) \
-  {name, {.size = 4, .address = at, .value = {1, 5ull << 32, 7, 8}, .extra = {0, 0, flags}}, SITE, {0}}
+  { \
+    name, {.size = 4, .address = at, .value = {1, 5ull << 32, 7, 8}, .extra = {0, 0, flags}}, \
+        SITE, { \
+      0 \
+    } \
+  }
 #define DEVICE(name, ...) {name, {__VA_ARGS__}, NONE, {0}}
 #define HOST(name, sentence, ...) {name, {0}, NONE, {.kind = name, .text = sentence, __VA_ARGS__}}
 
 static const SitePlace failed[] = {{"fake.cu", "helper", 77, 1}, {"fake.cu", "outer", 78, 1}};
 
 static const Example examples[] = {
-  DEVICE("oob-read", .size = 4, .address = A + 4096 + 4, .value = {A}, .extra = {4096}),
-  DEVICE("oob-write", .size = 8, .address = A + 4096 - 4, .value = {A}, .extra = {4096}),
-  DEVICE("oob-atomic", .size = 4, .address = B + 16, .value = {A}, .extra = {4096}),
-  DEVICE("use-after-free", .size = 4, .address = FREED + 16, .value = {FREED}, .extra = {512}),
-  DEVICE("misaligned", .size = 4, .address = TABLE + 2, .value = {TABLE}, .extra = {1024}),
-  DEVICE("invalid-free", .size = 0),
-  HOST("invalid-free", "cudaFree: 0x20010 is no start of an allocation", .has_address = true, .address = B + 16, .related = B),
-  DEVICE("heap-exhausted", .size = 64),
-  {"uninit-use", {.address = A + 256, .value = {WG_INIT_BRANCH}}, SITE_AND_SOURCE, {0}},
-  {"uninit-use", {.address = HEAP, .value = {WG_INIT_ADDRESS}}, SITE_AND_SOURCE, {0}},
-  {"uninit-use", {.value = {WG_INIT_WARP}}, SITE, {0}},
-  {"uninit-store", {.size = 4, .value = {B + 64}}, SITE_AND_SOURCE, {0}},      // explains the next one
-  HOST("uninit-use", "cudaMemcpy copies values that were never written", .has_address = true, .address = B + 64, .size = 4),
-  HOST("uninit-copy", "cudaMemcpy copies memory that was never written", .has_address = true, .address = A, .size = 12),
-  RACE("race-global", A + 128, RACE_FLAGS | WG_RACE_OTHER_BLOCK | WG_RACE_VALUES),
-  RACE("race-shared", 64, WG_RACE_NO_BARRIER | WG_RACE_MINE_WRITE | WG_RACE_BLOCK_KNOWN | WG_RACE_IN_SHARED),
-  RACE("race-host", A + 132, WG_RACE_OTHER_LAUNCH | WG_RACE_OTHER_WRITE),
-  HOST("race-host", "cudaMemcpy reads what a kernel of another stream writes", .has_address = true, .address = A + 8, .size = 4),
-  RACE("race-same-value", A + 136, RACE_FLAGS | WG_RACE_NO_WARP_SYNC | WG_RACE_SAME_VALUE | WG_RACE_VALUES),
-  RACE("race-no-acquire", A + 140, RACE_FLAGS | WG_RACE_NO_ACQUIRE),
-  DEVICE("barrier-divergence", .size = WG_SYNC_DIVERGED, .value = {0xffull | 0xff00ull << 32}),
-  {"barrier-mismatch", {.size = WG_SYNC_ELSEWHERE, .value = {0xf | 0xcull << 32}}, SITE, {0}},
-  DEVICE("barrier-misuse", .size = WG_SYNC_ARRIVALS, .address = A + 512, .value = {3}, .extra = {2}),
-  DEVICE("fp-nan", .size = F32(WG_FP_DIV), .value = {0x7fc00000}),
-  DEVICE("fp-inf", .size = F32(WG_FP_MUL), .value = {0x7f800000 | 0x7f000000ull << 32}, .extra = {0x41200000}),
-  DEVICE("fp-div0", .size = F32(WG_FP_DIV), .value = {0x7f800000 | 0x3f800000ull << 32}),
-  DEVICE("fp-subnormal", .size = F32(WG_FP_MUL), .value = {0x10 | 0x00800000ull << 32}, .extra = {0x38000000}),
-  {"fp-input", {.size = WG_FP_WHAT(WG_FP_F32, 0, 0, 0, WG_FP_LOAD, WG_FP_ALL, 0), .address = A + 32, .value = {0x7fc00000}}, WRITER, {0}},
-  DEVICE("fp-compare", .size = WG_FP_WHAT(0, WG_FP_F32, WG_FP_F32, 0, WG_FP_COMPARE, WG_FP_ALL, 0), .value = {0x7fc00000}, .extra = {0x3f800000}),
-  DEVICE("fp-reached", .size = F32(WG_FP_SINK), .value = {0x7fc00000}),
-  DEVICE("fp-flow", .size = WG_FP_WHAT(0, WG_FP_F32, 0, 0, WG_FP_STORED, WG_FP_ALL, 0), .value = {0x7fc00000}),
-  HOST("fp-output", "cudaMemcpy copies NaN to the host", .has_address = true, .address = A + 32, .size = 4),
-  HOST("leak", "1 allocation of 4096 bytes", .size = 4096),
-  HOST("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096", .other_title = "created"),
-  HOST("api-advice", "cudaMemcpyAsync from pageable memory waits"),
-  HOST("unchecked-error", "cudaMalloc returned cudaErrorMemoryAllocation"),
-  HOST("hang", "The launch makes no progress\n  32 threads wait at a barrier"),
-  HOST("launch-failure", "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS", .places = failed, .nplaces = 2, .has_thread = true, .block = {3, 2, 1},
-       .thread = {6, 5, 4}, .has_address = true, .address = TABLE - 16, .size = 8),
-  HOST("assert", "Assertion `n > 0` failed", .has_thread = true, .thread = {1, 0, 0}),
-  HOST("stack-overflow", "a thread needs more than 1024 bytes of stack"),
+    DEVICE("oob-read", .size = 4, .address = A + 4096 + 4, .value = {A}, .extra = {4096}),
+    DEVICE("oob-write", .size = 8, .address = A + 4096 - 4, .value = {A}, .extra = {4096}),
+    DEVICE("oob-atomic", .size = 4, .address = B + 16, .value = {A}, .extra = {4096}),
+    DEVICE("use-after-free", .size = 4, .address = FREED + 16, .value = {FREED}, .extra = {512}),
+    DEVICE("misaligned", .size = 4, .address = TABLE + 2, .value = {TABLE}, .extra = {1024}),
+    DEVICE("invalid-free", .size = 0),
+    HOST("invalid-free", "cudaFree: 0x20010 is no start of an allocation", .has_address = true,
+         .address = B + 16, .related = B),
+    DEVICE("heap-exhausted", .size = 64),
+    {"uninit-use", {.address = A + 256, .value = {WG_INIT_BRANCH}}, SITE_AND_SOURCE, {0}},
+    {"uninit-use", {.address = HEAP, .value = {WG_INIT_ADDRESS}}, SITE_AND_SOURCE, {0}},
+    {"uninit-use", {.value = {WG_INIT_WARP}}, SITE, {0}},
+    {"uninit-store",
+     {.size = 4, .value = {B + 64}},
+     SITE_AND_SOURCE,
+     {0}},  // explains the next one
+    HOST("uninit-use", "cudaMemcpy copies values that were never written", .has_address = true,
+         .address = B + 64, .size = 4),
+    HOST("uninit-copy", "cudaMemcpy copies memory that was never written", .has_address = true,
+         .address = A, .size = 12),
+    RACE("race-global", A + 128, RACE_FLAGS | WG_RACE_OTHER_BLOCK | WG_RACE_VALUES),
+    RACE("race-shared", 64,
+         WG_RACE_NO_BARRIER | WG_RACE_MINE_WRITE | WG_RACE_BLOCK_KNOWN | WG_RACE_IN_SHARED),
+    RACE("race-host", A + 132, WG_RACE_OTHER_LAUNCH | WG_RACE_OTHER_WRITE),
+    HOST("race-host", "cudaMemcpy reads what a kernel of another stream writes",
+         .has_address = true, .address = A + 8, .size = 4),
+    RACE("race-same-value", A + 136,
+         RACE_FLAGS | WG_RACE_NO_WARP_SYNC | WG_RACE_SAME_VALUE | WG_RACE_VALUES),
+    RACE("race-no-acquire", A + 140, RACE_FLAGS | WG_RACE_NO_ACQUIRE),
+    DEVICE("barrier-divergence", .size = WG_SYNC_DIVERGED, .value = {0xffull | 0xff00ull << 32}),
+    {"barrier-mismatch", {.size = WG_SYNC_ELSEWHERE, .value = {0xf | 0xcull << 32}}, SITE, {0}},
+    DEVICE("barrier-misuse", .size = WG_SYNC_ARRIVALS, .address = A + 512, .value = {3},
+           .extra = {2}),
+    DEVICE("fp-nan", .size = F32(WG_FP_DIV), .value = {0x7fc00000}),
+    DEVICE("fp-inf", .size = F32(WG_FP_MUL), .value = {0x7f800000 | 0x7f000000ull << 32},
+           .extra = {0x41200000}),
+    DEVICE("fp-div0", .size = F32(WG_FP_DIV), .value = {0x7f800000 | 0x3f800000ull << 32}),
+    DEVICE("fp-subnormal", .size = F32(WG_FP_MUL), .value = {0x10 | 0x00800000ull << 32},
+           .extra = {0x38000000}),
+    {"fp-input",
+     {.size = WG_FP_WHAT(WG_FP_F32, 0, 0, 0, WG_FP_LOAD, WG_FP_ALL, 0),
+      .address = A + 32,
+      .value = {0x7fc00000}},
+     WRITER,
+     {0}},
+    DEVICE("fp-compare",
+           .size = WG_FP_WHAT(0, WG_FP_F32, WG_FP_F32, 0, WG_FP_COMPARE, WG_FP_ALL, 0),
+           .value = {0x7fc00000}, .extra = {0x3f800000}),
+    DEVICE("fp-reached", .size = F32(WG_FP_SINK), .value = {0x7fc00000}),
+    DEVICE("fp-flow", .size = WG_FP_WHAT(0, WG_FP_F32, 0, 0, WG_FP_STORED, WG_FP_ALL, 0),
+           .value = {0x7fc00000}),
+    HOST("fp-output", "cudaMemcpy copies NaN to the host", .has_address = true, .address = A + 32,
+         .size = 4),
+    HOST("leak", "1 allocation of 4096 bytes", .size = 4096),
+    HOST("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096", .other_title = "created"),
+    HOST("api-advice", "cudaMemcpyAsync from pageable memory waits"),
+    HOST("unchecked-error", "cudaMalloc returned cudaErrorMemoryAllocation"),
+    HOST("hang", "The launch makes no progress\n  32 threads wait at a barrier"),
+    HOST("launch-failure", "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS", .places = failed,
+         .nplaces = 2, .has_thread = true, .block = {3, 2, 1}, .thread = {6, 5, 4},
+         .has_address = true, .address = TABLE - 16, .size = 8),
+    HOST("assert", "Assertion `n > 0` failed", .has_thread = true, .thread = {1, 0, 0}),
+    HOST("stack-overflow", "a thread needs more than 1024 bytes of stack"),
 };
-enum { EXAMPLES = ARRAY_LEN(examples), SITES = 3 * EXAMPLES };      // of example i: 3 i its place, then its origin, then its source
+enum {
+  EXAMPLES = ARRAY_LEN(examples),
+  SITES = 3 * EXAMPLES
+};  // of example i: 3 i its place, then its origin, then its source
 
 static bool is_complete(void) {
   bool complete = true;
@@ -98,7 +128,9 @@ static bool is_complete(void) {
 }
 
 static void list(void) {
-  for (const Kind *k = NULL; (k = kind_after(k));) printf("%u %s %d %d\n", k->number, k->name, (k->parts & HAS_ORIGIN) != 0, (k->parts & HAS_SOURCE) != 0);
+  for (const Kind *k = NULL; (k = kind_after(k));)
+    printf("%u %s %d %d\n", k->number, k->name, (k->parts & HAS_ORIGIN) != 0,
+           (k->parts & HAS_SOURCE) != 0);
 }
 
 static void report_one(const WgLaunch *l, uint32_t i, SessionKernel *kernel) {
@@ -137,7 +169,8 @@ int main(int argc, char **argv) {
   session_alloc(TABLE, 1024, SESSION_VARIABLE, 0, "table");
   session_alloc(FREED, 512, SESSION_DEVICE, 0, NULL);
   session_free(FREED);
-  if (!device || !session_device_record(device, kernel, fake_launch(kernel), NULL, &record)) return 3;
+  if (!device || !session_device_record(device, kernel, fake_launch(kernel), NULL, &record))
+    return 3;
   for (uint32_t i = 0; i < EXAMPLES; i++) report_one(&record, i, kernel);
   session_device_close(device, true);
   session_end();

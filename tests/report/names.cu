@@ -1,4 +1,5 @@
-// Names of buffers: what the report must call each, or that it must not call it anything. `name: I NAME` for hit<I>; - is no name.
+// Names of buffers: what the report must call each, or that it must not call it anything. `name: I
+// NAME` for hit<I>; - is no name.
 #include <cuda.h>
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +7,14 @@
 template <int I> __global__ void hit(int *p, int n) { p[n + I] = 1; }
 #define N 64
 #define BYTES (N * sizeof(int))
-#define CHECK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define CHECK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 template <int I> void use(int *p) { hit<I><<<1, 1>>>(p, N); CHECK(cudaDeviceSynchronize()); }
 
 struct Mesh { int *points, *faces; int *level[3]; };
@@ -50,9 +58,11 @@ int main() {
   use<2>(cast);
   cudaMallocManaged(&managed, BYTES /* &not_this */);                           // name: 3 managed
   use<3>(managed);
-  CHECK(cudaMalloc(&mesh.points, BYTES));                                       // name: 4 mesh.points
+  // name-next: 4 mesh.points
+  CHECK(cudaMalloc(&mesh.points, BYTES));
   use<4>(mesh.points);
-  CHECK(cudaMalloc((void **)&other->level[2], BYTES));                          // name: 5 other->level[2]
+  // name-next: 5 other->level[2]
+  CHECK(cudaMalloc((void **)&other->level[2], BYTES));
   use<5>(mesh.level[2]);
   cudaMalloc(&a, BYTES); cudaMalloc(&b, BYTES);                                 // name: 6 -
   use<6>(b);

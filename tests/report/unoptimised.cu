@@ -1,4 +1,5 @@
-// Code that is not optimised (nvcc -G) calls the functions of CUDA's headers: what goes wrong in them is reported with the line of the program as well.
+// Code that is not optimised (nvcc -G) calls the functions of CUDA's headers: what goes wrong in
+// them is reported with the line of the program as well.
 #include <cstdio>
 #include <cuda_fp16.h>
 
@@ -20,6 +21,7 @@ int main(int argc, char **) {
   half *sum;
   cudaMalloc(&bins, 64), cudaMalloc(&angle, 4), cudaMalloc(&sum, 2);
   cudaMemset(bins, 0, 64);
-  kernel<<<1, wrong ? 17 : 16>>>(bins, angle, wrong ? 1.5f : 0.5f, sum, __float2half(wrong ? 60000.0f : 3.0f));
+  kernel<<<1, wrong ? 17 : 16>>>(bins, angle, wrong ? 1.5f : 0.5f, sum,
+                                 __float2half(wrong ? 60000.0f : 3.0f));
   puts(cudaGetErrorString(cudaDeviceSynchronize()));
 }

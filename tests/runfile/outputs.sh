@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
 # quick: yes
-# What an option may overwrite: -o only run files and empty files, reports and logs neither the program nor a run file. What holds memory contents is for its owner alone.
+# What an option may overwrite: -o only run files and empty files, reports and logs neither the
+# program nor a run file. What holds memory contents is for its owner alone.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
-$CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/program" tests/runfile/program.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
+$CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/program" tests/runfile/program.c -L"$BUILD/lib" \
+  -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
 cd "$TEST_DIR" || exit 1
 umask 022
 w="$WARPGRIND --device=cpu --tool=none -q"
 echo 'int main() { return 0; }' > source.cu
 cp program kept; printf 'SQLite format 3' > nearly
-python3 -c 'import sqlite3; c = sqlite3.connect("other.db"); c.execute("create table t (x)"); c.commit()'
+python3 -c \
+  'import sqlite3; c = sqlite3.connect("other.db"); c.execute("create table t (x)"); c.commit()'
 ln -s source.cu link; ln -s nowhere dangling; mkfifo pipe; mkdir folder
 mark() { echo "$1" > ran; }
 
 # refused NAME FILE SENTENCE: before the program starts
 refused() {
   cp -r "$2" copy 2> /dev/null
-  check "$1"      [ "$(code $w -o "$2" ./program 1 > /dev/null; cat err | grep -c .)" = 1 -a "$(code $w -o "$2" sh -c 'touch started; ./program')" = 125 -a ! -e started ]
+  check "$1"      [ "$(code $w -o "$2" ./program 1 > /dev/null; cat err | grep -c .)" = 1 -a \
+    "$(code $w -o "$2" sh -c 'touch started; ./program')" = 125 -a ! -e started ]
   check "$1_said" has err "$3"
   [ ! -f "$2" ] || check "$1_kept" cmp "$2" copy
   rm -rf copy
@@ -34,10 +38,12 @@ check pipe               [ "$(code timeout 20 $w -o pipe ./program)" = 125 ]
 
 : > empty.wg
 check empty              [ "$(code $w -o empty.wg ./program)" = 0 ]
-check again              [ "$(code $w -o empty.wg ./program 2; "$WARPGRIND" sql empty.wg 'select count(*) from launch' | tail -n 1)" = "0
+check again              [ "$(code $w -o empty.wg ./program 2;
+  "$WARPGRIND" sql empty.wg 'select count(*) from launch' | tail -n 1)" = "0
 2" ]
 ln -s empty.wg good_link
-check link_to_run_file   [ "$(code $w -o good_link ./program 3; "$WARPGRIND" sql empty.wg 'select count(*) from launch' | tail -n 1)" = "0
+check link_to_run_file   [ "$(code $w -o good_link ./program 3;
+  "$WARPGRIND" sql empty.wg 'select count(*) from launch' | tail -n 1)" = "0
 3" -a -L good_link ]
 gunzip -c "$ROOT/tests/runfile/format1/first.wg.gz" > old.wg
 check format_1           [ "$(code $w -o old.wg ./program)" = 0 ]
@@ -62,7 +68,8 @@ case $(cat err) in
   *)
     check static_refused [ "$(cat site/index.html)" = mine ]
     check static_said    has err 'holds a page that Warpgrind did not write'
-    check static_twice   [ "$(code "$WARPGRIND" view --static page empty.wg) $(code "$WARPGRIND" view --static page empty.wg)" = "0 0" ]
+    check static_twice   [ "$(code "$WARPGRIND" view --static page empty.wg) $(code "$WARPGRIND" \
+      view --static page empty.wg)" = "0 0" ]
     check static_mode    [ "$(stat -c %a page)" = 700 ] ;;
 esac
 
@@ -70,5 +77,6 @@ esac
 check mode               [ "$(stat -c %a empty.wg)" = 600 ]
 check dumps              [ "$(code $w --dump-buffers=buffers ./program)" = 0 ]
 check dumps_mode         [ "$(stat -c %a buffers/* | sort -u)" = 600 ]
-check dumps_binary_mode  [ "$(code $w --dump-buffers=raw,binary ./program; stat -c %a raw/* | sort -u)" = "0
+check dumps_binary_mode  [ "$(code $w --dump-buffers=raw,binary ./program; stat -c %a raw/* |
+  sort -u)" = "0
 600" ]

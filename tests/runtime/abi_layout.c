@@ -1,5 +1,6 @@
-// Prints sizes, offsets and values of the runtime's binary interface. Built twice, with our declarations and (-DTOOLKIT) with a
-// toolkit's headers; tests/runtime/abi_layout.sh compares the two outputs.
+// Prints sizes, offsets and values of the runtime's binary interface. Built twice, with our
+// declarations and (-DTOOLKIT) with a toolkit's headers; tests/runtime/abi_layout.sh compares the
+// two outputs.
 #include <stddef.h>
 #include <stdio.h>
 #ifdef TOOLKIT
@@ -41,8 +42,10 @@ typedef struct cudaDeviceProp cudaDeviceProp12;
 #endif
 
 #define S(type) printf("%s %zu\n", #type, sizeof(type));
-#define F(type, field) printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field));
-#define G(field) printf("cudaGraphNodeParams.%s %zu\n", #field, offsetof(cudaGraphNodeParams, U(field)));
+#define F(type, field) \
+  printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field));
+#define G(field) \
+  printf("cudaGraphNodeParams.%s %zu\n", #field, offsetof(cudaGraphNodeParams, U(field)));
 #define V(name) printf("%s %lld\n", #name, (long long)name);
 
 int main(void) {

@@ -1,4 +1,5 @@
-// What the runtime's test programs share: each check prints a line when it fails; the last line says whether all held.
+// What the runtime's test programs share: each check prints a line when it fails; the last line
+// says whether all held.
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -19,7 +20,8 @@ static int failures;
   do { \
     cudaError_t got_ = (call); \
     if (got_ != (error)) { \
-      printf("line %d: %s returned %s, not %s\n", __LINE__, #call, cudaGetErrorName(got_), cudaGetErrorName(error)); \
+      printf("line %d: %s returned %s, not %s\n", __LINE__, #call, cudaGetErrorName(got_), \
+             cudaGetErrorName(error)); \
       failures++; \
     } \
   } while (0)

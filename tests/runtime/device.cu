@@ -14,15 +14,22 @@ int main() {
   OK(cudaGetDeviceProperties(&p, 1));
   EXPECT(strlen(p.name) > 0 && strlen(p.name) < 256);
   EXPECT(p.totalGlobalMem > (size_t)1 << 28);
-  EXPECT(p.warpSize == 32 && p.maxThreadsPerBlock == 1024 && p.maxThreadsDim[2] == 64 && p.maxGridSize[0] == 2147483647);
-  EXPECT(p.major >= 7 && p.multiProcessorCount > 0 && p.regsPerBlock == 65536 && p.sharedMemPerBlock == 49152);
-  EXPECT(p.unifiedAddressing == 1 && p.managedMemory == 1 && p.cooperativeLaunch == 1 && p.memoryPoolsSupported == 1);
+  EXPECT(p.warpSize == 32 && p.maxThreadsPerBlock == 1024 && p.maxThreadsDim[2] == 64 &&
+         p.maxGridSize[0] == 2147483647);
+  EXPECT(p.major >= 7 && p.multiProcessorCount > 0 && p.regsPerBlock == 65536 &&
+         p.sharedMemPerBlock == 49152);
+  EXPECT(p.unifiedAddressing == 1 && p.managedMemory == 1 && p.cooperativeLaunch == 1 &&
+         p.memoryPoolsSupported == 1);
   EXPECT(p.reserved[0] == 0);
-  struct { int attribute, expected; } same[] = {
-      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock}, {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
-      {cudaDevAttrComputeCapabilityMajor, p.major}, {cudaDevAttrComputeCapabilityMinor, p.minor},
-      {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)p.sharedMemPerBlockOptin}, {cudaDevAttrL2CacheSize, p.l2CacheSize},
-      {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor}, {cudaDevAttrWarpSize, 32}};
+  struct { int attribute, expected;
+  } same[] = {{cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+              {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+              {cudaDevAttrComputeCapabilityMajor, p.major},
+              {cudaDevAttrComputeCapabilityMinor, p.minor},
+              {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)p.sharedMemPerBlockOptin},
+              {cudaDevAttrL2CacheSize, p.l2CacheSize},
+              {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+              {cudaDevAttrWarpSize, 32}};
   for (auto &s : same) {
     OK(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)s.attribute, 1));
     EXPECT(value == s.expected);

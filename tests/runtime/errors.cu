@@ -9,7 +9,8 @@ __global__ void bad(int *p) { p[threadIdx.x + (1ull << 40)] = 1; }
 int main() {
   EXPECT(!strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess"));
   EXPECT(!strcmp(cudaGetErrorString(cudaSuccess), "no error"));
-  EXPECT(!strcmp(cudaGetErrorString(cudaErrorIllegalAddress), "an illegal memory access was encountered"));
+  EXPECT(!strcmp(cudaGetErrorString(cudaErrorIllegalAddress),
+                 "an illegal memory access was encountered"));
   EXPECT(!strcmp(cudaGetErrorName(cudaErrorInvalidConfiguration), "cudaErrorInvalidConfiguration"));
   EXPECT(!strcmp(cudaGetErrorString((cudaError_t)12345), "unrecognized error code"));
 

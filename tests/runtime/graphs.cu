@@ -66,7 +66,8 @@ static void by_hand(int *p) {
   OK(cudaGraphAddKernelNode(&kernel, g, &set, 1, &k));
   v = 1000;                                          // values are taken when the node is added
   OK(cudaGraphAddMemcpyNode1D(&copy, g, &kernel, 1, &h, p, 4, cudaMemcpyDeviceToHost));
-  OK(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, g, &kernel, 1, symbol, p, 4, 0, cudaMemcpyDeviceToDevice));
+  OK(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, g, &kernel, 1, symbol, p, 4, 0,
+                                    cudaMemcpyDeviceToDevice));
   cudaHostNodeParams hp = {host_fn, &one};
   OK(cudaGraphAddHostNode(&host, g, &copy, 1, &hp));
   OK(cudaGraphAddEmptyNode(&empty, g, NULL, 0));
@@ -96,7 +97,8 @@ static void by_hand(int *p) {
   EXPECT(got.func == (void *)add && got.blockDim.x == 1 && *(int *)got.kernelParams[1] == 20);
   cudaMemcpy3DParms copied;
   OK(cudaGraphMemcpyNodeGetParams(copy, &copied));
-  EXPECT(copied.srcPtr.ptr == p && copied.dstPtr.ptr == &h && copied.kind == cudaMemcpyDeviceToHost && copied.extent.width == 4);
+  EXPECT(copied.srcPtr.ptr == p && copied.dstPtr.ptr == &h &&
+         copied.kind == cudaMemcpyDeviceToHost && copied.extent.width == 4);
   cudaGraphNodeType type;
   OK(cudaGraphNodeGetType(host, &type));
   EXPECT(type == cudaGraphNodeTypeHost);
@@ -146,7 +148,8 @@ static void generic(int *p) {
   void *args[] = {&p, &v};
   cudaGraphNodeParams k = {};
   k.type = cudaGraphNodeTypeKernel;
-  k.kernel.func = (void *)add, k.kernel.gridDim = dim3(1), k.kernel.blockDim = dim3(1), k.kernel.kernelParams = args;
+  k.kernel.func = (void *)add, k.kernel.gridDim = dim3(1), k.kernel.blockDim = dim3(1),
+  k.kernel.kernelParams = args;
 #if CUDART_VERSION >= 13000
   OK(cudaGraphAddNode(&alloc, g, NULL, NULL, 0, &a));
   OK(cudaGraphAddNode(&kernel, g, &alloc, NULL, 1, &k));

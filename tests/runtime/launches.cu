@@ -7,8 +7,12 @@
 namespace cg = cooperative_groups;
 struct Big { double d[40]; char tail[3]; };
 
-__global__ void plain(int *out, char c, short s, double d, Big b) { out[0] = c + s + (int)d + (int)b.d[39] + b.tail[2]; }
-template <typename T> __global__ void typed(T *out, T v) { out[threadIdx.x + blockIdx.x * blockDim.x] = v; }
+__global__ void plain(int *out, char c, short s, double d, Big b) {
+  out[0] = c + s + (int)d + (int)b.d[39] + b.tail[2];
+}
+template <typename T> __global__ void typed(T *out, T v) {
+  out[threadIdx.x + blockIdx.x * blockDim.x] = v;
+}
 __global__ void dynamic(int *out) {
   extern __shared__ int s[];
   s[threadIdx.x] = threadIdx.x;
@@ -46,7 +50,8 @@ int main() {
   OK(cudaLaunchKernel((const void *)indirect, dim3(1), dim3(1), args, 0, 0));
   OK(cudaMemcpy(h, out, 4, cudaMemcpyDeviceToHost));
   EXPECT(h[0] == 10);
-  RETURNS(cudaLaunchKernel((const void *)finish, dim3(1), dim3(1), args, 0, 0), cudaErrorInvalidDeviceFunction);
+  RETURNS(cudaLaunchKernel((const void *)finish, dim3(1), dim3(1), args, 0, 0),
+          cudaErrorInvalidDeviceFunction);
   RETURNS(cudaLaunchKernel(NULL, dim3(1), dim3(1), args, 0, 0), cudaErrorInvalidDeviceFunction);
 
   OK(cudaMemset(out, 0, sizeof h));
@@ -55,7 +60,8 @@ int main() {
   OK(cudaLaunchCooperativeKernel((void *)grid_sum, dim3(8), dim3(64), coop, 0, 0));
   OK(cudaMemcpy(h, out, 64, cudaMemcpyDeviceToHost));
   EXPECT(h[8] == 512);
-  RETURNS(cudaLaunchCooperativeKernel((void *)grid_sum, dim3(1 << 20), dim3(1024), coop, 0, 0), cudaErrorCooperativeLaunchTooLarge);
+  RETURNS(cudaLaunchCooperativeKernel((void *)grid_sum, dim3(1 << 20), dim3(1024), coop, 0, 0),
+          cudaErrorCooperativeLaunchTooLarge);
 
   EXPECT(cudaGetLastError() != cudaSuccess);
   cudaLaunchConfig_t config = {};

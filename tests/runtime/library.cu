@@ -2,12 +2,12 @@
 // prints: all checks passed
 #include "check.h"
 
-static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .global .align 4 .u32 number = 5;\n"
-    ".visible .entry store(.param .u64 out) {\n"
-    "  .reg .u64 %rd<3>; .reg .u32 %r<2>;\n"
-    "  ld.param.u64 %rd1, [out];\n  ld.global.u32 %r1, [number];\n  st.global.u32 [%rd1], %r1;\n  ret;\n}\n";
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .global .align 4 .u32 number = 5;\n"
+                          ".visible .entry store(.param .u64 out) {\n"
+                          "  .reg .u64 %rd<3>; .reg .u32 %r<2>;\n"
+                          "  ld.param.u64 %rd1, [out];\n  ld.global.u32 %r1, [number];\n  "
+                          "st.global.u32 [%rd1], %r1;\n  ret;\n}\n";
 
 int main() {
   cudaLibrary_t lib;
@@ -35,10 +35,12 @@ int main() {
 
   int (*get_count)(int *) = NULL;
   cudaDriverEntryPointQueryResult found;
-  OK(cudaGetDriverEntryPointByVersion("cuDeviceGetCount", (void **)&get_count, 12000, cudaEnableDefault, &found));
+  OK(cudaGetDriverEntryPointByVersion("cuDeviceGetCount", (void **)&get_count, 12000,
+                                      cudaEnableDefault, &found));
   EXPECT(found == cudaDriverEntryPointSuccess && get_count && get_count(&h) == 0 && h == 1);
   void *none;
-  OK(cudaGetDriverEntryPointByVersion("cuNothingOfTheKind", &none, 12000, cudaEnableDefault, &found));
+  OK(cudaGetDriverEntryPointByVersion("cuNothingOfTheKind", &none, 12000, cudaEnableDefault,
+                                      &found));
   EXPECT(found == cudaDriverEntryPointSymbolNotFound);
   cudaGetLastError();
   return finish();

@@ -47,8 +47,11 @@ static void rectangles() {
   OK(cudaMemcpy2D(d, pitch, big, 64, 50, 10, cudaMemcpyHostToDevice));
   memset(back, 0, sizeof back);
   OK(cudaMemcpy2D(back, 200, d, pitch, 100, 10, cudaMemcpyDeviceToHost));
-  for (int y = 0; y < 10; y++) EXPECT(!memcmp(back + y * 200, big + y * 64, 50) && back[y * 200 + 50] == 1 && back[y * 200 + 100] == 0);
-  RETURNS(cudaMemcpy2D(back, 10, d, pitch, 100, 10, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
+  for (int y = 0; y < 10; y++)
+    EXPECT(!memcmp(back + y * 200, big + y * 64, 50) && back[y * 200 + 50] == 1 &&
+           back[y * 200 + 100] == 0);
+  RETURNS(cudaMemcpy2D(back, 10, d, pitch, 100, 10, cudaMemcpyDeviceToHost),
+          cudaErrorInvalidPitchValue);
   OK(cudaFree(d));
 
   cudaExtent extent = make_cudaExtent(40, 5, 3);
@@ -81,7 +84,8 @@ static void arrays() {
   cudaExtent extent;
   unsigned flags;
   OK(cudaArrayGetInfo(&d2, &extent, &flags, a));
-  EXPECT(d2.x == 32 && d2.y == 32 && d2.z == 0 && d2.f == cudaChannelFormatKindFloat && extent.width == 16 && extent.height == 8 && extent.depth == 0);
+  EXPECT(d2.x == 32 && d2.y == 32 && d2.z == 0 && d2.f == cudaChannelFormatKindFloat &&
+         extent.width == 16 && extent.height == 8 && extent.depth == 0);
   OK(cudaMemcpy2DToArray(a, 0, 0, big, 128, 128, 8, cudaMemcpyHostToDevice));
   OK(cudaMemcpy2DArrayToArray(b, 0, 0, a, 0, 0, 128, 8, cudaMemcpyDeviceToDevice));
   memset(back, 0, sizeof back);
@@ -123,13 +127,15 @@ static void host_and_managed() {
   OK(cudaPointerGetAttributes(&at, pinned));
   EXPECT(at.type == cudaMemoryTypeHost && at.hostPointer == pinned);
   OK(cudaPointerGetAttributes(&at, managed));
-  EXPECT(at.type == cudaMemoryTypeManaged && at.devicePointer == managed && at.hostPointer == managed);
+  EXPECT(at.type == cudaMemoryTypeManaged && at.devicePointer == managed &&
+         at.hostPointer == managed);
   OK(cudaPointerGetAttributes(&at, big));
   EXPECT(at.type == cudaMemoryTypeUnregistered && at.devicePointer == NULL);
   OK(cudaHostRegister(big, 4096, cudaHostRegisterDefault));
   OK(cudaPointerGetAttributes(&at, big));
   EXPECT(at.type == cudaMemoryTypeHost);
-  RETURNS(cudaHostRegister(big, 4096, cudaHostRegisterDefault), cudaErrorHostMemoryAlreadyRegistered);
+  RETURNS(cudaHostRegister(big, 4096, cudaHostRegisterDefault),
+          cudaErrorHostMemoryAlreadyRegistered);
   OK(cudaHostUnregister(big));
   RETURNS(cudaHostUnregister(big), cudaErrorHostMemoryNotRegistered);
   unsigned flags;
@@ -144,7 +150,8 @@ static void host_and_managed() {
   OK(cudaMemPrefetchAsync(managed, 4096, 0, 0));
 #endif
   int preferred = -5;
-  OK(cudaMemRangeGetAttribute(&preferred, sizeof preferred, cudaMemRangeAttributePreferredLocation, managed, 4096));
+  OK(cudaMemRangeGetAttribute(&preferred, sizeof preferred, cudaMemRangeAttributePreferredLocation,
+                              managed, 4096));
   EXPECT(preferred == 0);
   OK(cudaDeviceSynchronize());
   EXPECT(managed[3] == 33);

@@ -1,4 +1,5 @@
-// A program compiled with one default stream for each thread: stream 0 of two threads is not the same.
+// A program compiled with one default stream for each thread: stream 0 of two threads is not the
+// same.
 // nvcc: --default-stream per-thread
 // prints: all checks passed
 #include <thread>
@@ -14,7 +15,7 @@ int main() {
   volatile int *flag;
   OK(cudaHostAlloc((void **)&flag, 4, cudaHostAllocMapped));
   *flag = 0;
-  wait_for<<<1, 1>>>(flag);                          // this thread's stream is busy until the other thread has finished
+  wait_for<<<1, 1>>>(flag);  // this thread's stream is busy until the other thread has finished
   RETURNS(cudaStreamQuery(0), cudaErrorNotReady);
   std::thread([flag] {
     int *p, h = 0, v = 8, w = 0;

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# tests/runtime/registration.c against both shared runtimes of ours, and with a static one to redirect. Needs no nvcc.
+# tests/runtime/registration.c against both shared runtimes of ours, and with a static one to
+# redirect. Needs no nvcc.
 set -u
 one() {
   local name=$1; shift
   local exe=$TEST_DIR/$name output
-  if $CC -std=gnu11 -g -O1 -w -o "$exe" tests/runtime/registration.c "$@" && output=$("$WARPGRIND" --device=cpu --tool=none -q -- "$exe" 2>&1) &&
+  if $CC -std=gnu11 -g -O1 -w -o "$exe" tests/runtime/registration.c "$@" &&
+    output=$("$WARPGRIND" --device=cpu --tool=none -q -- "$exe" 2>&1) &&
     grep -qx 'all checks passed' <<< "$output"; then echo "ok $name"
   else echo "FAIL $name"; echo "${output:-}"; fi
 }

@@ -1,4 +1,5 @@
-// Variables of device code: cudaMemcpyToSymbol and back, addresses, constants, __managed__, and the state after a reset.
+// Variables of device code: cudaMemcpyToSymbol and back, addresses, constants, __managed__, and the
+// state after a reset.
 // prints: all checks passed
 #include "check.h"
 
@@ -56,7 +57,8 @@ int main() {
   EXPECT(back == 7);
   RETURNS(cudaMemcpyToSymbol(counter, &c, 8), cudaErrorInvalidValue);
   RETURNS(cudaMemcpyToSymbol(&back, &c, 4), cudaErrorInvalidSymbol);
-  RETURNS(cudaMemcpyToSymbol(counter, &c, 4, 0, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
+  RETURNS(cudaMemcpyToSymbol(counter, &c, 4, 0, cudaMemcpyDeviceToHost),
+          cudaErrorInvalidMemcpyDirection);
 
   OK(cudaDeviceReset());                              // everything as at the start
   OK(cudaMemcpyFromSymbol(&c, counter, sizeof c));

@@ -2,11 +2,17 @@
 // prints: all checks passed
 #include "check.h"
 
-__global__ void read2d(cudaTextureObject_t t, float *out, float x, float y) { *out = tex2D<float>(t, x, y); }
+__global__ void read2d(cudaTextureObject_t t, float *out, float x, float y) {
+  *out = tex2D<float>(t, x, y);
+}
 __global__ void fetch(cudaTextureObject_t t, int4 *out, int i) { *out = tex1Dfetch<int4>(t, i); }
 __global__ void bytes(cudaTextureObject_t t, float *out) { *out = tex2D<float>(t, 0.5f, 0.5f); }
-__global__ void surface(cudaSurfaceObject_t s) { surf2Dwrite(threadIdx.x + 10.0f * threadIdx.y, s, threadIdx.x * 4, threadIdx.y); }
-__global__ void level(cudaTextureObject_t t, float *out, float l) { *out = tex2DLod<float>(t, 0.5f, 0.5f, l); }
+__global__ void surface(cudaSurfaceObject_t s) {
+  surf2Dwrite(threadIdx.x + 10.0f * threadIdx.y, s, threadIdx.x * 4, threadIdx.y);
+}
+__global__ void level(cudaTextureObject_t t, float *out, float l) {
+  *out = tex2DLod<float>(t, 0.5f, 0.5f, l);
+}
 
 int main() {
   float *out, h;
@@ -34,7 +40,8 @@ int main() {
   cudaTextureDesc d2;
   OK(cudaGetTextureObjectResourceDesc(&r2, t));
   OK(cudaGetTextureObjectTextureDesc(&d2, t));
-  EXPECT(r2.resType == cudaResourceTypeArray && r2.res.array.array == a && d2.addressMode[1] == cudaAddressModeClamp && d2.readMode == cudaReadModeElementType);
+  EXPECT(r2.resType == cudaResourceTypeArray && r2.res.array.array == a &&
+         d2.addressMode[1] == cudaAddressModeClamp && d2.readMode == cudaReadModeElementType);
   OK(cudaDestroyTextureObject(t));
 
   d.filterMode = cudaFilterModeLinear, d.normalizedCoords = 1;
@@ -49,7 +56,8 @@ int main() {
   surface<<<1, dim3(8, 4)>>>(s);
   OK(cudaDeviceSynchronize());
   memset(data, 0, sizeof data);
-  OK(cudaMemcpy2DFromArray(data, sizeof data[0], a, 0, 0, sizeof data[0], 4, cudaMemcpyDeviceToHost));
+  OK(cudaMemcpy2DFromArray(data, sizeof data[0], a, 0, 0, sizeof data[0], 4,
+                           cudaMemcpyDeviceToHost));
   EXPECT(data[3][7] == 37 && data[0][1] == 1);
   OK(cudaDestroySurfaceObject(s));
   OK(cudaFreeArray(a));
@@ -59,7 +67,8 @@ int main() {
   OK(cudaMalloc(&line, sizeof values));
   OK(cudaMemcpy(line, values, sizeof values, cudaMemcpyHostToDevice));
   r = cudaResourceDesc();
-  r.resType = cudaResourceTypeLinear, r.res.linear.devPtr = line, r.res.linear.sizeInBytes = sizeof values;
+  r.resType = cudaResourceTypeLinear, r.res.linear.devPtr = line,
+  r.res.linear.sizeInBytes = sizeof values;
   r.res.linear.desc = cudaCreateChannelDesc<int4>();
   d = cudaTextureDesc();
   OK(cudaCreateTextureObject(&t, &r, &d, NULL));
@@ -75,7 +84,8 @@ int main() {
   OK(cudaMallocPitch(&pitched, &pitch, 16, 4));
   OK(cudaMemset2D(pitched, pitch, 51, 16, 4));
   r = cudaResourceDesc();
-  r.resType = cudaResourceTypePitch2D, r.res.pitch2D.devPtr = pitched, r.res.pitch2D.width = 16, r.res.pitch2D.height = 4;
+  r.resType = cudaResourceTypePitch2D, r.res.pitch2D.devPtr = pitched, r.res.pitch2D.width = 16,
+  r.res.pitch2D.height = 4;
   r.res.pitch2D.pitchInBytes = pitch, r.res.pitch2D.desc = cudaCreateChannelDesc<unsigned char>();
   d = cudaTextureDesc();
   d.readMode = cudaReadModeNormalizedFloat;
@@ -92,7 +102,8 @@ int main() {
     OK(cudaGetMipmappedArrayLevel(&one, m, l));
     float fill[64];
     for (float &x : fill) x = 100 + l;
-    OK(cudaMemcpy2DToArray(one, 0, 0, fill, (8 >> l) * 4, (8 >> l) * 4, 8 >> l, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2DToArray(one, 0, 0, fill, (8 >> l) * 4, (8 >> l) * 4, 8 >> l,
+                           cudaMemcpyHostToDevice));
   }
   r = cudaResourceDesc();
   r.resType = cudaResourceTypeMipmappedArray, r.res.mipmap.mipmap = m;

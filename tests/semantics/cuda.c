@@ -23,7 +23,8 @@ typedef uint64_t CUdeviceptr;
   F(cuMemcpyHtoD, (CUdeviceptr, const void *, size_t)) \
   F(cuMemcpyDtoH, (void *, CUdeviceptr, size_t)) \
   F(cuMemsetD8, (CUdeviceptr, unsigned char, size_t)) \
-  F(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
+  F(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+                     void *, void **, void **)) \
   F(cuGetErrorName, (CUresult, const char **))
 #define F(name, args) static CUresult (*name) args;
 FUNCTIONS
@@ -69,7 +70,8 @@ bool cuda_open(const char *library) {
   FUNCTIONS
 #undef F
   CUresult r;
-  if ((r = cuInit(0)) || (r = cuDeviceGet(&device, 0)) || (r = cuDeviceGetName(device_name, sizeof device_name, device))) {
+  if ((r = cuInit(0)) || (r = cuDeviceGet(&device, 0)) ||
+      (r = cuDeviceGetName(device_name, sizeof device_name, device))) {
     fprintf(stderr, "semantics: no device: %s\n", error_name(r));
     return false;
   }
@@ -96,8 +98,8 @@ void cuda_unload(CudaModule *m) {
   if (m) cuModuleUnload(m);
 }
 
-bool cuda_run(CudaModule *m, const char *name, const void *in, size_t in_bytes, void *out, size_t out_bytes, uint32_t n,
-              char *log, size_t log_size) {
+bool cuda_run(CudaModule *m, const char *name, const void *in, size_t in_bytes, void *out,
+              size_t out_bytes, uint32_t n, char *log, size_t log_size) {
   void *function;
   CUresult r = cuModuleGetFunction(&function, m, name);
   if (r) {
@@ -107,8 +109,8 @@ bool cuda_run(CudaModule *m, const char *name, const void *in, size_t in_bytes, 
   if (in_bytes > BUFFER_BYTES || out_bytes > BUFFER_BYTES) abort();
   void *args[] = {&buffer_in, &buffer_out, &n};
   if ((r = cuMemcpyHtoD(buffer_in, in, in_bytes)) || (r = cuMemsetD8(buffer_out, 0, out_bytes)) ||
-      (r = cuLaunchKernel(function, (n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, args, NULL)) || (r = cuCtxSynchronize()) ||
-      (r = cuMemcpyDtoH(out, buffer_out, out_bytes))) {
+      (r = cuLaunchKernel(function, (n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, args, NULL)) ||
+      (r = cuCtxSynchronize()) || (r = cuMemcpyDtoH(out, buffer_out, out_bytes))) {
     snprintf(log, log_size, "%s", error_name(r));
     cuDevicePrimaryCtxReset(device);
     cuDevicePrimaryCtxRelease(device);

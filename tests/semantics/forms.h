@@ -1,4 +1,5 @@
-// The forms of the arithmetic family, expanded from forms.def, with their operands and input values.
+// The forms of the arithmetic family, expanded from forms.def, with their operands and input
+// values.
 #ifndef SEMANTICS_FORMS_H
 #define SEMANTICS_FORMS_H
 
@@ -9,9 +10,24 @@
 enum { MAX_OPERANDS = 16, ROW_WORD = 8, MAX_ROWS = 65536 };
 
 typedef enum {
-  VALUE_INT, VALUE_F16, VALUE_BF16, VALUE_F32, VALUE_F64, VALUE_F16X2, VALUE_BF16X2, VALUE_INT16X2, VALUE_PRED,
-  VALUE_SHIFT, VALUE_NTH, VALUE_ANGLE, VALUE_EXPONENT, VALUE_SWEEP,
-  VALUE_SMALL_F16X2, VALUE_SMALL_BF16X2, VALUE_SMALL_F32, VALUE_SMALL_FP8    // integers from -8 to 8
+  VALUE_INT,
+  VALUE_F16,
+  VALUE_BF16,
+  VALUE_F32,
+  VALUE_F64,
+  VALUE_F16X2,
+  VALUE_BF16X2,
+  VALUE_INT16X2,
+  VALUE_PRED,
+  VALUE_SHIFT,
+  VALUE_NTH,
+  VALUE_ANGLE,
+  VALUE_EXPONENT,
+  VALUE_SWEEP,
+  VALUE_SMALL_F16X2,
+  VALUE_SMALL_BF16X2,
+  VALUE_SMALL_F32,
+  VALUE_SMALL_FP8  // integers from -8 to 8
 } ValueKind;
 
 typedef struct Operand {
@@ -31,7 +47,8 @@ typedef struct Form {
 
 extern Form *forms;
 extern unsigned nforms, narithmetic;       // forms.def's come first
-// The kernels execute the instruction with some lanes of a warp at a time: under a guard, or in two branches.
+// The kernels execute the instruction with some lanes of a warp at a time: under a guard, or in two
+// branches.
 extern bool forms_diverged;
 void forms_expand(void);
 void forms_print_kernel(FILE *f, const Form *form, unsigned index);   // kernel "f<index>"

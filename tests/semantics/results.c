@@ -32,13 +32,15 @@ void results_write(FILE *f, const Result *r) {
   for (size_t i = 0; i < n; i++)
     while (width < 8 && r->values[i] >> (8 * width)) width++;
   fputc((int)width, f);
-  for (size_t i = 0; i < n; i++) fwrite(&r->values[i], 1, width, f);      // little-endian hosts only
+  for (size_t i = 0; i < n; i++) fwrite(&r->values[i], 1, width, f);  // little-endian hosts only
 }
 
 bool results_read(FILE *f, Result *r) {
   memset(r, 0, sizeof *r);
   uint32_t n, head[3];
-  if (!(r->text = read_bytes(f, &n)) || fread(head, sizeof head, 1, f) != 1 || !(r->log = read_bytes(f, &n))) return false;
+  if (!(r->text = read_bytes(f, &n)) || fread(head, sizeof head, 1, f) != 1 ||
+      !(r->log = read_bytes(f, &n)))
+    return false;
   r->state = head[0];
   r->rows = head[1];
   r->ndst = head[2];
@@ -95,7 +97,9 @@ static bool element_close(const char *rule, ValueKind kind, uint64_t a, uint64_t
   if (sscanf(rule, "ulp %d", &n) == 1) return difference <= n * ulp && (x == 0) == (y == 0);
   if (sscanf(rule, "abs %d", &n) == 1) return difference <= ldexp(1, -n);
   if (sscanf(rule, "rel %d", &n) == 1) return difference <= ldexp(fabs(x), -n);
-  if (!strcmp(rule, "lg2")) return difference <= ldexp(1, -21) || difference <= 3 * ulp;   // the manual: 2^-22 near 1, else 2 ulp
+  if (!strcmp(rule, "lg2"))
+    return difference <= ldexp(1, -21) ||
+           difference <= 3 * ulp;  // the manual: 2^-22 near 1, else 2 ulp
   return false;
 }
 
@@ -105,13 +109,15 @@ static bool word_close(const Form *f, unsigned k, uint64_t a, uint64_t b) {
   if (!strcmp(f->rule, "exact")) return false;
   if (kind == VALUE_F16X2 || kind == VALUE_BF16X2) {
     ValueKind half = kind == VALUE_F16X2 ? VALUE_F16 : VALUE_BF16;
-    return element_close(f->rule, half, a & 0xffff, b & 0xffff) && element_close(f->rule, half, a >> 16, b >> 16);
+    return element_close(f->rule, half, a & 0xffff, b & 0xffff) &&
+           element_close(f->rule, half, a >> 16, b >> 16);
   }
   return element_close(f->rule, kind, a, b);
 }
 
 unsigned results_compare(const Form *f, const Result *expected, const Result *got, unsigned show) {
-  if (expected->rows != got->rows || expected->ndst != got->ndst || expected->rows != f->rows || expected->ndst != f->ndst) {
+  if (expected->rows != got->rows || expected->ndst != got->ndst || expected->rows != f->rows ||
+      expected->ndst != f->ndst) {
     printf("%s: the files hold different numbers of rows\n", f->text);
     return 1;
   }
@@ -121,15 +127,19 @@ unsigned results_compare(const Form *f, const Result *expected, const Result *go
   for (unsigned i = 0; i < f->rows; i++) {
     bool ok = true;
     for (unsigned k = 0; k < f->ndst; k++)
-      ok &= word_close(f, k, expected->values[(size_t)i * f->ndst + k], got->values[(size_t)i * f->ndst + k]);
+      ok &= word_close(f, k, expected->values[(size_t)i * f->ndst + k],
+                       got->values[(size_t)i * f->ndst + k]);
     if (ok) continue;
     if (bad++ >= show) continue;
     printf("  %s:", f->text);
-    for (unsigned k = 0; k < f->nsrc; k++) printf(" %llx", (unsigned long long)in[(size_t)i * f->nsrc + k]);
+    for (unsigned k = 0; k < f->nsrc; k++)
+      printf(" %llx", (unsigned long long)in[(size_t)i * f->nsrc + k]);
     printf("  expected");
-    for (unsigned k = 0; k < f->ndst; k++) printf(" %llx", (unsigned long long)expected->values[(size_t)i * f->ndst + k]);
+    for (unsigned k = 0; k < f->ndst; k++)
+      printf(" %llx", (unsigned long long)expected->values[(size_t)i * f->ndst + k]);
     printf("  got");
-    for (unsigned k = 0; k < f->ndst; k++) printf(" %llx", (unsigned long long)got->values[(size_t)i * f->ndst + k]);
+    for (unsigned k = 0; k < f->ndst; k++)
+      printf(" %llx", (unsigned long long)got->values[(size_t)i * f->ndst + k]);
     printf("\n");
   }
   free(in);

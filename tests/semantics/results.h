@@ -17,6 +17,7 @@ void results_write(FILE *f, const Result *r);
 bool results_read(FILE *f, Result *r);               // false at the end
 uint64_t results_hash(const Result *r);
 // Prints up to `show` differing rows; returns how many differ.
-unsigned results_compare(const Form *form, const Result *expected, const Result *got, unsigned show);
+unsigned results_compare(const Form *form, const Result *expected, const Result *got,
+                         unsigned show);
 
 #endif

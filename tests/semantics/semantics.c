@@ -1,13 +1,15 @@
-// Every executable form of the arithmetic family, with edge values, on whichever device libcuda.so.1 is.
+// Every executable form of the arithmetic family, with edge values, on whichever device
+// libcuda.so.1 is.
 //
 //   semantics list                     the forms
 //   semantics ptx FIRST COUNT          PTX of some of them
 //   semantics run OUT [FILTER]         runs them, writes OUT
 //   semantics compare A B [SHOW]       A is the reference; exit code 1 if a form differs
-//   semantics golden GPU CPU           the golden file: hash and text of each form that agrees, "# differs" for others
-//   semantics check GOLDEN APPROX      runs them and compares: exact forms with GOLDEN's hashes, approximations with APPROX
-//   semantics diverged GOLDEN APPROX   the same for forms.def, with some lanes of each warp at a time
-//   semantics approx OUT APPROX        keeps only the approximations of OUT
+//   semantics golden GPU CPU           the golden file: hash and text of each form that agrees, "#
+//   differs" for others semantics check GOLDEN APPROX      runs them and compares: exact forms with
+//   GOLDEN's hashes, approximations with APPROX semantics diverged GOLDEN APPROX   the same for
+//   forms.def, with some lanes of each warp at a time semantics approx OUT APPROX        keeps only
+//   the approximations of OUT
 //
 // SEMANTICS_CUDA names another library than libcuda.so.1.
 #include <stdlib.h>
@@ -26,7 +28,8 @@ static char *print_module(unsigned first, unsigned count) {
   size_t size;
   FILE *f = open_memstream(&text, &size);
   forms_print_header(f, PTX_VERSION, PTX_TARGET);
-  for (unsigned i = first; i < first + count && i < nforms; i++) forms_print_kernel(f, &forms[i], i);
+  for (unsigned i = first; i < first + count && i < nforms; i++)
+    forms_print_kernel(f, &forms[i], i);
   fclose(f);
   return text;
 }
@@ -50,22 +53,24 @@ static void run_form(CudaModule **m, unsigned i, Result *r) {
   r->values = calloc((size_t)f->rows * f->ndst, 8);
   char name[32];
   snprintf(name, sizeof name, "f%u", i);
-  if (!cuda_run(*m, name, in, (size_t)f->rows * f->nsrc * 8, r->values, (size_t)f->rows * f->ndst * 8, f->rows, log, sizeof log)) {
+  if (!cuda_run(*m, name, in, (size_t)f->rows * f->nsrc * 8, r->values,
+                (size_t)f->rows * f->ndst * 8, f->rows, log, sizeof log)) {
     r->state = RESULT_NOT_RUN;
     *m = NULL;
   }
   free(in);
 }
 
-// Calls f for every form the filter matches. A module that does not load, or a kernel that fails, falls back to one
-// module per form.
+// Calls f for every form the filter matches. A module that does not load, or a kernel that fails,
+// falls back to one module per form.
 typedef void ResultFn(unsigned form, Result *r, void *ctx);
 static void run_all(const char *filter, ResultFn *use, void *ctx) {
   static char log[8192];
   unsigned count = forms_diverged ? narithmetic : nforms;
   for (unsigned first = 0; first < count; first += FORMS_PER_MODULE) {
     bool wanted = !filter;
-    for (unsigned i = first; i < first + FORMS_PER_MODULE && i < count; i++) wanted |= filter && strstr(forms[i].text, filter);
+    for (unsigned i = first; i < first + FORMS_PER_MODULE && i < count; i++)
+      wanted |= filter && strstr(forms[i].text, filter);
     if (!wanted) continue;
     char *ptx = print_module(first, FORMS_PER_MODULE);
     CudaModule *m = cuda_load(ptx, log, sizeof log);
@@ -156,7 +161,12 @@ static int command_compare(const char *a_path, const char *b_path, unsigned show
   return differ != 0;
 }
 
-typedef struct CheckContext { Result *approx; uint64_t *hash; bool *known; unsigned same, differ, unknown, departures; } CheckContext;
+typedef struct CheckContext {
+  Result *approx;
+  uint64_t *hash;
+  bool *known;
+  unsigned same, differ, unknown, departures;
+} CheckContext;
 static void check_result(unsigned i, Result *r, void *ctx) {
   CheckContext *c = ctx;
   const Form *f = &forms[i];
@@ -203,8 +213,8 @@ static int command_check(const char *golden, const char *approx) {
   }
   fclose(f);
   run_all(NULL, check_result, &c);
-  printf("semantics: %u forms as on the GPU, %u differ, %u differ knowingly, %u never ran on one\n", c.same, c.differ,
-         c.departures, c.unknown - c.departures);
+  printf("semantics: %u forms as on the GPU, %u differ, %u differ knowingly, %u never ran on one\n",
+         c.same, c.differ, c.departures, c.unknown - c.departures);
   return c.differ != 0 || c.same == 0;
 }
 
@@ -220,12 +230,14 @@ int main(int argc, char **argv) {
     fputs(print_module((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3])), stdout);
     return 0;
   }
-  if (!strcmp(command, "compare") && argc >= 4) return command_compare(argv[2], argv[3], argc > 4 ? (unsigned)atoi(argv[4]) : 3);
+  if (!strcmp(command, "compare") && argc >= 4)
+    return command_compare(argv[2], argv[3], argc > 4 ? (unsigned)atoi(argv[4]) : 3);
   if (!strcmp(command, "golden") && argc == 4) {
     Result *gpu = read_results(argv[2]), *cpu = read_results(argv[3]);
     for (unsigned i = 0; i < nforms; i++) {
       if (!gpu[i].text || gpu[i].state != RESULT_OK || !is_exact(&forms[i])) continue;
-      bool same = cpu[i].text && cpu[i].state == RESULT_OK && results_hash(&gpu[i]) == results_hash(&cpu[i]);
+      bool same = cpu[i].text && cpu[i].state == RESULT_OK &&
+                  results_hash(&gpu[i]) == results_hash(&cpu[i]);
       if (same) printf("%016llx %s\n", (unsigned long long)results_hash(&gpu[i]), forms[i].text);
       else printf("# differs %s\n", forms[i].text);
     }
@@ -235,12 +247,16 @@ int main(int argc, char **argv) {
     Result *all = read_results(argv[2]);
     FILE *out = must_open(argv[3], "wb");
     for (unsigned i = 0; i < nforms; i++)
-      if (all[i].text && all[i].state == RESULT_OK && !is_exact(&forms[i])) results_write(out, &all[i]);
+      if (all[i].text && all[i].state == RESULT_OK && !is_exact(&forms[i]))
+        results_write(out, &all[i]);
     return fclose(out);
   }
-  bool run = !strcmp(command, "run") && argc >= 3, check = (!strcmp(command, "check") || !strcmp(command, "diverged")) && argc == 4;
+  bool run = !strcmp(command, "run") && argc >= 3,
+       check = (!strcmp(command, "check") || !strcmp(command, "diverged")) && argc == 4;
   if (!run && !check) {
-    fprintf(stderr, "semantics: list | ptx FIRST COUNT | run OUT [FILTER] | compare A B [SHOW] | golden GPU CPU | approx OUT APPROX | check GOLDEN APPROX | diverged GOLDEN APPROX\n");
+    fprintf(stderr,
+            "semantics: list | ptx FIRST COUNT | run OUT [FILTER] | compare A B [SHOW] | golden "
+            "GPU CPU | approx OUT APPROX | check GOLDEN APPROX | diverged GOLDEN APPROX\n");
     return 2;
   }
   const char *library = getenv("SEMANTICS_CUDA");

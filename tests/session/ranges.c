@@ -1,4 +1,5 @@
-// The list of allocations against the simplest one there could be: random allocations, frees and questions, and tables that are brought up to date.
+// The list of allocations against the simplest one there could be: random allocations, frees and
+// questions, and tables that are brought up to date.
 #include "cuda/abi.h"
 #include "session/internal.h"
 
@@ -6,7 +7,8 @@ bool session_wants(unsigned what) { return true; }
 size_t session_format_bytes(int format) { return 4; }
 
 enum { MOST = 4000, SPACE = 20000, HANDLES = 40 };
-static uint32_t textures[HANDLES], surfaces[HANDLES];          // width of the object with this handle; 0: there is none
+static uint32_t textures[HANDLES],
+    surfaces[HANDLES];  // width of the object with this handle; 0: there is none
 typedef struct Plain { uint64_t base, size; uint32_t state; } Plain;
 static Plain plain[MOST];
 static uint32_t n;
@@ -24,7 +26,8 @@ static uint32_t next_random(void) {
 static void plain_add(uint64_t base, uint64_t size) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < n; i++)
-    if (plain[i].base + plain[i].size <= base || plain[i].base >= base + size) plain[kept++] = plain[i];
+    if (plain[i].base + plain[i].size <= base || plain[i].base >= base + size)
+      plain[kept++] = plain[i];
   n = kept;
   plain[n++] = (Plain){base, size, WG_MEMORY_LIVE};
 }
@@ -43,7 +46,8 @@ static void compare_table(TableImage *image, char *table, size_t room, unsigned 
   check(t->count == n, "the table has another length", step);
   for (uint32_t i = 0; i < t->count; i++) {
     const Plain *p = plain_find(r[i].base);
-    check(p && p->base == r[i].base && p->size == r[i].size && p->state == r[i].state, "a row of the table", step);
+    check(p && p->base == r[i].base && p->size == r[i].size && p->state == r[i].state,
+          "a row of the table", step);
     check(!i || r[i - 1].base + r[i - 1].size <= r[i].base, "the order of the table", step);
   }
 }
@@ -53,24 +57,40 @@ static void compare_images(const char *table, unsigned step) {
   const WgImage *image = (const WgImage *)((const WgMemoryRange *)(t + 1) + t->count);
   uint32_t at = 0;
   for (uint64_t handle = 0; handle < HANDLES; handle++) {
-    if (textures[handle]) check(at < t->images && image[at].key == WG_IMAGE_KEY(handle, 0) && image[at].width == textures[handle], "a texture", step), at++;
-    if (surfaces[handle]) check(at < t->images && image[at].key == WG_IMAGE_KEY(handle, 1) && image[at].width == surfaces[handle] * 4, "a surface", step), at++;
+    if (textures[handle])
+      check(at < t->images && image[at].key == WG_IMAGE_KEY(handle, 0) &&
+                image[at].width == textures[handle],
+            "a texture", step),
+          at++;
+    if (surfaces[handle])
+      check(at < t->images && image[at].key == WG_IMAGE_KEY(handle, 1) &&
+                image[at].width == surfaces[handle] * 4,
+            "a surface", step),
+          at++;
   }
   check(at == t->images, "the number of textures and surfaces", step);
 }
 
 static void change_image(void) {
-  uint32_t handle = next_random() % HANDLES, width = next_random() % 3 ? 1 + next_random() % 100 : 0;
+  uint32_t handle = next_random() % HANDLES,
+           width = next_random() % 3 ? 1 + next_random() % 100 : 0;
   bool surface = next_random() % 2;
   (surface ? surfaces : textures)[handle] = width;
-  if (surface && width) session_surface_created(handle, &(CUDA_ARRAY3D_DESCRIPTOR){.Width = width, .Height = 2, .NumChannels = 1});
+  if (surface && width)
+    session_surface_created(
+        handle, &(CUDA_ARRAY3D_DESCRIPTOR){.Width = width, .Height = 2, .NumChannels = 1});
   else if (surface) session_surface_destroyed(handle);
-  else if (width) session_texture_created(handle, &(CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = {.devPtr = 64, .numChannels = 1, .sizeInBytes = 4 * width}});
+  else if (width)
+    session_texture_created(
+        handle, &(CUDA_RESOURCE_DESC){
+                    .resType = CU_RESOURCE_TYPE_LINEAR,
+                    .res.linear = {.devPtr = 64, .numChannels = 1, .sizeInBytes = 4 * width}});
   else session_texture_destroyed(handle);
 }
 
 int main(void) {
-  static char tables[3][sizeof(WgMemoryTable) + MOST * sizeof(WgMemoryRange) + 2 * HANDLES * sizeof(WgImage)];
+  static char tables[3][sizeof(WgMemoryTable) + MOST * sizeof(WgMemoryRange) +
+                        2 * HANDLES * sizeof(WgImage)];
   static TableImage images[3];
   for (unsigned step = 0; step < 60000; step++) {
     uint64_t address = 1 + next_random() % SPACE;
@@ -79,7 +99,8 @@ int main(void) {
     case 0:
     case 1: {
       uint64_t size = 1 + next_random() % (next_random() % 20 ? 8 : 300);
-      session_ranges_add(&(HeapRange){.memory = {.base = address, .size = size}, .kind = SESSION_DEVICE});
+      session_ranges_add(
+          &(HeapRange){.memory = {.base = address, .size = size}, .kind = SESSION_DEVICE});
       plain_add(address, size);
       break;
     }
@@ -93,12 +114,18 @@ int main(void) {
     default: {
       Plain *p = plain_find(address);
       check(session_ranges_look(address, &r) == (p != NULL), "look", step);
-      check(!p || (r.memory.base == p->base && r.memory.size == p->size && r.memory.state == p->state), "look: another one", step);
+      check(!p || (r.memory.base == p->base && r.memory.size == p->size &&
+                   r.memory.state == p->state),
+            "look: another one", step);
     }
     }
     uint64_t before = session_ranges_version();
-    if (step % 5 == 0) change_image(), check(session_ranges_version() != before, "a change that no launch hears of", step);
-    if (step % 7 == 0) compare_table(&images[step % 3], tables[step % 3], sizeof tables[0], step), compare_images(tables[step % 3], step);
+    if (step % 5 == 0)
+      change_image(),
+          check(session_ranges_version() != before, "a change that no launch hears of", step);
+    if (step % 7 == 0)
+      compare_table(&images[step % 3], tables[step % 3], sizeof tables[0], step),
+          compare_images(tables[step % 3], step);
   }
   printf(failed ? "FAIL ranges\n" : "ok ranges\n");
   return failed != 0;

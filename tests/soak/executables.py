@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Mutated executables, fatbins and cubins: `warpgrind image` lists and extracts them, and programs run with changed CUDA code, symbols and debug information.
+"""Mutated executables, fatbins and cubins: `warpgrind image` lists and extracts them, and programs
+run with changed CUDA code, symbols and debug information.
 
 Code that the processor executes stays as it is, so that a crash is always ours."""
 import glob
@@ -20,15 +21,18 @@ RUN_CODES = {0, 1, 99, 125}                # of the program, or ours
 
 
 def nvcc_program():
-    """One that nvcc built, with a compressed fatbin and the runtime linked in; None without nvcc."""
+    """One that nvcc built, with a compressed fatbin and the runtime linked in; None without nvcc.
+    """
     if not shutil.which('nvcc'):
         return None
     source = os.path.join(ROOT, 'examples/overrun/overrun.cu')
-    return programs.build('overrun_nvcc', [source], 'tests/lib/nvcc -g -lineinfo -O3 -gencode arch=compute_75,code=[compute_75,sm_75] -o "$1" "$TEST_FILE"')
+    return programs.build('overrun_nvcc', [source], 'tests/lib/nvcc -g -lineinfo -O3 -gencode '
+                          'arch=compute_75,code=[compute_75,sm_75] -o "$1" "$TEST_FILE"')
 
 
 def material():
-    files = glob.glob(os.path.join(ROOT, 'tests/fuzz/seeds/cubin/*')) + glob.glob(os.path.join(ROOT, 'tests/fuzz/seeds/fatbin/*'))
+    files = glob.glob(os.path.join(ROOT, 'tests/fuzz/seeds/cubin/*')) + glob.glob(os.path.join(ROOT,
+        'tests/fuzz/seeds/fatbin/*'))
     images = [(f, False) for f in sorted(files)]
     built = [p[0] for p in map(programs.example, EXAMPLES) if p] + [nvcc_program()]
     return images + [(f, True) for f in built if f] * 2
@@ -70,10 +74,14 @@ def main():
             a.must_hold(r, IMAGE_CODES, 'image --extract ' + os.path.basename(source))
         if is_program:
             tool = rng.choice(['none', 'memcheck', 'racecheck', 'initcheck', 'all'])
-            r = a.run(warpgrind('--device=cpu', '--tool=' + tool, '--hang-timeout=1', '--hang-action=stop', '--', path), timeout=20, cwd=a.folder)
-            # A function of NVIDIA's runtime that has lost its name is called as it is, and finds its other half replaced.
-            lost = elf.functions(original, ('cuda', '__cuda')) != elf.functions(data, ('cuda', '__cuda'))
-            a.must_hold(r, RUN_CODES | {128 + 11} if lost else RUN_CODES, '%s under %s' % (os.path.basename(source), tool))
+            r = a.run(warpgrind('--device=cpu', '--tool=' + tool, '--hang-timeout=1',
+                                '--hang-action=stop', '--', path), timeout=20, cwd=a.folder)
+            # A function of NVIDIA's runtime that has lost its name is called as it is, and finds
+            # its other half replaced.
+            lost = elf.functions(original, ('cuda', '__cuda')) != elf.functions(data,
+                ('cuda', '__cuda'))
+            a.must_hold(r, RUN_CODES | {128 + 11} if lost else RUN_CODES, '%s under %s'
+                        % (os.path.basename(source), tool))
             a.count('programs with exit code %d' % r.code)
     a.finish()
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Mutated kernels: PTX of the tests and the examples with changed tokens, and kernels made to reach foreign memory, run under each tool on the virtual device.
+"""Mutated kernels: PTX of the tests and the examples with changed tokens, and kernels made to reach
+foreign memory, run under each tool on the virtual device.
 
-The process must not crash, the run must end (an endless kernel at SIGTERM), and the exit code must be one that is documented."""
+The process must not crash, the run must end (an endless kernel at SIGTERM), and the exit code must
+be one that is documented."""
 import os
 import sys
 
@@ -12,7 +14,8 @@ import programs  # noqa: E402
 import wild  # noqa: E402
 from attack import ROOT, Attack, warpgrind  # noqa: E402
 
-TOOLS = ['none', 'memcheck', 'initcheck', 'racecheck', 'synccheck', 'fpcheck', 'count', 'memcheck,racecheck', 'initcheck,synccheck', 'all']
+TOOLS = ['none', 'memcheck', 'initcheck', 'racecheck', 'synccheck', 'fpcheck', 'count',
+         'memcheck,racecheck', 'initcheck,synccheck', 'all']
 # ptxhost: 0 to 3; 99 findings; 125 what cannot be executed
 CODES = {0, 1, 2, 3, 99, 125}
 
@@ -29,7 +32,8 @@ def sources():
 
 def never_ends(a, program, kernel):
     """A loop that goes on storing: no watchdog can know that it never ends. With no tool either."""
-    return a.run(warpgrind('--device=cpu', '--tool=none', '--hang-timeout=1', '--hang-action=stop', '--', *program, kernel), timeout=5, cwd=a.folder).code == 128 + 15
+    return a.run(warpgrind('--device=cpu', '--tool=none', '--hang-timeout=1', '--hang-action=stop',
+                           '--', *program, kernel), timeout=5, cwd=a.folder).code == 128 + 15
 
 
 def main():
@@ -48,7 +52,8 @@ def main():
         with open(changed, 'w') as f:
             f.write(text)
         tool = rng.choice(TOOLS)
-        options = ['--device=cpu', '--tool=' + tool, '--hang-timeout=1', '--hang-action=stop', '--workers=%d' % rng.choice([1, 2, 3])]
+        options = ['--device=cpu', '--tool=' + tool, '--hang-timeout=1', '--hang-action=stop',
+                   '--workers=%d' % rng.choice([1, 2, 3])]
         if rng.random() < 0.3:
             options.append('--seed=%d' % rng.randrange(1000))
         if rng.random() < 0.3:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""kill -9 of the command, the program and both at random moments while a run is recorded: the file that is left can be read and is true.
+"""kill -9 of the command, the program and both at random moments while a run is recorded: the file
+that is left can be read and is true.
 
 tests/cut/kills.py kills and compares; here it gets new seeds."""
 import os
@@ -17,7 +18,8 @@ def main():
     if not program:
         a.skip('the program could not be built')
     for rng in a.cases():
-        kill = [sys.executable, os.path.join(ROOT, 'tests/cut/kills.py'), WARPGRIND, program, a.folder, str(rng.randrange(1 << 30)), '1']
+        kill = [sys.executable, os.path.join(ROOT, 'tests/cut/kills.py'), WARPGRIND, program,
+                a.folder, str(rng.randrange(1 << 30)), '1']
         r = a.run(kill, timeout=200)
         if r.code:
             said = (r.out + r.err).decode(errors='replace').strip().splitlines()

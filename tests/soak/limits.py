@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Full disks and limits of the system: files of at most so many bytes, little address space, few descriptors, a small file system.
+"""Full disks and limits of the system: files of at most so many bytes, little address space, few
+descriptors, a small file system.
 
-A run must end without a crash. If its exit code says that all went well, the bug was reported and every file that was asked for is whole;
+A run must end without a crash. If its exit code says that all went well, the bug was reported and
+every file that was asked for is whole;
 a file that could not be written makes the exit code 125."""
 import json
 import os
@@ -18,24 +20,28 @@ KB, MB = 1 << 10, 1 << 20
 # documented codes; 1: the program's own, when CUDA calls fail
 CODES = {0, 1, 99, 125, 126, 127}
 # The sanitizers' runtime itself needs terabytes of address space and an aligned stack.
-KINDS = ['file size', 'file size', 'descriptors', 'processes'] + ([] if SLOW > 1 else ['memory', 'stack'])
+KINDS = ['file size', 'file size', 'descriptors', 'processes'] + ([] if SLOW > 1 else ['memory',
+    'stack'])
 
 
 def small_disk(size):
     """A new mount namespace with a tmpfs; only root can."""
-    return ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=%d none "$1" && shift && exec "$@"' % size, 'sh']
+    return ['unshare', '-m', 'sh', '-c',
+            'mount -t tmpfs -o size=%d none "$1" && shift && exec "$@"' % size, 'sh']
 
 
 def can_mount():
     if os.geteuid() != 0:
         return False
-    return subprocess.run(small_disk(MB) + ['/mnt', 'true'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    return subprocess.run(small_disk(MB) + ['/mnt', 'true'], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
 
 
 def set_limit(which, value):
     def before():
         hard = resource.getrlimit(which)[1]
-        resource.setrlimit(which, (value, value if hard == resource.RLIM_INFINITY else min(value, hard)))
+        resource.setrlimit(which, (value, value if hard == resource.RLIM_INFINITY else min(value,
+            hard)))
     return before
 
 
@@ -77,7 +83,8 @@ def check_files(a, r, what, wanted, disk):
         if not findings_in(a.path('report.json')):
             a.found('%s: exit code %d, but report.json lacks the finding' % (what, r.code), r)
     if os.path.exists(a.path('run.wg')):
-        again = a.run(warpgrind('report', '--json=' + a.path('again.json'), a.path('run.wg')), timeout=20)
+        again = a.run(warpgrind('report', '--json=' + a.path('again.json'), a.path('run.wg')),
+                      timeout=20)
         a.must_hold(again, {0, 125}, 'report after ' + what)
         if r.code in (0, 99) and (again.code or not findings_in(a.path('again.json'))):
             a.found('%s: exit code %d, but the file lacks the finding' % (what, r.code), again)
@@ -87,7 +94,9 @@ def check_files(a, r, what, wanted, disk):
 
 def main():
     a = Attack(__doc__)
-    buggy = [(p, t) for p, t in ((programs.example('overrun'), 'memcheck'), (programs.example('merge_sort'), 'memcheck'), (programs.example('uninitialised_sum'), 'initcheck')) if p]
+    buggy = [(p, t) for p, t in ((programs.example('overrun'), 'memcheck'),
+                                 (programs.example('merge_sort'), 'memcheck'),
+                                 (programs.example('uninitialised_sum'), 'initcheck')) if p]
     if not buggy:
         a.skip('no example could be built')
     root = can_mount()
@@ -104,7 +113,8 @@ def main():
             options.append('--log-file=' + a.path('log'))
         words = words + [a.folder] if words else []
         r = a.run(words + warpgrind(*options, '--', *program), timeout=40, before=before)
-        what = '%s with %s, writing %s' % (os.path.basename(program[0]), name, ' '.join(wanted) or 'nothing')
+        what = '%s with %s, writing %s' % (os.path.basename(program[0]), name, ' '.join(wanted)
+                                           or 'nothing')
         if a.must_hold(r, CODES, what):
             if r.code == 0:
                 a.found('%s: exit code 0, although the program has a bug' % what, r)

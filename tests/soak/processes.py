@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Many processes: trees of forks and execs in which some processes have a bug, end in every way, and in half of the cases write garbage over the memory shared with the command.
+"""Many processes: trees of forks and execs in which some processes have a bug, end in every way,
+and in half of the cases write garbage over the memory shared with the command.
 
-Without garbage every bug is reported, or the exit code is 125 and a sentence says what was lost. With it the command must not crash or hang."""
+Without garbage every bug is reported, or the exit code is 125 and a sentence says what was lost.
+With it the command must not crash or hang."""
 import json
 import os
 import sys
@@ -32,11 +34,13 @@ def main():
         options = ['--device=cpu', '--tool=memcheck', '--json=' + a.path('report.json')]
         if rng.random() < 0.4:
             options += ['-o', a.path('run.wg')] + (['--record'] if rng.random() < 0.5 else [])
-        r = a.run(warpgrind(*options, '--', program, str(rng.getrandbits(62)), str(depth), str(int(scribbles))), timeout=120, cwd=a.folder)
+        r = a.run(warpgrind(*options, '--', program, str(rng.getrandbits(62)), str(depth),
+                            str(int(scribbles))), timeout=120, cwd=a.folder)
         bugs = r.out.count(b'BUG\n')
         a.count('bugs', bugs)
         a.count('with garbage', scribbles)
-        if not a.must_hold(r, {0, 99, 125, 128 + 9} if not scribbles else None, 'processes of depth %d' % depth) or scribbles:
+        if not a.must_hold(r, {0, 99, 125, 128 + 9} if not scribbles else None,
+                           'processes of depth %d' % depth) or scribbles:
             continue
         got = reported(a.path('report.json'))
         if r.code != 125 and got != bugs:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Programs with known bugs, and correct ones, under shuffled schedules: every bug is reported, and nothing else is.
+"""Programs with known bugs, and correct ones, under shuffled schedules: every bug is reported, and
+nothing else is.
 
-The examples run from the PTX of the tree; programs of the tools' tests join them where nvcc is installed and there is a minute or more."""
+The examples run from the PTX of the tree; programs of the tools' tests join them where nvcc is
+installed and there is a minute or more."""
 import json
 import os
 import sys
@@ -12,15 +14,18 @@ import labelled  # noqa: E402
 import findings  # noqa: E402
 from attack import ROOT, Attack, warpgrind  # noqa: E402
 
-MORE_TOOLS = ['', '', '', ',memcheck', ',racecheck', ',synccheck']      # tools beside the one in question
-EXTRA_KINDS = {'merge_sort': {'oob-read', 'oob-write', 'race-global', 'uninit-use'}, 'endless_loop': {'hang'}}
+# tools beside the one in question
+MORE_TOOLS = ['', '', '', ',memcheck', ',racecheck', ',synccheck']
+EXTRA_KINDS = {'merge_sort': {'oob-read', 'oob-write', 'race-global', 'uninit-use'},
+               'endless_loop': {'hang'}}
 
 
 def line_of(finding, wanted):
     """The line of the program itself, the outermost that is wanted."""
     places = [finding] + finding.get('inlined_at', []) + finding.get('stack', [])
     lines = [p.get('line') for p in places if p.get('line')]
-    return next((n for n in reversed(lines) if (finding['kind'], n) in wanted), lines[0] if lines else 0)
+    return next((n for n in reversed(lines) if (finding['kind'], n) in wanted), lines[0] if lines
+                else 0)
 
 
 def judge(p, path):
@@ -33,7 +38,8 @@ def judge(p, path):
     errors = [f for f in report['findings'] if f['severity'] == 'error']
     kinds = {f['kind'] for f in errors}
     if p.kinds and not kinds & set(p.kinds):
-        return 'missed: %s; reported: %s' % (' '.join(p.kinds), ' '.join(sorted(kinds)) or 'nothing')
+        return 'missed: %s; reported: %s' % (' '.join(p.kinds), ' '.join(sorted(kinds))
+                                             or 'nothing')
     false = kinds - set(p.kinds) - EXTRA_KINDS.get(p.name, set())
     if p.kinds and p.tool == 'synccheck':
         false -= {'hang', 'launch-failure'}
@@ -62,13 +68,15 @@ def main():
         tool, more = p.tool, rng.choice(MORE_TOOLS)
         if not p.source and tool != 'fpcheck' and more[1:] != tool:
             tool += more
-        options = ['--device=cpu', '--tool=' + tool, '--workers=%d' % rng.choice([1, 2, 3, 4, 8]), '--hang-timeout=2', '--hang-action=stop']
+        options = ['--device=cpu', '--tool=' + tool, '--workers=%d' % rng.choice([1, 2, 3, 4, 8]),
+                   '--hang-timeout=2', '--hang-action=stop']
         if rng.random() < 0.9:
             options.append('--seed=%d' % rng.randrange(1 << 31))
         if rng.random() < 0.2:
             options += ['--record', '-o', a.path('run.wg')]
         path = a.path('report.json')
-        r = a.run(warpgrind(*options, '--json=' + path, '-q', '--', *p.command), timeout=60, cwd=a.folder)
+        r = a.run(warpgrind(*options, '--json=' + path, '-q', '--', *p.command), timeout=60,
+                  cwd=a.folder)
         if not a.must_hold(r, None, '%s under %s' % (p.name, tool)):
             continue
         if not os.path.exists(path):

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The viewer under random and malformed HTTP requests: good questions with odd parameters, broken requests, wrong hosts and origins, no token or a wrong one, idle and slow connections.
+"""The viewer under random and malformed HTTP requests: good questions with odd parameters, broken
+requests, wrong hosts and origins, no token or a wrong one, idle and slow connections.
 
-After each round a good question must be answered, and SIGTERM must end the server. Who does not know the token, or comes from another page, gets nothing."""
+After each round a good question must be answered, and SIGTERM must end the server. Who does not
+know the token, or comes from another page, gets nothing."""
 import json
 import os
 import re
@@ -17,9 +19,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 import programs  # noqa: E402
 from attack import ROOT, SLOW, Attack, kill_group, warpgrind  # noqa: E402
 
-VALUES = ['0', '1', '2', '3', '7', '31', '32', '100', '4096', '-1', '4294967295', '4294967296', '18446744073709551615', '18446744073709551616', '1e9', '0x0', '0x10000', '0xffffffffffffffff',
-          '', 'a', '%00', '%ff', '%', '%2', '..', '../../etc/passwd', '/etc/passwd', "1'--", '1;DROP TABLE launch', 'f32', 'u8', 's64', 'f16', '1 2', 'nan']
-EXPRESSIONS = ['1/0', '1<<64', '-9223372036854775808/-1', 'sqrt(-1)', '((((((((1))))))))', 'f32(0x7f800000)-f32(0x7f800000)', '9' * 400, '(' * 400, 'rsqrt(0)', '1%0', 'x', '"']
+VALUES = ['0', '1', '2', '3', '7', '31', '32', '100', '4096', '-1', '4294967295', '4294967296',
+          '18446744073709551615', '18446744073709551616', '1e9', '0x0', '0x10000',
+          '0xffffffffffffffff',
+          '', 'a', '%00', '%ff', '%', '%2', '..', '../../etc/passwd', '/etc/passwd', "1'--",
+          '1;DROP TABLE launch', 'f32', 'u8', 's64', 'f16', '1 2', 'nan']
+EXPRESSIONS = ['1/0', '1<<64', '-9223372036854775808/-1', 'sqrt(-1)', '((((((((1))))))))',
+               'f32(0x7f800000)-f32(0x7f800000)', '9' * 400, '(' * 400, 'rsqrt(0)', '1%0', 'x', '"']
 
 
 def endpoints():
@@ -29,11 +35,14 @@ def endpoints():
 
 class Server:
     def __init__(self, path):
-        self.process = subprocess.Popen(warpgrind('view', '--no-browser', path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        self.process = subprocess.Popen(warpgrind('view', '--no-browser', path),
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        start_new_session=True)
         self.said = b''
         deadline = time.monotonic() + 30 * SLOW
         while b'http://' not in self.said or b'\n' not in self.said.split(b'http://', 1)[1]:
-            if time.monotonic() > deadline or not select.select([self.process.stdout], [], [], 1)[0]:
+            if time.monotonic() > deadline or not select.select([self.process.stdout], [], [],
+                1)[0]:
                 if time.monotonic() > deadline or self.process.poll() is not None:
                     raise OSError('the server does not start: %r' % self.said)
                 continue
@@ -48,7 +57,8 @@ class Server:
         self.tail = m.group(2).decode()            # with the token where the address has it
 
     def target(self, path, query='', token=True):
-        """The request's target: the path, the query and the token as the address of the page has it."""
+        """The request's target: the path, the query and the token as the address of the page has
+        it."""
         if not self.token or not token:
             return '/' + path + ('?' + query if query else '')
         word = self.token if token is True else token
@@ -102,7 +112,8 @@ def read_answer(s):
 
 def good(server, path, query='', headers='', token=True, host=None, method='GET'):
     target = server.target(path, query, token)
-    return ('%s %s HTTP/1.1\r\nHost: %s\r\n%sConnection: close\r\n\r\n' % (method, target, host or '127.0.0.1:%d' % server.port, headers)).encode()
+    return ('%s %s HTTP/1.1\r\nHost: %s\r\n%sConnection: close\r\n\r\n' % (method, target, host
+        or '127.0.0.1:%d' % server.port, headers)).encode()
 
 
 def odd_query(rng, parameters):
@@ -134,16 +145,22 @@ def broken(rng, server):
     if how == 2:
         return base.replace(b'\r\n', rng.choice([b'\n', b'\r', b'\0\r\n', b'\r\n ']))
     if how == 3:
-        return base.replace(b'Connection', b'X: ' + b'a' * rng.choice([1000, 40000, 200000]) + b'\r\nConnection')
+        return base.replace(b'Connection', b'X: ' + b'a' * rng.choice([1000, 40000, 200000])
+                            + b'\r\nConnection')
     if how == 4:
-        return base.replace(b'Connection', b''.join(b'X%d: y\r\n' % i for i in range(rng.choice([100, 3000]))) + b'Connection')
+        return base.replace(b'Connection', b''.join(b'X%d: y\r\n' % i
+            for i in range(rng.choice([100, 3000]))) + b'Connection')
     if how == 5:
-        return base.replace(b'HTTP/1.1', rng.choice([b'HTTP/0.9', b'HTTP/2.0', b'HTTP/1.', b'', b'HTTP/99999999999.1']))
+        return base.replace(b'HTTP/1.1', rng.choice([b'HTTP/0.9', b'HTTP/2.0', b'HTTP/1.', b'',
+            b'HTTP/99999999999.1']))
     if how == 6:
-        return base.replace(b'Connection: close', rng.choice([b'Content-Length: -1', b'Content-Length: 99999999999999999999', b'Transfer-Encoding: chunked\r\nContent-Length: 5',
-                                                               b'Transfer-Encoding: chunked'])) + b'fffffffffffffffff\r\nabc\r\n0\r\n\r\n'
+        lies = [b'Content-Length: -1', b'Content-Length: 99999999999999999999',
+                b'Transfer-Encoding: chunked\r\nContent-Length: 5', b'Transfer-Encoding: chunked']
+        return (base.replace(b'Connection: close', rng.choice(lies))
+                + b'fffffffffffffffff\r\nabc\r\n0\r\n\r\n')
     if how == 7:
-        return base.replace(b'GET /', b'GET ' + rng.choice([b'http://example.com/', b'//', b'/../', b'*', b'/%2e%2e/%2e%2e/', b'/' + b'a' * 9000]))
+        return base.replace(b'GET /', b'GET ' + rng.choice([b'http://example.com/', b'//', b'/../',
+            b'*', b'/%2e%2e/%2e%2e/', b'/' + b'a' * 9000]))
     b = bytearray(base)
     for _ in range(rng.randrange(1, 8)):
         b[rng.randrange(len(b))] = rng.randrange(256)
@@ -163,7 +180,8 @@ def one_request(a, server, rng, questions):
                 json.loads(body)
             except ValueError as e:
                 return 'api/%s answers with broken JSON: %s' % (name, e)
-        return None if status in (200, 400, 404, 413, 414, 431, 500) else 'api/%s answers with status %d' % (name, status)
+        return None if status in (200, 400, 404, 413, 414, 431,
+                                  500) else 'api/%s answers with status %d' % (name, status)
     if how < 0.75:
         try:
             server.ask(broken(rng, server), patience=0.3, slowly=rng.choice([0, 0, 0, 50]))
@@ -172,15 +190,21 @@ def one_request(a, server, rng, questions):
         return None
     name = rng.choice(questions)[0]
     if how < 0.85:
-        stranger = rng.choice([dict(host='example.com'), dict(host='127.0.0.1'), dict(headers='Origin: http://example.com\r\n'), dict(headers='Origin: null\r\n'),
-                               dict(headers='Sec-Fetch-Site: cross-site\r\n'), dict(method='POST'), dict(method='OPTIONS')])
+        stranger = rng.choice([dict(host='example.com'), dict(host='127.0.0.1'),
+                               dict(headers='Origin: http://example.com\r\n'),
+                               dict(headers='Origin: null\r\n'),
+                               dict(headers='Sec-Fetch-Site: cross-site\r\n'), dict(method='POST'),
+                               dict(method='OPTIONS')])
         status, head, body = server.ask(good(server, 'api/' + name, **stranger))
         what = 'a stranger (%s)' % ', '.join('%s %s' % (k, v.strip()) for k, v in stranger.items())
     else:
         if not server.token:
             return None
-        token = rng.choice([False, 'x' * len(server.token), server.token[:-1], server.token.swapcase(), server.token[:-1] + ('0' if server.token[-1] != '0' else '1')])
-        status, head, body = server.ask(good(server, rng.choice(['api/' + name, 'api/progress', '', 'index.html', 'api/source']), token=token))
+        token = rng.choice([False, 'x' * len(server.token), server.token[:-1],
+                            server.token.swapcase(), server.token[:-1]
+                            + ('0' if server.token[-1] != '0' else '1')])
+        status, head, body = server.ask(good(server, rng.choice(['api/' + name, 'api/progress', '',
+            'index.html', 'api/source']), token=token))
         what = 'a request with the token %s' % token
     a.count('requests of strangers')
     if status is not None and status < 400:
@@ -235,7 +259,8 @@ def main():
     if not program:
         a.skip('no example could be built')
     path = os.path.join(a.work, 'run.wg')
-    a.run(warpgrind('--device=cpu', '--record', '-o', path, '--tool=memcheck', '--', *program), timeout=120)
+    a.run(warpgrind('--device=cpu', '--record', '-o', path, '--tool=memcheck', '--', *program),
+          timeout=120)
     questions = endpoints()
     for rng in a.cases():
         try:
@@ -256,7 +281,7 @@ def main():
             a.found(wrong)
         elif not ended:
             a.found('the server does not end at SIGTERM')
-        elif b'Sanitizer' in server.said or b'runtime error' in server.said or b'internal error' in server.said:
+        elif any(w in server.said for w in (b'Sanitizer', b'runtime error', b'internal error')):
             a.found('the server says %r' % server.said[-300:])
     a.finish()
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # quick: yes
 # timeout: 600
-# Every program of programs/ has one bug and, built with -DTWIN, none: the twin is silent. `tools:` runs
-# others beside synccheck, `patience:` is its --hang-timeout. A GPU must say what the virtual device says.
+# Every program of programs/ has one bug and, built with -DTWIN, none: the twin is silent. `tools:`
+# runs others beside synccheck, `patience:` is its --hang-timeout. A GPU must say what the virtual
+# device says.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/programs.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""all.py DEVICE PROGRAM OPTIONS…: --tool=all must find the errors and warnings that each tool finds by itself, and no others. Says what is missing and what is more; nothing if it is the same.
+"""all.py DEVICE PROGRAM OPTIONS…: --tool=all must find the errors and warnings that each tool finds
+by itself, and no others. Says what is missing and what is more; nothing if it is the same.
 The driver's word that a launch was ended is not ours: a hang has it where nobody could say more."""
 import json
 import os
@@ -13,12 +14,15 @@ TOOLS = ["memcheck", "initcheck", "fpcheck", "racecheck", "synccheck"]
 def findings(tool, device, program, options):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        command = [os.environ["WARPGRIND"], "--device=" + device, "--tool=" + tool, "--json=" + report] + options + ["--", program]
+        command = [os.environ["WARPGRIND"], "--device=" + device, "--tool=" + tool, "--json="
+                   + report] + options + ["--", program]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
         if not os.path.exists(report):
             print("no report of", tool, done.stderr.decode()[-500:])
             return set()
-        return {(f["kind"], os.path.basename(f.get("file") or ""), f.get("line", 0)) for f in json.load(open(report))["findings"] if f["severity"] != "note" and f["kind"] != "launch-failure"}
+        return {(f["kind"], os.path.basename(f.get("file") or ""), f.get("line", 0))
+                for f in json.load(open(report))["findings"] if f["severity"] != "note"
+                and f["kind"] != "launch-failure"}
 
 
 def main():

@@ -1,4 +1,5 @@
-// Two devices, several contexts on one, a context that is destroyed, a device that is reset and used again.
+// Two devices, several contexts on one, a context that is destroyed, a device that is reset and
+// used again.
 // options: --devices=2
 #include "count_test.h"
 

@@ -1,6 +1,7 @@
-// Programs whose counts are known. Each prints what `--tool=count` must find in all, one line for each kernel:
-//   count NAME instructions=… warp_instructions=… loads=… load_bytes=… stores=… store_bytes=… atomics=… atomic_bytes=…
-//   launches N
+// Programs whose counts are known. Each prints what `--tool=count` must find in all, one line for
+// each kernel:
+//   count NAME instructions=… warp_instructions=… loads=… load_bytes=… stores=… store_bytes=…
+//   atomics=… atomic_bytes=… launches N
 // tests/tools/count.sh compares these lines with the report.
 #ifndef COUNT_TEST_H
 #define COUNT_TEST_H
@@ -9,7 +10,8 @@
 
 typedef struct Counted {
   const char *kernel;
-  unsigned long long instructions, warps, loads, load_bytes, stores, store_bytes, atomics, atomic_bytes;
+  unsigned long long instructions, warps, loads, load_bytes, stores, store_bytes, atomics,
+      atomic_bytes;
 } Counted;
 static Counted counted[16];
 static unsigned ncounted;
@@ -60,8 +62,10 @@ static inline void count_kernel(Counted one, unsigned long long times) {
 static inline int finish_counted(void) {
   for (unsigned i = 0; i < ncounted; i++) {
     const Counted *c = &counted[i];
-    printf("count %s instructions=%llu warp_instructions=%llu loads=%llu load_bytes=%llu stores=%llu store_bytes=%llu atomics=%llu atomic_bytes=%llu\n",
-           c->kernel, c->instructions, c->warps, c->loads, c->load_bytes, c->stores, c->store_bytes, c->atomics, c->atomic_bytes);
+    printf("count %s instructions=%llu warp_instructions=%llu loads=%llu load_bytes=%llu "
+           "stores=%llu store_bytes=%llu atomics=%llu atomic_bytes=%llu\n",
+           c->kernel, c->instructions, c->warps, c->loads, c->load_bytes, c->stores, c->store_bytes,
+           c->atomics, c->atomic_bytes);
   }
   printf("launches %llu\n", launches);
   return finish();

@@ -1,5 +1,6 @@
-# expected_counts.py PROGRAM-OUTPUT REPORT.json [total]: the lines "count", "only", "launches" and "uncovered" against the report.
-# total: the sums over all kernels only; where each kernel is compiled for itself, functions that several share count for them.
+# expected_counts.py PROGRAM-OUTPUT REPORT.json [total]: the lines "count", "only", "launches" and
+# "uncovered" against the report. total: the sums over all kernels only; where each kernel is
+# compiled for itself, functions that several share count for them.
 import json
 import sys
 
@@ -12,7 +13,8 @@ for row in report.get("counts", []):
             sums[key] = sums.get(key, 0) + value
 total = len(sys.argv) > 3
 if total:
-    found = {"all": {key: sum(f[key] for f in found.values()) for key in next(iter(found.values()))}}
+    found = {"all": {key: sum(f[key] for f in found.values())
+                     for key in next(iter(found.values()))}}
     expected = {}
 bad = 0
 seen = set()
@@ -34,12 +36,14 @@ for line in open(sys.argv[1]):
             if total:
                 expected[key] = expected.get(key, 0) + int(value)
             elif found.get(words[1], {}).get(key, 0) != int(value):
-                wrong("%s: %s is %s, not %s" % (words[1], key, found.get(words[1], {}).get(key, 0), value))
+                wrong("%s: %s is %s, not %s" % (words[1], key, found.get(words[1], {}).get(key, 0),
+                                                value))
     elif words[:1] == ["launches"] and int(words[1]):
         coverage = report["coverage"]
         if coverage["launches"] != int(words[1]):
             wrong("%d launches, not %s" % (coverage["launches"], words[1]))
-        if coverage["checked_launches"] != int(words[1]) - sum(u["launches"] for u in coverage["uncovered"]):
+        if coverage["checked_launches"] != int(words[1]) - sum(u["launches"]
+            for u in coverage["uncovered"]):
             wrong("%d of them checked" % coverage["checked_launches"])
     elif words[:1] == ["uncovered"]:
         if words[1] not in uncovered:

@@ -1,10 +1,19 @@
-// Graphs: captured, by hand, cloned, with new parameters, updated, a child in a parent, launched again and again, disabled nodes.
+// Graphs: captured, by hand, cloned, with new parameters, updated, a child in a parent, launched
+// again and again, disabled nodes.
 #include "count_test.h"
 
 static CUfunction fill, add;
 
-static CUDA_KERNEL_NODE_PARAMS kernel(CUfunction f, unsigned blocks, unsigned threads, void **params) {
-  return (CUDA_KERNEL_NODE_PARAMS){.func = f, .gridDimX = blocks, .gridDimY = 1, .gridDimZ = 1, .blockDimX = threads, .blockDimY = 1, .blockDimZ = 1, .kernelParams = params};
+static CUDA_KERNEL_NODE_PARAMS kernel(CUfunction f, unsigned blocks, unsigned threads,
+                                      void **params) {
+  return (CUDA_KERNEL_NODE_PARAMS){.func = f,
+                                   .gridDimX = blocks,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = threads,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .kernelParams = params};
 }
 
 int main(void) {
@@ -94,7 +103,8 @@ int main(void) {
   OK(cuStreamSynchronize(s));
   OK(cuGraphExecDestroy(x));
   OK(cuGraphDestroy(g));
-  // Node parameters that were replaced before they ran were numbered all the same; the number of launches is not looked at here.
+  // Node parameters that were replaced before they ran were numbered all the same; the number of
+  // launches is not looked at here.
   launches = 0;
   return finish_counted();
 }

@@ -1,5 +1,6 @@
-# interrupt.py SIGNAL WAIT-FOR COMMAND…: starts the command in a group of its own, waits until it prints the word, and sends the
-# signal to the whole group, as a terminal does. Prints what it printed, and its exit code.
+# interrupt.py SIGNAL WAIT-FOR COMMAND…: starts the command in a group of its own, waits until it
+# prints the word, and sends the signal to the whole group, as a terminal does. Prints what it
+# printed, and its exit code.
 import os
 import signal
 import subprocess
@@ -11,7 +12,8 @@ def default_signals():
         signal.signal(s, signal.SIG_DFL)
 
 
-p = subprocess.Popen(sys.argv[3:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, preexec_fn=default_signals)
+p = subprocess.Popen(sys.argv[3:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                     start_new_session=True, preexec_fn=default_signals)
 for line in p.stdout:
     print(line, end="")
     if sys.argv[2] in line:

@@ -1,5 +1,5 @@
-# A program in Python that uses the driver through ctypes, and fails in a kernel. Arguments: "held" keeps the interpreter's lock
-# during calls.
+# A program in Python that uses the driver through ctypes, and fails in a kernel. Arguments: "held"
+# keeps the interpreter's lock during calls.
 import ctypes
 import sys
 
@@ -17,7 +17,8 @@ def ok(result):
 
 class Model:
     def __init__(self):
-        self.context, self.module, self.kernel = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.context, self.module, self.kernel = ctypes.c_void_p(), ctypes.c_void_p(
+            ), ctypes.c_void_p()
         ok(cuda.cuInit(0))
         ok(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(self.context), 0))
         ok(cuda.cuCtxSetCurrent(self.context))
@@ -25,7 +26,8 @@ class Model:
         ok(cuda.cuModuleGetFunction(ctypes.byref(self.kernel), self.module, b"bad"))
 
     def forward(self):
-        ok(cuda.cuLaunchKernel(self.kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None))   # label: launch
+        ok(cuda.cuLaunchKernel(self.kernel, 1, 1, 1, 1, 1, 1, 0, None, None,
+                               None))   # label: launch
 
 
 def train(model):

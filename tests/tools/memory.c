@@ -1,4 +1,5 @@
-// One allocation of every kind, named by its size; some are freed. tests/tools/memory.sh looks for them in the run file.
+// One allocation of every kind, named by its size; some are freed. tests/tools/memory.sh looks for
+// them in the run file.
 #include "../driver/driver_test.h"
 
 __attribute__((noinline)) static CUdeviceptr device_memory(size_t size) {
@@ -13,14 +14,16 @@ int main(void) {
   void *pinned, *page = aligned_alloc(4096, 4096);
   size_t pitch;
   CUstream s;
-  CUmodule m = load(PTX_HEADER ".visible .global .align 4 .b8 table[1006];\n.visible .entry k() { ret; }\n");
+  CUmodule m = load(PTX_HEADER
+                    ".visible .global .align 4 .b8 table[1006];\n.visible .entry k() { ret; }\n");
   OK(cuMemAllocManaged(&q, 1001, CU_MEM_ATTACH_GLOBAL));
   OK(cuMemHostAlloc(&pinned, 1002, 0));
   OK(cuMemAllocPitch_v2(&pitched, &pitch, 100, 3, 4));
   OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
   OK(cuMemAllocAsync(&pooled, 1003, s));
   OK(cuMemHostRegister_v2(page, 4096, 0));
-  CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 251, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+  CUDA_ARRAY3D_DESCRIPTOR d = {
+      .Width = 251, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
   CUarray array;
   OK(cuArray3DCreate_v2(&array, &d));
   OK(cuMemFree_v2(q));
@@ -29,7 +32,8 @@ int main(void) {
   OK(cuMemHostUnregister(page));
   OK(cuModuleUnload(m));
 
-  CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+  CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                              .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
   size_t granularity;
   CUmemGenericAllocationHandle handle;
   CUdeviceptr reserved;

@@ -1,5 +1,6 @@
-// processes MODE: one process or several, in the ways programs do it. Every launch is fill over 64 threads; what is launched in all
-// follows from the mode. Counts are read when a context ends, or the process.
+// processes MODE: one process or several, in the ways programs do it. Every launch is fill over 64
+// threads; what is launched in all follows from the mode. Counts are read when a context ends, or
+// the process.
 #define _GNU_SOURCE
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -26,14 +27,17 @@ int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "once";
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (!strcmp(mode, "once")) use(argc > 2 ? atoi(argv[2]) : 1);
-  else if (!strcmp(mode, "fork-first")) {                  // children that use CUDA on their own: 2 + 3 + 1 launches
+  else if (!strcmp(mode,
+                   "fork-first")) {  // children that use CUDA on their own: 2 + 3 + 1 launches
     for (int i = 0; i < 2; i++) {
       pid_t p = fork();
       if (p == 0) { use(2 + i); exit(finish()); }
       EXPECT(wait_for(p) == 0);
     }
     use(1);
-  } else if (!strcmp(mode, "fork-after")) {                // a child that finds CUDA unusable, as on a device: 2 launches
+  } else if (!strcmp(
+                 mode,
+                 "fork-after")) {  // a child that finds CUDA unusable, as on a device: 2 launches
     use(2);
     pid_t p = fork();
     if (p == 0) {
@@ -42,7 +46,7 @@ int main(int argc, char **argv) {
     }
     EXPECT(wait_for(p) == 0);
     use(0);
-  } else if (!strcmp(mode, "exec-child")) {                // 1 launch here, 4 in the child if it is followed
+  } else if (!strcmp(mode, "exec-child")) {  // 1 launch here, 4 in the child if it is followed
     pid_t p = fork();
     if (p == 0) {
       execl("/proc/self/exe", argv[0], "once", "4", (char *)NULL);
@@ -50,11 +54,13 @@ int main(int argc, char **argv) {
     }
     wait_for(p);
     use(1);
-  } else if (!strcmp(mode, "exec")) {                      // CUDA, then another program in the same process: 2 launches, then 3
+  } else if (!strcmp(
+                 mode,
+                 "exec")) {  // CUDA, then another program in the same process: 2 launches, then 3
     use(2);
     execl("/proc/self/exe", argv[0], "once", "3", (char *)NULL);
     return 9;
-  } else if (!strcmp(mode, "exec-clean")) {                // the same with the context ended before
+  } else if (!strcmp(mode, "exec-clean")) {  // the same with the context ended before
     use(2);
     OK(cuDevicePrimaryCtxReset_v2(0));
     execl("/proc/self/exe", argv[0], "once", "3", (char *)NULL);
@@ -66,12 +72,14 @@ int main(int argc, char **argv) {
     use(2);
     prctl(PR_SET_DUMPABLE, 0);
     abort();
-  } else if (!strcmp(mode, "thread-exit")) {               // exit while another thread waits for a kernel that never ends
+  } else if (!strcmp(
+                 mode,
+                 "thread-exit")) {  // exit while another thread waits for a kernel that never ends
     use(2);
     CUmodule m = load(common_ptx);
     CUdeviceptr flag = new_ints(2), out = flag + 4;
     OK(LAUNCH(get(m, "spin"), 1, 1, NULL, &flag, &out));
-  } else if (!strcmp(mode, "endless")) {                   // until it is interrupted
+  } else if (!strcmp(mode, "endless")) {  // until it is interrupted
     use(2);
     CUmodule m = load(common_ptx);
     CUdeviceptr flag = new_ints(2), out = flag + 4;

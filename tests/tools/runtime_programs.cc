@@ -1,9 +1,17 @@
-// CUDA C++ (compiled by nvcc as such): kernels launched by kernels, cudaDeviceReset, aligned structs, addresses of __grid_constant__
-// parameters. Counts that follow from the source alone: stores and atomics.
+// CUDA C++ (compiled by nvcc as such): kernels launched by kernels, cudaDeviceReset, aligned
+// structs, addresses of __grid_constant__ parameters. Counts that follow from the source alone:
+// stores and atomics.
 #include <cstdio>
 #include <cstdlib>
 
-#define OK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e_ = (call); \
+    if (e_ != cudaSuccess) { \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+      exit(1); \
+    } \
+  } while (0)
 
 extern "C" __global__ void child(int *p) { atomicAdd(p, 1); }
 extern "C" __global__ void parent(int *p, int n) {
@@ -17,7 +25,8 @@ extern "C" __global__ void recursive(int *p, int depth) {
 
 struct alignas(16) Four { float v[4]; };
 struct Mixed { char c; Four four; short s; };
-extern "C" __global__ void structs(const __grid_constant__ Mixed m, char d, const __grid_constant__ Four f, float *out) {
+extern "C" __global__ void structs(const __grid_constant__ Mixed m, char d,
+                                   const __grid_constant__ Four f, float *out) {
   const Mixed *p = &m;
   const float *q = f.v;
   atomicAdd(out, p->four.v[threadIdx.x] + q[threadIdx.x] + p->c + p->s + d);
@@ -49,6 +58,8 @@ int main() {
   printf("%g\n", sum);                                   // 100 + 1000 + 4 * 6
   OK(cudaDeviceReset());
   if (sum != 1124) return 1;
-  printf("only child atomics=%d\nonly recursive atomics=7\nonly parent atomics=0\nonly structs atomics=4\n", 5 * 64 + 32);
+  printf("only child atomics=%d\nonly recursive atomics=7\nonly parent atomics=0\nonly structs "
+         "atomics=4\n",
+         5 * 64 + 32);
   printf("launches 4\n");
 }

@@ -1,4 +1,5 @@
-// What is written is what is read again: columns of words of many kinds, points near and far, and blocks of rows that end in every way they can.
+// What is written is what is read again: columns of words of many kinds, points near and far, and
+// blocks of rows that end in every way they can.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,9 @@ static uint32_t word_of(unsigned kind, size_t i) {
     case 6: return (uint32_t)(next() % 19) * 0x01010101u;
     case 7: return (uint32_t)i / 100 * 0x9E3779B1u;        // in runs
     case 8: return i % 50 ? 5 : (uint32_t)next();
-    case 9: f = (float)(i / 32 * 7) + (float)(i % 32) * 0.37f, memcpy(&bits, &f, 4); return bits;       // threads side by side
+    case 9:
+      f = (float)(i / 32 * 7) + (float)(i % 32) * 0.37f, memcpy(&bits, &f, 4);
+      return bits;                                          // threads side by side
     case 10: return (uint32_t)(i * 3 + next() % 5) - 1500;  // steps around zero
     default: return (uint32_t)(i % 777) * 0x85EBCA6Bu;     // comes again
   }
@@ -40,11 +43,13 @@ static void words(void) {
       for (unsigned planes = 1; planes <= 4; planes++) {
         size_t n = sizes[s];
         uint32_t *list = mem_alloc(4 * (n + 1));
-        for (size_t i = 0; i < n; i++) list[i] = word_of(kind, i) & (planes == 4 ? UINT32_MAX : (1u << 8 * planes) - 1);
+        for (size_t i = 0; i < n; i++)
+          list[i] = word_of(kind, i) & (planes == 4 ? UINT32_MAX : (1u << 8 * planes) - 1);
         Bytes out = {0};
         if (planes == 4) column_write_words(c, &out, list, n);
         else column_write_planes(c, &out, list, n, planes);
-        CHECK((kind != 9 && kind != 10) || planes < 4 || n < 1000 || out.len < 2 * n);        // as steps from one to the next
+        CHECK((kind != 9 && kind != 10) || planes < 4 || n < 1000 ||
+              out.len < 2 * n);  // as steps from one to the next
         bytes_u8(&out, 77);
         Arena arena = {0};
         Reading from = {out.data, out.data + out.len, false};
@@ -55,7 +60,7 @@ static void words(void) {
         CHECK(memcmp(back, list, 4 * n) == 0);
         for (size_t i = 0; i < n && !col.steps; i++) CHECK(column_word(&col, i) == list[i]);
         CHECK(from.end - from.at == 1 && *from.at == 77);
-        if (n) {                                           // cut off anywhere it is damaged, and nothing worse
+        if (n) {  // cut off anywhere it is damaged, and nothing worse
           Reading cut = {out.data, out.data + next() % (out.len - 1), false};
           if (column_open_words(c, &cut, &arena, n, &col)) {
             column_join_words(&col, back);
@@ -73,7 +78,9 @@ static void words(void) {
 typedef struct Point { uint64_t start; uint32_t tag; } Point;
 static int by_all(const void *a, const void *b) {
   const Point *x = a, *y = b;
-  return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->tag < y->tag ? -1 : x->tag > y->tag;
+  return x->start != y->start ? (x->start < y->start ? -1 : 1)
+         : x->tag < y->tag    ? -1
+                              : x->tag > y->tag;
 }
 static uint32_t different(Point *list, uint32_t n) {
   uint32_t kept = 0;
@@ -86,16 +93,25 @@ static uint32_t different(Point *list, uint32_t n) {
 static void points(void) {
   enum { MOST = 60000, PLACES = 5, BLOCKS = 40 };
   TracePlace places[PLACES];
-  for (unsigned i = 0; i < PLACES; i++) places[i] = (TracePlace){i, ROW_EACH | ROW_VALUES, (uint8_t)(1u << i % 3)};
+  for (unsigned i = 0; i < PLACES; i++)
+    places[i] = (TracePlace){i, ROW_EACH | ROW_VALUES, (uint8_t)(1u << i % 3)};
   PointList *p = points_new();
   for (unsigned kind = 0; kind < 7; kind++)
     for (uint32_t n = 1; n <= MOST; n = n * 7 + 1) {
       Point *list = mem_alloc(sizeof *list * n), *back = mem_alloc(sizeof *back * n);
       uint32_t nback = 0;
       for (uint32_t i = 0; i < n; i++) {
-        uint64_t a = kind == 0 ? 4 * (next() & 0xFFFFFF) : kind == 1 ? 8 * (next() % 100) : kind == 2 ? (next() % 3 << 36) + 4 * (next() & 0xFFFFF) : kind == 3 ? next() & ((1ull << 46) - 1) :
-                     kind == 4 ? 0x7f0000000000 : kind == 5 ? (next() & 1 ? 1ull << 62 | next() % 4096 * 4 : 0x7f0000000000 + 4 * (next() % 100000)) : next() % 8 ? 1000 + next() % 64 : next() & 0xFFFFFFFFF;
-        list[i] = (Point){a, (uint32_t)(i * (uint64_t)BLOCKS / n) << POSTING_PLACE_BITS | (uint32_t)(next() % PLACES)};
+        uint64_t a = kind == 0    ? 4 * (next() & 0xFFFFFF)
+                     : kind == 1  ? 8 * (next() % 100)
+                     : kind == 2  ? (next() % 3 << 36) + 4 * (next() & 0xFFFFF)
+                     : kind == 3  ? next() & ((1ull << 46) - 1)
+                     : kind == 4  ? 0x7f0000000000
+                     : kind == 5  ? (next() & 1 ? 1ull << 62 | next() % 4096 * 4
+                                                : 0x7f0000000000 + 4 * (next() % 100000))
+                     : next() % 8 ? 1000 + next() % 64
+                                  : next() & 0xFFFFFFFFF;
+        list[i] = (Point){a, (uint32_t)(i * (uint64_t)BLOCKS / n) << POSTING_PLACE_BITS |
+                                 (uint32_t)(next() % PLACES)};
         if (kind % 2) points_add(p, list[i].start, list[i].tag);
         else points_add_row(p, &list[i].start, 1, list[i].tag);
       }
@@ -108,20 +124,28 @@ static void points(void) {
         size_t bytes = out->parts.data[i] - at;
         uint8_t *data = memset(mem_alloc(bytes + POINTS_BEHIND), 0xA5, bytes + POINTS_BEHIND);
         memcpy(data, out->bytes.data + at, bytes);
-        CHECK(points_check(data, bytes, BLOCKS) && !points_check(data, bytes / 2, BLOCKS) && !points_check(data, bytes, 0));
+        CHECK(points_check(data, bytes, BLOCKS) && !points_check(data, bytes / 2, BLOCKS) &&
+              !points_check(data, bytes, 0));
         CHECK(!i || out->points.data[i].first >= out->points.data[i - 1].first);
         PointScan s;
         Posting got;
         uint32_t before = nback, some = 0, expected = 0;
         points_begin(&s, data, bytes, 0, UINT64_MAX);
         while (points_next(&s, places, PLACES, &got)) {
-          CHECK(nback < n && got.start >= out->points.data[i].first && got.end <= out->points.data[i].end && got.end - got.start == place_width(&places[got.place]));
+          CHECK(nback < n && got.start >= out->points.data[i].first &&
+                got.end <= out->points.data[i].end &&
+                got.end - got.start == place_width(&places[got.place]));
           back[nback++] = (Point){got.start, got.block << POSTING_PLACE_BITS | got.place};
         }
         CHECK(!s.bad);
         // Those of a range are those of all that touch it.
-        uint64_t low = back[before + next() % (nback - before)].start + next() % 8, high = low + 1 + next() % 64;
-        for (uint32_t k = before; k < nback; k++) expected += back[k].start < high && back[k].start + place_width(&places[back[k].tag & ((1u << POSTING_PLACE_BITS) - 1)]) > low;
+        uint64_t low = back[before + next() % (nback - before)].start + next() % 8,
+                 high = low + 1 + next() % 64;
+        for (uint32_t k = before; k < nback; k++)
+          expected += back[k].start < high &&
+                      back[k].start +
+                              place_width(&places[back[k].tag & ((1u << POSTING_PLACE_BITS) - 1)]) >
+                          low;
         points_begin(&s, data, bytes, low, high);
         while (points_next(&s, places, PLACES, &got)) {
           CHECK(got.start < high && got.end > low);
@@ -146,7 +170,8 @@ static void points(void) {
   printf("ok points\n");
 }
 
-// Rows of every kind: few and many lanes, in a row or not, adjacent, apart and anywhere, values of one to four words that come again or do not.
+// Rows of every kind: few and many lanes, in a row or not, adjacent, apart and anywhere, values of
+// one to four words that come again or do not.
 static void blocks(void) {
   enum { PLACES = 24 };
   uint64_t few[3] = {0};
@@ -154,7 +179,14 @@ static void blocks(void) {
   for (unsigned round = 0; round < 60; round++) {
     TracePlace places[PLACES];
     for (unsigned i = 0; i < PLACES; i++) {
-      static const uint8_t has[] = {ROW_AFFINE | ROW_VALUES, ROW_EACH | ROW_VALUES, ROW_AFFINE | ROW_VALUES | ROW_ONE, ROW_AFFINE | ROW_VALUES | ROW_OLD, ROW_VALUES, ROW_AFFINE, 0, ROW_EACH | ROW_VALUES | ROW_OLD};
+      static const uint8_t has[] = {ROW_AFFINE | ROW_VALUES,
+                                    ROW_EACH | ROW_VALUES,
+                                    ROW_AFFINE | ROW_VALUES | ROW_ONE,
+                                    ROW_AFFINE | ROW_VALUES | ROW_OLD,
+                                    ROW_VALUES,
+                                    ROW_AFFINE,
+                                    0,
+                                    ROW_EACH | ROW_VALUES | ROW_OLD};
       places[i] = (TracePlace){i, has[i % ARRAY_LEN(has)], (uint8_t)(1u << i % 3)};
     }
     uint32_t n = 1 + (uint32_t)(next() % 700), naddresses = 0, nwords = 0;
@@ -163,42 +195,74 @@ static void blocks(void) {
     uint64_t *addresses = mem_alloc(sizeof *addresses * 32 * n), warp = next() % 1000;
     uint32_t *words = mem_alloc(4 * ROW_WORDS_MAX * n);
     for (uint32_t i = 0; i < n; i++) {
-      uint32_t place = (uint32_t)(next() % (round % 3 ? PLACES : 3)), how = (uint32_t)(next() % 4), from = (uint32_t)(next() % 32);
-      uint32_t lanes = how < 2 ? UINT32_MAX : how == 2 ? ((2u << next() % 31) - 1) << from : (uint32_t)next();
+      uint32_t place = (uint32_t)(next() % (round % 3 ? PLACES : 3)), how = (uint32_t)(next() % 4),
+               from = (uint32_t)(next() % 32);
+      uint32_t lanes = how < 2    ? UINT32_MAX
+                       : how == 2 ? ((2u << next() % 31) - 1) << from
+                                  : (uint32_t)next();
       if (!lanes) lanes = 1;
       if (next() % 20 == 0) warp += next() % 5;
-      rows[i] = (TraceRow){.warp = warp, .lanes = lanes, .place = place, .time = i * 40 + (uint32_t)(next() % 30), .addresses = naddresses};
+      rows[i] = (TraceRow){.warp = warp,
+                           .lanes = lanes,
+                           .place = place,
+                           .time = i * 40 + (uint32_t)(next() % 30),
+                           .addresses = naddresses};
       if (!(places[place].has & (ROW_AFFINE | ROW_EACH))) rows[i].time = 0;
       if (places[place].has & ROW_AFFINE) {
         rows[i].base = 0x7f0000000000 + 4 * (next() % 3 ? i * 32 : next() % 4000);
         rows[i].stride = next() % 4 ? 4 << place % 3 : (int32_t)(next() % 200) - 100;
       }
-      for (uint32_t k = 0; places[place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(lanes); k++)
-        addresses[naddresses++] = round % 5 == 4 ? next() & TRACE_ADDRESS_MASK : 0x7f1000000000 + (round % 2 ? 4 * (next() % 3000) : 128 * k + 4 * i);
+      for (uint32_t k = 0; places[place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(lanes);
+           k++)
+        addresses[naddresses++] = round % 5 == 4 ? next() & TRACE_ADDRESS_MASK
+                                                 : 0x7f1000000000 + (round % 2 ? 4 * (next() % 3000)
+                                                                               : 128 * k + 4 * i);
       words_of[i] = words + nwords;
       for (uint32_t k = 0, m = row_words(&places[place], lanes); k < m; k++)
-        words[nwords++] = (next() % 5 ? (uint32_t)(round % 4 == 3 ? next() : k / 7 * 1000) : nwords > 200 ? words[nwords - 200] : 0) ^ (uint32_t)WG_TRACE_KEY;
+        words[nwords++] = (next() % 5     ? (uint32_t)(round % 4 == 3 ? next() : k / 7 * 1000)
+                           : nwords > 200 ? words[nwords - 200]
+                                          : 0) ^
+                          (uint32_t)WG_TRACE_KEY;
     }
     Bytes out = {0};
-    block_write(c, &(BlockInput){.places = places, .nplaces = PLACES, .rows = rows, .words = words_of, .nrows = n, .addresses = addresses, .naddresses = naddresses, .nwords = nwords}, &out);
+    block_write(c,
+                &(BlockInput){.places = places,
+                              .nplaces = PLACES,
+                              .rows = rows,
+                              .words = words_of,
+                              .nrows = n,
+                              .addresses = addresses,
+                              .naddresses = naddresses,
+                              .nwords = nwords},
+                &out);
     TraceBlock b = {0};
     CHECK(block_read(c, out.data, out.len, places, PLACES, &b));
     // Single lanes, without the others.
     for (uint32_t i = 0; i < n; i++)
-      for (uint32_t lane = 0, planes = places[rows[i].place].planes, has = places[rows[i].place].has; lane < 32; lane++) {
-        uint32_t got[LANE_WORDS_MAX], each = row_plane_words(&places[rows[i].place], rows[i].lanes), k = has & ROW_ONE ? 0 : lane_rank(rows[i].lanes, lane);
+      for (uint32_t lane = 0, planes = places[rows[i].place].planes,
+                    has = places[rows[i].place].has;
+           lane < 32; lane++) {
+        uint32_t got[LANE_WORDS_MAX], each = row_plane_words(&places[rows[i].place], rows[i].lanes),
+                                      k = has & ROW_ONE ? 0 : lane_rank(rows[i].lanes, lane);
         if (!(rows[i].lanes >> lane & 1) || !(has & (ROW_VALUES | ROW_OLD))) continue;
         FewResult result = block_few_values(c, &b, i, lane, got);
         CHECK(result != FEW_DAMAGED);
         few[result]++;
-        for (uint32_t plane = 0; result == FEW_OK && plane < planes * (!!(has & ROW_VALUES) + !!(has & ROW_OLD)); plane++) CHECK(got[plane] == (words_of[i][plane * each + k] ^ (uint32_t)WG_TRACE_KEY));
+        for (uint32_t plane = 0;
+             result == FEW_OK && plane < planes * (!!(has & ROW_VALUES) + !!(has & ROW_OLD));
+             plane++)
+          CHECK(got[plane] == (words_of[i][plane * each + k] ^ (uint32_t)WG_TRACE_KEY));
       }
     CHECK(block_read_values(c, &b) && b.nrows == n && b.nwords == nwords);
     for (uint32_t i = 0; i < n; i++) {
       const TraceRow *r = &b.rows[i];
-      CHECK(r->warp == rows[i].warp && r->lanes == rows[i].lanes && r->place == rows[i].place && r->time == rows[i].time && r->base == rows[i].base && r->stride == rows[i].stride);
-      for (uint32_t k = 0; places[r->place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(r->lanes); k++) CHECK(b.addresses[r->addresses + k] == addresses[rows[i].addresses + k]);
-      for (uint32_t k = 0, m = row_words(&places[r->place], r->lanes); k < m; k++) CHECK(b.words[r->words + k] == (words_of[i][k] ^ (uint32_t)WG_TRACE_KEY));
+      CHECK(r->warp == rows[i].warp && r->lanes == rows[i].lanes && r->place == rows[i].place &&
+            r->time == rows[i].time && r->base == rows[i].base && r->stride == rows[i].stride);
+      for (uint32_t k = 0;
+           places[r->place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(r->lanes); k++)
+        CHECK(b.addresses[r->addresses + k] == addresses[rows[i].addresses + k]);
+      for (uint32_t k = 0, m = row_words(&places[r->place], r->lanes); k < m; k++)
+        CHECK(b.words[r->words + k] == (words_of[i][k] ^ (uint32_t)WG_TRACE_KEY));
     }
     arena_free(&b.arena);
     bytes_free(&out);

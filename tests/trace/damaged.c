@@ -1,17 +1,22 @@
-// Run files that lie about sizes: every question must end, with an answer or an error, and without the memory that is promised.
+// Run files that lie about sizes: every question must end, with an answer or an error, and without
+// the memory that is promised.
 #include <sys/resource.h>
 
 #include "program.h"
 
-// Each makes a table say something that cannot be. SQLite's own keys do not hold: the file may come from anybody.
-static const struct { const char *name, *change; } lies[] = {
-  {"chunks_twice", "CREATE TABLE other AS SELECT * FROM trace_chunk; INSERT INTO other SELECT * FROM trace_chunk; UPDATE other SET records=records+1000 WHERE rowid>(SELECT count(*) FROM trace_chunk); "
-                   "DROP TABLE trace_chunk; ALTER TABLE other RENAME TO trace_chunk"},
-  {"large_directory", "UPDATE trace_chunk SET bytes=1<<31, directory=0"},
-  {"far_directory", "UPDATE trace_chunk SET directory=1<<60"},
-  {"no_rows", "DELETE FROM trace_block"},
-  {"short_rows", "UPDATE trace_block SET data=substr(data, 1, length(data) / 2)"},
-  {"rows_of_numbers", "UPDATE trace_block SET data=12"},
+// Each makes a table say something that cannot be. SQLite's own keys do not hold: the file may come
+// from anybody.
+static const struct { const char *name, *change;
+} lies[] = {
+    {"chunks_twice", "CREATE TABLE other AS SELECT * FROM trace_chunk; INSERT INTO other SELECT * "
+                     "FROM trace_chunk; UPDATE other SET records=records+1000 WHERE rowid>(SELECT "
+                     "count(*) FROM trace_chunk); "
+                     "DROP TABLE trace_chunk; ALTER TABLE other RENAME TO trace_chunk"},
+    {"large_directory", "UPDATE trace_chunk SET bytes=1<<31, directory=0"},
+    {"far_directory", "UPDATE trace_chunk SET directory=1<<60"},
+    {"no_rows", "DELETE FROM trace_block"},
+    {"short_rows", "UPDATE trace_block SET data=substr(data, 1, length(data) / 2)"},
+    {"rows_of_numbers", "UPDATE trace_block SET data=12"},
 };
 
 static uint64_t answers;
@@ -23,19 +28,23 @@ static void ask_all(Program *p, TraceReader *t) {
   TraceWriters w;
   static uint8_t value[4096], known[4096];
   for (uint32_t i = 0; i < p->launches.len; i++) {
-    if (trace_of_thread(t, p->launches.data[i].id, 5, 0, 50, &o, &err)) answers++, trace_ops_free(&o);
+    if (trace_of_thread(t, p->launches.data[i].id, 5, 0, 50, &o, &err))
+      answers++, trace_ops_free(&o);
     if (trace_races(t, p->launches.data[i].id, &r, &err)) answers++, trace_races_free(&r);
   }
   for (int i = 0; i < BUFFERS; i++) {
     const Buffer *b = &p->buffers[i];
     for (uint64_t at = 0; at + 8 <= b->size; at += 512)
-      if (trace_of_element(t, b->id, b->base + at, 8, 0, 20, &o, &err)) answers++, trace_ops_free(&o);
+      if (trace_of_element(t, b->id, b->base + at, 8, 0, 20, &o, &err))
+        answers++, trace_ops_free(&o);
     answers += trace_contents(t, b->id, 0, 0, MIN(b->size, sizeof value), value, known, &err);
     if (trace_unwritten(t, b->id, 0, 10, &u, &err)) answers++, trace_ranges_free(&u);
   }
   for (uint64_t record = 1; record < 3000; record += 13) {
-    if (trace_writers(t, record, (uint32_t)record % 32, false, &w, &err)) answers++, trace_ops_free(&w.ops);
-    if (trace_readers(t, record, (uint32_t)record % 32, 0, 5, false, &o, &err)) answers++, trace_ops_free(&o);
+    if (trace_writers(t, record, (uint32_t)record % 32, false, &w, &err))
+      answers++, trace_ops_free(&w.ops);
+    if (trace_readers(t, record, (uint32_t)record % 32, 0, 5, false, &o, &err))
+      answers++, trace_ops_free(&o);
   }
 }
 
@@ -60,7 +69,8 @@ int main(void) {
     t = trace_open(db, &err);
     bool same = t && trace_count(t) == count;
     if (t) ask_all(&p, t), trace_close(t);
-    printf("%s %s: %llu answers\n", same ? "ok" : "FAIL", lies[i].name, (unsigned long long)answers);
+    printf("%s %s: %llu answers\n", same ? "ok" : "FAIL", lies[i].name,
+           (unsigned long long)answers);
     program_free(&p);
     sqlite3_close(db);
   }

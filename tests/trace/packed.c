@@ -1,4 +1,6 @@
-// Records that were packed are what they were when they are unpacked, however they look; packed bytes that are cut off or changed are noticed, or are other records, but never read or written beyond their end.
+// Records that were packed are what they were when they are unpacked, however they look; packed
+// bytes that are cut off or changed are noticed, or are other records, but never read or written
+// beyond their end.
 #include <stdio.h>
 
 #include "trace/pack.h"
@@ -6,7 +8,10 @@
 
 enum { MOST = 20000, RECORDS = 1024 };
 static uint64_t state = 1;
-static uint32_t any(uint32_t below) { state = state * 6364136223846793005ull + 1442695040888963407ull; return (uint32_t)(state >> 33) % below; }
+static uint32_t any(uint32_t below) {
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  return (uint32_t)(state >> 33) % below;
+}
 
 // Records of a few lengths; alike: so many of 100 words are those of the one before.
 static size_t make(uint8_t *data, PackRecord *records, uint32_t *count, uint32_t alike) {
@@ -22,14 +27,17 @@ static size_t make(uint8_t *data, PackRecord *records, uint32_t *count, uint32_t
       if (back && any(100) < alike) memcpy(&w, data + n - back + k, 4);
       memcpy(data + n + k, &w, 4);
     }
-    records[(*count)++] = (PackRecord){(uint16_t)(length / 16), (uint16_t)(any(20) ? back / 16 : 0)};
+    records[(*count)++] = (PackRecord){(uint16_t)(length / 16),
+                                       (uint16_t)(any(20) ? back / 16 : 0)};
     last[form] = n + 1;
     n += length;
   }
   return n;
 }
 
-static uint8_t *exactly(const uint8_t *data, size_t n) { return memcpy(mem_alloc(n ? n : 1), data, n); }      // so that a sanitizer sees what lies behind
+static uint8_t *exactly(const uint8_t *data, size_t n) {
+  return memcpy(mem_alloc(n ? n : 1), data, n);
+}  // so that a sanitizer sees what lies behind
 
 static bool round_trip(uint32_t alike, bool plain, bool plain_back) {
   static uint8_t data[4][MOST + 16], packed[4 * (PACK_MOST(MOST + 16, RECORDS) + PACK_BEHIND)];
@@ -47,7 +55,8 @@ static bool round_trip(uint32_t alike, bool plain, bool plain_back) {
   pack_plainly = plain_back;
   uint8_t *from = exactly(packed, n), *to = mem_alloc(all);
   bool same = unpack_records(to, all, from, n) == all;
-  for (size_t b = 0, at = 0; b < blocks && same; at += sizes[b++]) same = memcmp(to + at, data[b], sizes[b]) == 0;
+  for (size_t b = 0, at = 0; b < blocks && same; at += sizes[b++])
+    same = memcmp(to + at, data[b], sizes[b]) == 0;
   if (same && unpack_records(to, all - 16, from, n) != SIZE_MAX) same = false;
   for (int i = 0; i < 20; i++) {                               // what comes of these is not said
     size_t cut = any((uint32_t)n);
@@ -67,6 +76,7 @@ int main(void) {
     for (int how = 0; how < 4; how++) {
       int failed = 0;
       for (int i = 0; i < 60; i++) failed += !round_trip(alike[a], how & 1, how & 2);
-      printf("%s of 100 words %u alike, packed %s, unpacked %s\n", failed ? "FAIL" : "ok", alike[a], how & 1 ? "plainly" : "fast", how & 2 ? "plainly" : "fast");
+      printf("%s of 100 words %u alike, packed %s, unpacked %s\n", failed ? "FAIL" : "ok", alike[a],
+             how & 1 ? "plainly" : "fast", how & 2 ? "plainly" : "fast");
     }
 }

@@ -1,4 +1,5 @@
-// A made-up program: launches, copies and sets on some buffers, executed one operation after the other, and everything remembered as plainly as possible.
+// A made-up program: launches, copies and sets on some buffers, executed one operation after the
+// other, and everything remembered as plainly as possible.
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -21,16 +22,32 @@ static inline uint64_t below(Rng *r, uint64_t n) { return rnd(r) % n; }
 #define HOST 0x80000000u
 enum { BUFFERS = 4, SITES = 16, SHARED_BYTES = 1024, PROCESS = 7 };
 typedef struct Site { int kind, bytes, shared; const char *text; } Site;        // kind: TraceKind
-typedef struct Buffer { uint32_t id; uint64_t base, size; uint8_t *data, *known; uint32_t *writer; } Buffer;     // writer: index plus 1 in ops, or HOST | step
+typedef struct Buffer {
+  uint32_t id;
+  uint64_t base, size;
+  uint8_t *data, *known;
+  uint32_t *writer;
+} Buffer;  // writer: index plus 1 in ops, or HOST | step
 typedef struct MOp {
-  uint32_t step, launch, launch_number; uint64_t thread, warp; uint32_t lane, order, site, bytes, record_order, time;
+  uint32_t step, launch, launch_number;
+  uint64_t thread, warp;
+  uint32_t lane, order, site, bytes, record_order, time;
   int kind, shared, values;                // values: of how many the record has
   uint64_t address, block;
   uint8_t value[16], old[16];
   uint32_t saw[16];                        // who wrote each byte that was read; 0: nobody
 } MOp;
-typedef struct MStep { uint32_t id, number, launch; int kind; uint64_t destination, source, width; uint8_t *after[BUFFERS], *known[BUFFERS]; } MStep;   // kind: 0 launch, 1 copy in, 2 copy on the device, 3 set, 4 copy out
-typedef struct MLaunch { uint32_t id, number, threads, warps, step; uint64_t blocks; uint32_t *barriers; } MLaunch;
+typedef struct MStep {
+  uint32_t id, number, launch;
+  int kind;
+  uint64_t destination, source, width;
+  uint8_t *after[BUFFERS], *known[BUFFERS];
+} MStep;  // kind: 0 launch, 1 copy in, 2 copy on the device, 3 set, 4 copy out
+typedef struct MLaunch {
+  uint32_t id, number, threads, warps, step;
+  uint64_t blocks;
+  uint32_t *barriers;
+} MLaunch;
 
 typedef struct Program {
   Rng rng;
@@ -44,7 +61,8 @@ typedef struct Program {
   uint64_t warp_records;
 } Program;
 
-void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, sqlite3 *db, TraceWriter *w);      // runs it; everything has been taken
+void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, sqlite3 *db,
+                  TraceWriter *w);  // runs it; everything has been taken
 void program_free(Program *p);
 void program_give(Program *p, TraceWriter *w, bool all);
 sqlite3 *program_database(const char *path);

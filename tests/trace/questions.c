@@ -5,13 +5,21 @@ static uint64_t failures;
 static uint64_t seed;
 #define EXPECT(cond, ...) \
   do { \
-    if (!(cond) && failures++ < 20) { printf("seed %llu, line %d: %s: ", (unsigned long long)seed, __LINE__, #cond); printf(__VA_ARGS__); printf("\n"); } \
+    if (!(cond) && failures++ < 20) { \
+      printf("seed %llu, line %d: %s: ", (unsigned long long)seed, __LINE__, #cond); \
+      printf(__VA_ARGS__); \
+      printf("\n"); \
+    } \
   } while (0)
 
 static bool same_op(const TraceOp *a, const MOp *m) {
   bool recorded = m->values > 0;
-  return a->kind == (TraceKind)m->kind && a->step == m->step && a->launch == m->launch && a->thread == m->thread && a->lane == m->lane && a->site == 1000 + m->site && a->bytes == m->bytes &&
-         a->has_address == (m->kind <= TRACE_ATOMIC) && a->address == m->address && a->space == m->shared && (recorded || m->kind == TRACE_SYNC ? a->value_known == recorded && !a->from_replay : a->value_known == a->from_replay) &&
+  return a->kind == (TraceKind)m->kind && a->step == m->step && a->launch == m->launch &&
+         a->thread == m->thread && a->lane == m->lane && a->site == 1000 + m->site &&
+         a->bytes == m->bytes && a->has_address == (m->kind <= TRACE_ATOMIC) &&
+         a->address == m->address && a->space == m->shared &&
+         (recorded || m->kind == TRACE_SYNC ? a->value_known == recorded && !a->from_replay
+                                            : a->value_known == a->from_replay) &&
          (!a->value_known || memcmp(a->value, m->value, 16) == 0) &&
          (m->kind != TRACE_ATOMIC || (a->old_known && memcmp(a->old, m->old, 16) == 0));
 }
@@ -32,13 +40,18 @@ static void ask_threads(Program *p, TraceReader *t) {
     EXPECT(ok, "%s", err.text);
     uint64_t left = want.len > skip ? want.len - skip : 0;
     EXPECT(o.n == MIN(left, most) && o.more == (left > most), "%u of %u", o.n, want.len);
-    EXPECT(o.more || (o.total_known && o.total == want.len), "total %llu, %u", (unsigned long long)o.total, want.len);
+    EXPECT(o.more || (o.total_known && o.total == want.len), "total %llu, %u",
+           (unsigned long long)o.total, want.len);
     for (uint32_t i = 0; i < o.n && i < left; i++) {
       const MOp *m = &p->ops.data[want.data[skip + i]];
-      EXPECT(same_op(&o.list[i], m), "operation %u of thread %llu of launch %u: site %u, step %u %u address %llx %llx", i, (unsigned long long)thread, l->id, m->site, o.list[i].step, m->step,
+      EXPECT(same_op(&o.list[i], m),
+             "operation %u of thread %llu of launch %u: site %u, step %u %u address %llx %llx", i,
+             (unsigned long long)thread, l->id, m->site, o.list[i].step, m->step,
              (unsigned long long)o.list[i].address, (unsigned long long)m->address);
       TraceOp one;
-      EXPECT(trace_one(t, o.list[i].record, o.list[i].lane, &one, &err) && memcmp(&one, &o.list[i], sizeof one) == 0, "record %llu", (unsigned long long)o.list[i].record);
+      EXPECT(trace_one(t, o.list[i].record, o.list[i].lane, &one, &err) &&
+                 memcmp(&one, &o.list[i], sizeof one) == 0,
+             "record %llu", (unsigned long long)o.list[i].record);
       EXPECT(i == 0 || o.list[i].record > o.list[i - 1].record, "order");
     }
     trace_ops_free(&o);
@@ -48,7 +61,9 @@ static void ask_threads(Program *p, TraceReader *t) {
   EXPECT(!trace_of_thread(t, 999999, 0, 0, 10, &o, &err), "an unknown launch");
 }
 
-static bool overlaps(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
+static bool overlaps(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
+  return a < b + m && b < a + n;
+}
 
 static void ask_elements(Program *p, TraceReader *t) {
   Error err;
@@ -60,7 +75,8 @@ static void ask_elements(Program *p, TraceReader *t) {
     U64Map seen = {0};
     for (uint32_t i = 0; i < p->ops.len; i++) {
       const MOp *m = &p->ops.data[i];
-      want += m->kind <= TRACE_ATOMIC && !m->shared && overlaps(m->address, m->bytes, address, bytes);
+      want += m->kind <= TRACE_ATOMIC && !m->shared &&
+              overlaps(m->address, m->bytes, address, bytes);
     }
     for (uint32_t i = 0; i < p->steps.len; i++) {
       const MStep *s = &p->steps.data[i];
@@ -71,7 +87,8 @@ static void ask_elements(Program *p, TraceReader *t) {
     TraceOps o;
     bool ok = trace_of_element(t, b->id, address, bytes, 0, 1000000, &o, &err);
     EXPECT(ok, "%s", err.text);
-    EXPECT(o.n == want && !o.more, "element %llx + %u: %u of %llu", (unsigned long long)address, bytes, o.n, (unsigned long long)want);
+    EXPECT(o.n == want && !o.more, "element %llx + %u: %u of %llu", (unsigned long long)address,
+           bytes, o.n, (unsigned long long)want);
     for (uint32_t i = 0; i < o.n; i++) {
       const TraceOp *a = &o.list[i];
       EXPECT(i == 0 || a->step >= a[-1].step, "order of steps");
@@ -82,7 +99,11 @@ static void ask_elements(Program *p, TraceReader *t) {
         in_launch = inside <= 256;
         for (int side = 0; side < 2; side++)
           for (uint32_t j = 0; j < p->ops.len && in_launch; j++)
-            if (p->ops.data[j].launch == a->launch && p->ops.data[j].thread == a[side - 1].thread && same_op(&a[side - 1], &p->ops.data[j]) && (!side || j > at[0])) { at[side] = j, found_at++; break; }
+            if (p->ops.data[j].launch == a->launch && p->ops.data[j].thread == a[side - 1].thread &&
+                same_op(&a[side - 1], &p->ops.data[j]) && (!side || j > at[0])) {
+              at[side] = j, found_at++;
+              break;
+            }
         EXPECT(!in_launch || found_at == 2, "order of time");
       }
       if (!a->launch) {
@@ -93,14 +114,18 @@ static void ask_elements(Program *p, TraceReader *t) {
         bool known = true;
         int which = (int)(b - p->buffers);
         for (uint64_t x = 0; s && x < n; x++) known &= s->known[which][a->address - b->base + x];
-        EXPECT(s && a->value_known == known && (!known || memcmp(a->value, s->after[which] + (a->address - b->base), n) == 0), "a copy's value");
+        EXPECT(s && a->value_known == known &&
+                   (!known || memcmp(a->value, s->after[which] + (a->address - b->base), n) == 0),
+               "a copy's value");
         continue;
       }
       EXPECT(overlaps(a->address, a->bytes, address, bytes), "elsewhere");
       bool found = false;
       for (uint32_t j = 0; j < p->ops.len && !found; j++) {
         const MOp *m = &p->ops.data[j];
-        if (m->launch == a->launch && m->thread == a->thread && !u64map_get(&seen, j + 1) && same_op(a, m)) u64map_put(&seen, j + 1, p), found = true;
+        if (m->launch == a->launch && m->thread == a->thread && !u64map_get(&seen, j + 1) &&
+            same_op(a, m))
+          u64map_put(&seen, j + 1, p), found = true;
       }
       EXPECT(found, "an operation nobody did");
     }
@@ -112,9 +137,12 @@ static void ask_elements(Program *p, TraceReader *t) {
     U64Map threads = {0};
     for (uint32_t i = 0; i < p->ops.len; i++) {
       const MOp *m = &p->ops.data[i];
-      if (m->launch == l->id && m->kind <= TRACE_ATOMIC && !m->shared && overlaps(m->address, m->bytes, address, bytes)) u64map_put(&threads, m->thread, p);
+      if (m->launch == l->id && m->kind <= TRACE_ATOMIC && !m->shared &&
+          overlaps(m->address, m->bytes, address, bytes))
+        u64map_put(&threads, m->thread, p);
     }
-    EXPECT(trace_touching(t, l->id, address, bytes, 0, 1000000, &o, &err) && o.n == threads.len, "%u threads of %u", o.n, threads.len);
+    EXPECT(trace_touching(t, l->id, address, bytes, 0, 1000000, &o, &err) && o.n == threads.len,
+           "%u threads of %u", o.n, threads.len);
     trace_ops_free(&o);
     u64map_free(&threads);
   }
@@ -132,8 +160,10 @@ static void ask_contents(Program *p, TraceReader *t) {
     EXPECT(trace_contents(t, b->id, s ? s->id : 0, offset, n, value, known, &err), "%s", err.text);
     const uint8_t *data = s ? s->after[which] : b->data, *written = s ? s->known[which] : b->known;
     for (uint64_t i = 0; i < n; i++)
-      EXPECT(known[i] == written[offset + i] && (!known[i] || value[i] == data[offset + i]), "byte %llu of buffer %d behind step %u: %u %u, %u %u", (unsigned long long)(offset + i), which,
-             s ? s->id : 0, known[i], written[offset + i], value[i], data[offset + i]);
+      EXPECT(known[i] == written[offset + i] && (!known[i] || value[i] == data[offset + i]),
+             "byte %llu of buffer %d behind step %u: %u %u, %u %u",
+             (unsigned long long)(offset + i), which, s ? s->id : 0, known[i], written[offset + i],
+             value[i], data[offset + i]);
     free(value);
     free(known);
   }
@@ -146,7 +176,8 @@ static void ask_contents(Program *p, TraceReader *t) {
 static bool find_op(Program *p, TraceReader *t, uint32_t index, TraceOp *out) {
   const MOp *m = &p->ops.data[index];
   uint64_t before = 0;
-  for (uint32_t i = 0; i < index; i++) before += p->ops.data[i].launch == m->launch && p->ops.data[i].thread == m->thread;
+  for (uint32_t i = 0; i < index; i++)
+    before += p->ops.data[i].launch == m->launch && p->ops.data[i].thread == m->thread;
   TraceOps o;
   Error err;
   if (!trace_of_thread(t, m->launch, m->thread, before, 1, &o, &err) || o.n != 1) return false;
@@ -183,13 +214,16 @@ static void ask_writers(Program *p, TraceReader *t) {
       if (!m->saw[b]) continue;
       any = true;
       bool there = false;
-      for (uint32_t i = 0; i < w.ops.n && !there; i++) there = is_writer(p, t, &w.ops.list[i], m->saw[b]);
-      EXPECT(there, "the writer of byte %u of %llx is not among %u (%s)", b, (unsigned long long)m->address, w.ops.n, w.why);
+      for (uint32_t i = 0; i < w.ops.n && !there; i++)
+        there = is_writer(p, t, &w.ops.list[i], m->saw[b]);
+      EXPECT(there, "the writer of byte %u of %llx is not among %u (%s)", b,
+             (unsigned long long)m->address, w.ops.n, w.why);
     }
     EXPECT(w.ambiguous || w.never_written == !any, "never written: %d, %d", w.never_written, any);
     for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
       bool there = false;
-      for (uint32_t b = 0; b < m->bytes && !there; b++) there = m->saw[b] && is_writer(p, t, &w.ops.list[i], m->saw[b]);
+      for (uint32_t b = 0; b < m->bytes && !there; b++)
+        there = m->saw[b] && is_writer(p, t, &w.ops.list[i], m->saw[b]);
       EXPECT(there, "a writer that it is not: %s", w.why);
     }
     trace_ops_free(&w.ops);
@@ -214,7 +248,8 @@ static void ask_readers(Program *p, TraceReader *t) {
       bool there = false;
       TraceOp reader;
       if (!find_op(p, t, i, &reader)) continue;
-      for (uint32_t j = 0; j < o.n && !there; j++) there = o.list[j].record == reader.record && o.list[j].lane == reader.lane;
+      for (uint32_t j = 0; j < o.n && !there; j++)
+        there = o.list[j].record == reader.record && o.list[j].lane == reader.lane;
       EXPECT(there, "who read %llx is not among %u", (unsigned long long)m->address, o.n);
     }
     if (ok) trace_ops_free(&o);
@@ -232,7 +267,8 @@ static void ask_unwritten(Program *p, TraceReader *t) {
     for (uint64_t k = 0; k < b->size; k++) want += !b->writer[k];
     for (uint32_t k = 0; ok && k < r.n; k++)
       for (uint64_t x = 0; x < r.list[k].bytes; x++) got += !b->writer[r.list[k].offset + x];
-    EXPECT(want == got && r.bytes == got && !r.more, "%llu bytes, %llu", (unsigned long long)want, (unsigned long long)got);
+    EXPECT(want == got && r.bytes == got && !r.more, "%llu bytes, %llu", (unsigned long long)want,
+           (unsigned long long)got);
     trace_ranges_free(&r);
   }
 }
@@ -244,7 +280,8 @@ static void ask_races(Program *p, TraceReader *t) {
     const MLaunch *l = &p->launches.data[n];
     bool want[SITES][SITES] = {{false}};
     VEC(uint32_t) ops = {0};
-    uint32_t *passed = mem_alloc(sizeof *passed * p->ops.len), *by_thread = mem_alloc(sizeof *by_thread * l->blocks * l->threads);
+    uint32_t *passed = mem_alloc(sizeof *passed * p->ops.len),
+             *by_thread = mem_alloc(sizeof *by_thread * l->blocks * l->threads);
     for (uint32_t i = 0; i < p->ops.len; i++) {
       const MOp *m = &p->ops.data[i];
       if (m->launch != l->id) continue;
@@ -255,8 +292,12 @@ static void ask_races(Program *p, TraceReader *t) {
     for (uint32_t i = 0; i < ops.len; i++)
       for (uint32_t k = i + 1; k < ops.len; k++) {
         const MOp *a = &p->ops.data[ops.data[i]], *b = &p->ops.data[ops.data[k]];
-        if (!overlaps(a->address, a->bytes, b->address, b->bytes) || a->shared != b->shared || (a->shared && a->block != b->block)) continue;
-        if ((a->kind == TRACE_LOAD && b->kind == TRACE_LOAD) || (a->kind == TRACE_ATOMIC && b->kind == TRACE_ATOMIC)) continue;
+        if (!overlaps(a->address, a->bytes, b->address, b->bytes) || a->shared != b->shared ||
+            (a->shared && a->block != b->block))
+          continue;
+        if ((a->kind == TRACE_LOAD && b->kind == TRACE_LOAD) ||
+            (a->kind == TRACE_ATOMIC && b->kind == TRACE_ATOMIC))
+          continue;
         if (a->warp == b->warp && (a->time != b->time || a->lane == b->lane)) continue;
         if (a->block == b->block && passed[ops.data[i]] != passed[ops.data[k]]) continue;
         want[MIN(a->site, b->site)][MAX(a->site, b->site)] = true;
@@ -272,7 +313,9 @@ static void ask_races(Program *p, TraceReader *t) {
     for (uint32_t a = 0; ok && a < SITES; a++)
       for (uint32_t b = a; b < SITES; b++) {
         bool got = false;
-        for (uint32_t i = 0; i < r.n; i++) got |= MIN(r.list[i].first.site, r.list[i].second.site) == 1000 + a && MAX(r.list[i].first.site, r.list[i].second.site) == 1000 + b;
+        for (uint32_t i = 0; i < r.n; i++)
+          got |= MIN(r.list[i].first.site, r.list[i].second.site) == 1000 + a &&
+                 MAX(r.list[i].first.site, r.list[i].second.site) == 1000 + b;
         EXPECT(got == want[a][b], "the race of sites %u and %u: %d %d", a, b, got, want[a][b]);
       }
     if (ok) trace_races_free(&r);
@@ -283,8 +326,10 @@ static void ask_races(Program *p, TraceReader *t) {
 }
 
 int main(int argc, char **argv) {
-  uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
-  unsigned steps = argc > 3 ? (unsigned)atoi(argv[3]) : 12, rounds = argc > 4 ? (unsigned)atoi(argv[4]) : 300;
+  uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
+           count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
+  unsigned steps = argc > 3 ? (unsigned)atoi(argv[3]) : 12,
+           rounds = argc > 4 ? (unsigned)atoi(argv[4]) : 300;
   for (seed = first; seed < first + count; seed++) {
     sqlite3 *db = program_database(":memory:");
     Error err = {{0}};
@@ -299,7 +344,8 @@ int main(int argc, char **argv) {
       TraceReader *t = trace_open(db, &err);
       EXPECT(t, "%s", err.text);
       if (t) {
-        EXPECT(trace_count(t) == p.ops.len, "%llu operations, %u", (unsigned long long)trace_count(t), p.ops.len);
+        EXPECT(trace_count(t) == p.ops.len, "%llu operations, %u",
+               (unsigned long long)trace_count(t), p.ops.len);
         ask_threads(&p, t);
         ask_elements(&p, t);
         ask_contents(&p, t);
@@ -313,7 +359,8 @@ int main(int argc, char **argv) {
     program_free(&p);
     sqlite3_close(db);
   }
-  printf("%llu of %llu writers are certain, %llu races\n", (unsigned long long)certain, (unsigned long long)asked, (unsigned long long)race_pairs);
+  printf("%llu of %llu writers are certain, %llu races\n", (unsigned long long)certain,
+         (unsigned long long)asked, (unsigned long long)race_pairs);
   printf(failures ? "%llu failures\n" : "all answers are right\n", (unsigned long long)failures);
   return failures != 0;
 }

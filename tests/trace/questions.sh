@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 600
-# Questions about recorded operations against the plain memory of made-up programs (questions.c): many small programs, and some whose chunks have many blocks.
+# Questions about recorded operations against the plain memory of made-up programs (questions.c):
+# many small programs, and some whose chunks have many blocks.
 set -u
 . "$ROOT/tests/trace/lib.sh"
 build_program questions

@@ -1,8 +1,11 @@
 """races.py WARPGRIND RUN SOURCE NAME=REASON…: prints what is wrong with the races of a recording.
 
-They are compared with what racecheck found in the same run, and with the annotations of the program: the groups of
-races, and `has=WORDS` for races of a copy or set. What racecheck finds is in the recording, with the same kind and
-lines, but for races that are named as different. What is in the recording is marked, with one group on both sides."""
+They are compared with what racecheck found in the same run, and with the annotations of the
+program: the groups of
+races, and `has=WORDS` for races of a copy or set. What racecheck finds is in the recording, with
+the same kind and
+lines, but for races that are named as different. What is in the recording is marked, with one group
+on both sides."""
 import json
 import os
 import subprocess
@@ -24,7 +27,8 @@ for mark in annotations.marks(source):
 
 
 def ask(sql):
-    return [r.split("\t") for r in subprocess.run([warpgrind, "sql", run, sql], capture_output=True, text=True, check=True).stdout.splitlines()[1:]]
+    return [r.split("\t") for r in subprocess.run([warpgrind, "sql", run, sql], capture_output=True,
+                                                  text=True, check=True).stdout.splitlines()[1:]]
 
 
 def is_source(path):
@@ -44,19 +48,24 @@ lines, recorded = {}, []
 for site, line, file in ask("select site, line, file from place"):
     if is_source(file):
         lines.setdefault(site, set()).add(int(line))
-for kind, *sides in ask("select r.kind, first_site, a.call, first_kind, second_site, b.call, second_kind from race r join step a on a.id = first_step join step b on b.id = second_step"):
-    recorded.append((kind, [(lines.get(site, set()), call if what in ("copy", "set") else "") for site, call, what in (sides[:3], sides[3:])]))
+for kind, *sides in ask("select r.kind, first_site, a.call, first_kind, second_site, b.call, "
+                        "second_kind from race r join step a on a.id = first_step join step b on "
+                        "b.id = second_step"):
+    recorded.append((kind, [(lines.get(site, set()), call if what in ("copy", "set") else "")
+                            for site, call, what in (sides[:3], sides[3:])]))
 
 
 def names_of(sides):
-    return [n for n in kinds if all(call or any(n in marks.get(l, ()) for l in at) for at, call in sides)]
+    return [n for n in kinds if all(call or any(n in marks.get(l, ()) for l in at) for at,
+                                    call in sides)]
 
 
 found = set()
 for kind, sides in recorded:
     calls = {call for _, call in sides if call}
     words = {h for h in hosts if any(h.startswith(c) for c in calls)}
-    names = [n for n in names_of(sides) if kinds[n].matches_kind(kind) or (weaker(kind) and kinds[n].kind == "race")]
+    names = [n for n in names_of(sides) if kinds[n].matches_kind(kind) or (weaker(kind)
+        and kinds[n].kind == "race")]
     found.update(words)
     if not calls:
         found.update(n for n in names if kinds[n].matches_kind(kind))
@@ -68,7 +77,8 @@ for name in sorted(found & differ):
     print("listed as different, and is not:", name)
 
 # --- what racecheck says ---
-report = subprocess.run([warpgrind, "report", "-q", "--json=/dev/stdout", run], capture_output=True, text=True).stdout
+report = subprocess.run([warpgrind, "report", "-q", "--json=/dev/stdout", run], capture_output=True,
+                        text=True).stdout
 ours, others = 0, 0
 for f in json.loads(report)["findings"]:
     if not f["kind"].startswith("race-"):
@@ -78,8 +88,11 @@ for f in json.loads(report)["findings"]:
         continue
     ours += 1
     if f.get("kernel"):
-        fits = [k for k, ((p, pc), (q, qc)) in recorded if not pc and not qc and ((at & p and (not other or other & q)) or (at & q and (not other or other & p))) and (k == f["kind"] or weaker(f["kind"]))]
+        fits = [k for k, ((p, pc), (q, qc)) in recorded if not pc and not qc
+                and ((at & p and (not other or other & q)) or (at & q and (not other or other & p)))
+                and (k == f["kind"] or weaker(f["kind"]))]
     else:
-        fits = [k for k, sides in recorded if k == f["kind"] and any(call and call in json.dumps(f) for _, call in sides)]
+        fits = [k for k, sides in recorded if k == f["kind"] and any(call and call in json.dumps(f)
+            for _, call in sides)]
     if not fits:
         print("only racecheck:", f["kind"], f.get("kernel", ""), sorted(at), sorted(other))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # timeout: 1800
-# Races of a recorded run are those that racecheck finds: all programs of tests/racecheck, each recorded with
-# racecheck running along, and alone. races_differ.txt has what a recording cannot know, and why.
+# Races of a recorded run are those that racecheck finds: all programs of tests/racecheck, each
+# recorded with racecheck running along, and alone. races_differ.txt has what a recording cannot
+# know, and why.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/programs.sh
@@ -20,11 +21,18 @@ one() {
   build "$file" "$d/program" -g -O3 --extended-lambda || return
   for tool in racecheck none; do
     rm -f "$d/run.wg"
-    timeout 200 "$WARPGRIND" --device="$device" --tool=$tool --record -o "$d/run.wg" "$d/program" > "$d/out" 2>&1
+    timeout 200 "$WARPGRIND" --device="$device" --tool=$tool --record -o "$d/run.wg" "$d/program" \
+      > "$d/out" 2>&1
     code=$?
-    if [ $code != 0 ] && [ $code != 99 ]; then tail -n 5 "$d/out"; echo "FAIL $name $tool: does not run"; continue; fi
+    if [ $code != 0 ] && [ $code != 99 ]; then
+      tail -n 5 "$d/out"; echo "FAIL $name $tool: does not run"; continue
+    fi
     python3 tests/trace/races.py "$WARPGRIND" "$d/run.wg" "$file" "${differ[@]}" > "$d/wrong" 2>&1
-    if [ -s "$d/wrong" ]; then cat "$d/wrong"; echo "FAIL $name $tool: other races"; else echo "ok $name $tool"; fi
+    if [ -s "$d/wrong" ]; then
+      cat "$d/wrong"; echo "FAIL $name $tool: other races"
+    else
+      echo "ok $name $tool"
+    fi
   done
 }
 programs tests/racecheck/programs

@@ -26,9 +26,12 @@ static inline uint32_t *out_words(Out *o, uint32_t bytes) {
   return w;
 }
 
-// The last `units` + `rest` words, which are filled up to 16 bytes, become a record with its parts in lines of their own.
+// The last `units` + `rest` words, which are filled up to 16 bytes, become a record with its parts
+// in lines of their own.
 static inline void record_widen(Out *o, uint32_t begin, uint32_t units, uint32_t rest) {
-  const uint32_t line = WG_TRACE_LINE / 4, lines = (units + line - 1) / line * line, at = units + rest > lines ? lines : units, words = (at + rest + line - 1) / line * line;
+  const uint32_t line = WG_TRACE_LINE / 4, lines = (units + line - 1) / line * line,
+                 at = units + rest > lines ? lines : units,
+                 words = (at + rest + line - 1) / line * line;
   uint32_t narrow[WG_TRACE_MAX / 4];
   memcpy(narrow, o->data + begin, (units + rest) * 4);
   o->len = begin;
@@ -42,16 +45,21 @@ static inline void record_widen(Out *o, uint32_t begin, uint32_t units, uint32_t
 
 static inline void record_write(Out *o, const WarpOp *op) {
   const uint32_t top = 0x80000000u;
-  uint32_t lanes = op->lanes, leader = (uint32_t)__builtin_ctz(lanes), n = (uint32_t)__builtin_popcount(lanes), words = 0, format = op->has_address ? WG_TRACE_ADDRESS : 0;
+  uint32_t lanes = op->lanes, leader = (uint32_t)__builtin_ctz(lanes),
+           n = (uint32_t)__builtin_popcount(lanes), words = 0,
+           format = op->has_address ? WG_TRACE_ADDRESS : 0;
   uint32_t rest = lanes & (lanes - 1), second = rest ? (uint32_t)__builtin_ctz(rest) : leader;
   uint64_t first = op->address[leader], base = first;
   int64_t step = 0;
   int affine = 1, near = 1, one = 0, split = 0;
   if (op->has_address) {
-    step = second == leader ? 0 : (int32_t)(uint32_t)(op->address[second] - first) / (int32_t)(second - leader);
+    step = second == leader
+               ? 0
+               : (int32_t)(uint32_t)(op->address[second] - first) / (int32_t)(second - leader);
     for (uint32_t l = leader; l < 32; l++) {
       if (!(lanes >> l & 1)) continue;
-      affine &= op->address[l] - first == (uint64_t)(step * (int64_t)(l - leader)) && (uint32_t)step + (1u << 30) < 1u << 31;
+      affine &= op->address[l] - first == (uint64_t)(step * (int64_t)(l - leader)) &&
+                (uint32_t)step + (1u << 30) < 1u << 31;
       near &= op->address[l] - first + (1u << 30) < 1u << 31;
     }
     if (affine) base = first - (uint64_t)(step * (int64_t)leader);
@@ -61,15 +69,19 @@ static inline void record_write(Out *o, const WarpOp *op) {
   if (op->values) {
     for (int p = 0; p < op->planes; p++)
       for (uint32_t l = 0; l < 32; l++)
-        split |= (lanes >> l & 1) && (op->value[p][l] == WG_TRACE_KEY || (op->values == 2 && op->old[p][l] == WG_TRACE_KEY));
-    format |= WG_TRACE_VALUES | (op->values == 2 ? WG_TRACE_OLD : 0) | (split ? WG_TRACE_SPLIT : 0) | (one ? WG_TRACE_ONE_VALUE : 0);
+        split |= (lanes >> l & 1) && (op->value[p][l] == WG_TRACE_KEY ||
+                                      (op->values == 2 && op->old[p][l] == WG_TRACE_KEY));
+    format |= WG_TRACE_VALUES | (op->values == 2 ? WG_TRACE_OLD : 0) |
+              (split ? WG_TRACE_SPLIT : 0) | (one ? WG_TRACE_ONE_VALUE : 0);
     words += (uint32_t)(op->planes * op->values) * (one ? 1 : n) << split;
   }
-  uint32_t bytes = 16 + (op->has_address ? 16 : 0) + ((words * 4 + 15) & ~15u), from = (uint32_t)o->len, *w = out_words(o, bytes), *end = w + bytes / 4;
+  uint32_t bytes = 16 + (op->has_address ? 16 : 0) + ((words * 4 + 15) & ~15u),
+           from = (uint32_t)o->len, *w = out_words(o, bytes), *end = w + bytes / 4;
   *w++ = op->site | top | format << 24;
   *w++ = lanes;
   *w++ = (uint32_t)op->warp | top;
-  *w++ = op->launch | top | (uint32_t)(op->warp >> 31 & 15) << 24 | (uint32_t)(op->planes == 4 ? 2 : op->planes == 2) << 28;
+  *w++ = op->launch | top | (uint32_t)(op->warp >> 31 & 15) << 24 |
+         (uint32_t)(op->planes == 4 ? 2 : op->planes == 2) << 28;
   if (op->has_address) {
     *w++ = (uint32_t)base | top;
     *w++ = (uint32_t)(base >> 31) | top;

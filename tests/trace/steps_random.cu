@@ -1,4 +1,5 @@
-// Launches and sets on five streams, with events and waits between them, as the seed says: steps_random SEED. Prints what it does; steps_random.py knows what that orders.
+// Launches and sets on five streams, with events and waits between them, as the seed says:
+// steps_random SEED. Prints what it does; steps_random.py knows what that orders.
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,7 +10,8 @@ template <int N> __global__ void operation(int *p, int *out, int writes) {
   else out[N * WORDS + threadIdx.x] = p[threadIdx.x];
 }
 
-static cudaStream_t streams[STREAMS];      // 0: the legacy default stream; 1, 2 wait for it; 3, 4 do not
+static cudaStream_t
+    streams[STREAMS];  // 0: the legacy default stream; 1, 2 wait for it; 3, 4 do not
 static int *buffers[BUFFERS], *out;
 
 // Each has a place of its own.
@@ -35,7 +37,8 @@ int main(int, char **argv) {
   cudaEvent_t events[EVENTS];
   bool recorded[EVENTS] = {};
   Table<OPERATIONS>::fill(table);
-  for (int i = 1; i < STREAMS; i++) cudaStreamCreateWithFlags(&streams[i], i < 3 ? cudaStreamDefault : cudaStreamNonBlocking);
+  for (int i = 1; i < STREAMS; i++)
+    cudaStreamCreateWithFlags(&streams[i], i < 3 ? cudaStreamDefault : cudaStreamNonBlocking);
   for (int i = 0; i < EVENTS; i++) cudaEventCreateWithFlags(&events[i], cudaEventDisableTiming);
   for (int i = 0; i < BUFFERS; i++) cudaMalloc(&buffers[i], WORDS * 4);
   cudaMalloc(&out, OPERATIONS * WORDS * 4);
@@ -43,10 +46,15 @@ int main(int, char **argv) {
   for (int n = 0; n < OPERATIONS; n++) {
     for (unsigned k = next() % 3; k; k--) {
       unsigned what = next() % 12, stream = next() % STREAMS, event = next() % EVENTS;
-      if (what < 4) printf("record %u %u\n", event, stream), cudaEventRecord(events[event], streams[stream]), recorded[event] = true;
-      else if (what < 9 && recorded[event]) printf("wait %u %u\n", event, stream), cudaStreamWaitEvent(streams[stream], events[event], 0);
+      if (what < 4)
+        printf("record %u %u\n", event, stream), cudaEventRecord(events[event], streams[stream]),
+            recorded[event] = true;
+      else if (what < 9 && recorded[event])
+        printf("wait %u %u\n", event, stream),
+            cudaStreamWaitEvent(streams[stream], events[event], 0);
       else if (what == 9) printf("sync %u\n", stream), cudaStreamSynchronize(streams[stream]);
-      else if (what == 10 && recorded[event]) printf("seen %u\n", event), cudaEventSynchronize(events[event]);
+      else if (what == 10 && recorded[event])
+        printf("seen %u\n", event), cudaEventSynchronize(events[event]);
       else if (what == 11 && next() % 4 == 0) printf("all\n"), cudaDeviceSynchronize();
     }
     table[n](next());

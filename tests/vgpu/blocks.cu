@@ -1,4 +1,5 @@
-// Blocks: waiting for each other, cooperative grids, clusters, named barriers, barrier reductions, deadlocks.
+// Blocks: waiting for each other, cooperative grids, clusters, named barriers, barrier reductions,
+// deadlocks.
 // nvcc: -std=c++17
 // arch: compute_90
 // prints: chain of 300 blocks: 300
@@ -14,7 +15,8 @@
 namespace cg = cooperative_groups;
 
 __device__ volatile int baton;
-__global__ void chain(int *out) {               // block i waits for block i-1: blocks must start in order and take turns
+__global__ void chain(
+    int *out) {  // block i waits for block i-1: blocks must start in order and take turns
   if (threadIdx.x == 0) {
     while (baton != (int)blockIdx.x) {}
     __threadfence();
@@ -25,7 +27,8 @@ __global__ void chain(int *out) {               // block i waits for block i-1: 
 }
 
 __device__ volatile int signal_word;
-__global__ void first_waits(int *out) {         // block 0 waits for the last one: it must not keep the others from starting
+__global__ void first_waits(
+    int *out) {  // block 0 waits for the last one: it must not keep the others from starting
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     while (signal_word == 0) {}
     *out = signal_word;
@@ -57,7 +60,7 @@ __global__ void __cluster_dims__(4, 1, 1) neighbours(int *out) {
   if (rank == 0 && threadIdx.x == 0) out[4] = sum;
 }
 
-__global__ void named(int *out) {               // 64 producers, 64 consumers, barrier 1 between them
+__global__ void named(int *out) {  // 64 producers, 64 consumers, barrier 1 between them
   __shared__ int data[64];
   if (threadIdx.x < 64) {
     data[threadIdx.x] = 1;
@@ -69,7 +72,8 @@ __global__ void named(int *out) {               // 64 producers, 64 consumers, b
 }
 
 __global__ void votes(int *out) {
-  int n = __syncthreads_count(threadIdx.x % 2), any = __syncthreads_or(threadIdx.x == 5), all = __syncthreads_and(threadIdx.x != 5);
+  int n = __syncthreads_count(threadIdx.x % 2), any = __syncthreads_or(threadIdx.x == 5),
+      all = __syncthreads_and(threadIdx.x != 5);
   if (threadIdx.x == 0) out[0] = n, out[1] = any, out[2] = all;
 }
 

@@ -12,7 +12,8 @@
 
 __global__ void print() {
   if (blockIdx.x == 1 && threadIdx.x == 2)
-    printf("block %d thread %u: %.2f %s %% %c %x %lld\n", blockIdx.x, threadIdx.x, 1.5f, "text", '7', 255, 123456789012ll);
+    printf("block %d thread %u: %.2f %s %% %c %x %lld\n", blockIdx.x, threadIdx.x, 1.5f, "text",
+           '7', 255, 123456789012ll);
   if (blockIdx.x == 0 && threadIdx.x == 0) printf("no arguments\n");
 }
 __global__ void allocate(int *out) {

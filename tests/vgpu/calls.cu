@@ -1,4 +1,5 @@
-// Calls: recursion, function pointers that differ between lanes, virtual functions, struct parameters, parameters by address.
+// Calls: recursion, function pointers that differ between lanes, virtual functions, struct
+// parameters, parameters by address.
 // prints: recursion: 610
 // prints: mutual recursion: 1 0
 // prints: pointers differ between lanes: 5 6 25 -5
@@ -27,8 +28,16 @@ __device__ op_t table[4] = {same, next, square, minus};
 __global__ void pointers(int *out) { out[threadIdx.x] = table[threadIdx.x & 3](5); }
 
 struct Shape { __device__ virtual int area() const = 0; };
-struct Line : Shape { int n; __device__ Line(int n) : n(n) {} __device__ int area() const override { return n; } };
-struct Square : Shape { int n; __device__ Square(int n) : n(n) {} __device__ int area() const override { return n * n; } };
+struct Line : Shape {
+  int n;
+  __device__ Line(int n) : n(n) {}
+  __device__ int area() const override { return n; }
+};
+struct Square : Shape {
+  int n;
+  __device__ Square(int n) : n(n) {}
+  __device__ int area() const override { return n * n; }
+};
 __global__ void virtuals(int *out) {
   Line line(3);
   Square sq(4);
@@ -48,7 +57,8 @@ __global__ void by_value(char lead, Big b, float *out) {
 }
 
 struct Many { int v[16]; };
-__global__ void by_address(Many m, int k, int *out) {   // dynamic index: the parameter's address is taken
+__global__ void by_address(Many m, int k,
+                           int *out) {  // dynamic index: the parameter's address is taken
   int t = 0;
   for (int i = k; i < 16; i += 3) t += m.v[(i * k) & 15];
   *out = t;

@@ -1,4 +1,5 @@
-// Divergence inside a warp: reconvergence, forward progress between lanes, early exit, masks of collectives.
+// Divergence inside a warp: reconvergence, forward progress between lanes, early exit, masks of
+// collectives.
 // prints: spin lock inside a warp: 96
 // prints: lane 1 waits for lane 0: 7
 // prints: lanes meet again after a branch: ffffffff

@@ -3,9 +3,13 @@
 set -eu
 . tests/lib/check.sh
 program=$TEST_DIR/attack
-$CC -std=gnu11 -g -O1 -Wall -Isrc -Itests -pthread -o "$program" tests/vgpu/reach/attack.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined -ldl -lm
+$CC -std=gnu11 -g -O1 -Wall -Isrc -Itests -pthread -o "$program" tests/vgpu/reach/attack.c \
+  -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined -ldl -lm
 cd "$TEST_DIR"                          # the PTX of a kernel that failed is kept there
-attack() { timeout 100 "$WARPGRIND" --device=cpu -q --log-file="$TEST_DIR/log" "$@" > "$TEST_DIR/out" 2> "$TEST_DIR/err"; }
+attack() {
+  timeout 100 "$WARPGRIND" --device=cpu -q --log-file="$TEST_DIR/log" "$@" > "$TEST_DIR/out" 2> \
+    "$TEST_DIR/err"
+}
 holds() { attack "$@" || return; tail -n 1 "$TEST_DIR/out" | grep -qx 'all checks passed'; }
 attacks=$ROOT/tests/vgpu/reach/attacks.ptx
 for workers in 1 4; do

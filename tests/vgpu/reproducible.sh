@@ -1,5 +1,6 @@
 #!/bin/bash
-# --workers=1 runs the same way every time; --seed=N shuffles blocks and warps, the same way for the same N.
+# --workers=1 runs the same way every time; --seed=N shuffles blocks and warps, the same way for the
+# same N.
 set -eu
 . tests/lib/steps.sh
 host=$(ptxhost)

@@ -1,5 +1,5 @@
-// Copies of tensors that a GPU refuses end with its errors, wherever in the tensor they would have been.
-// arch: compute_90
+// Copies of tensors that a GPU refuses end with its errors, wherever in the tensor they would have
+// been. arch: compute_90
 // prints: (4, 1): no error
 // prints: (-4, 1): no error
 // prints: (5, 1): an illegal instruction was encountered
@@ -18,32 +18,51 @@ __global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int 
   __shared__ alignas(128) char s[256];
   __shared__ unsigned long long bar;
   if (op == 'b') {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::"l"(&map), "r"(x), "r"(y), "r"(AT(s)) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], "
+                 "[%3];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::"l"(&map),
+                 "r"(x), "r"(y), "r"(AT(s))
+                 : "memory");
     return;
   }
   if (op == 'f') {
-    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(x), "r"(y) : "memory");
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
+                 "r"(x), "r"(y)
+                 : "memory");
     return;
   }
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(AT(&bar)) : "memory");
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s + shift)), "l"(&map), "r"(x), "r"(y), "r"(AT(&bar)) : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nmbarrier.arrive.expect_tx.shared::cta.b64 "
+               "_, [%0], 128;" ::"r"(AT(&bar))
+               : "memory");
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s + shift)),
+               "l"(&map), "r"(x), "r"(y), "r"(AT(&bar))
+               : "memory");
   for (unsigned done = 0; !done;)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(&bar)) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 "
+                 "%0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(AT(&bar))
+                 : "memory");
 }
 
-typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                        CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                        const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                        CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                        CUtensorMapFloatOOBfill);
 
 static void attempt(int x, int y, int shift, const char *how) {
   Encode *encode = nullptr;
   cudaDriverEntryPointQueryResult found;
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
+                                   cudaEnableDefault, &found);
   float *data;
   cudaMalloc(&data, 4096);
   CUtensorMap m;
   cuuint64_t dims[] = {64, 16}, strides[] = {256};
   cuuint32_t box[] = {8, 4}, ones[] = {1, 1};
-  encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, data, dims, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, data, dims, strides, box, ones,
+         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   tile<<<1, 1>>>(m, x, y, shift, how[0] == ',' ? how[2] : 0);
   cudaError_t e = cudaDeviceSynchronize();
   if (how[0] == ',' || !how[0]) printf("(%d, %d)%s: %s\n", x, y, how, cudaGetErrorString(e));

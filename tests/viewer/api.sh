@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # quick: yes
-# What the server answers about a recorded merge sort, what it refuses, and what it says about files that are damaged.
+# What the server answers about a recorded merge sort, what it refuses, and what it says about files
+# that are damaged.
 set -u
 cd "$ROOT" || exit 1
 . tests/viewer/lib.sh
@@ -14,7 +15,11 @@ check ends_in_order test $? = 0
 # Files that are no runs, or not whole ones: a sentence, no crash.
 refused() {                                                  # NAME FILE WORDS
   timeout 20 "$WARPGRIND" view --no-browser "$2" > "$TEST_DIR/out" 2> "$TEST_DIR/err"
-  if [ $? = 125 ] && grep -q "$3" "$TEST_DIR/err"; then echo "ok $1"; else cat "$TEST_DIR/err"; echo "FAIL $1"; fi
+  if [ $? = 125 ] && grep -q "$3" "$TEST_DIR/err"; then
+    echo "ok $1"
+  else
+    cat "$TEST_DIR/err"; echo "FAIL $1"
+  fi
 }
 refused no_file "$TEST_DIR/none.wg" "no such file"
 head -c 100 /dev/urandom > "$TEST_DIR/noise.wg"

@@ -8,15 +8,22 @@ static const struct { const char *name, *arguments; } functions[] = {
 };
 
 int main(void) {
-  CalcValue x[4] = {{.type = CALC_DOUBLE, .f = 1}, {.type = CALC_DOUBLE, .f = 1}, {.type = CALC_DOUBLE, .f = 1}, {.type = CALC_DOUBLE, .f = 1}}, out;
+  CalcValue x[4] = {{.type = CALC_DOUBLE, .f = 1},
+                    {.type = CALC_DOUBLE, .f = 1},
+                    {.type = CALC_DOUBLE, .f = 1},
+                    {.type = CALC_DOUBLE, .f = 1}},
+            out;
   unsigned n = 0;
   puts(".version 7.1\n.target sm_75\n.address_size 64");
   for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
     Str notes = {0}, text = {0};
     Error err = {{0}};
-    if (!calc_call(functions[i].name, strlen(functions[i].name), x, (unsigned)strlen(functions[i].arguments), NULL, &out, &notes, &err)) return 1;
+    if (!calc_call(functions[i].name, strlen(functions[i].name), x,
+                   (unsigned)strlen(functions[i].arguments), NULL, &out, &notes, &err))
+      return 1;
     if (!calc_ptx(functions[i].name, functions[i].arguments, out.type, &text)) continue;
-    const char *entry = strstr(text.data, ".visible"), *rest = strstr(text.data, "calculate") + strlen("calculate");
+    const char *entry = strstr(text.data, ".visible"),
+               *rest = strstr(text.data, "calculate") + strlen("calculate");
     printf("%.*scalculate_%u%s\n", (int)(rest - strlen("calculate") - entry), entry, n++, rest);
     str_free(&notes);
     str_free(&text);

@@ -1,13 +1,21 @@
-# Run files that were cut or written over: every question gets an answer or a sentence, and the server lives. damage.py WARPGRIND FILE SIZE FOLDER
+# Run files that were cut or written over: every question gets an answer or a sentence, and the
+# server lives. damage.py WARPGRIND FILE SIZE FOLDER
 import json, os, random, signal, subprocess, sys, urllib.error, urllib.request
 
 command, path, size, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-questions = ["run", "flow", "buffers", "findings", "finding?id=41", "launch?id=25", "thread?launch={l}&thread=4012", "thread?launch={l}&thread=4012&record=34716&lane=3", "element?allocation={b}&address={a}&bytes=4",
-             "conflicts?launch={l}&thread=4012", "writers?record=20000&lane=12", "readers?record=20000&lane=12", "touching?launch={l}&address={a}", "races?launch={l}", "contents?allocation={b}&bytes=20000",
-             "picture?allocation={b}&type=i32&width=64&rows=79", "source?file=0", "step?id={s}", "pixel?allocation={b}&type=i32&width=64&pool_x=8&pool_y=8&x=1&y=1", "watches", "writers?record=20000&lane=12&all=1"]
+questions = ["run", "flow", "buffers", "findings", "finding?id=41", "launch?id=25",
+             "thread?launch={l}&thread=4012", "thread?launch={l}&thread=4012&record=34716&lane=3",
+             "element?allocation={b}&address={a}&bytes=4",
+             "conflicts?launch={l}&thread=4012", "writers?record=20000&lane=12",
+             "readers?record=20000&lane=12", "touching?launch={l}&address={a}", "races?launch={l}",
+             "contents?allocation={b}&bytes=20000",
+             "picture?allocation={b}&type=i32&width=64&rows=79", "source?file=0", "step?id={s}",
+             "pixel?allocation={b}&type=i32&width=64&pool_x=8&pool_y=8&x=1&y=1", "watches",
+             "writers?record=20000&lane=12&all=1"]
 
 def serve(file):
-    p = subprocess.Popen([command, "view", "--no-browser", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    p = subprocess.Popen([command, "view", "--no-browser", file], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True, errors="replace")
     return p, p.stdout.readline().strip()
 
 def get(url):
@@ -43,12 +51,14 @@ for name, data in cases:
     if not url:
         said = p.stderr.read()
         code = p.wait()
-        if code != 125 or not said.startswith("warpgrind: "): why = "exit code %d: %s" % (code, said[:300])
+        if code != 125 or not said.startswith("warpgrind: "):
+            why = "exit code %d: %s" % (code, said[:300])
     else:
         for q in questions:
             try:
                 status, body = get(url + "api/" + q.format(**names))
-                if status != 200 and b"error" not in body: why = "%s: %d %s" % (q, status, body[:100])
+                if status != 200 and b"error" not in body:
+                    why = "%s: %d %s" % (q, status, body[:100])
             except Exception as e:
                 why = "%s: %s" % (q, e)
                 break

@@ -1,4 +1,5 @@
-# PNG files as Chromium writes them, made smaller: a palette of at most 256 colours, the most frequent ones. fewer_colours.py FILE… FOLDER
+# PNG files as Chromium writes them, made smaller: a palette of at most 256 colours, the most
+# frequent ones. fewer_colours.py FILE… FOLDER
 import collections, os, struct, sys, zlib
 
 def chunks(data):
@@ -24,10 +25,12 @@ def read(path):
         elif kind == 2:
             for i in range(line): row[i] = (row[i] + before[i]) & 255
         elif kind == 3:
-            for i in range(line): row[i] = (row[i] + ((row[i - step] if i >= step else 0) + before[i]) // 2) & 255
+            for i in range(line):
+                row[i] = (row[i] + ((row[i - step] if i >= step else 0) + before[i]) // 2) & 255
         elif kind == 4:
             for i in range(line):
-                a, b, c = row[i - step] if i >= step else 0, before[i], before[i - step] if i >= step else 0
+                a, b, c = row[i - step] if i >= step else 0, before[i], before[
+                    i - step] if i >= step else 0
                 p = a + b - c
                 pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
                 row[i] = (row[i] + (a if pa <= pb and pa <= pc else b if pb <= pc else c)) & 255
@@ -40,11 +43,16 @@ def write(path, width, height, rows):
     palette = [c for c, _ in count.most_common(256)]
     index = {c: i for i, c in enumerate(palette)}
     for c in count:
-        if c not in index: index[c] = min(range(len(palette)), key=lambda i: sum((x - y) ** 2 for x, y in zip(c, palette[i])))
+        if c not in index:
+            index[c] = min(range(len(palette)), key=lambda i: sum((x - y) ** 2 for x,
+                y in zip(c, palette[i])))
     data = b"".join(b"\0" + bytes(index[c] for c in row) for row in rows)
-    part = lambda kind, body: struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + part(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)) + part(b"PLTE", b"".join(palette)) +
+    part = lambda kind, body: struct.pack(">I", len(body)) + kind + body + struct.pack(">I",
+        zlib.crc32(kind + body))
+    open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + part(b"IHDR", struct.pack(">IIBBBBB", width,
+        height, 8, 3, 0, 0, 0)) + part(b"PLTE", b"".join(palette)) +
                            part(b"IDAT", zlib.compress(data, 9)) + part(b"IEND", b""))
 
 for f in sys.argv[1:-1]:
-    if os.path.basename(f) != "failed.png": write(os.path.join(sys.argv[-1], os.path.basename(f)), *read(f))
+    if os.path.basename(f) != "failed.png":
+        write(os.path.join(sys.argv[-1], os.path.basename(f)), *read(f))

@@ -3,16 +3,20 @@
 record() {
   local name=$1 program=$TEST_DIR/$1 code=0; shift
   if command -v nvcc > /dev/null 2>&1; then
-    tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$program" "examples/$name/$name.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $name: nvcc"; return 1; }
+    tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$program" "examples/$name/$name.cu" > \
+      "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $name: nvcc"; return 1; }
     set -- "$@" "$program"
   elif [ -e "examples/$name/${name}_host.c" ]; then
-    $CC -std=gnu11 -g -O1 -o "$program" "examples/$name/${name}_host.c" -ldl -lm || { echo "FAIL $name: cc"; return 1; }
+    $CC -std=gnu11 -g -O1 -o "$program" "examples/$name/${name}_host.c" -ldl -lm ||
+      { echo "FAIL $name: cc"; return 1; }
     set -- "$@" "$program" "examples/$name/ptx/$name.ptx"
   else
     echo "skip $name: nvcc is not installed"; return 77
   fi
-  "$WARPGRIND" --device="${VIEW_DEVICE:-cpu}" --workers=1 --record -q -o "$TEST_DIR/$name.wg" "$@" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.err" || code=$?
-  [ $code = 0 ] || [ $code = 99 ] || { cat "$TEST_DIR/$name.err"; echo "FAIL $name: recording ended with code $code"; return 1; }
+  "$WARPGRIND" --device="${VIEW_DEVICE:-cpu}" --workers=1 --record -q -o "$TEST_DIR/$name.wg" "$@" \
+    > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.err" || code=$?
+  [ $code = 0 ] || [ $code = 99 ] || { cat "$TEST_DIR/$name.err"
+    echo "FAIL $name: recording ended with code $code"; return 1; }
 }
 # serve FILE: sets URL and SERVER; end_server ends it
 serve() {

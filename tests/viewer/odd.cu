@@ -1,11 +1,20 @@
-// What a viewer may stumble over: structs, bytes, NaN and infinity, one address for two buffers, copies on the device and of rectangles, writes that a barrier orders and
-// writes that nothing does, an accumulator that very many threads touch.
+// What a viewer may stumble over: structs, bytes, NaN and infinity, one address for two buffers,
+// copies on the device and of rectangles, writes that a barrier orders and writes that nothing
+// does, an accumulator that very many threads touch.
 #include <cstdio>
 #include <cmath>
 #include <warpgrind.h>
 struct Particle { float x, y; int id; unsigned char flags[4]; };
-namespace { template <class T> __global__ void fill(T *to, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) to[i] = (T)i; } }
-__global__ void advance(Particle *p, int n) { int i = threadIdx.x; if (i < n) p[i].x = i * .5f, p[i].id = i, p[i].flags[2] = 7; }
+namespace {
+template <class T> __global__ void fill(T *to, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = (T)i;
+}
+}  // namespace
+__global__ void advance(Particle *p, int n) {
+  int i = threadIdx.x;
+  if (i < n) p[i].x = i * .5f, p[i].id = i, p[i].flags[2] = 7;
+}
 __global__ void specials(float *f) {
   const float values[] = {nanf(""), INFINITY, -INFINITY, -0.0f, 1e-40f, 3.25f};
   if (threadIdx.x < 6) f[threadIdx.x] = values[threadIdx.x];
@@ -34,8 +43,14 @@ __global__ void handed(int *cell, int *flag) {
 }
 __global__ void apart(int *cell) { cell[4] = blockIdx.x; }
 __global__ void accumulate(int *cell) { atomicAdd(cell, 1); }
-__global__ void outlier(float *wide, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) wide[i] = i == 377777 ? 1e9f : i % 7; }
-__global__ void speak(int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) wg_watch(i * 10000000007ll); }
+__global__ void outlier(float *wide, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) wide[i] = i == 377777 ? 1e9f : i % 7;
+}
+__global__ void speak(int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) wg_watch(i * 10000000007ll);
+}
 int main() {
   int *cell, *twin;
   cudaMalloc(&cell, 64);
@@ -57,7 +72,8 @@ int main() {
   cudaMalloc(&grid, 16 * 8 * 4);
   cudaMalloc(&part, 4 * 4 * 4);
   fill<<<1, 128>>>(grid, 128);
-  cudaMemcpy2D(part, 16, grid + 2 * 16 + 3, 64, 16, 4, cudaMemcpyDeviceToDevice);      // part[4 * y + x] = grid[16 * (y + 2) + x + 3]
+  cudaMemcpy2D(part, 16, grid + 2 * 16 + 3, 64, 16, 4,
+               cudaMemcpyDeviceToDevice);  // part[4 * y + x] = grid[16 * (y + 2) + x + 3]
   cudaFree(particles);
   float *wide; cudaMalloc(&wide, 2 << 20);
   outlier<<<2048, 256>>>(wide, 1 << 19);

@@ -1,5 +1,7 @@
-# private.py WARPGRIND FOLDER: see private.sh. FOLDER has run.wg, inputs.wg and project/merge_sort.cu.
-import glob, hashlib, hmac, json, os, shutil, signal, socket, sqlite3, subprocess, sys, threading, time, urllib.error, urllib.request
+# private.py WARPGRIND FOLDER: see private.sh. FOLDER has run.wg, inputs.wg and
+# project/merge_sort.cu.
+import glob, hashlib, hmac, json, os, shutil, signal, socket, sqlite3, subprocess, sys
+import threading, time, urllib.error, urllib.request
 
 command, folder = sys.argv[1], os.path.realpath(sys.argv[2])
 failed = False
@@ -12,7 +14,9 @@ def check(name, ok, why=""):
 class Server:
     def __init__(self, file, *options, browser=False, env={}):
         options = list(options) + ([] if browser else ["--no-browser"])
-        self.process = subprocess.Popen([command, "view", *options, file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **env})
+        self.process = subprocess.Popen([command, "view", *options, file], stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env={**os.environ,
+                                            **env})
         self.url = self.process.stdout.readline().strip()
         self.port = int(self.url.split(":")[2].split("/")[0])
         self.token = self.url.split("/")[3]
@@ -41,10 +45,14 @@ text = open(path).read()
 check("own_recording", source_of(own).get("text") == text)
 key = open(os.environ["WARPGRIND_STATE_DIR"] + "/source-key", "rb").read()
 row = sqlite3.connect(own).execute("SELECT path, real, proof FROM source_file").fetchall()
-check("proof", row == [(path, path, hmac.new(key, b"warpgrind source " + path.encode(), "sha256").hexdigest())], row)
-check("key_mode", os.stat(os.environ["WARPGRIND_STATE_DIR"] + "/source-key").st_mode & 0o777 == 0o600)
+check("proof", row == [(path, path, hmac.new(key, b"warpgrind source " + path.encode(),
+                                             "sha256").hexdigest())], row)
+check("key_mode", os.stat(os.environ["WARPGRIND_STATE_DIR"]
+                          + "/source-key").st_mode & 0o777 == 0o600)
 
-def is_hidden(answer): return "text" not in answer and "whole" not in answer and "--source=FOLDER" in answer.get("missing", "")
+def is_hidden(answer):
+    return "text" not in answer and "whole" not in answer and "--source=FOLDER" in answer.get(
+        "missing", "")
 os.mkdir(folder + "/other")
 stranger = {"WARPGRIND_STATE_DIR": folder + "/other"}
 check("stranger", is_hidden(source_of(own, env=stranger)))
@@ -52,13 +60,16 @@ check("no_key_made", not os.listdir(folder + "/other"))
 shutil.copy(os.environ["WARPGRIND_STATE_DIR"] + "/source-key", folder + "/other/source-key")
 os.chmod(folder + "/other/source-key", 0o644)
 check("key_others_can_read", is_hidden(source_of(own, env=stranger)))
-check("named_folder", source_of(own, "--source=" + folder + "/project", env=stranger).get("text") == text)
+check("named_folder", source_of(own, "--source=" + folder + "/project",
+                                env=stranger).get("text") == text)
 check("other_folder", is_hidden(source_of(own, "--source=" + folder + "/state", env=stranger)))
-check("no_such_folder", subprocess.run([command, "view", "--source=" + folder + "/none", own], capture_output=True).returncode == 125)
+check("no_such_folder", subprocess.run([command, "view", "--source=" + folder + "/none", own],
+                                       capture_output=True).returncode == 125)
 
 secret = folder + "/secret"
 open(secret, "w").write("the secret\n")
-def seal(d, file):                                   # whoever forges a file can make its checksums right
+# whoever forges a file can make its checksums right
+def seal(d, file):
     d.commit()
     d.close()
     subprocess.run(["tests/lib/seal", file], check=True)
@@ -69,18 +80,26 @@ def forge(name, file, real=None, proof=None):
     d = sqlite3.connect(new)
     d.execute("UPDATE place SET file = ?", (file,))
     if proof is None: d.execute("UPDATE source_file SET path = ?, real = ?", (file, real or file))
-    else: d.execute("UPDATE source_file SET path = ?, real = ?, proof = ?", (file, real or file, proof))
+    else:
+        d.execute("UPDATE source_file SET path = ?, real = ?, proof = ?", (file, real or file,
+            proof))
     return seal(d, new)
 
 forged = forge("forged", secret)
 check("forged_path", is_hidden(source_of(forged)))
-check("forged_name", "secret" not in json.dumps(source_of(forge("name", secret, path)).get("text", "")))
+check("forged_name", "secret" not in json.dumps(source_of(forge("name", secret, path)).get("text",
+    "")))
 check("forged_proof", is_hidden(source_of(forge("proof", secret, secret, "0" * 64))))
-check("dots", is_hidden(source_of(forge("dots", folder + "/project/../secret"), "--source=" + folder + "/project")))
-check("dots_below", is_hidden(source_of(forge("dots_below", "x/../../secret"), "--source=" + folder + "/project")))
-check("elsewhere", source_of(forge("elsewhere", "/builds/project/merge_sort.cu"), "--source=" + folder).get("text") == text)
-for name, make in [("link", lambda p: os.symlink(secret, p)), ("fifo", os.mkfifo), ("device", lambda p: os.symlink("/dev/zero", p)), ("folder", os.mkdir),
-                   ("huge", lambda p: open(p, "w").truncate(1 << 34)), ("binary", lambda p: open(p, "wb").write(b"a\0b"))]:
+check("dots", is_hidden(source_of(forge("dots", folder + "/project/../secret"), "--source="
+                                  + folder + "/project")))
+check("dots_below", is_hidden(source_of(forge("dots_below", "x/../../secret"), "--source=" + folder
+                                        + "/project")))
+check("elsewhere", source_of(forge("elsewhere", "/builds/project/merge_sort.cu"), "--source="
+                             + folder).get("text") == text)
+for name, make in [("link", lambda p: os.symlink(secret, p)), ("fifo", os.mkfifo),
+                   ("device", lambda p: os.symlink("/dev/zero", p)), ("folder", os.mkdir),
+                   ("huge", lambda p: open(p, "w").truncate(1 << 34)), ("binary", lambda p: open(p,
+                       "wb").write(b"a\0b"))]:
     odd = folder + "/project/" + name
     make(odd)
     answer = source_of(forge("odd_" + name, odd), "--source=" + folder + "/project")
@@ -91,7 +110,8 @@ check("replaced_by_link", is_hidden(source_of(own)))
 os.remove(path)
 os.rename(folder + "/moved.cu", path)
 
-# Kernels of a run file name sources, too: running them again proves nothing. Proofs of the first run are kept.
+# Kernels of a run file name sources, too: running them again proves nothing. Proofs of the first
+# run are kept.
 bad = folder + "/bad.wg"
 shutil.copy(folder + "/inputs.wg", bad)
 d = sqlite3.connect(bad)
@@ -99,39 +119,52 @@ d.execute("DELETE FROM source_file")
 seal(d, bad)
 for name, file, n in [("expand_own", folder + "/inputs.wg", 1), ("expand_stranger", bad, 0)]:
     out = folder + "/" + name + ".wg"
-    r = subprocess.run([command, "expand", file, "--launch=1", "--device=cpu", "-o", out], capture_output=True, text=True)
-    got = sqlite3.connect(out).execute("SELECT count(*) FROM source_file WHERE path = ?", (path,)).fetchone()[0] if os.path.exists(out) else r.stderr
+    r = subprocess.run([command, "expand", file, "--launch=1", "--device=cpu", "-o", out],
+                       capture_output=True, text=True)
+    got = sqlite3.connect(out).execute("SELECT count(*) FROM source_file WHERE path = ?",
+                                       (path,)).fetchone()[0] if os.path.exists(out) else r.stderr
     check(name, got == n, got)
 
 def write_page(name, file, *options):
-    r = subprocess.run([command, "view", "--static", folder + "/" + name, *options, file], capture_output=True, text=True)
+    r = subprocess.run([command, "view", "--static", folder + "/" + name, *options, file],
+                       capture_output=True, text=True)
     import base64, re, zlib
-    m = re.search(r'warpgrindPiece\("run","([^"]*)"\)', open(folder + "/" + name + "/data/run.js").read())
+    m = re.search(r'warpgrindPiece\("run","([^"]*)"\)', open(folder + "/" + name
+        + "/data/run.js").read())
     return r, zlib.decompress(base64.b64decode(m.group(1))).decode()
 r, page = write_page("page", own)
-check("static_lists", r.returncode == 0 and r.stdout == "embedded %s\n" % path and "bsmerge" in page, r)
+check("static_lists", r.returncode == 0 and r.stdout == "embedded %s\n" % path
+      and "bsmerge" in page, r)
 r, page = write_page("forged_page", forged)
-check("static_forged", r.returncode == 0 and r.stdout == "" and "not in the page: " + secret in r.stderr and "the secret" not in page, r)
+check("static_forged", r.returncode == 0 and r.stdout == "" and "not in the page: "
+      + secret in r.stderr and "the secret" not in page, r)
 
 # --- other users ---
 os.mkdir(folder + "/bin")
-open(folder + "/bin/xdg-open", "w").write('#!/bin/sh\ncp "$1" "%s/opened"; ls -l "$1" > "%s/mode"; echo "$@" > "%s/arguments.new"; mv "%s/arguments.new" "%s/arguments"\n' % ((folder,) * 5))
+open(folder + "/bin/xdg-open", "w").write('#!/bin/sh\ncp "$1" "%s/opened"; ls -l "$1" > '
+                                          '"%s/mode"; echo "$@" > "%s/arguments.new"; mv '
+                                          '"%s/arguments.new" "%s/arguments"\n' % ((folder,) * 5))
 os.chmod(folder + "/bin/xdg-open", 0o755)
-s = Server(own, browser=True, env={"DISPLAY": ":0", "PATH": folder + "/bin:" + os.environ["PATH"], "XDG_RUNTIME_DIR": folder})
+s = Server(own, browser=True, env={"DISPLAY": ":0", "PATH": folder + "/bin:" + os.environ["PATH"],
+                                   "XDG_RUNTIME_DIR": folder})
 for _ in range(1200):
     if os.path.exists(folder + "/arguments"): break
     time.sleep(0.05)
 arguments = open(folder + "/arguments").read()
-check("browser_arguments", s.token not in arguments and arguments.strip().endswith("open.html"), arguments)
-check("browser_page", s.url in open(folder + "/opened").read() and open(folder + "/mode").read().startswith("-rw-------"))
-check("own_arguments", s.token not in open("/proc/%d/cmdline" % s.process.pid).read() and s.token not in open("/proc/%d/environ" % s.process.pid).read())
+check("browser_arguments", s.token not in arguments and arguments.strip().endswith("open.html"),
+      arguments)
+check("browser_page", s.url in open(folder + "/opened").read()
+      and open(folder + "/mode").read().startswith("-rw-------"))
+check("own_arguments", s.token not in open("/proc/%d/cmdline" % s.process.pid).read()
+      and s.token not in open("/proc/%d/environ" % s.process.pid).read())
 s.end()
 check("browser_page_goes", not glob.glob(folder + "/warpgrind-view-*"))
 other = Server(own)
 check("new_token", other.token != s.token)
 
 # --- connections that say nothing ---
-def answers(server):                                 # the best of some rounds: the machine may be busy
+# the best of some rounds: the machine may be busy
+def answers(server):
     best, all_ok = 60, True
     for _ in range(5):
         began = time.monotonic()
@@ -168,7 +201,8 @@ for c in idle + slow + many: c.close()
 # A request that is too large.
 c = socket.create_connection(("127.0.0.1", other.port), timeout=30)
 try:
-    c.sendall(b"GET /" + other.token.encode() + b"/api/calc?expression=" + b"1" * 200000 + b" HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % other.port)
+    c.sendall(b"GET /" + other.token.encode() + b"/api/calc?expression=" + b"1" * 200000
+              + b" HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % other.port)
     head = c.recv(100)
 except OSError: head = b""
 check("large_request", head == b"" or head.split()[1] in (b"414", b"431", b"400", b"413"), head)
@@ -194,7 +228,8 @@ for _ in range(200):
     if b"calc" in other.get("api/progress")[1]: break
     time.sleep(0.05)
 code, seconds = other.end()
-check("ends_during_a_question", code == 0 and seconds < 8 and calculators, (code, seconds, calculators))
+check("ends_during_a_question", code == 0 and seconds < 8 and calculators, (code, seconds,
+    calculators))
 for pid in calculators:
     try: os.kill(pid, signal.SIGCONT)
     except OSError: pass

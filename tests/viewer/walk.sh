@@ -4,7 +4,9 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/viewer/lib.sh
-for program in node chromium; do command -v $program > /dev/null || { echo "$program is not installed"; exit 77; }; done
+for program in node chromium; do
+  command -v $program > /dev/null || { echo "$program is not installed"; exit 77; }
+done
 record merge_sort --tool=memcheck,initcheck || exit 0
 serve "$TEST_DIR/merge_sort.wg" || exit 1
 mkdir -p "$TEST_DIR/pictures"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the tools make of every PTX file of this tree assembles wherever the original does; kernels keep room for the record.
+# What the tools make of every PTX file of this tree assembles wherever the original does; kernels
+# keep room for the record.
 # timeout: 900
 set -u
 cd "$ROOT" || exit 1
@@ -14,19 +15,23 @@ while read -r f; do
   arch=$(arch_of "$f")
   ptxas -c -arch="$arch" -o /dev/null "$f" > /dev/null 2>&1 || continue
   for tool in count memcheck,initcheck fpcheck memcheck,fpcheck racecheck synccheck record; do
-    "$WARPGRIND" ptx --tool=$tool "$f" > "$d/tool.ptx" 2> "$d/err" && ptxas -c -arch="$arch" -o /dev/null "$d/tool.ptx" > "$d/out" 2>&1 ||
+    "$WARPGRIND" ptx --tool=$tool "$f" > "$d/tool.ptx" 2> "$d/err" && ptxas -c -arch="$arch" -o \
+      /dev/null "$d/tool.ptx" > "$d/out" 2>&1 ||
       { echo "FAIL $tool $f"; head -n 3 "$d/err" "$d/out"; bad=1; }
   done
   n=$((n + 1))
 done < <(find examples tests -name '*.ptx' ! -path '*/bad/*')
 [ $bad = 0 ] && echo "ok $n files"
 
-# parameters: a kernel near the old limit becomes one of a version with a higher limit; at the new limit it is left alone
-kernel() { printf '.version %s\n.target %s\n.address_size 64\n.visible .entry k(.param .align 8 .b8 a[%d]) { .reg .b64 %%r; ld.param.u64 %%r, [a]; st.global.u64 [%%r], %%r; ret; }\n' "$@"; }
+# Parameters: a kernel near the old limit becomes one of a version with a higher limit; at the new
+# limit it is left alone.
+kernel() { printf '.version %s\n.target %s\n.address_size 64\n.visible .entry k(.param .align 8 '\
+'.b8 a[%d]) { .reg .b64 %%r; ld.param.u64 %%r, [a]; st.global.u64 [%%r], %%r; ret; }\n' "$@"; }
 limit() {
   kernel "$2" "$3" "$4" > "$d/limit.ptx"
   "$WARPGRIND" ptx --tool=count "$d/limit.ptx" > "$d/limit.out" 2> "$d/limit.err"
-  grep -qF -- "$5" "$d/limit.out" "$d/limit.err" && echo "ok $1" || { echo "FAIL $1: no '$5'"; cat "$d/limit.err"; }
+  grep -qF -- "$5" "$d/limit.out" "$d/limit.err" && echo "ok $1" || { echo "FAIL $1: no '$5'"
+    cat "$d/limit.err"; }
 }
 limit room 7.8 sm_75 4000 ".version 7.8"
 limit raised 7.8 sm_75 4072 ".version 8.1"

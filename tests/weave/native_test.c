@@ -23,7 +23,9 @@ static void *reader(void *user) {
       if (last) return NULL;
       continue;
     }
-    if (f->site >= SITES || f->address != f->site * 8ull || f->kind != 3 || f->block[0] >= THREADS || f->thread[2] != f->block[0] + 1 || f->lanes != 1) bad++;
+    if (f->site >= SITES || f->address != f->site * 8ull || f->kind != 3 ||
+        f->block[0] >= THREADS || f->thread[2] != f->block[0] + 1 || f->lanes != 1)
+      bad++;
     else seen[f->site]++;
     __atomic_store_n(&ch->tail, ch->tail + 1, __ATOMIC_RELEASE);
   }
@@ -33,13 +35,21 @@ static void *writer(void *user) {
   device_native_block[0] = (uint32_t)(uintptr_t)user;
   device_native_thread[2] = device_native_block[0] + 1;
   for (uint32_t round = 0; round < ROUNDS; round++)
-    for (uint32_t s = 0; s < SITES; s++) wg_report((uintptr_t)&memory.ch.reports, 1, s, 3, 4, s * 8ull, 0, 0);
+    for (uint32_t s = 0; s < SITES; s++)
+      wg_report((uintptr_t)&memory.ch.reports, 1, s, 3, 4, s * 8ull, 0, 0);
   return NULL;
 }
 
 int main(void) {
-  memory.ch = (WgChannel){.magic = WG_CHANNEL_MAGIC, .slots = SLOTS, .sites = SITES, .slots_at = sizeof(WgChannel), .counts_at = sizeof(WgChannel) + sizeof memory.slots};
-  memory.ch.reports = (WgReports){.channel = (uintptr_t)&memory.ch, .counts = (uintptr_t)near_counts, .far_counts = (uintptr_t)memory.counts, .sites = SITES};
+  memory.ch = (WgChannel){.magic = WG_CHANNEL_MAGIC,
+                          .slots = SLOTS,
+                          .sites = SITES,
+                          .slots_at = sizeof(WgChannel),
+                          .counts_at = sizeof(WgChannel) + sizeof memory.slots};
+  memory.ch.reports = (WgReports){.channel = (uintptr_t)&memory.ch,
+                                  .counts = (uintptr_t)near_counts,
+                                  .far_counts = (uintptr_t)memory.counts,
+                                  .sites = SITES};
   wg_report(0, 1, 2, 3, 4, 5, 6, 7);       // no channel: nothing happens
   pthread_t r, w[THREADS];
   pthread_create(&r, NULL, reader, NULL);
@@ -47,7 +57,9 @@ int main(void) {
   for (int i = 0; i < THREADS; i++) pthread_join(w[i], NULL);
   stop = 1;
   pthread_join(r, NULL);
-  for (uint32_t s = 0; s < SITES; s++) bad += seen[s] != 1 || (near_counts[s] & ~WG_COUNT_DESCRIBED) != THREADS * ROUNDS || memory.counts[s] != wg_far_count(THREADS * ROUNDS);
+  for (uint32_t s = 0; s < SITES; s++)
+    bad += seen[s] != 1 || (near_counts[s] & ~WG_COUNT_DESCRIBED) != THREADS * ROUNDS ||
+           memory.counts[s] != wg_far_count(THREADS * ROUNDS);
   if (bad || memory.ch.lost) printf("FAIL native: %u wrong, %u lost\n", bad, memory.ch.lost);
   else printf("ok native\n");
   return bad || memory.ch.lost;

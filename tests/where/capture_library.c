@@ -1,4 +1,5 @@
-// The library under test, made from src/where as the preloaded library is: hidden, with a few doors for the tests.
+// The library under test, made from src/where as the preloaded library is: hidden, with a few doors
+// for the tests.
 #include <time.h>
 
 #include "where/python.h"
@@ -7,13 +8,14 @@
 
 DOOR uint32_t test_capture(uint64_t *frames, uint32_t max) {
   uint32_t n = where_capture(frames, max);
-  __asm__ volatile("" ::: "memory");                     // not a tail call: this frame is ours and must be left out
+  __asm__ volatile("" ::: "memory");  // not a tail call: this frame is ours and must be left out
   return n;
 }
 
 static void print_object(void *user, const WhereObject *o) {
   FILE *f = user;
-  fprintf(f, "object %llx %llx %llx ", (unsigned long long)o->start, (unsigned long long)o->end, (unsigned long long)o->bias);
+  fprintf(f, "object %llx %llx %llx ", (unsigned long long)o->start, (unsigned long long)o->end,
+          (unsigned long long)o->bias);
   for (uint32_t i = 0; i < o->build_id_len; i++) fprintf(f, "%02x", o->build_id[i]);
   fprintf(f, "%s %s\n", o->build_id_len ? "" : "-", o->path);
 }
@@ -47,7 +49,7 @@ DOOR double test_python_time(unsigned rounds, int keep) {
 }
 
 DOOR const char *test_python(void) {
-  static _Thread_local Str s;                            // threads that have released the lock come at the same time
+  static _Thread_local Str s;  // threads that have released the lock come at the same time
   s.len = 0;
   if (where_python(&s) == 0) return "no python frames";
   return s.data;

@@ -1,5 +1,6 @@
-// Known call chains through the library under test. Prints nothing; `save` writes objects and return addresses for the
-// symbolizer. Functions and the lines that matter are named by markers that the script looks up in this file.
+// Known call chains through the library under test. Prints nothing; `save` writes objects and
+// return addresses for the symbolizer. Functions and the lines that matter are named by markers
+// that the script looks up in this file.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -32,9 +33,12 @@ __attribute__((noinline)) static void second(void) { third(); KEEP; }          /
 __attribute__((noinline)) static void first(void) { second(); KEEP; }          // label: first
 
 // Inlined calls.
-static inline __attribute__((always_inline)) void inner(void) { save("inline"); KEEP; }   // label: inner
-static inline __attribute__((always_inline)) void middle(void) { inner(); KEEP; }         // label: middle
-__attribute__((noinline)) static void outer(void) { middle(); KEEP; }                     // label: outer
+// label-next: inner
+static inline __attribute__((always_inline)) void inner(void) { save("inline"); KEEP; }
+// label-next: middle
+static inline __attribute__((always_inline)) void middle(void) { inner(); KEEP; }
+// label-next: outer
+__attribute__((noinline)) static void outer(void) { middle(); KEEP; }
 
 // A function whose stack is realigned and of unknown size: the frame pointer leads.
 __attribute__((noinline)) static void realigned(unsigned n) {
@@ -45,7 +49,7 @@ __attribute__((noinline)) static void realigned(unsigned n) {
   KEEP;
 }
 
-__attribute__((noinline)) static void large(void) {      // a frame that does not fit a remembered rule
+__attribute__((noinline)) static void large(void) {  // a frame that does not fit a remembered rule
   volatile char big[3 << 20];
   big[0] = big[sizeof big - 1] = 1;
   save("large");                                         // label: large
@@ -66,23 +70,31 @@ static void coroutine(void) { save("coroutine"); KEEP; }                       /
 
 #define NEED(x) do { if (!(x)) { printf("FAIL %s\n", #x); exit(1); } } while (0)
 
-// Code without call frame information, as a JIT writes it. With a frame pointer the walk goes through it; with nonsense in
-// the frame pointer it ends there, and does not crash.
+// Code without call frame information, as a JIT writes it. With a frame pointer the walk goes
+// through it; with nonsense in the frame pointer it ends there, and does not crash.
 typedef uint32_t Callback(uint64_t *frames, uint32_t max);
 static void jit(bool sane) {
 #if defined(__x86_64__)
-  static const uint8_t with[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd2, 0x5d, 0xc3};           // push rbp; mov rbp,rsp; call rdx; pop; ret
-  static const uint8_t without[] = {0x55, 0x48, 0xc7, 0xc5, 0x10, 0, 0, 0, 0xff, 0xd2, 0x5d, 0xc3};   // push rbp; mov rbp,16; call rdx; …
+  static const uint8_t with[] = {0x55, 0x48, 0x89, 0xe5, 0xff,
+                                 0xd2, 0x5d, 0xc3};  // push rbp; mov rbp,rsp; call rdx; pop; ret
+  static const uint8_t without[] = {
+      0x55, 0x48, 0xc7, 0xc5, 0x10, 0,
+      0,    0,    0xff, 0xd2, 0x5d, 0xc3};  // push rbp; mov rbp,16; call rdx; …
 #else
-  static const uint32_t with[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0040, 0xa8c17bfd, 0xd65f03c0};        // stp x29,x30,[sp,-16]!; mov x29,sp; blr x2; ldp; ret
-  static const uint32_t without[] = {0xa9bf7bfd, 0xd280021d, 0xd63f0040, 0xa8c17bfd, 0xd65f03c0};     // …; mov x29,16; …
+  static const uint32_t with[] = {
+      0xa9bf7bfd, 0x910003fd, 0xd63f0040, 0xa8c17bfd,
+      0xd65f03c0};  // stp x29,x30,[sp,-16]!; mov x29,sp; blr x2; ldp; ret
+  static const uint32_t without[] = {0xa9bf7bfd, 0xd280021d, 0xd63f0040, 0xa8c17bfd,
+                                     0xd65f03c0};  // …; mov x29,16; …
 #endif
   uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  memcpy(code, sane ? (const void *)with : (const void *)without, sane ? sizeof with : sizeof without);
+  memcpy(code, sane ? (const void *)with : (const void *)without,
+         sane ? sizeof with : sizeof without);
   mprotect(code, 4096, PROT_READ | PROT_EXEC);
   __builtin___clear_cache((char *)code, (char *)code + 64);
   uint64_t frames[48];
-  uint32_t n = ((uint32_t(*)(uint64_t *, uint32_t, Callback *))(uintptr_t)code)(frames, 48, test_capture);
+  uint32_t n = ((uint32_t(*)(uint64_t *, uint32_t, Callback *))(uintptr_t)code)(frames, 48,
+                                                                                test_capture);
   if (sane) {
     test_save(out, "jit", frames + 1, n - 1);            // without the nameless frame
     NEED(n >= 3 && frames[0] - (uint64_t)(uintptr_t)code < 64);
@@ -102,7 +114,8 @@ int main(int argc, char **argv) {
 
   ucontext_t here;
   getcontext(&here);
-  here.uc_stack.ss_sp = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  here.uc_stack.ss_sp = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                             0);
   here.uc_stack.ss_size = 1 << 16;
   here.uc_link = &back;
   makecontext(&here, coroutine, 0);
@@ -116,7 +129,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 3; i++) {
     void *library = dlopen(argv[2], RTLD_NOW);
     NEED(library && test_version() != before);
-    void (*through)(void (*)(const char *), const char *) = (void (*)(void (*)(const char *), const char *))(uintptr_t)dlsym(library, "through_library");
+    void (*through)(void (*)(const char *), const char *) = (void (*)(
+        void (*)(const char *), const char *))(uintptr_t)dlsym(library, "through_library");
     NEED(through);
     through(save, "library");
     uint64_t now = test_version();

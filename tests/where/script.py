@@ -95,4 +95,5 @@ def deep_released(n):
 
 
 released.test_python_time.restype = ctypes.c_double
-print("20 frames of Python: %.0f ns, with the lock released %.0f ns" % (deep(18), deep_released(18)))
+print("20 frames of Python: %.0f ns, with the lock released %.0f ns" % (deep(18),
+    deep_released(18)))

@@ -12,7 +12,8 @@ __attribute__((noinline)) static double deep(unsigned n, uint32_t *frames) {
   else {
     *frames = test_capture(f, 48);
     t = test_time(1000);
-    for (int i = 0; i < 100; i++) {                      // the best of many short rounds: other work on the machine is not ours
+    for (int i = 0; i < 100;
+         i++) {  // the best of many short rounds: other work on the machine is not ours
       double again = test_time(1000);
       if (again < t) t = again;
     }

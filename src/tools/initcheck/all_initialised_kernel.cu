@@ -1,10 +1,13 @@
-// Is all of this memory initialised? Runs before a launch, in its stream; the launch reads the answer (tools/initcheck/weave.c).
+// Is all of this memory initialised? Runs before a launch, in its stream; the launch reads the
+// answer (tools/initcheck/weave.c).
 #include "probe/kernel.h"
 #include "tools/initcheck/all_initialised_abi.h"
 
 static const uint64_t GOOD = 0x0f0f0f0f0f0f0f0full;
 
-DEVICE void set32(uint64_t at, uint32_t v) { asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory"); }
+DEVICE void set32(uint64_t at, uint32_t v) {
+  asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
+}
 DEVICE uint32_t get32(uint64_t at) {
   uint32_t v;
   asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
@@ -43,8 +46,10 @@ DEVICE bool look(const WgWholeWork *w, const WgWholePart *p, uint64_t thread, ui
   return true;
 }
 
-extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_WHOLE_THREADS))) void wg_look_whole(const WgWholeWork w) {
-  uint64_t thread = (uint64_t)__nvvm_read_ptx_sreg_ctaid_x() * WG_WHOLE_THREADS + thread_of_block(), threads = (uint64_t)__nvvm_read_ptx_sreg_nctaid_x() * WG_WHOLE_THREADS;
+extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_WHOLE_THREADS))) void
+wg_look_whole(const WgWholeWork w) {
+  uint64_t thread = (uint64_t)__nvvm_read_ptx_sreg_ctaid_x() * WG_WHOLE_THREADS + thread_of_block(),
+           threads = (uint64_t)__nvvm_read_ptx_sreg_nctaid_x() * WG_WHOLE_THREADS;
   if (!thread) {
     set32(w.later, 0);
     for (uint32_t i = 0; i < w.count; i++)

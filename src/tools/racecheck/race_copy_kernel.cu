@@ -13,7 +13,10 @@ DEVICE uint64_t device_swap_if64(uint64_t *p, uint64_t was, uint64_t v) {
 DEVICE void tell(const WgRaceCopy *c, uint64_t entry, uint64_t address, uint32_t writes) {
   WgRaceMet *m = (WgRaceMet *)c->met;
   uint32_t before;
-  asm volatile("atom.cas.b32 %0, [%1], 0, %2;" : "=r"(before) : "l"(&m->found), "r"((uint32_t)WG_RACE_MET_SOME) : "memory");
+  asm volatile("atom.cas.b32 %0, [%1], 0, %2;"
+               : "=r"(before)
+               : "l"(&m->found), "r"((uint32_t)WG_RACE_MET_SOME)
+               : "memory");
   if (before) return;
   *(volatile uint64_t *)&m->entry = entry;
   *(volatile uint64_t *)&m->address = address;
@@ -24,8 +27,11 @@ DEVICE void tell(const WgRaceCopy *c, uint64_t entry, uint64_t address, uint32_t
   asm volatile("{ .reg .b64 x; atom.add.u64 x, [%0], 1; }" ::"l"(c->count) : "memory");
 }
 
-extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_RACE_COPY_THREADS))) void wg_race_copies(const WgRaceCopy c) {
-  uint64_t thread = (uint64_t)__nvvm_read_ptx_sreg_ctaid_x() * WG_RACE_COPY_THREADS + thread_of_block(), threads = (uint64_t)__nvvm_read_ptx_sreg_nctaid_x() * WG_RACE_COPY_THREADS;
+extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_RACE_COPY_THREADS))) void
+wg_race_copies(const WgRaceCopy c) {
+  uint64_t thread = (uint64_t)__nvvm_read_ptx_sreg_ctaid_x() * WG_RACE_COPY_THREADS +
+                    thread_of_block(),
+           threads = (uint64_t)__nvvm_read_ptx_sreg_nctaid_x() * WG_RACE_COPY_THREADS;
   bool told = false;
 #pragma unroll
   for (uint32_t side = 0; side < 2; side++) {

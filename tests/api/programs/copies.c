@@ -1,4 +1,5 @@
-// Copies and sets that are wrong. What the driver says to each is its own affair; on the virtual device it refuses what leaves an allocation.
+// Copies and sets that are wrong. What the driver says to each is its own affair; on the virtual
+// device it refuses what leaves an allocation.
 #include "driver_test.h"
 
 static CUdeviceptr device(size_t n) {
@@ -7,9 +8,16 @@ static CUdeviceptr device(size_t n) {
   return p;
 }
 
-static CUDA_MEMCPY2D rectangle(CUdeviceptr d, size_t pitch, const void *h, size_t hpitch, size_t w, size_t rows) {
-  return (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = h, .srcPitch = hpitch, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = d,
-                         .dstPitch = pitch, .WidthInBytes = w, .Height = rows};
+static CUDA_MEMCPY2D rectangle(CUdeviceptr d, size_t pitch, const void *h, size_t hpitch, size_t w,
+                               size_t rows) {
+  return (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
+                         .srcHost = h,
+                         .srcPitch = hpitch,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .dstDevice = d,
+                         .dstPitch = pitch,
+                         .WidthInBytes = w,
+                         .Height = rows};
 }
 
 int main(void) {
@@ -82,11 +90,19 @@ int main(void) {
   OK(cuMemcpy2D_v2(&r));
 
   CUarray array;
-  OK(cuArrayCreate_v2(&array, &(CUDA_ARRAY_DESCRIPTOR){.Width = 32, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1}));
-  CUDA_MEMCPY2D into = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 128, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
-                        .dstY = 1, .WidthInBytes = 128, .Height = 8};
-// finds: api-misuse text=cuMemcpy2D: 128 x 8 x 1 (bytes, rows, slices) from (0, 1, 0) of an array
-//    of 128 x 8 x 1: more than the destination has
+  OK(cuArrayCreate_v2(
+      &array, &(CUDA_ARRAY_DESCRIPTOR){
+                  .Width = 32, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1}));
+  CUDA_MEMCPY2D into = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = host,
+                        .srcPitch = 128,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = array,
+                        .dstY = 1,
+                        .WidthInBytes = 128,
+                        .Height = 8};
+  // finds: api-misuse text=cuMemcpy2D: 128 x 8 x 1 (bytes, rows, slices) from (0, 1, 0) of an array
+  //    of 128 x 8 x 1: more than the destination has
   RETURNS(cuMemcpy2D_v2(&into), CUDA_ERROR_INVALID_VALUE);
 // finds: api-misuse text=cuMemcpyHtoA: 600 x 1 x 1 (bytes, rows, slices) from (512, 0, 0) of an
 //    array of 128 x 8 x 1: more than the destination has
@@ -99,14 +115,22 @@ int main(void) {
 // finds: api-misuse text=memset node: 1200 bytes are set where 1024 are left of the allocation: 176
 //    too many in the memory that is set
   cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, ctx);
-  CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = a, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = b, .WidthInBytes = 1100, .Height = 1, .Depth = 1};
-// finds: api-misuse text=memcpy node: 1100 bytes are read where 1024 are left of the allocation: 76
-//    too many in the source
+  CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcDevice = a,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .dstDevice = b,
+                       .WidthInBytes = 1100,
+                       .Height = 1,
+                       .Depth = 1};
+  // finds: api-misuse text=memcpy node: 1100 bytes are read where 1024 are left of the allocation:
+  //    76 too many in the source
   cuGraphAddMemcpyNode(&node, graph, NULL, 0, &box, ctx);
 
   CUtexObject t;
-  CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = {a, CU_AD_FORMAT_FLOAT, 1, 2048}};
-  CUDA_RESOURCE_DESC plane = {.resType = CU_RESOURCE_TYPE_PITCH2D, .res.pitch2D = {b, CU_AD_FORMAT_FLOAT, 1, 32, 9, 512}};
+  CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                               .res.linear = {a, CU_AD_FORMAT_FLOAT, 1, 2048}};
+  CUDA_RESOURCE_DESC plane = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+                              .res.pitch2D = {b, CU_AD_FORMAT_FLOAT, 1, 32, 9, 512}};
   CUDA_TEXTURE_DESC how = {0};
 // finds: api-misuse text=cuTexObjectCreate: the texture covers 2048 bytes where 1024 are left of
 //    the allocation: 1024 too many

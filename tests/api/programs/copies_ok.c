@@ -33,8 +33,14 @@ int main(void) {
   // neighbours, the same place, other columns of the same rows
   OK(cuMemcpyDtoD_v2(b + 200, b, 200));
   OK(cuMemcpyDtoD_v2(b, b, 200));
-  CUDA_MEMCPY2D columns = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = b, .srcPitch = 256, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = b + 128,
-                           .dstPitch = 256, .WidthInBytes = 128, .Height = 16};
+  CUDA_MEMCPY2D columns = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = b,
+                           .srcPitch = 256,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = b + 128,
+                           .dstPitch = 256,
+                           .WidthInBytes = 128,
+                           .Height = 16};
   OK(cuMemcpy2D_v2(&columns));
   // memory that was freed and is there again; freed host memory may belong to anybody
   OK(cuMemAlloc_v2(&gone, 512));
@@ -50,23 +56,47 @@ int main(void) {
   CUdeviceptr pitched;
   size_t pitch;
   OK(cuMemAllocPitch_v2(&pitched, &pitch, 100, 16, 4));
-  CUDA_MEMCPY2D r = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 100, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = pitched,
-                     .dstPitch = pitch, .WidthInBytes = 100, .Height = 16};
+  CUDA_MEMCPY2D r = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                     .srcHost = host,
+                     .srcPitch = 100,
+                     .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                     .dstDevice = pitched,
+                     .dstPitch = pitch,
+                     .WidthInBytes = 100,
+                     .Height = 16};
   OK(cuMemcpy2D_v2(&r));
   r.dstPitch = 2 * pitch, r.Height = 8;
   OK(cuMemcpy2D_v2(&r));
-  CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 64, .srcHeight = 4, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = b,
-                       .dstPitch = 128, .dstHeight = 8, .WidthInBytes = 64, .Height = 4, .Depth = 4};
+  CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = host,
+                       .srcPitch = 64,
+                       .srcHeight = 4,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .dstDevice = b,
+                       .dstPitch = 128,
+                       .dstHeight = 8,
+                       .WidthInBytes = 64,
+                       .Height = 4,
+                       .Depth = 4};
   OK(cuMemcpy3D_v2(&box));
   // all of an array
   CUarray array;
-  OK(cuArrayCreate_v2(&array, &(CUDA_ARRAY_DESCRIPTOR){.Width = 32, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1}));
-  CUDA_MEMCPY2D into = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 128, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
-                        .WidthInBytes = 128, .Height = 8};
+  OK(cuArrayCreate_v2(
+      &array, &(CUDA_ARRAY_DESCRIPTOR){
+                  .Width = 32, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1}));
+  CUDA_MEMCPY2D into = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = host,
+                        .srcPitch = 128,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = array,
+                        .WidthInBytes = 128,
+                        .Height = 8};
   OK(cuMemcpy2D_v2(&into));
   CUtexObject t;
-  CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = {a, CU_AD_FORMAT_FLOAT, 1, 1024}};
-  CUDA_RESOURCE_DESC plane = {.resType = CU_RESOURCE_TYPE_PITCH2D, .res.pitch2D = {b, CU_AD_FORMAT_FLOAT, 1, 32, 8, 512}};
+  CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                               .res.linear = {a, CU_AD_FORMAT_FLOAT, 1, 1024}};
+  CUDA_RESOURCE_DESC plane = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+                              .res.pitch2D = {b, CU_AD_FORMAT_FLOAT, 1, 32, 8, 512}};
   CUDA_TEXTURE_DESC how = {0};
   OK(cuTexObjectCreate(&t, &linear, &how, NULL));
   OK(cuTexObjectCreate(&t, &plane, &how, NULL));

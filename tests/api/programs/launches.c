@@ -1,11 +1,13 @@
 // Launches that cannot work.
 #include "driver_test.h"
 
-static const char code[] = ".version 7.8\n.target sm_90\n.address_size 64\n"
-  ".visible .entry plain(.param .u64 p) { ret; }\n"
-  ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n"
-  ".extern .shared .align 16 .b8 dynamic[];\n"
-  ".visible .entry shared() { .shared .align 4 .b8 fixed[1000]; .reg .b32 %r<3>; mov.u32 %r1, fixed; mov.u32 %r2, dynamic; st.shared.u32 [%r1], %r1; st.shared.u32 [%r2], %r1; ret; }\n";
+static const char code[] =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".visible .entry plain(.param .u64 p) { ret; }\n"
+    ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n"
+    ".extern .shared .align 16 .b8 dynamic[];\n"
+    ".visible .entry shared() { .shared .align 4 .b8 fixed[1000]; .reg .b32 %r<3>; mov.u32 %r1, "
+    "fixed; mov.u32 %r2, dynamic; st.shared.u32 [%r1], %r1; st.shared.u32 [%r2], %r1; ret; }\n";
 
 static CUresult go(CUfunction f, unsigned grid, unsigned block, unsigned shared) {
   CUdeviceptr p = 0;
@@ -13,8 +15,16 @@ static CUresult go(CUfunction f, unsigned grid, unsigned block, unsigned shared)
 }
 
 static CUresult clusters(CUfunction f, unsigned grid, unsigned size) {
-  CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value = {.clusterDim = {size, 1, 1}}};
-  CUlaunchConfig c = {.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1, .attrs = &a, .numAttrs = 1};
+  CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                         .value = {.clusterDim = {size, 1, 1}}};
+  CUlaunchConfig c = {.gridDimX = grid,
+                      .gridDimY = 1,
+                      .gridDimZ = 1,
+                      .blockDimX = 32,
+                      .blockDimY = 1,
+                      .blockDimZ = 1,
+                      .attrs = &a,
+                      .numAttrs = 1};
   CUdeviceptr p = 0;
   return cuLaunchKernelEx(&c, f, (void *[]){&p}, NULL);
 }
@@ -47,12 +57,14 @@ int main(void) {
   CUdeviceptr p = 0;
 // finds: api-misuse text=launch that cannot work: a block of 2048 threads: at most 1024 are
 //    possible; the call returns CUDA_ERROR_INVALID_VALUE
-  RETURNS(cuLaunchKernel(plain, 1, 1, 1, 64, 32, 1, 0, NULL, (void *[]){&p}, NULL), CUDA_ERROR_INVALID_VALUE);
-// finds: api-misuse text=launch that cannot work: a grid of 1 x 70000 x 1: this device can have
-//    65535 in y; the call returns CUDA_ERROR_INVALID_VALUE
-  RETURNS(cuLaunchKernel(plain, 1, 70000, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL), CUDA_ERROR_INVALID_VALUE);
-// finds: api-misuse text=launch that cannot work: a block of 65 threads: this kernel can have 64,
-//    as its __launch_bounds__ say; the call returns CUDA_ERROR_INVALID_VALUE
+  RETURNS(cuLaunchKernel(plain, 1, 1, 1, 64, 32, 1, 0, NULL, (void *[]){&p}, NULL),
+          CUDA_ERROR_INVALID_VALUE);
+  // finds: api-misuse text=launch that cannot work: a grid of 1 x 70000 x 1: this device can have
+  //    65535 in y; the call returns CUDA_ERROR_INVALID_VALUE
+  RETURNS(cuLaunchKernel(plain, 1, 70000, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL),
+          CUDA_ERROR_INVALID_VALUE);
+  // finds: api-misuse text=launch that cannot work: a block of 65 threads: this kernel can have 64,
+  //    as its __launch_bounds__ say; the call returns CUDA_ERROR_INVALID_VALUE
   RETURNS(go(bounded, 1, 65, 0), CUDA_ERROR_INVALID_VALUE);
 // finds: api-misuse text=launch that cannot work: 60000 bytes of dynamic shared memory besides 1008
 //    of static: the kernel may have 48144 until cudaFuncSetAttribute(kernel,
@@ -75,7 +87,8 @@ int main(void) {
 // finds: api-misuse text=launch that cannot work: a cooperative launch of 100000 blocks: the device
 //    holds 264 of this kernel at a time (2 on each of 132 multiprocessors); the call returns
 //    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-  RETURNS(cuLaunchCooperativeKernel(plain, 100000, 1, 1, 1024, 1, 1, 0, NULL, (void *[]){&p}), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  RETURNS(cuLaunchCooperativeKernel(plain, 100000, 1, 1, 1024, 1, 1, 0, NULL, (void *[]){&p}),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   OK(cuCtxSynchronize());
   return finish();
 }

@@ -39,7 +39,10 @@ int main() {
   printf("%d threads\n", works(256, d) ? 1024 : 256);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; i++)
-    threads.emplace_back([=] { cudaMemcpy(d, pinned, 64, cudaMemcpyHostToDevice); if (cudaPeekAtLastError() != cudaSuccess) puts("?"); });
+    threads.emplace_back([=] {
+      cudaMemcpy(d, pinned, 64, cudaMemcpyHostToDevice);
+      if (cudaPeekAtLastError() != cudaSuccess) puts("?");
+    });
   for (auto &t : threads) t.join();
   cudaFree(d);
   cudaFreeHost(pinned);

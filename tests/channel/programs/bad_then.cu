@@ -1,4 +1,5 @@
-// A bad store of every thread, then the end that the argument names. What was found must be in the report, whatever comes after it.
+// A bad store of every thread, then the end that the argument names. What was found must be in the
+// report, whatever comes after it.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

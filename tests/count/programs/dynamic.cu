@@ -1,4 +1,5 @@
-// Kernels launched from the device, by others and by themselves: counted like those the host launches.
+// Kernels launched from the device, by others and by themselves: counted like those the host
+// launches.
 #include <cstdio>
 #include <cuda_runtime.h>
 

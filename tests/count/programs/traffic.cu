@@ -1,4 +1,5 @@
-// Programs whose memory traffic a formula gives, whatever code the compiler makes. count.py knows the lines by their marks.
+// Programs whose memory traffic a formula gives, whatever code the compiler makes. count.py knows
+// the lines by their marks.
 #include <cstdio>
 #include <cuda_runtime.h>
 
@@ -22,17 +23,21 @@ __global__ void tiled(float *c, const float *a, const float *b, int n) {
   c[row * n + column] = sum;                                                 // label: store_c
 }
 
-__global__ void vectors(float4 *out, const float4 *in) { out[threadIdx.x] = in[threadIdx.x]; }   // label: vectors
-__global__ void atomics(int *p) { if (threadIdx.x % 4 == 0) atomicAdd(&p[threadIdx.x % 8], 1); }  // label: atomics
+// label-next: vectors
+__global__ void vectors(float4 *out, const float4 *in) { out[threadIdx.x] = in[threadIdx.x]; }
+// label-next: atomics
+__global__ void atomics(int *p) { if (threadIdx.x % 4 == 0) atomicAdd(&p[threadIdx.x % 8], 1); }
 
 typedef int Step(int);
 __device__ __noinline__ int add_one(int v) { return v + 1; }
 __device__ __noinline__ int twice(int v) { return v * 2; }
 __device__ Step *const steps[] = {add_one, twice};
-__global__ void pointers(int *p) { p[threadIdx.x] = steps[threadIdx.x & 1](p[threadIdx.x]); }    // label: pointers
+// label-next: pointers
+__global__ void pointers(int *p) { p[threadIdx.x] = steps[threadIdx.x & 1](p[threadIdx.x]); }
 
 __device__ __noinline__ int depth(int n) { return n == 0 ? 0 : 1 + depth(n - 1); }
-__global__ void recursion(int *p) { p[threadIdx.x] = depth(threadIdx.x % 5); }                   // label: recursion
+// label-next: recursion
+__global__ void recursion(int *p) { p[threadIdx.x] = depth(threadIdx.x % 5); }
 
 int main() {
   float *a, *b, *c;

@@ -1,4 +1,5 @@
-// For warpgrind gold. Which of its runs this is the name of the run file tells; in those on the second device, by the argument:
+// For warpgrind gold. Which of its runs this is the name of the run file tells; in those on the
+// second device, by the argument:
 //   plant        one element is one ULP larger
 //   approximate  what approximate instructions compute differs by some ULP, as it may
 //   far          … by more than it may
@@ -31,7 +32,9 @@ __global__ void after(const float *sum, const float *y, float *z, int n) {
 int main(int argc, char **argv) {
   const char *file = getenv("WARPGRIND_OUTPUT"), *what = argc > 1 ? argv[1] : "";
   bool second = file && strstr(file, "/2-");
-  int n = 512, changed = second && !strcmp(what, "plant") ? 77 : -1, more = second && !strcmp(what, "approximate") ? 3 : 0, far = second && !strcmp(what, "far") ? 5000 : 0;
+  int n = 512, changed = second && !strcmp(what, "plant") ? 77 : -1,
+      more = second && !strcmp(what, "approximate") ? 3 : 0,
+      far = second && !strcmp(what, "far") ? 5000 : 0;
   int order = second && !strcmp(what, "sum") ? 2 : 0;
   float *x, *y, *z, *sum, s;
   cudaMalloc(&x, n * 4);

@@ -1,5 +1,6 @@
-// A captured graph of two kernels, launched three times; before the second launch `add` gets another parameter if an argument is given. Between the launches an
-// ordinary kernel runs, and memory of a pool comes and goes in stream order.
+// A captured graph of two kernels, launched three times; before the second launch `add` gets
+// another parameter if an argument is given. Between the launches an ordinary kernel runs, and
+// memory of a pool comes and goes in stream order.
 #include <cstdio>
 
 __global__ void add(float *x, int n, float by) {

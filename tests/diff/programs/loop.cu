@@ -1,4 +1,5 @@
-// Forty launches that write to two large buffers in turn, each to another part of it. In between a copy to the host (behind 20), a set (behind 30) and a copy from the host (behind 33).
+// Forty launches that write to two large buffers in turn, each to another part of it. In between a
+// copy to the host (behind 20), a set (behind 30) and a copy from the host (behind 33).
 //   change=K   launch K adds 1 to an element
 #include <cstdio>
 #include <cstring>

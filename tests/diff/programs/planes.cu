@@ -1,5 +1,6 @@
-// Launches that each write a part of a large buffer, with copies and sets between them, a kernel that stores through a pointer it reads from memory, one with a loop, and
-// another stream: hashes must be those of all of the buffer each time.
+// Launches that each write a part of a large buffer, with copies and sets between them, a kernel
+// that stores through a pointer it reads from memory, one with a loop, and another stream: hashes
+// must be those of all of the buffer each time.
 #include <cstdio>
 #include <vector>
 
@@ -12,7 +13,9 @@ __global__ void everywhere(float *x, int n, float v) {
 }
 __global__ void through(float **x, int at, float v) { (*x)[at] = v; }
 __global__ void one(float *x, int at, float v) { x[at] = v; }
-__global__ void back(float *x, unsigned n, float v) { x[n - 1 - (blockIdx.x * blockDim.x + threadIdx.x)] = v; }
+__global__ void back(float *x, unsigned n, float v) {
+  x[n - 1 - (blockIdx.x * blockDim.x + threadIdx.x)] = v;
+}
 
 int main() {
   const int side = 256, planes = 32, n = side * side * planes;       // 8 MB
@@ -45,7 +48,7 @@ int main() {
   one<<<1, 1, 0, s>>>(x, 1, 5);
   cudaDeviceSynchronize();
   cudaFree(x);
-  cudaMalloc(&x, n * 4);                                             // perhaps where it was, with something else in it
+  cudaMalloc(&x, n * 4);  // perhaps where it was, with something else in it
   cudaMemset(x, 1, n * 4);
   cudaDeviceSynchronize();
   one<<<1, 1>>>(x, 3, 5);

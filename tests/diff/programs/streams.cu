@@ -1,5 +1,6 @@
-// Two streams write to one buffer, and each to one of its own. With `ordered` an event orders them; with `copy` one of the writers is a copy.
-// With `later` there is one stream only at first: what was written in it is not looked at yet when there are others.
+// Two streams write to one buffer, and each to one of its own. With `ordered` an event orders them;
+// with `copy` one of the writers is a copy. With `later` there is one stream only at first: what
+// was written in it is not looked at yet when there are others.
 #include <cstdio>
 #include <cstring>
 
@@ -11,7 +12,8 @@ __global__ void add(int *shared_one, int *own, int n, int by) {
 }
 
 int main(int argc, char **argv) {
-  bool ordered = argc > 1 && !strcmp(argv[1], "ordered"), copy = argc > 1 && !strcmp(argv[1], "copy");
+  bool ordered = argc > 1 && !strcmp(argv[1], "ordered"),
+       copy = argc > 1 && !strcmp(argv[1], "copy");
   const int n = 4096;
   int *both, *left, *right;
   cudaMalloc(&both, n * 4);

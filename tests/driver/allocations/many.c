@@ -1,5 +1,6 @@
-// many KIND COUNT ORDER: allocates COUNT times and frees in that order (lifo, fifo, random); prints seconds of both.
-// KIND: device, managed, host, registered, async (stream order), pool (a pool of its own).
+// many KIND COUNT ORDER: allocates COUNT times and frees in that order (lifo, fifo, random); prints
+// seconds of both. KIND: device, managed, host, registered, async (stream order), pool (a pool of
+// its own).
 #include "driver/driver_test.h"
 
 static CUstream stream;
@@ -50,7 +51,8 @@ int main(int argc, char **argv) {
   OK(cuDeviceGet(&dev, 0));
   OK(cuCtxCreate_v2(&ctx, 0, dev));
   OK(cuStreamCreate(&stream, 0));
-  CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+  CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                          .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
   OK(cuMemPoolCreate(&pool, &props));
   if (!strcmp(kind, "registered")) registered = aligned_alloc(APART, (size_t)n * APART);
   CUdeviceptr *list = calloc(n, sizeof *list);
@@ -62,6 +64,7 @@ int main(int argc, char **argv) {
   for (unsigned i = 0; i < n; i++) OK(give(kind, list[i]));
   OK(cuStreamSynchronize(stream));
   double given = seconds();
-  fprintf(stderr, "%s %u %s: allocated in %.2f s, freed in %.2f s\n", kind, n, argv[3], taken - start, given - ordered);
+  fprintf(stderr, "%s %u %s: allocated in %.2f s, freed in %.2f s\n", kind, n, argv[3],
+          taken - start, given - ordered);
   return finish();
 }

@@ -1,4 +1,5 @@
-# The driver's interface from Python, with no framework: a kernel in PTX that divides. Run by frameworks.sh.
+# The driver's interface from Python, with no framework: a kernel in PTX that divides. Run by
+# frameworks.sh.
 import ctypes
 import sys
 
@@ -25,7 +26,8 @@ def must(result):
         sys.exit("error %d of the driver" % result)
 
 
-device, context, module, function, out = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
+device, context, module, function, out = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(
+    ), ctypes.c_void_p(), ctypes.c_uint64()
 must(cuda.cuInit(0))
 must(cuda.cuDeviceGet(ctypes.byref(device), 0))
 must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
@@ -34,6 +36,7 @@ must(cuda.cuModuleLoadData(ctypes.byref(module), PTX))
 must(cuda.cuModuleGetFunction(ctypes.byref(function), module, b"divide"))
 must(cuda.cuMemAlloc_v2(ctypes.byref(out), 4))
 zero = ctypes.c_float(1.0 if "good" in sys.argv else 0.0)
-values = (ctypes.c_void_p * 3)(*(ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in (out, zero, zero)))
+values = (ctypes.c_void_p * 3)(*(ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in (out, zero,
+    zero)))
 must(cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, values, None))  # launches
 must(cuda.cuCtxSynchronize())

@@ -1,5 +1,5 @@
-// Blocks in clusters read each other's shared memory; one launch overlaps the one before it (programmatic launch).
-// coverage: all
+// Blocks in clusters read each other's shared memory; one launch overlaps the one before it
+// (programmatic launch). coverage: all
 #include <cooperative_groups.h>
 #include "gpu_test.h"
 namespace cg = cooperative_groups;
@@ -13,9 +13,17 @@ __global__ void rotate(int *out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = next[threadIdx.x];
   c.sync();
 }
-__global__ void __cluster_dims__(2, 1, 1) fixed(int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = cg::this_cluster().block_rank(); }
-__global__ void producer(int *p) { p[threadIdx.x] = threadIdx.x * 3; asm volatile("griddepcontrol.launch_dependents;"); }
-__global__ void consumer(const int *p, int *q) { asm volatile("griddepcontrol.wait;" ::: "memory"); q[threadIdx.x] = p[threadIdx.x] + 1; }
+__global__ void __cluster_dims__(2, 1, 1) fixed(int *out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = cg::this_cluster().block_rank();
+}
+__global__ void producer(int *p) {
+  p[threadIdx.x] = threadIdx.x * 3;
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+__global__ void consumer(const int *p, int *q) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  q[threadIdx.x] = p[threadIdx.x] + 1;
+}
 
 int main() {
   int *d, h[1024], clusters = 0;
@@ -29,7 +37,8 @@ int main() {
   EXPECT(clusters > 0);
   OK(cudaLaunchKernelEx(&c, rotate, d));
   OK(cudaMemcpy(h, d, 8 * 64 * 4, cudaMemcpyDefault));
-  for (int b = 0; b < 8; b++) for (int t = 0; t < 64; t++) EXPECT(h[b * 64 + t] == (b / 4 * 4 + (b + 1) % 4) * 100 + t);
+  for (int b = 0; b < 8; b++)
+    for (int t = 0; t < 64; t++) EXPECT(h[b * 64 + t] == (b / 4 * 4 + (b + 1) % 4) * 100 + t);
   show("rotate", h, 8 * 64 * 4);
   fixed<<<8, 64>>>(d);
   OK(cudaMemcpy(h, d, 8 * 64 * 4, cudaMemcpyDefault));
@@ -37,7 +46,8 @@ int main() {
   show("fixed", h, 8 * 64 * 4);
   cudaStream_t s;
   OK(cudaStreamCreate(&s));
-  a[0].id = cudaLaunchAttributeProgrammaticStreamSerialization, a[0].val.programmaticStreamSerializationAllowed = 1;
+  a[0].id = cudaLaunchAttributeProgrammaticStreamSerialization,
+  a[0].val.programmaticStreamSerializationAllowed = 1;
   c.gridDim = 1, c.blockDim = 256, c.stream = s;
   for (int i = 0; i < 10; i++) {
     producer<<<1, 256, 0, s>>>(d);

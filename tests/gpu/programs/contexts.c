@@ -1,12 +1,14 @@
-// Two contexts of one device, driver API: the same module in both, memory and variables apart; one is destroyed, the other goes on.
-// coverage: all
+// Two contexts of one device, driver API: the same module in both, memory and variables apart; one
+// is destroyed, the other goes on. coverage: all
 #include <cuda.h>
 #include "gpu_test.h"
 
 static const char ptx[] =
-  ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 total;\n"
-  ".visible .entry add(.param .u64 p, .param .u32 v) {\n .reg .b64 %rd<3>; .reg .b32 %r<5>;\n ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];\n"
-  " cvta.to.global.u64 %rd2, %rd1; ld.global.u32 %r2, [total]; add.u32 %r3, %r2, %r1; st.global.u32 [total], %r3; st.global.u32 [%rd2], %r3; ret;\n}\n";
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 total;\n"
+    ".visible .entry add(.param .u64 p, .param .u32 v) {\n .reg .b64 %rd<3>; .reg .b32 %r<5>;\n "
+    "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];\n"
+    " cvta.to.global.u64 %rd2, %rd1; ld.global.u32 %r2, [total]; add.u32 %r3, %r2, %r1; "
+    "st.global.u32 [total], %r3; st.global.u32 [%rd2], %r3; ret;\n}\n";
 
 typedef struct Half { CUcontext c; CUmodule m; CUfunction f; CUdeviceptr out; CUstream s; } Half;
 static void open_half(Half *h, CUdevice d) {

@@ -1,5 +1,5 @@
-// A grid that waits for all its blocks: as many as the occupancy query allows, so that the answer must fit the code that runs.
-// coverage: all
+// A grid that waits for all its blocks: as many as the occupancy query allows, so that the answer
+// must fit the code that runs. coverage: all
 #include <cooperative_groups.h>
 #include "gpu_test.h"
 namespace cg = cooperative_groups;
@@ -7,7 +7,8 @@ namespace cg = cooperative_groups;
 __global__ void rounds(unsigned *a, unsigned *b, int n, int times) {
   cg::grid_group grid = cg::this_grid();
   for (int t = 0; t < times; t++) {
-    for (int i = grid.thread_rank(); i < n; i += grid.size()) b[i] = a[i] + a[(i + 1) % n] * 3u + a[(i + n - 1) % n];
+    for (int i = grid.thread_rank(); i < n; i += grid.size())
+      b[i] = a[i] + a[(i + 1) % n] * 3u + a[(i + n - 1) % n];
     grid.sync();
     unsigned *c = a; a = b; b = c;
   }

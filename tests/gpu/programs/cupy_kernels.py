@@ -13,7 +13,8 @@ def show(name, a):
 
 x = cupy.asarray(numpy.random.RandomState(5).standard_normal(10007).astype(numpy.float32))
 show("elementwise", cupy.sin(x) * x + 3)
-squares = cupy.ElementwiseKernel("float32 a, float32 b", "float32 c", "c = (a - b) * (a - b)", "squares")
+squares = cupy.ElementwiseKernel("float32 a, float32 b", "float32 c", "c = (a - b) * (a - b)",
+                                 "squares")
 show("own elementwise", squares(x, x[::-1].copy()))
 total = cupy.ReductionKernel("int32 a", "int64 b", "a", "a + b", "b = a", "0", "total")
 show("reduction", total((x * 1000).astype(cupy.int32)))
@@ -28,7 +29,8 @@ extern "C" __global__ void chain(const float *x, float *y, int n) {
 y = cupy.zeros_like(x)
 raw(((x.size + 127) // 128,), (128,), (x, y, numpy.int32(x.size)))
 show("raw", y)
-module = cupy.RawModule(code='__constant__ int k; extern "C" __global__ void fill(int *p) { p[threadIdx.x] = k * threadIdx.x; }')
+module = cupy.RawModule(code='__constant__ int k; extern "C" __global__ void fill(int *p) { '
+                        'p[threadIdx.x] = k * threadIdx.x; }')
 k = cupy.ndarray((1,), cupy.int32, module.get_global("k"))
 k[...] = 7
 p = cupy.zeros(64, cupy.int32)

@@ -1,4 +1,5 @@
-// What the programs of this folder share. Every program checks its own results and prints the same text in every run.
+// What the programs of this folder share. Every program checks its own results and prints the same
+// text in every run.
 #ifndef GPU_TEST_H
 #define GPU_TEST_H
 
@@ -8,13 +9,33 @@
 #include <string.h>
 
 static int wrong;
-#define EXPECT(cond) do { if (!(cond)) { printf("line %d: %s does not hold\n", __LINE__, #cond); wrong++; } } while (0)
+#define EXPECT(cond) \
+  do { \
+    if (!(cond)) { \
+      printf("line %d: %s does not hold\n", __LINE__, #cond); \
+      wrong++; \
+    } \
+  } while (0)
 
 #ifdef __cuda_cuda_h__                     // cuda.h came first: the driver API
-#define CU(call) do { CUresult r_ = (call); if (r_ != CUDA_SUCCESS) { printf("line %d: %s gave %d\n", __LINE__, #call, (int)r_); exit(3); } } while (0)
+#define CU(call) \
+  do { \
+    CUresult r_ = (call); \
+    if (r_ != CUDA_SUCCESS) { \
+      printf("line %d: %s gave %d\n", __LINE__, #call, (int)r_); \
+      exit(3); \
+    } \
+  } while (0)
 #endif
 #ifdef __CUDACC__
-#define OK(call) do { cudaError_t r_ = (call); if (r_ != cudaSuccess) { printf("line %d: %s gave %s\n", __LINE__, #call, cudaGetErrorName(r_)); exit(3); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t r_ = (call); \
+    if (r_ != cudaSuccess) { \
+      printf("line %d: %s gave %s\n", __LINE__, #call, cudaGetErrorName(r_)); \
+      exit(3); \
+    } \
+  } while (0)
 #endif
 
 // A number for the bytes of a result: bit-identical runs print the same one.

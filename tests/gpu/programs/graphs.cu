@@ -1,20 +1,35 @@
-// Graphs: captured, made by hand, cloned, updated in three ways, launched again and again. What the program reads back of a
-// kernel node is what it put in.
-// coverage: all
+// Graphs: captured, made by hand, cloned, updated in three ways, launched again and again. What the
+// program reads back of a kernel node is what it put in. coverage: all
 #include "gpu_test.h"
 
-__global__ void axpy(float a, const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i]; }
-__global__ void scale(float a, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] *= a; }
+__global__ void axpy(float a, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+__global__ void scale(float a, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] *= a;
+}
 
 enum { N = 1000 };
 static float *x, *y, h[N];
-static void reset() { for (int i = 0; i < N; i++) h[i] = i; OK(cudaMemcpy(x, h, sizeof h, cudaMemcpyDefault)); OK(cudaMemset(y, 0, sizeof h)); }
+static void reset() {
+  for (int i = 0; i < N; i++) h[i] = i;
+  OK(cudaMemcpy(x, h, sizeof h, cudaMemcpyDefault));
+  OK(cudaMemset(y, 0, sizeof h));
+}
 static void check(const char *what, float factor) {
   OK(cudaMemcpy(h, y, sizeof h, cudaMemcpyDefault));
-  for (int i = 0; i < N; i++) if (h[i] != factor * i) { if (!wrong++) printf("%s: y[%d] is %g, not %g\n", what, i, h[i], factor * i); }
+  for (int i = 0; i < N; i++)
+    if (h[i] != factor * i) {
+      if (!wrong++) printf("%s: y[%d] is %g, not %g\n", what, i, h[i], factor * i);
+    }
   show(what, h, sizeof h);
 }
-static void run(cudaGraphExec_t g, cudaStream_t s, int times) { for (int i = 0; i < times; i++) OK(cudaGraphLaunch(g, s)); OK(cudaStreamSynchronize(s)); }
+static void run(cudaGraphExec_t g, cudaStream_t s, int times) {
+  for (int i = 0; i < times; i++) OK(cudaGraphLaunch(g, s));
+  OK(cudaStreamSynchronize(s));
+}
 
 int main() {
   cudaStream_t s;

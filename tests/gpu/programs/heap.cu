@@ -6,7 +6,12 @@ struct Node { int value; Node *next; };
 __device__ Node *lists[64];
 __global__ void build(int n) {
   Node *head = NULL;
-  for (int i = 0; i < n; i++) { Node *x = (Node *)malloc(sizeof(Node)); x->value = i * threadIdx.x; x->next = head; head = x; }
+  for (int i = 0; i < n; i++) {
+    Node *x = (Node *)malloc(sizeof(Node));
+    x->value = i * threadIdx.x;
+    x->next = head;
+    head = x;
+  }
   lists[threadIdx.x] = head;
 }
 __global__ void sum(int *out) {

@@ -1,15 +1,19 @@
-// Kernels as objects: cudaGetKernel, libraries and their kernels, functions in a context, what can be asked of them.
-// coverage: all
+// Kernels as objects: cudaGetKernel, libraries and their kernels, functions in a context, what can
+// be asked of them. coverage: all
 // nvcc: -lcuda
 #include <cuda.h>
 #include "gpu_test.h"
 
 struct Wide { double d[5]; char c; };
-__global__ void store(char c, Wide w, int *out) { out[threadIdx.x] = c + (int)w.d[4] + w.c + threadIdx.x; }
+__global__ void store(char c, Wide w, int *out) {
+  out[threadIdx.x] = c + (int)w.d[4] + w.c + threadIdx.x;
+}
 static const char ptx[] =
-  ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 seed = 3;\n"
-  ".visible .entry twice(.param .u64 p, .param .u32 v) {\n .reg .b64 %rd<3>; .reg .b32 %r<5>;\n ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];\n"
-  " cvta.to.global.u64 %rd2, %rd1; ld.global.u32 %r2, [seed]; mad.lo.s32 %r3, %r1, 2, %r2; st.global.u32 [%rd2], %r3; ret;\n}\n";
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 seed = 3;\n"
+    ".visible .entry twice(.param .u64 p, .param .u32 v) {\n .reg .b64 %rd<3>; .reg .b32 %r<5>;\n "
+    "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];\n"
+    " cvta.to.global.u64 %rd2, %rd1; ld.global.u32 %r2, [seed]; mad.lo.s32 %r3, %r1, 2, %r2; "
+    "st.global.u32 [%rd2], %r3; ret;\n}\n";
 
 int main() {
   int *out, h[64];

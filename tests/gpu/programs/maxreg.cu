@@ -1,4 +1,5 @@
-// A register limit that stands in the options of the fatbin entry, not in the PTX: without it 1024 threads would not fit.
+// A register limit that stands in the options of the fatbin entry, not in the PTX: without it 1024
+// threads would not fit.
 // nvcc: -maxrregcount=32
 // coverage: all
 #include "gpu_test.h"

@@ -1,14 +1,19 @@
-// Modules come and go: the same text loaded again, other texts at the same place in memory, handles that are used again.
-// coverage: all
+// Modules come and go: the same text loaded again, other texts at the same place in memory, handles
+// that are used again. coverage: all
 #include <cuda.h>
 #include "gpu_test.h"
 
 static void text(char *to, size_t size, int factor) {
-  snprintf(to, size,
-    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 seed = %d;\n.visible .const .u32 factor = %d;\n"
-    ".visible .entry run(.param .u64 p) {\n .reg .b64 %%rd<3>; .reg .b32 %%r<5>;\n ld.param.u64 %%rd1, [p]; cvta.to.global.u64 %%rd2, %%rd1;\n"
-    " ld.global.u32 %%r1, [seed]; ld.const.u32 %%r2, [factor]; mul.lo.s32 %%r3, %%r1, %%r2; st.global.u32 [%%rd2], %%r3; add.s32 %%r1, %%r1, 1; st.global.u32 [seed], %%r1; ret;\n}\n"
-    ".visible .entry unused%d(.param .u64 p) { ret; }\n", 10 + factor, factor, factor);
+  snprintf(
+      to, size,
+      ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 seed = %d;\n.visible "
+      ".const .u32 factor = %d;\n"
+      ".visible .entry run(.param .u64 p) {\n .reg .b64 %%rd<3>; .reg .b32 %%r<5>;\n ld.param.u64 "
+      "%%rd1, [p]; cvta.to.global.u64 %%rd2, %%rd1;\n"
+      " ld.global.u32 %%r1, [seed]; ld.const.u32 %%r2, [factor]; mul.lo.s32 %%r3, %%r1, %%r2; "
+      "st.global.u32 [%%rd2], %%r3; add.s32 %%r1, %%r1, 1; st.global.u32 [seed], %%r1; ret;\n}\n"
+      ".visible .entry unused%d(.param .u64 p) { ret; }\n",
+      10 + factor, factor, factor);
 }
 int main(void) {
   CUdevice d;
@@ -51,6 +56,10 @@ int main(void) {
   }
   printf("\n");
   CUmodule m;
-  EXPECT(cuModuleLoadData(&m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { nonsense; }\n") == CUDA_ERROR_INVALID_PTX);
+  EXPECT(
+      cuModuleLoadData(
+          &m,
+          ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { nonsense; }\n") ==
+      CUDA_ERROR_INVALID_PTX);
   return finish();
 }

@@ -1,5 +1,5 @@
-// Floating point, bit for bit: products and sums that the compiler may fuse, divisions, roots, functions, halves, doubles.
-// coverage: all
+// Floating point, bit for bit: products and sums that the compiler may fuse, divisions, roots,
+// functions, halves, doubles. coverage: all
 // nvcc: -std=c++17
 // cpu: approximate functions
 #include <cuda_fp16.h>
@@ -14,7 +14,8 @@ __global__ void singles(const float *a, const float *b, float *o, int n) {
   float s = x * y;
   o[i] = r + s;
   o[n + i] = s * s - s;                                // s has two uses
-  o[2 * n + i] = sinf(x) * cosf(y) + expf(-fabsf(x)) * logf(fabsf(y) + 2) + powf(fabsf(x), 1.3f) + tanhf(x) + erff(y);
+  o[2 * n + i] = sinf(x) * cosf(y) + expf(-fabsf(x)) * logf(fabsf(y) + 2) + powf(fabsf(x), 1.3f) +
+                 tanhf(x) + erff(y);
   o[3 * n + i] = __sinf(x) + __expf(x) * __fdividef(x, y) + fmodf(x, y) + fminf(x, y) * fmaxf(x, y);
 }
 __global__ void doubles(const float *a, const float *b, double *o, int n) {
@@ -36,7 +37,12 @@ int main() {
   static double g[N];
   static __half h[N];
   unsigned s = 12345;
-  for (int i = 0; i < N; i++) { s = s * 1664525 + 1013904223; a[i] = (int)(s >> 8) * 1e-6f - 8; s = s * 1664525 + 1013904223; b[i] = (int)(s >> 8) * 1e-6f - 8; }
+  for (int i = 0; i < N; i++) {
+    s = s * 1664525 + 1013904223;
+    a[i] = (int)(s >> 8) * 1e-6f - 8;
+    s = s * 1664525 + 1013904223;
+    b[i] = (int)(s >> 8) * 1e-6f - 8;
+  }
   float *da, *db, *df;
   double *dg;
   __half *dh;

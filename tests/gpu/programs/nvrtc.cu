@@ -4,11 +4,20 @@
 #include <cuda.h>
 #include <nvrtc.h>
 #include "gpu_test.h"
-#define RTC(call) do { nvrtcResult r_ = (call); if (r_ != NVRTC_SUCCESS) { printf("line %d: %s\n", __LINE__, nvrtcGetErrorString(r_)); exit(3); } } while (0)
+#define RTC(call) \
+  do { \
+    nvrtcResult r_ = (call); \
+    if (r_ != NVRTC_SUCCESS) { \
+      printf("line %d: %s\n", __LINE__, nvrtcGetErrorString(r_)); \
+      exit(3); \
+    } \
+  } while (0)
 
 static const char source[] =
-  "template <typename T> __global__ void power(T *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; T r = 1; for (int k = 0; k < n; k++) r *= p[i]; p[i] = r; }\n"
-  "__constant__ int offset; extern \"C\" __global__ void shift(int *p) { p[threadIdx.x] += offset; }\n";
+    "template <typename T> __global__ void power(T *p, int n) { int i = blockIdx.x * blockDim.x + "
+    "threadIdx.x; T r = 1; for (int k = 0; k < n; k++) r *= p[i]; p[i] = r; }\n"
+    "__constant__ int offset; extern \"C\" __global__ void shift(int *p) { p[threadIdx.x] += "
+    "offset; }\n";
 
 int main() {
   nvrtcProgram p;

@@ -6,11 +6,15 @@
 #include "gpu_test.h"
 
 static const char ptx[] =
-  ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .u32 calls = 5;\n"
-  ".visible .entry scale(.param .u64 p, .param .f32 a, .param .f32 b) {\n .reg .b64 %rd<5>; .reg .b32 %r<4>; .reg .f32 %f<6>;\n"
-  ".loc 1 3 0\n ld.param.u64 %rd1, [p]; ld.param.f32 %f1, [a]; ld.param.f32 %f2, [b]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd2, %rd3;\n"
-  ".loc 1 4 0\n ld.global.f32 %f3, [%rd4]; mul.f32 %f4, %f3, %f1; add.f32 %f5, %f4, %f2; st.global.f32 [%rd4], %f5;\n"
-  ".loc 1 5 0\n atom.global.add.u32 %r2, [calls], 1; ret;\n}\n.file 1 \"own_script.py\"\n";
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .u32 calls = 5;\n"
+    ".visible .entry scale(.param .u64 p, .param .f32 a, .param .f32 b) {\n .reg .b64 %rd<5>; .reg "
+    ".b32 %r<4>; .reg .f32 %f<6>;\n"
+    ".loc 1 3 0\n ld.param.u64 %rd1, [p]; ld.param.f32 %f1, [a]; ld.param.f32 %f2, [b]; "
+    "cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, "
+    "%rd2, %rd3;\n"
+    ".loc 1 4 0\n ld.global.f32 %f3, [%rd4]; mul.f32 %f4, %f3, %f1; add.f32 %f5, %f4, %f2; "
+    "st.global.f32 [%rd4], %f5;\n"
+    ".loc 1 5 0\n atom.global.add.u32 %r2, [calls], 1; ret;\n}\n.file 1 \"own_script.py\"\n";
 
 // Fused or not, the last bits differ: what the options say must hold for the code that runs.
 static void *compile(const char *options) {
@@ -21,7 +25,9 @@ static void *compile(const char *options) {
   FILE *f = fopen(path, "w");
   fputs(ptx, f);
   fclose(f);
-  snprintf(command, sizeof command, "%s -lineinfo %s -v --gpu-name=sm_90 %s/k.ptx -o %s/k.cubin 2> /dev/null", ptxas && *ptxas ? ptxas : "ptxas", options, folder, folder);
+  snprintf(command, sizeof command,
+           "%s -lineinfo %s -v --gpu-name=sm_90 %s/k.ptx -o %s/k.cubin 2> /dev/null",
+           ptxas && *ptxas ? ptxas : "ptxas", options, folder, folder);
   int code = system(command);
   if (code) { printf("ptxas ended with %d\n", code); exit(3); }
   snprintf(path, sizeof path, "%s/k.cubin", folder);

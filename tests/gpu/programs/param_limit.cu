@@ -1,10 +1,13 @@
-// Parameters as large as they can be: there is no room for one more, which coverage must say when a tool needs it.
-// coverage: all
-// coverage-with-tool: uncovered
+// Parameters as large as they can be: there is no room for one more, which coverage must say when a
+// tool needs it. coverage: all coverage-with-tool: uncovered
 #include "gpu_test.h"
 
-struct Huge { int v[8188]; };                          // with the pointer 32,760 bytes; the limit is 32,764
-__global__ void full(const __grid_constant__ Huge h, int *out) { out[threadIdx.x] = h.v[threadIdx.x * 8] + h.v[8187]; }
+struct Huge {
+  int v[8188];
+};  // with the pointer 32,760 bytes; the limit is 32,764
+__global__ void full(const __grid_constant__ Huge h, int *out) {
+  out[threadIdx.x] = h.v[threadIdx.x * 8] + h.v[8187];
+}
 static Huge h;
 int main() {
   static_assert(sizeof(Huge) == 32752, "size");

@@ -12,7 +12,8 @@ int main() {
   OK(cudaMallocManaged(&flag, 4));
   *flag = 0;
   OK(cudaDeviceSynchronize());
-  // The kernels are used once before: code is loaded lazily, and a load may wait for the kernels that run.
+  // The kernels are used once before: code is loaded lazily, and a load may wait for the kernels
+  // that run.
   raise_flag<<<1, 1>>>(flag);
   wait_for<<<1, 1>>>(flag, out, 1);
   OK(cudaDeviceSynchronize());

@@ -3,7 +3,8 @@
 #include "gpu_test.h"
 
 __global__ void say(int n, const char *text) {
-  for (int i = 0; i < n; i++) printf("%d %5.2f %s %c %lld %x %%\n", i, i * 1.5, text, 'a' + i, (long long)i << 40, i * 255);
+  for (int i = 0; i < n; i++)
+    printf("%d %5.2f %s %c %lld %x %%\n", i, i * 1.5, text, 'a' + i, (long long)i << 40, i * 255);
   printf("no arguments\n");
 }
 __global__ void many() { printf("thread\n"); }

@@ -1,5 +1,5 @@
-// Processes: children forked before CUDA is used, a child that starts the program again with exec, one that ends with _exit.
-// coverage: all
+// Processes: children forked before CUDA is used, a child that starts the program again with exec,
+// one that ends with _exit. coverage: all
 #include <sys/wait.h>
 #include <unistd.h>
 #include "gpu_test.h"
@@ -17,7 +17,11 @@ static int work(int base) {
   fflush(stdout);
   return bad;
 }
-static int wait_for(pid_t p) { int status; waitpid(p, &status, 0); return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status); }
+static int wait_for(pid_t p) {
+  int status;
+  waitpid(p, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
 
 int main(int argc, char **argv) {
   if (argc > 1) return work(atoi(argv[1])) ? 9 : 21;

@@ -9,7 +9,9 @@ extern __device__ int table[16];
 extern __constant__ int bias;
 extern void launch_other(int *p);
 __device__ int mine(int x) { return x + 1; }
-__global__ void here(int *p) { p[threadIdx.x] = other(threadIdx.x) + table[threadIdx.x & 15] + bias; }
+__global__ void here(int *p) {
+  p[threadIdx.x] = other(threadIdx.x) + table[threadIdx.x & 15] + bias;
+}
 
 int main() {
   int *d, h[64], set[16], b = 5;

@@ -1,8 +1,10 @@
-// Recursion: a stack whose size the compiler cannot know; the limit the program sets must hold for the code that runs.
-// coverage: all
+// Recursion: a stack whose size the compiler cannot know; the limit the program sets must hold for
+// the code that runs. coverage: all
 #include "gpu_test.h"
 
-__device__ int ackermann(int m, int n) { return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1)); }
+__device__ int ackermann(int m, int n) {
+  return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+}
 __device__ unsigned quick(unsigned *a, int lo, int hi) {
   if (lo >= hi) return 0;
   unsigned pivot = a[(lo + hi) / 2], t;
@@ -14,7 +16,9 @@ __device__ unsigned quick(unsigned *a, int lo, int hi) {
   }
   return 1 + quick(a, lo, j) + quick(a, i, hi);
 }
-__global__ void sort(unsigned *a, int n, unsigned *calls) { calls[threadIdx.x] = quick(a + threadIdx.x * n, 0, n - 1); }
+__global__ void sort(unsigned *a, int n, unsigned *calls) {
+  calls[threadIdx.x] = quick(a + threadIdx.x * n, 0, n - 1);
+}
 __global__ void ack(int *out) { out[threadIdx.x] = ackermann(2, threadIdx.x & 7); }
 
 int main() {

@@ -1,6 +1,5 @@
-// Sort, scan, reduce and unique of Thrust and CUB: large modules, kernels chosen by their attributes.
-// coverage: all
-// coverage-with-tool: any
+// Sort, scan, reduce and unique of Thrust and CUB: large modules, kernels chosen by their
+// attributes. coverage: all coverage-with-tool: any
 // nvcc: -std=c++17
 #include <thrust/device_vector.h>
 #include <thrust/reduce.h>
@@ -15,7 +14,13 @@ int main() {
   size_t n = 20011;
   std::vector<unsigned> h(n);
   unsigned long long state = 88172645463325252ull, sum = 0;
-  for (auto &v : h) { state ^= state << 13; state ^= state >> 7; state ^= state << 17; v = state % 5000; sum += v; }
+  for (auto &v : h) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    v = state % 5000;
+    sum += v;
+  }
   thrust::device_vector<unsigned> d(h.begin(), h.end()), keys = d, order(n), scan(n);
   thrust::sequence(order.begin(), order.end());
   thrust::stable_sort_by_key(keys.begin(), keys.end(), order.begin());

@@ -2,8 +2,13 @@
 // coverage: all
 #include "gpu_test.h"
 
-__global__ void fill(int *p, int n, int v) { for (int i = threadIdx.x; i < n; i += blockDim.x) p[i] = v + i; }
-__global__ void add(int *to, const int *from, int n) { for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) to[i] += from[i]; }
+__global__ void fill(int *p, int n, int v) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) p[i] = v + i;
+}
+__global__ void add(int *to, const int *from, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    to[i] += from[i];
+}
 static int called;
 static void CUDART_CB count_call(void *p) { called += *(int *)p; }
 

@@ -1,5 +1,5 @@
-// Textures and surfaces: linear memory, arrays, filters and borders, objects passed by value and kept in constant memory.
-// coverage: all
+// Textures and surfaces: linear memory, arrays, filters and borders, objects passed by value and
+// kept in constant memory. coverage: all
 #include "gpu_test.h"
 
 __constant__ cudaTextureObject_t kept;
@@ -28,19 +28,22 @@ int main() {
   OK(cudaMemcpy2DToArray(array, 0, 0, h, 64, 64, 16, cudaMemcpyHostToDevice));
   cudaResourceDesc l = {}, a = {};
   cudaTextureDesc t = {};
-  l.resType = cudaResourceTypeLinear, l.res.linear.devPtr = linear, l.res.linear.desc = f, l.res.linear.sizeInBytes = sizeof h;
+  l.resType = cudaResourceTypeLinear, l.res.linear.devPtr = linear, l.res.linear.desc = f,
+  l.res.linear.sizeInBytes = sizeof h;
   a.resType = cudaResourceTypeArray, a.res.array.array = array;
   t.readMode = cudaReadModeElementType;
   cudaTextureObject_t line, plane;
   cudaSurfaceObject_t surface;
   OK(cudaCreateTextureObject(&line, &l, &t, 0));
-  t.filterMode = cudaFilterModeLinear, t.addressMode[0] = cudaAddressModeClamp, t.addressMode[1] = cudaAddressModeBorder;
+  t.filterMode = cudaFilterModeLinear, t.addressMode[0] = cudaAddressModeClamp,
+  t.addressMode[1] = cudaAddressModeBorder;
   OK(cudaCreateTextureObject(&plane, &a, &t, 0));
   OK(cudaCreateSurfaceObject(&surface, &a));
   OK(cudaMemcpyToSymbol(kept, &plane, sizeof plane));
   read<<<1, dim3(16, 16)>>>(line, plane, out);
   OK(cudaMemcpy(r, out, sizeof r, cudaMemcpyDefault));
-  for (int i = 0; i < 256; i++) EXPECT(r[i] == h[i] && r[256 + i] == h[i] && r[768 + i] == 2 * h[i]);
+  for (int i = 0; i < 256; i++)
+    EXPECT(r[i] == h[i] && r[256 + i] == h[i] && r[768 + i] == 2 * h[i]);
   show("read", r, sizeof r);
   write<<<1, dim3(16, 16)>>>(surface);
   read<<<1, dim3(16, 16)>>>(line, plane, out);

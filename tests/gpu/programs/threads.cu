@@ -1,5 +1,5 @@
-// Many host threads launch at once: the first use of a kernel, launches and copies happen in all of them together.
-// coverage: all
+// Many host threads launch at once: the first use of a kernel, launches and copies happen in all of
+// them together. coverage: all
 #include <thread>
 #include <vector>
 #include "gpu_test.h"
@@ -13,9 +13,12 @@ __global__ void sum(const unsigned *p, unsigned n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) atomicAdd(&total, p[i]);
 }
-template <int K> __global__ void own(unsigned *p) { p[threadIdx.x] += K; }      // each thread's first kernel is its own
+template <int K> __global__ void own(unsigned *p) {
+  p[threadIdx.x] += K;
+}  // each thread's first kernel is its own
 
-static void (*const own_kernel[8])(unsigned *) = {own<0>, own<1>, own<2>, own<3>, own<4>, own<5>, own<6>, own<7>};
+static void (*const own_kernel[8])(unsigned *) = {own<0>, own<1>, own<2>, own<3>,
+                                                  own<4>, own<5>, own<6>, own<7>};
 enum { THREADS = 8, N = 4096, ROUNDS = 50 };
 
 int main() {

@@ -8,13 +8,15 @@ import torch._inductor.config
 
 config = torch._inductor.config
 config.compile_threads = 1
-config.triton.autotune_pointwise = False             # what is chosen by timing may add in another order
+# what is chosen by timing may add in another order
+config.triton.autotune_pointwise = False
 if hasattr(config, "deterministic"):
     config.deterministic = True
 
 
 def show(name, t):
-    print(name, tuple(t.shape), hashlib.sha256(t.detach().cpu().contiguous().numpy().tobytes()).hexdigest()[:16])
+    print(name, tuple(t.shape), hashlib.sha256(t.detach().cpu().contiguous().numpy().tobytes(
+        )).hexdigest()[:16])
 
 
 @torch.compile

@@ -1,7 +1,5 @@
-# A training step of a small network, matrix products, convolution, softmax in PyTorch, whose kernels are machine code only.
-# needs: torch
-# coverage: any
-# seconds: 90
+# A training step of a small network, matrix products, convolution, softmax in PyTorch, whose
+# kernels are machine code only. needs: torch coverage: any seconds: 90
 import hashlib
 import torch
 
@@ -11,7 +9,8 @@ torch.backends.cudnn.deterministic = True
 
 
 def show(name, t):
-    print(name, tuple(t.shape), hashlib.sha256(t.detach().cpu().contiguous().numpy().tobytes()).hexdigest()[:16])
+    print(name, tuple(t.shape), hashlib.sha256(t.detach().cpu().contiguous().numpy().tobytes(
+        )).hexdigest()[:16])
 
 
 def draw(*shape):                                    # the same numbers on every machine
@@ -26,7 +25,9 @@ show("convolution", torch.nn.functional.conv2d(draw(2, 3, 32, 32), draw(8, 3, 3,
 show("sort", torch.sort(a.flatten())[0])
 show("cumulative sum", torch.cumsum((a.flatten() * 100).int(), 0))
 
-net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 30 * 30, 32), torch.nn.LayerNorm(32), torch.nn.Linear(32, 10))
+net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(),
+                          torch.nn.Linear(8 * 30 * 30, 32), torch.nn.LayerNorm(32),
+                          torch.nn.Linear(32, 10))
 net = net.cuda()
 optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
 x, y = draw(16, 3, 32, 32), torch.arange(16).cuda() % 10

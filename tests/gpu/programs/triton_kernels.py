@@ -30,7 +30,8 @@ def matmul(a, b, c, N: tl.constexpr, T: tl.constexpr):
     k = tl.arange(0, T)
     total = tl.zeros((T, T), dtype=tl.float32)
     for j in range(0, N, T):
-        total += tl.dot(tl.load(a + r[:, None] * N + (j + k)[None, :]), tl.load(b + (j + k)[:, None] * N + s[None, :]))
+        total += tl.dot(tl.load(a + r[:, None] * N + (j + k)[None, :]),
+                        tl.load(b + (j + k)[:, None] * N + s[None, :]))
     tl.store(c + r[:, None] * N + s[None, :], total)
 
 
@@ -49,7 +50,8 @@ s = torch.empty_like(m)
 row_softmax[(100,)](m, s, 200, SIZE=256)
 assert torch.allclose(s, torch.softmax(m, 1), atol=1e-6)
 show("softmax", s)
-a, b = torch.randn(128, 128, generator=g).half().cuda(), torch.randn(128, 128, generator=g).half().cuda()
+a, b = torch.randn(128, 128, generator=g).half().cuda(), torch.randn(128, 128,
+    generator=g).half().cuda()
 c = torch.empty(128, 128, device="cuda")
 matmul[(4, 4)](a, b, c, N=128, T=32)
 assert torch.allclose(c, a.float() @ b.float(), atol=1e-2)

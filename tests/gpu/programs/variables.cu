@@ -1,5 +1,5 @@
-// Variables of a module exist once: set by the host, changed by one kernel, read by another, by pointer and by name.
-// coverage: all
+// Variables of a module exist once: set by the host, changed by one kernel, read by another, by
+// pointer and by name. coverage: all
 #include "gpu_test.h"
 
 __constant__ float weights[8];
@@ -15,10 +15,17 @@ namespace inner { __device__ unsigned long long big = 1ull << 40; }
 __global__ void first(float *out) {
   int t = threadIdx.x;
   if (t < 8) out[t] = weights[t] * visible[t & 3] + hidden;
-  if (t == 0) { atomicAdd(&hidden, 100); *pointer_to_visible += 10; both += 2; inner::big += 5; aligned_value = make_float4(1, 2, 3, 4); }
+  if (t == 0) {
+    atomicAdd(&hidden, 100);
+    *pointer_to_visible += 10;
+    both += 2;
+    inner::big += 5;
+    aligned_value = make_float4(1, 2, 3, 4);
+  }
 }
 __global__ void second(float *out) {
-  out[0] = hidden, out[1] = visible[2], out[2] = both, out[3] = aligned_value.z, out[4] = (float)(inner::big >> 38), out[5] = hidden_constant;
+  out[0] = hidden, out[1] = visible[2], out[2] = both, out[3] = aligned_value.z,
+  out[4] = (float)(inner::big >> 38), out[5] = hidden_constant;
   static __device__ int calls;
   out[6] = ++calls;
   where[0] = 77;
@@ -45,7 +52,8 @@ int main() {
   second<<<1, 1>>>(d);
   second<<<1, 1>>>(d);
   OK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDefault));
-  EXPECT(h[0] == 5 && h[1] == 13 && h[2] == 60 && h[3] == 3 && h[4] == 4 && h[5] == 11 && h[6] == 2);
+  EXPECT(h[0] == 5 && h[1] == 13 && h[2] == 60 && h[3] == 3 && h[4] == 4 && h[5] == 11 &&
+         h[6] == 2);
   show("second", h, 7 * sizeof *h);
   OK(cudaMemcpy(v, target, 4, cudaMemcpyDefault));
   EXPECT(v[0] == 77);

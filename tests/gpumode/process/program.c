@@ -1,4 +1,5 @@
-// What processes, threads and libraries do around a driver that is loaded at the first call: one case for each word.
+// What processes, threads and libraries do around a driver that is loaded at the first call: one
+// case for each word.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -35,11 +36,14 @@ static void *first_call(void *count) {
 
 int main(int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
-  if (!strcmp(word, "names")) {                // both names of the library, opened by name, are the one that is preloaded
+  if (!strcmp(
+          word,
+          "names")) {  // both names of the library, opened by name, are the one that is preloaded
     void *one = dlopen("libcuda.so.1", RTLD_NOW), *other = dlopen("libcuda.so", RTLD_NOW);
-    EXPECT(one && other && dlsym(one, "cuInit") == (void *)cuInit && dlsym(other, "cuInit") == (void *)cuInit);
+    EXPECT(one && other && dlsym(one, "cuInit") == (void *)cuInit &&
+           dlsym(other, "cuInit") == (void *)cuInit);
     use_device();
-  } else if (!strcmp(word, "threads")) {       // all of them make the first call
+  } else if (!strcmp(word, "threads")) {  // all of them make the first call
     enum { THREADS = 16 };
     pthread_t t[THREADS];
     int counts[THREADS] = {0};
@@ -49,15 +53,15 @@ int main(int argc, char **argv) {
       EXPECT(counts[i] == 1);
     }
     use_device();
-  } else if (!strcmp(word, "plugin")) {        // a library whose constructor makes the first call
+  } else if (!strcmp(word, "plugin")) {  // a library whose constructor makes the first call
     EXPECT(dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) != NULL);
     use_device();
-  } else if (!strcmp(word, "fork_before")) {   // the child is a CUDA program of its own
+  } else if (!strcmp(word, "fork_before")) {  // the child is a CUDA program of its own
     pid_t pid = fork();
     use_device();
     if (!pid) exit(failures ? 1 : 7);
     EXPECT(exit_code(pid) == 7);
-  } else if (!strcmp(word, "fork_after")) {    // the child may not use CUDA, and ends in order
+  } else if (!strcmp(word, "fork_after")) {  // the child may not use CUDA, and ends in order
     use_device();
     pid_t pid = fork();
     if (!pid) {
@@ -81,14 +85,14 @@ int main(int argc, char **argv) {
     finish();
     fflush(stdout);
     abort();
-  } else if (!strcmp(word, "running")) {       // the program ends while a kernel is waiting for it
+  } else if (!strcmp(word, "running")) {  // the program ends while a kernel is waiting for it
     CUdeviceptr flag;
     use_device();
     flag = new_ints(2);
     CUfunction spin = get(load(common_ptx), "spin");
     CUdeviceptr out = flag + 4;
     OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&flag, &out}, NULL));
-  } else if (!strcmp(word, "primary")) {       // reset, released, used again
+  } else if (!strcmp(word, "primary")) {  // reset, released, used again
     CUcontext ctx;
     OK(cuInit(0));
     for (int i = 0; i < 3; i++) {
@@ -101,7 +105,7 @@ int main(int argc, char **argv) {
       if (i == 0) OK(cuDevicePrimaryCtxReset_v2(0));
       if (i == 1) OK(cuDevicePrimaryCtxRelease_v2(0));
     }
-  } else if (!strcmp(word, "missing")) {       // with a driver that has a handful of functions
+  } else if (!strcmp(word, "missing")) {  // with a driver that has a handful of functions
     CUcontext ctx;
     OK(cuInit(0));
     RETURNS(cuCtxGetCurrent(&ctx), CUDA_ERROR_NOT_SUPPORTED);

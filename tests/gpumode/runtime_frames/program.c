@@ -16,7 +16,8 @@ __attribute__((noinline)) static void make(void) {
 
 int main(void) {
   void *context;
-  if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context)) printf("no device\n");
+  if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
+    printf("no device\n");
   make();
   printf("done\n");
   return 0;

@@ -1,4 +1,5 @@
-// Stands for the CUDA runtime that is linked into a program: no debug information, names of no meaning below those of the API.
+// Stands for the CUDA runtime that is linked into a program: no debug information, names of no
+// meaning below those of the API.
 #include <stddef.h>
 
 typedef int CUresult;
@@ -11,4 +12,6 @@ __attribute__((noinline)) int libcudart_static_5382377d5c772c9d(void **p, size_t
   return result;
 }
 
-__attribute__((noinline)) int cudaMalloc(void **p, size_t bytes) { return libcudart_static_5382377d5c772c9d(p, bytes) ? 2 : 0; }
+__attribute__((noinline)) int cudaMalloc(void **p, size_t bytes) {
+  return libcudart_static_5382377d5c772c9d(p, bytes) ? 2 : 0;
+}

@@ -1,4 +1,5 @@
-// The compiler counts the turns before the loop and divides by its step, which is 0: the loop has a counter, which turns 2³² times.
+// The compiler counts the turns before the loop and divides by its step, which is 0: the loop has a
+// counter, which turns 2³² times.
 // says: its step is 0
 #include "../../lib/one_bug.h"
 __global__ void k(const int *in, int *out, int n) {

@@ -1,4 +1,5 @@
-// Halves that are rounded up stay at 1, with a store in every turn. Others count down with the clock, and end.
+// Halves that are rounded up stay at 1, with a store in every turn. Others count down with the
+// clock, and end.
 // says: in a loop that never ends
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {

@@ -1,4 +1,6 @@
-// A kernel that sleeps again and again, a number of times: it makes progress, though it stores nothing and looks at nothing that others change. Two seconds of it and more on the virtual device.
+// A kernel that sleeps again and again, a number of times: it makes progress, though it stores
+// nothing and looks at nothing that others change. Two seconds of it and more on the virtual
+// device.
 #include "../../lib/one_bug.h"
 #ifdef TWIN
 enum { TIMES = 1000 };

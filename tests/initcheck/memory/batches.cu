@@ -28,7 +28,8 @@ int main() {
   CHECK(cudaMalloc(&a, 4096));
   CHECK(cudaMalloc(&b, 4096));
   // from the host, and what was never written: on it goes
-  CUdeviceptr to[3] = {(CUdeviceptr)a, (CUdeviceptr)(a + 1024), (CUdeviceptr)b}, from[3] = {(CUdeviceptr)host, (CUdeviceptr)(host + 100), (CUdeviceptr)(a + 2048)};
+  CUdeviceptr to[3] = {(CUdeviceptr)a, (CUdeviceptr)(a + 1024), (CUdeviceptr)b},
+              from[3] = {(CUdeviceptr)host, (CUdeviceptr)(host + 100), (CUdeviceptr)(a + 2048)};
   size_t bytes[3] = {512, 256, 128};
   CHECK(batch(to, from, bytes, 3, s));
   CHECK(cudaStreamSynchronize(s));
@@ -37,7 +38,8 @@ int main() {
   CHECK(cudaMemcpy(host, a, 1280, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=512
   CHECK(cudaMemcpy(host, b, 128, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=128
   // from device to device
-  CUdeviceptr there[2] = {(CUdeviceptr)b, (CUdeviceptr)(b + 512)}, here[2] = {(CUdeviceptr)a, (CUdeviceptr)(a + 1024)};
+  CUdeviceptr there[2] = {(CUdeviceptr)b, (CUdeviceptr)(b + 512)},
+              here[2] = {(CUdeviceptr)a, (CUdeviceptr)(a + 1024)};
   size_t more[2] = {512, 512};
   CHECK(batch(there, here, more, 2, s));
   CHECK(cudaStreamSynchronize(s));

@@ -1,5 +1,6 @@
-// Copies of all shapes carry along which bytes were written: exactly on the virtual device, on a GPU a word of 4 that is written in part counts as
-// written, and so does what was copied to another remainder by 4, and what is between the rows of more than 16.
+// Copies of all shapes carry along which bytes were written: exactly on the virtual device, on a
+// GPU a word of 4 that is written in part counts as written, and so does what was copied to another
+// remainder by 4, and what is between the rows of more than 16.
 #include "check.h"
 
 static char host[1 << 16];
@@ -38,7 +39,9 @@ int main() {
   CHECK(cudaMallocPitch(&c, &pitch, 100, 20));
   CHECK(cudaMemcpy2D(c, pitch, host, 100, 100, 20, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy2D(host, 100, c, pitch, 100, 20, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));  // finds-cpu: uninit-copy bytes=20 // finds-gpu: uninit-copy bytes=1
+  // finds-cpu-next: uninit-copy bytes=20
+  // finds-gpu-next: uninit-copy bytes=1
+  CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));
   CHECK(cudaMemset2D(c + 100, pitch, 0, 1, 20));
   CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));
   CHECK(cudaFree(c));
@@ -82,7 +85,8 @@ int main() {
   for (int i = 0; i < 3; i++) {
     char *d;
     CHECK(cudaMallocAsync(&d, 256, s));
-    CHECK(cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s));  // finds: uninit-copy bytes=256
+    // finds-next: uninit-copy bytes=256
+    CHECK(cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s));
     CHECK(cudaMemsetAsync(d, 0, 256, s));
     CHECK(cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s));
     CHECK(cudaFreeAsync(d, s));

@@ -1,4 +1,5 @@
-// Data that kernels compute from unwritten memory, on its way to the host; and all that must be silent on that way.
+// Data that kernels compute from unwritten memory, on its way to the host; and all that must be
+// silent on that way.
 #include "check.h"
 
 __global__ void twice(int *out, const int *in, int n) {

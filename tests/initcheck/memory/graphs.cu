@@ -1,4 +1,5 @@
-// Copies, sets and kernels in graphs do what they do when the graph runs, each time it does. On a GPU a graph that copies or sets makes everything count as initialised.
+// Copies, sets and kernels in graphs do what they do when the graph runs, each time it does. On a
+// GPU a graph that copies or sets makes everything count as initialised.
 #include "check.h"
 
 __global__ void twice(int *out, const int *in, int n) {
@@ -41,14 +42,16 @@ int main() {
   CHECK(cudaMallocAsync(&fresh, 4096, s));
   CHECK(cudaMemsetAsync(fresh, 0, 2048, s));
   twice<<<4, 256, 0, s>>>(b, fresh, 1024);
-  CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));  // finds-cpu: uninit-use bytes=2048
+  // finds-cpu-next: uninit-use bytes=2048
+  CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));
   CHECK(cudaMemsetAsync(fresh, 0, 4096, s));
   twice<<<4, 256, 0, s>>>(b, fresh, 1024);
   CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));
   CHECK(cudaFreeAsync(fresh, s));
   CHECK(cudaStreamEndCapture(s, &second));
   cudaGraphExec_t again = instantiate(second);
-  for (int i = 0; i < 2; i++) CHECK(cudaGraphLaunch(again, s));      // its memory is unwritten again the second time
+  for (int i = 0; i < 2; i++)
+    CHECK(cudaGraphLaunch(again, s));  // its memory is unwritten again the second time
   CHECK(cudaStreamSynchronize(s));
   printf("done\n");
   return 0;

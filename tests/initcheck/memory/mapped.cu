@@ -1,4 +1,5 @@
-// Virtual memory: what is initialised belongs to the physical memory, whatever it is mapped to. On a GPU mapped memory counts as initialised.
+// Virtual memory: what is initialised belongs to the physical memory, whatever it is mapped to. On
+// a GPU mapped memory counts as initialised.
 // nvcc: -lcuda
 #include "check.h"
 

@@ -22,7 +22,8 @@ int main() {
   __dflog_forceinit(a, 256);
   CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));
   asked = asked * 2 + wg_is_initialized(host, 256);
-  fprintf(stderr, "asked: %x\n", asked);  // 0 1 0 1 0 1 1 with initcheck, all 1 without; on a GPU whole words of 4
+  fprintf(stderr, "asked: %x\n",
+          asked);  // 0 1 0 1 0 1 1 with initcheck, all 1 without; on a GPU whole words of 4
   printf("done\n");
   return 0;
 }

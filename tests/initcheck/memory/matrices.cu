@@ -1,4 +1,5 @@
-// A kernel that stores in a way that is not followed: what it may have written counts as initialised, and the report names it.
+// A kernel that stores in a way that is not followed: what it may have written counts as
+// initialised, and the report names it.
 // says: initcheck does not follow it: it writes memory with wmma.store
 #include "check.h"
 #include <cuda_fp16.h>
@@ -24,7 +25,8 @@ int main() {
   CHECK(cudaMalloc(&out, sizeof host));
   CHECK(cudaMalloc(&in, 512));
   CHECK(cudaMemset(in, 0, 512));
-  CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=1024
+  // finds-next: uninit-copy bytes=1024
+  CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
   multiply<<<1, 32>>>(out, in);
   CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
   printf("done\n");

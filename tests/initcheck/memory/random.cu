@@ -1,5 +1,6 @@
-// Copies, sets and marks at random, beside a model of what is initialised. On a GPU, where whole words of 4 are followed, what is initialised must never be
-// taken for uninitialised; elsewhere the two must agree to the byte.
+// Copies, sets and marks at random, beside a model of what is initialised. On a GPU, where whole
+// words of 4 are followed, what is initialised must never be taken for uninitialised; elsewhere the
+// two must agree to the byte.
 #include "check.h"
 #include "warpgrind.h"
 #include <cstring>
@@ -23,8 +24,10 @@ static bool all(int b, unsigned from, unsigned n) {
 
 static void one_operation() {
   int a = random_below(N), b = random_below(N);
-  unsigned n = 1 + random_below(random_below(4) ? 40 : 1000), to = random_below(BYTES - n), from = random_below(BYTES - n);
-  unsigned width = 1 + random_below(PITCH - 1), rows = 1 + random_below(8), x = random_below(PITCH - width), y = random_below(8), y2 = 20 + random_below(8);
+  unsigned n = 1 + random_below(random_below(4) ? 40 : 1000), to = random_below(BYTES - n),
+           from = random_below(BYTES - n);
+  unsigned width = 1 + random_below(PITCH - 1), rows = 1 + random_below(8),
+           x = random_below(PITCH - width), y = random_below(8), y2 = 20 + random_below(8);
   switch (random_below(6)) {
   case 0:
     CHECK(cudaMemcpy(memory[a] + to, host, n, cudaMemcpyHostToDevice));
@@ -35,7 +38,7 @@ static void one_operation() {
     memset(&model[a][to], 1, n);
     break;
   case 2:
-    if (a == b && to < from + n && from < to + n) break;          // CUDA does not say what that does
+    if (a == b && to < from + n && from < to + n) break;  // CUDA does not say what that does
     CHECK(cudaMemcpy(memory[a] + to, memory[b] + from, n, cudaMemcpyDeviceToDevice));
     memmove(&model[a][to], &model[b][from], n);
     break;
@@ -44,8 +47,12 @@ static void one_operation() {
     memset(&model[a][to], 0, n);
     break;
   case 4:
-    CHECK(cudaMemcpy2D(memory[a] + y * PITCH + x, PITCH, memory[b] + y2 * PITCH + (PITCH - width) / 2, PITCH, width, rows, cudaMemcpyDeviceToDevice));
-    for (unsigned r = 0; r < rows; r++) memmove(&model[a][(y + r) * PITCH + x], &model[b][(y2 + r) * PITCH + (PITCH - width) / 2], width);
+    CHECK(cudaMemcpy2D(memory[a] + y * PITCH + x, PITCH,
+                       memory[b] + y2 * PITCH + (PITCH - width) / 2, PITCH, width, rows,
+                       cudaMemcpyDeviceToDevice));
+    for (unsigned r = 0; r < rows; r++)
+      memmove(&model[a][(y + r) * PITCH + x], &model[b][(y2 + r) * PITCH + (PITCH - width) / 2],
+              width);
     break;
   default:
     CHECK(cudaMemset2D(memory[a] + y * PITCH + x, PITCH, 1, width, rows));

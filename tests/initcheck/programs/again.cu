@@ -1,7 +1,9 @@
-// Threads that read something bad, are done with it, and go on: what they read later is judged as before.
+// Threads that read something bad, are done with it, and go on: what they read later is judged as
+// before.
 #include <cstdio>
 
-// A stencil that moves planes through shared memory. The first plane it moves was never written, and nothing depends on it.
+// A stencil that moves planes through shared memory. The first plane it moves was never written,
+// and nothing depends on it.
 __global__ void planes(const float *in, float *out, int n, int depth) {
   __shared__ float u[3][34];
   int i = threadIdx.x + 1, edge = threadIdx.x == 0 ? 0 : threadIdx.x == 31 ? 33 : -1;
@@ -29,7 +31,8 @@ __global__ void planes_bad(const float *in, float *out, int *flags, int n, int d
     u[1][i] = u[2][i];
     if (k + 1 < depth) u[2][i] = in[(k + 1) * n + threadIdx.x];
     __syncthreads();
-    if (u[0][i] > 1.5f) flags[k] = 1;                                 // finds: uninit-use (what was moved is bad)
+    // finds-next: uninit-use (what was moved is bad)
+    if (u[0][i] > 1.5f) flags[k] = 1;
     __syncthreads();
   }
 }
@@ -52,7 +55,8 @@ __global__ void in_turns_bad(const int *good, const int *bad, int *out, int n) {
     if (good[i] > 7) out[threadIdx.x] += 1;
     sum += x;
   }
-  if (sum > 3) out[threadIdx.x] += 2;                                 // finds: uninit-use (one of what was summed up)
+  // finds-next: uninit-use (one of what was summed up)
+  if (sum > 3) out[threadIdx.x] += 2;
 }
 
 // Lanes write to each other by volatile shared memory and nothing else.
@@ -79,7 +83,8 @@ __global__ void some(const int *good, const int *bad, int *copy, int *out) {
   if (threadIdx.x & 1 ? y : x) out[threadIdx.x] = 1;
   int z = __shfl_xor_sync(~0u, x, 1);
   if (threadIdx.x & 1 && z) out[threadIdx.x] += 1;
-  if (threadIdx.x == 4 && z) out[threadIdx.x] += 1;                   // finds: uninit-use (from the next lane)
+  // finds-next: uninit-use (from the next lane)
+  if (threadIdx.x == 4 && z) out[threadIdx.x] += 1;
 }
 
 int main() {

@@ -5,13 +5,20 @@
 
 __device__ unsigned at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 template <int N> __device__ void copy(void *to, const void *from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at(to)), "l"(from), "n"(N) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at(to)), "l"(from), "n"(N)
+               : "memory");
 }
 template <int N> __device__ void copy_some(void *to, const void *from, int bytes) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at(to)), "l"(from), "n"(N), "r"(bytes) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at(to)), "l"(from), "n"(N),
+               "r"(bytes)
+               : "memory");
 }
 __device__ void copy_unless(void *to, const void *from, bool not_this) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }" ::"r"(at(to)), "l"(from), "r"((unsigned)not_this) : "memory");
+  asm volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }" ::"r"(
+          at(to)),
+      "l"(from), "r"((unsigned)not_this)
+      : "memory");
 }
 __device__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); __syncthreads(); }
 

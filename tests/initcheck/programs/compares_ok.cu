@@ -2,7 +2,8 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-// Of each word of p the upper half was written, with 1, 2, 3 …, of each word of q the lower half, with the same; of w the upper of two words.
+// Of each word of p the upper half was written, with 1, 2, 3 …, of each word of q the lower half,
+// with the same; of w the upper of two words.
 __global__ void equal(const unsigned *p, const unsigned *q, const unsigned long long *w, int *out) {
   unsigned i = threadIdx.x;
   if (p[i] == 5) atomicAdd(out, 1);
@@ -18,13 +19,15 @@ __global__ void less(const unsigned *p, const unsigned *q, const unsigned long l
   if (p[i] <= 77) atomicAdd(out, 1);
   if (w[i] < 77) atomicAdd(out, 1);
 }
-__global__ void with_sign(const unsigned *p, const unsigned *q, const unsigned long long *w, int *out) {
+__global__ void with_sign(const unsigned *p, const unsigned *q, const unsigned long long *w,
+                          int *out) {
   unsigned i = threadIdx.x;
   if ((int)p[i] < 0) atomicAdd(out, 1);
   if ((int)p[i] > -5) atomicAdd(out, 1);
   if ((long long)w[i] >= 0) atomicAdd(out, 1);
 }
-__global__ void each_other(const unsigned *p, const unsigned *q, const unsigned long long *w, int *out) {
+__global__ void each_other(const unsigned *p, const unsigned *q, const unsigned long long *w,
+                           int *out) {
   unsigned i = threadIdx.x;
   if (p[i] < (p[i ^ 1] & 0xffff0000) + 0x10000 * (i & 1)) atomicAdd(out, 1);
   if ((p[i] | 0xffff) < (p[31 - i] & 0xffff0000) && i < 15) atomicAdd(out, 1);

@@ -1,4 +1,5 @@
-// One function of the program copies everything to the host: what is bad of it is told for each kernel that wrote it.
+// One function of the program copies everything to the host: what is bad of it is told for each
+// kernel that wrote it.
 // says: by kernel twice(float*, float const*)
 // says: by kernel plus(float*, float const*)
 // says: by kernel minus(float*, float const*)
@@ -12,7 +13,8 @@ __global__ void less(float *to, const float *from) { to[threadIdx.x] = from[thre
 
 __attribute__((noinline)) static float fetch(const float *from) {
   float h[32], sum = 0;
-  cudaMemcpy(h, from, sizeof h, cudaMemcpyDeviceToHost);            // finds: uninit-use times=3 (of three kernels)
+  // finds-next: uninit-use times=3 (of three kernels)
+  cudaMemcpy(h, from, sizeof h, cudaMemcpyDeviceToHost);
   for (float x : h) sum += x;
   return sum;
 }

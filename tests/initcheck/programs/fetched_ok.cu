@@ -1,4 +1,5 @@
-// One function of the program copies everything to the host: what is bad of it is told for each kernel that wrote it, which is nothing.
+// One function of the program copies everything to the host: what is bad of it is told for each
+// kernel that wrote it, which is nothing.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,6 @@
-// Bit fields, whose bytes are not their own: those that were written may be read, in this kernel or another. What was not written is found where a byte has none of what was; fields_ok.cu writes all of it.
+// Bit fields, whose bytes are not their own: those that were written may be read, in this kernel or
+// another. What was not written is found where a byte has none of what was; fields_ok.cu writes all
+// of it.
 #include <cstdio>
 #ifndef EARLY
 #define EARLY 1
@@ -6,8 +8,14 @@
 struct Fields { unsigned a : 3, b : 7, c : 22; };
 struct Flags { unsigned char ready : 1, kind : 4, rest : 3; };
 
-__global__ void set_a(Fields *f, Flags *g) { f[threadIdx.x].a = threadIdx.x; g[threadIdx.x].kind = 3; }
-__global__ void set_b(Fields *f, Flags *g) { f[threadIdx.x].b = threadIdx.x; g[threadIdx.x].ready = 1; }
+__global__ void set_a(Fields *f, Flags *g) {
+  f[threadIdx.x].a = threadIdx.x;
+  g[threadIdx.x].kind = 3;
+}
+__global__ void set_b(Fields *f, Flags *g) {
+  f[threadIdx.x].b = threadIdx.x;
+  g[threadIdx.x].ready = 1;
+}
 __global__ void set_c(Fields *f) { f[threadIdx.x].c = threadIdx.x; }
 __global__ void read_ab(const Fields *f, const Flags *g, int *out) {
   Fields x = f[threadIdx.x];
@@ -16,7 +24,8 @@ __global__ void read_ab(const Fields *f, const Flags *g, int *out) {
   if (y.ready && y.kind == 3) out[threadIdx.x] = 2;
 }
 __global__ void read_c(const Fields *f, int *out) {
-  if (f[threadIdx.x].c > 3) out[threadIdx.x] = 3;                     // finds: uninit-use (c was not written)
+  // finds-next: uninit-use (c was not written)
+  if (f[threadIdx.x].c > 3) out[threadIdx.x] = 3;
 }
 __global__ void read_later(const Fields *f, int *out) {
   if (f[threadIdx.x].c == 3) out[threadIdx.x] = 3;
@@ -24,7 +33,8 @@ __global__ void read_later(const Fields *f, int *out) {
 // No field: which bits stay is known only when it runs.
 __global__ void mask(unsigned *m, const unsigned *by) { m[threadIdx.x] &= by[threadIdx.x]; }
 __global__ void read_mask(const unsigned *m, int *out) {
-  if (m[threadIdx.x] & 0x10) out[threadIdx.x] = 4;                    // finds: uninit-use (m was not written)
+  // finds-next: uninit-use (m was not written)
+  if (m[threadIdx.x] & 0x10) out[threadIdx.x] = 4;
 }
 
 int main() {

@@ -1,8 +1,10 @@
-// Memory that kernels have filled, in full or almost, and kernels that read it, again and again: some launches see all of it initialised, others do not.
+// Memory that kernels have filled, in full or almost, and kernels that read it, again and again:
+// some launches see all of it initialised, others do not.
 #include <cstdio>
 
 __global__ void fill(float *a, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = i & 7;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    a[i] = i & 7;
 }
 __global__ void sum(const float *a, float *b, int n, int turns) {
   for (int t = 0; t < turns; t++) {
@@ -12,7 +14,8 @@ __global__ void sum(const float *a, float *b, int n, int turns) {
 }
 __global__ void count(const float *a, int *out, int n) {
   for (int i = threadIdx.x; i < n; i += 32)
-    if (a[i] > 3) out[threadIdx.x] = i;                               // finds: uninit-use (the last element, in two launches)
+    // finds-next: uninit-use (the last element, in two launches)
+    if (a[i] > 3) out[threadIdx.x] = i;
 }
 __global__ void count_good(const float *a, int *out, int n) {
   int found = 0;
@@ -29,7 +32,8 @@ __global__ void local(const int *at, const float *a, float *b, int n) {
 }
 __global__ void ask(const float *b, int *out, int i) {
   for (int n = 0; n < 2; n++)
-    if (b[i] > n) out[n] = 1;                                         // finds: uninit-use (what `local` has stored)
+    // finds-next: uninit-use (what `local` has stored)
+    if (b[i] > n) out[n] = 1;
 }
 
 int main() {
@@ -51,7 +55,7 @@ int main() {
   fill<<<1, 64>>>(d, 64);
   for (int i = 0; i < 6; i++) sum<<<(n + 127) / 128, 128>>>(a, b, n, 3);
   for (int i = 0; i < 6; i++) count_good<<<1, 32>>>(b, out, n);
-  count_good<<<1, 32>>>(c, out, n - 1);                                // reads only what was written
+  count_good<<<1, 32>>>(c, out, n - 1);  // reads only what was written
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
   printf("%d %d\n", host[0], host[31]);
   count<<<1, 32>>>(b, out, n);

@@ -1,5 +1,5 @@
-// Two 16-bit values in one register, of which one is bad: conversions of two floats and comparisons keep the other.
-// arch: compute_80
+// Two 16-bit values in one register, of which one is bad: conversions of two floats and comparisons
+// keep the other. arch: compute_80
 #include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -7,19 +7,33 @@
 __device__ unsigned bits(__half2 x) { return *(unsigned *)&x; }
 __device__ unsigned bits(__nv_bfloat162 x) { return *(unsigned *)&x; }
 
-#define LOOK(name, statement) __global__ void name(const float *p, const float *good, int *out) { float x = p[threadIdx.x], y = good[threadIdx.x]; statement }
+#define LOOK(name, statement) \
+  __global__ void name(const float *p, const float *good, int *out) { \
+    float x = p[threadIdx.x], y = good[threadIdx.x]; \
+    statement \
+  }
 LOOK(lower_is_good, if (bits(__floats2half2_rn(y, x)) & 0xffff) out[threadIdx.x] = 1;)
 LOOK(upper_is_good, if (bits(__floats2bfloat162_rn(x, y)) >> 16) out[threadIdx.x] = 1;)
-LOOK(lower_is_bad, if (bits(__floats2half2_rn(x, y)) & 0xffff) out[threadIdx.x] = 1;)                      // finds: uninit-use (it was made of the bad one)
-LOOK(upper_is_bad, if (bits(__floats2bfloat162_rn(y, x)) >> 16) out[threadIdx.x] = 1;)                     // finds: uninit-use (it was made of the bad one)
-LOOK(both_are_bad, if (bits(__floats2half2_rn(x, x)) >> 16) out[threadIdx.x] = 1;)                         // finds: uninit-use (one is enough)
-LOOK(squared_is_good, __nv_bfloat162 h = __floats2bfloat162_rn(y, x); if (bits(__hmul2(h, h)) & 0xffff) out[threadIdx.x] = 1;)
+// finds-next: uninit-use (it was made of the bad one)
+LOOK(lower_is_bad, if (bits(__floats2half2_rn(x, y)) & 0xffff) out[threadIdx.x] = 1;)
+// finds-next: uninit-use (it was made of the bad one)
+LOOK(upper_is_bad, if (bits(__floats2bfloat162_rn(y, x)) >> 16) out[threadIdx.x] = 1;)
+// finds-next: uninit-use (one is enough)
+LOOK(both_are_bad, if (bits(__floats2half2_rn(x, x)) >> 16) out[threadIdx.x] = 1;)
+LOOK(squared_is_good, __nv_bfloat162 h = __floats2bfloat162_rn(y, x);
+     if (bits(__hmul2(h, h)) & 0xffff) out[threadIdx.x] = 1;)
 
-#define COMPARE(name, statement) __global__ void name(const __half2 *p, const __half2 *good, int *out) { __half2 x = p[threadIdx.x], y = good[threadIdx.x]; statement }
+#define COMPARE(name, statement) \
+  __global__ void name(const __half2 *p, const __half2 *good, int *out) { \
+    __half2 x = p[threadIdx.x], y = good[threadIdx.x]; \
+    statement \
+  }
 COMPARE(mask_is_good, if (__hgt2_mask(x, y) & 0xffff) out[threadIdx.x] = 1;)
-COMPARE(mask_is_bad, if (__hgt2_mask(x, y) >> 16) out[threadIdx.x] = 1;)                                   // finds: uninit-use (its upper half was never written)
+// finds-next: uninit-use (its upper half was never written)
+COMPARE(mask_is_bad, if (__hgt2_mask(x, y) >> 16) out[threadIdx.x] = 1;)
 COMPARE(one_is_good, if (bits(__hlt2(x, y)) & 0xffff) out[threadIdx.x] = 1;)
-COMPARE(one_is_bad, if (bits(__hlt2(x, y)) >> 16) out[threadIdx.x] = 1;)                                   // finds: uninit-use (its upper half was never written)
+// finds-next: uninit-use (its upper half was never written)
+COMPARE(one_is_bad, if (bits(__hlt2(x, y)) >> 16) out[threadIdx.x] = 1;)
 
 __global__ void write_lower(__half *h) { h[2 * threadIdx.x] = 1; }
 

@@ -1,6 +1,6 @@
 // Memory from malloc and new in device code was written by nobody.
-// says: heap.cu:37 in walk(int*)
-// says: from memory that malloc returned at tests/initcheck/programs/heap.cu:31 in make()
+// says: heap.cu:{walked} in walk(int*)
+// says: from memory that malloc returned at tests/initcheck/programs/heap.cu:{made} in make()
 // says: is in the device's heap
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -23,18 +23,19 @@ __global__ void written_before(int *out) {
   free(p);
   __syncthreads();
   p = (int *)malloc(64);
-  if (p[5] == 5) out[threadIdx.x] = 2;      // finds: uninit-use (what was written there belonged to another block of memory)
+  // finds-next: uninit-use (what was written there belonged to another block of memory)
+  if (p[5] == 5) out[threadIdx.x] = 2;
   free(p);
 }
 
 __global__ void make() {
-  Node *n = new Node;
+  Node *n = new Node;  // label: made
   n->key = threadIdx.x;
   list[threadIdx.x] = n;
 }
 __global__ void walk(int *out) {
   Node *n = list[threadIdx.x];
-  for (int i = 0; n && i < 1; n = n->next, i++) out[threadIdx.x] += n->key;
+  for (int i = 0; n && i < 1; n = n->next, i++) out[threadIdx.x] += n->key;  // label: walked
   if (n) out[threadIdx.x] = -1;             // finds: uninit-use (`next` of another launch's block)
 }
 
@@ -65,7 +66,8 @@ int main() {
   make<<<1, 64>>>();
   walk<<<1, 64>>>(out);
   give<<<1, 64>>>(sums);
-  cudaMemcpy(copy, sums, sizeof copy, cudaMemcpyDeviceToHost);      // finds: uninit-use (the result)
+  // finds-next: uninit-use (the result)
+  cudaMemcpy(copy, sums, sizeof copy, cudaMemcpyDeviceToHost);
   index<<<1, 64>>>(out, table);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

@@ -1,4 +1,5 @@
-// Memory from malloc and new in device code that is written before it is read, by whoever it may be; and what is not known of it.
+// Memory from malloc and new in device code that is written before it is read, by whoever it may
+// be; and what is not known of it.
 #include <cstdio>
 #include <cuda_runtime.h>
 #include <mma.h>
@@ -32,7 +33,9 @@ __global__ void walk(int *out) {
 __global__ void drop() { delete list[threadIdx.x]; }
 
 // One kernel takes memory, another that has it as a parameter writes to it, a third reads it.
-__global__ void take(int which, float **at) { *at = block[which] = (float *)malloc(256 * sizeof(float)); }
+__global__ void take(int which, float **at) {
+  *at = block[which] = (float *)malloc(256 * sizeof(float));
+}
 __global__ void fill(float *p) { p[threadIdx.x] = threadIdx.x; }
 __global__ void read(int which, int *out) {
   if (block[which][threadIdx.x] != threadIdx.x) out[threadIdx.x % 64] = -3;

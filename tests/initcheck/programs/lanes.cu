@@ -1,40 +1,40 @@
 // arch: compute_80
 // What other lanes have read: the report says where they did.
-// says: read at tests/initcheck/programs/lanes.cu:15 in shuffled(int const*, int*)
-// says: read at tests/initcheck/programs/lanes.cu:21 in balloted(int const*, int*)
-// says: read at tests/initcheck/programs/lanes.cu:27 in voted(int const*, int*)
-// says: read at tests/initcheck/programs/lanes.cu:32 in reduced(int const*, int*)
-// says: read at tests/initcheck/programs/lanes.cu:37 in summed(int const*, int*)
-// says: read at tests/initcheck/programs/lanes.cu:46 in by_calls(int const*, int*)
+// says: read at tests/initcheck/programs/lanes.cu:{shuffled} in shuffled(int const*, int*)
+// says: read at tests/initcheck/programs/lanes.cu:{balloted} in balloted(int const*, int*)
+// says: read at tests/initcheck/programs/lanes.cu:{voted} in voted(int const*, int*)
+// says: read at tests/initcheck/programs/lanes.cu:{reduced} in reduced(int const*, int*)
+// says: read at tests/initcheck/programs/lanes.cu:{summed} in summed(int const*, int*)
+// says: read at tests/initcheck/programs/lanes.cu:{called} in by_calls(int const*, int*)
 #include <cstdio>
 #include <cuda_runtime.h>
 #define ALL 0xffffffff
 
 // p has 31 ints that were written, and one that was not.
 __global__ void shuffled(const int *p, int *out) {
-  int v = p[threadIdx.x];
+  int v = p[threadIdx.x];  // label: shuffled
   int w = __shfl_sync(ALL, v, threadIdx.x ^ 31);
   if (threadIdx.x < 16 && w > 3)            // finds: uninit-use (lane 31's)
     atomicAdd(out, 1);
 }
 __global__ void balloted(const int *p, int *out) {
-  unsigned m = __ballot_sync(ALL, p[threadIdx.x] > 3);
+  unsigned m = __ballot_sync(ALL, p[threadIdx.x] > 3);  // label: balloted
   if (threadIdx.x < 16 && m >> 31)          // finds: uninit-use (lane 31's)
     atomicAdd(out, 1);
 }
 __global__ void voted(const int *p, int *out) {
   int any = 0;
-  any = __any_sync(ALL, p[threadIdx.x] > 3);
+  any = __any_sync(ALL, p[threadIdx.x] > 3);  // label: voted
   if (threadIdx.x < 16 && any) atomicAdd(out, 1);          // finds: uninit-use (lane 31's)
 }
 __global__ void reduced(const int *p, int *out) {
   unsigned all = 0;
-  all = __reduce_add_sync(ALL, p[threadIdx.x]);
+  all = __reduce_add_sync(ALL, p[threadIdx.x]);  // label: reduced
   if (threadIdx.x < 16 && all > 3) atomicAdd(out, 1);      // finds: uninit-use (lane 31's)
 }
 __global__ void summed(const int *p, int *out) {
   int v = 0;
-  v = p[threadIdx.x];
+  v = p[threadIdx.x];  // label: summed
   for (int i = 16; i; i /= 2) v += __shfl_down_sync(ALL, v, i);
   if (threadIdx.x == 0 && v > 3) atomicAdd(out, 1);        // finds: uninit-use (lane 31's)
 }
@@ -42,10 +42,12 @@ __device__ __noinline__ int depth(int n, int *out) {
   if (n > 4000) atomicAdd(out, n);
   return n > 3 ? depth(n / 2, out) + 1 : 0;
 }
-__global__ void by_calls(const int *p, int *out) {          // a function that stays a call: registers have shadows beside them
-  int v = p[threadIdx.x];
+__global__ void by_calls(
+    const int *p, int *out) {  // a function that stays a call: registers have shadows beside them
+  int v = p[threadIdx.x];  // label: called
   int w = __shfl_xor_sync(ALL, v, 31);
-  if (threadIdx.x < 16 && w > 3) atomicAdd(out, depth(threadIdx.x, out));          // finds: uninit-use (lane 31's)
+  // finds-next: uninit-use (lane 31's)
+  if (threadIdx.x < 16 && w > 3) atomicAdd(out, depth(threadIdx.x, out));
 }
 
 __global__ void write(int *p) { p[threadIdx.x] = 5; }

@@ -36,7 +36,8 @@ __device__ __noinline__ int depth(int n, int *out) {
   if (n > 4000) atomicAdd(out, n);
   return n > 3 ? depth(n / 2, out) + 1 : 0;
 }
-__global__ void by_calls(const int *p, int *out) {          // a function that stays a call: registers have shadows beside them
+__global__ void by_calls(
+    const int *p, int *out) {  // a function that stays a call: registers have shadows beside them
   int v = p[threadIdx.x];
   int w = __shfl_xor_sync(ALL, v, 31);
   if (threadIdx.x < 16 && w > 3) atomicAdd(out, depth(threadIdx.x, out));

@@ -1,4 +1,5 @@
-// Addresses computed from memory that nobody wrote, beyond the array: what they come from is told of as well where memcheck leaves the access out.
+// Addresses computed from memory that nobody wrote, beyond the array: what they come from is told
+// of as well where memcheck leaves the access out.
 #include <cstdio>
 
 __global__ void beyond(const int *bad, const int *good, int zero, int *out) {
@@ -8,9 +9,12 @@ __global__ void beyond(const int *bad, const int *good, int zero, int *out) {
   behind[threadIdx.x] = threadIdx.x;
   __syncthreads();
   int i = bad[threadIdx.x] * zero, j = good[threadIdx.x] * zero;
-  out[threadIdx.x] = s[i + 1000];                                     // finds: uninit-use (the index, whatever it is); oob-read tool=memcheck
-  out[threadIdx.x + 32] = s[j + 1000];                                // finds: oob-read tool=memcheck
-  s[bad[threadIdx.x + 32] * zero + 1001] = 1;                         // finds: uninit-use (and of a store); oob-write tool=memcheck
+  // finds-next: uninit-use (the index, whatever it is); oob-read tool=memcheck
+  out[threadIdx.x] = s[i + 1000];
+  // finds-next: oob-read tool=memcheck
+  out[threadIdx.x + 32] = s[j + 1000];
+  // finds-next: uninit-use (and of a store); oob-write tool=memcheck
+  s[bad[threadIdx.x + 32] * zero + 1001] = 1;
   out[threadIdx.x + 64] = s[j + 1];
 }
 

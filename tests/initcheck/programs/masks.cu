@@ -5,28 +5,38 @@
 
 // Of each word of p the lower half was written; all of q was, with 5.
 __global__ void masked(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<AND_OR>(p[threadIdx.x], 0x1ffff, q[threadIdx.x]) > 9) atomicAdd(out, 1);                   // finds: uninit-use (bit 16)
+  // finds-next: uninit-use (bit 16)
+  if (lop3<AND_OR>(p[threadIdx.x], 0x1ffff, q[threadIdx.x]) > 9) atomicAdd(out, 1);
 }
 __global__ void chosen(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<CHOOSE>(q[threadIdx.x] | 0xffffff00, p[threadIdx.x], q[threadIdx.x]) > 9) atomicAdd(out, 1);        // finds: uninit-use (the upper half is p's)
+  // finds-next: uninit-use (the upper half is p's)
+  if (lop3<CHOOSE>(q[threadIdx.x] | 0xffffff00, p[threadIdx.x], q[threadIdx.x]) > 9)
+    atomicAdd(out, 1);
 }
 __global__ void majority(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<MAJORITY>(q[threadIdx.x], q[threadIdx.x] ^ 0x800000, p[threadIdx.x]) > 9) atomicAdd(out, 1);        // finds: uninit-use (one bit is undecided)
+  // finds-next: uninit-use (one bit is undecided)
+  if (lop3<MAJORITY>(q[threadIdx.x], q[threadIdx.x] ^ 0x800000, p[threadIdx.x]) > 9)
+    atomicAdd(out, 1);
 }
 __global__ void all(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<XOR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 99) atomicAdd(out, 1);          // finds: uninit-use (the upper half)
+  // finds-next: uninit-use (the upper half)
+  if (lop3<XOR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 99) atomicAdd(out, 1);
 }
 __global__ void two(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<AND_OR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 9) atomicAdd(out, 1);       // finds: uninit-use (the upper half)
+  // finds-next: uninit-use (the upper half)
+  if (lop3<AND_OR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 9) atomicAdd(out, 1);
 }
 __global__ void bytes(const unsigned *p, const unsigned *q, int *out) {
-  if (differ4(p[threadIdx.x], q[threadIdx.x], 0) & 0xff0000) atomicAdd(out, 1);                       // finds: uninit-use (the third byte)
+  // finds-next: uninit-use (the third byte)
+  if (differ4(p[threadIdx.x], q[threadIdx.x], 0) & 0xff0000) atomicAdd(out, 1);
 }
 __global__ void halves(const unsigned *p, const unsigned *q, int *out) {
-  if (add2(p[threadIdx.x], q[threadIdx.x], 0) >> 16 > 7) atomicAdd(out, 1);                           // finds: uninit-use (the upper half)
+  // finds-next: uninit-use (the upper half)
+  if (add2(p[threadIdx.x], q[threadIdx.x], 0) >> 16 > 7) atomicAdd(out, 1);
 }
 __global__ void sum(const unsigned *p, const unsigned *q, int *out) {
-  if (sum4(p[threadIdx.x], q[threadIdx.x], 0) & 1) atomicAdd(out, 1);                                 // finds: uninit-use (all of it)
+  // finds-next: uninit-use (all of it)
+  if (sum4(p[threadIdx.x], q[threadIdx.x], 0) & 1) atomicAdd(out, 1);
 }
 
 __global__ void write_lower(unsigned short *p) { p[2 * threadIdx.x] = threadIdx.x; }

@@ -4,7 +4,13 @@ template <int T> __device__ unsigned lop3(unsigned a, unsigned b, unsigned c) {
   asm volatile("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(T));
   return d;
 }
-enum { AND_OR = 0xea, CHOOSE = 0xca, MAJORITY = 0xe8, AND_NOT = 0x30, XOR = 0x96 };      // of 0xf0, 0xcc and 0xaa
+enum {
+  AND_OR = 0xea,
+  CHOOSE = 0xca,
+  MAJORITY = 0xe8,
+  AND_NOT = 0x30,
+  XOR = 0x96
+};  // of 0xf0, 0xcc and 0xaa
 #define VIDEO(name, op) \
   __device__ unsigned name(unsigned a, unsigned b, unsigned c) { \
     unsigned d; \

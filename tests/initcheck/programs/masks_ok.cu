@@ -6,7 +6,8 @@
 // Of each word of p the lower half was written; all of q was, with 5.
 __global__ void masked(const unsigned *p, const unsigned *q, int *out) {
   if (lop3<AND_OR>(p[threadIdx.x], 0xffff, q[threadIdx.x]) > 9) atomicAdd(out, 1);
-  if (lop3<AND_OR>(p[threadIdx.x], q[threadIdx.x], q[threadIdx.x + 1] | 0xffff0000) & 8) atomicAdd(out, 1);
+  if (lop3<AND_OR>(p[threadIdx.x], q[threadIdx.x], q[threadIdx.x + 1] | 0xffff0000) & 8)
+    atomicAdd(out, 1);
 }
 __global__ void chosen(const unsigned *p, const unsigned *q, int *out) {
   unsigned low = p[threadIdx.x], high = low << 16, mask = q[threadIdx.x] | 0xffff;
@@ -20,12 +21,14 @@ __global__ void itself(const unsigned *p, const unsigned *q, int *out) {
   if (lop3<XOR>(p[threadIdx.x], p[threadIdx.x], q[threadIdx.x]) > 9) atomicAdd(out, 1);
 }
 __global__ void two(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<AND_OR>(p[threadIdx.x], p[threadIdx.x + 1], q[threadIdx.x] | 0xffff0000) & 1) atomicAdd(out, 1);
+  if (lop3<AND_OR>(p[threadIdx.x], p[threadIdx.x + 1], q[threadIdx.x] | 0xffff0000) & 1)
+    atomicAdd(out, 1);
 }
 __global__ void bytes(const unsigned *p, const unsigned *q, int *out) {
   if (differ4(p[threadIdx.x], q[threadIdx.x], 0) & 0xff00ff & 0xffff) atomicAdd(out, 1);
   if ((differ4(p[threadIdx.x], q[threadIdx.x], 0) & 0xff00) == 0) atomicAdd(out, 1);
-  if (max4(q[threadIdx.x], q[threadIdx.x + 1], p[threadIdx.x]) > 9) atomicAdd(out, 1);      // nothing is merged in
+  if (max4(q[threadIdx.x], q[threadIdx.x + 1], p[threadIdx.x]) > 9)
+    atomicAdd(out, 1);  // nothing is merged in
 }
 __global__ void halves(const unsigned *p, const unsigned *q, int *out) {
   if ((add2(p[threadIdx.x], q[threadIdx.x], p[threadIdx.x]) & 0xffff) > 9) atomicAdd(out, 1);

@@ -1,4 +1,6 @@
-// moved.cu with nothing missing; and what is only moved is not computed: a choice between two values of which one was never written, a vector of which three parts are computed and one is moved along.
+// moved.cu with nothing missing; and what is only moved is not computed: a choice between two
+// values of which one was never written, a vector of which three parts are computed and one is
+// moved along.
 #define MISSING 0
 #define main all_there
 #include "moved.cu"

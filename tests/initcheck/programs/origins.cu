@@ -1,10 +1,16 @@
-// Where what is reported was read: by the first instruction of the program, and behind a sum that atomic operations made.
+// Where what is reported was read: by the first instruction of the program, and behind a sum that
+// atomic operations made.
 #include <cstdio>
 
-__global__ void permutes(const int *where, const float *from, float *to) { to[threadIdx.x] = from[where[threadIdx.x] & 31]; }   // finds: uninit-use (the other half of `where`)  // origin: here
+__global__ void permutes(const int *where, const float *from, float *to) {
+  // finds-next: uninit-use (the other half of `where`)
+  // origin-next: here
+  to[threadIdx.x] = from[where[threadIdx.x] & 31];
+}
 
 __global__ void sums(const float *from, float *to) {
-  float own = from[threadIdx.x];                                                                                               // origin: half of it
+  // origin-next: half of it
+  float own = from[threadIdx.x];
   atomicAdd(to, own);
 }
 

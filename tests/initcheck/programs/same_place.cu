@@ -1,5 +1,5 @@
-// Lanes of a warp store to one place: one value stays, and what is known of that place is what is known of that value. Which lane it is the lane's number beside it tells.
-// device: cpu
+// Lanes of a warp store to one place: one value stays, and what is known of that place is what is
+// known of that value. Which lane it is the lane's number beside it tells. device: cpu
 #include <cstdio>
 #include "../../../include/warpgrind.h"
 enum { N = 64 };
@@ -19,7 +19,10 @@ static bool is_written(int i) { return i % 3 != 1; }
 int main() {
   int *a, *first, *fresh, to[N], lane[N], wrong = 0;
   Pair *p;
-  cudaMalloc(&a, sizeof lane); cudaMalloc(&first, sizeof to); cudaMalloc(&p, N * sizeof *p); cudaMalloc(&fresh, 4);
+  cudaMalloc(&a, sizeof lane);
+  cudaMalloc(&first, sizeof to);
+  cudaMalloc(&p, N * sizeof *p);
+  cudaMalloc(&fresh, 4);
   for (int i = 0; i < N; i++) if (is_written(i)) cudaMemset(a + i, 1, 4);
   for (int by = 2; by <= 16; by *= 2) {
     for (int i = 0; i < N; i++) to[i] = i / by;
@@ -28,8 +31,10 @@ int main() {
       if (which) sums<<<1, N>>>(a, first, p);
       else together<<<1, N>>>(a, first, p);
       cudaMemcpy2D(lane, 4, p, sizeof *p, 4, N / by, cudaMemcpyDeviceToHost);
-      for (int i = 0; i < N / by; i++) wrong += wg_is_initialized(&p[i].value, 4) != is_written(lane[i]);
+      for (int i = 0; i < N / by; i++)
+        wrong += wg_is_initialized(&p[i].value, 4) != is_written(lane[i]);
     }
   }
-  puts(wrong && !wg_is_initialized(fresh, 4) ? "the mark of another value" : "the marks of the values that stayed");
+  puts(wrong && !wg_is_initialized(fresh, 4) ? "the mark of another value"
+                                             : "the marks of the values that stayed");
 }

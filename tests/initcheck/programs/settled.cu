@@ -1,4 +1,5 @@
-// Shared memory that is all written by a barrier is not looked at behind it. What is not, and what a thread carries over from before, still is.
+// Shared memory that is all written by a barrier is not looked at behind it. What is not, and what
+// a thread carries over from before, still is.
 #include <cstdio>
 #include <cstdlib>
 
@@ -34,7 +35,8 @@ __global__ void hole(const int *in, int *out) {
   if (threadIdx.x != 77) tile[threadIdx.x] = in[threadIdx.x];
   __syncthreads();
   for (int i = 0; i < 6; i++) {
-    if (tile[threadIdx.x ^ 1] == in[i] + 123456789) out[i] = 7;        // finds: uninit-use (by thread 76)
+    // finds-next: uninit-use (by thread 76)
+    if (tile[threadIdx.x ^ 1] == in[i] + 123456789) out[i] = 7;
     __syncthreads();
   }
 }
@@ -46,7 +48,8 @@ __global__ void carried(const int *in, int *out) {
   __syncthreads();
   tile[threadIdx.x] = in[threadIdx.x];
   __syncthreads();
-  if (early == tile[threadIdx.x ^ 1] + 123456789) out[threadIdx.x] = 7;       // finds: uninit-use (early)
+  // finds-next: uninit-use (early)
+  if (early == tile[threadIdx.x ^ 1] + 123456789) out[threadIdx.x] = 7;
 }
 
 // … and goes to other threads later: nothing is forgotten about it.
@@ -59,7 +62,8 @@ __global__ void passed_on(const int *in, int *out) {
   __syncthreads();
   if (threadIdx.x == 5) tile[5] = early;
   __syncthreads();
-  if (tile[threadIdx.x ^ 1] == in[0] + 123456789) out[threadIdx.x] = 7;       // finds: uninit-use (by thread 4)
+  // finds-next: uninit-use (by thread 4)
+  if (tile[threadIdx.x ^ 1] == in[0] + 123456789) out[threadIdx.x] = 7;
 }
 
 // Threads that have ended looked at nothing: their part of it counts as it is.
@@ -68,7 +72,8 @@ __global__ void ended(const int *in, int *out) {
   if (threadIdx.x >= 96) return;
   tile[threadIdx.x] = in[threadIdx.x];
   __syncthreads();
-  if (tile[threadIdx.x + 16] == in[0] + 123456789) out[threadIdx.x] = 7;      // finds: uninit-use (beyond 96)
+  // finds-next: uninit-use (beyond 96)
+  if (tile[threadIdx.x + 16] == in[0] + 123456789) out[threadIdx.x] = 7;
 }
 
 // Dynamic shared memory, beside some of the kernel's own.
@@ -78,7 +83,8 @@ __global__ void dynamic(const int *in, int *out, int n) {
   tile[threadIdx.x] = in[threadIdx.x];
   for (int i = threadIdx.x; i < n; i += THREADS) more[i] = in[i];
   __syncthreads();
-  if (more[N - 1 - threadIdx.x] == in[0] + 123456789) out[threadIdx.x] = tile[threadIdx.x ^ 3];        // finds: uninit-use (of the last, where n says so)
+  // finds-next: uninit-use (of the last, where n says so)
+  if (more[N - 1 - threadIdx.x] == in[0] + 123456789) out[threadIdx.x] = tile[threadIdx.x ^ 3];
 }
 
 int main() {

@@ -1,4 +1,5 @@
-// Memory that nobody wrote is moved, masked, thrown away or overwritten; and memory that was written in every way there is. Silent.
+// Memory that nobody wrote is moved, masked, thrown away or overwritten; and memory that was
+// written in every way there is. Silent.
 #include <cstdio>
 #include <cstring>
 
@@ -90,7 +91,9 @@ struct Big { int n; int values[40]; };
 __global__ void by_value(const __grid_constant__ Big big, int *out) {
   if (big.values[threadIdx.x % 40] >= 0) out[threadIdx.x] = 14;
 }
-__global__ void managed_read(const int *p, int *out) { if (p[threadIdx.x] >= 0) out[threadIdx.x] = 15; }
+__global__ void managed_read(const int *p, int *out) {
+  if (p[threadIdx.x] >= 0) out[threadIdx.x] = 15;
+}
 __global__ void overread(const float4 *a, int *out, int n) {
   float4 v = a[threadIdx.x];
   float s = 0;

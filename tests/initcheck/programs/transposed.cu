@@ -1,7 +1,10 @@
 // arch: compute_80
-// movmatrix: lane 5 holds halves 2 and 3 of row 1. After it halves 1 of rows 2 and 3 are lane 5's: the upper ones of lanes 8 and 12.
-// says: read at tests/initcheck/programs/transposed.cu:17 in transposed(unsigned int const*, unsigned int*)
-// says: read at tests/initcheck/programs/transposed.cu:26 in by_calls(unsigned int const*, unsigned int*)
+// movmatrix: lane 5 holds halves 2 and 3 of row 1. After it halves 1 of rows 2 and 3 are lane 5's:
+//    the upper ones of lanes 8 and 12.
+// says: read at tests/initcheck/programs/transposed.cu:{transposed} in transposed(unsigned int
+//    const*, unsigned int*)
+// says: read at tests/initcheck/programs/transposed.cu:{called} in by_calls(unsigned int const*,
+//    unsigned int*)
 #include <cstdio>
 #include <cuda_runtime.h>
 
@@ -14,19 +17,24 @@ __device__ unsigned transpose(unsigned v) {
 // p has 32 words; the sixth was not written.
 __global__ void transposed(const unsigned *p, unsigned *out) {
   unsigned v = 0;
-  v = p[threadIdx.x];
+  v = p[threadIdx.x];  // label: transposed
   unsigned t = transpose(v);
   if (threadIdx.x != 8 && threadIdx.x != 12 && t > 3) atomicAdd(out, 1);
   if ((t & 0xffff) > 3) atomicAdd(out, 1);
   if (threadIdx.x == 8 && t >> 16 > 3) atomicAdd(out, 1);            // finds: uninit-use (lane 5's)
   if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, 1);           // finds: uninit-use (lane 5's)
 }
-__device__ __noinline__ int depth(int n, unsigned *out) { return n > 3 ? depth(n / 2, out) + atomicAdd(out, 0) : 0; }
-__global__ void by_calls(const unsigned *p, unsigned *out) {          // a function that stays a call: registers have shadows beside them
-  unsigned v = p[threadIdx.x];
+__device__ __noinline__ int depth(int n, unsigned *out) {
+  return n > 3 ? depth(n / 2, out) + atomicAdd(out, 0) : 0;
+}
+__global__ void by_calls(
+    const unsigned *p,
+    unsigned *out) {            // a function that stays a call: registers have shadows beside them
+  unsigned v = p[threadIdx.x];  // label: called
   unsigned t = transpose(v);
   if ((t & 0xffff) > 3) atomicAdd(out, 1);
-  if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, depth(threadIdx.x, out));   // finds: uninit-use (lane 5's)
+  // finds-next: uninit-use (lane 5's)
+  if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, depth(threadIdx.x, out));
 }
 
 int main() {

@@ -19,8 +19,12 @@ __global__ void transposed(const unsigned *p, unsigned *out) {
   if (threadIdx.x == 8 && t >> 16 > 3) atomicAdd(out, 1);
   if (threadIdx.x == 12 && t >> 16 > 3) atomicAdd(out, 1);
 }
-__device__ __noinline__ int depth(int n, unsigned *out) { return n > 3 ? depth(n / 2, out) + atomicAdd(out, 0) : 0; }
-__global__ void by_calls(const unsigned *p, unsigned *out) {          // a function that stays a call: registers have shadows beside them
+__device__ __noinline__ int depth(int n, unsigned *out) {
+  return n > 3 ? depth(n / 2, out) + atomicAdd(out, 0) : 0;
+}
+__global__ void by_calls(
+    const unsigned *p,
+    unsigned *out) {  // a function that stays a call: registers have shadows beside them
   unsigned v = p[threadIdx.x];
   unsigned t = transpose(v);
   if ((t & 0xffff) > 3) atomicAdd(out, 1);

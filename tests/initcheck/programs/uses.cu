@@ -8,29 +8,35 @@ __global__ void address(const int *a, int *out) {
   out[a[threadIdx.x] & 31] = 1;                                       // finds: uninit-use (address)
 }
 __global__ void lane(const int *a, int *out) {
-  out[threadIdx.x] = __shfl_sync(~0u, (int)threadIdx.x, a[threadIdx.x] & 31);   // finds: uninit-use (shuffle)
+  // finds-next: uninit-use (shuffle)
+  out[threadIdx.x] = __shfl_sync(~0u, (int)threadIdx.x, a[threadIdx.x] & 31);
 }
 __global__ void half_written(short *h, const int *w, int *out) {
   h[2 * threadIdx.x] = 7;
-  if (w[threadIdx.x] > 7) out[threadIdx.x] = 1;                       // finds: uninit-use (the upper half was never written)
+  // finds-next: uninit-use (the upper half was never written)
+  if (w[threadIdx.x] > 7) out[threadIdx.x] = 1;
 }
 __global__ void shared(int *out) {
   __shared__ int s[32];
   if (threadIdx.x < 16) s[threadIdx.x] = 1;
   __syncthreads();
-  if (s[threadIdx.x ^ 16]) out[threadIdx.x] = 1;                      // finds: uninit-use (the upper half of s)
+  // finds-next: uninit-use (the upper half of s)
+  if (s[threadIdx.x ^ 16]) out[threadIdx.x] = 1;
 }
 __global__ void local(const int *n, int *out) {
   int t[16];
   for (int i = 0; i < n[0]; i++) t[i * 3 % 16] = i;
-  if (t[n[1]] > 2) out[threadIdx.x] = 1;                              // finds: uninit-use (never stored to)
+  // finds-next: uninit-use (never stored to)
+  if (t[n[1]] > 2) out[threadIdx.x] = 1;
 }
 __global__ void atomic_result(int *counter, int *out) {
-  if (atomicAdd(counter, 1) == 5) out[0] = 1;                         // finds: uninit-use (nobody set the counter)
+  // finds-next: uninit-use (nobody set the counter)
+  if (atomicAdd(counter, 1) == 5) out[0] = 1;
 }
 __global__ void spread(const int *a, int *b) { b[threadIdx.x] = a[threadIdx.x] * 2 + 1; }
 __global__ void spread_used(const int *b, int *out) {
-  if (b[threadIdx.x] == 4) out[threadIdx.x] = 1;                      // finds: uninit-use (computed from it by another kernel)
+  // finds-next: uninit-use (computed from it by another kernel)
+  if (b[threadIdx.x] == 4) out[threadIdx.x] = 1;
 }
 __global__ void ballot(const int *a, int *out) {
   unsigned m = __ballot_sync(~0u, a[threadIdx.x] > 0);
@@ -38,19 +44,23 @@ __global__ void ballot(const int *a, int *out) {
 }
 __device__ __noinline__ int fetch(const int *const *table, int i) { return table[i][threadIdx.x]; }
 __global__ void by_pointer(const int *const *table, int *out) {
-  if (fetch(table, 0) > 1) out[threadIdx.x] = 1;                      // finds: uninit-use (what a function returns)
+  // finds-next: uninit-use (what a function returns)
+  if (fetch(table, 0) > 1) out[threadIdx.x] = 1;
 }
 __device__ __noinline__ void decide(const int *const *table, int i, int *out) {
-  if (table[i][threadIdx.x] > 1) out[threadIdx.x] = 1;                // finds: uninit-use (inside a function)
+  // finds-next: uninit-use (inside a function)
+  if (table[i][threadIdx.x] > 1) out[threadIdx.x] = 1;
 }
 __global__ void in_function(const int *const *table, int *out) { decide(table, 0, out); }
 __global__ void float_compare(const float *a, int *out) {
   float x = sqrtf(a[threadIdx.x]) * 0.5f + 1.0f;
-  if (x < 3.0f) out[threadIdx.x] = 1;                                 // finds: uninit-use (after arithmetic)
+  // finds-next: uninit-use (after arithmetic)
+  if (x < 3.0f) out[threadIdx.x] = 1;
 }
 __global__ void loop(const int *a, int *out) {
   int sum = 0;
-  for (int i = 0; i < a[0] % 7; i++) sum += i;                        // finds: uninit-use (how often)
+  // finds-next: uninit-use (how often)
+  for (int i = 0; i < a[0] % 7; i++) sum += i;
   out[threadIdx.x] = sum;
 }
 
@@ -85,7 +95,8 @@ int main() {
   float_compare<<<1, 32>>>((const float *)a, out);
   loop<<<1, 32>>>(a, out);
   int host[32];
-  cudaMemcpy(host, b, sizeof host, cudaMemcpyDeviceToHost);           // finds: uninit-use (computed from it, leaves the device)
+  // finds-next: uninit-use (computed from it, leaves the device)
+  cudaMemcpy(host, b, sizeof host, cudaMemcpyDeviceToHost);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   return 0;
 }

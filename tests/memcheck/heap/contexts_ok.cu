@@ -1,7 +1,14 @@
 // Two contexts after each other, each with its own memory at perhaps the same addresses: silent.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 __global__ void fill(int *a, int n) { int i = threadIdx.x; if (i < n) a[i] = i; }
 
 int main() {

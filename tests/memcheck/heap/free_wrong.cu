@@ -11,29 +11,40 @@
 // finds: invalid-free count=1
 // says: cuMemFree (cudaFree): this was freed before (invalid-free)
 // never: WAS CHECKED
-// says: cuMemFree (cudaFree): this points into the middle of an allocation, and only all of it can be freed (invalid-free)
-// says: cuMemFree (cudaFree): this points into the middle of memory that was freed before (invalid-free)
+// says: cuMemFree (cudaFree): this points into the middle of an allocation, and only all of it can
+//    be freed (invalid-free)
+// says: cuMemFree (cudaFree): this points into the middle of memory that was freed before
+//    (invalid-free)
 // says: cuMemFree (cudaFree): nothing is allocated at this address (invalid-free)
-// says: cuMemFree (cudaFree): this is host memory: it is freed by cuMemFreeHost (cudaFreeHost) (invalid-free)
-// says: cuMemFreeHost (cudaFreeHost): this is device memory: it is freed by cuMemFree (cudaFree) (invalid-free)
+// says: cuMemFree (cudaFree): this is host memory: it is freed by cuMemFreeHost (cudaFreeHost)
+//    (invalid-free)
+// says: cuMemFreeHost (cudaFreeHost): this is device memory: it is freed by cuMemFree (cudaFree)
+//    (invalid-free)
 // says: cuMemFreeAsync (cudaFreeAsync): this was freed before (invalid-free)
-// says: cuMemHostUnregister (cudaHostUnregister): nothing is allocated at this address (invalid-free)
+// says: cuMemHostUnregister (cudaHostUnregister): nothing is allocated at this address
+//    (invalid-free)
 // says: cuArrayDestroy (cudaFreeArray): this was
 // says: is 40 bytes inside
-// says: (tests/memcheck/heap/free_wrong.cu:34)
-// says: (tests/memcheck/heap/free_wrong.cu:35)
-// says: (tests/memcheck/heap/free_wrong.cu:36)
+// says: (tests/memcheck/heap/free_wrong.cu:{freed})
+// says: (tests/memcheck/heap/free_wrong.cu:{again})
+// says: (tests/memcheck/heap/free_wrong.cu:{middle})
 #include <cstdio>
 #include <cstdlib>
-static void say(const char *what, cudaError_t e) { printf("%s: %s\n", what, cudaGetErrorName(e)); cudaGetLastError(); }
+static void say(const char *what, cudaError_t e) {
+  printf("%s: %s\n", what, cudaGetErrorName(e));
+  cudaGetLastError();
+}
 
 int main() {
-  int *a, *b, *h, *q; void *m = malloc(1000); cudaArray_t array; cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  int *a, *b, *h, *q;
+  void *m = malloc(1000);
+  cudaArray_t array;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   say("allocate", cudaMalloc(&b, 400));
   say("allocate", cudaMalloc(&a, 400));
-  say("free", cudaFree(a));
-  say("again", cudaFree(a));
-  say("middle", cudaFree(b + 10));
+  say("free", cudaFree(a));  // label: freed
+  say("again", cudaFree(a));  // label: again
+  say("middle", cudaFree(b + 10));  // label: middle
   say("middle of freed memory", cudaFree(a + 10));
   say("never allocated", cudaFree(m));
   cudaMallocHost(&h, 400);

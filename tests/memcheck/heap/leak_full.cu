@@ -8,14 +8,21 @@
 // says: Memory still allocated at exit: 400 bytes in 1 allocation (leak)
 // says: Memory still allocated at exit: 64 bytes in 1 allocation (leak)
 // says: Memory still allocated at exit: 256 bytes in 1 allocation (leak)
-// says: (tests/memcheck/heap/leak_full.cu:18)
+// says: (tests/memcheck/heap/leak_full.cu:{leaked})
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 __device__ int variable[100];
 __global__ void touch() { variable[threadIdx.x] = 1; }
 static int *make(size_t n) {
-  int *p; OK(cudaMalloc((void **)&p, n)); return p;
+  int *p; OK(cudaMalloc((void **)&p, n)); return p;  // label: leaked
 }
 
 int main() {

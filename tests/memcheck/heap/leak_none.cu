@@ -2,7 +2,14 @@
 // options: --leak-check=full
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 __device__ int variable[100];
 __global__ void touch() { variable[threadIdx.x] = 1; }
 

@@ -1,10 +1,18 @@
 // The same in one line.
 // finds: leak count=1
-// says: Memory still allocated at exit: 3720 bytes in 6 allocations, from 4 places in the program; --leak-check=full lists them (leak)
+// says: Memory still allocated at exit: 3720 bytes in 6 allocations, from 4 places in the program;
+//    --leak-check=full lists them (leak)
 // options: --leak-check=summary
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 __device__ int variable[100];
 __global__ void touch() { variable[threadIdx.x] = 1; }
 static int *make(size_t n) {

@@ -1,12 +1,20 @@
-// Parameters that point far behind an allocation: into the rest of its page, or to what happens to lie there. Nothing of the program's does.
-// device: cpu
+// Parameters that point far behind an allocation: into the rest of its page, or to what happens to
+// lie there. Nothing of the program's does. device: cpu
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void page(float *c) { c[threadIdx.x] = 1; }  // finds: oob-write count=32
 __global__ void large(float *c) { c[threadIdx.x] = 2; }  // finds: oob-write count=32
-__global__ void reads(const float *c, float *out) { out[threadIdx.x] = c[threadIdx.x]; }  // finds: oob-read count=32
+// finds-next: oob-read count=32
+__global__ void reads(const float *c, float *out) { out[threadIdx.x] = c[threadIdx.x]; }
 __global__ void ours(float *c) { c[threadIdx.x] = 3; }
 
 int main() {

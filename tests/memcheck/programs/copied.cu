@@ -1,7 +1,15 @@
-// Copies that device code makes by memcpy and assignment: the compiler's loops have no line of their own, the report names that of the copy.
+// Copies that device code makes by memcpy and assignment: the compiler's loops have no line of
+// their own, the report names that of the copy.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void copies(char *to, const char *from, char *more, int n, int m) {
   memcpy(to, from, n);  // finds: oob-read count=1

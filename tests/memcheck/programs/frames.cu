@@ -1,8 +1,16 @@
 // nvcc: -G
-// Arrays of one frame, each by itself: debug information of code that is not optimised tells where they are.
+// Arrays of one frame, each by itself: debug information of code that is not optimised tells where
+// they are.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct Point { float x, y; short tag[4]; };
 
 __global__ void each(int *out, int n) {

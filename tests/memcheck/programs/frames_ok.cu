@@ -1,18 +1,54 @@
 // nvcc: -G
-// The same frames used right: structures, rows of one array, pointers that are moved and passed on, copies, scopes, recursion.
+// The same frames used right: structures, rows of one array, pointers that are moved and passed on,
+// copies, scopes, recursion.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct Point { float x, y; short tag[4]; };
 struct Base { int a[3]; virtual __device__ int sum() const { return a[0] + a[1] + a[2]; } };
-struct More : Base { int b[5]; __device__ int sum() const override { int s = 0; for (int v : b) s += v; return s + Base::sum(); } };
+struct More : Base {
+  int b[5];
+  __device__ int sum() const override {
+    int s = 0;
+    for (int v : b) s += v;
+    return s + Base::sum();
+  }
+};
 union Mixed { unsigned char bytes[16]; double d[2]; };
 
-__device__ int total(const int *p, int n) { int s = 0; for (const int *end = p + n; p != end; p++) s += *p; return s; }
-__device__ void fill(Point *p, int n) { for (int i = 0; i < n; i++, p++) { p->x = i; p->y = -i; for (int k = 0; k < 4; k++) p->tag[k] = (short)(i * k); } }
-__device__ int deep(int n) { int own[7]; for (int i = 0; i < 7; i++) own[i] = i * n; return n ? own[n % 7] + deep(n - 1) : own[6]; }
-template <int N> __device__ void turn(float (&m)[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) { float t = m[i][j]; m[i][j] = m[j][i]; m[j][i] = t; } }
+__device__ int total(const int *p, int n) {
+  int s = 0;
+  for (const int *end = p + n; p != end; p++) s += *p;
+  return s;
+}
+__device__ void fill(Point *p, int n) {
+  for (int i = 0; i < n; i++, p++) {
+    p->x = i;
+    p->y = -i;
+    for (int k = 0; k < 4; k++) p->tag[k] = (short)(i * k);
+  }
+}
+__device__ int deep(int n) {
+  int own[7];
+  for (int i = 0; i < 7; i++) own[i] = i * n;
+  return n ? own[n % 7] + deep(n - 1) : own[6];
+}
+template <int N> __device__ void turn(float (&m)[N][N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < i; j++) {
+      float t = m[i][j];
+      m[i][j] = m[j][i];
+      m[j][i] = t;
+    }
+}
 __device__ Point made(int i) { Point p = {(float)i, 2.f * i, {1, 2, 3, 4}}; return p; }
 
 __global__ void each(int *out, int n) {
@@ -33,7 +69,8 @@ __global__ void each(int *out, int n) {
   for (int k = 0; k < 3; k++) more.a[k] = k;
   for (int k = 0; k < 5; k++) more.b[k] = k;
   const Base *base = &more;
-  int s = total(first, 4) + total(second + 1, 5) + deep(n) + base->sum() + m.bytes[15] + last->tag[3] + (int)table[2][n - 2] + (int)points[i % 5].y;
+  int s = total(first, 4) + total(second + 1, 5) + deep(n) + base->sum() + m.bytes[15] +
+          last->tag[3] + (int)table[2][n - 2] + (int)points[i % 5].y;
   { long inner[3] = {1, 2, 3}; s += (int)inner[n - 2]; }
   { char inner[24]; for (int k = 0; k < 24; k++) inner[k] = (char)k; s += inner[n * 5]; }
   int *choice = i & 1 ? first : second;

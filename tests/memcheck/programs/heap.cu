@@ -1,7 +1,15 @@
-// The device's heap: behind a block, before it, a freed block, a block freed twice, what malloc did not return, no memory.
+// The device's heap: behind a block, before it, a freed block, a block freed twice, what malloc did
+// not return, no memory.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void each(int **list, int *out, int n) {
   int i = threadIdx.x, *p = (int *)malloc(n * sizeof(int));

@@ -1,7 +1,15 @@
-// The device's heap used well: by one kernel, handed to the next, freed by a third; many blocks, large ones, no memory left and seen to.
+// The device's heap used well: by one kernel, handed to the next, freed by a third; many blocks,
+// large ones, no memory left and seen to.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct Node { int value; Node *next; };
 __device__ Node *heads[64];
 

@@ -1,7 +1,15 @@
-// Local arrays and constants: an index behind the frame's arrays, before them, in a constant, in a parameter that is indexed.
+// Local arrays and constants: an index behind the frame's arrays, before them, in a constant, in a
+// parameter that is indexed.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct Weights { int w[8]; };
 __constant__ int constants[8];
 

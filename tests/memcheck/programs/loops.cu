@@ -1,9 +1,16 @@
-// Loops whose addresses are checked before them: the last iteration leaves the object, the first one begins before it, the step is a
-// variable, the loop runs backwards, does not run at all, or leaves early.
-// What the copies of an unrolled loop do is one finding.
+// Loops whose addresses are checked before them: the last iteration leaves the object, the first
+// one begins before it, the step is a variable, the loop runs backwards, does not run at all, or
+// leaves early. What the copies of an unrolled loop do is one finding.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void sums(float *out, const float *m, int n, int columns, int steps) {
   float s = 0;

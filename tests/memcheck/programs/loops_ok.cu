@@ -1,7 +1,14 @@
 // The same loops, inside: nothing may be said, and the results are those without the tool.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void sums(float *out, const float *m, int n, int columns, int steps) {
   float s = 0;
@@ -19,7 +26,9 @@ __global__ void sums(float *out, const float *m, int n, int columns, int steps) 
 int main() {
   float *out, *m, h[64 * 64], r[32];
   for (int i = 0; i < 64 * 64; i++) h[i] = (i * 37 % 101) - 50;
-  OK(cudaMalloc(&out, 32 * 4)); OK(cudaMalloc(&m, sizeof h)); OK(cudaMemcpy(m, h, sizeof h, cudaMemcpyDefault));
+  OK(cudaMalloc(&out, 32 * 4));
+  OK(cudaMalloc(&m, sizeof h));
+  OK(cudaMemcpy(m, h, sizeof h, cudaMemcpyDefault));
   sums<<<1, 32>>>(out, m, 64, 64, 64);
   OK(cudaMemcpy(r, out, sizeof r, cudaMemcpyDefault));
   for (int i = 0; i < 32; i++) printf("%g\n", r[i]);

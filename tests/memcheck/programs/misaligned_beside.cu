@@ -1,4 +1,5 @@
-// Aligned accesses of the same base beside misaligned ones: what they write is initialised, and nothing else is, with initcheck beside memcheck too. again runs with 32 threads where that is so.
+// Aligned accesses of the same base beside misaligned ones: what they write is initialised, and
+// nothing else is, with initcheck beside memcheck too. again runs with 32 threads where that is so.
 // nvcc: -Iinclude
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +7,14 @@
 #ifndef BY
 #define BY 4
 #endif
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 enum { STEP = 64, THREADS = 32 };
 
 __global__ void mixed(char *p, int by) {
@@ -32,7 +40,8 @@ int main() {
   for (int i = 0; i < THREADS; i++) OK(cudaMemset(a + STEP * i + BY + 20, 0, 4));
   mixed<<<1, THREADS>>>(a, BY);
   OK(cudaDeviceSynchronize());
-  bool right = true, without = wg_is_initialized(fresh, 4);           // without initcheck all memory is initialised
+  bool right = true,
+       without = wg_is_initialized(fresh, 4);  // without initcheck all memory is initialised
   for (int i = 0; i < THREADS; i++) right &= is_as_written(a + STEP * i + BY, without);
   again<<<1, right ? THREADS : 1>>>(a, BY);
   OK(cudaDeviceSynchronize());

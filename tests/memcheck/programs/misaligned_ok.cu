@@ -1,11 +1,20 @@
-// What looks misaligned and is not: bytes taken apart, offsets that make up for each other, packed structures read as the compiler does it.
+// What looks misaligned and is not: bytes taken apart, offsets that make up for each other, packed
+// structures read as the compiler does it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct __attribute__((packed)) Packed { char tag; int value; };
 
-__global__ void each(const char *odd, const char *bytes, const float *values, const Packed *packed, const char **list, int *out, long step) {
+__global__ void each(const char *odd, const char *bytes, const float *values, const Packed *packed,
+                     const char **list, int *out, long step) {
   __shared__ __align__(16) char tile[512];
   int i = threadIdx.x, s = 0, w;
   s += *(const int *)(odd + 4 * i + 1);
@@ -30,7 +39,10 @@ __global__ void wide(char *p, int by) {
 int main() {
   char *a, *list[1], **d; int *out, h[32];
   OK(cudaMalloc(&a, 512)); OK(cudaMalloc(&out, 512)); OK(cudaMalloc(&d, sizeof list));
-  for (int i = 0; i < 128; i++) { int v = i * 7; OK(cudaMemcpy(a + 4 * i, &v, 4, cudaMemcpyDefault)); }
+  for (int i = 0; i < 128; i++) {
+    int v = i * 7;
+    OK(cudaMemcpy(a + 4 * i, &v, 4, cudaMemcpyDefault));
+  }
   list[0] = a;
   OK(cudaMemcpy(d, list, sizeof list, cudaMemcpyDefault));
   each<<<1, 32>>>(a + 3, a, (float *)a, (Packed *)a, (const char **)d, out, 8);

@@ -1,7 +1,14 @@
 // Null pointers, element 0 of them too: the access is left out and the kernel goes on.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void follow(const int *a, int *b, int **list, int *out) {
   int i = threadIdx.x, x, y = 0;

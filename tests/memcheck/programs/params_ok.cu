@@ -1,7 +1,15 @@
-// Parameters with addresses: __grid_constant__ structures, their address given away, aligned structures by value, arrays indexed at run time.
+// Parameters with addresses: __grid_constant__ structures, their address given away, aligned
+// structures by value, arrays indexed at run time.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct Weights { int w[8]; };
 struct __align__(32) Wide { double d[3]; float4 f; };
 struct Holder { const int *p; Weights inside; int *q; };

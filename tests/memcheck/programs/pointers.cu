@@ -1,7 +1,15 @@
-// Pointers that come from memory, structures and functions; freed memory; shared and constant arrays, variables.
+// Pointers that come from memory, structures and functions; freed memory; shared and constant
+// arrays, variables.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 struct Table { int *rows[2]; int width; };
 __constant__ int weights[16]; __device__ int lookup[16];
 __device__ __noinline__ void put(int *p, int i, int v) { p[i] = v; }  // finds: oob-write count=32
@@ -23,7 +31,11 @@ __global__ void freed(const int *gone, int *out) {
 
 int main() {
   int *rows[2], **d, *gone, *out;
-  OK(cudaMalloc(&d, sizeof rows)); OK(cudaMalloc(&rows[0], 64 * 4)); OK(cudaMalloc(&rows[1], 64 * 4)); OK(cudaMalloc(&gone, 64 * 4)); OK(cudaMalloc(&out, 64 * 4));
+  OK(cudaMalloc(&d, sizeof rows));
+  OK(cudaMalloc(&rows[0], 64 * 4));
+  OK(cudaMalloc(&rows[1], 64 * 4));
+  OK(cudaMalloc(&gone, 64 * 4));
+  OK(cudaMalloc(&out, 64 * 4));
   Table t = {{rows[0], rows[1]}, 64};
   OK(cudaMemset(rows[0], 0, 256)); OK(cudaMemset(rows[1], 0, 256)); OK(cudaMemset(out, 0, 256));
   rows[1] += 32;

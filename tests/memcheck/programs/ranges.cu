@@ -1,7 +1,15 @@
-// Bounds that an index has, but not those of its array: a mask, a comparison, loops with and without a barrier in them.
+// Bounds that an index has, but not those of its array: a mask, a comparison, loops with and
+// without a barrier in them.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void each(int *out, const int *in, int n, int low) {
   __shared__ int table[256], part[16];

@@ -1,13 +1,22 @@
-// Shared memory used well: several arrays carved out of the dynamic one, pointers in tables and arguments, another block's memory (clusters).
-// arch: compute_90
+// Shared memory used well: several arrays carved out of the dynamic one, pointers in tables and
+// arguments, another block's memory (clusters). arch: compute_90
 #include <cstdio>
 #include <cstdlib>
 #include <cooperative_groups.h>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 namespace cg = cooperative_groups;
 
 __device__ __noinline__ void put(int *p, int i, int v) { p[i] = v; }
-__device__ __noinline__ int get(const int *const *table, int which, int i) { return table[which][i]; }
+__device__ __noinline__ int get(const int *const *table, int which, int i) {
+  return table[which][i];
+}
 
 __global__ void __cluster_dims__(2, 1, 1) each(int *out) {
   extern __shared__ __align__(16) char dynamic[];

@@ -3,7 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-__device__ __noinline__ int deep(volatile int *a, int n) { int here[32]; here[n % 32] = a[0]; return n < 0 ? 0 : deep(a, n + 1) + here[a[0]]; }  // finds: stack-overflow count=1
+__device__ __noinline__ int deep(volatile int *a, int n) {
+  int here[32];
+  here[n % 32] = a[0];
+  return n < 0 ? 0 : deep(a, n + 1) + here[a[0]];  // finds: stack-overflow count=1
+}
 
 __global__ void each(int *a) { a[1] = deep(a, 0); }
 

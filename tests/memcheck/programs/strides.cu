@@ -1,9 +1,17 @@
-// Loops that move by a register: `i += blockDim.x`. Up to a bound that is one too far, from before the object, down to numbers that wrap, and
-// backwards; a bound beyond the object that no thread's last index reaches is none.
+// Loops that move by a register: `i += blockDim.x`. Up to a bound that is one too far, from before
+// the object, down to numbers that wrap, and backwards; a bound beyond the object that no thread's
+// last index reaches is none.
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 
 __global__ void sums(float *out, const float *m, int n, int step, unsigned far) {
   float s = 0;

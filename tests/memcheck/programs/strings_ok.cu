@@ -1,7 +1,14 @@
 // Text and tables of the program itself, read through pointers of which nothing is known.
 #include <cstdio>
 #include <cstdlib>
-#define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s\n", cudaGetErrorString(e)); \
+      exit(1); \
+    } \
+  } while (0)
 __device__ __noinline__ int length(const char *s) { int n = 0; while (s[n]) n++; return n; }
 static __device__ const char *const words[3] = {"one", "two and more", ""};
 __device__ int before[3] = {1, 2, 3};

@@ -9,7 +9,8 @@ __device__ __noinline__ int reads(const int *from, int i) { return from[i]; }
 __device__ __noinline__ void writes(float *to, int i) { to[i] = 1; }
 
 __global__ void kernel(int *out, int i) {
-  out[threadIdx.x] = reads(table, i + threadIdx.x) + reads(steps, threadIdx.x) + reads(out, threadIdx.x);
+  out[threadIdx.x] = reads(table, i + threadIdx.x) + reads(steps, threadIdx.x) +
+                     reads(out, threadIdx.x);
   if (threadIdx.x == 0) writes(own, i - 12);
 }
 

@@ -1,11 +1,19 @@
-// A module that is unloaded, and a context that is destroyed, before anybody reads what was found in them; two contexts and two devices with
-// memory of their own. Arguments: the PTX, how many elements too many.
+// A module that is unloaded, and a context that is destroyed, before anybody reads what was found
+// in them; two contexts and two devices with memory of their own. Arguments: the PTX, how many
+// elements too many.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cuda/abi.h"
 
-#define OK(call) do { CUresult r = (call); if (r) { printf("%s: %d\n", #call, (int)r); exit(1); } } while (0)
+#define OK(call) \
+  do { \
+    CUresult r = (call); \
+    if (r) { \
+      printf("%s: %d\n", #call, (int)r); \
+      exit(1); \
+    } \
+  } while (0)
 
 static void once(CUdevice device, const char *file, int more) {
   CUcontext ctx;

@@ -1,5 +1,6 @@
 // Atomics of every type, scope and space; fences; warp collectives; barriers with results.
-__global__ void atomics(int *i, unsigned *u, unsigned long long *ull, float *f, double *d, unsigned short *us) {
+__global__ void atomics(int *i, unsigned *u, unsigned long long *ull, float *f, double *d,
+                        unsigned short *us) {
   __shared__ int s;
   __shared__ unsigned long long sl;
   int t = threadIdx.x, old = atomicAdd(i, t);
@@ -23,8 +24,10 @@ __global__ void atomics(int *i, unsigned *u, unsigned long long *ull, float *f, 
   __threadfence_block();
   __threadfence_system();
   unsigned mask = __ballot_sync(~0u, t & 1);
-  int v = __shfl_xor_sync(~0u, t, 1) + __shfl_up_sync(mask, t, 2) + __shfl_down_sync(~0u, t, 3, 16) + __shfl_sync(~0u, t, 4);
-  v += __any_sync(~0u, t > 3) + __all_sync(~0u, t > 5) + __syncthreads_count(t) + __syncthreads_and(t) + __syncthreads_or(t);
+  int v = __shfl_xor_sync(~0u, t, 1) + __shfl_up_sync(mask, t, 2) +
+          __shfl_down_sync(~0u, t, 3, 16) + __shfl_sync(~0u, t, 4);
+  v += __any_sync(~0u, t > 3) + __all_sync(~0u, t > 5) + __syncthreads_count(t) +
+       __syncthreads_and(t) + __syncthreads_or(t);
   __syncwarp(mask);
 #if __CUDA_ARCH__ >= 700
   v += __match_any_sync(~0u, t) + __activemask();

@@ -1,4 +1,5 @@
-// Initialised memory of every kind: scalars, nested arrays, strings, structs, addresses, tables of function pointers.
+// Initialised memory of every kind: scalars, nested arrays, strings, structs, addresses, tables of
+// function pointers.
 struct Node { int value; const Node *next; const char *name; double weight; };
 __device__ int plain = 42;
 __device__ float matrix[3][4] = {{1, 2}, {3.5f, -0.0f, 1e-30f}, {0}};
@@ -17,7 +18,8 @@ __constant__ short4 vectors[2] = {{1, 2, 3, 4}, {-1, -2, -3, -4}};
 
 __global__ void constants(double *out, int i) {
   const Node *n = i & 1 ? &first : &second;
-  out[0] = (n->next ? n->next->weight : 0) + matrix[i % 3][i & 3] + bytes[i % 7] + (double)big[i % 3] + *pointers[i % 3] + text[i] +
-           weights[i % 5] + packed[i & 1].tail[1] + *inside + shared_with_host + vectors[i & 1].z + n->name[0];
+  out[0] = (n->next ? n->next->weight : 0) + matrix[i % 3][i & 3] + bytes[i % 7] +
+           (double)big[i % 3] + *pointers[i % 3] + text[i] + weights[i % 5] +
+           packed[i & 1].tail[1] + *inside + shared_with_host + vectors[i & 1].z + n->name[0];
   plain = i;
 }

@@ -1,4 +1,5 @@
-// Device functions with struct parameters and results, of every alignment; by value, by pointer, through function pointers.
+// Device functions with struct parameters and results, of every alignment; by value, by pointer,
+// through function pointers.
 struct Small { char a; short b; };
 struct Mixed { int a; double b; char c[5]; float4 v; };
 struct alignas(16) Wide { long long x[3]; };

@@ -21,12 +21,19 @@ __global__ void tensors(const half *a, const half *b, float *c, const signed cha
 #if __CUDA_ARCH__ >= 800
   __shared__ alignas(16) half tile[512];
   unsigned at = (unsigned)__cvta_generic_to_shared(tile + threadIdx.x * 8), r[4];
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;" ::"r"(at), "l"(a + threadIdx.x * 8));
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;" ::
+          "r"(at),
+      "l"(a + threadIdx.x * 8));
   __syncthreads();
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(at));
   float d[4] = {0, 1, 2, 3};
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%4,%6}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+               "{%4,%6}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]));
   c[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
 #endif
 }

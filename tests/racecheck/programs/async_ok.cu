@@ -7,7 +7,7 @@
 
 using barrier = cuda::barrier<cuda::thread_scope_block>;
 
-__global__ void copies(const int *in, int *out) {                       // a ring of stages, cp.async and wait_group
+__global__ void copies(const int *in, int *out) {  // a ring of stages, cp.async and wait_group
   __shared__ int tile[3][128];
   int t = threadIdx.x, sum = 0;
   auto fetch = [&](int i) {
@@ -52,7 +52,7 @@ __global__ void all_arrive(int *out) {                                  // as a 
   }
 }
 
-__global__ void producer_consumer(int *out) {                           // full and empty for each of two buffers
+__global__ void producer_consumer(int *out) {  // full and empty for each of two buffers
   __shared__ barrier full[2], empty[2];
   __shared__ int buffer[2][64];
   if (threadIdx.x < 2) {

@@ -3,7 +3,9 @@
 #include <cstdio>
 
 __device__ int first() { return blockIdx.x * blockDim.x + threadIdx.x == 0; }
-__device__ int last() { return blockIdx.x * blockDim.x + threadIdx.x == gridDim.x * blockDim.x - 1; }
+__device__ int last() {
+  return blockIdx.x * blockDim.x + threadIdx.x == gridDim.x * blockDim.x - 1;
+}
 
 __global__ void write_before(int *p) {
   if (first()) *p = 0;                                        // finds: race group=before

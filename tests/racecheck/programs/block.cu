@@ -1,4 +1,5 @@
-// Races within a block, in shared and global memory. Comments mark the accesses of each race: it must be found, and nothing else.
+// Races within a block, in shared and global memory. Comments mark the accesses of each race: it
+// must be found, and nothing else.
 #include <cstdio>
 
 __global__ void reduce(const int *in, int *out) {
@@ -11,18 +12,21 @@ __global__ void reduce(const int *in, int *out) {
   if (t == 0) out[blockIdx.x] = s[0];                                   // finds: race group=reduce
 }
 
-__global__ void loop_end(const int *in, int *out) {                     // the barrier at the end of the loop is missing
+__global__ void loop_end(const int *in,
+                         int *out) {  // the barrier at the end of the loop is missing
   __shared__ int tile[128];
   int t = threadIdx.x, sum = 0;
   for (int i = 0; i < 4; i++) {
-    tile[t] = in[i * 128 + t];                                          // finds: race group=loop_end
+    // finds-next: race group=loop_end
+    tile[t] = in[i * 128 + t];
     __syncthreads();
-    sum += tile[(t + 37) % 128];                                        // finds: race group=loop_end
+    // finds-next: race group=loop_end
+    sum += tile[(t + 37) % 128];
   }
   out[blockIdx.x * 128 + t] = sum;
 }
 
-__global__ void bytes(unsigned char *out) {                             // neighbours in one word, of which one byte is shared
+__global__ void bytes(unsigned char *out) {  // neighbours in one word, of which one byte is shared
   __shared__ unsigned char s[256];
   int t = threadIdx.x;
   s[t] = (unsigned char)t;                                              // finds: race group=bytes
@@ -38,15 +42,18 @@ __global__ void in_warp(int *out) {                                     // no __
 
 __global__ void same_instruction(int *out) {
   __shared__ int last;
-  last = threadIdx.x;                                                   // finds: race group=same_instruction
+  // finds-next: race group=same_instruction
+  last = threadIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = last;
 }
 
 __global__ void global_in_block(int *a) {
   int i = blockIdx.x * 64 + threadIdx.x;
-  a[i] = i;                                                             // finds: race group=global_in_block
-  a[i] = a[blockIdx.x * 64 + (threadIdx.x + 33) % 64];                  // finds: race group=global_in_block
+  // finds-next: race group=global_in_block
+  a[i] = i;
+  // finds-next: race group=global_in_block
+  a[i] = a[blockIdx.x * 64 + (threadIdx.x + 33) % 64];
 }
 
 __global__ void dynamic(int *out, int n) {
@@ -62,30 +69,37 @@ __global__ void dynamic(int *out, int n) {
 __global__ void vector(float4 *out) {                                   // one of four elements
   __shared__ __align__(16) float s[256];
   ((float4 *)s)[threadIdx.x] = make_float4(1, 2, 3, 4);                 // finds: race group=vector
-  out[blockIdx.x * 64 + threadIdx.x] = make_float4(s[255 - 4 * threadIdx.x], 0, 0, 0);      // finds: race group=vector
+  // finds-next: race group=vector
+  out[blockIdx.x * 64 + threadIdx.x] = make_float4(s[255 - 4 * threadIdx.x], 0, 0, 0);
 }
 
 __global__ void plain_with_atomic(int *out) {
   __shared__ int count;
-  if (threadIdx.x == 0) count = 0;                                      // finds: race group=plain_with_atomic
-  atomicAdd(&count, 1);                                                 // finds: race group=plain_with_atomic
+  // finds-next: race group=plain_with_atomic
+  if (threadIdx.x == 0) count = 0;
+  // finds-next: race group=plain_with_atomic
+  atomicAdd(&count, 1);
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = count;
 }
 
 __global__ void same_value(int *flag, const int *in) {
-  if (in[threadIdx.x] >= 0) *flag = 1;                                  // finds: race-same-value group=same_value
+  // finds-next: race-same-value group=same_value
+  if (in[threadIdx.x] >= 0) *flag = 1;
 }
 
 __global__ void same_computed(int *out, const int *in) {
   __shared__ bool found;
-  found = in[0] == 7;                                                   // finds: race-same-value group=same_computed
+  // finds-next: race-same-value group=same_computed
+  found = in[0] == 7;
   __syncthreads();
-  out[blockIdx.x] = in[2] + found;                                      // finds: race-same-value group=same_computed_global
+  // finds-next: race-same-value group=same_computed_global
+  out[blockIdx.x] = in[2] + found;
 }
 
 __global__ void same_but_one(int *out) {
-  *out = threadIdx.x == 37;                                             // finds: race group=same_but_one
+  // finds-next: race group=same_but_one
+  *out = threadIdx.x == 37;
 }
 
 int main() {

@@ -25,7 +25,7 @@ __global__ void loop_end(const int *in, int *out) {
   out[blockIdx.x * 128 + t] = sum;
 }
 
-__global__ void double_buffer(const int *in, int *out) {                // one barrier for each step is enough
+__global__ void double_buffer(const int *in, int *out) {  // one barrier for each step is enough
   __shared__ int tile[2][128];
   int t = threadIdx.x, sum = 0;
   for (int i = 0; i < 9; i++) {
@@ -36,7 +36,7 @@ __global__ void double_buffer(const int *in, int *out) {                // one b
   out[blockIdx.x * 128 + t] = sum;
 }
 
-__global__ void bytes(unsigned char *out) {                             // each thread has its own byte of the word
+__global__ void bytes(unsigned char *out) {  // each thread has its own byte of the word
   __shared__ unsigned char s[256];
   int t = threadIdx.x;
   s[t] = (unsigned char)t;
@@ -85,7 +85,7 @@ __global__ void half_warps(int *out) {                                  // masks
   out[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x ^ 3];
 }
 
-__global__ void volatile_warp(int *out) {                               // how it was done before __syncwarp
+__global__ void volatile_warp(int *out) {  // how it was done before __syncwarp
   __shared__ volatile int s[64];
   int t = threadIdx.x;
   s[t] = t;
@@ -104,8 +104,9 @@ __global__ void histogram(const unsigned *in, unsigned *out) {
   if (threadIdx.x < 16) atomicAdd(&out[threadIdx.x], h[threadIdx.x]);
 }
 
-__global__ void own_element(float *a, int n) {                          // each thread reads and writes its own
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = a[i] * 2 + 1;
+__global__ void own_element(float *a, int n) {  // each thread reads and writes its own
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    a[i] = a[i] * 2 + 1;
 }
 
 __global__ void by_one_thread(int *out) {
@@ -118,7 +119,7 @@ __global__ void by_one_thread(int *out) {
   out[blockIdx.x * 64 + threadIdx.x] = total;
 }
 
-__global__ void named(int *out) {                                       // two halves of the block, each with a barrier of its own
+__global__ void named(int *out) {  // two halves of the block, each with a barrier of its own
   __shared__ int s[128];
   int t = threadIdx.x, half = t / 64;
   s[t] = t;
@@ -130,7 +131,7 @@ __global__ void named(int *out) {                                       // two h
   out[blockIdx.x * 128 + t] = s[half * 64 + (t + 1) % 64];
 }
 
-__global__ void producer(int *out) {                                    // half of the block only arrives
+__global__ void producer(int *out) {  // half of the block only arrives
   __shared__ int s[64];
   int t = threadIdx.x;
   if (t < 64) {

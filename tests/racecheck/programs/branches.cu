@@ -1,8 +1,13 @@
-// Graphs whose branches access the same memory: kernels beside kernels, copies and sets beside kernels and each other.
+// Graphs whose branches access the same memory: kernels beside kernels, copies and sets beside
+// kernels and each other.
 #include <cstdio>
 
-__global__ void left(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }                  // finds: race group=kernels
-__global__ void right(const int *a, int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = a[511 - blockIdx.x * blockDim.x - threadIdx.x]; }         // finds: race group=kernels
+// finds-next: race group=kernels
+__global__ void left(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
+__global__ void right(const int *a, int *out) {
+  // finds-next: race group=kernels
+  out[blockIdx.x * blockDim.x + threadIdx.x] = a[511 - blockIdx.x * blockDim.x - threadIdx.x];
+}
 
 __global__ void beside_copy(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
 __global__ void own(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] += v; }
@@ -13,7 +18,8 @@ enum { ORDERED = 1 };
 enum { ORDERED = 0 };
 #endif
 
-static cudaGraphNode_t add_kernel(cudaGraph_t g, void *f, void **params, cudaGraphNode_t *after, size_t n) {
+static cudaGraphNode_t add_kernel(cudaGraph_t g, void *f, void **params, cudaGraphNode_t *after,
+                                  size_t n) {
   cudaGraphNode_t node;
   cudaKernelNodeParams p = {};
   p.func = f;
@@ -42,12 +48,16 @@ int main() {
   cudaMemset(b, 0, n * sizeof(int));
   cudaStreamCreate(&s);
 
-  // first -> {left, right} -> last: only left and right lie beside each other. They are added in an order that is not that of the edges.
+  // first -> {left, right} -> last: only left and right lie beside each other. They are added in an
+  // order that is not that of the edges.
   cudaGraph_t g;
   void *a_one[] = {&a, &one}, *b_one[] = {&b, &one}, *a_out[] = {&a, &out};
   cudaGraphCreate(&g, 0);
-  cudaGraphNode_t last = add_kernel(g, (void *)own, a_one, NULL, 0), l = add_kernel(g, (void *)left, a_one, NULL, 0), r = add_kernel(g, (void *)right, a_out, NULL, 0),
-                  first = add_kernel(g, (void *)own, a_one, NULL, 0), from[] = {first, first, l, r, l}, to[] = {l, r, last, last, r};
+  cudaGraphNode_t last = add_kernel(g, (void *)own, a_one, NULL, 0),
+                  l = add_kernel(g, (void *)left, a_one, NULL, 0),
+                  r = add_kernel(g, (void *)right, a_out, NULL, 0),
+                  first = add_kernel(g, (void *)own, a_one, NULL, 0),
+                  from[] = {first, first, l, r, l}, to[] = {l, r, last, last, r};
   cudaGraphAddDependencies(g, from, to, NULL, ORDERED ? 5 : 4);
   run(g, s);
 

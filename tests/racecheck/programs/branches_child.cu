@@ -2,8 +2,10 @@
 // device: cpu
 #include <cstdio>
 
-__global__ void inside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }                // finds: race group=child
-__global__ void outside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] += v; }              // finds: race group=child
+// finds-next: race group=child
+__global__ void inside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
+// finds-next: race group=child
+__global__ void outside(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] += v; }
 
 #ifdef CORRECT
 enum { ORDERED = 1 };
@@ -11,7 +13,8 @@ enum { ORDERED = 1 };
 enum { ORDERED = 0 };
 #endif
 
-static cudaGraphNode_t add_kernel(cudaGraph_t g, void *f, void **params, cudaGraphNode_t *after, size_t n) {
+static cudaGraphNode_t add_kernel(cudaGraph_t g, void *f, void **params, cudaGraphNode_t *after,
+                                  size_t n) {
   cudaGraphNode_t node;
   cudaKernelNodeParams p = {};
   p.func = f;

@@ -4,21 +4,36 @@
 #include <cstdio>
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define COPY(to, from) asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(AT(to)), "l"(from) : "memory")
+#define COPY(to, from) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(AT(to)), "l"(from) : "memory")
 #define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define WAIT_GROUP(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
-#define INIT(bar, n) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
-#define EXPECT(bar, n) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define INIT(bar, n) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define EXPECT(bar, n) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) \
+               : "memory")
 #define LOAD(to, from, n, bar) \
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(AT(to)), "l"(from), "r"(n), "r"(AT(bar)) : "memory")
-#define STORE(to, from, n) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(AT(from)), "r"(n) : "memory")
+  asm volatile( \
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: \
+          "r"(AT(to)), \
+      "l"(from), "r"(n), "r"(AT(bar)) \
+      : "memory")
+#define STORE(to, from, n) \
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), \
+               "r"(AT(from)), "r"(n) \
+               : "memory")
 #define COMMIT_BULK() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define WAIT_BULK() asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 __device__ static void wait(uint64_t *bar, uint32_t parity) {
   uint32_t done = 0;
   while (!done)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(bar)), "r"(parity) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
+                 "%0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(AT(bar)), "r"(parity)
+                 : "memory");
 }
 
 __global__ void no_wait(const int *in, int *out) {
@@ -29,11 +44,14 @@ __global__ void no_wait(const int *in, int *out) {
   out[threadIdx.x] = tile[63 - threadIdx.x];                            // finds: race group=no_wait
 }
 
-__global__ void own_no_wait(const int *in, int *out) {                  // the thread that asked for it has to wait, too
+__global__ void own_no_wait(const int *in,
+                            int *out) {  // the thread that asked for it has to wait, too
   __shared__ int tile[64];
-  COPY(&tile[threadIdx.x], &in[threadIdx.x]);                           // finds: race group=own_no_wait
+  // finds-next: race group=own_no_wait
+  COPY(&tile[threadIdx.x], &in[threadIdx.x]);
   COMMIT();
-  out[threadIdx.x] = tile[threadIdx.x];                                 // finds: race group=own_no_wait
+  // finds-next: race group=own_no_wait
+  out[threadIdx.x] = tile[threadIdx.x];
 }
 
 __global__ void one_group_short(const int *in, int *out) {
@@ -41,12 +59,14 @@ __global__ void one_group_short(const int *in, int *out) {
   int t = threadIdx.x;
   COPY(&first[t], &in[t]);
   COMMIT();
-  COPY(&last[t], &in[64 + t]);                                          // finds: race group=one_group_short
+  // finds-next: race group=one_group_short
+  COPY(&last[t], &in[64 + t]);
   COMMIT();
   WAIT_GROUP(1);
   __syncthreads();
   out[t] = first[63 - t];
-  out[64 + t] = last[63 - t];                                           // finds: race group=one_group_short
+  // finds-next: race group=one_group_short
+  out[64 + t] = last[63 - t];
 }
 
 __global__ void bulk_no_wait(const int *in, int *out) {
@@ -56,33 +76,39 @@ __global__ void bulk_no_wait(const int *in, int *out) {
   __syncthreads();
   if (threadIdx.x == 0) {
     EXPECT(&bar, 256);
-    LOAD(tile, in, 256, &bar);                                          // finds: race group=bulk_no_wait
+    // finds-next: race group=bulk_no_wait
+    LOAD(tile, in, 256, &bar);
   }
   __syncthreads();
-  out[threadIdx.x] = tile[threadIdx.x];                                 // finds: race group=bulk_no_wait
+  // finds-next: race group=bulk_no_wait
+  out[threadIdx.x] = tile[threadIdx.x];
   wait(&bar, 0);
 }
 
 __global__ void no_proxy_fence(int *out) {
   __shared__ alignas(16) int tile[64];
-  tile[threadIdx.x] = threadIdx.x;                                      // finds: race group=no_proxy_fence
+  // finds-next: race group=no_proxy_fence
+  tile[threadIdx.x] = threadIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    STORE(out, tile, 256);                                              // finds: race group=no_proxy_fence
+    // finds-next: race group=no_proxy_fence
+    STORE(out, tile, 256);
     COMMIT_BULK();
     WAIT_BULK();
   }
 }
 
-__global__ void fence_too_early(int *out) {                             // it orders what was written before it
+__global__ void fence_too_early(int *out) {  // it orders what was written before it
   __shared__ alignas(16) int tile[64];
   tile[threadIdx.x] = 1;
   PROXY_FENCE();
   __syncthreads();
-  tile[63 - threadIdx.x] = threadIdx.x;                                 // finds: race group=fence_too_early
+  // finds-next: race group=fence_too_early
+  tile[63 - threadIdx.x] = threadIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    STORE(out, tile, 256);                                              // finds: race group=fence_too_early
+    // finds-next: race group=fence_too_early
+    STORE(out, tile, 256);
     COMMIT_BULK();
     WAIT_BULK();
   }
@@ -91,11 +117,13 @@ __global__ void fence_too_early(int *out) {                             // it or
 __global__ void written_while_read(int *out) {
   __shared__ alignas(16) int tile[64];
   for (int i = 0; i < 2; i++) {
-    tile[threadIdx.x] = i;                                              // finds: race group=written_while_read
+    // finds-next: race group=written_while_read
+    tile[threadIdx.x] = i;
     PROXY_FENCE();
     __syncthreads();
     if (threadIdx.x == 0) {
-      STORE(out + i * 64, tile, 256);                                   // finds: race group=written_while_read
+      // finds-next: race group=written_while_read
+      STORE(out + i * 64, tile, 256);
       COMMIT_BULK();
     }
     __syncthreads();

@@ -4,21 +4,39 @@
 #include <cstdio>
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define INIT(bar, n) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
-#define EXPECT(bar, n) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define INIT(bar, n) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define EXPECT(bar, n) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) \
+               : "memory")
 #define LOAD(to, from, n, bar) \
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(AT(to)), "l"(from), "r"(n), "r"(AT(bar)) : "memory")
-#define STORE(to, from, n) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(AT(from)), "r"(n) : "memory")
+  asm volatile( \
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: \
+          "r"(AT(to)), \
+      "l"(from), "r"(n), "r"(AT(bar)) \
+      : "memory")
+#define STORE(to, from, n) \
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), \
+               "r"(AT(from)), "r"(n) \
+               : "memory")
 #define COMMIT_BULK() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define WAIT_BULK() asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 __device__ static void wait(uint64_t *bar, uint32_t parity) {
   uint32_t done = 0;
   while (!done)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(bar)), "r"(parity) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
+                 "%0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(AT(bar)), "r"(parity)
+                 : "memory");
 }
 
-#define ADD(to, from, n) asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;" ::"l"(to), "r"(AT(from)), "r"(n) : "memory")
+#define ADD(to, from, n) \
+  asm volatile( \
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;" ::"l"(to), \
+      "r"(AT(from)), "r"(n) \
+      : "memory")
 
 __device__ static void fill(int *tile) {
   tile[threadIdx.x] = threadIdx.x;
@@ -38,7 +56,7 @@ __global__ void waited(int *out, int *sum) {
   sum[threadIdx.x] = out[63 - threadIdx.x];
 }
 
-__global__ void adds(int *out) {                                        // of several blocks, to the same words
+__global__ void adds(int *out) {  // of several blocks, to the same words
   __shared__ alignas(16) int tile[64];
   fill(tile);
   if (threadIdx.x == 0) {
@@ -48,7 +66,9 @@ __global__ void adds(int *out) {                                        // of se
   }
 }
 
-__global__ void handed_on(int *data, int *flag, int *out) {             // to another block, by another thread than the one that has waited
+__global__ void handed_on(
+    int *data, int *flag,
+    int *out) {  // to another block, by another thread than the one that has waited
   __shared__ alignas(16) int tile[64];
   __shared__ uint64_t bar;
   if (blockIdx.x == 0) {
@@ -80,7 +100,7 @@ __global__ void handed_on(int *data, int *flag, int *out) {             // to an
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
-__global__ void in_place(int *data) {                                   // there and back, and then in the usual way
+__global__ void in_place(int *data) {  // there and back, and then in the usual way
   __shared__ alignas(16) int tile[64];
   __shared__ uint64_t bar;
   int *own = data + blockIdx.x * 64;

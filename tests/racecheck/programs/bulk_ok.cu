@@ -4,24 +4,41 @@
 #include <cstdio>
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define COPY(to, from) asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(AT(to)), "l"(from) : "memory")
+#define COPY(to, from) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(AT(to)), "l"(from) : "memory")
 #define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define WAIT_GROUP(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
-#define INIT(bar, n) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
-#define EXPECT(bar, n) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define INIT(bar, n) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define EXPECT(bar, n) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) \
+               : "memory")
 #define LOAD(to, from, n, bar) \
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(AT(to)), "l"(from), "r"(n), "r"(AT(bar)) : "memory")
-#define STORE(to, from, n) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(AT(from)), "r"(n) : "memory")
+  asm volatile( \
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: \
+          "r"(AT(to)), \
+      "l"(from), "r"(n), "r"(AT(bar)) \
+      : "memory")
+#define STORE(to, from, n) \
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), \
+               "r"(AT(from)), "r"(n) \
+               : "memory")
 #define COMMIT_BULK() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define WAIT_BULK() asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 __device__ static void wait(uint64_t *bar, uint32_t parity) {
   uint32_t done = 0;
   while (!done)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(bar)), "r"(parity) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
+                 "%0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(AT(bar)), "r"(parity)
+                 : "memory");
 }
 
-__device__ static void arrive(uint64_t *bar) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(AT(bar)) : "memory"); }
+__device__ static void arrive(uint64_t *bar) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(AT(bar)) : "memory");
+}
 
 __global__ void waited(const int *in, int *out) {
   __shared__ int tile[64];
@@ -32,7 +49,7 @@ __global__ void waited(const int *in, int *out) {
   out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-__global__ void ring(const int *in, int *out) {                         // three stages, two of them on their way
+__global__ void ring(const int *in, int *out) {  // three stages, two of them on their way
   __shared__ int tile[3][64];
   int t = threadIdx.x, sum = 0;
   for (int i = 0; i < 2; i++) {
@@ -50,7 +67,8 @@ __global__ void ring(const int *in, int *out) {                         // three
   out[t] = sum;
 }
 
-__global__ void told_by_copies(const int *in, int *out) {               // the copies arrive at the barrier themselves
+__global__ void told_by_copies(const int *in,
+                               int *out) {  // the copies arrive at the barrier themselves
   __shared__ int tile[64];
   __shared__ uint64_t bar;
   if (threadIdx.x == 0) INIT(&bar, 64);
@@ -61,7 +79,8 @@ __global__ void told_by_copies(const int *in, int *out) {               // the c
   out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-__global__ void stages(const int *in, int *out) {                       // full and empty for each of two stages; one thread copies
+__global__ void stages(const int *in,
+                       int *out) {  // full and empty for each of two stages; one thread copies
   __shared__ alignas(16) int tile[2][64];
   __shared__ uint64_t full[2], empty[2];
   int t = threadIdx.x, sum = 0;
@@ -86,7 +105,7 @@ __global__ void stages(const int *in, int *out) {                       // full 
   }
 }
 
-__global__ void one_waits(const int *in, int *out) {                    // and a barrier tells the others
+__global__ void one_waits(const int *in, int *out) {  // and a barrier tells the others
   __shared__ alignas(16) int tile[64];
   __shared__ uint64_t bar;
   if (threadIdx.x == 0) {
@@ -114,7 +133,7 @@ __global__ void fenced_by_all(int *out) {
   }
 }
 
-__global__ void fenced_by_one(int *out) {                               // who asks for the copy, behind the barrier
+__global__ void fenced_by_one(int *out) {  // who asks for the copy, behind the barrier
   __shared__ alignas(16) int tile[64];
   tile[threadIdx.x] = threadIdx.x;
   __syncthreads();
@@ -126,7 +145,7 @@ __global__ void fenced_by_one(int *out) {                               // who a
   }
 }
 
-__global__ void there_and_back(const int *in, int *out) {               // nothing is written in the usual way
+__global__ void there_and_back(const int *in, int *out) {  // nothing is written in the usual way
   __shared__ alignas(16) int tile[64];
   __shared__ uint64_t bar;
   if (threadIdx.x == 0) {

@@ -8,10 +8,12 @@ namespace cg = cooperative_groups;
 __global__ void __cluster_dims__(2, 1, 1) no_cluster_barrier(int *out) {
   __shared__ int s[64];
   cg::cluster_group c = cg::this_cluster();
-  s[threadIdx.x] = threadIdx.x;                                         // finds: race group=no_cluster_barrier
+  // finds-next: race group=no_cluster_barrier
+  s[threadIdx.x] = threadIdx.x;
   __syncthreads();                                                      // of this block only
   const int *its = c.map_shared_rank(s, c.block_rank() ^ 1);
-  out[blockIdx.x * 64 + threadIdx.x] = its[63 - threadIdx.x];           // finds: race group=no_cluster_barrier
+  // finds-next: race group=no_cluster_barrier
+  out[blockIdx.x * 64 + threadIdx.x] = its[63 - threadIdx.x];
   c.sync();
 }
 
@@ -21,12 +23,14 @@ __global__ void __cluster_dims__(4, 1, 1) all_write_one(int *out) {
   s[threadIdx.x] = 0;
   c.sync();
   int *first = c.map_shared_rank(s, 0);
-  first[threadIdx.x] = c.block_rank() + threadIdx.x;                    // finds: race group=all_write_one
+  // finds-next: race group=all_write_one
+  first[threadIdx.x] = c.block_rank() + threadIdx.x;
   c.sync();
   out[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
 }
 
-__global__ void __cluster_dims__(2, 1, 1) named(int *out) {             // ld.shared::cluster, st.shared::cluster
+__global__ void __cluster_dims__(2, 1, 1)
+    named(int *out) {  // ld.shared::cluster, st.shared::cluster
   __shared__ int s[64];
   uint32_t at, its, rank, v;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -34,21 +38,25 @@ __global__ void __cluster_dims__(2, 1, 1) named(int *out) {             // ld.sh
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(its) : "r"(at), "r"(rank ^ 1));
   s[threadIdx.x] = 1;
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(its), "r"(threadIdx.x) : "memory");     // finds: race group=named
+  // finds-next: race group=named
+  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(its), "r"(threadIdx.x) : "memory");
   __syncthreads();
   out[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];             // finds: race group=named
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
 }
 
-__global__ void __cluster_dims__(2, 1, 1) gone_too_early(int *out) {    // written again before the other has read it
+__global__ void __cluster_dims__(2, 1, 1)
+    gone_too_early(int *out) {  // written again before the other has read it
   __shared__ int s[64];
   cg::cluster_group c = cg::this_cluster();
   const int *its = c.map_shared_rank(s, c.block_rank() ^ 1);
   int sum = 0;
   for (int i = 0; i < 3; i++) {
-    s[threadIdx.x] = i;                                                 // finds: race group=gone_too_early
+    // finds-next: race group=gone_too_early
+    s[threadIdx.x] = i;
     c.sync();
-    sum += its[63 - threadIdx.x];                                       // finds: race group=gone_too_early
+    // finds-next: race group=gone_too_early
+    sum += its[63 - threadIdx.x];
   }
   out[blockIdx.x * 64 + threadIdx.x] = sum;
   c.sync();

@@ -1,16 +1,18 @@
-// Programmatic dependent launches: a kernel may begin before the one in front of it in the stream has ended, and waits for it only where it says so.
-// arch: 90
+// Programmatic dependent launches: a kernel may begin before the one in front of it in the stream
+// has ended, and waits for it only where it says so. arch: 90
 #include <cstdio>
 
 __global__ void produce(int *a, int v) {
   asm volatile("griddepcontrol.launch_dependents;");
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = v + i;                                                         // finds: race group=too_early
+  // finds-next: race group=too_early
+  a[i] = v + i;
 }
 
 __global__ void consume(const int *a, int *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = a[n - 1 - i] * 2;                                            // finds: race group=too_early
+  // finds-next: race group=too_early
+  out[i] = a[n - 1 - i] * 2;
 }
 
 // It waits, but the launch behind it is ordered after it only.
@@ -20,7 +22,8 @@ __global__ void waits(const int *a, int *out, int n) {
   out[i] = a[n - 1 - i] * 3;
 }
 
-template <class... Given, class... Params> static void launch(bool early, cudaStream_t s, void (*kernel)(Params...), Given... given) {
+template <class... Given, class... Params>
+static void launch(bool early, cudaStream_t s, void (*kernel)(Params...), Given... given) {
   cudaLaunchConfig_t config = {};
   cudaLaunchAttribute attribute;
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -1,4 +1,5 @@
-// Memory that is freed in the order of a stream, while a kernel before that still runs: what is kept of it must not become another allocation's.
+// Memory that is freed in the order of a stream, while a kernel before that still runs: what is
+// kept of it must not become another allocation's.
 #include <cstdio>
 
 __global__ void slowly(volatile int *go, int *a, int n) {
@@ -19,7 +20,8 @@ int main() {
   cudaHostAlloc(&go, 4, cudaHostAllocMapped);
   *go = 1;
   cudaMalloc(&other, 64 * 4 * N);
-  slowly<<<1, 64, 0, one>>>(go, other, N);        // both run once: the driver may load code only when nothing else runs
+  slowly<<<1, 64, 0, one>>>(
+      go, other, N);  // both run once: the driver may load code only when nothing else runs
   cudaDeviceSynchronize();
   quickly<<<1, 64, 0, two>>>(other, N);
   cudaDeviceSynchronize();

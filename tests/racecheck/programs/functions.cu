@@ -1,8 +1,10 @@
 // Functions that are not inlined: what they access, and the barriers in them.
 #include <cstdio>
 
-__device__ __noinline__ void put(int *a, int i, int v) { a[i] = v; }                       // finds: race group=in_function
-__device__ __noinline__ int get(const int *a, int i) { return a[i]; }                      // finds: race group=in_function
+// finds-next: race group=in_function
+__device__ __noinline__ void put(int *a, int i, int v) { a[i] = v; }
+// finds-next: race group=in_function
+__device__ __noinline__ int get(const int *a, int i) { return a[i]; }
 
 __global__ void in_function(int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -10,8 +12,10 @@ __global__ void in_function(int *a, int n) {
 }
 
 __device__ __noinline__ int rotate(int *s, int t, int v) {
-  s[t] = v;                                                             // finds: race group=no_barrier
-  return s[63 - t];                                                     // finds: race group=no_barrier
+  // finds-next: race group=no_barrier
+  s[t] = v;
+  // finds-next: race group=no_barrier
+  return s[63 - t];
 }
 
 __global__ void no_barrier(const int *in, int *out) {
@@ -29,10 +33,12 @@ __device__ __noinline__ Pair shift(Pair p, int by) {
   return p;
 }
 
-__global__ void through_struct(int *a, int n) {                         // all threads write the first word of their block's part
+__global__ void through_struct(int *a,
+                               int n) {  // all threads write the first word of their block's part
   Pair p = shift({a, n, 1.5f}, blockIdx.x);
   meet();
-  p.a[threadIdx.x] = threadIdx.x;                                       // finds: race group=through_struct
+  // finds-next: race group=through_struct
+  p.a[threadIdx.x] = threadIdx.x;
 }
 
 int main() {

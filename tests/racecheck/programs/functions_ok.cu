@@ -1,4 +1,5 @@
-// Functions that are not inlined: barriers in them order what their callers access, and the reverse.
+// Functions that are not inlined: barriers in them order what their callers access, and the
+// reverse.
 #include <cstdio>
 
 __device__ __noinline__ void put(int *a, int i, int v) { a[i] = v; }
@@ -21,8 +22,12 @@ __global__ void rotate(const int *in, int *out) {
   }
 }
 
-__device__ __noinline__ double mean(float x, double y, short n, unsigned char c) { return (x + y + n) / c; }
-__device__ __noinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }            // it calls itself
+__device__ __noinline__ double mean(float x, double y, short n, unsigned char c) {
+  return (x + y + n) / c;
+}
+__device__ __noinline__ int factorial(int n) {
+  return n < 2 ? 1 : n * factorial(n - 1);
+}  // it calls itself
 __device__ int twice(int v) { return 2 * v; }
 __device__ int thrice(int v) { return 3 * v; }
 

@@ -3,13 +3,16 @@
 
 __global__ void neighbour(int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = a[(i + 1) % n] + 1;                                            // finds: race group=neighbour
+  // finds-next: race group=neighbour
+  a[i] = a[(i + 1) % n] + 1;
 }
 
 __global__ void shared_sum(const int *in, int *out) {
   __shared__ int s[64];
-  s[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];                   // finds: race group=shared_sum
-  out[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];             // finds: race group=shared_sum
+  // finds-next: race group=shared_sum
+  s[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+  // finds-next: race group=shared_sum
+  out[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];
 }
 
 int main() {

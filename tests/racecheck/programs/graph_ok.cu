@@ -1,4 +1,5 @@
-// Kernels of graphs that are launched more than once: each thread writes other words in each launch, and launches follow each other.
+// Kernels of graphs that are launched more than once: each thread writes other words in each
+// launch, and launches follow each other.
 #include <cstdio>
 
 __global__ void turn(int *a, int *b, int *round, int n) {

@@ -3,102 +3,126 @@
 
 __global__ void neighbour(int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i + 64 < n) a[i] = a[i + 64] + 1;                                 // finds: race group=neighbour
+  // finds-next: race group=neighbour
+  if (i + 64 < n) a[i] = a[i + 64] + 1;
 }
 
 __global__ void counter(int *c) {
   if (threadIdx.x == 0) *c = *c + 1;                                    // finds: race group=counter
 }
 
-__global__ void last_block(const int *in, int *partial, unsigned *done, int *out) {     // __threadfence is missing
+__global__ void last_block(const int *in, int *partial, unsigned *done,
+                           int *out) {  // __threadfence is missing
   __shared__ bool last;
   if (threadIdx.x == 0) {
-    partial[blockIdx.x] = in[blockIdx.x];                               // finds: race group=last_block
+    // finds-next: race group=last_block
+    partial[blockIdx.x] = in[blockIdx.x];
     last = atomicAdd(done, 1u) == gridDim.x - 1;
   }
   __syncthreads();
   if (last && threadIdx.x == 0) {
     int sum = 0;
-    for (unsigned i = 0; i < gridDim.x; i++) sum += partial[i];         // finds: race group=last_block
+    // finds-next: race group=last_block
+    for (unsigned i = 0; i < gridDim.x; i++) sum += partial[i];
     *out = sum;
   }
 }
 
-__global__ void block_fence(int *data, int *flag, int *out) {           // a fence for the block, and the other is in another one
+__global__ void block_fence(int *data, int *flag,
+                            int *out) {  // a fence for the block, and the other is in another one
   if (blockIdx.x == 0) {
-    data[0] = 42;                                                       // finds: race group=block_fence
+    // finds-next: race group=block_fence
+    data[0] = 42;
     __threadfence_block();
     atomicExch(flag, 1);
   } else {
     while (atomicAdd(flag, 0) == 0) {}
-    out[0] = data[0];                                                   // finds: race group=block_fence
+    // finds-next: race group=block_fence
+    out[0] = data[0];
   }
 }
 
-__global__ void block_atomic(int *c) { atomicAdd_block(c, 1); }         // finds: race group=block_atomic
+// finds-next: race group=block_atomic
+__global__ void block_atomic(int *c) { atomicAdd_block(c, 1); }
 
 __global__ void lock_without_fence(int *lock, int *total) {
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
-    total[0] += 1;                                                      // finds: race group=lock_without_fence
+    // finds-next: race group=lock_without_fence
+    total[0] += 1;
     atomicExch(lock, 0);
   }
 }
 
-__global__ void lock_with_one_fence(int *lock, int *total) {            // the fence behind the lock does not cover what comes after it
+__global__ void lock_with_one_fence(
+    int *lock, int *total) {  // the fence behind the lock does not cover what comes after it
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
     __threadfence();
-    total[0] += 1;                                                      // finds: race group=lock_with_one_fence
+    // finds-next: race group=lock_with_one_fence
+    total[0] += 1;
     atomicExch(lock, 0);
   }
 }
 
-__global__ void after_release(int *data, int *flag, int *out) {         // written once more behind the release
+__global__ void after_release(int *data, int *flag,
+                              int *out) {  // written once more behind the release
   if (blockIdx.x == 0) {
     data[0] = 1;
     __threadfence();
     atomicExch(flag, 1);
-    data[0] = 2;                                                        // finds: race group=after_release
+    // finds-next: race group=after_release
+    data[0] = 2;
   } else {
     while (atomicAdd(flag, 0) == 0) {}
     __threadfence();
-    out[0] = data[0];                                                   // finds: race group=after_release
+    // finds-next: race group=after_release
+    out[0] = data[0];
   }
 }
 
-__global__ void no_acquire(int *data, int *flag, int *out) {            // the flag is read, and no fence follows
+__global__ void no_acquire(int *data, int *flag,
+                           int *out) {  // the flag is read, and no fence follows
   if (blockIdx.x == 0) {
-    data[0] = 42;                                                       // finds: race-no-acquire group=no_acquire
+    // finds-next: race-no-acquire group=no_acquire
+    data[0] = 42;
     __threadfence();
     atomicExch(flag, 1);
   } else {
     while (atomicAdd(flag, 0) == 0) {}
-    out[0] = data[0];                                                   // finds: race-no-acquire group=no_acquire
+    // finds-next: race-no-acquire group=no_acquire
+    out[0] = data[0];
   }
 }
 
-__global__ void lock_with_last_fence(int *lock, int *total) {           // nothing keeps what comes behind the lock from being done before it
+__global__ void lock_with_last_fence(
+    int *lock, int *total) {  // nothing keeps what comes behind the lock from being done before it
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
-    total[0] += 1;                                                      // finds: race-no-acquire group=lock_with_last_fence
+    // finds-next: race-no-acquire group=lock_with_last_fence
+    total[0] += 1;
     __threadfence();
     atomicExch(lock, 0);
   }
 }
 
-__global__ void read_after_block(int *a, int *out) {                    // block 0 writes and reads it behind a barrier; others read it at any time
+__global__ void read_after_block(
+    int *a, int *out) {  // block 0 writes and reads it behind a barrier; others read it at any time
   if (blockIdx.x == 0) {
-    a[threadIdx.x] = threadIdx.x;                                       // finds: race group=read_after_block
+    // finds-next: race group=read_after_block
+    a[threadIdx.x] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = a[63 - threadIdx.x];
-  } else out[blockIdx.x * 64 + threadIdx.x] = a[threadIdx.x];           // finds: race group=read_after_block
+  // finds-next: race group=read_after_block
+  } else out[blockIdx.x * 64 + threadIdx.x] = a[threadIdx.x];
 }
 
 __device__ int variable;
-__global__ void of_variable() { variable += threadIdx.x == 0; }         // finds: race group=of_variable
+// finds-next: race group=of_variable
+__global__ void of_variable() { variable += threadIdx.x == 0; }
 
-__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }      // finds: race-same-value group=through_table
+// finds-next: race-same-value group=through_table
+__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }
 
 int main() {
   int *a, *b, *c, **table;

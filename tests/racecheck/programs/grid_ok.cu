@@ -1,4 +1,5 @@
-// What orders blocks: fences with atomics and flags, locks, releases and acquires, barriers of the grid, launches.
+// What orders blocks: fences with atomics and flags, locks, releases and acquires, barriers of the
+// grid, launches.
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cuda/atomic>
@@ -36,7 +37,8 @@ __global__ void last_block(const int *in, int *partial, unsigned *done, int *out
   }
 }
 
-__global__ void last_block_of_all(int *partial, unsigned *done, int *out) {       // every thread has its own fence; one tells for all
+__global__ void last_block_of_all(int *partial, unsigned *done,
+                                  int *out) {  // every thread has its own fence; one tells for all
   __shared__ bool last;
   partial[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;
   __threadfence();
@@ -101,7 +103,7 @@ __global__ void cooperative(int *a, int *b) {
   }
 }
 
-__global__ void in_block_flag(int *out) {                               // one warp tells another, in shared memory
+__global__ void in_block_flag(int *out) {  // one warp tells another, in shared memory
   __shared__ int data;
   __shared__ volatile int ready;
   if (threadIdx.x == 0) ready = 0;
@@ -126,7 +128,8 @@ int main() {
   cudaMemset(a, 0, 1 << 16);
   cudaMemset(b, 0, 1 << 16);
   cudaMemset(c, 0, 1 << 16);
-  for (int i = 0; i < 600; i++) next<<<8, 64>>>(i % 2 ? a : b, i % 2 ? b : a, 512);      // more launches than numbers of launches
+  for (int i = 0; i < 600; i++)
+    next<<<8, 64>>>(i % 2 ? a : b, i % 2 ? b : a, 512);  // more launches than numbers of launches
   last_block<<<8, 64>>>(a, b, (unsigned *)c, c + 1);
   last_block<<<8, 64>>>(a, b, (unsigned *)c, c + 1);
   last_block_of_all<<<8, 64>>>(b, (unsigned *)c, a);

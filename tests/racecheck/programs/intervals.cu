@@ -1,46 +1,53 @@
-// Shared memory between barriers, where threads do not all come to the same barriers, or where two intervals are one.
+// Shared memory between barriers, where threads do not all come to the same barriers, or where two
+// intervals are one.
 #include <cstdio>
 
-__global__ void one_barrier(int *out, int n) {                          // the next turn writes while others still read
+__global__ void one_barrier(int *out, int n) {  // the next turn writes while others still read
   __shared__ int tile[64];
   int sum = 0;
   for (int i = 0; i < n; i++) {
-    tile[threadIdx.x] = i + threadIdx.x;                                // finds: race group=one_barrier
+    // finds-next: race group=one_barrier
+    tile[threadIdx.x] = i + threadIdx.x;
     __syncthreads();
-    sum += tile[63 - threadIdx.x];                                      // finds: race group=one_barrier
+    // finds-next: race group=one_barrier
+    sum += tile[63 - threadIdx.x];
   }
   out[threadIdx.x] = sum;
 }
 
-__global__ void other_barrier(int *out) {                               // warps meet at different barriers
+__global__ void other_barrier(int *out) {  // warps meet at different barriers
   __shared__ int a[64];
   if (threadIdx.x < 32) {
     __syncthreads();
-    a[threadIdx.x] = threadIdx.x;                                       // finds: race group=other_barrier
+    // finds-next: race group=other_barrier
+    a[threadIdx.x] = threadIdx.x;
     __syncthreads();
   } else {
     __syncthreads();
-    out[threadIdx.x] = a[threadIdx.x - 32];                             // finds: race group=other_barrier
+    // finds-next: race group=other_barrier
+    out[threadIdx.x] = a[threadIdx.x - 32];
     __syncthreads();
   }
 }
 
-
 __global__ void several_words(int *out) {
   __shared__ int4 a[64];
-  a[threadIdx.x / 2] = make_int4(threadIdx.x, 0, 0, 0);                 // finds: race group=several_words
+  // finds-next: race group=several_words
+  a[threadIdx.x / 2] = make_int4(threadIdx.x, 0, 0, 0);
   __syncthreads();
   out[threadIdx.x] = a[threadIdx.x].x;
 }
 
-__global__ void two_arrays(int *out) {                                  // both begin at the same place
+__global__ void two_arrays(int *out) {  // both begin at the same place
   extern __shared__ int a[];
   extern __shared__ long long b[];
-  a[threadIdx.x] = threadIdx.x;                                         // finds: race group=two_arrays
-  out[threadIdx.x] = (int)b[threadIdx.x / 4];                           // finds: race group=two_arrays
+  // finds-next: race group=two_arrays
+  a[threadIdx.x] = threadIdx.x;
+  // finds-next: race group=two_arrays
+  out[threadIdx.x] = (int)b[threadIdx.x / 4];
 }
 
-__global__ void rows(int *out, int width) {                             // rows are shorter than the block
+__global__ void rows(int *out, int width) {  // rows are shorter than the block
   __shared__ int tile[256];
   tile[threadIdx.y * width + threadIdx.x] = threadIdx.y;                // finds: race group=rows
   __syncthreads();
@@ -49,18 +56,23 @@ __global__ void rows(int *out, int width) {                             // rows 
 
 __global__ void neighbour(int *out) {
   __shared__ int a[65];
-  a[threadIdx.x] = threadIdx.x;                                         // finds: race group=neighbour
-  out[threadIdx.x] = a[threadIdx.x + 1];                                // finds: race group=neighbour
+  // finds-next: race group=neighbour
+  a[threadIdx.x] = threadIdx.x;
+  // finds-next: race group=neighbour
+  out[threadIdx.x] = a[threadIdx.x + 1];
 }
 
-__global__ void fill(int *out, int n) {                                 // the last turn comes to what the first of the next row has
+__global__ void fill(int *out,
+                     int n) {  // the last turn comes to what the first of the next row has
   __shared__ int a[256];
-  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;      // finds: race group=fill
+  // finds-next: race group=fill
+  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;
   __syncthreads();
   out[threadIdx.y * 16 + threadIdx.x] = a[threadIdx.x];
 }
 
-__global__ void turns(int *out, int n) {                                // what is read in one turn is written by the neighbour in the next
+__global__ void turns(int *out,
+                      int n) {  // what is read in one turn is written by the neighbour in the next
   __shared__ int a[256];
   int sum = 0;
   for (int m = 0; m < n; m++) {
@@ -71,22 +83,25 @@ __global__ void turns(int *out, int n) {                                // what 
   out[threadIdx.x] = sum;
 }
 
-__global__ void wave(int *out, int n) {                                 // the row of the neighbour, not the diagonal
+__global__ void wave(int *out, int n) {  // the row of the neighbour, not the diagonal
   __shared__ int t[18 * 17];
   for (int i = threadIdx.x; i < 18 * 17; i += blockDim.x) t[i] = i;
   __syncthreads();
   for (int m = 0; m < n; m++) {
-    if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x + 2) * 17 + threadIdx.x];    // finds: race group=wave
+    unsigned at = (m - threadIdx.x + 1) * 17 + threadIdx.x;
+    // finds-next: race group=wave
+    if (threadIdx.x <= m) t[at + 1] += t[at + 17];
     __syncthreads();
   }
   out[threadIdx.x] = t[threadIdx.x];
 }
 
-__global__ void some_turns(int *out, int n) {                           // the counter moves in some threads only
+__global__ void some_turns(int *out, int n) {  // the counter moves in some threads only
   __shared__ int a[512];
   int i = threadIdx.x;
   for (int m = 0; m < n; m++) {
-    a[i] = threadIdx.x;                                                 // finds: race group=some_turns
+    // finds-next: race group=some_turns
+    a[i] = threadIdx.x;
     __syncthreads();
     if (threadIdx.x % 2) i += 1;
     __syncthreads();
@@ -94,7 +109,7 @@ __global__ void some_turns(int *out, int n) {                           // the c
   out[threadIdx.x] = a[threadIdx.x];
 }
 
-__global__ void either(int *out) {                                      // threads do not all go the same way
+__global__ void either(int *out) {  // threads do not all go the same way
   __shared__ int a[64];
   a[threadIdx.x] = 0;
   __syncthreads();
@@ -102,7 +117,7 @@ __global__ void either(int *out) {                                      // threa
   else out[threadIdx.x] = a[threadIdx.x - 32];                          // finds: race group=either
 }
 
-__global__ void frame(int *out, int width) {                            // the corner belongs to both
+__global__ void frame(int *out, int width) {  // the corner belongs to both
   __shared__ int t[17 * 17];
   t[threadIdx.x + 1] = threadIdx.x;                                     // finds: race group=frame
   t[(threadIdx.x + 1) * width] = threadIdx.x + 20;                      // finds: race group=frame
@@ -110,7 +125,7 @@ __global__ void frame(int *out, int width) {                            // the c
   out[threadIdx.x] = t[threadIdx.x];
 }
 
-__global__ void both(int *out, int n) {                                 // the same way for all, but one after the other
+__global__ void both(int *out, int n) {  // the same way for all, but one after the other
   __shared__ int a[64];
   a[threadIdx.x] = 0;
   __syncthreads();

@@ -13,7 +13,7 @@ __global__ void two_barriers(int *out, int n) {
   out[threadIdx.x] = sum;
 }
 
-__global__ void other_barrier(int *out) {                               // warps meet at different barriers
+__global__ void other_barrier(int *out) {  // warps meet at different barriers
   __shared__ int a[64];
   if (threadIdx.x < 32) {
     a[threadIdx.x] = threadIdx.x;
@@ -26,7 +26,7 @@ __global__ void other_barrier(int *out) {                               // warps
   }
 }
 
-__global__ void until(int *out, int n) {                                // one thread says when all of them stop
+__global__ void until(int *out, int n) {  // one thread says when all of them stop
   __shared__ int go, a[64];
   int turn = 0, sum = 0;
   do {
@@ -96,13 +96,15 @@ __global__ void wave(int *out, int n) {                                 // along
   for (int i = threadIdx.x; i < 17 * 17; i += blockDim.x) t[i] = i;
   __syncthreads();
   for (int m = 0; m < n; m++) {
-    if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x) * 17 + threadIdx.x] + t[(m - threadIdx.x + 1) * 17 + threadIdx.x];
+    if (threadIdx.x <= m)
+      t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] +=
+          t[(m - threadIdx.x) * 17 + threadIdx.x] + t[(m - threadIdx.x + 1) * 17 + threadIdx.x];
     __syncthreads();
   }
   out[threadIdx.x] = t[threadIdx.x];
 }
 
-__global__ void either(int *out, int n) {                               // all threads go the same way
+__global__ void either(int *out, int n) {  // all threads go the same way
   __shared__ int a[64];
   a[threadIdx.x] = 0;
   __syncthreads();

@@ -10,18 +10,23 @@ __global__ void rows(unsigned *out) {
   for (int i = 0; i < 2; i++) tile[threadIdx.x + 64 * i] = threadIdx.x;
   __syncthreads();
   unsigned a, b, c, d;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(row_of(tile + 4 * (threadIdx.x % 32))));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "r"(row_of(tile + 4 * (threadIdx.x % 32))));
   out[threadIdx.x] = a + b + c + d;
   __syncthreads();
   tile[threadIdx.x] = 0;
 }
 
-__global__ void few_rows(unsigned *out) {                               // lanes that have no row may name one
+__global__ void few_rows(unsigned *out) {  // lanes that have no row may name one
   __shared__ __align__(16) unsigned tile[128];
   if (threadIdx.x >= 32) tile[threadIdx.x] = threadIdx.x;
   else tile[threadIdx.x] = threadIdx.x;
   unsigned a = 0;
-  if (threadIdx.x < 32) asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(row_of(tile + 4 * (threadIdx.x % 16))));
+  if (threadIdx.x < 32)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(a)
+                 : "r"(row_of(tile + 4 * (threadIdx.x % 16))));
   out[threadIdx.x] = a;
 }
 

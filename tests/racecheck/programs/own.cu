@@ -1,75 +1,89 @@
-// Threads that seem to have elements of their own, and have not: by the shape of the grid, or by one access of several.
+// Threads that seem to have elements of their own, and have not: by the shape of the grid, or by
+// one access of several.
 #include <cstdio>
 
-__global__ void row(float *a) {                                         // launched with blocks of 32 by 4: four threads for each element
+__global__ void row(float *a) {  // launched with blocks of 32 by 4: four threads for each element
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   a[i] = a[i] * 2 + 1;                                                  // finds: race group=row
 }
 
 __global__ void too_close(float *a) {                                   // blocks of 64, 32 apart
   int i = blockIdx.x * 32 + threadIdx.x;
-  a[i] = i;                                                             // finds: race-same-value group=too_close
+  // finds-next: race-same-value group=too_close
+  a[i] = i;
 }
 
-__global__ void plane(float *a) {                                       // rows of 100 for 128 threads
+__global__ void plane(float *a) {  // rows of 100 for 128 threads
   int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
   a[i * 100 + j] += 1;                                                  // finds: race group=plane
 }
 
-__global__ void column(float *a, int rows) {                            // thread j has column j; 40 columns for 64 threads
+__global__ void column(float *a, int rows) {  // thread j has column j; 40 columns for 64 threads
   int j = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = 0; i < rows; i++) a[i * 40 + j] += 1;                    // finds: race group=column
 }
 
 __global__ void next_too(float *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i + 1 < n) a[i] = a[i + 1];                                       // finds: race group=next_too
+  // finds-next: race group=next_too
+  if (i + 1 < n) a[i] = a[i + 1];
 }
 
 __global__ void wide_store(float *a) {                                  // 8 bytes each 4
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = i;                                                             // finds: race group=wide_store
-  if (i % 2 == 0) *(float2 *)(a + i) = make_float2(1, 2);               // finds: race group=wide_store
+  // finds-next: race group=wide_store
+  a[i] = i;
+  // finds-next: race group=wide_store
+  if (i % 2 == 0) *(float2 *)(a + i) = make_float2(1, 2);
 }
 
 __global__ void two_names(float *a, const float *b) {                   // b is a
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i] = b[63 - i % 64];                                                // finds: race group=two_names
+  // finds-next: race group=two_names
+  a[i] = b[63 - i % 64];
 }
 
 __global__ void by_remainder(float *a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  a[i % 100] = i;                                                       // finds: race group=by_remainder
+  // finds-next: race group=by_remainder
+  a[i % 100] = i;
 }
 
 __global__ void each_block(float *a) {                                  // the same for all blocks
-  a[threadIdx.x] += blockIdx.x;                                         // finds: race group=each_block
+  // finds-next: race group=each_block
+  a[threadIdx.x] += blockIdx.x;
 }
 
-__global__ void slab_too_long(float *a, int n) {                        // one element more than the block has
-  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[blockIdx.x * n + i] = blockIdx.x;     // finds: race group=slab_too_long
+__global__ void slab_too_long(float *a, int n) {  // one element more than the block has
+  // finds-next: race group=slab_too_long
+  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[blockIdx.x * n + i] = blockIdx.x;
 }
 
-__global__ void slab_too_short(float *a, int n) {                       // 40 elements for 64 threads, and the first turn is not limited
+__global__ void slab_too_short(
+    float *a, int n) {  // 40 elements for 64 threads, and the first turn is not limited
   int i = threadIdx.x;
   do {
-    a[blockIdx.x * n + i] = blockIdx.x;                                 // finds: race group=slab_too_short
+    // finds-next: race group=slab_too_short
+    a[blockIdx.x * n + i] = blockIdx.x;
     i += blockDim.x;
   } while (i < n);
 }
 
 __global__ void first_two(float *a) {
-  if (threadIdx.x < 2) a[blockIdx.x] = threadIdx.x;                     // finds: race group=first_two
+  // finds-next: race group=first_two
+  if (threadIdx.x < 2) a[blockIdx.x] = threadIdx.x;
 }
 
-__global__ void all_add(const float *x, float *a, int n) {              // the same address in every turn
+__global__ void all_add(const float *x, float *a, int n) {  // the same address in every turn
   for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                    // finds: race group=all_add
 }
 
 __global__ void one_adds(const float *x, float *a, int n) {
   if (threadIdx.x == 0)
-    for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                  // finds: race group=one_adds
-  if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];             // finds: race group=one_adds
+    // finds-next: race group=one_adds
+    for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];
+  // finds-next: race group=one_adds
+  if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];
 }
 
 struct Body { float at[3], goes[3], mass; };
@@ -86,7 +100,8 @@ __global__ void letters(char *a) {
 }
 
 __global__ void pairs(double *a, int n) {
-  a[blockIdx.x * blockDim.x + (threadIdx.x * 6 + n) % blockDim.x] = threadIdx.x;       // finds: race group=pairs
+  // finds-next: race group=pairs
+  a[blockIdx.x * blockDim.x + (threadIdx.x * 6 + n) % blockDim.x] = threadIdx.x;
 }
 
 int main() {

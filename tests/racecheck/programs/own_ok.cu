@@ -25,7 +25,7 @@ __global__ void stride(float *a, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = i;
 }
 
-__global__ void guarded(float *a) {                                     // rows of 100 for 128 threads, of which 100 do something
+__global__ void guarded(float *a) {  // rows of 100 for 128 threads, of which 100 do something
   int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
   if (j < 100) a[i * 100 + j] += 1;
 }
@@ -64,7 +64,7 @@ __global__ void one_adds(const float *x, float *a, int n) {
 }
 
 struct Body { float at[3], goes[3], mass; };
-__global__ void columns(Body *b, int n) {                               // all are read where nobody writes
+__global__ void columns(Body *b, int n) {  // all are read where nobody writes
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
   for (int k = 0; k < n; k++) sum += b[k].mass * b[k].at[0];
@@ -77,7 +77,8 @@ __global__ void letters(char *a) {                                      // bytes
 }
 
 __global__ void pairs(double *a, int n) {
-  a[blockIdx.x * blockDim.x + (threadIdx.x * 5 + n) % blockDim.x] += 1; // the remainder is not followed
+  a[blockIdx.x * blockDim.x + (threadIdx.x * 5 + n) % blockDim.x] +=
+      1;  // the remainder is not followed
 }
 
 int main() {

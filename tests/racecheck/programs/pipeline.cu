@@ -1,12 +1,22 @@
 // arch: 80
-// The pipelined loop of pipeline_ok.cu, but the last prefetches read something, where other blocks write.
+// The pipelined loop of pipeline_ok.cu, but the last prefetches read something, where other blocks
+// write.
 #include <cstdint>
 #include <cstdio>
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define COPY(to, from, size) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(AT(to)), "l"(from), "r"(size) : "memory")
-#define COPY_SMALL(to, from, size) asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(AT(to)), "l"(from), "r"(size) : "memory")
-#define COPY_UNLESS(to, from, no) asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(AT(to)), "l"(from), "r"((int)(no)) : "memory")
+#define COPY(to, from, size) \
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(AT(to)), "l"(from), "r"(size) \
+               : "memory")
+#define COPY_SMALL(to, from, size) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(AT(to)), "l"(from), "r"(size) \
+               : "memory")
+#define COPY_UNLESS(to, from, no) \
+  asm volatile( \
+      "{ .reg .pred p; setp.ne.b32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" :: \
+          "r"(AT(to)), \
+      "l"(from), "r"((int)(no)) \
+      : "memory")
 #define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 enum { THREADS = 32, TILES = 4, TILE = THREADS * 4 };

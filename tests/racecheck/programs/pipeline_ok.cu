@@ -1,13 +1,24 @@
 // arch: 80
-// A pipelined loop as compilers write it: the last prefetches have an address behind the input, where other blocks write, and read nothing: a source size of 0, or a predicate that says so.
+// A pipelined loop as compilers write it: the last prefetches have an address behind the input,
+// where other blocks write, and read nothing: a source size of 0, or a predicate that says so.
 #include <cstdint>
 #include <cstdio>
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define COPY(to, from, size) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(AT(to)), "l"(from), "r"(size) : "memory")
-#define COPY_SMALL(to, from, size) asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(AT(to)), "l"(from), "r"(size) : "memory")
-#define COPY_UNLESS(to, from, no) asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(AT(to)), "l"(from), "r"((int)(no)) : "memory")
-#define COPY_NONE(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, 0;" ::"r"(AT(to)), "l"(from) : "memory")
+#define COPY(to, from, size) \
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(AT(to)), "l"(from), "r"(size) \
+               : "memory")
+#define COPY_SMALL(to, from, size) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(AT(to)), "l"(from), "r"(size) \
+               : "memory")
+#define COPY_UNLESS(to, from, no) \
+  asm volatile( \
+      "{ .reg .pred p; setp.ne.b32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" :: \
+          "r"(AT(to)), \
+      "l"(from), "r"((int)(no)) \
+      : "memory")
+#define COPY_NONE(to, from) \
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, 0;" ::"r"(AT(to)), "l"(from) : "memory")
 #define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 enum { THREADS = 32, TILES = 4, TILE = THREADS * 4 };

@@ -1,5 +1,5 @@
-// Queues between blocks: who takes has its fences, who puts has none. The takers' own fences and atomics at the same counter must not stand for the one that is missing.
-// arch: 90
+// Queues between blocks: who takes has its fences, who puts has none. The takers' own fences and
+// atomics at the same counter must not stand for the one that is missing. arch: 90
 #include <cstdio>
 
 __global__ void queue(int *items, int *tail, int *out, int n) {
@@ -20,7 +20,8 @@ __global__ void queue(int *items, int *tail, int *out, int n) {
     }
 }
 
-// All blocks add under the lock; block 1 forgets the fence before it lets go. It must not be the last to hold the lock, or nobody would see that: the others add once more when it has left.
+// All blocks add under the lock; block 1 forgets the fence before it lets go. It must not be the
+// last to hold the lock, or nobody would see that: the others add once more when it has left.
 __global__ void lock_of_one(int *lock, int *left, int *total) {
   if (threadIdx.x) return;
   for (int turn = 0; turn < 5; turn++) {
@@ -28,7 +29,8 @@ __global__ void lock_of_one(int *lock, int *left, int *total) {
     if (turn == 4) while (atomicAdd(left, 0) == 0) {}
     while (atomicCAS(lock, 0, 1)) {}
     __threadfence();
-    total[0] += 1;                                                      // finds: race group=lock_of_one
+    // finds-next: race group=lock_of_one
+    total[0] += 1;
 #ifndef CORRECT
     if (blockIdx.x != 1)
 #endif
@@ -57,10 +59,12 @@ __global__ void told_by_one(int *data, int *flag, int *out) {
   }
 }
 
-// The last block adds up what all have written: each thread has its fence, but no barrier is before the counter.
+// The last block adds up what all have written: each thread has its fence, but no barrier is before
+// the counter.
 __global__ void last_block(int *part, int *count, int *out) {
   __shared__ bool last;
-  part[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;                    // finds: race group=last_block
+  // finds-next: race group=last_block
+  part[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;
   __threadfence();
 #ifdef CORRECT
   __syncthreads();
@@ -69,10 +73,12 @@ __global__ void last_block(int *part, int *count, int *out) {
   __syncthreads();
   if (!last) return;
   __threadfence();
-  for (int i = threadIdx.x; i < gridDim.x * 64; i += 64) atomicAdd(out, part[gridDim.x * 64 - 1 - i]);       // finds: race group=last_block
+  for (int i = threadIdx.x; i < gridDim.x * 64; i += 64)
+    atomicAdd(out, part[gridDim.x * 64 - 1 - i]);  // finds: race group=last_block
 }
 
-// A warp tells another one of its block, by a named barrier, an mbarrier, or a flag in shared memory, and that one tells the other block.
+// A warp tells another one of its block, by a named barrier, an mbarrier, or a flag in shared
+// memory, and that one tells the other block.
 __global__ void passed_on(int *data, int *flag, int *out, int how) {
   __shared__ unsigned long long barrier;
   __shared__ int mine;
@@ -83,14 +89,20 @@ __global__ void passed_on(int *data, int *flag, int *out, int how) {
   if (blockIdx.x == 0 && threadIdx.x >= 32) {
     data[threadIdx.x] = threadIdx.x;
     if (how == 0) asm volatile("bar.arrive 1, 64;" : : : "memory");
-    if (how == 1) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" : : "r"(at) : "memory");
+    if (how == 1)
+      asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" : : "r"(at) : "memory");
     if (how == 2) {
       __threadfence_block();
       atomicAdd_block(&mine, 1);
     }
   } else if (blockIdx.x == 0) {
     if (how == 0) asm volatile("bar.sync 1, 64;" : : : "memory");
-    if (how == 1) asm volatile("{ .reg .pred p; again: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }" : : "r"(at) : "memory");
+    if (how == 1)
+      asm volatile(
+          "{ .reg .pred p; again: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }"
+          :
+          : "r"(at)
+          : "memory");
     if (how == 2) {
       while (atomicAdd_block(&mine, 0) < 32) {}
       __threadfence_block();

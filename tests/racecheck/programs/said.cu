@@ -1,4 +1,5 @@
-// Races that are said to be meant, and others: on bytes beside those, before it is said, in memory of the block.
+// Races that are said to be meant, and others: on bytes beside those, before it is said, in memory
+// of the block.
 #include <cstdio>
 #include "../../../include/warpgrind.h"
 
@@ -10,7 +11,8 @@ __global__ void on_device(int *out) {
   wg_benign_race(&last[0], sizeof(int));
   __syncthreads();
   last[0] = threadIdx.x;
-  last[1] = threadIdx.x;                                                // finds: race group=on_device
+  // finds-next: race group=on_device
+  last[1] = threadIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = last[0] + last[1];
 }
@@ -18,11 +20,14 @@ __global__ void on_device(int *out) {
 __global__ void of_global(int *c) {
   wg_benign_race(c + 7, 4);
   c[7] += threadIdx.x;
-  c[8] = threadIdx.x;                                                   // finds: race group=of_global
+  // finds-next: race group=of_global
+  c[8] = threadIdx.x;
 }
 
-__global__ void fill(int *a) { a[threadIdx.x] = threadIdx.x; }          // finds: race group=two_streams
-__global__ void fill_again(int *a) { a[threadIdx.x] = 63 - threadIdx.x; } // finds: race group=two_streams
+// finds-next: race group=two_streams
+__global__ void fill(int *a) { a[threadIdx.x] = threadIdx.x; }
+// finds-next: race group=two_streams
+__global__ void fill_again(int *a) { a[threadIdx.x] = 63 - threadIdx.x; }
 
 int main() {
   int *a, *b, *out, *both;

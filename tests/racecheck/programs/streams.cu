@@ -1,24 +1,30 @@
 // Launches that nothing orders.
 #include <cstdio>
 
-__global__ void fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }           // finds: race group=two_streams
+// finds-next: race group=two_streams
+__global__ void fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
 __global__ void sum(const int *a, int *out) {
   int s = 0;
-  for (int i = 0; i < 256; i++) s += a[i];                                                      // finds: race group=two_streams
+  // finds-next: race group=two_streams
+  for (int i = 0; i < 256; i++) s += a[i];
   out[threadIdx.x] = s;
 }
 
-__global__ void other_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // finds: race group=event_too_early
+// finds-next: race group=event_too_early
+__global__ void other_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
 __global__ void other_sum(const int *a, int *out) {
   int s = 0;
-  for (int i = 0; i < 256; i++) s += a[i];                                                      // finds: race group=event_too_early
+  // finds-next: race group=event_too_early
+  for (int i = 0; i < 256; i++) s += a[i];
   out[threadIdx.x] = s;
 }
 
-__global__ void third_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // finds: race group=not_blocking
+// finds-next: race group=not_blocking
+__global__ void third_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }
 __global__ void third_sum(const int *a, int *out) {
   int s = 0;
-  for (int i = 0; i < 256; i++) s += a[i];                                                      // finds: race group=not_blocking
+  // finds-next: race group=not_blocking
+  for (int i = 0; i < 256; i++) s += a[i];
   out[threadIdx.x] = s;
 }
 
@@ -43,7 +49,7 @@ int main() {
   cudaStreamWaitEvent(t, e, 0);
   other_sum<<<1, 1, 0, t>>>(a, out);
   cudaDeviceSynchronize();
-  third_fill<<<4, 64>>>(a, 3);                          // the default stream does not wait for one that was made not to
+  third_fill<<<4, 64>>>(a, 3);  // the default stream does not wait for one that was made not to
   third_sum<<<1, 1, 0, free_one>>>(a, out);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

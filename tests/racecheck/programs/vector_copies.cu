@@ -1,16 +1,27 @@
-// Lanes and warps store vectors to the same place, as in vector_copies_ok.cu, but one element is not
-// a copy.
+// Lanes and warps store vectors to the same place, as in vector_copies_ok.cu, but one element is
+// not a copy.
 #include <cstdint>
 #include <cstdio>
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define ST4(p, a, b, c, d) asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(AT(p)), "r"(a), "r"(b), "r"(c), "r"(d) : "memory")
-#define ST2(p, a, b) asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(AT(p)), "r"(a), "r"(b) : "memory")
+#define ST4(p, a, b, c, d) \
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(AT(p)), "r"(a), "r"(b), "r"(c), \
+               "r"(d) \
+               : "memory")
+#define ST2(p, a, b) \
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(AT(p)), "r"(a), "r"(b) : "memory")
 #define ST1(p, a) asm volatile("st.shared.b32 [%0], %1;" ::"r"(AT(p)), "r"(a) : "memory")
-#define STH(p, a) asm volatile("st.shared.b16 [%0], %1;" ::"r"(AT(p)), "h"((uint16_t)(a)) : "memory")
-#define STH4(p, a, b, c, d) asm volatile("st.shared.v4.b16 [%0], {%1, %2, %3, %4};" ::"r"(AT(p)), "h"((uint16_t)(a)), "h"((uint16_t)(b)), "h"((uint16_t)(c)), "h"((uint16_t)(d)) : "memory")
+#define STH(p, a) \
+  asm volatile("st.shared.b16 [%0], %1;" ::"r"(AT(p)), "h"((uint16_t)(a)) : "memory")
+#define STH4(p, a, b, c, d) \
+  asm volatile("st.shared.v4.b16 [%0], {%1, %2, %3, %4};" ::"r"(AT(p)), "h"((uint16_t)(a)), \
+               "h"((uint16_t)(b)), "h"((uint16_t)(c)), "h"((uint16_t)(d)) \
+               : "memory")
 #define STB(p, a) asm volatile("st.shared.b8 [%0], %1;" ::"r"(AT(p)), "r"(a) : "memory")
-#define STL2(p, a, b) asm volatile("st.shared.v2.b64 [%0], {%1, %2};" ::"r"(AT(p)), "l"((uint64_t)(a)), "l"((uint64_t)(b)) : "memory")
+#define STL2(p, a, b) \
+  asm volatile("st.shared.v2.b64 [%0], {%1, %2};" ::"r"(AT(p)), "l"((uint64_t)(a)), \
+               "l"((uint64_t)(b)) \
+               : "memory")
 
 // a word of an input that lanes and warps hold copies of
 __device__ static uint32_t element(const uint32_t *in, uint32_t i) { return in[i]; }
@@ -19,7 +30,8 @@ __device__ static uint32_t element(const uint32_t *in, uint32_t i) { return in[i
 __global__ void lanes(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[64];
   uint32_t t = threadIdx.x % 16;
-  ST4(&s[4 * t], element(in, 4 * t), element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) + (threadIdx.x >= 16));  // finds: race group=lanes
+  uint32_t a = element(in, 4 * t), b = element(in, 4 * t + 1), c = element(in, 4 * t + 2);
+  ST4(&s[4 * t], a, b, c, element(in, 4 * t + 3) + (threadIdx.x >= 16));  // finds: race group=lanes
   __syncthreads();
   out[threadIdx.x] = s[threadIdx.x] + s[32 + threadIdx.x];
 }
@@ -29,7 +41,9 @@ __global__ void warps(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[128];
   uint32_t t = threadIdx.x % 32;
   for (int turn = 0; turn < 3; turn++) {
-    ST4(&s[4 * t], element(in, 4 * t) + turn, element(in, 4 * t + 1), element(in, 4 * t + 2), element(in, 4 * t + 3) * (turn + threadIdx.x / 32));  // finds: race group=warps
+    uint32_t a = element(in, 4 * t) + turn, b = element(in, 4 * t + 1), c = element(in, 4 * t + 2);
+    // finds-next: race group=warps
+    ST4(&s[4 * t], a, b, c, element(in, 4 * t + 3) * (turn + threadIdx.x / 32));
     __syncthreads();
     out[threadIdx.x] += s[127 - threadIdx.x];
     __syncthreads();
@@ -41,8 +55,10 @@ __global__ void pairs(const uint32_t *in, uint64_t *out) {
   __shared__ __align__(16) uint64_t s[64];
   __shared__ __align__(16) uint32_t w[64];
   uint32_t t = threadIdx.x % 32;
-  STL2(&s[2 * t], (uint64_t)element(in, t) << 32 | t, element(in, t + 1) + threadIdx.x / 32);  // finds: race group=pairs
-  ST2(&w[2 * t], element(in, 2 * t), element(in, 2 * t + 1) ^ threadIdx.x);    // finds: race group=halves
+  // finds-next: race group=pairs
+  STL2(&s[2 * t], (uint64_t)element(in, t) << 32 | t, element(in, t + 1) + threadIdx.x / 32);
+  // finds-next: race group=halves
+  ST2(&w[2 * t], element(in, 2 * t), element(in, 2 * t + 1) ^ threadIdx.x);
   __syncthreads();
   out[threadIdx.x] = s[63 - threadIdx.x] + w[threadIdx.x];
 }
@@ -50,7 +66,8 @@ __global__ void pairs(const uint32_t *in, uint64_t *out) {
 // Some lanes store by vectors what others store by words, or by smaller parts.
 __global__ void widths(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[32], w[32], v[32];
-  uint32_t t = threadIdx.x % 8, group = threadIdx.x / 8, a = element(in, 4 * t), b = element(in, 4 * t + 1), c = element(in, 4 * t + 2), d = element(in, 4 * t + 3);
+  uint32_t t = threadIdx.x % 8, group = threadIdx.x / 8, a = element(in, 4 * t),
+           b = element(in, 4 * t + 1), c = element(in, 4 * t + 2), d = element(in, 4 * t + 3);
   if (group == 0) ST4(&s[4 * t], a, b, c, d);           // finds: race group=two
   if (group == 1) ST2(&s[4 * t], a, b + 256);           // finds: race group=two
   if (group == 0) ST4(&w[4 * t], a, b, c, d);           // finds: race group=one
@@ -75,7 +92,8 @@ __global__ void parts(const uint32_t *in, uint32_t *out) {
 // The same in global memory.
 __global__ void global(const uint32_t *in, uint4 *out) {
   uint32_t t = threadIdx.x % 16;
-  out[t] = make_uint4(element(in, t), element(in, t + 1), t, threadIdx.x);  // finds: race group=everywhere
+  // finds-next: race group=everywhere
+  out[t] = make_uint4(element(in, t), element(in, t + 1), t, threadIdx.x);
 }
 
 int main() {

@@ -1,9 +1,11 @@
-// Few instructions and many accesses: what recording costs. Prints milliseconds for each kernel, to standard error.
+// Few instructions and many accesses: what recording costs. Prints milliseconds for each kernel, to
+// standard error.
 #include <cstdio>
 #include <cstdlib>
 
 __global__ void add(float *c, const float *a, const float *b, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = a[i] + b[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    c[i] = a[i] + b[i];
 }
 
 __global__ void multiply(float *c, const float *a, const float *b, int n) {
@@ -14,7 +16,8 @@ __global__ void multiply(float *c, const float *a, const float *b, int n) {
 }
 
 __global__ void gather(float *c, const float *a, const int *where, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = a[where[i]];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    c[i] = a[where[i]];
 }
 
 template <class F> static void time_it(const char *name, F f) {

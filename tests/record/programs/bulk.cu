@@ -1,28 +1,59 @@
-// Copies that are done later than where they stand: bulk copies both ways, reductions, stores to other blocks of a cluster. `beyond`: a copy from far behind the end of in; `early`: it
-// is not waited for. Run by bulk.sh.
+// Copies that are done later than where they stand: bulk copies both ways, reductions, stores to
+// other blocks of a cluster. `beyond`: a copy from far behind the end of in; `early`: it is not
+// waited for. Run by bulk.sh.
 #include <cooperative_groups.h>
 #include <cstdint>
 #include <cstdio>
 namespace cg = cooperative_groups;
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-#define INIT(bar, n) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
-#define EXPECT(bar, n) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
-#define ARRIVE(bar) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(AT(bar)) : "memory")
+#define INIT(bar, n) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(AT(bar)), "r"(n) : "memory")
+#define EXPECT(bar, n) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(n) \
+               : "memory")
+#define ARRIVE(bar) \
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(AT(bar)) : "memory")
 #define LOAD(to, from, n, bar) \
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(AT(to)), "l"(from), "r"(n), "r"(AT(bar)) : "memory")
+  asm volatile( \
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: \
+          "r"(AT(to)), \
+      "l"(from), "r"(n), "r"(AT(bar)) \
+      : "memory")
 #define LOAD_TO(to, from, n, bar, mask) \
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(AT(to)), "l"(from), "r"(n), "r"(AT(bar)), "h"(mask) : "memory")
-#define STORE(to, from, n) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(AT(from)), "r"(n) : "memory")
-#define ADD(to, from, n) asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(to), "r"(AT(from)), "r"(n) : "memory")
-#define SEND(to, v, bar) asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(to), "r"(v), "r"(bar) : "memory")
-#define SEND_ADD(to, v, bar) asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" ::"r"(to), "r"(v), "r"(bar) : "memory")
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::" \
+               "cluster [%0], [%1], %2, [%3], %4;" ::"r"(AT(to)), \
+               "l"(from), "r"(n), "r"(AT(bar)), "h"(mask) \
+               : "memory")
+#define STORE(to, from, n) \
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), \
+               "r"(AT(from)), "r"(n) \
+               : "memory")
+#define ADD(to, from, n) \
+  asm volatile( \
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(to), \
+      "r"(AT(from)), "r"(n) \
+      : "memory")
+#define SEND(to, v, bar) \
+  asm volatile( \
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(to), \
+      "r"(v), "r"(bar) \
+      : "memory")
+#define SEND_ADD(to, v, bar) \
+  asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 " \
+               "[%0], %1, [%2];" ::"r"(to), \
+               "r"(v), "r"(bar) \
+               : "memory")
 #define DONE() asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 __device__ static void wait(uint64_t *bar, uint32_t parity) {
   uint32_t done = 0;
   while (!done)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(bar)), "r"(parity) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 "
+                 "%0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(AT(bar)), "r"(parity)
+                 : "memory");
 }
 __device__ static uint32_t of_rank(void *p, uint32_t rank) {
   uint32_t there;
@@ -58,7 +89,8 @@ __global__ void stored(const uint32_t *in, uint32_t *out, bool add) {
   }
 }
 
-// Two stages and a warp that only copies: stage i % 2 has elements of the i-th 64; the values of turns 2 and 4 are the same.
+// Two stages and a warp that only copies: stage i % 2 has elements of the i-th 64; the values of
+// turns 2 and 4 are the same.
 __global__ void stages(const uint32_t *in, uint32_t *out) {
   __shared__ struct { alignas(16) uint32_t tile[2][64]; uint64_t full[2], empty[2]; } shared;
   auto &[tile, full, empty] = shared;
@@ -117,7 +149,9 @@ __global__ void __cluster_dims__(2, 1, 1) to_both(const uint32_t *in, uint32_t *
 }
 
 // What it reads has no record, but all that it writes.
-__global__ void through_texture(cudaTextureObject_t in, uint32_t *out) { out[threadIdx.x] = tex1Dfetch<uint32_t>(in, 63 - threadIdx.x); }
+__global__ void through_texture(cudaTextureObject_t in, uint32_t *out) {
+  out[threadIdx.x] = tex1Dfetch<uint32_t>(in, 63 - threadIdx.x);
+}
 
 int main(int argc, char **argv) {
   enum { N = 384 };
@@ -126,7 +160,10 @@ int main(int argc, char **argv) {
   for (int i = 0; i < N; i++) host[i] = 1000 + i;
   cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   unsigned mixed = 0;
-  auto mix = [&] { cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost); for (unsigned x : host) mixed = mixed * 31 + x; };
+  auto mix = [&] {
+    cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+    for (unsigned x : host) mixed = mixed * 31 + x;
+  };
   cudaMemset(out, 0, sizeof host);
   char mode = argc > 1 ? argv[1][0] : 0;
   loaded<<<1, 64>>>(mode == 'b' ? in + (1 << 28) : in, out, mode != 'e'), mix();

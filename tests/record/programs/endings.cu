@@ -1,4 +1,5 @@
-// Ends as its argument says: killed while a kernel runs, with two contexts, as a forked child, with a fault.
+// Ends as its argument says: killed while a kernel runs, with two contexts, as a forked child, with
+// a fault.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,5 @@
-// For --record=inputs: launches whose inputs come from everywhere: copies, sets, other launches, variables, pointers in memory, memory that the host writes, graphs, several streams.
+// For --record=inputs: launches whose inputs come from everywhere: copies, sets, other launches,
+// variables, pointers in memory, memory that the host writes, graphs, several streams.
 #include <cuda_runtime.h>
 #include <stdio.h>
 
@@ -31,7 +32,14 @@ __global__ void by_structure(Shape s, float x) {
   s.data[threadIdx.x * s.width] = tile[blockDim.x - 1 - threadIdx.x] + x;
 }
 
-#define TRY(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e)); return 1; } } while (0)
+#define TRY(call) \
+  do { \
+    cudaError_t e = (call); \
+    if (e != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+      return 1; \
+    } \
+  } while (0)
 
 int main() {
   static float values[N];
@@ -80,7 +88,9 @@ int main() {
   cudaGraph_t graph;
   cudaGraphExec_t exec;
   TRY(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
-  scale<<<blocks / 2, 256, 0, one>>>(b, a, N / 2);           // 9 and 10 are captured; on the virtual device they run as 11 and 12, 13 and 14
+  scale<<<blocks / 2, 256, 0, one>>>(
+      b, a,
+      N / 2);  // 9 and 10 are captured; on the virtual device they run as 11 and 12, 13 and 14
   TRY(cudaMemcpyAsync(b, a, 1000 * sizeof(float), cudaMemcpyDeviceToDevice, one));
   by_structure<<<1, 128, 128 * sizeof(float), one>>>(s, 3);
   TRY(cudaStreamEndCapture(one, &graph));

@@ -1,4 +1,5 @@
-// Loops and straight code whose operations go into one record together on a GPU, and what must not be mistaken for it.
+// Loops and straight code whose operations go into one record together on a GPU, and what must not
+// be mistaken for it.
 #include <cstdio>
 #include <cstdint>
 
@@ -50,7 +51,8 @@ __global__ void wraps(int *out, const int *in) {
 }
 
 // rows of different lengths, as sparse matrices have them
-__global__ void rows(float *out, const int *start, const int *column, const float *value, const float *x) {
+__global__ void rows(float *out, const int *start, const int *column, const float *value,
+                     const float *x) {
   int r = threadIdx.x;
   float sum = 0;
   for (int k = start[r]; k < start[r + 1]; k++) sum += value[k] * x[column[k]];
@@ -64,7 +66,8 @@ __global__ void accumulate(float *c, const float *a, const float *b, float alpha
   for (int k = 0; k < N; k++) c[y * N + x] += alpha * a[y * N + k] * b[k * N + x];
 }
 
-// what a load finds was written by this thread, by the launch before, and is what records hide their words with
+// what a load finds was written by this thread, by the launch before, and is what records hide
+// their words with
 __global__ void key(unsigned *out, unsigned *in, int n) {
   int i = threadIdx.x;
   for (int k = 0; k < n; k++) {
@@ -99,7 +102,8 @@ __global__ void shared_tiles(float *c, const float *a, const float *b) {
 }
 
 struct __align__(16) Four { float x, y, z, w; };
-__global__ void wide(Four *out, const Four *in, const double *d, const uint8_t *bytes, const uint16_t *halves) {
+__global__ void wide(Four *out, const Four *in, const double *d, const uint8_t *bytes,
+                     const uint16_t *halves) {
   int i = threadIdx.x;
   Four sum = in[i];
   double e = 0;
@@ -131,12 +135,21 @@ template <class T> static void print(const char *name, T *d, int n) {
 }
 
 int main() {
-  float *a = filled<float>(N * N, [](int i) { return (float)(i % 17); }), *b = filled<float>(N * N, [](int i) { return (float)(i % 5) - 2; });
-  float *c = filled<float>(N * N, [](int i) { return 0.5f * i; }), *e = filled<float>(N * N, [](int i) { return 0.0f; });
-  int *in = filled<int>(2048, [](int i) { return i * 5 % 1024; }), *out = filled<int>(2048, [](int i) { return 0; });
-  int *start = filled<int>(40, [](int i) { return i * i % 7 + i * 4; }), *column = filled<int>(256, [](int i) { return i * 37 % N; });
-  unsigned *u = filled<unsigned>(2048, [](int i) { return i % 9 ? (unsigned)i : 0x5A7C3E19u; }), *v = filled<unsigned>(2048, [](int i) { return 7u; });
-  Four *f = filled<Four>(256, [](int i) { return Four{(float)i, 1, 2, 3}; }), *g = filled<Four>(64, [](int i) { return Four{}; });
+  float *a = filled<float>(N * N, [](int i) { return (float)(i % 17); }),
+        *b = filled<float>(N * N, [](int i) { return (float)(i % 5) - 2; });
+  float *c = filled<float>(N * N, [](int i) { return 0.5f * i; }),
+        *e = filled<float>(N * N, [](int i) { return 0.0f; });
+  int *in = filled<int>(2048, [](int i) { return i * 5 % 1024; }),
+      *out = filled<int>(2048, [](int i) { return 0; });
+  int *start = filled<int>(40, [](int i) { return i * i % 7 + i * 4; }),
+      *column = filled<int>(256, [](int i) { return i * 37 % N; });
+  unsigned *u = filled<unsigned>(2048, [](int i) { return i % 9 ? (unsigned)i : 0x5A7C3E19u; }),
+           *v = filled<unsigned>(2048, [](int i) { return 7u; });
+  Four *f = filled<Four>(256,
+                         [](int i) {
+                           return Four{(float)i, 1, 2, 3};
+                         }),
+       *g = filled<Four>(64, [](int i) { return Four{}; });
   double *d = filled<double>(256, [](int i) { return i * 0.25; });
   uint8_t *bytes = filled<uint8_t>(256, [](int i) { return (uint8_t)i; });
   uint16_t *halves = filled<uint16_t>(256, [](int i) { return (uint16_t)(i * 3); });
@@ -151,6 +164,7 @@ int main() {
   key<<<1, 32>>>(v, u, 9);
   shared_tiles<<<1, dim3(8, 8)>>>(e, a, b);
   wide<<<1, 32>>>(g, f, d, bytes, halves);
-  print("c", c, N * N), print("e", e, N * N), print("out", out, 2048), print("u", u, 2048), print("v", v, 2048), print("g", g, 64);
+  print("c", c, N * N), print("e", e, N * N), print("out", out, 2048), print("u", u, 2048),
+      print("v", v, 2048), print("g", g, 64);
   printf("%s\n", cudaGetErrorString(cudaGetLastError()));
 }

@@ -76,7 +76,8 @@ int main() {
   uint64_t *d = (uint64_t *)device(8 * n);
   float4 *v = (float4 *)device(16 * n);
   Pair *p = (Pair *)device(8 * n);
-  int *in = (int *)device(512), *out = (int *)device(516), *where = (int *)device(512), **list = (int **)device(256);
+  int *in = (int *)device(512), *out = (int *)device(516), *where = (int *)device(512),
+      **list = (int **)device(256);
   cudaMemcpy(in, h, 512, cudaMemcpyHostToDevice);
   cudaMemcpy(p, h, 512, cudaMemcpyHostToDevice);
   widths<<<3, 32>>>(b, s, d, v, p, n);

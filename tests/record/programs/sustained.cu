@@ -1,14 +1,17 @@
-// One kernel that reads and writes, launched again and again: how fast records leave the device when there is no end of them. Arguments: elements, launches, and `mixed` for numbers that are all
+// One kernel that reads and writes, launched again and again: how fast records leave the device
+// when there is no end of them. Arguments: elements, launches, and `mixed` for numbers that are all
 // different: else they are all the same. Prints the milliseconds of all launches to standard error.
 #include <cstdio>
 #include <cstdlib>
 
 __global__ void update(float *c, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = 0.5f * c[i] + 1.0f;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    c[i] = 0.5f * c[i] + 1.0f;
 }
 
 __global__ void mix(unsigned *c, int n, unsigned seed) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = (c[i] + i) * 2654435761u ^ seed;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    c[i] = (c[i] + i) * 2654435761u ^ seed;
 }
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
-// Tensor copies: tiles of a matrix of floats, swizzled or not and at its edges, and of a tensor of three dimensions; there, back and added. Run by tensor.sh.
+// Tensor copies: tiles of a matrix of floats, swizzled or not and at its edges, and of a tensor of
+// three dimensions; there, back and added. Run by tensor.sh.
 #include <cstdint>
 #include <cstdio>
 #include <cuda.h>
@@ -8,21 +9,35 @@
 __device__ static void wait(uint64_t *bar) {
   uint32_t done = 0;
   while (!done)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(bar)) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 "
+                 "%0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(AT(bar))
+                 : "memory");
 }
 __device__ static void begin(uint64_t *bar, uint32_t bytes) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(AT(bar)) : "memory");
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(bytes)
+               : "memory");
 }
 
-// 8 floats by 4 lines from (x, y): each thread moves one, then the tile goes to (x, y) of out and is added to sum there, or where that is negative to 0
-__global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out, const __grid_constant__ CUtensorMap sum, int x, int y, float *copy) {
-  __shared__ struct { alignas(1024) float all[64]; uint64_t bar; } shared;    // one variable, so that all of it lies in the same order on every device
+// 8 floats by 4 lines from (x, y): each thread moves one, then the tile goes to (x, y) of out and
+// is added to sum there, or where that is negative to 0
+__global__ void tiles(const __grid_constant__ CUtensorMap in,
+                      const __grid_constant__ CUtensorMap out,
+                      const __grid_constant__ CUtensorMap sum, int x, int y, float *copy) {
+  __shared__ struct {
+    alignas(1024) float all[64];
+    uint64_t bar;
+  } shared;  // one variable, so that all of it lies in the same order on every device
   auto &[all, bar] = shared;
   float *s = all + 32;                     // where a swizzle changes something
   if (threadIdx.x == 0) {
     begin(&bar, 128);
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s)), "l"(&in), "r"(x), "r"(y), "r"(AT(&bar)) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s)),
+                 "l"(&in), "r"(x), "r"(y), "r"(AT(&bar))  // label: tile
+                 : "memory");
   }
   __syncthreads();
   wait(&bar);
@@ -32,8 +47,15 @@ __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_const
   __syncthreads();
   x = max(x, 0), y = max(y, 0);
   if (threadIdx.x == 0) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&out), "r"(x), "r"(y), "r"(AT(s)) : "memory");
-    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&sum), "r"(x), "r"(y), "r"(AT(s)) : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+            &out),
+        "r"(x), "r"(y), "r"(AT(s))
+        : "memory");
+    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, "
+                 "%2}], [%3];" ::"l"(&sum),
+                 "r"(x), "r"(y), "r"(AT(s))
+                 : "memory");
     asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
   }
 }
@@ -44,7 +66,10 @@ __global__ void cube(const __grid_constant__ CUtensorMap in, int x, int y, int z
   auto &[s, bar] = shared;
   if (threadIdx.x == 0) {
     begin(&bar, sizeof s);
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(AT(s)), "l"(&in), "r"(x), "r"(y), "r"(z), "r"(AT(&bar)) : "memory");
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(AT(s)),
+                 "l"(&in), "r"(x), "r"(y), "r"(z), "r"(AT(&bar))  // label: cube
+                 : "memory");
   }
   __syncthreads();
   wait(&bar);
@@ -57,40 +82,55 @@ __global__ void of_pointer(const CUtensorMap *in, float *copy) {
   auto &[s, bar] = shared;
   if (threadIdx.x == 0) {
     begin(&bar, sizeof s);
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s)), "l"(in), "r"(0), "r"(0), "r"(AT(&bar)) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s)),
+                 "l"(in), "r"(0), "r"(0), "r"(AT(&bar))
+                 : "memory");
   }
   __syncthreads();
   wait(&bar);
   copy[threadIdx.x] = s[threadIdx.x];
 }
 
-typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                        CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                        const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                        CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                        CUtensorMapFloatOOBfill);
 
 int main(int argc, char **) {
   enum { W = 36, H = 8, N = W * H };        // the last two of each line are not the tensor's
   static float host[N], back[N];
   float *in, *out, *sum, *copy;
-  cudaMalloc(&in, sizeof host), cudaMalloc(&out, sizeof host), cudaMalloc(&sum, sizeof host), cudaMalloc(&copy, 128);
+  cudaMalloc(&in, sizeof host), cudaMalloc(&out, sizeof host), cudaMalloc(&sum, sizeof host),
+      cudaMalloc(&copy, 128);
   for (int i = 0; i < N; i++) host[i] = (float)(i + 1);
   cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   Encode *encode = nullptr;
   cudaDriverEntryPointQueryResult found;
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
+                                   cudaEnableDefault, &found);
   auto map = [&](float *data, CUtensorMapSwizzle swizzle, cuuint32_t rank) {
     CUtensorMap m;
-    cuuint64_t dims[] = {W - 2, (cuuint64_t)(rank == 2 ? H : H / 2), 2}, strides[] = {W * 4, W * 4 * H / 2};
+    cuuint64_t dims[] = {W - 2, (cuuint64_t)(rank == 2 ? H : H / 2), 2},
+               strides[] = {W * 4, W * 4 * H / 2};
     cuuint32_t box[] = {rank == 2 ? 8u : 4u, 4, 2}, ones[] = {1, 1, 1};
-    if (encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, rank, data, dims, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) puts("no map");
+    if (encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, rank, data, dims, strides, box, ones,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+      puts("no map");
     return m;
   };
   double mixed = 0;
-  auto mix = [&](float *p, int n) { cudaMemcpy(back, p, n * 4, cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) mixed = mixed * 0.875 + back[i] * (i % 5); };
+  auto mix = [&](float *p, int n) {
+    cudaMemcpy(back, p, n * 4, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; i++) mixed = mixed * 0.875 + back[i] * (i % 5);
+  };
   const int places[][2] = {{4, 1}, {8, 1}, {-4, 6}, {28, -2}, {32, 5}};
   for (int i = 0; i < 5; i++) {
     CUtensorMapSwizzle s = i == 1 ? CU_TENSOR_MAP_SWIZZLE_32B : CU_TENSOR_MAP_SWIZZLE_NONE;
     cudaMemset(out, 0, sizeof host), cudaMemset(sum, 0, sizeof host);
-    tiles<<<1, 32>>>(map(in, s, 2), map(out, s, 2), map(sum, s, 2), places[i][0], places[i][1], copy);
+    tiles<<<1, 32>>>(map(in, s, 2), map(out, s, 2), map(sum, s, 2), places[i][0], places[i][1],
+                     copy);
     mix(copy, 32), mix(sum, N), mix(out, N);
     uint32_t hash = 1;
     for (size_t k = 0; k < sizeof back; k++) hash = hash * 31 + ((uint8_t *)back)[k];

@@ -1,4 +1,5 @@
-// wg_watch: a wave. Before each launch but the first it waits until a file is there: FOLDER/1, FOLDER/2 …; without a folder it waits for nothing.
+// wg_watch: a wave. Before each launch but the first it waits until a file is there: FOLDER/1,
+// FOLDER/2 …; without a folder it waits for nothing.
 #include <cmath>
 #include <cstdio>
 #include <string>

@@ -1,4 +1,5 @@
-// What a warp does together, and copies of more than a register: tiles of wmma, ldmatrix and stmatrix, cp.async. `beyond`: a tile far behind the end of c. Run by wide.sh.
+// What a warp does together, and copies of more than a register: tiles of wmma, ldmatrix and
+// stmatrix, cp.async. `beyond`: a tile far behind the end of c. Run by wide.sh.
 #include <cstdint>
 #include <cstdio>
 #include <cuda_fp16.h>
@@ -21,9 +22,16 @@ __global__ void matrices(const uint32_t *in, uint32_t *out) {
   __shared__ alignas(16) uint32_t from[32], to[32];
   from[threadIdx.x] = in[threadIdx.x];
   __syncwarp();
-  uint32_t row = (uint32_t)__cvta_generic_to_shared(&from[threadIdx.x % 8 * 4]), other = (uint32_t)__cvta_generic_to_shared(&to[threadIdx.x % 8 * 4]), x;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(x) : "r"(row) : "memory");
-  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" : : "r"(other), "r"(x + 1) : "memory");
+  uint32_t row = (uint32_t)__cvta_generic_to_shared(&from[threadIdx.x % 8 * 4]),
+           other = (uint32_t)__cvta_generic_to_shared(&to[threadIdx.x % 8 * 4]), x;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(x)
+               : "r"(row)
+               : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};"
+               :
+               : "r"(other), "r"(x + 1)
+               : "memory");
   __syncwarp();
   out[threadIdx.x] = to[threadIdx.x];
 }
@@ -31,7 +39,10 @@ __global__ void matrices(const uint32_t *in, uint32_t *out) {
 __global__ void copies(const uint4 *in, uint4 *out) {
   __shared__ uint4 buffer[32];
   uint32_t to = (uint32_t)__cvta_generic_to_shared(&buffer[threadIdx.x]);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(in + threadIdx.x) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"(to), "l"(in + threadIdx.x)
+               : "memory");
   asm volatile("cp.async.wait_all;" : : : "memory");
   out[threadIdx.x] = buffer[threadIdx.x];
 }
@@ -51,7 +62,11 @@ int main(int argc, char **) {
   float sum = 0;
   for (int i = 0; i < 256; i++) sum += c[i] * (float)(i % 3);
   unsigned mixed = 0;
-  auto mix = [&] { cudaMemcpy(host, out, 512, cudaMemcpyDeviceToHost); for (unsigned x : host) mixed = mixed * 31 + x; cudaMemset(out, 0, 512); };
+  auto mix = [&] {
+    cudaMemcpy(host, out, 512, cudaMemcpyDeviceToHost);
+    for (unsigned x : host) mixed = mixed * 31 + x;
+    cudaMemset(out, 0, 512);
+  };
   cudaMemset(out, 0, 512);
   matrices<<<1, 32>>>(in, out), mix();
   copies<<<1, 32>>>((uint4 *)in, (uint4 *)out), mix();

@@ -1,4 +1,5 @@
-// Opens the plugin, uses it, closes it, and does it all again: the second time its addresses may be the same.
+// Opens the plugin, uses it, closes it, and does it all again: the second time its addresses may be
+// the same.
 #include <dlfcn.h>
 #include <stdio.h>
 

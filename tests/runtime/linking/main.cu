@@ -1,4 +1,5 @@
-// The smallest program that needs everything: a kernel, a variable, an allocation, copies. Prints which libcudart it found.
+// The smallest program that needs everything: a kernel, a variable, an allocation, copies. Prints
+// which libcudart it found.
 #include <stdio.h>
 #include <string.h>
 
@@ -19,13 +20,17 @@ static void print_libcudart() {
 
 int main() {
   int *d, h[32], five = 500;
-  if (cudaMalloc(&d, sizeof h) != cudaSuccess) { printf("no device: %s\n", cudaGetErrorString(cudaGetLastError())); return 1; }
+  if (cudaMalloc(&d, sizeof h) != cudaSuccess) {
+    printf("no device: %s\n", cudaGetErrorString(cudaGetLastError()));
+    return 1;
+  }
   cudaMemcpyToSymbol(offset, &five, sizeof five);
   run<<<1, 32>>>(d, 3);
   cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
   cudaDeviceProp p;
   cudaGetDeviceProperties(&p, 0);
-  printf("result %d %d, %s, warp %d, %s\n", h[0], h[31], p.name, p.warpSize, cudaGetErrorString(cudaGetLastError()));
+  printf("result %d %d, %s, warp %d, %s\n", h[0], h[31], p.name, p.warpSize,
+         cudaGetErrorString(cudaGetLastError()));
   print_libcudart();
   return 0;
 }

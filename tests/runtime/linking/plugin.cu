@@ -3,7 +3,11 @@
 __managed__ int calls;
 __global__ void square(int *p) { *p = *p * *p; calls++; }
 
-static int constructed = [] { int n = -1; cudaGetDeviceCount(&n); return n; }();      // used before main of the program is reached again
+static int constructed = [] {
+  int n = -1;
+  cudaGetDeviceCount(&n);
+  return n;
+}();  // used before main of the program is reached again
 
 extern "C" int plugin_square(int x) {
   int *d;

@@ -1,7 +1,10 @@
-"""What every attack of the soak shares: its options, its cases, running a command, and keeping what is found.
+"""What every attack of the soak shares: its options, its cases, running a command, and keeping what
+is found.
 
-An attack is a script of tests/soak. It repeats cases until its time is over; case N of seed S is always the same, so that
-`tests/soak/NAME.py --seed=S --case=N` repeats one. A finding keeps the case's folder and prints a line `FOUND …`.
+An attack is a script of tests/soak. It repeats cases until its time is over; case N of seed S is
+always the same, so that
+`tests/soak/NAME.py --seed=S --case=N` repeats one. A finding keeps the case's folder and prints a
+line `FOUND …`.
 """
 import argparse
 import collections
@@ -19,7 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 BUILD = os.path.abspath(os.environ.get('BUILD', os.path.join(ROOT, 'build')))
 WARPGRIND = os.environ.get('WARPGRIND', os.path.join(BUILD, 'warpgrind'))
 SLOW = 4 if os.environ.get('SAN', '0') not in ('', '0') else 1
-CRASH_WORDS = (b'internal error at ', b'AddressSanitizer', b'UndefinedBehaviorSanitizer', b': runtime error: ', b'LeakSanitizer')
+CRASH_WORDS = (b'internal error at ', b'AddressSanitizer', b'UndefinedBehaviorSanitizer',
+               b': runtime error: ', b'LeakSanitizer')
 
 Result = collections.namedtuple('Result', 'args code out err seconds hung')
 
@@ -31,7 +35,8 @@ class Attack:
         p.add_argument('--seconds', type=float, default=60, help='how long to go on (60)')
         p.add_argument('--case', type=int, help='only this case')
         p.add_argument('--cases', type=int, help='at most so many cases')
-        p.add_argument('--found', default=os.path.join(BUILD, 'soak', 'found'), metavar='FOLDER', help='what is found is kept there')
+        p.add_argument('--found', default=os.path.join(BUILD, 'soak', 'found'), metavar='FOLDER',
+                       help='what is found is kept there')
         self.options = p.parse_args()
         self.name = os.path.splitext(os.path.basename(sys.argv[0]))[0]
         self.seed = self.options.seed
@@ -81,12 +86,14 @@ class Attack:
             f.write('%s\nagain: %s\n' % (what, self.again()))
             if result:
                 command = shlex.join(result.args).replace(self.folder, kept)
-                f.write('command: %s\nexit code: %s after %.1f s\n' % (command, result.code, result.seconds))
+                f.write('command: %s\nexit code: %s after %.1f s\n' % (command, result.code,
+                    result.seconds))
         if result:
             for name, data in ('stdout', result.out), ('stderr', result.err):
                 with open(os.path.join(kept, name), 'wb') as f:
                     f.write(data)
-        print('FOUND %s: %s; kept: %s; again: %s' % (self.name, what, os.path.relpath(kept, ROOT), self.again()), flush=True)
+        print('FOUND %s: %s; kept: %s; again: %s' % (self.name, what, os.path.relpath(kept, ROOT),
+            self.again()), flush=True)
 
     def skip(self, why):
         print('%s: skipped: %s' % (self.name, why))
@@ -102,18 +109,21 @@ class Attack:
         self.end()
         attacks = self.counts.pop('attacks', 0)
         more = ', '.join('%d %s' % (n, what) for what, n in sorted(self.counts.items()))
-        print('%s: seed %d: %d attacks%s, %d findings' % (self.name, self.seed, attacks, ' (%s)' % more if more else '', self.findings))
+        print('%s: seed %d: %d attacks%s, %d findings' % (self.name, self.seed, attacks, ' (%s)'
+            % more if more else '', self.findings))
         sys.exit(1 if self.findings else 0)
 
     # --- commands ---
 
     def run(self, args, timeout=30, env=None, before=None, stdin=None, patience=10, cwd=None):
-        """Runs a command in a session of its own. After `timeout` seconds it gets SIGTERM; `hung` says that it still ran `patience`
+        """Runs a command in a session of its own. After `timeout` seconds it gets SIGTERM; `hung`
+        says that it still ran `patience`
         seconds later, and then everything of the session is killed."""
         started = time.monotonic()
         full = dict(os.environ, **{k: str(v) for k, v in (env or {}).items()})
         # Pipes: a limit on the size of files is not to hit what we read.
-        p = subprocess.Popen(args, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=full, start_new_session=True,
+        p = subprocess.Popen(args, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env=full, start_new_session=True,
                              preexec_fn=before, cwd=cwd or ROOT)
         self.groups.append(p.pid)
         hung, texts = False, (b'', b'')
@@ -130,7 +140,8 @@ class Attack:
             texts = p.communicate()
         kill_group(p.pid, signal.SIGKILL)
         self.groups.remove(p.pid)
-        return Result([str(a) for a in args], p.returncode, texts[0], texts[1], time.monotonic() - started, hung)
+        return Result([str(a) for a in args], p.returncode, texts[0], texts[1],
+                      time.monotonic() - started, hung)
 
     def must_hold(self, r, codes, what):
         """A finding if the command crashed, hung, or ended with another exit code than these."""

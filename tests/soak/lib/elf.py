@@ -12,11 +12,13 @@ def sections(data):
     size, count, names = struct.unpack_from('<HHH', data, 58)
     rows = [struct.unpack_from('<IIQQQQ', data, at + i * size) for i in range(count)]
     text = rows[names][4]
-    return [(data[text + r[0]:data.index(b'\0', text + r[0])].decode(), r[2], r[1], r[4], r[5]) for r in rows]
+    return [(data[text + r[0]:data.index(b'\0', text + r[0])].decode(), r[2], r[1], r[4], r[5])
+            for r in rows]
 
 
 def quiet_bytes(data):
-    """Ranges (start, end) that neither the kernel nor the loader nor the processor reads: CUDA code, symbols, debug information."""
+    """Ranges (start, end) that neither the kernel nor the loader nor the processor reads: CUDA
+    code, symbols, debug information."""
     ranges = []
     for name, flags, kind, offset, size in sections(data):
         if kind not in (0, 8) and (not flags & SHF_ALLOC or name == '.nv_fatbin'):
@@ -29,7 +31,8 @@ def quiet_bytes(data):
 
 
 def functions(data, prefixes):
-    """Names, addresses and sizes of the functions in the symbol table whose names begin so; None: it cannot be read."""
+    """Names, addresses and sizes of the functions in the symbol table whose names begin so; None:
+    it cannot be read."""
     try:
         return read_functions(data, prefixes)
     except (struct.error, IndexError, ValueError):

@@ -1,9 +1,12 @@
 """Changes of texts and bytes, for the attacks."""
 import re
 
-NUMBERS = ['0', '1', '2', '3', '4', '7', '8', '16', '31', '32', '33', '63', '64', '65', '127', '128', '255', '256', '1024', '4095', '4096', '65535', '65536',
-           '1048576', '2147483647', '2147483648', '4294967295', '4294967296', '9223372036854775807', '18446744073709551615', '-1', '-2147483648',
-           '-9223372036854775808', '0x7fffffffffffffff', '0f7F800000', '0fFF800000', '0f7FC00000', '0d7FF0000000000000', '18446744073709551616']
+NUMBERS = ['0', '1', '2', '3', '4', '7', '8', '16', '31', '32', '33', '63', '64', '65', '127',
+           '128', '255', '256', '1024', '4095', '4096', '65535', '65536',
+           '1048576', '2147483647', '2147483648', '4294967295', '4294967296', '9223372036854775807',
+           '18446744073709551615', '-1', '-2147483648',
+           '-9223372036854775808', '0x7fffffffffffffff', '0f7F800000', '0fFF800000', '0f7FC00000',
+           '0d7FF0000000000000', '18446744073709551616']
 TOKEN = re.compile(r'[%$A-Za-z_.][%$A-Za-z_0-9.]*|0[fFdDxX][0-9A-Fa-f]+|\d+|\s+|.', re.S)
 NUMBER = re.compile(r'^(0[fFdDxX][0-9A-Fa-f]+|\d+)$')
 MODIFIER = re.compile(r'\.[A-Za-z_0-9]+')
@@ -31,7 +34,8 @@ def change_token(tokens, i, rng):
         others = [m for t in rng.sample(tokens, min(200, len(tokens))) for m in MODIFIER.findall(t)]
         parts = MODIFIER.findall(token)
         if parts and others:
-            return token.replace(rng.choice(parts), rng.choice(others + ['', '.u8', '.s64', '.f64', '.v4', '.shared', '.local', '.global', '.const']), 1)
+            return token.replace(rng.choice(parts), rng.choice(others + ['', '.u8', '.s64', '.f64',
+                '.v4', '.shared', '.local', '.global', '.const']), 1)
     if how < 0.97:
         same = [t for t in tokens if like(t) == like(token) and t != token]
         if same:
@@ -56,7 +60,8 @@ def ptx(text, rng, changes):
                 k = max(0, min(len(lines) - 1, i + rng.randrange(-5, 6)))
                 lines[i], lines[k] = lines[k], lines[i]
             else:
-                lines[i] = ''.join(rng.sample(TOKEN.findall(lines[i]), len(TOKEN.findall(lines[i]))))
+                lines[i] = ''.join(rng.sample(TOKEN.findall(lines[i]),
+                                              len(TOKEN.findall(lines[i]))))
             if not lines:
                 break
         else:
@@ -86,7 +91,8 @@ def data(original, rng, changes, places=None):
             b[at] = rng.choice([0, 1, 0x7f, 0x80, 0xff, rng.randrange(256)])
         elif how == 2:
             size = rng.choice([2, 4, 8])
-            value = rng.choice([0, 1, (1 << 8 * size) - 1, 1 << (8 * size - 1), len(b), rng.getrandbits(8 * size)])
+            value = rng.choice([0, 1, (1 << 8 * size) - 1, 1 << (8 * size - 1), len(b),
+                                rng.getrandbits(8 * size)])
             b[at:at + size] = (value & ((1 << 8 * size) - 1)).to_bytes(size, 'little')[:len(b) - at]
         elif how == 3:
             n = rng.choice([1, 4, 64, 512, 4096])

@@ -1,5 +1,7 @@
-// A CUDA program of many processes: processes SEED DEPTH SCRIBBLE. From its seed each decides whether it has a bug, forks, calls exec, is killed or leaves with _exit.
-// Prints a line BUG for each store past the end of an allocation, after the launch. SCRIBBLE 1: some write garbage over the memory that they share with the command.
+// A CUDA program of many processes: processes SEED DEPTH SCRIBBLE. From its seed each decides
+// whether it has a bug, forks, calls exec, is killed or leaves with _exit. Prints a line BUG for
+// each store past the end of an allocation, after the launch. SCRIBBLE 1: some write garbage over
+// the memory that they share with the command.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
@@ -58,11 +60,14 @@ static void scribble(void) {
   while (f && fgets(line, sizeof line, f)) {
     unsigned long start, end;
     char mode[5];
-    if (!strstr(line, "warpgrind-") || sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 || mode[1] != 'w') continue;
+    if (!strstr(line, "warpgrind-") || sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
+        mode[1] != 'w')
+      continue;
     size_t size = end - start, reach = below(2) ? size : 4096;
     for (unsigned n = below(200); n; n--) {
       uint64_t value = below(4) ? next() : (uint64_t)0 - below(3);
-      memcpy((char *)start + (next() % (reach < size ? reach : size) & ~(size_t)7), &value, sizeof value);
+      memcpy((char *)start + (next() % (reach < size ? reach : size) & ~(size_t)7), &value,
+             sizeof value);
     }
   }
   if (f) fclose(f);

@@ -42,5 +42,6 @@ def seal(data, original=None):
         if original and original[number * size:(number + 1) * size] == page:
             continue
         body = bytes(page[:-RESERVED])
-        b[(number + 1) * size - RESERVED:(number + 1) * size] = struct.pack('<I', crc32c(body + struct.pack('<Q', number + 1))) + MARK
+        b[(number + 1) * size - RESERVED:(number + 1) * size] = struct.pack('<I',
+            crc32c(body + struct.pack('<Q', number + 1))) + MARK
     return bytes(b)

@@ -9,14 +9,17 @@ def address(rng):
     if how == 0:
         return 'mov.u64 %%d2, %d;' % rng.getrandbits(rng.choice([8, 32, 40, 48, 64]))
     if how == 1:
-        return 'mov.u64 %d3, s;\n  cvta.shared.u64 %d3, %d3;\n  add.s64 %d2, %d3, ' + '%d;' % offset(rng)
+        return ('mov.u64 %d3, s;\n  cvta.shared.u64 %d3, %d3;\n  add.s64 %d2, %d3, '
+                + '%d;' % offset(rng))
     if how == 2:
-        return 'mov.u64 %d3, l;\n  cvta.local.u64 %d3, %d3;\n  add.s64 %d2, %d3, ' + '%d;' % offset(rng)
+        return 'mov.u64 %d3, l;\n  cvta.local.u64 %d3, %d3;\n  add.s64 %d2, %d3, ' + '%d;' % offset(
+            rng)
     return 'add.s64 %d2, %d1, ' + '%d;' % offset(rng)
 
 
 def offset(rng):
-    return rng.choice([-1, 1]) * (rng.getrandbits(rng.choice([4, 10, 16, 24, 32, 40, 47, 62])) & ~rng.choice([0, 7, 4095]))
+    return rng.choice([-1, 1]) * (rng.getrandbits(rng.choice([4, 10, 16, 24, 32, 40, 47,
+        62])) & ~rng.choice([0, 7, 4095]))
 
 
 def access(rng):

@@ -1,5 +1,7 @@
-// Lanes that take very different times between two barriers need not be together when they come to the second. That is no bug: the barrier waits for them.
-// patience: 60 (since in GPU mode nobody tells that lanes still work while others of their warp wait at a barrier (docs/hangs.md))
+// Lanes that take very different times between two barriers need not be together when they come to
+// the second. That is no bug: the barrier waits for them. patience: 60 (since in GPU mode nobody
+// tells that lanes still work while others of their warp
+//    wait at a barrier (docs/hangs.md))
 #include "../../lib/one_bug.h"
 __global__ void k(const int *work, const int *rounds, int *out) {
   int t = threadIdx.x, sum = 0;

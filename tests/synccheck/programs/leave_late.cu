@@ -1,4 +1,5 @@
-// Warps that have nothing more to do write their part and go, behind some barriers and before others: that is right, with and without -DTWIN.
+// Warps that have nothing more to do write their part and go, behind some barriers and before
+// others: that is right, with and without -DTWIN.
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *in) {
   __shared__ int s[128];

@@ -1,4 +1,5 @@
-// The last round of the outer loop is without some threads, and so is the inner one. initcheck makes a second body of the kernel: the loops of both are no copies that the compiler has made.
+// The last round of the outer loop is without some threads, and so is the inner one. initcheck
+// makes a second body of the kernel: the loops of both are no copies that the compiler has made.
 // tools: initcheck,synccheck
 #include "../../lib/one_bug.h"
 __global__ void k(const int *values, int *out, int items) {

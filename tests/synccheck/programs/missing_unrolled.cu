@@ -1,4 +1,5 @@
-// A loop that the block shares, unrolled by the compiler, in a loop that some threads leave before others.
+// A loop that the block shares, unrolled by the compiler, in a loop that some threads leave before
+// others.
 #include "../../lib/one_bug.h"
 __device__ __forceinline__ void fill(int *out, int n) {
 #pragma unroll 4

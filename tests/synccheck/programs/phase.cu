@@ -3,12 +3,16 @@
 #include <cstdint>
 #include "../../lib/one_bug.h"
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
-__device__ static void arrive(uint64_t *b) { asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(AT(b)) : "memory"); }
+__device__ static void arrive(uint64_t *b) {
+  asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(AT(b)) : "memory");
+}
 __device__ static bool is_over(uint64_t *b, int parity) {
   int over;
   asm volatile("{ .reg .pred p;\n"
-               "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"  // finds: barrier-misuse group=either
-               "selp.s32 %0, 1, 0, p; }" : "=r"(over) : "r"(AT(b)), "r"(parity) : "memory");  // finds: barrier-misuse group=either
+               // finds-next: barrier-misuse group=either
+               "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
+               // finds-next: barrier-misuse group=either
+               "selp.s32 %0, 1, 0, p; }" : "=r"(over) : "r"(AT(b)), "r"(parity) : "memory");
   return over;  // finds: barrier-misuse group=either
 }
 __global__ void k(int *out) {
@@ -23,7 +27,7 @@ __global__ void k(int *out) {
 #ifdef TWIN
     while (!is_over(&b, i & 1)) {}
 #else
-    for (int n = 0; n < 100 && !is_over(&b, 0); n++) {}         // some come late enough to wait for ever
+    for (int n = 0; n < 100 && !is_over(&b, 0); n++) {}  // some come late enough to wait for ever
 #endif
     sum += s[63 - t];
     __syncthreads();

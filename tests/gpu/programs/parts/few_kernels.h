@@ -1,4 +1,5 @@
-// The program of cubin_only.cu, ptx_only.cu, old_ptx.cu and shared_runtime.cu: they differ in how they are built.
+// The program of cubin_only.cu, ptx_only.cu, old_ptx.cu and shared_runtime.cu: they differ in how
+// they are built.
 #include "gpu_test.h"
 
 __device__ int shared_by_both = 3;
@@ -14,7 +15,10 @@ __global__ void dot(const float *a, const float *b, float *out, int n) {
   }
   if (threadIdx.x == 0) *out = part[0] + shared_by_both++;
 }
-__global__ void waves(float *out) { float x = threadIdx.x * 0.37f; out[threadIdx.x] = sinf(x) * expf(-x) + sqrtf(x) / (1 + x) + shared_by_both; }
+__global__ void waves(float *out) {
+  float x = threadIdx.x * 0.37f;
+  out[threadIdx.x] = sinf(x) * expf(-x) + sqrtf(x) / (1 + x) + shared_by_both;
+}
 int main() {
   static float a[1000], b[1000], h[256];
   float *da, *db, *out;

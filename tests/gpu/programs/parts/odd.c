@@ -1,7 +1,8 @@
 // odd WAY: a driver-API program that behaves in an unusual way; tests/gpu/trouble.sh.
 //   plain    only the work        close    closes every file it does not know first
 //   daemon   its child works on after it has ended; the result goes to the file named next
-//   threads  ends with _exit while other threads launch        vfork    starts a program with vfork in between
+//   threads  ends with _exit while other threads launch        vfork    starts a program with vfork
+//   in between
 #include <cuda.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -9,9 +10,10 @@
 #include "../gpu_test.h"
 
 static const char ptx[] =
-  ".version 7.0\n.target sm_70\n.address_size 64\n"
-  ".visible .entry add(.param .u64 p, .param .u32 v) {\n .reg .b64 %rd<3>; .reg .b32 %r<5>;\n ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];\n"
-  " cvta.to.global.u64 %rd2, %rd1; atom.global.add.u32 %r2, [%rd2], %r1; ret;\n}\n";
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry add(.param .u64 p, .param .u32 v) {\n .reg .b64 %rd<3>; .reg .b32 %r<5>;\n "
+    "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];\n"
+    " cvta.to.global.u64 %rd2, %rd1; atom.global.add.u32 %r2, [%rd2], %r1; ret;\n}\n";
 static CUfunction f;
 static CUdeviceptr out;
 static CUcontext context;
