@@ -151,7 +151,7 @@ bool channel_counts_are_good(const ChannelCounts *n);
 // bytes that device memory has after a step; `stored` bytes follow, then up to 15 of filling
 typedef struct ChannelPiece {
   uint32_t stored, step;    // step 0: filling up to the end of the ring
-  uint64_t address, bytes;  // more than stored: what is stored is repeated
+  uint64_t address, bytes;  // more than stored: the stored bytes repeat
   uint64_t end;             // 1: no bytes; the step has no more
 } ChannelPiece;
 // --record=inputs: the PTX of modules goes the same way, as contents of a step that does not exist.
@@ -163,7 +163,7 @@ _Static_assert(sizeof(ChannelPiece) % 16 == 0, "positions are multiples of 16");
 // not find the memory. ---
 bool channel_attach(void);  // finds the command's memory (WARPGRIND_CHANNEL); false: there is none
 bool channel_is_offered(void);    // there is a command, whether or not its memory could be found
-bool channel_in_new_child(void);  // in a process made by a fork of which nobody told us
+bool channel_in_new_child(void);  // in a process made by an unannounced fork
 
 // --- writer.c: inside the program. One lane per process. ---
 bool channel_claim(Error *err);       // a lane for this process; false: none to be had
@@ -185,7 +185,7 @@ typedef struct ChannelTrace {
 // false: there is no command, it does not record, or all sets are in use
 bool channel_trace_claim(ChannelTrace *out, Error *err);
 void channel_trace_unmap(const ChannelTrace *t);  // the command frees it after EVENT_TRACE_END
-void channel_trace_close(const ChannelTrace *t);  // nobody reads any more: kernels go on
+void channel_trace_close(const ChannelTrace *t);  // no reader is left: kernels go on
 bool channel_command_lives(void);
 // Waits for room as long as the command lives.
 bool channel_contents(uint32_t step, uint64_t address, const void *bytes, size_t n);

@@ -10,7 +10,7 @@ typedef struct CountsTold {
   uint64_t launches, checked;
 } CountsTold;
 typedef struct LaneState {
-  ChannelLane *memory;  // NULL: nobody has it
+  ChannelLane *memory;  // NULL: free
   int pid;
   uint32_t process;                     // our number of it
   uint64_t tail;                        // the truth; the one in the lane is for the writer
@@ -22,7 +22,7 @@ typedef struct LaneState {
 
 enum { SKIPPED_MAX = 64 };
 typedef struct DeviceState {
-  WgChannel *memory;  // NULL: nobody has it
+  WgChannel *memory;  // NULL: free
   uint32_t lane, process;
   uint32_t tail;
   uint64_t stuck_since;  // when the slot at the tail was first seen unfinished; 0: it is not
@@ -49,7 +49,7 @@ struct ChannelReader {
   DeviceState devices[CHANNEL_DEVICES];
   bool hold;  // findings wait in their device's list
   uint32_t last_process, still_running;
-  _Atomic bool damaged, ended;  // damaged: the header. ended: nobody reads any more
+  _Atomic bool damaged, ended;  // damaged: the header. ended: no reader is left
   pthread_t thread;
   pthread_mutex_t lock;  // the two below
   bool stop;

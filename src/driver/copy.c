@@ -1,4 +1,4 @@
-// Copies as work: what is copied where, checked against the ranges we know.
+// Copies as work: source, destination and size, checked against the known allocations.
 #include "driver/driver.h"
 
 // All of [p, p+n) inside ranges we know; virtual memory may be mapped from several.

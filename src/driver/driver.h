@@ -307,7 +307,7 @@ struct KernelWork {
   bool captured, checked;  // captured: runs as part of a graph
   uint32_t record_at;      // where in params the record of a checked one is
   uint32_t execution;      // number of this run of a captured launch; 0: that of launch
-  SessionInputs *inputs;   // owned: what is kept when it begins; NULL: nothing
+  SessionInputs *inputs;   // owned: inputs to capture at its start; NULL: none
 };
 typedef struct LaunchRequest {
   CUfunction function;
@@ -319,7 +319,7 @@ typedef struct LaunchRequest {
 CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out);
 CUresult launch_run(Context *ctx, const KernelWork *k);
 
-// --- tools.c: what the session is told, and what it needs of the virtual device ---
+// --- tools.c: events for the session, and its access to the virtual device ---
 // gives it a number, fills its record
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);
 SessionLaunch tools_describe(const Context *ctx, const void *stream, bool captured,
@@ -384,7 +384,7 @@ typedef enum WorkKind {
 typedef struct Work {
   WorkKind kind;
   Context *ctx;
-  SessionOutputs *outputs;  // a kernel or graph: what is looked at when it has run; NULL: nothing
+  SessionOutputs *outputs;  // a kernel or graph: buffers to read after it; NULL: none
   union {
     KernelWork kernel;
     CopyWork copy;
@@ -634,7 +634,7 @@ typedef struct PlanStep {
 struct Plan {  // immutable once a launch holds it
   _Atomic int refs;
   VEC(PlanStep) steps;
-  SessionBranches *branches;  // of the steps; NULL: nobody wants to know
+  SessionBranches *branches;  // of the steps; NULL if no tool asks
   VEC(CUgraphConditionalHandle) handles;
   VEC(uint32_t) handle_defaults;
 };

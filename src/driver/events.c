@@ -98,7 +98,7 @@ void events_node_step(Work *w, const void *stream) {
   *(copies ? &w->copy.step : &w->set.step) = new_step(&s, copies ? "memcpy node" : "memset node");
 }
 
-// A node that may run more than once in a launch of its graph is told each time it runs.
+// A node that can run more than once in a graph launch is reported on each run.
 static void tell_step(SessionCopy *s, const char *node) {
   if (!session_wants(SESSION_WANTS_GRAPH_NODES)) return;
   if (!s->step) new_step(s, node);

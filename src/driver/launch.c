@@ -1,4 +1,4 @@
-// Launches: what is asked is checked and becomes KernelWork, parameters copied at call time.
+// Launches: checks the request and makes KernelWork of it; copies parameters at call time.
 #include "driver/driver.h"
 
 enum { MAX_THREADS = 1024, PORTABLE_CLUSTER = 8, MAX_CLUSTER = 16 };

@@ -16,7 +16,7 @@ Stream *stream_create(Context *ctx, unsigned flags, int priority) {
   return s;
 }
 
-// The handle is gone; what is queued still runs.
+// The handle is gone; queued work still runs.
 static void retire(Stream *s) {
   object_forget(s);
   pthread_mutex_lock(&queue_lock);

@@ -6,7 +6,7 @@
 // program, which was linked before too: those go through cuLink*, and we keep the result.
 #include "gpu/modules.h"
 
-// --- what is handed over: the text, or a fatbin around it that carries the ptxas options ---
+// --- the image for the driver: the text, or a fatbin around it with the ptxas options ---
 
 static void put(Str *s, uint64_t value, size_t bytes) { str_addn(s, (const char *)&value, bytes); }
 static void pad(Str *s) {

@@ -153,7 +153,7 @@ static bool operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t
   return true;
 }
 
-// A copy that cannot be described stays empty: nobody is told of it.
+// A copy that cannot be described stays empty and is not reported.
 static SessionCopy *box_batch(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t n) {
   SessionCopy *copies = mem_alloc(n * sizeof *copies);
   for (size_t i = 0; i < n; i++) {

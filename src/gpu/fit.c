@@ -59,7 +59,7 @@ enum {
   REGISTERS_OF_MANY_TESTS = 24,
   MOST_REGISTERS_OF_TESTS = 56
 };
-unsigned gpu_fit_floor(void) {  // 0: nobody has asked for another
+unsigned gpu_fit_floor(void) {  // 0: no other was requested
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
   return n >= 16 && n <= 255 ? (unsigned)n : 0;

@@ -133,7 +133,7 @@ typedef struct GpuFunction {
   // in its place
   bool is_free;
   bool unchanged;  // set with target: it is the handle, since there is nothing to check in it
-  _Atomic(const WovenKernel *) early;  // what is known of it before it is decided; NULL: nothing
+  _Atomic(const WovenKernel *) early;  // facts known before it is woven; NULL: none
   _Atomic(const GpuParams *) params;   // as the driver told of them; NULL: not asked yet
   struct GpuDuration *duration;        // kernel_durations.c
   bool machine_code;                   // set with target: the original runs, to be patched
@@ -154,14 +154,14 @@ typedef struct GpuLaunch {
   CUfunction function;  // what to give the driver: these three
   void **params, **extra;
   GpuFunction *of;      // NULL: a kernel we know nothing of
-  GpuContext *context;  // NULL: nobody wants to know
+  GpuContext *context;  // NULL if no tool asks
   bool gone;            // of something that was destroyed; it is not to be made
   bool told;
   struct GpuClosed *closed;  // gpu_closed_end is to follow; NULL: not
   uint32_t number;           // the session has heard of it, as this number
   bool untold;               // … and others will, when the driver has taken it
   SessionRun run;            // run_events.c
-  SessionOutputs *outputs;   // what is looked at behind it; NULL: nothing
+  SessionOutputs *outputs;   // buffers to read after it; NULL: none
   SessionInputs *inputs;     // what was looked at before it; NULL: nothing
   struct GpuDuration *duration;
   uint32_t duration_number;
@@ -205,7 +205,7 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
 
 // --- graph_branches.c ---
-struct GpuGraphLooks {  // copies and sets of a graph that tools look at behind it
+struct GpuGraphLooks {  // copies and sets of a graph that tools check after it
   uint32_t n;
   SessionCopy copies[];
 };
@@ -240,7 +240,7 @@ bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);  // c
 // the current device's: before an allocation fails. true: it may work now
 bool gpu_quarantine_drain(void);
 void gpu_quarantine_leave(GpuContext *c);  // before it is destroyed
-bool gpu_may_capture(void);  // false: nobody has ever begun to, so that no stream need be asked
+bool gpu_may_capture(void);  // false: no capture ever began, so no stream need be queried
 bool gpu_is_capturing(CUstream stream);
 // PyTorch without its cache captures: what cuMemAlloc gives now belongs to the graph
 bool gpu_captures_reserve(void);
@@ -318,10 +318,10 @@ void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDura
 void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);
 uint32_t gpu_outputs_contexts(void);  // that were ever hashed in
 // --- hash_deferred.c: launches whose outputs are not hashed yet ---
-// before a launch that writes these; NULL: nothing, or nobody knows what
+// before a launch that writes these; NULL: nothing, or an unknown set
 void gpu_hash_before_launch(SessionOutputs *o);
 void gpu_hash_before_copy(const SessionCopy *c);  // before it is made
-void gpu_hash_before_unknown(void);               // before something writes that nobody knows
+void gpu_hash_before_unknown(void);               // before a write of unknown extent
 void gpu_hash_before_free(uint64_t base, uint64_t size);
 void gpu_hash_all_deferred(GpuContext *only);  // all are hashed; NULL: of all contexts
 // false: none of its buffers waits

@@ -134,7 +134,7 @@ static void **shorten(CUgraphNode node, void **extra, size_t bytes) {
   return s->list;
 }
 
-// In a list of pointers ours is the last, where nobody looks.
+// Our parameter is the last of the pointer list, which the program never reads.
 static void back(CUgraphNode node, CUfunction *f, void ***extra) {
   GpuFunction *of = *f ? gpu_function_of_target(*f) : NULL;
   if (!of || of->handle == atomic_load(&of->target)) return;  // the original in its own place

@@ -37,7 +37,7 @@ CUresult gpu_cuIpcCloseMemHandle(CUdeviceptr p) {
   return gpu_checked(result);
 }
 
-// What it is told: an offset and a size, and more that does not matter here.
+// Its arguments: an offset, a size, and fields that do not matter here.
 CUresult gpu_cuExternalMemoryGetMappedBuffer(CUdeviceptr *p, void *memory,
                                              const uint64_t *offset_and_size) {
   CUresult result = ((CUresult(*)(CUdeviceptr *, void *, const uint64_t *))

@@ -58,7 +58,7 @@ static uint32_t tell(GpuLaunch *l) {
   if (l->told) return l->number;
   uint32_t number = l->number = session_launch_count(&l->event);
   l->told = true;
-  // nobody reports anything of it before: what it takes can run beside the kernel
+  // no earlier report needs it: the work can overlap the kernel
   l->untold = !session_tools();
   if (!l->untold) session_launch_tell(&l->event, number);
   if (l->context && !l->event.captured) {

@@ -204,7 +204,7 @@ CUresult gpu_cuMemPoolDestroy(CUmemoryPool pool) {
   return destroyed("cuMemPoolDestroy (cudaMemPoolDestroy)", pool, gpu_real.cuMemPoolDestroy(pool));
 }
 
-// --- virtual memory: what is mapped counts, where it is reserved does not ---
+// --- virtual memory: mappings are allocations, reservations are not ---
 
 CUresult gpu_cuMemMap(CUdeviceptr p, size_t size, size_t offset,
                       CUmemGenericAllocationHandle handle, unsigned long long flags) {

@@ -3,7 +3,7 @@
 //
 //   code.c      what the image holds: the PTX we would use, a hash of it, or why there is none
 //   split.c     the PTX cut into pieces that can be compiled alone
-//   options.c   what the compiler is told: the program's JIT options and the ptxas options kept in
+//   options.c   options for the compiler: the program's JIT options and the ptxas options kept in
 //   a fatbin cache.c     files that save work in the next run compile.c   parse, contract,
 //   instrument, print; the driver compiles and loads it piece.c     decides for a piece, once: our
 //   code or the original fit.c       whether a kernel with checks in it can still do what the
@@ -125,7 +125,7 @@ bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, b
                     const char *name, GpuLoaded *out, Error *err);
 bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library,
                    const char *name, GpuLoaded *out, Error *err);
-// what is handed to the driver: text or fatbin
+// the image for the driver: text or fatbin
 void gpu_pack_text(const Str *text, const GpuCode *code, const GpuJit *jit, Str *out);
 void gpu_unload(GpuLoaded *l);
 // false; log: what the compiler wrote, or NULL

@@ -1,4 +1,4 @@
-// What the driver's compiler is told: the JIT options the program passed, and the ptxas options a
+// Options for the driver's compiler: the JIT options the program passed, and the ptxas options a
 // fatbin keeps for its PTX.
 #define _GNU_SOURCE
 #include "gpu/modules.h"

@@ -1,7 +1,7 @@
 // The stack of functions that call themselves, or that are called through pointers. How deep it
 // gets the driver cannot know: every thread has what the program asked for (cudaLimitStackSize).
 // With checks a call needs more, two to three times as much in the tests; so such kernels get four
-// times what was asked for, and the program is told what it asked for.
+// times the requested size; queries of the program return the requested size.
 #include "gpu/gpu.h"
 
 enum { DEEPER = 4 };

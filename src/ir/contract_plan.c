@@ -89,7 +89,7 @@ bool contract_makes_product(const PtxInstr *in) {
 
 // --- dead code ---
 
-// Instructions ptxas drops when nobody reads the result.
+// Instructions that ptxas drops when the result is unread.
 static bool has_no_side_effect(const PtxInstr *in) {
   if (ptx_op_is_arith(in->op)) return !ptx_has(in, MOD_CC);
   if (in->op == OP_LD)

@@ -339,7 +339,7 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts) {
   a.region_join = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks);
   uint32_t *stack = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks + 1);
   for (uint32_t r = 0; r < nregs; r++) {
-    u->reg_class[r] = IR_VARYING;  // if nobody writes it
+    u->reg_class[r] = IR_VARYING;  // if it is never written
     u->stride[r] = 0;
   }
   for (uint32_t i = 0; i < c->ninstrs; i++) ptx_visit_regs(c->instrs[i], assume_uniform, u);

@@ -8,7 +8,7 @@
 
 #include "run/internal.h"
 
-enum { SHARE = 8 };  // at most such a part of what is free
+enum { SHARE = 8 };  // at most this fraction of the free memory
 static const uint64_t SMALL = 8ull << 20, LARGE = 48ull << 20;
 
 int run_reserve_take(const char *path, bool large) {

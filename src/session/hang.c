@@ -1,5 +1,5 @@
-// A launch that makes no progress becomes one finding: the sentence says what is the matter, the
-// lines behind it where everybody stands.
+// A launch that makes no progress becomes one finding: its sentence names the cause, the
+// lines after it list where the warps stand.
 #define _GNU_SOURCE
 #include "session/internal.h"
 

@@ -254,7 +254,7 @@ void session_order_wait(const void *stream, const void *event) {
   pthread_mutex_unlock(&lock);
 }
 
-// It waits for something that nobody here knows: for all there is.
+// The awaited work is unknown: treat it as all pending work.
 void session_order_waits_for_something(const void *stream) {
   WITH_STREAM(s, stream);
   for (uint32_t i = 0; s && i < nstreams; i++) merge(&s->clock, &streams[i].clock);

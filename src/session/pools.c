@@ -64,7 +64,7 @@ static const ProgramPool *find(uint64_t id) {
   return p;
 }
 
-// Its allocation is one object again; the report is told so, too: a piece may have begun where it
+// Its allocation is one object again, in the report too: a piece may have begun where it
 // does.
 static void make_whole(const HeapRange *r) {
   session_ranges_add(r);

@@ -109,7 +109,7 @@ static Spot room_at(Spot s) {
   return s.at <= kept ? s : (Spot){s.leaf + 1, s.at - kept};
 }
 
-// What was freed and is used again now is forgotten; so is a live range nobody told us the end of.
+// Forgets freed ranges that are reused now, and live ranges whose free was never reported.
 static void remove_overlapping(uint64_t base, uint64_t end) {
   for (;;) {
     Spot s = spot_of(base);

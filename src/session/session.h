@@ -177,7 +177,7 @@ void session_handle_gone(const void *handle);
 void session_invalid_handle(const char *call, const void *handle);
 
 // --- pools.c: memory that the program deals out itself. Pieces of no known pool are ignored. ---
-// its number; 0: not in one allocation, or nobody wants to know
+// its number; 0: not in one allocation, or no tool asks
 uint64_t session_pool_begin(uint64_t base, uint64_t size);
 void session_pool_piece(uint64_t id, uint64_t base, uint64_t size);
 void session_pool_piece_resized(uint64_t base, uint64_t size);
@@ -337,7 +337,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
 // record. Returns its number for SessionBeside of other nodes; 0: it has none
 uint32_t session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
                                 const SessionLaunch *shape, void *record);
-// graphs with memory of their own have been seen: when they have it, nobody tells
+// graphs that own memory have been seen; the driver does not report when they hold it
 bool session_graph_memory(void);
 uint64_t session_memory_version(void);  // changes with every allocation and free
 // a launch that begins now has the table of allocations of now in its record

@@ -115,7 +115,7 @@ bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *wha
   return ok;
 }
 
-// A write that an mbarrier is told of, and something else.
+// A write that completes on an mbarrier, and another access.
 static Relation relation_of_told(TraceReader *t, Timelines *lines, const Access *a, const Access *b,
                                  Error *err) {
   bool same_warp = a->warp == b->warp;

@@ -1,4 +1,4 @@
-// How much memory records may wait in unless somebody says so: half of what is left.
+// Memory for waiting records unless an option sets it: half of the free memory.
 #include "base/memory_left.h"
 #include "trace/writer.h"
 

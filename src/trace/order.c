@@ -3,7 +3,7 @@
 
 enum { BYTES_MOST = 16 };
 
-typedef struct Wanted {    // what is looked for
+typedef struct Wanted {    // the bytes in question
   uint32_t process, step;  // step: index of the read's own
   uint64_t address;
   uint32_t bytes;
@@ -102,7 +102,7 @@ static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes 
   return true;
 }
 
-// A write is not seen when another one comes behind it, still before the read, and writes all that
+// A write is hidden when a later one, ordered before the read, overwrites all bytes that
 // is asked for of what it wrote.
 static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Error *err) {
   uint32_t *bytes = mem_alloc(sizeof *bytes * (x->all.len + 1));
@@ -200,7 +200,7 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
       fitting += fits;
       keep[i] |= fits;
     }
-    unordered |= fitting + f->pending[byte] > 1;  // pending: perhaps nobody wrote it
+    unordered |= fitting + f->pending[byte] > 1;  // pending: it may be unwritten
     if (!covering || fitting) continue;
     none_fits |= !f->pending[byte];
     for (uint32_t i = 0; i < f->list.len && !f->pending[byte]; i++)

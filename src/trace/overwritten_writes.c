@@ -26,7 +26,7 @@ static uint64_t block_of(const Hiding *h, const Access *a) {
   return a->warp / h->lines->launch->warps;
 }
 
-// Barriers before it; 0 where nobody needs to know, because only one warp of its block wrote.
+// Barriers before it; 0 if only one warp of its block wrote, where it is not needed.
 static bool passed_by(Hiding *h, const Access *a, uint64_t *passed, Error *err) {
   *passed = 0;
   if (!u64map_get(&h->shared, block_of(h, a))) return true;

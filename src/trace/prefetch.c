@@ -20,7 +20,7 @@ struct Ahead {
   pthread_mutex_t lock;
   pthread_cond_t work, done;
   AheadJob jobs[AT_ONCE];
-  uint32_t filled, next;   // next: the first that nobody has begun
+  uint32_t filled, next;   // next: the first not begun
   uint32_t waiting, busy;  // threads
   size_t bytes;            // of all jobs
   bool end;

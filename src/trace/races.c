@@ -2,7 +2,7 @@
 // barriers passed; neighbours are compared. docs/run-file.md says what orders.
 #include "trace/races.h"
 
-// INTERVALS: between barriers, in which a copy that nobody waits for is looked at
+// INTERVALS: barrier intervals in which a copy without a wait stays pending
 enum { FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED, INTERVALS = 16 };
 
 const char *const trace_race_kinds[] = {"race-global", "race-shared", "race-host",

@@ -322,7 +322,7 @@ typedef struct Timeline {
   uint64_t last_release[2];
   uint64_t last_strong[2];  // of that itself
   uint64_t last_fence[2], first_acquire[2], first_strong_read[2];
-  bool strong_read[2];  // something atomic (or volatile …) was read: a fence behind it acquires
+  bool strong_read[2];  // an atomic (or volatile …) was read: a later fence acquires
 } Timeline;
 typedef struct Timelines {
   U64Map by_warp;
@@ -364,7 +364,7 @@ typedef struct Access {
   uint32_t lane, bytes, time;
   TraceKind kind;
   bool value_known, old_known;
-  bool told;                   // a write that an mbarrier is told of: done some time later
+  bool told;                   // a write that completes on an mbarrier: performed some time later
   uint8_t value[16], old[16];  // value of a write: what memory holds afterwards, if known
 } Access;
 typedef VEC(Access) Accesses;
@@ -391,7 +391,7 @@ void accesses_sort(Accesses *all);
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n);
 // --- overwritten_writes.c ---
-// Of those that are `before`: whether another one comes behind it that wrote all of its bytes
+// Of those that are `before`: whether a later ordered write overwrote all of its bytes
 // (bits).
 bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before,
                    const uint32_t *bytes, bool *hidden, Error *err);

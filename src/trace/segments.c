@@ -22,7 +22,7 @@ static bool new_region(TraceWriter *w) {
   return true;
 }
 
-// One that nobody has touched.
+// An untouched one.
 static uint8_t *fresh(TraceWriter *w) {
   if (w->fresh == w->fresh_end && !new_region(w)) return NULL;
   uint8_t *p = w->fresh;

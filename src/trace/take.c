@@ -251,7 +251,7 @@ void writer_wait_for_room(TraceWriter *w, Ring *r) {
   pthread_mutex_lock(&w->lock);
   while (w->in_memory > w->memory_limit && !w->has_stopped && !w->ending) {
     pthread_mutex_unlock(&w->lock);
-    // nothing may wait in a piece for more records while nobody can bring any
+    // no record may wait in a piece for more while no producer runs
     writer_flush_rings(w, r ? 0 : 1, r);
     writer_submit_rests(w);
     pthread_mutex_lock(&w->lock);

@@ -44,7 +44,7 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
 // from where it was asked for.
 static bool note_copies(const ReaderSite *site, const RowRef *r, Timeline *l) {
   WgOrders orders = site ? site->orders : WG_ORDERS_NOTHING;
-  // told to nobody else
+  // not passed on
   if (orders == WG_ORDERS_BULK_COMMIT || orders == WG_ORDERS_BULK_WAIT) return true;
   if (orders != WG_ORDERS_COMMIT && orders != WG_ORDERS_WAIT && orders != WG_ORDERS_WAIT_ALL &&
       orders != WG_ORDERS_COPIES_ARRIVE)

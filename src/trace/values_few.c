@@ -147,7 +147,7 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
       word = word_at(b, --row, slot);
     }
     f->too_much = word == NOWHERE && row;
-    if (word == NOWHERE) return sum;  // nobody was there before
+    if (word == NOWHERE) return sum;  // no earlier entry
     const TracePlace *p = &b->places[b->rows[row].place];
     uint32_t half = words_of(b, row) / 2;
     if (p->has & ROW_VALUES && p->has & ROW_OLD && word >= half) {

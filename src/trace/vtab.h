@@ -6,7 +6,7 @@
 
 // Of one connection. store: the extension's own connection, whose pages are compared with their
 // checksums; NULL: db is such a one. The recording is opened when it is first asked for; while
-// nobody asks no statement is left open, so that the connection can be closed.
+// no query runs, no statement stays open, so that the connection can be closed.
 typedef struct Connection {
   sqlite3 *db;
   Store *store;

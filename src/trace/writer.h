@@ -100,7 +100,7 @@ struct TraceWriter {
   uint32_t busy;  // jobs being worked on
   // changed with the lock held, but for the last two; asked without it
   _Atomic uint64_t in_memory, lost, raw_records, raw_bytes;
-  // disk_left: what is to stay free
+  // disk_left: bytes that stay free
   uint64_t next_chunk, next_contents, records, operations, saved_bytes, checked_bytes, disk_left;
   _Atomic(Ring *) known[256];  // rings that were asked for, by number
   Slab *slab;
@@ -119,7 +119,7 @@ struct TraceWriter {
   unsigned nthreads;
   Buffers spare;
   VEC(Region) regions;
-  uint8_t *fresh, *fresh_end;   // what nobody has touched yet of the last region
+  uint8_t *fresh, *fresh_end;   // the untouched rest of the last region
   VEC(uint8_t *) segments;      // that were touched and are free
   uint64_t ahead;               // bytes of them that are to be there before anybody asks
   _Atomic uint64_t pressed_ns;  // when much was last found in a ring
@@ -146,7 +146,7 @@ void writer_job_submitted(TraceWriter *w, const Job *j);  // the lock is held
 void writer_chunk_saved(TraceWriter *w, uint32_t process, uint32_t launch);
 void writer_contents_saved(TraceWriter *w, uint32_t process, uint32_t step);
 void writer_complete_free(TraceWriter *w);
-void writer_close_ended(TraceWriter *w);  // hands on what is left of launches that have ended
+void writer_close_ended(TraceWriter *w);  // hands on the remaining records of ended launches
 void writer_find_complete(TraceWriter *w);
 // --- segments.c; the lock is held ---
 uint8_t *writer_segment_take(TraceWriter *w);

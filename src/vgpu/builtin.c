@@ -55,7 +55,7 @@ static bool next_arg(PrintArgs *a, unsigned size, uint64_t *out) {
   return true;
 }
 
-// Appends a width or precision. A text of more than a printf buffer's megabyte is nobody's wish.
+// Appends a width or precision, at most the megabyte of a printf buffer.
 static size_t add_number(char *fmt, int64_t number) {
   enum { MOST = 1 << 20 };
   return (size_t)snprintf(fmt, 12, "%d", (int)MAX(MIN(number, (int64_t)MOST), -(int64_t)MOST));

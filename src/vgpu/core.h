@@ -228,7 +228,7 @@ struct Launch {
   Launch *next;
   // watch.c
   _Atomic uint64_t moved_ns;  // when something happened last
-  _Atomic uint32_t look;      // groups say where they stand: 1, 2 …; 0: nobody has asked
+  _Atomic uint32_t look;      // groups report their position: 1, 2 …; 0: no request
   struct Looking *looking;
   bool hang_said;
   // what its kernels launched

@@ -76,7 +76,7 @@ uint32_t bind_dst(Binder *b, const PtxOperand *o, PtxType t);
 unsigned bind_width(Binder *b, const PtxOperand *o, PtxType t);
 // A predicate source: slot, and through *negate 0 or FULL_MASK to xor with.
 uint32_t bind_pred(Binder *b, const PtxOperand *o, uint32_t *negate);
-// a slot nobody else uses, valid until the next PTX instruction
+// a private slot, valid until the next PTX instruction
 uint32_t bind_scratch(Binder *b, unsigned bytes_per_lane);
 // every lane holds value
 uint32_t bind_constant(Binder *b, uint64_t value, unsigned bytes_per_lane);
@@ -232,7 +232,7 @@ uint64_t vgpu_launch_params(const Warp *w);
 const char *vgpu_launch_arguments(const Warp *w);
 
 // --- control.c, sreg.c: execute functions that families use ---
-ExecFn exec_nop;  // hints, and waits for what is done already
+ExecFn exec_nop;  // hints, and waits for completed work
 // d = special register imm, component flag[0] (PtxSelector), flag[1] bytes per lane
 ExecFn exec_read_sreg;
 ExecFn exec_param_address;  // d = address of byte imm of the kernel's parameters

@@ -5,7 +5,7 @@
 // that has come back to where it was (watch_past.c); or if all it did since is to poll memory,
 // storing nothing. Everything else is progress, however long it takes. When no warp of a launch has
 // made any for the time the user gave, every group that has been begun says where its warps stand,
-// and whoever asked for the launch is told.
+// and notifies the caller of the launch.
 #include <errno.h>
 #include <time.h>
 

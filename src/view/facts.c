@@ -14,7 +14,7 @@ void view_facts_free(ViewFacts *f) {
   u64map_free(&f->steps);
 }
 
-// name(...) without what is around it: "void scale<float>(float*, int)" is scale
+// name(...) without its surroundings: "void scale<float>(float*, int)" is scale
 static void short_name(const char *readable, Str *out) {
   const char *end = readable, *begin = readable;
   int depth = 0;

@@ -34,7 +34,7 @@ bool view_can_open(const char *path, Error *err);  // it is a run file
 #define VIEW_CALCULATE "calculate-on-device"
 
 // --- static.c ---
-// A page that needs no server; small runs only. embedded is told each source; why: NULL, or why it
+// A page that needs no server; small runs only. embedded receives each source; why: NULL, or why it
 // is not in the page.
 typedef void ViewEmbedded(const char *source, const char *why);
 bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded, Error *err);

@@ -174,7 +174,7 @@ static void install_stmts(Body *b) {
   const LoopCopy *last = loop_copy_ends(b, f->nstmts);
   if (last) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = last->leave};
   put_code(b, b->before[n], &at);
-  if (b->copies.len || b->cold) {  // the end of the body is a return: nobody may run on
+  if (b->copies.len || b->cold) {  // the body ends in a return: no thread may fall through
     PtxInstr *ret = ARENA_NEW(&f->module->arena, PtxInstr);
     ret->op = OP_RET;
     *at++ = (PtxStmt){.kind = STMT_INSTR, .instr = ret};

@@ -88,7 +88,7 @@ static bool sees_time(const PtxOperand *o) {
   return false;
 }
 
-// Registers that somebody reads: an atomic operation whose result nobody does finds nothing out.
+// Registers that are read: an atomic with an unread result learns nothing.
 static void note_read(void *user, PtxReg **reg, bool is_def) {
   if (!is_def) u64map_put(user, (uintptr_t)*reg, *reg);
 }

@@ -83,7 +83,7 @@ typedef struct Memcheck {   // one function
   IrProvenance *provenance;
   IrDefs *defs;
   IrAlignment *alignment;
-  IrRanges *ranges;  // NULL: nobody has asked yet
+  IrRanges *ranges;  // NULL: not computed yet
   Check *checks;
   uint32_t nchecks;
   uint32_t *check_of;  // by instruction: first check, UINT32_MAX none

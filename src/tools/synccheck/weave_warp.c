@@ -25,7 +25,7 @@ static bool is_everybody(const Sync *s, const PtxOperand *o) {
   return constant_value(s->body, o, &mask) && (uint32_t)mask == ~0u;
 }
 
-// The mask says who is here: nobody else is named.
+// The mask is the active mask: it names no other lane.
 static bool is_whoever_is_here(const Sync *s, const PtxOperand *mask, uint32_t at) {
   const IrCfg *c = s->body->cfg;
   if (mask->kind != OPD_REG) return false;
