@@ -15,13 +15,15 @@ judge() {
     grep -q -- "$pattern" "$log" && continue
     echo "FAIL $name: the report lacks $pattern"; grep -v 'not checked' "$log" | head -n 40; return
   done
-  [ "$(cat "$TEST_DIR/$name.code")" = "$want" ] || { echo "FAIL $name: exit code $(cat "$TEST_DIR/$name.code")"; return; }
+  [ "$(cat "$TEST_DIR/$name.code")" = "$want" ] ||
+    { echo "FAIL $name: exit code $(cat "$TEST_DIR/$name.code")"; return; }
   echo "ok $name"
 }
 run() {
   local name=$1
   shift
-  "$WARPGRIND" --device=gpu --tool=memcheck python3 "$@" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.log"
+  "$WARPGRIND" --device=gpu --tool=memcheck python3 "$@" > "$TEST_DIR/$name.out" 2> \
+    "$TEST_DIR/$name.log"
   echo $? > "$TEST_DIR/$name.code"
 }
 

@@ -10,7 +10,8 @@ import torch
 
 
 def cublas():
-    folders = [os.path.join(p, "nvidia") for p in sys.path if os.path.isdir(os.path.join(p, "nvidia"))]
+    folders = [os.path.join(p, "nvidia") for p in sys.path if os.path.isdir(os.path.join(p,
+        "nvidia"))]
     for folder in folders:
         for path, _, files in os.walk(folder):
             for name in files:
