@@ -22,9 +22,13 @@ bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t addres
                  Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err);
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site);
 void touches_sort(Touches *list);  // by word, block, barriers passed, record
+// in the bytes that both write
 static inline bool touches_same_value(const Touch *a, const Touch *b) {
+  uint32_t common = a->mask & b->mask, bytes = 0;
+  for (unsigned i = 0; i < TOUCH_WORD; i++)
+    if (common >> i & 1) bytes |= 255u << 8 * i;
   return a->flags & b->flags & WRITES && !((a->flags | b->flags) & STRONG_IN_BLOCK) &&
-         a->value == b->value && a->mask == b->mask;
+         !((a->value ^ b->value) & bytes);
 }
 // Of the accesses to one word a few stand for all: of each site, some of different blocks
 // (by_block), or of different warps; more where they write different values.

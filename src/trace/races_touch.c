@@ -26,7 +26,10 @@ bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t addres
     a.value = 0;
     int64_t at = (int64_t)(word * 4 - address);
     if (values && op.value_known && at >= 0 && at + 4 <= 16) memcpy(&a.value, op.value + at, 4);
-    if (values && op.value_known && at < 0) memcpy(&a.value, op.value, 4);
+    if (values && op.value_known && at < 0) {  // each byte where it is in the word
+      memcpy(&a.value, op.value, 4);
+      a.value <<= 8 * (unsigned)-at;
+    }
     vec_push(out, a);
   }
   return true;

@@ -56,6 +56,25 @@ static void address_only(Recorder *t, uint32_t i, const PtxInstr *in, const PtxO
   code_label(c, over);
 }
 
+// The source of a cp.async of which nothing may be read: its size is 0, or a predicate says so.
+static void copy_source(Recorder *t, uint32_t i, const PtxInstr *in) {
+  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL, *from = &in->ops[1];
+  bool is_reg = more && more->kind == OPD_REG;
+  if (more && more->kind == OPD_INT && !more->imm) return;
+  Code *c = body_before(t->body, i);
+  uint32_t site = recorder_site(t, in, from, CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
+  PtxLabel *over = recorder_guard(t, c, in);
+  if (is_reg && more->reg->type == TYPE_PRED) code_branch(c, more->reg, more->negated, over);
+  else if (is_reg && ptx_type_size(more->reg->type) == 4) {
+    PtxReg *none = body_temp(t->body, TYPE_PRED, 0);
+    EMIT(c, "setp.eq.u32", opd_reg(none), *more, opd_imm(0));
+    code_branch(c, none, false, over);
+  }
+  recorder_address(t, c, in, from, SPACE_GLOBAL);
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_ADDRESS, site, 0});
+  code_label(c, over);
+}
+
 static bool has_address(const PtxInstr *in, unsigned operand) {
   return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1;
 }
@@ -257,7 +276,7 @@ static void look_at(Recorder *t, uint32_t i) {
         return;
       case OP_CP_ASYNC:
         if (recorder_small_copy(t, i, in)) return;
-        address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
+        copy_source(t, i, in);
         address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
         return;
       case OP_CP_ASYNC_BULK:
