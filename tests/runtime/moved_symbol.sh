@@ -10,20 +10,18 @@ for how in moved renamed; do
 cp "$TEST_DIR/program" "$TEST_DIR/$how"
 python3 - "$TEST_DIR/$how" $how << 'P' || exit 1
 import struct, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, 'tests/lib')
+import elf
 path, how = sys.argv[1:]
 data = bytearray(open(path, 'rb').read())
-shoff, = struct.unpack_from('<Q', data, 0x28)
-size, count, names = struct.unpack_from('<HHH', data, 0x3a)
-sections = [struct.unpack_from('<IIQQQQIIQQ', data, shoff + i * size) for i in range(count)]
-text = lambda table, at: bytes(data[table[4] + at:data.index(0, table[4] + at)]).decode()
-init = next(s for s in sections if text(sections[names], s[0]) == '.init')
-symbols = next(s for s in sections if s[1] == 2)
+init = next(s for s in elf.sections(data) if s.name == '.init')
 place = {}
-for at in range(symbols[4], symbols[4] + symbols[5], 24):
-    place.setdefault(text(sections[symbols[6]], struct.unpack_from('<I', data, at)[0]), at)
-function, start = place['cudaMemRangeGetAttributes'], place['_init']
+for s in elf.symbols(data):
+    place.setdefault(s.name, s.at)
+function, start = place[b'cudaMemRangeGetAttributes'], place[b'_init']
 if how == 'moved':
-    struct.pack_into('<Q', data, function + 8, init[3])
+    struct.pack_into('<Q', data, function + 8, init.address)
 else:
     data[start:start + 4] = data[function:function + 4]
 open(path, 'wb').write(data)

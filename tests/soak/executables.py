@@ -9,7 +9,8 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'lib')]
 import elf  # noqa: E402
 import mutate  # noqa: E402
 import programs  # noqa: E402
@@ -44,7 +45,7 @@ def change(data, rng, is_program):
         return mutate.data(data, rng, changes)
     # Ranges of a program keep their length: what lies behind them is loaded.
     ranges = elf.quiet_bytes(data)
-    fatbin = [(o, o + n) for name, _, _, o, n in elf.sections(data) if name == '.nv_fatbin']
+    fatbin = [(s.offset, s.offset + s.size) for s in elf.sections(data) if s.name == '.nv_fatbin']
     b = bytearray(data)
     for _ in range(changes):
         start, end = rng.choice(fatbin if fatbin and rng.random() < 0.6 else ranges)
