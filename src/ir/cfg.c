@@ -5,10 +5,7 @@
 // body is a return.
 #include "ir/internal.h"
 
-static bool ends_block(const PtxInstr *in) {
-  return in->op == OP_BRA || in->op == OP_BRX_IDX || in->op == OP_RET || in->op == OP_EXIT ||
-         in->op == OP_TRAP;
-}
+static bool ends_block(const PtxInstr *in) { return ptx_op_classes(in) & CLASS_BRANCH; }
 
 // Lists the instructions in order.
 static void list_instructions(IrCfg *c) {

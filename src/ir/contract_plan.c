@@ -392,8 +392,7 @@ static uint32_t continuation(const IrCfg *c, uint32_t block) {
   const IrBlock *b = &c->blocks[block];
   if (b->nsucc != 1 || b->succ[0] == 0) return IR_NONE;
   const PtxInstr *last = b->end > b->first ? c->instrs[b->end - 1] : NULL;
-  if (last && last->guard && (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP))
-    return IR_NONE;
+  if (last && last->guard && ptx_op_classes(last) & CLASS_RETURN) return IR_NONE;
   const IrBlock *next = &c->blocks[b->succ[0]];
   uint32_t ways = 0;
   for (uint32_t k = 0; k < next->npred && ways < 2; k++)

@@ -275,9 +275,7 @@ static IrLoopEndKind judge(Search *s, const PtxReg *p, uint32_t at, int depth, I
   return kind;
 }
 
-static bool leaves(const PtxInstr *in) {
-  return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
-}
+static bool leaves(const PtxInstr *in) { return ptx_op_classes(in) & CLASS_RETURN; }
 
 void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e) {
   const IrLoop *l = &c->loops[loop];

@@ -42,9 +42,7 @@ static bool verify_blocks(const IrCfg *c, Error *err) {
       return fail(c, err, "empty block inside the function", b, bl->first);
     at = bl->end;
     for (uint32_t i = bl->first; i < bl->end; i++) {
-      PtxOp op = c->instrs[i]->op;
-      bool leaves = op == OP_BRA || op == OP_BRX_IDX || op == OP_RET || op == OP_EXIT ||
-                    op == OP_TRAP;
+      bool leaves = ptx_op_classes(c->instrs[i]) & CLASS_BRANCH;
       if (c->block_of[i] != b)
         return fail(c, err, "instruction is assigned to another block", i, b);
       if (leaves && i + 1 != bl->end)

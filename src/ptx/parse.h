@@ -12,7 +12,6 @@ typedef enum { KEYWORD_OP, KEYWORD_MOD, KEYWORD_SREG } PtxKeywordKind;
 unsigned ptx_keyword(PtxKeywordKind kind, const char *text, uint32_t len, uint32_t hash,
                      bool *longer);
 PtxSpace ptx_mod_space(PtxMod m);
-unsigned ptx_op_defs(PtxOp op);
 
 #define PTX_HASH_SEED 2166136261u
 #define PTX_HASH_STEP(h, c) (((h) ^ (unsigned char)(c)) * 16777619u)

@@ -360,6 +360,7 @@ bool ptx_op_is_arith(PtxOp op);  // one of the families ARITH_…
 PtxMemory ptx_op_memory(PtxOp op);
 PtxOrder ptx_op_order(PtxOp op);
 PtxValidity ptx_op_validity(PtxOp op);
+unsigned ptx_op_defs(PtxOp op);        // how many of the first operands are written
 unsigned ptx_op_exceptions(PtxOp op);  // PtxException, of the floating-point forms
 unsigned ptx_op_sm(PtxOp op);          // first architecture: 80; 0: all
 // --- forms.c: the lines of forms.def, from 1 on as in PtxInstr.form; NULL past the end ---

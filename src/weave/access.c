@@ -1,4 +1,4 @@
-// How many bytes an instruction accesses.
+// How many bytes an instruction accesses, and what it orders.
 #include "weave/pass.h"
 
 unsigned access_type_bits(PtxType t) {
@@ -104,4 +104,29 @@ PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster) 
     return shared ? SPACE_SHARED : SPACE_GLOBAL;
   }
   return SPACE_NONE;
+}
+
+// --- what it orders ---
+
+static bool has_word(const void *instr, const char *word) {
+  const PtxInstr *in = instr;
+  for (unsigned i = 0; i < in->nmods; i++)
+    if (!strcmp(ptx_mod_name(in->mods[i]), word)) return true;
+  return false;
+}
+
+static WgWords words_of(const PtxInstr *in) {
+  return (WgWords){ptx_op_name(in->op), in->nops, has_word, in};
+}
+
+WgOrders access_orders(const PtxInstr *in) {
+  if (ptx_op_order(in->op) == ORDER_NONE) return WG_ORDERS_NOTHING;
+  WgWords words = words_of(in);
+  return wg_orders(&words);
+}
+
+unsigned access_order(const PtxInstr *in) {
+  WgWords words = words_of(in);
+  unsigned order = wg_access_order(&words);
+  return in->op == OP_ATOM || in->op == OP_RED ? order | WG_ACCESS_STRONG : order;
 }

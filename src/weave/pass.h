@@ -12,6 +12,7 @@
 #ifndef WG_INSTRUMENT_PASS_H
 #define WG_INSTRUMENT_PASS_H
 
+#include "probe/order_rules.h"
 #include "weave/weave.h"
 #include "ir/ir.h"
 
@@ -371,5 +372,7 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address);
 PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);
 // a load, store or atomic, kernel and call parameters excepted
 bool access_is_memory(const PtxInstr *in);
+WgOrders access_orders(const PtxInstr *in);       // by probe/order_rules.def
+unsigned access_order(const PtxInstr *in);        // of an access or a fence: WG_ACCESS_…
 
 #endif

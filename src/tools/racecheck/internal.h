@@ -3,7 +3,6 @@
 #ifndef WG_INSTRUMENT_RACECHECK_H
 #define WG_INSTRUMENT_RACECHECK_H
 
-#include "probe/order_rules.h"
 #include "weave/pass.h"
 #include "tools/racecheck/abi.h"
 #include "tools/racecheck/kernel.h"
@@ -89,8 +88,6 @@ typedef struct RaceCheck {  // one kernel
 RaceKernel *race_kernel_of(const Body *b);
 // --- tools/racecheck/weave_plan.c ---
 void race_plan(RaceCheck *k);
-WgOrders race_orders_what(const PtxInstr *in);
-unsigned race_access_order(const PtxInstr *in);  // WG_ACCESS_…
 bool race_is_strong(const PtxInstr *in);
 bool race_orders(const PtxInstr *in);  // it can order accesses, of this thread or of others
 // --- tools/racecheck/weave_calls.c: what the functions of the program do, before passes change

@@ -56,7 +56,7 @@ static bool find_intervals(RaceIntervals *v) {
     const PtxInstr *in = c->instrs[i];
     if (c->blocks[c->block_of[i]].rpo == IR_NONE) continue;
     if (in->op == OP_CALL && race_call_orders(in)) return false;
-    if (race_orders_what(in) != WG_ORDERS_BLOCK) continue;
+    if (access_orders(in) != WG_ORDERS_BLOCK) continue;
     if (in->guard || v->n == MOST_STARTS) return false;
     v->starts[v->n++] = i;
   }

@@ -204,7 +204,7 @@ static void at_fence(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   Code *c = guarded(k, i, true);
   PtxLabel *over = around(k, c, in);
-  bool only_block = race_access_order(in) & WG_ACCESS_OF_BLOCK;
+  bool only_block = access_order(in) & WG_ACCESS_OF_BLOCK;
   settle(k, c, only_block);
   fence(k, c, only_block);
   end_around(c, over);
@@ -276,7 +276,7 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
   if (a->flags & WG_RACE_WRITE) {
     Code *c = guarded(k, a->instr, false);
     PtxLabel *over = around(k, c, in);
-    if (race_access_order(in) & WG_ACCESS_RELEASES) fence(k, c, a->flags & WG_RACE_CTA);
+    if (access_order(in) & WG_ACCESS_RELEASES) fence(k, c, a->flags & WG_RACE_CTA);
     if (for_cluster) {
       tick(k, c);
       arrive(k, c, WG_RACE_MEET_ALL, NULL);
@@ -293,7 +293,7 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
     // else a fence must follow, or a barrier
-    bool acquires = race_access_order(in) & WG_ACCESS_ACQUIRES;
+    bool acquires = access_order(in) & WG_ACCESS_ACQUIRES;
     acquire(k, c, at, how | (acquires ? WG_RACE_TELL_ACQUIRE : 0u));
     end_around(c, over);
   }
@@ -399,7 +399,7 @@ static void at_store_later(RaceCheck *k, uint32_t i) {
 
 void race_order(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  WgOrders what = race_orders_what(in);
+  WgOrders what = access_orders(in);
   switch (what) {
     case WG_ORDERS_BLOCK:
     case WG_ORDERS_PART:

@@ -1,30 +1,7 @@
 // Which accesses are looked at, where their entries are, and what kinds of order a kernel can make.
 #include "tools/racecheck/internal.h"
 
-static bool has_word(const void *instr, const char *word) {
-  const PtxInstr *in = instr;
-  for (unsigned i = 0; i < in->nmods; i++)
-    if (!strcmp(ptx_mod_name(in->mods[i]), word)) return true;
-  return false;
-}
-
-static WgWords words_of(const PtxInstr *in) {
-  return (WgWords){ptx_op_name(in->op), in->nops, has_word, in};
-}
-
-WgOrders race_orders_what(const PtxInstr *in) {
-  if (ptx_op_order(in->op) == ORDER_NONE) return WG_ORDERS_NOTHING;
-  WgWords words = words_of(in);
-  return wg_orders(&words);
-}
-
-unsigned race_access_order(const PtxInstr *in) {
-  WgWords words = words_of(in);
-  unsigned order = wg_access_order(&words);
-  return in->op == OP_ATOM || in->op == OP_RED ? order | WG_ACCESS_STRONG : order;
-}
-
-bool race_is_strong(const PtxInstr *in) { return race_access_order(in) & WG_ACCESS_STRONG; }
+bool race_is_strong(const PtxInstr *in) { return access_order(in) & WG_ACCESS_STRONG; }
 
 // --- where ---
 
@@ -137,7 +114,7 @@ static void add_copy(RaceCheck *k, uint32_t i) {
 
 static void add_access(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  unsigned order = race_access_order(in);
+  unsigned order = access_order(in);
   uint32_t scope = order & WG_ACCESS_OF_BLOCK ? WG_RACE_CTA : 0,
            strong = order & WG_ACCESS_STRONG ? WG_RACE_STRONG | scope : 0;
   switch (ptx_op_memory(in->op)) {
@@ -172,10 +149,10 @@ static bool makes_clocks(const PtxInstr *in) {
     case ORDER_FENCE:
     case ORDER_CLUSTER:
     case ORDER_MBARRIER: return true;
-    case ORDER_BLOCK: return race_orders_what(in) != WG_ORDERS_BLOCK;
+    case ORDER_BLOCK: return access_orders(in) != WG_ORDERS_BLOCK;
     default:
       return race_is_async(in) || race_stores_later(in) ||
-             race_access_order(in) & (WG_ACCESS_RELEASES | WG_ACCESS_ACQUIRES);
+             access_order(in) & (WG_ACCESS_RELEASES | WG_ACCESS_ACQUIRES);
   }
 }
 

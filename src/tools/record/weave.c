@@ -243,59 +243,57 @@ static void unseen(Recorder *t, const PtxInstr *in) {
   if (k && !k->unseen) k->unseen = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
 }
 
+static void scalar(Recorder *t, uint32_t i, PtxInstr *in, unsigned classes) {
+  bool returns = ptx_op_defs(in->op);
+  if (!has_address(in, returns)) return;
+  if (!returns) store(t, i, in, classes & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE);
+  else if (!(classes & CLASS_ATOMIC)) load(t, i, in);
+  else if (in->ops[0].kind == OPD_SINK)
+    address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
+  else atomic(t, i, in);
+}
+
+// A way to address memory that is left out here does not compile.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
+static void access(Recorder *t, uint32_t i, PtxInstr *in, unsigned classes) {
+  bool seen = true;
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_SCALAR: scalar(t, i, in, classes); break;
+    case MEMORY_REMOTE:
+      if (has_address(in, 0)) store(t, i, in, classes & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE);
+      break;
+    case MEMORY_TILE: seen = recorder_tile(t, i, in); break;
+    case MEMORY_COPY:
+      if (recorder_small_copy(t, i, in)) break;
+      copy_source(t, i, in);
+      address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
+      break;
+    case MEMORY_BULK: seen = recorder_bulk_copy(t, i, in); break;
+    case MEMORY_TENSOR: seen = recorder_tensor_copy(t, i, in); break;
+    case MEMORY_MATRIX:
+      if (!recorder_matrix(t, i, in)) matrix(t, i, in, classes & (CLASS_LOAD | CLASS_STORE));
+      break;
+    case MEMORY_NONE:
+    case MEMORY_MBARRIER:  // weave_mbarrier.c
+    case MEMORY_FILL:
+    case MEMORY_MULTIMEM:
+    case MEMORY_DESCRIPTOR:
+    case MEMORY_TEXTURE:
+    case MEMORY_SURFACE:
+    case MEMORY_OTHER: seen = classes & CLASS_SYNC; break;
+  }
+  if (!seen) unseen(t, in);
+}
+#pragma GCC diagnostic pop
+
 static void look_at(Recorder *t, uint32_t i) {
   PtxInstr *in = t->body->cfg->instrs[i];
   unsigned classes = ptx_op_classes(in);
   if (in->op == OP_MOV) said(t, i, in);
   if (classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) {
     if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return;
-    switch (in->op) {
-      case OP_LD:
-      case OP_LDU:
-        if (has_address(in, 1)) load(t, i, in);
-        return;
-      case OP_ST:
-        if (has_address(in, 0)) store(t, i, in, CLASS_STORE);
-        return;
-      case OP_ST_ASYNC:
-        if (has_address(in, 0)) store(t, i, in, CLASS_STORE);
-        return;
-      case OP_RED:
-      case OP_RED_ASYNC:
-        if (has_address(in, 0)) store(t, i, in, CLASS_ATOMIC);
-        return;
-      case OP_ATOM:
-        if (!has_address(in, 1)) return;
-        if (in->ops[0].kind == OPD_SINK)
-          address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
-        else atomic(t, i, in);
-        return;
-      case OP_WMMA_LOAD:
-      case OP_WMMA_STORE:
-        if (!recorder_tile(t, i, in)) unseen(t, in);
-        return;
-      case OP_CP_ASYNC:
-        if (recorder_small_copy(t, i, in)) return;
-        copy_source(t, i, in);
-        address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
-        return;
-      case OP_CP_ASYNC_BULK:
-      case OP_CP_REDUCE_ASYNC_BULK:
-        if (!recorder_bulk_copy(t, i, in)) unseen(t, in);
-        return;
-      case OP_CP_ASYNC_BULK_TENSOR:
-      case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
-        if (!recorder_tensor_copy(t, i, in)) unseen(t, in);
-        return;
-      case OP_LDMATRIX:
-        if (!recorder_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD);
-        return;
-      case OP_STMATRIX:
-        if (!recorder_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE);
-        return;
-      default:
-        if (!(classes & CLASS_SYNC)) unseen(t, in);
-    }
+    access(t, i, in, classes);
   }
   if (classes & (CLASS_SYNC | CLASS_MEMFENCE)) sync(t, i, in);
 }

@@ -20,9 +20,7 @@ static bool is_innermost(const IrCfg *cfg, uint32_t loop) {
   return true;
 }
 
-static bool ends_thread(const PtxInstr *in) {
-  return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
-}
+static bool ends_thread(const PtxInstr *in) { return ptx_op_classes(in) & CLASS_RETURN; }
 
 static bool leaves(const IrCfg *cfg, uint32_t block, uint32_t loop) {
   const IrBlock *b = &cfg->blocks[block];

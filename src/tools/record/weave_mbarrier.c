@@ -37,15 +37,11 @@ static void put(Recorder *t, Code *c, uint32_t site) {
   recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_VALUE, site, 2});
 }
 
-static bool is_mbarrier(PtxOp op) { return op >= OP_MBARRIER_INIT && op <= OP_MBARRIER_TRY_WAIT; }
-static bool is_wait(const PtxInstr *in) {
-  return in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT;
-}
-
 bool recorder_mbarrier(Recorder *t, uint32_t i, const PtxInstr *in) {
   const PtxOperand *address = address_of(in);
-  bool waits = is_wait(in), generic = in->space != SPACE_SHARED;
-  if (!is_mbarrier(in->op) || !address || (waits && (in->ops[0].kind != OPD_REG || in->nops < 3)))
+  bool waits = access_orders(in) == WG_ORDERS_MBARRIER_WAIT, generic = in->space != SPACE_SHARED;
+  if (ptx_op_memory(in->op) != MEMORY_MBARRIER || !address ||
+      (waits && (in->ops[0].kind != OPD_REG || in->nops < 3)))
     return false;
   Code *c = waits ? body_after(t->body, i) : body_before(t->body, i);
   uint32_t site = recorder_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);

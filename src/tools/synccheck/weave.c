@@ -40,9 +40,7 @@ void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more,
   code_guard(c, guard, negated);
 }
 
-static bool is_block_barrier(const PtxInstr *in) {
-  return in->op == OP_BAR || in->op == OP_BARRIER;
-}
+static bool is_block_barrier(const PtxInstr *in) { return ptx_op_order(in->op) == ORDER_BLOCK; }
 static bool is_aligned(const PtxInstr *in) { return in->op == OP_BAR || ptx_has(in, MOD_ALIGNED); }
 
 static const PtxOperand *thread_count(const PtxInstr *in) {

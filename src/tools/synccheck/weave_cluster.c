@@ -27,7 +27,7 @@ void synccheck_weave_cluster(Sync *s) {
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
     if (synccheck_calls_program(b->cfg->instrs[i])) return;
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-    if (b->cfg->instrs[i]->op != OP_BARRIER_CLUSTER) continue;
+    if (ptx_op_order(b->cfg->instrs[i]->op) != ORDER_CLUSTER) continue;
     if (!arrived) {
       arrived = body_reg(b, TYPE_B32);
       EMIT(body_entry(b), "mov.u32", opd_reg(arrived), opd_imm(0));

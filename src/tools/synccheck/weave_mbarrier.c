@@ -13,16 +13,13 @@ static const PtxOperand *own_address(const PtxInstr *in) {
 }
 
 static int what_of(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_MBARRIER_INIT: return MB_INIT;
-    case OP_MBARRIER_INVAL: return MB_INVAL;
-    case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_ARRIVE_DROP: return ptx_has(in, MOD_EXPECT_TX) ? MB_USE : MB_ARRIVE;
-    case OP_MBARRIER_TEST_WAIT:
-    case OP_MBARRIER_TRY_WAIT:
-    case OP_MBARRIER_EXPECT_TX:
-    case OP_MBARRIER_COMPLETE_TX:
-    case OP_CP_ASYNC_MBARRIER_ARRIVE: return MB_USE;
+  switch (access_orders(in)) {
+    case WG_ORDERS_MBARRIER_INIT: return MB_INIT;
+    case WG_ORDERS_MBARRIER_INVAL: return MB_INVAL;
+    case WG_ORDERS_MBARRIER_ARRIVE: return ptx_has(in, MOD_EXPECT_TX) ? MB_USE : MB_ARRIVE;
+    case WG_ORDERS_MBARRIER_WAIT:
+    case WG_ORDERS_MBARRIER_COUNT:
+    case WG_ORDERS_COPIES_ARRIVE: return MB_USE;
     default: return -1;
   }
 }
@@ -31,8 +28,7 @@ static int what_of(const PtxInstr *in) {
 // Tokens cannot be wrong so, parities can ---
 
 static bool waits_for_parity(const PtxInstr *in) {
-  return (in->op == OP_MBARRIER_TEST_WAIT || in->op == OP_MBARRIER_TRY_WAIT) &&
-         ptx_has(in, MOD_PARITY);
+  return access_orders(in) == WG_ORDERS_MBARRIER_WAIT && ptx_has(in, MOD_PARITY);
 }
 static bool arrives(const PtxInstr *in) {
   return in->op == OP_MBARRIER_ARRIVE && !ptx_has(in, MOD_NOCOMPLETE);

@@ -8,7 +8,7 @@
 #include "tools/synccheck/internal.h"
 
 bool synccheck_is_block_barrier(const PtxInstr *in) {
-  if ((in->op != OP_BAR && in->op != OP_BARRIER) || ptx_has(in, MOD_ARRIVE)) return false;
+  if (ptx_op_order(in->op) != ORDER_BLOCK || ptx_has(in, MOD_ARRIVE)) return false;
   return ptx_has(in, MOD_RED) ? in->nops == 3 : in->nops == 1;
 }
 

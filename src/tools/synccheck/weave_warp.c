@@ -1,5 +1,5 @@
-// Instructions that lanes of a warp execute together: bar.warp.sync, shfl, vote, match and redux
-// with a mask.
+// Instructions that lanes of a warp execute together: bar.warp.sync, and those that exchange values
+// (shfl, vote, match, redux, elect) with a mask.
 //
 // A lane must be in its own mask; that is one test, where the mask is not all ones. Others that are
 // named must come: where the warp is known to be together nothing needs to be asked, else the mask
@@ -8,12 +8,9 @@
 #include "tools/synccheck/internal.h"
 
 static const PtxOperand *mask_of(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_BAR_WARP_SYNC: return &in->ops[0];
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_REDUX: return ptx_has(in, MOD_SYNC) && in->nops ? &in->ops[in->nops - 1] : NULL;
+  switch (ptx_op_order(in->op)) {
+    case ORDER_WARP: return &in->ops[0];
+    case ORDER_LANES: return ptx_has(in, MOD_SYNC) && in->nops ? &in->ops[in->nops - 1] : NULL;
     default: return NULL;
   }
 }
