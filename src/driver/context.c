@@ -81,18 +81,14 @@ void context_poison(Context *ctx, CUresult error) {
 
 CUresult context_wait(Context *ctx) {
   pthread_mutex_lock(&queue_lock);
-  VEC(QueueDep) all = {0};
+  QueueDeps all = {0};
   for (uint32_t i = 0; i < ctx->streams.len; i++) {
     Stream *s = ctx->streams.data[i];
     stream_retain(s);
     vec_push(&all, (QueueDep){s, s->submitted});
   }
   pthread_mutex_unlock(&queue_lock);
-  for (uint32_t i = 0; i < all.len; i++) queue_wait(all.data[i].stream, all.data[i].seq);
-  pthread_mutex_lock(&queue_lock);
-  for (uint32_t i = 0; i < all.len; i++) stream_release(all.data[i].stream);
-  pthread_mutex_unlock(&queue_lock);
-  vec_free(&all);
+  queue_wait_all(&all);
   print_flush();
   return (CUresult)ctx->error;
 }

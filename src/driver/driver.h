@@ -433,6 +433,7 @@ typedef struct QueueDep {
   Stream *stream;
   uint64_t seq;
 } QueueDep;  // counted reference
+typedef VEC(QueueDep) QueueDeps;
 typedef struct QueueItem QueueItem;
 struct Stream {
   ObjectKind kind;
@@ -459,6 +460,7 @@ CUresult queue_submit(Stream *s, Work *w, int flags);
 CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t ndeps, uint64_t *seq,
                             int flags);
 void queue_wait(Stream *s, uint64_t seq);  // until everything up to seq has ended
+void queue_wait_all(QueueDeps *all);       // of several streams; gives the references back
 bool queue_done(Stream *s, uint64_t seq);
 void queue_stop(void);                 // process exit
 void stream_retain(Stream *s);         // queue_lock held

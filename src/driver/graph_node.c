@@ -388,6 +388,17 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *g) {
 
 // --- attributes of kernel nodes ---
 
+// Attributes that make no difference on the virtual device.
+static CUresult ignored_attribute(int id) {
+  switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
                                        CUkernelNodeAttrValue *v) {
   NODE_OR_RETURN(n, handle, CU_GRAPH_NODE_TYPE_KERNEL, v);
@@ -402,11 +413,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
       v->clusterDim.y = k->cluster[1];
       v->clusterDim.z = k->cluster[2];
       break;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default: return ignored_attribute((int)id);
   }
   return CUDA_SUCCESS;
 }
@@ -426,11 +433,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
       memcpy(k->cluster, d, sizeof d);
       break;
     }
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default: return ignored_attribute((int)id);
   }
   return CUDA_SUCCESS;
 }

@@ -3,12 +3,7 @@
 #include "driver/driver.h"
 
 // What is handed out is the exported entry, so that it equals what dlsym finds.
-#define EXPORTED(name) extern const char exported_##name[] __asm__(#name);
-#define API(base, suffix, since, types) EXPORTED(base##suffix)
-#define SAME(base, suffix, since, target, params, args) EXPORTED(base##suffix)
-#define PER_THREAD(base, suffix, kind, since, params, args) EXPORTED(base##suffix##kind)
-#define NONE(base, suffix, kind, since) EXPORTED(base##suffix##kind)
-#include "cuda/api.def"
+#include "cuda/exported.h"
 
 typedef struct Entry {
   const char *base, *name;

@@ -168,16 +168,14 @@ static void schedule(Stream *s) {
   else pthread_cond_signal(&ready_cond);
 }
 
-typedef VEC(QueueDep) DepList;
-
-static void add_dep(DepList *list, Stream *s, uint64_t seq) {
+static void add_dep(QueueDeps *list, Stream *s, uint64_t seq) {
   if (s->completed >= seq) return;
   stream_retain(s);
   vec_push(list, (QueueDep){s, seq});
 }
 
 // The legacy stream waits for every blocking stream of its context, and they for it.
-static CUresult add_implicit_deps(Stream *s, DepList *list) {
+static CUresult add_implicit_deps(Stream *s, QueueDeps *list) {
   if (s->flags & CU_STREAM_NON_BLOCKING) return CUDA_SUCCESS;
   Context *ctx = s->ctx;
   if (!s->legacy) {
@@ -206,7 +204,7 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
     pthread_mutex_unlock(&queue_lock);
     return result;
   }
-  DepList list = {0};
+  QueueDeps list = {0};
   CUresult result = add_implicit_deps(s, &list);
   if (result) {
     for (uint32_t i = 0; i < list.len; i++) stream_release(list.data[i].stream);
@@ -264,6 +262,14 @@ void queue_wait(Stream *s, uint64_t seq) {
   }
   stream_release(s);
   pthread_mutex_unlock(&queue_lock);
+}
+
+void queue_wait_all(QueueDeps *all) {
+  for (uint32_t i = 0; i < all->len; i++) queue_wait(all->data[i].stream, all->data[i].seq);
+  pthread_mutex_lock(&queue_lock);
+  for (uint32_t i = 0; i < all->len; i++) stream_release(all->data[i].stream);
+  pthread_mutex_unlock(&queue_lock);
+  vec_free(all);
 }
 
 bool queue_done(Stream *s, uint64_t seq) {

@@ -126,7 +126,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
   Context *ctx = s->ctx;
   if (s->legacy) {
     pthread_mutex_lock(&queue_lock);
-    VEC(QueueDep) all = {0};
+    QueueDeps all = {0};
     for (uint32_t i = 0; i < ctx->streams.len; i++) {
       Stream *other = ctx->streams.data[i];
       if (other->flags & CU_STREAM_NON_BLOCKING || other->completed == other->submitted) continue;
@@ -134,11 +134,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
       vec_push(&all, (QueueDep){other, other->submitted});
     }
     pthread_mutex_unlock(&queue_lock);
-    for (uint32_t i = 0; i < all.len; i++) queue_wait(all.data[i].stream, all.data[i].seq);
-    pthread_mutex_lock(&queue_lock);
-    for (uint32_t i = 0; i < all.len; i++) stream_release(all.data[i].stream);
-    pthread_mutex_unlock(&queue_lock);
-    vec_free(&all);
+    queue_wait_all(&all);
   } else {
     queue_wait(s, s->submitted);
   }

@@ -13,12 +13,7 @@ static const Wrapper wrappers[] = {
 
 // How a program asks for each function, in the order of GpuReal, and the exported entry that it is
 // given: the same that dlsym finds. The entry leads to our wrapper or to the real function.
-#define EXPORTED(name) extern const char exported_##name[] __asm__(#name);
-#define API(base, suffix, since, types) EXPORTED(base##suffix)
-#define SAME(base, suffix, since, target, params, args) EXPORTED(base##suffix)
-#define PER_THREAD(base, suffix, kind, since, params, args) EXPORTED(base##suffix##kind)
-#define NONE(base, suffix, kind, since) EXPORTED(base##suffix##kind)
-#include "cuda/api.def"
+#include "cuda/exported.h"
 typedef struct Entry {
   const char *base;
   int since;

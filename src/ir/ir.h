@@ -206,6 +206,8 @@ typedef struct IrLinear {
   IrTerm terms[IR_LINEAR_TERMS];
   int64_t constant;
 } IrLinear;
+// Its one result follows from its operands alone, by arithmetic that is cheap enough to do again.
+bool ir_is_simple_arithmetic(const PtxInstr *in);
 IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale);  // a + scale * b
 // In iteration k = 0, 1, … the value is first + k * step, registers as they are when the loop is
 // entered.

@@ -208,7 +208,7 @@ static void note_addresses(Run *r, const Value *now, uint32_t i) {
 
 // --- what is computed anew ---
 
-static bool is_pure(const PtxInstr *in) {
+bool ir_is_simple_arithmetic(const PtxInstr *in) {
   if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
       in->ops[0].reg->vector || ptx_has(in, MOD_CC))
     return false;
@@ -227,9 +227,14 @@ static bool is_pure(const PtxInstr *in) {
     case OP_CVTA:
     case OP_MIN:
     case OP_MAX:
-    case OP_NEG: break;
+    case OP_NEG:
+    case OP_SELP: return true;
     default: return false;
   }
+}
+
+static bool is_pure(const PtxInstr *in) {
+  if (!ir_is_simple_arithmetic(in) || in->op == OP_SELP) return false;
   for (unsigned k = 0; k < in->nops; k++) {
     const PtxOperand *o = &in->ops[k];
     bool is_number = o->kind == OPD_REG && o->selector == SEL_NONE && !o->reg->vector &&

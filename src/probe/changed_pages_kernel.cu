@@ -19,16 +19,21 @@ static __attribute__((shared)) uint64_t sums[WG_PAGES_THREADS / 32];
 static __attribute__((shared)) uint64_t place;           // of a ring; ~0: the page is not kept
 #define STAGED (1ull << 63)                // … of the one in device memory
 
+// Each thread takes 16 bytes of every STEP; of a whole page it loads AHEAD times before it goes on.
+enum { AHEAD = 4, STEP = WG_PAGES_THREADS * 16 };
+DEVICE void load_ahead(uint64_t from, uint64_t *v) {
+#pragma unroll
+  for (int i = 0; i < AHEAD; i++) load16(from + i * STEP, &v[2 * i], &v[2 * i + 1]);
+}
+
 // The same in every thread.
 DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
-  enum { AHEAD = 4, STEP = WG_PAGES_THREADS * 16 };
   uint64_t sum = 0;
   uint32_t at = thread_of_block() * 16;
   if (n == WG_PAGE_BYTES && !(page & 15))
     for (; at < WG_PAGE_BYTES; at += AHEAD * STEP) {
       uint64_t v[2 * AHEAD];
-#pragma unroll
-      for (int i = 0; i < AHEAD; i++) load16(page + at + i * STEP, &v[2 * i], &v[2 * i + 1]);
+      load_ahead(page + at, v);
 #pragma unroll
       for (int i = 0; i < AHEAD; i++)
         sum += wg_hash_ordered(v[2 * i], (at + i * STEP) / 8) +
@@ -95,13 +100,11 @@ DEVICE void keep(const WgPagesWork *w, uint64_t page, uint32_t n) {
     slot = w->stage + sizeof(WgPagesStage) + (position & (w->staged - 1)) * sizeof(WgPagesHead);
     data = w->pages + (position & (w->staged - 1)) * WG_PAGE_BYTES;
   }
-  enum { AHEAD = 4, STEP = WG_PAGES_THREADS * 16 };
   uint32_t at = thread_of_block() * 16;
   if (n == WG_PAGE_BYTES && !(page & 15))
     for (; at < WG_PAGE_BYTES; at += AHEAD * STEP) {
       uint64_t v[2 * AHEAD];
-#pragma unroll
-      for (int i = 0; i < AHEAD; i++) load16(page + at + i * STEP, &v[2 * i], &v[2 * i + 1]);
+      load_ahead(page + at, v);
 #pragma unroll
       for (int i = 0; i < AHEAD; i++) store16(data + at + i * STEP, v[2 * i], v[2 * i + 1]);
     }

@@ -14,11 +14,13 @@ DEVICE uint32_t device_active_lanes(void) {
   __asm__ volatile("activemask.b32 %0;" : "=r"(m));
   return m;
 }
-DEVICE uint32_t device_lane(void) {
-  uint32_t l;
-  __asm__ volatile("mov.u32 %0, %%laneid;" : "=r"(l));
-  return l;
-}
+#define DEVICE_SPECIAL(name, reg) \
+  DEVICE uint32_t name(void) { \
+    uint32_t v; \
+    __asm__ volatile("mov.u32 %0, %%" reg ";" : "=r"(v)); \
+    return v; \
+  }
+DEVICE_SPECIAL(device_lane, "laneid")
 // The value that `lane` holds; all lanes of the mask must ask.
 DEVICE uint32_t device_read_lane(uint32_t mask, uint32_t value, uint32_t lane) {
   uint32_t v;
@@ -104,17 +106,7 @@ DEVICE uint64_t device_to_shared(uint64_t a) {
   __asm__("cvta.to.shared.u64 %0, %1;" : "=l"(s) : "l"(a));
   return s;
 }
-DEVICE uint32_t device_shared_size(void) {
-  uint32_t n;
-  __asm__ volatile("mov.u32 %0, %%total_smem_size;" : "=r"(n));
-  return n;
-}
-#define DEVICE_SPECIAL(name, reg) \
-  DEVICE uint32_t name(void) { \
-    uint32_t v; \
-    __asm__ volatile("mov.u32 %0, %%" reg ";" : "=r"(v)); \
-    return v; \
-  }
+DEVICE_SPECIAL(device_shared_size, "total_smem_size")
 DEVICE_SPECIAL(device_tid_x, "tid.x")
 DEVICE_SPECIAL(device_tid_y, "tid.y")
 DEVICE_SPECIAL(device_tid_z, "tid.z")

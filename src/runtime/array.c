@@ -1,5 +1,6 @@
 // Arrays and mipmapped arrays; channel descriptions and the driver's texel formats.
 #include "runtime/internal.h"
+#include "session/session.h"
 
 // The normalised kinds name format and channel count at once, in the order of the driver's numbers.
 static const unsigned char normalized_channels[3] = {1, 2, 4};
@@ -10,14 +11,6 @@ enum {
 
 unsigned rt_format_bytes(CUarray_format format) {
   switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8: return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF: return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT: return 4;
     case CU_AD_FORMAT_UNORM_INT8X1:
     case CU_AD_FORMAT_UNORM_INT8X2:
     case CU_AD_FORMAT_UNORM_INT8X4:
@@ -30,7 +23,7 @@ unsigned rt_format_bytes(CUarray_format format) {
     case CU_AD_FORMAT_SNORM_INT16X1:
     case CU_AD_FORMAT_SNORM_INT16X2:
     case CU_AD_FORMAT_SNORM_INT16X4: return 2;
-    default: return 0;
+    default: return (unsigned)session_format_bytes((int)format);
   }
 }
 

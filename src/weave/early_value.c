@@ -5,29 +5,7 @@
 enum { DEEPEST = 10 };
 
 static bool is_pure(const PtxInstr *in) {
-  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
-      in->ops[0].reg->vector)
-    return false;
-  switch (in->op) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_MAD:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_CVT:
-    case OP_MOV:
-    case OP_CVTA:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_NEG:
-    case OP_SELP: break;
-    default: return false;
-  }
-  if (ptx_has(in, MOD_CC)) return false;
+  if (!ir_is_simple_arithmetic(in)) return false;
   for (unsigned k = 1; k < in->nops; k++)
     if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) ||
         in->ops[k].selector != SEL_NONE || (in->ops[k].kind == OPD_REG && in->ops[k].reg->vector))

@@ -210,7 +210,8 @@ void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxR
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);
 void fp_close_tests(FpCheck *k, Code *c);  // what was put together goes into fired
 void fp_add_item(FpCheck *k, FpItem item);
-bool fp_keeps(const FpCheck *k, const PtxReg *r);
+// the group is tested before this instruction: it goes elsewhere, or overwrites what tests read
+bool fp_must_close_before(const FpCheck *k, uint32_t i);
 PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp);
 unsigned fp_parts(const FpOperation *o);  // values a saturating conversion takes
 // its bits, in a temporary

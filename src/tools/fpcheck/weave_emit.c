@@ -271,10 +271,29 @@ void fp_add_item(FpCheck *k, FpItem item) {
   vec_push(&k->items, item);
 }
 
-bool fp_keeps(const FpCheck *k, const PtxReg *r) {
+static bool keeps(const FpCheck *k, const PtxReg *r) {
   for (uint32_t i = 0; i < k->kept.len; i++)
     if (k->kept.data[i] == r) return true;
   return false;
+}
+
+typedef struct Overwrites {
+  const FpCheck *k;
+  bool yes;
+} Overwrites;
+static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
+  Overwrites *o = ctx;
+  if (is_def && keeps(o->k, *reg)) o->yes = true;
+}
+
+bool fp_must_close_before(const FpCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  if (ptx_op_classes(in) &
+      (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC))
+    return true;
+  Overwrites o = {k, false};
+  ptx_visit_regs(in, overwrites, &o);
+  return o.yes;
 }
 
 void fp_close_group(FpCheck *k, Code *c, bool in_place) {

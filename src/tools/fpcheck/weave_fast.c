@@ -297,25 +297,6 @@ static void sinks_of(Fast *f, uint32_t i) {
   }
 }
 
-typedef struct Overwrites {
-  const FpCheck *k;
-  bool yes;
-} Overwrites;
-static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
-  Overwrites *o = ctx;
-  if (is_def && fp_keeps(o->k, *reg)) o->yes = true;
-}
-
-static bool must_close_before(FpCheck *k, uint32_t i) {
-  PtxInstr *in = k->body->cfg->instrs[i];
-  if (ptx_op_classes(in) &
-      (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC))
-    return true;
-  Overwrites o = {k, false};
-  ptx_visit_regs(in, overwrites, &o);
-  return o.yes;
-}
-
 void fp_weave_fast(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   Fast f = {.k = k, .deferred = fp_deferred_build(k), .infinity_is_used = uses_infinity(k)};
@@ -329,7 +310,7 @@ void fp_weave_fast(FpCheck *k) {
       if (nested && k->items.len) close_group(k, fp_after(k, i - 1), i, false);
       sinks_of(&f, i);
       // The tests stand before an instruction that overwrites what they or the slow path read.
-      if (k->items.len && (nested || must_close_before(k, i) || fp_over_closes_before(k, i)))
+      if (k->items.len && (nested || fp_must_close_before(k, i) || fp_over_closes_before(k, i)))
         close_group(k, fp_before(k, i), i, nested);
       ptx_visit_regs(cfg->instrs[i], forget, &f);
     }

@@ -253,24 +253,8 @@ static void check_wait(FpCheck *k, uint32_t i) {
 }
 
 // --- blocks ---
-typedef struct Overwrites {
-  const FpCheck *k;
-  bool yes;
-} Overwrites;
-static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
-  Overwrites *o = ctx;
-  if (is_def && fp_keeps(o->k, *reg)) o->yes = true;
-}
-
 static bool must_close_before(const FpCheck *k, uint32_t i) {
-  PtxInstr *in = k->body->cfg->instrs[i];
-  if (ptx_op_classes(in) &
-      (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC))
-    return true;
-  if (k->flow->depth[i] || k->items.len >= GROUP) return true;
-  Overwrites o = {k, false};
-  ptx_visit_regs(in, overwrites, &o);
-  return o.yes;
+  return k->flow->depth[i] || k->items.len >= GROUP || fp_must_close_before(k, i);
 }
 
 void fp_weave_full(FpCheck *k) {

@@ -16,21 +16,9 @@ typedef struct Planes {
 } Planes;
 
 DEVICE uint32_t lowest(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
-DEVICE uint32_t lanes_below(void) {
-  uint32_t m;
-  __asm__ volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(m));
-  return m;
-}
-DEVICE uint32_t clock_low(void) {
-  uint32_t t;
-  __asm__ volatile("mov.u32 %0, %%globaltimer_lo;" : "=r"(t));
-  return t;
-}
-DEVICE uint32_t cycles(void) {
-  uint32_t t;
-  __asm__ volatile("mov.u32 %0, %%clock;" : "=r"(t));
-  return t;
-}
+DEVICE_SPECIAL(lanes_below, "lanemask_lt")
+DEVICE_SPECIAL(clock_low, "globaltimer_lo")
+DEVICE_SPECIAL(cycles, "clock")
 DEVICE uint64_t read_lane64(uint32_t lanes, uint64_t v, uint32_t lane) {
   return device_read_lane(lanes, (uint32_t)v, lane) |
          (uint64_t)device_read_lane(lanes, (uint32_t)(v >> 32), lane) << 32;
