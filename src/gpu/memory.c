@@ -1,6 +1,7 @@
 // Allocations and frees. An allocation is told after it was made and a free before it is done, so
 // that an address that is handed out again at once is told in the right order. Quarantined
 // memory goes to the driver later (owned.c).
+#include "cuda/format.h"
 #include "gpu/closed.h"
 #include "gpu/gpu.h"
 
@@ -224,7 +225,7 @@ CUresult gpu_cuMemUnmap(CUdeviceptr p, size_t size) {
 static uint64_t array_bytes(size_t width, size_t height, size_t depth, CUarray_format format,
                             unsigned channels) {
   return (uint64_t)width * MAX(height, 1) * MAX(depth, 1) * channels *
-         MAX(session_format_bytes(format), 1);
+         MAX(cuda_format_bytes(format), 1);
 }
 
 CUresult gpu_cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d) {

@@ -1,4 +1,5 @@
 // Arrays and mipmapped arrays; channel descriptions and the driver's texel formats.
+#include "cuda/format.h"
 #include "runtime/internal.h"
 #include "session/session.h"
 
@@ -23,7 +24,7 @@ unsigned rt_format_bytes(CUarray_format format) {
     case CU_AD_FORMAT_SNORM_INT16X1:
     case CU_AD_FORMAT_SNORM_INT16X2:
     case CU_AD_FORMAT_SNORM_INT16X4: return 2;
-    default: return (unsigned)session_format_bytes((int)format);
+    default: return (unsigned)cuda_format_bytes((int)format);
   }
 }
 

@@ -1,5 +1,6 @@
 // The texture objects over linear memory and the surface objects of the process, with their sizes.
 // Kernels see them behind the table of allocations.
+#include "cuda/format.h"
 #include "cuda/abi.h"
 #include "session/internal.h"
 
@@ -39,7 +40,7 @@ void session_texture_created(uint64_t handle, const CUDA_RESOURCE_DESC *d) {
   if (!wanted()) return;
   uint64_t bytes = 0, elements = 0;
   if (d->resType == CU_RESOURCE_TYPE_LINEAR)
-    bytes = session_format_bytes(d->res.linear.format) * d->res.linear.numChannels;
+    bytes = cuda_format_bytes(d->res.linear.format) * d->res.linear.numChannels;
   if (bytes) elements = d->res.linear.sizeInBytes / bytes;
   set((WgImage){.key = WG_IMAGE_KEY(handle, 0),
                 .base = d->res.linear.devPtr,
@@ -52,7 +53,7 @@ void session_texture_created(uint64_t handle, const CUDA_RESOURCE_DESC *d) {
 
 void session_surface_created(uint64_t handle, const CUDA_ARRAY3D_DESCRIPTOR *d) {
   if (!wanted()) return;
-  uint64_t bytes = session_format_bytes(d->Format) * d->NumChannels, width = d->Width * bytes,
+  uint64_t bytes = cuda_format_bytes(d->Format) * d->NumChannels, width = d->Width * bytes,
            height = MAX(d->Height, 1), slices = MAX(d->Depth, 1);
   set((WgImage){.key = WG_IMAGE_KEY(handle, 1),
                 .width = (uint32_t)width,

@@ -453,7 +453,6 @@ typedef struct SessionArray {
 void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
-size_t session_format_bytes(int format);  // of a channel; 0: the channels have no size of their own
 
 // --- written_buffers.c: buffers that a launch or a graph may have written, for --hash and
 // --dump-buffers ---

@@ -13,8 +13,14 @@ code fp --fp-flow "$TEST_DIR/births" > /dev/null
 line() { grep -n "$1" "$t/births.cu" | head -n 1 | cut -d: -f1; }
 check "--fp-flow: the sum carries what was born before" has "$TEST_DIR/err" \
   "written to memory at births.cu:$(line '  \*out = s;')"
-check "--fp-flow: births stay the same" is \
-  "$(python3 "$t/expect.py" "$t/births.cu" "$TEST_DIR/report.json" | grep -v fp-flow)" ""
+births_alone() {
+  python3 -c 'import json, sys
+report = json.load(open(sys.argv[1]))
+report["findings"] = [f for f in report["findings"] if f["kind"] != "fp-flow"]
+json.dump(report, open(sys.argv[1], "w"))' "$TEST_DIR/report.json"
+  findings births
+}
+check "--fp-flow: births stay the same" births_alone
 code fp --fp-flow "$TEST_DIR/silent" > /dev/null
 check "--fp-flow: masks vanish in the maximum" has "$TEST_DIR/err" "-inf (f32) vanishes in max.f32"
 check "--fp-flow: no error in a correct program" has "$TEST_DIR/err" "ERROR SUMMARY: 0 errors"
@@ -35,7 +41,8 @@ compared() { # name A B command…: exit code 1, and the one line that only A ha
   check "$name: exit code" is "$(code "$WARPGRIND" "$@" "$TEST_DIR/$a" "$TEST_DIR/$b")" 1
   check "$name: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o \
     "only in $a: fp-subnormal f32 at births.cu:[0-9]*" "$TEST_DIR/out")" \
-    "1 only in $a: fp-subnormal f32 at births.cu:$(line 'fp-subnormal format=f32')"
+    "1 only in $a: fp-subnormal f32 at births.cu:$(marked finds "$t/births.cu" |
+      awk '/fp-subnormal format=f32/ { print $1; exit }')"
 }
 compared diff births.json births-fastmath.json diff
 compared "diff of run files" births.wg births-fastmath.wg diff --fp

@@ -2,7 +2,9 @@
 // threads drain it, into a run and a recording; both must end. Input: patches. First byte: the area
 // (areas[]), or 255: an event as a process writes it, into the ring of the first lane. Then of a
 // patch offset in words (2), number of words (1) and the words; of an event type (1), number of
-// words (1) and the words. seeds: tests/fuzz/seeds/channel/* share: one in 60
+// words (1) and the words.
+// seeds: tests/fuzz/seeds/channel/*
+// share: one in 60
 #include "channel/reader.h"
 #include "report/report.h"
 #include "run/run.h"

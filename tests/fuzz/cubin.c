@@ -1,5 +1,6 @@
 // Fuzz target: the readers of GPU and host ELF files. The magic number and the machine are put in
-// place, so that they are reached at once. seeds: tests/fuzz/seeds/cubin/*
+// place, so that they are reached at once.
+// seeds: tests/fuzz/seeds/cubin/*
 #include <elf.h>
 
 #include "image/image.h"

@@ -1,5 +1,6 @@
 // Fuzz target: whatever a program may hand to the driver as code: fatbins, cubins, PTX text, host
-// files, static libraries. seeds: tests/fuzz/seeds/fatbin/* tests/fuzz/seeds/cubin/*
+// files, static libraries.
+// seeds: tests/fuzz/seeds/fatbin/* tests/fuzz/seeds/cubin/*
 #include "image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,9 @@
 // Fuzz target: requests to the viewer, through the code that libmicrohttpd calls. Each must be
 // answered; who does not know the token gets nothing. Input: the text of a request: "GET
 // /api/thread?launch=1&thread=2", then lines of headers; "TOKEN" stands for the token, "HOST" for
-// the server's own name. seeds: tests/fuzz/seeds/http/* needs: run file
+// the server's own name.
+// seeds: tests/fuzz/seeds/http/*
+// needs: run file
 #if __has_include(<microhttpd.h>)
 #include "view/server.c"
 

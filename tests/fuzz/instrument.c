@@ -1,6 +1,6 @@
 // Fuzz target: what parses and verifies can be instrumented or is refused with a reason, and the
-// result is PTX again. seeds: tests/ptx/golden/*.ptx tests/count/*.ptx tests/vgpu/ptx/*.ptx
-// examples/*/ptx/*.ptx
+// result is PTX again.
+// seeds: tests/ptx/golden/*.ptx tests/count/*.ptx tests/vgpu/ptx/*.ptx examples/*/ptx/*.ptx
 #include "weave/weave.h"
 #include "ir/ir.h"
 

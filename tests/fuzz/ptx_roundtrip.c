@@ -1,5 +1,6 @@
 // Fuzz target: what parses and verifies prints to text that prints the same again, and does so
-// after renaming. seeds: tests/ptx/golden/*.ptx tests/ptx/bad/*.ptx examples/*/ptx/*.ptx
+// after renaming.
+// seeds: tests/ptx/golden/*.ptx tests/ptx/bad/*.ptx examples/*/ptx/*.ptx
 #include "ptx/ptx.h"
 
 static PtxModule *parse(const char *text, size_t len, bool verify) {

@@ -1,7 +1,10 @@
 // Fuzz target: run files of a stranger who knows how to make checksums. Rows of a whole file
 // change, its pages are sealed again, and every reader opens it as the command does. Input: changes
 // of 8 bytes each: table (1), column (1), row (2), what (1), value (3). The last byte says which
-// questions are asked. seeds: tests/fuzz/seeds/run_file/* share: one in 60 needs: run file
+// questions are asked.
+// seeds: tests/fuzz/seeds/run_file/*
+// share: one in 60
+// needs: run file
 #include <unistd.h>
 
 #include "report/report.h"

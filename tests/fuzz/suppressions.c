@@ -1,5 +1,6 @@
 // Fuzz target: suppression files. What is read must fit, or not fit, a finding; what is refused
-// must say where. seeds: tests/fuzz/seeds/suppressions/*
+// must say where.
+// seeds: tests/fuzz/seeds/suppressions/*
 #include "report/internal.h"
 #include "tools/memcheck/kinds.h"
 

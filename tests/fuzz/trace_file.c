@@ -1,7 +1,8 @@
 // Fuzz target: a recording in which bytes have changed. Every question must end, with an answer or
 // an error. Input: changes of 6 bytes each: which row of trace_block (2), where (2), what (1), and
 // 1: 0 sets the byte, 1 adds to it, 2 cuts the row there, others change a number of trace_chunk or
-// trace_contents. share: one in 20
+// trace_contents.
+// share: one in 20
 #include "../trace/program.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

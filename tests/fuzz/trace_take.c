@@ -1,6 +1,7 @@
 // Fuzz target: anything a ring can hold, through the writer into a file, and questions about what
 // came of it. Input: the first byte says how it is given; bit 0: words get the bits that records
-// have, so that more of them are some. share: one in 20
+// have, so that more of them are some.
+// share: one in 20
 #include "../trace/program.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

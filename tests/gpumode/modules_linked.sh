@@ -12,7 +12,7 @@ $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -pthread -Isrc -o "$TE
 ptxas=$(command -v ptxas) && nvlink=$(command -v nvlink) && nvcc=$(command -v nvcc) ||
   { echo "skip linked: nvcc is not installed"; exit 0; }
 for f in caller callee; do
-  "$nvcc" -rdc=true -arch=compute_90 -ptx -o "$TEST_DIR/$f.ptx" tests/gpumode/linked_$f.cu ||
+  "$nvcc" -rdc=true -arch=compute_90 -ptx -o "$TEST_DIR/$f.ptx" tests/gpumode/linked/$f.cu ||
     { echo "FAIL nvcc"; exit 1; }
 done
 # link TOOL LOG: compiles and links the units as the driver would; LOG says what it refused before.

@@ -1,5 +1,6 @@
 // Bulk copies and reductions, asynchronous stores between blocks of a cluster, mbarriers, memory
-// from alloca. arch: compute_90
+// from alloca.
+// arch: compute_90
 // prints: all checks passed
 #include <cooperative_groups.h>
 

@@ -1,5 +1,6 @@
 // mma.sync: every shape and type, against the fragment layouts as the PTX manual writes them, with
-// exact sums. arch: compute_90
+// exact sums.
+// arch: compute_90
 // prints: all checks passed
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

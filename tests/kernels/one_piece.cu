@@ -1,5 +1,6 @@
 // Vectors that blocks exchange are read and written in one piece, whatever their size: whoever
-// reads sees all of one write and nothing of another. arch: compute_75
+// reads sees all of one write and nothing of another.
+// arch: compute_75
 // prints: all checks passed
 #include "../runtime/check.h"
 

@@ -1,5 +1,6 @@
 // Questions to textures, surfaces and addresses, reductions on surfaces, and hints that need a
-// compute_90a target. arch: compute_90a
+// compute_90a target.
+// arch: compute_90a
 // prints: texture 24 x 10
 // prints: surface 24 x 10
 // prints: reduced 33 max 9

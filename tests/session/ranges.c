@@ -4,7 +4,6 @@
 #include "session/internal.h"
 
 bool session_wants(unsigned what) { return true; }
-size_t session_format_bytes(int format) { return 4; }
 
 enum { MOST = 4000, SPACE = 20000, HANDLES = 40 };
 static uint32_t textures[HANDLES],
@@ -78,13 +77,17 @@ static void change_image(void) {
   (surface ? surfaces : textures)[handle] = width;
   if (surface && width)
     session_surface_created(
-        handle, &(CUDA_ARRAY3D_DESCRIPTOR){.Width = width, .Height = 2, .NumChannels = 1});
+        handle, &(CUDA_ARRAY3D_DESCRIPTOR){
+                    .Width = width, .Height = 2, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1});
   else if (surface) session_surface_destroyed(handle);
   else if (width)
     session_texture_created(
         handle, &(CUDA_RESOURCE_DESC){
                     .resType = CU_RESOURCE_TYPE_LINEAR,
-                    .res.linear = {.devPtr = 64, .numChannels = 1, .sizeInBytes = 4 * width}});
+                    .res.linear = {.devPtr = 64,
+                                   .format = CU_AD_FORMAT_FLOAT,
+                                   .numChannels = 1,
+                                   .sizeInBytes = 4 * width}});
   else session_texture_destroyed(handle);
 }
 

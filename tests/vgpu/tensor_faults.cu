@@ -1,5 +1,6 @@
 // Copies of tensors that a GPU refuses end with its errors, wherever in the tensor they would have
-// been. arch: compute_90
+// been.
+// arch: compute_90
 // prints: (4, 1): no error
 // prints: (-4, 1): no error
 // prints: (5, 1): an illegal instruction was encountered

@@ -1,4 +1,5 @@
 // Checks that all linear memory behind a new texture is allocated.
+#include "cuda/format.h"
 #include "cuda/abi.h"
 #include "tools/memcheck/host.h"
 
@@ -41,7 +42,7 @@ void textures_asked(const char *call, const CUDA_RESOURCE_DESC *d) {
     check(call, d->res.linear.devPtr, d->res.linear.sizeInBytes, 1, 0);
   if (d->resType == CU_RESOURCE_TYPE_PITCH2D)
     check(call, d->res.pitch2D.devPtr,
-          session_format_bytes(d->res.pitch2D.format) * d->res.pitch2D.numChannels *
+          cuda_format_bytes(d->res.pitch2D.format) * d->res.pitch2D.numChannels *
               d->res.pitch2D.width,
           d->res.pitch2D.height, d->res.pitch2D.pitchInBytes);
 }

@@ -1,5 +1,6 @@
 # A kernel in Triton that divides, between kernels of PyTorch's own, which have no PTX. Run by
-# frameworks.sh. needs: torch, triton
+# frameworks.sh.
+# needs: torch, triton
 import sys
 import torch
 import triton

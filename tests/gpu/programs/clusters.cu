@@ -1,5 +1,6 @@
 // Blocks in clusters read each other's shared memory; one launch overlaps the one before it
-// (programmatic launch). coverage: all
+// (programmatic launch).
+// coverage: all
 #include <cooperative_groups.h>
 #include "gpu_test.h"
 namespace cg = cooperative_groups;

@@ -1,5 +1,6 @@
 // Two contexts of one device, driver API: the same module in both, memory and variables apart; one
-// is destroyed, the other goes on. coverage: all
+// is destroyed, the other goes on.
+// coverage: all
 #include <cuda.h>
 #include "gpu_test.h"
 

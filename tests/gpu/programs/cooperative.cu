@@ -1,5 +1,6 @@
 // A grid that waits for all its blocks: as many as the occupancy query allows, so that the answer
-// must fit the code that runs. coverage: all
+// must fit the code that runs.
+// coverage: all
 #include <cooperative_groups.h>
 #include "gpu_test.h"
 namespace cg = cooperative_groups;

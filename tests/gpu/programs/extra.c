@@ -1,6 +1,9 @@
 // Launches whose arguments are one buffer ("extra") instead of an array of pointers, in a launch
 // and in a graph node; the buffer is longer or shorter than the parameters. The driver is opened by
-// its other name. coverage: all finding: api-misuse: launches that the driver refuses cflags: -ldl
+// its other name.
+// coverage: all
+// finding: api-misuse: launches that the driver refuses
+// cflags: -ldl
 #include <cuda.h>
 #include <dlfcn.h>
 #include "gpu_test.h"

@@ -1,5 +1,8 @@
 // Launches that are refused (too many threads, too much shared memory, an empty grid), then an
-// access to address 0. coverage: all exit: 7 finding: launch-failure
+// access to address 0.
+// coverage: all
+// exit: 7
+// finding: launch-failure
 #include "gpu_test.h"
 
 __global__ void store(int *p) { p[threadIdx.x] = 1; }

@@ -1,5 +1,6 @@
 // Graphs: captured, made by hand, cloned, updated in three ways, launched again and again. What the
-// program reads back of a kernel node is what it put in. coverage: all
+// program reads back of a kernel node is what it put in.
+// coverage: all
 #include "gpu_test.h"
 
 __global__ void axpy(float a, const float *x, float *y, int n) {

@@ -1,5 +1,6 @@
 // Calls through pointers: function pointers in memory, virtual functions, a table in constant
-// memory. coverage: all
+// memory.
+// coverage: all
 #include "gpu_test.h"
 
 typedef int (*Op)(int, int);

@@ -1,5 +1,6 @@
 // Kernels as objects: cudaGetKernel, libraries and their kernels, functions in a context, what can
-// be asked of them. coverage: all
+// be asked of them.
+// coverage: all
 // nvcc: -lcuda
 #include <cuda.h>
 #include "gpu_test.h"

@@ -1,5 +1,6 @@
 // Modules come and go: the same text loaded again, other texts at the same place in memory, handles
-// that are used again. coverage: all
+// that are used again.
+// coverage: all
 #include <cuda.h>
 #include "gpu_test.h"
 

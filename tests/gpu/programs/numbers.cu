@@ -1,5 +1,6 @@
 // Floating point, bit for bit: products and sums that the compiler may fuse, divisions, roots,
-// functions, halves, doubles. coverage: all
+// functions, halves, doubles.
+// coverage: all
 // nvcc: -std=c++17
 // cpu: approximate functions
 #include <cuda_fp16.h>

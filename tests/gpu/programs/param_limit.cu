@@ -1,5 +1,7 @@
 // Parameters as large as they can be: there is no room for one more, which coverage must say when a
-// tool needs it. coverage: all coverage-with-tool: uncovered
+// tool needs it.
+// coverage: all
+// coverage-with-tool: uncovered
 #include "gpu_test.h"
 
 struct Huge {

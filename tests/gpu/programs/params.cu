@@ -1,5 +1,6 @@
 // Parameters of every shape: structs with alignment, __grid_constant__ and its address, four
-// thousand bytes, none at all. coverage: all
+// thousand bytes, none at all.
+// coverage: all
 #include "gpu_test.h"
 
 struct __align__(16) Vec { float x, y, z, w; };

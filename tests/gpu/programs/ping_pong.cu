@@ -1,5 +1,6 @@
 // Host and device wait for each other while the kernel runs, through mapped memory: nothing may
-// wait for the kernel to end. coverage: all
+// wait for the kernel to end.
+// coverage: all
 #include "gpu_test.h"
 
 __global__ void pong(volatile unsigned *flag, unsigned *log, unsigned times) {

@@ -1,5 +1,6 @@
 // Processes: children forked before CUDA is used, a child that starts the program again with exec,
-// one that ends with _exit. coverage: all
+// one that ends with _exit.
+// coverage: all
 #include <sys/wait.h>
 #include <unistd.h>
 #include "gpu_test.h"

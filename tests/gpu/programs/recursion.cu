@@ -1,5 +1,6 @@
 // Recursion: a stack whose size the compiler cannot know; the limit the program sets must hold for
-// the code that runs. coverage: all
+// the code that runs.
+// coverage: all
 #include "gpu_test.h"
 
 __device__ int ackermann(int m, int n) {

@@ -1,5 +1,7 @@
 // Sort, scan, reduce and unique of Thrust and CUB: large modules, kernels chosen by their
-// attributes. coverage: all coverage-with-tool: any
+// attributes.
+// coverage: all
+// coverage-with-tool: any
 // nvcc: -std=c++17
 #include <thrust/device_vector.h>
 #include <thrust/reduce.h>

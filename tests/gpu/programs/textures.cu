@@ -1,5 +1,6 @@
 // Textures and surfaces: linear memory, arrays, filters and borders, objects passed by value and
-// kept in constant memory. coverage: all
+// kept in constant memory.
+// coverage: all
 #include "gpu_test.h"
 
 __constant__ cudaTextureObject_t kept;

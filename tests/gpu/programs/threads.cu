@@ -1,5 +1,6 @@
 // Many host threads launch at once: the first use of a kernel, launches and copies happen in all of
-// them together. coverage: all
+// them together.
+// coverage: all
 #include <thread>
 #include <vector>
 #include "gpu_test.h"

@@ -1,5 +1,8 @@
 # A training step of a small network, matrix products, convolution, softmax in PyTorch, whose
-# kernels are machine code only. needs: torch coverage: any seconds: 90
+# kernels are machine code only.
+# needs: torch
+# coverage: any
+# seconds: 90
 import hashlib
 import torch
 

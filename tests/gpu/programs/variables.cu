@@ -1,5 +1,6 @@
 // Variables of a module exist once: set by the host, changed by one kernel, read by another, by
-// pointer and by name. coverage: all
+// pointer and by name.
+// coverage: all
 #include "gpu_test.h"
 
 __constant__ float weights[8];

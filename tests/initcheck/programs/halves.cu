@@ -1,5 +1,6 @@
 // Two 16-bit values in one register, of which one is bad: conversions of two floats and comparisons
-// keep the other. arch: compute_80
+// keep the other.
+// arch: compute_80
 #include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,5 +1,6 @@
 // Lanes of a warp store to one place: one value stays, and what is known of that place is what is
-// known of that value. Which lane it is the lane's number beside it tells. device: cpu
+// known of that value. Which lane it is the lane's number beside it tells.
+// device: cpu
 #include <cstdio>
 #include "../../../include/warpgrind.h"
 enum { N = 64 };

@@ -1,5 +1,6 @@
 // Freed by a destructor that runs at exit. NVIDIA's runtime has ended by then and refuses, so there
-// it is lost. runtime: ours
+// it is lost.
+// runtime: ours
 // options: --leak-check=full
 #include <cstdio>
 #include <cstdlib>

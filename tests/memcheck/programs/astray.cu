@@ -1,5 +1,6 @@
 // Parameters that point far behind an allocation: into the rest of its page, or to what happens to
-// lie there. Nothing of the program's does. device: cpu
+// lie there. Nothing of the program's does.
+// device: cpu
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) \

@@ -1,5 +1,6 @@
 // Asynchronous copies that leave memory: cp.async at either end, bulk copies at either end. Whoever
-// waits for the bytes of one that is left out goes on. arch: compute_90
+// waits for the bytes of one that is left out goes on.
+// arch: compute_90
 #include <cstdio>
 #include <cstdlib>
 #include <cstdint>

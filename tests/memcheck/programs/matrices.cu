@@ -1,5 +1,6 @@
 // Matrices that a warp loads and stores together: a row of ldmatrix and stmatrix outside, tiles of
-// wmma that reach over the end. arch: compute_90
+// wmma that reach over the end.
+// arch: compute_90
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_fp16.h>

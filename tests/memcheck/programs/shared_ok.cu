@@ -1,5 +1,6 @@
 // Shared memory used well: several arrays carved out of the dynamic one, pointers in tables and
-// arguments, another block's memory (clusters). arch: compute_90
+// arguments, another block's memory (clusters).
+// arch: compute_90
 #include <cstdio>
 #include <cstdlib>
 #include <cooperative_groups.h>

@@ -1,6 +1,7 @@
 // Variables of a module, through a pointer of which a function knows nothing: outside of one is
 // wrong, as for any allocation. A GPU's driver does not tell of variables without a name to ask
-// for, so there what is beside a variable is tried. device: cpu
+// for, so there what is beside a variable is tried.
+// device: cpu
 #include <cstdio>
 
 __device__ int table[16];

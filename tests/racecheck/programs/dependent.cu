@@ -1,5 +1,6 @@
 // Programmatic dependent launches: a kernel may begin before the one in front of it in the stream
-// has ended, and waits for it only where it says so. arch: 90
+// has ended, and waits for it only where it says so.
+// arch: 90
 #include <cstdio>
 
 __global__ void produce(int *a, int v) {

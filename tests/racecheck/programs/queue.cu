@@ -1,5 +1,6 @@
 // Queues between blocks: who takes has its fences, who puts has none. The takers' own fences and
-// atomics at the same counter must not stand for the one that is missing. arch: 90
+// atomics at the same counter must not stand for the one that is missing.
+// arch: 90
 #include <cstdio>
 
 __global__ void queue(int *items, int *tail, int *out, int n) {

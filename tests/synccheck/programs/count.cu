@@ -1,5 +1,6 @@
 // A named barrier for more threads than there are: nobody would ever pass. With too odd a number,
-// too. device: cpu what a GPU does at such a barrier is not known
+// too.
+// device: cpu what a GPU does at such a barrier is not known
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {
 #ifdef TWIN
