@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The analyses of src/ir, compiled with sanitizers. timeout: 300
+# The analyses of src/ir, compiled with sanitizers.
+# timeout: 300
 set -u
 cd "$ROOT" || exit 1
 # shellcheck disable=SC2046

@@ -1,5 +1,6 @@
 #!/bin/bash
-# docs/coverage.md is what tools/gen-coverage makes of the tables and tests. timeout: 300
+# docs/coverage.md is what tools/gen-coverage makes of the tables and tests.
+# timeout: 300
 set -eu
 command -v nvcc > /dev/null || { echo "skip coverage: nvcc is not installed"; exit 0; }
 $CC -std=gnu11 -O1 -o "$TEST_DIR/semantics" tests/semantics/*.c -lm -ldl

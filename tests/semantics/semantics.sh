@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every arithmetic form on the virtual device, compared with what an H200 computed. timeout: 300
+# Every arithmetic form on the virtual device, compared with what an H200 computed.
+# timeout: 300
 set -eu
 here=tests/semantics
 $CC -std=gnu11 -O1 -Wall -o "$TEST_DIR/semantics" $here/*.c -lm -ldl
