@@ -161,6 +161,7 @@ void gpu_closed_begin(GpuLaunch *l, const SessionCall *call) {
   if (!ok || !write_record(c, (CUstream)(uintptr_t)l->event.stream, &record, &address)) return;
   pthread_mutex_lock(&k->launching);
   closed_set_record(k->function, address);
+  session_closed_checked(l->of->kernel);
   l->closed = k;
 }
 

@@ -81,6 +81,9 @@ bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t c
     else if (p->buffer && offset + size <= p->buffer_bytes)
       add_windows(out, (const uint8_t *)p->buffer + offset, offset, size);
   }
-  atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
+}
+
+void session_closed_checked(SessionKernel *k) {
+  atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
 }

@@ -384,6 +384,7 @@ struct WgClosed;
 // code: address of the kernel's first instruction. false: nothing can be reported
 bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t code,
                            struct WgClosed *out);
+void session_closed_checked(SessionKernel *k);  // its launch has that record
 void session_launch_taken(const SessionCall *c);  // after session_device_record
 void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds
