@@ -14,7 +14,7 @@ $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -pthread -Isrc -I
 cd "$TEST_DIR" || exit 1
 w="$WARPGRIND --device=cpu --tool=none"
 count="$w --tool=count --host-stacks=no"
-sql() { "$WARPGRIND" sql run.wg "$1" | tail -n +2; }
+sql() { "$WARPGRIND" sql run.wg "${1//$'\n'/ }" | tail -n +2; }
 errors() { has err "ERROR SUMMARY: $1 errors from $2 places"; }
 
 # order and completeness: every launch arrives, in order, although the ring is much smaller than the

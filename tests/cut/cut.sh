@@ -10,7 +10,7 @@ $CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/ladder" tests/cut/ladder.c \
   -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
 cd "$TEST_DIR" || exit 1
 w="$WARPGRIND --device=cpu --tool=none"
-sql() { "$WARPGRIND" sql "$1" "$2" | tail -n +2; }
+sql() { "$WARPGRIND" sql "$1" "${2//$'\n'/ }" | tail -n +2; }
 recorded() {
   sql "$1" "SELECT count(*), sum(recorded), sum(committed) FROM step WHERE kind = 'launch'"
 }

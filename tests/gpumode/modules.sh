@@ -19,7 +19,7 @@ run() {
   "$WARPGRIND" --device=gpu --tool="$tool" -v -o "$TEST_DIR/run.wg" "$@" -- "$TEST_DIR/modules" \
     "$program" > "$TEST_DIR/out" 2> "$TEST_DIR/err"
 }
-sql() { "$WARPGRIND" sql "$TEST_DIR/run.wg" "$1" | tail -n +2; }
+sql() { "$WARPGRIND" sql "$TEST_DIR/run.wg" "${1//$'\n'/ }" | tail -n +2; }
 passes() {
   run "$@" && grep -q '^all checks passed' "$TEST_DIR/out" || { cat "$TEST_DIR/out" "$TEST_DIR/err"
     return 1; }

@@ -9,7 +9,7 @@ $CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/program" tests/runfile/program.c
   -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
 cd "$TEST_DIR" || exit 1
 w="$WARPGRIND --device=cpu --tool=none"
-sql() { "$WARPGRIND" sql run.wg "$1" | tail -n +2; }
+sql() { "$WARPGRIND" sql run.wg "${1//$'\n'/ }" | tail -n +2; }
 
 check run                [ "$(code $w --tool=count -o run.wg ./program 3)" = 0 ]
 check one_file           [ "$(echo run.wg*)" = run.wg ]
