@@ -26,8 +26,8 @@ class Model:
         ok(cuda.cuModuleGetFunction(ctypes.byref(self.kernel), self.module, b"bad"))
 
     def forward(self):
-        ok(cuda.cuLaunchKernel(self.kernel, 1, 1, 1, 1, 1, 1, 0, None, None,
-                               None))   # label: launch
+        shape = (1, 1, 1, 1, 1, 1)
+        ok(cuda.cuLaunchKernel(self.kernel, *shape, 0, None, None, None))  # label: launch
 
 
 def train(model):
