@@ -12,10 +12,9 @@ extern const struct ClosedCode {
 } closed_code[];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map contexts;  // CUcontext -> Loaded
-static U64Map modules;   // CUmodule -> Patched
+static U64Map contexts, modules;  // CUcontext, CUmodule -> Result
 
-typedef struct Result {
+typedef struct Result {  // of loading the patches, of patching
   bool ok;
   char *reason;
 } Result;
@@ -84,13 +83,10 @@ void closed_set_record(CUfunction kernel, uint64_t record) {
 
 static void forget(U64Map *map, uintptr_t key) {
   pthread_mutex_lock(&lock);
-  Result *r = u64map_get(map, key);
-  if (r) {
-    u64map_remove(map, key);
-    free(r->reason);
-    free(r);
-  }
+  Result *r = u64map_remove(map, key);
   pthread_mutex_unlock(&lock);
+  if (r) free(r->reason);
+  free(r);
 }
 
 void closed_module_gone(CUmodule module) { forget(&modules, (uintptr_t)module); }

@@ -4,7 +4,7 @@
 
 enum { KERNELS_SHOWN = 20 };
 
-static bool has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none") != 0; }
+bool report_has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none") != 0; }
 
 // --- launches that a tool has checked: patches in machine code are not there for every tool ---
 
@@ -12,13 +12,19 @@ typedef struct Coverage {
   uint64_t launches, kernels, patched;  // patched: launches of machine code among them
 } Coverage;
 
-// `name` is one of the names in a list with commas.
+// The next name of a list with commas between; *list starts at its beginning. NULL: there is none.
+static const char *next_name(const char **list, size_t *len) {
+  const char *name = *list;
+  if (!name || !*name) return NULL;
+  *len = strcspn(name, ",");
+  *list = name + *len + (name[*len] == ',');
+  return name;
+}
+
 static bool is_listed(const char *list, const char *name, size_t len) {
-  for (const char *p = list; p && *p;) {
-    size_t n = strcspn(p, ",");
+  size_t n;
+  for (const char *p; (p = next_name(&list, &n));)
     if (n == len && strncmp(p, name, n) == 0) return true;
-    p += n + (p[n] == ',');
-  }
   return false;
 }
 
@@ -42,12 +48,12 @@ static double percent(const Run *r, const Coverage *c) {
 
 // Of the tool that has seen least.
 double report_covered_percent(const Run *r) {
-  double least = has_tools(r) ? 100 : 0;
-  for (const char *p = r->tools; least > 0 && p && *p;) {
-    size_t n = strcspn(p, ",");
-    Coverage c = coverage_of(r, p, n);
+  if (!report_has_tools(r)) return 0;
+  double least = 100;
+  size_t len;
+  for (const char *list = r->tools, *tool; (tool = next_name(&list, &len));) {
+    Coverage c = coverage_of(r, tool, len);
     least = MIN(least, percent(r, &c));
-    p += n + (p[n] == ',');
   }
   return least;
 }
@@ -62,23 +68,20 @@ static void add_coverage(const Run *r, const char *tools, int len, const Coverag
 
 // One line, or one for each tool where they have seen different launches.
 static void add_coverages(const Run *r, Str *out) {
-  Coverage first = coverage_of(r, r->tools, strcspn(r->tools, ","));
+  size_t len = strcspn(r->tools, ",");
+  Coverage first = coverage_of(r, r->tools, len);
   bool same = true;
-  for (const char *p = r->tools; *p;) {
-    size_t n = strcspn(p, ",");
-    Coverage c = coverage_of(r, p, n);
+  for (const char *list = r->tools, *tool; (tool = next_name(&list, &len));) {
+    Coverage c = coverage_of(r, tool, len);
     same &= c.launches == first.launches && c.patched == first.patched;
-    p += n + (p[n] == ',');
   }
   if (same) {
     add_coverage(r, r->tools, (int)strlen(r->tools), &first, out);
     return;
   }
-  for (const char *p = r->tools; *p;) {
-    size_t n = strcspn(p, ",");
-    Coverage c = coverage_of(r, p, n);
-    add_coverage(r, p, (int)n, &c, out);
-    p += n + (p[n] == ',');
+  for (const char *list = r->tools, *tool; (tool = next_name(&list, &len));) {
+    Coverage c = coverage_of(r, tool, len);
+    add_coverage(r, tool, (int)len, &c, out);
   }
 }
 
@@ -105,10 +108,10 @@ static uint64_t launches_of_all(const Run *r, const RunKernel *k) {
 static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
   unsigned long long launches = launches_of_all(r, k);
   if (k->reason) {
-    str_printf(out, "not %s: %s (%llu launches): %s\n", has_tools(r) ? "checked" : "covered",
+    str_printf(out, "not %s: %s (%llu launches): %s\n", report_has_tools(r) ? "checked" : "covered",
                k->readable, launches, k->reason);
     if (k->cure) str_printf(out, "  to have it covered: %s\n", k->cure);
-  } else if (k->checked < k->launches && has_tools(r)) {
+  } else if (k->checked < k->launches && report_has_tools(r)) {
     str_printf(out, "%s: %llu of %llu launches\n", k->readable, (unsigned long long)k->checked,
                (unsigned long long)k->launches);
   }
@@ -122,11 +125,11 @@ void report_coverage(Run *r, bool all, Str *out) {
   words_printf(out, api_words(r->api),
                "device: %s; {kernel} launches: %llu, different {kernels}: %llu\n", r->device,
                (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
-  if (has_tools(r)) add_coverages(r, out);
+  if (report_has_tools(r)) add_coverages(r, out);
   uint32_t shown = 0, more = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
-    bool some_left_out = has_tools(r) && k->checked < k->launches;
+    bool some_left_out = report_has_tools(r) && k->checked < k->launches;
     if (!k->launches || !(k->reason || k->note || some_left_out) || said_before(r, i)) continue;
     if (!all && shown >= KERNELS_SHOWN) more++;
     else {

@@ -27,6 +27,7 @@ void report_repeats(Run *r, Str *out);  // places that had more than one finding
 // --- summary.c ---
 void report_coverage(Run *r, bool all, Str *out);  // all: every kernel, however many
 void report_summary(Run *r, bool all, Str *out);   // the last lines
+bool report_has_tools(const Run *r);               // some ran
 double report_covered_percent(const Run *r);       // of the launches
 
 void report_results(Run *r, bool all, Str *out);  // what tools measured; all: every line of it

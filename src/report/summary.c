@@ -1,8 +1,6 @@
 #include "report/report.h"
 #include "tools/report.h"
 
-static bool has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none") != 0; }
-
 void report_results(Run *r, bool all, Str *out) {
   const ToolReport *tool;
   for (unsigned t = 0; (tool = tool_report_at(t)); t++)
@@ -23,7 +21,7 @@ void report_summary(Run *r, bool all, Str *out) {
              errors ? REPORT_ERROR : REPORT_BOLD, r->unfinished ? "at least " : "",
              (unsigned long long)errors, (unsigned long long)places);
   // calls of the host are checked, too
-  if (has_tools(r) && (r->checked_launches || (r->findings.len && !r->launches))) return;
+  if (report_has_tools(r) && (r->checked_launches || (r->findings.len && !r->launches))) return;
   str_printf(out, REPORT_WARNING "%s WAS CHECKED" REPORT_PLAIN "\n",
-             has_tools(r) && r->findings.len ? "NO KERNEL" : "NOTHING");
+             report_has_tools(r) && r->findings.len ? "NO KERNEL" : "NOTHING");
 }
