@@ -139,7 +139,7 @@ $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
-TOOL_TABLES := $(BUILD)/gen/tool_options.def $(BUILD)/gen/tool_diffs.def
+TOOL_TABLES := $(addprefix $(BUILD)/gen/tool_,options.def diffs.def recorded_races.def)
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(TOOL_TABLES)
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -I$(BUILD)/gen $(call both-names,$@) -MF $@.d -c -o $@ $< && \
@@ -169,7 +169,8 @@ $(BUILD)/gen/all_reports.def: FORCE
 	@printf 'TOOL_REPORT(%s)\n' \
 	  $(notdir $(patsubst %/,%,$(dir $(wildcard src/tools/*/report.c)))) > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
-# Other tables of tools: their options, and what `warpgrind diff` compares of their findings.
+# Other tables of tools: their options, what `warpgrind diff` compares of their findings, and their
+# names for the races of a recording.
 $(BUILD)/gen/tool_%s.def: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' \
@@ -178,6 +179,7 @@ $(BUILD)/gen/tool_%s.def: FORCE
 $(BUILD)/obj/tools/kinds.o: $(BUILD)/gen/all_kinds.def
 $(BUILD)/obj/tool_reports/report.o: $(BUILD)/gen/all_reports.def
 $(BUILD)/obj/base/options.o: $(BUILD)/gen/tool_options.def
+$(BUILD)/obj/trace/races.o: $(BUILD)/gen/tool_recorded_races.def
 
 # Device code: the C files of src/probe/ and src/tools/*/probe*.c as one PTX text, put into the
 # library and the command as it is.
@@ -293,10 +295,11 @@ $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c \
   clock.c error.c file.c log.c map.c memory.c memory_left.c str.c thread.c)
 $(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h \
-  src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
+  src/base/*.h) src/probe/trace_abi.h $(BUILD)/gen/tool_recorded_races.def \
+  $(wildcard src/tools/*/recorded_races.def) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION \
-	  -shared -Wl,--exclude-libs,ALL \
+	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -I$(BUILD)/gen \
+	  -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) \
 	  -pthread && mv $@.$$$$ $@
 

@@ -5,8 +5,12 @@
 // INTERVALS: barrier intervals in which a copy without a wait stays pending
 enum { FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED, INTERVALS = 16 };
 
-const char *const trace_race_kinds[] = {"race-global", "race-shared", "race-host",
-                                        "race-same-value", "race-no-acquire"};
+const char *const trace_race_names[] = {
+#define RECORDED_RACE(class, name) [RACE_##class] = name,
+#include "tool_recorded_races.def"
+#undef RECORDED_RACE
+};
+_Static_assert(ARRAY_LEN(trace_race_names) == RACE_CLASSES, "every class of races has a name");
 
 typedef struct Racing {
   const ReaderLaunch *launch;
@@ -145,9 +149,9 @@ static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bo
                 .second_side = b->site,
                 .same_value = touches_same_value(a, b),
                 .words = 1,
-                .kind = told        ? RACE_NO_ACQUIRE
-                        : x->shared ? RACE_SHARED
-                                    : RACE_GLOBAL};
+                .class = told        ? RACE_NO_ACQUIRE
+                         : x->shared ? RACE_IN_SHARED
+                                     : RACE_IN_GLOBAL};
   w.address = x->shared ? (a->word & 0x3FFFFF) * 4 : a->word * 4;
   return races_add(t, x->list, w, err);
 }
@@ -286,9 +290,9 @@ static bool read_op(TraceReader *t, uint64_t record, uint32_t lane, uint64_t add
 }
 
 bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err) {
-  TraceRace race = {.same_value = w.same_value, .kind = w.kind};
+  TraceRace race = {.same_value = w.same_value, .class = w.class};
   uint64_t key = (uint64_t)MIN(w.first_side, w.second_side) << 34 |
-                 (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.kind;
+                 (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.class;
   uintptr_t index = (uintptr_t)u64map_get(&list->pairs, key);
   bool better = index && list->out->list[index - 1].same_value && !w.same_value;
   if (!index || better || list->meant.n) {
@@ -349,7 +353,7 @@ bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err) {
   u64map_free(&list.pairs);
   free(list.meant.list);
   for (uint32_t i = 0; i < out->n; i++)
-    if (out->list[i].same_value) out->list[i].kind = RACE_SAME_VALUE;
+    if (out->list[i].same_value) out->list[i].class = RACE_SAME_VALUE;
   if (!ok) trace_races_free(out);
   return ok;
 }

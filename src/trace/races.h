@@ -77,7 +77,7 @@ typedef struct RaceList {
 typedef struct RaceWord {
   uint64_t first_record, second_record, address;
   uint32_t first_lane, second_lane, first_side, second_side;
-  TraceRaceKind kind;
+  TraceRaceClass class;
   bool same_value, has_shared;
   uint64_t words;
 } RaceWord;

@@ -128,7 +128,7 @@ static bool look_at_word(TraceReader *t, Between *b, const Chosen *c, Error *err
                     .first_side = p->site,
                     .second_side = q->site,
                     .address = p->word * 4,
-                    .kind = RACE_HOST,
+                    .class = RACE_BETWEEN_STEPS,
                     .same_value = touches_same_value(p, q),
                     .words = 1};
       if (!races_add(t, b->list, w, err)) return false;
@@ -144,7 +144,7 @@ static RaceWord with_host(const ReaderStep *host, uint32_t lane, const Touch *a)
                 .second_lane = lane,
                 .second_side = races_host_side(host),
                 .address = a->word * 4,
-                .kind = RACE_HOST,
+                .class = RACE_BETWEEN_STEPS,
                 .words = 1};
   if (host->first_record > a->record) return w;
   RaceWord other = w;
@@ -275,7 +275,7 @@ static bool two_hosts(TraceReader *t, Between *b, const ReaderStep *first, const
                   .first_side = races_host_side(first),
                   .second_side = races_host_side(second),
                   .address = at & ~3ull,
-                  .kind = RACE_HOST,
+                  .class = RACE_BETWEEN_STEPS,
                   .words = (bytes + 3) / 4};
     return races_add(t, b->list, w, err);
   }

@@ -158,18 +158,20 @@ void trace_ranges_free(TraceRanges *r);
 // asked for a copy. count: words where it was found. same_value: all of them are writes of the same
 // value. docs/run-file.md says what orders.
 typedef enum {
-  RACE_GLOBAL,
-  RACE_SHARED,
-  RACE_HOST,
+  RACE_IN_GLOBAL,
+  RACE_IN_SHARED,
+  RACE_BETWEEN_STEPS,  // of a launch and a copy, set or launch of another stream
   RACE_SAME_VALUE,
-  RACE_NO_ACQUIRE
-} TraceRaceKind;
-extern const char *const trace_race_kinds[];  // as kinds of finding are called
+  RACE_NO_ACQUIRE,  // the second has read a flag that the first has set, without acquiring it
+  RACE_CLASSES
+} TraceRaceClass;
+// The tool that finds races in a live run names them (src/tools/*/recorded_races.def).
+extern const char *const trace_race_names[];
 typedef struct TraceRace {
   TraceOp first, second;
   uint64_t count;
   bool same_value;
-  TraceRaceKind kind;
+  TraceRaceClass class;
 } TraceRace;
 // order_known: of steps; else the file is of an older Warpgrind, and only races within launches are
 // found

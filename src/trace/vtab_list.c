@@ -204,7 +204,7 @@ static void race_column(sqlite3_context *ctx, const TraceRace *r, int i) {
     case 0:
       if (launch) sqlite3_result_int64(ctx, launch);
       break;
-    case 15: sqlite3_result_text(ctx, trace_race_kinds[r->kind], -1, SQLITE_STATIC); break;
+    case 15: sqlite3_result_text(ctx, trace_race_names[r->class], -1, SQLITE_STATIC); break;
     case 16:
     case 17: sqlite3_result_int64(ctx, o->step); break;
     case 1: sqlite3_result_text(ctx, o->space == 1 ? "shared" : "global", -1, SQLITE_STATIC); break;

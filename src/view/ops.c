@@ -366,7 +366,7 @@ void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     op_json(d, &facts, &r->first, process_of(d, &r->first), true, &a->body);
     str_addc(&a->body, ',');
     op_json(d, &facts, &r->second, process_of(d, &r->second), true, &a->body);
-    str_printf(&a->body, ",%llu,\"%s\"]", (unsigned long long)r->count, trace_race_kinds[r->kind]);
+    str_printf(&a->body, ",%llu,\"%s\"]", (unsigned long long)r->count, trace_race_names[r->class]);
   }
   str_add(&a->body, "]");
   if (!races.order_known) json_text(&a->body, "note", trace_order_unknown);
