@@ -47,18 +47,9 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
 // can. Loops gain more from a few registers more than they lose by having fewer threads (measured
 // on an H200 with PolyBench: 2MM with a test of every access 1.50 times the plain time with
 // 32, 1.20 with 48; with a test of every result 1.41 with 32, where its loop keeps three values in
-// local memory; 2DCONV, without loops, 1.76 and 2.27). A pass may ask for more
-// (WovenKernel.registers). Tests that lead out of loops (WovenKernel.loops_apart) add little to
-// them: one register for what is tested and some that hold tested values longer. Where those are
-// many, loads would come one after the other for want of registers (HeCBench's tsp, eight values in
-// a loop: 1.44 times the plain time with 8 more).
+// local memory; 2DCONV, without loops, 1.76 and 2.27). A pass that knows better asks for another
+// number (WovenKernel.registers, loop_registers).
 enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48 };
-enum {
-  FEW_TESTS = 4,
-  REGISTERS_OF_FEW_TESTS = 6,
-  REGISTERS_OF_MANY_TESTS = 24,
-  MOST_REGISTERS_OF_TESTS = 56
-};
 unsigned gpu_fit_floor(void) {  // 0: no other was requested
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
@@ -101,12 +92,9 @@ static unsigned floor_of(const Woven *made, const char *kernel, unsigned origina
   const WovenKernel *k = weave_kernel(made, kernel);
   if (gpu_fit_floor()) return gpu_fit_floor();
   if (k && k->registers && !keep_occupancy) return k->registers;
-  if (k && k->loops_apart && k->has_loops && !keep_occupancy) {
-    bool few = k->loop_tests <= FEW_TESTS;
-    unsigned wanted = round_up(original + (few ? REGISTERS_OF_FEW_TESTS : REGISTERS_OF_MANY_TESTS),
-                               REGISTER_STEP);
-    return MAX((unsigned)REGISTERS_NOBODY_MISSES,
-               MIN(few ? (unsigned)REGISTERS_OF_LOOPS : (unsigned)MOST_REGISTERS_OF_TESTS, wanted));
+  if (k && k->loop_registers && k->has_loops && !keep_occupancy) {
+    unsigned wanted = round_up(original + k->loop_registers, REGISTER_STEP);
+    return MAX((unsigned)REGISTERS_NOBODY_MISSES, MIN(k->loop_registers_most, wanted));
   }
   return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
 }

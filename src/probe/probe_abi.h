@@ -14,10 +14,8 @@ typedef struct WgLaunch {
   uint64_t counters;
   uint32_t launch;     // number of the launch in its process, from 1
   uint32_t site_base;  // what to add to a site number of the module to get the process-wide one
+  uint64_t memory;     // device address of a WgMemoryTable; 0: none
   uint32_t flags;
-  // device address of what a tool keeps for the device's heap, in units of 2 MiB; 0: none
-  uint32_t heap;
-  uint64_t memory;  // device address of a WgMemoryTable; 0: none
 #include "tools/launch_words.def"
 } WgLaunch;  // 96 bytes
 
@@ -28,13 +26,15 @@ enum { WG_SHARED_RESERVED = 1024 };
 
 // Every allocation of the context at the time of the launch, by address; freed ones too until their
 // memory is used again. A table is never changed: when something was allocated or freed since, the
-// next launch is given a new one. shadow and race are what tools keep for it: shadow memory (0: all
-// of it counts as initialised), and entries of accesses (0: none)
+// next launch is given a new one.
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
+typedef struct WgMemoryWords {
+#include "tools/memory_words.def"
+} WgMemoryWords;
 typedef struct WgMemoryRange {
   uint64_t base, size;
   uint32_t state, is_variable;
-  uint64_t shadow, race;
+  WgMemoryWords tools;  // what tools keep for it
 } WgMemoryRange;
 // WgMemoryRange[count] follow, then WgImage[images]. heap: device address of what a
 // tool keeps for the device's heap; 0: none

@@ -20,7 +20,7 @@ static void keep_part(HeapRange r, uint64_t base, uint64_t end) {
   if (base >= end) return;
   r.memory.base = base;
   r.memory.size = end - base;
-  r.memory.shadow = 0;
+  r.memory.tools = (WgMemoryWords){0};
   session_ranges_add(&r);
 }
 

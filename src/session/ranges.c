@@ -160,7 +160,7 @@ bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was) {
   if (live) {
     *was = *r;
     r->memory.state = WG_MEMORY_FREED;
-    r->memory.shadow = r->memory.race = 0;
+    r->memory.tools = (WgMemoryWords){0};
     r->free_stack = stack;
     changed(leaves.data[s.leaf]);
     keep_freed(r);
@@ -232,13 +232,13 @@ static WgMemoryRange whole(Spot first) {
     p = spot_of(other->memory.base);
     w.base = other->memory.base;
     w.size += other->memory.size;
-    w.shadow = 0;
+    w.tools = (WgMemoryWords){0};
   }
   r = range_at(first);
   for (Spot p = next_spot(first); (other = range_at(p)) && continues(r, other);
        p = next_spot(p), r = other) {
     w.size += other->memory.size;
-    w.shadow = 0;
+    w.tools = (WgMemoryWords){0};
   }
   return w;
 }

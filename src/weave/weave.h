@@ -147,10 +147,9 @@ typedef struct WovenKernel {
   // registers that a thread may have on a GPU whatever the original uses; 0: the device decides
   uint32_t registers;
   bool has_loops;
-  // What a pass adds to loops is a test of values that leads out of them; most values that are
-  // kept for one such test
-  bool loops_apart;
-  uint32_t loop_tests;
+  // A kernel with loops gets loop_registers more than the original uses, up to loop_registers_most
+  // in all; 0: the device decides.
+  uint32_t loop_registers, loop_registers_most;
   bool may_recurse;  // how deep its stack gets cannot be told from its code
   // Order, where a pass has looked for it: it waits for the launch before it in its stream
   // (griddepcontrol); the host may know of its effects before it ends.

@@ -287,6 +287,7 @@ void fp_loops_find(FpCheck *k);
 // where the slow path of a test at this instruction goes on
 PtxLabel *fp_loop_resume(FpCheck *k, uint32_t instr, PtxLabel *resume);
 void fp_loops_copy(FpCheck *k);  // when nothing more is woven into the first body
+void fp_loops_ask_registers(const FpCheck *k, WovenKernel *kernel);
 
 // --- tools/fpcheck/weave_rerun.c: threads that came to a sink run again through the full body ---
 bool fp_can_run_again(FpCheck *k);

@@ -323,8 +323,7 @@ static void weave_as_planned(FpCheck *k) {
   fp_clone_end(k);
   if (k->seen) fp_again_weave(k, full);
   fp_loops_copy(k);
-  b->program->out->kernels[b->info->kernel].loops_apart = true;
-  b->program->out->kernels[b->info->kernel].loop_tests = k->loop_tests;
+  fp_loops_ask_registers(k, &b->program->out->kernels[b->info->kernel]);
   choose_body(k, full);
 }
 

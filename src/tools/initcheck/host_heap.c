@@ -34,8 +34,8 @@ static bool fill(const SessionDeviceOps *ops, void *user, uint64_t at) {
   for (uint32_t i = 0; i < WG_INIT_HEAP_PAGES; i++)
     pages[i] = (WgMemoryRange){.size = WG_INIT_HEAP_PAGE,
                                .state = WG_MEMORY_LIVE,
-                               .shadow = at + offsetof(WgInitHeap, shadow) +
-                                         (uint64_t)i * (WG_INIT_HEAP_PAGE / 4)};
+                               .tools.shadow = at + offsetof(WgInitHeap, shadow) +
+                                               (uint64_t)i * (WG_INIT_HEAP_PAGE / 4)};
   WgInitHeap *h = (WgInitHeap *)(uintptr_t)at;
   if (!ops->direct)
     return ops->fill(user, NULL, at + offsetof(WgInitHeap, shadow), WG_SHADOW_GOOD,

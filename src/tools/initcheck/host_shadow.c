@@ -101,7 +101,7 @@ static void give(SessionDevice *d, uint64_t address, uint64_t size) {
 
 // the field of WgMemoryRange that kernels read
 static void publish(uint64_t base, uint64_t shadow) {
-  session_ranges_set_address(base, offsetof(WgMemoryRange, shadow), shadow);
+  session_ranges_set_address(base, offsetof(WgMemoryRange, tools.shadow), shadow);
 }
 
 static void say_no_memory(uint64_t size) {

@@ -299,7 +299,7 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
       if (!r) return at;
       values[0] = r->base;
       values[1] = r->size;
-      values[2] = r->shadow;
+      values[2] = r->tools.shadow;
     }
     place = 0;
   }

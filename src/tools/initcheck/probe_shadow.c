@@ -64,8 +64,9 @@ __attribute__((noinline)) uint32_t wg_init_said(uint64_t table, uint64_t shadow,
       if (!r) return good;  // memory that is not followed counts as initialised
       part = held(r, p, n);
       offset = p - r->base;
-      if (r->shadow && what == WG_INIT_MARK_ASK) good &= all_good(r->shadow, offset, part);
-      else if (r->shadow) fill(r->shadow, offset, part, what == WG_INIT_MARK_GOOD);
+      uint64_t of_range = r->tools.shadow;
+      if (of_range && what == WG_INIT_MARK_ASK) good &= all_good(of_range, offset, part);
+      else if (of_range) fill(of_range, offset, part, what == WG_INIT_MARK_GOOD);
     } else if (what == WG_INIT_MARK_ASK) good &= all_good(shadow, offset, part);
     else fill(shadow, offset, part, what == WG_INIT_MARK_GOOD);
     p += part;

@@ -133,7 +133,7 @@ static void look_up(Access *a, Code *hot) {
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_size),
        opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_shadow),
-       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, shadow)));
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, tools.shadow)));
   EMIT(cold, "sub.s64", opd_reg(a->off), opd_reg(a->at), opd_reg(k->cache_base));
   EMIT(cold, "mov.b64", opd_reg(a->shadow), opd_reg(k->cache_shadow));
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_shadow), opd_imm(0));

@@ -184,7 +184,7 @@ typedef struct Bare {
 } Bare;
 static void collect_bare(void *user, const HeapRange *r) {
   Bare *b = user;
-  if (r->memory.state == WG_MEMORY_LIVE && !r->memory.race && r->kind != SESSION_ARRAY)
+  if (r->memory.state == WG_MEMORY_LIVE && !r->memory.tools.race && r->kind != SESSION_ARRAY)
     vec_push(&b->list, r->memory);
 }
 
@@ -195,7 +195,7 @@ static void cover_all(SessionDevice *d) {
   session_ranges_each(collect_bare, &b);
   for (uint32_t i = 0; i < b.list.len; i++) {
     RaceEntries *e = race_entries(d, b.list.data[i].base, b.list.data[i].size);
-    if (e) session_ranges_set_address(e->base, offsetof(WgMemoryRange, race), e->address);
+    if (e) session_ranges_set_address(e->base, offsetof(WgMemoryRange, tools.race), e->address);
   }
   seen = session_ranges_version();
   vec_free(&b.list);

@@ -33,10 +33,10 @@ __attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t
                                                         uint64_t unordered, uint64_t knows) {
   const WgMemoryRange *m = (const WgMemoryRange *)range;
   uint64_t found = 0, offset = address - m->base;
-  if (!m->race || offset >= m->size || bytes > m->size - offset) return 0;
+  if (!m->tools.race || offset >= m->size || bytes > m->size - offset) return 0;
   for (uint32_t at = 0; at < bytes; at += CHUNK) {
     uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
-    uint64_t with = race_check(m->race, offset + at, address + at,
+    uint64_t with = race_check(m->tools.race, offset + at, address + at,
                                (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
                                layout, first, unordered, knows, 0, 0);
     if (!found) found = with;

@@ -197,7 +197,7 @@ static void look_up(Emit *e, Code *hot) {
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_size),
        opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_entries),
-       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, race)));
+       opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, tools.race)));
   EMIT(cold, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(k->cache_base));
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_entries), opd_imm(0));
   code_branch(cold, other, false, e->back);

@@ -44,7 +44,7 @@ void race_said(RaceCheck *k, uint32_t i) {
   EMIT(c, "setp.eq.u64", opd_reg(inside), opd_reg(range), opd_imm(0));
   code_branch(c, inside, false, over);
   EMIT(c, "ld.global.u64", opd_reg(entries),
-       opd_at(c, opd_reg(range), offsetof(WgMemoryRange, race)));
+       opd_at(c, opd_reg(range), offsetof(WgMemoryRange, tools.race)));
   EMIT(c, "setp.eq.u64", opd_reg(inside), opd_reg(entries), opd_imm(0));
   code_branch(c, inside, false, over);
   EMIT(c, "ld.global.u64", opd_reg(size), opd_at(c, opd_reg(range), offsetof(WgMemoryRange, base)));
