@@ -120,6 +120,7 @@ static void save_count(Run *r, const RunCount *c) {
 
 bool run_file_finish(Run *r, Error *err) {
   if (!r->file) return true;
+  for (uint32_t i = 0; i < r->measures.len; i++) run_save_measure(r, r->measures.data[i]);
   run_file_trace_ends(r);
   run_prove_code_sources(r);
   for (uint32_t i = 0; i < r->kernels.len; i++) run_save_kernel(r, r->kernels.data[i]);

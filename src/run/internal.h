@@ -78,6 +78,7 @@ void run_save_allocation(Run *r, const RunAllocation *a);
 
 // --- finish.c ---
 void run_save_kernel(Run *r, const RunKernel *k);
+void run_save_measure(Run *r, const RunMeasure *m);
 void run_save_finding(Run *r, const RunFinding *f);
 void run_save_progress(Run *r);    // with each commit
 void run_file_trace_ends(Run *r);  // file.c: the last of what was recorded

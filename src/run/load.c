@@ -323,6 +323,21 @@ static void class_row(Load *l, const Row *s) {
     if (strcmp(run_class_name(i), name) == 0) c->classes[i] = number(s, "executed");
 }
 
+static void measure_row(Load *l, const Row *s) {
+  RunMeasure m = {.process = small(s, "process"),
+                  .what = text(s, "what"),
+                  .kernel = text(s, "kernel"),
+                  .file = text(s, "file"),
+                  .line = small(s, "line"),
+                  .text = text(s, "text")};
+  for (unsigned i = 0; i < RUN_MEASURE_VALUES; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "v%u", i);
+    m.v[i] = number(s, name);
+  }
+  if (m.what) run_add_measure(l->run, &m);
+}
+
 static void note_row(Load *l, const Row *s) {
   const char *severity = text(s, "severity");
   RunNote n = {u64map_get(&l->processes, number(s, "process")), SEVERITY_NOTE, text(s, "text")};
@@ -437,6 +452,7 @@ static bool load_all(Load *l) {
               "SELECT r.kernel AS kernel, r.file AS file, r.line AS line, c.class AS class, "
               "c.executed AS executed FROM count_class c JOIN count_row r ON r.id = c.row",
               class_row) &&
+         each(l, "SELECT * FROM measure ORDER BY id", measure_row) &&
          each(l, "SELECT * FROM note ORDER BY id", note_row) && load_unfinished(l) &&
          load_committed(l);
 }

@@ -285,6 +285,18 @@ static void on_CountRow(Run *r, RunProcess *p, const EventCountRow *e) {
     c->classes[i] += e->classes[i];
 }
 
+static void on_Measure(Run *r, RunProcess *p, const EventMeasure *e) {
+  RunMeasure m = {.process = p->id,
+                  .what = string_of(p, e->what),
+                  .kernel = string_of(p, e->kernel),
+                  .file = string_of(p, e->file),
+                  .line = (uint32_t)e->line,
+                  .text = e->text};
+  for (uint64_t i = 0; i < MIN(e->values_count, (uint64_t)RUN_MEASURE_VALUES); i++)
+    m.v[i] = e->values[i];
+  if (m.what) run_add_measure(r, &m);
+}
+
 static void on_Outputs(Run *r, RunProcess *p, const EventOutputs *e) { run_outputs(r, p, e); }
 static void on_Hashes(Run *r, RunProcess *p, const EventHashes *e) { run_hashes(r, p, e); }
 static void on_NoHashes(Run *r, RunProcess *p, const EventNoHashes *e) {

@@ -143,6 +143,16 @@ typedef struct RunCount {  // one source line of one kernel, or all of a kernel
   uint64_t classes[24];  // by bit number of PtxClass
 } RunCount;
 
+// Numbers that a tool has measured, for a line, a kernel or a call; what: the tool's own word for
+// them.
+enum { RUN_MEASURE_VALUES = 20, RUN_MEASURES_KEPT = 1 << 20 };
+typedef struct RunMeasure {
+  uint32_t process;  // id
+  const char *what, *kernel, *file, *text;
+  uint32_t line;  // file NULL: a line of PTX
+  uint64_t v[RUN_MEASURE_VALUES];
+} RunMeasure;
+
 typedef struct RunNote {
   RunProcess *process;
   Severity severity;
@@ -202,6 +212,7 @@ typedef struct Run {
   RunFindings findings;
   VEC(RunSuppression *) suppressions;
   VEC(RunCount *) counts;
+  VEC(RunMeasure *) measures;
   VEC(RunNote) notes;
   RunFindings explanations;  // of kinds with EXPLAINS_OTHERS
   RunFindings waiting;       // their tool decides about them when their process has ended
@@ -264,6 +275,8 @@ uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);
 // all of them; also each suppression's own numbers
 uint64_t run_count_suppressed(Run *r, uint64_t *places);
 RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, uint32_t line);
+// Adds one and saves it; NULL: there are RUN_MEASURES_KEPT already.
+RunMeasure *run_add_measure(Run *r, const RunMeasure *m);
 RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line);
 const char *run_memory_kind(uint32_t kind);  // "device"
 const char *run_class_name(unsigned bit);    // "load"; NULL: no such class

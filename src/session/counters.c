@@ -1,5 +1,7 @@
 #include "session/counters.h"
 
+#include "weave/execution_rows.h"
+
 // The list of a piece only grows: a launch may be looking at it.
 PieceCounters *session_counters_find(Piece *p, const SessionDevice *d) {
   for (PieceCounters *c = atomic_load_explicit(&p->counters, memory_order_acquire); c; c = c->next)
@@ -34,6 +36,51 @@ uint64_t session_counters(SessionDevice *d, Piece *p) {
   return c->address;
 }
 
+uint64_t *session_counters_since(SessionDevice *d, Piece *p, unsigned tool, bool *lost) {
+  PieceCounters *c = session_counters_find(p, d);
+  *lost = false;
+  if (!c || !c->address) return NULL;
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  uint32_t n = p->code.ncounters;
+  uint64_t *since = mem_alloc((size_t)n * 16), *now = since + n;
+  bool any = false;
+  *lost = !ops->read(user, now, c->address, (size_t)n * 8);
+  if (!*lost) {
+    if (!c->seen[tool]) c->seen[tool] = mem_alloc((size_t)n * 8);
+    for (uint32_t i = 0; i < n; i++) {
+      since[i] = now[i] - c->seen[tool][i];
+      any |= since[i] != 0;
+    }
+    memcpy(c->seen[tool], now, (size_t)n * 8);
+  }
+  if (any) return since;
+  free(since);
+  return NULL;
+}
+
+typedef struct Sending {
+  int device;
+  uint64_t rows;
+} Sending;
+
+static void send_row(void *user, const CountRow *r) {
+  Sending *s = user;
+  uint64_t kernel = session_string(r->kernel), file = session_string(r->file);
+  s->rows++;
+  session_send(EVENT_COUNT_ROW,
+               &(EventCountRow){kernel, file, r->line, (uint64_t)s->device, r->total,
+                                r->warp_total, r->loads, r->stores, r->atomics, r->load_bytes,
+                                r->store_bytes, r->atomic_bytes, r->instructions,
+                                ARRAY_LEN(r->instructions)});
+}
+
+uint64_t session_send_executions(const Piece *p, const uint64_t *counters, int device) {
+  Sending s = {device, 0};
+  count_rows(&p->code, counters, send_row, &s);
+  return s.rows;
+}
+
 typedef struct Closing {
   SessionDevice *device;
   bool alive;
@@ -47,8 +94,10 @@ static void close_piece(void *user, Piece *p) {
   const SessionDeviceOps *ops = session_device_ops(closing->device, &device_user);
   if (closing->alive && c->address) ops->free(device_user, c->address);
   c->device = NULL;
-  free(c->seen);
-  c->seen = NULL;
+  for (unsigned t = 0; t < TOOL_MOST; t++) {
+    free(c->seen[t]);
+    c->seen[t] = NULL;
+  }
 }
 
 void session_counters_close(SessionDevice *d, bool alive) {

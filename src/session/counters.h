@@ -7,13 +7,20 @@
 typedef struct PieceCounters {
   SessionDevice *device;  // NULL: it is closed
   uint64_t address;       // 0: the device had no memory for them
-  uint64_t *seen;         // as they were when they were last read; NULL: never
+  // by ToolId: as they were when the tool last read them; NULL: never
+  uint64_t *seen[TOOL_MOST];
   struct PieceCounters *next;
 } PieceCounters;
 
 PieceCounters *session_counters_find(Piece *p, const SessionDevice *d);  // NULL: none
 // device address, made when first needed; 0: none. Without the lock
 uint64_t session_counters(SessionDevice *d, Piece *p);
+// What was counted since the tool last asked: Woven.ncounters numbers, then as many that say what
+// the counters hold now; to be freed. NULL: nothing was counted. lost: they cannot be read any
+// more. With the lock held
+uint64_t *session_counters_since(SessionDevice *d, Piece *p, unsigned tool, bool *lost);
+// Sends what was executed, by kernel and source line (weave/execution_rows.h); how many rows.
+uint64_t session_send_executions(const Piece *p, const uint64_t *counters, int device);
 void session_counters_close(SessionDevice *d, bool alive);  // with the lock held
 
 #endif

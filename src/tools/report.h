@@ -71,6 +71,7 @@ typedef struct ToolReport {
 
   // --- the report of the run ---
   void (*results)(Run *r, bool all, Str *out);  // what it measured
+  void (*json_results)(Run *r, Str *out);       // … as keys of the whole report
   void (*verdicts)(Run *r, Str *out);           // what its findings amount to
   const ToolRerun *rerun;
 

@@ -100,6 +100,7 @@ struct Program {
   U64Map mnemonics;  // code.c
   PtxModule *probes;
   StrMap *probe_copies;        // probes.c; copies by unit
+  struct Count *counts;        // execution_counts.h; NULL: nobody counts executions
   void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass keeps from begin to end
 };
 bool program_survey(Program *p, Error *err);
@@ -193,6 +194,7 @@ struct Body {
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
   bool *copied;                 // by instruction: see body_copied
   DeferredChecks *deferred;     // NULL: there are none
+  struct Counting *counting;    // execution_counts.h; NULL: nobody counts executions
   uint32_t cold_from, cold_to;  // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);

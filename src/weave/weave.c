@@ -1,5 +1,6 @@
 // The pipeline: survey the program, give kernels their record, let every pass see every function,
 // verify.
+#include "weave/execution_counts.h"
 #include "weave/pass.h"
 
 #include "base/options.h"
@@ -53,6 +54,7 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   record_fill_slot(&b);
   for (unsigned t = 0; info->wanted && t < 32; t++)
     if (pass_of(p, t)) pass_of(p, t)->weave(&b);
+  execution_counts_flush(&b);
   bool changed = body_is_changed(&b);
   if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions &&
       pass_alone(p) && pass_alone(p)->only_checks_code)

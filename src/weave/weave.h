@@ -176,6 +176,7 @@ typedef struct Woven {
   Site *sites;
   uint32_t nsites;             // numbers in the code are indices here, plus WgLaunch.site_base
   uint32_t ncounters;          // uint64_t the module needs at WgLaunch.counters
+  struct CountTable *counts;   // of executions (weave/execution_counts.h); NULL: nobody counts
   bool uses_heap;              // a pass has put something around calls of malloc or free
   bool may_wait;               // src/gpu: the program's own code may wait for other blocks
   const char *probe_prefix;    // what the names of probes begin with, and nothing else

@@ -3,7 +3,7 @@
 #ifndef COUNT_HOST_H
 #define COUNT_HOST_H
 
-#include "tools/count/rows.h"
+#include "weave/execution_rows.h"
 #include "weave/pass.h"
 #include "vgpu/vgpu.h"
 

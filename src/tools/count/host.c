@@ -1,24 +1,12 @@
 // count inside the program: what kernels added to the counters of a module is sent to the command
 // when the module is unloaded or the device is closed.
 #include "session/counters.h"
-#include "tools/count/rows.h"
 #include "tools/tool.h"
 
 typedef struct CountDevice {
   bool lost_said;
   uint64_t rows;
 } CountDevice;
-
-static void send_row(void *user, const CountRow *r) {
-  ToolDevice *d = user;
-  uint64_t kernel = session_string(r->kernel), file = session_string(r->file);
-  ((CountDevice *)d->state)->rows++;
-  session_send(EVENT_COUNT_ROW,
-               &(EventCountRow){kernel, file, r->line, (uint64_t)d->ordinal, r->total,
-                                r->warp_total, r->loads, r->stores, r->atomics, r->load_bytes,
-                                r->store_bytes, r->atomic_bytes, r->instructions,
-                                ARRAY_LEN(r->instructions)});
-}
 
 static void say_lost(ToolDevice *d, const char *why) {
   CountDevice *state = d->state;
@@ -29,24 +17,11 @@ static void say_lost(ToolDevice *d, const char *why) {
 
 // Sends what was counted since the last time.
 static void collect_piece(ToolDevice *d, Piece *p) {
-  PieceCounters *c = session_counters_find(p, d->device);
-  if (!c || !c->address) return;
-  uint32_t n = p->code.ncounters;
-  uint64_t *now = mem_alloc((size_t)n * 8), *delta = mem_alloc((size_t)n * 8);
-  if (d->ops->read(d->user, now, c->address, (size_t)n * 8)) {
-    bool any = false;
-    if (!c->seen) c->seen = mem_alloc((size_t)n * 8);
-    for (uint32_t i = 0; i < n; i++) {
-      delta[i] = now[i] - c->seen[i];
-      any |= delta[i] != 0;
-    }
-    if (any) count_rows(&p->code, delta, send_row, d);
-    memcpy(c->seen, now, (size_t)n * 8);
-  } else {
-    say_lost(d, "its memory cannot be read any more, which is so after a fault");
-  }
-  free(now);
-  free(delta);
+  bool lost;
+  uint64_t *since = session_counters_since(d->device, p, TOOL_COUNT, &lost);
+  if (since) ((CountDevice *)d->state)->rows += session_send_executions(p, since, d->ordinal);
+  if (lost) say_lost(d, "its memory cannot be read any more, which is so after a fault");
+  free(since);
 }
 
 static void collect(ToolDevice *d, SessionModule *m) {

@@ -1,4 +1,4 @@
-// count's table: written by count.c while it weaves, read by tools/count/rows.c.
+// count's table: written by count.c while it weaves, read by weave/execution_rows.c.
 #ifndef WG_INSTRUMENT_COUNT_H
 #define WG_INSTRUMENT_COUNT_H
 
@@ -27,7 +27,7 @@ typedef struct CountTable {
   uint32_t ncounters, replicas;  // counter i is the sum of counters[i + r * ncounters]
 } CountTable;
 
-// --- count.c ---
+// --- execution_counts.c ---
 typedef struct Count {  // one program
   VEC(CountItem) items;
   uint32_t ncounters;
@@ -45,18 +45,39 @@ typedef struct Count {  // one program
 typedef struct Counting {  // one function
   Count *count;
   Body *body;
-  PtxReg *counters;  // address of this multiprocessor's counters
-  PtxReg *lower;     // lanes below this one; all lanes when nothing is to be counted
+  // address of this multiprocessor's counters; 0: nothing is to be counted in this launch
+  PtxReg *counters;
+  PtxReg *lower;  // lanes below this one; all lanes when nothing is to be counted
   const char *kernel;
   uint32_t *entry;           // block -> the counters at its beginning, COUNT_NONE: it has none
   struct CountLoops *loops;  // NULL: no loops
 } Counting;
 
-// --- tools/count/weave_loops.c: counters of blocks in loops are kept in registers and added to
+// The passes of tools that count call these; what the first has done is not done again.
+void execution_counts_begin(Program *p);
+Counting *execution_counts_weave(Body *b);  // NULL: the function has no instructions
+void execution_counts_flush(Body *b);       // weave.c: when all passes have seen the function
+bool execution_counts_end(Program *p);
+uint32_t count_reserve(Count *t, uint32_t n);  // n counters in a row; 32-byte aligned
+// The source line that an instruction counts for. file NULL: line is a PTX line
+typedef struct CountPlace {
+  const char *file;
+  uint32_t line;
+} CountPlace;
+CountPlace count_place(const Count *t, const PtxInstr *in);
+
+// --- execution_rows.c ---
+uint64_t count_read(const CountTable *t, const uint64_t *counters, uint32_t i);
+uint64_t count_block_threads(const CountTable *t, const uint64_t *counters, uint32_t block);
+uint64_t count_block_warps(const CountTable *t, const uint64_t *counters, uint32_t block);
+
+// --- loop_counters.c: counters of blocks in loops are kept in registers and added to
 // memory when the loop is left ---
 void count_loops_choose(Counting *w);
 // NULL: straight to memory
 PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter);
+// A register of 32 bits, for counters that grow by less than 2^32 while a loop runs.
+PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter);
 void count_loops_flush(Counting *w);  // after everything else has been woven
 
 #endif

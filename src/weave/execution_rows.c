@@ -1,28 +1,27 @@
 // What the counters of one module say: one row for each kernel and source line.
-#include "tools/count/internal.h"
-#include "tools/count/rows.h"
+#include "weave/execution_counts.h"
+#include "weave/execution_rows.h"
 
-static uint64_t read_counter(const CountTable *t, const uint64_t *counters, uint32_t i) {
+uint64_t count_read(const CountTable *t, const uint64_t *counters, uint32_t i) {
   uint64_t sum = 0;
   for (uint32_t r = 0; i != COUNT_NONE && r < t->replicas; r++)
     sum += counters[i + (uint64_t)r * t->ncounters];
   return sum;
 }
 
-static uint64_t block_threads(const CountTable *t, const uint64_t *counters, uint32_t block) {
+uint64_t count_block_threads(const CountTable *t, const uint64_t *counters, uint32_t block) {
   if (block == COUNT_NONE) return 0;
-  return read_counter(t, counters, block + BLOCK_THREADS) +
-         32 * read_counter(t, counters, block + BLOCK_FULL);
+  return count_read(t, counters, block + BLOCK_THREADS) +
+         32 * count_read(t, counters, block + BLOCK_FULL);
 }
 
-static uint64_t block_warps(const CountTable *t, const uint64_t *counters, uint32_t block) {
-  return read_counter(t, counters, block + BLOCK_WARPS) +
-         read_counter(t, counters, block + BLOCK_FULL);
+uint64_t count_block_warps(const CountTable *t, const uint64_t *counters, uint32_t block) {
+  return count_read(t, counters, block + BLOCK_WARPS) + count_read(t, counters, block + BLOCK_FULL);
 }
 
 static uint64_t item_threads(const CountTable *t, const uint64_t *counters, const CountItem *i) {
-  if (i->guard != COUNT_NONE) return read_counter(t, counters, i->guard);
-  return block_threads(t, counters, i->block) - block_threads(t, counters, i->but_not);
+  if (i->guard != COUNT_NONE) return count_read(t, counters, i->guard);
+  return count_block_threads(t, counters, i->block) - count_block_threads(t, counters, i->but_not);
 }
 
 static int compare_text(const char *a, const char *b) {
@@ -51,7 +50,7 @@ static void add_item(CountRow *row, const CountItem *item, uint64_t threads, uin
 static bool ran(const CountTable *t, const uint64_t *counters, const CountItem *const *items,
                 uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
-    if (block_warps(t, counters, items[i]->warps)) return true;
+    if (count_block_warps(t, counters, items[i]->warps)) return true;
   return false;
 }
 
@@ -69,7 +68,8 @@ static void kernel_rows(const CountTable *t, const uint64_t *counters,
     row.kernel = item->kernel;
     row.file = item->file;
     row.line = item->line;
-    add_item(&row, item, item_threads(t, counters, item), block_warps(t, counters, item->warps));
+    add_item(&row, item, item_threads(t, counters, item),
+             count_block_warps(t, counters, item->warps));
   }
   each(user, &row);
 }
@@ -78,7 +78,7 @@ static void kernel_rows(const CountTable *t, const uint64_t *counters,
 // or not; one that did not has none.
 void count_rows(const Woven *r, const uint64_t *counters,
                 void (*each)(void *user, const CountRow *), void *user) {
-  const CountTable *t = r->tool_data[TOOL_COUNT];
+  const CountTable *t = r->counts;
   if (!t || !t->nitems) return;
   const CountItem **items = mem_alloc(sizeof *items * t->nitems);
   for (uint32_t i = 0; i < t->nitems; i++) items[i] = &t->items[i];

@@ -3,9 +3,10 @@
 // left, lanes whose registers are not zero add them to memory. It stays exact because a loop can
 // only be left through its edges, a guarded ret, exit or trap, or a call that does not return, and
 // all of these add first. The registers have 64 bits: a loop that spins for hours counts right.
-#include "tools/count/internal.h"
+#include "weave/execution_counts.h"
 
-enum { REGISTERS = 8 };  // 64-bit registers for one outermost loop with everything inside it
+// registers of 64 and of 32 bits for one outermost loop with everything inside it
+enum { REGISTERS = 8, SHORT_REGISTERS = 16 };
 
 typedef struct Kept {
   uint32_t counter;
@@ -15,6 +16,8 @@ typedef struct KeptLoop {
   bool possible;
   uint32_t n;
   Kept kept[REGISTERS];
+  uint32_t nshort;
+  Kept short_kept[SHORT_REGISTERS];
 } KeptLoop;
 typedef struct CountLoops {
   uint32_t *top;    // block -> outermost loop around it, IR_NONE: none
@@ -107,24 +110,40 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
   return reg;
 }
 
+PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter) {
+  CountLoops *l = w->loops;
+  if (!l || l->top[block] == IR_NONE || !l->loops[l->top[block]].possible) return NULL;
+  KeptLoop *loop = &l->loops[l->top[block]];
+  if (loop->nshort == SHORT_REGISTERS) return NULL;
+  PtxReg *reg = body_reg(w->body, TYPE_B32);
+  loop->short_kept[loop->nshort++] = (Kept){counter, reg};
+  return reg;
+}
+
 static void set_to_zero(Code *c, const KeptLoop *loop) {
   code_guard(c, NULL, false);
+  for (uint32_t i = 0; i < loop->nshort; i++)
+    EMIT(c, "mov.u32", opd_reg(loop->short_kept[i].reg), opd_imm(0));
   for (uint32_t i = 0; i < loop->n; i++) EMIT(c, "mov.u64", opd_reg(loop->kept[i].reg), opd_imm(0));
 }
 
 // Only lanes that `guard`, if there is one, lets pass.
 static void add_to_memory(Counting *w, Code *c, const KeptLoop *loop, PtxReg *guard, bool negated) {
-  PtxReg *any = body_temp(w->body, TYPE_PRED, 0);
-  for (uint32_t i = 0; i < loop->n; i++) {
-    PtxOperand kept = opd_reg(loop->kept[i].reg);
+  PtxReg *any = body_temp(w->body, TYPE_PRED, 0), *wide = body_temp(w->body, TYPE_B64, 0);
+  for (uint32_t i = 0; i < loop->n + loop->nshort; i++) {
+    const Kept *k = i < loop->n ? &loop->kept[i] : &loop->short_kept[i - loop->n];
+    PtxOperand kept = opd_reg(k->reg);
     code_guard(c, NULL, false);
+    if (i >= loop->n) {
+      EMIT(c, "cvt.u64.u32", opd_reg(wide), kept);
+      kept = opd_reg(wide);
+    }
     if (guard)
       EMIT(c, "setp.ne.and.u64", opd_reg(any), kept, opd_imm(0),
            negated ? opd_not(guard) : opd_reg(guard));
     else EMIT(c, "setp.ne.u64", opd_reg(any), kept, opd_imm(0));
     code_guard(c, any, false);
-    EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), loop->kept[i].counter * 8ll),
-         kept);
+    EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), k->counter * 8ll), kept);
   }
   code_guard(c, NULL, false);
 }
@@ -189,7 +208,7 @@ void count_loops_flush(Counting *w) {
   const IrCfg *cfg = w->body->cfg;
   CountLoops *l = w->loops;
   for (uint32_t i = 0; i < cfg->nloops; i++) {
-    if (!l->loops[i].possible || !l->loops[i].n) continue;
+    if (!l->loops[i].possible || !(l->loops[i].n + l->loops[i].nshort)) continue;
     enter_loop(w, l, i);
     for (uint32_t k = 0; k < cfg->loops[i].nblocks; k++)
       flush_block(w, l, cfg->loops[i].blocks[k], i);

@@ -1,0 +1,148 @@
+// profile inside the program: what the counters of a module say is put together with what its code
+// told, and sent to the command when the module is unloaded or the device is closed.
+#include "session/counters.h"
+#include "tools/profile/host.h"
+#include "tools/profile/internal.h"
+#include "tools/profile/measures.h"
+#include "tools/tool.h"
+
+typedef struct ProfileDevice {
+  bool lost_said;
+} ProfileDevice;
+
+static void say_lost(ToolDevice *d, const char *why) {
+  ProfileDevice *state = d->state;
+  if (state->lost_said) return;
+  state->lost_said = true;
+  session_note(SEVERITY_WARNING, "what was measured on device %d is lost: %s", d->ordinal, why);
+}
+
+// now: also of what was counted before; for numbers that are no sums
+typedef struct Counted {
+  const CountTable *table;
+  const uint64_t *since, *now;
+} Counted;
+
+static uint64_t sum_of(const Counted *c, uint32_t i) { return count_read(c->table, c->since, i); }
+
+static uint64_t largest_of(const Counted *c, uint32_t i) {
+  uint64_t most = 0;
+  for (uint32_t r = 0; r < c->table->replicas; r++)
+    most = MAX(most, c->now[i + (uint64_t)r * c->table->ncounters]);
+  return most;
+}
+
+static uint64_t bits_of(const Counted *c, uint32_t i) {
+  uint64_t bits = 0;
+  for (uint32_t r = 0; r < c->table->replicas; r++)
+    bits |= c->now[i + (uint64_t)r * c->table->ncounters];
+  return bits;
+}
+
+// The requests that were not looked at while they ran: what the code says of each.
+static void add_known(const Counted *c, const ProfileSite *s, uint64_t *v) {
+  if (s->mode == SITE_LOOKED_AT || s->block == COUNT_NONE) return;
+  uint64_t n = count_block_warps(c->table, c->since, s->block) - v[ACCESS_REQUESTS];
+  uint64_t threads = count_block_threads(c->table, c->since, s->block) - v[ACCESS_THREADS];
+  uint64_t extra = sum_of(c, s->slot + SLOT_EXTRA_UNITS);
+  v[ACCESS_REQUESTS] += n;
+  v[ACCESS_THREADS] += threads;
+  v[ACCESS_UNITS] += n * s->units + extra;
+  v[ACCESS_LINES] += n * s->lines + sum_of(c, s->slot + SLOT_EXTRA_LINES);
+  uint64_t distance = (uint64_t)(s->stride < 0 ? -(int64_t)s->stride : s->stride);
+  if (!distance) v[ACCESS_SAME] += n;
+  else if (s->stride > 0 && distance == s->bytes) v[ACCESS_UNIT] += n;
+  else {
+    bool first = !v[ACCESS_STRIDE];
+    v[ACCESS_LEAST] = first ? distance : MIN(v[ACCESS_LEAST], distance);
+    v[ACCESS_MOST] = MAX(v[ACCESS_MOST], distance);
+    v[ACCESS_STRIDE] += n;
+  }
+  if (s->space == SITE_GLOBAL) v[ACCESS_OFF] += extra;
+}
+
+static void send(const ProfileSite *s, const char *what, const uint64_t *v, uint32_t n) {
+  uint64_t name = session_string(what), kernel = session_string(s->kernel),
+           file = session_string(s->place.file);
+  session_send(EVENT_MEASURE, &(EventMeasure){name, kernel, file, s->place.line, s->text, v, n});
+}
+
+static void send_access(const Counted *c, const ProfileSite *s) {
+  uint64_t v[RUN_VALUES] = {0};
+  for (unsigned i = 0; i < SLOT_SUMS; i++) v[i] = sum_of(c, s->slot + i);
+  uint64_t most = largest_of(c, s->slot + SLOT_MOST),
+           not_least = largest_of(c, s->slot + SLOT_NOT_LEAST);
+  bool addresses = s->what == SITE_ATOMIC && s->space == SITE_GLOBAL;
+  v[ACCESS_MOST] = most;
+  if (not_least) v[ACCESS_LEAST] = addresses ? ~not_least : (uint32_t)~not_least;
+  v[ACCESS_OFFSETS] = bits_of(c, s->slot + SLOT_OFFSETS);
+  add_known(c, s, v);
+  if (!v[ACCESS_REQUESTS]) return;
+  v[ACCESS_BYTES] = s->bytes;
+  v[ACCESS_SPACE] = s->space;
+  v[ACCESS_WHAT] = s->what;
+  v[ACCESS_VECTOR] = s->vector;
+  v[ACCESS_PTX_LINE] = s->ptx_line;
+  if (s->outside != COUNT_NONE) {
+    uint64_t entered = count_block_warps(c->table, c->since, s->outside);
+    if (entered < v[ACCESS_REQUESTS]) v[ACCESS_AGAIN] = v[ACCESS_REQUESTS] - entered;
+  }
+  send(s, MEASURE_ACCESS, v, RUN_VALUES);
+}
+
+static void send_branch(const Counted *c, const ProfileSite *s) {
+  uint64_t v[3], idle = 0;
+  for (uint32_t i = 0; i < s->nregion; i++) {
+    const RegionBlock *b = &s->region[i];
+    uint64_t lanes = 32 * count_block_warps(c->table, c->since, b->counters);
+    idle += (lanes - count_block_threads(c->table, c->since, b->counters)) * b->instructions;
+  }
+  v[BRANCH_IDLE] = idle / 32;
+  v[BRANCH_WARPS] = count_block_warps(c->table, c->since, s->block);
+  v[BRANCH_PARTED] = sum_of(c, s->slot);
+  if (v[BRANCH_WARPS]) send(s, MEASURE_BRANCH, v, 3);
+}
+
+static void send_work(const Counted *c, const ProfileSite *s) {
+  uint64_t v[3] = {sum_of(c, s->slot + WORK_WARPS), sum_of(c, s->slot + WORK_SUM),
+                   largest_of(c, s->slot + WORK_MOST)};
+  if (v[WORK_WARPS]) send(s, MEASURE_WORK, v, 3);
+}
+
+static void collect_piece(ToolDevice *d, Piece *p) {
+  bool lost;
+  const ProfileTable *t = p->code.tool_data[TOOL_PROFILE];
+  uint64_t *since = session_counters_since(d->device, p, TOOL_PROFILE, &lost);
+  Counted c = {p->code.counts, since, since ? since + p->code.ncounters : NULL};
+  for (uint32_t i = 0; since && t && i < t->nsites; i++) {
+    const ProfileSite *s = &t->sites[i];
+    if (s->space == SITE_BRANCH) send_branch(&c, s);
+    else if (s->space == SITE_WORK) send_work(&c, s);
+    else send_access(&c, s);
+  }
+  if (since && !(session_tools() & TOOL_BIT(COUNT))) session_send_executions(p, since, d->ordinal);
+  if (lost) say_lost(d, "its memory cannot be read any more, which is so after a fault");
+  free(since);
+}
+
+static void collect(ToolDevice *d, SessionModule *m) {
+  for (Piece *p = m->pieces; p; p = p->next) collect_piece(d, p);
+}
+
+static void collect_each(void *user, Piece *p) { collect_piece(user, p); }
+
+static void note_uncollected(void *user, Piece *p) {
+  ToolDevice *d = user;
+  PieceCounters *c = session_counters_find(p, d->device);
+  if (c && c->address) say_lost(d, "its context was gone before it was read");
+}
+
+static void device_close(ToolDevice *d, bool alive) {
+  session_each_piece(alive ? collect_each : note_uncollected, d);
+}
+
+const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
+                           .only_counts = true,
+                           .wants = SESSION_WANTS_COPIES | SESSION_WANTS_LAUNCH_TIMES,
+                           .collect = collect,
+                           .device_close = device_close};

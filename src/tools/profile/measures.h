@@ -1,0 +1,53 @@
+// What the half inside the program tells the half inside the command, as measures (run/run.h): the
+// words, and which number is where.
+#ifndef WG_PROFILE_MEASURES_H
+#define WG_PROFILE_MEASURES_H
+
+#define MEASURE_ACCESS "access"      // a memory access of a kernel: its line, its opcode as text
+#define MEASURE_BRANCH "branch"      // a branch whose condition may differ between lanes
+#define MEASURE_LAUNCHES "launches"  // of a kernel, all with the same shape
+#define MEASURE_WORK "work"          // instructions of warps, for a kernel with loops
+#define MEASURE_CODE "code"          // PTX of a kernel's module, a part of it as text
+#define MEASURE_CALL "call"          // a copy, a set or a wait of the host: its call as text
+#define MEASURE_DEVICE "device"      // the device, its name as text
+
+enum {
+  ACCESS_REQUESTS,  // of warps
+  ACCESS_THREADS,
+  ACCESS_UNITS,  // sectors, wavefronts or different words: abi.h
+  ACCESS_LINES,  // lines, different addresses or phases
+  ACCESS_SAME,   // requests by pattern
+  ACCESS_UNIT,
+  ACCESS_STRIDE,
+  ACCESS_OFF,
+  ACCESS_LEAST,  // distance from lane to lane, bytes; atomics: addresses
+  ACCESS_MOST,
+  ACCESS_OFFSETS,
+  ACCESS_BYTES,
+  ACCESS_SPACE,  // SiteSpace
+  ACCESS_WHAT,   // SiteWhat
+  ACCESS_VECTOR,
+  ACCESS_AGAIN,  // requests with the address that the turn of the loop before had
+  ACCESS_PTX_LINE
+};
+enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of warps that were lost
+enum { LAUNCHES_COUNT, LAUNCHES_THREADS, LAUNCHES_BLOCKS, LAUNCHES_SHARED, LAUNCHES_NS };
+enum {
+  CALL_NUMBER,
+  CALL_KIND,
+  CALL_BYTES,
+  CALL_STREAM,
+  CALL_DEVICE,
+  CALL_BEGIN,
+  CALL_END,
+  CALL_HOST_MEMORY,
+  CALL_LAUNCHES,
+  CALL_ASYNC,
+  CALL_STARTED,
+  CALL_ENDED
+};
+// CALL_KIND; CALL_HOST_MEMORY
+enum { CALL_TO_DEVICE, CALL_TO_HOST, CALL_ON_DEVICE, CALL_SET, CALL_WAIT };
+enum { HOST_NONE, HOST_PAGEABLE, HOST_PINNED };
+
+#endif

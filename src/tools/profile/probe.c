@@ -1,0 +1,196 @@
+// profile: what one request of a warp asks of the memory. All lanes that are here come together;
+// each of them does a part of the additions.
+#include "probe/device.h"
+#include "tools/profile/abi.h"
+
+enum {
+  PROFILE_NOWHERE = 1 << 24
+};  // addresses below it are those of a launch that is not measured
+
+#ifdef __NVPTX__
+DEVICE void device_raise64(uint64_t *p, uint64_t v) {
+  __asm__ volatile("red.max.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+DEVICE void device_or64(uint64_t *p, uint64_t v) {
+  __asm__ volatile("red.or.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+#else
+DEVICE void device_raise64(uint64_t *p, uint64_t v) { device_max64(p, v); }
+DEVICE void device_or64(uint64_t *p, uint64_t v) { __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
+#endif
+
+typedef struct WarpRequest {
+  uint32_t mask, n, lane, first;  // lanes, how many, this one, the lowest
+  uint32_t below;                 // lanes of the request below this one
+  uint32_t base;                  // address of the lowest, without its upper half
+  uint32_t same, unit, stride;    // the pattern: one of them, or none
+  uint32_t distance;              // stride: from lane to lane
+} WarpRequest;
+
+DEVICE uint32_t lowest_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+
+DEVICE WarpRequest request_of(uint32_t mask, uint32_t low, uint32_t bytes) {
+  WarpRequest r;
+  r.mask = mask;
+  r.n = (uint32_t)__builtin_popcount(mask);
+  r.lane = device_lane();
+  r.first = lowest_lane(mask);
+  r.below = mask & ((1u << r.lane) - 1);
+  r.base = device_read_lane(mask, low, r.first);
+  uint32_t delta = low - r.base, lanes = r.lane - r.first;
+  r.same = device_ballot(mask, delta == 0) == mask;
+  r.unit = !r.same && device_ballot(mask, delta == lanes * bytes) == mask;
+  r.stride = 0;
+  r.distance = 0;
+  if (r.same || r.unit) return r;
+  uint32_t second = lowest_lane(mask & (mask - 1));
+  int32_t step = (int32_t)device_read_lane(mask, delta, second) / (int32_t)(second - r.first);
+  r.stride = device_ballot(mask, delta == lanes * (uint32_t)step) == mask;
+  r.distance = (uint32_t)(step < 0 ? -step : step);
+  return r;
+}
+
+// How many different keys the lanes have.
+DEVICE uint32_t different_keys(uint32_t mask, uint32_t key) {
+  uint32_t n = 0;
+  for (uint32_t left = mask; left; n++)
+    left &= ~device_ballot(mask, key == device_read_lane(mask, key, lowest_lane(left)));
+  return n;
+}
+
+DEVICE void request_add(uint64_t slot, const WarpRequest *r, uint32_t units, uint32_t lines,
+                        uint32_t off) {
+  uint32_t rank = (uint32_t)__builtin_popcount(r->below);
+  for (uint32_t k = rank; k < SLOT_SUMS; k += r->n) {
+    uint32_t v = k == SLOT_REQUESTS  ? 1
+                 : k == SLOT_THREADS ? r->n
+                 : k == SLOT_UNITS   ? units
+                 : k == SLOT_LINES   ? lines
+                 : k == SLOT_SAME    ? r->same
+                 : k == SLOT_UNIT    ? r->unit
+                 : k == SLOT_STRIDE  ? r->stride
+                                     : off;
+    if (v) device_increase64((uint64_t *)slot + k, v);
+  }
+  if (rank) return;
+  if (r->stride) {
+    device_raise64((uint64_t *)slot + SLOT_MOST, r->distance);
+    device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~r->distance);
+  }
+  if (off) device_or64((uint64_t *)slot + SLOT_OFFSETS, 1ull << (r->base >> 2 & 31));
+}
+
+// Sectors of 32 bytes and lines of 128. No access crosses a sector: it is aligned to its size.
+// Where addresses grow or fall from lane to lane, a sector begins where two neighbours differ.
+DEVICE uint32_t request_sectors(const WarpRequest *r, uint64_t address, uint32_t *lines) {
+  uint32_t sector = (uint32_t)(address >> 5), begins = !r->below;
+  uint32_t before = r->below ? 31 - (uint32_t)__builtin_clz(r->below) : r->lane;
+  uint32_t last = device_read_lane(r->mask, sector, before);
+  uint32_t ups = device_ballot(r->mask, sector > last),
+           downs = device_ballot(r->mask, sector < last);
+  if (!ups || !downs) {
+    uint32_t new_lines = device_ballot(r->mask, begins || sector >> 2 != last >> 2);
+    *lines = (uint32_t)__builtin_popcount(new_lines);
+    return (uint32_t)__builtin_popcount(ups | downs) + 1;
+  }
+  *lines = different_keys(r->mask, sector >> 2);
+  return different_keys(r->mask, sector);
+}
+
+DEVICE void global_request(uint64_t slot, uint32_t mask, uint64_t address, uint32_t bytes) {
+  WarpRequest r = request_of(mask, (uint32_t)address, bytes);
+  uint32_t lines, units = request_sectors(&r, address, &lines);
+  request_add(slot, &r, units, lines, r.unit && (r.base & 31));
+}
+
+void wg_profile_global(uint64_t slot, uint64_t address, uint32_t bytes);
+__attribute__((noinline)) void wg_profile_global(uint64_t slot, uint64_t address, uint32_t bytes) {
+  if (slot < PROFILE_NOWHERE) return;
+  global_request(slot, device_active_lanes(), address, bytes);
+}
+
+void wg_profile_atomic(uint64_t slot, uint64_t address, uint32_t bytes);
+__attribute__((noinline)) void wg_profile_atomic(uint64_t slot, uint64_t address, uint32_t bytes) {
+  if (slot < PROFILE_NOWHERE) return;
+  WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, bytes);
+  uint32_t lines, units = request_sectors(&r, address, &lines);
+  r.stride = 0;  // its place holds addresses
+  request_add(slot, &r, units, r.same ? 1 : different_keys(r.mask, (uint32_t)address), 0);
+  if (r.below && r.same) return;
+  device_raise64((uint64_t *)slot + SLOT_MOST, address);
+  device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~address);
+}
+
+// Shared memory has 32 banks of 4 bytes. Accesses of 8 bytes take half a warp at a time, of 16
+// bytes a quarter. A phase takes as many wavefronts as the bank with the most different words.
+DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t shift,
+                                   uint32_t *phases) {
+  uint32_t lanes = 128 >> shift, granule = low >> shift, phase = r->lane / lanes;
+  uint32_t bank = granule & (lanes - 1), mine = 0;
+  *phases = 0;
+  for (uint32_t at = 0; at < 32; at += lanes)
+    *phases += (r->mask >> at & (lanes == 32 ? ~0u : (1u << lanes) - 1)) != 0;
+  if (r->same || r->unit) return *phases;
+  for (uint32_t left = r->mask; left;) {
+    uint32_t lead = lowest_lane(left), other = device_read_lane(r->mask, granule, lead);
+    uint32_t in_phase = phase == lead / lanes;
+    left &= ~device_ballot(r->mask, in_phase && granule == other);
+    mine += in_phase && bank == (other & (lanes - 1));
+  }
+  uint32_t n = 0;
+  for (uint32_t degree = 1;; degree++) {
+    uint32_t as_many = device_ballot(r->mask, mine >= degree);
+    if (!as_many) return n;
+    for (uint32_t at = 0; at < 32; at += lanes)
+      n += (as_many >> at & (lanes == 32 ? ~0u : (1u << lanes) - 1)) != 0;
+  }
+}
+
+DEVICE void shared_request(uint64_t slot, uint32_t mask, uint32_t low, uint32_t bytes) {
+  WarpRequest r = request_of(mask, low, bytes);
+  uint32_t phases, n = request_wavefronts(&r, low, bytes >= 16 ? 4 : bytes == 8 ? 3 : 2, &phases);
+  request_add(slot, &r, n, phases, 0);
+}
+
+void wg_profile_shared(uint64_t slot, uint64_t address, uint32_t bytes);
+__attribute__((noinline)) void wg_profile_shared(uint64_t slot, uint64_t address, uint32_t bytes) {
+  if (slot < PROFILE_NOWHERE) return;
+  shared_request(slot, device_active_lanes(), (uint32_t)address, bytes);
+}
+
+// The constant bank gives one word to all lanes that ask for it.
+void wg_profile_constant(uint64_t slot, uint64_t address, uint32_t bytes);
+__attribute__((noinline)) void wg_profile_constant(uint64_t slot, uint64_t address,
+                                                   uint32_t bytes) {
+  if (slot < PROFILE_NOWHERE) return;
+  WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, bytes);
+  request_add(slot, &r, different_keys(r.mask, (uint32_t)address >> (bytes == 8 ? 3 : 2)), 1, 0);
+}
+
+// At the end of lanes: how many instructions each has executed. Lanes that end together count for
+// their warp with the most.
+void wg_profile_work(uint64_t slot, uint32_t work);
+__attribute__((noinline)) void wg_profile_work(uint64_t slot, uint32_t work) {
+  if (slot < PROFILE_NOWHERE) return;
+  uint32_t mask = device_active_lanes(), most = 0;
+  for (uint32_t left = mask; left;) {
+    uint32_t other = device_read_lane(mask, work, lowest_lane(left));
+    left &= ~device_ballot(mask, work == other);
+    most = other > most ? other : most;
+  }
+  if (device_lane() != lowest_lane(mask)) return;
+  device_increase64((uint64_t *)slot + WORK_WARPS, 1);
+  device_increase64((uint64_t *)slot + WORK_SUM, most);
+  device_raise64((uint64_t *)slot + WORK_MOST, most);
+}
+
+// A generic address: what of it is shared memory counts in the slot behind.
+void wg_profile_generic(uint64_t slot, uint64_t address, uint32_t bytes);
+__attribute__((noinline)) void wg_profile_generic(uint64_t slot, uint64_t address, uint32_t bytes) {
+  if (slot < PROFILE_NOWHERE) return;
+  uint32_t mask = device_active_lanes(), is_shared = (uint32_t)device_is_shared(address);
+  uint32_t inside = device_ballot(mask, (int)is_shared);
+  if (is_shared)
+    shared_request(slot + 8 * SLOT_WORDS, inside, (uint32_t)device_to_shared(address), bytes);
+  else if (device_is_global(address)) global_request(slot, device_active_lanes(), address, bytes);
+}

@@ -1,0 +1,194 @@
+// Puts what was measured together, by kernel, and asks all rules.
+#include "tools/profile/report_model.h"
+
+const Rule profile_rules[RULE_COUNT] = {
+#define RULE(id, name, what, instead) {name, what, instead},
+#include "tools/profile/rules.def"
+#undef RULE
+};
+
+// Peaks that parts are compared by, of an H200: bytes from memory, wavefronts of shared memory,
+// warp instructions and atomic updates of one address, in a nanosecond. Only their relation
+// matters where a GPU has measured how long the kernel takes.
+static const double memory_bytes = 4800, wavefronts = 132 * 1.7, issued = 132 * 4 * 1.7,
+                    updates = 1.0;
+
+static KernelProfile *kernel_of(ProfileModel *m, StrMap *by_name, const char *name) {
+  KernelProfile *k = strmap_get(by_name, name);
+  if (k) return k;
+  k = ARENA_NEW(&m->arena, KernelProfile);
+  k->name = name;
+  k->readable = run_readable_name(m->run, name);
+  strmap_put(by_name, name, k);
+  vec_push(&m->kernels, k);
+  return k;
+}
+
+static bool same_place(const RunMeasure *a, const RunMeasure *b) {
+  return a->line == b->line && a->file == b->file &&
+         a->v[ACCESS_PTX_LINE] == b->v[ACCESS_PTX_LINE] &&
+         a->v[ACCESS_SPACE] == b->v[ACCESS_SPACE] && a->v[ACCESS_WHAT] == b->v[ACCESS_WHAT];
+}
+
+// The same instruction again: of another process or device, or after the module was loaded again.
+static void merge(RunMeasure *to, const RunMeasure *m) {
+  bool both = to->v[ACCESS_STRIDE] && m->v[ACCESS_STRIDE];
+  uint64_t least = both ? MIN(to->v[ACCESS_LEAST], m->v[ACCESS_LEAST])
+                        : to->v[ACCESS_LEAST] | m->v[ACCESS_LEAST];
+  for (unsigned i = ACCESS_REQUESTS; i <= ACCESS_OFF; i++) to->v[i] += m->v[i];
+  to->v[ACCESS_LEAST] = least;
+  to->v[ACCESS_MOST] = MAX(to->v[ACCESS_MOST], m->v[ACCESS_MOST]);
+  to->v[ACCESS_OFFSETS] |= m->v[ACCESS_OFFSETS];
+  to->v[ACCESS_AGAIN] += m->v[ACCESS_AGAIN];
+}
+
+static void add_access(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
+  for (uint32_t i = 0; i < k->accesses.len; i++)
+    if (same_place(k->accesses.data[i].m, x)) {
+      merge((RunMeasure *)k->accesses.data[i].m, x);
+      return;
+    }
+  RunMeasure *own = ARENA_NEW(&m->arena, RunMeasure);
+  *own = *x;
+  vec_push(&k->accesses, (Access){.m = own});
+}
+
+static void add_branch(KernelProfile *k, const RunMeasure *x) {
+  for (uint32_t i = 0; i < k->branches.len; i++) {
+    Branch *b = &k->branches.data[i];
+    if (b->file != x->file || b->line != x->line) continue;
+    b->warps += x->v[BRANCH_WARPS];
+    b->parted += x->v[BRANCH_PARTED];
+    b->idle += x->v[BRANCH_IDLE];
+    return;
+  }
+  vec_push(&k->branches,
+           (Branch){x->file, x->line, x->v[BRANCH_WARPS], x->v[BRANCH_PARTED], x->v[BRANCH_IDLE]});
+}
+
+static void add_launches(KernelProfile *k, const RunMeasure *x) {
+  uint64_t blocks = x->v[LAUNCHES_BLOCKS];
+  bool larger = x->v[LAUNCHES_THREADS] * blocks >= k->threads * k->blocks;
+  k->launches += x->v[LAUNCHES_COUNT];
+  if (larger) {
+    k->threads = x->v[LAUNCHES_THREADS];
+    k->shared = x->v[LAUNCHES_SHARED];
+    k->blocks = blocks;
+  }
+  k->ns += x->v[LAUNCHES_NS];
+}
+
+static double ideal_of(const RunMeasure *m) {
+  const uint64_t *v = m->v;
+  switch (v[ACCESS_SPACE]) {
+    case SITE_GLOBAL:
+      return v[ACCESS_SAME] == v[ACCESS_REQUESTS]
+                 ? (double)v[ACCESS_REQUESTS]
+                 : MAX((double)v[ACCESS_THREADS] * (double)v[ACCESS_BYTES] / 32,
+                       (double)v[ACCESS_REQUESTS] * (double)MIN(v[ACCESS_BYTES], 1ull));
+    case SITE_SHARED: return (double)v[ACCESS_LINES];
+    default: return (double)v[ACCESS_REQUESTS];
+  }
+}
+
+// How long each part of the device is busy with the kernel.
+static void add_parts(KernelProfile *k) {
+  k->parts[PART_ISSUE] = (double)k->warp_instructions / issued;
+  for (uint32_t i = 0; i < k->accesses.len; i++) {
+    Access *a = &k->accesses.data[i];
+    const uint64_t *v = a->m->v;
+    a->ideal = ideal_of(a->m);
+    if (v[ACCESS_SPACE] == SITE_GLOBAL)
+      k->parts[PART_MEMORY] += (double)v[ACCESS_UNITS] * 32 / memory_bytes;
+    if (v[ACCESS_SPACE] == SITE_SHARED)
+      k->parts[PART_SHARED] += (double)v[ACCESS_UNITS] / wavefronts;
+    if (v[ACCESS_SPACE] == SITE_CONSTANT)
+      k->parts[PART_ISSUE] += (double)(v[ACCESS_UNITS] - v[ACCESS_REQUESTS]) / issued * 4;
+    if (v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] == SITE_ATOMIC &&
+        v[ACCESS_LEAST] == v[ACCESS_MOST])
+      k->parts[PART_ATOMICS] += (double)v[ACCESS_REQUESTS] / updates;
+  }
+}
+
+double profile_kernel_ns(const KernelProfile *k) {
+  double most = 0;
+  for (unsigned i = 0; i < PART_COUNT; i++) most = MAX(most, k->parts[i]);
+  return most;
+}
+
+void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part, double gain) {
+  a.worth_ms = -1;
+  a.gain_ns = gain;
+  if (k) {
+    double before = profile_kernel_ns(k), parts_after = 0;
+    for (unsigned i = 0; i < PART_COUNT; i++)
+      parts_after = MAX(parts_after, k->parts[i] - (i == part ? gain : 0));
+    a.kernel = k->readable;
+    // Parts do not overlap perfectly: half of what is gained in one that is not the longest counts.
+    double won = MAX(before - parts_after, gain / 2);
+    if (k->ns && before > 0) a.worth_ms = MIN(won / before, 1.0) * (double)k->ns / 1e6;
+    a.gain_ns = won;
+  }
+  if (!a.instead) a.instead = profile_rules[a.rule].instead;
+  vec_push(&m->advice, a);
+}
+
+static int by_gain(const void *x, const void *y) {
+  const Advice *a = x, *b = y;
+  double first = a->worth_ms >= 0 ? a->worth_ms * 1e6 : a->gain_ns;
+  double second = b->worth_ms >= 0 ? b->worth_ms * 1e6 : b->gain_ns;
+  if (first != second) return first < second ? 1 : -1;
+  if (a->line != b->line) return a->line < b->line ? -1 : 1;
+  return (int)a->rule - (int)b->rule;
+}
+
+static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
+  if (!x->kernel) return;
+  KernelProfile *k = kernel_of(m, by_name, x->kernel);
+  if (!strcmp(x->what, MEASURE_ACCESS)) add_access(m, k, x);
+  else if (!strcmp(x->what, MEASURE_BRANCH)) add_branch(k, x);
+  else if (!strcmp(x->what, MEASURE_LAUNCHES)) add_launches(k, x);
+  else if (!strcmp(x->what, MEASURE_WORK)) {
+    k->work_warps += x->v[WORK_WARPS];
+    k->work_sum += x->v[WORK_SUM];
+    k->work_most = MAX(k->work_most, x->v[WORK_MOST]);
+    k->first_file = x->file;
+    k->first_line = x->line;
+  }
+}
+
+void profile_model_build(Run *r, ProfileModel *m) {
+  StrMap by_name = {0};
+  *m = (ProfileModel){.run = r};
+  for (uint32_t i = 0; i < r->measures.len; i++) take(m, &by_name, r->measures.data[i]);
+  for (uint32_t i = 0; i < r->counts.len; i++) {
+    const RunCount *c = r->counts.data[i];
+    KernelProfile *k = kernel_of(m, &by_name, c->kernel);
+    k->instructions += c->total;
+    k->warp_instructions += c->warp_total;
+    if (!k->first_line || c->line < k->first_line) {
+      k->first_file = c->file;
+      k->first_line = c->line;
+    }
+  }
+  strmap_free(&by_name);
+  for (uint32_t i = 0; i < m->kernels.len; i++) {
+    add_parts(m->kernels.data[i]);
+    m->has_times |= m->kernels.data[i]->ns != 0;
+  }
+  for (uint32_t i = 0; i < m->kernels.len; i++) {
+    profile_rules_memory(m, m->kernels.data[i]);
+    profile_rules_control(m, m->kernels.data[i]);
+  }
+  qsort(m->advice.data, m->advice.len, sizeof *m->advice.data, by_gain);
+}
+
+void profile_model_free(ProfileModel *m) {
+  for (uint32_t i = 0; i < m->kernels.len; i++) {
+    vec_free(&m->kernels.data[i]->accesses);
+    vec_free(&m->kernels.data[i]->branches);
+  }
+  vec_free(&m->kernels);
+  vec_free(&m->advice);
+  arena_free(&m->arena);
+}

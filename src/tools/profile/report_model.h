@@ -1,0 +1,81 @@
+// What profile measured in a run, by kernel and source line; advice about it.
+#ifndef WG_PROFILE_REPORT_MODEL_H
+#define WG_PROFILE_REPORT_MODEL_H
+
+#include "run/run.h"
+#include "tools/profile/internal.h"
+#include "tools/profile/measures.h"
+
+typedef enum RuleId {
+#define RULE(id, name, what, instead) RULE_##id,
+#include "tools/profile/rules.def"
+#undef RULE
+  RULE_COUNT
+} RuleId;
+typedef struct Rule {
+  const char *name, *what, *instead;
+} Rule;
+extern const Rule profile_rules[RULE_COUNT];
+
+// What a multiprocessor can do at a time, which one thing may limit: a kernel takes as long as its
+// longest part. Nanoseconds of the whole device, at its peak.
+typedef enum Part { PART_MEMORY, PART_SHARED, PART_ISSUE, PART_ATOMICS, PART_COUNT } Part;
+
+typedef struct Access {  // an instruction, all processes together
+  const RunMeasure *m;
+  double ideal;  // sectors, wavefronts or words that would do
+} Access;
+
+typedef struct Branch {
+  const char *file;
+  uint32_t line;
+  uint64_t warps, parted, idle;
+} Branch;
+
+typedef struct KernelProfile {
+  const char *name, *readable;
+  VEC(Access) accesses;
+  VEC(Branch) branches;
+  uint64_t instructions, warp_instructions;
+  uint64_t work_warps, work_sum, work_most;
+  double parts[PART_COUNT];
+  // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
+  uint64_t launches, threads, blocks, shared, first_line;
+  uint64_t ns;  // of all launches on a GPU, without our code; 0: not known
+  const char *first_file;
+  struct Resources *resources;  // report_occupancy.c; NULL: not known
+} KernelProfile;
+
+typedef struct Advice {
+  RuleId rule;
+  const char *kernel, *file;  // kernel NULL: about the whole program
+  uint32_t line;
+  const char *evidence, *instead;
+  double gain_ns;   // at the peaks of the model, for the order
+  double worth_ms;  // < 0: there are no times
+} Advice;
+
+typedef struct ProfileModel {
+  Run *run;
+  Arena arena;
+  VEC(KernelProfile *) kernels;
+  VEC(Advice) advice;  // the most gain first
+  bool has_times;
+} ProfileModel;
+
+// --- report_model.c ---
+void profile_model_build(Run *r, ProfileModel *m);
+void profile_model_free(ProfileModel *m);
+// gain: by how much the part would get shorter
+void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part, double gain);
+double profile_kernel_ns(const KernelProfile *k);  // by the model
+
+// --- report_rules_*.c ---
+void profile_rules_memory(ProfileModel *m, const KernelProfile *k);
+void profile_rules_control(ProfileModel *m, const KernelProfile *k);
+
+// --- report_pattern.c: "stride of 128 bytes" ---
+void profile_pattern(const RunMeasure *m, Str *out);
+const char *profile_site_kind(const RunMeasure *m);  // "loads of global memory"
+
+#endif

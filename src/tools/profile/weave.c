@@ -1,0 +1,175 @@
+// profile: what the memory requests, branches and loops of a kernel cost. Executions are counted by
+// weave/execution_counts.c; here comes what each request of a warp asks of the memory, whether a
+// branch parts the lanes of a warp, and how much work each warp has.
+#include "tools/profile/internal.h"
+
+static bool has_branches_to_count(const Profiling *w, const PtxInstr *in) {
+  return in->op == OP_BRA && in->guard && w->rows[in->guard->id].class != LANES_SAME;
+}
+
+static void prepare(Profiling *w) {
+  Body *b = w->body;
+  Code *c = body_entry(b);
+  PtxReg *n = body_temp(b, TYPE_B32, 0), *other = body_temp(b, TYPE_B32, 1),
+         *flat = body_temp(b, TYPE_PRED, 0);
+  w->lane = body_reg(b, TYPE_B32);
+  w->leads = body_reg(b, TYPE_PRED);
+  w->odd_shape = body_reg(b, TYPE_PRED);
+  w->partial = ARENA_ARRAY(&b->cfg->arena, PtxReg *, b->cfg->nblocks);
+  code_guard(c, NULL, false);
+  EMIT(c, "mov.u32", opd_reg(w->lane), opd_sreg(SREG_LANEID, SEL_NONE));
+  EMIT(c, "setp.ne.u64", opd_reg(flat), opd_reg(w->counting->counters), opd_imm(0));
+  EMIT(c, "setp.eq.and.u32", opd_reg(w->leads), opd_reg(w->lane), opd_imm(0), opd_reg(flat));
+  EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_Y));
+  EMIT(c, "mov.u32", opd_reg(other), opd_sreg(SREG_NTID, SEL_Z));
+  EMIT(c, "mul.lo.u32", opd_reg(n), opd_reg(n), opd_reg(other));
+  EMIT(c, "setp.ne.u32", opd_reg(flat), opd_reg(n), opd_imm(1));
+  EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_X));
+  EMIT(c, "and.b32", opd_reg(n), opd_reg(n), opd_imm(31));
+  EMIT(c, "setp.ne.and.u32", opd_reg(w->odd_shape), opd_reg(n), opd_imm(0), opd_reg(flat));
+}
+
+static ProfileSite *new_site(Profiling *w, const PtxInstr *in, SiteSpace space, uint32_t words) {
+  ProfileSite s = {.kernel = w->counting->kernel,
+                   .space = space,
+                   .ptx_line = in->ptx_line,
+                   .place = count_place(w->counting->count, in),
+                   .slot = count_reserve(w->counting->count, words),
+                   .block = COUNT_NONE,
+                   .outside = COUNT_NONE};
+  s.text = arena_strdup(&w->body->program->out->arena, ptx_op_name(in->op));
+  vec_push(&w->profile->sites, s);
+  return &w->profile->sites.data[w->profile->sites.len - 1];
+}
+
+// The blocks from a branch to where its sides meet again.
+static void find_region(const Profiling *w, uint32_t block, ProfileSite *s) {
+  const IrCfg *cfg = w->body->cfg;
+  uint32_t join = cfg->blocks[block].ipdom, top = 0;
+  bool *seen = ARENA_ARRAY(&w->body->cfg->arena, bool, cfg->nblocks);
+  uint32_t *stack = ARENA_ARRAY(&w->body->cfg->arena, uint32_t, cfg->nblocks + 1);
+  RegionBlock *region = ARENA_ARRAY(&w->body->program->out->arena, RegionBlock, cfg->nblocks);
+  stack[top++] = block;
+  while (top) {
+    const IrBlock *b = &cfg->blocks[stack[--top]];
+    for (uint32_t i = 0; i < b->nsucc; i++) {
+      uint32_t next = b->succ[i];
+      if (next == join || seen[next]) continue;
+      seen[next] = true;
+      stack[top++] = next;
+      if (w->counting->entry[next] != COUNT_NONE)
+        region[s->nregion++] = (RegionBlock){w->counting->entry[next],
+                                             cfg->blocks[next].end - cfg->blocks[next].first};
+    }
+  }
+  s->region = region;
+}
+
+// Counts the warps of which some lanes take the branch and others do not.
+static void count_branch(Profiling *w, uint32_t block, uint32_t i) {
+  Body *b = w->body;
+  const PtxInstr *in = b->cfg->instrs[i];
+  ProfileSite *s = new_site(w, in, SITE_BRANCH, 1);
+  s->block = w->counting->entry[block];
+  find_region(w, block, s);
+  Code *c = body_before(b, i);
+  PtxReg *all = body_temp(b, TYPE_B32, 2), *taken = body_temp(b, TYPE_B32, 0),
+         *leads = body_temp(b, TYPE_PRED, 0),
+         *kept = count_loops_short_register(w->counting, block, s->slot);
+  code_guard(c, NULL, false);
+  EMIT(c, "activemask.b32", opd_reg(all));
+  code_guard(c, in->guard, in->guard_negated);
+  code_elect(c, taken, leads, w->counting->lower);
+  code_guard(c, NULL, false);
+  EMIT(c, "setp.ne.and.u32", opd_reg(leads), opd_reg(taken), opd_reg(all), opd_reg(leads));
+  code_guard(c, leads, false);
+  if (kept) EMIT(c, "add.u32", opd_reg(kept), opd_reg(kept), opd_imm(1));
+  else
+    EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counting->counters), s->slot * 8ll),
+         opd_imm(1));
+  code_guard(c, NULL, false);
+}
+
+typedef struct Work {
+  Profiling *w;
+  PtxReg *instructions;
+  uint32_t slot;
+} Work;
+
+static void end_work(Code *c, void *user) {
+  const Work *k = user;
+  Body *b = k->w->body;
+  PtxReg *slot = body_temp(b, TYPE_B64, 2), *guard = c->guard;
+  bool negated = c->guard_negated;
+  code_guard(c, NULL, false);
+  EMIT(c, "add.u64", opd_reg(slot), opd_reg(k->w->counting->counters), opd_imm(k->slot * 8ll));
+  code_guard(c, guard, negated);
+  code_call(c, probe_function(b->program, b->unit, "wg_profile_work"),
+            (PtxOperand[]){opd_reg(slot), opd_reg(k->instructions)}, 2);
+  code_guard(c, NULL, false);
+}
+
+// Warps have different work only where there are loops.
+static void count_work(Profiling *w) {
+  Body *b = w->body;
+  const IrCfg *cfg = b->cfg;
+  if (!b->func->is_entry || !cfg->nloops || !cfg->ninstrs) return;
+  Work k = {w, body_reg(b, TYPE_B32), 0};
+  k.slot = new_site(w, cfg->instrs[0], SITE_WORK, WORK_WORDS)->slot;
+  EMIT(body_entry(b), "mov.u32", opd_reg(k.instructions), opd_imm(0));
+  for (uint32_t i = 0; i < cfg->nblocks; i++) {
+    const IrBlock *block = &cfg->blocks[i];
+    if (block->first == block->end || block->rpo == IR_NONE) continue;
+    Code *c = body_before(b, block->first);
+    code_guard(c, NULL, false);
+    EMIT(c, "add.u32", opd_reg(k.instructions), opd_reg(k.instructions),
+         opd_imm(block->end - block->first));
+  }
+  body_at_exits(b, end_work, &k);
+}
+
+static void begin(Program *p) {
+  execution_counts_begin(p);
+  p->tool_data[TOOL_PROFILE] = ARENA_NEW(&p->scratch, Profile);
+}
+
+static void weave_block(Profiling *w, uint32_t block, uint32_t *instrs) {
+  const IrBlock *b = &w->body->cfg->blocks[block];
+  uint32_t first = w->profile->sites.len;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    uint32_t before = w->profile->sites.len;
+    weave_access(w, block, i);
+    for (uint32_t k = before; k < w->profile->sites.len; k++) instrs[k - first] = i;
+  }
+  pattern_vectors(w, first, instrs);
+  if (b->end > b->first && has_branches_to_count(w, w->body->cfg->instrs[b->end - 1]))
+    count_branch(w, block, b->end - 1);
+}
+
+static void weave(Body *b) {
+  Profiling w = {.profile = b->program->tool_data[TOOL_PROFILE], .body = b};
+  w.counting = execution_counts_weave(b);
+  if (!w.counting) return;
+  w.defs = ir_defs_build(b->cfg);
+  w.rows = lane_values(&w, true);
+  w.any = lane_values(&w, false);
+  prepare(&w);
+  count_work(&w);
+  uint32_t *instrs = ARENA_ARRAY(&b->cfg->arena, uint32_t, 2 * b->cfg->ninstrs + 1);
+  for (uint32_t i = 0; i < b->cfg->nblocks; i++)
+    if (w.counting->entry[i] != COUNT_NONE) weave_block(&w, i, instrs);
+  ir_defs_free(w.defs);
+}
+
+static bool end(Program *p, Error *err) {
+  Profile *t = p->tool_data[TOOL_PROFILE];
+  ProfileTable *table = ARENA_NEW(&p->out->arena, ProfileTable);
+  p->out->tool_data[TOOL_PROFILE] = table;
+  table->nsites = t->sites.len;
+  table->sites = ARENA_ARRAY(&p->out->arena, ProfileSite, t->sites.len + 1);
+  if (t->sites.len) memcpy(table->sites, t->sites.data, sizeof *table->sites * t->sites.len);
+  vec_free(&t->sites);
+  return execution_counts_end(p);
+}
+
+const Pass pass_profile = {.begin = begin, .weave = weave, .end = end, .keeps_calls = true};

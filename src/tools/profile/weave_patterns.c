@@ -1,0 +1,157 @@
+// What the code of an access tells about its requests without running it: how many sectors or
+// wavefronts a full warp takes, which accesses could be one, and which do the same in each turn of
+// a loop.
+#include "tools/profile/internal.h"
+
+enum { WARP = 32, SECTOR = 32, LINE = 128, BANK_BYTES = 128, WIDEST = 16 };
+
+static LaneValue address_value(const LaneValue *values, const PtxOperand *address) {
+  const PtxOperand *base = &address->list[0];
+  if (base->kind == OPD_REG) return values[base->reg->id];
+  bool fixed = base->kind == OPD_INT || (base->kind == OPD_VAR && base->var->space != SPACE_LOCAL);
+  return (LaneValue){fixed ? LANES_SAME : LANES_ANY, 0};
+}
+
+// Different multiples of `unit` bytes that lanes touch, from an aligned start. Steps of at most one
+// unit leave none out.
+static uint32_t units_of(uint64_t stride, uint32_t unit) {
+  return stride >= unit ? WARP : (uint32_t)((WARP - 1) * stride / unit) + 1;
+}
+
+// Wavefronts of a full warp in shared memory; 0: they depend on where it begins.
+static uint32_t wavefronts_of(int64_t stride, uint32_t bytes, uint32_t *phases) {
+  uint32_t width = MAX(bytes, 4u), lanes = BANK_BYTES / width, found = 0;
+  *phases = WARP / lanes;
+  for (uint32_t start = 0; start < BANK_BYTES; start += bytes) {
+    uint32_t sum = 0;
+    for (uint32_t phase = 0; phase < WARP; phase += lanes) {
+      uint32_t most = 0;
+      int64_t seen[WARP];
+      uint32_t nseen = 0, in_bank[WARP] = {0};
+      for (uint32_t lane = phase; lane < phase + lanes; lane++) {
+        int64_t granule = ((int64_t)start + (1 << 24) * (int64_t)width + lane * stride) / width;
+        uint32_t k = 0;
+        while (k < nseen && seen[k] != granule) k++;
+        if (k < nseen) continue;
+        seen[nseen++] = granule;
+        uint32_t n = ++in_bank[(uint64_t)granule % lanes];
+        most = MAX(most, n);
+      }
+      sum += most;
+    }
+    if (found && found != sum) return 0;
+    found = sum;
+  }
+  return found;
+}
+
+void pattern_find(const Profiling *w, const PtxOperand *address, ProfileSite *site,
+                  bool *needs_rows) {
+  LaneValue v = address_value(w->rows, address);
+  uint64_t stride = (uint64_t)(v.stride < 0 ? -v.stride : v.stride);
+  *needs_rows = address_value(w->any, address).class != v.class;
+  site->mode = SITE_LOOKED_AT;
+  site->stride = (int32_t)v.stride;
+  if (!site->bytes || (site->bytes & (site->bytes - 1)) || site->bytes > WIDEST) return;
+  if (v.class == LANES_SAME) {
+    site->mode = SITE_SAME;
+    site->units = 1;
+    site->lines = 1;
+    if (site->space == SITE_SHARED) {
+      site->units = site->lines = WARP / (BANK_BYTES / MAX(site->bytes, 4u));
+      // a warp of fewer lanes may need fewer phases
+      if (site->units > 1) site->mode = SITE_KNOWN;
+    }
+  } else if (v.class == LANES_STEP && site->space == SITE_GLOBAL && site->what != SITE_ATOMIC) {
+    if (stride < site->bytes) return;  // they overlap
+    site->mode = SITE_KNOWN;
+    site->units = units_of(stride, SECTOR);
+    site->lines = units_of(stride, LINE);
+  } else if (v.class == LANES_STEP && site->space == SITE_SHARED) {
+    uint32_t phases, n = wavefronts_of(v.stride, site->bytes, &phases);
+    if (!n) return;
+    site->mode = SITE_KNOWN;
+    site->units = n;
+    site->lines = phases;
+  }
+}
+
+// --- accesses that could be one ---
+
+static bool is_vector(const PtxInstr *in) {
+  return ptx_has(in, MOD_V2) || ptx_has(in, MOD_V4) || ptx_has(in, MOD_V8);
+}
+
+static const PtxOperand *address_of(const PtxInstr *in) {
+  for (unsigned i = 0; i < in->nops; i++)
+    if (in->ops[i].kind == OPD_ADDR) return &in->ops[i];
+  return NULL;
+}
+
+// The second comes `n` accesses behind the first in memory, and nothing is between them in the
+// code that would keep them apart.
+static bool follows(const Profiling *w, const ProfileSite *a, const ProfileSite *b,
+                    const uint32_t instrs[2], uint32_t n) {
+  const PtxInstr *x = w->body->cfg->instrs[instrs[0]], *y = w->body->cfg->instrs[instrs[1]];
+  const PtxOperand *p = address_of(x), *q = address_of(y);
+  if (a->block != b->block || a->space != b->space || a->what != b->what || a->bytes != b->bytes ||
+      !p || !q || p->list[0].kind != OPD_REG || q->list[0].kind != OPD_REG || is_vector(y))
+    return false;
+  return p->list[0].reg == q->list[0].reg && q->imm == p->imm + (int64_t)n * a->bytes;
+}
+
+void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *instrs) {
+  Profile *t = w->profile;
+  for (uint32_t i = first_site; i < t->sites.len; i++) {
+    ProfileSite *s = &t->sites.data[i];
+    const PtxInstr *in = w->body->cfg->instrs[instrs[i - first_site]];
+    if (s->space != SITE_GLOBAL || s->what == SITE_ATOMIC || s->mode != SITE_KNOWN ||
+        is_vector(in) || s->bytes > 8)
+      continue;
+    uint32_t n = 1, most = WIDEST / s->bytes;
+    for (uint32_t k = first_site; k < t->sites.len && n < most; k++) {
+      uint32_t pair[2] = {instrs[i - first_site], instrs[k - first_site]};
+      if (!follows(w, s, &t->sites.data[k], pair, n)) continue;
+      n++;
+      k = first_site - 1;  // the next may come before it
+    }
+    while (n & (n - 1)) n--;
+    const PtxOperand *a = address_of(in);
+    // a wide access must begin at a multiple of its size in every lane
+    if (n > 1 && s->stride % (int32_t)(n * s->bytes) == 0 && a->imm % (n * s->bytes) == 0)
+      s->vector = n;
+  }
+}
+
+// --- the same in each turn of a loop ---
+
+static void writes_register(void *ctx, PtxReg **reg, bool is_def) {
+  const PtxReg **wanted = ctx;
+  if (is_def && *reg == *wanted) *wanted = NULL;
+}
+
+uint32_t pattern_outside(const Profiling *w, uint32_t block, const PtxOperand *address) {
+  const IrCfg *cfg = w->body->cfg;
+  uint32_t loop = cfg->blocks[block].loop;
+  if (loop == IR_NONE || address->list[0].kind != OPD_REG) return COUNT_NONE;
+  const IrLoop *l = &cfg->loops[loop];
+  const PtxReg *reg = address->list[0].reg;
+  for (uint32_t k = 0; k < l->nblocks && reg; k++) {
+    const IrBlock *b = &cfg->blocks[l->blocks[k]];
+    for (uint32_t i = b->first; i < b->end && reg; i++) {
+      if (cfg->instrs[i]->op == OP_BAR || cfg->instrs[i]->op == OP_BARRIER) return COUNT_NONE;
+      ptx_visit_regs(cfg->instrs[i], writes_register, &reg);
+    }
+  }
+  if (!reg) return COUNT_NONE;
+  uint32_t outside = COUNT_NONE;
+  const IrBlock *header = &cfg->blocks[l->header];
+  for (uint32_t i = 0; i < header->npred; i++) {
+    bool inside = false;
+    for (uint32_t k = 0; k < l->nblocks; k++) inside |= l->blocks[k] == header->pred[i];
+    if (inside) continue;
+    if (outside != COUNT_NONE) return COUNT_NONE;
+    outside = w->counting->entry[header->pred[i]];
+  }
+  return outside;
+}

@@ -1,0 +1,357 @@
+// How often every instruction is executed, by how many threads and how many warps. What several
+// tools count is woven once for all of them. The example to learn passes from.
+//
+// All instructions of a basic block run equally often, so one set of counters serves the block: at
+// its beginning one lane adds the number of lanes that are here to one and 1 to another, or 1 to a
+// third if all 32 are here. A guarded instruction runs for fewer lanes and gets a counter of
+// threads of its own, which it shares with the instructions of the block that have the same guard.
+// What a counter means is in a table (weave/execution_counts.h); weave/execution_rows.c turns it
+// into rows.
+//
+// A counter exists several times (CountTable.replicas), one for some of the multiprocessors each,
+// so that not all of them add to the same address.
+#include "weave/execution_counts.h"
+
+// --- the code ---
+static void prepare(Counting *w) {
+  Body *b = w->body;
+  Code *c = body_entry(b);
+  w->counters = body_reg(b, TYPE_B64);
+  w->lower = body_reg(b, TYPE_B32);
+  PtxReg *replica = body_temp(b, TYPE_B32, 0), *one = body_temp(b, TYPE_B32, 1),
+         *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
+  record_load(c, w->counters, offsetof(WgLaunch, counters));
+  EMIT(c, "mov.u32", opd_reg(w->lower), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
+  EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(w->counters), opd_imm(0));
+  EMIT(c, "selp.b32", opd_reg(w->lower), opd_imm(-1), opd_reg(w->lower), opd_reg(off));
+  // ptxas adds up atomics of a warp to one address before it makes them; here one lane does it for
+  // all already. So it must not see that the address is the same for all: it does not know that the
+  // number of bits in %lanemask_eq is 1.
+  EMIT(c, "mov.u32", opd_reg(one), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
+  EMIT(c, "popc.b32", opd_reg(one), opd_reg(one));
+  EMIT(c, "mov.u32", opd_reg(replica), opd_sreg(SREG_SMID, SEL_NONE));
+  vec_push(&w->count->masks,
+           &EMIT(c, "and.b32", opd_reg(replica), opd_reg(replica), opd_imm(0))->ops[2]);
+  EMIT(c, "mul.lo.u32", opd_reg(replica), opd_reg(replica), opd_reg(one));
+  vec_push(&w->count->strides,
+           &EMIT(c, "mul.wide.u32", opd_reg(offset), opd_reg(replica), opd_imm(0))->ops[2]);
+  EMIT(c, "add.u64", opd_reg(w->counters), opd_reg(w->counters), opd_reg(offset));
+  EMIT(c, "selp.b64", opd_reg(w->counters), opd_imm(0), opd_reg(w->counters), opd_reg(off));
+}
+
+static void add_to_counter(Counting *w, Code *c, uint32_t counter, PtxOperand by) {
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), counter * 8ll), by);
+}
+
+// Who is here: the lanes that the code's guard lets pass, one of them, and how many they are.
+typedef struct Here {
+  PtxReg *lanes, *leads, *n;
+} Here;
+static Here look_around(Counting *w, Code *c) {
+  Body *b = w->body;
+  Here h = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
+  PtxReg *n = body_temp(b, TYPE_B32, 1);
+  code_elect(c, h.lanes, h.leads, w->lower);
+  code_guard(c, NULL, false);
+  EMIT(c, "popc.b32", opd_reg(n), opd_reg(h.lanes));
+  EMIT(c, "cvt.u64.u32", opd_reg(h.n), opd_reg(n));
+  return h;
+}
+
+// One branch around all atomics of a block: ptxas makes one around each that has a guard. A full
+// warp adds 1 to BLOCK_FULL, another its lanes to BLOCK_THREADS, by the same instruction.
+static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h) {
+  Body *b = w->body;
+  PtxLabel *over = body_label(b);
+  PtxReg *fewer = body_temp(b, TYPE_PRED, 1), *at = body_temp(b, TYPE_B64, 1);
+  code_guard(c, h->leads, true);
+  EMIT(c, "bra", opd_label(over));
+  code_guard(c, NULL, false);
+  EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(h->lanes), opd_imm(-1));
+  EMIT(c, "selp.b64", opd_reg(at), opd_imm(BLOCK_THREADS * 8), opd_imm(BLOCK_FULL * 8),
+       opd_reg(fewer));
+  EMIT(c, "selp.b64", opd_reg(h->n), opd_reg(h->n), opd_imm(1), opd_reg(fewer));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(w->counters));
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(at), counters * 8ll), opd_reg(h->n));
+  code_guard(c, fewer, false);
+  add_to_counter(w, c, counters + BLOCK_WARPS, opd_imm(1));
+  code_guard(c, NULL, false);
+  code_label(c, over);
+}
+
+static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters) {
+  Here h = look_around(w, c);
+  PtxReg *threads = count_loops_register(w, block, counters + BLOCK_THREADS),
+         *warps = threads ? count_loops_register(w, block, counters + BLOCK_WARPS) : NULL;
+  if (!warps) {
+    CHECK(!threads);  // registers are given to blocks by the pair
+    add_in_memory(w, c, counters, &h);
+    return;
+  }
+  code_guard(c, h.leads, false);
+  EMIT(c, "add.u64", opd_reg(threads), opd_reg(threads), opd_reg(h.n));
+  EMIT(c, "add.u64", opd_reg(warps), opd_reg(warps), opd_imm(1));
+  code_guard(c, NULL, false);
+}
+
+static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard,
+                          bool negated) {
+  code_guard(c, guard, negated);
+  Here h = look_around(w, c);
+  PtxReg *kept = count_loops_register(w, block, counter);
+  code_guard(c, h.leads, false);
+  if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), opd_reg(h.n));
+  else add_to_counter(w, c, counter, opd_reg(h.n));
+  code_guard(c, NULL, false);
+}
+
+// --- the table ---
+// The CUDA toolkit's own headers: an atomicAdd counts for the line that calls it, not for one of
+// theirs.
+static bool is_toolkit_header(const char *path) {
+  const char *at = strstr(path, "/targets/");
+  if (at && strstr(at, "-linux/include/")) return true;
+  if (strstr(path, "/cuda_runtime/include/")) return true;
+  for (at = path; (at = strstr(at, "/cuda")); at++) {
+    size_t n = 5 + strspn(at + 5, "-.0123456789");
+    if (!strncmp(at + n, "/include/", 9)) return true;
+  }
+  return false;
+}
+
+static void list_files(Count *t, const Body *b) {
+  const PtxModule *m = b->func->module;
+  if (t->files && t->unit == b->unit) return;
+  t->nfiles = 0;
+  for (uint32_t i = 0; i < m->nfiles; i++)
+    t->nfiles = MAX(t->nfiles, MIN(m->files[i]->index, 1u << 20) + 1);
+  t->files = ARENA_ARRAY(&b->program->scratch, struct CountFile, t->nfiles + 1);
+  for (uint32_t i = 0; i < m->nfiles; i++)
+    if (m->files[i]->index < t->nfiles)
+      t->files[m->files[i]->index] = (struct CountFile){
+          arena_strdup(&b->program->out->arena, m->files[i]->path),
+          is_toolkit_header(m->files[i]->path)};
+  t->unit = b->unit;
+}
+
+// Where an instruction counts: its own line, or where that was inlined if it is the toolkit's.
+// NULL: not known.
+static const PtxLoc *counted_at(const Count *t, const PtxLoc *loc) {
+  const PtxLoc *best = NULL;
+  for (const PtxLoc *l = loc; l && l->file && l->file < t->nfiles && t->files[l->file].path;
+       l = l->inlined_at) {
+    if (!best) best = l;
+    if (!t->files[l->file].is_toolkit) return l;
+  }
+  return best;
+}
+
+// How often an instruction is executed, as a CountItem says it.
+typedef struct Times {
+  uint32_t block, guard, but_not, warps;
+} Times;
+
+CountPlace count_place(const Count *t, const PtxInstr *in) {
+  const PtxLoc *loc = counted_at(t, in->loc);
+  if (!loc) return (CountPlace){NULL, in->ptx_line};
+  return (CountPlace){t->files[loc->file].path, loc->line};
+}
+
+static void list_instruction(Counting *w, const PtxInstr *in, Times times) {
+  Count *t = w->count;
+  if (!in->ptx_line) return;  // not the program's: the choice between two bodies
+  CountPlace place = count_place(t, in);
+  const char *file = place.file;
+  uint32_t line = place.line;
+  CountItem *item = t->items.len ? &t->items.data[t->items.len - 1] : NULL;
+  bool same = item && item->kernel == w->kernel && item->file == file && item->line == line &&
+              item->block == times.block && item->guard == times.guard &&
+              item->but_not == times.but_not && item->warps == times.warps && item->n < UINT16_MAX;
+  if (!same) {
+    vec_push(&t->items, (CountItem){.kernel = w->kernel,
+                                    .file = file,
+                                    .line = line,
+                                    .block = times.block,
+                                    .guard = times.guard,
+                                    .but_not = times.but_not,
+                                    .warps = times.warps});
+    item = &t->items.data[t->items.len - 1];
+  }
+  unsigned classes = ptx_op_classes(in);
+  item->n++;
+  for (unsigned rest = classes; rest; rest &= rest - 1) item->by_class[__builtin_ctz(rest)]++;
+  if (!access_is_memory(in)) return;
+  uint32_t bytes = access_bytes(in);
+  if (classes & CLASS_ATOMIC) {
+    item->atomics++;
+    item->atomic_bytes += bytes;
+  } else {
+    if (classes & CLASS_LOAD) {
+      item->loads++;
+      item->load_bytes += bytes;
+    }
+    if (classes & CLASS_STORE) {
+      item->stores++;
+      item->store_bytes += bytes;
+    }
+  }
+}
+
+// --- the pass ---
+uint32_t count_reserve(Count *t, uint32_t n) {
+  uint32_t first = (t->ncounters + 3) & ~3u;
+  t->ncounters = first + n;
+  return first;
+}
+
+typedef struct Guard {
+  const PtxReg *reg;
+  bool negated;
+  uint32_t threads;
+} Guard;
+typedef struct Guards {
+  Guard list[16];
+  uint32_t n;
+} Guards;
+
+static void forget_guard(void *ctx, PtxReg **reg, bool is_def) {
+  Guards *g = ctx;
+  for (uint32_t i = 0; is_def && i < g->n; i++)
+    if (g->list[i].reg == *reg) g->list[i--] = g->list[--g->n];
+}
+
+// The counter of the lanes that a guard lets pass: a known one while the predicate keeps its value,
+// else a new one.
+static uint32_t guard_counter(Counting *w, Guards *g, uint32_t block, uint32_t i,
+                              const PtxInstr *in) {
+  for (uint32_t k = 0; k < g->n; k++)
+    if (g->list[k].reg == in->guard && g->list[k].negated == in->guard_negated)
+      return g->list[k].threads;
+  uint32_t threads = w->count->ncounters++;
+  count_guarded(w, block, body_before(w->body, i), threads, in->guard, in->guard_negated);
+  if (g->n < ARRAY_LEN(g->list)) g->list[g->n++] = (Guard){in->guard, in->guard_negated, threads};
+  return threads;
+}
+
+// The counter of all threads that go from `from` to its only successor: COUNT_NONE if one may be
+// lost on the way.
+static uint32_t edge_counter(const Counting *w, uint32_t from) {
+  const IrBlock *b = &w->body->cfg->blocks[from];
+  if (b->nsucc != 1 || w->entry[from] == COUNT_NONE) return COUNT_NONE;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const PtxInstr *in = w->body->cfg->instrs[i];
+    if (in->op == OP_CALL && program_may_not_return(in)) return COUNT_NONE;
+    if (in->guard && in->op != OP_BRA && i == b->end - 1) return COUNT_NONE;  // @p exit
+  }
+  return w->entry[from];
+}
+
+// A guarded branch or exit at the end of a block needs no counter of its own where the counters
+// around it say how many threads it took along: the next block has no other way in, so they are the
+// rest; or the block it goes to has at most one other.
+static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in, Times *times) {
+  const IrCfg *cfg = w->body->cfg;
+  const IrBlock *b = &cfg->blocks[block];
+  uint32_t next = block + 1;
+  bool branches = in->op == OP_BRA,
+       ends = in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+  if ((branches && b->nsucc != 2) || (!branches && !ends) || next >= cfg->nblocks) return false;
+  if (cfg->blocks[next].npred == 1 && w->entry[next] != COUNT_NONE) {
+    times->but_not = w->entry[next];
+    return true;
+  }
+  if (!branches) return false;
+  const IrBlock *to = &cfg->blocks[b->succ[0]];
+  if (b->succ[0] == 0 || w->entry[b->succ[0]] == COUNT_NONE || to->npred > 2) return false;
+  uint32_t other = COUNT_NONE;
+  for (uint32_t i = 0; i < to->npred; i++)
+    if (to->pred[i] != block && (other = edge_counter(w, to->pred[i])) == COUNT_NONE) return false;
+  times->block = w->entry[b->succ[0]];
+  times->but_not = other;
+  return true;
+}
+
+static void count_block(Counting *w, uint32_t block) {
+  const IrCfg *cfg = w->body->cfg;
+  const IrBlock *b = &cfg->blocks[block];
+  Guards guards = {.n = 0};
+  uint32_t counters = COUNT_NONE;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    PtxInstr *in = cfg->instrs[i];
+    if (counters == COUNT_NONE) {
+      counters = i == b->first ? w->entry[block] : w->count->ncounters;
+      if (i != b->first) w->count->ncounters += BLOCK_COUNTERS;
+      count_lanes(w, block, body_before(w->body, i), counters);
+    }
+    Times times = {counters, COUNT_NONE, COUNT_NONE, counters};
+    if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &times)))
+      times.guard = guard_counter(w, &guards, block, i, in);
+    list_instruction(w, in, times);
+    if (guards.n) ptx_visit_regs(in, forget_guard, &guards);
+    // fewer threads may come back
+    if (in->op == OP_CALL && program_may_not_return(in)) {
+      counters = COUNT_NONE;
+      guards.n = 0;
+    }
+  }
+}
+
+// Counters of the beginnings of blocks are known before any block is looked at.
+static void number_blocks(Counting *w) {
+  const IrCfg *cfg = w->body->cfg;
+  w->entry = ARENA_ARRAY(&w->body->cfg->arena, uint32_t, cfg->nblocks);
+  for (uint32_t i = 0; i < cfg->nblocks; i++) {
+    bool counts = cfg->blocks[i].rpo != IR_NONE && cfg->blocks[i].first < cfg->blocks[i].end;
+    w->entry[i] = counts ? w->count->ncounters : COUNT_NONE;
+    if (counts) w->count->ncounters += BLOCK_COUNTERS;
+  }
+}
+
+void execution_counts_begin(Program *p) {
+  if (!p->counts) p->counts = ARENA_NEW(&p->scratch, Count);
+}
+
+Counting *execution_counts_weave(Body *b) {
+  Count *t = b->program->counts;
+  if (!b->cfg->ninstrs || b->counting) return b->counting;
+  Counting *w = b->counting = ARENA_NEW(&b->cfg->arena, Counting);
+  *w = (Counting){.count = t, .body = b};
+  const char *kernel = b->info->kernel < b->program->out->nkernels
+                           ? b->program->out->kernels[b->info->kernel].name
+                           : NULL;
+  w->kernel = kernel ? kernel : arena_strdup(&b->program->out->arena, b->func->name);
+  list_files(t, b);
+  prepare(w);
+  number_blocks(w);
+  count_loops_choose(w);
+  for (uint32_t i = 0; i < b->cfg->nblocks; i++)
+    if (w->entry[i] != COUNT_NONE) count_block(w, i);
+  return w;
+}
+
+void execution_counts_flush(Body *b) {
+  if (b->counting && b->counting->loops) count_loops_flush(b->counting);
+}
+
+bool execution_counts_end(Program *p) {
+  Count *t = p->counts;
+  Woven *out = p->out;
+  if (out->counts) return true;  // another tool did it
+  CountTable *table = out->counts = ARENA_NEW(&out->arena, CountTable);
+  t->ncounters = (t->ncounters + 15) & ~15u;  // whole lines of the cache
+  table->ncounters = t->ncounters;
+  table->replicas = t->ncounters <= 2048     ? 128
+                    : t->ncounters <= 16384  ? 32
+                    : t->ncounters <= 131072 ? 8
+                                             : 1;
+  table->nitems = t->items.len;
+  table->items = ARENA_ARRAY(&out->arena, CountItem, t->items.len + 1);
+  if (t->items.len) memcpy(table->items, t->items.data, sizeof *table->items * t->items.len);
+  out->ncounters = table->ncounters * table->replicas;
+  for (uint32_t i = 0; i < t->masks.len; i++) t->masks.data[i]->imm = table->replicas - 1;
+  for (uint32_t i = 0; i < t->strides.len; i++) t->strides.data[i]->imm = table->ncounters * 8ll;
+  vec_free(&t->items);
+  vec_free(&t->masks);
+  vec_free(&t->strides);
+  return true;
+}
