@@ -76,9 +76,10 @@ folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image weave tools channel store trace run symbol report diff view cli
-LIB_FOLDERS := base ptx ir image weave tools channel where session vgpu driver runtime closed gpu \
-  preload
+CMD_FOLDERS := base ptx ir image weave interrupt tools channel store trace run symbol report diff \
+  view cli
+LIB_FOLDERS := base ptx ir image weave interrupt tools channel where session vgpu driver runtime \
+  closed gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is
 # started. A tool's half inside the program, host*.c, needs the session, which the command does not
 # have.
@@ -89,7 +90,7 @@ CMD_OBJS := $(filter-out $(TOOL_HOST_OBJS),$(foreach f,$(CMD_FOLDERS),$(call fol
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
 # Kernels of our own, for a real GPU only.
-KERNEL_SRC := $(sort $(wildcard src/probe/*.cu src/tools/*/*.cu))
+KERNEL_SRC := $(sort $(wildcard src/probe/*.cu src/tools/*/*.cu src/interrupt/*.cu))
 KERNEL_OBJS := $(patsubst %.cu,$(BUILD)/obj/probe/%.o,$(notdir $(KERNEL_SRC)))
 PAGE_OBJ := $(BUILD)/obj/view/page_files.o
 CMD_OBJS += $(PROBE_OBJ) $(PAGE_OBJ) $(REPORT_OBJS)
@@ -223,8 +224,9 @@ $(PATCH_OBJ): $(BUILD)/gen/patches.ptx tools/embed-patches $(BUILD)/flags
 # NAME.cu of src/probe/ or src/tools/*/ is the text probe_NAME_text.
 KERNEL_FLAGS := -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xclang \
   -target-feature -Xclang +ptx70 -O2 -fno-unroll-loops -Wall -Wextra -Wno-unknown-cuda-version -Isrc
-vpath %.cu src/probe $(wildcard src/tools/*)
-$(BUILD)/gen/%.ptx: %.cu $(sort $(wildcard src/probe/*.h src/tools/*.def src/tools/*/*.h))
+vpath %.cu src/probe src/interrupt $(wildcard src/tools/*)
+$(BUILD)/gen/%.ptx: %.cu $(sort $(wildcard src/probe/*.h src/tools/*.def src/tools/*/*.h \
+  src/interrupt/interrupt_abi.h))
 	@mkdir -p $(@D)
 	$(call say,PTX ) $(PROBE_CC) $(KERNEL_FLAGS) -S -o $@.new $< && mv $@.new $@
 
@@ -317,8 +319,8 @@ $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/ru
 	  -L$(BUILD)/lib -l:libcuda.so.1
 
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
-STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave tools \
-  channel where session vgpu driver,$(call folder-objs,$(f)))) \
+STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave \
+  interrupt tools channel where session vgpu driver,$(call folder-objs,$(f)))) \
   $(VARIANT_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(BUILD)/obj/preload/entry.o \
   $(BUILD)/obj/preload/table.o
 $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
@@ -437,12 +439,13 @@ install: all
 	  $(foreach f,$(COMPLETIONS),$(BUILD)/warpgrind completion $(call shell-of,$(f)) \
 	    > $(DESTDIR)$(PREFIX)/share/$(f) &&) :; fi
 	install -d $(DESTDIR)$(PREFIX)/include
-	install -m 644 include/warpgrind.h $(DESTDIR)$(PREFIX)/include/warpgrind.h
+	install -m 644 include/warpgrind.h include/warpgrind_interrupts.h $(DESTDIR)$(PREFIX)/include/
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind \
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS)) \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 $(DESTDIR)$(PREFIX)/include/warpgrind.h
+	  $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 $(DESTDIR)$(PREFIX)/include/warpgrind.h \
+	  $(DESTDIR)$(PREFIX)/include/warpgrind_interrupts.h
 	rm -rf $(DESTDIR)$(PREFIX)/lib/warpgrind
 
 clean:

@@ -157,4 +157,6 @@ WG_VALUES_(wg_watch)
 #define WG_FORCE_BYTES_(p, n) wg_mark_initialized(p, n)
 #define __dflog_forceinit(...) WG_THIRD_(__VA_ARGS__, WG_FORCE_BYTES_, WG_FORCE_OBJECT_, 0)(__VA_ARGS__)
 
+#include "warpgrind_interrupts.h"
+
 #endif

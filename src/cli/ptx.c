@@ -3,12 +3,13 @@
 #include "cli/cli.h"
 #include "cli/ptx_dump.h"
 #include "image/image.h"
+#include "interrupt/interrupt.h"
 #include "weave/weave.h"
 #include "ir/ir.h"
 #include "ptx/ptx.h"
 
 typedef struct PtxJob {
-  bool check, rename, contract;
+  bool check, rename, contract, interrupts;
   unsigned tools;
   const char *dump;  // stages separated by commas, or NULL
 } PtxJob;
@@ -29,9 +30,20 @@ static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   return true;
 }
 
+// A kernel that cannot be suspended stays as it is.
+static bool split_kernels(PtxModule *m, Error *err) {
+  Interrupts result;
+  if (!interrupt_pass(&m, 1, &result, err)) return false;
+  for (uint32_t i = 0; i < result.n; i++)
+    if (result.kernels[i].refused) fprintf(stderr, "%s\n", result.kernels[i].refused);
+  interrupt_free(&result);
+  return true;
+}
+
 static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
   if (!ptx_verify(m, err)) return false;
   if (job->contract && !ir_contract(m, err)) return false;
+  if (job->interrupts && !split_kernels(m, err)) return false;
   if (job->tools && !instrument(m, job->tools, err)) return false;
   if (job->rename) ptx_rename_all(m);
   if (job->rename && !ptx_verify(m, err)) return false;
@@ -94,6 +106,7 @@ int cli_ptx(const CliArguments *a) {
   PtxJob job = {.check = cli_value(a, CLI_PTX_CHECK),
                 .rename = cli_value(a, CLI_PTX_RENAME),
                 // Both devices contract before a tool adds anything.
+                .interrupts = cli_value(a, CLI_PTX_INTERRUPTS),
                 .contract = tools || cli_value(a, CLI_PTX_CONTRACT),
                 .dump = cli_value(a, CLI_PTX_DUMP)};
   Error bad = {0};

@@ -80,6 +80,12 @@ void context_poison(Context *ctx, CUresult error) {
 }
 
 CUresult context_wait(Context *ctx) {
+  Stream *own = interrupts_stream();
+  if (own) {  // the launch that is suspended must not be waited for
+    queue_wait(own, own->submitted);
+    print_flush();
+    return (CUresult)ctx->error;
+  }
   pthread_mutex_lock(&queue_lock);
   QueueDeps all = {0};
   for (uint32_t i = 0; i < ctx->streams.len; i++) {

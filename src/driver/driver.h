@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
+#include "interrupt/interrupt.h"
 #include "session/session.h"
 #include "vgpu/vgpu.h"
 
@@ -163,6 +164,7 @@ struct Module {
   StrMap functions;     // name -> Function
   VEC(Function *) all_functions;
   VEC(TexRef *) texrefs;
+  Interrupts interrupts;  // its kernels that call some
 };
 // known: of the same code loaded before, or NULL
 CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out,
@@ -204,6 +206,7 @@ struct Function {
   uint32_t nparams, param_bytes;  // the program's own; info has the parameter a tool added, too
   FunctionSettings settings;
   Kernel *kernel;  // settings of a library's kernel are the kernel's
+  const InterruptKernel *interrupts;  // NULL: it calls none
   // cuFuncSetBlockShape, cuParamSet*
   unsigned legacy_block[3], legacy_shared, legacy_size;
   unsigned char *legacy_params;
@@ -308,6 +311,8 @@ struct KernelWork {
   uint32_t record_at;      // where in params the record of a checked one is
   uint32_t execution;      // number of this run of a captured launch; 0: that of launch
   SessionInputs *inputs;   // owned: inputs to capture at its start; NULL: none
+  CUdeviceptr interrupt_memory;  // owned: of a kernel that calls interrupts; 0: it does not
+  Stream *interrupt_stream;
 };
 typedef struct LaunchRequest {
   CUfunction function;
@@ -318,6 +323,14 @@ typedef struct LaunchRequest {
 } LaunchRequest;
 CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out);
 CUresult launch_run(Context *ctx, const KernelWork *k);
+CUresult launch_run_once(Context *ctx, const KernelWork *k);  // without serving its interrupts
+
+// --- interrupts.c: kernels that call functions of the CPU ---
+CUresult interrupts_check(const Function *f, bool captured);  // can it be launched?
+CUresult interrupts_prepare(Context *ctx, Stream *s, KernelWork *k);  // memory, the parameter
+CUresult interrupts_serve(Context *ctx, const KernelWork *k);  // it has run: until all have ended
+void interrupts_done(KernelWork *k);
+Stream *interrupts_stream(void);  // a handler runs on this thread: its stream; NULL: none does
 
 // --- tools.c: events for the session, and its access to the virtual device ---
 // gives it a number, fills its record
@@ -442,6 +455,7 @@ struct Stream {
   int priority;
   uint64_t id;
   bool legacy, per_thread;
+  bool of_handler;  // work for a handler of interrupts: it takes no turn
   // queue_lock:
   int refs;
   bool destroyed, busy, listed;  // busy: some thread executes its head

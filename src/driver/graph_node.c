@@ -19,6 +19,7 @@ static CUresult make_kernel(const CUDA_KERNEL_NODE_PARAMS *p, const Work *before
   }
   *out = (Work){.kind = WORK_KERNEL, .ctx = ctx};
   CUresult result = launch_prepare(ctx, &r, &out->kernel);
+  if (!result) result = interrupts_check(out->kernel.function, true);
   if (result != CUDA_SUCCESS) tools_refused(ctx, NULL, &r, result);
   TRY(result);
   tools_launch(ctx, NULL, true, &out->kernel);

@@ -94,7 +94,7 @@ CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out) {
   return result;
 }
 
-CUresult launch_run(Context *ctx, const KernelWork *k) {
+CUresult launch_run_once(Context *ctx, const KernelWork *k) {
   Function *f = k->function;
   if (k->captured) tools_run_captured(ctx, k);
   texref_bind(f->module);
@@ -118,10 +118,18 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   return result;
 }
 
+CUresult launch_run(Context *ctx, const KernelWork *k) {
+  CUresult result = launch_run_once(ctx, k);
+  return result || !k->interrupt_memory ? result : interrupts_serve(ctx, k);
+}
+
 static CUresult launch(Stream *s, const LaunchRequest *r) {
   Work w = {.kind = WORK_KERNEL};
   CUresult result = launch_prepare(s->ctx, r, &w.kernel);
   if (result != CUDA_SUCCESS) tools_refused(s->ctx, s, r, result);
+  TRY(result);
+  result = interrupts_prepare(s->ctx, s, &w.kernel);
+  if (result) free(w.kernel.params);
   TRY(result);
   tools_launch(s->ctx, s, __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL, &w.kernel);
   w.outputs = tools_outputs(s->ctx, s->legacy ? NULL : s, &w.kernel);

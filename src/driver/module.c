@@ -56,7 +56,10 @@ static PtxModule *parse(const PtxText *unit, Error *err) {
 }
 
 // What instrumentation added to a module: variables, and kernels for launches from the device.
-static bool is_added(const char *name) { return session_tools() && !strncmp(name, "__wg", 4); }
+static bool is_added(const char *name) {
+  return !strncmp(name, INTERRUPT_PREFIX, strlen(INTERRUPT_PREFIX)) ||
+         (session_tools() && !strncmp(name, "__wg", 4));
+}
 
 // Of the variables only those are the program's that no tool added and no other module of its
 // library has.
@@ -124,6 +127,15 @@ static bool parse_all(const CodeImage *code, Units *out, Error *err) {
   return true;
 }
 
+// … and what calls interrupts is made fit to be suspended.
+static bool parse_program(const CodeImage *code, Units *out, Interrupts *interrupts, Error *err) {
+  interrupt_free(interrupts);
+  if (!parse_all(code, out, err)) return false;
+  if (interrupt_pass(out->data, out->len, interrupts, err)) return true;
+  free_units(out);
+  return false;
+}
+
 static SessionModule *new_session_module(const CodeImage *code, const Units *units) {
   uint64_t hash = 0;
   char what[64];
@@ -136,8 +148,9 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
 
 // Puts the run's tools into the program. Where they cannot be put in, it runs without, and the
 // report says so.
-static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known,
+static CUresult instrument(const CodeImage *code, Module *m, Units *units, bool known,
                            Error *err) {
+  SessionModule *s = m->session;
   Woven result;
   Error why = {{0}};
   if (!session_tools() && !session_plan()->find_writes) return CUDA_SUCCESS;
@@ -147,7 +160,7 @@ static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s
     return CUDA_SUCCESS;
   }
   free_units(units);
-  if (!parse_all(code, units, err)) return CUDA_ERROR_INVALID_PTX;
+  if (!parse_program(code, units, &m->interrupts, err)) return CUDA_ERROR_INVALID_PTX;
   for (uint32_t u = 0; u < units->len; u++)
     for (uint32_t i = 0; i < units->data[u]->nfuncs; i++)
       if (units->data[u]->funcs[i]->is_entry)
@@ -166,19 +179,26 @@ static void tell_code(const CodeImage *code, const SessionModule *s) {
   free(units);
 }
 
+static CUresult load_code(Module *m, const CodeImage *code, SessionModule *known, Error *err) {
+  Units units = {0};
+  if (!parse_program(code, &units, &m->interrupts, err)) return CUDA_ERROR_INVALID_PTX;
+  m->session = known ? known : new_session_module(code, &units);
+  TRY(instrument(code, m, &units, known != NULL, err));
+  tell_code(code, m->session);
+  m->vgpu = vgpu_module_load(units.data, units.len, err);
+  vec_free(&units);
+  return m->vgpu ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+}
+
 CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out,
                      Error *err) {
-  Units units = {0};
-  if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
-  SessionModule *session = known ? known : new_session_module(code, &units);
-  TRY(instrument(code, &units, session, known != NULL, err));
-  tell_code(code, session);
-  VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
-  vec_free(&units);
-  if (!vgpu) return CUDA_ERROR_INVALID_PTX;
   Module *m = object_new(OBJECT_MODULE, sizeof *m);
-  m->vgpu = vgpu;
-  m->session = session;
+  CUresult result = load_code(m, code, known, err);
+  if (result) {
+    interrupt_free(&m->interrupts);
+    object_delete(m);
+    return result;
+  }
   if (ctx) module_bind(m, ctx);
   *out = m;
   return CUDA_SUCCESS;
@@ -216,6 +236,7 @@ void module_unload(Module *m) {
   vec_free(&m->texrefs);
   strmap_free(&m->functions);
   vgpu_module_unload(m->vgpu);
+  interrupt_free(&m->interrupts);
   if (!m->of_library) session_module_unloaded(m->session);
   object_delete(m);
 }
@@ -235,6 +256,11 @@ static Function *function_of(Module *m, VgpuKernel *k) {
   if (code && code->record_bytes) {
     f->nparams = code->user_params;
     f->param_bytes = code->user_param_bytes;
+  }
+  f->interrupts = interrupt_kernel(&m->interrupts, info->name);
+  if (f->interrupts && !f->interrupts->refused) {
+    f->nparams = f->interrupts->user_params;
+    f->param_bytes = f->interrupts->user_param_bytes;
   }
   f->settings = (FunctionSettings){
       .max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};

@@ -220,7 +220,7 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
     s->busy = true;
     nbusy++;
     Turn turn = {0};
-    turn_join(&turn);
+    if (!s->of_handler) turn_join(&turn);
     turn_wait(&turn);
     run_unlocked(s, w, number);
     turn_end(&turn);
@@ -236,7 +236,7 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
   item->deps = list.data;
   item->ndeps = list.len;
   item->work = *w;
-  turn_join(&item->turn);
+  if (!s->of_handler) turn_join(&item->turn);
   if (s->tail) s->tail->next = item;
   else s->head = item;
   s->tail = item;

@@ -70,6 +70,10 @@ CUresult stream_get(CUstream handle, Stream **out) {
   Context *ctx;
   if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
     TRY(context_current(&ctx));
+    if (interrupts_stream()) {
+      *out = interrupts_stream();
+      return CUDA_SUCCESS;
+    }
     bool mine = handle == CU_STREAM_PER_THREAD || (!handle && stream_zero_is_per_thread);
     *out = mine ? own_stream(ctx) : ctx->legacy;
     return CUDA_SUCCESS;

@@ -71,6 +71,7 @@ void work_copy(Work *to, const Work *from) {
       to->kernel.params = mem_alloc(MAX(n, 1));
       memcpy(to->kernel.params, from->kernel.params, n);
       to->kernel.inputs = NULL;
+      to->kernel.interrupt_memory = 0;
       break;
     }
     case WORK_MEMOPS: {
@@ -95,6 +96,7 @@ void work_free(Work *w) {
     case WORK_KERNEL:
       tools_done(w->ctx, &w->kernel);
       session_inputs_free(w->kernel.inputs);
+      interrupts_done(&w->kernel);
       free(w->kernel.params);
       break;
     case WORK_COPY: free(w->copy.staged); break;

@@ -1,0 +1,257 @@
+// Threads of a block that need each other: barriers, operations of several lanes, shared memory.
+//
+// A thread that is suspended has left the kernel, and the hardware no longer waits for it: barriers
+// and operations of lanes would pass without it. So each of them first counts who is there (the
+// reduction of a barrier, a vote). If all are there, nothing else happens. If not, those that miss
+// may have ended, or be suspended; then all that are there are suspended, too, and come back to the
+// same place. Counting by reduction makes all of them decide alike: a word in memory alone may be
+// changed by a thread that has already gone on.
+//
+// The thread that leaves a block last, ended or suspended, saves its shared memory.
+#include "interrupt/stops.h"
+
+#define LAUNCH(field) ((unsigned)offsetof(InterruptLaunch, field))
+
+static PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, k); }
+static PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
+static PtxReg *pred(Code *c, unsigned k) { return body_temp(c->body, TYPE_PRED, k); }
+
+static void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
+  EMIT(c, "ld.param.u64", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
+}
+
+static PtxOperand block_word(Emitter *e, Code *c, unsigned at) {
+  return opd_at(c, opd_var(e->block), (int64_t)e->words_at + at);
+}
+
+// --- shared memory, copied from or to memory of the launch ---
+
+typedef struct Copying {
+  PtxReg *place;      // .b64, where the block's memory is kept
+  bool saves, alone;  // alone: one thread copies all of it
+} Copying;
+
+// Words first, first + step … of `bytes`: from the address in word(7) (shared) or to it.
+static void copy_words(Code *c, const Copying *k, PtxReg *bytes) {
+  PtxReg *at = word(c, 5), *from = word(c, 7), *to = word(c, 8), *step = word(c, 6);
+  PtxLabel *again = body_label(c->body), *done = body_label(c->body);
+  if (k->alone) EMIT(c, "mov.u32", opd_reg(at), opd_imm(0));
+  else {
+    emit_thread_in_block(c, at);
+    EMIT(c, "shl.b32", opd_reg(at), opd_reg(at), opd_imm(2));
+  }
+  if (k->alone) EMIT(c, "mov.u32", opd_reg(step), opd_imm(4));
+  else {
+    emit_block_threads(c, step);
+    EMIT(c, "shl.b32", opd_reg(step), opd_reg(step), opd_imm(2));
+  }
+  code_label(c, again);
+  EMIT(c, "setp.ge.u32", opd_reg(pred(c, 0)), opd_reg(at), opd_reg(bytes));
+  code_branch(c, pred(c, 0), false, done);
+  EMIT(c, "add.u32", opd_reg(to), opd_reg(from), opd_reg(at));
+  EMIT(c, "cvt.u64.u32", opd_reg(wide(c, 3)), opd_reg(at));
+  EMIT(c, "add.u64", opd_reg(wide(c, 3)), opd_reg(wide(c, 3)), opd_reg(k->place));
+  if (k->saves) {
+    EMIT(c, "ld.shared.u32", opd_reg(word(c, 9)), opd_at(c, opd_reg(to), 0));
+    EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 3)), 0), opd_reg(word(c, 9)));
+  } else {
+    EMIT(c, "ld.global.u32", opd_reg(word(c, 9)), opd_at(c, opd_reg(wide(c, 3)), 0));
+    EMIT(c, "st.shared.u32", opd_at(c, opd_reg(to), 0), opd_reg(word(c, 9)));
+  }
+  EMIT(c, "add.u32", opd_reg(at), opd_reg(at), opd_reg(step));
+  code_branch(c, NULL, false, again);
+  code_label(c, done);
+}
+
+static void copy_shared(Emitter *e, Code *c, Copying k, PtxReg *block) {
+  PtxReg *bytes = word(c, 4);
+  load_launch(e, c, k.place, LAUNCH(blocks));
+  load_launch(e, c, wide(c, 3), LAUNCH(saved_stride));
+  EMIT(c, "mul.lo.u64", opd_reg(wide(c, 3)), opd_reg(wide(c, 3)), opd_reg(block));
+  EMIT(c, "add.u64", opd_reg(k.place), opd_reg(k.place), opd_reg(wide(c, 3)));
+  if (e->words_at) {
+    EMIT(c, "mov.u32", opd_reg(bytes), opd_imm(e->words_at));
+    EMIT(c, "mov.u32", opd_reg(word(c, 7)), opd_var(e->block));
+    copy_words(c, &k, bytes);
+  }
+  if (!e->dynamic) return;
+  if (e->words_at) EMIT(c, "add.u64", opd_reg(k.place), opd_reg(k.place), opd_imm(e->words_at));
+  EMIT(c, "mov.u32", opd_reg(bytes), opd_sreg(SREG_DYNAMIC_SMEM_SIZE, SEL_NONE));
+  EMIT(c, "mov.u32", opd_reg(word(c, 7)), opd_var(e->dynamic));
+  copy_words(c, &k, bytes);
+}
+
+// stopped[block]
+static void stopped_address(Emitter *e, Code *c, PtxReg *to, PtxReg *block) {
+  load_launch(e, c, to, LAUNCH(stopped));
+  EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(block), opd_imm(2));
+  EMIT(c, "add.u64", opd_reg(to), opd_reg(to), opd_reg(wide(c, 3)));
+}
+
+// --- entering and leaving ---
+
+// One thread clears the words; nobody leaves before that.
+static void clear_words(Emitter *e, Code *c) {
+  PtxLabel *others = body_label(c->body);
+  emit_thread_in_block(c, word(c, 0));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+  code_branch(c, pred(c, 0), false, others);
+  EMIT(c, "mov.u32", opd_reg(word(c, 0)), opd_imm(0));
+  for (unsigned at = 0; at < WORDS_BYTES; at += 4)
+    EMIT(c, "st.volatile.shared.u32", block_word(e, c, at), opd_reg(word(c, 0)));
+  code_label(c, others);
+}
+
+void block_enter(Emitter *e, Code *c) {
+  PtxReg *block = wide(c, 4), *stopped = wide(c, 5);
+  if (e->resumes) {
+    PtxLabel *goes_on = body_label(c->body);
+    emit_block(c, block);
+    stopped_address(e, c, stopped, block);
+    EMIT(c, "ld.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(stopped), 0));
+    EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+    code_branch(c, pred(c, 0), false, goes_on);
+    code_emit(c, "exit", NULL, 0);
+    code_label(c, goes_on);
+    copy_shared(e, c, (Copying){.place = wide(c, 2)}, block);
+  }
+  clear_words(e, c);
+  EMIT(c, "bar.sync", opd_imm(0));
+  if (!e->resumes) return;
+  PtxLabel *others = body_label(c->body);
+  emit_thread_in_block(c, word(c, 0));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+  code_branch(c, pred(c, 0), false, others);
+  EMIT(c, "st.global.u32", opd_at(c, opd_reg(stopped), 0), opd_imm(0));
+  code_label(c, others);
+}
+
+static void mark_suspended(Emitter *e, Code *c) {
+  EMIT(c, "st.volatile.shared.u32", block_word(e, c, WORD_SUSPENDED), opd_imm(1));
+  emit_thread_in_block(c, word(c, 0));
+  EMIT(c, "shr.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(5));
+  EMIT(c, "shl.b32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(2));
+  EMIT(c, "mov.u32", opd_reg(word(c, 1)), opd_var(e->block));
+  EMIT(c, "add.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_reg(word(c, 1)));
+  EMIT(c, "mov.u32", opd_reg(word(c, 1)), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
+  EMIT(c, "red.shared.or.b32", opd_at(c, opd_reg(word(c, 0)), (int64_t)e->words_at + WORD_WARPS),
+       opd_reg(word(c, 1)));
+}
+
+// The last one saves the shared memory, if anybody is suspended. Acquire and release: it sees what
+// the others have written.
+void block_leave(Emitter *e, Code *c, bool suspended) {
+  PtxLabel *ends = body_label(c->body);
+  if (suspended) mark_suspended(e, c);
+  EMIT(c, "atom.acq_rel.cta.shared.add.u32", opd_reg(word(c, 4)), block_word(e, c, WORD_LEFT),
+       opd_imm(1));
+  emit_block_threads(c, word(c, 0));
+  EMIT(c, "sub.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(1));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_reg(word(c, 4)));
+  code_branch(c, pred(c, 0), false, ends);
+  EMIT(c, "ld.volatile.shared.u32", opd_reg(word(c, 0)), block_word(e, c, WORD_SUSPENDED));
+  EMIT(c, "setp.eq.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+  code_branch(c, pred(c, 0), false, ends);
+  emit_block(c, wide(c, 4));
+  copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true, .alone = true}, wide(c, 4));
+  stopped_address(e, c, wide(c, 5), wide(c, 4));
+  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
+  code_label(c, ends);
+  code_emit(c, "exit", NULL, 0);
+}
+
+void block_at_exits(Emitter *e) {
+  Body *b = e->body;
+  const IrCfg *cfg = b->cfg;
+  PtxLabel *leave = body_label(b);
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const PtxInstr *in = cfg->instrs[i];
+    if (in->op == OP_RET || in->op == OP_EXIT)
+      code_branch(body_instead(b, i), in->guard, in->guard_negated, leave);
+  }
+  code_branch(body_before(b, cfg->ninstrs), NULL, false, leave);
+  Code *c = body_cold(b);
+  code_label(c, leave);
+  block_leave(e, c, false);
+}
+
+// --- barrier or suspend ---
+
+static void suspend_if(Emitter *e, Code *cold, const Stop *s, PtxLabel *back) {
+  code_branch(cold, pred(cold, 0), true, back);
+  emit_suspend(e, cold, s);
+}
+
+static void check_barrier(Emitter *e, const Stop *s) {
+  const PtxInstr *in = e->body->cfg->instrs[s->at];
+  bool stays = ptx_has(in, MOD_RED);
+  Code *c = stays ? body_before(e->body, s->at) : body_instead(e->body, s->at);
+  PtxLabel *missing = body_label(e->body), *back = body_label(e->body);
+  PtxReg *here = word(c, 4);
+  if (e->resumes) code_label(c, e->restored[s->number - 1]);
+  emit_block_threads(c, word(c, 0));
+  EMIT(c, "mov.pred", opd_reg(pred(c, 1)), opd_imm(1));
+  // Not .aligned: other lanes of the warp may be about to leave.
+  EMIT(c, "barrier.red.popc.u32", opd_reg(here), opd_imm(0), opd_reg(pred(c, 1)));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(here), opd_reg(word(c, 0)));
+  code_branch(c, pred(c, 0), false, missing);
+  code_label(c, back);
+  Code *cold = body_cold(e->body);
+  code_label(cold, missing);
+  EMIT(cold, "ld.volatile.shared.u32", opd_reg(word(cold, 4)), block_word(e, cold, WORD_SUSPENDED));
+  EMIT(cold, "barrier.sync", opd_imm(0));  // all have read it before anybody goes on
+  EMIT(cold, "setp.ne.u32", opd_reg(pred(cold, 0)), opd_reg(word(cold, 4)), opd_imm(0));
+  suspend_if(e, cold, s, back);
+}
+
+static PtxOperand mask_of(const PtxInstr *in) {
+  if (ptx_op_classes(in) & CLASS_TENSOR) return opd_imm(-1);
+  return in->ops[in->nops - 1];
+}
+
+static void check_warp(Emitter *e, const Stop *s) {
+  const PtxInstr *in = e->body->cfg->instrs[s->at];
+  Code *c = body_before(e->body, s->at);
+  PtxLabel *missing = body_label(e->body), *back = body_label(e->body);
+  PtxReg *absent = word(c, 4);
+  if (e->resumes) code_label(c, e->restored[s->number - 1]);
+  EMIT(c, "mov.pred", opd_reg(pred(c, 1)), opd_imm(1));
+  EMIT(c, "vote.sync.ballot.b32", opd_reg(absent), opd_reg(pred(c, 1)), mask_of(in));
+  EMIT(c, "not.b32", opd_reg(absent), opd_reg(absent));
+  EMIT(c, "and.b32", opd_reg(absent), opd_reg(absent), mask_of(in));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(absent), opd_imm(0));
+  code_branch(c, pred(c, 0), false, missing);
+  code_label(c, back);
+  Code *cold = body_cold(e->body);
+  code_label(cold, missing);
+  emit_thread_in_block(cold, word(cold, 0));
+  EMIT(cold, "shr.u32", opd_reg(word(cold, 0)), opd_reg(word(cold, 0)), opd_imm(5));
+  EMIT(cold, "shl.b32", opd_reg(word(cold, 0)), opd_reg(word(cold, 0)), opd_imm(2));
+  EMIT(cold, "mov.u32", opd_reg(word(cold, 1)), opd_var(e->block));
+  EMIT(cold, "add.u32", opd_reg(word(cold, 0)), opd_reg(word(cold, 0)), opd_reg(word(cold, 1)));
+  EMIT(cold, "ld.volatile.shared.u32", opd_reg(word(cold, 0)),
+       opd_at(cold, opd_reg(word(cold, 0)), (int64_t)e->words_at + WORD_WARPS));
+  EMIT(cold, "and.b32", opd_reg(word(cold, 0)), opd_reg(word(cold, 0)), opd_reg(absent));
+  EMIT(cold, "setp.ne.u32", opd_reg(pred(cold, 0)), opd_reg(word(cold, 0)), opd_imm(0));
+  suspend_if(e, cold, s, back);
+}
+
+// A loop that waits for other threads leaves when any thread of the grid is suspended: it may be
+// the one it waits for.
+static void check_loop(Emitter *e, const Stop *s) {
+  Code *c = body_before(e->body, s->at), *cold = body_cold(e->body);
+  PtxLabel *leaves = body_label(e->body);
+  if (e->resumes) code_label(c, e->restored[s->number - 1]);
+  load_launch(e, c, wide(c, 2), LAUNCH(control));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(wide(c, 2)), 0));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+  code_branch(c, pred(c, 0), false, leaves);
+  code_label(cold, leaves);
+  emit_suspend(e, cold, s);
+}
+
+void block_check(Emitter *e, const Stop *s) {
+  if (s->kind == STOP_BARRIER) check_barrier(e, s);
+  else if (s->kind == STOP_WARP) check_warp(e, s);
+  else check_loop(e, s);
+}

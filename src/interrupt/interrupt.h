@@ -1,0 +1,119 @@
+// interrupt: GPU interrupts. Device code calls functions of the CPU
+// (include/warpgrind_interrupts.h).
+//
+// pass.c turns each kernel that calls interrupts into two: the kernel itself, whose calls now save
+// the thread's live registers and end it, and a second kernel that restores them and goes on behind
+// the call. rounds.c runs the two: it launches the first, gathers the callers, calls the handlers,
+// launches the second, until no thread is suspended any more. The pass runs before tools add their
+// checks, and its output is ordinary PTX: both devices run the same code.
+// docs/interrupts.md has the picture.
+#ifndef WG_INTERRUPT_H
+#define WG_INTERRUPT_H
+
+#include "base/base.h"
+#include "interrupt/interrupt_abi.h"
+#include "ptx/ptx.h"
+
+// --- pass.c ---
+enum { INTERRUPT_PARAMS = 16, INTERRUPT_WORDS = 16, INTERRUPT_RESULT_WORDS = 4 };
+typedef struct InterruptCall {  // one call in a kernel; its number is its place in the list
+  const char *name;             // of the interrupt
+  const char *file, *text;      // the place; file NULL: it is not known
+  uint32_t line;
+  uint32_t nparams, param_bytes[INTERRUPT_PARAMS], result_bytes;
+  uint32_t args_at;  // the arguments in a thread's context: words, one after the other
+} InterruptCall;
+typedef struct InterruptKernel {
+  const char *name, *resume;  // resume: the kernel that goes on
+  const char *refused;        // why it cannot be suspended, with the place; NULL: it can
+  uint32_t param_at;          // of the added InterruptLaunch
+  uint32_t user_params, user_param_bytes;
+  uint32_t context_bytes;  // of one thread: live registers and arguments
+  uint32_t local_bytes;    // of one thread: its local variables, which lie in memory of the launch
+  bool saves_blocks;       // threads of a block need each other: see blocks.c
+  uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
+  bool has_results;
+  InterruptCall *calls;  // those of one interrupt side by side
+  uint32_t ncalls;       // of interrupts; barriers have numbers behind these
+  uint32_t nstops;       // with barriers and warp operations
+} InterruptKernel;
+typedef struct Interrupts {
+  Arena arena;
+  InterruptKernel *kernels;
+  uint32_t n;
+} Interrupts;
+#define INTERRUPT_PREFIX "__wgint"                    // names that the pass adds begin so
+bool interrupt_occurs(const char *text, size_t len);  // false: no unit needs the pass
+// Changes the units in place. false: err says why; they must not be used any more.
+bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err);
+const InterruptKernel *interrupt_kernel(const Interrupts *i, const char *name);  // NULL: none
+void interrupt_free(Interrupts *i);
+
+// --- handlers.c ---
+struct wg_interrupt;
+typedef void InterruptHandlerFunction(struct wg_interrupt *call, void *user);
+typedef struct InterruptHandler {
+  const char *name, *file;  // file, line: where it was defined
+  uint32_t line;
+  InterruptHandlerFunction *function;
+  void *user;
+  bool typed;  // what follows is known
+  uint32_t result_bytes, nparams, param_bytes[INTERRUPT_PARAMS];
+} InterruptHandler;
+void interrupt_add_handler(const InterruptHandler *h);
+bool interrupt_find_handler(const char *name, InterruptHandler *out);
+// Can each call of the kernel be served? false: err names the call that cannot.
+bool interrupt_check_handlers(const InterruptKernel *k, Error *err);
+
+// --- rounds.c ---
+typedef struct InterruptShape {
+  uint32_t grid[3], block[3], shared;  // shared: dynamic
+  bool cooperative;
+} InterruptShape;
+// The bytes of what a launch needs. padded: threads, with some behind the last
+typedef struct InterruptSizes {
+  size_t threads, padded, blocks, saved_stride;
+  size_t states, control, stopped, workspace, contexts, ranks, locals, saved, all;
+} InterruptSizes;
+bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
+                     Error *err);
+InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory);
+size_t interrupt_zeroed(const InterruptSizes *s);  // the first bytes of the memory must be 0
+
+typedef struct InterruptRun {
+  const InterruptKernel *kernel;
+  const char *shown;  // the kernel's name
+  uint32_t grid[3], block[3];
+  InterruptLaunch launch;  // what the kernel got
+  size_t threads;
+  // of this round, by call: its callers, the rank of the first among those of its interrupt, where
+  // their numbers go on the device, and (times INTERRUPT_PARAMS) where the values of each parameter
+  const uint32_t *counts;
+  uint32_t *first_rank;
+  const uint64_t *numbers, *lists;
+} InterruptRun;
+// What the device must do; each driver has its own.
+typedef struct InterruptDevice {
+  bool (*read)(void *user, void *to, uint64_t from, size_t bytes);
+  bool (*write)(void *user, uint64_t to, const void *from, size_t bytes);
+  uint64_t (*alloc)(void *user, size_t bytes);  // 0: there is no memory
+  void (*free)(void *user, uint64_t p);
+  void *(*host_alloc)(void *user, size_t bytes);  // for read and write; NULL: there is none
+  void (*host_free)(void *user, void *p);
+  // Waits for the kernel, and counts the callers of each call.
+  bool (*count)(void *user, const InterruptRun *run, uint32_t *counts);
+  // Fills lists and numbers, in the order of calls and threads, and ranks.
+  bool (*gather)(void *user, const InterruptRun *run);
+  bool (*resume)(void *user, const InterruptRun *run);  // launches the second kernel
+  void *(*enter)(void *user);                           // a handler is about to run: its stream
+  void (*leave)(void *user);                            // it has run: waits for its work
+  void *user;
+} InterruptDevice;
+// The first kernel was launched: serves rounds until no thread is suspended. false: err.
+bool interrupt_serve(const InterruptDevice *d, InterruptRun *run, Error *err);
+
+// --- gather.c: count and gather where memory of the device is memory of the process ---
+void interrupt_count_here(const InterruptRun *run, uint32_t *counts);
+void interrupt_gather_here(const InterruptRun *run);
+
+#endif

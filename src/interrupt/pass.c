@@ -1,0 +1,310 @@
+// The pass: a kernel that calls interrupts becomes two.
+//
+// requires: a verified module. keeps: kernels without interrupts, the signature of all others but
+// for one parameter behind it. breaks: an IrCfg built before.
+#include "interrupt/stops.h"
+
+static const char PREFIX[] = INTERRUPT_PREFIX, REG_PREFIX[] = "%wgint_";
+enum { MOST_STATEMENTS = 200000, OLD_LIMIT = 4096 };
+
+typedef struct Splitting {
+  PtxModule *m;
+  Program program;  // what Body needs
+  Woven woven;
+  WeavePlan plan;
+  Interrupts *out;
+  VEC(InterruptKernel) kernels;
+} Splitting;
+
+// --- what the kernel is given ---
+
+static PtxVar *new_parameter(PtxFunc *f) {
+  Arena *a = &f->module->arena;
+  PtxVar *v = ARENA_NEW(a, PtxVar);
+  *v = (PtxVar){.name = arena_printf(a, "%s_launch", PREFIX),
+                .space = SPACE_PARAM,
+                .type = TYPE_B8,
+                .align = 8,
+                .align_given = true,
+                .dims = {sizeof(InterruptLaunch)},
+                .ndims = 1,
+                .size = sizeof(InterruptLaunch),
+                .id = f->nparams,
+                .func = f,
+                .param_offset = (f->param_bytes + 7) & ~7u};
+  ARENA_APPEND(a, f->params, f->nparams, &v, 1);
+  f->param_bytes = (uint32_t)(v->param_offset + v->size);
+  return v;
+}
+
+static PtxVar *new_shared(PtxModule *m, const PtxFunc *f) {
+  PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
+  *v = (PtxVar){.name = arena_printf(&m->arena, "%s_shared_%u", PREFIX, f->id),
+                .space = SPACE_SHARED,
+                .type = TYPE_B8,
+                .align = 16,
+                .align_given = true,
+                .ndims = 1,
+                .id = m->nvars};
+  ARENA_APPEND(&m->arena, m->vars, m->nvars, &v, 1);
+  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 2);
+  memcpy(items + 1, m->items, m->nitems * sizeof *items);
+  items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
+  m->items = items;
+  m->nitems++;
+  return v;
+}
+
+// A register of the function that no instruction of the program uses.
+static PtxReg *new_register(PtxFunc *f, const char *name) {
+  Arena *a = &f->module->arena;
+  PtxReg *r = ARENA_NEW(a, PtxReg);
+  PtxStmt declared = {.kind = STMT_REGS, .regs = {r, 1}};
+  *r = (PtxReg){
+      .name = arena_printf(a, "%s%s", REG_PREFIX, name), .type = TYPE_B64, .id = f->nregs};
+  ARENA_APPEND(a, f->regs, f->nregs, &r, 1);
+  PtxStmt *stmts = ARENA_ARRAY(a, PtxStmt, f->nstmts + 1);
+  stmts[0] = declared;
+  memcpy(stmts + 1, f->stmts, f->nstmts * sizeof *stmts);
+  f->stmts = stmts;
+  f->nstmts++;
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  return r;
+}
+
+static void add_function(PtxModule *m, PtxFunc *f) {
+  f->id = m->nfuncs;
+  f->linkage = LINK_VISIBLE;
+  ARENA_APPEND(&m->arena, m->funcs, m->nfuncs, &f, 1);
+  PtxItem item = {.kind = ITEM_FUNC, .func = f};
+  ARENA_APPEND(&m->arena, m->items, m->nitems, &item, 1);
+}
+
+// --- one of the two kernels ---
+
+typedef struct Shape {  // what both have in common
+  PtxVar *block, *dynamic;
+  uint32_t words_at, local_bytes;
+} Shape;
+
+static void set_locals(Emitter *e, Code *c, uint32_t bytes) {
+  if (!e->locals) return;
+  PtxReg *at = body_temp(e->body, TYPE_B64, 2);
+  emit_this_thread(e, c);
+  EMIT(c, "ld.param.u64", opd_reg(e->locals),
+       opd_at(c, opd_var(e->launch), offsetof(InterruptLaunch, locals)));
+  EMIT(c, "mul.lo.u64", opd_reg(at), opd_reg(e->thread), opd_imm(bytes));
+  EMIT(c, "add.u64", opd_reg(e->locals), opd_reg(e->locals), opd_reg(at));
+}
+
+static void emit_stop(Emitter *e, const Stop *s) {
+  if (s->kind != STOP_CALL) {
+    block_check(e, s);
+    return;
+  }
+  Code *c = body_instead(e->body, s->at);
+  emit_suspend(e, c, s);
+  if (e->resumes) code_label(c, e->restored[s->number - 1]);
+}
+
+static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shape *shape,
+                        bool resumes, Error *err) {
+  Body b;
+  if (!body_open(&b, &p->program, f, 0, err)) return false;
+  Emitter e = {.body = &b,
+               .stops = stops,
+               .launch = f->params[f->nparams - 1],
+               .block = shape->block,
+               .words_at = shape->words_at,
+               .dynamic = shape->dynamic,
+               .locals = stops->locals ? f->regs[stops->locals->id] : NULL,
+               .resumes = resumes};
+  e.thread = body_reg(&b, TYPE_B64);
+  e.count = body_reg(&b, TYPE_B64);
+  e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);
+  for (uint32_t i = 0; i < stops->n; i++) e.restored[i] = body_label(&b);
+  Code *entry = body_entry(&b);
+  set_locals(&e, entry, shape->local_bytes);
+  if (resumes) emit_dispatch(&e, entry);
+  else if (e.block) block_enter(&e, entry);
+  for (uint32_t i = 0; i < stops->n; i++) emit_stop(&e, &stops->list[i]);
+  if (e.block) block_at_exits(&e);
+  return body_close(&b, err);
+}
+
+// The same stops with the registers of another copy of the function.
+static PtxReg *twin_of(const PtxFunc *f, const PtxReg *r) { return r ? f->regs[r->id] : NULL; }
+static void use_registers_of(Stops *s, const PtxFunc *f) {
+  for (uint32_t i = 0; i < s->n; i++) {
+    Stop *t = &s->list[i];
+    for (uint32_t k = 0; k < t->nwide + t->nnarrow + t->npreds; k++)
+      t->saved[k] = twin_of(f, t->saved[k]);
+    for (unsigned k = 0; k < INTERRUPT_WORDS; k++) t->args[k] = twin_of(f, t->args[k]);
+    for (unsigned k = 0; k < INTERRUPT_RESULT_WORDS; k++) t->results[k] = twin_of(f, t->results[k]);
+    t->served = twin_of(f, t->served);
+  }
+}
+
+// --- one kernel ---
+
+static void describe(Splitting *p, const PtxFunc *f, const Stops *s, InterruptKernel *k) {
+  Arena *a = &p->out->arena;
+  k->calls = ARENA_ARRAY(a, InterruptCall, s->ncalls + 1);
+  k->ncalls = s->ncalls;
+  k->nstops = s->n;
+  for (uint32_t i = 0; i < s->n; i++) {
+    const Stop *t = &s->list[i];
+    uint32_t bytes = t->bytes;
+    if (t->kind == STOP_CALL) {
+      InterruptCall *c = &k->calls[i];
+      *c = t->call;
+      c->name = arena_strdup(a, c->name);
+      c->file = c->file ? arena_strdup(a, c->file) : NULL;
+      c->text = arena_strdup(a, c->text ? c->text : "");
+      for (uint32_t n = 0; n < c->nparams; n++) bytes += (c->param_bytes[n] + 3) / 4 * 4;
+      k->has_results |= c->result_bytes != 0;
+    }
+    k->context_bytes = MAX(k->context_bytes, (bytes + 7) & ~7u);
+  }
+}
+
+// A function that is called and waits for other threads could not be left there.
+static bool callees_wait(const PtxFunc *f, Error *err) {
+  const PtxModule *m = f->module;
+  bool calls = false;
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    calls |= f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL;
+  for (uint32_t i = 0; calls && i < m->nfuncs; i++) {
+    const PtxFunc *g = m->funcs[i];
+    if (g->is_entry) continue;
+    for (uint32_t k = 0; k < g->nstmts; k++) {
+      if (g->stmts[k].kind != STMT_INSTR) continue;
+      const PtxInstr *in = g->stmts[k].instr;
+      PtxOrder order = ptx_op_order(in->op);
+      if (order != ORDER_BLOCK && order != ORDER_WARP && order != ORDER_LANES &&
+          in->space != SPACE_SHARED)
+        continue;
+      stops_refuse(err, f, in, "a function that is not inlined uses barriers or shared memory");
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool check_room(const PtxFunc *f, Error *err) {
+  if (f->param_bytes + 8 + sizeof(InterruptLaunch) <= OLD_LIMIT) return true;
+  return error_set(err,
+                   "kernel %s calls interrupts, and its parameters take %u bytes: there is no room "
+                   "for the %zu that Warpgrind adds",
+                   f->name, f->param_bytes, sizeof(InterruptLaunch));
+}
+
+static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *err) {
+  PtxModule *m = p->m;
+  Stops stops = {0};
+  Shape shape = {.local_bytes = locals_bytes(f)};
+  k->user_params = f->nparams;
+  k->user_param_bytes = f->param_bytes;
+  PtxVar *launch = new_parameter(f);
+  k->param_at = (uint32_t)launch->param_offset;
+  workspace_keep(f, launch);
+  PtxReg *locals = shape.local_bytes ? new_register(f, "locals") : NULL;
+  if (locals) locals_move(f, locals);
+  bool ok = stops_find(&stops, f, locals, err);
+  if (ok) {
+    if (stops.uses_blocks) {
+      shape.block = new_shared(m, f);
+      shape.words_at = shared_join(f, shape.block, &shape.dynamic);
+      shape.block->size = shape.block->dims[0] = shape.words_at + WORDS_BYTES;
+    }
+    describe(p, f, &stops, k);
+    k->saves_blocks = stops.uses_blocks;
+    k->block_bytes = shape.words_at;
+    k->local_bytes = shape.local_bytes;
+    k->resume = arena_printf(&p->out->arena, "%s_resume_%s", PREFIX, f->name);
+    PtxFunc *second = copy_function(m, f, k->resume);
+    add_function(m, second);
+    ok = emit_kernel(p, f, &stops, &shape, false, err);
+    use_registers_of(&stops, second);
+    ok = ok && emit_kernel(p, second, &stops, &shape, true, err);
+  }
+  stops_free(&stops);
+  return ok;
+}
+
+// --- the module ---
+
+// What cannot be suspended is found out before anything is changed.
+static bool can_split(PtxFunc *f, Error *err) {
+  Stops stops = {0};
+  bool ok = check_room(f, err) && !callees_wait(f, err) && stops_find(&stops, f, NULL, err);
+  if (ok && f->module->sm < 70 && stops.uses_blocks)
+    ok = stops_refuse(err, f, stops.cfg->instrs[stops.list[0].at],
+                      "barriers and shared memory need code for sm_70 or newer");
+  stops_free(&stops);
+  return ok;
+}
+
+static void raise_version(PtxModule *m, unsigned version) {
+  if (m->version_major * 10 + m->version_minor >= version) return;
+  m->version_major = version / 10;
+  m->version_minor = version % 10;
+}
+
+static bool split_module(Splitting *p, Error *err) {
+  PtxModule *m = p->m;
+  bool in_functions = false;
+  for (uint32_t i = 0; i < m->nfuncs; i++)
+    in_functions |= !m->funcs[i]->is_entry && stops_has_calls(m->funcs[i]);
+  if (in_functions) inline_calls(m, MOST_STATEMENTS);
+  if (!ptx_verify_new(m, err)) return false;
+  uint32_t n = m->nfuncs;
+  for (uint32_t i = 0; i < n; i++) {
+    PtxFunc *f = m->funcs[i];
+    Error why = {{0}};
+    if (!f->is_entry || f->is_declaration || !stops_has_calls(f)) continue;
+    InterruptKernel k = {.name = arena_strdup(&p->out->arena, f->name)};
+    if (can_split(f, &why)) {
+      raise_version(m, 62);
+      if (!split_kernel(p, f, &k, err)) return false;
+    } else {
+      k.refused = arena_strdup(&p->out->arena, why.text);
+    }
+    vec_push(&p->kernels, k);
+  }
+  return ptx_verify_new(m, err);
+}
+
+bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err) {
+  *out = (Interrupts){0};
+  bool ok = true;
+  for (uint32_t u = 0; u < n && ok; u++) {
+    Splitting p = {.m = units[u], .out = out};
+    if (!interrupt_occurs(units[u]->text, units[u]->text_len)) continue;
+    p.program = (Program){.units = &p.m,
+                          .nunits = 1,
+                          .plan = &p.plan,
+                          .out = &p.woven,
+                          .prefix = PREFIX,
+                          .reg_prefix = REG_PREFIX};
+    ok = split_module(&p, err);
+    ARENA_APPEND(&out->arena, out->kernels, out->n, p.kernels.data, p.kernels.len);
+    vec_free(&p.kernels);
+    u64map_free(&p.program.mnemonics);
+    arena_free(&p.program.scratch);
+  }
+  if (!ok) interrupt_free(out);
+  return ok;
+}
+
+const InterruptKernel *interrupt_kernel(const Interrupts *i, const char *name) {
+  for (uint32_t k = 0; k < i->n; k++)
+    if (!strcmp(i->kernels[k].name, name)) return &i->kernels[k];
+  return NULL;
+}
+
+void interrupt_free(Interrupts *i) {
+  arena_free(&i->arena);
+  *i = (Interrupts){0};
+}

@@ -1,0 +1,288 @@
+// Rounds: the kernel has left threads suspended; gather them, call the handlers, launch the second
+// kernel, until none is left.
+#include "interrupt/interrupt.h"
+
+#include "../include/warpgrind.h"
+
+// --- what a launch needs ---
+
+static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
+
+bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
+                     Error *err) {
+  const uint32_t *g = shape->grid, *b = shape->block;
+  double threads = (double)g[0] * g[1] * g[2] * b[0] * b[1] * b[2];
+  *s = (InterruptSizes){.blocks = (size_t)g[0] * g[1] * g[2]};
+  if (threads >= 4294967296.0)
+    return error_set(err,
+                     "kernel %s calls interrupts and is launched with %.0f threads: at most "
+                     "4294967295 are possible",
+                     k->name, threads);
+  s->threads = s->blocks * b[0] * b[1] * b[2];
+  size_t padded = (s->threads + 31) / 32 * 32;  // columns begin at multiples of 8
+  s->padded = padded;
+  s->states = round_up(padded * 4);
+  s->contexts = round_up(padded * k->context_bytes);
+  s->ranks = k->has_results ? round_up(padded * 4) : 0;
+  s->locals = round_up(padded * k->local_bytes);
+  s->control = round_up(sizeof(InterruptControl) + 8 * (size_t)k->ncalls);
+  s->stopped = k->saves_blocks ? round_up(s->blocks * 4) : 0;
+  s->workspace = shape->cooperative ? round_up(64) : 0;
+  s->saved_stride = k->saves_blocks ? k->block_bytes + (shape->shared + 15u) / 16 * 16 : 0;
+  s->saved = round_up(s->blocks * s->saved_stride);
+  s->all = interrupt_zeroed(s) + s->contexts + s->ranks + s->locals + s->saved;
+  return true;
+}
+
+// What must be zero at first lies in front: states, control, stopped, workspace.
+InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory) {
+  InterruptLaunch l = {.threads = s->padded, .saved_stride = s->saved_stride};
+  l.states = memory;
+  l.control = l.states + s->states;
+  l.stopped = l.control + s->control;
+  l.workspace = s->workspace ? l.stopped + s->stopped : 0;
+  l.contexts = l.stopped + s->stopped + s->workspace;
+  l.ranks = l.contexts + s->contexts;
+  l.locals = l.ranks + s->ranks;
+  l.blocks = l.locals + s->locals;
+  return l;
+}
+
+size_t interrupt_zeroed(const InterruptSizes *s) {
+  return s->states + s->control + s->stopped + s->workspace;
+}
+
+// --- one call of a handler ---
+
+typedef struct Group {  // all calls of one interrupt, in one round
+  wg_interrupt pub;     // first: what the handler gets
+  const InterruptDevice *device;
+  const InterruptRun *run;
+  uint32_t first, end;  // calls
+  uint64_t numbers, results;
+  void *params[INTERRUPT_PARAMS];
+  void *host_params[INTERRUPT_PARAMS], *host_results;
+  wg_caller *callers;
+  bool ends;
+  Error *err;
+  bool failed;
+} Group;
+
+static bool fails(Group *g, const char *what) {
+  if (!g->failed)
+    error_set(g->err, "the handler of interrupt %s, called in kernel %s, failed: %s", g->pub.name,
+              g->run->shown, what);
+  g->failed = true;
+  return false;
+}
+
+static const void *host_values(wg_interrupt *call, unsigned param) {
+  Group *g = (Group *)call;
+  if (param >= call->nparams) return NULL;
+  if (g->host_params[param]) return g->host_params[param];
+  size_t bytes = call->count * call->param_bytes[param];
+  g->host_params[param] = g->device->host_alloc(g->device->user, bytes);
+  if (!g->host_params[param] || !g->device->read(g->device->user, g->host_params[param],
+                                                 (uint64_t)(uintptr_t)g->params[param], bytes))
+    fails(g, "the parameters cannot be copied to the host");
+  return g->host_params[param];
+}
+
+static void *host_results(wg_interrupt *call) {
+  Group *g = (Group *)call;
+  if (!g->host_results)
+    g->host_results = g->device->host_alloc(g->device->user, call->count * call->result_bytes);
+  if (!g->host_results) fails(g, "there is no memory for its results");
+  return g->host_results;
+}
+
+static void describe_caller(const Group *g, uint32_t call, uint32_t number, wg_caller *out) {
+  const InterruptCall *c = &g->run->kernel->calls[call];
+  const uint32_t *b = g->run->block, *grid = g->run->grid;
+  uint32_t per_block = b[0] * b[1] * b[2], thread = number % per_block, block = number / per_block;
+  *out = (wg_caller){
+      .thread = {thread % b[0], thread / b[0] % b[1], thread / b[0] / b[1]},
+      .block = {block % grid[0], block / grid[0] % grid[1], block / grid[0] / grid[1]},
+      .index = number,
+      .file = c->file,
+      .text = c->text,
+      .line = c->line};
+}
+
+static const wg_caller *callers(wg_interrupt *call) {
+  Group *g = (Group *)call;
+  if (g->callers) return g->callers;
+  uint32_t *numbers = mem_alloc(MAX(call->count * sizeof *numbers, 1));
+  g->callers = mem_alloc(MAX(call->count * sizeof *g->callers, 1));
+  if (!g->device->read(g->device->user, numbers, g->numbers, call->count * sizeof *numbers))
+    fails(g, "the callers cannot be copied to the host");
+  size_t i = 0;
+  for (uint32_t c = g->first; c < g->end; c++)
+    for (uint32_t n = 0; n < g->run->counts[c]; n++, i++)
+      describe_caller(g, c, numbers[i], &g->callers[i]);
+  free(numbers);
+  return g->callers;
+}
+
+static void end_kernel(wg_interrupt *call) { ((Group *)call)->ends = true; }
+static void fail_call(wg_interrupt *call, const char *why) { fails((Group *)call, why); }
+
+static bool call_handler(Group *g) {
+  const InterruptDevice *d = g->device;
+  const InterruptCall *c = &g->run->kernel->calls[g->first];
+  InterruptHandler h;
+  if (!interrupt_find_handler(c->name, &h)) return fails(g, "it is gone");
+  g->pub.stream = d->enter(d->user);
+  h.function(&g->pub, h.user);
+  d->leave(d->user);
+  if (g->host_results && !g->failed &&
+      !d->write(d->user, g->results, g->host_results, g->pub.count * c->result_bytes))
+    fails(g, "its results cannot be copied to the device");
+  for (uint32_t i = 0; i < c->nparams; i++)
+    if (g->host_params[i]) d->host_free(d->user, g->host_params[i]);
+  if (g->host_results) d->host_free(d->user, g->host_results);
+  free(g->callers);
+  return !g->failed;
+}
+
+// --- one round ---
+
+typedef struct Round {
+  const InterruptDevice *device;
+  InterruptRun *run;
+  Group *groups;
+  uint32_t ngroups;
+  uint64_t memory;  // all lists of the round
+  uint64_t *lists, *numbers, *results;
+  bool ends;
+} Round;
+
+static uint64_t take(uint64_t *next, size_t bytes) {
+  uint64_t at = *next;
+  *next += round_up(bytes);
+  return at;
+}
+
+// Lists of one group; called with `at` 0 to learn their size.
+static uint64_t place_group(Round *r, Group *g, uint64_t at) {
+  const InterruptKernel *k = r->run->kernel;
+  const InterruptCall *c = &k->calls[g->first];
+  g->numbers = take(&at, g->pub.count * 4);
+  g->results = c->result_bytes ? take(&at, g->pub.count * c->result_bytes) : 0;
+  for (uint32_t p = 0; p < c->nparams; p++)
+    g->params[p] = (void *)(uintptr_t)take(&at, g->pub.count * c->param_bytes[p]);
+  size_t before = 0;
+  for (uint32_t i = g->first; i < g->end; i++) {
+    r->numbers[i] = g->numbers + before * 4;
+    r->results[i] = g->results;
+    r->run->first_rank[i] = (uint32_t)before;
+    for (uint32_t p = 0; p < c->nparams; p++)
+      r->lists[i * INTERRUPT_PARAMS + p] = (uint64_t)(uintptr_t)g->params[p] +
+                                           before * c->param_bytes[p];
+    before += r->run->counts[i];
+  }
+  return at;
+}
+
+static void make_groups(Round *r, Error *err) {
+  const InterruptKernel *k = r->run->kernel;
+  for (uint32_t i = 0; i < k->ncalls;) {
+    uint32_t end = i;
+    size_t count = 0;
+    while (end < k->ncalls && !strcmp(k->calls[end].name, k->calls[i].name))
+      count += r->run->counts[end++];
+    if (count) {
+      Group *g = &r->groups[r->ngroups++];
+      *g = (Group){.device = r->device, .run = r->run, .first = i, .end = end, .err = err};
+      const InterruptCall *c = &k->calls[i];
+      g->pub = (wg_interrupt){.name = c->name,
+                              .kernel = r->run->shown,
+                              .count = count,
+                              .nparams = c->nparams,
+                              .param_bytes = c->param_bytes,
+                              .params = g->params,
+                              .result_bytes = c->result_bytes,
+                              .host_values = host_values,
+                              .host_results = host_results,
+                              .callers = callers,
+                              .end_kernel = end_kernel,
+                              .fail = fail_call};
+      memcpy(g->pub.grid, r->run->grid, sizeof g->pub.grid);
+      memcpy(g->pub.block, r->run->block, sizeof g->pub.block);
+    }
+    i = end;
+  }
+}
+
+static bool gather(Round *r, Error *err) {
+  const InterruptDevice *d = r->device;
+  uint64_t bytes = 0, at;
+  for (uint32_t i = 0; i < r->ngroups; i++) bytes = place_group(r, &r->groups[i], bytes);
+  r->memory = at = d->alloc(d->user, bytes);
+  if (!at)
+    return error_set(err,
+                     "there is no memory for the %llu bytes of arguments of interrupts that "
+                     "kernel %s calls",
+                     (unsigned long long)bytes, r->run->shown);
+  for (uint32_t i = 0; i < r->ngroups; i++) {
+    at = place_group(r, &r->groups[i], at);
+    r->groups[i].pub.results = (void *)(uintptr_t)r->groups[i].results;
+  }
+  r->run->lists = r->lists;
+  r->run->numbers = r->numbers;
+  return d->gather(d->user, r->run) ||
+         error_set(err, "the callers of interrupts in kernel %s cannot be gathered", r->run->shown);
+}
+
+static bool serve_groups(Round *r, Error *err) {
+  for (uint32_t i = 0; i < r->ngroups; i++) {
+    if (!call_handler(&r->groups[i])) return false;
+    r->ends |= r->groups[i].ends;
+  }
+  if (r->ends) return true;
+  struct {
+    InterruptControl control;
+    uint64_t results[];
+  } * c;
+  uint32_t n = r->run->kernel->ncalls;
+  c = mem_alloc(sizeof *c + n * sizeof *c->results);
+  memcpy(c->results, r->results, n * sizeof *c->results);
+  const InterruptDevice *d = r->device;
+  bool ok = d->write(d->user, r->run->launch.control, c, sizeof *c + n * sizeof *c->results) &&
+            d->resume(d->user, r->run);
+  free(c);
+  return ok ||
+         error_set(err, "kernel %s cannot be entered again after its interrupts", r->run->shown);
+}
+
+// false: nobody was suspended, or err says what is wrong
+static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err) {
+  uint32_t n = run->kernel->ncalls;
+  Round r = {.device = d, .run = run};
+  uint32_t *counts = mem_alloc(n * sizeof *counts);
+  uint64_t all = 0;
+  bool ok = d->count(d->user, run, counts);
+  run->counts = counts;
+  if (!ok) error_set(err, "kernel %s failed", run->shown);
+  for (uint32_t i = 0; i < n && ok; i++) all += counts[i];
+  if (all) {
+    r.groups = mem_alloc(n * sizeof *r.groups);
+    r.lists = mem_alloc((n * INTERRUPT_PARAMS + 2 * n) * sizeof *r.lists);
+    r.numbers = r.lists + n * INTERRUPT_PARAMS;
+    r.results = r.numbers + n;
+    run->first_rank = mem_alloc(n * sizeof *run->first_rank);
+    make_groups(&r, err);
+    ok = gather(&r, err) && serve_groups(&r, err);
+    if (r.memory) d->free(d->user, r.memory);
+    free(run->first_rank);
+    free(r.lists);
+    free(r.groups);
+  }
+  free(counts);
+  return all && ok && !r.ends;
+}
+
+bool interrupt_serve(const InterruptDevice *d, InterruptRun *run, Error *err) {
+  while (serve_round(d, run, err)) continue;
+  return !err->text[0];
+}

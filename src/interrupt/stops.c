@@ -1,0 +1,227 @@
+// Finds the stops of a kernel: calls of interrupts, and where a kernel that has some waits for
+// other threads. What cannot be suspended is refused by name.
+#define _GNU_SOURCE
+#include "interrupt/stops.h"
+
+static bool is_named(const PtxInstr *in, const char *name) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
+         code_is_named(in->ops[0].reg, name);
+}
+static bool is_call(const PtxInstr *in) { return is_named(in, "wg_interrupt_wait"); }
+
+bool interrupt_occurs(const char *text, size_t len) {
+  return memmem(text, len, "wg_interrupt_wait", strlen("wg_interrupt_wait")) != NULL;
+}
+
+bool stops_has_calls(const PtxFunc *f) {
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (f->stmts[i].kind == STMT_INSTR && is_call(f->stmts[i].instr)) return true;
+  return false;
+}
+
+// --- messages ---
+
+static bool is_our_header(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  const char *name = slash ? slash + 1 : path;
+  return name && !strncmp(name, "warpgrind", strlen("warpgrind"));
+}
+
+// Where the program's own code has it: not in our header, and not in the function of this name that
+// the declaration of an interrupt defines.
+static const SitePlace *own_place(Arena *a, const PtxFunc *f, const PtxInstr *in,
+                                  const char *declared) {
+  const SitePlace *places;
+  uint32_t n = in->loc ? weave_places(a, f->module, in->loc, &places) : 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!places[i].file || !places[i].line || is_our_header(places[i].file)) continue;
+    bool declares = declared && places[i].function && strstr(places[i].function, declared);
+    if (!declares || i + 1 == n) return &places[i];
+  }
+  return NULL;
+}
+
+const char *stops_place(Arena *a, const PtxFunc *f, const PtxInstr *in) {
+  const SitePlace *p = own_place(a, f, in, NULL);
+  if (p) return arena_printf(a, "%s:%u", p->file, p->line);
+  return arena_printf(a, "line %u of the PTX of %s", in->ptx_line, f->module->name);
+}
+
+bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *what) {
+  Arena a = {0};
+  error_set(err, "kernel %s calls interrupts and cannot be suspended at %s: %s", f->name,
+            stops_place(&a, f, in), what);
+  arena_free(&a);
+  return false;
+}
+
+// --- calls of interrupts ---
+
+static bool read_call(Stops *s, Stop *stop, const IrProvenance *from, Error *err) {
+  const IrCfg *c = s->cfg;
+  const PtxInstr *wait = c->instrs[stop->at];
+  const PtxReg *pointer = NULL;
+  uint32_t first = c->blocks[c->block_of[stop->at]].first;
+  if (wait->guard) return stops_refuse(err, s->func, wait, "the call is predicated");
+  for (uint32_t i = stop->at; i-- > first && !pointer;) {
+    const PtxInstr *in = c->instrs[i];
+    if (in->op != OP_MOV || in->ops[0].kind != OPD_REG) break;
+    PtxReg *r = in->ops[0].reg;
+    char name[32];
+    for (unsigned k = 0; k < INTERRUPT_WORDS; k++) {
+      snprintf(name, sizeof name, "wg_interrupt_a%u", k);
+      if (code_is_named(r, name)) stop->args[k] = r;
+      snprintf(name, sizeof name, "wg_interrupt_r%u", k);
+      if (k < INTERRUPT_RESULT_WORDS && code_is_named(r, name)) stop->results[k] = r;
+    }
+    if (code_is_named(r, "wg_interrupt_s")) stop->served = r;
+    if (code_is_named(r, "wg_interrupt_call")) pointer = r;
+  }
+  IrOrigin origin = pointer ? from->reg[pointer->id] : (IrOrigin){0};
+  if (origin.kind != IR_FROM_VAR || !stops_describe(s->func, &s->arena, origin.var, &stop->call) ||
+      origin.offset)
+    return stops_refuse(err, s->func, wait, "which interrupt is called is not known in the PTX");
+  const SitePlace *place = own_place(&s->arena, s->func, wait, stop->call.name);
+  if (place && !stop->call.file) {
+    stop->call.file = place->file;
+    stop->call.line = place->line;
+  }
+  return true;
+}
+
+// --- where threads wait for each other ---
+
+// __syncthreads() and its like with a result: barrier 0, of the whole block.
+static bool is_plain_barrier(const PtxInstr *in) {
+  unsigned id = ptx_has(in, MOD_RED) ? 1 : 0;
+  if (!ptx_has(in, MOD_SYNC) && !ptx_has(in, MOD_RED)) return false;
+  return in->nops == (id ? 3 : 1) && in->ops[id].kind == OPD_INT && in->ops[id].imm == 0;
+}
+
+static bool waits_for_lanes(const PtxInstr *in) {
+  PtxOrder order = ptx_op_order(in->op);
+  return (order == ORDER_WARP || order == ORDER_LANES) && in->op != OP_ACTIVEMASK;
+}
+
+// What keeps state that cannot be saved, or waits in a way that cannot be left.
+static const char *unsavable(const PtxInstr *in) {
+  switch (ptx_op_order(in->op)) {
+    case ORDER_CLUSTER: return "a barrier of the cluster";
+    case ORDER_MBARRIER: return "an mbarrier";
+    case ORDER_WGMMA_WAIT: return "wgmma";
+    case ORDER_TCGEN05: return "tcgen05 memory";
+    case ORDER_GRID: return "griddepcontrol";
+    default: break;
+  }
+  switch (in->op) {
+    case OP_SETMAXNREG: return "setmaxnreg";
+    case OP_ALLOCA:
+    case OP_STACKSAVE:
+    case OP_STACKRESTORE: return "memory that grows on the stack";
+    default: break;
+  }
+  switch (ptx_op_memory(in->op)) {
+    case MEMORY_BULK:
+    case MEMORY_TENSOR: return "a bulk copy";
+    case MEMORY_DESCRIPTOR: return "wgmma";
+    case MEMORY_REMOTE: return "shared memory of another block";
+    default: return NULL;
+  }
+}
+
+static bool uses_shared(const PtxInstr *in) {
+  return in->space == SPACE_SHARED &&
+         ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC);
+}
+
+static void add(Stops *s, StopKind kind, uint32_t at) {
+  s->list[s->n++] = (Stop){.kind = kind, .at = at};
+}
+
+static bool add_barrier(Stops *s, uint32_t i, Error *err) {
+  const PtxInstr *in = s->cfg->instrs[i];
+  if (!is_plain_barrier(in))
+    return stops_refuse(err, s->func, in,
+                        "a barrier other than __syncthreads(): named, or of a part of the "
+                        "block");
+  add(s, STOP_BARRIER, i);
+  return true;
+}
+
+// It reads what other threads write meanwhile.
+static bool polls(const IrCfg *c, uint32_t loop) {
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    if (c->blocks[c->block_of[i]].loop == IR_NONE || !ir_in_loop(c, c->block_of[i], loop)) continue;
+    bool strong = ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_ACQUIRE) ||
+                  ptx_has(in, MOD_RELAXED) || ptx_op_classes(in) & CLASS_ATOMIC;
+    if (strong && in->space != SPACE_LOCAL && in->op != OP_RED) return true;
+  }
+  return false;
+}
+
+static bool add_waits(Stops *s, Error *err) {
+  const IrCfg *c = s->cfg;
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    const char *what = unsavable(in);
+    PtxOrder order = ptx_op_order(in->op);
+    if (what) return stops_refuse(err, s->func, in, what);
+    s->uses_async |= ptx_op_memory(in->op) == MEMORY_COPY;
+    s->uses_blocks |= uses_shared(in) || order == ORDER_BLOCK || waits_for_lanes(in);
+    bool stops = order == ORDER_BLOCK || waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
+    if (stops && in->guard) return stops_refuse(err, s->func, in, "it is predicated");
+    if ((in->op == OP_SHFL || in->op == OP_VOTE) && !ptx_has(in, MOD_SYNC))
+      return stops_refuse(err, s->func, in, "an operation of lanes without a mask");
+    if (order == ORDER_BLOCK) {
+      if (!add_barrier(s, i, err)) return false;
+    } else if (stops) {
+      add(s, STOP_WARP, i);
+    }
+  }
+  for (uint32_t l = 0; l < c->nloops; l++) {
+    IrLoopEnd end;
+    ir_loop_end(c, l, &end);
+    bool waits = end.kind == IR_END_WAITS || (end.kind == IR_END_OPEN && polls(c, l));
+    if (waits && end.branch < c->ninstrs) add(s, STOP_LOOP, end.branch);
+  }
+  return true;
+}
+
+// --- all of them ---
+
+// Calls of one interrupt side by side, in the order of the source.
+static int by_interrupt(const void *a, const void *b) {
+  const Stop *x = a, *y = b;
+  int order = strcmp(x->call.name, y->call.name);
+  return order ? order : x->at < y->at ? -1 : 1;
+}
+
+static bool find_calls(Stops *s, Error *err) {
+  IrProvenance *from = ir_provenance_build(s->cfg);
+  bool ok = true;
+  for (uint32_t i = 0; i < s->cfg->ninstrs && ok; i++)
+    if (is_call(s->cfg->instrs[i])) {
+      add(s, STOP_CALL, i);
+      ok = read_call(s, &s->list[s->n - 1], from, err);
+    }
+  ir_provenance_free(from);
+  s->ncalls = s->n;
+  if (ok) qsort(s->list, s->n, sizeof *s->list, by_interrupt);
+  return ok;
+}
+
+bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err) {
+  *s = (Stops){.func = f, .locals = locals};
+  s->cfg = ir_cfg_build(f, err);
+  if (!s->cfg) return false;
+  s->list = ARENA_ARRAY(&s->arena, Stop, s->cfg->ninstrs + s->cfg->nloops + 1);
+  if (!find_calls(s, err) || !add_waits(s, err) || !stops_find_live(s, err)) return false;
+  for (uint32_t i = 0; i < s->n; i++) s->list[i].number = i + 1;
+  return true;
+}
+
+void stops_free(Stops *s) {
+  ir_cfg_free(s->cfg);
+  arena_free(&s->arena);
+}

@@ -1,0 +1,99 @@
+// The places of one kernel at which a thread can be suspended, and what is saved there. Shared by
+// the files of the pass.
+#ifndef WG_INTERRUPT_STOPS_H
+#define WG_INTERRUPT_STOPS_H
+
+#include "interrupt/interrupt.h"
+#include "weave/pass.h"
+
+typedef enum {
+  STOP_CALL,     // of an interrupt: every thread that comes here is suspended
+  STOP_BARRIER,  // bar.sync 0: if threads of the block are suspended
+  STOP_WARP,     // an operation of several lanes: if one of them is suspended
+  STOP_LOOP      // the branch back of a loop that waits for memory: if any thread is suspended
+} StopKind;
+
+typedef struct Stop {
+  StopKind kind;
+  uint32_t at;      // the instruction
+  uint32_t number;  // 1, 2 …: what InterruptLaunch.states has
+  // Registers that are saved: of 8 bytes, then of 4 and less, then predicates
+  PtxReg **saved;
+  uint32_t nwide, nnarrow, npreds;
+  // Registers that are computed again: instructions, in order
+  uint32_t *again;
+  uint32_t nagain;
+  uint32_t bytes;  // of the columns of its registers
+  // STOP_CALL
+  InterruptCall call;
+  PtxReg *args[INTERRUPT_WORDS], *results[INTERRUPT_RESULT_WORDS], *served;
+} Stop;
+
+typedef struct Stops {
+  Arena arena;
+  PtxFunc *func;
+  IrCfg *cfg;
+  Stop *list;
+  uint32_t n, ncalls;
+  uint32_t nwide;    // columns of 8 bytes in a context; those of 4 are behind them
+  PtxReg *locals;    // holds the address of the thread's local variables; NULL: it has none
+  bool uses_blocks;  // shared memory, barriers or operations of several lanes
+  bool uses_async;   // asynchronous copies, which are waited for
+} Stops;
+
+// --- stops.c ---
+bool stops_has_calls(const PtxFunc *f);
+// false: err says what cannot be saved, and where. locals: as in Stops
+bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err);
+void stops_free(Stops *s);
+// "file:line", or the line of PTX
+const char *stops_place(Arena *a, const PtxFunc *f, const PtxInstr *in);
+bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *what);
+
+// --- live.c: fills saved and again ---
+bool stops_find_live(Stops *s, Error *err);
+
+// --- describe.c ---
+// What the program says of the interrupt: the variable that the marker points to.
+bool stops_describe(const PtxFunc *f, Arena *a, const PtxVar *v, InterruptCall *out);
+
+// --- memory.c: variables of the kernel become memory that can be kept ---
+// Local variables move to memory of the launch: their bytes; 0: there are none.
+uint32_t locals_bytes(const PtxFunc *f);
+void locals_move(PtxFunc *f, PtxReg *base);
+// Shared variables become one, `into`: their bytes. *dynamic: the one of a size that the launch
+// gives, NULL: none
+uint32_t shared_join(PtxFunc *f, PtxVar *into, PtxVar **dynamic);
+
+// The workspace of a cooperative launch stays the same when it is entered again.
+void workspace_keep(PtxFunc *f, PtxVar *launch);
+
+// --- emit.c ---
+typedef struct Emitter {
+  Body *body;
+  const Stops *stops;
+  PtxVar *launch;          // the added parameter
+  PtxVar *block;           // shared memory: the program's own, then BlockWords; NULL: !uses_blocks
+  uint32_t words_at;       // where in it BlockWords are
+  PtxVar *dynamic;         // the program's dynamic shared memory; NULL: none
+  PtxReg *locals;          // as in Stops; of this function
+  bool resumes;            // this is the second kernel
+  PtxLabel **restored;     // by stop: where a thread goes on
+  PtxReg *thread, *count;  // .b64: its number, and how many there are
+} Emitter;
+// What threads of a block know of each other, in shared memory.
+enum { WORD_LEFT = 0, WORD_SUSPENDED = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
+void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
+void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
+void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the grid
+void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
+void emit_suspend(Emitter *e, Code *c, const Stop *s);
+void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel
+
+// --- blocks.c ---
+void block_enter(Emitter *e, Code *c);  // at the entry of both kernels
+void block_check(Emitter *e, const Stop *s);
+void block_leave(Emitter *e, Code *c, bool suspended);  // ends the thread
+void block_at_exits(Emitter *e);
+
+#endif
