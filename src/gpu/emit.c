@@ -75,8 +75,9 @@ static bool weave_wanted(PtxModule **units, uint32_t n, const GpuRefused *refuse
 
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
               const GpuJit *jit, unsigned sm, const GpuRefused *refused, PtxModule **units,
-              Woven *out, Error *err) {
-  *out = (Woven){0};
+              GpuEmitted *emitted, Error *err) {
+  Woven *out = &emitted->woven;
+  *emitted = (GpuEmitted){0};
   uint32_t made = 0;
   for (; made < n; made++) {
     const char *source = code->units[made].source;
@@ -84,12 +85,14 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
     if (!units[made]) break;
   }
   bool may_wait = made == n && gpu_may_wait(units, n);
-  if (made == n && ((!session_tools() && !session_plan()->find_writes) ||
+  bool split = made == n && interrupt_pass(units, n, &emitted->interrupts, err);
+  if (split && ((!session_tools() && !session_plan()->find_writes) ||
                     weave_wanted(units, n, refused, out, err))) {
     out->may_wait = may_wait;
     return true;
   }
   for (uint32_t i = 0; i < made; i++) ptx_free(units[i]);
+  interrupt_free(&emitted->interrupts);
   return false;
 }
 

@@ -191,6 +191,7 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s) {
   else vec_push(&r->settings, s);
   CUfunction target = atomic_load(&f->target);
   if (target && target != f->handle) apply(r, target, &s);
+  if (f->resume) apply(r, f->resume, &s);
   pthread_mutex_unlock(&settings_lock);
 }
 
@@ -202,19 +203,43 @@ static void also_function(FunctionRecord *r, CUkernel k) {
     r->also = NULL;
 }
 
-static CUfunction find_target(FunctionRecord *r, const GpuPiece *p) {
+static CUfunction find_target(FunctionRecord *r, const GpuPiece *p, const char *name) {
   CUfunction target = NULL;
   CUkernel k = NULL;
   if (p->loaded.module)
-    return gpu_real.cuModuleGetFunction(&target, p->loaded.module, r->base.name) == CUDA_SUCCESS
-               ? target
-               : NULL;
-  if (gpu_real.cuLibraryGetKernel(&k, p->loaded.library, r->base.name) != CUDA_SUCCESS) return NULL;
+    return gpu_real.cuModuleGetFunction(&target, p->loaded.module, name) == CUDA_SUCCESS ? target
+                                                                                        : NULL;
+  if (gpu_real.cuLibraryGetKernel(&k, p->loaded.library, name) != CUDA_SUCCESS) return NULL;
   if (r->base.is_kernel) {
     also_function(r, k);
     return (CUfunction)k;
   }
   return gpu_real.cuKernelGetFunction(&target, k) == CUDA_SUCCESS ? target : NULL;
+}
+
+// The kernel that goes on after interrupts: our own, with a handle that the program never sees.
+static void find_resume(FunctionRecord *r, const GpuPiece *p) {
+  const InterruptKernel *k = interrupt_kernel(&p->interrupts, r->base.name);
+  if (!k) return;
+  r->base.interrupts = k;
+  FunctionRecord *second = mem_alloc(sizeof *second);
+  CUfunction also = r->also, f = k->refused ? NULL : find_target(r, p, k->resume);
+  r->also = also;
+  *second = (FunctionRecord){.context = r->context};
+  second->base.handle = f;
+  second->base.is_kernel = r->base.is_kernel;
+  second->base.module = r->base.module;
+  second->base.name = k->resume;
+  second->base.is_resume = true;
+  second->base.kernel = session_kernel(r->base.module->session, k->resume);
+  const WovenKernel *code = session_kernel_code(second->base.kernel);
+  second->base.code = code && code->record_bytes ? code : NULL;
+  atomic_store(&second->base.target, f);
+  for (uint32_t i = 0; f && i < r->settings.len; i++) apply(r, f, &r->settings.data[i]);
+  r->base.resume = f;
+  pthread_mutex_lock(&table_lock);
+  if (f) table_put(&by_handle, f, second);
+  pthread_mutex_unlock(&table_lock);
 }
 
 static void run_original(FunctionRecord *r, const char *reason, const char *cure) {
@@ -237,7 +262,8 @@ static CUfunction decide(FunctionRecord *r) {
   if (!ours || r->base.unchanged) return r->base.handle;
   GpuQuiet q = gpu_quiet_begin();
   GpuPushed pushed = gpu_push_context(r->context);
-  CUfunction target = find_target(r, p);
+  CUfunction target = find_target(r, p, r->base.name);
+  find_resume(r, p);
   gpu_pop_context(pushed);
   gpu_quiet_end(q);
   if (!target) {  // its variables are ours already: only said, nothing can be done

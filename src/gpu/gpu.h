@@ -19,6 +19,7 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
+#include "interrupt/interrupt.h"
 #include "session/session.h"
 
 // A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on
@@ -138,6 +139,9 @@ typedef struct GpuFunction {
   struct GpuDuration *duration;        // kernel_durations.c
   bool machine_code;                   // set with target: the original runs, to be patched
   _Atomic(struct GpuClosed *) closed;  // closed.c, by context; NULL: it was not launched yet
+  const InterruptKernel *interrupts;   // set with target; NULL: it calls none
+  CUfunction resume;                   // … and the kernel that goes on
+  bool is_resume;                      // it is such a kernel: its handle is our code
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);  // NULL: not from a module we have seen
 // decides at the first call: instruments and compiles, or keeps the original
@@ -156,6 +160,9 @@ typedef struct GpuLaunch {
   GpuFunction *of;      // NULL: a kernel we know nothing of
   GpuContext *context;  // NULL if no tool asks
   bool gone;            // of something that was destroyed; it is not to be made
+  CUresult refused;     // … or what else the program is told; 0: an invalid handle
+  const CUlaunchConfig *config;  // as the program gave it; NULL: it did not
+  struct GpuInterrupts *interrupts;  // NULL: the kernel calls none
   bool told;
   struct GpuClosed *closed;  // gpu_closed_end is to follow; NULL: not
   uint32_t number;           // the session has heard of it, as this number
@@ -172,6 +179,8 @@ typedef struct GpuLaunch {
   void *heap, *record_heap;
   _Alignas(16) uint8_t record[128], room[512];
 } GpuLaunch;
+#define GPU_GONE(l) ((l)->refused ? (l)->refused : CUDA_ERROR_INVALID_HANDLE)
+typedef struct GpuInterrupts GpuInterrupts;
 // ctx NULL: the stream's
 void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx);
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result);  // returns the result

@@ -9,6 +9,7 @@ static void begin_node(GpuLaunch *l, CUDA_KERNEL_NODE_PARAMS *p) {
                              .cluster = {1, 1, 1},
                              .shared = p->sharedMemBytes,
                              .captured = true};
+  l->config = NULL;
   gpu_launch_begin(l, p->func ? p->func : (CUfunction)p->kern, p->kernelParams, p->extra, p->ctx);
   if (p->func) p->func = l->function;
   else p->kern = (CUkernel)l->function;

@@ -2,6 +2,7 @@
 // one.
 #include "gpu/closed.h"
 #include "gpu/gpu.h"
+#include "gpu/interrupts.h"
 
 // --- from what the program asks for to what the driver is given ---
 
@@ -95,7 +96,7 @@ static void add_record(GpuLaunch *l, const WovenKernel *code) {
     }
   }
   if (!l->function) l->function = gpu_function_target(l->of);
-  if (l->function == l->of->handle) return;
+  if (l->function == l->of->handle && !l->of->is_resume) return;
   if (l->extra) extend_buffer(l, code, &given, record);
   else extend_list(l, code, record);
 }
@@ -237,6 +238,8 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->timed = NULL;
   l->closed = NULL;
   l->context = NULL;
+  l->refused = CUDA_SUCCESS;
+  l->interrupts = NULL;
   l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
   if (!l->of && session_use(SESSION_FUNCTION_GONE, handle)) l->gone = true;
@@ -252,11 +255,12 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (session_wants_launches()) l->context = look_around(l, ctx);
   const WovenKernel *code = l->function || l->event.captured ? NULL : gpu_function_early(l->of);
   if (!l->function && !code) l->function = gpu_function_target(l->of);
+  if (l->of->interrupts && !gpu_interrupts_begin(l)) return;
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
   gpu_hash_before_launch(l->outputs);
   if (session_wants(SESSION_WANTS_INPUTS) && !l->event.captured) keep_inputs(l);
-  if (!code && l->function != handle) code = l->of->code;
+  if (!code && (l->function != handle || l->of->is_resume)) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
   else if (l->of->unchanged && session_launch_selected(l->of->kernel))
     session_launch_unchanged(l->of->kernel);
@@ -296,6 +300,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (result == CUDA_SUCCESS) gpu_run_ends(l);
   if (result == CUDA_SUCCESS && l->of && session_wants(SESSION_WANTS_LAUNCHES_TAKEN)) tell_call(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
+  if (l->interrupts) result = gpu_interrupts_end(l, result);
   free(l->heap);
   free(l->record_heap);
   return gpu_checked(result);
@@ -315,9 +320,10 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
                                       unsigned bx, unsigned by, unsigned bz, unsigned shared, \
                                       CUstream stream, void **params, void **extra) { \
     GpuLaunch l; \
+    l.config = NULL; \
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
     gpu_launch_begin(&l, f, params, extra, NULL); \
-    if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
+    if (l.gone) return GPU_GONE(&l); \
     return gpu_launch_end(&l, gpu_real.cuLaunchKernel##suffix(l.function, gx, gy, gz, bx, by, bz, \
                                                               shared, stream, l.params, l.extra)); \
   } \
@@ -325,10 +331,11 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
       CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
       unsigned shared, CUstream stream, void **params) { \
     GpuLaunch l; \
+    l.config = NULL; \
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
     l.event.cooperative = true; \
     gpu_launch_begin(&l, f, params, NULL, NULL); \
-    if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
+    if (l.gone) return GPU_GONE(&l); \
     return gpu_launch_end(&l, gpu_real.cuLaunchCooperativeKernel##suffix( \
                                   l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params)); \
   } \
@@ -336,12 +343,13 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
                                         void **extra) { \
     if (!config) return gpu_real.cuLaunchKernelEx##suffix(config, f, params, extra); \
     GpuLaunch l; \
+    l.config = config; \
     l.event = SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, \
                     config->blockDimY, config->blockDimZ, config->sharedMemBytes, \
                     STREAM(config->hStream)); \
     read_attributes(&l.event, config); \
     gpu_launch_begin(&l, f, params, extra, NULL); \
-    if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
+    if (l.gone) return GPU_GONE(&l); \
     return gpu_launch_end( \
         &l, gpu_real.cuLaunchKernelEx##suffix(config, l.function, l.params, l.extra)); \
   }
@@ -376,6 +384,7 @@ CUresult gpu_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *given, uns
     l[i].event = SHAPE(p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY,
                        p->blockDimZ, p->sharedMemBytes, p->hStream);
     l[i].event.cooperative = true;
+    l[i].config = NULL;
     gpu_launch_begin(&l[i], p->function, p->kernelParams, NULL, NULL);
     list[i] = *p;
     list[i].function = l[i].function;

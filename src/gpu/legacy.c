@@ -76,8 +76,9 @@ static CUresult launch(CUfunction f, int gx, int gy, CUstream stream,
                    CU_LAUNCH_PARAM_END};
   l.event = (SessionLaunch){
       .grid = {(unsigned)gx, (unsigned)gy, 1}, .cluster = {1, 1, 1}, .stream = stream};
+  l.config = NULL;
   gpu_launch_begin(&l, f, NULL, extra, NULL);
-  if (l.gone) return CUDA_ERROR_INVALID_HANDLE;
+  if (l.gone) return GPU_GONE(&l);
   CUresult result = CUDA_SUCCESS;
   if (l.function != f) {  // the list may be ours by now
     size = *(size_t *)l.extra[3];

@@ -115,9 +115,13 @@ typedef struct GpuTexts {
 } GpuTexts;
 // From the PTX of a piece to the PTX that runs. *out is only filled when tools run. refused:
 // kernels that stay without checks
+typedef struct GpuEmitted {
+  Woven woven;
+  Interrupts interrupts;  // kernels that call some
+} GpuEmitted;
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
               const GpuJit *jit, unsigned sm, const GpuRefused *refused, PtxModule **units,
-              Woven *out, Error *err);
+              GpuEmitted *emitted, Error *err);
 void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out);
 void gpu_texts_free(GpuTexts *t);
 // Compiles and loads. name: of a kernel, for the progress line. jit is copied.
@@ -153,6 +157,7 @@ typedef struct GpuMade {
   PtxModule **units;
   uint32_t n;
   Woven result;
+  Interrupts interrupts;
   double ms;
 } GpuMade;
 typedef struct GpuPiece {
@@ -166,6 +171,7 @@ typedef struct GpuPiece {
   uint32_t nkernels;
   const char **vars;
   uint32_t nvars;
+  Interrupts interrupts;  // PIECE_OURS: its kernels that call some
   bool unchanged;  // PIECE_ORIGINAL: since tools have put nothing into its kernels
 } GpuPiece;
 enum { PIECE_UNDECIDED, PIECE_ORIGINAL, PIECE_OURS };

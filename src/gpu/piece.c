@@ -87,6 +87,7 @@ void gpu_module_delete(GpuModule *m) {
     GpuPiece *p = &m->pieces[i];
     if (atomic_load(&p->state) == PIECE_OURS) gpu_unload(&p->loaded);
     if (p->made) made_free(p->made);
+    interrupt_free(&p->interrupts);
     pthread_mutex_destroy(&p->lock);
     free((void *)p->reason);
     free(p->kernels);
@@ -334,17 +335,20 @@ static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *
   if (session_tools()) gpu_fit_registers(m, p, &made->result, made->units, made->n);
   gpu_probe_unit_limits(made->units, made->n, registers);
   for (int attempt = 0; attempt < ATTEMPTS && !done; attempt++) {
-    GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index), .log = log};
+    GpuTexts t = {.has_key = !session_tools() && !made->interrupts.n,
+                  .key = piece_key(m, p->index),
+                  .log = log};
     bool try_again = false;
     print_units(m, made, registers, &t);
     ok = load_usable(m, p, &t, name, err);
-    if (ok) keep_in_cache(m, p, &t);
+    // what is known of kernels with interrupts is not in the text: they are made again
+    if (ok && !made->interrupts.n) keep_in_cache(m, p, &t);
     gpu_texts_free(&t);
     if (!ok)
       try_again = is_linked(m) && made->result.probe_prefix &&
                   gpu_limit_callees(log->data, made->units, made->n, made->result.probe_prefix,
                                     registers);
-    else if (session_tools() &&
+    else if (session_tools() && !made->interrupts.n &&
              !gpu_fit(m, p, &made->result, made->units, made->n, &try_again, err)) {
       gpu_unload(&p->loaded);
       ok = false;
@@ -368,6 +372,7 @@ static double now_ms(void) { return (double)clock_ns() / 1e6; }
 
 static void made_free(GpuMade *made) {
   for (uint32_t i = 0; i < made->n; i++) ptx_free(made->units[i]);
+  interrupt_free(&made->interrupts);
   str_free(&made->text);
   arena_free(&made->arena);
   free(made);
@@ -376,14 +381,16 @@ static void made_free(GpuMade *made) {
 // NULL: it cannot be made, err says why. refused: kernels that stay as they are.
 static GpuMade *make(GpuModule *m, GpuPiece *p, const GpuRefused *refused, Error *err) {
   GpuMade *made = mem_alloc(sizeof *made);
+  GpuEmitted emitted;
   double start = now_ms();
   uint32_t n = m->code.nunits;
   const char **texts = ARENA_ARRAY(&made->arena, const char *, n);
   size_t *lens = ARENA_ARRAY(&made->arena, size_t, n);
   made->units = ARENA_ARRAY(&made->arena, PtxModule *, n);
   if (piece_texts(m, p, &made->arena, texts, lens, &made->text, err) &&
-      gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, refused, made->units, &made->result,
-               err)) {
+      gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, refused, made->units, &emitted, err)) {
+    made->result = emitted.woven;
+    made->interrupts = emitted.interrupts;
     made->n = n;
     made->ms = now_ms() - start;
     return made;
@@ -450,6 +457,10 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   }
   start = now_ms();
   bool ok = compile_most(m, p, &made, told, name, err);
+  if (ok) {
+    p->interrupts = made->interrupts;
+    made->interrupts = (Interrupts){0};
+  }
   log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms,
               now_ms() - start);
   if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &made->result);
@@ -467,7 +478,8 @@ const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k) {
     Error err = {{0}};
     code = session_kernel_code(k);  // of another module with this image
     GpuMade *made = code ? NULL : make(m, p, &(GpuRefused){0}, &err);
-    if (made && gpu_shared_tell(m->shared, p->index, &made->result)) p->made = made;
+    if (made && !made->interrupts.n && gpu_shared_tell(m->shared, p->index, &made->result))
+      p->made = made;
     else if (made) made_free(made);
     if (made) code = session_kernel_code(k);
   }
