@@ -1,0 +1,142 @@
+// nvcc: -Iinclude
+// Threads that need each other, with interrupts in between: barriers, shared memory, operations of
+// lanes, local arrays. Each kernel is compared with itself without interrupts.
+#include <cstdio>
+
+#include "warpgrind.h"
+
+enum { N = 1024 };
+
+WG_INTERRUPT_OR(twice_on_host, int(int x), 0);
+template <bool INTERRUPTS> __device__ int twice(int x) {
+  if (INTERRUPTS) return twice_on_host(x);
+  return 2 * x;
+}
+
+WG_HANDLER(twice_on_host, wg_callers &callers, wg_list<int> x, wg_results<int> r) {
+  for (size_t i = 0; i < callers.size(); i++) r[i] = 2 * x[i];
+}
+
+template <bool I> __global__ void tile(int *out, const int *in, int) {
+  __shared__ int s[128];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = in[i];
+  __syncthreads();
+  int v = s[(t + 1) % 128];
+  if (t % 3 == 0) v = twice<I>(v);
+  __syncthreads();
+  s[t] = v;
+  __syncthreads();
+  out[i] = s[127 - t] + v;
+}
+
+template <bool I> __global__ void reduction(int *out, const int *in, int) {
+  extern __shared__ int dynamic[];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  dynamic[t] = in[i];
+  for (int n = blockDim.x / 2; n; n /= 2) {
+    __syncthreads();
+    if (t < n) dynamic[t] += t % 2 ? twice<I>(dynamic[t + n]) : dynamic[t + n];
+  }
+  if (!t) out[blockIdx.x] = dynamic[0];
+}
+
+template <bool I> __global__ void shuffles(int *out, const int *in, int) {
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  int v = in[i];
+  v += __shfl_xor_sync(~0u, v, 1);
+  if (t & 4) v = twice<I>(v);
+  v += __shfl_xor_sync(~0u, v, 8);
+  if (t % 32 < 16) {
+    v = t % 2 ? twice<I>(v) : v;
+    v += __shfl_xor_sync(0xffff, v, 2);
+  }
+  v += __popc(__ballot_sync(~0u, v & 1)) + __any_sync(~0u, v == 77);
+  __syncwarp();
+  out[i] = v;
+}
+
+template <bool I> __global__ void local_array(int *out, const int *in, int) {
+  int a[16], i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < 16; k++) a[k] = in[i] + k;
+  int *p = &a[in[i] & 15];
+  for (int k = 0; k < 4; k++) {
+    *p = twice<I>(*p);
+    p = &a[(*p + k) & 15];
+  }
+  int sum = 0;
+  for (int k = 0; k < 16; k++) sum += a[k] * (k + 1);
+  out[i] = sum;
+}
+
+// Some threads end before the barriers, others while the rest is suspended.
+template <bool I> __global__ void ended(int *out, const int *in, int n) {
+  __shared__ int s[128];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = 0;
+  if (i >= n) return;
+  s[t] = in[i];
+  __syncthreads();
+  int v = t ? s[t - 1] : 5;
+  if (t & 1) v = twice<I>(v);
+  if (t % 8 == 5) {
+    out[i] = v;
+    return;
+  }
+  __syncthreads();
+  int any = __syncthreads_or(v > 100), many = __syncthreads_count(v > 50);
+  if (t == 2) v = twice<I>(v);
+  __syncthreads();
+  out[i] = v + any + many;
+}
+
+// Two arrays and a barrier in a loop whose turns differ from block to block.
+template <bool I> __global__ void loop(int *out, const int *in, int) {
+  __shared__ int a[128];
+  __shared__ short b[64];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  a[t] = in[i];
+  if (t < 64) b[t] = (short)t;
+  __syncthreads();
+  for (int k = 0; k < 2 + blockIdx.x % 3; k++) {
+    int v = a[(t + k + 1) % 128] + b[(t + k) % 64];
+    if ((t + k) % 5 == 0) v = twice<I>(v);
+    __syncthreads();
+    a[t] = v;
+    if (t == k) b[t] = (short)twice<I>(b[t]);
+    __syncthreads();
+  }
+  out[i] = a[t] + b[t % 64];
+}
+
+typedef void Kernel(int *, const int *, int);
+static int *in, *out;
+
+static void compare(const char *name, Kernel *plain, Kernel *interrupts) {
+  static int expected[N], found[N];
+  Kernel *both[] = {plain, interrupts};
+  for (int k = 0; k < 2; k++) {
+    cudaMemset(out, 0, sizeof found);
+    both[k]<<<N / 128, 128, 512>>>(out, in, 1000);
+    cudaMemcpy(k ? found : expected, out, sizeof found, cudaMemcpyDeviceToHost);
+  }
+  int different = 0;
+  for (int i = 0; i < N; i++) different += expected[i] != found[i];
+  printf("%s: %d different, %s\n", name, different, cudaGetErrorString(cudaGetLastError()));
+}
+
+int main() {
+  static int host[N];
+  cudaMalloc(&in, sizeof host);
+  cudaMalloc(&out, sizeof host);
+  for (int i = 0; i < N; i++) host[i] = i * 37 % 101;
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  compare("tile", tile<false>, tile<true>);
+  compare("reduction", reduction<false>, reduction<true>);
+  compare("shuffles", shuffles<false>, shuffles<true>);
+  compare("local array", local_array<false>, local_array<true>);
+  compare("ended", ended<false>, ended<true>);
+  compare("loop", loop<false>, loop<true>);
+  cudaFree(in);
+  cudaFree(out);
+}
