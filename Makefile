@@ -76,10 +76,10 @@ folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image weave interrupt tools channel store trace run symbol report diff \
-  view cli
-LIB_FOLDERS := base ptx ir image weave interrupt tools channel where session vgpu driver runtime \
-  closed gpu preload
+CMD_FOLDERS := base ptx ir image sass weave interrupt tools channel store trace run symbol report \
+  diff view cli
+LIB_FOLDERS := base ptx ir image sass weave interrupt tools channel where session vgpu driver \
+  runtime closed gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is
 # started. A tool's half inside the program, host*.c, needs the session, which the command does not
 # have.

@@ -11,7 +11,6 @@
 enum {
   SYMBOL_IS_KERNEL = 0x10,
   SYMBOL_IS_MANAGED = 0x04,  // in st_other
-  OSABI_CUDA_13 = 0x41,      // arch in bits 8..23 of e_flags; before: the lowest byte
   RESERVED_SHARED = 1024,    // counted in .nv.shared.K from sm_90 on
   NOTE_HEADER = 24,          // sizes, type, "NVIDIA Corp"
 };
@@ -251,7 +250,7 @@ bool image_read_cubin(Arena *arena, const void *data, size_t size, Cubin *out, E
   if (h->e_machine != ELF_MACHINE_CUDA)
     return error_set(e, "not a cubin: its machine is %u instead of %d", h->e_machine,
                      ELF_MACHINE_CUDA);
-  out->arch = h->e_ident[EI_OSABI] == OSABI_CUDA_13 ? h->e_flags >> 8 & 0xffff : h->e_flags & 0xff;
+  out->arch = cubin_arch(h);
   out->abi_version = h->e_ident[EI_ABIVERSION];
   out->relocatable = h->e_type == ET_REL;
   if (!r.view.n_sections) return error_set(e, "cubin is damaged: it has no sections");

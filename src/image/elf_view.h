@@ -42,6 +42,13 @@ typedef struct ElfSymbols {
 bool elf_view_symbols(const ElfView *view, ElfSymbols *out, Error *e);
 bool elf_view_symbol(const ElfSymbols *symbols, uint32_t index, Elf64_Sym *out, const char **name);
 
+// The architecture a cubin is for: 90. CUDA 13 keeps it in bits 8 to 23, before it was the lowest
+// byte.
+static inline unsigned cubin_arch(const Elf64_Ehdr *h) {
+  enum { OSABI_CUDA_13 = 0x41 };
+  return h->e_ident[EI_OSABI] == OSABI_CUDA_13 ? h->e_flags >> 8 & 0xffff : h->e_flags & 0xff;
+}
+
 // How long the file is, going by what its headers describe: `header` needs only 64 bytes, and says
 // how far the section headers reach; the second function then finds the end of the last section. 0:
 // not something we can read.

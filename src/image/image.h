@@ -156,6 +156,15 @@ typedef struct Cubin {
 } Cubin;
 bool image_read_cubin(Arena *arena, const void *data, size_t size, Cubin *out, Error *e);
 
+// --- cubin_code.c ---
+typedef struct CubinCode {  // the machine code of one kernel
+  const void *code;
+  size_t bytes;
+  unsigned arch;                      // 90
+  uint32_t param_base, param_bytes;  // where its parameters are in constant bank 0
+} CubinCode;
+bool image_cubin_code(const void *cubin, size_t size, const char *kernel, CubinCode *out);
+
 // --- print.c: `warpgrind image FILE` ---
 bool image_print_file(const char *path, FILE *out, Error *e);
 void image_print(const Image *image, FILE *out);

@@ -1,0 +1,44 @@
+// sass: the GPU's machine code, read just far enough to know what a kernel stores in global memory:
+// floating-point numbers of which format, and through which of its parameters. For kernels that
+// have no PTX.
+//
+// What is found is evidence, not proof: values and addresses are followed backwards through the
+// code in the order in which it is written, without its branches. Nothing that is said to be a
+// floating-point number is made by an integer instruction.
+#ifndef WG_SASS_H
+#define WG_SASS_H
+
+#include "base/base.h"
+
+// SASS_OTHER: integers, or values that the kernel only copies
+typedef enum SassFormat { SASS_OTHER, SASS_F16, SASS_BF16, SASS_F32, SASS_F64 } SassFormat;
+#define SASS_BIT(format) (1u << (format))
+enum { SASS_FLOATS = 0x1e };  // all bits but SASS_OTHER's
+
+enum { SASS_NO_PARAM = 0xffffffff };
+typedef struct SassStore {
+  // Where the pointer is in the parameters, in bytes; SASS_NO_PARAM: not known. It may also be a
+  // number of 64 bits that the address is computed with: the values of a launch tell.
+  uint32_t param;
+  uint32_t formats;  // SASS_BIT()s of what is stored there
+} SassStore;
+
+typedef struct SassKernel {
+  const void *code;
+  size_t bytes;
+  unsigned sm;          // 90
+  uint32_t param_base;  // where its parameters are in constant bank 0
+  uint32_t param_bytes;
+} SassKernel;
+
+typedef struct SassStores {
+  SassStore *list;  // each param once
+  uint32_t n;
+  uint32_t formats;     // of all stores
+  bool through_tensor;  // it also stores through tensor maps
+} SassStores;
+
+// false: machine code of a generation whose instructions are not known
+bool sass_stores(const SassKernel *k, Arena *arena, SassStores *out);
+
+#endif

@@ -1,0 +1,112 @@
+// Kernels whose machine code says what they store. Behind `stores:` on the line before a kernel:
+// each pointer parameter's place in bytes and what is stored through it; `?` is a store whose
+// parameter is not known.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#define K extern "C" __global__ void
+
+// stores: 8 f32
+K scale(const float *in, float *out, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a * in[i];
+}
+// stores: 8 f32
+K vectors(const float4 *in, float4 *out) {
+  float4 v = in[threadIdx.x];
+  out[threadIdx.x] = make_float4(v.x + 1, v.y * 2, fmaxf(v.z, 0), v.w - v.x);
+}
+// stores: 8 f64
+K doubles(const double *in, double *out) { out[threadIdx.x] = in[threadIdx.x] * 3 + 1; }
+// stores: 8 f64
+K doubles_max(const double *in, double *out) {
+  double v = in[threadIdx.x] * 3;
+  out[threadIdx.x] = v > 1 ? v : 1;
+}
+// stores: 8 f16
+K halves(const __half2 *in, __half2 *out) {
+  out[threadIdx.x] = __hfma2(in[threadIdx.x], in[threadIdx.x], in[0]);
+}
+// stores: 8 f16
+K half_from_float(const float *in, __half *out) { out[threadIdx.x] = __float2half(in[threadIdx.x] * 2); }
+#if __CUDA_ARCH__ >= 800
+// stores: 8 bf16
+K bfloat_from_float(const float *in, __nv_bfloat16 *out) {
+  out[threadIdx.x] = __float2bfloat16(in[threadIdx.x] * 2);
+}
+// stores: 8 bf16
+K bfloats(const __nv_bfloat162 *in, __nv_bfloat162 *out) {
+  float2 v = __bfloat1622float2(in[threadIdx.x]);
+  out[threadIdx.x] = __floats2bfloat162_rn(v.x / v.y, v.y + 1);
+}
+// stores: 8 f32
+K widened(const __nv_bfloat16 *in, float *out) { out[threadIdx.x] = __bfloat162float(in[threadIdx.x]) + 1; }
+#endif
+// stores: 8 other
+K integers(const int *in, int *out) { out[threadIdx.x] = in[threadIdx.x] * 3 - 1; }
+// stores: 8 other
+K longs(const long long *in, long long *out) { out[threadIdx.x] = in[threadIdx.x] + in[0]; }
+// stores: 8 other
+K copies(const float *in, float *out) { out[threadIdx.x] = in[threadIdx.x]; }
+// stores: 0 other
+K fills(float *out, float value) { out[threadIdx.x] = value; }
+// A greatest value and where it is.
+// stores: 8 f32, 16 other
+K argmax(const float *in, float *value, int *where, int n) {
+  float best = in[0] * 2;
+  int at = 0;
+  for (int i = 1; i < n; i++)
+    if (in[i] * 2 > best) best = in[i] * 2, at = i;
+  value[threadIdx.x] = best;
+  where[threadIdx.x] = at;
+}
+// stores: 8 f32
+K sums(const float *in, float *out, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
+  for (int i = 16; i; i /= 2) sum += __shfl_xor_sync(~0u, sum, i);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+// stores: 8 f32
+K through_shared(const float *in, float *out) {
+  __shared__ float tile[32][33];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x] * 2;
+  __syncthreads();
+  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+// stores: 8 f32
+K adds_up(const float *in, float *out) { atomicAdd(&out[threadIdx.x & 3], in[threadIdx.x]); }
+// stores: 8 f64
+K adds_up_double(const double *in, double *out) { atomicAdd(&out[threadIdx.x & 3], in[threadIdx.x]); }
+// stores: 8 other
+K counts(const int *in, int *out) { atomicAdd(&out[in[threadIdx.x] & 3], 1); }
+// stores: 16 f32
+K gathers(const int *index, const float *in, float *out) {
+  out[index[threadIdx.x]] = in[threadIdx.x] * 2;
+}
+struct Tensors {
+  int n;
+  float *data[3];
+};
+// stores: 8 f32
+K by_value(const Tensors t) {
+  if (threadIdx.x < t.n) t.data[0][threadIdx.x] = t.data[1][threadIdx.x] + t.data[2][threadIdx.x];
+}
+// stores: ? f32
+K pointers(float **out, const float *in) { out[blockIdx.x][threadIdx.x] = in[threadIdx.x] * 2; }
+// The stride is a number of 64 bits in the address: only the values of a launch tell that it is no
+// pointer.
+// stores: 8 f32, 16 f32
+K in_rows(const float *in, float *out, long long stride, int n) {
+  out += blockIdx.x * stride;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = expf(in[i]) / (1 + in[i]);
+}
+// stores: 8 f32
+K converted(const int *in, float *out) { out[threadIdx.x] = in[threadIdx.x]; }
+// stores: 8 other
+K compared(const float *in, bool *out) { out[threadIdx.x] = in[threadIdx.x] > 0; }
+// stores: 8 f32
+K chosen(const float *in, float *out, int n) {
+  float v = in[threadIdx.x] * 2;
+  out[threadIdx.x] = threadIdx.x < n ? v : 0;
+}
