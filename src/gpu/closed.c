@@ -1,6 +1,8 @@
-// Launches of kernels that are machine code only: src/closed patches their module at the first
-// launch, and each launch hands its record (WgClosed) to the patches. The record of a stream is
-// overwritten in the order of the stream, so that a launch reads its own.
+// Launches of kernels that are machine code only. For tools that need patches, src/closed patches
+// their module at the first launch, and each launch hands its record (WgClosed) to the patches. The
+// record of a stream is overwritten in the order of the stream, so that a launch reads its own.
+// Other tools look at memory before and behind the launch, and are told what the kernel stores
+// (src/sass).
 #include "closed/closed.h"
 
 #include "gpu/closed.h"
@@ -14,7 +16,9 @@ struct GpuClosed {
   CUfunction function;
   CUmodule module;
   uint64_t code;  // address of its first instruction
-  bool ok;
+  bool ok;        // some tool looks at its launches
+  bool patched;
+  const SassStores *stores;   // NULL: not known
   pthread_mutex_t launching;  // from setting the record until the launch is made
   struct GpuClosed *next;
 };
@@ -28,14 +32,13 @@ struct GpuClosedRecords {
 
 CUresult gpu_cuInit(unsigned flags) {
   CUresult result = gpu_real.cuInit(flags);
-  if (result == CUDA_SUCCESS && session_checks_closed()) closed_start(session_closed_library());
+  if (result == CUDA_SUCCESS && session_patches_closed()) closed_start(session_closed_library());
   return result;
 }
 
 bool gpu_closed_takes(GpuFunction *f, const char *reason, const char *cure) {
-  bool wanted = session_checks_closed();
-  const char *more = NULL, *why = wanted ? closed_refusal(&more) : NULL;
-  if (wanted && !why) return true;
+  const char *more = NULL, *why = session_patches_closed() ? closed_refusal(&more) : NULL;
+  if (session_reads_closed() || (session_patches_closed() && !why)) return true;
   Str text = {0};
   str_printf(&text, "%s%s%s", reason, why ? "; " : "", why ? why : "");
   session_kernel_uncovered(f->kernel, text.data, more ? more : cure);
@@ -49,7 +52,7 @@ size_t gpu_closed_gap(size_t bytes) {
   enum { LEAST = 512, MOST = 8192, PAGE = 2 << 20 };
   const size_t huge = (size_t)4 << 30;
   if (!bytes || bytes > SIZE_MAX / 2) return 0;  // the driver refuses both
-  if (!session_wants(SESSION_WANTS_GAPS) || !session_checks_closed() || closed_refusal(NULL))
+  if (!session_wants(SESSION_WANTS_GAPS) || !session_patches_closed() || closed_refusal(NULL))
     return 0;
   size_t gap = MIN(MAX(bytes / 8, (size_t)LEAST), (size_t)MOST) / LEAST * LEAST;
   return bytes >= huge ? MIN(gap, -bytes % PAGE) : gap;
@@ -57,23 +60,33 @@ size_t gpu_closed_gap(size_t bytes) {
 
 // --- the kernel in a context ---
 
-static void patch_kernel(GpuFunction *f, GpuContext *c, GpuClosed *k) {
-  Error err = {{0}};
+static bool patch_kernel(GpuFunction *f, GpuContext *c, GpuClosed *k, Error *err) {
   GpuEntered e = gpu_context_enter(c);
-  k->function = f->handle;
+  bool ok = false;
   if (!e.ok || !gpu_real.cuFuncGetModule ||
       (f->is_kernel &&
        gpu_real.cuKernelGetFunction(&k->function, (CUkernel)f->handle) != CUDA_SUCCESS) ||
-      gpu_real.cuFuncGetModule(&k->module, k->function) != CUDA_SUCCESS)
-    error_set(&err, "the driver does not say which module it belongs to");
-  if (!err.text[0]) {
+      gpu_real.cuFuncGetModule(&k->module, k->function) != CUDA_SUCCESS) {
+    error_set(err, "the driver does not say which module it belongs to");
+  } else {
     if (gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(k->function);
-    k->ok = closed_patch(k->module, c->handle, c->sm, &err);
+    ok = closed_patch(k->module, c->handle, c->sm, err);
   }
-  if (k->ok && !closed_code_address(k->module, f->name, &k->code)) k->code = 0;
+  if (ok && !closed_code_address(k->module, f->name, &k->code)) k->code = 0;
   gpu_context_leave(e);
-  if (k->ok) session_closed_kernel(f->kernel);
-  else session_kernel_uncovered(f->kernel, err.text, NULL);
+  return ok;
+}
+
+static void prepare_kernel(GpuFunction *f, GpuContext *c, GpuClosed *k) {
+  Error err = {{0}};
+  k->function = f->handle;
+  k->patched = session_patches_closed() && patch_kernel(f, c, k, &err);
+  k->stores = gpu_closed_stores(f);
+  if (session_reads_closed() && !k->stores && !err.text[0])
+    error_set(&err, "its machine code was not found in its module");
+  k->ok = session_closed_kernel(f->kernel, &(SessionClosedKernel){k->patched, k->stores}, &err);
+  if (!k->ok) session_kernel_uncovered(f->kernel, err.text, NULL);
+  else if (err.text[0]) session_kernel_note(f->kernel, err.text);
 }
 
 static GpuClosed *closed_kernel(GpuFunction *f, GpuContext *c) {
@@ -87,7 +100,7 @@ static GpuClosed *closed_kernel(GpuFunction *f, GpuContext *c) {
     k = mem_alloc(sizeof *k);
     k->context = c->handle;
     pthread_mutex_init(&k->launching, NULL);
-    patch_kernel(f, c, k);
+    prepare_kernel(f, c, k);
     k->next = atomic_load(&f->closed);
     atomic_store_explicit(&f->closed, k, memory_order_release);
   }
@@ -148,25 +161,39 @@ static bool write_record(GpuContext *c, CUstream stream, const WgClosed *record,
   return ok;
 }
 
-void gpu_closed_begin(GpuLaunch *l, const SessionCall *call) {
-  GpuContext *c = l->context;
-  GpuClosed *k = closed_kernel(l->of, c);
-  if (!k->ok) return;
+// With the kernel's lock held until the launch is made.
+static void hand_over_record(GpuLaunch *l, SessionDevice *d, const SessionCall *call,
+                             GpuClosed *k) {
   WgClosed record;
   CUdeviceptr address;
-  SessionDevice *d = gpu_context_use(c);
-  if (!d) return;
-  bool ok = session_closed_record(d, call, k->code, &record);
-  gpu_context_used(c);
-  if (!ok || !write_record(c, (CUstream)(uintptr_t)l->event.stream, &record, &address)) return;
+  if (!session_closed_record(d, call, k->code, &record) ||
+      !write_record(l->context, (CUstream)(uintptr_t)l->event.stream, &record, &address))
+    return;
   pthread_mutex_lock(&k->launching);
   closed_set_record(k->function, address);
-  session_closed_checked(l->of->kernel);
+  l->closed_record = true;
+}
+
+void gpu_closed_begin(GpuLaunch *l, const SessionCall *call) {
+  GpuClosed *k = closed_kernel(l->of, l->context);
+  SessionDevice *d = k->ok ? gpu_context_use(l->context) : NULL;
+  if (!d) return;
   l->closed = k;
+  l->closed_record = false;
+  l->closed_looks = k->stores ? session_closed_begins(d, call, k->stores) : NULL;
+  if (k->patched) hand_over_record(l, d, call, k);
+  gpu_context_used(l->context);
+  if (l->closed_record || l->closed_looks) session_closed_checked(l->of->kernel);
 }
 
 // Launches that are not selected find no record.
-void gpu_closed_end(GpuLaunch *l) {
-  closed_set_record(l->closed->function, 0);
-  pthread_mutex_unlock(&l->closed->launching);
+void gpu_closed_end(GpuLaunch *l, bool launched) {
+  if (l->closed_record) {
+    closed_set_record(l->closed->function, 0);
+    pthread_mutex_unlock(&l->closed->launching);
+  }
+  if (!l->closed_looks) return;
+  SessionDevice *d = gpu_context_use(l->context);
+  session_closed_ends(d, l->closed_looks, launched);
+  if (d) gpu_context_used(l->context);
 }

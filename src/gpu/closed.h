@@ -4,16 +4,18 @@
 #include "gpu/gpu.h"
 #include "probe/closed_abi.h"
 
-// The original runs, for this reason. true: its launches can be checked by patches. false: it has
+// The original runs, for this reason. true: its launches may be checked. false: it has
 // been named as unchecked.
 bool gpu_closed_takes(GpuFunction *f, const char *reason, const char *cure);
 // A launch of such a kernel that is to be checked. If l->closed is set: gpu_closed_end must follow,
-// when the driver has taken it.
+// when the driver has taken it or refused it.
 void gpu_closed_begin(GpuLaunch *l, const SessionCall *call);
-void gpu_closed_end(GpuLaunch *l);
+void gpu_closed_end(GpuLaunch *l, bool launched);
 // Bytes to leave free behind an allocation: a patch knows an access by its address alone, and the
 // next allocation must not begin where this one ends.
 size_t gpu_closed_gap(size_t bytes);
+// closed_stores.c; NULL: not known. It stays for as long as the process lives.
+const SassStores *gpu_closed_stores(const GpuFunction *f);
 void gpu_closed_unloaded(GpuFunction *f);
 void gpu_closed_context_gone(GpuContext *c);
 

@@ -1,6 +1,8 @@
 // What an image that the program loads holds for us: copies of the PTX we would use, as it is
 // stored, and a hash of it.
 #define _GNU_SOURCE
+#include <dlfcn.h>
+
 #include "gpu/modules.h"
 
 static const char *base_name(const char *path) {
@@ -112,6 +114,29 @@ static void copy_units(GpuCode *c, const Image *image, const ImageEntryList *cho
   }
 }
 
+// Libraries with hundreds of megabytes of machine code are in memory as long as they are loaded;
+// other images may be gone when the code is read.
+static const void *keep_raw(GpuCode *c, const ImageEntry *e) {
+  Dl_info where;
+  if (dladdr(e->raw, &where)) return e->raw;
+  void *raw = arena_alloc(&c->arena, e->raw_size + 1);
+  memcpy(raw, e->raw, e->raw_size);
+  return raw;
+}
+
+static void keep_machine_code(GpuCode *c, const Image *image, unsigned sm) {
+  if (!session_reads_closed()) return;
+  c->machine = ARENA_ARRAY(&c->arena, ImageEntry, image->objects.len);
+  for (uint32_t i = 0; i < image->objects.len; i++) {
+    const ImageEntry *e = best_machine_code(image, i, sm);
+    if (!e) continue;
+    ImageEntry kept = *e;
+    kept.raw = keep_raw(c, e);
+    kept.options = kept.source = "";
+    c->machine[c->nmachine++] = kept;
+  }
+}
+
 void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, unsigned sm) {
   *c = (GpuCode){.name = path ? base_name(path) : "module", .what = "unknown"};
   Error err = {{0}};
@@ -136,6 +161,7 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
     c->reason = arena_strdup(&c->arena, err.text);
   }
   vec_free(&chosen);
+  keep_machine_code(c, &image, sm);
   describe(c, &image, path);
   image_close(&image);
 }

@@ -137,7 +137,7 @@ typedef struct GpuFunction {
   _Atomic(const WovenKernel *) early;  // facts known before it is woven; NULL: none
   _Atomic(const GpuParams *) params;   // as the driver told of them; NULL: not asked yet
   struct GpuDuration *duration;        // kernel_durations.c
-  bool machine_code;                   // set with target: the original runs, to be patched
+  bool machine_code;                   // set with target: the original runs (closed.c)
   _Atomic(struct GpuClosed *) closed;  // closed.c, by context; NULL: it was not launched yet
   const InterruptKernel *interrupts;   // set with target; NULL: it calls none
   CUfunction resume;                   // … and the kernel that goes on
@@ -165,6 +165,8 @@ typedef struct GpuLaunch {
   struct GpuInterrupts *interrupts;  // NULL: the kernel calls none
   bool told;
   struct GpuClosed *closed;  // gpu_closed_end is to follow; NULL: not
+  bool closed_record;        // … the patches have its record
+  SessionClosedLaunch *closed_looks;  // … tools look at memory around it; NULL: none
   uint32_t number;           // the session has heard of it, as this number
   bool untold;               // … and others will, when the driver has taken it
   SessionRun run;            // run_events.c

@@ -286,7 +286,7 @@ static void tell_call(GpuLaunch *l) {
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
-  if (l->closed) gpu_closed_end(l);
+  if (l->closed) gpu_closed_end(l, result == CUDA_SUCCESS);
   if (l->duration_measured)
     gpu_duration_end(l->duration, l->context, (CUstream)(uintptr_t)l->event.stream);
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);

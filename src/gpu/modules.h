@@ -63,6 +63,8 @@ typedef struct GpuCode {
   const char *note;           // the PTX is older than the machine code …; or NULL
   const char *reason, *cure;  // why there are no units
   bool relocatable;           // made to be linked, also if it is only one
+  ImageEntry *machine;        // the machine code that the driver takes, where a tool reads it
+  uint32_t nmachine;
   bool as_is;  // the image was compiled from PTX that we re-emitted, and no tool runs
 } GpuCode;
 // Never fails: without usable PTX, reason is set. path: of the file it came from, or NULL.

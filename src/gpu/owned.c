@@ -126,15 +126,19 @@ static bool put(uint64_t base, const Owned *o, CUevent freed) {
   return false;
 }
 
+static bool may_keep(uint64_t base, Owned *o) {
+  return !atomic_load(&captures) && find(base, o) && o->context->stream &&
+         !atomic_load(&o->context->faulted);
+}
+
 static bool may_hold(uint64_t base, Owned *o) {
-  return session_wants(SESSION_WANTS_QUARANTINE) && !atomic_load(&captures) && find(base, o) &&
-         o->context->stream && !atomic_load(&o->context->faulted);
+  return session_wants(SESSION_WANTS_QUARANTINE) && may_keep(base, o);
 }
 
 // A block of a framework: nobody waits. One that does not fit into the quarantine is free at once.
 static bool hold_block(uint64_t base, const Owned *o) {
   if (!gpu_block_freed(o->context, base)) return false;
-  if (put(base, o, NULL)) return true;
+  if (session_wants(SESSION_WANTS_QUARANTINE) && put(base, o, NULL)) return true;
   session_free(base);
   gpu_owned_remove(base);
   return gpu_block_keep(o->context, base);
@@ -142,8 +146,11 @@ static bool hold_block(uint64_t base, const Owned *o) {
 
 bool gpu_hold(uint64_t base) {
   Owned o;
-  if (!may_hold(base, &o) || o.kind != SESSION_DEVICE) return false;
+  bool holds = session_wants(SESSION_WANTS_QUARANTINE);
+  if ((!holds && !gpu_frameworks_uncached()) || !may_keep(base, &o) || o.kind != SESSION_DEVICE)
+    return false;
   if (hold_block(base, &o)) return true;
+  if (!holds) return false;
   SessionDevice *d = gpu_context_use(o.context);
   if (!d) return false;
   uint64_t mark = session_device_mark(d);

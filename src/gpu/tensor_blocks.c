@@ -139,6 +139,7 @@ bool gpu_block_alloc(CUdeviceptr *out, size_t size, CUresult *result) {
     k = take_free(b, bytes);
   }
   pthread_mutex_unlock(&lock);
+  if (k) session_contents_kept(k->base);
   if (d) gpu_context_used(c);
   if (!b) return false;
   *result = CUDA_SUCCESS;

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-enum { WG_CLOSED_WINDOWS = 12, WG_CLOSED_SITES = 64, WG_CLOSED_INSTRUCTION_BYTES = 16 };
+enum { WG_CLOSED_WINDOWS = 12, WG_CLOSED_INSTRUCTION_BYTES = 16 };
+// A kernel's places: parts of its code, and behind them one for each format of what it stores.
+enum { WG_CLOSED_SITES = 64, WG_CLOSED_FORMATS = 8 };
 
 // A live allocation that a parameter of the launch points into: nearly every access is in one. One
 // at address a, of at most WG_CLOSED_WIDEST bytes, is inside if a - base <= last.
@@ -19,7 +21,7 @@ typedef struct WgClosed {
   uint64_t memory;     // … of a WgMemoryTable; 0: there is none, and nothing is looked up
   uint64_t code;       // … of the kernel's first instruction
   uint32_t launch;     // number of the launch in its process
-  uint32_t site_base;  // the kernel has WG_CLOSED_SITES places from here on
+  uint32_t site_base;  // of the kernel's places
   uint32_t tools;      // bit ToolId: the tools that look at this launch
   uint32_t reserved;
   WgWindow windows[WG_CLOSED_WINDOWS + 1];  // base 0 ends them

@@ -6,12 +6,12 @@ typedef struct Row {
   uint16_t number, from, to;
   SassName name;
   Result result;
-  uint8_t follows;
+  uint8_t follows, pointers;
 } Row;
 
 static const Row rows[] = {
-#define INSTRUCTION(number, from, to, name, result, follows) \
-  {number, from, to, SASS_##name, result, follows},
+#define INSTRUCTION(number, from, to, name, result, follows, pointers) \
+  {number, from, to, SASS_##name, result, follows, pointers},
 #include "sass/instructions.def"
 };
 
@@ -128,6 +128,14 @@ static unsigned converted(const SassInstruction *i) {
   return SASS_BIT(formats[sass_bits(i, 75, 2)]);
 }
 
+// Two of its functions start an approximation of an F64, with its upper half.
+static unsigned mufu_format(const SassInstruction *i) {
+  enum { RCP64H = 6, RSQ64H = 7 };
+  unsigned function = sass_bits(i, 74, 4);
+  if (function == RCP64H || function == RSQ64H) return SASS_BIT(SASS_F64);
+  return SASS_BIT(sass_bits(i, 72, 2) ? SASS_F16 : SASS_F32);
+}
+
 unsigned sass_atomic_format(const SassInstruction *i) {
   static const uint8_t old[16] = {[3] = SASS_F32, [4] = SASS_F16, [6] = SASS_F64};
   static const uint8_t fresh[16] = {
@@ -156,7 +164,7 @@ static void find_result(SassInstruction *i) {
       i->formats = (uint8_t)converted(i);
       if (i->formats == SASS_BIT(SASS_F64)) i->registers = 2;
       break;
-    case RESULT_MUFU: i->formats = SASS_BIT(sass_bits(i, 72, 2) ? SASS_F16 : SASS_F32); break;
+    case RESULT_MUFU: i->formats = (uint8_t)mufu_format(i); break;
     case RESULT_MATRIX:
       i->formats = SASS_BIT(sass_bits(i, 76, 1) ? SASS_F32 : SASS_F16);
       i->registers = 4;
@@ -179,11 +187,15 @@ static void find_result(SassInstruction *i) {
 // A mask, a multiplication and a choice of bytes are followed only in the forms that keep a number
 // what it is.
 static void find_followed(SassInstruction *i) {
+  enum { CONSTANT_B = 4 };
   bool keeps = true;
-  if (i->result == RESULT_MASKED) keeps = sass_bits(i, 9, 3) == 4;
+  if (i->result == RESULT_MASKED) keeps = sass_bits(i, 9, 3) == CONSTANT_B;
   if (i->result == RESULT_MULTIPLIED)
     keeps = i->a.place == PLACE_NONE || (sass_bits(i, 9, 3) == 1 && i->b.place == PLACE_NONE);
   if (!keeps) i->follows = 0;
+  // a product with 1 is an addition
+  if (i->result == RESULT_MULTIPLIED && sass_bits(i, 9, 3) == CONSTANT_B && i->low >> 32 == 1)
+    i->pointers |= OPERAND_A;
 }
 
 void sass_decode(const void *code, unsigned sm, SassInstruction *out) {
@@ -198,6 +210,7 @@ void sass_decode(const void *code, unsigned sm, SassInstruction *out) {
   i.result = row ? row->result : i.to ? RESULT_OTHER : RESULT_NONE;
   i.name = row ? row->name : SASS_UNKNOWN;
   i.follows = row ? row->follows : 0;
+  i.pointers = row ? row->pointers : 0;
   find_operands(&i, i.result == RESULT_UNIFORM);
   find_special_operands(&i);
   find_result(&i);

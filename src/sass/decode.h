@@ -37,7 +37,7 @@ enum { OPERAND_A = 1, OPERAND_B = 2, OPERAND_C = 4 };
 
 typedef enum SassName {
   SASS_UNKNOWN,
-#define INSTRUCTION(number, from, to, name, result, follows) SASS_##name,
+#define INSTRUCTION(number, from, to, name, result, follows, pointers) SASS_##name,
 #include "sass/instructions.def"
 } SassName;
 
@@ -52,7 +52,7 @@ typedef struct SassInstruction {
   uint64_t low, high;
   SassName name;
   Result result;
-  uint8_t follows;
+  uint8_t follows, pointers;  // as in instructions.def
   bool predicated;
   uint8_t to, registers;  // the destination: `registers` of them from `to` on
   uint8_t formats;        // SASS_BIT()s of a new value

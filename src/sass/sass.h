@@ -2,9 +2,9 @@
 // floating-point numbers of which format, and through which of its parameters. For kernels that
 // have no PTX.
 //
-// What is found is evidence, not proof: values and addresses are followed backwards through the
-// code in the order in which it is written, without its branches. Nothing that is said to be a
-// floating-point number is made by an integer instruction.
+// What is found is evidence, not proof: values and addresses are followed backwards to the
+// instructions that made them, through moves, choices, shared and local memory. What is said to be
+// a floating-point number was made by an instruction for such numbers.
 #ifndef WG_SASS_H
 #define WG_SASS_H
 

@@ -1,45 +1,59 @@
 // What a kernel stores in global memory, and through which parameters: for each store the value and
 // the address are followed backwards.
-#include "sass/decode.h"
+#include "sass/flow.h"
 
-enum { MOST_STEPS = 512 };  // of following one value
+enum { MOST_STEPS = 512, MOST_WRITERS = 16, MOST_SEARCHED = 1 << 14 };
 
 typedef struct Reader {
   const SassKernel *kernel;
   SassInstruction *code;
   uint32_t n;
+  SassFlow flow;
   uint32_t shared, local;  // formats of what is stored there
+  uint32_t *seen, search;  // by instruction: the last search that came by
+  uint32_t *stack;
 } Reader;
 
-typedef struct Step {
-  uint32_t at;  // the instruction that uses the register
-  SassOperand of;
-} Step;
+// --- who wrote a register ---
 
-typedef struct Follow {  // a value that is followed
-  Step steps[MOST_STEPS];
-  uint32_t n;
-} Follow;
+typedef struct Writers {
+  uint32_t list[MOST_WRITERS], n;
+} Writers;
 
-static void add_step(Follow *f, uint32_t at, SassOperand o) {
-  if (o.place != PLACE_REGISTER && o.place != PLACE_UNIFORM) return;
-  for (uint32_t i = 0; i < f->n; i++)
-    if (f->steps[i].at == at && f->steps[i].of.place == o.place &&
-        f->steps[i].of.number == o.number)
-      return;
-  if (f->n < MOST_STEPS) f->steps[f->n++] = (Step){at, o};
+static bool writes(const SassInstruction *i, SassOperand o) {
+  return (i->result == RESULT_UNIFORM) == (o.place == PLACE_UNIFORM) && o.number >= i->to &&
+         o.number < (uint32_t)i->to + i->registers;
 }
 
-// The last instruction before `at` that writes the register; UINT32_MAX: none.
-static uint32_t writer_before(const Reader *r, uint32_t at, SassOperand o) {
-  bool uniform = o.place == PLACE_UNIFORM;
-  while (at-- > 0) {
-    const SassInstruction *i = &r->code[at];
-    if ((i->result == RESULT_UNIFORM) == uniform && o.number >= i->to &&
-        o.number < (uint32_t)i->to + i->registers)
-      return at;
+static void push(Reader *r, uint32_t at, uint32_t *depth) {
+  if (r->seen[at] == r->search) return;
+  r->seen[at] = r->search;
+  r->stack[(*depth)++] = at;
+}
+
+// An instruction with a predicate may have left the register as it was; not for one that has the
+// same predicate.
+static bool is_certain(const Reader *r, uint32_t writer, uint32_t user) {
+  const SassInstruction *w = &r->code[writer], *u = &r->code[user];
+  return !w->predicated || sass_bits(w, 12, 4) == sass_bits(u, 12, 4);
+}
+
+// The instructions that may have written the register as it is before `at`.
+static void find_writers(Reader *r, uint32_t at, SassOperand o, Writers *out) {
+  uint32_t depth = 0, searched = 0;
+  r->search++;
+  out->n = 0;
+  r->stack[depth++] = at;
+  while (depth && searched++ < MOST_SEARCHED && out->n < MOST_WRITERS) {
+    uint32_t i = r->stack[--depth];
+    for (uint32_t e = r->flow.first[i]; e < r->flow.first[i + 1]; e++)
+      push(r, r->flow.from[e], &depth);  // a branch writes nothing
+    if (!i || !r->flow.falls[i]) continue;
+    bool is_writer = writes(&r->code[i - 1], o);
+    if (is_writer && r->seen[i - 1] != r->search) out->list[out->n++] = i - 1;
+    if (!is_writer || !is_certain(r, i - 1, at)) push(r, i - 1, &depth);
+    else r->seen[i - 1] = r->search;
   }
-  return UINT32_MAX;
 }
 
 // --- the format of a value ---
@@ -73,28 +87,42 @@ static uint32_t formats_of_result(Reader *r, uint32_t at, uint32_t number, unsig
   return found ? found : SASS_BIT(SASS_OTHER);
 }
 
-// An instruction with a predicate may leave the register as it was: those before it count, too.
 static uint32_t formats_of(Reader *r, uint32_t at, SassOperand o, unsigned depth) {
-  enum { DEEPEST = 24, MOST_WRITERS = 8 };
+  enum { DEEPEST = 12 };
   uint32_t found = 0;
+  Writers w;
   if (o.place != PLACE_REGISTER || depth > DEEPEST) return SASS_BIT(SASS_OTHER);
-  for (unsigned i = 0; i < MOST_WRITERS; i++) {
-    at = writer_before(r, at, o);
-    if (at == UINT32_MAX) break;
-    found |= formats_of_result(r, at, o.number, depth);
-    if (!r->code[at].predicated) break;
-  }
+  find_writers(r, at, o, &w);
+  for (uint32_t i = 0; i < w.n; i++) found |= formats_of_result(r, w.list[i], o.number, depth);
   return found;
 }
 
+// By the width of the store.
+static uint32_t formats_that_fit(const SassInstruction *i) {
+  enum { HALF = 2, SIGNED_HALF = 3, WORD = 4 };
+  unsigned width = i->name == SASS_STSM ? WORD : sass_bits(i, 73, 3);
+  if (width < HALF) return 0;
+  uint32_t fit = SASS_BIT(SASS_F16) | SASS_BIT(SASS_BF16);
+  if (width > SIGNED_HALF) fit |= SASS_BIT(SASS_F32);
+  if (width > WORD) fit |= SASS_BIT(SASS_F64);
+  return fit;
+}
+
+// What all registers of the store may be; if there is nothing, what any of them may be. A way
+// through the code that is never taken adds to one of them at most.
 static uint32_t formats_stored(Reader *r, uint32_t at) {
   const SassInstruction *i = &r->code[at];
-  uint32_t found = 0;
+  uint32_t any = 0, all = SASS_FLOATS;
   SassOperand value = i->b;
   unsigned registers = i->name == SASS_STSM ? 1 : sass_width(i);
-  for (unsigned k = 0; k < registers; k++, value.number++) found |= formats_of(r, at, value, 0);
+  for (unsigned k = 0; k < registers; k++, value.number++) {
+    uint32_t found = formats_of(r, at, value, 0);
+    any |= found;
+    all &= found;
+  }
   // what a mask or a choice of constants adds does not change what is stored there
-  return found & SASS_FLOATS ? found & SASS_FLOATS : SASS_BIT(SASS_OTHER);
+  uint32_t fit = SASS_FLOATS & formats_that_fit(i), found = all & fit ? all & fit : any & fit;
+  return found ? found : SASS_BIT(SASS_OTHER);
 }
 
 // --- the parameter that an address comes from ---
@@ -113,27 +141,44 @@ static void add_param(const Reader *r, Params *p, SassOperand o) {
   if (p->n < ARRAY_LEN(p->list)) p->list[p->n++] = o.number - k->param_base;
 }
 
-// An index that was loaded is not followed further: what it was loaded through is not stored to.
-static void params_of(const Reader *r, uint32_t at, Params *out) {
+typedef struct Step {
+  uint32_t at;  // the instruction that uses the register
+  SassOperand of;
+} Step;
+
+typedef struct Follow {  // an address that is followed
+  Step steps[MOST_STEPS];
+  uint32_t n;
+} Follow;
+
+static void add_step(Follow *f, uint32_t at, SassOperand o) {
+  if (o.place != PLACE_REGISTER && o.place != PLACE_UNIFORM) return;
+  for (uint32_t i = 0; i < f->n; i++)
+    if (f->steps[i].at == at && f->steps[i].of.place == o.place &&
+        f->steps[i].of.number == o.number)
+      return;
+  if (f->n < MOST_STEPS) f->steps[f->n++] = (Step){at, o};
+}
+
+static void follow(Reader *r, Follow *f, uint32_t writer, Params *out) {
+  const SassInstruction *i = &r->code[writer];
+  const SassOperand *operands[] = {&i->a, &i->b, &i->c};
+  if (i->name == SASS_LDC && i->a.place != PLACE_NONE) return;  // one of a list
+  for (unsigned k = 0; k < ARRAY_LEN(operands); k++) {
+    if (!(i->pointers >> k & 1)) continue;
+    add_param(r, out, *operands[k]);
+    add_step(f, writer, *operands[k]);
+  }
+}
+
+static void params_of(Reader *r, uint32_t at, Params *out) {
   Follow f = {.n = 0};
+  Writers w;
   add_step(&f, at, r->code[at].a);
   if (r->code[at].c.place == PLACE_UNIFORM) add_step(&f, at, r->code[at].c);
   for (uint32_t i = 0; i < f.n; i++) {
-    uint32_t writer = f.steps[i].at;
-    SassOperand o = f.steps[i].of;
-    do {
-      writer = writer_before(r, writer, o);
-      if (writer == UINT32_MAX) break;
-      const SassInstruction *w = &r->code[writer];
-      bool loads = w->result == RESULT_LOADED && w->name != SASS_LDC;
-      if (w->name == SASS_LDC && w->a.place != PLACE_NONE) loads = true;  // with an index
-      if (loads) continue;
-      add_param(r, out, w->b);
-      add_param(r, out, w->c);
-      add_step(&f, writer, w->a);
-      add_step(&f, writer, w->b);
-      add_step(&f, writer, w->c);
-    } while (r->code[writer].predicated);
+    find_writers(r, f.steps[i].at, f.steps[i].of, &w);
+    for (uint32_t k = 0; k < w.n; k++) follow(r, &f, w.list[k], out);
   }
 }
 
@@ -165,7 +210,7 @@ static void read_stores(Reader *r, Arena *arena, SassStores *out) {
     const SassInstruction *i = &r->code[at];
     if (i->name == SASS_UTMASTG || i->name == SASS_UTMAREDG) {
       out->through_tensor = true;
-      out->formats |= r->shared;
+      add_store(arena, out, SASS_NO_PARAM, r->shared ? r->shared : SASS_BIT(SASS_OTHER));
     }
     if (!is_global_store(i)) continue;
     bool plain = i->name == SASS_STG || i->name == SASS_ST;
@@ -195,9 +240,15 @@ bool sass_stores(const SassKernel *k, Arena *arena, SassStores *out) {
   r.code = mem_alloc((r.n + 1) * sizeof *r.code);
   for (uint32_t i = 0; i < r.n; i++)
     sass_decode((const char *)k->code + (size_t)i * SASS_BYTES, k->sm, &r.code[i]);
+  sass_flow_open(&r.flow, r.code, r.n, k->sm);
+  r.seen = mem_alloc((r.n + 1) * sizeof *r.seen);
+  r.stack = mem_alloc((2 * (size_t)r.n + 2) * sizeof *r.stack);
   read_inner_stores(&r);
   read_inner_stores(&r);  // local memory that was filled from shared memory, and the other way
   read_stores(&r, arena, out);
+  sass_flow_close(&r.flow);
+  free(r.seen);
+  free(r.stack);
   free(r.code);
   return true;
 }

@@ -10,7 +10,16 @@ static unsigned patching_tools(void) {
   return tools & session_tools();
 }
 
-bool session_checks_closed(void) { return session_options()->closed && patching_tools() != 0; }
+static unsigned reading_tools(void) {
+  unsigned tools = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->refuses_closed) tools |= 1u << t;
+  return tools & session_tools();
+}
+
+bool session_patches_closed(void) { return session_options()->closed && patching_tools() != 0; }
+bool session_reads_closed(void) { return session_options()->closed && reading_tools() != 0; }
+bool session_checks_closed(void) { return session_patches_closed() || session_reads_closed(); }
 
 const char *session_closed_library(void) { return session_options()->closed_library; }
 
@@ -19,27 +28,48 @@ static void add_tool_names(Str *out, unsigned tools) {
     if (tools >> t & 1) str_printf(out, "%s%s", out->len ? "," : "", tool_name((ToolId)t));
 }
 
-// Its places are parts of its code: nothing is known of them but the kernel.
+// Its places are parts of its code: nothing is known of them but the kernel. Those behind them are
+// for formats of what it stores.
 static void add_places(SessionKernel *k) {
-  Woven w = {.nsites = WG_CLOSED_SITES};
+  Woven w = {.nsites = WG_CLOSED_SITES + WG_CLOSED_FORMATS};
   w.sites = ARENA_ARRAY(&w.arena, Site, w.nsites);
   for (uint32_t i = 0; i < w.nsites; i++)
-    w.sites[i] = (Site){.kernel = UINT32_MAX, .function = k->name, .space = SPACE_GLOBAL};
+    w.sites[i] = (Site){.kernel = UINT32_MAX,
+                        .function = k->name,
+                        .space = SPACE_GLOBAL,
+                        .detail = i < WG_CLOSED_SITES ? 0 : i - WG_CLOSED_SITES};
   k->closed_sites = session_add_piece(k->module, &w)->site_base;
 }
 
-void session_closed_kernel(SessionKernel *k) {
-  Str tools = {0};
-  add_tool_names(&tools, patching_tools());
+static unsigned tools_that_read(SessionKernel *k, const SassStores *stores, Error *why) {
+  unsigned tools = 0;
+  EACH_RUNNING_TOOL(t, tool) {
+    if (!stores || !tool->refuses_closed) continue;
+    const char *reason = tool->refuses_closed(k, stores);
+    if (reason) error_set(why, "%s", reason);
+    else tools |= 1u << t;
+  }
+  return tools;
+}
+
+bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Error *why) {
+  Str names = {0};
+  unsigned tools = what->patched ? patching_tools() : 0;
+  tools |= tools_that_read(k, what->stores, why);
+  tools &= session_tools();
+  if (!tools) return false;
+  add_tool_names(&names, tools);
   pthread_mutex_lock(&session_lock);
   if (!k->patched_by) {
     add_places(k);
-    k->patched_by = mem_strdup(tools.data);
+    k->closed_tools = tools;
+    k->patched_by = mem_strdup(names.data);
     if (k->sent == session_generation())
       session_send(EVENT_PATCHED, &(EventPatched){k->id, k->patched_by});
   }
   pthread_mutex_unlock(&session_lock);
-  str_free(&tools);
+  str_free(&names);
+  return true;
 }
 
 // --- windows: the allocations that parameters point into ---
@@ -56,12 +86,27 @@ static bool add_window(WgClosed *c, uint64_t pointer) {
   return true;
 }
 
+// --- parameters ---
+
+// One parameter's bytes. offset: where it is in all of them
+typedef void EachParam(void *user, const uint8_t *at, size_t offset, size_t size);
+
+static void each_param(const SessionCall *call, EachParam *each, void *user) {
+  size_t offset, size;
+  for (uint32_t i = 0; call->info && call->info(call->user, i, &offset, &size); i++) {
+    const SessionParams *p = call->params;
+    if (p->pointers && p->pointers[i]) each(user, p->pointers[i], offset, size);
+    else if (p->buffer && offset + size <= p->buffer_bytes)
+      each(user, (const uint8_t *)p->buffer + offset, offset, size);
+  }
+}
+
 // Pointers may be anywhere in a parameter: frameworks pass structs of them.
-static void add_windows(WgClosed *c, const uint8_t *at, size_t offset, size_t size) {
+static void add_windows(void *user, const uint8_t *at, size_t offset, size_t size) {
   uint64_t word;
   for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
     memcpy(&word, at + i, sizeof word);
-    if (word >= WG_NULL_PAGE && !add_window(c, word)) return;
+    if (word >= WG_NULL_PAGE && !add_window(user, word)) return;
   }
 }
 
@@ -74,14 +119,66 @@ bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t c
                     .tools = patching_tools()};
   session_device_closed(d, k, call->launch, out);
   if (!out->channel) return false;
-  size_t offset, size;
-  for (uint32_t i = 0; call->info && call->info(call->user, i, &offset, &size); i++) {
-    const SessionParams *p = call->params;
-    if (p->pointers && p->pointers[i]) add_windows(out, p->pointers[i], offset, size);
-    else if (p->buffer && offset + size <= p->buffer_bytes)
-      add_windows(out, (const uint8_t *)p->buffer + offset, offset, size);
-  }
+  each_param(call, add_windows, out);
   return true;
+}
+
+// --- tools that look at memory around the launch ---
+
+static void add_pointer(SessionClosedLaunch *l, uint32_t param, uint64_t address,
+                        SassFormat tensor) {
+  HeapRange r;
+  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE) return;
+  bool steady = r.kind == SESSION_DEVICE || r.kind == SESSION_POOL || r.kind == SESSION_VARIABLE;
+  vec_push(&l->pointers,
+           ((SessionClosedPointer){param, r.memory.base, r.memory.size, steady, tensor}));
+}
+
+static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t size) {
+  SessionClosedLaunch *l = user;
+  l->last_bytes = size;
+  memcpy(l->last, at, MIN(size, sizeof l->last));
+  uint64_t word;
+  uint64_t address;
+  SassFormat format;
+  for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
+    memcpy(&word, at + i, sizeof word);
+    if (word >= WG_NULL_PAGE) add_pointer(l, (uint32_t)(offset + i), word, SASS_OTHER);
+    if ((offset + i) % WG_TENSOR_MAP_ALIGNMENT == 0 && i + WG_TENSOR_MAP_BYTES <= size &&
+        session_tensor_map_find(at + i, &address, &format))
+      add_pointer(l, (uint32_t)(offset + i), address, format);
+  }
+}
+
+SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,
+                                           const SassStores *stores) {
+  SessionKernel *k = call->launch->kernel;
+  SessionClosedLaunch *l = NULL;
+  EACH_RUNNING_TOOL(t, tool) {
+    if (!tool->closed_begins || !(k->closed_tools >> t & 1)) continue;
+    if (!l) {
+      session_device_open_reports(d);
+      l = mem_alloc(sizeof *l);
+      *l = (SessionClosedLaunch){
+          .kernel = k, .number = call->number, .stream = call->launch->stream, .stores = stores};
+      each_param(call, add_pointers, l);
+    }
+    tool->closed_begins(session_tool_device(d, (ToolId)t), l);
+  }
+  return l;
+}
+
+void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched) {
+  EACH_RUNNING_TOOL(t, tool)
+    if (d && launched && tool->closed_ends && l->kernel->closed_tools >> t & 1)
+      tool->closed_ends(session_tool_device(d, (ToolId)t), l);
+  vec_free(&l->pointers);
+  free(l);
+}
+
+void session_contents_kept(uint64_t base) {
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->contents_kept) tool->contents_kept(base);
 }
 
 void session_closed_checked(SessionKernel *k) {

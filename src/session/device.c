@@ -106,6 +106,10 @@ static void fill_tool_facts(SessionDevice *d, ToolLaunch *l) {
     if (tool->facts) tool->facts(&d->tools[t], l);
 }
 
+void session_device_open_reports(SessionDevice *d) {
+  session_reports(&d->reports, d->channel, d->tools);
+}
+
 void session_device_closed(SessionDevice *d, SessionKernel *k, const SessionLaunch *l,
                            WgClosed *c) {
   WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools)};

@@ -78,10 +78,12 @@ void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d)
 }
 
 void session_tensor_map(const void *map, const SessionTensor *tensor) {
+  if (session_reads_closed()) session_tensor_map_keep(map, tensor);
   TELL(tensor_map, map, tensor);
 }
 
 void session_tensor_map_moved(const void *before, const void *map, uint64_t address) {
+  if (session_reads_closed()) session_tensor_map_keep_moved(before, map, address);
   TELL(tensor_map_moved, before, map, address);
 }
 

@@ -41,6 +41,7 @@ struct SessionKernel {
   Piece *piece;  // set before code
   // closed.c: names of the tools that look at its machine code; NULL: none does. Its places
   const char *patched_by;
+  unsigned closed_tools;  // their bits
   uint32_t closed_sites;
 };
 
@@ -126,6 +127,12 @@ void session_ranges_outdated(void);  // something else in the table has changed
 size_t session_ranges_table_bytes(void);
 // makes `to` the table of now; false: no room
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);
+// --- tensor_maps.c: what tensor maps describe, for tools that look at machine code ---
+enum { WG_TENSOR_MAP_BYTES = 128, WG_TENSOR_MAP_ALIGNMENT = 64 };
+void session_tensor_map_keep(const void *map, const SessionTensor *t);
+void session_tensor_map_keep_moved(const void *before, const void *map, uint64_t address);
+// false: it is none, or was not made by this process
+bool session_tensor_map_find(const void *map, uint64_t *address, SassFormat *format);
 // --- images.c: the second part of the table ---
 size_t session_images_bytes(void);
 bool session_images_write(void *to, size_t room, uint32_t *count);
@@ -144,6 +151,8 @@ const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 int session_device_ordinal(const SessionDevice *d);
 // channel and memory of the record
 void session_device_closed(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, WgClosed *c);
+// device memory for findings and for what tools keep beside them, before the first launch
+void session_device_open_reports(SessionDevice *d);
 struct ToolDevice;
 struct ToolDevice *session_tool_device(SessionDevice *d, ToolId tool);
 // what kernels find as WgMemoryTable.heap, from the next launch on

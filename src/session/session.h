@@ -9,6 +9,7 @@
 
 #include "base/api_words.h"
 #include "base/base.h"
+#include "sass/sass.h"
 #include "weave/weave.h"
 
 // --- start.c ---
@@ -377,14 +378,47 @@ typedef struct SessionCall {  // a launch and what it is called with
   void *user;
 } SessionCall;
 // --- closed.c: kernels that are machine code only ---
-bool session_checks_closed(void);              // a tool that runs can look at them
-const char *session_closed_library(void);      // --closed-library; NULL: not given
-void session_closed_kernel(SessionKernel *k);  // it is patched from now on
+bool session_checks_closed(void);          // a tool that runs can look at them
+bool session_patches_closed(void);         // … by patches
+bool session_reads_closed(void);           // … knowing what they store: SassStores
+const char *session_closed_library(void);  // --closed-library; NULL: not given
+typedef struct SessionClosedKernel {
+  bool patched;              // from now on
+  const SassStores *stores;  // what it stores; NULL: not known. Lives as long as the process
+} SessionClosedKernel;
+// false: no tool can look at it. why: set where some tool cannot
+bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Error *why);
 struct WgClosed;
 // code: address of the kernel's first instruction. false: nothing can be reported
 bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t code,
                            struct WgClosed *out);
 void session_closed_checked(SessionKernel *k);  // its launch has that record
+// A pointer in a launch's parameters, or what one of its tensor maps describes.
+typedef struct SessionClosedPointer {
+  uint32_t param;   // where it is in the parameters, in bytes
+  uint64_t base, size;  // the allocation
+  bool steady;      // the host cannot write there by itself
+  // the format of what a tensor map describes; SASS_OTHER: it is a pointer, or holds no
+  // floating-point numbers
+  SassFormat tensor;
+} SessionClosedPointer;
+typedef struct SessionClosedLaunch {
+  SessionKernel *kernel;
+  uint32_t number;
+  const void *stream;
+  const SassStores *stores;
+  VEC(SessionClosedPointer) pointers;
+  uint8_t last[16];   // its last parameter, as much of it as fits
+  size_t last_bytes;  // the whole of it
+} SessionClosedLaunch;
+// For tools that look at memory around the launch, in its stream: before it; and behind it, if the
+// driver took it. NULL: none wants to.
+SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,
+                                           const SassStores *stores);
+void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched);  // frees it
+// The allocation that is made next begins where another one was, and its memory was not touched
+// since.
+void session_contents_kept(uint64_t base);
 void session_launch_taken(const SessionCall *c);  // after session_device_record
 void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds

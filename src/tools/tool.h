@@ -45,6 +45,12 @@ typedef struct Tool {
   bool spreads_counts;
   bool only_counts;  // it sends no findings
   bool patches;      // src/tools/<name>/patch.h looks at kernels that are machine code only
+  // --- kernels that are machine code only, without patches ---
+  // Why the tool cannot look at launches of a kernel that stores this; NULL: it can.
+  const char *(*refuses_closed)(SessionKernel *k, const SassStores *stores);
+  void (*closed_begins)(ToolDevice *d, const SessionClosedLaunch *l);
+  void (*closed_ends)(ToolDevice *d, const SessionClosedLaunch *l);
+  void (*contents_kept)(uint64_t base);  // before allocated
   // --- devices and launches ---
   void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
   // Device memory is taken for the first launch that is checked: room for what the tool keeps

@@ -28,7 +28,9 @@ K halves(const __half2 *in, __half2 *out) {
   out[threadIdx.x] = __hfma2(in[threadIdx.x], in[threadIdx.x], in[0]);
 }
 // stores: 8 f16
-K half_from_float(const float *in, __half *out) { out[threadIdx.x] = __float2half(in[threadIdx.x] * 2); }
+K half_from_float(const float *in, __half *out) {
+  out[threadIdx.x] = __float2half(in[threadIdx.x] * 2);
+}
 #if __CUDA_ARCH__ >= 800
 // stores: 8 bf16
 K bfloat_from_float(const float *in, __nv_bfloat16 *out) {
@@ -40,7 +42,9 @@ K bfloats(const __nv_bfloat162 *in, __nv_bfloat162 *out) {
   out[threadIdx.x] = __floats2bfloat162_rn(v.x / v.y, v.y + 1);
 }
 // stores: 8 f32
-K widened(const __nv_bfloat16 *in, float *out) { out[threadIdx.x] = __bfloat162float(in[threadIdx.x]) + 1; }
+K widened(const __nv_bfloat16 *in, float *out) {
+  out[threadIdx.x] = __bfloat162float(in[threadIdx.x]) + 1;
+}
 #endif
 // stores: 8 other
 K integers(const int *in, int *out) { out[threadIdx.x] = in[threadIdx.x] * 3 - 1; }
@@ -77,7 +81,9 @@ K through_shared(const float *in, float *out) {
 // stores: 8 f32
 K adds_up(const float *in, float *out) { atomicAdd(&out[threadIdx.x & 3], in[threadIdx.x]); }
 // stores: 8 f64
-K adds_up_double(const double *in, double *out) { atomicAdd(&out[threadIdx.x & 3], in[threadIdx.x]); }
+K adds_up_double(const double *in, double *out) {
+  atomicAdd(&out[threadIdx.x & 3], in[threadIdx.x]);
+}
 // stores: 8 other
 K counts(const int *in, int *out) { atomicAdd(&out[in[threadIdx.x] & 3], 1); }
 // stores: 16 f32
@@ -94,9 +100,7 @@ K by_value(const Tensors t) {
 }
 // stores: ? f32
 K pointers(float **out, const float *in) { out[blockIdx.x][threadIdx.x] = in[threadIdx.x] * 2; }
-// The stride is a number of 64 bits in the address: only the values of a launch tell that it is no
-// pointer.
-// stores: 8 f32, 16 f32
+// stores: 8 f32
 K in_rows(const float *in, float *out, long long stride, int n) {
   out += blockIdx.x * stride;
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = expf(in[i]) / (1 + in[i]);
@@ -110,3 +114,61 @@ K chosen(const float *in, float *out, int n) {
   float v = in[threadIdx.x] * 2;
   out[threadIdx.x] = threadIdx.x < n ? v : 0;
 }
+// The slow way of a division is a function that is called.
+// stores: 8 f32
+K divided(const float *in, float *out, float by) { out[threadIdx.x] = in[threadIdx.x] / by; }
+// A list of pointers among the parameters, with an index that is not known.
+struct List {
+  float *data[8];
+  int sizes[8];
+};
+// stores: ? f32
+K of_a_list(const __grid_constant__ List l, float by) {
+  float *p = l.data[blockIdx.x];
+  for (int i = threadIdx.x; i < l.sizes[blockIdx.x]; i += blockDim.x) p[i] = p[i] / by;
+}
+// A format that is chosen when it runs.
+// stores: 8 f16 f32 f64
+K one_of_three(const float *in, void *out, int format) {
+  float v = in[threadIdx.x] * 2;
+  if (format == 0) ((float *)out)[threadIdx.x] = v;
+  else if (format == 1) ((double *)out)[threadIdx.x] = v;
+  else ((__half *)out)[threadIdx.x] = v;
+}
+// stores: 8 f32
+K branches(const float *in, float *out, int n) {
+  float v = in[threadIdx.x];
+  if (n > 3) {
+    v = n > 7 ? v * 2 : v - 1;
+    __syncthreads();
+  }
+  out[threadIdx.x] = v;
+}
+// stores: 8 f64
+K roots_double(const double *in, double *out, int n) {
+  if (threadIdx.x < n) out[threadIdx.x] = sqrt(in[threadIdx.x]) / in[0];
+}
+#if __CUDA_ARCH__ >= 800
+// Sums of a warp, halves of registers, a store that only some threads make.
+// stores: 8 bf16
+K sums_bfloat(const __nv_bfloat16 *in, __nv_bfloat16 *out, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += __bfloat162float(in[i]);
+  for (int i = 16; i; i /= 2) sum += __shfl_xor_sync(~0u, sum, i);
+  if (threadIdx.x == 0) out[blockIdx.x] = __float2bfloat16(sum);
+}
+// stores: 8 bf16
+K gelu_bfloat(const __nv_bfloat16 *in, __nv_bfloat16 *out, int n) {
+  struct alignas(16) Eight {
+    __nv_bfloat16 v[8];
+  } x = ((const Eight *)in)[threadIdx.x];
+  for (int i = 0; i < 8; i++) {
+    float f = __bfloat162float(x.v[i]);
+    x.v[i] = __float2bfloat16(f * 0.5f * (1 + erff(f * 0.70710678f)));
+  }
+  if ((int)threadIdx.x * 8 + 8 <= n) ((Eight *)out)[threadIdx.x] = x;
+  else
+    for (int i = 0; i < 8; i++)
+      if ((int)threadIdx.x * 8 + i < n) out[threadIdx.x * 8 + i] = x.v[i];
+}
+#endif

@@ -1,6 +1,7 @@
 // fpcheck inside the program: which launches are tested everywhere, and the device memory in which
 // stored exceptions are remembered.
 #include "tools/fpcheck/host.h"
+#include "tools/fpcheck/host_closed.h"
 #include "tools/fpcheck/kernel.h"
 #include "tools/fpcheck/options.h"
 
@@ -54,6 +55,7 @@ static void reports_open(ToolDevice *d, const WgChannel *channel, WgReports *w) 
     return;
   }
   w->tool_memory = state->memory = at;
+  state->stored = w->channel + offsetof(WgChannel, tool_count);
 }
 
 // What a launch reads and what it writes are different allocations: threads may run again.
@@ -91,7 +93,18 @@ static bool launch(ToolDevice *d, ToolLaunch *l) {
     flags |= WG_LAUNCH_FP_APART;
   l->record->flags |= flags;
   l->record->fp = state->memory;
+  fp_closed_unknown_writes();
   return true;
+}
+
+static void unknown_writes(const void *stream) {
+  (void)stream;
+  fp_closed_unknown_writes();
+}
+
+static void device_closing(ToolDevice *d) {
+  fp_closed_close(d);
+  fp_copies_close(d);
 }
 
 static void reports_ready(ToolDevice *d, const WgChannel *channel) {
@@ -111,7 +124,17 @@ const Tool tool_fpcheck = {.wants = SESSION_WANTS_COPIES,
                            .reports_ready = reports_ready,
                            .launch = launch,
                            .leaves_out = leaves_out,
-                           .device_closing = fp_copies_close,
+                           .device_open = fp_closed_open,
+                           .device_closing = device_closing,
                            .device_close = device_close,
+                           .refuses_closed = fp_closed_refuses,
+                           .closed_begins = fp_closed_begins,
+                           .closed_ends = fp_closed_ends,
+                           .allocated = fp_closed_allocated,
+                           .contents_kept = fp_closed_contents_kept,
+                           .unknown_writes = unknown_writes,
+                           .copy_taken = fp_closed_copied,
+                           .synchronised = fp_closed_synchronised,
+                           .process_ends = fp_closed_tell,
                            .wants_copy = fp_wants_copy,
                            .copied = fp_copied};

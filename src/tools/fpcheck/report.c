@@ -53,7 +53,7 @@ static void describe(Run *r, const RunFinding *f, Str *out) {
     uint32_t i = report_main_place(f->origin);
     str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN,
                report_path(f->origin->places[i].file), f->origin->places[i].line);
-  } else str_printf(out, ", at line %u of the PTX", f->origin->ptx_line);
+  } else if (f->origin->ptx_line) str_printf(out, ", at line %u of the PTX", f->origin->ptx_line);
   str_addc(out, '\n');
 }
 

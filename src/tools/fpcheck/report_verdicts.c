@@ -132,7 +132,8 @@ static void add_line(const RunSite *s, Str *out) {
     const RunPlace *p = &s->places[s->nplaces - 1];  // the line of the kernel itself
     const char *name = p->file ? strrchr(p->file, '/') : NULL;
     str_printf(out, "%s:%u", name ? name + 1 : p->file ? p->file : "?", p->line);
-  } else str_printf(out, "PTX line %u", s ? s->ptx_line : 0);
+  } else if (s && s->ptx_line) str_printf(out, "PTX line %u", s->ptx_line);
+  else str_add(out, "a place in its machine code");
 }
 
 // Each line once, with all that is on it. Returns how many lines there are.

@@ -364,4 +364,5 @@ const Pass pass_fpcheck = {.options = fp_options,
                            .weave = weave,
                            .inlines_debug = 8000,
                            .only_checks_code = true,
-                           .spills_around = is_sink};
+                           .spills_around = is_sink,
+                           .needs_each_object = true};

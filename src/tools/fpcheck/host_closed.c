@@ -1,0 +1,352 @@
+// fpcheck for kernels that are machine code only. Their arithmetic cannot be seen, but what they
+// write can: a kernel of ours (scan_kernel.cu) counts NaN and infinite numbers in the buffers that
+// such a launch writes, behind it and in its stream, and compares with what they held before. Which
+// buffers those are, and the format of what is in them, the machine code says (src/sass).
+//
+// What a buffer held when it was scanned last stays true until somebody else writes to it. Only
+// where that happened it is scanned before the launch, too.
+#include "tools/fpcheck/host_closed.h"
+#include "tools/fpcheck/scan_abi.h"
+
+_Static_assert((int)SASS_F16 == WG_FP_F16 && (int)SASS_BF16 == WG_FP_BF16 &&
+                   (int)SASS_F32 == WG_FP_F32 && (int)SASS_F64 == WG_FP_F64,
+               "formats are numbered alike");
+
+enum { FORMATS = SASS_F64 + 1, BYTES_A_BLOCK = WG_FP_SCAN_THREADS * 16 * WG_FP_SCAN_AHEAD * 2 };
+
+typedef struct Buffer {  // an allocation, read as numbers of one format
+  uint32_t number;       // of its WgFpHeld; 0: it was never scanned
+  uint64_t scanned;      // `epoch` when it was scanned last; 0: something was written there since
+  bool guessed;          // the format is that of the output of a kernel that reads it
+} Buffer;
+
+typedef struct Allocation {
+  uint64_t base, size;
+  bool kept;  // the next allocation that begins there finds what this one held
+  Buffer as[FORMATS];
+} Allocation;
+
+typedef struct Numbered {  // what an event is about
+  uint64_t base, size;
+  SassFormat format;
+} Numbered;
+
+struct FpClosed {  // of one device
+  ToolDevice *on;
+  SessionOwnKernel kernel;
+  uint64_t held, sums;
+  WgFpEvents *events;
+  uint32_t scans, buffers;
+  Numbered *numbered;  // by number of the WgFpHeld
+  U64Map launches;     // number -> SessionKernel, of those that wrote what an event may be about
+  struct FpClosed *next;
+};
+
+extern const char probe_scan_kernel_text[];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map allocations;    // base -> Allocation
+static uint64_t epoch = 1;    // grows when something was launched that may write anywhere
+static struct FpClosed *all;  // with the lock held
+
+// --- what is written by others ---
+
+static void forget(Allocation *a) {
+  for (unsigned f = 0; f < FORMATS; f++) a->as[f].scanned = 0;
+}
+
+void fp_closed_allocated(uint64_t base, uint64_t size, const char *name) {
+  pthread_mutex_lock(&lock);
+  Allocation *a = allocations.len ? u64map_get(&allocations, base) : NULL;
+  if (a && (!a->kept || a->size != size)) forget(a);
+  if (a) a->size = size, a->kept = false;
+  pthread_mutex_unlock(&lock);
+}
+
+void fp_closed_contents_kept(uint64_t base) {
+  pthread_mutex_lock(&lock);
+  Allocation *a = allocations.len ? u64map_get(&allocations, base) : NULL;
+  if (a) a->kept = true;
+  pthread_mutex_unlock(&lock);
+}
+
+void fp_closed_copied(const SessionCopy *c) {
+  HeapRange r;
+  if (c->to.kind == SESSION_PLACE_ARRAY || !session_ranges_look(c->to.address, &r)) return;
+  pthread_mutex_lock(&lock);
+  Allocation *a = allocations.len ? u64map_get(&allocations, r.memory.base) : NULL;
+  if (a) forget(a);
+  pthread_mutex_unlock(&lock);
+}
+
+void fp_closed_unknown_writes(void) {
+  pthread_mutex_lock(&lock);
+  epoch++;
+  pthread_mutex_unlock(&lock);
+}
+
+// --- the device ---
+
+void fp_closed_open(ToolDevice *d) {
+  if (d->ops->direct || !session_reads_closed()) return;
+  size_t held = WG_FP_SCAN_BUFFERS * sizeof(WgFpHeld);
+  SessionOwnKernel k = {.host_bytes = sizeof(WgFpEvents),
+                        .device_bytes = held + WG_FP_SCAN_SUMS * sizeof(WgFpSum)};
+  if (!d->ops->load_kernel(d->user, probe_scan_kernel_text, "wg_fp_scan", &k)) return;
+  struct FpClosed *c = mem_alloc(sizeof *c);
+  *c = (struct FpClosed){.on = d,
+                         .kernel = k,
+                         .held = k.device,
+                         .sums = k.device + held,
+                         .events = k.host,
+                         .numbered = mem_alloc(WG_FP_SCAN_BUFFERS * sizeof(Numbered))};
+  pthread_mutex_lock(&lock);
+  c->next = all;
+  all = c;
+  pthread_mutex_unlock(&lock);
+  ((FpDevice *)d->state)->closed = c;
+}
+
+// Its memory on the device stays: a scan that has not ended may use it.
+void fp_closed_close(ToolDevice *d) {
+  struct FpClosed *c = ((FpDevice *)d->state)->closed;
+  if (!c) return;
+  fp_closed_tell();
+  pthread_mutex_lock(&lock);
+  for (struct FpClosed **p = &all; *p; p = &(*p)->next)
+    if (*p == c) {
+      *p = c->next;
+      break;
+    }
+  u64map_free(&c->launches);
+  pthread_mutex_unlock(&lock);
+  free(c->numbered);
+  free(c);
+  ((FpDevice *)d->state)->closed = NULL;
+}
+
+// --- which buffers a launch writes ---
+
+typedef struct Touched {
+  Allocation *allocation;
+  bool steady;
+  uint32_t writes;  // SASS_BIT()s
+} Touched;
+typedef VEC(Touched) TouchedList;
+
+static Allocation *allocation_of(const SessionClosedPointer *p) {
+  Allocation *a = u64map_get(&allocations, p->base);
+  if (!a) {
+    a = mem_alloc(sizeof *a);
+    *a = (Allocation){.base = p->base, .size = p->size};
+    u64map_put(&allocations, p->base, a);
+  } else if (a->size != p->size) {
+    forget(a);
+    a->size = p->size;
+  }
+  return a;
+}
+
+static Touched *touched(TouchedList *list, const SessionClosedPointer *p) {
+  for (uint32_t i = 0; i < list->len; i++)
+    if (list->data[i].allocation->base == p->base) return &list->data[i];
+  vec_push(list, ((Touched){allocation_of(p), p->steady, 0}));
+  return &list->data[list->len - 1];
+}
+
+// A store whose parameter is not known may go to any of them that no other store goes to.
+static TouchedList touched_by(const SessionClosedLaunch *l) {
+  TouchedList list = {0};
+  for (uint32_t i = 0; i < l->pointers.len; i++) {
+    const SessionClosedPointer *p = &l->pointers.data[i];
+    Touched *t = touched(&list, p);
+    t->writes |= fp_closed_formats(l, p->param);
+    if (l->stores->through_tensor && p->tensor) t->writes |= SASS_BIT(p->tensor);
+  }
+  uint32_t anywhere = fp_closed_formats(l, SASS_NO_PARAM);
+  for (uint32_t i = 0; anywhere && i < list.len; i++)
+    if (!list.data[i].writes) list.data[i].writes = anywhere;
+  return list;
+}
+
+// --- scans ---
+
+static bool is_known(const Touched *t, unsigned format) {
+  return t->steady && t->allocation->as[format].scanned == epoch;
+}
+
+// false: there are as many as a device has room for, and all begin anew
+static bool number(struct FpClosed *c, Allocation *a, unsigned format) {
+  Buffer *b = &a->as[format];
+  if (b->number) return true;
+  if (c->buffers + 1 == WG_FP_SCAN_BUFFERS) return false;
+  b->number = ++c->buffers;
+  c->numbered[b->number] = (Numbered){a->base, a->size, (SassFormat)format};
+  return true;
+}
+
+static void add_part(struct FpClosed *c, WgFpScan *s, Allocation *a, unsigned format,
+                     uint64_t *bytes) {
+  if (s->nparts == WG_FP_SCAN_PARTS || !number(c, a, format)) return;
+  c->numbered[a->as[format].number].size = a->size;
+  s->parts[s->nparts++] = (WgFpPart){a->base, a->size, a->as[format].number, format};
+  *bytes += a->size;
+  a->as[format].scanned = epoch;
+}
+
+static void launch_scan(struct FpClosed *c, const SessionClosedLaunch *l, WgFpScan *s,
+                        uint64_t bytes) {
+  if (!s->nparts) return;
+  s->held = c->held;
+  s->sum = c->sums + c->scans++ % WG_FP_SCAN_SUMS * sizeof(WgFpSum);
+  s->events = c->kernel.host_at;
+  s->memory = ((FpDevice *)c->on->state)->memory;
+  s->stored = ((FpDevice *)c->on->state)->stored;
+  s->launch = l->number;
+  s->site = l->kernel->closed_sites + WG_CLOSED_SITES;
+  unsigned most = c->kernel.processors * 8,
+           blocks = (unsigned)MIN(MAX(bytes / BYTES_A_BLOCK, (uint64_t)1), (uint64_t)most);
+  void *params[] = {s};
+  c->on->ops->launch_kernel(c->on->user, l->stream, &c->kernel, blocks, WG_FP_SCAN_THREADS, params);
+}
+
+// The formats that a launch writes; it reads numbers of one of them, most likely.
+static uint32_t formats_written(const TouchedList *list) {
+  uint32_t formats = 0;
+  for (uint32_t i = 0; i < list->len; i++) formats |= list->data[i].writes & SASS_FLOATS;
+  return formats;
+}
+
+// true: some format of it is known and up to date
+static bool has_known(const Touched *t) {
+  for (unsigned f = SASS_F16; f < FORMATS; f++)
+    if (is_known(t, f)) return true;
+  return false;
+}
+
+// What the launch writes, where that is not known to be as it was scanned; and what it may read and
+// nobody has scanned.
+void fp_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
+  struct FpClosed *c = ((FpDevice *)d->state)->closed;
+  if (!c) return;
+  WgFpScan s = {.behind = 0};
+  uint64_t bytes = 0;
+  pthread_mutex_lock(&lock);
+  TouchedList list = touched_by(l);
+  uint32_t written = formats_written(&list);
+  for (uint32_t i = 0; written && i < list.len; i++) {
+    const Touched *t = &list.data[i];
+    for (unsigned f = SASS_F16; f < FORMATS; f++)
+      if (t->writes >> f & 1 && !is_known(t, f)) {
+        add_part(c, &s, t->allocation, f, &bytes);
+        t->allocation->as[f].guessed = false;
+      }
+    if (t->writes & SASS_FLOATS || has_known(t)) continue;
+    unsigned guess = (unsigned)__builtin_ctz(written);
+    add_part(c, &s, t->allocation, guess, &bytes);
+    t->allocation->as[guess].guessed = true;
+  }
+  launch_scan(c, l, &s, bytes);
+  pthread_mutex_unlock(&lock);
+  vec_free(&list);
+}
+
+static void add_input(WgFpScan *s, const Touched *t) {
+  for (unsigned f = SASS_F16; f < FORMATS && s->ninputs < WG_FP_SCAN_INPUTS; f++) {
+    const Buffer *b = &t->allocation->as[f];
+    if (is_known(t, f) && b->number)
+      s->inputs[s->ninputs++] = b->number | (b->guessed ? (uint32_t)WG_FP_GUESSED : 0);
+  }
+}
+
+void fp_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
+  struct FpClosed *c = ((FpDevice *)d->state)->closed;
+  if (!c) return;
+  WgFpScan s = {.behind = 1};
+  uint64_t bytes = 0;
+  pthread_mutex_lock(&lock);
+  TouchedList list = touched_by(l);
+  for (uint32_t i = 0; i < list.len; i++) add_input(&s, &list.data[i]);
+  for (uint32_t i = 0; i < list.len; i++) {
+    Touched *t = &list.data[i];
+    if (t->writes) forget(t->allocation);
+    for (unsigned f = SASS_F16; f < FORMATS; f++)
+      if (t->writes >> f & 1) {
+        add_part(c, &s, t->allocation, f, &bytes);
+        t->allocation->as[f].guessed = false;
+      }
+  }
+  if (s.nparts) u64map_put(&c->launches, l->number, l->kernel);
+  launch_scan(c, l, &s, bytes);
+  pthread_mutex_unlock(&lock);
+  vec_free(&list);
+  fp_closed_tell();
+}
+
+// --- what was found ---
+
+static void describe(Str *out, const WgFpEvent *e, SassFormat format) {
+  static const char *const names[] = {"", "f16", "bf16", "f32", "f64"};
+  uint32_t nan = e->nan > e->nan_before ? e->nan - e->nan_before : 0,
+           inf = e->inf > e->inf_before ? e->inf - e->inf_before : 0;
+  if (nan) str_printf(out, "%u NaN%s", nan, inf ? " and " : "");
+  if (inf) str_printf(out, "%u infinite value%s", inf, inf == 1 ? "" : "s");
+  str_printf(out, " (%s) in what the kernel wrote; ", names[format]);
+  uint32_t guessed = e->inputs / WG_FP_INPUT_GUESSED;
+  if (guessed)
+    str_add(out, "something that it may read looks like one, of a format that is not known");
+  else str_add(out, "its inputs were finite");
+}
+
+// What came in is not born here. An infinity that comes in can become NaN: that is news.
+static bool is_carried(const WgFpEvent *e) {
+  bool nan = e->nan > e->nan_before;
+  return nan ? e->inputs & (WG_FP_INPUT_NAN | WG_FP_INPUT_INF) : e->inputs & WG_FP_INPUT_INF;
+}
+
+static void tell_event(const WgFpEvent *e, const Numbered *n, SessionKernel *k) {
+  if (is_carried(e) || !k) return;
+  bool nan = e->nan > e->nan_before, guessed = e->inputs / WG_FP_INPUT_GUESSED;
+  Str text = {0};
+  describe(&text, e, n->format);
+  session_finding(&(SessionFinding){.kind = guessed ? "fp-input"
+                                            : nan   ? "fp-nan"
+                                                    : "fp-inf",
+                                    .text = text.data,
+                                    .kernel = k,
+                                    .launch = e->launch,
+                                    .has_address = true,
+                                    .address = e->first,
+                                    .size = wg_fp_bytes(n->format)});
+  str_free(&text);
+}
+
+// Events are written behind launches, at any time.
+static bool next_event(struct FpClosed *c, WgFpEvent *e, Numbered *n, SessionKernel **k) {
+  const volatile WgFpEvents *ring = c->events;
+  uint32_t read = ring->read;
+  if (read == ring->written) return false;
+  const volatile WgFpEvent *at = &ring->list[read % WG_FP_SCAN_EVENTS];
+  if (at->sequence != read + 1) return false;  // not complete yet, or lost
+  atomic_thread_fence(memory_order_acquire);
+  *e = *at;
+  *n = c->numbered[e->buffer % WG_FP_SCAN_BUFFERS];
+  *k = u64map_get(&c->launches, e->launch);
+  c->events->read = read + 1;
+  return true;
+}
+
+void fp_closed_tell(void) {
+  WgFpEvent e;
+  Numbered n;
+  SessionKernel *k;
+  pthread_mutex_lock(&lock);
+  for (struct FpClosed *c = all; c; c = c->next)
+    while (next_event(c, &e, &n, &k)) tell_event(&e, &n, k);
+  pthread_mutex_unlock(&lock);
+}
+
+void fp_closed_synchronised(const void *stream, bool every) {
+  (void)stream;
+  (void)every;
+  fp_closed_tell();
+}
