@@ -292,6 +292,15 @@ static void on_Measure(Run *r, RunProcess *p, const EventMeasure *e) {
                   .file = string_of(p, e->file),
                   .line = (uint32_t)e->line,
                   .text = e->text};
+  // A call of the host: the innermost line of the program that is known
+  uint32_t nframes = 0;
+  RunStack *stack = stack_of(p, e->stack);
+  const RunFrame *frames = stack ? run_stack_frames(r, stack, &nframes) : NULL;
+  for (uint32_t i = 0; i < nframes && !m.file; i++)
+    if (frames[i].file && frames[i].line) {
+      m.file = frames[i].file;
+      m.line = frames[i].line;
+    }
   for (uint64_t i = 0; i < MIN(e->values_count, (uint64_t)RUN_MEASURE_VALUES); i++)
     m.v[i] = e->values[i];
   if (m.what) run_add_measure(r, &m);

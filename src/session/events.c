@@ -146,6 +146,10 @@ bool session_use(const char *what, const void *handle) {
 void session_error_raised(const char *text) { TELL(error_raised, text); }
 void session_errors_seen(void) { TELL(errors_seen); }
 
+void session_stream_created(const void *stream, bool non_blocking) {
+  TELL(stream_created, stream, non_blocking);
+}
+
 void session_synchronised(const void *stream) {
   session_order_host_saw(stream);
   TELL(synchronised, stream, false);

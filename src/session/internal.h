@@ -83,6 +83,7 @@ uint32_t session_launch_number(const SessionLaunch *l);  // of one execution of 
 bool session_launch_captured(void);                      // it was captured
 bool session_launch_cooperative(void);                   // it is cooperative
 // --- stack.c ---
+void session_stream_created(const void *stream, bool non_blocking);  // events.c
 uint64_t session_stack(void);  // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---
 void session_announce_kernel(SessionKernel *k);  // with the lock held

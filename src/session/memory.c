@@ -5,7 +5,7 @@
 
 static bool keeps_ranges(void) {
   return session_has_findings() || session_wants_outputs() || session_wants(SESSION_WANTS_INPUTS) ||
-         session_logs_launches();
+         session_logs_launches() || session_wants(SESSION_WANTS_RANGES);
 }
 
 // A GPU's arrays have no address: their handles stand for one, and what is kept is only that they

@@ -225,6 +225,7 @@ void session_order_graph(const void *stream, uint32_t last) {
   OrderStream *s = stream_of(stream)
 
 void session_order_stream(const void *stream, bool non_blocking) {
+  session_stream_created(stream, non_blocking);
   WITH_STREAM(s, stream);
   if (s) {
     if (non_blocking && !s->non_blocking) nfree++;

@@ -45,6 +45,7 @@ enum {
   SESSION_WANTS_IMAGES = 1 << 14,     // the table of texture and surface objects, for kernels
   SESSION_WANTS_QUARANTINE = 1 << 15,  // freed device memory that is not given back yet
   SESSION_WANTS_GAPS = 1 << 16,        // small allocations that lie apart
+  SESSION_WANTS_RANGES = 1 << 17,      // where allocations are, for the tool itself
 };
 bool session_wants(unsigned what);  // one of these is wanted
 typedef enum {                      // what the program says by functions of warpgrind.h

@@ -133,6 +133,7 @@ typedef struct Tool {
   bool (*used)(const char *what, const void *handle);  // true: it was destroyed before; reported
   void (*error_raised)(const char *text);              // an error that a call cannot return
   void (*errors_seen)(void);                           // the thread has asked for its errors
+  void (*stream_created)(const void *stream, bool non_blocking);
   // The program waits for a stream, or for all of them.
   void (*synchronised)(const void *stream, bool all);
   void (*process_ends)(void);

@@ -8,7 +8,7 @@ command -v nvcc > /dev/null || { echo "skip planted: nvcc is not installed"; exi
 one() {
   local name=$1 d=$TEST_DIR/$1
   mkdir -p "$d"
-  tests/lib/nvcc -w -O3 -lineinfo -gencode "arch=compute_90,code=[compute_90,sm_90]" \
+  tests/lib/nvcc -w -g -O3 -lineinfo -gencode "arch=compute_90,code=[compute_90,sm_90]" \
     -o "$d/program" "tests/profile/programs/$name.cu" > "$d/nvcc" 2>&1 ||
     { cat "$d/nvcc"; echo "FAIL $name: does not compile"; return; }
   timeout 120 "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool=profile --json="$d/json" \

@@ -4,6 +4,7 @@
 #include "tools/profile/host.h"
 #include "tools/profile/internal.h"
 #include "tools/profile/measures.h"
+#include "tools/options.h"
 #include "tools/tool.h"
 
 typedef struct ProfileDevice {
@@ -64,7 +65,7 @@ static void add_known(const Counted *c, const ProfileSite *s, uint64_t *v) {
 static void send(const ProfileSite *s, const char *what, const uint64_t *v, uint32_t n) {
   uint64_t name = session_string(what), kernel = session_string(s->kernel),
            file = session_string(s->place.file);
-  session_send(EVENT_MEASURE, &(EventMeasure){name, kernel, file, s->place.line, s->text, v, n});
+  session_send(EVENT_MEASURE, &(EventMeasure){name, kernel, file, s->place.line, s->text, 0, v, n});
 }
 
 static void send_access(const Counted *c, const ProfileSite *s) {
@@ -138,11 +139,25 @@ static void note_uncollected(void *user, Piece *p) {
 }
 
 static void device_close(ToolDevice *d, bool alive) {
+  timeline_flush();
   session_each_piece(alive ? collect_each : note_uncollected, d);
+}
+
+static void configure(ToolSetup *s) {
+  timeline_configure(options_is(s->options, OPT_DEVICE, "gpu"),
+                     options_is(s->options, OPT_PROFILE_PART, "timeline"));
 }
 
 const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
                            .only_counts = true,
-                           .wants = SESSION_WANTS_COPIES | SESSION_WANTS_LAUNCH_TIMES,
+                           .wants = SESSION_WANTS_COPIES | SESSION_WANTS_LAUNCH_TIMES |
+                                    SESSION_WANTS_LAUNCHES_TAKEN | SESSION_WANTS_RANGES,
+                           .configure = configure,
+                           .launch_taken = timeline_launch,
+                           .launch_ran = timeline_launch_ran,
+                           .copy_asked = timeline_copy_asked,
+                           .copy_taken = timeline_copy,
+                           .synchronised = timeline_wait,
+                           .stream_created = timeline_stream,
                            .collect = collect,
                            .device_close = device_close};

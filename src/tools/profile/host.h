@@ -6,4 +6,14 @@
 
 enum { RUN_VALUES = 20 };  // of a measure
 
+// --- host_timeline.c ---
+void timeline_configure(bool gpu, bool without_code);
+void timeline_stream(const void *stream, bool is_non_blocking);
+void timeline_launch(const SessionCall *c);
+void timeline_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
+void timeline_flush(void);  // with session_lock held
+void timeline_copy_asked(const SessionCopy *c);
+void timeline_copy(const SessionCopy *c);
+void timeline_wait(const void *stream, bool all);
+
 #endif

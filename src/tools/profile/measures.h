@@ -3,13 +3,12 @@
 #ifndef WG_PROFILE_MEASURES_H
 #define WG_PROFILE_MEASURES_H
 
-#define MEASURE_ACCESS "access"      // a memory access of a kernel: its line, its opcode as text
-#define MEASURE_BRANCH "branch"      // a branch whose condition may differ between lanes
-#define MEASURE_LAUNCHES "launches"  // of a kernel, all with the same shape
-#define MEASURE_WORK "work"          // instructions of warps, for a kernel with loops
-#define MEASURE_CODE "code"          // PTX of a kernel's module, a part of it as text
-#define MEASURE_CALL "call"          // a copy, a set or a wait of the host: its call as text
-#define MEASURE_DEVICE "device"      // the device, its name as text
+#define MEASURE_ACCESS "access"  // a memory access of a kernel: its line, its opcode as text
+#define MEASURE_BRANCH "branch"  // a branch whose condition may differ between lanes
+#define MEASURE_WORK "work"      // instructions of warps, for a kernel with loops
+#define MEASURE_CODE "code"      // PTX of a kernel's module, a part of it as text
+#define MEASURE_CALL "call"      // a copy, a set or a wait of the host: its call as text
+#define MEASURE_DEVICE "device"  // the device, its name as text
 
 enum {
   ACCESS_REQUESTS,  // of warps
@@ -31,23 +30,29 @@ enum {
   ACCESS_PTX_LINE
 };
 enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of warps that were lost
-enum { LAUNCHES_COUNT, LAUNCHES_THREADS, LAUNCHES_BLOCKS, LAUNCHES_SHARED, LAUNCHES_NS };
+
+// Times are nanoseconds of the host's clock; 0: not known.
 enum {
-  CALL_NUMBER,
+  CALL_NUMBER,  // in the order of the process
   CALL_KIND,
   CALL_BYTES,
   CALL_STREAM,
   CALL_DEVICE,
-  CALL_BEGIN,
+  CALL_BEGIN,  // of the call on the host, and its end
   CALL_END,
   CALL_HOST_MEMORY,
-  CALL_LAUNCHES,
   CALL_ASYNC,
-  CALL_STARTED,
-  CALL_ENDED
+  CALL_STARTED,  // on the device
+  CALL_ENDED,
+  CALL_THREADS,  // of a block
+  CALL_BLOCKS,
+  CALL_SHARED,        // dynamic, bytes
+  CALL_PLAIN,         // the program ran without our code
+  CALL_NON_BLOCKING,  // the stream does not wait for the default stream
+  CALL_ALL            // a wait for everything
 };
 // CALL_KIND; CALL_HOST_MEMORY
-enum { CALL_TO_DEVICE, CALL_TO_HOST, CALL_ON_DEVICE, CALL_SET, CALL_WAIT };
+enum { CALL_TO_DEVICE, CALL_TO_HOST, CALL_ON_DEVICE, CALL_SET, CALL_WAIT, CALL_LAUNCH };
 enum { HOST_NONE, HOST_PAGEABLE, HOST_PINNED };
 
 #endif

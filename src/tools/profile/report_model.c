@@ -66,16 +66,18 @@ static void add_branch(KernelProfile *k, const RunMeasure *x) {
            (Branch){x->file, x->line, x->v[BRANCH_WARPS], x->v[BRANCH_PARTED], x->v[BRANCH_IDLE]});
 }
 
-static void add_launches(KernelProfile *k, const RunMeasure *x) {
-  uint64_t blocks = x->v[LAUNCHES_BLOCKS];
-  bool larger = x->v[LAUNCHES_THREADS] * blocks >= k->threads * k->blocks;
-  k->launches += x->v[LAUNCHES_COUNT];
+static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
+  const uint64_t *v = x->v;
+  bool larger = v[CALL_THREADS] * v[CALL_BLOCKS] >= k->threads * k->blocks;
+  // times of a run without our code are better
+  if (m->has_plain != (v[CALL_PLAIN] != 0)) return;
+  k->launches++;
   if (larger) {
-    k->threads = x->v[LAUNCHES_THREADS];
-    k->shared = x->v[LAUNCHES_SHARED];
-    k->blocks = blocks;
+    k->threads = v[CALL_THREADS];
+    k->shared = v[CALL_SHARED];
+    k->blocks = v[CALL_BLOCKS];
   }
-  k->ns += x->v[LAUNCHES_NS];
+  if (v[CALL_STARTED]) k->ns += v[CALL_ENDED] - v[CALL_STARTED];
 }
 
 static double ideal_of(const RunMeasure *m) {
@@ -147,7 +149,7 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
   KernelProfile *k = kernel_of(m, by_name, x->kernel);
   if (!strcmp(x->what, MEASURE_ACCESS)) add_access(m, k, x);
   else if (!strcmp(x->what, MEASURE_BRANCH)) add_branch(k, x);
-  else if (!strcmp(x->what, MEASURE_LAUNCHES)) add_launches(k, x);
+  else if (!strcmp(x->what, MEASURE_CALL)) add_launch(m, k, x);
   else if (!strcmp(x->what, MEASURE_WORK)) {
     k->work_warps += x->v[WORK_WARPS];
     k->work_sum += x->v[WORK_SUM];
@@ -160,6 +162,10 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
 void profile_model_build(Run *r, ProfileModel *m) {
   StrMap by_name = {0};
   *m = (ProfileModel){.run = r};
+  for (uint32_t i = 0; i < r->measures.len; i++) {
+    const RunMeasure *x = r->measures.data[i];
+    m->has_plain |= !strcmp(x->what, MEASURE_CALL) && x->v[CALL_PLAIN];
+  }
   for (uint32_t i = 0; i < r->measures.len; i++) take(m, &by_name, r->measures.data[i]);
   for (uint32_t i = 0; i < r->counts.len; i++) {
     const RunCount *c = r->counts.data[i];
@@ -180,6 +186,7 @@ void profile_model_build(Run *r, ProfileModel *m) {
     profile_rules_memory(m, m->kernels.data[i]);
     profile_rules_control(m, m->kernels.data[i]);
   }
+  profile_rules_calls(m);
   qsort(m->advice.data, m->advice.len, sizeof *m->advice.data, by_gain);
 }
 
@@ -190,5 +197,6 @@ void profile_model_free(ProfileModel *m) {
   }
   vec_free(&m->kernels);
   vec_free(&m->advice);
+  vec_free(&m->calls);
   arena_free(&m->arena);
 }

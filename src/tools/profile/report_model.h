@@ -61,6 +61,8 @@ typedef struct ProfileModel {
   VEC(KernelProfile *) kernels;
   VEC(Advice) advice;  // the most gain first
   bool has_times;
+  bool has_plain;                 // a second run has the times of the program's own kernels
+  VEC(const RunMeasure *) calls;  // in their order
 } ProfileModel;
 
 // --- report_model.c ---
@@ -73,6 +75,8 @@ double profile_kernel_ns(const KernelProfile *k);  // by the model
 // --- report_rules_*.c ---
 void profile_rules_memory(ProfileModel *m, const KernelProfile *k);
 void profile_rules_control(ProfileModel *m, const KernelProfile *k);
+
+void profile_rules_calls(ProfileModel *m);
 
 // --- report_pattern.c: "stride of 128 bytes" ---
 void profile_pattern(const RunMeasure *m, Str *out);

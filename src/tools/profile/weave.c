@@ -1,6 +1,7 @@
 // profile: what the memory requests, branches and loops of a kernel cost. Executions are counted by
 // weave/execution_counts.c; here comes what each request of a warp asks of the memory, whether a
 // branch parts the lanes of a warp, and how much work each warp has.
+#include "tools/options.h"
 #include "tools/profile/internal.h"
 
 static bool has_branches_to_count(const Profiling *w, const PtxInstr *in) {
@@ -128,7 +129,18 @@ static void count_work(Profiling *w) {
   body_at_exits(b, end_work, &k);
 }
 
+enum { ONLY_TIMELINE = 1 };
+
+static unsigned options(const Options *o, const WeavePlan *plan) {
+  return options_is(o, OPT_PROFILE_PART, "timeline") ? ONLY_TIMELINE : 0;
+}
+
+static bool leaves_code(const Program *p) {
+  return p->plan->tool_options[TOOL_PROFILE] & ONLY_TIMELINE;
+}
+
 static void begin(Program *p) {
+  if (leaves_code(p)) return;
   execution_counts_begin(p);
   p->tool_data[TOOL_PROFILE] = ARENA_NEW(&p->scratch, Profile);
 }
@@ -147,6 +159,7 @@ static void weave_block(Profiling *w, uint32_t block, uint32_t *instrs) {
 }
 
 static void weave(Body *b) {
+  if (leaves_code(b->program)) return;
   Profiling w = {.profile = b->program->tool_data[TOOL_PROFILE], .body = b};
   w.counting = execution_counts_weave(b);
   if (!w.counting) return;
@@ -162,6 +175,7 @@ static void weave(Body *b) {
 }
 
 static bool end(Program *p, Error *err) {
+  if (leaves_code(p)) return true;
   Profile *t = p->tool_data[TOOL_PROFILE];
   ProfileTable *table = ARENA_NEW(&p->out->arena, ProfileTable);
   p->out->tool_data[TOOL_PROFILE] = table;
@@ -172,4 +186,9 @@ static bool end(Program *p, Error *err) {
   return execution_counts_end(p);
 }
 
-const Pass pass_profile = {.begin = begin, .weave = weave, .end = end, .keeps_calls = true};
+const Pass pass_profile = {.options = options,
+                           .begin = begin,
+                           .weave = weave,
+                           .end = end,
+                           .keeps_calls = true,
+                           .only_checks_code = true};

@@ -1,0 +1,143 @@
+// What the program asks of the device, in its order: launches, copies, sets and waits, each sent to
+// the command as one measure. On a GPU a launch is sent when it is known when it ran.
+#include "session/internal.h"
+#include "tools/profile/host.h"
+#include "tools/profile/measures.h"
+
+typedef struct Launch {
+  uint64_t kernel, stack;
+  uint64_t v[RUN_VALUES];
+} Launch;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map running;  // launches that have not ended, by number
+static U64Map non_blocking;
+static _Atomic uint64_t last_number;
+static _Thread_local uint64_t asked_ns;
+static bool on_gpu, plain;  // plain: nothing is woven, times are those of the program itself
+
+void timeline_configure(bool gpu, bool without_code) {
+  on_gpu = gpu;
+  plain = without_code;
+}
+
+static void send_call(const char *call, uint64_t kernel, uint64_t stack, const uint64_t *v) {
+  pthread_mutex_lock(&session_lock);
+  uint64_t what = session_string(MEASURE_CALL);
+  session_send(EVENT_MEASURE, &(EventMeasure){what, kernel, 0, 0, call, stack, v, RUN_VALUES});
+  pthread_mutex_unlock(&session_lock);
+}
+
+static void set_common(uint64_t *v, unsigned kind, const void *stream, int device) {
+  v[CALL_NUMBER] = ++last_number;
+  v[CALL_KIND] = kind;
+  v[CALL_STREAM] = (uintptr_t)stream;
+  v[CALL_DEVICE] = (uint64_t)device;
+  v[CALL_PLAIN] = plain;
+  pthread_mutex_lock(&lock);
+  v[CALL_NON_BLOCKING] = u64map_get(&non_blocking, (uintptr_t)stream) != NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+void timeline_stream(const void *stream, bool is_non_blocking) {
+  pthread_mutex_lock(&lock);
+  if (is_non_blocking) u64map_put(&non_blocking, (uintptr_t)stream, &non_blocking);
+  else u64map_remove(&non_blocking, (uintptr_t)stream);
+  pthread_mutex_unlock(&lock);
+}
+
+// --- launches ---
+
+void timeline_launch(const SessionCall *c) {
+  const SessionLaunch *l = c->launch;
+  Launch *e = mem_alloc(sizeof *e);
+  set_common(e->v, CALL_LAUNCH, l->stream, l->device);
+  e->v[CALL_BEGIN] = e->v[CALL_END] = clock_ns();
+  e->v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+  e->v[CALL_BLOCKS] = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+  e->v[CALL_SHARED] = l->shared;
+  e->stack = session_stack();
+  pthread_mutex_lock(&session_lock);
+  e->kernel = session_string(l->kernel->name);
+  pthread_mutex_unlock(&session_lock);
+  if (on_gpu) {
+    pthread_mutex_lock(&lock);
+    u64map_put(&running, c->number, e);
+    pthread_mutex_unlock(&lock);
+    return;
+  }
+  send_call("launch", e->kernel, e->stack, e->v);
+  free(e);
+}
+
+void timeline_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
+  if (!on_gpu) return;
+  pthread_mutex_lock(&lock);
+  Launch *e = u64map_remove(&running, launch);
+  pthread_mutex_unlock(&lock);
+  if (!e) return;
+  e->v[CALL_STARTED] = begin_ns;
+  e->v[CALL_ENDED] = end_ns;
+  send_call("launch", e->kernel, e->stack, e->v);
+  free(e);
+}
+
+// Launches whose times never came.
+void timeline_flush(void) {
+  uint32_t it = 0;
+  uint64_t number;
+  void *e;
+  pthread_mutex_lock(&lock);
+  U64Map left = running;
+  running = (U64Map){0};
+  pthread_mutex_unlock(&lock);
+  while (u64map_next(&left, &it, &number, &e)) {
+    Launch *l = e;
+    uint64_t what = session_string(MEASURE_CALL);
+    session_send(EVENT_MEASURE,
+                 &(EventMeasure){what, l->kernel, 0, 0, "launch", l->stack, l->v, RUN_VALUES});
+    free(l);
+  }
+  u64map_free(&left);
+}
+
+// --- copies ---
+
+static unsigned host_memory(const SessionPlace *p) {
+  HeapRange range;
+  if (p->kind == SESSION_PLACE_DEVICE || p->kind == SESSION_PLACE_ARRAY) return HOST_NONE;
+  bool known = session_ranges_look(p->address, &range) && range.memory.state == WG_MEMORY_LIVE;
+  if (!known) return HOST_PAGEABLE;
+  return range.kind == SESSION_PINNED || range.kind == SESSION_REGISTERED ? HOST_PINNED : HOST_NONE;
+}
+
+void timeline_copy_asked(const SessionCopy *c) { asked_ns = clock_ns(); }
+
+void timeline_copy(const SessionCopy *c) {
+  uint64_t v[RUN_VALUES] = {0};
+  if (c->captured) return;
+  unsigned to = host_memory(&c->to), from = c->is_set ? HOST_NONE : host_memory(&c->from);
+  unsigned kind = c->is_set     ? CALL_SET
+                  : from && !to ? CALL_TO_DEVICE
+                  : to && !from ? CALL_TO_HOST
+                                : CALL_ON_DEVICE;
+  set_common(v, kind, c->stream, c->device);
+  v[CALL_BYTES] = (uint64_t)c->width * MAX(c->height, 1u) * MAX(c->depth, 1u);
+  v[CALL_BEGIN] = asked_ns;
+  v[CALL_END] = clock_ns();
+  v[CALL_HOST_MEMORY] = to == HOST_PAGEABLE || from == HOST_PAGEABLE ? HOST_PAGEABLE
+                        : to || from                                 ? HOST_PINNED
+                                                                     : HOST_NONE;
+  v[CALL_ASYNC] = c->async;
+  send_call(c->call, 0, c->stack ? c->stack : session_stack(), v);
+}
+
+// --- waits ---
+
+void timeline_wait(const void *stream, bool all) {
+  uint64_t v[RUN_VALUES] = {0};
+  set_common(v, CALL_WAIT, stream, 0);
+  v[CALL_BEGIN] = v[CALL_END] = clock_ns();
+  v[CALL_ALL] = all;
+  send_call(all ? "cuCtxSynchronize" : "cuStreamSynchronize", 0, session_stack(), v);
+}

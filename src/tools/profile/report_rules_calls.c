@@ -1,0 +1,191 @@
+// Rules about launches, copies and waits: the order in which the host asks for them.
+#include "tools/profile/report_model.h"
+
+// Measured on an H200 with PCIe 5: bytes in a nanosecond from pinned and from pageable memory;
+// nanoseconds that a small copy, a launch and a wait cost.
+static const double pinned_bytes = 50, pageable_bytes = 10, copy_ns = 8000, launch_ns = 3000,
+                    wait_ns = 6000;
+
+enum { MANY_COPIES = 32, SMALL_COPY = 64 << 10, MANY_LAUNCHES = 100, MANY_WAITS = 16, MANY = 4 };
+enum { LARGE_BYTES = 1 << 20 };
+
+// Calls of one line of the program.
+typedef struct Line {
+  const RunMeasure *first;
+  uint64_t n, bytes, pageable, pageable_bytes, small;
+  uint64_t host_ns;
+} Line;
+typedef VEC(Line) Lines;
+
+static bool is_copy(const RunMeasure *x) {
+  return x->v[CALL_KIND] == CALL_TO_DEVICE || x->v[CALL_KIND] == CALL_TO_HOST;
+}
+
+static Line *line_of(Lines *lines, const RunMeasure *x) {
+  for (uint32_t i = 0; i < lines->len; i++) {
+    const RunMeasure *f = lines->data[i].first;
+    if (f->file == x->file && f->line == x->line && f->v[CALL_KIND] == x->v[CALL_KIND])
+      return &lines->data[i];
+  }
+  vec_push(lines, (Line){.first = x});
+  return &lines->data[lines->len - 1];
+}
+
+// Calls have no kernel whose parts could be compared; gain is in nanoseconds.
+static void advise(ProfileModel *m, RuleId rule, const RunMeasure *at, const char *evidence,
+                   double gain) {
+  Advice a = {.rule = rule, .evidence = evidence};
+  if (at && at->file) {
+    a.file = at->file;
+    a.line = at->line;
+  }
+  if (at && at->kernel) a.kernel = run_readable_name(m->run, at->kernel);
+  profile_advise(m, NULL, a, PART_COUNT, gain);
+  if (m->has_times) m->advice.data[m->advice.len - 1].worth_ms = gain / 1e6;
+}
+
+static const char *direction(const RunMeasure *x) {
+  return x->v[CALL_KIND] == CALL_TO_DEVICE ? "to the device" : "to the host";
+}
+
+static void check_copies(ProfileModel *m, const Line *l) {
+  if (l->pageable_bytes >= LARGE_BYTES)
+    advise(m, RULE_PAGEABLE_COPY, l->first,
+           arena_printf(&m->arena, "%llu cop%s of %.1f MB in all %s, from or to pageable memory",
+                        (unsigned long long)l->pageable, l->pageable == 1 ? "y" : "ies",
+                        (double)l->pageable_bytes / 1e6, direction(l->first)),
+           (double)l->pageable_bytes * (1 / pageable_bytes - 1 / pinned_bytes));
+  if (l->small >= MANY_COPIES)
+    advise(m, RULE_SMALL_COPIES, l->first,
+           arena_printf(&m->arena, "%llu copies of %.1f KB on average %s",
+                        (unsigned long long)l->small, (double)l->bytes / (double)l->n / 1e3,
+                        direction(l->first)),
+           (double)(l->small - 1) * copy_ns);
+}
+
+static void copies(ProfileModel *m) {
+  Lines lines = {0};
+  for (uint32_t i = 0; i < m->calls.len; i++) {
+    const RunMeasure *x = m->calls.data[i];
+    if (!is_copy(x)) continue;
+    Line *l = line_of(&lines, x);
+    l->n++;
+    l->bytes += x->v[CALL_BYTES];
+    l->small += x->v[CALL_BYTES] <= SMALL_COPY;
+    if (x->v[CALL_HOST_MEMORY] != HOST_PAGEABLE) continue;
+    l->pageable++;
+    l->pageable_bytes += x->v[CALL_BYTES];
+  }
+  for (uint32_t i = 0; i < lines.len; i++) check_copies(m, &lines.data[i]);
+  vec_free(&lines);
+}
+
+// Large copies and launches that take turns, all in one stream, or with calls that wait.
+static void no_overlap(ProfileModel *m) {
+  uint64_t turns = 0, bytes = 0, kind = CALL_WAIT;
+  bool several_streams = false;
+  const RunMeasure *first = NULL, *launch = NULL;
+  for (uint32_t i = 0; i < m->calls.len; i++) {
+    const RunMeasure *x = m->calls.data[i];
+    bool copies = is_copy(x) && x->v[CALL_BYTES] >= LARGE_BYTES / 4;
+    if (x->v[CALL_KIND] == CALL_LAUNCH) launch = x;
+    else if (!copies) continue;
+    if (!first && copies) first = x;
+    several_streams |= first && x->v[CALL_STREAM] != first->v[CALL_STREAM];
+    if (copies) bytes += x->v[CALL_BYTES];
+    if (copies && kind == CALL_LAUNCH) turns++;
+    kind = x->v[CALL_KIND];
+  }
+  if (turns < MANY || several_streams || !launch) return;
+  advise(m, RULE_NO_OVERLAP, first,
+         arena_printf(&m->arena,
+                      "copies of %.1f MB in all and launches take turns %llu times in one stream",
+                      (double)bytes / 1e6, (unsigned long long)turns),
+         (double)bytes / pinned_bytes / 2);
+}
+
+// Work in the default stream between work in streams that wait for it.
+static void default_stream(ProfileModel *m) {
+  uint64_t turns = 0, last = 0;
+  const RunMeasure *first = NULL;
+  for (uint32_t i = 0; i < m->calls.len; i++) {
+    const RunMeasure *x = m->calls.data[i];
+    if (x->v[CALL_KIND] == CALL_WAIT || x->v[CALL_NON_BLOCKING]) continue;
+    // copies that wait are in the default stream, and would wait anyway
+    if (is_copy(x) && !x->v[CALL_ASYNC]) continue;
+    bool created = x->v[CALL_STREAM] > 2;
+    if (!created && last == 1) {
+      turns++;
+      if (!first) first = x;
+    }
+    last = created ? 1 : last == 1 ? 2 : last;
+  }
+  if (turns < MANY) return;
+  advise(m, RULE_DEFAULT_STREAM, first,
+         arena_printf(&m->arena,
+                      "work in the default stream comes %llu times between work of other streams, "
+                      "which wait for it",
+                      (unsigned long long)turns),
+         (double)turns * launch_ns);
+}
+
+// How long one launch takes: measured, or by the model of the kernel.
+static double launch_time(const KernelProfile *k) {
+  double ns = k->ns ? (double)k->ns : profile_kernel_ns(k);
+  return ns / (double)MAX(k->launches, 1ull);
+}
+
+static void small_launches(ProfileModel *m) {
+  for (uint32_t i = 0; i < m->kernels.len; i++) {
+    const KernelProfile *k = m->kernels.data[i];
+    if (k->launches < MANY_LAUNCHES || launch_time(k) > launch_ns) continue;
+    const RunMeasure *at = NULL;
+    for (uint32_t c = 0; c < m->calls.len && !at; c++)
+      if (m->calls.data[c]->kernel && !strcmp(m->calls.data[c]->kernel, k->name))
+        at = m->calls.data[c];
+    advise(m, RULE_SMALL_LAUNCHES, at,
+           arena_printf(&m->arena,
+                        "%llu launches of %.1f microseconds each; a launch costs some %.0f",
+                        (unsigned long long)k->launches, launch_time(k) / 1e3, launch_ns / 1e3),
+           (double)k->launches * MAX(launch_ns - launch_time(k), 0.0));
+  }
+}
+
+// Waits that have a launch before them and one after them, and nothing else.
+static void sync_wait(ProfileModel *m) {
+  Lines lines = {0};
+  for (uint32_t i = 1; i + 1 < m->calls.len; i++) {
+    const RunMeasure *x = m->calls.data[i];
+    if (x->v[CALL_KIND] != CALL_WAIT || m->calls.data[i - 1]->v[CALL_KIND] != CALL_LAUNCH ||
+        m->calls.data[i + 1]->v[CALL_KIND] != CALL_LAUNCH)
+      continue;
+    line_of(&lines, x)->n++;
+  }
+  for (uint32_t i = 0; i < lines.len; i++)
+    if (lines.data[i].n >= MANY_WAITS)
+      advise(m, RULE_SYNC_WAIT, lines.data[i].first,
+             arena_printf(&m->arena, "the host waits %llu times between two launches",
+                          (unsigned long long)lines.data[i].n),
+             (double)lines.data[i].n * wait_ns);
+  vec_free(&lines);
+}
+
+static int by_number(const void *x, const void *y) {
+  const RunMeasure *a = *(const RunMeasure *const *)x, *b = *(const RunMeasure *const *)y;
+  if (a->process != b->process) return a->process < b->process ? -1 : 1;
+  return a->v[CALL_NUMBER] < b->v[CALL_NUMBER] ? -1 : a->v[CALL_NUMBER] > b->v[CALL_NUMBER];
+}
+
+void profile_rules_calls(ProfileModel *m) {
+  for (uint32_t i = 0; i < m->run->measures.len; i++) {
+    const RunMeasure *x = m->run->measures.data[i];
+    if (!strcmp(x->what, MEASURE_CALL) && (x->v[CALL_PLAIN] != 0) == m->has_plain)
+      vec_push(&m->calls, x);
+  }
+  qsort(m->calls.data, m->calls.len, sizeof *m->calls.data, by_number);
+  copies(m);
+  no_overlap(m);
+  default_stream(m);
+  small_launches(m);
+  sync_wait(m);
+}

@@ -1,0 +1,15 @@
+// The host waits after each launch.
+#include "host.h"
+__global__ void twice(float *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] *= 2;
+}
+int main() {
+  int n = 4096;
+  float *a = buffer<float>(n);
+  for (int k = 0; k < 20; k++) {
+    twice<<<n / 256, 256>>>(a, n);
+    cudaDeviceSynchronize();  // advice: sync-wait
+  }
+  return finish();
+}
