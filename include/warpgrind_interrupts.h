@@ -54,6 +54,8 @@ typedef struct wg_interrupt {
   const wg_caller *(*callers)(struct wg_interrupt *call);
   void (*end_kernel)(struct wg_interrupt *call);
   void (*fail)(struct wg_interrupt *call, const char *why);
+  int (*read_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
+  int (*write_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
 } wg_interrupt;
 
 /* The values of a parameter, copied to the host; valid until the handler returns. NULL: it cannot be copied. */
@@ -61,6 +63,9 @@ static inline const void *wg_host_values(wg_interrupt *call, unsigned param) { r
 /* Room for the results on the host; copied to the device when the handler returns. */
 static inline void *wg_host_results(wg_interrupt *call) { return call->host_results(call); }
 static inline const wg_caller *wg_host_callers(wg_interrupt *call) { return call->callers(call); }
+/* Copies between host and device, as part of this call. 0: they failed. */
+static inline int wg_read_device(wg_interrupt *call, void *to, const void *from, size_t n) { return call->read_device(call, to, from, n); }
+static inline int wg_write_device(wg_interrupt *call, void *to, const void *from, size_t n) { return call->write_device(call, to, from, n); }
 /* The handler cannot do its work: the launch fails, and Warpgrind says why. */
 static inline void wg_handler_fails(wg_interrupt *call, const char *why) { call->fail(call, why); }
 /* The kernel is not entered again: its threads that are suspended end where they are. */
@@ -104,8 +109,10 @@ static inline int wg_interrupt_handler(const char *name, wg_handler_function *f,
 #endif
 
 #if defined(__cplusplus)
-#if defined(__cpp_exceptions) && !defined(__CUDA_ARCH__)
+#if !defined(__CUDA_ARCH__)
+#include <cxxabi.h>
 #include <exception>
+#include <stdlib.h>
 #endif
 /* --- C++: types of parameters --- */
 template <unsigned I, class... A> struct wg_bytes_at_ { static constexpr unsigned value = 0; };
@@ -273,7 +280,14 @@ struct wg_callers {
   const wg_caller &operator[](size_t i) const { return wg_host_callers(call)[i]; }
   const wg_caller *begin() const { return wg_host_callers(call); }
   const wg_caller *end() const { return wg_host_callers(call) + size(); }
-  const char *kernel() const { return call->kernel; }
+  const char *kernel() const { /* as the source has it */
+    static thread_local char shown[256];
+    int status = 0;
+    char *name = abi::__cxa_demangle(call->kernel, (char *)0, (size_t *)0, &status);
+    strncpy(shown, name ? name : call->kernel, sizeof shown - 1);
+    free(name);
+    return shown;
+  }
   void *stream() const { return call->stream; }
   void end_kernel() const { wg_end_kernel(call); }
 };
@@ -332,9 +346,9 @@ template <class... L> static inline int wg_define_handler_(const char *name, voi
   static void wg_handler_of_##name(__VA_ARGS__)
 #elif defined(__CUDACC__)
 /* The device's compilation sees handlers, too, and compiles nothing of them. */
-template <class T> struct wg_list { T *d; size_t size() const; const T *host() const; const T &operator[](size_t i) const; const T *begin() const; const T *end() const; };
-template <class T> struct wg_results { T *d; size_t size() const; T *host() const; T &operator[](size_t i) const; };
-struct wg_callers { size_t size() const; const wg_caller &operator[](size_t i) const; const wg_caller *begin() const; const wg_caller *end() const;
+template <class T> struct wg_list { wg_interrupt *call; unsigned param; T *d; size_t size() const; const T *host() const; const T &operator[](size_t i) const; const T *begin() const; const T *end() const; };
+template <class T> struct wg_results { wg_interrupt *call; T *d; size_t size() const; T *host() const; T &operator[](size_t i) const; };
+struct wg_callers { wg_interrupt *call; size_t size() const; const wg_caller &operator[](size_t i) const; const wg_caller *begin() const; const wg_caller *end() const;
                     const char *kernel() const; void *stream() const; void end_kernel() const; };
 #define WG_HANDLER(name, ...) __attribute__((unused)) static void wg_handler_of_##name(__VA_ARGS__)
 #endif

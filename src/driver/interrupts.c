@@ -90,6 +90,7 @@ static bool read_memory(void *user, void *to, uint64_t from, size_t bytes) {
 
 static bool write_memory(void *user, uint64_t to, const void *from, size_t bytes) {
   memcpy((void *)(uintptr_t)to, from, bytes);
+  if (session_wants(SESSION_WANTS_CONTENTS)) session_annotated(SESSION_INITIALISED, to, bytes);
   return true;
 }
 

@@ -245,8 +245,10 @@ static bool read_memory(void *user, void *to, uint64_t from, size_t bytes) {
 
 static bool write_memory(void *user, uint64_t to, const void *from, size_t bytes) {
   Serving *s = user;
-  return ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(to, from, bytes, s->g->stream)) &&
-         ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+  bool ok = ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(to, from, bytes, s->g->stream)) &&
+            ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+  if (ok && session_wants(SESSION_WANTS_CONTENTS)) session_annotated(SESSION_INITIALISED, to, bytes);
+  return ok;
 }
 
 static uint64_t alloc_lists(void *user, size_t bytes) {

@@ -233,11 +233,75 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
   return ok;
 }
 
+// --- calls of interrupts that a kernel comes to through functions, which stay calls ---
+
+static bool names_function(const PtxOperand *o, const PtxFunc *f) {
+  if (o->kind == OPD_FUNC && o->func == f) return true;
+  for (unsigned i = 0; i < o->nlist; i++)
+    if (names_function(&o->list[i], f)) return true;
+  return false;
+}
+
+// Somewhere else than as what is called.
+static bool address_taken(const PtxModule *m, const PtxFunc *f) {
+  for (uint32_t v = 0; v < m->nvars; v++)
+    for (uint32_t r = 0; r < m->vars[v]->nrelocs; r++)
+      if (m->vars[v]->relocs[r].func == f) return true;
+  for (uint32_t g = 0; g < m->nfuncs; g++)
+    for (uint32_t i = 0; i < m->funcs[g]->nstmts; i++) {
+      const PtxStmt *s = &m->funcs[g]->stmts[i];
+      if (s->kind != STMT_INSTR || (s->instr->op == OP_CALL && !f->is_entry)) continue;
+      for (unsigned o = 0; o < s->instr->nops; o++)
+        if (names_function(&s->instr->ops[o], f)) return true;
+    }
+  return false;
+}
+
+static const PtxFunc *pointed_to(const PtxModule *m) {
+  for (uint32_t i = 0; i < m->nfuncs; i++)
+    if (!m->funcs[i]->is_entry && stops_has_calls(m->funcs[i]) && address_taken(m, m->funcs[i]))
+      return m->funcs[i];
+  return NULL;
+}
+
+// The function with such a call; NULL: there is none
+static const PtxFunc *reaches_call(const PtxFunc *f, unsigned depth) {
+  const PtxFunc *found = NULL;
+  for (uint32_t i = 0; i < f->nstmts && !found && depth < 16; i++) {
+    const PtxInstr *in = f->stmts[i].kind == STMT_INSTR ? f->stmts[i].instr : NULL;
+    if (!in || in->op != OP_CALL) continue;
+    const PtxFunc *g = in->ops[1].kind == OPD_FUNC ? in->ops[1].func : NULL;
+    if (!g) found = pointed_to(f->module);
+    else if (stops_has_calls(g)) found = g;
+    else if (g != f) found = reaches_call(g, depth + 1);
+  }
+  return found;
+}
+
+static bool refuse_function(const PtxFunc *f, const PtxFunc *g, Error *err) {
+  for (uint32_t i = 0; i < g->nstmts; i++)
+    if (g->stmts[i].kind == STMT_INSTR && stops_is_call(g->stmts[i].instr)) {
+      Arena a = {0};
+      error_set(err,
+                "kernel %s comes to an interrupt (%s) through function %s, which cannot be inlined "
+                "(it calls itself, or is called through a pointer)",
+                f->name, stops_place(&a, g, g->stmts[i].instr), g->name);
+      arena_free(&a);
+      return false;
+    }
+  return false;
+}
+
 // --- the module ---
 
 // What cannot be suspended is found out before anything is changed.
 static bool can_split(PtxFunc *f, Error *err) {
   Stops stops = {0};
+  if (address_taken(f->module, f))
+    return error_set(err,
+                     "kernel %s calls interrupts, and device code launches it: only the host "
+                     "can launch such a kernel",
+                     f->name);
   bool ok = check_room(f, err) && !callees_wait(f, err) && stops_find(&stops, f, NULL, err);
   if (ok && f->module->sm < 70 && stops.uses_blocks)
     ok = stops_refuse(err, f, stops.cfg->instrs[stops.list[0].at],
@@ -263,9 +327,12 @@ static bool split_module(Splitting *p, Error *err) {
   for (uint32_t i = 0; i < n; i++) {
     PtxFunc *f = m->funcs[i];
     Error why = {{0}};
-    if (!f->is_entry || f->is_declaration || !stops_has_calls(f)) continue;
+    if (!f->is_entry || f->is_declaration) continue;
+    const PtxFunc *through = in_functions ? reaches_call(f, 0) : NULL;
+    if (!through && !stops_has_calls(f)) continue;
     InterruptKernel k = {.name = arena_strdup(&p->out->arena, f->name)};
-    if (can_split(f, &why)) {
+    if (through) refuse_function(f, through, &why);
+    if (!through && can_split(f, &why)) {
       raise_version(m, 62);
       if (!split_kernel(p, f, &k, err)) return false;
     } else {

@@ -127,6 +127,15 @@ static const wg_caller *callers(wg_interrupt *call) {
 static void end_kernel(wg_interrupt *call) { ((Group *)call)->ends = true; }
 static void fail_call(wg_interrupt *call, const char *why) { fails((Group *)call, why); }
 
+static int read_device(wg_interrupt *call, void *to, const void *from, size_t n) {
+  const InterruptDevice *d = ((Group *)call)->device;
+  return d->read(d->user, to, (uint64_t)(uintptr_t)from, n);
+}
+static int write_device(wg_interrupt *call, void *to, const void *from, size_t n) {
+  const InterruptDevice *d = ((Group *)call)->device;
+  return d->write(d->user, (uint64_t)(uintptr_t)to, from, n);
+}
+
 static bool call_handler(Group *g) {
   const InterruptDevice *d = g->device;
   const InterruptCall *c = &g->run->kernel->calls[g->first];
@@ -206,7 +215,9 @@ static void make_groups(Round *r, Error *err) {
                               .host_results = host_results,
                               .callers = callers,
                               .end_kernel = end_kernel,
-                              .fail = fail_call};
+                              .fail = fail_call,
+                              .read_device = read_device,
+                              .write_device = write_device};
       memcpy(g->pub.grid, r->run->grid, sizeof g->pub.grid);
       memcpy(g->pub.block, r->run->block, sizeof g->pub.block);
     }

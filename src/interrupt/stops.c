@@ -7,7 +7,7 @@ static bool is_named(const PtxInstr *in, const char *name) {
   return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
          code_is_named(in->ops[0].reg, name);
 }
-static bool is_call(const PtxInstr *in) { return is_named(in, "wg_interrupt_wait"); }
+bool stops_is_call(const PtxInstr *in) { return is_named(in, "wg_interrupt_wait"); }
 
 bool interrupt_occurs(const char *text, size_t len) {
   return memmem(text, len, "wg_interrupt_wait", strlen("wg_interrupt_wait")) != NULL;
@@ -15,7 +15,7 @@ bool interrupt_occurs(const char *text, size_t len) {
 
 bool stops_has_calls(const PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_INSTR && is_call(f->stmts[i].instr)) return true;
+    if (f->stmts[i].kind == STMT_INSTR && stops_is_call(f->stmts[i].instr)) return true;
   return false;
 }
 
@@ -201,7 +201,7 @@ static bool find_calls(Stops *s, Error *err) {
   IrProvenance *from = ir_provenance_build(s->cfg);
   bool ok = true;
   for (uint32_t i = 0; i < s->cfg->ninstrs && ok; i++)
-    if (is_call(s->cfg->instrs[i])) {
+    if (stops_is_call(s->cfg->instrs[i])) {
       add(s, STOP_CALL, i);
       ok = read_call(s, &s->list[s->n - 1], from, err);
     }

@@ -42,6 +42,7 @@ typedef struct Stops {
 } Stops;
 
 // --- stops.c ---
+bool stops_is_call(const PtxInstr *in);  // of an interrupt
 bool stops_has_calls(const PtxFunc *f);
 // false: err says what cannot be saved, and where. locals: as in Stops
 bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err);

@@ -19,7 +19,9 @@ build() {  # NAME OUT OPTION…
 prints() {  # NAME OPTION…: what warpgrind with these options prints, and nothing on standard error
   local name=$1
   shift
-  timeout 120 "$WARPGRIND" -q "$@" > "$TEST_DIR/out" 2> "$TEST_DIR/err"
+  # shellcheck disable=SC2046
+  timeout 120 "$WARPGRIND" -q "$@" $(TEST_FILE=$here/$name.cu setting args |
+    sed "s|FOLDER|$TEST_DIR|") > "$TEST_DIR/out" 2> "$TEST_DIR/err"
   local code=$?
   diff "$here/$name.expected" "$TEST_DIR/out" && [ $code = 0 ] && [ ! -s "$TEST_DIR/err" ] ||
     { echo "exit code $code"; cat "$TEST_DIR/err"; return 1; }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# timeout: 600
+# Wrong use of interrupts: one sentence that says what is wrong and where (says:), and the error
+# that the program gets (prints:).
+set -u
+. tests/lib/check.sh
+command -v nvcc > /dev/null || { echo "skipped: nvcc is not installed"; exit 77; }
+. tests/lib/steps.sh
+right() {  # PROGRAM
+  timeout 60 "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool=none -q "$1" > "$TEST_DIR/out" \
+    2> "$TEST_DIR/err"
+  local code=$? expected said
+  sed -i "s|$ROOT/||g" "$TEST_DIR/err"
+  expected=$(setting exit)
+  [ "$code" = "${expected:-0}" ] || { echo "exit code $code"; cat "$TEST_DIR/err"; return 1; }
+  setting prints | diff - "$TEST_DIR/out" || return 1
+  said=$(setting says)
+  [ -z "$said" ] || has "$TEST_DIR/err" "$said"
+}
+for TEST_FILE in tests/interrupts/errors/*.cu; do
+  name=$(basename "$TEST_FILE" .cu)
+  [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
+  tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude -o "$TEST_DIR/$name" "$TEST_FILE" ||
+    { echo "FAIL $name.build"; continue; }
+  check "$name" right "$TEST_DIR/$name"
+done
