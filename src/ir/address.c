@@ -169,30 +169,31 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
   IrOrigin origin = s->p->reg[r->id];
   bool fits = in &&
               (has_bytes(in, s->bytes) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA);
-  if (fits && !is_float(in)) switch (in->op) {
-      case OP_MOV:
+  if (fits && !is_float(in)) switch (ptx_op_result(in->op)) {
+      case RESULT_COPY:
         if (in->ops[0].kind == OPD_REG && in->ops[1].kind != OPD_VECTOR) {
           add_term(s, &in->ops[1], at, scale, depth + 1);
           return;
         }
         break;
-      case OP_CVTA:  // what is made an address of a space is the object's address, or a sum with it
+      case RESULT_ADDRESS:  // what is made an address of a space is the object's address, or a sum
+                            // with it
         if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM &&
             is_param_load(s->d, in->ops[1].reg))
           break;
         add_term(s, &in->ops[1], at, scale, depth + 1);
         return;
-      case OP_ADD:  // two indices are one, their sum
+      case RESULT_ADD:  // two indices are one, their sum
         if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
         add_term(s, &in->ops[1], at, scale, depth + 1);
         add_term(s, &in->ops[2], at, scale, depth + 1);
         return;
-      case OP_SUB:
+      case RESULT_SUB:
         if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
         add_term(s, &in->ops[1], at, scale, depth + 1);
         add_term(s, &in->ops[2], at, wrapping_mul(scale, -1), depth + 1);
         return;
-      case OP_MUL:
+      case RESULT_MUL:
         if (ptx_has(in, MOD_HI) || (in->ops[2].kind != OPD_INT && in->ops[2].kind != OPD_REG))
           break;
         if (is_wide(in) || ptx_has(in, MOD_LO)) {
@@ -202,7 +203,7 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
           return;
         }
         break;
-      case OP_MAD: {
+      case RESULT_MAD: {
         int64_t factor;
         if (s->bytes == 4 && is_wide(in)) break;
         if (ptx_has(in, MOD_HI) || !constant(s->d, &in->ops[2], &factor)) break;
@@ -210,14 +211,14 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
         add_term(s, &in->ops[3], at, scale, depth + 1);
         return;
       }
-      case OP_SHL: {
+      case RESULT_SHL: {
         int64_t by;
         if (!has_bytes(in, s->bytes) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32)
           break;
         add_term(s, &in->ops[1], at, wrapping_mul(scale, (int64_t)1 << by), depth + 1);
         return;
       }
-      case OP_CVT:
+      case RESULT_CONVERT:
         if (widens_register(in)) {
           add_index(s, in->ops[1].reg, at, scale, 4, ptx_type_kind(in->types[1]) == KIND_SIGNED);
           return;

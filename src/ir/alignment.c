@@ -57,7 +57,7 @@ static bool is_integer(const PtxInstr *in) {
 }
 
 static Bits shifted(const PtxInstr *in, Bits a) {
-  bool left = in->op == OP_SHL;
+  bool left = ptx_op_result(in->op) == RESULT_SHL;
   if (a.based) return nothing;
   if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 63)
     return left ? a : nothing;
@@ -75,32 +75,31 @@ static Bits of_load(const IrAlignment *a, const PtxInstr *in) {
 
 static Bits of_result(const IrAlignment *a, const PtxInstr *in) {
 #define OPERAND(i) of_operand(a, &in->ops[i])
-  switch (in->op) {
-    case OP_MOV: return in->nops == 2 && in->ops[0].kind == OPD_REG ? OPERAND(1) : nothing;
-    case OP_CVTA: return OPERAND(1);
-    case OP_CVT:
+  switch (ptx_op_result(in->op)) {
+    case RESULT_COPY: return in->nops == 2 && in->ops[0].kind == OPD_REG ? OPERAND(1) : nothing;
+    case RESULT_ADDRESS: return OPERAND(1);
+    case RESULT_CONVERT:
       if (!is_integer(in) || in->ntypes != 2 || ptx_type_kind(in->types[1]) == KIND_FLOAT)
         return nothing;
       return ptx_type_size(in->types[0]) >= 2 && ptx_type_size(in->types[1]) >= 2 ? OPERAND(1)
                                                                                   : nothing;
-    case OP_ADD: return is_integer(in) ? sum(OPERAND(1), OPERAND(2), false) : nothing;
-    case OP_SUB: return is_integer(in) ? sum(OPERAND(1), OPERAND(2), true) : nothing;
-    case OP_MUL: return is_integer(in) ? product(OPERAND(1), OPERAND(2)) : nothing;
-    case OP_MAD:
+    case RESULT_ADD: return is_integer(in) ? sum(OPERAND(1), OPERAND(2), false) : nothing;
+    case RESULT_SUB: return is_integer(in) ? sum(OPERAND(1), OPERAND(2), true) : nothing;
+    case RESULT_MUL: return is_integer(in) ? product(OPERAND(1), OPERAND(2)) : nothing;
+    case RESULT_MAD:
       return is_integer(in) ? sum(product(OPERAND(1), OPERAND(2)), OPERAND(3), false) : nothing;
-    case OP_SHL:
-    case OP_SHR: return shifted(in, OPERAND(1));
-    case OP_AND: return masked(OPERAND(1), OPERAND(2));
-    case OP_OR:
-    case OP_XOR: {
+    case RESULT_SHL:
+    case RESULT_SHR: return shifted(in, OPERAND(1));
+    case RESULT_AND: return masked(OPERAND(1), OPERAND(2));
+    case RESULT_OR:
+    case RESULT_XOR: {
       Bits x = OPERAND(1), y = OPERAND(2);
       return x.based || y.based ? nothing : lower(x, y);
     }
-    case OP_SELP:
-    case OP_MIN:
-    case OP_MAX:
-      return is_integer(in) || in->op == OP_SELP ? lower(OPERAND(1), OPERAND(2)) : nothing;
-    case OP_LD: return of_load(a, in);
+    case RESULT_SELECT: return lower(OPERAND(1), OPERAND(2));
+    case RESULT_MIN:
+    case RESULT_MAX: return is_integer(in) ? lower(OPERAND(1), OPERAND(2)) : nothing;
+    case RESULT_LOAD: return of_load(a, in);
     default: return nothing;
   }
 #undef OPERAND

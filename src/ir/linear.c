@@ -141,28 +141,29 @@ static Value product(Run *r, const Value *now, const PtxInstr *in, uint8_t bytes
 static Value result(Run *r, const Value *now, const PtxInstr *in) {
   uint8_t bytes = in->ntypes ? (uint8_t)ptx_type_size(in->types[0]) : 0;
   Value none = {unknown, bytes};
-  switch (in->op) {
-    case OP_MOV:
+  switch (ptx_op_result(in->op)) {
+    case RESULT_COPY:
       return in->nops == 2 && in->ops[0].kind == OPD_REG ? operand(now, &in->ops[1], bytes) : none;
-    case OP_CVTA: return operand(now, &in->ops[1], bytes);
-    case OP_ADD:
-    case OP_SUB: {
+    case RESULT_ADDRESS: return operand(now, &in->ops[1], bytes);
+    case RESULT_ADD:
+    case RESULT_SUB: {
       if (!is_integer(in)) return none;
       Value a = operand(now, &in->ops[1], bytes), b = operand(now, &in->ops[2], bytes);
-      return (Value){ir_linear_add(a.sum, b.sum, in->op == OP_ADD ? 1 : -1), bytes};
+      return (Value){ir_linear_add(a.sum, b.sum, ptx_op_result(in->op) == RESULT_ADD ? 1 : -1),
+                     bytes};
     }
-    case OP_MUL: return is_integer(in) ? product(r, now, in, bytes) : none;
-    case OP_MAD: {
+    case RESULT_MUL: return is_integer(in) ? product(r, now, in, bytes) : none;
+    case RESULT_MAD: {
       if (!is_integer(in)) return none;
       Value p = product(r, now, in, bytes), c = operand(now, &in->ops[3], p.bytes);
       return (Value){ir_linear_add(p.sum, c.sum, 1), p.bytes};
     }
-    case OP_SHL: {
+    case RESULT_SHL: {
       Value a = operand(now, &in->ops[1], bytes), by = operand(now, &in->ops[2], 4);
       int64_t n;
       return is_number(&by, &n) && n >= 0 && n < 8 * bytes - 1 ? times(a, (int64_t)1 << n) : none;
     }
-    case OP_CVT: {
+    case RESULT_CONVERT: {
       if (in->ntypes != 2 || ptx_type_kind(in->types[0]) == KIND_FLOAT ||
           ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_has(in, MOD_SAT))
         return none;
@@ -212,29 +213,29 @@ bool ir_is_simple_arithmetic(const PtxInstr *in) {
   if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
       in->ops[0].reg->vector || ptx_has(in, MOD_CC))
     return false;
-  switch (in->op) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_MAD:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_CVT:
-    case OP_MOV:
-    case OP_CVTA:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_NEG:
-    case OP_SELP: return true;
+  switch (ptx_op_result(in->op)) {
+    case RESULT_ADD:
+    case RESULT_SUB:
+    case RESULT_MUL:
+    case RESULT_MAD:
+    case RESULT_SHL:
+    case RESULT_SHR:
+    case RESULT_AND:
+    case RESULT_OR:
+    case RESULT_XOR:
+    case RESULT_CONVERT:
+    case RESULT_COPY:
+    case RESULT_ADDRESS:
+    case RESULT_MIN:
+    case RESULT_MAX:
+    case RESULT_NEG:
+    case RESULT_SELECT: return true;
     default: return false;
   }
 }
 
 static bool is_pure(const PtxInstr *in) {
-  if (!ir_is_simple_arithmetic(in) || in->op == OP_SELP) return false;
+  if (!ir_is_simple_arithmetic(in) || ptx_op_result(in->op) == RESULT_SELECT) return false;
   for (unsigned k = 0; k < in->nops; k++) {
     const PtxOperand *o = &in->ops[k];
     bool is_number = o->kind == OPD_REG && o->selector == SEL_NONE && !o->reg->vector &&

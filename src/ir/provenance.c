@@ -106,45 +106,39 @@ static IrOrigin of_conversion(IrOrigin from) {
 
 static IrOrigin of_result(const IrProvenance *p, const PtxInstr *in, uint32_t element) {
 #define OPERAND(i) of_operand(p, &in->ops[i])
-  switch (in->op) {
-    case OP_MOV:
+  switch (ptx_op_result(in->op)) {
+    case RESULT_COPY:
       return in->ops[1].kind == OPD_VECTOR || in->ops[0].kind == OPD_VECTOR ? unknown : OPERAND(1);
-    case OP_CVTA: return of_conversion(OPERAND(1));
-    case OP_CVT:  // u64 to u64 or u32 to u64 of an address keeps it
+    case RESULT_ADDRESS: return of_conversion(OPERAND(1));
+    case RESULT_CONVERT:  // u64 to u64 or u32 to u64 of an address keeps it
       return in->ntypes == 2 && ptx_type_kind(in->types[1]) != KIND_FLOAT ? OPERAND(1) : integer;
-    case OP_ADD: return sum(OPERAND(1), OPERAND(2));
-    case OP_SUB: return difference(OPERAND(1), OPERAND(2));
-    case OP_MAD:
-    case OP_MAD24: return sum(integer, OPERAND(3));
-    case OP_SELP: return join(OPERAND(1), OPERAND(2));
-    case OP_MIN:
-    case OP_MAX: return join(OPERAND(1), OPERAND(2));
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR: return masked(OPERAND(1), OPERAND(2));
-    case OP_NOT: return masked(OPERAND(1), integer);
-    case OP_LD:
-    case OP_LDU: return of_load(p, in, element);
-    case OP_MUL:
-    case OP_MUL24:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_DIV:
-    case OP_REM:
-    case OP_ABS:
-    case OP_NEG:
-    case OP_POPC:
-    case OP_CLZ:
-    case OP_BFE:
-    case OP_BFI:
-    case OP_BFIND:
-    case OP_BREV:
-    case OP_SAD:
-    case OP_SET: return integer;
-    default:
+    case RESULT_ADD: return sum(OPERAND(1), OPERAND(2));
+    case RESULT_SUB: return difference(OPERAND(1), OPERAND(2));
+    case RESULT_MAD:
+    case RESULT_MAD24: return sum(integer, OPERAND(3));
+    case RESULT_SELECT:
+    case RESULT_MIN:
+    case RESULT_MAX: return join(OPERAND(1), OPERAND(2));
+    case RESULT_AND:
+    case RESULT_OR:
+    case RESULT_XOR: return masked(OPERAND(1), OPERAND(2));
+    case RESULT_NOT: return masked(OPERAND(1), integer);
+    case RESULT_LOAD: return of_load(p, in, element);
+    case RESULT_MUL:
+    case RESULT_MUL24:
+    case RESULT_DIV:
+    case RESULT_REM:
+    case RESULT_NEG:
+    case RESULT_SHL:
+    case RESULT_SHR:
+    case RESULT_COUNT:
+    case RESULT_FIELD:
+    case RESULT_NUMBER: return integer;
+    case RESULT_NONE:
       if (ptx_op_classes(in) & (CLASS_CALL | CLASS_ADDRESS | CLASS_ATOMIC)) return unknown;
-      return result_bytes(in) < 8 ? integer : unknown;
+      break;
   }
+  return result_bytes(in) < 8 ? integer : unknown;
 #undef OPERAND
 }
 

@@ -89,12 +89,12 @@ static int64_t ones_up_to(int64_t n) {  // the smallest 2^k - 1 that is not less
 
 static bool is_natural(IrRange r) { return !r.var && r.low >= 0; }
 
-static IrRange bits(PtxOp op, IrRange a, IrRange b, unsigned bytes) {
-  if (op == OP_AND && is_natural(a))
+static IrRange bits(PtxResult what, IrRange a, IrRange b, unsigned bytes) {
+  if (what == RESULT_AND && is_natural(a))
     return between(0, is_natural(b) ? MIN(a.high, b.high) : a.high);
-  if (op == OP_AND && is_natural(b)) return between(0, b.high);
-  if (op == OP_AND || !is_natural(a) || !is_natural(b)) return anything(bytes);
-  return between(op == OP_OR ? MAX(a.low, b.low) : 0, ones_up_to(MAX(a.high, b.high)));
+  if (what == RESULT_AND && is_natural(b)) return between(0, b.high);
+  if (what == RESULT_AND || !is_natural(a) || !is_natural(b)) return anything(bytes);
+  return between(what == RESULT_OR ? MAX(a.low, b.low) : 0, ones_up_to(MAX(a.high, b.high)));
 }
 
 static IrRange shifted_left(IrRange a, IrRange by, unsigned bytes) {
@@ -114,20 +114,20 @@ static IrRange shifted_right(IrRange a, IrRange by, unsigned bytes, bool is_sign
                 : anything(bytes);
 }
 
-static IrRange divided(PtxOp op, IrRange a, IrRange b, unsigned bytes, bool is_signed) {
+static IrRange divided(PtxResult what, IrRange a, IrRange b, unsigned bytes, bool is_signed) {
   if (a.var || !is_natural(b) || !b.low) return anything(bytes);
-  if (op == OP_DIV)
+  if (what == RESULT_DIV)
     return is_natural(a) ? between(a.low / b.high, a.high / b.low) : anything(bytes);
   if (is_natural(a)) return between(0, MIN(a.high, b.high - 1));
   return is_signed ? between(-(b.high - 1), b.high - 1) : between(0, b.high - 1);
 }
 
-static IrRange least_or_most(PtxOp op, IrRange a, IrRange b, unsigned bytes, bool is_signed) {
+static IrRange least_or_most(PtxResult what, IrRange a, IrRange b, unsigned bytes, bool is_signed) {
   if (a.var || b.var) return anything(bytes);
   if (is_signed || (is_natural(a) && is_natural(b)))
-    return op == OP_MIN ? between(MIN(a.low, b.low), MIN(a.high, b.high))
-                        : between(MAX(a.low, b.low), MAX(a.high, b.high));
-  if (op == OP_MIN && (is_natural(a) || is_natural(b)))
+    return what == RESULT_MIN ? between(MIN(a.low, b.low), MIN(a.high, b.high))
+                              : between(MAX(a.low, b.low), MAX(a.high, b.high));
+  if (what == RESULT_MIN && (is_natural(a) || is_natural(b)))
     return between(0, is_natural(a) ? a.high : b.high);
   return anything(bytes);
 }
@@ -214,35 +214,37 @@ static IrRange result(const Analysis *a, const PtxInstr *in, unsigned bytes) {
     return anything(bytes);
   PtxType t = in->types[0];
   bool is_signed = ptx_type_kind(t) == KIND_SIGNED, wide = ptx_has(in, MOD_WIDE);
-  if (in->op == OP_LD || in->op == OP_LDU) {
+  PtxResult what = ptx_op_result(in->op);
+  if (what == RESULT_LOAD) {
     IrRange r;
     return of_narrow(t, &r) ? r : anything(bytes);
   }
-  if (in->op == OP_CVT) return converted(a, in, bytes);
-  if (in->op == OP_POPC || in->op == OP_CLZ) return between(0, 64);
+  if (what == RESULT_CONVERT) return converted(a, in, bytes);
+  if (what == RESULT_COUNT) return between(0, 64);
   if (ptx_type_size(t) != (wide ? 4 : bytes)) return anything(bytes);
 #define OPERAND(i) of_operand(a, &in->ops[i], bytes)
-  switch (in->op) {
-    case OP_MOV:
-    case OP_CVTA:
+  switch (what) {
+    case RESULT_COPY:
+    case RESULT_ADDRESS:
       return in->nops == 2 && in->ops[1].kind != OPD_VECTOR ? OPERAND(1) : anything(bytes);
-    case OP_ADD: return sum(OPERAND(1), OPERAND(2), bytes);
-    case OP_SUB: return difference(OPERAND(1), OPERAND(2), bytes);
-    case OP_MUL: return multiplied(a, in, bytes);
-    case OP_MAD: return sum(multiplied(a, in, bytes), OPERAND(3), bytes);
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR: return bits(in->op, OPERAND(1), OPERAND(2), bytes);
-    case OP_NOT: return difference(number(-1), OPERAND(1), bytes);
-    case OP_NEG: return difference(number(0), OPERAND(1), bytes);
-    case OP_SHL: return shifted_left(OPERAND(1), of_operand(a, &in->ops[2], 4), bytes);
-    case OP_SHR: return shifted_right(OPERAND(1), of_operand(a, &in->ops[2], 4), bytes, is_signed);
-    case OP_DIV:
-    case OP_REM: return divided(in->op, OPERAND(1), OPERAND(2), bytes, is_signed);
-    case OP_MIN:
-    case OP_MAX: return least_or_most(in->op, OPERAND(1), OPERAND(2), bytes, is_signed);
-    case OP_SELP: return join(OPERAND(1), OPERAND(2), bytes);
-    case OP_BFE: {
+    case RESULT_ADD: return sum(OPERAND(1), OPERAND(2), bytes);
+    case RESULT_SUB: return difference(OPERAND(1), OPERAND(2), bytes);
+    case RESULT_MUL: return multiplied(a, in, bytes);
+    case RESULT_MAD: return sum(multiplied(a, in, bytes), OPERAND(3), bytes);
+    case RESULT_AND:
+    case RESULT_OR:
+    case RESULT_XOR: return bits(what, OPERAND(1), OPERAND(2), bytes);
+    case RESULT_NOT: return difference(number(-1), OPERAND(1), bytes);
+    case RESULT_NEG: return difference(number(0), OPERAND(1), bytes);
+    case RESULT_SHL: return shifted_left(OPERAND(1), of_operand(a, &in->ops[2], 4), bytes);
+    case RESULT_SHR:
+      return shifted_right(OPERAND(1), of_operand(a, &in->ops[2], 4), bytes, is_signed);
+    case RESULT_DIV:
+    case RESULT_REM: return divided(what, OPERAND(1), OPERAND(2), bytes, is_signed);
+    case RESULT_MIN:
+    case RESULT_MAX: return least_or_most(what, OPERAND(1), OPERAND(2), bytes, is_signed);
+    case RESULT_SELECT: return join(OPERAND(1), OPERAND(2), bytes);
+    case RESULT_FIELD: {
       IrRange length = of_operand(a, &in->ops[3], 4);
       return !is_signed && is_natural(length) && length.high < 31
                  ? between(0, ((int64_t)1 << length.high) - 1)

@@ -114,18 +114,18 @@ static Value affine_result(const Analysis *a, const PtxInstr *in) {
   Value z = in->nops > 3 ? operand(a, &in->ops[3]) : uniform;
   int64_t k;
   if (x.class == IR_VARYING || y.class == IR_VARYING || z.class == IR_VARYING) return varying;
-  switch (in->op) {
-    case OP_MOV: return in->nops == 2 ? affine(x.stride) : varying;
-    case OP_ADD: return affine(x.stride + y.stride);
-    case OP_SUB: return affine(x.stride - y.stride);
-    case OP_SHL:
+  switch (ptx_op_result(in->op)) {
+    case RESULT_COPY: return in->nops == 2 ? affine(x.stride) : varying;
+    case RESULT_ADD: return affine(x.stride + y.stride);
+    case RESULT_SUB: return affine(x.stride - y.stride);
+    case RESULT_SHL:
       if (x.class == IR_AFFINE && is_constant(&in->ops[2], &k) && k >= 0 && k < 31)
         return affine(x.stride * (1ll << k));
       return varying;
-    case OP_MUL:
-    case OP_MAD:
+    case RESULT_MUL:
+    case RESULT_MAD:
       if (!ptx_has(in, MOD_LO)) return varying;
-      if (in->op == OP_MUL) z = uniform;
+      if (ptx_op_result(in->op) == RESULT_MUL) z = uniform;
       if (x.class == IR_AFFINE && is_constant(&in->ops[2], &k) && k == (int32_t)k)
         return affine(x.stride * k + z.stride);
       if (y.class == IR_AFFINE && is_constant(&in->ops[1], &k) && k == (int32_t)k)

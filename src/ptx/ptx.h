@@ -346,6 +346,35 @@ typedef enum PtxValidity {
   VALIDITY_REDUCE,
   VALIDITY_TRANSPOSE  // movmatrix: those of other lanes' halves
 } PtxValidity;
+// Of the integer forms. A value computed from an address may be an address itself.
+typedef enum PtxResult {
+  RESULT_NONE,
+  RESULT_COPY,     // the operand
+  RESULT_ADDRESS,  // cvta: the operand, as an address of another space
+  RESULT_CONVERT,  // the operand in another type
+  RESULT_LOAD,     // from memory
+  RESULT_ADD,
+  RESULT_SUB,
+  RESULT_MUL,
+  RESULT_MAD,
+  RESULT_MUL24,
+  RESULT_MAD24,
+  RESULT_DIV,
+  RESULT_REM,
+  RESULT_MIN,
+  RESULT_MAX,
+  RESULT_NEG,
+  RESULT_AND,
+  RESULT_OR,
+  RESULT_XOR,
+  RESULT_NOT,
+  RESULT_SHL,
+  RESULT_SHR,
+  RESULT_SELECT,  // one of the two operands
+  RESULT_COUNT,   // of bits: from 0 to 64
+  RESULT_FIELD,   // bfe: bits of the operand
+  RESULT_NUMBER   // some other number, and no address
+} PtxResult;
 typedef enum PtxException {
   EXCEPTION_NONE = 0,
   EXCEPTION_NAN = 1 << 0,
@@ -360,6 +389,7 @@ bool ptx_op_is_arith(PtxOp op);  // one of the families ARITH_…
 PtxMemory ptx_op_memory(PtxOp op);
 PtxOrder ptx_op_order(PtxOp op);
 PtxValidity ptx_op_validity(PtxOp op);
+PtxResult ptx_op_result(PtxOp op);
 unsigned ptx_op_defs(PtxOp op);        // how many of the first operands are written
 unsigned ptx_op_exceptions(PtxOp op);  // PtxException, of the floating-point forms
 unsigned ptx_op_sm(PtxOp op);          // first architecture: 80; 0: all

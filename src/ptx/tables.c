@@ -63,10 +63,11 @@ enum {
 typedef struct OpRow {
   const char *name;
   uint32_t classes;
-  uint8_t defs, family, memory, order, validity, exceptions, version, sm;  // version is for readers
+  uint8_t defs, family, memory, order, validity, result, exceptions, sm;
+  uint8_t version;  // for readers of the table
 } OpRow;
 static const OpRow op_rows[] = {
-    {"", 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 #define LOAD C_LOAD
 #define STORE C_STORE
 #define ATOMIC C_ATOMIC
@@ -95,7 +96,8 @@ static const OpRow op_rows[] = {
 #define SUBNORMAL EXCEPTION_SUBNORMAL
 #define DIV0 EXCEPTION_DIV0
 #define NONE 0
-#define OP(id, name, defs, executes, classes, memory, order, validity, exceptions, ptx, sm) \
+#define OP(id, name, defs, executes, classes, memory, order, validity, result, exceptions, ptx, \
+           sm) \
   {name, \
    classes, \
    defs, \
@@ -103,9 +105,10 @@ static const OpRow op_rows[] = {
    MEMORY_##memory, \
    ORDER_##order, \
    VALIDITY_##validity, \
+   RESULT_##result, \
    exceptions, \
-   ptx, \
-   sm},
+   sm, \
+   ptx},
 #include "ptx/ops.def"
 #undef WARP
 #undef TEXTURE
@@ -126,6 +129,7 @@ bool ptx_op_is_arith(PtxOp op) {
 PtxMemory ptx_op_memory(PtxOp op) { return op_rows[op].memory; }
 PtxOrder ptx_op_order(PtxOp op) { return op_rows[op].order; }
 PtxValidity ptx_op_validity(PtxOp op) { return op_rows[op].validity; }
+PtxResult ptx_op_result(PtxOp op) { return op_rows[op].result; }
 unsigned ptx_op_exceptions(PtxOp op) { return op_rows[op].exceptions; }
 unsigned ptx_op_sm(PtxOp op) { return op_rows[op].sm; }
 unsigned ptx_op_defs(PtxOp op) { return op_rows[op].defs; }

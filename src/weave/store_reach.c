@@ -56,11 +56,11 @@ static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
   uint8_t bytes = (uint8_t)ptx_type_size(t);
   bool is_signed = t == TYPE_S32 || t == TYPE_S64;
   if (t == TYPE_NONE || ptx_type_kind(t) == KIND_FLOAT || (bytes != 4 && bytes != 8)) return -1;
-  switch (in->op) {
-    case OP_LD: return in->space == SPACE_PARAM ? of_param(r, in) : -1;
-    case OP_MOV:
-    case OP_CVTA: return of_operand(r, &in->ops[1], depth);
-    case OP_CVT: {
+  switch (ptx_op_result(in->op)) {
+    case RESULT_LOAD: return in->space == SPACE_PARAM ? of_param(r, in) : -1;
+    case RESULT_COPY:
+    case RESULT_ADDRESS: return of_operand(r, &in->ops[1], depth);
+    case RESULT_CONVERT: {
       if (in->ntypes < 2 || ptx_type_kind(in->types[1]) == KIND_FLOAT ||
           ptx_type_size(in->types[1]) < 4)
         return -1;
@@ -72,17 +72,17 @@ static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
                                          .is_signed = in->types[1] == TYPE_S32 ||
                                                       in->types[1] == TYPE_S64});
     }
-    case OP_ADD: return two(r, REACH_ADD, in, 1, 2, bytes, is_signed, depth);
-    case OP_SUB: return two(r, REACH_SUB, in, 1, 2, bytes, is_signed, depth);
-    case OP_SHL: return two(r, REACH_SHL, in, 1, 2, bytes, is_signed, depth);
-    case OP_OR: return two(r, REACH_OR, in, 1, 2, bytes, is_signed, depth);
-    case OP_MUL:
-    case OP_MAD: {
+    case RESULT_ADD: return two(r, REACH_ADD, in, 1, 2, bytes, is_signed, depth);
+    case RESULT_SUB: return two(r, REACH_SUB, in, 1, 2, bytes, is_signed, depth);
+    case RESULT_SHL: return two(r, REACH_SHL, in, 1, 2, bytes, is_signed, depth);
+    case RESULT_OR: return two(r, REACH_OR, in, 1, 2, bytes, is_signed, depth);
+    case RESULT_MUL:
+    case RESULT_MAD: {
       bool wide = ptx_has(in, MOD_WIDE);
       if (!wide && !ptx_has(in, MOD_LO)) return -1;
       int x = two(r, wide ? REACH_MUL_WIDE : REACH_MUL, in, 1, 2, wide ? 8 : bytes, is_signed,
                   depth);
-      if (x < 0 || in->op == OP_MUL) return x;
+      if (x < 0 || ptx_op_result(in->op) == RESULT_MUL) return x;
       int y = of_operand(r, &in->ops[3], depth);
       return y < 0 ? -1
                    : node(r, (ReachNode){.op = REACH_ADD,

@@ -154,10 +154,10 @@ static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
   unsigned bytes = in->ntypes ? ptx_type_size(in->types[0]) : 0;
   if (!depth-- || in->guard || !in->nops || in->ops[0].kind != OPD_REG) return anything();
 #define OPERAND(n) of_operand(a, &in->ops[n], bytes, i, fewer, depth)
-  switch (in->op) {
-    case OP_MOV:
-    case OP_CVTA: return in->nops == 2 ? OPERAND(1) : anything();
-    case OP_CVT: {
+  switch (ptx_op_result(in->op)) {
+    case RESULT_COPY:
+    case RESULT_ADDRESS: return in->nops == 2 ? OPERAND(1) : anything();
+    case RESULT_CONVERT: {
       if (in->ntypes != 2 || !is_integer(in) || ptx_type_kind(in->types[1]) == KIND_FLOAT ||
           ptx_type_size(in->types[1]) < 4)
         return anything();
@@ -168,37 +168,41 @@ static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
       }
       return bytes == 8 && ptx_type_size(in->types[1]) == 4 ? widened(a, x, in->types[1]) : x;
     }
-    case OP_LD: return of_param(a, in);
-    case OP_ADD:
-    case OP_SUB:
+    case RESULT_LOAD: return of_param(a, in);
+    case RESULT_ADD:
+    case RESULT_SUB:
       return is_integer(in)
-                 ? term(a, in->op == OP_ADD ? RACE_ADD : RACE_SUBTRACT, OPERAND(1), OPERAND(2), 0)
+                 ? term(a, ptx_op_result(in->op) == RESULT_ADD ? RACE_ADD : RACE_SUBTRACT,
+                        OPERAND(1), OPERAND(2), 0)
                  : anything();
-    case OP_MUL:
-    case OP_MAD: {
+    case RESULT_MUL:
+    case RESULT_MAD: {
       if (!is_integer(in)) return anything();
       uint16_t x = OPERAND(1), y = OPERAND(2);
       if (ptx_has(in, MOD_WIDE)) x = widened(a, x, in->types[0]), y = widened(a, y, in->types[0]);
       uint16_t product = term(a, RACE_MULTIPLY, x, y, 0);
-      if (in->op == OP_MUL) return product;
+      if (ptx_op_result(in->op) == RESULT_MUL) return product;
       return term(a, RACE_ADD, product,
                   of_operand(a, &in->ops[3], ptx_has(in, MOD_WIDE) ? 8 : bytes, i, fewer, depth),
                   0);
     }
-    case OP_SHL:
+    case RESULT_SHL:
       if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 31)
         return anything();
       return term(a, RACE_MULTIPLY, OPERAND(1), number(a, (int64_t)1 << in->ops[2].imm), 0);
-    case OP_AND: return is_integer(in) ? term(a, RACE_AND, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_OR: return is_integer(in) ? term(a, RACE_OR, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_SHR:
+    case RESULT_AND:
+      return is_integer(in) ? term(a, RACE_AND, OPERAND(1), OPERAND(2), 0) : anything();
+    case RESULT_OR:
+      return is_integer(in) ? term(a, RACE_OR, OPERAND(1), OPERAND(2), 0) : anything();
+    case RESULT_SHR:
       return is_integer(in) ? term(a, RACE_SHIFT_RIGHT, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_MIN:
+    case RESULT_MIN:
       return is_integer(in) ? term(a, RACE_LEAST, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_MAX: return is_integer(in) ? term(a, RACE_MOST, OPERAND(1), OPERAND(2), 0) : anything();
-    case OP_NOT:
+    case RESULT_MAX:
+      return is_integer(in) ? term(a, RACE_MOST, OPERAND(1), OPERAND(2), 0) : anything();
+    case RESULT_NOT:
       return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, -1), OPERAND(1), 0) : anything();
-    case OP_NEG:
+    case RESULT_NEG:
       return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, 0), OPERAND(1), 0) : anything();
     default: return anything();
   }

@@ -52,7 +52,7 @@ static uint64_t next_random(void) {
 
 typedef struct Opcode { const char *name, *validity, *executes; unsigned seen, taken; } Opcode;
 static Opcode opcodes[] = {
-#define OP(id, name, defs, executes, classes, memory, order, validity, exceptions, ptx, sm) \
+#define OP(id, name, defs, executes, classes, memory, order, validity, ...) \
   {name, #validity, #executes, 0, 0},
 #include "../../../src/ptx/ops.def"
 };
