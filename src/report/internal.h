@@ -12,6 +12,13 @@ const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n);  // s NULL: none
 // of the launch, or of the call that was wrong; NULL: none
 RunStack *report_host_stack(const RunFinding *f);
 
+// --- frameworks.c ---
+// "PyTorch": the frame is inside of a framework; NULL: it is not
+const char *report_framework(const RunFrame *f);
+// "aten::log", "aten::mul in SqrtBackward0": what these frames of a framework carry out. false: not
+// known
+bool report_operator(const RunFrame *frames, uint32_t n, Str *out);
+
 // --- text.c ---
 // what and where, in one line and without addresses; may have marks
 void report_sentence(Run *r, const RunFinding *f, Str *out);

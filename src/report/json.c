@@ -28,6 +28,15 @@ static void stack(Run *r, Str *s, const char *key, RunStack *k) {
   str_addc(s, ']');
 }
 
+// What a framework was asked to do: "aten::log".
+static void framework_operator(Run *r, Str *s, RunStack *k) {
+  uint32_t n = 0;
+  const RunFrame *frames = k ? run_stack_frames(r, k, &n) : NULL;
+  Str name = {0};
+  if (n && report_operator(frames, n, &name)) json_text(s, "operator", name.data);
+  str_free(&name);
+}
+
 static void place(Run *r, Str *s, const RunSite *x, uint32_t i) {
   const RunPlace *p = &x->places[i];
   json_text(s, "file", p->file);
@@ -100,7 +109,8 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
   if (tool_report(f->kind)->json) tool_report(f->kind)->json(r, f, s);
   json_number(s, "count", f->count);
-  stack(r, s, "stack", f->launch && f->launch->stack ? f->launch->stack : f->stack);
+  stack(r, s, "stack", report_host_stack(f));
+  framework_operator(r, s, report_host_stack(f));
   if (f->other_stack) json_text(s, "other_title", f->other_title);
   stack(r, s, "other_stack", f->other_stack);
   str_addc(s, '}');

@@ -2,20 +2,43 @@
 #include "report/internal.h"
 #include "tools/report.h"
 
+static void add_frame(const RunFrame *f, const char *word, Str *out) {
+  str_printf(out, "    %s %s", word, f->function ? f->function : "?");
+  if (f->file)
+    str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", report_path(f->file), f->line);
+  else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
+  else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
+  str_printf(out, "%s\n", f->inlined ? " inlined" : "");
+}
+
+// Frames of one framework: one line. The interpreter's are left out, since the lines of Python are
+// there.
+static void add_framework(const RunFrame *frames, uint32_t n, const char *word, Str *out) {
+  const char *framework = report_framework(frames);
+  Str operator= {0};
+  if (strcmp(framework, "Python") == 0) return;
+  bool known = report_operator(frames, n, &operator);
+  str_printf(out, "    %s %s%s%u function%s of %s%s\n", word, known ? operator.data : "",
+             known ? " (" : "", n, n == 1 ? "" : "s", framework, known ? ")" : "");
+  str_free(&operator);
+}
+
 static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   uint32_t n;
   const RunFrame *frames = report_stack(r, s, &n);
   if (!n) return;
+  bool has_python = false;
+  for (uint32_t i = 0; i < n; i++) has_python |= frames[i].python;
   str_printf(out, "  %s\n", title);
-  for (uint32_t i = 0; i < n; i++) {
-    const RunFrame *f = &frames[i];
-    str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
-    if (f->file)
-      str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", report_path(f->file), f->line);
-    else if (f->object)
-      str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
-    else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
-    str_printf(out, "%s\n", f->inlined ? " inlined" : "");
+  for (uint32_t i = 0, next; i < n; i = next) {
+    const char *framework = has_python ? report_framework(&frames[i]) : NULL,
+               *word = i ? "by" : "at";
+    for (next = i + 1; framework && next < n; next++) {
+      const char *other = report_framework(&frames[next]);
+      if (!other || strcmp(other, framework)) break;
+    }
+    if (framework) add_framework(&frames[i], next - i, word, out);
+    else add_frame(&frames[i], word, out);
   }
 }
 
