@@ -239,6 +239,13 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
         &r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.",
         report_covered_percent(r), (unsigned long long)wanted);
   r->exit_code = exit_code_of(status, r, o);
+  Str limits = {0};
+  if (cli_tools_over_limits(r, o, &limits)) {
+    run_add_note(r, NULL, SEVERITY_WARNING, "%.*s", (int)strcspn(limits.data, "\n"), limits.data);
+    log_error("%.*s", (int)limits.len - 1, limits.data);
+    if (!r->exit_code) r->exit_code = (int)options_number(o, OPT_ERROR_EXITCODE);
+  }
+  str_free(&limits);
 }
 
 // Files that were asked for. Returns the exit code.

@@ -49,6 +49,12 @@ void cli_tools_finished(const Run *r, const Options *o) {
   if (tool->finished) tool->finished(r, o);
 }
 
+bool cli_tools_over_limits(Run *r, const Options *o, Str *out) {
+  bool over = false;
+  EACH_TOOL(tool) over |= tool->over_limits && tool->over_limits(r, o, out);
+  return over;
+}
+
 void cli_tools_end(Run *r) {
   EACH_TOOL(tool)
   if (tool->end) tool->end(r);

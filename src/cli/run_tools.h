@@ -15,6 +15,8 @@ void cli_tools_look(Run *r);  // now and then
 // a tool wants the buffer of this name; NULL: it has none
 bool cli_tools_choose(const Options *o, const char *buffer);
 void cli_tools_finished(const Run *r, const Options *o);  // the run file is complete
+// a limit that the user set is passed: adds lines that say so
+bool cli_tools_over_limits(Run *r, const Options *o, Str *out);
 void cli_tools_end(Run *r);
 
 #endif

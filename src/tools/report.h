@@ -72,10 +72,15 @@ typedef struct ToolReport {
   // --- the report of the run ---
   void (*results)(Run *r, bool all, Str *out);  // what it measured
   void (*json_results)(Run *r, Str *out);       // … as keys of the whole report
+  // A limit that the user has set for what it measured is passed: the exit code is that of an
+  // error. Adds lines that say so.
+  bool (*over_limits)(Run *r, const struct Options *o, Str *out);
   void (*verdicts)(Run *r, Str *out);           // what its findings amount to
   const ToolRerun *rerun;
 
   // --- two runs ---
+  // Prints in what its results differ: 0: nothing, 1: something, -1: err says why not
+  int (*compare_results)(const char *path_a, const char *path_b, Error *err);
   const ToolDiff *diff;
 } ToolReport;
 

@@ -159,5 +159,7 @@ const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
                            .copy_taken = timeline_copy,
                            .synchronised = timeline_wait,
                            .stream_created = timeline_stream,
+                           .wants_code = profile_wants_code,
+                           .code = profile_code,
                            .collect = collect,
                            .device_close = device_close};

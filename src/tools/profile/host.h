@@ -6,6 +6,10 @@
 
 enum { RUN_VALUES = 20 };  // of a measure
 
+// --- host_code.c ---
+bool profile_wants_code(const SessionModule *m);
+void profile_code(const SessionModule *m, const SessionCode *units, uint32_t n);
+
 // --- host_timeline.c ---
 void timeline_configure(bool gpu, bool without_code);
 void timeline_stream(const void *stream, bool is_non_blocking);

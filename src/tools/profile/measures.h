@@ -3,12 +3,11 @@
 #ifndef WG_PROFILE_MEASURES_H
 #define WG_PROFILE_MEASURES_H
 
-#define MEASURE_ACCESS "access"  // a memory access of a kernel: its line, its opcode as text
-#define MEASURE_BRANCH "branch"  // a branch whose condition may differ between lanes
-#define MEASURE_WORK "work"      // instructions of warps, for a kernel with loops
-#define MEASURE_CODE "code"      // PTX of a kernel's module, a part of it as text
-#define MEASURE_CALL "call"      // a copy, a set or a wait of the host: its call as text
-#define MEASURE_DEVICE "device"  // the device, its name as text
+#define MEASURE_ACCESS "access"        // a memory access of a kernel: its line, its opcode as text
+#define MEASURE_BRANCH "branch"        // a branch whose condition may differ between lanes
+#define MEASURE_WORK "work"            // instructions of warps, for a kernel with loops
+#define MEASURE_RESOURCES "resources"  // registers … of a kernel; who says so as text
+#define MEASURE_CALL "call"            // a copy, a set or a wait of the host: its call as text
 
 enum {
   ACCESS_REQUESTS,  // of warps
@@ -31,6 +30,15 @@ enum {
 };
 enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of warps that were lost
 
+enum {
+  RESOURCES_REGISTERS,  // of a thread
+  RESOURCES_SHARED,     // static, bytes
+  RESOURCES_STACK,
+  RESOURCES_SPILL_STORES,
+  RESOURCES_SPILL_LOADS,
+  RESOURCES_ARCH,  // 90
+  RESOURCES_COUNT
+};
 // Times are nanoseconds of the host's clock; 0: not known.
 enum {
   CALL_NUMBER,  // in the order of the process

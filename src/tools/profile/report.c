@@ -1,7 +1,13 @@
 // profile inside the command: what to change first, then each kernel with its lines.
 #include "report/report.h"
 #include "base/json.h"
+#include "base/options.h"
+#include "tools/options.h"
+#include "tools/profile/report_budget.h"
+#include "tools/profile/report_diff.h"
 #include "tools/profile/report_model.h"
+#include "tools/profile/report_resources.h"
+#include "tools/profile/report_trace.h"
 #include "tools/report.h"
 
 enum { FIRST_SHOWN = 3, ADVICE_SHOWN = 20, LINES_SHOWN = 12 };
@@ -48,17 +54,94 @@ static int by_units(const void *x, const void *y) {
   return a->m->line < b->m->line ? -1 : a->m->line > b->m->line;
 }
 
-static void add_access_row(const Access *a, Str *out) {
+typedef struct Row {  // accesses of a line with the same pattern
+  const RunMeasure *first;
+  char pattern[96];
+  uint64_t requests, units, accesses;
+  double ideal;
+} Row;
+
+static void add_row(const Row *row, Str *out) {
   static const char *const words[3][3] = {
       {"load", "store", "atomic"}, {"load.sh", "store.sh", "atomic.sh"}, {"constant", "", ""}};
-  const uint64_t *v = a->m->v;
-  double n = (double)MAX(v[ACCESS_REQUESTS], 1ull);
-  str_printf(out, "  %-9s %12llu %8.2f %8.2f  ", words[v[ACCESS_SPACE] % 3][v[ACCESS_WHAT] % 3],
-             (unsigned long long)v[ACCESS_REQUESTS], (double)v[ACCESS_UNITS] / n, a->ideal / n);
-  if (a->m->file) str_printf(out, "%s:%u  ", report_path(a->m->file), a->m->line);
-  else str_printf(out, "PTX line %u  ", a->m->line);
-  profile_pattern(a->m, out);
+  const RunMeasure *m = row->first;
+  double n = (double)MAX(row->requests, 1ull);
+  str_printf(out, "  %-9s %12llu %8.2f %8.2f  ",
+             words[m->v[ACCESS_SPACE] % 3][m->v[ACCESS_WHAT] % 3],
+             (unsigned long long)row->requests, (double)row->units / n, row->ideal / n);
+  if (m->file) str_printf(out, "%s:%u  ", report_path(m->file), m->line);
+  else str_printf(out, "PTX line %u  ", m->line);
+  str_add(out, row->pattern);
+  if (row->accesses > 1) str_printf(out, " (%llu instructions)", (unsigned long long)row->accesses);
   str_addc(out, '\n');
+}
+
+static bool joins(const Row *row, const RunMeasure *m, const char *pattern) {
+  const RunMeasure *f = row->first;
+  return f->file == m->file && f->line == m->line && f->v[ACCESS_SPACE] == m->v[ACCESS_SPACE] &&
+         f->v[ACCESS_WHAT] == m->v[ACCESS_WHAT] && !strcmp(row->pattern, pattern);
+}
+
+static void add_rows(const KernelProfile *k, bool all, Str *out) {
+  VEC(Row) rows = {0};
+  for (uint32_t i = 0; i < k->accesses.len; i++) {
+    const Access *a = &k->accesses.data[i];
+    Str text = {0};
+    uint32_t at = 0;
+    profile_pattern(a->m, &text);
+    while (at < rows.len && !joins(&rows.data[at], a->m, text.data)) at++;
+    if (at == rows.len) {
+      vec_push(&rows, (Row){.first = a->m});
+      snprintf(rows.data[at].pattern, sizeof rows.data[at].pattern, "%s", text.data);
+    }
+    rows.data[at].requests += a->m->v[ACCESS_REQUESTS];
+    rows.data[at].units += a->m->v[ACCESS_UNITS];
+    rows.data[at].ideal += a->ideal;
+    rows.data[at].accesses++;
+    str_free(&text);
+  }
+  uint32_t shown = all ? rows.len : MIN(rows.len, (uint32_t)LINES_SHOWN);
+  for (uint32_t i = 0; i < shown; i++) add_row(&rows.data[i], out);
+  if (shown < rows.len)
+    str_printf(out, "  and %u more rows (-v names them all)\n", rows.len - shown);
+  vec_free(&rows);
+}
+
+// What other sizes of blocks would give.
+static void add_what_if(const KernelProfile *k, Str *out) {
+  const uint64_t *v = k->resources->v;
+  str_add(out, "  warps of a multiprocessor by threads of a block:");
+  for (uint32_t threads = 32; threads <= 1024; threads *= 2) {
+    OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], threads, (uint32_t)v[RESOURCES_REGISTERS],
+                      (uint32_t)(v[RESOURCES_SHARED] + k->shared)};
+    str_printf(out, " %u: %u", threads, occupancy_of(&a).warps);
+  }
+  str_add(out, "\n  by registers of a thread:");
+  for (uint32_t registers = 32; registers <= 256; registers += 32) {
+    OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], (uint32_t)k->threads, MIN(registers, 255u),
+                      (uint32_t)(v[RESOURCES_SHARED] + k->shared)};
+    str_printf(out, " %u: %u", a.registers, occupancy_of(&a).warps);
+  }
+  str_add(out, "\n  by KB of shared memory of a block:");
+  for (uint32_t kb = 1; kb <= 128; kb *= 2) {
+    OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], (uint32_t)k->threads,
+                      (uint32_t)v[RESOURCES_REGISTERS], kb << 10};
+    str_printf(out, " %u: %u", kb, occupancy_of(&a).warps);
+  }
+  str_addc(out, '\n');
+}
+
+static void add_occupancy(const KernelProfile *k, bool all, Str *out) {
+  Occupancy o;
+  if (!profile_occupancy(k, &o)) return;
+  const uint64_t *v = k->resources->v;
+  str_printf(out,
+             "  occupancy on sm_%llu: %u of %u warps, limited by %s; %llu registers, %llu bytes of "
+             "shared memory\n",
+             (unsigned long long)v[RESOURCES_ARCH], o.warps, o.most, occupancy_limit_name(o.limit),
+             (unsigned long long)v[RESOURCES_REGISTERS],
+             (unsigned long long)(v[RESOURCES_SHARED] + k->shared));
+  if (all) add_what_if(k, out);
 }
 
 static void add_kernel(KernelProfile *k, bool all, Str *out) {
@@ -73,13 +156,11 @@ static void add_kernel(KernelProfile *k, bool all, Str *out) {
                k->launches == 1 ? "" : "es", (unsigned long long)k->threads);
   if (k->ns) str_printf(out, ", %.3g ms", (double)k->ns / 1e6);
   str_addc(out, '\n');
+  add_occupancy(k, all, out);
   if (!k->accesses.len) return;
   qsort(k->accesses.data, k->accesses.len, sizeof *k->accesses.data, by_units);
   str_printf(out, "  %-9s %12s %8s %8s  line, pattern\n", "access", "requests", "each", "ideal");
-  uint32_t shown = all ? k->accesses.len : MIN(k->accesses.len, (uint32_t)LINES_SHOWN);
-  for (uint32_t i = 0; i < shown; i++) add_access_row(&k->accesses.data[i], out);
-  if (shown < k->accesses.len)
-    str_printf(out, "  and %u more accesses (-v names them all)\n", k->accesses.len - shown);
+  add_rows(k, all, out);
 }
 
 static int by_model(const void *x, const void *y) {
@@ -148,6 +229,25 @@ static void json_access(const Access *a, Str *s) {
   str_free(&text);
 }
 
+static void json_occupancy(const KernelProfile *k, Str *s) {
+  Occupancy o;
+  if (!profile_occupancy(k, &o)) return;
+  const uint64_t *v = k->resources->v;
+  json_key(s, "occupancy");
+  str_addc(s, '{');
+  json_number(s, "arch", v[RESOURCES_ARCH]);
+  json_number(s, "registers", v[RESOURCES_REGISTERS]);
+  json_number(s, "shared", v[RESOURCES_SHARED] + k->shared);
+  json_number(s, "threads", k->threads);
+  json_number(s, "blocks", o.blocks);
+  json_number(s, "warps", o.warps);
+  json_number(s, "most_warps", o.most);
+  json_text(s, "limit", occupancy_limit_name(o.limit));
+  json_number(s, "spill_stores", v[RESOURCES_SPILL_STORES]);
+  json_number(s, "spill_loads", v[RESOURCES_SPILL_LOADS]);
+  str_addc(s, '}');
+}
+
 static void json_kernel(const KernelProfile *k, Str *s) {
   str_addc(s, '{');
   json_text(s, "kernel", k->readable);
@@ -155,6 +255,7 @@ static void json_kernel(const KernelProfile *k, Str *s) {
   json_number(s, "warp_instructions", k->warp_instructions);
   json_number(s, "launches", k->launches);
   if (k->ns) json_number(s, "ns", k->ns);
+  json_occupancy(k, s);
   json_key(s, "accesses");
   str_addc(s, '[');
   for (uint32_t i = 0; i < k->accesses.len; i++) {
@@ -191,4 +292,64 @@ static void json_results(Run *r, Str *s) {
   profile_model_free(&m);
 }
 
-const ToolReport tool_report_profile = {.results = results, .json_results = json_results};
+static bool is_named(const Options *o) {
+  return options_text(o, OPT_TOOL) && strstr(options_text(o, OPT_TOOL), "profile");
+}
+
+static bool check_options(Options *o, Error *err) {
+  const char *arch = options_text(o, OPT_PROFILE_ARCH);
+  bool known = !strncmp(arch, "sm_", 3) && occupancy_knows((unsigned)strtoul(arch + 3, NULL, 10));
+  if (options_given(o, OPT_FAIL_IF) && !budget_check(options_text(o, OPT_FAIL_IF), err))
+    return false;
+  if (options_given(o, OPT_FAIL_IF) && !is_named(o))
+    return error_set(err, "--fail-if is for --tool=profile.");
+  // here, since the program is started before the tool's own start is called
+  if (known && is_named(o)) resources_start(o);
+  return known || error_set(err, "--profile-arch=%s: not known; expected sm_70 to sm_121.", arch);
+}
+
+static void end(Run *r) { resources_end(); }
+
+static bool over_limits(Run *r, const Options *o, Str *out) {
+  ProfileModel m;
+  bool over = false;
+  if (!r->measures.len) return false;
+  profile_model_build(r, &m);
+  if (options_given(o, OPT_FAIL_IF)) over = budget_over(&m, options_text(o, OPT_FAIL_IF), out);
+  Error err = {{0}};
+  if (options_given(o, OPT_PROFILE_TRACE) &&
+      !profile_trace_write(&m, options_text(o, OPT_PROFILE_TRACE), &err)) {
+    str_printf(out, "%s\n", err.text);
+    over = true;
+  }
+  profile_model_free(&m);
+  return over;
+}
+
+// --- a second run, for times ---
+
+static bool asks_rerun(const Options *o) {
+  return options_flag(o, OPT_PROFILE_RERUN) && options_is(o, OPT_DEVICE, "gpu");
+}
+
+static bool wants_times(const Run *r, const char *kernel) { return true; }
+
+static void prepare_rerun(void) {
+  char variable[64];
+  options_variable(OPT_PROFILE_PART, variable, sizeof variable);
+  setenv(variable, "timeline", 1);
+}
+
+static const ToolRerun rerun = {.option = "profile-rerun",
+                                .manner = "timed without counting",
+                                .asked = asks_rerun,
+                                .wants = wants_times,
+                                .prepare = prepare_rerun};
+
+const ToolReport tool_report_profile = {.check_options = check_options,
+                                        .end = end,
+                                        .results = results,
+                                        .json_results = json_results,
+                                        .over_limits = over_limits,
+                                        .rerun = &rerun,
+                                        .compare_results = profile_diff};

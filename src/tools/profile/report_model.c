@@ -1,5 +1,6 @@
 // Puts what was measured together, by kernel, and asks all rules.
 #include "tools/profile/report_model.h"
+#include "tools/profile/report_resources.h"
 
 const Rule profile_rules[RULE_COUNT] = {
 #define RULE(id, name, what, instead) {name, what, instead},
@@ -145,9 +146,12 @@ static int by_gain(const void *x, const void *y) {
 }
 
 static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
-  if (!x->kernel) return;
+  // modules have kernels that the program never launches
+  bool resources = !strcmp(x->what, MEASURE_RESOURCES);
+  if (!x->kernel || (resources && !strmap_get(by_name, x->kernel))) return;
   KernelProfile *k = kernel_of(m, by_name, x->kernel);
-  if (!strcmp(x->what, MEASURE_ACCESS)) add_access(m, k, x);
+  if (resources) k->resources = x;
+  else if (!strcmp(x->what, MEASURE_ACCESS)) add_access(m, k, x);
   else if (!strcmp(x->what, MEASURE_BRANCH)) add_branch(k, x);
   else if (!strcmp(x->what, MEASURE_CALL)) add_launch(m, k, x);
   else if (!strcmp(x->what, MEASURE_WORK)) {
@@ -162,6 +166,7 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
 void profile_model_build(Run *r, ProfileModel *m) {
   StrMap by_name = {0};
   *m = (ProfileModel){.run = r};
+  resources_read(r);
   for (uint32_t i = 0; i < r->measures.len; i++) {
     const RunMeasure *x = r->measures.data[i];
     m->has_plain |= !strcmp(x->what, MEASURE_CALL) && x->v[CALL_PLAIN];
@@ -185,6 +190,7 @@ void profile_model_build(Run *r, ProfileModel *m) {
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     profile_rules_memory(m, m->kernels.data[i]);
     profile_rules_control(m, m->kernels.data[i]);
+    profile_rules_occupancy(m, m->kernels.data[i]);
   }
   profile_rules_calls(m);
   qsort(m->advice.data, m->advice.len, sizeof *m->advice.data, by_gain);

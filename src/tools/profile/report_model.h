@@ -5,6 +5,7 @@
 #include "run/run.h"
 #include "tools/profile/internal.h"
 #include "tools/profile/measures.h"
+#include "tools/profile/report_occupancy.h"
 
 typedef enum RuleId {
 #define RULE(id, name, what, instead) RULE_##id,
@@ -43,7 +44,7 @@ typedef struct KernelProfile {
   uint64_t launches, threads, blocks, shared, first_line;
   uint64_t ns;  // of all launches on a GPU, without our code; 0: not known
   const char *first_file;
-  struct Resources *resources;  // report_occupancy.c; NULL: not known
+  const RunMeasure *resources;  // NULL: not known
 } KernelProfile;
 
 typedef struct Advice {
@@ -77,6 +78,8 @@ void profile_rules_memory(ProfileModel *m, const KernelProfile *k);
 void profile_rules_control(ProfileModel *m, const KernelProfile *k);
 
 void profile_rules_calls(ProfileModel *m);
+void profile_rules_occupancy(ProfileModel *m, const KernelProfile *k);
+bool profile_occupancy(const KernelProfile *k, Occupancy *out);  // false: not known
 
 // --- report_pattern.c: "stride of 128 bytes" ---
 void profile_pattern(const RunMeasure *m, Str *out);

@@ -1,0 +1,25 @@
+// Leaves the PTX of modules where the command finds it, for registers and spills of its kernels.
+#include "session/internal.h"
+#include "tools/profile/host.h"
+
+static const char *folder(void) {
+  const char *f = getenv("WARPGRIND_PROFILE_CODE");
+  return f && *f ? f : NULL;
+}
+
+bool profile_wants_code(const SessionModule *m) { return folder() != NULL; }
+
+void profile_code(const SessionModule *m, const SessionCode *units, uint32_t n) {
+  for (uint32_t i = 0; folder() && i < n; i++) {
+    Str text = {0}, path = {0};
+    Error err = {0};
+    if (units[i].options && *units[i].options)
+      str_printf(&text, "// options: %s\n", units[i].options);
+    str_addn(&text, units[i].text, units[i].len);
+    while (text.len && !text.data[text.len - 1]) text.len--;
+    str_printf(&path, "%s/%016llx-%u.ptx", folder(), (unsigned long long)m->hash, i);
+    file_write(path.data, text.data, text.len, &err);  // without it registers are unknown
+    str_free(&text);
+    str_free(&path);
+  }
+}

@@ -1,0 +1,110 @@
+// --fail-if: limits for CI. KERNEL:METRIC > NUMBER; KERNEL is a part of its name, or * for all.
+#include "base/options.h"
+#include "tools/options.h"
+#include "tools/profile/report_budget.h"
+
+typedef struct Budget {
+  char kernel[512], metric[64], relation[4];
+  double limit;
+} Budget;
+
+static const char *const metrics[] = {"sectors/request", "wavefronts/request", "words/request",
+                                      "sectors",         "instructions",       "idle",
+                                      "advice"};
+
+static bool is_metric(const char *name) {
+  for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
+    if (!strcmp(metrics[i], name)) return true;
+  for (unsigned i = 0; i < RULE_COUNT; i++)
+    if (!strcmp(profile_rules[i].name, name)) return true;
+  return false;
+}
+
+static bool parse(const char *text, Budget *b, Error *err) {
+  const char *colon = strrchr(text, ':');
+  memset(b, 0, sizeof *b);
+  bool ok = colon && (size_t)(colon - text) < sizeof b->kernel &&
+            sscanf(colon + 1, " %63[a-z/-] %3[<>=] %lf", b->metric, b->relation, &b->limit) == 3 &&
+            is_metric(b->metric) && (!strcmp(b->relation, ">") || !strcmp(b->relation, ">="));
+  if (!ok)
+    return error_set(
+        err,
+        "--fail-if=%s: expected KERNEL:METRIC > NUMBER, with sectors/request, "
+        "wavefronts/request, words/request, sectors, instructions, idle, advice or the "
+        "name of a rule as METRIC.",
+        text);
+  memcpy(b->kernel, text, (size_t)(colon - text));
+  return true;
+}
+
+// Entries are separated by semicolons: the option may be given again.
+static bool each(const char *list, bool (*f)(void *user, const Budget *b), void *user, Error *err) {
+  bool ok = true;
+  char *copy = mem_strdup(list ? list : ""), *rest = copy;
+  for (char *one; ok && (one = strsep(&rest, ";,"));) {
+    Budget b;
+    while (*one == ' ') one++;
+    if (*one) ok = parse(one, &b, err) && (!f || f(user, &b));
+  }
+  free(copy);
+  return ok;
+}
+
+bool budget_check(const char *list, Error *err) { return each(list, NULL, NULL, err); }
+
+static double per_request(const KernelProfile *k, SiteSpace space, bool whole) {
+  double units = 0, requests = 0;
+  for (uint32_t i = 0; i < k->accesses.len; i++) {
+    const uint64_t *v = k->accesses.data[i].m->v;
+    if (v[ACCESS_SPACE] != space || (space == SITE_GLOBAL && v[ACCESS_WHAT] == SITE_ATOMIC))
+      continue;
+    units += (double)v[ACCESS_UNITS];
+    requests += (double)v[ACCESS_REQUESTS];
+  }
+  return whole ? units : requests > 0 ? units / requests : 0;
+}
+
+static double value_of(const ProfileModel *m, const KernelProfile *k, const char *metric) {
+  double n = 0;
+  if (!strcmp(metric, "sectors/request")) return per_request(k, SITE_GLOBAL, false);
+  if (!strcmp(metric, "wavefronts/request")) return per_request(k, SITE_SHARED, false);
+  if (!strcmp(metric, "words/request")) return per_request(k, SITE_CONSTANT, false);
+  if (!strcmp(metric, "sectors")) return per_request(k, SITE_GLOBAL, true);
+  if (!strcmp(metric, "instructions")) return (double)k->warp_instructions;
+  if (!strcmp(metric, "idle"))
+    return k->warp_instructions ? 1 - (double)k->instructions / (double)k->warp_instructions / 32
+                                : 0;
+  for (uint32_t i = 0; i < m->advice.len; i++) {
+    const Advice *a = &m->advice.data[i];
+    bool about = a->kernel && !strcmp(a->kernel, k->readable);
+    n += about && (!strcmp(metric, "advice") || !strcmp(profile_rules[a->rule].name, metric));
+  }
+  return n;
+}
+
+typedef struct Checking {
+  const ProfileModel *model;
+  Str *out;
+  bool over;
+} Checking;
+
+static bool check(void *user, const Budget *b) {
+  Checking *c = user;
+  for (uint32_t i = 0; i < c->model->kernels.len; i++) {
+    const KernelProfile *k = c->model->kernels.data[i];
+    if (strcmp(b->kernel, "*") && !strstr(k->readable, b->kernel)) continue;
+    double v = value_of(c->model, k, b->metric);
+    if (!(b->relation[1] ? v >= b->limit : v > b->limit)) continue;
+    c->over = true;
+    str_printf(c->out, "profile: over budget: %s of %s is %.4g, and --fail-if allows %s%.4g\n",
+               b->metric, k->readable, v, b->relation[1] ? "less than " : "", b->limit);
+  }
+  return true;
+}
+
+bool budget_over(const ProfileModel *m, const char *list, Str *out) {
+  Checking c = {m, out, false};
+  Error err = {{0}};
+  each(list, check, &c, &err);
+  return c.over;
+}

@@ -1,0 +1,93 @@
+// Two runs side by side, by kernel and line.
+#include "report/report.h"
+#include "tools/profile/report_diff.h"
+
+typedef struct Side {
+  uint64_t requests, units;
+} Side;
+typedef struct Row {
+  const char *kernel;
+  char key[600];  // kernel, file name, line, space and what: lines are compared by their number
+  char name[300];
+  Side a, b;
+} Row;
+typedef VEC(Row) Rows;
+
+static const char *file_name(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path ? path : "PTX";
+}
+
+static void add_side(Rows *rows, const ProfileModel *m, bool second) {
+  for (uint32_t i = 0; i < m->kernels.len; i++)
+    for (uint32_t n = 0; n < m->kernels.data[i]->accesses.len; n++) {
+      const RunMeasure *x = m->kernels.data[i]->accesses.data[n].m;
+      Row row = {.kernel = m->kernels.data[i]->readable};
+      snprintf(row.name, sizeof row.name, "%s:%u %s", file_name(x->file), x->line,
+               profile_site_kind(x));
+      snprintf(row.key, sizeof row.key, "%.280s %s", row.kernel, row.name);
+      uint32_t at = 0;
+      while (at < rows->len && strcmp(rows->data[at].key, row.key)) at++;
+      if (at == rows->len) vec_push(rows, row);
+      Side *s = second ? &rows->data[at].b : &rows->data[at].a;
+      s->requests += x->v[ACCESS_REQUESTS];
+      s->units += x->v[ACCESS_UNITS];
+    }
+}
+
+static double each(const Side *s) {
+  return s->requests ? (double)s->units / (double)s->requests : 0;
+}
+
+static void print_advice(const char *title, const ProfileModel *m, const ProfileModel *other) {
+  for (uint32_t i = 0; i < m->advice.len; i++) {
+    const Advice *a = &m->advice.data[i];
+    bool both = false;
+    for (uint32_t k = 0; k < other->advice.len; k++) {
+      const Advice *b = &other->advice.data[k];
+      both |= a->rule == b->rule && a->line == b->line &&
+              !strcmp(a->kernel ? a->kernel : "", b->kernel ? b->kernel : "");
+    }
+    if (!both)
+      printf("%s: %s at %s:%u: %s\n", title, profile_rules[a->rule].name, file_name(a->file),
+             a->line, a->evidence);
+  }
+}
+
+static bool print_rows(const Rows *rows) {
+  bool differs = false;
+  for (uint32_t i = 0; i < rows->len; i++) {
+    const Row *r = &rows->data[i];
+    if (r->a.requests == r->b.requests && r->a.units == r->b.units) continue;
+    if (!differs) printf("%14s %14s %9s %9s  line\n", "requests", "then", "each", "then");
+    differs = true;
+    printf("%14llu %14llu %9.2f %9.2f  %s, %s\n", (unsigned long long)r->a.requests,
+           (unsigned long long)r->b.requests, each(&r->a), each(&r->b), r->name, r->kernel);
+  }
+  return differs;
+}
+
+int profile_diff(const char *path_a, const char *path_b, Error *err) {
+  Run a = {0}, b = {0};
+  if (!run_load(path_a, &a, err)) return -1;
+  if (!run_load(path_b, &b, err)) {
+    run_free(&a);
+    return -1;
+  }
+  ProfileModel x, y;
+  Rows rows = {0};
+  profile_model_build(&a, &x);
+  profile_model_build(&b, &y);
+  add_side(&rows, &x, false);
+  add_side(&rows, &y, true);
+  bool differs = print_rows(&rows);
+  print_advice("gone", &x, &y);
+  print_advice("new", &y, &x);
+  if (!differs) puts("both runs ask the same of the memory");
+  vec_free(&rows);
+  profile_model_free(&x);
+  profile_model_free(&y);
+  run_free(&a);
+  run_free(&b);
+  return differs;
+}

@@ -1,0 +1,114 @@
+// Registers, shared memory and spills of kernels, as ptxas says: the program leaves the PTX of its
+// modules in a folder (host_code.c), which is compiled once, when the report is made.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "tools/options.h"
+#include "tools/profile/report_model.h"
+#include "tools/profile/report_resources.h"
+
+enum { LARGEST = 8 << 20 };
+static char folder[] = "/tmp/warpgrind-code-XXXXXX";
+static bool made, read_already;
+static unsigned arch = 90;
+
+void resources_start(const Options *o) {
+  arch = (unsigned)strtoul(options_text(o, OPT_PROFILE_ARCH) + 3, NULL, 10);
+  made = mkdtemp(folder) != NULL;
+  if (made) setenv("WARPGRIND_PROFILE_CODE", folder, 1);
+}
+
+void resources_end(void) {
+  DIR *d = made ? opendir(folder) : NULL;
+  for (struct dirent *e; d && (e = readdir(d));) {
+    char path[512];
+    if (e->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    unlink(path);
+  }
+  if (d) closedir(d);
+  if (made) rmdir(folder);
+  made = false;
+}
+
+// The PTX may be for one architecture alone (sm_90a), and has been compiled with a limit.
+static void head_of(const char *path, char *target, size_t size, unsigned *limit) {
+  char line[512];
+  FILE *f = fopen(path, "re");
+  *limit = 0;
+  snprintf(target, size, "sm_%u", arch);
+  for (int i = 0; f && i < 40 && fgets(line, sizeof line, f); i++) {
+    char word[32];
+    const char *most = strstr(line, "maxrregcount");
+    if (!strncmp(line, "// options:", 11) && most) sscanf(most, "maxrregcount%*[= ]%u", limit);
+    if (sscanf(line, ".target %31[a-z0-9_]", word) == 1 && strpbrk(word + 3, "af"))
+      snprintf(target, size, "%s", word);
+  }
+  if (f) fclose(f);
+}
+
+typedef struct Reading {
+  Run *run;
+  char kernel[4096];
+  bool mine;  // the properties that follow are the kernel's
+  uint64_t v[RESOURCES_COUNT];
+} Reading;
+
+static void read_line(Reading *r, const char *line) {
+  unsigned a, b, c;
+  const char *at = strstr(line, "Compiling entry function '");
+  if (at) {
+    snprintf(r->kernel, sizeof r->kernel, "%.*s", (int)strcspn(at + 26, "'"), at + 26);
+    memset(r->v, 0, sizeof r->v);
+  }
+  if ((at = strstr(line, "Function properties for "))) {
+    size_t n = strcspn(at + 24, "\n");
+    r->mine = strlen(r->kernel) == n && !strncmp(at + 24, r->kernel, n);
+  }
+  if (r->mine && sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
+                        &a, &b, &c) == 3) {
+    r->v[RESOURCES_STACK] = a;
+    r->v[RESOURCES_SPILL_STORES] = b;
+    r->v[RESOURCES_SPILL_LOADS] = c;
+  }
+  at = strstr(line, "Used ");
+  if (!at || sscanf(at, "Used %u registers", &a) != 1 || !r->kernel[0]) return;
+  r->v[RESOURCES_REGISTERS] = a;
+  r->v[RESOURCES_ARCH] = arch;
+  const char *shared = strstr(line, " bytes smem");
+  while (shared && shared > line && shared[-1] >= '0' && shared[-1] <= '9') shared--;
+  if (shared) r->v[RESOURCES_SHARED] = strtoull(shared, NULL, 10);
+  RunMeasure m = {.what = MEASURE_RESOURCES, .kernel = r->kernel, .text = "ptxas"};
+  memcpy(m.v, r->v, sizeof r->v);
+  run_add_measure(r->run, &m);
+}
+
+static void compile(Run *run, const char *path) {
+  char command[1024], target[40], line[8192], most[40] = "";
+  unsigned limit;
+  struct stat st;
+  if (stat(path, &st) != 0 || st.st_size > LARGEST) return;
+  head_of(path, target, sizeof target, &limit);
+  if (limit) snprintf(most, sizeof most, "-maxrregcount=%u", limit);
+  snprintf(command, sizeof command, "ptxas -v -arch=%s %s -o /dev/null '%s' 2>&1", target, most,
+           path);
+  FILE *f = popen(command, "re");
+  Reading r = {.run = run};
+  while (f && fgets(line, sizeof line, f)) read_line(&r, line);
+  if (f) pclose(f);
+}
+
+void resources_read(Run *run) {
+  if (!made || read_already) return;
+  read_already = true;
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d));) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    if (e->d_name[0] != '.') compile(run, path);
+  }
+  if (d) closedir(d);
+}

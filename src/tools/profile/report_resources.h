@@ -1,0 +1,13 @@
+// Registers, shared memory and spills of kernels.
+#ifndef WG_PROFILE_REPORT_RESOURCES_H
+#define WG_PROFILE_REPORT_RESOURCES_H
+
+#include "run/run.h"
+
+struct Options;
+
+void resources_start(const struct Options *o);  // before the program is started
+void resources_read(Run *run);                  // as measures of the run; once
+void resources_end(void);
+
+#endif

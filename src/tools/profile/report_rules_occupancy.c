@@ -1,0 +1,57 @@
+// Rules about what a kernel takes of a multiprocessor.
+#include "tools/profile/report_model.h"
+
+enum { MULTIPROCESSORS = 132, FEW_WARPS_EACH = 8 };
+
+bool profile_occupancy(const KernelProfile *k, Occupancy *out) {
+  if (!k->resources || !k->threads) return false;
+  const uint64_t *v = k->resources->v;
+  OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], (uint32_t)k->threads,
+                    (uint32_t)v[RESOURCES_REGISTERS], (uint32_t)(v[RESOURCES_SHARED] + k->shared)};
+  *out = occupancy_of(&a);
+  return out->most && out->blocks;
+}
+
+static void spill(ProfileModel *m, const KernelProfile *k) {
+  const uint64_t *v = k->resources->v;
+  if (!v[RESOURCES_SPILL_STORES] && !v[RESOURCES_SPILL_LOADS]) return;
+  Advice a = {.rule = RULE_SPILL, .file = k->first_file, .line = (uint32_t)k->first_line};
+  a.evidence = arena_printf(
+      &m->arena,
+      "%llu bytes of spill stores and %llu bytes of spill loads in each thread, with %llu "
+      "registers",
+      (unsigned long long)v[RESOURCES_SPILL_STORES], (unsigned long long)v[RESOURCES_SPILL_LOADS],
+      (unsigned long long)v[RESOURCES_REGISTERS]);
+  profile_advise(m, k, a, PART_ISSUE, 0.1 * k->parts[PART_ISSUE]);
+}
+
+// A launch that does not fill the device has no use for more warps a multiprocessor.
+static bool fills_device(const KernelProfile *k) {
+  return k->blocks * ((k->threads + 31) / 32) >= MULTIPROCESSORS * FEW_WARPS_EACH;
+}
+
+static void occupancy(ProfileModel *m, const KernelProfile *k) {
+  Occupancy o;
+  if (!fills_device(k) || !profile_occupancy(k, &o)) return;
+  bool blocks = o.limit == LIMIT_BLOCKS || o.limit == LIMIT_WARPS;
+  if (o.warps * (blocks ? 2 : 4) > o.most) return;
+  Advice a = {.file = k->first_file, .line = (uint32_t)k->first_line};
+  a.rule = blocks                       ? RULE_OCCUPANCY_BLOCK
+           : o.limit == LIMIT_REGISTERS ? RULE_OCCUPANCY_REGISTERS
+                                        : RULE_OCCUPANCY_SHARED;
+  const uint64_t *v = k->resources->v;
+  a.evidence = arena_printf(
+      &m->arena,
+      "%u of %u warps fit on a multiprocessor: blocks of %llu threads, %llu "
+      "registers a thread, %llu bytes of shared memory a block; limited by "
+      "%s",
+      o.warps, o.most, (unsigned long long)k->threads, (unsigned long long)v[RESOURCES_REGISTERS],
+      (unsigned long long)(v[RESOURCES_SHARED] + k->shared), occupancy_limit_name(o.limit));
+  profile_advise(m, k, a, PART_MEMORY, 0.1 * profile_kernel_ns(k));
+}
+
+void profile_rules_occupancy(ProfileModel *m, const KernelProfile *k) {
+  if (!k->resources) return;
+  spill(m, k);
+  occupancy(m, k);
+}

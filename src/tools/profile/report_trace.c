@@ -1,0 +1,58 @@
+// --profile-trace: launches, copies and waits as a trace that Perfetto and Chrome show. Times are
+// microseconds since the first call; on the virtual device, which has none, the order.
+#include "base/json.h"
+#include "tools/profile/report_trace.h"
+
+static const char *name_of(const ProfileModel *m, const RunMeasure *x) {
+  return x->kernel ? run_readable_name(m->run, x->kernel) : x->text ? x->text : "call";
+}
+
+typedef struct Event {
+  const char *name, *category;
+  double at, length;  // microseconds
+  uint64_t row;       // 0: the host; else a stream
+} Event;
+
+static void add_event(Str *s, const Event *e, const RunMeasure *x) {
+  str_add(s, s->len > 20 ? ",\n{" : "\n{");
+  json_text(s, "name", e->name);
+  json_text(s, "cat", e->category);
+  json_text(s, "ph", "X");
+  json_key(s, "ts");
+  str_printf(s, "%.3f", e->at);
+  json_key(s, "dur");
+  str_printf(s, "%.3f", MAX(e->length, 0.001));
+  json_number(s, "pid", x->process);
+  json_number(s, "tid", e->row);
+  json_key(s, "args");
+  str_addc(s, '{');
+  json_number(s, "bytes", x->v[CALL_BYTES]);
+  json_number(s, "stream", x->v[CALL_STREAM]);
+  json_text(s, "file", x->file);
+  json_number(s, "line", x->line);
+  str_add(s, "}}");
+}
+
+bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
+  Str s = {0};
+  uint64_t first = UINT64_MAX;
+  for (uint32_t i = 0; i < m->calls.len; i++) first = MIN(first, m->calls.data[i]->v[CALL_BEGIN]);
+  str_add(&s, "{\"traceEvents\":[");
+  for (uint32_t i = 0; i < m->calls.len; i++) {
+    const RunMeasure *x = m->calls.data[i];
+    const uint64_t *v = x->v;
+    bool timed = m->has_times;
+    Event host = {name_of(m, x), "host", timed ? (double)(v[CALL_BEGIN] - first) / 1e3 : i,
+                  timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1, 0};
+    add_event(&s, &host, x);
+    if (!v[CALL_STARTED] || v[CALL_STARTED] < first) continue;
+    Event device = {host.name, "device", (double)(v[CALL_STARTED] - first) / 1e3,
+                    (double)(v[CALL_ENDED] - v[CALL_STARTED]) / 1e3, 1 + v[CALL_STREAM] % 100000};
+    add_event(&s, &device, x);
+  }
+  str_printf(&s, "\n],\"otherData\":{\"times\":\"%s\"}}\n",
+             m->has_times ? "events" : "order only: the virtual device has no times");
+  bool ok = file_write(path, s.data, s.len, err);
+  str_free(&s);
+  return ok;
+}
