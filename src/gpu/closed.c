@@ -181,6 +181,8 @@ void gpu_closed_begin(GpuLaunch *l, const SessionCall *call) {
   l->closed = k;
   l->closed_record = false;
   l->closed_looks = k->stores ? session_closed_begins(d, call, k->stores) : NULL;
+  if (l->closed_looks && session_wants(SESSION_WANTS_CONTENTS))
+    l->run.settled |= session_closed_settles(l->closed_looks);
   if (k->patched) hand_over_record(l, d, call, k);
   gpu_context_used(l->context);
   if (l->closed_record || l->closed_looks) session_closed_checked(l->of->kernel);

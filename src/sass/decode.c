@@ -31,7 +31,7 @@ static SassOperand in_register(unsigned number, bool uniform) {
 
 static SassOperand constant(const SassInstruction *i) {
   enum { OFFSET = 38, BANK = 54 };
-  if (sass_bits(i, BANK, 5)) return (SassOperand){PLACE_NONE, 0};
+  if (sass_bits(i, BANK, 5)) return (SassOperand){PLACE_VARIABLE, 0};
   return (SassOperand){PLACE_CONSTANT, sass_bits(i, OFFSET, 16)};
 }
 

@@ -42,7 +42,14 @@ typedef enum SassName {
 } SassName;
 
 // Where an operand is.
-typedef enum SassPlace { PLACE_NONE, PLACE_REGISTER, PLACE_UNIFORM, PLACE_CONSTANT } SassPlace;
+// PLACE_VARIABLE: the address of a variable of the program, in another constant bank
+typedef enum SassPlace {
+  PLACE_NONE,
+  PLACE_REGISTER,
+  PLACE_UNIFORM,
+  PLACE_CONSTANT,
+  PLACE_VARIABLE
+} SassPlace;
 typedef struct SassOperand {
   SassPlace place;
   uint32_t number;  // register, or offset in constant bank 0

@@ -36,6 +36,7 @@ typedef struct SassStores {
   uint32_t n;
   uint32_t formats;     // of all stores
   bool through_tensor;  // it also stores through tensor maps
+  bool anywhere;  // … through a pointer that is not among its parameters, as far as is known
 } SassStores;
 
 // false: machine code of a generation whose instructions are not known

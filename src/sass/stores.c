@@ -129,6 +129,7 @@ static uint32_t formats_stored(Reader *r, uint32_t at) {
 
 typedef struct Params {
   uint32_t list[16], n;
+  bool others;  // it also comes from a variable, or from one of a list of parameters
 } Params;
 
 static void add_param(const Reader *r, Params *p, SassOperand o) {
@@ -163,10 +164,14 @@ static void add_step(Follow *f, uint32_t at, SassOperand o) {
 static void follow(Reader *r, Follow *f, uint32_t writer, Params *out) {
   const SassInstruction *i = &r->code[writer];
   const SassOperand *operands[] = {&i->a, &i->b, &i->c};
-  if (i->name == SASS_LDC && i->a.place != PLACE_NONE) return;  // one of a list
+  if (i->name == SASS_LDC && i->a.place != PLACE_NONE) {
+    out->others = true;  // one of a list
+    return;
+  }
   for (unsigned k = 0; k < ARRAY_LEN(operands); k++) {
     if (!(i->pointers >> k & 1)) continue;
     add_param(r, out, *operands[k]);
+    out->others |= operands[k]->place == PLACE_VARIABLE;
     add_step(f, writer, *operands[k]);
   }
 }
@@ -219,6 +224,7 @@ static void read_stores(Reader *r, Arena *arena, SassStores *out) {
     params_of(r, at, &params);
     for (uint32_t p = 0; p < params.n; p++) add_store(arena, out, params.list[p], formats);
     if (!params.n) add_store(arena, out, SASS_NO_PARAM, formats);
+    out->anywhere |= !params.n && !params.others;
   }
 }
 

@@ -176,6 +176,13 @@ void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched
   free(l);
 }
 
+unsigned session_closed_settles(const SessionClosedLaunch *l) {
+  unsigned tools = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->closed_ends && l->kernel->closed_tools >> t & 1) tools |= 1u << t;
+  return tools;
+}
+
 void session_contents_kept(uint64_t base) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->contents_kept) tool->contents_kept(base);

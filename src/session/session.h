@@ -417,6 +417,7 @@ typedef struct SessionClosedLaunch {
 SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,
                                            const SassStores *stores);
 void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched);  // frees it
+unsigned session_closed_settles(const SessionClosedLaunch *l);  // SessionRun.settled of it
 // The allocation that is made next begins where another one was, and its memory was not touched
 // since.
 void session_contents_kept(uint64_t base);

@@ -67,6 +67,8 @@ static const Example examples[] = {
          .address = B + 64, .size = 4),
     HOST("uninit-copy", "cudaMemcpy copies memory that was never written", .has_address = true,
          .address = A, .size = 12),
+    HOST("uninit-input", "A kernel of machine code gets 64 bytes that nobody has written",
+         .has_address = true, .address = A),
     RACE("race-global", A + 128, RACE_FLAGS | WG_RACE_OTHER_BLOCK | WG_RACE_VALUES),
     RACE("race-shared", 64,
          WG_RACE_NO_BARRIER | WG_RACE_MINE_WRITE | WG_RACE_BLOCK_KNOWN | WG_RACE_IN_SHARED),

@@ -31,7 +31,7 @@ int main(int n, char **args) {
     else printf("%u", s.list[i].param);
     print_formats(s.list[i].formats);
   }
-  puts("");
+  puts(s.anywhere ? " anywhere" : "");
   arena_free(&arena);
   str_free(&file);
   return 0;

@@ -1,6 +1,6 @@
 // Kernels whose machine code says what they store. Behind `stores:` on the line before a kernel:
 // each pointer parameter's place in bytes and what is stored through it; `?` is a store whose
-// parameter is not known.
+// parameter is not known; `anywhere`: its pointer may be none of the parameters.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -98,7 +98,7 @@ struct Tensors {
 K by_value(const Tensors t) {
   if (threadIdx.x < t.n) t.data[0][threadIdx.x] = t.data[1][threadIdx.x] + t.data[2][threadIdx.x];
 }
-// stores: ? f32
+// stores: ? f32 anywhere
 K pointers(float **out, const float *in) { out[blockIdx.x][threadIdx.x] = in[threadIdx.x] * 2; }
 // stores: 8 f32
 K in_rows(const float *in, float *out, long long stride, int n) {
@@ -172,3 +172,6 @@ K gelu_bfloat(const __nv_bfloat16 *in, __nv_bfloat16 *out, int n) {
       if ((int)threadIdx.x * 8 + i < n) out[threadIdx.x * 8 + i] = x.v[i];
 }
 #endif
+__device__ float variable[32];
+// stores: ? f32
+K to_a_variable(const float *in) { variable[threadIdx.x] = in[threadIdx.x] * 2; }

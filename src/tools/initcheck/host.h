@@ -22,6 +22,7 @@ typedef struct Shadow {
   SessionDevice *device;        // NULL: has no shadow
   struct SharedShadow *shared;  // the shadow belongs to physical memory
   bool whole, graph_writes;     // graph_writes: a kernel in a graph may write to it at any time
+  bool touched;                 // something was written there, or may have been
   uint64_t bad_at;              // offset of a bad byte when the shadow was last scanned
   uint32_t npieces;
   // ranges that copies and sets have initialised since
@@ -95,6 +96,11 @@ void init_before_table(ToolDevice *d, SessionKernel *k, const SessionLaunch *sha
 void init_facts(ToolDevice *d, ToolLaunch *l);
 void init_launch_begins(SessionDevice *d, const void *stream, SessionRun *r);
 void init_launch_ends(SessionDevice *d, const void *stream, SessionRun *r);
+
+// --- host_closed.c: kernels that are machine code only ---
+const char *init_refuses_closed(SessionKernel *k, const SassStores *stores);
+void init_closed_begins(ToolDevice *d, const SessionClosedLaunch *l);
+void init_closed_ends(ToolDevice *d, const SessionClosedLaunch *l);
 
 // --- host_all_initialised.c: a kernel that scans the shadow before a launch, on a GPU ---
 void all_initialised_open(ToolDevice *d);

@@ -56,6 +56,7 @@ static void drop_piece(Shadow *s, uint32_t i) {
 }
 
 void shadow_covered(Shadow *s, uint64_t from, uint64_t to) {
+  s->touched = true;
   if (s->whole || !s->address) return;
   pthread_mutex_lock(&whole_lock);
   for (uint32_t i = s->npieces; i-- > 0;) {
@@ -76,6 +77,7 @@ void shadow_covered(Shadow *s, uint64_t from, uint64_t to) {
 }
 
 void shadow_kernel_writes(Shadow *s, bool in_graph) {
+  s->touched = true;
   if (!s->whole && !s->npieces && (s->graph_writes || !in_graph)) return;
   pthread_mutex_lock(&whole_lock);
   s->whole = false;
@@ -259,6 +261,7 @@ static void reuse(uint64_t base, const void *stream) {
   if (s && s->address) {
     shadow_kernel_writes(s, false);
     shadow_set(s, stream, 0, s->size, SHADOW_NEVER);
+    s->touched = false;
   }
   shadow_unlock();
 }

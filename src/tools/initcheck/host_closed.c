@@ -1,0 +1,90 @@
+// initcheck for kernels that are machine code only. Their machine code says through which
+// parameters they store (src/sass): those allocations count as written from then on, all others
+// stay as they were. What such a kernel reads is not seen; an allocation that it does not store to
+// and that nobody has ever written is worth a note.
+#include "tools/initcheck/host.h"
+
+// Any kernel: where it stores to places that are not known, everything counts as written.
+const char *init_refuses_closed(SessionKernel *k, const SassStores *stores) {
+  (void)k;
+  (void)stores;
+  return NULL;
+}
+
+static bool stores_through(const SassStores *s, uint32_t param) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->list[i].param == param) return true;
+  return false;
+}
+
+// One of its parameters, but it is not known which.
+static bool stores_through_some(const SassStores *s) { return stores_through(s, SASS_NO_PARAM); }
+
+// --- before the launch ---
+
+// Once for each kernel and place in its parameters.
+static bool was_said(const SessionKernel *k, uint32_t param) {
+  static U64Map said;
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  uint64_t key = ((uint64_t)k->id << 32 | param) + 1;
+  pthread_mutex_lock(&lock);
+  bool before = u64map_get(&said, key);
+  if (!before) u64map_put(&said, key, &said);
+  pthread_mutex_unlock(&lock);
+  return before;
+}
+
+static void say(const SessionClosedLaunch *l, const SessionClosedPointer *p) {
+  Str text = {0};
+  str_printf(&text,
+             "A kernel of machine code gets %llu bytes that nobody has written, and does "
+             "not write them itself",
+             (unsigned long long)p->size);
+  session_finding(&(SessionFinding){.kind = "uninit-input",
+                                    .text = text.data,
+                                    .kernel = l->kernel,
+                                    .launch = l->number,
+                                    .has_address = true,
+                                    .address = p->base});
+  str_free(&text);
+}
+
+void init_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
+  (void)d;
+  if (stores_through_some(l->stores)) return;
+  for (uint32_t i = 0; i < l->pointers.len; i++) {
+    const SessionClosedPointer *p = &l->pointers.data[i];
+    bool written = false;
+    for (uint32_t k = 0; k < l->pointers.len && !written; k++)
+      written = l->pointers.data[k].base == p->base &&
+                stores_through(l->stores, l->pointers.data[k].param);
+    if (written) continue;
+    shadow_lock();
+    const Shadow *s = shadow_find(p->base);
+    bool untouched = s && s->address && !s->touched;
+    shadow_unlock();
+    if (untouched && !was_said(l->kernel, p->param)) say(l, p);
+  }
+}
+
+// --- behind it ---
+
+static void mark(uint64_t base, const void *stream) {
+  Shadow *s = shadow_find(base);
+  if (!s || !s->address || s->whole) return;
+  shadow_set(s, stream, 0, s->size, SHADOW_GOOD);
+  shadow_covered(s, 0, s->size);
+}
+
+void init_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
+  if (l->stores->anywhere) {
+    shadow_unchecked_writes(d->device, l->stream);
+    return;
+  }
+  bool some = stores_through_some(l->stores);
+  shadow_lock();
+  for (uint32_t i = 0; i < l->pointers.len; i++)
+    if (some || stores_through(l->stores, l->pointers.data[i].param))
+      mark(l->pointers.data[i].base, l->stream);
+  shadow_unlock();
+}
