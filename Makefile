@@ -108,6 +108,7 @@ SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/l
 .SECONDARY:
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
+  $(BUILD)/lib/libwarpgrind.so \
   $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(BUILD)/warpgrind.1
 
 # --- compiling ---
@@ -291,6 +292,14 @@ $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 
 $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 	@ln -sf libcuda.so.1 $@
+
+# For programs that are linked with -lwarpgrind: opens libcuda.so.1 beside it.
+LINKED_SRC := $(wildcard src/preload/linked/*.c)
+$(BUILD)/lib/libwarpgrind.so: $(LINKED_SRC) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/gpu/find.o \
+  $(call folder-objs,base) | $(BUILD)/lib/libcuda.so.1
+	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -I$(BUILD)/gen -shared \
+	  -Wl,-soname,libwarpgrind.so -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) \
+	  -o $@.$$$$ $^ -lm -ldl -pthread && mv $@.$$$$ $@
 
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads
 # them.
