@@ -234,7 +234,7 @@ template <class... A> struct wg_function_<void(A...)> {
 
 #define WG_INTERRUPT_DECLARE_(name, type, flags) \
   using wg_type_of_##name = type; \
-  static __device__ const wg_interrupt_info_ wg_info_of_##name = WG_INTERRUPT_INFO_(#name, wg_type_of_##name, flags, "", 0, "");
+  __attribute__((unused)) static __device__ const wg_interrupt_info_ wg_info_of_##name = WG_INTERRUPT_INFO_(#name, wg_type_of_##name, flags, "", 0, "");
 #define WG_INTERRUPT(name, type) \
   WG_INTERRUPT_DECLARE_(name, type, 0) \
   template <class... B> static __inline__ __device__ wg_function_<wg_type_of_##name>::result name(B... b) { \

@@ -101,7 +101,7 @@ struct GpuInterrupts {
   const InterruptKernel *kernel;
   CUcontext ctx;
   CUstream stream;
-  Buffer *memory, *counts, *totals, *calls;
+  Buffer *memory, *counts, *totals, *calls, *notify;
   InterruptLaunch launch;
   void **params;
   void *list[5];
@@ -189,6 +189,13 @@ bool gpu_interrupts_begin(GpuLaunch *l) {
     return refuse(l, CUDA_ERROR_OUT_OF_MEMORY, err.text);
   }
   g->launch = interrupt_place(&sizes, g->memory->p);
+  CUdeviceptr notify = 0;
+  g->notify = session_tools() ? NULL : take_buffer(g->ctx, sizeof(uint32_t), true);
+  if (g->notify &&
+      gpu_real.cuMemHostGetDevicePointer_v2(&notify, g->notify->host, 0) == CUDA_SUCCESS) {
+    *(volatile uint32_t *)g->notify->host = 0;
+    g->launch.notify = notify;
+  }
   l->interrupts = g;
   return clear_states(g, &sizes) && extend_params(l, g);
 }
@@ -247,7 +254,8 @@ static bool write_memory(void *user, uint64_t to, const void *from, size_t bytes
   Serving *s = user;
   bool ok = ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(to, from, bytes, s->g->stream)) &&
             ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
-  if (ok && session_wants(SESSION_WANTS_CONTENTS)) session_annotated(SESSION_INITIALISED, to, bytes);
+  if (ok && session_wants(SESSION_WANTS_CONTENTS))
+    session_annotated(SESSION_INITIALISED, to, bytes);
   return ok;
 }
 
@@ -305,6 +313,10 @@ static bool prepare_job(Serving *s, const InterruptRun *run) {
 static bool is_suspended(Serving *s, const InterruptRun *run) {
   uint32_t suspended = 1;
   if (s->g->entered) return true;
+  if (s->g->launch.notify) {
+    ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+    return *(volatile uint32_t *)s->g->notify->host != 0;
+  }
   read_memory(s, &suspended, run->launch.control, sizeof suspended);
   return suspended != 0;
 }
@@ -413,7 +425,7 @@ static CUresult serve(GpuLaunch *l) {
 CUresult gpu_interrupts_end(GpuLaunch *l, CUresult result) {
   GpuInterrupts *g = l->interrupts;
   if (result == CUDA_SUCCESS) result = serve(l);
-  Buffer *all[] = {g->memory, g->counts, g->calls, g->totals};
+  Buffer *all[] = {g->memory, g->counts, g->calls, g->totals, g->notify};
   for (unsigned i = 0; i < ARRAY_LEN(all); i++)
     if (all[i]) give_back(all[i]);
   free(g->params);

@@ -104,6 +104,7 @@ static void clear_words(Emitter *e, Code *c) {
 
 void block_enter(Emitter *e, Code *c) {
   PtxReg *block = wide(c, 4), *stopped = wide(c, 5);
+  emit_block_threads(c, e->per_block);
   if (e->resumes) {
     PtxLabel *goes_on = body_label(c->body);
     emit_block(c, block);
@@ -116,7 +117,7 @@ void block_enter(Emitter *e, Code *c) {
     copy_shared(e, c, (Copying){.place = wide(c, 2)}, block);
   }
   clear_words(e, c);
-  EMIT(c, "bar.sync", opd_imm(0));
+  EMIT(c, "barrier.sync", opd_imm(0));
   if (!e->resumes) return;
   PtxLabel *others = body_label(c->body);
   emit_thread_in_block(c, word(c, 0));
@@ -189,11 +190,11 @@ static void check_barrier(Emitter *e, const Stop *s) {
   PtxLabel *missing = body_label(e->body), *back = body_label(e->body);
   PtxReg *here = word(c, 4);
   if (e->resumes) code_label(c, e->restored[s->number - 1]);
-  emit_block_threads(c, word(c, 0));
   EMIT(c, "mov.pred", opd_reg(pred(c, 1)), opd_imm(1));
-  // Not .aligned: other lanes of the warp may be about to leave.
-  EMIT(c, "barrier.red.popc.u32", opd_reg(here), opd_imm(0), opd_reg(pred(c, 1)));
-  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(here), opd_reg(word(c, 0)));
+  // Other lanes of the warp may be about to leave, or come from another stop.
+  if (e->aligned) EMIT(c, "bar.red.popc.u32", opd_reg(here), opd_imm(0), opd_reg(pred(c, 1)));
+  else EMIT(c, "barrier.red.popc.u32", opd_reg(here), opd_imm(0), opd_reg(pred(c, 1)));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(here), opd_reg(e->per_block));
   code_branch(c, pred(c, 0), false, missing);
   code_label(c, back);
   Code *cold = body_cold(e->body);
@@ -209,21 +210,25 @@ static PtxOperand mask_of(const PtxInstr *in) {
   return in->ops[in->nops - 1];
 }
 
+// If all lanes of the mask are here together, nobody misses; else they vote.
 static void check_warp(Emitter *e, const Stop *s) {
   const PtxInstr *in = e->body->cfg->instrs[s->at];
   Code *c = body_before(e->body, s->at);
-  PtxLabel *missing = body_label(e->body), *back = body_label(e->body);
+  PtxLabel *apart = body_label(e->body), *back = body_label(e->body);
   PtxReg *absent = word(c, 4);
   if (e->resumes) code_label(c, e->restored[s->number - 1]);
-  EMIT(c, "mov.pred", opd_reg(pred(c, 1)), opd_imm(1));
-  EMIT(c, "vote.sync.ballot.b32", opd_reg(absent), opd_reg(pred(c, 1)), mask_of(in));
+  EMIT(c, "activemask.b32", opd_reg(absent));
   EMIT(c, "not.b32", opd_reg(absent), opd_reg(absent));
   EMIT(c, "and.b32", opd_reg(absent), opd_reg(absent), mask_of(in));
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(absent), opd_imm(0));
-  code_branch(c, pred(c, 0), false, missing);
+  code_branch(c, pred(c, 0), false, apart);
   code_label(c, back);
   Code *cold = body_cold(e->body);
-  code_label(cold, missing);
+  code_label(cold, apart);
+  EMIT(cold, "mov.pred", opd_reg(pred(cold, 1)), opd_imm(1));
+  EMIT(cold, "vote.sync.ballot.b32", opd_reg(absent), opd_reg(pred(cold, 1)), mask_of(in));
+  EMIT(cold, "not.b32", opd_reg(absent), opd_reg(absent));
+  EMIT(cold, "and.b32", opd_reg(absent), opd_reg(absent), mask_of(in));
   emit_thread_in_block(cold, word(cold, 0));
   EMIT(cold, "shr.u32", opd_reg(word(cold, 0)), opd_reg(word(cold, 0)), opd_imm(5));
   EMIT(cold, "shl.b32", opd_reg(word(cold, 0)), opd_reg(word(cold, 0)), opd_imm(2));

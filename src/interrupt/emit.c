@@ -135,14 +135,28 @@ void emit_this_thread(Emitter *e, Code *c) {
   load_launch(e, c, e->count, LAUNCH(threads));
 }
 
+// The host looks at its own memory. Of a million threads only the first ones write there.
+static void say_suspended(Emitter *e, Code *c) {
+  PtxReg *at = wide(c, 2), *known = body_temp(c->body, TYPE_PRED, 0);
+  PtxLabel *said = body_label(c->body);
+  load_launch(e, c, at, LAUNCH(control));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(at), 0));
+  EMIT(c, "setp.ne.u32", opd_reg(known), opd_reg(word(c, 0)), opd_imm(0));
+  code_branch(c, known, false, said);
+  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_imm(1));
+  load_launch(e, c, at, LAUNCH(notify));
+  EMIT(c, "setp.eq.u64", opd_reg(known), opd_reg(at), opd_imm(0));
+  code_branch(c, known, false, said);
+  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_imm(1));
+  code_label(c, said);
+}
+
 static void store_state(Emitter *e, Code *c, const Stop *s) {
   load_launch(e, c, wide(c, 2), LAUNCH(states));
   EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(e->thread), opd_imm(2));
   EMIT(c, "add.u64", opd_reg(wide(c, 2)), opd_reg(wide(c, 2)), opd_reg(wide(c, 3)));
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 2)), 0), opd_imm(s->number));
-  if (s->kind != STOP_CALL) return;
-  load_launch(e, c, wide(c, 2), LAUNCH(control));
-  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(wide(c, 2)), 0), opd_imm(1));
+  if (s->kind == STOP_CALL) say_suspended(e, c);
 }
 
 void emit_suspend(Emitter *e, Code *c, const Stop *s) {

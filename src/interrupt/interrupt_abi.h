@@ -16,6 +16,7 @@ typedef struct InterruptLaunch {
   uint64_t stopped;   // uint32_t[blocks]: the block has suspended threads
   uint64_t locals;    // local variables, for each thread
   uint64_t threads, saved_stride;
+  uint64_t notify;  // InterruptControl.suspended once more, in memory of the host; 0: nobody asks
   uint64_t workspace;  // of a cooperative launch: counts the blocks at its barriers; 0: it is none
 } InterruptLaunch;
 

@@ -108,6 +108,18 @@ static void emit_stop(Emitter *e, const Stop *s) {
   if (e->resumes) code_label(c, e->restored[s->number - 1]);
 }
 
+// No thread ends before a barrier that others reach.
+static bool all_come_to_barriers(const Stops *s) {
+  bool all = true;
+  for (uint32_t i = 0; i < s->n; i++) {
+    const PtxInstr *in = s->cfg->instrs[s->list[i].at];
+    if (s->list[i].kind == STOP_BARRIER)
+      all &= (in->op == OP_BAR || ptx_has(in, MOD_ALIGNED)) &&
+             ir_postdominates(s->cfg, s->cfg->block_of[s->list[i].at], 0);
+  }
+  return all;
+}
+
 static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shape *shape,
                         bool resumes, Error *err) {
   Body b;
@@ -120,6 +132,8 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
                .dynamic = shape->dynamic,
                .locals = stops->locals ? f->regs[stops->locals->id] : NULL,
                .resumes = resumes};
+  e.aligned = !resumes && all_come_to_barriers(stops);
+  e.per_block = e.block ? body_reg(&b, TYPE_B32) : NULL;
   e.thread = body_reg(&b, TYPE_B64);
   e.count = body_reg(&b, TYPE_B64);
   e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);

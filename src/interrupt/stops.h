@@ -80,6 +80,8 @@ typedef struct Emitter {
   PtxReg *locals;          // as in Stops; of this function
   bool resumes;            // this is the second kernel
   PtxLabel **restored;     // by stop: where a thread goes on
+  bool aligned;            // warps come to barriers as a whole
+  PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
   PtxReg *thread, *count;  // .b64: its number, and how many there are
 } Emitter;
 // What threads of a block know of each other, in shared memory.

@@ -14,7 +14,8 @@ tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude -o "$program" \
   { echo "FAIL build"; exit 1; }
 check static_runtime bash -c "timeout 60 '$program' | diff '$expected' -"
 check with_command bash -c \
-  "timeout 60 '$WARPGRIND' -q --device=$WARPGRIND_DEVICE --tool=none '$program' | diff '$expected' -"
+  "timeout 60 '$WARPGRIND' -q --device=$WARPGRIND_DEVICE --tool=none '$program' |
+   diff '$expected' -"
 check with_memcheck bash -c \
   "timeout 60 '$WARPGRIND' -q --device=$WARPGRIND_DEVICE --tool=memcheck '$program' |
    diff '$expected' -"
