@@ -25,7 +25,7 @@ endif
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-FUZZ_INPUTS ?= 30000
+FUZZ_INPUTS ?= 10000
 FUZZ_SECONDS ?= 20
 ifneq ($(origin SECONDS),environment)
 ifdef SECONDS

@@ -7,7 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/annotations.sh
-BUILD=${BUILD:-build} FUZZ_INPUTS=${FUZZ_INPUTS:-30000} FUZZ_SEED=${FUZZ_SEED:-1}
+BUILD=${BUILD:-build} FUZZ_INPUTS=${FUZZ_INPUTS:-10000} FUZZ_SEED=${FUZZ_SEED:-1}
 limit=${FUZZ_SECONDS:+-max_total_time=$FUZZ_SECONDS}
 if ! command -v clang > /dev/null; then echo "clang is not installed"; exit 77; fi
 if [ "${SAN:-0}" != 0 ]; then echo "the ordinary run fuzzes with sanitizers already"; exit 77; fi

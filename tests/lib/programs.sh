@@ -70,9 +70,11 @@ programs() {
   wait
 }
 
-# chosen FOLDER: the programs that TEST_ONLY names; every third for make check-quick
+# chosen FOLDER: the programs that TEST_ONLY names, or one in TEST_SHARE of all (make check-quick:
+# one in three; make check-long: all), each together with its correct twin
 chosen() {
-  local file files=("$1"/*.c "$1"/*.cu) only n=0
+  local file files=("$1"/*.c "$1"/*.cu) only n=0 share=${TEST_SHARE:-1} base last=
+  case ${TEST_SIZE:-} in quick) share=3 ;; long) share=1 ;; esac
   set -f
   for file in "${files[@]}"; do
     for only in ${TEST_ONLY:-}; do
@@ -80,7 +82,9 @@ chosen() {
       case $(basename "${file%.*}") in $only) echo "$file" ;; esac
     done
     [ -z "${TEST_ONLY:-}" ] && [ -e "$file" ] || continue
-    n=$((n + 1))
-    [ "${TEST_SIZE:-}" = quick ] && [ $((n % 3)) != 1 ] || echo "$file"
+    base=${file%.*} base=${base%_ok}
+    [ "$base" = "$last" ] || n=$((n + 1))
+    last=$base
+    [ $((n % share)) != $((share > 1)) ] || echo "$file"
   done
 }
