@@ -28,8 +28,7 @@ int main(void) {
   show("backward", backward, 2);
   show("none", none, 2);
   static const char *const objects[] = {
-      TORCH, "libc10.so", "/usr/bin/python3.12", "/x/xla_cuda_plugin.so", "/home/me/libmine.so",
-      NULL};
+      TORCH, "libc10.so", "/usr/bin/python3.12", "/x/xla_cuda_plugin.so", "/x/libmine.so", NULL};
   for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
     const char *framework = report_framework(&(RunFrame){.object = objects[i]});
     printf("%s: %s\n", objects[i] ? objects[i] : "no object", framework ? framework : "none");

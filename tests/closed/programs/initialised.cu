@@ -1,5 +1,5 @@
-// Machine code between kernels with PTX: what it writes counts as written, all else stays as it was.
-// initialised WHAT [ok]; -DCLOSED compiles its half without PTX.
+// Machine code between kernels with PTX: what it writes counts as written, all else stays as it
+// was. initialised WHAT [ok]; -DCLOSED compiles its half without PTX.
 #include <cstdio>
 #include <cstring>
 
