@@ -41,8 +41,8 @@ bool tools_parse(const char *list, unsigned *tools, Error *err) {
   *tools = 0;
   if (!strcmp(list, "none")) return true;
   if (!strcmp(list, "all")) {
-    // checks, and not what --record asks for
-    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~TOOL_BIT(RECORD);
+    // checks, and not what --record and `profile` ask for
+    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~(TOOL_BIT(RECORD) | TOOL_BIT(PROFILE));
     return true;
   }
   for (const char *p = list;; p++) {

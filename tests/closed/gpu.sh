@@ -52,6 +52,12 @@ if build accesses; then
   run freed "$program" freed; expect 'use-after-free' 'in the machine code of store('
   run streams "$program" streams; expect 'oob-write' 'launch 486' '2 errors from 1 places'
   run reset "$program" reset; expect 'oob-write'
+  run all-ok --tool=all "$program" write ok
+  if grep -q 'ERROR SUMMARY: 0 errors' "$log"; then
+    echo "ok all-ok"
+  else
+    bad all-ok "something is found"
+  fi
   run skip --closed=skip "$program" write
   if grep -q 'NOTHING WAS CHECKED' "$log"; then
     echo "ok skip"

@@ -11,8 +11,8 @@ has cupy && names="$names cupy"
 [ -n "$names" ] || { echo "skip models: there is no framework"; exit 0; }
 [ -z "${MODELS:-}" ] || names=$MODELS
 for name in $names; do
-  (timeout "${LIMIT:-200}" "$WARPGRIND" --device=gpu --tool=all python3 "$folder/models.py" "$name" \
-    > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.log"; echo $? > "$TEST_DIR/$name.code") &
+  (timeout "${LIMIT:-200}" "$WARPGRIND" --device=gpu --tool=all python3 "$folder/models.py" \
+    "$name" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.log"; echo $? > "$TEST_DIR/$name.code") &
 done
 wait
 for name in $names; do

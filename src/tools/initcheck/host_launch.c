@@ -39,7 +39,7 @@ bool init_launch(ToolDevice *d, ToolLaunch *l) {
 }
 
 void init_before_table(ToolDevice *d, SessionKernel *k, const SessionLaunch *shape) {
-  if (k->piece->code.uses_heap && init_follows(k)) shadow_heap_make(d->device);
+  if (init_follows(k) && k->piece->code.uses_heap) shadow_heap_make(d->device);
 }
 
 // --- facts ---

@@ -202,8 +202,9 @@ static void cover_all(SessionDevice *d) {
 }
 
 void race_before_table(ToolDevice *d, SessionKernel *k, const SessionLaunch *shape) {
-  const RaceKernel *race = race_kernel(session_kernel_code(k));
-  if (!shape || !race->record_at || !race->looks_up) return;
+  const WovenKernel *code = session_kernel_code(k);
+  const RaceKernel *race = code ? race_kernel(code) : NULL;
+  if (!shape || !race || !race->record_at || !race->looks_up) return;
   pthread_mutex_lock(&race_lock);
   cover_all(d->device);
   pthread_mutex_unlock(&race_lock);
