@@ -76,8 +76,9 @@ uint64_t count_block_warps(const CountTable *t, const uint64_t *counters, uint32
 void count_loops_choose(Counting *w);
 // NULL: straight to memory
 PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter);
-// A register of 32 bits, for counters that grow by less than 2^32 while a loop runs.
-PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter);
+// A register of 32 bits, for counters that grow by less than 2^32 while a loop runs. only: a
+// predicate that is true in lanes whose register counts; NULL: all
+PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
 void count_loops_flush(Counting *w);  // after everything else has been woven
 
 #endif

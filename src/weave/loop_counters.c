@@ -11,6 +11,7 @@ enum { REGISTERS = 8, SHORT_REGISTERS = 16 };
 typedef struct Kept {
   uint32_t counter;
   PtxReg *reg;
+  PtxReg *only;  // lanes whose register counts; NULL: all
 } Kept;
 typedef struct KeptLoop {
   bool possible;
@@ -106,17 +107,17 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
   KeptLoop *loop = &l->loops[l->top[block]];
   CHECK(loop->n < REGISTERS);  // cost() was an upper bound
   PtxReg *reg = body_reg(w->body, TYPE_B64);
-  loop->kept[loop->n++] = (Kept){counter, reg};
+  loop->kept[loop->n++] = (Kept){counter, reg, NULL};
   return reg;
 }
 
-PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter) {
+PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only) {
   CountLoops *l = w->loops;
   if (!l || l->top[block] == IR_NONE || !l->loops[l->top[block]].possible) return NULL;
   KeptLoop *loop = &l->loops[l->top[block]];
   if (loop->nshort == SHORT_REGISTERS) return NULL;
   PtxReg *reg = body_reg(w->body, TYPE_B32);
-  loop->short_kept[loop->nshort++] = (Kept){counter, reg};
+  loop->short_kept[loop->nshort++] = (Kept){counter, reg, only};
   return reg;
 }
 
@@ -142,6 +143,7 @@ static void add_to_memory(Counting *w, Code *c, const KeptLoop *loop, PtxReg *gu
       EMIT(c, "setp.ne.and.u64", opd_reg(any), kept, opd_imm(0),
            negated ? opd_not(guard) : opd_reg(guard));
     else EMIT(c, "setp.ne.u64", opd_reg(any), kept, opd_imm(0));
+    if (k->only) EMIT(c, "and.pred", opd_reg(any), opd_reg(any), opd_reg(k->only));
     code_guard(c, any, false);
     EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), k->counter * 8ll), kept);
   }

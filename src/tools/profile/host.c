@@ -51,7 +51,8 @@ static void add_known(const Counted *c, const ProfileSite *s, uint64_t *v) {
   v[ACCESS_UNITS] += n * s->units + extra;
   v[ACCESS_LINES] += n * s->lines + sum_of(c, s->slot + SLOT_EXTRA_LINES);
   uint64_t distance = (uint64_t)(s->stride < 0 ? -(int64_t)s->stride : s->stride);
-  if (!distance) v[ACCESS_SAME] += n;
+  if (s->mode == SITE_WIDE) v[ACCESS_STRIDE] += n;
+  else if (!distance) v[ACCESS_SAME] += n;
   else if (s->stride > 0 && distance == s->bytes) v[ACCESS_UNIT] += n;
   else {
     bool first = !v[ACCESS_STRIDE];

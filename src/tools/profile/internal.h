@@ -9,7 +9,8 @@ typedef enum { SITE_GLOBAL, SITE_SHARED, SITE_CONSTANT, SITE_BRANCH, SITE_WORK }
 typedef enum { SITE_LOAD, SITE_STORE, SITE_ATOMIC } SiteWhat;
 // How much the code tells without running. KNOWN: a full warp's request; others are looked at when
 // they run. SAME: every request of the site.
-typedef enum { SITE_LOOKED_AT, SITE_KNOWN, SITE_SAME } SiteMode;
+// WIDE: a full warp's request whose lanes are 128 bytes or more apart.
+typedef enum { SITE_LOOKED_AT, SITE_KNOWN, SITE_SAME, SITE_WIDE } SiteMode;
 
 // A block that lanes run apart from each other behind a branch: its counters, its instructions.
 typedef struct RegionBlock {
@@ -45,32 +46,40 @@ typedef struct Profile {
   VEC(ProfileSite) sites;
 } Profile;
 
-// What the lanes of a full warp have in a register; stride: from lane to lane
-typedef enum { LANES_UNKNOWN, LANES_SAME, LANES_STEP, LANES_ANY } LaneClass;
+// What the lanes of a full warp have in a register: STEP: `stride` more from lane to lane, in tiles
+// also `row` more from row to row; WIDE: some fixed step, which the launch decides
+typedef enum { LANES_UNKNOWN, LANES_SAME, LANES_STEP, LANES_WIDE, LANES_ANY } LaneClass;
 typedef struct LaneValue {
   LaneClass class;
-  int64_t stride;
+  int64_t stride, row;
 } LaneValue;
+// How threads of a block become lanes: any way; rows of 32 or more; two rows of 16
+typedef enum { SHAPE_ANY, SHAPE_ROWS, SHAPE_TILES } LaneShape;
 
+typedef struct SiteCode SiteCode;
 typedef struct Profiling {
   Profile *profile;
   Body *body;
   Counting *counting;
   IrDefs *defs;
-  // by PtxReg.id: in blocks whose lanes are consecutive threads of a row, in blocks of any shape
-  LaneValue *rows, *any;
-  PtxReg *lane, *leads;  // number of the lane; lane 0, and this launch is measured
-  PtxReg *odd_shape;     // rows does not hold
-  PtxReg **partial;      // by block: some lanes are not here, or odd_shape; NULL: not made yet
+  LaneValue *rows, *any, *tiles;       // by PtxReg.id, in blocks of that shape
+  PtxReg *lane, *leads;                // number of the lane; lane 0, and this launch is measured
+  PtxReg *no_rows, *no_rows_or_tiles;  // the block has another shape
+  PtxReg **steps;                      // minus lane times a stride: see lane_steps
+  int64_t *strides;
+  uint32_t nsteps;
+  SiteCode *codes;  // of the block at hand
+  uint32_t ncodes;
 } Profiling;
 
 // --- weave_classes.c ---
-LaneValue *lane_values(const Profiling *w, bool rows);
+LaneValue *lane_values(const Profiling *w, LaneShape shape);
 
 // --- weave_patterns.c: what the code tells ---
-// Fills mode, stride, units and lines. needs_rows: only where w->rows holds
-void pattern_find(const Profiling *w, const PtxOperand *address, ProfileSite *site,
-                  bool *needs_rows);
+// For which requests the site's mode holds, besides those of a full warp.
+typedef enum { NEEDS_NOTHING, NEEDS_ROWS, NEEDS_ROWS_OR_TILES } SiteNeeds;
+// Fills mode, stride, units and lines.
+SiteNeeds pattern_find(const Profiling *w, const PtxOperand *address, ProfileSite *site);
 // Accesses of a block that could be one: sets `vector` of the first. instrs: of the sites
 void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *instrs);
 // The address stays the same in the loop around it: counters of the block before the loop.
@@ -78,5 +87,6 @@ uint32_t pattern_outside(const Profiling *w, uint32_t block, const PtxOperand *a
 
 // --- weave_access.c ---
 void weave_access(Profiling *w, uint32_t block, uint32_t i);
+void weave_block_end(Profiling *w, uint32_t block);
 
 #endif

@@ -28,11 +28,13 @@ void profile_pattern(const RunMeasure *m, Str *out) {
     str_add(out, "unit stride");
     if (v[ACCESS_OFF] * 4 > v[ACCESS_REQUESTS]) add_offsets(m, out);
   } else if (v[ACCESS_STRIDE] > most && !addresses) {
-    if (v[ACCESS_LEAST] != v[ACCESS_MOST])
+    if (!v[ACCESS_MOST]) str_add(out, "stride of 128 bytes or more");
+    else if (v[ACCESS_LEAST] != v[ACCESS_MOST])
       str_printf(out, "strides of %llu to %llu bytes", (unsigned long long)v[ACCESS_LEAST],
                  (unsigned long long)v[ACCESS_MOST]);
     else str_printf(out, "stride of %llu bytes", (unsigned long long)v[ACCESS_MOST]);
-    if (v[ACCESS_LEAST] == v[ACCESS_MOST] && v[ACCESS_MOST] <= 64 && v[ACCESS_SPACE] == SITE_GLOBAL)
+    if (v[ACCESS_MOST] && v[ACCESS_LEAST] == v[ACCESS_MOST] && v[ACCESS_MOST] <= 64 &&
+        v[ACCESS_SPACE] == SITE_GLOBAL)
       str_printf(out, ", as in structs of %llu bytes", (unsigned long long)v[ACCESS_MOST]);
   } else {
     str_add(out, "no regular distance between lanes");

@@ -8,26 +8,32 @@ static bool has_branches_to_count(const Profiling *w, const PtxInstr *in) {
   return in->op == OP_BRA && in->guard && w->rows[in->guard->id].class != LANES_SAME;
 }
 
+// Which shape the block has, and which lane this is.
 static void prepare(Profiling *w) {
   Body *b = w->body;
   Code *c = body_entry(b);
-  PtxReg *n = body_temp(b, TYPE_B32, 0), *other = body_temp(b, TYPE_B32, 1),
-         *flat = body_temp(b, TYPE_PRED, 0);
+  PtxReg *x = body_temp(b, TYPE_B32, 0), *y = body_temp(b, TYPE_B32, 1),
+         *n = body_temp(b, TYPE_B32, 2), *p = body_temp(b, TYPE_PRED, 0);
   w->lane = body_reg(b, TYPE_B32);
   w->leads = body_reg(b, TYPE_PRED);
-  w->odd_shape = body_reg(b, TYPE_PRED);
-  w->partial = ARENA_ARRAY(&b->cfg->arena, PtxReg *, b->cfg->nblocks);
+  w->no_rows = body_reg(b, TYPE_PRED);
+  w->no_rows_or_tiles = body_reg(b, TYPE_PRED);
   code_guard(c, NULL, false);
   EMIT(c, "mov.u32", opd_reg(w->lane), opd_sreg(SREG_LANEID, SEL_NONE));
-  EMIT(c, "setp.ne.u64", opd_reg(flat), opd_reg(w->counting->counters), opd_imm(0));
-  EMIT(c, "setp.eq.and.u32", opd_reg(w->leads), opd_reg(w->lane), opd_imm(0), opd_reg(flat));
-  EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_Y));
-  EMIT(c, "mov.u32", opd_reg(other), opd_sreg(SREG_NTID, SEL_Z));
-  EMIT(c, "mul.lo.u32", opd_reg(n), opd_reg(n), opd_reg(other));
-  EMIT(c, "setp.ne.u32", opd_reg(flat), opd_reg(n), opd_imm(1));
-  EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_X));
-  EMIT(c, "and.b32", opd_reg(n), opd_reg(n), opd_imm(31));
-  EMIT(c, "setp.ne.and.u32", opd_reg(w->odd_shape), opd_reg(n), opd_imm(0), opd_reg(flat));
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(w->counting->counters), opd_imm(0));
+  EMIT(c, "setp.eq.and.u32", opd_reg(w->leads), opd_reg(w->lane), opd_imm(0), opd_reg(p));
+  EMIT(c, "mov.u32", opd_reg(x), opd_sreg(SREG_NTID, SEL_X));
+  EMIT(c, "mov.u32", opd_reg(y), opd_sreg(SREG_NTID, SEL_Y));
+  EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_Z));
+  EMIT(c, "mul.lo.u32", opd_reg(n), opd_reg(n), opd_reg(y));
+  EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(n), opd_imm(1));
+  EMIT(c, "and.b32", opd_reg(n), opd_reg(x), opd_imm(31));
+  EMIT(c, "setp.ne.and.u32", opd_reg(w->no_rows), opd_reg(n), opd_imm(0), opd_reg(p));
+  // tiles: 16 threads in x, an even number in y
+  EMIT(c, "and.b32", opd_reg(n), opd_reg(y), opd_imm(1));
+  EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(n), opd_imm(0));
+  EMIT(c, "setp.ne.or.u32", opd_reg(p), opd_reg(x), opd_imm(16), opd_reg(p));
+  EMIT(c, "and.pred", opd_reg(w->no_rows_or_tiles), opd_reg(w->no_rows), opd_reg(p));
 }
 
 static ProfileSite *new_site(Profiling *w, const PtxInstr *in, SiteSpace space, uint32_t words) {
@@ -76,7 +82,7 @@ static void count_branch(Profiling *w, uint32_t block, uint32_t i) {
   Code *c = body_before(b, i);
   PtxReg *all = body_temp(b, TYPE_B32, 2), *taken = body_temp(b, TYPE_B32, 0),
          *leads = body_temp(b, TYPE_PRED, 0),
-         *kept = count_loops_short_register(w->counting, block, s->slot);
+         *kept = count_loops_short_register(w->counting, block, s->slot, NULL);
   code_guard(c, NULL, false);
   EMIT(c, "activemask.b32", opd_reg(all));
   code_guard(c, in->guard, in->guard_negated);
@@ -154,6 +160,7 @@ static void weave_block(Profiling *w, uint32_t block, uint32_t *instrs) {
     for (uint32_t k = before; k < w->profile->sites.len; k++) instrs[k - first] = i;
   }
   pattern_vectors(w, first, instrs);
+  weave_block_end(w, block);
   if (b->end > b->first && has_branches_to_count(w, w->body->cfg->instrs[b->end - 1]))
     count_branch(w, block, b->end - 1);
 }
@@ -164,8 +171,9 @@ static void weave(Body *b) {
   w.counting = execution_counts_weave(b);
   if (!w.counting) return;
   w.defs = ir_defs_build(b->cfg);
-  w.rows = lane_values(&w, true);
-  w.any = lane_values(&w, false);
+  w.rows = lane_values(&w, SHAPE_ROWS);
+  w.any = lane_values(&w, SHAPE_ANY);
+  w.tiles = lane_values(&w, SHAPE_TILES);
   prepare(&w);
   count_work(&w);
   uint32_t *instrs = ARENA_ARRAY(&b->cfg->arena, uint32_t, 2 * b->cfg->ninstrs + 1);

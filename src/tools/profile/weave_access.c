@@ -1,7 +1,26 @@
-// Counts the requests of one access. What the code tells is not computed again: a request of a full
-// warp whose lanes are a fixed distance apart costs a test of its alignment; all others call the
-// device code of probe.c, out of line.
+// Counts the requests of the accesses of a block. What the code tells is not computed again: a
+// request of a full warp whose lanes are a fixed distance apart costs a test of its alignment, with
+// no branch, so that the compiler may still issue loads together. Everything else waits for the end
+// of the block, where one branch leads to the requests of a warp that is not full, and the device
+// code of probe.c is called for those that must be looked at.
 #include "tools/profile/internal.h"
+
+struct SiteCode {
+  uint32_t site, block;  // in Profile.sites
+  const PtxInstr *in;
+  PtxOperand address;  // as the end of the block finds it
+  bool generic;
+  SiteNeeds needs;
+  PtxReg *low;      // KNOWN: lower half of the lowest address
+  PtxReg *kept[2];  // KNOWN, in a loop: sectors and lines more than aligned requests have
+  PtxReg *narrow;   // WIDE: its lanes are less than 128 bytes apart
+};
+
+enum { MOST_STEPS = 8 };
+
+static ProfileSite *site_of(const Profiling *w, const SiteCode *k) {
+  return &w->profile->sites.data[k->site];
+}
 
 static const char *probe_of(const ProfileSite *s, bool generic) {
   if (generic) return "wg_profile_generic";
@@ -10,144 +29,246 @@ static const char *probe_of(const ProfileSite *s, bool generic) {
   return s->what == SITE_ATOMIC ? "wg_profile_atomic" : "wg_profile_global";
 }
 
-typedef struct Access {
-  const PtxInstr *in;
-  const PtxOperand *address;
-  uint32_t block, i;
-  ProfileSite *site;
-  bool generic, needs_rows;
-} Access;
-
 // Calls the device code for the lanes that pass the guard of `c`.
-static void look_while_running(Profiling *w, Code *c, const Access *a) {
+static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   Body *b = w->body;
   PtxReg *slot = body_temp(b, TYPE_B64, 2), *address = body_temp(b, TYPE_B64, 3);
   PtxReg *guard = c->guard;
+  const ProfileSite *s = site_of(w, k);
   bool negated = c->guard_negated;
   code_guard(c, NULL, false);
-  EMIT(c, "add.u64", opd_reg(slot), opd_reg(w->counting->counters), opd_imm(a->site->slot * 8ll));
-  access_address(c, address, a->address);
+  EMIT(c, "add.u64", opd_reg(slot), opd_reg(w->counting->counters), opd_imm(s->slot * 8ll));
+  access_address(c, address, &k->address);
   code_guard(c, guard, negated);
-  code_call(c, probe_function(b->program, b->unit, probe_of(a->site, a->generic)),
-            (PtxOperand[]){opd_reg(slot), opd_reg(address), opd_imm(a->site->bytes)}, 3);
+  code_call(c, probe_function(b->program, b->unit, probe_of(s, k->generic)),
+            (PtxOperand[]){opd_reg(slot), opd_reg(address), opd_imm(s->bytes)}, 3);
   code_guard(c, NULL, false);
 }
 
-static PtxReg *partial_of(Profiling *w, uint32_t block) {
-  if (w->partial[block]) return w->partial[block];
-  Code *c = body_before(w->body, w->body->cfg->blocks[block].first);
-  PtxReg *lanes = body_temp(w->body, TYPE_B32, 2);
-  w->partial[block] = body_reg(w->body, TYPE_PRED);
-  code_guard(c, NULL, false);
-  EMIT(c, "activemask.b32", opd_reg(lanes));
-  EMIT(c, "setp.ne.or.u32", opd_reg(w->partial[block]), opd_reg(lanes), opd_imm(-1),
-       opd_reg(w->odd_shape));
-  return w->partial[block];
+// --- at the access ---
+
+// Minus lane times stride, computed once for each stride of the kernel.
+static PtxReg *lane_steps(Profiling *w, int64_t stride) {
+  Body *b = w->body;
+  for (uint32_t i = 0; i < w->nsteps; i++)
+    if (w->strides[i] == stride) return w->steps[i];
+  bool room = w->nsteps < MOST_STEPS;
+  PtxReg *r = room ? body_reg(b, TYPE_B32) : NULL;
+  if (!room) return NULL;
+  if (!w->steps) {
+    w->steps = ARENA_ARRAY(&b->cfg->arena, PtxReg *, MOST_STEPS);
+    w->strides = ARENA_ARRAY(&b->cfg->arena, int64_t, MOST_STEPS);
+  }
+  EMIT(body_entry(b), "mul.lo.s32", opd_reg(r), opd_reg(w->lane), opd_imm(-stride));
+  w->steps[w->nsteps] = r;
+  w->strides[w->nsteps++] = stride;
+  return r;
 }
 
 // The lower half of the lowest address of a full warp.
-static PtxReg *lowest_address(Profiling *w, Code *c, const Access *a) {
+static PtxReg *lowest_address(Profiling *w, Code *c, const SiteCode *k) {
   Body *b = w->body;
-  PtxReg *low = body_temp(b, TYPE_B32, 2), *wide = body_temp(b, TYPE_B64, 3);
-  const PtxOperand *base = &a->address->list[0];
-  int64_t stride = a->site->stride, offset = a->address->imm + (stride < 0 ? 31 * stride : 0);
-  if (base->kind == OPD_REG && ptx_type_size(base->reg->type) == 8)
+  PtxReg *low = body_reg(b, TYPE_B32), *wide = body_temp(b, TYPE_B64, 3);
+  const PtxOperand *base = &k->address.list[0];
+  int64_t stride = site_of(w, k)->stride, offset = stride < 0 ? 31 * stride : 0;
+  if (base->kind == OPD_REG && ptx_type_size(base->reg->type) == 8) {
     EMIT(c, "cvt.u32.u64", opd_reg(low), *base);
-  else {
-    access_address(c, wide, a->address);
-    offset -= a->address->imm;
+    offset += k->address.imm;
+  } else {
+    access_address(c, wide, &k->address);
     EMIT(c, "cvt.u32.u64", opd_reg(low), opd_reg(wide));
   }
-  EMIT(c, "mad.lo.s32", opd_reg(low), opd_reg(w->lane), opd_imm(-stride), opd_reg(low));
-  if (offset) EMIT(c, "add.s32", opd_reg(low), opd_reg(low), opd_imm((int32_t)offset));
+  PtxReg *steps = lane_steps(w, stride);
+  if (steps) EMIT(c, "add.s32", opd_reg(low), opd_reg(low), opd_reg(steps));
+  else EMIT(c, "mad.lo.s32", opd_reg(low), opd_reg(w->lane), opd_imm(-stride), opd_reg(low));
+  // only its place within a line counts
+  if (offset & 127) EMIT(c, "add.s32", opd_reg(low), opd_reg(low), opd_imm(offset & 127));
   return low;
 }
 
-// What is more than in an aligned request: ((low & (unit - 1)) + reach) / unit, 0 or 1.
-static void add_extra(Profiling *w, Code *c, const Access *a, PtxReg *low, bool lines) {
+// The predicate that a request has one sector (or line) more than an aligned one: (low & (unit -
+// 1)) + reach >= unit.
+static PtxReg *has_extra(Profiling *w, Code *c, const SiteCode *k, bool lines) {
   Body *b = w->body;
-  uint32_t unit = lines ? 128 : 32, stride = (uint32_t)abs(a->site->stride);
-  uint32_t counter = a->site->slot + (lines ? SLOT_EXTRA_LINES : SLOT_EXTRA_UNITS);
-  if (stride >= unit) return;
-  PtxReg *extra = body_temp(b, TYPE_B32, 3), *wide = body_temp(b, TYPE_B64, 3),
-         *kept = count_loops_short_register(w->counting, a->block, counter);
-  EMIT(c, "and.b32", opd_reg(extra), opd_reg(low), opd_imm(unit - 1));
-  EMIT(c, "add.u32", opd_reg(extra), opd_reg(extra), opd_imm(31 * stride & (unit - 1)));
-  EMIT(c, "shr.u32", opd_reg(extra), opd_reg(extra), opd_imm(lines ? 7 : 5));
-  if (!kept) EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(extra));
-  code_guard(c, w->leads, false);
-  if (kept) EMIT(c, "add.u32", opd_reg(kept), opd_reg(kept), opd_reg(extra));
+  const ProfileSite *s = site_of(w, k);
+  uint32_t unit = lines ? 128 : 32, stride = (uint32_t)abs(s->stride);
+  uint32_t reach = 31 * stride & (unit - 1), free = unit - reach;
+  if (stride >= unit || !reach) return NULL;
+  PtxReg *rest = body_temp(b, TYPE_B32, 3), *more = body_temp(b, TYPE_PRED, 2);
+  EMIT(c, "and.b32", opd_reg(rest), opd_reg(k->low), opd_imm(unit - 1));
+  // addresses are multiples of the size
+  if (free <= s->bytes) EMIT(c, "setp.ne.u32", opd_reg(more), opd_reg(rest), opd_imm(0));
+  else EMIT(c, "setp.ge.u32", opd_reg(more), opd_reg(rest), opd_imm(free));
+  return more;
+}
+
+// Adds to `kept` of all lanes; only those of lane 0 go to memory (end_block takes out what lanes of
+// a warp that is not full have added).
+static void add_extra(Profiling *w, Code *c, const SiteCode *k, bool lines, int by) {
+  PtxReg *more = has_extra(w, c, k, lines), *kept = k->kept[lines];
+  if (!more) return;
+  code_guard(c, more, false);
+  EMIT(c, "add.s32", opd_reg(kept), opd_reg(kept), opd_imm(by));
+  code_guard(c, NULL, false);
+}
+
+// Outside of loops: straight to memory, at the end of the block.
+static void add_extra_to_memory(Profiling *w, Code *c, const SiteCode *k, bool lines) {
+  PtxReg *more = has_extra(w, c, k, lines), *both = body_temp(w->body, TYPE_PRED, 1);
+  uint32_t counter = site_of(w, k)->slot + (lines ? SLOT_EXTRA_LINES : SLOT_EXTRA_UNITS);
+  if (!more) return;
+  EMIT(c, "and.pred", opd_reg(both), opd_reg(more), opd_reg(w->leads));
+  code_guard(c, both, false);
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counting->counters), counter * 8ll),
+       opd_imm(1));
+  code_guard(c, NULL, false);
+}
+
+// A full warp of which lanes 0 and 31 are 31 * 128 bytes apart or more: each has a line of its own.
+static void test_width(Profiling *w, Code *c, SiteCode *k) {
+  Body *b = w->body;
+  PtxReg *low = body_temp(b, TYPE_B32, 2), *last = body_temp(b, TYPE_B32, 3),
+         *lanes = body_temp(b, TYPE_B32, 0);
+  k->narrow = body_reg(b, TYPE_PRED);
+  EMIT(c, "cvt.u32.u64", opd_reg(low), k->address.list[0]);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  EMIT(c, "shfl.sync.idx.b32", opd_reg(last), opd_reg(low), opd_imm(31), opd_imm(31),
+       opd_reg(lanes));
+  EMIT(c, "shfl.sync.idx.b32", opd_reg(low), opd_reg(low), opd_imm(0), opd_imm(31), opd_reg(lanes));
+  EMIT(c, "sub.s32", opd_reg(last), opd_reg(last), opd_reg(low));
+  EMIT(c, "abs.s32", opd_reg(last), opd_reg(last));
+  EMIT(c, "setp.lt.u32", opd_reg(k->narrow), opd_reg(last), opd_imm(31 * 128));
+}
+
+static void writes_base(void *ctx, PtxReg **reg, bool is_def) {
+  const PtxReg **base = ctx;
+  if (is_def && *reg == *base) *base = NULL;
+}
+
+// The address is used again at the end of the block: it is copied if its register is not what it
+// was there.
+static void keep_address(Profiling *w, Code *c, SiteCode *k, uint32_t i) {
+  const PtxOperand *base = &k->address.list[0];
+  if (base->kind != OPD_REG) return;
+  const PtxReg *reg = base->reg;
+  uint32_t end = w->body->cfg->blocks[k->block].end;
+  for (uint32_t n = i; n < end && reg; n++)
+    ptx_visit_regs(w->body->cfg->instrs[n], writes_base, &reg);
+  if (reg) return;
+  PtxReg *copy = body_reg(w->body, ptx_type_size(base->reg->type) == 8 ? TYPE_B64 : TYPE_B32);
+  if (copy->type == TYPE_B64) EMIT(c, "mov.b64", opd_reg(copy), *base);
+  else EMIT(c, "mov.b32", opd_reg(copy), *base);
+  PtxOperand *list = ARENA_ARRAY(&w->body->func->module->arena, PtxOperand, k->address.nlist);
+  memcpy(list, k->address.list, sizeof *list * k->address.nlist);
+  list[0] = opd_reg(copy);
+  k->address.list = list;
+}
+
+// --- at the end of the block ---
+
+// Some lanes are not here, or the block has another shape.
+static PtxReg *not_as_known(Profiling *w, Code *c, SiteNeeds needs, unsigned temp) {
+  PtxReg *lanes = body_temp(w->body, TYPE_B32, 2), *p = body_temp(w->body, TYPE_PRED, temp);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  if (needs == NEEDS_NOTHING) EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(lanes), opd_imm(-1));
   else
-    EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counting->counters), counter * 8ll),
-         opd_reg(wide));
-  code_guard(c, NULL, false);
+    EMIT(c, "setp.ne.or.u32", opd_reg(p), opd_reg(lanes), opd_imm(-1),
+         opd_reg(needs == NEEDS_ROWS ? w->no_rows : w->no_rows_or_tiles));
+  return p;
 }
 
-// Which offsets occur, once for each thread that comes here: `kept` is still 0.
-static void add_offset(Profiling *w, Code *c, const Access *a, PtxReg *low) {
-  PtxReg *bit = body_temp(w->body, TYPE_B32, 3), *wide = body_temp(w->body, TYPE_B64, 3);
-  EMIT(c, "bfe.u32", opd_reg(bit), opd_reg(low), opd_imm(2), opd_imm(5));
-  EMIT(c, "mov.u64", opd_reg(wide), opd_imm(1));
-  EMIT(c, "shl.b64", opd_reg(wide), opd_reg(wide), opd_reg(bit));
-  code_guard(c, w->leads, false);
-  EMIT(c, "red.global.or.b64",
-       opd_at(c, opd_reg(w->counting->counters), (a->site->slot + SLOT_OFFSETS) * 8ll),
-       opd_reg(wide));
-  code_guard(c, NULL, false);
+// The predicate that the site must be looked at now; NULL: never.
+static PtxReg *exception_of(Profiling *w, Code *c, const SiteCode *k) {
+  SiteMode mode = site_of(w, k)->mode;
+  if (mode == SITE_SAME)
+    return k->needs == NEEDS_NOTHING ? NULL
+           : k->needs == NEEDS_ROWS  ? w->no_rows
+                                     : w->no_rows_or_tiles;
+  PtxReg *p = not_as_known(w, c, k->needs, 3);
+  if (k->narrow) EMIT(c, "or.pred", opd_reg(p), opd_reg(p), opd_reg(k->narrow));
+  return p;
 }
 
-// Requests of a power of two bytes that begin at a multiple of it, or of 128, are aligned.
-static uint32_t alignment_mask(uint32_t stride) {
-  uint32_t span = 32;
-  while (span < 128 && span < 32 * stride) span *= 2;
-  return span - 1;
-}
-
-static void count_affine(Profiling *w, const Access *a) {
-  Body *b = w->body;
-  PtxReg *partial = partial_of(w, a->block), *bad = body_temp(b, TYPE_PRED, 2);
-  Code *c = body_before(b, a->i), *cold = body_cold(b);
-  PtxLabel *out = body_label(b), *back = body_label(b), *slow = body_label(b);
-  bool tests = a->site->space == SITE_GLOBAL && abs(a->site->stride) < 128;
-  code_guard(c, NULL, false);
-  PtxReg *low = tests ? lowest_address(w, c, a) : NULL;
-  if (tests) {
-    PtxReg *rest = body_temp(b, TYPE_B32, 3);
-    EMIT(c, "and.b32", opd_reg(rest), opd_reg(low),
-         opd_imm(alignment_mask((uint32_t)abs(a->site->stride))));
-    EMIT(c, "setp.ne.or.u32", opd_reg(bad), opd_reg(rest), opd_imm(0), opd_reg(partial));
-    code_branch(c, bad, false, out);
-  } else {
-    code_branch(c, partial, false, slow);
+// One test for all sites of the block: if it fails, each is tested by itself. NULL: it never does.
+static PtxReg *any_exception(Profiling *w, Code *c) {
+  bool partial = false, rows = false, tiles = false;
+  for (uint32_t i = 0; i < w->ncodes; i++) {
+    const SiteCode *k = &w->codes[i];
+    SiteMode mode = site_of(w, k)->mode;
+    if (mode == SITE_LOOKED_AT) continue;
+    partial |= mode != SITE_SAME;
+    rows |= k->needs == NEEDS_ROWS;
+    tiles |= k->needs == NEEDS_ROWS_OR_TILES;
   }
-  code_label(c, back);
-  cold->near = a->in;
-  if (tests) {
+  SiteNeeds needs = rows ? NEEDS_ROWS : tiles ? NEEDS_ROWS_OR_TILES : NEEDS_NOTHING;
+  if (!partial && needs == NEEDS_NOTHING) return NULL;
+  if (!partial) return rows ? w->no_rows : w->no_rows_or_tiles;
+  PtxReg *any = not_as_known(w, c, needs, 2);
+  for (uint32_t i = 0; i < w->ncodes; i++)
+    if (w->codes[i].narrow)
+      EMIT(c, "or.pred", opd_reg(any), opd_reg(any), opd_reg(w->codes[i].narrow));
+  return any;
+}
+
+static void look_at_exceptions(Profiling *w, Code *cold) {
+  for (uint32_t i = 0; i < w->ncodes; i++) {
+    const SiteCode *k = &w->codes[i];
+    if (site_of(w, k)->mode == SITE_LOOKED_AT) continue;
+    cold->near = k->in;
+    PtxReg *p = exception_of(w, cold, k);
+    if (!p) continue;
+    PtxLabel *as_known = body_label(w->body), *done = body_label(w->body);
+    code_branch(cold, p, true, as_known);
+    if (k->kept[0]) add_extra(w, cold, k, false, -1);
+    if (k->kept[1]) add_extra(w, cold, k, true, -1);
+    look_while_running(w, cold, k);
+    EMIT(cold, "bra", opd_label(done));
+    code_label(cold, as_known);
+    if (k->low && !k->kept[0]) add_extra_to_memory(w, cold, k, false);
+    if (k->low && !k->kept[1]) add_extra_to_memory(w, cold, k, true);
+    code_label(cold, done);
+  }
+}
+
+static Code *end_of(Profiling *w, uint32_t block) {
+  const IrBlock *b = &w->body->cfg->blocks[block];
+  const PtxInstr *last = w->body->cfg->instrs[b->end - 1];
+  bool leaves = last->op == OP_BRA || last->op == OP_BRX_IDX || last->op == OP_RET ||
+                last->op == OP_EXIT || last->op == OP_TRAP;
+  return leaves ? body_before(w->body, b->end - 1) : body_after(w->body, b->end - 1);
+}
+
+// Sectors and lines of accesses that have no register, where the request is as the code tells.
+static void add_extras(Profiling *w, Code *c) {
+  for (uint32_t i = 0; i < w->ncodes; i++) {
+    const SiteCode *k = &w->codes[i];
+    if (k->low && !k->kept[0]) add_extra_to_memory(w, c, k, false);
+    if (k->low && !k->kept[1]) add_extra_to_memory(w, c, k, true);
+  }
+}
+
+void weave_block_end(Profiling *w, uint32_t block) {
+  Body *b = w->body;
+  if (!w->ncodes) return;
+  Code *c = end_of(w, block), *cold = body_cold(b);
+  code_guard(c, NULL, false);
+  PtxReg *any = any_exception(w, c);
+  PtxLabel *out = any ? body_label(b) : NULL, *back = any ? body_label(b) : NULL;
+  if (any) code_branch(c, any, false, out);
+  add_extras(w, c);
+  if (any) {
+    code_label(c, back);
+    code_guard(cold, NULL, false);
     code_label(cold, out);
-    code_branch(cold, partial, false, slow);
-    add_extra(w, cold, a, low, false);
-    add_extra(w, cold, a, low, true);
-    if (w->body->cfg->blocks[a->block].loop == IR_NONE) add_offset(w, cold, a, low);
+    look_at_exceptions(w, cold);
     EMIT(cold, "bra", opd_label(back));
   }
-  code_label(cold, slow);
-  look_while_running(w, cold, a);
-  EMIT(cold, "bra", opd_label(back));
+  for (uint32_t i = 0; i < w->ncodes; i++)
+    if (site_of(w, &w->codes[i])->mode == SITE_LOOKED_AT) look_while_running(w, c, &w->codes[i]);
+  w->ncodes = 0;
 }
 
-// All lanes have one address in blocks of a certain shape; in others it is looked at.
-static void count_same(Profiling *w, const Access *a) {
-  if (!a->needs_rows) return;
-  Code *c = body_before(w->body, a->i), *cold = body_cold(w->body);
-  PtxLabel *slow = body_label(w->body), *back = body_label(w->body);
-  code_guard(c, NULL, false);
-  code_branch(c, w->odd_shape, false, slow);
-  code_label(c, back);
-  cold->near = a->in;
-  code_label(cold, slow);
-  look_while_running(w, cold, a);
-  EMIT(cold, "bra", opd_label(back));
-}
+// --- what is looked at ---
 
 static bool describe(const PtxInstr *in, unsigned operand, ProfileSite *s) {
   unsigned classes = ptx_op_classes(in), memory = ptx_op_memory(in->op);
@@ -177,10 +298,28 @@ static bool describe(const PtxInstr *in, unsigned operand, ProfileSite *s) {
 }
 
 // Fewer threads may come back from a call than have come to the block.
-static bool behind_a_call(const Profiling *w, uint32_t block, uint32_t i) {
-  for (uint32_t k = w->body->cfg->blocks[block].first; k < i; k++)
+static bool has_call(const Profiling *w, uint32_t block) {
+  const IrBlock *b = &w->body->cfg->blocks[block];
+  for (uint32_t k = b->first; k < b->end; k++)
     if (w->body->cfg->instrs[k]->op == OP_CALL) return true;
   return false;
+}
+
+static void count_at_access(Profiling *w, SiteCode *k, uint32_t i) {
+  const ProfileSite *s = site_of(w, k);
+  Code *c = body_before(w->body, i);
+  code_guard(c, NULL, false);
+  keep_address(w, c, k, i);
+  if (s->mode == SITE_WIDE) test_width(w, c, k);
+  if (s->mode != SITE_KNOWN || s->space != SITE_GLOBAL || abs(s->stride) >= 128) return;
+  k->low = lowest_address(w, c, k);
+  uint32_t block = k->block;
+  Counting *counting = w->counting;
+  k->kept[0] = count_loops_short_register(counting, block, s->slot + SLOT_EXTRA_UNITS, w->leads);
+  if (k->kept[0])
+    k->kept[1] = count_loops_short_register(counting, block, s->slot + SLOT_EXTRA_LINES, w->leads);
+  if (k->kept[0]) add_extra(w, c, k, false, 1);
+  if (k->kept[1]) add_extra(w, c, k, true, 1);
 }
 
 static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned operand) {
@@ -188,28 +327,30 @@ static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned ope
   PtxInstr *in = b->cfg->instrs[i];
   ProfileSite s = {.kernel = w->counting->kernel, .ptx_line = in->ptx_line};
   if (!describe(in, operand, &s)) return;
-  Access a = {.in = in, .address = &in->ops[operand], .block = block, .i = i};
-  a.generic = in->space == SPACE_GENERIC && ptx_op_memory(in->op) == MEMORY_SCALAR;
+  SiteCode k = {.in = in, .address = in->ops[operand], .block = block};
+  k.generic = in->space == SPACE_GENERIC && ptx_op_memory(in->op) == MEMORY_SCALAR;
   s.place = count_place(w->counting->count, in);
   s.text = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
-  s.slot = count_reserve(w->counting->count, SLOT_WORDS * (a.generic ? 2 : 1));
+  s.slot = count_reserve(w->counting->count, SLOT_WORDS * (k.generic ? 2 : 1));
   s.block = w->counting->entry[block];
   s.outside = COUNT_NONE;
-  bool plain = !in->guard && !a.generic && b->func->is_entry && !behind_a_call(w, block, i) &&
+  bool at_once = in->guard || has_call(w, block);
+  bool plain = !at_once && !k.generic && b->func->is_entry &&
                ptx_op_memory(in->op) != MEMORY_MATRIX;
-  if (plain) pattern_find(w, a.address, &s, &a.needs_rows);
+  if (plain) k.needs = pattern_find(w, &k.address, &s);
   if (plain && s.what != SITE_ATOMIC && s.space == SITE_GLOBAL && !ptx_has(in, MOD_VOLATILE))
-    s.outside = pattern_outside(w, block, a.address);
+    s.outside = pattern_outside(w, block, &k.address);
+  k.site = w->profile->sites.len;
   vec_push(&w->profile->sites, s);
-  a.site = &w->profile->sites.data[w->profile->sites.len - 1];
-  if (s.mode == SITE_KNOWN) count_affine(w, &a);
-  else if (s.mode == SITE_SAME) count_same(w, &a);
-  else {
+  if (at_once) {
     Code *c = body_before(b, i);
     code_guard(c, in->guard, in->guard_negated);
-    look_while_running(w, c, &a);
+    look_while_running(w, c, &k);
+  } else {
+    count_at_access(w, &k, i);
+    w->codes[w->ncodes++] = k;
   }
-  if (!a.generic) return;
+  if (!k.generic) return;
   s.space = SITE_SHARED;  // what of it turns out to be shared memory
   s.slot += SLOT_WORDS;
   vec_push(&w->profile->sites, s);
@@ -217,11 +358,13 @@ static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned ope
 
 void weave_access(Profiling *w, uint32_t block, uint32_t i) {
   const PtxInstr *in = w->body->cfg->instrs[i];
+  if (!w->codes)
+    w->codes = ARENA_ARRAY(&w->body->cfg->arena, SiteCode, 2 * w->body->cfg->ninstrs + 1);
   if (!access_is_memory(in)) return;
   unsigned memory = ptx_op_memory(in->op), operands = memory == MEMORY_COPY ? 2 : 1, seen = 0;
-  for (unsigned k = 0; k < in->nops && seen < operands; k++)
-    if (in->ops[k].kind == OPD_ADDR) {
-      weave_operand(w, block, i, k);
+  for (unsigned n = 0; n < in->nops && seen < operands; n++)
+    if (in->ops[n].kind == OPD_ADDR) {
+      weave_operand(w, block, i, n);
       seen++;
     }
 }

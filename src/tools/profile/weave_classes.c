@@ -3,7 +3,9 @@
 //
 // ir/uniform.c proves this for every warp; here it need only hold where all 32 lanes are at the
 // same instruction, and 32-bit indices that are widened to addresses count as not wrapping. Both
-// are what makes the usual index of an array affine. Optimistic fixpoint: everything starts uniform
+// are what makes the usual index of an array affine. A step that only the launch knows (a row
+// length that is a parameter) makes a register WIDE; in tiles of 16 by 2 threads rows have a step,
+// too. Optimistic fixpoint: everything starts uniform
 // and is lowered until nothing changes. A register that is written at several places keeps its
 // class only if all lanes write it together.
 #include "tools/profile/internal.h"
@@ -14,16 +16,18 @@ typedef struct Classes {
   const IrCfg *cfg;
   const IrUniform *proved;  // whose blocks are not divergent
   const IrDefs *defs;
-  bool rows;
+  LaneShape shape;
   LaneValue *values;
   bool changed;
 } Classes;
 
-static const LaneValue same = {LANES_SAME, 0}, any = {LANES_ANY, 0};
+static const LaneValue same = {LANES_SAME, 0, 0}, any = {LANES_ANY, 0, 0},
+                       wide = {LANES_WIDE, 0, 0};
 
-static LaneValue step(int64_t stride) {
-  if (!stride) return same;
-  return stride == (int32_t)stride ? (LaneValue){LANES_STEP, stride} : any;
+static LaneValue step(int64_t stride, int64_t row) {
+  if (!stride && !row) return same;
+  bool fits = stride == (int32_t)stride && row == (int32_t)row;
+  return fits ? (LaneValue){LANES_STEP, stride, row} : any;
 }
 
 static LaneValue operand_value(const Classes *c, const PtxOperand *o) {
@@ -37,9 +41,10 @@ static LaneValue operand_value(const Classes *c, const PtxOperand *o) {
   }
   switch (o->sreg) {
     case SREG_TID:
-      if (!c->rows || o->selector == SEL_NONE) return any;
-      return o->selector == SEL_X ? step(1) : same;
-    case SREG_LANEID: return step(1);
+      if (c->shape == SHAPE_ANY || o->selector == SEL_NONE) return any;
+      if (o->selector == SEL_X) return step(1, 0);
+      return o->selector == SEL_Y && c->shape == SHAPE_TILES ? step(0, 1) : same;
+    case SREG_LANEID: return c->shape == SHAPE_TILES ? any : step(1, 0);
     case SREG_CTAID:
     case SREG_NCTAID:
     case SREG_NTID:
@@ -64,12 +69,17 @@ static bool all_same(const Classes *c, const PtxInstr *in) {
 static LaneValue product(const Classes *c, const PtxInstr *in) {
   LaneValue x = operand_value(c, &in->ops[1]), y = operand_value(c, &in->ops[2]);
   LaneValue z = in->op == OP_MAD ? operand_value(c, &in->ops[3]) : same;
-  const PtxOperand *factor = x.class == LANES_STEP ? &in->ops[2] : &in->ops[1];
+  const PtxOperand *factor = x.class == LANES_SAME ? &in->ops[1] : &in->ops[2];
   if (x.class == LANES_ANY || y.class == LANES_ANY || z.class == LANES_ANY) return any;
   if (!ptx_has(in, MOD_LO) && !ptx_has(in, MOD_WIDE)) return any;
-  if (x.class == LANES_SAME && y.class == LANES_SAME) return step(z.stride);
-  if (factor->kind != OPD_INT || factor->imm != (int32_t)factor->imm) return any;
-  return step((x.stride + y.stride) * factor->imm + z.stride);
+  if (x.class == LANES_SAME && y.class == LANES_SAME) return z;
+  bool fixed = factor->kind == OPD_INT && factor->imm == (int32_t)factor->imm;
+  bool one = x.class == LANES_SAME || y.class == LANES_SAME;  // else it is a square
+  if (!one) return any;
+  if (!fixed || x.class == LANES_WIDE || y.class == LANES_WIDE || z.class == LANES_WIDE)
+    return wide;
+  return step((x.stride + y.stride) * factor->imm + z.stride,
+              (x.row + y.row) * factor->imm + z.row);
 }
 
 static bool is_integer(const PtxInstr *in) {
@@ -90,11 +100,16 @@ static LaneValue affine_result(const Classes *c, const PtxInstr *in) {
     case OP_CVT:
       return ptx_type_size(in->types[0]) >= ptx_type_size(in->types[in->ntypes - 1]) ? x : any;
     case OP_CVTA: return x;
-    case OP_ADD: return step(x.stride + y.stride);
-    case OP_SUB: return step(x.stride - y.stride);
+    case OP_ADD:
+      if (x.class == LANES_WIDE || y.class == LANES_WIDE) return wide;
+      return step(x.stride + y.stride, x.row + y.row);
+    case OP_SUB:
+      if (x.class == LANES_WIDE || y.class == LANES_WIDE) return wide;
+      return step(x.stride - y.stride, x.row - y.row);
     case OP_SHL:
       if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 30) return any;
-      return step(x.stride * (1ll << in->ops[2].imm));
+      if (x.class == LANES_WIDE) return wide;
+      return step(x.stride * (1ll << in->ops[2].imm), x.row * (1ll << in->ops[2].imm));
     default: return any;
   }
 }
@@ -128,7 +143,7 @@ static void lower(void *ctx, PtxReg **reg, bool is_def) {
   if (old->class == LANES_UNKNOWN) {
     *old = now;
     c->changed = true;
-  } else if (old->class != now.class || old->stride != now.stride) {
+  } else if (old->class != now.class || old->stride != now.stride || old->row != now.row) {
     *old = any;
     c->changed = true;
   }
@@ -159,13 +174,14 @@ static void round_of(Classes *c, bool optimistic) {
     }
 }
 
-LaneValue *lane_values(const Profiling *w, bool rows) {
+LaneValue *lane_values(const Profiling *w, LaneShape shape) {
   const IrCfg *cfg = w->body->cfg;
-  Classes c = {.cfg = cfg, .defs = w->defs, .rows = rows};
+  Classes c = {.cfg = cfg, .defs = w->defs, .shape = shape};
   uint32_t n = w->body->func->nregs;
   c.values = ARENA_ARRAY(&w->body->cfg->arena, LaneValue, n + 1);
   for (uint32_t i = 0; i < n; i++) c.values[i].class = LANES_UNKNOWN;
-  IrUniform *proved = ir_uniform_build(cfg, &(IrUniformFacts){.lanes_are_consecutive = rows});
+  IrUniform *proved = ir_uniform_build(
+      cfg, &(IrUniformFacts){.lanes_are_consecutive = shape == SHAPE_ROWS});
   c.proved = proved;
   // Values that go round in a loop are assumed from the one that enters it, then checked.
   unsigned rounds = 0;

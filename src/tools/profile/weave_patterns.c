@@ -9,7 +9,7 @@ static LaneValue address_value(const LaneValue *values, const PtxOperand *addres
   const PtxOperand *base = &address->list[0];
   if (base->kind == OPD_REG) return values[base->reg->id];
   bool fixed = base->kind == OPD_INT || (base->kind == OPD_VAR && base->var->space != SPACE_LOCAL);
-  return (LaneValue){fixed ? LANES_SAME : LANES_ANY, 0};
+  return (LaneValue){fixed ? LANES_SAME : LANES_ANY, 0, 0};
 }
 
 // Different multiples of `unit` bytes that lanes touch, from an aligned start. Steps of at most one
@@ -18,18 +18,18 @@ static uint32_t units_of(uint64_t stride, uint32_t unit) {
   return stride >= unit ? WARP : (uint32_t)((WARP - 1) * stride / unit) + 1;
 }
 
-// Wavefronts of a full warp in shared memory; 0: they depend on where it begins.
-static uint32_t wavefronts_of(int64_t stride, uint32_t bytes, uint32_t *phases) {
+// Wavefronts of a full warp in shared memory, in rows of `length` lanes; 0: they depend on where it
+// begins.
+static uint32_t wavefronts_of(LaneValue v, uint32_t bytes, uint32_t length) {
   uint32_t width = MAX(bytes, 4u), lanes = BANK_BYTES / width, found = 0;
-  *phases = WARP / lanes;
   for (uint32_t start = 0; start < BANK_BYTES; start += bytes) {
     uint32_t sum = 0;
     for (uint32_t phase = 0; phase < WARP; phase += lanes) {
-      uint32_t most = 0;
+      uint32_t most = 0, nseen = 0, in_bank[WARP] = {0};
       int64_t seen[WARP];
-      uint32_t nseen = 0, in_bank[WARP] = {0};
       for (uint32_t lane = phase; lane < phase + lanes; lane++) {
-        int64_t granule = ((int64_t)start + (1 << 24) * (int64_t)width + lane * stride) / width;
+        int64_t at = lane % length * v.stride + lane / length * v.row;
+        int64_t granule = ((int64_t)start + (1 << 24) * (int64_t)width + at) / width;
         uint32_t k = 0;
         while (k < nseen && seen[k] != granule) k++;
         if (k < nseen) continue;
@@ -45,35 +45,44 @@ static uint32_t wavefronts_of(int64_t stride, uint32_t bytes, uint32_t *phases) 
   return found;
 }
 
-void pattern_find(const Profiling *w, const PtxOperand *address, ProfileSite *site,
-                  bool *needs_rows) {
+static bool is_fixed(LaneValue v) { return v.class == LANES_SAME || v.class == LANES_STEP; }
+
+static SiteNeeds find_shared(const Profiling *w, const PtxOperand *address, ProfileSite *site) {
+  LaneValue v = address_value(w->rows, address), t = address_value(w->tiles, address);
+  if (!is_fixed(v)) return NEEDS_NOTHING;
+  uint32_t n = wavefronts_of(v, site->bytes, WARP);
+  if (!n) return NEEDS_NOTHING;
+  site->lines = WARP / (BANK_BYTES / MAX(site->bytes, 4u));
+  site->units = n;
+  // one phase, and no conflicts: so it is with fewer lanes
+  site->mode = n == 1 && site->lines == 1 && v.class == LANES_SAME ? SITE_SAME : SITE_KNOWN;
+  if (address_value(w->any, address).class == LANES_SAME) return NEEDS_NOTHING;
+  bool tiles = is_fixed(t) && wavefronts_of(t, site->bytes, WARP / 2) == n;
+  return tiles ? NEEDS_ROWS_OR_TILES : NEEDS_ROWS;
+}
+
+SiteNeeds pattern_find(const Profiling *w, const PtxOperand *address, ProfileSite *site) {
   LaneValue v = address_value(w->rows, address);
   uint64_t stride = (uint64_t)(v.stride < 0 ? -v.stride : v.stride);
-  *needs_rows = address_value(w->any, address).class != v.class;
   site->mode = SITE_LOOKED_AT;
   site->stride = (int32_t)v.stride;
-  if (!site->bytes || (site->bytes & (site->bytes - 1)) || site->bytes > WIDEST) return;
+  if (!site->bytes || (site->bytes & (site->bytes - 1)) || site->bytes > WIDEST)
+    return NEEDS_NOTHING;
+  if (site->space == SITE_SHARED) return find_shared(w, address, site);
+  bool moves = site->space == SITE_GLOBAL && site->what != SITE_ATOMIC;
   if (v.class == LANES_SAME) {
     site->mode = SITE_SAME;
     site->units = 1;
     site->lines = 1;
-    if (site->space == SITE_SHARED) {
-      site->units = site->lines = WARP / (BANK_BYTES / MAX(site->bytes, 4u));
-      // a warp of fewer lanes may need fewer phases
-      if (site->units > 1) site->mode = SITE_KNOWN;
-    }
-  } else if (v.class == LANES_STEP && site->space == SITE_GLOBAL && site->what != SITE_ATOMIC) {
-    if (stride < site->bytes) return;  // they overlap
+  } else if (moves && v.class == LANES_STEP && stride >= site->bytes) {
     site->mode = SITE_KNOWN;
     site->units = units_of(stride, SECTOR);
     site->lines = units_of(stride, LINE);
-  } else if (v.class == LANES_STEP && site->space == SITE_SHARED) {
-    uint32_t phases, n = wavefronts_of(v.stride, site->bytes, &phases);
-    if (!n) return;
-    site->mode = SITE_KNOWN;
-    site->units = n;
-    site->lines = phases;
+  } else if (moves && v.class == LANES_WIDE && address->list[0].kind == OPD_REG) {
+    site->mode = SITE_WIDE;
+    site->units = site->lines = WARP;
   }
+  return address_value(w->any, address).class == v.class ? NEEDS_NOTHING : NEEDS_ROWS;
 }
 
 // --- accesses that could be one ---
