@@ -438,7 +438,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu \
 	  $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
-	install -m 755 $(BUILD)/lib/libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/
+	install -m 755 $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libwarpgrind.so \
+	  $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	install -m 755 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
 	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
@@ -448,13 +449,13 @@ install: all
 	  $(foreach f,$(COMPLETIONS),$(BUILD)/warpgrind completion $(call shell-of,$(f)) \
 	    > $(DESTDIR)$(PREFIX)/share/$(f) &&) :; fi
 	install -d $(DESTDIR)$(PREFIX)/include
-	install -m 644 include/warpgrind.h include/warpgrind_interrupts.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(wildcard include/*.h) $(DESTDIR)$(PREFIX)/include/
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind \
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS)) \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 $(DESTDIR)$(PREFIX)/include/warpgrind.h \
-	  $(DESTDIR)$(PREFIX)/include/warpgrind_interrupts.h
+	  $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 \
+	  $(addprefix $(DESTDIR)$(PREFIX)/,$(wildcard include/*.h))
 	rm -rf $(DESTDIR)$(PREFIX)/lib/warpgrind
 
 clean:

@@ -97,7 +97,8 @@ static void clear_words(Emitter *e, Code *c) {
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
   code_branch(c, pred(c, 0), false, others);
   EMIT(c, "mov.u32", opd_reg(word(c, 0)), opd_imm(0));
-  for (unsigned at = 0; at < WORDS_BYTES; at += 4)
+  uint32_t end = e->stops->uses_warps ? WORDS_BYTES : WORD_WARPS;
+  for (unsigned at = 0; at < end; at += 4)
     EMIT(c, "st.volatile.shared.u32", block_word(e, c, at), opd_reg(word(c, 0)));
   code_label(c, others);
 }
@@ -129,6 +130,7 @@ void block_enter(Emitter *e, Code *c) {
 
 static void mark_suspended(Emitter *e, Code *c) {
   EMIT(c, "st.volatile.shared.u32", block_word(e, c, WORD_SUSPENDED), opd_imm(1));
+  if (!e->stops->uses_warps) return;
   emit_thread_in_block(c, word(c, 0));
   EMIT(c, "shr.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(5));
   EMIT(c, "shl.b32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(2));

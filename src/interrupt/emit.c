@@ -174,7 +174,9 @@ void emit_suspend(Emitter *e, Code *c, const Stop *s) {
     Column k = column_begin(e, c, 8 * e->stops->nwide, 2);
     for (uint32_t i = 0; i < s->nnarrow; i++) save_word(&k, s->saved[s->nwide + i]);
     save_preds(&k, s->saved + s->nwide + s->nnarrow, s->npreds);
-    for (uint32_t i = 0; i < args; i++) save_word(&k, s->args[i]);
+    // code that is not optimised has branches for other numbers of arguments, which nobody takes
+    for (uint32_t i = 0; i < args; i++)
+      if (s->args[i]) save_word(&k, s->args[i]);
   }
   store_state(e, c, s);
   if (e->block) block_leave(e, c, true);

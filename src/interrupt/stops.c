@@ -78,8 +78,13 @@ static bool read_call(Stops *s, Stop *stop, const IrProvenance *from, Error *err
     if (code_is_named(r, "wg_interrupt_call")) pointer = r;
   }
   IrOrigin origin = pointer ? from->reg[pointer->id] : (IrOrigin){0};
-  if (origin.kind != IR_FROM_VAR || !stops_describe(s->func, &s->arena, origin.var, &stop->call) ||
-      origin.offset)
+  const PtxVar *info = origin.kind == IR_FROM_VAR && !origin.offset ? origin.var : NULL;
+  if (pointer && !info) {
+    IrDefs *defs = ir_defs_build(c);
+    info = trace_variable(c, defs, pointer);
+    ir_defs_free(defs);
+  }
+  if (!stops_describe(s->func, &s->arena, info, &stop->call))
     return stops_refuse(err, s->func, wait, "which interrupt is called is not known in the PTX");
   const SitePlace *place = own_place(&s->arena, s->func, wait, stop->call.name);
   if (place && !stop->call.file) {
@@ -176,6 +181,7 @@ static bool add_waits(Stops *s, Error *err) {
     if (order == ORDER_BLOCK) {
       if (!add_barrier(s, i, err)) return false;
     } else if (stops) {
+      s->uses_warps = true;
       add(s, STOP_WARP, i);
     }
   }

@@ -38,6 +38,7 @@ typedef struct Stops {
   uint32_t nwide;    // columns of 8 bytes in a context; those of 4 are behind them
   PtxReg *locals;    // holds the address of the thread's local variables; NULL: it has none
   bool uses_blocks;  // shared memory, barriers or operations of several lanes
+  bool uses_warps;   // … operations of several lanes
   bool uses_async;   // asynchronous copies, which are waited for
 } Stops;
 
@@ -53,6 +54,10 @@ bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *
 
 // --- live.c: fills saved and again ---
 bool stops_find_live(Stops *s, Error *err);
+
+// --- trace.c ---
+// The variable that a register points to, in code that is not optimised; NULL: it is not known
+const PtxVar *trace_variable(const IrCfg *c, const IrDefs *defs, const PtxReg *r);
 
 // --- describe.c ---
 // What the program says of the interrupt: the variable that the marker points to.

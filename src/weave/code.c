@@ -199,7 +199,9 @@ void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
   code_call_value(c, f, NULL, args, nargs);
 }
 
+// A register of a function that was inlined has another name now.
 bool code_is_named(const PtxReg *r, const char *name) {
+  const char *given = r->original ? r->original : r->name;
   size_t n = strlen(name);
-  return !strncmp(r->name, name, n) && (!r->name[n] || !strncmp(r->name + n, "__", 2));
+  return !strncmp(given, name, n) && (!given[n] || !strncmp(given + n, "__", 2));
 }

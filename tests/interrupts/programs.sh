@@ -46,6 +46,10 @@ for f in "$here"/*.cu; do
   for tool in memcheck initcheck racecheck synccheck fpcheck; do
     check "$name.$tool" prints "$name" --device=cpu --tool=$tool "$program"
   done
+  case $name in blocks | inlined)  # code that is not optimised
+    build "$name" "$program.debug" -G && check "$name.debug" prints "$name" --device=cpu \
+      --tool=none "$program.debug" ;;
+  esac
   "$WARPGRIND" ptx --interrupts "$program" > "$TEST_DIR/$name.ptx"
   check "$name.ptxas" ptxas -arch=sm_90 -o /dev/null "$TEST_DIR/$name.ptx"
   if [ "$name" = blocks ]; then
