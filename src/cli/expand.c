@@ -214,9 +214,29 @@ static bool copy_proofs(sqlite3 *db, Error *err) {
              sqlite3_step(s) == SQLITE_ROW;
   sqlite3_finalize(s);
   return !has || sql(db,
-                     "INSERT OR IGNORE INTO source_file SELECT path, real, proof FROM "
-                     "was.source_file WHERE path IN (SELECT file FROM place)",
+                     "INSERT OR IGNORE INTO source_file(path, real, proof) SELECT path, real, proof "
+                     "FROM was.source_file WHERE path IN (SELECT file FROM place)",
                      err);
+}
+
+// … and their texts. Files of older versions have none.
+static bool copy_sources(sqlite3 *db, Error *err) {
+  sqlite3_stmt *s = NULL;
+  bool has = sqlite3_prepare_v2(
+                 db,
+                 "SELECT 1 FROM was.sqlite_master WHERE type = 'table' AND name = 'source_text'",
+                 -1, &s, NULL) == SQLITE_OK &&
+             sqlite3_step(s) == SQLITE_ROW;
+  sqlite3_finalize(s);
+  return !has || (sql(db,
+                      "UPDATE source_file SET hash = (SELECT w.hash FROM was.source_file w WHERE "
+                      "w.path = source_file.path), newer = (SELECT w.newer FROM was.source_file w "
+                      "WHERE w.path = source_file.path)",
+                      err) &&
+                  sql(db,
+                      "INSERT OR IGNORE INTO source_text SELECT path, bytes, data FROM "
+                      "was.source_text WHERE path IN (SELECT file FROM place)",
+                      err));
 }
 
 static bool complete(const Expand *x, Error *err) {
@@ -229,7 +249,8 @@ static bool complete(const Expand *x, Error *err) {
             sqlite3_step(s) == SQLITE_DONE;
   sqlite3_finalize(s);
   ok = (ok || error_set(err, "expand: %s.", store_message(db))) && read_map(x, db, err) &&
-       sql(db, "BEGIN", err) && sql(db, complete_sql, err) && copy_proofs(db, err);
+       sql(db, "BEGIN", err) && sql(db, complete_sql, err) && copy_proofs(db, err) &&
+       copy_sources(db, err);
   char *more = sqlite3_mprintf(
       "INSERT OR REPLACE INTO meta VALUES ('expanded_from', %Q), ('expanded_launches', '%u..%u')",
       x->path, x->first, x->last);

@@ -299,6 +299,7 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   r->device = options_text(o, OPT_DEVICE);
   r->tools = options_text(o, OPT_TOOL);
   r->main_pid = child.pid;
+  r->leaves_sources_out = options_flag(o, OPT_NO_SOURCES);
   bool keeps_file = open_run_file(o, child.pid, r, &err);
   if (!keeps_file) log_error("%s", err.text);
   run_file_begin(r);

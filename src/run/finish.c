@@ -123,6 +123,7 @@ bool run_file_finish(Run *r, Error *err) {
   for (uint32_t i = 0; i < r->measures.len; i++) run_save_measure(r, r->measures.data[i]);
   run_file_trace_ends(r);
   run_prove_code_sources(r);
+  run_save_uses(r);
   for (uint32_t i = 0; i < r->kernels.len; i++) run_save_kernel(r, r->kernels.data[i]);
   for (uint32_t i = 0; i < r->findings.len; i++) run_save_finding(r, r->findings.data[i]);
   for (uint32_t i = 0; i < r->suppressions.len; i++) {

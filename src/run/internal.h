@@ -34,6 +34,11 @@ void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);
 SymbolStore *run_symbols(Run *r);
 
 // --- pointer.c ---
+struct Source;
+// where the kernel is written; NULL: not there, or younger than the program
+const struct Source *run_kernel_source(Run *r, const RunKernel *k);
+// "float* ns::make<float>(unsigned long)" -> "make"
+bool run_base_name(const char *function, char *out, size_t size);
 // what the program calls what it allocated there; NULL: not certain
 const char *run_pointer_name(Run *r, RunStack *stack);
 // what its source calls it; NULL: not certain
@@ -45,8 +50,30 @@ void run_free_sources(Run *r);
 // --- source_proof.c ---
 // keeps a proof that this recording has it as a source
 void run_prove_source(Run *r, const char *file);
+// source_text.c: keeps its text too, once. false: it cannot be read
+bool run_keep_source(Run *r, const char *file, const char *real, char hash[17]);
 void run_prove_code_sources(Run *r);        // code_sources.c: all that kept code names
 struct sqlite3 *run_file_database(Run *r);  // file.c; NULL: no file is kept
+
+// --- kernel_code.c ---
+void run_take_code(Run *r, RunProcess *p, const EventKernelCode *e);
+// Variables in shared and local memory: name, place, size and type.
+void run_save_variables(Run *r, RunKernel *k);  // kernel_variables.c
+// a compressed row's bytes
+void run_pack(const void *data, size_t n, Str *out);  // source_text.c
+
+// --- types.c ---
+// Types of the parameters of a kernel, of a buffer's elements. When its process has ended
+void run_save_kernel_types(Run *r, RunKernel *k);
+void run_save_buffer_type(Run *r, RunAllocation *a);
+// a pointer to the allocation is in the kernel's parameter
+void run_note_given(RunAllocation *a, RunKernel *k, uint32_t number, uint32_t offset);
+// 0: not known. `name`: as a declaration has it
+int64_t run_type_id(Run *r, SymbolTable *symbols, const char *name);
+uint64_t run_type_bytes(const Run *r, int64_t id);
+
+// --- launch_uses.c ---
+void run_save_uses(Run *r);  // which buffers each recorded launch read and wrote
 
 // --- outputs.c ---
 void run_outputs(Run *r, RunProcess *p, const EventOutputs *e);

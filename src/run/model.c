@@ -7,6 +7,8 @@ void run_free(Run *r) {
   strmap_free(&r->finding_keys);
   strmap_free(&r->variables);
   strmap_free(&r->proved_sources);
+  strmap_free(&r->saved_types);
+  u64map_free(&r->type_bytes);
   for (uint32_t i = 0; i < r->processes.len; i++) run_free_process(r->processes.data[i]);
   symbol_store_free(r->symbols);
   vec_free(&r->processes);

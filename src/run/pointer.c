@@ -1,13 +1,13 @@
 // What a program calls a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. A function
 // that returns the pointer, or that was given the place to put it, is looked through: then its
-// caller's line has the name. Where that is not certain (two calls in a line, a source that is
-// younger than the program) there is none.
+// caller's line has the name. Where that is not certain (a source that is younger than the program,
+// calls in one line of which not all were made) there is none.
 #include <sys/stat.h>
 
 #include "run/internal.h"
 #include "run/source.h"
 
-enum { SOURCES_MAX = 256, NAME_MAX_ = 64, DEEP = 6 };
+enum { SOURCES_MAX = 256, NAME_MAX_ = 64, DEEP = 6, CALLS_MOST = 16 };
 
 static bool newer_than(const char *a, const char *b) {
   struct stat sa, sb;
@@ -71,7 +71,7 @@ static bool is_called(const char *name, size_t n, void *user) {
 }
 
 // "float* ns::make<float>(unsigned long)" -> "make"
-static bool base_name(const char *function, char *out, size_t size) {
+bool run_base_name(const char *function, char *out, size_t size) {
   size_t n = strcspn(function ? function : "", "(<");
   if (!function || !function[n]) n = strlen(function ? function : "");
   size_t start = n;
@@ -86,9 +86,36 @@ static bool base_name(const char *function, char *out, size_t size) {
 // RETURNED, STORED: the caller has it
 typedef enum { NAME_NONE, NAME_FOUND, NAME_RETURNED, NAME_STORED } NameState;
 
-static NameState at_allocation(const Source *s, uint32_t line, char *name, size_t size) {
-  SourceCall c;
-  if (!source_call(s, line, allocates, NULL, &c)) return NAME_NONE;
+// Which of the calls in a line a frame is of, if each of them has allocated something: code of one
+// line lies in memory in the order of the source. UINT32_MAX: not all of them have.
+static uint32_t which_call(const RunStack *stack, const RunFrame *f, uint32_t calls) {
+  uint64_t met[CALLS_MOST];
+  uint32_t n = 0, before = 0, it = 0;
+  uint64_t id;
+  void *x;
+  while (u64map_next(&stack->process->stacks, &it, &id, &x)) {
+    const RunStack *s = x;
+    const RunFrame *o = s->resolved && s->nframes ? &s->frames[0] : NULL;
+    if (!o || o->line != f->line || o->file != f->file || o->object != f->object ||
+        o->function != f->function)
+      continue;
+    bool known = false;
+    for (uint32_t i = 0; i < n; i++) known |= met[i] == o->address;
+    if (known) continue;
+    if (n == CALLS_MOST) return UINT32_MAX;
+    met[n++] = o->address;
+    before += o->address < f->address;
+  }
+  return n == calls ? before : UINT32_MAX;
+}
+
+static NameState at_allocation(const Source *s, const RunStack *stack, const RunFrame *f,
+                               char *name, size_t size) {
+  SourceCall calls[CALLS_MOST], c;
+  uint32_t n = source_calls(s, f->line, allocates, NULL, calls, CALLS_MOST),
+           which = n > 1 && n <= CALLS_MOST ? which_call(stack, f, n) : 0;
+  if (!n || which >= n) return NAME_NONE;
+  c = calls[which];
   switch (source_argument(c.open + 1, source_argument_end(c.open + 1, c.close), name, size)) {
     case ARGUMENT_ADDRESS: return source_is_returned(s, c.close, name) ? NAME_RETURNED : NAME_FOUND;
     case ARGUMENT_PLAIN: return NAME_STORED;
@@ -122,14 +149,14 @@ static NameState at_call(const Source *s, uint32_t line, char *callee, NameState
   return NAME_FOUND;
 }
 
-static const char *name_at(Run *r, const RunFrame *f, uint32_t n) {
+static const char *name_at(Run *r, const RunStack *stack, const RunFrame *f, uint32_t n) {
   char name[NAME_MAX_] = "", callee[NAME_MAX_ * 4];
   const Source *s = n ? source_of(r, f) : NULL;
-  NameState state = s ? at_allocation(s, f->line, name, sizeof name) : NAME_NONE;
+  NameState state = s ? at_allocation(s, stack, f, name, sizeof name) : NAME_NONE;
   const char *best = state == NAME_FOUND || state == NAME_RETURNED ? run_text(r, name) : NULL;
   for (unsigned i = 1;
        i < MIN(n, (uint32_t)DEEP) && (state == NAME_RETURNED || state == NAME_STORED); i++) {
-    s = base_name(f[i - 1].function, callee, sizeof callee) ? source_of(r, &f[i]) : NULL;
+    s = run_base_name(f[i - 1].function, callee, sizeof callee) ? source_of(r, &f[i]) : NULL;
     state = s ? at_call(s, f[i].line, callee, state, name, sizeof name) : NAME_NONE;
     if (state != NAME_NONE) best = run_text(r, name);
   }
@@ -142,7 +169,7 @@ const char *run_pointer_name(Run *r, RunStack *stack) {
     uint32_t n;
     const RunFrame *frames = run_stack_frames(r, stack, &n);
     stack->pointer_asked = true;
-    stack->pointer = name_at(r, frames, n);
+    stack->pointer = name_at(r, stack, frames, n);
   }
   return stack->pointer;
 }
@@ -155,7 +182,7 @@ const char *run_parameter_name(Run *r, const RunFinding *f) {
   if (!s || !s->parameter || !file || !program || !f->kernel || !s->function ||
       strcmp(s->function, f->kernel->name))
     return NULL;
-  const Source *source = base_name(f->kernel->readable, function, sizeof function)
+  const Source *source = run_base_name(f->kernel->readable, function, sizeof function)
                              ? source_at(r, file, NULL, program)
                              : NULL;
   return source && source_parameter(source, function, s->parameter - 1, true, name, sizeof name)
@@ -176,16 +203,19 @@ static const char *file_of(const RunKernel *k) {
   return NULL;
 }
 
+const Source *run_kernel_source(Run *r, const RunKernel *k) {
+  const char *file = file_of(k), *program = k->process->program;
+  return file && program ? source_at(r, file, NULL, program) : NULL;
+}
+
 const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index) {
   char function[NAME_MAX_ * 4], name[NAME_MAX_];
   if (!k || index >= RUN_PARAMETERS_NAMED) return NULL;
   if (!k->parameters) {
     k->parameters = ARENA_ARRAY(&k->process->arena, const char *, RUN_PARAMETERS_NAMED);
-    const char *file = file_of(k), *program = k->process->program;
-    const Source *source = file && program &&
-                                   base_name(k->readable ? k->readable : k->name, function,
-                                             sizeof function)
-                               ? source_at(r, file, NULL, program)
+    const Source *source = run_base_name(k->readable ? k->readable : k->name, function,
+                                         sizeof function)
+                               ? run_kernel_source(r, k)
                                : NULL;
     for (uint32_t i = 0; source && i < RUN_PARAMETERS_NAMED; i++)
       if (source_parameter(source, function, i, false, name, sizeof name))

@@ -213,6 +213,8 @@ static void on_Alloc(Run *r, RunProcess *p, const EventAlloc *e) {
                        .name = run_text(r, e->name),
                        .stack = stack_of(p, e->stack),
                        .born = p->last_launch};
+  p->lowest = p->highest ? MIN(p->lowest, e->base) : e->base;
+  p->highest = MAX(p->highest, e->base + e->size);
   RunAllocation *before = u64map_remove(&p->live, e->base);
   if (before) retire(p, before);  // freed behind our back
   u64map_put(&p->live, e->base, a);
@@ -247,6 +249,9 @@ static void on_StepAfter(Run *r, RunProcess *p, const EventStepAfter *e) {
 }
 static void on_BenignRace(Run *r, RunProcess *p, const EventBenignRace *e) {
   run_save_benign_race(r, p, e);
+}
+static void on_KernelCode(Run *r, RunProcess *p, const EventKernelCode *e) {
+  run_take_code(r, p, e);
 }
 static void on_Choose(Run *r, RunProcess *p, const EventChoose *e) {
   RunAllocation *a = u64map_get(&p->live, e->base);

@@ -68,6 +68,17 @@ static void forget_explanations(Run *r, const RunProcess *p) {
 static void name_allocation(Run *r, RunAllocation *a) {
   if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack)))
     run_save_allocation(r, a);
+  run_save_buffer_type(r, a);
+}
+
+static void describe_kernels(Run *r, RunProcess *p) {
+  uint32_t it = 0;
+  uint64_t number;
+  void *k;
+  while (u64map_next(&p->kernels, &it, &number, &k)) {
+    run_save_kernel_types(r, k);
+    run_save_variables(r, k);
+  }
 }
 
 // The rows of a run file that are complete only when the process has ended.
@@ -75,11 +86,16 @@ static void save_rest(Run *r, RunProcess *p) {
   uint32_t it = 0, n;
   uint64_t id;
   void *x;
-  while (u64map_next(&p->stacks, &it, &id, &x)) run_stack_frames(r, x, &n);
+  while (u64map_next(&p->stacks, &it, &id, &x)) {
+    run_stack_frames(r, x, &n);
+    // names that were not certain before all calls of their line were known
+    if (!((RunStack *)x)->pointer) ((RunStack *)x)->pointer_asked = false;
+  }
   it = 0;
   while (r->trace && u64map_next(&p->live, &it, &id, &x)) name_allocation(r, x);
   for (uint64_t k = 0; r->trace && k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++)
     name_allocation(r, p->freed[k]);
+  if (r->trace) describe_kernels(r, p);
 }
 
 static void free_contents(RunProcess *p) {
@@ -110,7 +126,10 @@ void run_release_process(Run *r, RunProcess *p) {
   uint32_t it = 0;
   uint64_t number;
   void *k;
-  while (u64map_next(&p->kernels, &it, &number, &k)) ((RunKernel *)k)->parameters = NULL;
+  while (u64map_next(&p->kernels, &it, &number, &k)) {
+    ((RunKernel *)k)->parameters = NULL;
+    str_free(&((RunKernel *)k)->code);
+  }
   free_contents(p);
 }
 

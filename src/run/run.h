@@ -58,6 +58,9 @@ typedef struct RunKernel {
   // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not
   // asked for
   const char **parameters;
+  // kernel_code.c: its PTX as far as it has arrived, and where the piece under way begins in it
+  Str code;
+  size_t piece;
 } RunKernel;
 
 // where something was found or may be; PTX alone where there are no places
@@ -85,6 +88,7 @@ typedef struct RunLaunch {
   RunStack *stack;
 } RunLaunch;
 
+enum { RUN_GIVEN_KEPT = 3 };
 typedef struct RunAllocation {
   uint32_t id;
   RunProcess *process;
@@ -94,6 +98,12 @@ typedef struct RunAllocation {
   const char *name;     // of a variable
   const char *pointer;  // what the program calls its address, where that is certain
   const char *type;  // of its elements, as a kernel's parameter last said: "f32"; NULL: not known
+  // Parameters of kernels that held a pointer to it: the number, and where in the parameter; types.c
+  struct {
+    RunKernel *kernel;
+    uint32_t number, offset;
+  } given[RUN_GIVEN_KEPT];
+  unsigned ngiven;
   RunStack *stack, *free_stack;
   bool freed;
   uint32_t born, died;  // the process's last launch when it was allocated, when it was freed
@@ -185,6 +195,7 @@ struct RunProcess {
   VEC(SymbolTable *) tables;  // that one, and those before it
   VEC(WhereObject) objects;   // in symbols
   RunFindings findings;       // of this process, in the run's list too
+  uint64_t lowest, highest;   // of all addresses it ever allocated
   Arena arena;  // stacks, sites and what else is of no use once the process has ended; release.c
   uint32_t last_launch;  // the largest number
   RunLaunch *launches;
@@ -218,6 +229,9 @@ typedef struct Run {
   RunFindings waiting;       // their tool decides about them when their process has ended
   StrMap count_keys, finding_keys;
   StrMap proved_sources;  // files that source_proof.c has looked at
+  bool leaves_sources_out;  // --no-sources
+  StrMap saved_types;  // types.c: name -> id
+  U64Map type_bytes;   // id -> size
   bool replays;  // kernels come from a run file (expand): what they name as sources proves nothing
   StrMap sources;  // files that names of buffers were looked for in; pointer.c
   // beyond RUN_FINDINGS_KEPT, or without a description

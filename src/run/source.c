@@ -65,13 +65,13 @@ static const char *matching(const char *p, char open, char close) {
 
 static const char *skip_blanks(const char *p) { return p + strspn(p, " \t\r\n"); }
 
-bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
-                 SourceCall *out) {
-  if (!line || line > s->nlines) return false;
+uint32_t source_calls(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
+                      SourceCall *out, uint32_t most) {
+  if (!line || line > s->nlines) return 0;
   const char *first = s->text + s->lines[line > LINES_BACK ? line - LINES_BACK - 1 : 0],
              *start = s->text + s->lines[line - 1];
   const char *end = start + strcspn(start, "\n");
-  unsigned found = 0;
+  uint32_t found = 0;
   for (const char *p = first; p < end; p++) {
     if (!is_word(*p) || (p > s->text && is_word(p[-1]))) continue;
     size_t n = 1;
@@ -80,12 +80,17 @@ bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *u
     if (*open == '<' && (close = matching(open, '<', '>'))) open = skip_blanks(close + 1);
     if (*open == '(' && wanted(p, n, user) && (close = matching(open, '(', ')')) &&
         close >= start) {
-      *out = (SourceCall){p, open, close};
+      if (found < most) out[found] = (SourceCall){p, open, close};
       found++;
     }
     p += n - 1;
   }
-  return found == 1;
+  return found;
+}
+
+bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
+                 SourceCall *out) {
+  return source_calls(s, line, wanted, user, out, 1) == 1;
 }
 
 // A name, or several with . -> :: and [] between them.
@@ -209,20 +214,39 @@ static bool declared(const char *from, const char *to, bool only_pointer, char *
   return true;
 }
 
-bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer,
-                      char *out, size_t size) {
+// The one definition of a function of this name.
+static bool find_definition(const Source *s, const char *function, SourceCall *out) {
   size_t n = strlen(function);
   unsigned found = 0;
-  SourceCall definition = {0};
   for (const char *p = s->text; (p = strstr(p, function)); p += n) {
     const char *open = skip_blanks(p + n), *close;
     if ((p > s->text && is_word(p[-1])) || is_word(p[n]) || *open != '(' ||
         !(close = matching(open, '(', ')')) || *skip_blanks(close + 1) != '{')
       continue;
-    definition = (SourceCall){p, open, close};
+    *out = (SourceCall){p, open, close};
     found++;
   }
-  if (found != 1) return false;
+  return found == 1;
+}
+
+bool source_body(const Source *s, const char *function, const char **open, const char **close) {
+  SourceCall definition;
+  if (!find_definition(s, function, &definition)) return false;
+  int depth = 0;
+  *open = skip_blanks(definition.close + 1);
+  for (const char *p = *open; *p; p++) {
+    depth += *p == '{' ? 1 : *p == '}' ? -1 : 0;
+    if (depth) continue;
+    *close = p;
+    return true;
+  }
+  return false;
+}
+
+bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer,
+                      char *out, size_t size) {
+  SourceCall definition;
+  if (!find_definition(s, function, &definition)) return false;
   for (const char *p = definition.open + 1; p < definition.close; index--) {
     const char *end = parameter_end(p, definition.close);
     if (!index) return declared(p, end, pointer, out, size);

@@ -18,6 +18,9 @@ typedef struct SourceCall {
   const char *name, *open, *close;
 } SourceCall;
 typedef bool SourceIsWanted(const char *name, size_t n, void *user);
+// The calls of wanted functions that this line is a part of, in order: how many. out: room for `most`
+uint32_t source_calls(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
+                      SourceCall *out, uint32_t most);
 // The one call of a wanted function that this line is a part of. false: there is none, or more than
 // one.
 bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
@@ -35,6 +38,8 @@ bool source_assigned(const Source *s, const SourceCall *c, char *out, size_t siz
 // pointer: only of one that is declared as a pointer.
 bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer,
                       char *out, size_t size);
+// The braces of the body of the one function of this name that is defined here.
+bool source_body(const Source *s, const char *function, const char **open, const char **close);
 // `return name;` follows in the same function
 bool source_is_returned(const Source *s, const char *from, const char *name);
 

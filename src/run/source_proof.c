@@ -75,16 +75,31 @@ static void prove(const Key *key, const char *real, char out[PROOF_TEXT]) {
   str_free(&text);
 }
 
+// The program was built before the file was last changed: its lines may be others.
+static bool is_newer(const Run *r, const struct stat *source) {
+  struct stat st;
+  for (uint32_t i = 0; i < r->processes.len; i++) {
+    const char *program = r->processes.data[i]->program;
+    if (program && stat(program, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+      return source->st_mtim.tv_sec > st.st_mtim.tv_sec ||
+             (source->st_mtim.tv_sec == st.st_mtim.tv_sec &&
+              source->st_mtim.tv_nsec > st.st_mtim.tv_nsec);
+  }
+  return false;
+}
+
 void run_prove_source(Run *r, const char *file) {
   if (!r->file || !file || r->replays || strmap_get(&r->proved_sources, file)) return;
   strmap_put(&r->proved_sources, run_text(r, file), r);
   Key key;
-  char proof[PROOF_TEXT];
+  char proof[PROOF_TEXT] = "", hash[17] = "";
   struct stat st;
   char *real = realpath(file, NULL);
-  if (real && stat(real, &st) == 0 && S_ISREG(st.st_mode) && find_key(true, &key)) {
-    prove(&key, real, proof);
-    run_save(r, TABLE_source_file, "ttt", file, real, proof);
+  if (real && stat(real, &st) == 0 && S_ISREG(st.st_mode)) {
+    if (find_key(true, &key)) prove(&key, real, proof);
+    run_keep_source(r, file, real, hash);
+    run_save(r, TABLE_source_file, "tttti", file, real, proof[0] ? proof : NULL,
+             hash[0] ? hash : NULL, (int64_t)is_newer(r, &st));
   }
   free(real);
 }

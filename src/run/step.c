@@ -134,7 +134,14 @@ static const RunAllocation *pointed_to(const RunProcess *p, uint64_t pointer) {
 
 void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e) {
   const RunLaunch *l = launch_of(p, e->launch);
-  const RunAllocation *a = e->bytes == 8 && e->value_count ? pointed_to(p, e->value[0]) : NULL;
+  RunKernel *k = l ? u64map_get(&p->kernels, l->kernel) : NULL;
+  RunAllocation *a = NULL;
+  for (uint64_t i = 0; k && i < e->value_count && 8 * (i + 1) <= e->bytes; i++) {
+    if (e->value[i] < p->lowest || e->value[i] >= p->highest) continue;
+    RunAllocation *in = (RunAllocation *)pointed_to(p, e->value[i]);
+    if (in) run_note_given(in, k, (uint32_t)e->number, (uint32_t)(8 * i));
+    if (e->bytes == 8) a = in;
+  }
   if (!l) return;
   run_save(r, TABLE_parameter, "iitibi", N(l->id), N(e->number),
            run_launch_parameter_name(r, u64map_get(&p->kernels, l->kernel), (uint32_t)e->number),

@@ -27,6 +27,7 @@ struct SymbolStore {
   StrMap texts;  // every string once
   StrMap names;  // linkage name → the name people read
   StrMap files;  // path and build id → SymbolFile
+  StrMap types;  // type.c: what was looked for → SymbolType
   VEC(SymbolFile *) open;
   uint64_t clock;
 };
@@ -47,9 +48,13 @@ struct SymbolTable {
 // --- store.c ---
 const char *symbol_text(SymbolStore *s, const char *text);  // the store's own copy; NULL stays NULL
 SymbolFile *symbol_file(SymbolStore *s, const SymbolObject *o);
+bool symbol_file_open(SymbolStore *s, SymbolFile *f);  // false: it cannot be used
 // Inlined functions first. 0: nothing is known. address: in the file.
 uint32_t symbol_file_lookup(SymbolStore *s, SymbolFile *f, uint64_t address, SymbolFrame *out,
                             uint32_t max);
+
+// --- table.c ---
+SymbolObject *symbol_find_object(SymbolTable *t, uint64_t address);  // NULL: none
 
 // --- dwarf.c: one file, by elfutils ---
 bool symbol_dwarf_open(SymbolFile *f);  // false: the file is gone or another one now

@@ -51,7 +51,7 @@ static void close_oldest(SymbolStore *s) {
   s->open.data[oldest] = s->open.data[--s->open.len];
 }
 
-static bool open_file(SymbolStore *s, SymbolFile *f) {
+bool symbol_file_open(SymbolStore *s, SymbolFile *f) {
   if (f->dwfl || f->unusable) return f->dwfl;
   if (s->open.len >= OPEN_MOST) close_oldest(s);
   f->unusable = !symbol_dwarf_open(f);
@@ -65,7 +65,7 @@ uint32_t symbol_file_lookup(SymbolStore *s, SymbolFile *f, uint64_t address, Sym
   FoundFrames *known = u64map_get(&f->found, address);
   if (!known) {
     SymbolFrame frames[FRAMES_MOST];
-    uint32_t n = open_file(s, f) ? symbol_dwarf_lookup(s, f, address, frames, FRAMES_MOST) : 0;
+    uint32_t n = symbol_file_open(s, f) ? symbol_dwarf_lookup(s, f, address, frames, FRAMES_MOST) : 0;
     f->used = ++s->clock;
     known = arena_alloc(&s->strings, sizeof *known + n * sizeof *frames);
     known->n = n;
@@ -90,6 +90,7 @@ void symbol_store_free(SymbolStore *s) {
   vec_free(&s->open);
   strmap_free(&s->files);
   strmap_free(&s->names);
+  strmap_free(&s->types);
   strmap_free(&s->texts);
   arena_free(&s->strings);
   free(s);

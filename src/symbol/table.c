@@ -33,7 +33,7 @@ void symbol_table_add(SymbolTable *t, const WhereObject *o) {
 }
 
 // The newest one: where one library was unloaded, another may lie now.
-static SymbolObject *find_object(SymbolTable *t, uint64_t address) {
+SymbolObject *symbol_find_object(SymbolTable *t, uint64_t address) {
   for (uint32_t i = t->objects.len; i-- > 0;)
     if (address >= t->objects.data[i].start && address < t->objects.data[i].end)
       return &t->objects.data[i];
@@ -44,7 +44,7 @@ static SymbolObject *find_object(SymbolTable *t, uint64_t address) {
 uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out, uint32_t max) {
   if (max == 0 || return_address == 0) return 0;
   uint64_t pc = return_address - 1;
-  SymbolObject *o = find_object(t, pc);
+  SymbolObject *o = symbol_find_object(t, pc);
   if (o && !o->file) o->file = symbol_file(t->store, o);
   uint32_t n = o ? symbol_file_lookup(t->store, o->file, pc - o->bias, out, max) : 0;
   if (n == 0) out[n++] = (SymbolFrame){.object = o ? o->path : NULL};

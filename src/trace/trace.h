@@ -133,6 +133,15 @@ bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t 
 bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset,
                     uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
 
+// --- uses.c: which allocations a launch read and wrote ---
+enum { TRACE_READS = 1, TRACE_WRITES = 2 };
+typedef struct TraceUses TraceUses;
+TraceUses *trace_uses_new(TraceReader *t, Error *err);  // for all launches; NULL: err says why
+typedef void TraceUseVisitor(void *user, uint32_t allocation, unsigned how);
+// a launch (id) of which nothing was recorded uses none
+bool trace_uses_of(TraceUses *u, uint32_t launch, TraceUseVisitor *f, void *user, Error *err);
+void trace_uses_free(TraceUses *u);
+
 // Values of wg_watch and wg_record at a site (id), of every thread that came there, each thread's
 // in order.
 typedef void TraceValueVisitor(void *user, uint64_t thread, const uint8_t *value);

@@ -47,18 +47,26 @@ bool vtab_open(Table *t) {
   return true;
 }
 
+static void finalize(Connection *c) {
+  sqlite3_stmt **all[] = {&c->place, &c->name, &c->variable};
+  for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+    sqlite3_finalize(*all[i]);
+    *all[i] = NULL;
+  }
+}
+
 void vtab_close(Table *t) {
   Connection *c = t->connection;
   if (!c->cursors || --c->cursors) return;
   reader_idle(c->reader);
-  sqlite3_finalize(c->place);
-  c->place = NULL;
+  finalize(c);
 }
 
 static void destroy(void *aux) {
   Connection *c = aux;
   if (--c->users) return;
-  sqlite3_finalize(c->place);
+  finalize(c);
+  free(c->buffer.name);
   trace_close(c->reader);
   store_close(c->store);
   free(c->file);
@@ -101,6 +109,72 @@ void vtab_place(Connection *c, uint32_t site) {
     c->line = sqlite3_column_int64(c->place, 1);
   }
   sqlite3_reset(c->place);
+}
+
+uint32_t vtab_launch_number(const TraceReader *t, uint32_t id) {
+  const ReaderLaunch *l = reader_launch(t, id);
+  return l ? l->number : 0;
+}
+
+const ReaderLaunch *vtab_launch(const TraceReader *t, int64_t number, int64_t process,
+                                bool *several) {
+  const ReaderLaunch *found = NULL;
+  for (uint32_t i = 0; i < t->nlaunches; i++) {
+    const ReaderLaunch *l = &t->launches[i];
+    if (l->number != number || (process && l->process != process)) continue;
+    *several = found != NULL;
+    if (*several) return NULL;
+    found = l;
+  }
+  return found;
+}
+
+// A row of a prepared question; NULL: none.
+static sqlite3_stmt *ask(Connection *c, sqlite3_stmt **s, const char *sql, int64_t first,
+                         int64_t second) {
+  if (!*s && sqlite3_prepare_v2(c->db, sql, -1, s, NULL) != SQLITE_OK) return NULL;
+  sqlite3_reset(*s);
+  sqlite3_bind_int64(*s, 1, first);
+  if (second) sqlite3_bind_int64(*s, 2, second);
+  return sqlite3_step(*s) == SQLITE_ROW ? *s : NULL;
+}
+
+static char *text_of(sqlite3_stmt *s, int column) {
+  const char *text = s ? (const char *)sqlite3_column_text(s, column) : NULL;
+  return text ? mem_strdup(text) : NULL;
+}
+
+static void find_buffer(Connection *c, const TraceOp *o, VtabBuffer *b) {
+  const ReaderLaunch *l = reader_launch(c->reader, o->launch);
+  if (!o->has_address || !l) return;
+  if (o->space) {
+    sqlite3_stmt *s = ask(c, &c->variable,
+                          "SELECT v.name, v.address FROM kernel_variable v JOIN launch l ON "
+                          "l.kernel = v.kernel JOIN site s ON s.object = v.object WHERE l.id = ? "
+                          "AND s.id = ? AND v.address IS NOT NULL",
+                          o->launch, o->site);
+    b->name = text_of(s, 0);
+    b->offset = s ? o->address - (uint64_t)sqlite3_column_int64(s, 1) : 0;
+    if (s) sqlite3_reset(s);
+    return;
+  }
+  b->allocation = reader_allocation_at(c->reader, l->process, o->address, o->step);
+  sqlite3_stmt *s = b->allocation ? ask(c, &c->name,
+                                        "SELECT coalesce(name, pointer, 'buf' || id), base FROM "
+                                        "allocation WHERE id = ?",
+                                        b->allocation, 0)
+                                  : NULL;
+  b->name = text_of(s, 0);
+  b->offset = s ? o->address - (uint64_t)sqlite3_column_int64(s, 1) : 0;
+  if (s) sqlite3_reset(s);
+}
+
+const VtabBuffer *vtab_buffer(Connection *c, const TraceOp *o) {
+  if (c->buffer.record == o->record && c->buffer.lane == o->lane) return &c->buffer;
+  free(c->buffer.name);
+  c->buffer = (VtabBuffer){.record = o->record, .lane = o->lane};
+  find_buffer(c, o, &c->buffer);
+  return &c->buffer;
 }
 
 // As it lies in memory is little-endian; people read the most significant digit first.

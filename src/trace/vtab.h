@@ -7,6 +7,13 @@
 // Of one connection. store: the extension's own connection, whose pages are compared with their
 // checksums; NULL: db is such a one. The recording is opened when it is first asked for; while
 // no query runs, no statement stays open, so that the connection can be closed.
+// What an address is in: an allocation, or a variable in shared or local memory.
+typedef struct VtabBuffer {
+  uint64_t record;  // of the operation; 0: none yet
+  uint32_t lane, allocation;
+  char *name;  // NULL: not known
+  uint64_t offset;
+} VtabBuffer;
 typedef struct Connection {
   sqlite3 *db;
   Store *store;
@@ -16,6 +23,8 @@ typedef struct Connection {
   uint32_t place_of;
   char *file;
   int64_t line;
+  sqlite3_stmt *name, *variable;
+  VtabBuffer buffer;  // that of the last operation that was asked for
 } Connection;
 typedef struct Table {
   sqlite3_vtab base;
@@ -31,6 +40,11 @@ int vtab_connect(sqlite3 *db, void *aux, const char *columns, int kind, sqlite3_
 int vtab_disconnect(sqlite3_vtab *v);
 extern const char *const trace_kind_names[];
 void vtab_place(Connection *c, uint32_t site);  // fills file and line
+const VtabBuffer *vtab_buffer(Connection *c, const TraceOp *o);
+// The number of a launch in its process, by its id; 0: none.
+uint32_t vtab_launch_number(const TraceReader *t, uint32_t id);
+// The launch of this number; NULL: none, or of several processes. process 0: any
+const ReaderLaunch *vtab_launch(const TraceReader *t, int64_t number, int64_t process, bool *several);
 void vtab_hex(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes);
 void vtab_number(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes, bool real);
 

@@ -19,13 +19,19 @@ enum {
   OLD,
   OLD_INTEGER,
   FILE_NAME,
-  LINE
+  LINE,
+  LAUNCH_ID,
+  PROCESS,
+  BUFFER,
+  OFFSET,
+  ALLOCATION
 };
 static const char *const COLUMNS =
     "CREATE TABLE access (record INTEGER, lane INTEGER, kind TEXT, step INTEGER, launch INTEGER, "
     "thread INTEGER, site INTEGER, space TEXT, address INTEGER, "
     "bytes INTEGER, value TEXT, integer INTEGER, real REAL, old TEXT, old_integer INTEGER, file "
-    "TEXT, line INTEGER)";
+    "TEXT, line INTEGER, launch_id INTEGER, process INTEGER, buffer TEXT, \"offset\" INTEGER, "
+    "allocation INTEGER)";
 static const char *const spaces[] = {"global", "shared", "local", "?"};
 
 // What narrows the search; bits of idxNum, arguments in this order.
@@ -37,7 +43,8 @@ enum {
   FROM_ADDRESS = 16,
   AFTER_ADDRESS = 32,
   TO_ADDRESS = 64,
-  BELOW_ADDRESS = 128
+  BELOW_ADDRESS = 128,
+  BY_LAUNCH_ID = 256
 };
 
 typedef struct Cursor {
@@ -68,7 +75,8 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info) {
               {ADDRESS, SQLITE_INDEX_CONSTRAINT_GE, FROM_ADDRESS},
               {ADDRESS, SQLITE_INDEX_CONSTRAINT_GT, AFTER_ADDRESS},
               {ADDRESS, SQLITE_INDEX_CONSTRAINT_LE, TO_ADDRESS},
-              {ADDRESS, SQLITE_INDEX_CONSTRAINT_LT, BELOW_ADDRESS}};
+              {ADDRESS, SQLITE_INDEX_CONSTRAINT_LT, BELOW_ADDRESS},
+              {LAUNCH_ID, SQLITE_INDEX_CONSTRAINT_EQ, BY_LAUNCH_ID}};
   int bits = 0, n = 0;
   for (size_t u = 0; u < ARRAY_LEN(uses); u++)
     for (int i = 0; i < info->nConstraint; i++) {
@@ -79,15 +87,16 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info) {
       bits |= uses[u].bit;
     }
   info->idxNum = bits;
+  bool one_launch = bits & (BY_LAUNCH | BY_LAUNCH_ID), one_thread = one_launch && bits & BY_THREAD;
   bool below = bits & (BY_ADDRESS | TO_ADDRESS | BELOW_ADDRESS),
        above = bits & (BY_ADDRESS | FROM_ADDRESS | AFTER_ADDRESS);
   info->estimatedCost = bits & BY_RECORD   ? 10
-                        : (bits & 3) == 3  ? 100
+                        : one_thread       ? 100
                         : below && above   ? 1000
-                        : bits & BY_LAUNCH ? 1e8
+                        : one_launch       ? 1e8
                                            : 1e9;
   info->estimatedRows = bits & BY_RECORD  ? 32
-                        : (bits & 3) == 3 ? 100
+                        : one_thread      ? 100
                         : below && above  ? 1000
                                           : 1000000;
   return SQLITE_OK;
@@ -195,7 +204,6 @@ static int next_row(sqlite3_vtab_cursor *cursor) {
 static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int argc,
                   sqlite3_value **argv) {
   (void)name;
-  (void)argc;
   Cursor *c = (Cursor *)cursor;
   TraceReader *t = ((Table *)c->base.pVtab)->connection->reader;
   int n = 0;
@@ -206,9 +214,15 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
   c->chunk = 0;
   c->last_chunk = t->nchunks;
   c->at_block = c->row = c->bit = 0;
+  // Launches of several processes have the same numbers: then all are looked at, and SQLite chooses.
+  bool several = false;
   const ReaderLaunch *l = NULL;
-  if (bits & BY_LAUNCH) {
-    l = reader_launch(t, (uint32_t)sqlite3_value_int64(argv[n++]));
+  if (bits & BY_LAUNCH) l = vtab_launch(t, sqlite3_value_int64(argv[n++]), 0, &several);
+  if (bits & BY_LAUNCH_ID) {
+    l = reader_launch(t, (uint32_t)sqlite3_value_int64(argv[argc - 1]));
+    several = false;
+  }
+  if (bits & (BY_LAUNCH | BY_LAUNCH_ID) && !several) {
     c->chunk = l ? l->first_chunk : 0;
     c->last_chunk = l ? l->first_chunk + l->nchunks : 0;
   }
@@ -238,6 +252,13 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
 
 static int at_end(sqlite3_vtab_cursor *cursor) { return ((Cursor *)cursor)->end; }
 
+static void buffer_column(sqlite3_context *ctx, const VtabBuffer *b, int i) {
+  if (!b->name) return;
+  if (i == BUFFER) sqlite3_result_text(ctx, b->name, -1, SQLITE_TRANSIENT);
+  else if (i == OFFSET) sqlite3_result_int64(ctx, (int64_t)b->offset);
+  else if (b->allocation) sqlite3_result_int64(ctx, b->allocation);
+}
+
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   Cursor *c = (Cursor *)cursor;
   Connection *connection = ((Table *)c->base.pVtab)->connection;
@@ -256,7 +277,18 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
     case LANE: sqlite3_result_int64(ctx, o->lane); break;
     case KIND: sqlite3_result_text(ctx, trace_kind_names[o->kind], -1, SQLITE_STATIC); break;
     case STEP: sqlite3_result_int64(ctx, o->step); break;
-    case LAUNCH: sqlite3_result_int64(ctx, o->launch); break;
+    case LAUNCH:
+      sqlite3_result_int64(ctx, vtab_launch_number(connection->reader, o->launch));
+      break;
+    case LAUNCH_ID: sqlite3_result_int64(ctx, o->launch); break;
+    case PROCESS: {
+      const ReaderLaunch *l = reader_launch(connection->reader, o->launch);
+      if (l) sqlite3_result_int64(ctx, l->process);
+      break;
+    }
+    case BUFFER:
+    case OFFSET:
+    case ALLOCATION: buffer_column(ctx, vtab_buffer(connection, o), i); break;
     case THREAD: sqlite3_result_int64(ctx, (int64_t)o->thread); break;
     case SITE: sqlite3_result_int64(ctx, o->site); break;
     case SPACE:

@@ -8,24 +8,24 @@ typedef struct Question {
 } Question;
 #define OPERATION \
   "record INTEGER, lane INTEGER, kind TEXT, step INTEGER, launch INTEGER, thread INTEGER, site " \
-  "INTEGER, address INTEGER, bytes INTEGER, value TEXT, "
+  "INTEGER, address INTEGER, bytes INTEGER, value TEXT, launch_id INTEGER, "
 enum { WRITER, READER, RACE, UNWRITTEN, CONTENTS };
 static const Question questions[] = {
     {"writer",
      "CREATE TABLE writer (" OPERATION "ambiguous INTEGER, why TEXT, of_record INTEGER HIDDEN, "
      "of_lane INTEGER HIDDEN, \"all\" INTEGER HIDDEN)",
-     12, 3, 1},
+     13, 3, 1},
     {"reader",
      "CREATE TABLE reader (" OPERATION
      "why TEXT, of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN, \"all\" INTEGER HIDDEN)",
-     11, 3, 1},
+     12, 3, 1},
     {"race",
      "CREATE TABLE race (launch INTEGER, space TEXT, address INTEGER, count INTEGER, same_value "
      "INTEGER, first_record INTEGER, first_lane INTEGER, first_site INTEGER, first_thread INTEGER, "
      "first_kind TEXT, second_record INTEGER, second_lane INTEGER, second_site INTEGER, "
      "second_thread INTEGER, second_kind TEXT, kind TEXT, first_step INTEGER, second_step INTEGER, "
-     "of_launch INTEGER HIDDEN)",
-     18, 1, 0},
+     "launch_id INTEGER, of_launch INTEGER HIDDEN, of_process INTEGER HIDDEN)",
+     19, 2, 0},
     {"unwritten",
      "CREATE TABLE unwritten (\"offset\" INTEGER, bytes INTEGER, allocation INTEGER HIDDEN, step "
      "INTEGER HIDDEN)",
@@ -120,6 +120,20 @@ static bool ask_contents(TraceReader *t, Cursor *c, Error *err) {
                         c->value, c->known, err);
 }
 
+static bool ask_races(TraceReader *t, Cursor *c, Error *err) {
+  bool several = false;
+  const ReaderLaunch *l = c->given[0]
+                              ? vtab_launch(t, c->arguments[0], c->arguments[1], &several)
+                              : NULL;
+  if (several)
+    return error_set(err, "several processes have a launch %lld: race(launch, process).",
+                     (long long)c->arguments[0]);
+  if (c->given[0] && !l) return error_set(err, "there is no launch %lld.", (long long)c->arguments[0]);
+  bool ok = trace_races(t, l ? l->id : 0, &c->races, err);
+  c->n = c->races.n;
+  return ok;
+}
+
 static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int argc,
                   sqlite3_value **argv) {
   (void)name;
@@ -145,9 +159,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
                          c->arguments[2] != 0, &c->ops, &err),
       c->n = c->ops.n;
       break;
-    case RACE:
-      ok = trace_races(t, (uint32_t)c->arguments[0], &c->races, &err), c->n = c->races.n;
-      break;
+    case RACE: ok = ask_races(t, c, &err); break;
     case UNWRITTEN:
       ok = trace_unwritten(t, (uint32_t)c->arguments[0], (uint32_t)c->arguments[1], ANSWERS,
                            &c->ranges, &err),
@@ -172,13 +184,16 @@ static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out) {
   return SQLITE_OK;
 }
 
-static void operation_column(sqlite3_context *ctx, const TraceOp *o, int i) {
+static void operation_column(const TraceReader *t, sqlite3_context *ctx, const TraceOp *o, int i) {
   switch (i) {
     case 0: sqlite3_result_int64(ctx, (int64_t)o->record); break;
     case 1: sqlite3_result_int64(ctx, o->lane); break;
     case 2: sqlite3_result_text(ctx, trace_kind_names[o->kind], -1, SQLITE_STATIC); break;
     case 3: sqlite3_result_int64(ctx, o->step); break;
     case 4:
+      if (o->launch) sqlite3_result_int64(ctx, vtab_launch_number(t, o->launch));
+      break;
+    case 10:
       if (o->launch) sqlite3_result_int64(ctx, o->launch);
       break;
     case 5:
@@ -196,12 +211,15 @@ static void operation_column(sqlite3_context *ctx, const TraceOp *o, int i) {
   }
 }
 
-static void race_column(sqlite3_context *ctx, const TraceRace *r, int i) {
+static void race_column(const TraceReader *t, sqlite3_context *ctx, const TraceRace *r, int i) {
   const TraceOp *o = i < 10 || i == 16 ? &r->first : &r->second;
   uint32_t launch = r->first.launch ? r->first.launch : r->second.launch;
   if ((i == 7 || i == 8 || i == 12 || i == 13) && !o->launch) return;  // a copy or set
   switch (i) {
     case 0:
+      if (launch) sqlite3_result_int64(ctx, vtab_launch_number(t, launch));
+      break;
+    case 18:
       if (launch) sqlite3_result_int64(ctx, launch);
       break;
     case 15: sqlite3_result_text(ctx, trace_race_names[r->class], -1, SQLITE_STATIC); break;
@@ -226,6 +244,7 @@ static void race_column(sqlite3_context *ctx, const TraceRace *r, int i) {
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   Cursor *c = (Cursor *)cursor;
   int kind = ((Table *)c->base.pVtab)->kind;
+  const TraceReader *t = ((Table *)c->base.pVtab)->connection->reader;
   if (i >= questions[kind].visible) {
     int a = i - questions[kind].visible;
     if (c->given[a]) sqlite3_result_int64(ctx, c->arguments[a]);
@@ -233,12 +252,12 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   }
   switch (kind) {
     case WRITER:
-      if (i == 10) sqlite3_result_int64(ctx, c->writers.ambiguous);
-      else if (i == 11) sqlite3_result_text(ctx, c->writers.why, -1, SQLITE_STATIC);
-      else operation_column(ctx, &c->writers.ops.list[c->at], i);
+      if (i == 11) sqlite3_result_int64(ctx, c->writers.ambiguous);
+      else if (i == 12) sqlite3_result_text(ctx, c->writers.why, -1, SQLITE_STATIC);
+      else operation_column(t, ctx, &c->writers.ops.list[c->at], i);
       break;
     case READER:
-      if (i < 10) operation_column(ctx, &c->ops.list[c->at], i);
+      if (i < 11) operation_column(t, ctx, &c->ops.list[c->at], i);
       else if (c->ops.cut)
         sqlite3_result_text(ctx,
                             "recording was cut short: launches that are not in the file, or in "
@@ -250,7 +269,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
                             "left were looked for",
                             -1, SQLITE_STATIC);
       break;
-    case RACE: race_column(ctx, &c->races.list[c->at], i); break;
+    case RACE: race_column(t, ctx, &c->races.list[c->at], i); break;
     case UNWRITTEN:
       sqlite3_result_int64(
           ctx, (int64_t)(i ? c->ranges.list[c->at].bytes : c->ranges.list[c->at].offset));

@@ -2,7 +2,8 @@
 // are enough.
 #include "trace/vtab.h"
 
-enum { LAUNCH, THREAD, BLOCK, IN_BLOCK = BLOCK + 3, WARP = IN_BLOCK + 3, LANE };
+enum { LAUNCH, THREAD, BLOCK, IN_BLOCK = BLOCK + 3, WARP = IN_BLOCK + 3, LANE, LAUNCH_ID };
+enum { BY_LAUNCH = 1, BY_THREAD = 2, BY_LAUNCH_ID = 4 };  // bits of idxNum
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
   uint32_t launch, last_launch;
@@ -18,24 +19,26 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
       db, aux,
       "CREATE TABLE thread (launch INTEGER, thread INTEGER, block_x INTEGER, block_y INTEGER, "
       "block_z INTEGER, thread_x INTEGER, thread_y INTEGER, thread_z INTEGER, "
-      "warp INTEGER, lane INTEGER)",
+      "warp INTEGER, lane INTEGER, launch_id INTEGER)",
       0, out, message);
 }
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info) {
   (void)v;
+  static const int columns[] = {LAUNCH, THREAD, LAUNCH_ID};
   int bits = 0, n = 0;
-  for (int column = LAUNCH; column <= THREAD; column++)
+  for (int k = 0; k < (int)ARRAY_LEN(columns); k++)
     for (int i = 0; i < info->nConstraint; i++) {
       const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-      if (!c->usable || c->iColumn != column || c->op != SQLITE_INDEX_CONSTRAINT_EQ ||
-          bits >> column & 1)
+      if (!c->usable || c->iColumn != columns[k] || c->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+          bits >> k & 1)
         continue;
       info->aConstraintUsage[i].argvIndex = ++n;
-      bits |= 1 << column;
+      bits |= 1 << k;
     }
   info->idxNum = bits;
-  info->estimatedCost = bits == 3 ? 1 : bits & 1 ? 1e5 : 1e7;
+  bool one_launch = bits & (BY_LAUNCH | BY_LAUNCH_ID);
+  info->estimatedCost = one_launch && bits & BY_THREAD ? 1 : one_launch ? 1e5 : 1e7;
   return SQLITE_OK;
 }
 
@@ -66,19 +69,24 @@ static void to_existing(Cursor *c) {
 static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int argc,
                   sqlite3_value **argv) {
   (void)name;
-  (void)argc;
   Cursor *c = (Cursor *)cursor;
   TraceReader *t = ((Table *)c->base.pVtab)->connection->reader;
   c->launch = 0;
   c->last_launch = t->nlaunches;
   c->thread = 0;
-  c->one_thread = bits & 2;
-  if (bits & 1) {
-    const ReaderLaunch *l = reader_launch(t, (uint32_t)sqlite3_value_int64(argv[0]));
+  c->one_thread = bits & BY_THREAD;
+  bool several = false;
+  const ReaderLaunch *l = NULL;
+  if (bits & BY_LAUNCH) l = vtab_launch(t, sqlite3_value_int64(argv[0]), 0, &several);
+  if (bits & BY_LAUNCH_ID) {
+    l = reader_launch(t, (uint32_t)sqlite3_value_int64(argv[argc - 1]));
+    several = false;
+  }
+  if (bits & (BY_LAUNCH | BY_LAUNCH_ID) && !several) {
     c->launch = l ? (uint32_t)(l - t->launches) : 0;
     c->last_launch = l ? c->launch + 1 : 0;
   }
-  if (c->one_thread) c->thread = (uint64_t)sqlite3_value_int64(argv[bits & 1]);
+  if (c->one_thread) c->thread = (uint64_t)sqlite3_value_int64(argv[bits & BY_LAUNCH]);
   to_existing(c);
   return SQLITE_OK;
 }
@@ -99,7 +107,8 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   Cursor *c = (Cursor *)cursor;
   const ReaderLaunch *l = launch_at(c);
   uint64_t block = c->thread / l->threads, inside = c->thread % l->threads, v = 0;
-  if (i == LAUNCH) v = l->id;
+  if (i == LAUNCH) v = l->number;
+  else if (i == LAUNCH_ID) v = l->id;
   else if (i == THREAD) v = c->thread;
   else if (i == WARP) v = block * l->warps + inside / 32;
   else if (i == LANE) v = inside % 32;

@@ -37,7 +37,8 @@ cut() {
   check "$1-diff-same" has out 'up to there nothing differs'
   check "$1-race" [ \
     "$(code "$WARPGRIND" sql "$file" \
-    "SELECT * FROM race((SELECT launch FROM step WHERE id = $first))")" = 125 ]
+    "SELECT * FROM race((SELECT l.number FROM step s JOIN launch l ON l.id = s.launch
+       WHERE s.id = $first))")" = 125 ]
   check "$1-race-says" grep -q 'launch [0-9]* is not recorded' err
 }
 
@@ -74,7 +75,8 @@ kill -KILL "$(cat /proc/$pid/task/$pid/children)"
 wait $pid 2> /dev/null
 check hang-recorded [ "$(recorded hang.wg)" = "501	500	500" ]
 check hang-access [ \
-  "$(sql hang.wg "SELECT count(*) > 0 FROM access WHERE launch = (SELECT max(id) FROM launch)")" = \
+  "$(sql hang.wg "SELECT count(*) > 0 FROM access WHERE launch_id =
+    (SELECT max(id) FROM launch)")" = \
   1 ]
 check exit-recorded [ "$(code $w --record -o exit.wg ./ladder 500 1024 2 abort; recorded exit.wg)" \
   = "3

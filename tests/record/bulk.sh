@@ -40,7 +40,7 @@ check contents-stages test "$(element 4 0) $(element 4 $((4 * 64 + 10)))" = "1 1
 leads() {
   sql all "SELECT group_concat(a.integer || ' by ' || w.thread || ' ' || w.ambiguous || ' from ' ||
     (s.address - (SELECT min(base) FROM allocation)) || ' ' || h.kind, ', ')
-           FROM access a JOIN launch l ON l.id = a.launch, writer(a.record, a.lane) w
+           FROM access a JOIN launch l ON l.id = a.launch_id, writer(a.record, a.lane) w
            JOIN access s ON s.launch = a.launch AND s.thread = w.thread AND s.kind = 'load' AND \
              s.space = 'global' AND s.record = (SELECT max(x.record) FROM access x WHERE x.launch \
              = a.launch AND x.thread = w.thread AND x.record < w.record),
@@ -56,23 +56,24 @@ leads back-through-stages 4 40 <<X
 1215 by 64 0 from 848 copy, 1151 by 64 0 from 592 copy, 1343 by 64 0 from 1360 copy
 X
 check of-which-turn test "$(sql all "SELECT count(DISTINCT w.record) FROM access a JOIN launch l ON
-  l.id = a.launch, writer(a.record, a.lane) w WHERE l.number = 4 AND a.thread = 40 AND a.kind =
+  l.id = a.launch_id, writer(a.record, a.lane) w WHERE l.number = 4 AND a.thread = 40 AND a.kind =
   'load'")" = 6
 
 # what comes from another block of the cluster is recorded there, and nobody says that nobody wrote
 # it
 check sent test "$(sql all "SELECT group_concat(DISTINCT a.kind || ' ' || a.integer) FROM access a
-  JOIN launch l ON l.id = a.launch WHERE l.number = 5 AND a.thread = 9 AND a.space = 'shared' AND
+  JOIN launch l ON l.id = a.launch_id WHERE l.number = 5 AND a.thread = 9 AND a.space = 'shared' AND
   a.kind <> 'load' AND a.integer > 0")" = "store 16,atomic 9"
 check of-another-block test "$(sql all "SELECT group_concat(DISTINCT w.ambiguous || ' ' || w.why)
-  FROM access a JOIN launch l ON l.id = a.launch, writer(a.record, a.lane) w WHERE l.number = 5 AND
+  FROM access a JOIN launch l ON l.id = a.launch_id, writer(a.record, a.lane) w
+  WHERE l.number = 5 AND
   a.kind = 'load' AND a.space = 'shared'")" = \
   "1 another block of the cluster may have written there"
 
 # the same copy where nobody waits for it: it may have been seen, or not
 RECORD_ARGS=early record cpu bulk early
 certain() { sql "$1" "SELECT group_concat(DISTINCT w.ambiguous) FROM access a JOIN launch l ON l.id
-  = a.launch, writer(a.record, a.lane) w WHERE l.number = 1 AND a.kind = 'load' AND a.space =
+  = a.launch_id, writer(a.record, a.lane) w WHERE l.number = 1 AND a.kind = 'load' AND a.space =
   'shared'"; }
 check early test "$(certain all) $(certain early)" = "0 1"
 
@@ -92,7 +93,7 @@ timeout -k 5 60 "$WARPGRIND" --device=cpu --tool=memcheck --record -o "$work/bey
 check beyond test $? = 99
 check beyond-found grep -q "oob-read" "$work/beyond.err"
 check beyond-untouched test "$("$WARPGRIND" sql "$work/beyond.wg" "SELECT count(*) FROM access a
-  JOIN launch l ON l.id = a.launch WHERE l.number = 1 AND a.thread = 0 AND a.kind = 'load' AND
+  JOIN launch l ON l.id = a.launch_id WHERE l.number = 1 AND a.thread = 0 AND a.kind = 'load' AND
   a.space = 'global'" | tail -n 1)" = 0
 timeout -k 5 100 "$WARPGRIND" --device=cpu --tool=memcheck,racecheck,initcheck,synccheck --record \
   -o "$work/tools.wg" "$work/bulk" > "$work/tools.out" 2> "$work/tools.err"

@@ -32,7 +32,7 @@ for launch in 1 7 20; do
   expand none cpu "step$launch" "$launch"
   same "step$launch" "$launch"
   check "only$launch" test "$(sql "step$launch" "SELECT group_concat(DISTINCT l.number) FROM access
-    a JOIN launch l ON l.id = a.launch")" = "$launch"
+    a JOIN launch l ON l.id = a.launch_id")" = "$launch"
 done
 expand none cpu part 5..9
 same part 5 6 7 8 9

@@ -51,8 +51,8 @@ ask() {
       [ $((offset + 4)) -le "$size" ] || continue
       echo "element $((offset))"
       sql "$1" "SELECT l.number, thread, kind, line, coalesce(value, '') FROM access a JOIN launch l
-        ON l.id = a.launch WHERE address = $((base + offset))" | sort
-      sql "$1" "SELECT a.thread, a.line, (SELECT number FROM launch WHERE id = w.launch), w.thread,
+        ON l.id = a.launch_id WHERE address = $((base + offset))" | sort
+      sql "$1" "SELECT a.thread, a.line, w.launch, w.thread,
         w.kind, coalesce(w.value, '') FROM (SELECT * FROM access WHERE address = $((base + offset))
         AND kind = 'load' LIMIT 20) a, writer(a.record, a.lane) w" | sort
     done

@@ -109,7 +109,7 @@ done
 
 # who wrote what the threads read of the tile: the copy, and nobody else can have
 check certain test "$(sql all "SELECT group_concat(DISTINCT w.thread || ' ' || w.ambiguous) FROM
-  access a JOIN launch l ON l.id = a.launch, writer(a.record, a.lane) w
+  access a JOIN launch l ON l.id = a.launch_id, writer(a.record, a.lane) w
                      WHERE l.number < 6 AND a.kind = 'load' AND a.space = 'shared' AND a.bytes = \
                        4")" = "0 0"
 

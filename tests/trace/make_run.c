@@ -35,9 +35,9 @@ int main(int argc, char **argv) {
               m->address < b->base + 64;
     stores += m->kind == TRACE_STORE;
   }
-  printf("launch\tselect count(*) from access where launch = %u\t%llu\n", l->id,
+  printf("launch\tselect count(*) from access where launch_id = %u\t%llu\n", l->id,
          (unsigned long long)in_launch);
-  printf("thread\tselect count(*) from access where launch = %u and thread = 5\t%llu\n", l->id,
+  printf("thread\tselect count(*) from access where launch_id = %u and thread = 5\t%llu\n", l->id,
          (unsigned long long)thread);
   printf("address\tselect count(*) from access where address = %llu\t%llu\n",
          (unsigned long long)(b->base + 16), (unsigned long long)at);
@@ -49,9 +49,9 @@ int main(int argc, char **argv) {
          (unsigned long long)ranged);
   printf("kind\tselect count(*) from access where kind = 'store'\t%llu\n",
          (unsigned long long)stores);
-  printf("threads\tselect count(*) from thread where launch = %u\t%llu\n", l->id,
+  printf("threads\tselect count(*) from thread where launch_id = %u\t%llu\n", l->id,
          (unsigned long long)(l->blocks * l->threads));
-  printf("one_thread\tselect block_x, thread_x, warp, lane from thread where launch = %u and "
+  printf("one_thread\tselect block_x, thread_x, warp, lane from thread where launch_id = %u and "
          "thread = %u\t%u|%u|%u|%u\n",
          l->id, l->threads - 1, 0, l->threads - 1, (l->threads - 1) / 32, (l->threads - 1) % 32);
   uint64_t unwritten = 0, sum = 0;
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
     memcpy(&value, m->value, 4);
     for (uint32_t k = 0; k < i; k++)
       order += p.ops.data[k].launch == m->launch && p.ops.data[k].thread == m->thread;
-    printf("value\tselect value, integer, file, line, site from access where launch = %u and "
+    printf("value\tselect value, integer, file, line, site from access where launch_id = %u and "
            "thread = %llu limit 1 offset %u\t0x%08x|%d|some.cu|%u|%u\n",
            l->id, (unsigned long long)m->thread, order, value, (int32_t)value, 10 + m->site,
            1000 + m->site);
@@ -83,21 +83,23 @@ int main(int argc, char **argv) {
     if (!overlaps(by->address, by->bytes, m->address, 1)) continue;
     for (uint32_t k = 0; k < i; k++)
       order += p.ops.data[k].launch == m->launch && p.ops.data[k].thread == m->thread;
-    printf("writer\tselect count(*) > 0 from (select record, lane from access where launch = %u "
+    printf("writer\tselect count(*) > 0 from (select record, lane from access where launch_id = %u "
            "and thread = %llu limit 1 offset %u) a, writer(a.record, a.lane) w where w.thread = "
-           "%llu and w.launch = %u\t1\n",
+           "%llu and w.launch_id = %u\t1\n",
            m->launch, (unsigned long long)m->thread, order, (unsigned long long)by->thread,
            by->launch);
     printf("reader\tselect count(*) > 0 from (select w.record, w.lane from (select record, lane "
-           "from access where launch = %u and thread = %llu limit 1 offset %u) a, writer(a.record, "
+           "from access where launch_id = %u and thread = %llu limit 1 offset %u) a, "
+           "writer(a.record, "
            "a.lane) w "
-           "where w.thread = %llu and w.launch = %u) x, reader(x.record, x.lane) r where r.thread "
+           "where w.thread = %llu and w.launch_id = %u) x, reader(x.record, x.lane) r where "
+           "r.thread "
            "= %llu\t1\n",
            m->launch, (unsigned long long)m->thread, order, (unsigned long long)by->thread,
            by->launch, (unsigned long long)m->thread);
     break;
   }
-  printf("race\tselect count(*) > 0 from race(%u)\t1\n", l->id);
+  printf("race\tselect count(*) > 0 from race where launch_id = %u\t1\n", l->id);
   program_free(&p);
   sqlite3_close(db);
   return 0;

@@ -100,7 +100,7 @@ def compare(path, warpgrind, run):
     live = {f["kernel"] for f in json.loads(subprocess.run([warpgrind, "report", "-q",
         "--json=/dev/stdout", run], capture_output=True, text=True).stdout)["findings"]
         if f["kind"].startswith("race-")}
-    sql = ("select distinct k.name from race r join launch l on l.id = r.launch join kernel k "
+    sql = ("select distinct k.name from race r join launch l on l.id = r.launch_id join kernel k "
            "on k.id = l.kernel")
     recorded = set(subprocess.run([warpgrind, "sql", run, sql], capture_output=True, text=True,
                                   check=True).stdout.splitlines()[1:])

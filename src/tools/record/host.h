@@ -94,9 +94,10 @@ void record_inputs_ready(const SessionInputs *in, SessionIsThere *is_there);
 // keeps what a copy brought to this part
 void record_keep_copied(const SessionCopy *c, const SessionPart *part);
 
-// --- host_module_code.c: --record=inputs, the PTX of modules ---
+// --- host_module_code.c: the PTX of modules; of --record, of launched kernels only ---
 bool record_wants_code(const SessionModule *m);
 void record_code(const SessionModule *m, const SessionCode *units, uint32_t n);
+void record_kernel_launched(const SessionCall *c);  // sends its PTX the first time
 
 // --- host_natives.c: tools/record/probe.c in C, for the virtual device ---
 void record_add_natives(void);

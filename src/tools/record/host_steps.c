@@ -121,6 +121,7 @@ void record_launch_taken(const SessionCall *c) {
     return;
   }
   uint32_t step = record_new_step();
+  record_kernel_launched(c);
   // before the step: a file that has it has its parameters
   send_parameters(c);
   record_order_step(step, l->stream, how_ordered(l));
