@@ -91,6 +91,11 @@ int cli_calculate(void);
 // --- summary.c: the end of a run ---
 struct Run;
 void cli_print_summary(struct Run *r, bool verbose);
+// Names the command that shows a recorded run.
+void cli_name_viewer(const char *path);
+// --- recording_progress.c ---
+void cli_progress_start(const struct Run *r, bool quiet);
+void cli_progress_end(void);
 typedef struct CliFormat {
   OptionId option;
   void (*write)(struct Run *r, Str *out);

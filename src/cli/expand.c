@@ -213,10 +213,11 @@ static bool copy_proofs(sqlite3 *db, Error *err) {
                  -1, &s, NULL) == SQLITE_OK &&
              sqlite3_step(s) == SQLITE_ROW;
   sqlite3_finalize(s);
-  return !has || sql(db,
-                     "INSERT OR IGNORE INTO source_file(path, real, proof) SELECT path, real, proof "
-                     "FROM was.source_file WHERE path IN (SELECT file FROM place)",
-                     err);
+  return !has ||
+         sql(db,
+             "INSERT OR IGNORE INTO source_file(path, real, proof) SELECT path, real, proof "
+             "FROM was.source_file WHERE path IN (SELECT file FROM place)",
+             err);
 }
 
 // … and their texts. Files of older versions have none.

@@ -70,6 +70,7 @@ int cli_report(const CliArguments *a) {
   cli_set_color(options_text(&o, OPT_COLOR), false);
   if (options_flag(&o, OPT_GEN_SUPPRESSIONS)) return print_entries(&run);
   print_report(&run, options_flag(&o, OPT_VERBOSE));
+  if (run_is_recorded(path)) cli_name_viewer(path);
   for (unsigned i = 0; i < cli_nformats; i++) {
     const char *to = o.text[cli_formats[i].option];
     if (to && !cli_write_report(&run, &cli_formats[i], to, &err)) return cli_fail("%s", err.text);

@@ -305,7 +305,9 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   run_file_begin(r);
   if (!cli_follow_start(follow, &err)) log_error("%s: what the program reports is lost", err.text);
 
+  cli_progress_start(r, options_flag(o, OPT_QUIET));
   int status = wait_for(child.pid);
+  cli_progress_end();
   cli_follow_end(follow);
   RunStats numbers;
   runstats_read(stats, &numbers);
@@ -322,6 +324,11 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
     r->exit_code = EXIT_WARPGRIND;
   }
   cli_print_summary(r, options_flag(o, OPT_VERBOSE));
+  Str name = {0};
+  if (r->trace && r->file && !r->records_inputs &&
+      options_expand_name(o->text[OPT_OUTPUT], child.pid, &name, &err))
+    cli_name_viewer(name.data);
+  str_free(&name);
   return write_files(r, o);
 }
 

@@ -52,6 +52,8 @@ void cli_print_summary(Run *r, bool verbose) {
   print(&last, false);
 }
 
+void cli_name_viewer(const char *path) { log_line("to look at it: warpgrind view %s", path); }
+
 bool cli_write_report(Run *r, const CliFormat *f, const char *path, Error *err) {
   Str s = {0};
   if (!cli_may_overwrite(path, NULL, err)) return false;

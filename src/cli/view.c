@@ -50,17 +50,6 @@ static bool ready(const char *url, void *view) {
   return true;
 }
 
-// Waits for the file of a run that is just starting, which creates all tables at once.
-static bool wait_for_file(const char *path, Error *err) {
-  enum { PATIENCE_MS = 60000 };
-  for (int waited = 0; waited < PATIENCE_MS; waited += 50) {
-    err->text[0] = 0;
-    if (view_can_open(path, err)) return true;
-    usleep(50000);
-  }
-  return false;
-}
-
 int cli_view(const CliArguments *a) {
   View v = {0};
   Error err = {{0}};
@@ -72,7 +61,6 @@ int cli_view(const CliArguments *a) {
                    .ready = ready,
                    .user = &v};
   if (v.folder) return view_write(&o, v.folder, say_embedded, &err) ? 0 : cli_fail("%s", err.text);
-  if (v.live && !wait_for_file(v.path, &err)) return cli_fail("%s", err.text);
   int code = view_serve(&o, &err) ? 0 : cli_fail("%s", err.text);
   cli_browser_forget();
   _exit(cli_output_end(code));  // threads of the server may still be there

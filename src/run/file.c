@@ -88,7 +88,7 @@ static void close_file(RunFile *f) {
 }
 
 static void remove_old(const char *path) {
-  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+  static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-races"};
   for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
     Str name = {0};
     str_printf(&name, "%s%s", path, endings[i]);

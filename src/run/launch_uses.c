@@ -1,4 +1,5 @@
-// Which buffers recorded launches read and wrote: looked up once, when the recording ends.
+// Which buffers recorded launches read and wrote, and, of short runs, their races: looked up once,
+// when the recording ends.
 #include "run/internal.h"
 
 #include <sqlite3.h>
@@ -13,6 +14,21 @@ typedef struct Use {
 static void save(void *user, uint32_t allocation, unsigned how) {
   const Use *u = user;
   run_save(u->run, TABLE_launch_use, "iii", u->launch, (int64_t)allocation, (int64_t)how);
+}
+
+// Of long runs the viewer looks for races itself, while the page is open.
+enum { RACES_OPERATIONS = 1000000 };
+static void save_races(Run *r, TraceReader *t, uint32_t launch) {
+  TraceRaces races = {0};
+  Error err = {{0}};
+  if (!trace_races(t, launch, &races, &err)) return;
+  for (uint32_t i = 0; i < races.n; i++) {
+    const TraceRace *x = &races.list[i];
+    run_save(r, TABLE_race_found, "iiiiiii", (int64_t)launch, (int64_t)x->first.record,
+             (int64_t)x->first.lane, (int64_t)x->second.record, (int64_t)x->second.lane,
+             (int64_t)x->count, (int64_t)x->kind);
+  }
+  trace_races_free(&races);
 }
 
 // The viewer looks itself where this could not be done.
@@ -32,6 +48,9 @@ void run_save_uses(Run *r) {
     bool ok = true;
     for (uint32_t i = 0; ok && i < launches.len; i++)
       ok = trace_uses_of(uses, (uint32_t)launches.data[i], save, &(Use){r, launches.data[i]}, &err);
+    bool few = trace_count(t) <= RACES_OPERATIONS;
+    for (uint32_t i = 0; few && i < launches.len; i++) save_races(r, t, (uint32_t)launches.data[i]);
+    if (few) run_save(r, TABLE_meta, "tt", "races_found", "yes");
     vec_free(&launches);
   }
   trace_uses_free(uses);

@@ -207,3 +207,11 @@ Store *run_open(const char *path, bool writable, Error *err) {
   store_close(c.store);
   return NULL;
 }
+
+bool run_is_recorded(const char *path) {
+  Error err = {{0}};
+  Store *s = run_open(path, false, &err);
+  bool yes = s && trace_has_operations(s->db);
+  if (s) store_close(s);
+  return yes;
+}

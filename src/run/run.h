@@ -98,7 +98,8 @@ typedef struct RunAllocation {
   const char *name;     // of a variable
   const char *pointer;  // what the program calls its address, where that is certain
   const char *type;  // of its elements, as a kernel's parameter last said: "f32"; NULL: not known
-  // Parameters of kernels that held a pointer to it: the number, and where in the parameter; types.c
+  // Parameters of kernels that held a pointer to it: the number, and where in the parameter;
+  // types.c
   struct {
     RunKernel *kernel;
     uint32_t number, offset;
@@ -230,8 +231,8 @@ typedef struct Run {
   StrMap count_keys, finding_keys;
   StrMap proved_sources;  // files that source_proof.c has looked at
   bool leaves_sources_out;  // --no-sources
-  StrMap saved_types;  // types.c: name -> id
-  U64Map type_bytes;   // id -> size
+  StrMap saved_types;       // types.c: name -> id
+  U64Map type_bytes;        // id -> size
   bool replays;  // kernels come from a run file (expand): what they name as sources proves nothing
   StrMap sources;  // files that names of buffers were looked for in; pointer.c
   // beyond RUN_FINDINGS_KEPT, or without a description
@@ -339,6 +340,7 @@ bool run_output_is_run_file(const char *path);
 struct Store;
 // the opener of all readers; NULL: err says why
 struct Store *run_open(const char *path, bool writable, Error *err);
+bool run_is_recorded(const char *path);  // the file has recorded operations
 // the end of the run: the -wal was not copied along, or is cut
 bool run_lacks_something(const struct Store *s, Error *why);
 

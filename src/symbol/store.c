@@ -65,7 +65,8 @@ uint32_t symbol_file_lookup(SymbolStore *s, SymbolFile *f, uint64_t address, Sym
   FoundFrames *known = u64map_get(&f->found, address);
   if (!known) {
     SymbolFrame frames[FRAMES_MOST];
-    uint32_t n = symbol_file_open(s, f) ? symbol_dwarf_lookup(s, f, address, frames, FRAMES_MOST) : 0;
+    uint32_t n = symbol_file_open(s, f) ? symbol_dwarf_lookup(s, f, address, frames, FRAMES_MOST)
+                                        : 0;
     f->used = ++s->clock;
     known = arena_alloc(&s->strings, sizeof *known + n * sizeof *frames);
     known->n = n;

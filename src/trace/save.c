@@ -251,3 +251,9 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
     ok = sql_fail(db, s.err, "recorded operations cannot be saved");
   return ok;
 }
+
+// Read by another thread for a line on the terminal: a moment old is new enough.
+void trace_written(const TraceWriter *w, uint64_t *operations, uint64_t *bytes) {
+  *operations = __atomic_load_n(&w->operations, __ATOMIC_RELAXED);
+  *bytes = __atomic_load_n(&w->saved_bytes, __ATOMIC_RELAXED);
+}

@@ -78,6 +78,7 @@ bool trace_take_complete(TraceWriter *w, TraceComplete *out);
 // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
 const char *trace_stopped(const TraceWriter *w);
 bool trace_is_damaged(const TraceWriter *w);  // … since the program has overwritten its rings
+void trace_written(const TraceWriter *w, uint64_t *operations, uint64_t *bytes);  // so far
 void trace_writer_free(TraceWriter *w);
 
 // --- read.c … ---
@@ -102,6 +103,24 @@ typedef struct TraceOps {
 void trace_ops_free(TraceOps *o);
 bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most,
                      TraceOps *out, Error *err);
+// Those of a thread that fit, with their numbers among all of its operations, and how many fit and
+// how many there are: total and `all`.
+typedef struct TraceThreadSearch {
+  uint32_t launch;
+  uint64_t thread, skip;
+  uint32_t most;
+  uint32_t kinds;         // bits of TraceKind; 0: any
+  const uint32_t *sites;  // ids; NULL: any
+  uint32_t nsites;
+  uint64_t low, high;  // addresses of global memory; high 0: any
+} TraceThreadSearch;
+typedef struct TraceThreadFound {
+  TraceOps ops;
+  uint64_t *numbers, all;
+} TraceThreadFound;
+bool trace_thread_search(TraceReader *t, const TraceThreadSearch *what, TraceThreadFound *out,
+                         Error *err);
+void trace_thread_found_free(TraceThreadFound *f);
 // All that touched a byte of [address, address + bytes) while that allocation (id in the run file)
 // lived, copies and sets too: step for step, within a launch by the clock of the device, and where
 // more than 256 operations of a launch did, warp for warp.
@@ -132,6 +151,57 @@ bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t 
 // written by something that was not recorded.
 bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset,
                     uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
+
+// --- private_memory.c ---
+// Bytes of the shared memory of a block (space 1), or of the local memory of a thread of it (2).
+typedef struct TracePrivate {
+  uint32_t launch;
+  uint8_t space;
+  uint64_t block;
+  uint32_t thread;  // in its block
+  uint64_t address;
+  uint32_t bytes;
+} TracePrivate;
+// phases: for each, barriers of the block before it
+typedef struct TracePrivateOps {
+  TraceOps ops;
+  uint64_t *phases;
+} TracePrivateOps;
+// All operations on these bytes: phase for phase, within a phase by the clock of the device.
+bool trace_of_private(TraceReader *t, const TracePrivate *of, uint64_t skip, uint32_t most,
+                      TracePrivateOps *out, Error *err);
+void trace_private_free(TracePrivateOps *o);
+// What the bytes hold at the end of a phase, as far as it was recorded. known: as of contents;
+// touched: TRACE_READS, TRACE_WRITES, in that phase; phases: how many there are
+typedef struct TracePrivateContents {
+  uint8_t *value, *known, *touched;
+  uint64_t phases;
+} TracePrivateContents;
+bool trace_private_contents(TraceReader *t, const TracePrivate *of, uint64_t phase,
+                            TracePrivateContents *out, Error *err);
+
+// --- counts.c ---
+// divergent: records in which some lanes of the warp did not take part
+typedef struct TraceSiteCount {
+  uint32_t site;
+  uint64_t operations, records, divergent;
+} TraceSiteCount;
+typedef struct TraceCounts {
+  TraceSiteCount *sites;
+  uint32_t n;
+  uint64_t *blocks, nblocks;  // operations of each
+} TraceCounts;
+bool trace_counts(TraceReader *t, uint32_t launch, TraceCounts *out, Error *err);
+void trace_counts_free(TraceCounts *c);
+// Operations of a launch at one of these sites (ids); false: stop
+typedef bool TraceOpVisitor(void *user, const TraceOp *op);
+typedef struct TraceAtSites {
+  uint32_t launch;
+  const uint32_t *sites;
+  uint32_t n;
+} TraceAtSites;
+bool trace_at_sites(TraceReader *t, const TraceAtSites *where, TraceOpVisitor *f, void *user,
+                    Error *err);
 
 // --- uses.c: which allocations a launch read and wrote ---
 enum { TRACE_READS = 1, TRACE_WRITES = 2 };

@@ -99,20 +99,29 @@ static unsigned place_use(const TraceReader *t, uint32_t process, const TracePla
 
 enum { TOGETHER = 256 };
 
-// The place has accessed something between low and high; which of the buffers there?
-static bool decide(TraceUses *u, const ReaderChunk *c, const ChunkDirectory *d, uint32_t place,
-                   unsigned how, const uint32_t *among, uint32_t n, Error *err) {
-  bool *only = mem_alloc(d->nplaces + 1), ok = true;
-  only[place] = true;
-  for (uint32_t i = 0; ok && i < n; i++) {
-    const UsesBuffer *b = &u->list[among[i]];
+// A place that has accessed something near these buffers.
+typedef struct Near {
+  const ReaderChunk *chunk;
+  const ChunkDirectory *directory;
+  uint32_t place;
+  unsigned how;
+  const uint32_t *buffers;
+  uint32_t n;
+} Near;
+
+// Which of the buffers has it accessed?
+static bool decide(TraceUses *u, const Near *near, Error *err) {
+  bool *only = mem_alloc(near->directory->nplaces + 1), ok = true;
+  only[near->place] = true;
+  for (uint32_t i = 0; ok && i < near->n; i++) {
+    const UsesBuffer *b = &u->list[near->buffers[i]];
     PostingVec found = {0};
-    if ((u->how[among[i]] & how) == how) continue;
-    ok = reader_postings(u->reader, c, b->base, b->end, only, &found, err);
+    if ((u->how[near->buffers[i]] & near->how) == near->how) continue;
+    ok = reader_postings(u->reader, near->chunk, b->base, b->end, only, &found, err);
     bool any = false;
     for (uint32_t k = 0; k < found.len && !any; k++)
       any = found.data[k].start < b->end && found.data[k].end > b->base;
-    if (any) mark(u, among[i], how);
+    if (any) mark(u, near->buffers[i], near->how);
     vec_free(&found);
   }
   free(only);
@@ -140,7 +149,7 @@ static bool look_at_chunk(TraceUses *u, const ReaderLaunch *l, const ReaderChunk
     }
     if (n == 1 && bounded) mark(u, list[0], how);
     else {
-      ok = decide(u, c, d, p, how, list, n, err);
+      ok = decide(u, &(Near){c, d, p, how, list, n}, err);
       d = reader_directory(t, c, err);  // postings may have moved it
       ok = ok && d;
     }

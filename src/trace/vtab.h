@@ -44,7 +44,8 @@ const VtabBuffer *vtab_buffer(Connection *c, const TraceOp *o);
 // The number of a launch in its process, by its id; 0: none.
 uint32_t vtab_launch_number(const TraceReader *t, uint32_t id);
 // The launch of this number; NULL: none, or of several processes. process 0: any
-const ReaderLaunch *vtab_launch(const TraceReader *t, int64_t number, int64_t process, bool *several);
+const ReaderLaunch *vtab_launch(const TraceReader *t, int64_t number, int64_t process,
+                                bool *several);
 void vtab_hex(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes);
 void vtab_number(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes, bool real);
 

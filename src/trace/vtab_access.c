@@ -90,15 +90,12 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info) {
   bool one_launch = bits & (BY_LAUNCH | BY_LAUNCH_ID), one_thread = one_launch && bits & BY_THREAD;
   bool below = bits & (BY_ADDRESS | TO_ADDRESS | BELOW_ADDRESS),
        above = bits & (BY_ADDRESS | FROM_ADDRESS | AFTER_ADDRESS);
-  info->estimatedCost = bits & BY_RECORD   ? 10
-                        : one_thread       ? 100
-                        : below && above   ? 1000
-                        : one_launch       ? 1e8
-                                           : 1e9;
-  info->estimatedRows = bits & BY_RECORD  ? 32
-                        : one_thread      ? 100
-                        : below && above  ? 1000
-                                          : 1000000;
+  info->estimatedCost = bits & BY_RECORD ? 10
+                        : one_thread     ? 100
+                        : below && above ? 1000
+                        : one_launch     ? 1e8
+                                         : 1e9;
+  info->estimatedRows = bits & BY_RECORD ? 32 : one_thread ? 100 : below && above ? 1000 : 1000000;
   return SQLITE_OK;
 }
 
@@ -214,7 +211,8 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
   c->chunk = 0;
   c->last_chunk = t->nchunks;
   c->at_block = c->row = c->bit = 0;
-  // Launches of several processes have the same numbers: then all are looked at, and SQLite chooses.
+  // Launches of several processes have the same numbers: then all are looked at, and SQLite
+  // chooses.
   bool several = false;
   const ReaderLaunch *l = NULL;
   if (bits & BY_LAUNCH) l = vtab_launch(t, sqlite3_value_int64(argv[n++]), 0, &several);

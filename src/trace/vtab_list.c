@@ -122,13 +122,13 @@ static bool ask_contents(TraceReader *t, Cursor *c, Error *err) {
 
 static bool ask_races(TraceReader *t, Cursor *c, Error *err) {
   bool several = false;
-  const ReaderLaunch *l = c->given[0]
-                              ? vtab_launch(t, c->arguments[0], c->arguments[1], &several)
-                              : NULL;
+  const ReaderLaunch *l = c->given[0] ? vtab_launch(t, c->arguments[0], c->arguments[1], &several)
+                                      : NULL;
   if (several)
     return error_set(err, "several processes have a launch %lld: race(launch, process).",
                      (long long)c->arguments[0]);
-  if (c->given[0] && !l) return error_set(err, "there is no launch %lld.", (long long)c->arguments[0]);
+  if (c->given[0] && !l)
+    return error_set(err, "there is no launch %lld.", (long long)c->arguments[0]);
   bool ok = trace_races(t, l ? l->id : 0, &c->races, err);
   c->n = c->races.n;
   return ok;

@@ -40,6 +40,7 @@ static bool take(Parser *c, const char *text) {
 }
 
 static CalcValue expression(Parser *c, int level);
+static CalcValue unary(Parser *c);
 
 static CalcValue number(Parser *c) {
   bool is_hex = c->p[0] == '0' && (c->p[1] == 'x' || c->p[1] == 'X');
@@ -112,6 +113,77 @@ static bool type_named(const char *name, size_t n, CalcType *out) {
   return false;
 }
 
+// A cast to a type of fewer bits than the calculator's own: the value, as an int.
+static bool narrow_type(const char *name, size_t n, unsigned *bits, bool *is_signed) {
+  static const struct {
+    const char *name;
+    unsigned bits;
+    bool is_signed;
+  } types[] = {{"char", 8, true},     {"signed char", 8, true},      {"int8_t", 8, true},
+               {"short", 16, true},   {"int16_t", 16, true},         {"unsigned char", 8, false},
+               {"uint8_t", 8, false}, {"unsigned short", 16, false}, {"uint16_t", 16, false},
+               {"bool", 1, false}};
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    if (strlen(types[i].name) == n && strncmp(types[i].name, name, n) == 0) {
+      *bits = types[i].bits;
+      *is_signed = types[i].is_signed;
+      return true;
+    }
+  return false;
+}
+
+static bool is_type(const char *name, size_t n) {
+  CalcType type;
+  unsigned bits;
+  bool is_signed;
+  return type_named(name, n, &type) || narrow_type(name, n, &bits, &is_signed);
+}
+
+static CalcValue cast(CalcValue v, const char *name, size_t n) {
+  CalcType type;
+  unsigned bits;
+  bool is_signed;
+  if (type_named(name, n, &type))
+    return calc_convert(v, type, calc_is_float(type) ? FE_TONEAREST : FE_TOWARDZERO);
+  narrow_type(name, n, &bits, &is_signed);
+  if (bits == 1) return calc_int(CALC_INT, calc_is_float(v.type) ? v.f != 0 : v.i != 0);
+  int64_t i = calc_convert(v, CALC_LONG, FE_TOWARDZERO).i;
+  i = bits == 8 ? (is_signed ? (int8_t)i : (uint8_t)i) : (is_signed ? (int16_t)i : (uint16_t)i);
+  return calc_int(CALC_INT, (uint64_t)i);
+}
+
+// Conversions from and to half and bfloat16: __int2half_rn, __half2uint_rz, __double2half …
+static bool conversion(const char *name, size_t n, CalcValue v, CalcValue *out) {
+  static const struct {
+    const char *word;
+    CalcType type;
+  } types[] = {{"int", CALC_INT},   {"uint", CALC_UINT},      {"ll", CALC_LONG},
+               {"ull", CALC_ULONG}, {"float", CALC_FLOAT},    {"double", CALC_DOUBLE},
+               {"half", CALC_HALF}, {"bfloat16", CALC_BFLOAT}};
+  static const struct {
+    const char *end;
+    int rounding;
+  } ends[] = {{"_rn", FE_TONEAREST},
+              {"_rz", FE_TOWARDZERO},
+              {"_ru", FE_UPWARD},
+              {"_rd", FE_DOWNWARD},
+              {"", FE_TONEAREST}};
+  for (size_t a = 0; a < ARRAY_LEN(types); a++)
+    for (size_t b = 0; b < ARRAY_LEN(types); b++)
+      for (size_t e = 0; e < ARRAY_LEN(ends); e++) {
+        char text[64];
+        size_t len = (size_t)snprintf(text, sizeof text, "__%s2%s%s", types[a].word, types[b].word,
+                                      ends[e].end);
+        bool small = types[a].type == CALC_HALF || types[a].type == CALC_BFLOAT ||
+                     types[b].type == CALC_HALF || types[b].type == CALC_BFLOAT;
+        if (!small || len != n || strncmp(text, name, n) != 0) continue;
+        v = calc_convert(v, types[a].type, FE_TONEAREST);
+        *out = calc_convert(v, types[b].type, ends[e].rounding);
+        return true;
+      }
+  return false;
+}
+
 static bool constant(const char *name, size_t n, CalcValue *out) {
   const struct {
     const char *name;
@@ -146,6 +218,13 @@ static CalcValue named(Parser *c) {
   while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
   CalcValue v, arguments[4];
   c->p += n;
+  if (n == 11 && !strncmp(name, "static_cast", n) && take(c, "<")) {
+    const char *type = c->p;
+    size_t len = strcspn(type, ">");
+    if (type[len] != '>' || !is_type(type, len)) return fail(c, "there is no such type");
+    c->p += len + 1;
+    return cast(unary(c), type, len);
+  }
   if (!take(c, "(")) {
     if (constant(name, n, &v)) return v;
     c->p = name;
@@ -160,15 +239,35 @@ static CalcValue named(Parser *c) {
     if (!c->failed && !take(c, ")")) return fail(c, "a ) is missing");
   }
   if (c->failed) return (CalcValue){0};
-  if (!calc_call(name, n, arguments, count, c->device, &v, &c->notes, c->err)) c->failed = true;
+  if (count == 1 && is_type(name, n)) return cast(arguments[0], name, n);
+  Error why = {{0}};
+  CalcCall call = {name, n, arguments, count, c->device};
+  if (calc_call(&call, &v, &c->notes, &why)) return v;
+  if (count == 1 && conversion(name, n, arguments[0], &v)) return v;
+  *c->err = why;
+  c->failed = true;
   return v;
+}
+
+// -2147483648 is a long in C; whoever copies the value of an int means an int.
+static bool smallest_int(Parser *c) {
+  static const char digits[] = "2147483648";
+  skip_spaces(c);
+  const char *p = c->p;
+  if (*p++ != '-') return false;
+  p += strspn(p, " ");
+  size_t n = sizeof digits - 1;
+  if (strncmp(p, digits, n) != 0 || isalnum((unsigned char)p[n]) || p[n] == '.') return false;
+  c->p = p + n;
+  return true;
 }
 
 static CalcValue unary(Parser *c) {
   if (c->depth > 100) return fail(c, "too deep");
   c->depth++;
   CalcValue v;
-  if (take(c, "-")) {
+  if (smallest_int(c)) v = calc_int(CALC_INT, (uint64_t)INT32_MIN);
+  else if (take(c, "-")) {
     v = unary(c);
     if (v.type == CALC_INT && v.i == INT32_MIN) str_add(&c->notes, "int overflow; ");
     v = calc_is_float(v.type) ? calc_float(v.type, -v.f) : calc_int(v.type, -(uint64_t)v.i);
@@ -178,12 +277,11 @@ static CalcValue unary(Parser *c) {
     if (calc_is_float(v.type)) v = fail(c, "~ is for integers");
     v = calc_int(v.type, ~(uint64_t)v.i);
   } else if (take(c, "(")) {
-    CalcType type;
     size_t n = strspn(c->p, "abcdefghijklmnopqrstuvwxyz0123456789_ ");
-    if (c->p[n] == ')' && type_named(c->p, n, &type)) {
+    if (c->p[n] == ')' && is_type(c->p, n)) {
+      const char *name = c->p;
       c->p += n + 1;
-      v = unary(c);
-      v = calc_convert(v, type, calc_is_float(type) ? FE_TONEAREST : FE_TOWARDZERO);
+      v = cast(unary(c), name, n);
     } else {
       v = expression(c, 0);
       if (!c->failed && !take(c, ")")) v = fail(c, "a ) is missing");

@@ -42,9 +42,15 @@ typedef struct CalcDevice {
   char name[128];
 } CalcDevice;
 
+typedef struct CalcCall {
+  const char *name;
+  size_t n;  // of the name
+  const CalcValue *arguments;
+  unsigned count;
+  CalcDevice *device;
+} CalcCall;
 // The result, or false with the reason; notes: what deserves to be said ("overflow").
-bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count,
-               CalcDevice *device, CalcValue *out, Str *notes, Error *err);
+bool calc_call(const CalcCall *c, CalcValue *out, Str *notes, Error *err);
 // A module with a kernel that computes the function, on one line; letters: of its arguments. false:
 // it has none, every device does the same.
 bool calc_ptx(const char *name, const char *letters, CalcType result, Str *out);

@@ -246,24 +246,24 @@ static void run_on_device(const char *name, const char *argument_letters, const 
   str_free(&ptx);
 }
 
-bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count,
-               CalcDevice *device, CalcValue *out, Str *notes, Error *err) {
+bool calc_call(const CalcCall *c, CalcValue *out, Str *notes, Error *err) {
   for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
     const char *f = functions[i].name;
-    if (strlen(f) != n || strncmp(f, name, n) != 0) continue;
-    if (strlen(functions[i].arguments) != count)
+    if (strlen(f) != c->n || strncmp(f, c->name, c->n) != 0) continue;
+    if (strlen(functions[i].arguments) != c->count)
       return error_set(err, "%s takes %zu arguments", f, strlen(functions[i].arguments));
     CalcValue x[4] = {{0}};
-    for (unsigned k = 0; k < count; k++) {
+    for (unsigned k = 0; k < c->count; k++) {
       CalcType type = calc_type_of(functions[i].arguments[k]);
-      x[k] = calc_convert(arguments[k], type, calc_is_float(type) ? FE_TONEAREST : FE_TOWARDZERO);
+      int rounding = calc_is_float(type) ? FE_TONEAREST : FE_TOWARDZERO;
+      x[k] = calc_convert(c->arguments[k], type, rounding);
     }
     bool ok = bits_function(f, x, out) || integer_function(f, x, out) ||
               float_function(f, x, out, notes) || rounded_arithmetic(f, x, out, notes) ||
               conversion(f, x, out);
     CHECK(ok);
-    run_on_device(f, functions[i].arguments, x, device, out, notes);
+    run_on_device(f, functions[i].arguments, x, c->device, out, notes);
     return true;
   }
-  return error_set(err, "%.*s is not a function of this calculator", (int)MIN(n, 60), name);
+  return error_set(err, "%.*s is not a function of this calculator", (int)MIN(c->n, 60), c->name);
 }

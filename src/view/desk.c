@@ -88,6 +88,7 @@ static bool read_allocations(ViewDesk *d, Error *err) {
     if (x.base + x.size < x.base) x.size = 0;  // no such allocation can be
     if (x.size > d->largest) d->largest = x.size;
     vec_push(&d->allocations, x);
+    u64map_put(&d->allocation_of_id, x.id, (void *)(uintptr_t)d->allocations.len);
   }
   return !r.failed || error_set(err, "%s: %s.", d->path, r.error.text);
 }
@@ -140,6 +141,8 @@ void view_desk_close(ViewDesk *d) {
   vec_free(&d->allocations);
   u64map_free_all(&d->sites);
   u64map_free_all(&d->types);
+  u64map_free_all(&d->given);
+  u64map_free(&d->allocation_of_id);
   u64map_free(&d->step_of_launch);
   u64map_free(&d->findings_of_launch);
   for (uint32_t i = 0; i < d->files.len; i++) free(d->files.data[i]);
@@ -154,9 +157,8 @@ void view_desk_close(ViewDesk *d) {
 }
 
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id) {
-  for (uint32_t i = 0; i < d->allocations.len; i++)
-    if (d->allocations.data[i].id == id) return &d->allocations.data[i];
-  return NULL;
+  uintptr_t i = (uintptr_t)u64map_get(&d->allocation_of_id, id);
+  return i ? &d->allocations.data[i - 1] : NULL;
 }
 
 static void read_launches(ViewDesk *d) {

@@ -80,12 +80,16 @@ void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out) {
   json_number(out, "process", a->process);
   const char *type = view_buffer_type(d, a->id);
   if (type) str_printf(out, ",%s", type);
+  json_text(out, "given", view_buffer_given(d, a->id));
   str_add(out, "}");
 }
 
 // Headers of the toolkit and of the system: atomicAdd is a function of one. People want to see
 // their own line.
 static bool is_system_header(const char *file) {
+  size_t n = strlen(file);
+  // wg_watch is a function of one, too
+  if (n >= 12 && !strcmp(file + n - 12, "/warpgrind.h")) return true;
   return file[0] == '/' && strstr(file, "/include/") &&
          (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
 }

@@ -54,7 +54,9 @@ typedef struct ViewDesk {
   // by id of the launch; desk.c reads them once: the tables have no index
   U64Map step_of_launch, findings_of_launch;
   bool launches_read;
-  U64Map types;  // by id of the allocation: JSON of what its elements are; types.c
+  // by id of the allocation: JSON of what its elements are, the parameter it was given as; types.c
+  U64Map types, given;
+  U64Map allocation_of_id;  // index plus 1
   bool types_read;
   const ViewSources *sources;  // which may be shown; NULL: only those with a proof
   VEC(char *) files;           // of the sites' places; see source.c
@@ -118,10 +120,15 @@ void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);
 bool view_parameter_type(const char *readable, unsigned index, char *out, size_t size);
 // "ld.global.v4.f32 …": "f32", 4
 void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);
-// Of a buffer, from the first launch that was given it: "type":"float" of the parameter,
-// "ptx":"f32","vector":1 of an instruction that uses the parameter, "given":"x" the parameter's
-// name. NULL: not known.
+// What a buffer's elements are: "type":"float", "type_id" of the types, "why": who says so, "dims".
+// NULL: not known.
 const char *view_buffer_type(ViewDesk *d, uint32_t allocation);
+// the name of the parameter that a kernel had it as first; NULL: not known
+const char *view_buffer_given(ViewDesk *d, uint32_t allocation);
+
+// --- code.c ---
+// A text that a row has compressed: columns of its length and its bytes. false: damaged
+bool view_unpack(ViewRows *r, int bytes, int data, Str *out);
 
 // --- source.c ---
 int view_file_number(ViewDesk *d, const char *file);       // -1: not one of the places'

@@ -1,11 +1,12 @@
 // Operations: of a thread, on an element, and who wrote or read what.
-#include "view/internal.h"
+#include "view/ops.h"
 
 enum {
   MOST = 2000,
   SEARCH = 4096,
   SEARCH_LIMIT = 1 << 20,
   CONFLICTS_ASKED = 64,
+  SHARED_ASKED = 512,
   CONFLICTS_MS = 150,
   FIND_MS = 150,
   RACES_MS = 80
@@ -74,9 +75,12 @@ static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t p
   view_facts_op(d, facts, op, in ? in->id : 0);
 }
 
-// races: for each, or NULL
-static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bool *races,
-                      Str *out) {
+void view_op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, bool races, Str *out) {
+  op_json(d, facts, op, process_of(d, op), races, out);
+}
+
+void view_list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bool *races,
+                    Str *out) {
   json_open(out, "ops", '[');
   uint32_t launch = 0, step = 0, process = 0;
   for (uint32_t i = 0; i < ops->n; i++) {
@@ -101,7 +105,7 @@ static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const 
 
 // Operations of a list that nothing orders against another one of the same launch. What is not
 // found within a moment is left out: it is a hint, like that of conflicts.
-static bool *find_races(ViewDesk *d, const TraceOps *ops) {
+bool *view_find_races(ViewDesk *d, const TraceOps *ops) {
   bool *out = mem_alloc(ops->n + 1);
   uint64_t end = d->without_facts ? UINT64_MAX : clock_ns() + RACES_MS * 1000000ull;
   for (uint32_t i = 0, next; i < ops->n; i = next) {
@@ -118,19 +122,23 @@ static bool *find_races(ViewDesk *d, const TraceOps *ops) {
   return out;
 }
 
-// followed: an operation that is not among those of the page, or NULL
-static void answer_ops(ViewDesk *d, ViewAnswer *a, bool ok, TraceOps *ops, const Error *err,
-                       uint64_t skip, int64_t index, const TraceOp *followed, bool with_races) {
+// followed: an operation that is not among those of the page, or NULL; index: of the one that is
+// wanted, -1: none
+typedef struct OpsPage {
+  uint64_t skip;
+  int64_t index;
+  const TraceOp *followed;
+  bool with_races;
+} OpsPage;
+
+static void answer_ops(ViewDesk *d, ViewAnswer *a, TraceOps *ops, const OpsPage *page) {
   ViewFacts facts = {0};
-  if (!ok) {
-    view_fail(a, 500, err->text);
-    return;
-  }
+  const TraceOp *followed = page->followed;
   str_add(&a->body, "{");
-  json_number(&a->body, "skip", skip);
-  if (index >= 0) json_number(&a->body, "index", (uint64_t)index);
-  bool *races = with_races ? find_races(d, ops) : NULL;
-  list_json(d, &facts, ops, races, &a->body);
+  json_number(&a->body, "skip", page->skip);
+  if (page->index >= 0) json_number(&a->body, "index", (uint64_t)page->index);
+  bool *races = page->with_races ? view_find_races(d, ops) : NULL;
+  view_list_json(d, &facts, ops, races, &a->body);
   free(races);
   if (followed) {
     json_key(&a->body, "followed");
@@ -142,10 +150,11 @@ static void answer_ops(ViewDesk *d, ViewAnswer *a, bool ok, TraceOps *ops, const
   trace_ops_free(ops);
 }
 
+// by_step: the last one up to that step
 typedef struct Wanted {
-  bool by_record, by_address, write;
+  bool by_record, by_address, by_step, write;
   uint64_t record, address;
-  uint32_t lane;
+  uint32_t lane, step;
 } Wanted;
 
 static bool is_wanted(const Wanted *w, const TraceOp *op) {
@@ -162,6 +171,10 @@ static Wanted what_is_wanted(ViewRequest *q) {
     w.lane = (uint32_t)view_number(q, "lane", 31);
   } else if (w.by_address)
     w.address = view_address(q, "address"), w.write = view_number_or(q, "write", 0, 1) != 0;
+  else if (view_given(q, "step")) {
+    w.by_step = true;
+    w.step = (uint32_t)view_number(q, "step", UINT32_MAX);
+  }
   return w;
 }
 
@@ -183,13 +196,16 @@ static bool ask(ViewDesk *d, const Question *of, uint64_t skip, uint32_t most, T
 // moment.
 static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *index, Error *err) {
   uint64_t end = clock_ns() + FIND_MS * 1000000ull;
-  for (uint64_t at = 0; *index < 0 && at < SEARCH_LIMIT && (at == 0 || clock_ns() < end);
+  for (uint64_t at = 0;
+       (w->by_step || *index < 0) && at < SEARCH_LIMIT && (at == 0 || clock_ns() < end);
        at += SEARCH) {
     TraceOps ops;
     if (!ask(d, of, at, SEARCH, &ops, err)) return false;
-    for (uint32_t i = 0; i < ops.n && *index < 0; i++)
-      if (is_wanted(w, &ops.list[i])) *index = (int64_t)(at + i);
     bool more = ops.more;
+    for (uint32_t i = 0; i < ops.n && (w->by_step || *index < 0); i++) {
+      if (w->by_step && ops.list[i].step > w->step) more = false;
+      else if (w->by_step || is_wanted(w, &ops.list[i])) *index = (int64_t)(at + i);
+    }
     trace_ops_free(&ops);
     if (!more) break;
   }
@@ -205,7 +221,7 @@ static void answer_page(ViewDesk *d, ViewRequest *q, ViewAnswer *a, const Questi
   TraceOps ops;
   Error err = {{0}};
   int64_t index = -1;
-  if (w.by_record || w.by_address) {
+  if (w.by_record || w.by_address || w.by_step) {
     if (!find(d, of, &w, &index, &err)) {
       view_fail(a, 500, err.text);
       return;
@@ -216,7 +232,8 @@ static void answer_page(ViewDesk *d, ViewRequest *q, ViewAnswer *a, const Questi
   bool ok = ask(d, of, skip, most, &ops, &err),
        elsewhere = ok && index < 0 && w.by_record &&
                    trace_one(d->trace, w.record, w.lane, &one, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, index, elsewhere ? &one : NULL, !of->of_thread);
+  if (ok) answer_ops(d, a, &ops, &(OpsPage){skip, index, elsewhere ? &one : NULL, !of->of_thread});
+  else view_fail(a, 500, err.text);
 }
 
 void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -224,6 +241,57 @@ void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                  .launch = (uint32_t)view_number(q, "launch", UINT32_MAX),
                  .thread = view_number(q, "thread", UINT64_MAX)};
   answer_page(d, q, a, &of);
+}
+
+// Sites of a line of a file, of the record tool and others.
+static uint32_t *sites_of_line(ViewDesk *d, uint64_t file, uint64_t line, uint32_t *n) {
+  VEC(uint32_t) all = {0};
+  const char *path = view_file_name(d, (uint32_t)file);
+  ViewRows r = view_rows(d,
+                         "SELECT DISTINCT site FROM place WHERE line = ? AND file = ? LIMIT 10000",
+                         "it", (int64_t)line, path ? path : "");
+  while (view_next(&r)) vec_push(&all, (uint32_t)view_column(&r, 0));
+  vec_push(&all, 0);  // no site: never NULL
+  *n = all.len;
+  return all.data;
+}
+
+void view_answer_thread_search(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  TraceThreadSearch what = {.launch = (uint32_t)view_number(q, "launch", UINT32_MAX),
+                            .thread = view_number(q, "thread", UINT64_MAX),
+                            .skip = view_number_or(q, "skip", 0, UINT64_MAX),
+                            .most = (uint32_t)view_number_or(q, "most", 200, MOST),
+                            .kinds = (uint32_t)view_number_or(q, "kinds", 0, 127)};
+  uint64_t line = view_number_or(q, "line", 0, UINT32_MAX),
+           file = view_number_or(q, "file", 0, 1 << 20),
+           allocation = view_number_or(q, "allocation", 0, UINT32_MAX);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  const ViewAllocation *in = allocation ? view_allocation(d, (uint32_t)allocation) : NULL;
+  uint32_t *sites = line ? sites_of_line(d, file, line, &what.nsites) : NULL;
+  what.sites = sites;
+  if (in) {
+    what.low = in->base;
+    what.high = in->base + in->size;
+  }
+  TraceThreadFound found = {0};
+  Error err = {{0}};
+  ViewFacts facts = {0};
+  if (!trace_thread_search(d->trace, &what, &found, &err)) view_fail(a, 500, err.text);
+  else {
+    str_add(&a->body, "{");
+    json_number(&a->body, "skip", what.skip);
+    json_number(&a->body, "all", found.all);
+    view_list_json(d, &facts, &found.ops, NULL, &a->body);
+    json_open(&a->body, "numbers", '[');
+    for (uint32_t i = 0; i < found.ops.n; i++)
+      str_printf(&a->body, "%s%llu", i ? "," : "", (unsigned long long)found.numbers[i]);
+    str_add(&a->body, "]");
+    view_facts_write(d, &facts, &a->body);
+    str_add(&a->body, "}");
+  }
+  view_facts_free(&facts);
+  trace_thread_found_free(&found);
+  free(sites);
 }
 
 void view_answer_element(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -237,6 +305,23 @@ static uint64_t threads_of(ViewDesk *d, uint32_t launch) {
   return view_one(
       d, "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?",
       "i", (int64_t)launch);
+}
+
+bool view_others_of(ViewDesk *d, const TraceOp *op, uint64_t threads_of_block, TraceOps *out,
+                    Error *err) {
+  if (!op->space)
+    return trace_touching(d->trace, op->launch, op->address, op->bytes, 0, CONFLICTS_ASKED, out,
+                          err);
+  TracePrivateOps all = {0};
+  TracePrivate of = {.launch = op->launch,
+                     .space = op->space,
+                     .block = op->thread / threads_of_block,
+                     .address = op->address,
+                     .bytes = op->bytes};
+  if (!trace_of_private(d->trace, &of, 0, SHARED_ASKED, &all, err)) return false;
+  *out = all.ops;
+  free(all.phases);
+  return true;
 }
 
 // {"of":[[index, [op, …]], …]}: index counts from skip. What is not found within a moment is left
@@ -255,6 +340,10 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   }
   ViewFacts facts = {0};
   uint32_t process = ops.n ? process_of(d, &ops.list[0]) : 0;
+  uint64_t per_block = MAX(view_one(d,
+                                    "SELECT block_x * block_y * block_z FROM launch WHERE id = ?",
+                                    "i", (int64_t)launch),
+                           (uint64_t)1);
   uint64_t end = threads_of(d, launch) > 1 ? clock_ns() + CONFLICTS_MS * 1000000ull : 0;
   TracePairs *pairs = trace_pairs_new(d->trace, launch);
   str_add(&a->body, "{");
@@ -262,13 +351,12 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   for (uint32_t i = 0; i < ops.n; i++) {
     const TraceOp *op = &ops.list[i];
     if (clock_ns() > end) break;
-    // a block's own memory is not shared
-    if (!op->has_address || op->space != 0 ||
-        !view_allocation_at(d, process, op->address, op->step))
+    // a thread's own memory is not shared
+    if (!op->has_address || op->space > 1 ||
+        (op->space == 0 && !view_allocation_at(d, process, op->address, op->step)))
       continue;
     TraceOps others = {0};
-    if (!trace_touching(d->trace, launch, op->address, op->bytes, 0, CONFLICTS_ASKED, &others,
-                        &err)) {
+    if (!view_others_of(d, op, per_block, &others, &err)) {
       view_fail(a, 500, err.text);
       break;
     }
@@ -316,7 +404,7 @@ void view_answer_writers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_key(&a->body, "some");
   str_add(&a->body, w.some ? "true" : "false");
   json_text(&a->body, "why", w.why);
-  list_json(d, &facts, &w.ops, NULL, &a->body);
+  view_list_json(d, &facts, &w.ops, NULL, &a->body);
   view_facts_write(d, &facts, &a->body);
   str_add(&a->body, "}");
   view_facts_free(&facts);
@@ -333,7 +421,8 @@ void view_answer_readers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   TraceOps ops = {0};
   Error err = {{0}};
   bool ok = trace_readers(d->trace, record, lane, skip, most, all, &ops, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, -1, NULL, false);
+  if (ok) answer_ops(d, a, &ops, &(OpsPage){.skip = skip, .index = -1});
+  else view_fail(a, 500, err.text);
 }
 
 void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -345,7 +434,29 @@ void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   TraceOps ops = {0};
   Error err = {{0}};
   bool ok = trace_touching(d->trace, launch, address, bytes, skip, most, &ops, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, -1, NULL, false);
+  if (ok) answer_ops(d, a, &ops, &(OpsPage){.skip = skip, .index = -1});
+  else view_fail(a, 500, err.text);
+}
+
+// Those that were found before and kept in the file; false: nobody has looked yet.
+static bool kept_races(ViewDesk *d, uint32_t launch, TraceRaces *out) {
+  if (!view_one(d, "SELECT count(*) FROM meta WHERE key = 'races_found'", "")) return false;
+  VEC(TraceRace) all = {0};
+  Error err = {{0}};
+  ViewRows r = view_rows(d,
+                         "SELECT first_record, first_lane, second_record, second_lane, count, kind "
+                         "FROM race_found WHERE launch = ? LIMIT 10000",
+                         "i", (int64_t)launch);
+  while (view_next(&r)) {
+    TraceRace x = {.count = view_column(&r, 4), .kind = (TraceRaceKind)view_column(&r, 5)};
+    if (x.kind <= RACE_NO_ACQUIRE &&
+        trace_one(d->trace, view_column(&r, 0), (uint32_t)view_column(&r, 1) & 31, &x.first,
+                  &err) &&
+        trace_one(d->trace, view_column(&r, 2), (uint32_t)view_column(&r, 3) & 31, &x.second, &err))
+      vec_push(&all, x);
+  }
+  *out = (TraceRaces){.list = all.data, .n = all.len, .order_known = trace_knows_order(d->db)};
+  return true;
 }
 
 void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -354,7 +465,7 @@ void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   TraceRaces races = {0};
   Error err = {{0}};
   ViewFacts facts = {0};
-  if (!trace_races(d->trace, launch, &races, &err)) {
+  if (!kept_races(d, launch, &races) && !trace_races(d->trace, launch, &races, &err)) {
     view_fail(a, 500, err.text);
     return;
   }

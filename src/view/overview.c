@@ -51,29 +51,6 @@ void view_answer_buffers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   str_add(&a->body, "]}");
 }
 
-// What a kernel does with its parameters: bits 1 (reads) and 2 (writes) for each, from its
-// instructions.
-typedef struct Uses {
-  uint8_t of[64];
-} Uses;
-
-static void read_uses(ViewDesk *d, U64Map *kernels) {
-  ViewRows r = view_rows(d,
-                         "SELECT k.id, s.parameter, s.classes FROM site s JOIN kernel k ON k.name "
-                         "= s.function AND k.process = s.process "
-                         "WHERE s.parameter > 0 GROUP BY k.id, s.parameter, s.classes",
-                         "");
-  while (view_next(&r)) {
-    uint64_t kernel = view_column(&r, 0), parameter = view_column(&r, 1),
-             classes = view_column(&r, 2);
-    if (parameter == 0 || parameter > 64) continue;
-    Uses *u = u64map_get(kernels, kernel);
-    if (!u) u64map_put(kernels, kernel, u = mem_alloc(sizeof *u));
-    // load, store, atomic: see run_class_name
-    u->of[parameter - 1] |= (uint8_t)((classes & 5 ? 1 : 0) | (classes & 6 ? 2 : 0));
-  }
-}
-
 static void kernel_names(ViewDesk *d, ViewAnswer *a) {
   json_open(&a->body, "kernels", '{');
   ViewRows r = view_rows(d, "SELECT id, coalesce(readable, name) FROM kernel LIMIT 100000", "");
@@ -85,46 +62,101 @@ static void kernel_names(ViewDesk *d, ViewAnswer *a) {
   str_add(&a->body, "}");
 }
 
-// Which buffers the launches of a page were given, in order of the launches: one look at the table,
-// which has no index.
-typedef struct Given {
-  uint32_t launch, number, allocation;
-} Given;
-typedef struct GivenList {
-  Given *data;
+// Which buffers the launches of a page use, in order of the launches: one look at the table, which
+// has no index. uses: TRACE_READS, TRACE_WRITES; 0: it was only given it
+typedef struct Use {
+  uint32_t launch, allocation, uses;
+} Use;
+typedef struct UseList {
+  ViewDesk *desk;
+  Use *data;
   uint32_t len, cap;
-} GivenList;
+  uint32_t launch;  // that is looked at
+} UseList;
 
 static int by_launch(const void *a, const void *b) {
-  const Given *x = a, *y = b;
-  return x->launch != y->launch ? (x->launch > y->launch) - (x->launch < y->launch)
-                                : (x->number > y->number) - (x->number < y->number);
+  const Use *x = a, *y = b;
+  if (x->launch != y->launch) return x->launch < y->launch ? -1 : 1;
+  return x->allocation != y->allocation ? (x->allocation < y->allocation ? -1 : 1)
+                                        : (x->uses < y->uses) - (x->uses > y->uses);
 }
 
-static void read_given(ViewDesk *d, uint64_t first, uint64_t last, GivenList *out) {
+static void add_use(void *user, uint32_t allocation, unsigned how) {
+  UseList *list = user;
+  vec_push(list, ((Use){list->launch, allocation, how}));
+}
+
+// Pointers in parameters, also inside of structs: all that is known of launches that were not
+// recorded.
+static void read_given(ViewDesk *d, uint64_t first, uint64_t last, UseList *out) {
   ViewRows r = view_rows(d,
-                         "SELECT launch, number, allocation FROM parameter WHERE allocation > 0 "
-                         "AND launch BETWEEN ? AND ?",
+                         "SELECT p.launch, p.allocation, p.value, l.process, p.bytes FROM "
+                         "parameter p JOIN launch l ON l.id = p.launch WHERE p.bytes >= 8 AND "
+                         "p.launch BETWEEN ? AND ?",
                          "ii", (int64_t)first, (int64_t)last);
+  while (view_next(&r)) {
+    uint32_t launch = (uint32_t)view_column(&r, 0), process = (uint32_t)view_column(&r, 3);
+    const uint8_t *value = sqlite3_column_blob(r.statement, 2);
+    int n = sqlite3_column_bytes(r.statement, 2);
+    if (view_column(&r, 1)) vec_push(out, ((Use){launch, (uint32_t)view_column(&r, 1), 0}));
+    else
+      for (int i = 0; value && i + 8 <= n; i += 8) {
+        uint64_t pointer;
+        memcpy(&pointer, value + i, 8);
+        const ViewAllocation *x = view_allocation_at(d, process, pointer, launch);
+        if (x) vec_push(out, ((Use){launch, x->id, 0}));
+      }
+  }
+}
+
+// Launches whose uses the file does not have: of a run that is still going on, or of an older
+// version. Looking at all of them would take too long.
+static void look_at_launches(ViewDesk *d, uint64_t first, uint64_t last, UseList *out) {
+  enum { LOOK_MS = 300 };
+  Error err = {{0}};
+  TraceUses *uses = NULL;
+  uint64_t end = clock_ns() + LOOK_MS * 1000000ull;
+  ViewRows r = view_rows(d,
+                         "SELECT launch FROM step WHERE kind = 'launch' AND launch BETWEEN ? AND ? "
+                         "AND recorded > 0",
+                         "ii", (int64_t)first, (int64_t)last);
+  while (d->trace && view_next(&r) && clock_ns() < end) {
+    if (!uses && !(uses = trace_uses_new(d->trace, &err))) break;
+    out->launch = (uint32_t)view_column(&r, 0);
+    if (!trace_uses_of(uses, out->launch, add_use, out, &err)) break;
+  }
+  view_rows_end(&r);
+  trace_uses_free(uses);
+}
+
+static void read_uses(ViewDesk *d, uint64_t first, uint64_t last, UseList *out) {
+  ViewRows r = view_rows(
+      d, "SELECT launch, allocation, uses FROM launch_use WHERE launch BETWEEN ? AND ?", "ii",
+      (int64_t)first, (int64_t)last);
   while (view_next(&r))
-    vec_push(out, (Given){(uint32_t)view_column(&r, 0), (uint32_t)view_column(&r, 1),
-                          (uint32_t)view_column(&r, 2)});
+    vec_push(out, ((Use){(uint32_t)view_column(&r, 0), (uint32_t)view_column(&r, 1),
+                         (uint32_t)view_column(&r, 2) & 3}));
+  if (!out->len) look_at_launches(d, first, last, out);
+  read_given(d, first, last, out);
   if (out->len) qsort(out->data, out->len, sizeof *out->data, by_launch);
 }
 
-static void launch_uses(const U64Map *kernels, const GivenList *given, uint64_t launch,
-                        uint64_t kernel, Str *out) {
-  const Uses *u = u64map_get(kernels, kernel);
-  uint32_t low = 0, high = given->len;
+static void launch_uses(const UseList *uses, uint64_t launch, Str *out) {
+  uint32_t low = 0, high = uses->len;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (given->data[middle].launch < launch) low = middle + 1;
+    if (uses->data[middle].launch < launch) low = middle + 1;
     else high = middle;
   }
   str_addc(out, '[');
-  for (uint32_t i = low; i < given->len && given->data[i].launch == launch && i < low + 64; i++)
-    str_printf(out, "%s[%u,%d]", i > low ? "," : "", given->data[i].allocation,
-               u && given->data[i].number < 64 ? u->of[given->data[i].number] : 0);
+  bool first = true;
+  for (uint32_t i = low; i < uses->len && uses->data[i].launch == launch; i++) {
+    const Use *u = &uses->data[i];
+    // accesses come before parameters
+    if (i > low && u[-1].allocation == u->allocation && u[-1].launch == launch) continue;
+    str_printf(out, "%s[%u,%u]", first ? "" : ",", u->allocation, u->uses);
+    first = false;
+  }
   str_addc(out, ']');
 }
 
@@ -135,7 +167,8 @@ static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t addr
 }
 
 // [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what
-// ("copy to device"), bytes, [[allocation, uses], …], nanoseconds (0: not known)]
+// ("copy to device"), bytes, [[allocation, uses], …], nanoseconds (0: not known), device, when it
+// was asked for, when it began (0: not known), process]
 void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX),
            most = view_number_or(q, "most", 5000, FLOW_MOST);
@@ -147,11 +180,9 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
               with_steps ? view_one(d, "SELECT count(*) FROM step", "")
                          : view_one(d, "SELECT count(*) FROM launch", ""));
   kernel_names(d, a);
-  U64Map kernels = {0};
-  read_uses(d, &kernels);
-  GivenList given = {0};
+  UseList uses = {0};
   if (with_steps)
-    read_given(
+    read_uses(
         d,
         view_one(d,
                  "SELECT min(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?) "
@@ -160,7 +191,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
         view_one(d,
                  "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)",
                  "ii", (int64_t)most, (int64_t)skip),
-        &given);
+        &uses);
 #define LAUNCH_COLUMNS \
   "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
   ViewRows r =
@@ -171,12 +202,14 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                       "replace(s.direction, '-', ' '), s.call) WHEN 'inputs' THEN 'inputs of "
                       "launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * "
                       "max(s.depth, 1), s.destination, s.source, s.process, l.number, "
-                      "t.end_ns - t.begin_ns FROM step s LEFT JOIN launch l ON l.id = s.launch "
+                      "t.end_ns - t.begin_ns, s.device, s.time_ns, t.begin_ns FROM step s LEFT "
+                      "JOIN launch l ON l.id = s.launch "
                       "LEFT JOIN launch_time t ON t.launch = l.id ORDER BY s.id LIMIT ? OFFSET ?",
                       "ii", (int64_t)most, (int64_t)skip)
           : view_rows(d,
                       "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS
-                      ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id "
+                      ", 0, l.stream, '', 0, 0, 0, l.process, l.number, 0, l.device, l.time_ns, 0 "
+                      "FROM launch l ORDER BY l.id "
                       "LIMIT ? OFFSET ?",
                       "ii", (int64_t)most, (int64_t)skip);
   json_open(s, "steps", '[');
@@ -192,7 +225,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     str_addc(s, ',');
     json_string(s, view_column_text(&r, 10) ? view_column_text(&r, 10) : "");
     str_printf(s, ",%llu,", (unsigned long long)view_column(&r, 11));
-    if (launch) launch_uses(&kernels, &given, launch, view_column(&r, 4), s);
+    if (launch) launch_uses(&uses, launch, s);
     else {
       uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id),
                from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);
@@ -201,19 +234,21 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       if (to) str_printf(s, "%s[%llu,2]", from ? "," : "", (unsigned long long)to);
       str_addc(s, ']');
     }
-    str_printf(s, ",%llu]", (unsigned long long)(with_steps ? view_column(&r, 16) : 0));
+    for (int i = 16; i < 20; i++)  // nanoseconds, device, when it was asked for, when it began
+      str_printf(s, ",%llu", (unsigned long long)view_column(&r, i));
+    str_printf(s, ",%llu]", (unsigned long long)view_column(&r, 14));
   }
   str_add(s, "]}");
-  vec_free(&given);
-  u64map_free_all(&kernels);
+  vec_free(&uses);
   view_rows_ok(&r, a);
 }
 
 static void parameters_json(ViewDesk *d, uint64_t launch, const char *readable, Str *out) {
   json_open(out, "parameters", '[');
   ViewRows r = view_rows(d,
-                         "SELECT number, name, bytes, hex(substr(value, 1, 64)), allocation FROM "
-                         "parameter WHERE launch = ? ORDER BY number LIMIT 256",
+                         "SELECT p.number, p.name, p.bytes, hex(substr(p.value, 1, 1024)), "
+                         "p.allocation FROM parameter p WHERE p.launch = ? ORDER BY p.number LIMIT "
+                         "256",
                          "i", (int64_t)launch);
   while (view_next(&r)) {
     char type[128];
@@ -226,6 +261,16 @@ static void parameters_json(ViewDesk *d, uint64_t launch, const char *readable, 
     if (view_column(&r, 0) < 1000 &&
         view_parameter_type(readable, (unsigned)view_column(&r, 0), type, sizeof type))
       json_text(out, "points_to", type);
+    ViewRows t = view_rows(
+        d,
+        "SELECT t.name, t.type FROM parameter_type t JOIN launch l ON l.kernel = "
+        "t.kernel WHERE l.id = ? AND t.number = ? LIMIT 1",
+        "ii", (int64_t)launch, (int64_t)view_column(&r, 0));
+    if (view_next(&t)) {
+      json_text(out, "type", view_column_text(&t, 0));
+      json_number(out, "type_id", view_column(&t, 1));
+    }
+    view_rows_end(&t);
     str_add(out, "}");
   }
   str_add(out, "]");

@@ -162,8 +162,8 @@ static int type_named(const char *name) {
 
 void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   int type = type_named(view_text(q, "type"));
-  uint64_t components = view_number_or(q, "components", 1, 4096),
-           component = view_number_or(q, "component", 0, 4095);
+  uint64_t stride = view_number_or(q, "stride", type < TYPE_COUNT ? types[type].bytes : 1, 1 << 16),
+           offset = view_number_or(q, "offset", 0, 1 << 16);
   uint64_t width = view_number(q, "width", 1 << 24), rows = view_number(q, "rows", 1 << 24),
            first = view_number_or(q, "first", 0, UINT32_MAX);
   uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24),
@@ -175,12 +175,11 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
-  if (!width || !rows || !pool_x || !pool_y || !components || component >= components) {
+  if (!width || !rows || !pool_x || !pool_y || offset + types[type].bytes > stride) {
     view_fail(a, 400, "the numbers of the picture do not fit together");
     return;
   }
-  uint64_t nx = (width + pool_x - 1) / pool_x, ny = (rows + pool_y - 1) / pool_y,
-           stride = types[type].bytes * components;
+  uint64_t nx = (width + pool_x - 1) / pool_x, ny = (rows + pool_y - 1) / pool_y;
   if (nx * ny > PIXELS_MOST) {
     view_fail(a, 400, "the picture is too large");
     return;
@@ -198,8 +197,7 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     for (uint64_t i = 0; ok && i < n; i += stride) {
       uint64_t element = (at - begin + i) / stride, x = element % width / pool_x,
                y = element / width / pool_y;
-      add(&pixels[y * nx + x], value + i + component * types[type].bytes,
-          known + i + component * types[type].bytes, (ElementType)type);
+      add(&pixels[y * nx + x], value + i + offset, known + i + offset, (ElementType)type);
     }
   }
   if (!ok) view_fail(a, 500, err.text);
@@ -222,8 +220,8 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                {HAS_UNWRITTEN, "unwritten"},
                {HAS_UNRECORDED, "unrecorded"}};
   int type = type_named(view_text(q, "type"));
-  uint64_t components = view_number_or(q, "components", 1, 4096),
-           component = view_number_or(q, "component", 0, 4095),
+  uint64_t stride = view_number_or(q, "stride", type < TYPE_COUNT ? types[type].bytes : 1, 1 << 16),
+           offset = view_number_or(q, "offset", 0, 1 << 16),
            width = view_number(q, "width", 1 << 24);
   uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24),
            pool_y = view_number_or(q, "pool_y", 1, 1 << 24), x = view_number(q, "x", 1 << 24),
@@ -235,13 +233,12 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
-  if (!width || !pool_x || !pool_y || !components || component >= components ||
-      x * pool_x >= width || pool_x * pool_y > ELEMENTS_MOST) {
+  if (!width || !pool_x || !pool_y || offset + types[type].bytes > stride || x * pool_x >= width ||
+      pool_x * pool_y > ELEMENTS_MOST) {
     view_fail(a, 400, "the numbers of the picture do not fit together");
     return;
   }
-  uint64_t stride = types[type].bytes * components, count = b->size / stride,
-           columns = MIN(pool_x, width - x * pool_x), low = 0, high = 0,
+  uint64_t count = b->size / stride, columns = MIN(pool_x, width - x * pool_x), low = 0, high = 0,
            found[ARRAY_LEN(kinds)] = {0};
   uint8_t *value = mem_alloc(columns * stride + 1), *known = mem_alloc(columns * stride + 1);
   Pixel all = {0};
@@ -253,8 +250,7 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     ok = trace_contents(d->trace, b->id, step, first * stride, n * stride, value, known, &err);
     for (uint64_t i = 0; ok && i < n; i++) {
       Pixel one = {0};
-      add(&one, value + i * stride + component * types[type].bytes,
-          known + i * stride + component * types[type].bytes, (ElementType)type);
+      add(&one, value + i * stride + offset, known + i * stride + offset, (ElementType)type);
       if (one.flags & HAS_NUMBER) {
         if (!(all.flags & HAS_NUMBER) || one.low < all.low) {
           all.low = one.low;
@@ -356,12 +352,66 @@ static void take_value(void *user, uint64_t thread, const uint8_t *value) {
   w->known[thread] = 1;
 }
 
+// Where a thread's dot is: in a row of `width` threads after the other, or, with layout 1, at its
+// place in the grid, slices of z below each other.
+typedef struct Layout {
+  uint64_t grid[3], block[3], width, rows;
+  bool by_place;
+} Layout;
+
+static bool read_layout(ViewDesk *d, uint32_t launch, uint64_t width, bool by_place, Layout *out) {
+  ViewRows r = view_rows(
+      d, "SELECT grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch WHERE id = ?", "i",
+      (int64_t)launch);
+  *out = (Layout){.by_place = by_place};
+  bool found = view_next(&r);
+  uint64_t threads = 1;
+  for (int i = 0; found && i < 3; i++) {
+    out->grid[i] = view_column(&r, i);
+    out->block[i] = view_column(&r, i + 3);
+    threads *= out->grid[i] * out->block[i];
+  }
+  view_rows_end(&r);
+  if (!found || !threads) return false;
+  out->width = by_place ? out->grid[0] * out->block[0] : width;
+  out->rows = out->width ? (threads + out->width - 1) / out->width : 0;
+  return true;
+}
+
+static void place_of(const Layout *l, uint64_t thread, uint64_t *x, uint64_t *y) {
+  if (!l->by_place) {
+    *x = thread % l->width;
+    *y = thread / l->width;
+    return;
+  }
+  uint64_t per = l->block[0] * l->block[1] * l->block[2], b = thread / per, t = thread % per;
+  uint64_t at_y = b / l->grid[0] % l->grid[1] * l->block[1] + t / l->block[0] % l->block[1],
+           at_z = b / l->grid[0] / l->grid[1] * l->block[2] + t / l->block[0] / l->block[1];
+  *x = b % l->grid[0] * l->block[0] + t % l->block[0];
+  *y = at_z * l->grid[1] * l->block[1] + at_y;
+}
+
+static void write_watched(const Watched *w, const Layout *l, ElementType type, uint64_t pool,
+                          ViewAnswer *a) {
+  static const uint8_t known[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  uint64_t nx = (l->width + pool - 1) / pool, ny = (l->rows + pool - 1) / pool;
+  Pixel *pixels = mem_alloc(nx * ny * sizeof *pixels);
+  for (uint64_t i = 0; i < w->threads; i++) {
+    uint64_t x, y;
+    place_of(l, i, &x, &y);
+    if (w->known[i]) add(&pixels[y / pool * nx + x / pool], w->value + i * w->bytes, known, type);
+  }
+  write_pixels(pixels, nx, ny, a);
+  free(pixels);
+}
+
 void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   enum { THREADS_MOST = 64 << 20 };
   uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX),
            site = (uint32_t)view_number(q, "site", UINT32_MAX);
   uint64_t width = view_number(q, "width", 1 << 24), pool = view_number_or(q, "pool", 1, 1 << 24);
   uint64_t thread = view_number_or(q, "thread", UINT64_MAX, UINT64_MAX);
+  bool by_place = view_number_or(q, "layout", 0, 1) == 1;
   int type = type_named(view_text(q, "type"));
   if (q->error.text[0]) return;
   if (!d->trace) {
@@ -372,26 +422,20 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
-  Watched w = {
-      .bytes = types[type].bytes,
-      .threads = view_one(
-          d,
-          "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?",
-          "i", (int64_t)launch)};
-  if (!w.threads || w.threads > THREADS_MOST) {
-    view_fail(a, w.threads ? 400 : 404,
-              w.threads ? "the launch has too many threads for a picture"
-                        : "there is no such launch");
+  Layout layout;
+  if (!read_layout(d, launch, width, by_place, &layout)) {
+    view_fail(a, 404, "there is no such launch");
     return;
   }
-  if (!width || !pool) {
+  Watched w = {.bytes = types[type].bytes, .threads = 1};
+  for (int i = 0; i < 3; i++) w.threads *= layout.grid[i] * layout.block[i];
+  if (w.threads > THREADS_MOST) {
+    view_fail(a, 400, "the launch has too many threads for a picture");
+    return;
+  }
+  if (!layout.width || !pool ||
+      (layout.width / pool + 1) * (layout.rows / pool + 1) > PIXELS_MOST) {
     view_fail(a, 400, "the numbers of the picture do not fit together");
-    return;
-  }
-  uint64_t rows = (w.threads + width - 1) / width, nx = (width + pool - 1) / pool,
-           ny = (rows + pool - 1) / pool;
-  if (nx * ny > PIXELS_MOST) {
-    view_fail(a, 400, "the picture is too large");
     return;
   }
   w.value = mem_alloc(w.threads * w.bytes);
@@ -407,16 +451,7 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       json_text(s, "value", text);
     }
     str_add(s, "}");
-  } else {
-    Pixel *pixels = mem_alloc(nx * ny * sizeof *pixels);
-    uint8_t known[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    for (uint64_t i = 0; i < w.threads; i++)
-      if (w.known[i])
-        add(&pixels[i / width / pool * nx + i % width / pool], w.value + i * w.bytes, known,
-            (ElementType)type);
-    write_pixels(pixels, nx, ny, a);
-    free(pixels);
-  }
+  } else write_watched(&w, &layout, (ElementType)type, pool, a);
   free(w.value);
   free(w.known);
 }

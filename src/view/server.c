@@ -49,6 +49,7 @@ typedef struct Server {
   char token[VIEW_TOKEN_TEXT];
   ViewVisitors visitors;
   char host[2][64];  // what the Host header may be
+  ViewBackground *background;  // NULL: the file is being written
   pthread_mutex_t lock;
   pthread_cond_t freed;
   ViewDesk *desks[DESKS];
@@ -229,6 +230,7 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
   ViewRequest q = {.path = url};
   ViewAnswer a = {0};
   if (strcmp(url, "/api/progress") == 0) answer_progress(s, &a);
+  else if (strcmp(url, "/api/race_state") == 0) view_answer_race_state(s->background, &a);
   else if (!view_is_endpoint(url)) view_fail(&a, 404, "there is no such question");
   else {
     http.MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_parameter, &q);
@@ -238,6 +240,7 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
       Error err = {{0}};
       ViewDesk *d = take_desk(s, &index, &err);
       if (d) view_answer(d, &q, &a);
+      else if (s->live) view_fail(&a, 503, "waiting: the program has not written its run file yet");
       else view_fail(&a, 500, err.text);
       give_desk(s, index);
       end_work(s, work);
@@ -263,6 +266,7 @@ static bool is_working(Server *s) {
 static void stop(Server *s, struct MHD_Daemon *daemon) {
   enum { PATIENCE_MS = 400, PAUSE_MS = 20 };
   s->ending = true;
+  view_background_stop(s->background);
   for (int waited = 0; is_working(s); waited += PAUSE_MS) {
     if (waited >= PATIENCE_MS) return;
     usleep(PAUSE_MS * 1000);
@@ -313,14 +317,16 @@ bool view_serve(const ViewOptions *o, Error *err) {
   if (!load_library(err) || !view_token_make(s.token, err)) return false;
   s.options = o;
   s.live = o->live;
-  if (!(s.desks[0] = view_desk_open(o->path, err))) return false;
-  view_say_what_is_missing(s.desks[0]);
+  s.desks[0] = view_desk_open(o->path, err);
+  if (!s.desks[0] && !s.live) return false;
+  if (s.desks[0]) view_say_what_is_missing(s.desks[0]);
   if (!s.live && view_is_being_written(s.desks[0])) {
     s.live = true;
     fprintf(stderr, "warpgrind: the program still runs: the page follows it, as with --live\n");
   }
-  if (s.live) give_desk(&s, 0);
+  if (s.live && s.desks[0]) give_desk(&s, 0);
   sigset_t signals = block_signals();
+  if (!s.live) s.background = view_background_start(o->path);
   struct MHD_Daemon *daemon = start(&s, o->port);
   const union MHD_DaemonInfo *info = daemon ? http.MHD_get_daemon_info(daemon,
                                                                        MHD_DAEMON_INFO_BIND_PORT)

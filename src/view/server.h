@@ -31,4 +31,10 @@ void view_visitor_leave(ViewVisitors *v, ViewVisitor *x,
 void view_visitors_expire(ViewVisitors *v,
                           uint64_t now);  // closes those that have been silent for too long
 
+// --- background_races.c ---
+typedef struct ViewBackground ViewBackground;
+ViewBackground *view_background_start(const char *path);
+void view_background_stop(ViewBackground *b);  // it gives up soon; NULL: nothing
+void view_answer_race_state(ViewBackground *b, ViewAnswer *a);
+
 #endif

@@ -107,7 +107,48 @@ static bool read_text(int fd, Str *out) {
   return n == 0 && !memchr(out->data, 0, out->len);
 }
 
+// The text that the run file keeps: as the file was when the run was recorded.
+static bool read_kept(ViewDesk *d, const char *file, Str *text) {
+  ViewRows r = view_rows(d, "SELECT bytes, data FROM source_text WHERE path = ? LIMIT 1", "t",
+                         file);
+  bool ok = view_next(&r) && view_unpack(&r, 0, 1, text) && !memchr(text->data, 0, text->len);
+  view_rows_end(&r);
+  if (!ok) str_free(text);
+  if (!ok) *text = (Str){0};
+  return ok;
+}
+
+// As run/source_text.c computes it.
+static uint64_t hash_of(const Str *text) {
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (size_t i = 0; i < text->len; i++) h = (h ^ (uint8_t)text->data[i]) * 0x100000001b3ull;
+  return h;
+}
+
+// What a reader must know about the text; NULL: nothing.
+static const char *warning_of(ViewDesk *d, const char *file, const Str *text, bool kept) {
+  ViewRows r = view_rows(d, "SELECT hash, newer FROM source_file WHERE path = ? LIMIT 1", "t",
+                         file);
+  bool found = view_next(&r);
+  const char *hash = found ? view_column_text(&r, 0) : NULL;
+  bool newer = found && view_column(&r, 1);
+  char now[17];
+  snprintf(now, sizeof now, "%016llx", (unsigned long long)hash_of(text));
+  bool changed = !kept && hash && strcmp(hash, now) != 0;
+  view_rows_end(&r);
+  return changed ? "This file has changed since the run was recorded: lines may be others. Record "
+                   "again without --no-sources to keep the text in the run file."
+         : newer
+             ? "This file was younger than the program when it was recorded: lines may be others. "
+               "Compile and record again."
+             : NULL;
+}
+
 bool view_source_read(ViewDesk *d, const char *file, Str *text, Str *real, Error *err) {
+  if (read_kept(d, file, text)) {
+    str_add(real, file);
+    return true;
+  }
   int found = find_proved(d, file, real);
   for (unsigned i = 0; found < 0 && d->sources && i < d->sources->nfolders; i++)
     found = find_in_folder(file, d->sources->folders[i], real);
@@ -137,12 +178,16 @@ void view_answer_source(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   }
   Str text = {0}, real = {0};
   Error err = {{0}};
-  bool ok = view_source_read(d, path, &text, &real, &err);
+  bool ok = view_source_read(d, path, &text, &real, &err),
+       kept = ok && view_one(d, "SELECT count(*) FROM source_text WHERE path = ?", "t", path);
   str_add(&a->body, "{");
   json_text(&a->body, "path", path);
   json_text(&a->body, "whole", ok ? real.data : NULL);  // for the link to an editor
   if (ok) json_text(&a->body, "text", text.data);
   else json_text(&a->body, "missing", err.text);
+  json_text(&a->body, "warning", ok ? warning_of(d, path, &text, kept) : NULL);
+  json_key(&a->body, "kept");
+  str_add(&a->body, kept ? "true" : "false");
   // Lines that kernels have instructions with records or findings in.
   json_open(&a->body, "lines", '[');
   ViewRows r = view_rows(

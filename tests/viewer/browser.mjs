@@ -63,8 +63,15 @@ export class Browser {
     await this.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p });
     for (const type of ["mousePressed", "mouseReleased"]) await this.call("Input.dispatchMouseEvent", { type, ...p, button: "left", clickCount: 1 });
   }
+  // Where an element of a buffer's picture is drawn: on its canvas, and on the page.
+  dot(element) {
+    return this.see(`(() => { const c = document.querySelector(".pane.buffer canvas.dots"), d = c.dataset, w = Number(c.closest(".pane").querySelector('.controls input[type="number"]').value), n = Number(d.dot), pool = Number(d.pool), r = c.getBoundingClientRect();
+      const x = Number(d.left) + (Math.floor(${element} % w / pool) - Number(d.x)) * n + Math.floor((n - 1) / 2), y = Number(d.top) + (Math.floor(Math.floor(${element} / w) / pool) - Number(d.y)) * n + Math.floor((n - 1) / 2);
+      return { x: Math.ceil(r.left + x), y: Math.ceil(r.top + y), colour: [...c.getContext("2d").getImageData(x, y, 1, 1).data].join(), pool, dot: n }; })()`);
+  }
+  async clickAt({ x, y }) { for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) await this.call("Input.dispatchMouseEvent", { type, x, y, button: type === "mouseMoved" ? "none" : "left", clickCount: 1 }); }
   async key(key, code) {
-    const special = { Enter: 13, Backspace: 8, ArrowDown: 40, ArrowUp: 38, ArrowLeft: 37, ArrowRight: 39, Escape: 27 }[key];
+    const special = { Enter: 13, Backspace: 8, ArrowDown: 40, ArrowUp: 38, ArrowLeft: 37, ArrowRight: 39, Escape: 27, Home: 36, End: 35, PageUp: 33, PageDown: 34 }[key];
     const event = { key, code: code ?? key, windowsVirtualKeyCode: special ?? key.toUpperCase().charCodeAt(0), ...(key === "Enter" ? { text: "\r" } : special ? {} : { text: key }) };
     await this.call("Input.dispatchKeyEvent", { type: "keyDown", ...event });
     await this.call("Input.dispatchKeyEvent", { type: "keyUp", ...event });

@@ -18,9 +18,11 @@ int main(void) {
   for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
     Str notes = {0}, text = {0};
     Error err = {{0}};
-    if (!calc_call(functions[i].name, strlen(functions[i].name), x,
-                   (unsigned)strlen(functions[i].arguments), NULL, &out, &notes, &err))
-      return 1;
+    CalcCall call = {.name = functions[i].name,
+                     .n = strlen(functions[i].name),
+                     .arguments = x,
+                     .count = (unsigned)strlen(functions[i].arguments)};
+    if (!calc_call(&call, &out, &notes, &err)) return 1;
     if (!calc_ptx(functions[i].name, functions[i].arguments, out.type, &text)) continue;
     const char *entry = strstr(text.data, ".visible"),
                *rest = strstr(text.data, "calculate") + strlen("calculate");

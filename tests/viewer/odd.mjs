@@ -32,7 +32,7 @@ try {
   await b.until(row(2, "store", "thread 40"), "the element it was copied from");
   ok("copy_followed", true);
   await goTo("part[6]");                             // row 1, column 2: grid[16 * 3 + 5]
-  await b.until(`${pane(0)}.querySelector(".cell.here")?.innerText.includes("0x00000035")`, "a value whose type nobody knows");
+  await b.until(`${pane(0)}.querySelector(".cell.here")?.innerText.includes("53")`, "a buffer whose type only its variable tells");
   await b.click(row(0, "copy", "the host"));
   await b.until(`${text(1)}.includes("grid[53]")`, "an element of a rectangle");
   ok("rectangle_followed", true);
@@ -47,7 +47,7 @@ try {
   await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 8`);
   await choose(`document.querySelector('select[aria-label="type of the elements"]')`, "f32");
   await choose(`document.querySelector('input[aria-label="parts of an element"]')`, "4");
-  await b.until(`${text(0)}.includes("particles[32]")`, "32 elements of 4 parts");
+  await b.until(`${text(0)}.includes("float × 4 particles[32]")`, "32 elements of 4 parts");
   await choose(`[...${pane(0)}.querySelectorAll(".controls select")].find(e => e.options.length === 4 && e.options[0].text === "x")`, "2");
   await choose(`[...${pane(0)}.querySelectorAll(".controls select")].find(e => [...e.options].some(o => o.text === "grey"))`, "grey");
   await choose(`${pane(0)}.querySelectorAll('.controls input[type="number"]')[1]`, "-1.5");
@@ -68,13 +68,11 @@ try {
   await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 100 && ${text(0)}.includes("farthest from the mean")`, "a picture with several elements in a pixel");
   await b.quiet();
   // The pixel of element 377777, by its place; then by keyboard.
-  const place = `(() => { const c = document.querySelector("canvas.dots"), r = c.getBoundingClientRect(), w = Number(document.querySelector('.controls input[type="number"]').value), pool = Math.ceil(w / c.width);
-    return { x: Math.ceil(r.left + Math.floor(377777 % w / pool)), y: Math.ceil(r.top + Math.floor(Math.floor(377777 / w) / pool)) }; })()`;
   const under = `document.querySelector(".legend").innerText.includes("wide[377777]") && document.querySelector(".legend").innerText.includes("1000000000")`;
-  let p = await b.see(place);
-  for (let i = 0; i < 200 && !await b.see(under); i++) { p = await b.see(place); await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p }); await new Promise(r => setTimeout(r, 200)); }
+  let p = await b.dot(377777);
+  for (let i = 0; i < 200 && !await b.see(under); i++) { p = await b.dot(377777); await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", x: p.x, y: p.y }); await new Promise(r => setTimeout(r, 200)); }
   await b.until(under, "the outlier under the mouse", 1);
-  for (const type of ["mousePressed", "mouseReleased"]) await b.call("Input.dispatchMouseEvent", { type, ...p, button: "left", clickCount: 1 });
+  await b.clickAt(p);
   await b.until(`${pane(1)}?.querySelector("h2")?.innerText.includes("wide[377777]")`, "a click opens it");
   ok("outlier", true);
 

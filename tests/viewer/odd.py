@@ -19,8 +19,9 @@ check("types", buffers["cell"].get("type") == "int" and buffers["numbers"].get("
       and buffers["particles"].get("type") == "Particle", buffers)
 check("given", buffers["cell"].get("given") == "cell" and buffers["numbers"].get("given") == "f",
       (buffers["cell"], buffers["numbers"]))
-check("types_of_instructions", buffers["particles"].get("ptx") in ("f32", "u32", "b32", "u8",
-    "s32"), buffers["particles"])
+types = ask("types")["types"]
+check("types_of_fields", [p[0] for p in types[str(buffers["particles"]["type_id"])]["parts"]] ==
+      [".x", ".y", ".id", ".flags[]"], types)
 
 def element(b, offset, n):
     return ask("element", allocation=b["id"], address="0x%x" % (int(b["base"], 16) + offset),

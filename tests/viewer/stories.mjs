@@ -13,11 +13,7 @@ const openBuffer = async buffer => {
   await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 8`);
 };
 // A click on an element of the picture.
-const clickDot = async element => {
-  const p = await b.see(`(() => { const c = document.querySelector("canvas.dots"), w = Number(document.querySelector('.controls input[type="number"]').value), d = c.width / w, r = c.getBoundingClientRect();
-    return { x: r.left + (${element} % w + .5) * d, y: r.top + (Math.floor(${element} / w) + .5) * d }; })()`);
-  for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) await b.call("Input.dispatchMouseEvent", { type, ...p, button: type === "mouseMoved" ? "none" : "left", clickCount: 1 });
-};
+const clickDot = async element => b.clickAt(await b.dot(element));
 const goTo = async text => { await b.key("g"); await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in"); await b.type(text); await b.key("Enter"); };
 
 const stories = {
@@ -55,8 +51,8 @@ const stories = {
     await choose(`[...document.querySelectorAll('.controls input[type="number"]')][2]`, "1");
     await b.quiet();
     // Only the wrong ones are as bright as can be.
-    const bright = await b.see(`(() => { const c = document.querySelector("canvas.dots"), w = Number(document.querySelector('.controls input[type="number"]').value), d = Math.round(c.width / w), g = c.getContext("2d"), all = g.getImageData(0, 0, c.width, c.height).data, out = [];
-      for (let i = 0; i < 20449; i++) { const k = ((Math.floor(i / w) * d + Math.floor((d - 1) / 2)) * c.width + i % w * d + Math.floor((d - 1) / 2)) * 4; if (all[k] === 253 && all[k + 1] === 231) out.push(i); } return out; })()`);
+    const bright = await b.see(`(() => { const c = document.querySelector("canvas.dots"), d = c.dataset, w = Number(document.querySelector('.controls input[type="number"]').value), n = Number(d.dot), all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, out = [];
+      for (let i = 0; i < 20449; i++) { const k = ((Number(d.top) + Math.floor(i / w) * n + Math.floor((n - 1) / 2)) * c.width + Number(d.left) + i % w * n + Math.floor((n - 1) / 2)) * 4; if (all[k] === 253 && all[k + 1] === 231) out.push(i); } return out; })()`);
     console.log(String(bright) === "5184,10816,15625" ? "ok tessellation" : `FAIL tessellation: ${bright.length} ${bright.slice(0, 9)}`);
     await clickDot(5184);
     await b.until(`${title(1)}?.includes("d_vertices-4[5184]") && ${row(1, "store", "thread 5184")}`, "its writer");

@@ -14,7 +14,8 @@ export interface Site {
 export interface Launch {
   id: number; number: number; name: string; readable?: string; grid: number[]; block: number[]; process: number; device: number; findings: number; step: number; kernel: number;
 }
-export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; ptx?: string; vector?: number; given?: string }       // given: as which parameter a kernel had it first
+// given: as which parameter a kernel had it first; type, type_id: of its elements, why: who says so; dims: of a variable
+export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; type_id?: number; why?: string; dims?: string; given?: string }
 export interface Step { number?: number; kind?: string; call?: string; direction?: string; bytes?: number }
 export interface Finding {
   id: number; kind: string; severity: string; headline: string; launch: number; launch_number: number; site: number; kernel?: string; address?: string; size: number;
@@ -26,18 +27,18 @@ export interface RunInfo {
 }
 export interface FlowStep {
   id: number; number: number; kind: string; launch: number; kernel: number; blocks: number; threads: number; findings: number; recorded: boolean; stream: number;
-  call: string; bytes: number; uses: [buffer: number, how: number][]; ns: number;
+  call: string; bytes: number; uses: [buffer: number, how: number][]; ns: number; device: number; asked: number; began: number; process: number;
 }
 export interface Watch { site: number; type: string; watched: boolean; path?: string; file: number; line: number; function?: string; launches: [id: number, number: number, threads: number][] }     // the newest first
 export interface Page { ops: Op[]; skip: number; more: boolean; total?: number; index?: number; followed?: Op }       // followed: it was not found among the first million
-export interface Source { path: string; whole?: string; text?: string; missing?: string; lines: [line: number, sites: number, findings: number][] }
+export interface Source { path: string; whole?: string; text?: string; missing?: string; warning?: string; kept?: boolean; lines: [line: number, sites: number, findings: number][] }
 export interface StepInfo {
   id: number; number: number; kind: string; call?: string; direction?: string; stream: number; device: number; recorded: number; to: string; from: string; to_buffer: number; from_buffer: number;
   width: number; height: number; depth: number; to_pitch: number; to_rows: number; from_pitch: number; from_rows: number; value: number; value_bytes: number; stack: [string, string, number, boolean][];
 }
 export interface LaunchInfo {
   launch: Launch; time_ns: number; begin_ns?: number; end_ns?: number; stream: string; shared: number; stack: [string, string, number, boolean][];
-  parameters: { number: number; name?: string; bytes: number; value?: string; allocation: number; points_to?: string }[];
+  parameters: { number: number; name?: string; bytes: number; value?: string; allocation: number; points_to?: string; type?: string; type_id?: number }[];
 }
 
 export const sites = new Map<number, Site>();
@@ -116,13 +117,35 @@ export const writes = (o: Op) => o.kind === Kind.Store || o.kind === Kind.Atomic
 const page = (j: any): Page => ({ ops: j.ops.map(op), skip: j.skip ?? 0, more: j.more, total: j.total, index: j.index, followed: j.followed && op(j.followed) });
 export const PAGE = 200;
 export type At = { record: number; lane: number } | { address: string; write: boolean } | undefined;
-const where = (at: At) => !at ? {} : "record" in at ? { record: at.record, lane: at.lane } : { address: at.address, write: at.write ? 1 : 0 };
+const where = (at: At | { step: number }) => !at ? {} : "step" in at ? { step: at.step } : "record" in at ? { record: at.record, lane: at.lane } : { address: at.address, write: at.write ? 1 : 0 };
 
 export async function ofThread(launch: number, thread: number, skip: number, at?: At) {
   return page(await ask("thread", { launch, thread, skip: at ? undefined : skip, most: PAGE, ...where(at) }));
 }
-export async function ofElement(buffer: number, at: string, bytes: number, skip: number, focus?: At) {
+export async function ofElement(buffer: number, at: string, bytes: number, skip: number, focus?: At | { step: number }) {
   return page(await ask("element", { allocation: buffer, address: at, bytes, skip: focus ? undefined : skip, most: PAGE, ...where(focus) }));
+}
+// Operations of a thread that fit, with their numbers; all: how many it has.
+export interface ThreadSearch { kinds?: number; line?: number; file?: number; allocation?: number }
+export async function searchThread(launch: number, thread: number, what: ThreadSearch, skip: number) {
+  const j = await ask<any>("thread_search", { launch, thread, ...what, skip, most: PAGE });
+  return { ...page(j), numbers: j.numbers as number[], all: j.all as number };
+}
+// Shared memory of a block (space 1), local memory of a thread (2); phases: barriers of the block before each operation.
+export interface Private { launch: number; space: number; block: number; thread: number; address: number; bytes: number }
+export interface PrivatePage extends Page { phases: number[] }
+export async function ofPrivate(of: Private, skip: number, focus?: At): Promise<PrivatePage> {
+  const j = await ask<any>("private", { launch: of.launch, space: of.space, block: of.block, thread: of.thread, address: of.address, bytes: of.bytes, skip: focus ? undefined : skip, most: PAGE, ...where(focus) });
+  return { ...page(j), phases: j.phases };
+}
+// Operations that a finding is about. known false: the recording cannot tell; stopped: there may be more
+export async function occurrencesOf(finding: number, skip: number): Promise<{ ops: Op[]; more: boolean; known: boolean; stopped: boolean }> {
+  const j = await ask<any>("occurrences", { finding, skip, most: PAGE });
+  return { ops: j.ops.map(op), more: j.more, known: j.known, stopped: j.stopped };
+}
+export async function readersOf(o: { record: number; lane: number }): Promise<{ ops: Op[]; more: boolean; some?: boolean }> {
+  const j = await ask<any>("readers", { record: o.record, lane: o.lane, most: 50 });
+  return { ops: j.ops.map(op), more: j.more, some: j.some };
 }
 // some: of very many operations only those recorded near the read were looked at
 export interface Writers { ops: Op[]; ambiguous: boolean; never_written: boolean; some?: boolean; why?: string }
@@ -141,4 +164,4 @@ export async function racesOf(launch: number): Promise<Races> {
   return { list: j.races.map((r: any[]) => ({ first: op(r[0]), second: op(r[1]), count: r[2], kind: r[3] ?? "" })), note: j.note };
 }
 export const flowStep = (a: any[]): FlowStep => ({ id: a[0], number: a[1], kind: a[2], launch: a[3], kernel: a[4], blocks: a[5], threads: a[6], findings: a[7],
-  recorded: a[8] === 1, stream: a[9], call: a[10], bytes: a[11], uses: a[12], ns: a[13] ?? 0 });
+  recorded: a[8] >= 1, stream: a[9], call: a[10], bytes: a[11], uses: a[12], ns: a[13] ?? 0, device: a[14] ?? 0, asked: a[15] ?? 0, began: a[16] ?? 0, process: a[17] ?? 0 });

@@ -2,10 +2,16 @@ import { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
 import { CalculatorPane } from "./calculator";
-import { ElementPane, stepOrder } from "./element";
+import { ElementPane } from "./element";
+import { placeNamed } from "./expression";
 import { Flow, FlowChart, kernelName } from "./flow";
-import { bufferName, bufferType, bytesText, elementName, errorText, fileName, flowNames, launchName, learnBuffers, learnStream, many, onTypes, stepName, typeBytes } from "./format";
+import { FlowPane } from "./flowpage";
+import { bufferName, bytesText, elementName, errorText, fileName, flowNames, launchName, learnStream, many, stepName } from "./format";
 import { useListen } from "./hooks";
+import { MemoryPane, PhasePane, memoryName } from "./memory";
+import { learnSteps, onTime, setTime, stepIndex, timeStep } from "./time";
+import { TimeBar } from "./timebar";
+import { bufferType, forgetVariables, learnTypes, onTypes, variableType, variables, variablesOfKernel } from "./types";
 import { FindingPane, LaunchPane } from "./launch";
 import { Lines } from "./lines";
 import { List } from "./list";
@@ -57,6 +63,10 @@ function trailLabel(p: Pane): string {
     case "step": return stepName(p.step);
     case "watch": return "watch";
     case "calculator": return "calculator";
+    case "memory": return memoryName(p);
+    case "phase": return `${variablesOfKernel(launches.get(p.launch)?.kernel ?? 0)[p.variable]?.name ?? "memory"} as picture`;
+    case "flow": return "flow";
+    case "compare": return "compare";
   }
 }
 
@@ -68,7 +78,7 @@ function Findings({ list, current, total }: { list: Finding[]; current: Pane[]; 
     const s = sites.get(f.site), path = s?.function ? kernelName(s.function) : "";
     return <button type="button" class={`finding ${f.severity} ${f.id === here ? "here" : ""}`} aria-current={f.id === here} onClick={() => start(findingPane(f))}>
       <span class="dot" /><span class="headline" title={f.headline}>{f.headline}</span>
-      <span class="detail">{[f.thread !== undefined ? `#${f.launch_number} thread ${f.thread}` : f.launch ? `#${f.launch_number}` : "host", b && (bufferType(b.id) ? elementName(b.id, f.offset, f.size || undefined) : bufferName(b)), p && `line ${p[1]}`, path].filter(Boolean).join(" · ")}</span>
+      <span class="detail">{[f.thread !== undefined ? `#${f.launch_number} thread ${f.thread}` : f.launch ? `#${f.launch_number}` : "host", b && (bufferType(b.id).known ? elementName(b.id, f.offset, f.size || undefined) : bufferName(b)), p && `line ${p[1]}`, path].filter(Boolean).join(" · ")}</span>
       {f.count > 1 && <span class="count" title="how often it was found">×{many(f.count)}</span>}
     </button>;
   }} />{list.length < total && <p class="rest">the first {many(list.length)} of {many(total)}</p>}</>;
@@ -78,12 +88,33 @@ function Buffers({ list, current, open }: { list: Buffer[]; current: number; ope
   return <List label="buffers" className="buffers" count={list.length} height={30} row={i => {
     const b = list[i];
     return <button type="button" class={`bufferrow ${b.id === current ? "here" : ""}`} onClick={() => open(b.id)} title={`${b.kind ?? "device"} memory at ${b.base}${b.freed ? ", freed" : ""}`}>
-      <b>{bufferName(b)}{!b.name && b.given && <span class="dim given" title="the parameter of the first kernel that was given it; what the program itself calls it is not known"> ({b.given})</span>}</b><span class="dim">{bufferType(b.id)?.name ?? ""}</span><span class="dim num">{bytesText(b.size)}</span></button>;
+      <b>{bufferName(b)}{!b.name && b.given && <span class="dim given" title="the parameter of the first kernel that was given it; what the program itself calls it is not known"> ({b.given})</span>}</b><span class="dim" title={b.why ? `from ${b.why}` : "not known: compile the host code with -g"}>{bufferType(b.id).known ? bufferType(b.id).name : "?"}</span><span class="dim num">{bytesText(b.size)}</span></button>;
   }} />;
 }
 
 // What the line at the top understands: 2:4012 is thread 4012 of launch 2, 2 the launch, b[4013] an element, b the buffer, shade the first launch of a kernel.
-export const understood = "a thread (2:4012), an element (b[4013]), a launch (2), a buffer (b) or a kernel";
+export const understood = "a thread (2:4012), an element (b[4013], s[3], p[3].vel.x), a launch (2), a buffer (b) or a kernel";
+// s[3] in shared memory: of the block that is looked at, or of the first launch of a kernel that has such a variable.
+function goToVariable(text: string, flow: Flow): boolean {
+  const m = /^\s*([A-Za-z_]\w*)((?:\[\d+\])*)\s*$/.exec(text), here = trail()[activePane()], launchHere = here && "launch" in here ? here.launch : 0;
+  if (!m) return false;
+  const fits = variables.filter(v => v.name === m[1] && v.address !== undefined);
+  const v = fits.find(x => x.kernel === launches.get(launchHere)?.kernel) ?? fits[0];
+  if (!v) return false;
+  const launch = launches.get(launchHere)?.kernel === v.kernel ? launchHere : flow.steps.find(x => x.kind === "launch" && x.kernel === v.kernel && x.recorded)?.launch ?? 0, l = launches.get(launch), per = l ? l.block[0] * l.block[1] * l.block[2] : 0;
+  const thread = here && here.kind === "thread" && here.launch === launch ? here.thread : 0, block = here && (here.kind === "memory" || here.kind === "phase") && here.launch === launch ? here.block : per ? Math.floor(thread / per) : 0;
+  const t = variableType(v), dims = (v.dims ?? "").split(",").map(Number).filter(n => n > 0), index = [...m[2].matchAll(/\d+/g)].map(Number);
+  if (!launch) return false;
+  const space = v.space === "shared" ? 1 : 2, own = space === 2 && per ? thread % per : 0;
+  const open = () => {
+    if (!index.length && v.bytes > t.bytes) { start({ kind: "phase", launch, space, block, thread: own, variable: variablesOfKernel(v.kernel).indexOf(v), phase: 0 }); return; }
+    let element = 0;
+    index.forEach((n, i) => { element = i ? element * (dims[i] || 1) + n : n; });
+    start({ kind: "memory", launch, space, block, thread: own, address: v.address! + element * t.bytes, bytes: t.bytes });
+  };
+  if (l) open(); else void ask("launch", { id: launch }).then((j: any) => { if (j.launch) launches.set(launch, j.launch); open(); }, () => {});
+  return true;
+}
 function goTo(text: string, flow: Flow): boolean {
   const t = /^\s*#?(\d+)(?:\s*[:. ]\s*(\d+))?\s*$/.exec(text), e = /^\s*(.+?)\s*\[\s*(\d+)\s*\]\s*$/.exec(text), name = text.trim();
   const launch = t && flow.steps.find(x => x.launch && x.kind === "launch" && x.number === Number(t[1]));
@@ -93,56 +124,60 @@ function goTo(text: string, flow: Flow): boolean {
     else return false;
     return true;
   }
+  const place = placeNamed(name);
+  if (place && /[[.]/.test(name.slice(bufferName(buffers.get(place.buffer)).length))) { start({ kind: "element", buffer: place.buffer, offset: place.offset, bytes: place.leaf.bytes }); return true; }
   const named = (n: string) => [...buffers.values()].find(x => bufferName(x) === n);
   const b = e ? named(e[1]) : named(name);
   if (b && e) {
-    const ty = bufferType(b.id), whole = ty ? typeBytes(ty) : b.size % 4 ? 1 : 4;
+    const whole = bufferType(b.id).bytes;
     if ((Number(e[2]) + 1) * whole > b.size) return false;
     start({ kind: "element", buffer: b.id, offset: Number(e[2]) * whole, bytes: whole });
     return true;
   }
   if (b) { start({ kind: "buffer", buffer: b.id, step: 0, width: 0 }); return true; }
+  if (goToVariable(text, flow)) return true;
   const kernel = name && flow.steps.find(x => x.launch && x.kind === "launch" && kernelName(flow.kernels[x.kernel]) === name);
   if (kernel) start({ kind: "launch", launch: kernel.launch });
   return !!kernel;
 }
 
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
-  ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
+  ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
 const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`), learnStream(x.launch, x.stream); });
 
 export function App() {
-  useListen(onTrail, onTypes);
+  useListen(onTrail, onTypes, onTime);
 
   const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>({ steps: [], kernels: {}, total: 0 });
   const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers" | "watches">("findings"), [watches, setWatches] = useState<Watch[]>([]), [help, setHelp] = useState(false), [where, setWhere] = useState("");
+  const [races, setRaces] = useState(new Map<number, number>()), [raceState, setRaceState] = useState<{ done: number; total: number; finished: boolean }>();
   const [theme, setTheme] = useState(() => { try { return localStorage.getItem("theme") ?? "auto"; } catch { return "auto"; } });
   const panesBox = useRef<HTMLElement>(null), search = useRef<HTMLInputElement>(null);
   const panes = trail(), active = activePane();
 
   useEffect(() => { document.documentElement.dataset.theme = theme; try { localStorage.setItem("theme", theme); } catch { /* not kept */ } }, [theme]);
   useEffect(() => {
-    (async () => {
+    const load = async () => {
       try {
-        const [r, f, b, first] = await Promise.all([ask<RunInfo>("run"), ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 5000 })]);
+        const [r, f, b, first, known] = await Promise.all([ask<RunInfo>("run"), ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 5000 }), ask<any>("types")]);
+        learnTypes(known);
         b.buffers.forEach(x => buffers.set(x.id, x));
-        learnBuffers(b.buffers);
-        let steps = first.steps.map(flowStep), all = b.buffers, found = f.findings;
-        stepOrder.push(...steps.map((s: any) => s.id));
+        let steps: FlowStep[] = first.steps.map(flowStep), all = b.buffers, found = f.findings;
+        learnSteps(steps);
         nameLaunches(steps, first.kernels);
         setRun(r); setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: first.kernels, total: first.total });
         document.title = `${fileName(r.meta.program ?? r.file)} · Warpgrind`;
         if (!r.findings) setTab("buffers");
         fromAddress();
         // Opening a run with a finding starts at its thread.
-        if (!trail().length) { const s = steps.find((x: any) => x.launch); if (f.findings.length) { start(findingPane(f.findings[0])); history.replaceState(null, "", location.hash); } else if (s) start({ kind: "launch", launch: s.launch }); }
+        // One without starts at the flow of the whole run.
+        if (!trail().length && (f.findings.length || steps.length)) { start(f.findings.length ? findingPane(f.findings[0]) : { kind: "flow" }); history.replaceState(null, "", location.hash); }
         setReady(true);
         while (all.length < r.buffers && all.length < 100000) {
           const more = await ask<{ buffers: Buffer[] }>("buffers", { skip: all.length, most: 20000 });
           if (!more.buffers.length) break;
           more.buffers.forEach(x => buffers.set(x.id, x));
-          learnBuffers(more.buffers);
           setList((all = [...all, ...more.buffers]).sort((x, y) => x.id - y.id));
         }
         while (found.length < r.findings && found.length < 5000) {
@@ -153,14 +188,16 @@ export function App() {
         while (steps.length < first.total && steps.length < 100000) {
           const more = await ask<any>("flow", { skip: steps.length, most: 20000 });
           if (!more.steps.length) break;
-          const next = more.steps.map(flowStep);
-          stepOrder.push(...next.map((s: any) => s.id));
+          const next: FlowStep[] = more.steps.map(flowStep);
           nameLaunches(next, more.kernels);
           steps = [...steps, ...next];
+          learnSteps(steps);
           setFlow({ steps, kernels: first.kernels, total: first.total });
         }
-      } catch (e) { setError(errorText(e)); }
-    })();
+        setError(undefined);
+      } catch (e) { setError(errorText(e)); if (/^waiting/.test(errorText(e))) setTimeout(load, 500); }
+    };
+    void load();
     const back = () => fromAddress();
     addEventListener("popstate", back); addEventListener("hashchange", back);
     return () => { removeEventListener("popstate", back); removeEventListener("hashchange", back); };
@@ -171,6 +208,22 @@ export function App() {
     if (!run?.recorded) return;
     void haveWatches().then(w => { const first = w.find(x => x.watched); if (first && run.live) { setTab("watches"); if (trail().length <= 1 && !findings.length) start({ kind: "watch", site: first.site, launch: 0, width: 0 }); } });
   }, [run?.recorded]);
+  // Races are looked for in the background when a run is opened, unless they are known already.
+  useEffect(() => {
+    if (!run?.recorded || isStatic() || (run.live && run.meta.complete !== "yes")) return;
+    let gone = false, timer = 0;
+    const look = async () => {
+      try {
+        const j = await (await fetch("api/race_state")).json();
+        if (gone) return;
+        setRaceState(j);
+        setRaces(old => j.launches.length === old.size ? old : new Map(j.launches));
+        if (!j.finished) timer = window.setTimeout(look, 700);
+      } catch { /* the server has ended */ }
+    };
+    void look();
+    return () => { gone = true; clearTimeout(timer); };
+  }, [run?.recorded, run?.meta.complete]);
   // While the program runs the file grows: all that was asked at the start is asked again when it has.
   useEffect(() => {
     if (!run?.live || run.meta.complete === "yes") return;
@@ -181,14 +234,13 @@ export function App() {
         const r = await ask<RunInfo>("run");
         if (gone) return;
         if (r.steps !== run.steps || r.operations !== run.operations || r.launches !== run.launches || r.findings !== run.findings || r.recorded !== run.recorded || r.meta.complete !== run.meta.complete) {
-          const [f, b, all] = await Promise.all([ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 20000 })]);
+          const [f, b, all, known] = await Promise.all([ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 20000 }), ask<any>("types")]);
           if (gone) return;
-          const steps = all.steps.map(flowStep);
+          const steps: FlowStep[] = all.steps.map(flowStep);
+          learnTypes(known); forgetVariables();
           b.buffers.forEach(x => buffers.set(x.id, x));
-          learnBuffers(b.buffers);
           nameLaunches(steps, all.kernels);
-          stepOrder.length = 0;
-          stepOrder.push(...steps.map((s: any) => s.id));
+          learnSteps(steps);
           setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: all.kernels, total: all.total });
           if (r.recorded) await haveWatches();
           setRun(r);
@@ -212,7 +264,7 @@ export function App() {
 
   const here = panes[active];
   const currentLaunch = here && "launch" in here ? here.launch : 0;
-  const current = here?.kind === "buffer" || here?.kind === "step" ? here.step : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch && s.kind === "launch")?.id ?? 0;
+  const current = here?.kind === "step" ? here.step : here?.kind === "buffer" || here?.kind === "flow" ? timeStep() : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch && s.kind === "launch")?.id ?? 0;
   const currentBuffer = here && "buffer" in here ? here.buffer : 0;
 
   useEffect(() => {
@@ -239,33 +291,41 @@ export function App() {
         ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
         ArrowLeft: () => choosePane(activePane() - 1), h: () => choosePane(activePane() - 1), ArrowRight: () => choosePane(activePane() + 1), l: () => choosePane(activePane() + 1),
         Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) chosenRow()?.click(); },
-        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".flowbox")?.focus(),
+        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(),
+        ",": () => moveTime(-1), ".": () => moveTime(1), " ": () => document.querySelector<HTMLElement>('.timebar button[aria-label^="Play"], .timebar button[aria-label^="Stop"]')?.click(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
         Backspace: () => close(activePane()), s: () => press("Source"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
         g: () => search.current?.focus(), "/": () => search.current?.focus(), t: () => turnTheme(), "?": () => setHelp(h => !h), Escape: () => setHelp(false), "+": () => press("Larger"), "-": () => press("Smaller"),
       };
       const act = actions[e.key];
-      if (!act || (e.key === "Enter" && /^(BUTTON|A)$/.test(target.tagName))) return;
+      if (!act || ((e.key === "Enter" || e.key === " ") && /^(BUTTON|A)$/.test(target.tagName))) return;
       e.preventDefault();
       act();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [findings, theme]);
+  }, [findings, theme, flow]);
 
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   const turnTheme = () => setTheme(dark ? "light" : "dark");
+  const openFlow = () => { const i = trail().findIndex(p => p.kind === "flow"); if (i >= 0) { cut(i); document.querySelector<HTMLElement>(".flowbox.big")?.focus(); } else start({ kind: "flow" }); };
+  const moveTime = (by: number) => { const n = flow.steps.length, i = (timeStep() ? stepIndex(timeStep()) : n) + by; if (n) setTime(i >= n ? 0 : flow.steps[Math.max(0, i)].id); };
+  const usesOf = (launch: number) => flow.steps.find(s => s.kind === "launch" && s.launch === launch)?.uses.map(u => u[0]) ?? [];
   const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) choosePane(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
   const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools?.split(",").map(x => x === "record" || x === "trace" ? "recorded" : x).join(", "), run.launches === 1 ? "1 launch" : `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : "", run.meta.complete === "no" && (run.live ? "still running" : "not finished: what was known when Warpgrind was ended")].filter(Boolean).join(" · "), [run]);
 
   function view(p: Pane, i: number): ComponentChild {
     const common = { key: `${i}:${p.kind}`, index: i, active: i === active };
     switch (p.kind) {
-      case "thread": return <ThreadPane {...common} pane={p} findings={findings} />;
+      case "thread": return <ThreadPane {...common} pane={p} findings={findings} flowUses={usesOf} />;
+      case "memory": return <MemoryPane {...common} pane={p} />;
+      case "phase": return <PhasePane {...common} pane={p} />;
+      case "flow": return <FlowPane {...common} pane={p} flow={flow} list={list} races={races} raceState={raceState} />;
+      case "compare": return undefined;
       case "element": return <ElementPane {...common} pane={p} findings={findings} />;
       case "buffer": return <BufferPane {...common} pane={p} steps={flow.steps} findings={findings} />;
       case "source": return <SourcePane {...common} pane={p} />;
-      case "launch": return <LaunchPane {...common} pane={p} findings={findings} />;
+      case "launch": return <LaunchPane {...common} pane={p} findings={findings} races={races} raceState={raceState} />;
       case "step": return <StepPane {...common} pane={p} />;
       case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
       case "watch": return <WatchPane {...common} pane={p} watches={watches} live={!!run?.live && run.meta.complete !== "yes"} />;
@@ -273,6 +333,7 @@ export function App() {
     }
   }
 
+  if (error && !run && /^waiting/.test(error)) return <main class="broken"><h1>Warpgrind</h1><p role="status">Waiting for the program: its run file is not there yet.</p></main>;
   if (error && !run) return <main class="broken"><h1>Warpgrind</h1><Failure text={error} /></main>;
   return <div class="app">
     <Progress />
@@ -281,12 +342,14 @@ export function App() {
       <span class="facts dim">{facts}</span>
       <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(search.current?.value ?? "", flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity(`nothing of that name is here: ${understood}`), search.current?.reportValidity(); }}>
         <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label={`go to ${understood}`} title={`go to ${understood}`} spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
+      <Button icon="flow" label="The flow of the whole run (F)" onClick={openFlow} />
       <Button icon="calculator" label="Calculator (c)" onClick={openCalculator} />
       <Button icon="sun" label="Light or dark (t)" onClick={turnTheme} />
       <Button icon="help" label="Keys (?)" onClick={() => setHelp(!help)} />
     </header>
     <nav class="trail" aria-label="the path walked">
       {panes.map((p, i) => <>{i > 0 && <span class="step" aria-hidden="true">›</span>}<button type="button" class={i === active ? "here" : ""} onClick={() => choosePane(i)} onDblClick={() => cut(i)} title="double click: back to here">{trailLabel(p)}</button></>)}
+      <TimeBar steps={flow.steps} kernel={x => kernelName(flow.kernels[x.kernel])} />
       {panes.length > 0 && <Copy label="Copy the address of this path" text={() => location.href} />}
     </nav>
     <aside class="rail">
@@ -296,7 +359,7 @@ export function App() {
         {watches.length > 0 && <button type="button" role="tab" aria-selected={tab === "watches"} onClick={() => setTab("watches")}>Watches <span class="count">{watches.length}</span></button>}
       </div>
       {ready && (tab === "findings" ? <Findings list={findings} current={panes} total={run?.findings ?? 0} /> : tab === "watches" ? <List label="watches" className="buffers" count={watches.length} height={30} row={i => <WatchRow watch={watches[i]} here={here?.kind === "watch" && here.site === watches[i].site} open={() => start({ kind: "watch", site: watches[i].site, launch: 0, width: 0 })} />} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
-      <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => start({ kind: "buffer", buffer, step, width: 0 })} openStep={step => start({ kind: "step", step, buffer: 0, offset: 0, bytes: 0 })} />
+      <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => { setTime(step); start({ kind: "buffer", buffer, step: 0, width: 0 }); }} openAll={openFlow} races={races} openStep={step => start({ kind: "step", step, buffer: 0, offset: 0, bytes: 0 })} />
     </aside>
     <main class="panes" ref={panesBox}>
       {ready && run && !run.recorded && <div class="hint">{(run.not_recorded ?? "").replace(/\.?$/, ".")} Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}

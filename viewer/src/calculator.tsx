@@ -1,9 +1,12 @@
 // The calculator: C expressions with the functions of the device.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, isStatic } from "./api";
 import { useAnswer } from "./hooks";
 import { errorText } from "./format";
 import { Failure, PaneFrame } from "./parts";
+import { withRecorded } from "./expression";
+import { onTime, timeStep } from "./time";
+import { useListen } from "./hooks";
 import { Pane, replace } from "./trail";
 
 interface Result { error?: string; type?: string; value?: string; exact?: string; hex?: string; bits?: number; notes?: string; device?: string }
@@ -17,21 +20,26 @@ function Bits({ r }: { r: Result }) {
 }
 
 export function CalculatorPane({ pane, index, active }: { pane: Extract<Pane, { kind: "calculator" }>; index: number; active: boolean }) {
-  const [text, setText] = useState(pane.expression), [result, set] = useState<Result>(), [filter, setFilter] = useState("");
+  const [text, setText] = useState(pane.expression), [result, set] = useState<Result>(), [filter, setFilter] = useState(""), [used, setUsed] = useState<string[]>([]);
+  useListen(onTime);
+  // Letters are for the expression, not for shortcuts, as soon as the pane is there.
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => { if (active) input.current?.focus(); }, [active]);
   const list = useAnswer<{ functions: [string, string, string][] }>(() => isStatic() ? undefined : ask("calc"), []);
   useEffect(() => {
     if (!text.trim()) { set(undefined); return; }
     let gone = false;
-    const timer = setTimeout(() => ask<Result>("calc", { expression: text }).then(r => { if (!gone) { set(r); replace(index, { kind: "calculator", expression: text }, false); } }, e => { if (!gone) set({ error: errorText(e) }); }), 120);
+    const timer = setTimeout(() => withRecorded(text).then(e => { if (!gone) setUsed(e.used); return ask<Result>("calc", { expression: e.text }); }).then(r => { if (!gone) { set(r); replace(index, { kind: "calculator", expression: text }, false); } }, e => { if (!gone) set({ error: errorText(e) }); }), 120);
     return () => { gone = true; clearTimeout(timer); };
-  }, [text]);
+  }, [text, timeStep()]);
   useEffect(() => setText(pane.expression), [pane.expression]);
-  return <PaneFrame index={index} kind="calculator" active={active} title={<span class="what">calculator</span>} sub="C expressions with the device's functions, types and roundings">
+  return <PaneFrame index={index} kind="calculator" active={active} title={<span class="what">calculator</span>} sub="C expressions with the device's functions, and recorded values: a[4013], p[3].vel.x">
     {isStatic() ? <Failure text="The calculator needs warpgrind view: this page has no server." /> : <div class="scroll">
-      <input class="expression" autofocus spellcheck={false} placeholder="INT_MIN - 1" aria-label="expression" value={text} onInput={e => setText(e.currentTarget.value)} />
+      <input ref={input} class="expression" spellcheck={false} placeholder="INT_MIN - 1" aria-label="expression" value={text} onInput={e => setText(e.currentTarget.value)} />
       {result?.error ? <p class="mistake">{result.error}</p> : result && <div class="result">
         <div class="big"><span class="what">{result.type}</span> {result.value}</div>
         <div class="dim">{result.hex}{result.exact ? ` · ${result.exact}` : ""}</div>
+        {used.length > 0 && <p class="dim">recorded: {used.join(", ")}</p>}
         <Bits r={result} />
         {result.notes && <p class="notes">{result.notes}</p>}
         <p class="dim">computed by {result.device}</p>

@@ -1,15 +1,17 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
-import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, writes } from "./api";
-import { addressOf, bufferName, bufferType, bytesText, elementName, hexAt, kindName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
-import { Ops, useAnswer, useOps } from "./hooks";
+import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, readersOf, writes } from "./api";
+import { addressOf, bufferName, bufferType, bytesText, elementName, hexAt, kindName, launchOf, many, opValue, partsText, valueHex } from "./format";
+import { Ops, useAnswer, useListen, useOps } from "./hooks";
+import { onTime, stepBefore as before, timeStep } from "./time";
+import { onTypes, typeHelp } from "./types";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, KindTag, PaneFrame, TypeChooser, linesOf, mainPlace, useSource } from "./parts";
 import { ROW } from "./thread";
 import { Pane, follow, replace } from "./trail";
 
 function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane: Extract<Pane, { kind: "element" }>; step: number; findings: Finding[]; go(p: Pane): void }) {
-  const t = bufferType(pane.buffer), size = t ? typeBytes(t) : pane.bytes;
+  const t = bufferType(pane.buffer), size = t.known ? t.bytes : pane.bytes;
   const at = Math.floor(pane.offset / size), first = Math.max(0, at - 2), last = Math.min(Math.floor(buffer.size / size), at + 3);
   const contents = useAnswer(() => last > first ? askBytes("contents", { allocation: pane.buffer, step, offset: first * size, bytes: (last - first) * size }) : undefined, [pane.buffer, step, first, last, size]);
   const cells = [];
@@ -18,13 +20,12 @@ function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane
     if (contents.value) {
       const n = (last - first) * size, d = new DataView(contents.value, 0, n), known = new Uint8Array(contents.value, n, n).subarray((i - first) * size, (i - first + 1) * size);
       state = known.some(k => k === 0) ? "unwritten" : known.some(k => k > 1) ? "unrecorded" : "";
-      const parts = [];
-      for (let k = 0; t && k < t.components; k++) parts.push(scalarText(d, (i - first) * size + k * scalarBytes[t.scalar], t.scalar));
-      text = state === "unwritten" ? "never written" : state ? "not recorded" : t ? parts.join(", ") : hexAt(d, (i - first) * size, size);
+      const one = new DataView(contents.value, (i - first) * size, size);
+      text = state === "unwritten" ? "never written" : state ? "not recorded" : partsText(one, t, 0).replace(/^\((.*)\)$/, "$1") || hexAt(d, (i - first) * size, size);
     }
     const bad = findings.find(f => f.allocation === pane.buffer && Math.floor(f.offset / size) === i);
     cells.push(<button type="button" class={`cell ${state} ${i === at ? "here" : ""} ${bad?.severity ?? ""}`} title={bad ? bad.headline : elementName(pane.buffer, i * size, size)}
-      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size + pane.offset % size, bytes: pane.bytes }); }}><span class="index">{bufferName(buffer)}[{i}]</span><span class="num">{text}</span></button>);
+      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size + pane.offset % size, bytes: pane.bytes }); }}><span class="index">{elementName(pane.buffer, i * size, size)}</span><span class="num">{text}</span></button>);
   }
   return <nav class="neighbours" aria-label="neighbouring elements">{cells}</nav>;
 }
@@ -53,15 +54,18 @@ function undecided(ops: Ops, i: number): boolean {
 
 export function ElementPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "element" }>; index: number; active: boolean; findings: Finding[] }) {
   const b = buffers.get(pane.buffer);
+  useListen(onTypes, onTime);
+  // Where no operation was followed, the cursor of time chooses: the last operation up to its step.
+  const step0 = pane.at ? 0 : pane.step ?? timeStep();
   const ops = useOps(async (skip, first) => {
     if (!b) throw new Error("there is no such buffer");
-    return ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, first ? pane.at : undefined);
-  }, [pane.buffer, pane.offset, pane.bytes, b?.base, JSON.stringify(pane.at)]);
+    return ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, first ? pane.at ?? (step0 ? { step: step0 } : undefined) : undefined);
+  }, [pane.buffer, pane.offset, pane.bytes, b?.base, JSON.stringify(pane.at), step0]);
   const [selected, select] = useState(-1);
   useEffect(() => select(ops.focus), [ops.focus, pane.buffer, pane.offset]);
   const chosen = ops.get(selected) ?? ops.get(ops.count - 1);
   const go = (p: Pane) => follow(index, p);
-  const t = bufferType(pane.buffer), size = t ? typeBytes(t) : pane.bytes;
+  const t = bufferType(pane.buffer), size = t.known ? t.bytes : pane.bytes, help = typeHelp(b);
   const beside = (by: number) => replace(index, { kind: "element", buffer: pane.buffer, offset: pane.offset + by * size, bytes: pane.bytes });
   const sample = ops.get(0) && ops.pages.size ? [...ops.pages.values()][0].find(o => o.site) : undefined;
   const source = useSource(sample && mainPlace(sample.site)?.[0]);
@@ -70,18 +74,19 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
   const step = !chosen ? 0 : chosen.kind === Kind.Load ? stepBefore(chosen) : chosen.step;
 
   return <PaneFrame index={index} kind="element" active={active}
-    title={<><span class="what">{t?.name ?? `${pane.bytes} bytes`}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
+    title={<><span class="what">{t.known ? t.name : `${pane.bytes} bytes`}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
     tools={<>
       <TypeChooser buffer={pane.buffer} type={t} />
       <Button icon="left" label="The element before ([)" disabled={pane.offset < size} onClick={() => beside(-1)} />
       <Button icon="right" label="The next element (])" disabled={!b || pane.offset + size + pane.bytes > b.size} onClick={() => beside(1)} />
-      <Button icon="picture" label="The buffer as a picture (b)" onClick={() => go({ kind: "buffer", buffer: pane.buffer, step: chosen?.step ?? 0, width: 0 })} />
+      <Button icon="picture" label="The buffer as a picture (b)" onClick={() => { go({ kind: "buffer", buffer: pane.buffer, step: 0, width: 0 }); }} />
     </>}
-    sub={b && <>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base} <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operations` : ""}</span></>}>
+    sub={b && <><span title={b.why ? `type from ${b.why}` : undefined}>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span> <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operations` : ""}</span></>}>
+    {help && <div class="help" role="note">{help}</div>}
     {b && ops.loaded && <Neighbours buffer={b} pane={pane} step={step} findings={findings} go={go} />}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>Nobody touched this element: it was never written and never read.</Empty> : <>
       <div class="columns elementrow" aria-hidden="true"><span>when</span><span>does</span><span class="num">value</span><span>who</span><span>source</span></div>
-      {ops.followed && <div class="pinned" role="note">The one you followed ({launchOf(ops.followed)}, {ops.followed.launch ? `thread ${ops.followed.thread}` : "the host"}: {kindName[ops.followed.kind]} {valueText(ops.followed.value, opType(ops.followed))}) comes after very many others; these are the first.</div>}
+      {ops.followed && <div class="pinned" role="note">The one you followed ({launchOf(ops.followed)}, {ops.followed.launch ? `thread ${ops.followed.thread}` : "the host"}: {kindName[ops.followed.kind]} {opValue(ops.followed)}) comes after very many others; these are the first.</div>}
       <List label="operations on this element" count={ops.count} height={ROW} focus={selected} seen={ops.seen} row={i => {
         const o = ops.get(i);
         if (!o) return <span class="dim loading">…</span>;
@@ -91,18 +96,24 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
           onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); else if (o.step) go({ kind: "step", step: o.step, buffer: pane.buffer, offset: pane.offset, bytes: pane.bytes }); }}>
           <span class={before && before.step === o.step ? "when again" : "when"}>{launchOf(o)}</span>
           <KindTag op={o} />
-          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : valueText(o.value, opType(o))}</span>
+          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : opValue(o)}</span>
           <span class="who">{o.launch ? <>thread {o.thread}</> : <span class="dim">the host</span>}
-            {o.race && <Badge kind="warning" title={`threads ${[...new Set([o, ...others].map(x => x.thread))].slice(0, 20).join(", ")} touch this in ${launchOf(o)}, one of them writes, and nothing orders them`}>race</Badge>}</span>
+            {o.race && <Badge kind="warning" title={`threads ${[...new Set([o, ...others].map(x => x.thread))].slice(0, 20).join(", ")} touch this in ${launchOf(o)}, one of them writes, and nothing orders them`}>race</Badge>}
+            {w && o.launch > 0 && i === selected && <ReadBy op={o} go={go} />}</span>
           <code class="snippet">{p && <><span>{p[1]}</span><span class="text">{lines[p[1] - 1]?.trim()}</span></>}</code>
         </div>;
       }} /></>}
   </PaneFrame>;
 }
 
-// The state that a launch finds is that after the step before; steps are known from the flow chart.
-export const stepOrder: number[] = [];
-function stepBefore(o: Op) {
-  const s = launches.get(o.launch)?.step || o.step, i = stepOrder.indexOf(s);
-  return i > 0 ? stepOrder[i - 1] : s;
+// Who read what this operation wrote.
+function ReadBy({ op, go }: { op: Op; go(p: Pane): void }) {
+  const found = useAnswer(() => readersOf(op), [op.record, op.lane]), list = found.value?.ops ?? [], first = list[0];
+  if (!found.value) return <></>;
+  if (!first) return <span class="dim">read by nobody</span>;
+  return <button type="button" class="go readers" title="read by: who saw this value" onClick={e => { e.stopPropagation(); if (first.launch) go({ kind: "thread", launch: first.launch, thread: first.thread, at: { record: first.record, lane: first.lane } }); }}>
+    → {first.launch ? `${first.launch !== op.launch ? `${launchOf(first)} ` : ""}thread ${first.thread}` : "host"}{list.length > 1 || found.value.more ? ` +${found.value.more ? "many" : list.length - 1}` : ""}</button>;
 }
+
+// The state that a launch finds is that after the step before.
+function stepBefore(o: Op) { return before(launches.get(o.launch)?.step || o.step); }

@@ -5,22 +5,22 @@ import { bufferName, bytesText, duration, many } from "./format";
 import { Button } from "./parts";
 
 export interface Flow { steps: FlowStep[]; kernels: Record<string, string>; total: number }
-interface Props { flow: Flow; current: number; currentBuffer: number; openLaunch(id: number): void; openBuffer(id: number, step: number): void; openStep(id: number): void }
+interface Props { flow: Flow; current: number; currentBuffer: number; openLaunch(id: number): void; openBuffer(id: number, step: number): void; openStep(id: number): void; openAll(): void; races: Map<number, number> }
 
 export const kernelName = (readable: string | undefined) => (readable ?? "?").replace(/\(anonymous namespace\)::/g, "").replace(/^void /, "").replace(/[<(].*$/, "") || "?";
 const LABEL = 158, LANE = 15, LETTER = 6.7, SLOPE = .87;         // names of buffers that do not fit beside each other stand aslant, at 60 degrees
 
-export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer, openStep }: Props) {
+export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer, openStep, openAll, races }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState({ w: 300, h: 300 }), [top, setTop] = useState(0), [row, setRow] = useState(20), [hover, setHover] = useState<{ x: number; y: number } | undefined>(), [theme, setTheme] = useState(0);
   const [cursor, setCursor] = useState<{ step: number; lane: number } | undefined>();        // of the keyboard: lane -1 is the step itself
   const { steps } = flow;
-  // Buffers that are used most come first; what does not fit is left out.
+  // Buffers that are used most come first; for those that do not fit there is a page of its own.
+  const used = useMemo(() => { const m = new Map<number, number>(); steps.forEach(s => s.uses.forEach(u => m.set(u[0], (m.get(u[0]) ?? 0) + 1))); return m; }, [steps]);
   const lanes = useMemo(() => {
-    const used = new Map<number, number>(), first = new Map<number, number>();
-    steps.forEach((s, i) => s.uses.forEach(u => { used.set(u[0], (used.get(u[0]) ?? 0) + 1); if (!first.has(u[0])) first.set(u[0], i); }));
     return [...used.keys()].sort((a, b) => used.get(b)! - used.get(a)!).slice(0, Math.max(1, Math.floor((size.w - LABEL - 8) / LANE))).sort((a, b) => a - b);
-  }, [steps, size.w]);
+  }, [used, size.w]);
+  const missing = used.size - lanes.length;
   const names = useMemo(() => new Map(lanes.map(b => [b, bufferName(buffers.get(b), b)])), [lanes, buffers.size]);
   const apart = lanes.length > 1 ? Math.min(44, Math.max(LANE, (size.w - LABEL - 16) / lanes.length)) : size.w - LABEL - 16, longest = Math.max(0, ...[...names.values()].map(n => n.length)), aslant = longest * LETTER > apart - 4;
   const letters = Math.min(longest, 14), HEAD = aslant ? Math.ceil(letters * LETTER * SLOPE) + 14 : 22, lean = aslant ? letters * LETTER / 2 : 0;
@@ -84,11 +84,12 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
       }
       if (row >= 12) {
         g.font = `${here ? "600 " : ""}12px ${v("--sans")}`;
-        g.fillStyle = s.kind === "launch" ? ink : dim;
+        g.fillStyle = s.kind === "launch" && s.recorded ? ink : dim;
         const label = s.kind === "launch" ? kernelName(flow.kernels[s.kernel]) : s.call || s.kind, tail = s.kind === "launch" ? ` #${s.number}` : "";
         let text = label;
         while (text.length > 3 && g.measureText(text + tail).width > LABEL - 30) text = text.slice(0, -2) + "…";
         g.fillText(text + tail, 20, middle);
+        if (s.kind === "launch" && !s.recorded) { g.strokeStyle = dim; g.setLineDash([2, 3]); g.beginPath(); g.moveTo(20, middle + 7); g.lineTo(Math.min(LABEL - 12, 20 + g.measureText(text + tail).width), middle + 7); g.stroke(); g.setLineDash([]); }
       }
       if (cursor?.step === i) {
         g.strokeStyle = accent; g.lineWidth = 1.5;
@@ -96,8 +97,8 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
         if (x !== undefined) { g.beginPath(); g.arc(x, middle, mark + 3, 0, 7); g.stroke(); }
         else g.strokeRect(1, y + 1, LABEL - 12, Math.max(row - 2, 2));
       }
-      if (s.findings && isNew(-1)) {
-        g.fillStyle = error; g.beginPath(); g.arc(11, middle, Math.max(2, Math.min(4, row / 3)), 0, 7); g.fill();
+      if ((s.findings || races.get(s.launch)) && isNew(s.findings ? -1 : -2)) {
+        g.fillStyle = s.findings ? error : v("--warning"); g.beginPath(); g.arc(11, middle, Math.max(2, Math.min(4, row / 3)), 0, 7); g.fill();
       }
     }
     g.fillStyle = v("--paper"); g.fillRect(0, 0, size.w, HEAD);
@@ -116,7 +117,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
       const h = size.h - HEAD, bar = Math.max(16, h * h / (steps.length * row));
       g.fillStyle = rule; g.fillRect(size.w - 3, HEAD + (h - bar) * (highest ? at / highest : 0), 3, bar);
     }
-  }, [flow, size, at, row, current, currentBuffer, hot, cursor, laneX, names, theme]);
+  }, [flow, size, at, row, current, currentBuffer, hot, cursor, laneX, names, theme, races]);
 
   const zoom = (by: number, y = size.h / 2) => {
     const next = Math.max(Math.min(1, (size.h - HEAD) / Math.max(1, steps.length)), Math.min(32, row * by)), step = (at + y - HEAD) / row;
@@ -125,7 +126,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
   const hit = hover ? hover.y > HEAD ? steps[Math.floor((hover.y - HEAD + at) / row)] : undefined : cursor && steps[cursor.step];
   const lane = hover ? [...laneX].find(([, x]) => Math.abs(x - hover.x) < 8)?.[0] : cursor && lanes[cursor.lane];
   const how = hit && lane ? hit.uses.find(u => u[0] === lane)?.[1] : undefined;
-  const said = (s: FlowStep) => s.kind === "launch" ? `${kernelName(flow.kernels[s.kernel])} #${s.number}: ${many(s.blocks)} × ${s.threads} threads${s.ns ? `, ${duration(s.ns)}` : ""}${s.findings ? `, ${s.findings} findings` : ""}` : `${s.call || s.kind}: ${bytesText(s.bytes)}`;
+  const said = (s: FlowStep) => s.kind === "launch" ? `${kernelName(flow.kernels[s.kernel])} #${s.number}: ${many(s.blocks)} × ${s.threads} threads${s.ns ? `, ${duration(s.ns)}` : ""}${s.findings ? `, ${s.findings === 1 ? "1 finding" : `${s.findings} findings`}` : ""}${races.get(s.launch) ? `, ${races.get(s.launch)} race${races.get(s.launch) === 1 ? "" : "s"}` : ""}${s.recorded ? "" : ", not recorded"}` : `${s.call || s.kind}: ${bytesText(s.bytes)}`;
   const open = () => { if (hover && hover.y <= HEAD && lane) openBuffer(lane, 0); else if (hit && lane && how !== undefined) openBuffer(lane, hit.id); else if (hit?.launch) openLaunch(hit.launch); else if (hit) openStep(hit.id); };
   // The keyboard goes from step to step, and on a step from one of its buffers to the next.
   const goTo = (step: number, lane = -1) => {
@@ -142,7 +143,8 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
     if (act) { act(); e.preventDefault(); e.stopPropagation(); }
   };
   return <div class="flow">
-    <div class="flowhead"><h3>Flow</h3><span class="dim">{many(flow.total)} steps{steps.length < flow.total ? `, the first ${many(steps.length)}` : ""}</span>
+    <div class="flowhead"><h3>Flow</h3><span class="dim">{many(flow.total)} steps{steps.length < flow.total ? `, the first ${many(steps.length)}` : ""}{missing > 0 && <> · <button type="button" class="link" onClick={openAll}>{many(missing)} more buffers</button></>}</span>
+      <Button icon="flow" label="The flow of the whole run (F)" onClick={openAll} />
       <Button icon="minus" label="See more steps at once" onClick={() => zoom(1 / 1.6)} /><Button icon="plus" label="See fewer steps, larger" onClick={() => zoom(1.6)} /></div>
     <div class="flowbox" ref={box} tabIndex={0} role="application" aria-label={`flow chart: up and down choose a step, left and right a buffer it uses, Enter opens it, plus and minus zoom. ${hit ? said(hit) : ""}`}
       onKeyDown={onKey} onFocus={() => { if (!hover && !cursor) goTo(steps.findIndex(s => s.id === current)); }} onBlur={() => setCursor(undefined)}
@@ -152,6 +154,6 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
       <canvas ref={canvas} />
     </div>
     <div class="flowfoot">{hit ? <>{said(hit)}
-      {lane && how !== undefined && <> — {how === 3 ? "reads and writes" : how === 2 ? "writes" : how === 1 ? "reads" : "is given"} {bufferName(buffers.get(lane), lane)}</>}</> : <><i class="m-write" /> writes <i class="m-read" /> reads <i class="m-bad" /> findings</>}</div>
+      {lane && how !== undefined && <> — {how === 3 ? "reads and writes" : how === 2 ? "writes" : how === 1 ? "reads" : "is given"} {bufferName(buffers.get(lane), lane)}</>}</> : <><i class="m-write" /> writes <i class="m-read" /> reads <i class="m-bad" /> findings <i class="m-race" /> races</>}</div>
   </div>;
 }

@@ -1,89 +1,9 @@
 // How values, elements, threads and launches are written.
 import { Buffer, Kind, Launch, Op, buffers, launches, sites, steps } from "./api";
-
-export type Scalar = "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "f16" | "bf16" | "f32" | "f64";
-export interface Type { scalar: Scalar; components: number; name: string }
-export const scalarBytes: Record<Scalar, number> = { i8: 1, u8: 1, i16: 2, u16: 2, i32: 4, u32: 4, i64: 8, u64: 8, f16: 2, bf16: 2, f32: 4, f64: 8 };
-export const typeBytes = (t: Type) => scalarBytes[t.scalar] * t.components;
-
-const named: Record<string, Scalar> = {
-  "char": "i8", "signed char": "i8", "unsigned char": "u8", "uchar": "u8", "bool": "u8", "short": "i16", "unsigned short": "u16", "ushort": "u16", "int": "i32",
-  "unsigned int": "u32", "unsigned": "u32", "uint": "u32", "long": "i64", "unsigned long": "u64", "ulong": "u64", "long long": "i64", "longlong": "i64", "unsigned long long": "u64",
-  "ulonglong": "u64", "__half": "f16", "half": "f16", "__nv_bfloat16": "bf16", "__nv_bfloat": "bf16", "float": "f32", "double": "f64",
-};
-const cName: Record<Scalar, string> = { i8: "char", u8: "unsigned char", i16: "short", u16: "unsigned short", i32: "int", u32: "unsigned int", i64: "long long",
-  u64: "unsigned long long", f16: "half", bf16: "bfloat16", f32: "float", f64: "double" };
-export const allTypes: Type[] = (Object.keys(cName) as Scalar[]).map(scalar => ({ scalar, components: 1, name: cName[scalar] }));
-
-function fromName(name: string | undefined): Type | undefined {
-  if (!name) return undefined;
-  if (named[name]) return { scalar: named[name], components: 1, name };
-  const m = /^(.*?)([1-4])$/.exec(name);
-  if (m && named[m[1]]) return { scalar: named[m[1]], components: Number(m[2]), name };
-  return undefined;
-}
-
-function fromInstruction(s: { ptx?: string; vector?: number }): Type | undefined {
-  if (!s.ptx) return undefined;
-  const bits = Number(/\d+$/.exec(s.ptx)?.[0] ?? 0), letter = s.ptx[0];
-  const components = s.vector ?? 1;
-  const scalar = (s.ptx.startsWith("bf") ? "bf16" : letter === "f" ? `f${bits}` : bits === 8 ? "u8" : `i${bits}`) as Scalar;
-  if (!cName[scalar]) return undefined;
-  return { scalar, components, name: components > 1 ? `${cName[scalar]}${components}` : cName[scalar] };
-}
-
-// The type of a buffer's elements: what somebody chose, what a kernel's parameter says, or else what an instruction does with it.
-const chosen = new Map<number, Type>(), certain = new Map<number, Type>(), guessed = new Map<number, Type>();
-const listeners = new Set<() => void>();
-export function onTypes(f: () => void) { listeners.add(f); return () => { listeners.delete(f); }; }
-export function chooseType(buffer: number, t: Type) { chosen.set(buffer, t); onChoice(); listeners.forEach(f => f()); }
-// What was chosen is part of the address: "4=f32x2,7=f64".
-let onChoice = () => {};
-export function keepTypes(f: () => void) { onChoice = f; }
-export const typesText = () => [...chosen].map(([b, t]) => `${b}=${t.scalar}${t.components > 1 ? `x${t.components}` : ""}`).join(",");
-export function typesFrom(text: string) {
-  const before = typesText();
-  chosen.clear();
-  for (const m of text.matchAll(/(\d+)=([a-z]+\d+)(?:x(\d+))?/g)) {
-    const scalar = m[2] as Scalar, n = Math.min(4096, Math.max(1, Number(m[3] ?? 1)));
-    if (cName[scalar]) chosen.set(Number(m[1]), { scalar, components: n, name: n > 1 ? `${cName[scalar]} × ${n}` : cName[scalar] });
-  }
-  if (typesText() !== before) tell();
-}
-export const bufferType = (id: number): Type | undefined => chosen.get(id) ?? certain.get(id) ?? guessed.get(id);
-let told = false;
-function tell() {                          // once for all that is learned at a time
-  if (told) return;
-  told = true;
-  setTimeout(() => { told = false; listeners.forEach(f => f()); }, 0);
-}
-// A kernel's parameter of that type points to the buffer.
-export function learnParameter(buffer: number, type: string | undefined) {
-  const t = fromName(type);
-  if (t && !certain.has(buffer)) { certain.set(buffer, t); tell(); }
-}
-export function learnBuffers(list: Buffer[]) {
-  for (const b of list) {
-    const t = fromName(b.type), g = t ?? fromInstruction(b);
-    if (t && !certain.has(b.id)) certain.set(b.id, t), tell();
-    else if (g && !guessed.has(b.id)) guessed.set(b.id, g), tell();
-  }
-}
-export function learnTypes(ops: Op[]) {
-  for (const o of ops) {
-    if (!o.buffer || !o.site || certain.has(o.buffer)) continue;
-    const s = sites.get(o.site);
-    if (!s) continue;
-    const t = fromName(s.type);
-    if (t) { certain.set(o.buffer, t); tell(); }
-    else if (!guessed.has(o.buffer)) { const g = fromInstruction(s); if (g) { guessed.set(o.buffer, g); tell(); } }
-  }
-}
-export function opType(o: Op): Type {
-  const t = (o.buffer && bufferType(o.buffer)) || (sites.get(o.site) && (fromName(sites.get(o.site)!.type) ?? fromInstruction(sites.get(o.site)!)));
-  if (t && scalarBytes[t.scalar] <= o.bytes) return t;
-  return { scalar: (o.bytes >= 8 && o.bytes % 8 === 0 ? "i64" : o.bytes === 4 ? "i32" : o.bytes === 2 ? "i16" : "u8") as Scalar, components: 1, name: "bytes" };
-}
+import { Scalar, Type, bufferType, indexText, leafAt, scalarBytes, siteScalar, variableElement, variableOf, variableType } from "./types";
+export { bufferType, onTypes, scalarBytes } from "./types";
+export type { Scalar, Type } from "./types";
+export const typeBytes = (t: Type) => t.bytes;
 
 // Several buffers of one name are told apart as the files of --dump-buffers are: y, y-2, y-3 …
 const twins = new Map<number, number>();
@@ -99,18 +19,21 @@ function twin(id: number) {
 export const bufferName = (b: Buffer | undefined, id = 0) => !b ? `buf${id}` : !b.name ? `buf${b.id}` : twin(b.id) > 1 ? `${b.name}-${twin(b.id)}` : b.name;
 export function elementName(buffer: number, offset: number, bytes?: number): string {
   const b = buffers.get(buffer), t = bufferType(buffer);
-  const size = t ? typeBytes(t) : bytes && offset % bytes === 0 ? bytes : 1;
-  const name = `${bufferName(b, buffer)}[${Math.floor(offset / size)}]`;
-  const rest = offset % size;
-  if (t && t.components > 1 && bytes && bytes < size && rest % scalarBytes[t.scalar] === 0) return t.components <= 4 ? `${name}.${"xyzw"[rest / scalarBytes[t.scalar]]}` : `${name}.${rest / scalarBytes[t.scalar]}`;
-  return rest ? `${name}+${rest}` : name;
+  const size = t.known ? t.bytes : bytes && offset % bytes === 0 ? bytes : t.bytes, i = Math.floor(offset / size), inside = offset - i * size;
+  const name = `${bufferName(b, buffer)}${t.known ? indexText(i, b?.dims) : `[${i}]`}`;
+  if (!t.known) return inside ? `${name}+${inside}` : name;
+  const leaf = leafAt(t, inside);
+  if (!bytes || bytes >= size || !leaf) return inside ? `${name}+${inside}` : name;
+  return inside === leaf.offset ? `${name}${leaf.path}${bytes > leaf.bytes ? "…" : ""}` : `${name}${leaf.path}+${inside - leaf.offset}`;
 }
 export function opElement(o: Op): string {
   if (o.address === null) return "";
   if (o.buffer) return elementName(o.buffer, o.offset, o.bytes);
-  const s = sites.get(o.site);
-  const object = s?.object?.replace(/^.*E\d+/, "").replace(/^_Z\w*?\d+/, "");
-  return `${object || ["memory", "shared", "local"][o.space] || s?.space}[${o.space ? Number(o.address) : o.address}]`;
+  const s = sites.get(o.site), at = Number(o.address);
+  if (!o.space) return `memory at ${o.address}`;
+  const v = variableOf(o), where = o.space === 1 ? "shared memory" : "local memory";
+  return !v ? `byte ${at} of ${where}` : v.address === undefined ? `${v.name}, byte ${at} of ${where}` : v.type ? variableElement(v, at - v.address, o.bytes)
+    : o.space === 2 ? `${(s?.function ?? "").replace(/[<(].*$/, "")}: byte ${at} of ${where}` : `${v.name}+${at - v.address}`;
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
@@ -140,19 +63,51 @@ export function scalarText(d: DataView, at: number, s: Scalar): string {
     case "bf16": scratch.setUint32(0, d.getUint16(at, true) << 16 >>> 0, true); return shortFloat(scratch.getFloat32(0, true), true);
     case "f32": return shortFloat(d.getFloat32(at, true), true);
     case "f64": return shortFloat(d.getFloat64(at, true), false);
+    case "bool": return d.getUint8(at) === 0 ? "false" : d.getUint8(at) === 1 ? "true" : `true (${d.getUint8(at)})`;
+    case "ptr": return pointerText(d.getBigUint64(at, true));
   }
+}
+// A pointer by what it points to.
+function pointerText(p: bigint): string {
+  if (p === 0n) return "nullptr";
+  for (const b of buffers.values()) { const base = BigInt(b.base); if (p >= base && p < base + BigInt(b.size)) return `&${elementName(b.id, Number(p - base))}`; }
+  return `0x${p.toString(16)}`;
+}
+// So many bytes of an element from an offset on: scalar for scalar; "": they are not its scalars.
+export function partsText(d: DataView, t: Type, offset: number): string {
+  const out: string[] = [];
+  if (!t.known) return "";
+  for (let at = 0; at < d.byteLength;) {
+    const l = leafAt(t, (offset + at) % t.bytes);
+    if (!l) { at++; continue; }                     // between fields
+    if ((offset + at) % t.bytes !== l.offset || at + l.bytes > d.byteLength) return "";
+    if (l.bits) {
+      for (const p of t.parts) if (p.bits && p.offset === l.offset) { const unit = new DataView(d.buffer, d.byteOffset + at, l.bytes); out.push(String(Number(BigInt(scalarText(unit, 0, p.scalar)) >> BigInt(p.bits[0]) & ((1n << BigInt(p.bits[1])) - 1n)))); }
+    } else out.push(scalarText(d, at, l.scalar));
+    at += l.bytes;
+  }
+  return out.length > 1 ? `(${out.join(", ")})` : out[0] ?? "";
 }
 export function bytesOf(hex: string): DataView {
   const d = new DataView(new ArrayBuffer(hex.length / 2));
   for (let i = 0; i < hex.length; i += 2) d.setUint8(i / 2, parseInt(hex.substr(i, 2), 16));
   return d;
 }
-export function valueText(hex: string | null, t: Type): string {
+// What an operation read or wrote, as the type of its element says; without one, the instruction's where that is certain, else bytes.
+export function opValue(o: Op, hex: string | null = o.value): string {
   if (hex === null) return "?";
-  const d = bytesOf(hex), n = scalarBytes[t.scalar], out: string[] = [];
-  if (d.byteLength < n) return "0x" + hexOf(d);
-  for (let at = 0; at + n <= d.byteLength; at += n) out.push(scalarText(d, at, t.scalar));
-  return out.length > 1 ? `(${out.join(", ")})` : out[0];
+  const d = bytesOf(hex), s = sites.get(o.site), v = o.space ? variableOf(o) : undefined;
+  const t = o.buffer ? bufferType(o.buffer) : v ? variableType(v) : undefined, offset = o.buffer ? o.offset : v?.address !== undefined ? Number(o.address) - v.address : 0;
+  const typed = t?.known && (o.buffer || v?.address !== undefined) ? partsText(d, t, offset % t.bytes) : "";
+  if (typed) return typed;
+  const scalar = o.kind === Kind.Value ? watchScalar(s?.text) : siteScalar(s);
+  if (scalar && scalarBytes[scalar] === d.byteLength) return scalarText(d, 0, scalar);
+  return "0x" + hexOf(d);
+}
+// wg_watch says the type of its value itself.
+export function watchScalar(text: string | undefined): Scalar | undefined {
+  const m = /wg_(?:watch|record)_([fsub])(32|64)/.exec(text ?? "");
+  return m ? `${m[1] === "f" ? "f" : m[1] === "s" ? "i" : "u"}${m[2]}` as Scalar : undefined;
 }
 function hexOf(d: DataView) { let s = ""; for (let i = d.byteLength; i-- > 0;) s += d.getUint8(i).toString(16).padStart(2, "0"); return s; }
 // So many bytes as one number; of many the first.
@@ -183,6 +138,19 @@ export function coordinates(l: Launch, thread: number) {
   const per = l.block[0] * l.block[1] * l.block[2], b = Math.floor(thread / per), t = thread % per;
   const split = (n: number, d: number[]) => [n % d[0], Math.floor(n / d[0]) % d[1], Math.floor(n / d[0] / d[1])];
   return { block: split(b, l.grid), thread: split(t, l.block), warp: Math.floor(t / 32), lane: t % 32 };
+}
+// Which thread stands at a place of the grid, rows of x below each other, slices of z below those: the inverse of how wg_watch is laid out.
+export function threadAt(l: Launch): (place: number) => number {
+  const w = l.grid[0] * l.block[0], h = l.grid[1] * l.block[1], per = l.block[0] * l.block[1] * l.block[2];
+  return i => {
+    const x = i % w, y = Math.floor(i / w) % h, z = Math.floor(i / w / h);
+    const block = Math.floor(x / l.block[0]) + l.grid[0] * (Math.floor(y / l.block[1]) + l.grid[1] * Math.floor(z / l.block[2]));
+    return block * per + x % l.block[0] + l.block[0] * (y % l.block[1] + l.block[1] * (z % l.block[2]));
+  };
+}
+export function placeOfThread(l: Launch, thread: number): number {
+  const c = coordinates(l, thread), w = l.grid[0] * l.block[0], h = l.grid[1] * l.block[1];
+  return c.block[0] * l.block[0] + c.thread[0] + w * (c.block[1] * l.block[1] + c.thread[1] + h * (c.block[2] * l.block[2] + c.thread[2]));
 }
 export const threadCount = (l: Launch) => l.grid.concat(l.block).reduce((a, b) => a * b, 1);
 export const many = (n: number) => n.toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");

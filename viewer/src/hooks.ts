@@ -1,6 +1,7 @@
 import { useEffect, useReducer, useState } from "preact/hooks";
 import { Op, PAGE, Page } from "./api";
-import { errorText, learnTypes, onTypes } from "./format";
+import { errorText } from "./format";
+import { onTypes } from "./types";
 
 export function useAgain() { return useReducer((n: number) => n + 1, 0)[1] as () => void; }
 export function useListen(...on: ((f: () => void) => () => void)[]) {
@@ -20,7 +21,7 @@ export function useAnswer<T>(ask: () => Promise<T> | undefined, on: unknown[]): 
 }
 
 // Operations by pages, loaded as they come into sight. focus: the index the first page was looked for with.
-export interface Ops { get(i: number): Op | undefined; count: number; focus: number; error?: string; loaded: boolean; all: boolean; followed?: Op; seen(first: number, last: number): void; pages: Map<number, Op[]> }
+export interface Ops { get(i: number): Op | undefined; count: number; focus: number; error?: string; loaded: boolean; all: boolean; followed?: Op; seen(first: number, last: number): void; pages: Map<number, Op[]>; setTotal(n: number): void }
 export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on: unknown[]): Ops {
   const again = useAgain();
   const [s, reset] = useState(() => make());
@@ -29,7 +30,6 @@ export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on
   useEffect(() => {
     const n = make();
     const put = (p: Page) => {
-      learnTypes(p.ops);
       n.pages.set(p.skip / PAGE, p.ops);
       if (p.total !== undefined) n.count = p.total, n.known = true;
       else if (!n.known && p.ops.length) {
@@ -67,6 +67,7 @@ export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on
   }, on);
   return {
     count: s.count, focus: s.focus, error: s.error, loaded: s.loaded, all: s.known, pages: s.pages, followed: s.followed,
+    setTotal(n) { s.count = n; s.known = true; again(); },
     get: i => s.pages.get(Math.floor(i / PAGE))?.[i % PAGE],
     seen(first, last) {
       if (!s.loaded) return;

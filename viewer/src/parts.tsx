@@ -1,8 +1,9 @@
 // Small pieces that several panes use.
 import { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Finding, Kind, Op, Source, ask, launches, sites } from "./api";
-import { Scalar, Type, allTypes, chooseType, fileName, kindName, launchName } from "./format";
+import { Finding, Kind, Op, Source, ask, isStatic, launches, occurrencesOf, sites } from "./api";
+import { fileName, kindName, launchName } from "./format";
+import { Scalar, Type, allScalars, chooseType, leaves, repeated, scalarType, typeFromText, types } from "./types";
 import { useAnswer } from "./hooks";
 import { Pane, activate, close } from "./trail";
 
@@ -11,7 +12,7 @@ const shapes: Record<string, string> = {
   left: "M10 3 5 8l5 5", right: "m6 3 5 5-5 5", close: "m4 4 8 8M12 4l-8 8", source: "M6 4 2 8l4 4M10 4l4 4-4 4", picture: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3",
   link: "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1", sun: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6 13 13M13 3l-1.4 1.4M4.4 11.6 3 13",
   calculator: "M3 1.5h10v13H3zM5 4h6v2H5zM5 9h1M8 9h1M11 9h0M5 12h1M8 12h1M11 12h0", help: "M6 6a2 2 0 1 1 3 1.7c-.7.5-1 .8-1 1.8M8 12v.4", launch: "M3 4h10v8H3zM6 4v8M10 4v8",
-  plus: "M8 3v10M3 8h10", minus: "M3 8h10", edit: "m3 13 1-3 7-7 2 2-7 7zM10 4l2 2", warning: "M8 2 14.5 13.5h-13zM8 6.5v3.5M8 12v.2",
+  plus: "M8 3v10M3 8h10", play: "M5 3v10l8-5z", pause: "M5 3v10M11 3v10", first: "M4 3v10M12 3 6 8l6 5", last: "M12 3v10M4 3l6 5-6 5", flow: "M3 3h4v3H3zM9 10h4v3H9zM5 6v5h4M11 3v7", save: "M8 2v8M5 7l3 3 3-3M3 13h10", fit: "M3 6V3h3M13 6V3h-3M3 10v3h3M13 10v3h-3", minus: "M3 8h10", edit: "m3 13 1-3 7-7 2 2-7 7zM10 4l2 2", warning: "M8 2 14.5 13.5h-13zM8 6.5v3.5M8 12v.2",
 };
 export const Icon = ({ name }: { name: string }) => <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d={shapes[name]} /></svg>;
 export function Button({ icon, label, children, onClick, pressed, disabled }: { icon?: string; label: string; children?: ComponentChildren; onClick(): void; pressed?: boolean; disabled?: boolean }) {
@@ -50,29 +51,50 @@ export function mainPlace(site: number) {
   return p && p[1] ? p : undefined;
 }
 
-export function FindingCard({ finding, open }: { finding: Finding; open?: boolean }) {
+// The other operations that a finding is about, looked for in the recording.
+function Occurrences({ finding, go }: { finding: Finding; go(o: Op): void }) {
+  const found = useAnswer(() => occurrencesOf(finding.id, 0), [finding.id]), ops = found.value?.ops ?? [];
+  if (!ops.length) return <></>;
+  const threads = [...new Map(ops.map(o => [`${o.launch}.${o.thread}`, o])).values()];
+  return <div class="occurrences" aria-label="all occurrences"><span class="dim">{found.value.more || found.value.stopped ? `the first ${threads.length}` : threads.length === 1 ? "1 thread" : `${threads.length} threads`}:</span>
+    {threads.slice(0, 200).map(o => <button type="button" class={`peer ${o.thread === finding.thread && o.launch === finding.launch ? "here" : ""}`} title={`thread ${o.thread} of ${launchName(launches.get(o.launch), o.launch)}`} onClick={() => go(o)}>{o.launch !== finding.launch ? `#${launches.get(o.launch)?.number ?? "?"}:` : ""}{o.thread}</button>)}</div>;
+}
+
+export function FindingCard({ finding, open, go }: { finding: Finding; open?: boolean; go?(o: Op): void }) {
   const [shown, show] = useState(!!open);
   const text = useAnswer<{ text: string }>(() => shown ? ask("finding", { id: finding.id }) : undefined, [shown, finding.id]);
   return <div class={`card ${finding.severity}`}>
     <button type="button" class="line" aria-expanded={shown} onClick={() => show(!shown)}>
       <span class="dot" /><b>{finding.headline}</b><span class="dim">{finding.kind}{finding.count > 1 ? ` · ${finding.count} times` : ""}</span>
     </button>
+    {go && finding.count > 1 && !isStatic() && <Occurrences finding={finding} go={go} />}
     {shown && <pre>{text.error ?? text.value?.text.trim() ?? "…"}</pre>}
   </div>;
 }
 
+// The editor that links open: kept in this browser.
+export const editors: Record<string, [name: string, link: (path: string, line: number) => string]> = {
+  vscode: ["Visual Studio Code", (p, l) => `vscode://file${p}:${l}`], jetbrains: ["JetBrains", (p, l) => `idea://open?file=${encodeURIComponent(p)}&line=${l}`],
+  emacs: ["Emacs", (p, l) => `org-protocol://open-source?url=file://${encodeURIComponent(p)}&line=${l}`], vim: ["Vim", (p, l) => `mvim://open?url=file://${encodeURIComponent(p)}&line=${l}`], zed: ["Zed", (p, l) => `zed://file${p}:${l}`],
+};
+export function editorName(): string { try { const e = localStorage.getItem("editor"); return e && editors[e] ? e : "vscode"; } catch { return "vscode"; } }
+export function chooseEditor(name: string) { try { localStorage.setItem("editor", name); } catch { /* not kept */ } }
+export const editorLink = (path: string, line: number) => editors[editorName()][1](path, line);
+
 export const HostStack = ({ stack }: { stack: [string, string, number, boolean][] }) => stack.length === 0 ? <p class="dim">not known</p> : <table><tbody>{stack.filter(f => f[1] || !/^(_start|__libc_start)/.test(f[0])).map(f =>
-  <tr><td>{f[0]}{f[3] && <span class="dim"> inlined</span>}</td><td class="dim">{f[1] ? <a href={`vscode://file${f[1]}:${f[2]}`} title={`${f[1]}:${f[2]}, in Visual Studio Code`}>{fileName(f[1])}:{f[2]}</a> : ""}</td></tr>)}</tbody></table>;
+  <tr><td>{f[0]}{f[3] && <span class="dim"> inlined</span>}</td><td class="dim">{f[1] ? <a href={editorLink(f[1], f[2])} title={`${f[1]}:${f[2]}, in ${editors[editorName()][0]}`}>{fileName(f[1])}:{f[2]}</a> : ""}</td></tr>)}</tbody></table>;
 
 export const LaunchLink = ({ id, onClick }: { id: number; onClick(): void }) => <button type="button" class="link" onClick={e => { e.stopPropagation(); onClick(); }}>{launchName(launches.get(id), id)}</button>;
 export const PlaceText = ({ source, line }: { source?: Source; line?: number }) => line ? <>{source ? fileName(source.path) : ""}:{line}</> : <>—</>;
 
-// The type of a buffer's elements, for whoever knows better: a scalar, and how many of them make an element.
-export function TypeChooser({ buffer, type }: { buffer: number; type: Type | undefined }) {
-  const scalar = type?.scalar ?? "i32", parts = type?.components ?? 1;
-  const choose = (s: Scalar, n: number) => { const t = allTypes.find(x => x.scalar === s)!; chooseType(buffer, n > 1 ? { scalar: s, components: n, name: `${t.name} × ${n}` } : t); };
-  return <span class="chooser"><select aria-label="type of the elements" value={scalar} onChange={e => choose(e.currentTarget.value as Scalar, parts)}>{allTypes.map(x => <option value={x.scalar}>{x.name}</option>)}</select>
-    <label title="how many of these make one element, as in a struct">× <input type="number" min={1} max={4096} value={parts} aria-label="parts of an element" onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= 4096) choose(scalar, n); }} /></label></span>;
+// The type of a buffer's elements, for whoever knows better: one of the run's own, or a scalar, and how many of them make an element.
+export function TypeChooser({ buffer, type }: { buffer: number; type: Type }) {
+  const own = [...types].filter(([, t]) => t.parts.length > 1 || t.parts[0].path), plain = type.parts.length === 1 && !type.parts[0].path, all = leaves(type, 2);
+  const scalar: Scalar = type.known ? all[0]?.scalar ?? "i32" : "u32", listed = own.some(([, t]) => t.text === type.text), parts = listed || plain ? 1 : Math.round(type.bytes / (all[0]?.bytes ?? 4));
+  return <span class="chooser"><select aria-label="type of the elements" value={!type.known ? "" : listed ? type.text : scalar} onChange={e => { const v = e.currentTarget.value, t = typeFromText(v); if (t) chooseType(buffer, v.startsWith("T") ? t : repeated(v as Scalar, parts)); }}>
+    {!type.known && <option value="">bytes</option>}
+    {allScalars.map(x => <option value={x}>{scalarType(x).name}</option>)}{own.length > 0 && <optgroup label="of the program">{own.slice(0, 200).map(([id, t]) => <option value={`T${id}`}>{t.name}</option>)}</optgroup>}</select>
+    <label title="how many of these make one element, as in a struct">× <input type="number" min={1} max={4096} value={parts} aria-label="parts of an element" disabled={listed} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= 4096) chooseType(buffer, repeated(scalar, n)); }} /></label></span>;
 }
 
 export function Copy({ text, label }: { text(): string; label: string }) {

@@ -1,10 +1,12 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, FlowStep, ask, askBytes, buffers, ofElement } from "./api";
-import { Type, bufferName, bufferType, bytesText, elementName, errorText, learnTypes, many, onTypes, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
+import { Finding, FlowStep, ask, askBytes, buffers } from "./api";
+import { bufferName, bufferType, bytesText, elementName, errorText, hexAt, many, partsText, shortFloat } from "./format";
 import { useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
+import { onTime, setTime, stepById, timeStep } from "./time";
 import { Look, Pane, follow, replace } from "./trail";
+import { leaves, onTypes, typeHelp } from "./types";
 
 export interface Picture { columns: number; rows: number; low: number; high: number; min: Float32Array; max: Float32Array; mean: Float32Array; flags: Uint8Array }
 export const NUMBER = 1, NAN = 2, PLUS = 4, MINUS = 8, UNWRITTEN = 16, UNRECORDED = 32, NOTHING = 64;
@@ -64,10 +66,10 @@ export function middleOf(picture: Picture) {
   for (let i = 0; i < picture.mean.length; i++) if (picture.flags[i] & NUMBER) sum += picture.mean[i], n++;
   return n ? sum / n : 0;
 }
-export function paint(c: HTMLCanvasElement, picture: Picture, dot: number, stops: number[][], place: (v: number) => number): CanvasRenderingContext2D {
+export function paint(c: HTMLCanvasElement, picture: Picture, dot: number, stops: number[][], place: (v: number) => number, middle = middleOf(picture)): CanvasRenderingContext2D {
   c.width = picture.columns * dot, c.height = picture.rows * dot;
   const g = c.getContext("2d")!, image = g.createImageData(c.width, c.height);
-  const middle = middleOf(picture), gap = dot > 4 ? 1 : 0, round = dot >= 8;
+  const gap = dot > 4 ? 1 : 0, round = dot >= 8;
   for (let i = 0; i < picture.flags.length; i++) {
     const f = picture.flags[i];
     if (f & NOTHING) continue;
@@ -97,7 +99,7 @@ export function usualRange(picture: Picture | undefined): [number, number] {
   for (let i = 0; i < picture.mean.length; i += every) if (picture.flags[i] & NUMBER) all.push(picture.mean[i]);
   all.sort((a, b) => a - b);
   const at = (q: number) => all.length ? all[Math.min(all.length - 1, Math.floor(q * all.length))] : 0;
-  return all.length < 50 ? [picture.low, picture.high] : [at(.01), at(.99)];
+  return !all.length ? [NaN, NaN] : all.length < 50 ? [picture.low, picture.high] : [at(.01), at(.99)];
 }
 
 // Where a value is on the scale, from 0 to 1.
@@ -121,108 +123,168 @@ export function SpecialKeys({ picture }: { picture?: Picture }) {
     .filter(k => present & k[0]).map(k => <><i class={`c-${k[1]}`} />{k[2]} </>)}</>;
 }
 
+// How many pixels of each value there are; what lies outside of the scale is in the first and the last bar.
+function Histogram({ picture, low, high, choose }: { picture: Picture; low: number; high: number; choose(low: number, high: number): void }) {
+  const bars = useMemo(() => {
+    const n = new Array<number>(42).fill(0);
+    for (let i = 0; i < picture.flags.length; i++) if (picture.flags[i] & NUMBER) { const v = picture.mean[i]; n[v < low ? 0 : v > high ? 41 : 1 + Math.min(39, Math.floor((v - low) / Math.max(1e-300, high - low) * 40))]++; }
+    return n;
+  }, [picture, low, high]), most = Math.max(1, ...bars), out = bars[0] + bars[41];
+  return <div class="histogram" role="img" aria-label={`histogram: ${many(out)} values outside of the scale`} title={`from ${low} to ${high}; ${many(out)} outside of the scale. Click: the scale of all values`} onClick={() => choose(picture.low, picture.high)}>
+    {bars.map((n, i) => <i class={i === 0 || i === 41 ? "outside" : ""} style={{ height: `${n ? Math.max(2, 26 * Math.log1p(n) / Math.log1p(most)) : 0}px` }} />)}</div>;
+}
+
+const LEFT = 44, TOP = 18;          // room for the numbers of rows and columns
+// The part of the picture that is seen: so many pixels for an element, and the element at the upper left corner.
 export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
   const b = buffers.get(pane.buffer);
-  useListen(onTypes);
-  const t: Type = bufferType(pane.buffer) ?? { scalar: b && b.size % 4 ? "u8" : "i32", components: 1, name: "int" };
-  const count = b ? Math.floor(b.size / typeBytes(t)) : 0, width = pane.width || goodWidth(count), rows = Math.ceil(count / width);
-  const component = Math.min(pane.part ?? 0, t.components - 1), scale = scaleOf(pane), zoom = pane.zoom ?? 0;
-  const [pixel, setPixel] = useState(-1), [shown, setShown] = useState({ element: -1, text: "" });       // under the mouse or the keyboard's cursor: a pixel, and the element that makes it look so
-  const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null);
+  useListen(onTypes, onTime);
+  const step = timeStep(), t = bufferType(pane.buffer), all = useMemo(() => leaves(t), [t]), part = Math.min(pane.part ?? 0, all.length - 1), leaf = all[Math.max(0, part)], scalar = leaf.scalar === "bool" ? "u8" : leaf.scalar === "ptr" ? "u64" : leaf.scalar;
+  const dims = (b?.dims ?? "").split(",").map(Number).filter(n => n > 0);
+  const count = b ? Math.floor(b.size / t.bytes) : 0, width = Math.max(1, pane.width || (dims.length > 1 ? dims[dims.length - 1] : goodWidth(count)));
+  // 3-D data: a slice of so many rows at a time.
+  const depth = pane.rows ?? 0, slice = pane.slice ?? 0, firstElement = depth ? slice * depth * width : 0, slices = depth ? Math.ceil(count / (depth * width)) : 1;
+  const rows = Math.max(1, Math.min(depth || Infinity, Math.ceil((count - firstElement) / width)));
+  const scale = scaleOf(pane), zoom = pane.zoom ?? 0;
+  const [cell, setCell] = useState<{ x: number; y: number } | undefined>(), [shown, setShown] = useState({ element: -1, text: "" });       // under the mouse or the keyboard's cursor: a pixel of the pool, and the element that makes it look so
+  const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null), drag = useRef<{ x: number; y: number; px: number; py: number; moved: boolean } | undefined>(undefined);
   const [room, setRoom] = useState({ w: 0, h: 0 });      // not known yet: nothing is asked for
   useLayoutEffect(() => {
     const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); });
     if (holder.current) o.observe(holder.current);
     return () => o.disconnect();
   }, []);
-  // Pixels of an element; below one, several elements share a pixel.
-  const fit = Math.min((room.w || 600) / width, (room.h || 400) / Math.max(1, rows));
-  const size = Math.max(fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit, 1 / 4096) * 2 ** zoom;
-  const pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size));
+  const w = Math.max(1, (room.w || 600) - LEFT), h = Math.max(1, (room.h || 400) - TOP), fit = Math.min(w / width, h / rows);
+  const size = Math.max((fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit) * 2 ** zoom, 1 / 4096);
+  const pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size)), columns = Math.ceil(width / pool), lines = Math.ceil(rows / pool);
+  const seenX = Math.ceil(w / dot), seenY = Math.ceil(h / dot), x0 = Math.max(0, Math.min(columns - Math.min(columns, seenX), Math.round((pane.x ?? 0) / pool))), y0 = Math.max(0, Math.min(lines - Math.min(lines, seenY), Math.round((pane.y ?? 0) / pool)));
+  // Of tall pictures only the rows around what is seen are asked for.
+  const chunk = Math.max(64, 2 * seenY), from = lines <= 2 * chunk ? 0 : Math.max(0, Math.floor((y0 - seenY / 2) / (chunk / 2)) * (chunk / 2)), upto = lines <= 2 * chunk ? lines : Math.min(lines, from + 2 * chunk), loaded = upto - from;
+  const used = useMemo(() => steps.filter(s => s.uses.some(u => u[0] === pane.buffer && (u[1] !== 1 || !s.recorded))), [steps, pane.buffer]);
+  const shownStep = stepById(step), question = { allocation: pane.buffer, type: scalar, stride: t.bytes, offset: leaf.offset, width, pool_x: pool, pool_y: pool };
+  const rowsOfBand = Math.max(1, Math.floor(BAND / (t.bytes * width * pool))), load = (at: number) => (first: number, n: number) =>
+    askBytes("picture", { ...question, step: at, first: firstElement + (from + first) * pool * width, rows: Math.min(n * pool, rows - (from + first) * pool) });
+  const what = [pane.buffer, width, rows, firstElement, scalar, t.bytes, leaf.offset, pool, from, loaded, !room.w], whole = b && count && room.w ? { columns, rows: loaded } : undefined;
+  const now = usePicture([...what, step], whole, rowsOfBand, load(step)), other = usePicture([...what, pane.minus], pane.minus !== undefined ? whole : undefined, rowsOfBand, load(pane.minus ?? 0));
+  const { done, error } = now;
+  // The difference to another step: what has changed.
+  const picture = useMemo(() => {
+    const p = now.picture, q = pane.minus !== undefined ? other.picture : undefined;
+    if (!p || !q || p.flags.length !== q.flags.length) return p;
+    const d: Picture = { ...p, min: new Float32Array(p.min.length), max: new Float32Array(p.min.length), mean: new Float32Array(p.min.length), low: NaN, high: NaN };
+    for (let i = 0; i < p.flags.length; i++) { d.mean[i] = p.mean[i] - q.mean[i]; d.min[i] = p.min[i] - q.min[i]; d.max[i] = p.max[i] - q.max[i]; if (p.flags[i] & NUMBER) { if (!(d.mean[i] >= d.low)) d.low = d.mean[i]; if (!(d.mean[i] <= d.high)) d.high = d.mean[i]; } }
+    return d;
+  }, [now.picture, other.picture, pane.minus]);
 
-  const used = useMemo(() => steps.filter(s => s.uses.some(u => u[0] === pane.buffer && u[1] !== 1)), [steps, pane.buffer]);
-  const shownStep = steps.find(s => s.id === pane.step);
-
-  // What it is made of is known from whoever touched it.
-  useEffect(() => { if (b && !bufferType(b.id)) ofElement(b.id, b.base, Math.min(b.size, 256), 0).then(p => learnTypes(p.ops), () => {}); }, [b]);
-  const columns = Math.ceil(width / pool), lines = Math.ceil(rows / pool), rowsOfBand = Math.max(1, Math.floor(BAND / (typeBytes(t) * width * pool)));
-  const { picture, done, error } = usePicture([pane.buffer, pane.step, width, rows, t.scalar, t.components, component, pool, !room.w], b && count && room.w ? { columns, rows: lines } : undefined, rowsOfBand, (first, n) =>
-    askBytes("picture", { allocation: pane.buffer, step: pane.step, type: t.scalar, components: t.components, component, first: first * pool * width, width, rows: Math.min(n * pool, rows - first * pool), pool_x: pool, pool_y: pool }));
-
-  // Without a word from somebody the scale is for all but the farthest hundredth at either end.
-  const usual = useMemo(() => usualRange(picture), [picture]);
-  const low = pane.low ?? usual[0], high = pane.high ?? usual[1];
+  // Without a word from somebody the scale is for all but the farthest hundredth at either end of what was seen first, so that it does not change with every move.
+  const usualOf = useRef<{ key: string; range: [number, number] } | undefined>(undefined);
+  const usual = useMemo(() => {
+    const key = JSON.stringify([pane.buffer, step, width, scalar, leaf.offset, slice, pane.minus]), range = usualRange(picture);
+    if (usualOf.current?.key !== key || done < 1 || !zoom) usualOf.current = { key, range };
+    return usualOf.current.range;
+  }, [picture, zoom]);
+  const low = pane.low ?? usual[0], high = pane.high ?? usual[1], pixelOf = (e: number) => ({ x: Math.floor((e - firstElement) % width / pool), y: Math.floor(Math.floor((e - firstElement) / width) / pool) });
   useEffect(() => {
     const c = canvas.current;
-    if (!c || !picture) return;
-    const g = paint(c, picture, dot, scales[scale], placeOn(low, high, pane.log));
-    const pixelOf = (element: number) => Math.floor(Math.floor(element / width) / pool) * columns + Math.floor(element % width / pool);
+    if (!c || !picture || !room.w) return;
+    const across = Math.min(columns - x0, seenX), down = Math.min(lines - y0, seenY), part: Picture = { columns: across, rows: down, low: 0, high: 0, min: new Float32Array(across * down), max: new Float32Array(across * down), mean: new Float32Array(across * down), flags: new Uint8Array(across * down).fill(NOTHING) };
+    for (let y = 0; y < down; y++) { const k = y0 + y - from; if (k < 0 || k >= picture.rows) continue; for (let x = 0; x < across; x++) { const i = k * columns + x0 + x, o = y * across + x; part.min[o] = picture.min[i]; part.max[o] = picture.max[i]; part.mean[o] = picture.mean[i]; part.flags[o] = picture.flags[i]; } }
+    const dots = document.createElement("canvas");
+    if (!across || !down) return;
+    paint(dots, part, dot, scales[scale], placeOn(low, high, pane.log), middleOf(picture));
+    c.width = room.w; c.height = room.h;
+    const g = c.getContext("2d")!, style = getComputedStyle(c);
+    g.drawImage(dots, LEFT, TOP);
+    g.font = `10px ${style.getPropertyValue("--mono")}`; g.fillStyle = style.getPropertyValue("--dim");
+    const every = (n: number) => { const raw = n / Math.max(1, dot) * pool, p = 10 ** Math.floor(Math.log10(Math.max(1, raw))); return Math.max(1, [1, 2, 5, 10].map(k => k * p).find(k => k >= raw) ?? raw); };
+    g.textAlign = "center"; for (let x = Math.ceil(x0 * pool / every(64)) * every(64); x < Math.min(width, (x0 + across) * pool); x += every(64)) g.fillText(String(x), LEFT + (x / pool - x0) * dot + dot / 2, 11);
+    g.textAlign = "right"; g.textBaseline = "middle"; for (let y = Math.ceil(y0 * pool / every(28)) * every(28); y < Math.min(rows, (y0 + down) * pool); y += every(28)) g.fillText(String(y), LEFT - 6, TOP + (y / pool - y0) * dot + dot / 2);
+    const frame = (p: { x: number; y: number }, colour: string) => { if (p.x >= x0 && p.y >= y0 && p.x < x0 + across && p.y < y0 + down) { g.save(); g.translate(LEFT + (p.x - x0) * dot, TOP + (p.y - y0) * dot); ring(g, 0, 1, dot, colour); g.restore(); } };
     const ringed = new Set<number>();
-    for (const f of findings) if (f.allocation === pane.buffer && f.offset >= 0 && b && f.offset < b.size && !ringed.has(f.offset) && ringed.add(f.offset)) ring(g, pixelOf(Math.floor(f.offset / typeBytes(t))), columns, dot, f.severity === "error" ? "#d70015" : "#b25000");
-    if (pixel >= 0) ring(g, pixel, columns, dot, "#1c2230");
-  }, [picture, scale, pane.low, pane.high, pane.log, dot, pixel, findings]);
+    for (const f of findings) if (f.allocation === pane.buffer && f.offset >= 0 && b && f.offset < b.size && !ringed.has(f.offset) && ringed.add(f.offset)) { const e = Math.floor(f.offset / t.bytes); if (e >= firstElement && e < firstElement + rows * width) frame(pixelOf(e), f.severity === "error" ? "#d70015" : "#b25000"); }
+    if (cell) frame(cell, "#1c2230");
+  }, [picture, scale, low, high, pane.log, dot, x0, y0, cell, findings, room]);
 
-  const pixelAt = (e: MouseEvent) => {
-    const r = canvas.current!.getBoundingClientRect(), x = Math.floor((e.clientX - r.left) / dot), y = Math.floor((e.clientY - r.top) / dot);
-    return x >= 0 && y >= 0 && x < columns && y < lines && y * pool * width + x * pool < count ? y * columns + x : -1;
+  const cellAt = (e: MouseEvent) => {
+    const r = canvas.current!.getBoundingClientRect(), x = x0 + Math.floor((e.clientX - r.left - LEFT) / dot), y = y0 + Math.floor((e.clientY - r.top - TOP) / dot);
+    return e.clientX - r.left >= LEFT && e.clientY - r.top >= TOP && x < columns && y < lines && firstElement + y * pool * width + x * pool < count ? { x, y } : undefined;
   };
   // The element that gave a pixel its colour: the same order as in paint().
-  const elementOf = async (at: number): Promise<number> => {
-    const x = at % columns, y = Math.floor(at / columns);
-    if (pool === 1 || !picture) return y * pool * width + x * pool;
-    const p = await ask<Record<string, number>>("pixel", { allocation: pane.buffer, step: pane.step, type: t.scalar, components: t.components, component, width, pool_x: pool, pool_y: pool, x, y });
-    const middle = middleOf(picture), far = Math.abs(picture.max[at] - middle) >= Math.abs(picture.min[at] - middle) ? p.high : p.low;
-    return p.nan ?? p.plus ?? p.minus ?? p.unwritten ?? p.unrecorded ?? far ?? y * pool * width + x * pool;
+  const elementOf = async (p: { x: number; y: number }): Promise<number> => {
+    if (pool === 1 || !picture) return firstElement + p.y * pool * width + p.x * pool;
+    const q = await ask<Record<string, number>>("pixel", { ...question, step, x: p.x, y: p.y + (firstElement / width / pool) });
+    const middle = middleOf(picture), i = (p.y - from) * columns + p.x, far = Math.abs(picture.max[i] - middle) >= Math.abs(picture.min[i] - middle) ? q.high : q.low;
+    return q.nan ?? q.plus ?? q.minus ?? q.unwritten ?? q.unrecorded ?? far ?? firstElement + p.y * pool * width + p.x * pool;
   };
   useEffect(() => {
-    if (pixel < 0 || !b) { setShown({ element: -1, text: "" }); return; }
+    if (!cell || !b) { setShown({ element: -1, text: "" }); return; }
     let gone = false;
     const timer = setTimeout(async () => {
       try {
-        const element = await elementOf(pixel), n = typeBytes(t), a = await askBytes("contents", { allocation: pane.buffer, step: pane.step, offset: element * n, bytes: n });
-        const d = new DataView(a, 0, n), known = new Uint8Array(a, n, n), parts: string[] = [];
-        for (let k = 0; k < t.components; k++) parts.push(scalarText(d, k * scalarBytes[t.scalar], t.scalar));
-        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : parts.join(", ") });
+        const element = await elementOf(cell), n = t.bytes, a = await askBytes("contents", { allocation: pane.buffer, step, offset: element * n, bytes: n });
+        const d = new DataView(a, 0, n), known = new Uint8Array(a, n, n);
+        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : partsText(d, t, 0).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n) });
       } catch { /* the picture says what is wrong */ }
     }, 30);
     return () => { gone = true; clearTimeout(timer); };
-  }, [pixel, pane.step, picture]);
+  }, [cell?.x, cell?.y, step, picture]);
 
   if (!b) return <PaneFrame index={index} kind="buffer" active={active} title="buffer"><Failure text="there is no such buffer in this run" /></PaneFrame>;
   const choose = (more: Partial<typeof pane>) => replace(index, { ...pane, ...more }, false);
-  const open = (at: number) => { if (at >= 0) elementOf(at).then(i => follow(index, { kind: "element", buffer: pane.buffer, offset: i * typeBytes(t), bytes: typeBytes(t) }), () => {}); };
+  const open = (p: { x: number; y: number } | undefined) => { if (p) elementOf(p).then(i => follow(index, { kind: "element", buffer: pane.buffer, offset: i * t.bytes, bytes: t.bytes, step: step || undefined }), () => {}); };
+  // Zooms about a point of the canvas: what is under it stays there.
+  const zoomBy = (by: number, px = room.w / 2, py = room.h / 2) => {
+    const next = Math.max(-4, Math.min(12, zoom + by)), ex = (x0 + (px - LEFT) / dot) * pool, ey = (y0 + (py - TOP) / dot) * pool, nextSize = Math.max((fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit) * 2 ** next, 1 / 4096), perPixel = nextSize >= 1 ? 1 / Math.floor(nextSize) : Math.ceil(1 / nextSize);
+    choose({ zoom: next, x: Math.max(0, Math.round(ex - (px - LEFT) * perPixel)), y: Math.max(0, Math.round(ey - (py - TOP) * perPixel)) });
+  };
   const onKey = (e: KeyboardEvent) => {
-    const by: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, PageUp: -16 * columns, PageDown: 16 * columns, Home: -1e15, End: 1e15 };
+    const by: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [0, -16], PageDown: [0, 16], Home: [-1e9, -1e9], End: [1e9, 1e9] };
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    if (by[e.key]) { const last = columns * lines - 1, to = pixel < 0 ? 0 : pixel + by[e.key]; setPixel(to < 0 || to > last ? Math.abs(by[e.key]) > columns * lines ? Math.max(0, Math.min(last, to)) : pixel : to); }
-    else if (e.key === "Enter" || e.key === " ") { open(pixel); (e.currentTarget as HTMLElement).blur(); }      // keys are for the new pane now
-    else if (e.key === "Escape") { setPixel(-1); (e.currentTarget as HTMLElement).blur(); }
+    if (by[e.key]) {
+      const d = by[e.key], p = !cell ? { x: x0, y: y0 } : { x: Math.max(0, Math.min(columns - 1, cell.x + d[0])), y: Math.max(0, Math.min(lines - 1, cell.y + d[1])) };
+      // the end of a row leads to the next one
+      if (cell && d[0] === 1 && cell.x === columns - 1 && cell.y + 1 < lines) { p.x = 0; p.y = cell.y + 1; }
+      if (firstElement + p.y * pool * width + p.x * pool < count) setCell(p);
+      if (p.x < x0 || p.x >= x0 + seenX || p.y < y0 || p.y >= y0 + seenY) choose({ x: Math.max(0, (p.x - Math.floor(seenX / 2)) * pool), y: Math.max(0, (p.y - Math.floor(seenY / 2)) * pool) });
+    } else if (e.key === "Enter" || e.key === " ") { open(cell); (e.currentTarget as HTMLElement).blur(); }      // keys are for the new pane now
+    else if (e.key === "Escape") { setCell(undefined); (e.currentTarget as HTMLElement).blur(); }
     else return;
     e.preventDefault(); e.stopPropagation();
   };
-  const at = used.findIndex(s => s.id >= pane.step), slider = pane.step === 0 ? used.length : at < 0 ? used.length : used[at].id === pane.step ? at : Math.max(0, at - 1);
-  const number = (v: number) => shortFloat(v, t.scalar !== "f64");
+  const save = () => canvas.current?.toBlob(blob => { if (!blob) return; const a = document.createElement("a"), url = URL.createObjectURL(blob); a.href = url; a.download = `${bufferName(b).replace(/[^\w.-]+/g, "_")}.png`; a.click(); setTimeout(() => URL.revokeObjectURL(url), 1000); });
+  const at = used.findIndex(s => s.id >= step), slider = step === 0 || at < 0 ? used.length : used[at].id === step ? at : Math.max(0, at - 1);
+  const number = (v: number) => Number.isNaN(v) ? "–" : shortFloat(v, scalar !== "f64"), help = typeHelp(b), fixed = pane.low !== undefined && pane.high !== undefined;
   return <PaneFrame index={index} kind="buffer" active={active} title={<><span class="what">{t.name}</span> {bufferName(b)}[{many(count)}]</>}
     tools={<>
-      <Button icon="minus" label="Smaller (-)" onClick={() => choose({ zoom: zoom - 1 })} /><Button icon="plus" label="Larger (+)" onClick={() => choose({ zoom: zoom + 1 })} />
+      <Button icon="fit" label="All of it" onClick={() => choose({ zoom: 0, x: 0, y: 0 })} /><Button icon="minus" label="Smaller (-)" onClick={() => zoomBy(-1)} /><Button icon="plus" label="Larger (+)" onClick={() => zoomBy(1)} />
+      <Button icon="save" label="Save the picture (PNG)" onClick={save} />
       <TypeChooser buffer={pane.buffer} type={t} />
     </>}
-    sub={<>{bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}<span class="right">{pool > 1 ? `a pixel is ${pool}×${pool} elements: the farthest from the mean` : ""}</span></>}>
+    sub={<><span title={b.why ? `type from ${b.why}` : undefined}>{bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span><span class="right">{pool > 1 ? `a pixel is ${pool}×${pool} elements: the farthest from the mean` : ""}</span></>}>
+    {help && <div class="help" role="note">{help}</div>}
     <div class="controls">
-      <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n }); }} /></label>
-      {t.components > 1 && <label>part <select value={component} onChange={e => choose({ part: Number(e.currentTarget.value) })}>{Array.from({ length: t.components }, (_, i) => <option value={i}>{t.components <= 4 ? "xyzw"[i] : i}</option>)}</select></label>}
+      <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n, x: 0, y: 0 }); }} /></label>
+      {all.length > 1 && <label>part <select value={part} onChange={e => choose({ part: Number(e.currentTarget.value) })}>{all.map((l, i) => <option value={i}>{l.path.replace(/^\./, "")}</option>)}</select></label>}
       <ScaleControls look={pane} usual={picture && usual} number={number} choose={choose} />
+      <label title="the scale stays as it is now when the step changes"><input type="checkbox" checked={fixed} onChange={e => choose(e.currentTarget.checked ? { low: usual[0], high: usual[1] } : { low: undefined, high: undefined })} /> fixed</label>
+      <label title="three dimensions: rows of a slice">slices of <input type="number" class="short" min={0} value={depth || ""} placeholder="–" aria-label="rows of a slice" onChange={e => choose({ rows: Math.max(0, Math.floor(Number(e.currentTarget.value))) || undefined, slice: 0, x: 0, y: 0 })} /> rows</label>
+      {depth > 0 && <label>slice <input type="range" min={0} max={slices - 1} value={slice} onInput={e => choose({ slice: Number(e.currentTarget.value) })} /> {slice}</label>}
+      <label title="what has changed since another step"><input type="checkbox" checked={pane.minus !== undefined} onChange={e => choose({ minus: e.currentTarget.checked ? used[Math.max(0, slider - 1)]?.id ?? 0 : undefined, colours: e.currentTarget.checked ? "blue-red" : undefined, low: undefined, high: undefined })} /> difference{pane.minus !== undefined ? ` to ${stepById(pane.minus)?.kind === "launch" ? `launch #${stepById(pane.minus)!.number}` : "the step before"}` : ""}</label>
     </div>
     <div class="controls time">
-      <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); choose({ step: i >= used.length ? 0 : used[i].id }); }} />
-      <span>{pane.step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind} #${shownStep.number}`}` : `after step ${pane.step}`}</span>
+      <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); setTime(i >= used.length ? 0 : used[i].id); }} />
+      <span>{step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind} #${shownStep.number}`}` : `after step ${step}`}</span>
     </div>
-    {error ? <Failure text={error} /> : <div class="canvas" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${bufferName(b)}: arrow keys choose an element, Enter opens it. ${shown.element >= 0 ? `${elementName(pane.buffer, shown.element * typeBytes(t), typeBytes(t))} ${shown.text}` : ""}`} onKeyDown={onKey}>
+    {error ? <Failure text={error} /> : <div class="canvas still" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${bufferName(b)}: arrow keys choose an element, Enter opens it. ${shown.element >= 0 ? `${elementName(pane.buffer, shown.element * t.bytes, t.bytes)} ${shown.text}` : ""}`} onKeyDown={onKey}
+      onWheel={e => { e.preventDefault(); const r = e.currentTarget.getBoundingClientRect(); zoomBy(e.deltaY < 0 ? .5 : -.5, e.clientX - r.left, e.clientY - r.top); }}
+      onMouseDown={e => { drag.current = { x: e.clientX, y: e.clientY, px: x0, py: y0, moved: false }; }} onMouseUp={() => { setTimeout(() => { drag.current = undefined; }, 0); }}
+      onMouseMove={e => { const d = drag.current; if (!d || !(e.buttons & 1)) return; if (Math.abs(e.clientX - d.x) + Math.abs(e.clientY - d.y) > 4) d.moved = true; if (d.moved) choose({ x: Math.max(0, (d.px - Math.round((e.clientX - d.x) / dot)) * pool), y: Math.max(0, (d.py - Math.round((e.clientY - d.y) / dot)) * pool) }); }}>
       {!picture && <Empty>reading…</Empty>}
-      <canvas ref={canvas} class="dots" onMouseMove={e => setPixel(pixelAt(e))} onMouseLeave={() => setPixel(-1)} onClick={e => open(pixelAt(e))} />
+      <canvas ref={canvas} class="dots" data-dot={dot} data-pool={pool} data-x={x0} data-y={y0} data-left={LEFT} data-top={TOP} onMouseMove={e => { const p = cellAt(e); if (p?.x !== cell?.x || p?.y !== cell?.y) setCell(p); }} onMouseLeave={() => setCell(undefined)} onClick={e => { if (!drag.current?.moved) open(cellAt(e)); }} />
     </div>}
     <footer class="legend">
-      <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * typeBytes(t), typeBytes(t))}</b> {shown.text}</> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
+      <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * t.bytes, t.bytes)}</b> {shown.text} <span class="dim">row {Math.floor((shown.element - firstElement) / width)}, column {(shown.element - firstElement) % width}</span></> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
+      {picture && Number.isFinite(low) && high > low && <Histogram picture={picture} low={low} high={high} choose={(l, h) => choose({ low: l, high: h })} />}
       <span class="keys"><SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
     </footer>
   </PaneFrame>;

@@ -1,7 +1,7 @@
 // A source file with what the chosen thread did beside its lines.
 import { useMemo } from "preact/hooks";
 import { Kind, Op, ofThread, sites } from "./api";
-import { fileName, opElement, opType, valueText } from "./format";
+import { fileName, opElement, opValue } from "./format";
 import { useOps } from "./hooks";
 import { List } from "./list";
 import { Empty, Failure, Icon, PaneFrame, linesOf, useSource } from "./parts";
@@ -65,6 +65,7 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
   return <PaneFrame index={index} kind="source" active={active} title={<><span class="what">source</span> {source.value ? fileName(source.value.path) : "…"}</>}
     tools={editor && <a class="button" href={editor} title="Open the editor at this line (Visual Studio Code)"><Icon name="edit" />editor</a>}
     sub={<>{pane.launch ? <>beside the lines: thread {pane.thread}</> : "no thread is chosen"}<span class="right" title={source.value?.path}>{source.value?.path.replace(/^.*?([^/]+\/[^/]+\/[^/]+)$/, "$1")}</span></>}>
+    {source.value?.warning && <div class="help" role="note">{source.value.warning}</div>}
     {chain && chain.places.length > 1 && <div class="inlined">{chain.places.map((p, i) => <button type="button" class="link" onClick={() => p[0] >= 0 && follow(index, { kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread })}>
       {i ? "inlined at " : "at "}{p[3] || (i === chain.places.length - 1 ? chain.function : "") || "?"}:{p[1]}</button>)}</div>}
     {source.error ? <Failure text={source.error} /> : !source.value ? <Empty>reading…</Empty> : source.value.missing ? <Failure text={`${source.value.path}: ${source.value.missing}`} /> :
@@ -74,7 +75,7 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
           <span class={`gutter ${marks.get(i + 1) ? "bad" : marks.has(i + 1) ? "site" : ""}`}>{i + 1}</span>
           <code>{coloured(lines[i].replace(/\t/g, "    "), inside[i])}</code>
           {here.length > 0 && <span class="did">{here.slice(0, 3).map(o => <button type="button" class={`seen k${o.kind}`} onClick={() => o.buffer && follow(index, { kind: "element", buffer: o.buffer, offset: o.offset, bytes: o.bytes, at: { record: o.record, lane: o.lane } })}>
-            {o.kind === Kind.Sync ? "sync" : <>{opElement(o)} {o.kind === Kind.Load ? "→" : "="} {valueText(o.value, opType(o))}</>}</button>)}{here.length > 3 && <span class="dim">+{here.length - 3}</span>}</span>}
+            {o.kind === Kind.Sync ? "sync" : <>{opElement(o)} {o.kind === Kind.Load ? "→" : "="} {opValue(o)}</>}</button>)}{here.length > 3 && <span class="dim">+{here.length - 3}</span>}</span>}
         </div>;
       }} />}
   </PaneFrame>;

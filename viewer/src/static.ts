@@ -2,7 +2,8 @@
 declare global { interface Window { warpgrindIsStatic?: boolean; warpgrindPiece?: (name: string, data: string) => void } }
 
 import { otherSide } from "./copies";
-import { Scalar, scalarText } from "./format";
+import { scalarText, threadAt } from "./format";
+import type { Scalar } from "./types";
 type Parameters = Record<string, string | number | undefined>;
 const pieces = new Map<string, Promise<Map<string, string>>>(), arrived = new Map<string, string>();
 const answers = new Map<string, string>();               // of all pieces that were loaded
@@ -51,7 +52,8 @@ function allOps(from: Map<string, string>, question: string): any[] {
 function pageOf(ops: any[], q: Parameters) {
   const most = Number(q.most ?? 200);
   let skip = Number(q.skip ?? 0), index = -1;
-  if (q.record !== undefined) index = ops.findIndex(o => o[0] === Number(q.record) && o[1] === Number(q.lane));
+  if (q.step !== undefined) { for (let i = 0; i < ops.length && ops[i][3] <= Number(q.step); i++) index = i; }
+  else if (q.record !== undefined) index = ops.findIndex(o => o[0] === Number(q.record) && o[1] === Number(q.lane));
   else if (q.address !== undefined && q.allocation === undefined)
     index = ops.findIndex(o => o[8] && BigInt(String(q.address)) >= BigInt(o[8]) && BigInt(String(q.address)) < BigInt(o[8]) + BigInt(o[7]) && (!q.write || o[2] === 1 || o[2] === 2));
   if (index >= 0) skip = Math.floor(index / most) * most;
@@ -63,6 +65,10 @@ export async function staticAnswer(name: string, q: Parameters): Promise<any> {
   switch (name) {
     case "run": return { ...json(run.get("run")), ...json(run.get("facts")), launches: json(run.get("run")).launches, steps: json(run.get("run")).steps };
     case "flow": return Number(q.skip ?? 0) === 0 ? { ...json(run.get("flow?skip=0&most=100000")), facts: undefined } : { steps: [] };
+    case "types": return json(run.get("types")) ?? { types: {}, variables: [] };
+    case "race_state": return { done: 0, total: 0, finished: true, launches: [] };
+    case "readers": return { ops: [], more: false };
+    case "occurrences": return { ops: [], more: false, known: false, stopped: false };
     case "buffers": return json(run.get("buffers?most=100000"));
     case "findings": return { ...json(run.get("findings?most=5000")), ...json(run.get("facts")) };
     case "finding": case "launch": case "step": return json(run.get(`${name}?id=${q.id}`)) ?? { error: "this is not in this page" };
@@ -165,9 +171,9 @@ function pooled(count: number, width: number, rows: number, px: number, py: numb
 
 // The elements of a picture of a buffer.
 function elements(all: Uint8Array, buffer: { size: number }, q: Parameters) {
-  const [size, read] = readers[String(q.type)], parts = Number(q.components ?? 1), part = Number(q.component ?? 0), first = Number(q.first ?? 0), from = new DataView(all.buffer, all.byteOffset);
-  const at = (i: number) => ((first + i) * parts + part) * size;
-  return { count: Math.max(0, Math.floor(buffer.size / (size * parts)) - first), value: (i: number) => read(from, at(i)),
+  const [size, read] = readers[String(q.type)], stride = Number(q.stride ?? size), offset = Number(q.offset ?? 0), first = Number(q.first ?? 0), from = new DataView(all.buffer, all.byteOffset);
+  const at = (i: number) => (first + i) * stride + offset;
+  return { count: Math.max(0, Math.floor(buffer.size / stride) - first), value: (i: number) => read(from, at(i)),
     known: (i: number) => { const k = all.subarray(buffer.size + at(i), buffer.size + at(i) + size); return k.every(x => x === 1) ? 1 : k.some(x => x === 0) ? 0 : 2; } };
 }
 
@@ -191,8 +197,9 @@ async function pixel(q: Parameters) {
 
 export async function staticBytes(name: string, q: Parameters): Promise<ArrayBuffer> {
   if (name === "watch") {
-    const said = await watched(q), width = Number(q.width), pool = Number(q.pool ?? 1), read = readers[String(q.type)][1];
-    return pooled(said.length, width, Math.ceil(said.length / width), pool, pool, i => read(new DataView(said[i]!.buffer), 0), i => said[i] ? 1 : -1);
+    const said = await watched(q), pool = Number(q.pool ?? 1), read = readers[String(q.type)][1], l = (await facts()).launches[String(q.launch)], byPlace = Number(q.layout) === 1 && l;
+    const width = byPlace ? l.grid[0] * l.block[0] : Number(q.width), at = byPlace ? threadAt(l) : (i: number) => i;
+    return pooled(said.length, width, Math.ceil(said.length / width), pool, pool, i => read(new DataView(said[at(i)]!.buffer), 0), i => said[at(i)] ? 1 : -1);
   }
   const { buffer, all } = await bufferBytes(q);
   if (name === "contents") {

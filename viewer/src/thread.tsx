@@ -1,11 +1,12 @@
 // A thread: its operations in order, where each value came from, and its peers.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, Kind, Op, PAGE, Writers, buffers, conflictsOf, key, launches, ofThread, writersOf } from "./api";
-import { bufferName, coordinates, elementName, launchName, launchOf, many, opElement, opType, threadCount, triple, valueHex, valueText } from "./format";
+import { Finding, Kind, Op, PAGE, ThreadSearch, Writers, buffers, conflictsOf, isStatic, key, launches, ofThread, searchThread, writersOf } from "./api";
+import { bufferName, coordinates, elementName, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
 import { Ops, useAgain, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, FindingCard, KindTag, LaunchLink, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
 import { Pane, follow, replace } from "./trail";
+import { watchedExpression } from "./watch";
 
 export const ROW = 26;
 
@@ -54,8 +55,8 @@ function shortLaunch(here: Op, there: Op) {
 
 // What the read may have seen, where that was not recorded and nothing decides.
 function candidates(op: Op, w: Writers): string {
-  const values = [...new Set(w.ops.map(o => o.value === null || o.bytes !== op.bytes || o.address !== op.address ? "" : valueText(o.value, opType(op))))];
-  return op.value === null && values.length > 1 && values.length < 4 && values.every(Boolean) ? values.join(" or ") : `${w.ops.length} candidates`;
+  const values = [...new Set(w.ops.map(o => o.value === null || o.bytes !== op.bytes || o.address !== op.address ? "" : opValue(o)))];
+  return op.value === null && values.length > 1 && values.length < 4 && values.every(Boolean) ? values.join(" or ") : w.ops.length === 1 ? "1 candidate" : `${w.ops.length} candidates`;
 }
 
 // An access outside of every buffer: the finding knows which one it missed.
@@ -82,8 +83,44 @@ function Origin({ op, writers, lookAtAll, conflicts, outside, go }: { op: Op; wr
   </>;
 }
 
-export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "thread" }>; index: number; active: boolean; findings: Finding[] }) {
-  const ops = useOps((skip, first) => ofThread(pane.launch, pane.thread, skip, first ? pane.at : undefined), [pane.launch, pane.thread, JSON.stringify(pane.at)]);
+// The memory that an operation of a thread touched, as a pane of its own; undefined: none that is known.
+export function memoryPane(o: Op): Pane | undefined {
+  if (o.buffer) return { kind: "element", buffer: o.buffer, offset: o.offset, bytes: o.bytes, at: { record: o.record, lane: o.lane } };
+  const l = launches.get(o.launch), per = l ? l.block[0] * l.block[1] * l.block[2] : 0;
+  return o.space && o.address !== null && per ? { kind: "memory", launch: o.launch, space: o.space, block: Math.floor(o.thread / per), thread: o.space === 2 ? o.thread % per : 0, address: Number(o.address), bytes: o.bytes, at: { record: o.record, lane: o.lane } } : undefined;
+}
+
+const LONG = 60;          // operations from which on a filter is worth its room
+function Filter({ search, choose, all, fit, jump, buffersUsed }: { search: ThreadSearch; choose(s: ThreadSearch): void; all?: number; fit?: number; jump(n: number): void; buffersUsed: number[] }) {
+  const active = search.kinds || search.line || search.allocation;
+  return <form class="filterbar" onSubmit={e => { e.preventDefault(); const n = Number(new FormData(e.currentTarget).get("n")); if (Number.isFinite(n)) jump(n); }}>
+    <label>show <select aria-label="kind of operation" value={search.kinds ?? 0} onChange={e => choose({ ...search, kinds: Number(e.currentTarget.value) || undefined })}>
+      <option value={0}>all</option><option value={1}>loads</option><option value={2}>stores</option><option value={4}>atomics</option><option value={8}>barriers</option><option value={16}>values</option></select></label>
+    <label>line <input type="number" min={1} aria-label="only operations of this line" value={search.line ?? ""} onChange={e => choose({ ...search, line: Number(e.currentTarget.value) || undefined })} /></label>
+    {buffersUsed.length > 1 && <label>buffer <select aria-label="only operations on this buffer" value={search.allocation ?? 0} onChange={e => choose({ ...search, allocation: Number(e.currentTarget.value) || undefined })}><option value={0}>any</option>{buffersUsed.map(b => <option value={b}>{bufferName(buffers.get(b), b)}</option>)}</select></label>}
+    <label>go to # <input name="n" type="number" min={0} max={all ? all - 1 : undefined} aria-label="go to the operation of this number" /></label><button class="button">go</button>
+    <span class="dim">{active ? fit === undefined ? "looking…" : `${many(fit)} of ${many(all ?? 0)}` : ""}</span>
+  </form>;
+}
+
+export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: Extract<Pane, { kind: "thread" }>; index: number; active: boolean; findings: Finding[]; flowUses(launch: number): number[] }) {
+  const [search, setSearch] = useState<ThreadSearch>({}), [all, setAll] = useState<number>(), [fit, setFit] = useState<number>(), numbers = useRef(new Map<number, number>()).current;
+  const filtered = !!(search.kinds || search.line || search.allocation);
+  useEffect(() => { setSearch({}); setAll(undefined); setFit(undefined); }, [pane.launch, pane.thread]);
+  const ops = useOps(async (skip, first) => {
+    if (!filtered) return ofThread(pane.launch, pane.thread, first && pane.skip ? Math.floor(pane.skip / PAGE) * PAGE : skip, first ? pane.at : undefined);
+    const found = await searchThread(pane.launch, pane.thread, { ...search, file: file ?? undefined }, skip);
+    found.numbers.forEach((n, i) => numbers.set(skip + i, n));
+    setFit(found.total); setAll(found.all);
+    return found;
+  }, [pane.launch, pane.thread, JSON.stringify(pane.at), pane.skip, JSON.stringify(search)]);
+  // Of a long thread the page does not say how many operations there are; counting takes a moment.
+  useEffect(() => {
+    if (filtered || ops.all || !ops.loaded || ops.error || isStatic() || all !== undefined) return;
+    let gone = false;
+    searchThread(pane.launch, pane.thread, {}, 0).then(f => { if (!gone) { setAll(f.all); ops.setTotal(f.all); } }, () => {});
+    return () => { gone = true; };
+  }, [ops.loaded, ops.all, pane.launch, pane.thread, filtered]);
   const l = launches.get(pane.launch);
   const origins = useOrigins(ops), conflicts = useConflicts(pane.launch, pane.thread, ops);
   const firstOp = ops.get(Math.max(0, ops.focus)) ?? ops.get(0);
@@ -91,12 +128,12 @@ export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pa
   const source = useSource(file);
   const lines = linesOf(source.value);
   const [selected, select] = useState(-1);
-  useEffect(() => select(ops.focus), [ops.focus, pane.launch, pane.thread]);
+  useEffect(() => select(pane.skip && !pane.at && ops.focus < 0 ? pane.skip : ops.focus), [ops.focus, pane.launch, pane.thread, pane.skip]);
   const mine = findings.filter(f => f.launch === pane.launch && f.thread === pane.thread);
   const total = l ? threadCount(l) : Infinity;
   const at = l && coordinates(l, pane.thread);
   const go = (p: Pane) => follow(index, p);
-  const open = (o: Op) => { if (o.buffer) go({ kind: "element", buffer: o.buffer, offset: o.offset, bytes: o.bytes, at: { record: o.record, lane: o.lane } }); };
+  const open = (o: Op) => { const p = memoryPane(o); if (p) go(p); };
   const beside = (thread: number) => replace(index, { kind: "thread", launch: pane.launch, thread });
 
   const marked = new Map(findings.filter(f => f.launch === pane.launch && f.thread !== undefined).map(f => [f.thread!, f.severity]));
@@ -112,26 +149,28 @@ export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pa
         onClick={() => { const p = mainPlace((ops.get(Math.max(0, selected)) ?? firstOp!).site); go({ kind: "source", file: p![0], line: p![1], launch: pane.launch, thread: pane.thread }); }} />
     </>}
     sub={<><LaunchLink id={pane.launch} onClick={() => go({ kind: "launch", launch: pane.launch })} />{at && <span> · block {triple(at.block)} thread {triple(at.thread)} · lane {at.lane}</span>}
-      <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operation${ops.count === 1 ? "" : "s"}` : ""}</span></>}>
+      <span class="right">{ops.loaded && !ops.error ? `${many(filtered ? all ?? 0 : ops.count)}${ops.all || filtered || all !== undefined ? "" : "+"} operation${ops.count === 1 ? "" : "s"}` : ""}</span></>}>
     <nav class="peers" aria-label="peers of this thread">
       {peers.map(t => <button type="button" class={`peer ${t === pane.thread ? "here" : ""} ${marked.get(t) ?? ""}`} aria-current={t === pane.thread} title={marked.has(t) ? "has a finding" : `thread ${t} of ${launchName(l, pane.launch)}`}
         onClick={() => { if (t !== pane.thread) go({ kind: "thread", launch: pane.launch, thread: t }); }}>{t}</button>)}
     </nav>
-    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} />)}</div>}
-    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>This thread did nothing that was recorded.</Empty> : <div class={ops.count > 999 ? "table long" : "table"}>
+    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} go={o => go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } })} />)}</div>}
+    {(filtered || (ops.loaded && ops.count > LONG)) && !isStatic() && <Filter search={search} choose={setSearch} all={all ?? (ops.all ? ops.count : undefined)} fit={fit} buffersUsed={flowUses(pane.launch)}
+      jump={n => { if (filtered) setSearch({}); replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: n }, false); }} />}
+    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>{filtered ? "No operation of this thread fits." : "This thread did nothing that was recorded."}</Empty> : <div class={ops.count > 999 ? "table long" : "table"}>
       <div class="columns threadrow" aria-hidden="true"><span>#</span><span>line</span><span>does</span><span>element</span><span class="num">value</span><span>from · race</span><span>source</span></div>
       <List label="operations" count={ops.count} height={ROW} focus={selected} seen={(a, b) => { ops.seen(a, b); origins.want(a, b); }} row={i => {
         const o = ops.get(i);
         if (!o) return <span class="dim loading">…</span>;
-        const p = mainPlace(o.site), t = opType(o), outside = missed(o, findings), element = outside ? elementName(outside.allocation, outside.offset, o.bytes) : opElement(o);
+        const p = mainPlace(o.site), outside = missed(o, findings), element = outside ? elementName(outside.allocation, outside.offset, o.bytes) : o.kind === Kind.Value ? watchedExpression(p && p[0] === file ? lines[p[1] - 1] ?? "" : "") : opElement(o);
         const bad = mine.some(f => f.address && o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes));
         return <div class={`op threadrow ${i === selected ? "selected" : ""} ${bad ? "bad" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
           onClick={() => { select(i); open(o); }}>
-          <span class="dim num">{i}</span>
+          <span class="dim num">{filtered ? numbers.get(i) ?? "" : i}</span>
           <button type="button" class="lineno" title="open the source" onClick={e => { e.stopPropagation(); if (p && p[0] >= 0) go({ kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread }); }}>{p ? p[1] : "—"}</button>
           <KindTag op={o} /><span class="element" title={o.address ? `${element}: ${o.bytes} bytes at ${o.address}` : ""}>{element}</span>
-          <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{valueText(o.old, t)} <span class="dim">with</span> {valueText(o.value, t)}</> : valueText(o.value, t)}</span>
-          <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={conflicts.get(i)} outside={outside} go={go} /></span>
+          <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{opValue(o, o.old)} <span class="dim">with</span> {opValue(o)}</> : opValue(o)}</span>
+          <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={filtered ? undefined : conflicts.get(i)} outside={outside} go={go} /></span>
           <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>
         </div>;
       }} /></div>}

@@ -1,22 +1,28 @@
 // The path walked: panes from left to right. It is the address of the page, so that it can be kept, sent and gone back to.
 import { At } from "./api";
-import { keepTypes, typesFrom, typesText } from "./format";
+import { keepTime, timeFrom, timeStep } from "./time";
+import { keepTypes, typesFrom, typesText } from "./types";
 
 export type Pane =
-  | { kind: "thread"; launch: number; thread: number; at?: At; finding?: number }
-  | { kind: "element"; buffer: number; offset: number; bytes: number; at?: { record: number; lane: number } }
+  | { kind: "thread"; launch: number; thread: number; at?: At; finding?: number; skip?: number }          // skip: the operation it is opened at
+  | { kind: "element"; buffer: number; offset: number; bytes: number; at?: { record: number; lane: number }; step?: number }     // step: its last operation up to there is chosen
+  | { kind: "memory"; launch: number; space: number; block: number; thread: number; address: number; bytes: number; at?: { record: number; lane: number } }     // shared memory of a block (space 1), local memory of a thread (2)
+  | ({ kind: "phase"; launch: number; space: number; block: number; thread: number; variable: number; phase: number } & Look)      // that memory as a picture, before a barrier; variable: its number among those of the kernel
+  | { kind: "flow" }
+  | { kind: "compare"; what: string }
   | ({ kind: "buffer"; buffer: number; step: number; width: number } & Look)
-  | { kind: "source"; file: number; line: number; launch: number; thread: number }
+  | { kind: "source"; file: number; line: number; launch: number; thread: number; ptx?: boolean }
   | { kind: "launch"; launch: number }
   | { kind: "finding"; finding: number }
   | { kind: "step"; step: number; buffer: number; offset: number; bytes: number }        // a copy or a set; buffer: the element it was followed from, 0: none
   | ({ kind: "watch"; site: number; launch: number; width: number } & Look)       // launch 0: the newest
   | { kind: "calculator"; expression: string };
 // How a picture is shown; what is not said is as usual.
-export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; zoom?: number }
-const looks: [string, keyof Look][] = [["p", "part"], ["l", "low"], ["h", "high"], ["z", "zoom"]];
+// layout: threads in the order of their numbers (1), not at their place in the grid; depth: rows of a slice of 3-D data, slice: which; fixed: the scale stays when the step changes
+export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; zoom?: number; layout?: number; rows?: number; slice?: number; x?: number; y?: number; minus?: number }
+const looks: [string, keyof Look][] = [["p", "part"], ["l", "low"], ["h", "high"], ["z", "zoom"], ["t", "layout"], ["r", "rows"], ["s", "slice"], ["x", "x"], ["y", "y"], ["m", "minus"]];
 function lookText(p: Look): string {
-  const out = looks.filter(([, k]) => p[k] !== undefined && !(k === "zoom" && !p.zoom) && !(k === "part" && !p.part)).map(([c, k]) => `${c}${p[k]}`);
+  const out = looks.filter(([, k]) => p[k] !== undefined && !(k === "zoom" && !p.zoom) && !(k === "part" && !p.part) && !((k === "x" || k === "y" || k === "slice" || k === "layout" || k === "rows" || k === "minus") && !p[k])).map(([c, k]) => `${c}${p[k]}`);
   if (p.colours) out.push(`c${p.colours}`);
   if (p.log) out.push("log");
   return out.length ? `~${out.join(",")}` : "";
@@ -30,7 +36,7 @@ function lookFrom(text: string | undefined): Look {
     else if (k && Number.isFinite(Number(part.slice(1)))) (out as any)[k[1]] = Number(part.slice(1));
   }
   if (out.part !== undefined) out.part = Math.max(0, Math.floor(out.part));
-  if (out.zoom !== undefined) out.zoom = Math.max(-16, Math.min(16, Math.round(out.zoom)));
+  if (out.zoom !== undefined) out.zoom = Math.max(-16, Math.min(16, Math.round(out.zoom * 4) / 4));
   return out;
 }
 
@@ -43,10 +49,14 @@ function atFrom(text: string | undefined): At {
 
 export function paneText(p: Pane): string {
   switch (p.kind) {
-    case "thread": return `t:${p.launch}.${p.thread}${atText(p.at)}${p.finding ? `!${p.finding}` : ""}`;
-    case "element": return `e:${p.buffer}.${p.offset}.${p.bytes}${atText(p.at)}`;
+    case "thread": return `t:${p.launch}.${p.thread}${p.skip ? `.${p.skip}` : ""}${atText(p.at)}${p.finding ? `!${p.finding}` : ""}`;
+    case "element": return `e:${p.buffer}.${p.offset}.${p.bytes}${p.step ? `.${p.step}` : ""}${atText(p.at)}`;
+    case "memory": return `m:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.address}.${p.bytes}${atText(p.at)}`;
+    case "phase": return `p:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.variable}.${p.phase}${lookText(p)}`;
+    case "flow": return "o:0";
+    case "compare": return `d:${encodeURIComponent(p.what)}`;
     case "buffer": return `b:${p.buffer}.${p.step}.${p.width}${lookText(p)}`;
-    case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}`;
+    case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}${p.ptx ? ".1" : ""}`;
     case "launch": return `l:${p.launch}`;
     case "finding": return `f:${p.finding}`;
     case "watch": return `w:${p.site}.${p.launch}.${p.width}${lookText(p)}`;
@@ -57,16 +67,20 @@ export function paneText(p: Pane): string {
 
 export function paneFrom(text: string): Pane | undefined {
   if (text.startsWith("c:")) { try { return { kind: "calculator", expression: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
+  if (text.startsWith("d:")) { try { return { kind: "compare", what: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
   const m = /^([a-z]):([^@!~]*)(?:@([^!~]*))?(?:!(\d+))?(?:~(.*))?$/.exec(text);
   if (!m) return undefined;
   const n = m[2].split(".").map(Number);
   if (n.some(v => !Number.isSafeInteger(v) || v < 0)) return undefined;
   const at = atFrom(m[3]);
   switch (m[1]) {
-    case "t": return n.length === 2 ? { kind: "thread", launch: n[0], thread: n[1], at, finding: m[4] ? Number(m[4]) : undefined } : undefined;
-    case "e": return n.length === 3 && n[2] ? { kind: "element", buffer: n[0], offset: n[1], bytes: n[2], at: at && "record" in at ? at : undefined } : undefined;
+    case "t": return n.length === 2 || n.length === 3 ? { kind: "thread", launch: n[0], thread: n[1], at, finding: m[4] ? Number(m[4]) : undefined, skip: n[2] } : undefined;
+    case "e": return (n.length === 3 || n.length === 4) && n[2] ? { kind: "element", buffer: n[0], offset: n[1], bytes: n[2], at: at && "record" in at ? at : undefined, step: n[3] } : undefined;
+    case "m": return n.length === 6 && n[5] ? { kind: "memory", launch: n[0], space: n[1], block: n[2], thread: n[3], address: n[4], bytes: n[5], at: at && "record" in at ? at : undefined } : undefined;
+    case "p": return n.length === 6 ? { kind: "phase", launch: n[0], space: n[1], block: n[2], thread: n[3], variable: n[4], phase: n[5], ...lookFrom(m[5]) } : undefined;
+    case "o": return { kind: "flow" };
     case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
-    case "s": return n.length === 4 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3] } : undefined;
+    case "s": return n.length === 4 || n.length === 5 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3], ptx: n[4] === 1 } : undefined;
     case "l": return n.length === 1 ? { kind: "launch", launch: n[0] } : undefined;
     case "w": return n.length === 3 ? { kind: "watch", site: n[0], launch: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
     case "h": return n.length === 1 || n.length === 4 ? { kind: "step", step: n[0], buffer: n[1] ?? 0, offset: n[2] ?? 0, bytes: n[3] ?? 0 } : undefined;
@@ -75,16 +89,19 @@ export function paneFrom(text: string): Pane | undefined {
   return undefined;
 }
 
-export const trailText = (panes: Pane[]) => "#/" + [...panes.map(paneText), ...(typesText() ? [`y:${typesText()}`] : [])].join("/");
+export const trailText = (panes: Pane[]) => "#/" + [...panes.map(paneText), ...(timeStep() ? [`k:${timeStep()}`] : []), ...(typesText() ? [`y:${typesText()}`] : [])].join("/");
 export function trailFrom(hash: string): Pane[] {
   const panes: Pane[] = [], plain = (s: string) => { try { return decodeURIComponent(s); } catch { return ""; } };
-  let types = "";
+  let types = "", time = 0;
   for (const part of hash.replace(/^#\/?/, "").split("/")) {
+    if (/^k:\d+$/.test(part)) { time = Number(part.slice(2)); continue; }
     if (part.startsWith("y:")) { types = plain(part.slice(2)); continue; }
-    const p = part && paneFrom(part.startsWith("c:") ? part : plain(part));
+    const p = part && paneFrom(/^[cd]:/.test(part) ? part : plain(part));
+    if (p && p.kind === "buffer" && p.step && !time) time = p.step;
     if (p) panes.push(p);
   }
   typesFrom(types);
+  timeFrom(time);
   return panes;
 }
 
@@ -104,6 +121,7 @@ function show(next: Pane[], at: number, keep: boolean) {
   if (text !== location.hash) history[keep ? "pushState" : "replaceState"](null, "", text);
   say();
 }
+keepTime(() => history.replaceState(null, "", trailText(panes)));
 keepTypes(() => history.replaceState(null, "", trailText(panes)));
 // From pane `from` to a new one: what was to the right of it goes.
 export const follow = (from: number, to: Pane) => show([...panes.slice(0, from + 1), to], from + 1, true);

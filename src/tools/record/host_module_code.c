@@ -131,7 +131,8 @@ static void find_functions(const char *text, const char *kernel, Functions *out)
     for (uint32_t i = 0; i < out->len; i++)
       for (uint32_t k = 0; k < out->len; k++) {
         Function *a = &out->data[i], *b = &out->data[k];
-        if (a->entry || a->wanted || !b->wanted || !mentions(b->start + 1, b->end, a->name, a->n)) continue;
+        if (a->entry || a->wanted || !b->wanted || !mentions(b->start + 1, b->end, a->name, a->n))
+          continue;
         a->wanted = more = true;
       }
   }

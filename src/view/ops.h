@@ -1,0 +1,20 @@
+// Operations as JSON, for the endpoints that answer with them; ops.c.
+#ifndef WG_VIEW_OPS_H
+#define WG_VIEW_OPS_H
+
+#include "view/internal.h"
+
+// "ops":[…],"more":…; races: for each, or NULL
+void view_list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bool *races,
+                    Str *out);
+// One operation. races: with another that the answer has
+void view_op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, bool races, Str *out);
+// For each whether nothing orders it against another of the list, as far as a moment tells. To be
+// freed
+bool *view_find_races(ViewDesk *d, const TraceOps *ops);
+
+// Others that touch the same bytes: in the launch, or in the block's shared memory.
+bool view_others_of(ViewDesk *d, const TraceOp *op, uint64_t threads_of_block, TraceOps *out,
+                    Error *err);
+
+#endif
