@@ -26,7 +26,7 @@ static void save_races(Run *r, TraceReader *t, uint32_t launch) {
     const TraceRace *x = &races.list[i];
     run_save(r, TABLE_race_found, "iiiiiii", (int64_t)launch, (int64_t)x->first.record,
              (int64_t)x->first.lane, (int64_t)x->second.record, (int64_t)x->second.lane,
-             (int64_t)x->count, (int64_t)x->kind);
+             (int64_t)x->count, (int64_t)x->class);
   }
   trace_races_free(&races);
 }

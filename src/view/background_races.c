@@ -88,7 +88,7 @@ static void look_at(ViewBackground *b, ViewDesk *d, uint32_t launch) {
   pthread_mutex_lock(&b->lock);
   for (uint32_t i = 0; ok && i < races.n; i++) {
     const TraceRace *r = &races.list[i];
-    vec_push(&b->races, ((FoundRace){launch, r->first.lane, r->second.lane, r->kind,
+    vec_push(&b->races, ((FoundRace){launch, r->first.lane, r->second.lane, r->class,
                                      r->first.record, r->second.record, r->count}));
   }
   b->failed |= !ok;

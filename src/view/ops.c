@@ -448,8 +448,8 @@ static bool kept_races(ViewDesk *d, uint32_t launch, TraceRaces *out) {
                          "FROM race_found WHERE launch = ? LIMIT 10000",
                          "i", (int64_t)launch);
   while (view_next(&r)) {
-    TraceRace x = {.count = view_column(&r, 4), .kind = (TraceRaceKind)view_column(&r, 5)};
-    if (x.kind <= RACE_NO_ACQUIRE &&
+    TraceRace x = {.count = view_column(&r, 4), .class = (TraceRaceClass)view_column(&r, 5)};
+    if (x.class < RACE_CLASSES &&
         trace_one(d->trace, view_column(&r, 0), (uint32_t)view_column(&r, 1) & 31, &x.first,
                   &err) &&
         trace_one(d->trace, view_column(&r, 2), (uint32_t)view_column(&r, 3) & 31, &x.second, &err))
