@@ -14,9 +14,16 @@ DEVICE void device_raise64(uint64_t *p, uint64_t v) {
 DEVICE void device_or64(uint64_t *p, uint64_t v) {
   __asm__ volatile("red.or.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
+// lanes that have the same value; since sm_70
+DEVICE uint32_t device_match(uint32_t mask, uint32_t v) {
+  uint32_t m;
+  __asm__ volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(m) : "r"(v), "r"(mask));
+  return m;
+}
 #else
 DEVICE void device_raise64(uint64_t *p, uint64_t v) { device_max64(p, v); }
 DEVICE void device_or64(uint64_t *p, uint64_t v) { __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
+DEVICE uint32_t device_match(uint32_t mask, uint32_t v) { return mask; }
 #endif
 
 typedef struct WarpRequest {
@@ -44,17 +51,22 @@ DEVICE WarpRequest request_of(uint32_t mask, uint32_t low, uint32_t bytes) {
   r.distance = 0;
   if (r.same || r.unit) return r;
   uint32_t second = lowest_lane(mask & (mask - 1));
-  int32_t step = (int32_t)device_read_lane(mask, delta, second) / (int32_t)(second - r.first);
+  int32_t step = (int32_t)device_read_lane(mask, delta, second);
+  if (second != r.first + 1) step /= (int32_t)(second - r.first);
   r.stride = device_ballot(mask, delta == lanes * (uint32_t)step) == mask;
   r.distance = (uint32_t)(step < 0 ? -step : step);
   return r;
 }
 
-// How many different keys the lanes have.
-DEVICE uint32_t different_keys(uint32_t mask, uint32_t key) {
+// How many different keys the lanes have. matches: device_match may be used
+DEVICE uint32_t different_keys(const WarpRequest *r, uint32_t key, int matches) {
   uint32_t n = 0;
-  for (uint32_t left = mask; left; n++)
-    left &= ~device_ballot(mask, key == device_read_lane(mask, key, lowest_lane(left)));
+  if (matches) {
+    uint32_t leads = !(device_match(r->mask, key) & r->below);
+    return (uint32_t)__builtin_popcount(device_ballot(r->mask, (int)leads));
+  }
+  for (uint32_t left = r->mask; left; n++)
+    left &= ~device_ballot(r->mask, key == device_read_lane(r->mask, key, lowest_lane(left)));
   return n;
 }
 
@@ -82,7 +94,8 @@ DEVICE void request_add(uint64_t slot, const WarpRequest *r, uint32_t units, uin
 
 // Sectors of 32 bytes and lines of 128. No access crosses a sector: it is aligned to its size.
 // Where addresses grow or fall from lane to lane, a sector begins where two neighbours differ.
-DEVICE uint32_t request_sectors(const WarpRequest *r, uint64_t address, uint32_t *lines) {
+DEVICE uint32_t request_sectors(const WarpRequest *r, uint64_t address, int matches,
+                                uint32_t *lines) {
   uint32_t sector = (uint32_t)(address >> 5), begins = !r->below;
   uint32_t before = r->below ? 31 - (uint32_t)__builtin_clz(r->below) : r->lane;
   uint32_t last = device_read_lane(r->mask, sector, before);
@@ -93,29 +106,22 @@ DEVICE uint32_t request_sectors(const WarpRequest *r, uint64_t address, uint32_t
     *lines = (uint32_t)__builtin_popcount(new_lines);
     return (uint32_t)__builtin_popcount(ups | downs) + 1;
   }
-  *lines = different_keys(r->mask, sector >> 2);
-  return different_keys(r->mask, sector);
+  *lines = different_keys(r, sector >> 2, matches);
+  return different_keys(r, sector, matches);
 }
 
-DEVICE void global_request(uint64_t slot, uint32_t mask, uint64_t address, uint32_t bytes) {
+DEVICE void global_request(uint64_t slot, uint32_t mask, uint64_t address, uint32_t bytes,
+                           int matches) {
   WarpRequest r = request_of(mask, (uint32_t)address, bytes);
-  uint32_t lines, units = request_sectors(&r, address, &lines);
+  uint32_t lines, units = request_sectors(&r, address, matches, &lines);
   request_add(slot, &r, units, lines, r.unit && (r.base & 31));
 }
 
-void wg_profile_global(uint64_t slot, uint64_t address, uint32_t bytes);
-__attribute__((noinline)) void wg_profile_global(uint64_t slot, uint64_t address, uint32_t bytes) {
-  if (slot < PROFILE_NOWHERE) return;
-  global_request(slot, device_active_lanes(), address, bytes);
-}
-
-void wg_profile_atomic(uint64_t slot, uint64_t address, uint32_t bytes);
-__attribute__((noinline)) void wg_profile_atomic(uint64_t slot, uint64_t address, uint32_t bytes) {
-  if (slot < PROFILE_NOWHERE) return;
+DEVICE void atomic_request(uint64_t slot, uint64_t address, uint32_t bytes, int matches) {
   WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, bytes);
-  uint32_t lines, units = request_sectors(&r, address, &lines);
+  uint32_t lines, units = request_sectors(&r, address, matches, &lines);
   r.stride = 0;  // its place holds addresses
-  request_add(slot, &r, units, r.same ? 1 : different_keys(r.mask, (uint32_t)address), 0);
+  request_add(slot, &r, units, r.same ? 1 : different_keys(&r, (uint32_t)address, matches), 0);
   if (r.below && r.same) return;
   device_raise64((uint64_t *)slot + SLOT_MOST, address);
   device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~address);
@@ -123,7 +129,7 @@ __attribute__((noinline)) void wg_profile_atomic(uint64_t slot, uint64_t address
 
 // Shared memory has 32 banks of 4 bytes. Accesses of 8 bytes take half a warp at a time, of 16
 // bytes a quarter. A phase takes as many wavefronts as the bank with the most different words.
-DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t shift,
+DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t shift, int matches,
                                    uint32_t *phases) {
   uint32_t lanes = 128 >> shift, granule = low >> shift, phase = r->lane / lanes;
   uint32_t bank = granule & (lanes - 1), mine = 0;
@@ -131,12 +137,17 @@ DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t 
   for (uint32_t at = 0; at < 32; at += lanes)
     *phases += (r->mask >> at & (lanes == 32 ? ~0u : (1u << lanes) - 1)) != 0;
   if (r->same || r->unit) return *phases;
-  for (uint32_t left = r->mask; left;) {
-    uint32_t lead = lowest_lane(left), other = device_read_lane(r->mask, granule, lead);
-    uint32_t in_phase = phase == lead / lanes;
-    left &= ~device_ballot(r->mask, in_phase && granule == other);
-    mine += in_phase && bank == (other & (lanes - 1));
-  }
+  if (matches) {
+    uint32_t leads = !(device_match(r->mask, granule | phase << 24) & r->below);
+    mine = device_match(r->mask, leads ? bank | phase << 8 : 0x10000 | r->lane);
+    mine = leads ? (uint32_t)__builtin_popcount(mine) : 0;
+  } else
+    for (uint32_t left = r->mask; left;) {
+      uint32_t lead = lowest_lane(left), other = device_read_lane(r->mask, granule, lead);
+      uint32_t in_phase = phase == lead / lanes;
+      left &= ~device_ballot(r->mask, in_phase && granule == other);
+      mine += in_phase && bank == (other & (lanes - 1));
+    }
   uint32_t n = 0;
   for (uint32_t degree = 1;; degree++) {
     uint32_t as_many = device_ballot(r->mask, mine >= degree);
@@ -146,26 +157,49 @@ DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t 
   }
 }
 
-DEVICE void shared_request(uint64_t slot, uint32_t mask, uint32_t low, uint32_t bytes) {
+DEVICE void shared_request(uint64_t slot, uint32_t mask, uint32_t low, uint32_t bytes,
+                           int matches) {
   WarpRequest r = request_of(mask, low, bytes);
-  uint32_t phases, n = request_wavefronts(&r, low, bytes >= 16 ? 4 : bytes == 8 ? 3 : 2, &phases);
+  uint32_t shift = bytes >= 16 ? 4 : bytes == 8 ? 3 : 2, phases;
+  uint32_t n = request_wavefronts(&r, low, shift, matches, &phases);
   request_add(slot, &r, n, phases, 0);
 }
 
-void wg_profile_shared(uint64_t slot, uint64_t address, uint32_t bytes);
-__attribute__((noinline)) void wg_profile_shared(uint64_t slot, uint64_t address, uint32_t bytes) {
-  if (slot < PROFILE_NOWHERE) return;
-  shared_request(slot, device_active_lanes(), (uint32_t)address, bytes);
+// The constant bank gives one word to all lanes that ask for it.
+DEVICE void constant_request(uint64_t slot, uint32_t low, uint32_t bytes, int matches) {
+  WarpRequest r = request_of(device_active_lanes(), low, bytes);
+  request_add(slot, &r, different_keys(&r, low >> (bytes == 8 ? 3 : 2), matches), 1, 0);
 }
 
-// The constant bank gives one word to all lanes that ask for it.
-void wg_profile_constant(uint64_t slot, uint64_t address, uint32_t bytes);
-__attribute__((noinline)) void wg_profile_constant(uint64_t slot, uint64_t address,
-                                                   uint32_t bytes) {
-  if (slot < PROFILE_NOWHERE) return;
-  WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, bytes);
-  request_add(slot, &r, different_keys(r.mask, (uint32_t)address >> (bytes == 8 ? 3 : 2)), 1, 0);
+// A generic address: what of it is shared memory counts in the slot behind.
+DEVICE void generic_request(uint64_t slot, uint64_t address, uint32_t bytes, int matches) {
+  uint32_t mask = device_active_lanes(), is_shared = (uint32_t)device_is_shared(address);
+  uint32_t inside = device_ballot(mask, (int)is_shared);
+  if (is_shared)
+    shared_request(slot + 8 * SLOT_WORDS, inside, (uint32_t)device_to_shared(address), bytes,
+                   matches);
+  else if (device_is_global(address))
+    global_request(slot, device_active_lanes(), address, bytes, matches);
 }
+
+// Each for modules of any target, and for sm_70 and later.
+#define PROFILE_PROBE(name, request) \
+  void name(uint64_t slot, uint64_t address, uint32_t bytes); \
+  __attribute__((noinline)) void name(uint64_t slot, uint64_t address, uint32_t bytes) { \
+    if (slot >= PROFILE_NOWHERE) request; \
+  }
+PROFILE_PROBE(wg_profile_global, global_request(slot, device_active_lanes(), address, bytes, 0))
+PROFILE_PROBE(wg_profile_global_70, global_request(slot, device_active_lanes(), address, bytes, 1))
+PROFILE_PROBE(wg_profile_atomic, atomic_request(slot, address, bytes, 0))
+PROFILE_PROBE(wg_profile_atomic_70, atomic_request(slot, address, bytes, 1))
+PROFILE_PROBE(wg_profile_shared,
+              shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 0))
+PROFILE_PROBE(wg_profile_shared_70,
+              shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 1))
+PROFILE_PROBE(wg_profile_constant, constant_request(slot, (uint32_t)address, bytes, 0))
+PROFILE_PROBE(wg_profile_constant_70, constant_request(slot, (uint32_t)address, bytes, 1))
+PROFILE_PROBE(wg_profile_generic, generic_request(slot, address, bytes, 0))
+PROFILE_PROBE(wg_profile_generic_70, generic_request(slot, address, bytes, 1))
 
 // At the end of lanes: how many instructions each has executed. Lanes that end together count for
 // their warp with the most.
@@ -182,15 +216,4 @@ __attribute__((noinline)) void wg_profile_work(uint64_t slot, uint32_t work) {
   device_increase64((uint64_t *)slot + WORK_WARPS, 1);
   device_increase64((uint64_t *)slot + WORK_SUM, most);
   device_raise64((uint64_t *)slot + WORK_MOST, most);
-}
-
-// A generic address: what of it is shared memory counts in the slot behind.
-void wg_profile_generic(uint64_t slot, uint64_t address, uint32_t bytes);
-__attribute__((noinline)) void wg_profile_generic(uint64_t slot, uint64_t address, uint32_t bytes) {
-  if (slot < PROFILE_NOWHERE) return;
-  uint32_t mask = device_active_lanes(), is_shared = (uint32_t)device_is_shared(address);
-  uint32_t inside = device_ballot(mask, (int)is_shared);
-  if (is_shared)
-    shared_request(slot + 8 * SLOT_WORDS, inside, (uint32_t)device_to_shared(address), bytes);
-  else if (device_is_global(address)) global_request(slot, device_active_lanes(), address, bytes);
 }

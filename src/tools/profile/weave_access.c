@@ -22,11 +22,18 @@ static ProfileSite *site_of(const Profiling *w, const SiteCode *k) {
   return &w->profile->sites.data[k->site];
 }
 
-static const char *probe_of(const ProfileSite *s, bool generic) {
-  if (generic) return "wg_profile_generic";
-  if (s->space == SITE_SHARED) return "wg_profile_shared";
-  if (s->space == SITE_CONSTANT) return "wg_profile_constant";
-  return s->what == SITE_ATOMIC ? "wg_profile_atomic" : "wg_profile_global";
+// matches: its module may use match.sync
+static const char *probe_of(const ProfileSite *s, bool generic, bool matches) {
+  if (generic) return matches ? "wg_profile_generic_70" : "wg_profile_generic";
+  if (s->space == SITE_SHARED) return matches ? "wg_profile_shared_70" : "wg_profile_shared";
+  if (s->space == SITE_CONSTANT) return matches ? "wg_profile_constant_70" : "wg_profile_constant";
+  if (s->what == SITE_ATOMIC) return matches ? "wg_profile_atomic_70" : "wg_profile_atomic";
+  return matches ? "wg_profile_global_70" : "wg_profile_global";
+}
+
+static bool may_match(const Body *b) {
+  const char *target = b->func->module->target;
+  return target && !strncmp(target, "sm_", 3) && atoi(target + 3) >= 70;
 }
 
 // Calls the device code for the lanes that pass the guard of `c`.
@@ -40,7 +47,7 @@ static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   EMIT(c, "add.u64", opd_reg(slot), opd_reg(w->counting->counters), opd_imm(s->slot * 8ll));
   access_address(c, address, &k->address);
   code_guard(c, guard, negated);
-  code_call(c, probe_function(b->program, b->unit, probe_of(s, k->generic)),
+  code_call(c, probe_function(b->program, b->unit, probe_of(s, k->generic, may_match(b))),
             (PtxOperand[]){opd_reg(slot), opd_reg(address), opd_imm(s->bytes)}, 3);
   code_guard(c, NULL, false);
 }
