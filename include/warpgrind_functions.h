@@ -1,7 +1,8 @@
 /* warpgrind_functions.h: functions for device code that are made of GPU interrupts (docs/interrupts.md). Each is a declaration, a few lines for the
  * device and a handler: a program could have written it, and can define its own handler of the same name instead.
  *
- *   wg_assert(condition, values…)       says which threads failed, where, with up to three values; the kernel goes on, or ends (wg_assert_ends)
+ *   wg_assert(condition, values…)       says which threads failed, where, with up to three values: a finding where a tool runs, else on standard error.
+ *                                       The kernel goes on, or ends (wg_assert_ends)
  *   wg_printf(format, values…)          the host's printf: every conversion, no buffer to overflow, callers in the order of their threads. Up to six values
  *   wg_error(code, value)               remembers the first error of each code and counts the rest; a summary at the end of the program
  *   wg_break()                          says who is here and waits for Enter, if the standard input is a terminal
@@ -79,6 +80,14 @@ WG_HANDLER(wg_assert_failed, wg_callers &callers, wg_list<unsigned> n, wg_list<d
   for (size_t i = 0, end; i < callers.size(); i = end) {
     std::string text = callers[i].text, condition = text.substr(0, text.find('\n')), names = text.substr(condition.size() + 1);
     for (end = i; end < callers.size() && callers[end].text == callers[i].text && callers[end].line == callers[i].line;) end++;
+    std::string shown = "assertion failed: " + condition;
+    for (unsigned v = 0; v < n[i]; v++) {
+      char value[64];
+      snprintf(value, sizeof value, "%s %.9g", v ? "," : ("; " + names + " =").substr(0, 40).c_str(), v == 0 ? a[i] : v == 1 ? b[i] : c[i]);
+      shown += value;
+    }
+    if (end - i > 1) shown += "; in " + std::to_string(end - i) + " threads";
+    if (wg_report_finding(callers.call, i, shown.c_str())) continue;
     fprintf(stderr, "%s:%u: assertion failed in %zu threads of kernel %s: %s\n", callers[i].file, callers[i].line, end - i, callers.kernel(),
             condition.c_str());
     for (size_t k = i; k < end && k < i + SHOWN; k++) {

@@ -56,6 +56,7 @@ typedef struct wg_interrupt {
   void (*fail)(struct wg_interrupt *call, const char *why);
   int (*read_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
   int (*write_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
+  int (*report)(struct wg_interrupt *call, size_t caller, const char *text);
 } wg_interrupt;
 
 /* The values of a parameter, copied to the host; valid until the handler returns. NULL: it cannot be copied. */
@@ -66,6 +67,8 @@ static inline const wg_caller *wg_host_callers(wg_interrupt *call) { return call
 /* Copies between host and device, as part of this call. 0: they failed. */
 static inline int wg_read_device(wg_interrupt *call, void *to, const void *from, size_t n) { return call->read_device(call, to, from, n); }
 static inline int wg_write_device(wg_interrupt *call, void *to, const void *from, size_t n) { return call->write_device(call, to, from, n); }
+/* A finding of the run (kind "assert"), with the place and the thread of this caller. 0: no tool runs, nobody hears of it. */
+static inline int wg_report_finding(wg_interrupt *call, size_t caller, const char *text) { return call->report(call, caller, text); }
 /* The handler cannot do its work: the launch fails, and Warpgrind says why. */
 static inline void wg_handler_fails(wg_interrupt *call, const char *why) { call->fail(call, why); }
 /* The kernel is not entered again: its threads that are suspended end where they are. */

@@ -113,6 +113,22 @@ static bool gather(void *user, const InterruptRun *run) {
   return true;
 }
 
+static bool report(void *user, const InterruptFinding *f) {
+  const Serving *s = user;
+  SitePlace place = {.file = f->file, .line = f->line};
+  SessionFinding finding = {.kind = "assert",
+                            .text = f->text,
+                            .kernel = s->work->function->session,
+                            .launch = s->work->launch,
+                            .places = &place,
+                            .nplaces = f->file ? 1 : 0,
+                            .has_thread = true};
+  memcpy(finding.block, f->block, sizeof finding.block);
+  memcpy(finding.thread, f->thread, sizeof finding.thread);
+  session_finding(&finding);
+  return session_tools() != 0;
+}
+
 static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
   const KernelWork *first = s->work;
@@ -171,6 +187,7 @@ CUresult interrupts_serve(Context *ctx, const KernelWork *k) {
                             .host_free = free_host,
                             .count = count,
                             .gather = gather,
+                            .report = report,
                             .resume = resume,
                             .enter = enter,
                             .leave = leave,

@@ -352,6 +352,22 @@ static bool gather(void *user, const InterruptRun *run) {
          ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
 }
 
+static bool report(void *user, const InterruptFinding *f) {
+  const Serving *s = user;
+  SitePlace place = {.file = f->file, .line = f->line};
+  SessionFinding finding = {.kind = "assert",
+                            .text = f->text,
+                            .kernel = s->launch->of->kernel,
+                            .launch = s->launch->number,
+                            .places = &place,
+                            .nplaces = f->file ? 1 : 0,
+                            .has_thread = true};
+  memcpy(finding.block, f->block, sizeof finding.block);
+  memcpy(finding.thread, f->thread, sizeof finding.thread);
+  session_finding(&finding);
+  return session_tools() != 0;
+}
+
 static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
   const GpuLaunch *first = s->launch;
@@ -410,6 +426,7 @@ static CUresult serve(GpuLaunch *l) {
                             .host_free = free_host,
                             .count = count,
                             .gather = gather,
+                            .report = report,
                             .resume = resume,
                             .enter = enter,
                             .leave = leave,

@@ -93,6 +93,10 @@ typedef struct InterruptRun {
   const uint64_t *numbers, *lists;
 } InterruptRun;
 // What the device must do; each driver has its own.
+typedef struct InterruptFinding {
+  const char *text, *file;
+  uint32_t line, block[3], thread[3];
+} InterruptFinding;
 typedef struct InterruptDevice {
   bool (*read)(void *user, void *to, uint64_t from, size_t bytes);
   bool (*write)(void *user, uint64_t to, const void *from, size_t bytes);
@@ -104,9 +108,10 @@ typedef struct InterruptDevice {
   bool (*count)(void *user, const InterruptRun *run, uint32_t *counts);
   // Fills lists and numbers, in the order of calls and threads, and ranks.
   bool (*gather)(void *user, const InterruptRun *run);
-  bool (*resume)(void *user, const InterruptRun *run);  // launches the second kernel
-  void *(*enter)(void *user);                           // a handler is about to run: its stream
-  void (*leave)(void *user);                            // it has run: waits for its work
+  bool (*resume)(void *user, const InterruptRun *run);    // launches the second kernel
+  bool (*report)(void *user, const InterruptFinding *f);  // false: nobody hears of it
+  void *(*enter)(void *user);                             // a handler is about to run: its stream
+  void (*leave)(void *user);                              // it has run: waits for its work
   void *user;
 } InterruptDevice;
 // The first kernel was launched: serves rounds until no thread is suspended. false: err.

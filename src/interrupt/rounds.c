@@ -136,6 +136,16 @@ static int write_device(wg_interrupt *call, void *to, const void *from, size_t n
   return d->write(d->user, (uint64_t)(uintptr_t)to, from, n);
 }
 
+static int report(wg_interrupt *call, size_t caller, const char *text) {
+  const Group *g = (const Group *)call;
+  if (caller >= call->count) return 0;
+  const wg_caller *c = &callers(call)[caller];
+  InterruptFinding f = {.text = text, .file = c->file, .line = c->line};
+  memcpy(f.block, c->block, sizeof f.block);
+  memcpy(f.thread, c->thread, sizeof f.thread);
+  return g->device->report(g->device->user, &f);
+}
+
 static bool call_handler(Group *g) {
   const InterruptDevice *d = g->device;
   const InterruptCall *c = &g->run->kernel->calls[g->first];
@@ -217,7 +227,8 @@ static void make_groups(Round *r, Error *err) {
                               .end_kernel = end_kernel,
                               .fail = fail_call,
                               .read_device = read_device,
-                              .write_device = write_device};
+                              .write_device = write_device,
+                              .report = report};
       memcpy(g->pub.grid, r->run->grid, sizeof g->pub.grid);
       memcpy(g->pub.block, r->run->block, sizeof g->pub.block);
     }

@@ -26,6 +26,7 @@ prints() {  # NAME OPTION…: what warpgrind with these options prints, and noth
   diff "$here/$name.expected" "$TEST_DIR/out" && [ $code = 0 ] && [ ! -s "$TEST_DIR/err" ] ||
     { echo "exit code $code"; cat "$TEST_DIR/err"; return 1; }
 }
+with_tools() { [ "$(TEST_FILE=$here/$1.cu setting tools)" != none ]; }
 for f in "$here"/*.cu; do
   name=$(basename "$f" .cu)
   [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
@@ -33,7 +34,8 @@ for f in "$here"/*.cu; do
   build "$name" "$program" || { echo "FAIL $name.build"; continue; }
   if [ "${TEST_DEVICE:-cpu}" = gpu ]; then
     check "$name.none" prints "$name" --device=gpu --tool=none "$program"
-    check "$name.memcheck" prints "$name" --device=gpu --tool=memcheck "$program"
+    with_tools "$name" &&
+      check "$name.memcheck" prints "$name" --device=gpu --tool=memcheck "$program"
     [ ! -e "$here/$name.plain" ] ||
       check "$name.plain" bash -c "'$program' | diff '$here/$name.plain' -"
     continue
@@ -44,6 +46,7 @@ for f in "$here"/*.cu; do
       "$program"
   done
   for tool in memcheck initcheck racecheck synccheck fpcheck; do
+    with_tools "$name" || continue
     check "$name.$tool" prints "$name" --device=cpu --tool=$tool "$program"
   done
   case $name in blocks | inlined)  # code that is not optimised
@@ -65,5 +68,6 @@ for f in "$here"/*.cu; do
   [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
   build "$name" "$TEST_DIR/${name}_shared" -cudart=shared || { echo "FAIL $name.build"; continue; }
   check "$name.gpu" prints "$name" --device=gpu --tool=none "$TEST_DIR/${name}_shared"
+  with_tools "$name" || continue
   check "$name.gpu_memcheck" prints "$name" --device=gpu --tool=memcheck "$TEST_DIR/${name}_shared"
 done

@@ -1,6 +1,8 @@
 // nvcc: -Iinclude
 // args: FOLDER
+// tools: none
 // The functions of warpgrind_functions.h. What goes to standard error comes to standard output.
+// With a tool failed assertions are findings: findings.sh.
 #include <cstdio>
 #include <cstring>
 
