@@ -85,16 +85,6 @@ static Buffer *buffer_of(uint64_t p, const void *host) {
   return found;
 }
 
-void gpu_interrupts_forget(CUcontext ctx) {
-  pthread_mutex_lock(&buffers_lock);
-  for (uint32_t i = 0; i < buffers.len; i++)
-    if (buffers.data[i]->ctx == ctx) {
-      free(buffers.data[i]);
-      buffers.data[i--] = buffers.data[--buffers.len];
-    }
-  pthread_mutex_unlock(&buffers_lock);
-}
-
 // --- before the launch ---
 
 struct GpuInterrupts {
@@ -230,6 +220,20 @@ static bool load_kernels(CUcontext ctx, Kernels *out) {
   }
   pthread_mutex_unlock(&loaded_lock);
   return ok;
+}
+
+void gpu_interrupts_forget(CUcontext ctx) {
+  pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < buffers.len; i++)
+    if (buffers.data[i]->ctx == ctx) {
+      free(buffers.data[i]);
+      buffers.data[i--] = buffers.data[--buffers.len];
+    }
+  pthread_mutex_unlock(&buffers_lock);
+  pthread_mutex_lock(&loaded_lock);
+  for (uint32_t i = 0; i < loaded.len; i++)
+    if (loaded.data[i].ctx == ctx) loaded.data[i--] = loaded.data[--loaded.len];
+  pthread_mutex_unlock(&loaded_lock);
 }
 
 typedef struct Serving {

@@ -1,5 +1,6 @@
 // Modules: the original is loaded as the program asked, and we keep what we would need to put our
 // code in its place.
+#include "gpu/interrupts.h"
 #include "gpu/modules.h"
 
 // --- which module a handle is ---
@@ -70,6 +71,7 @@ void gpu_module_collect(GpuModule *m) {
 
 // Our code in that context went with it.
 void gpu_modules_forget_context(CUcontext ctx) {
+  gpu_interrupts_forget(ctx);
   VEC(GpuModule *) gone = {0}, others = {0};
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < all.len; i++) {

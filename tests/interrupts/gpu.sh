@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# The programs of this folder on the real GPU: they print what they print on the virtual device, and
-# without Warpgrind the calls give their defaults.
+# The tests of this folder on the real GPU: programs print what they print on the virtual device,
+# and without Warpgrind the calls give their defaults.
 export TEST_DEVICE=gpu
-bash "$(dirname "$0")/programs.sh"
+for script in programs errors findings linked; do
+  bash "$(dirname "$0")/$script.sh"
+done
