@@ -315,9 +315,9 @@ void run_sink(Run *r, ChannelSink *sink);  // what arrives goes into r
 const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);
 
 // --- file.c, load.c, schema.c: the run file ---
-// Written; and the oldest that is read. 5 is format 2 of docs/run-file.md; 3 and 4 are format 1 (3
-// has no order of steps).
-enum { RUN_SCHEMA_VERSION = 5, RUN_SCHEMA_OLDEST = 3 };
+// Written; and the oldest that is read. 5 and 6 are format 2 of docs/run-file.md (5 has no sources
+// and types); 3 and 4 are format 1 (3 has no order of steps).
+enum { RUN_SCHEMA_VERSION = 6, RUN_SCHEMA_OLDEST = 3 };
 // replaces what was there; large: much will be written
 RunFile *run_file_create(const char *path, bool large, Error *err);
 void run_file_begin(Run *r);  // program, tools and device are known

@@ -19,7 +19,7 @@ check optional_value     offers '--hash --hash=' --has
 check choice             offers '--nan=bits' diff --nan=b
 check choice_apart       offers 'bits' diff --nan b
 check tools              offers '--tool=memcheck,racecheck --tool=memcheck,record' --tool=memcheck,r
-check subcommands_help   offers 'dump diff' help d
+check subcommands_help   offers 'debug dump diff' help d
 check shells             offers 'bash fish zsh' completion ''
 check files              offers ':files' view ''
 check folders            offers ':folders' gold --keep=

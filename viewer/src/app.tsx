@@ -142,7 +142,7 @@ function goTo(text: string, flow: Flow): boolean {
 }
 
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
-  ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
+  ["Backspace", "close the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
 const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`), learnStream(x.launch, x.stream); });
 
@@ -294,7 +294,7 @@ export function App() {
         w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(),
         ",": () => moveTime(-1), ".": () => moveTime(1), " ": () => document.querySelector<HTMLElement>('.timebar button[aria-label^="Play"], .timebar button[aria-label^="Stop"]')?.click(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
-        Backspace: () => close(activePane()), s: () => press("Source"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
+        Backspace: () => close(activePane()), s: () => press("Source"), x: () => press("PTX"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
         g: () => search.current?.focus(), "/": () => search.current?.focus(), t: () => turnTheme(), "?": () => setHelp(h => !h), Escape: () => setHelp(false), "+": () => press("Larger"), "-": () => press("Smaller"),
       };
       const act = actions[e.key];

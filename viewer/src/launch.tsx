@@ -1,5 +1,6 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
-import { Finding, Kind, LaunchInfo, Op, ask, buffers, isStatic, racesOf } from "./api";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Finding, Kind, Launch, LaunchInfo, Op, ask, buffers, isStatic, racesOf } from "./api";
 import { bufferName, bytesOf, duration, launchName, many, opElement, partsText, scalarText, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame } from "./parts";
@@ -14,6 +15,33 @@ function parameterValue(hex: string | undefined, bytes: number, t: Type | undefi
   if (!typed) return <span title="its type is not known">{bytes > 8 ? `${bytes} bytes: ${hex.toLowerCase().slice(0, 24)}${hex.length > 24 ? "…" : ""}` : valueHex(hex.toLowerCase())}</span>;
   if (typed.parts.length === 1 && !typed.parts[0].path) return <span title={valueHex(hex.toLowerCase())}>{partsText(d, typed, 0)}</span>;
   return <span class="fields">{leaves(typed, 32).map(l => <span><span class="dim">{l.path}</span> {scalarText(d, l.offset, l.scalar)}</span>)}</span>;
+}
+
+// The grid as a map of blocks, coloured by what they did; a block and a thread in it can be opened by their places.
+function Blocks({ launch: l, findings, open }: { launch: Launch; findings: Finding[]; open(block: number, thread: number): void }) {
+  const [by, setBy] = useState<"operations" | "findings">("operations"), [at, setAt] = useState<number[]>([0, 0, 0, 0, 0, 0]), [hover, setHover] = useState(-1), canvas = useRef<HTMLCanvasElement>(null);
+  const j = useAnswer<{ blocks: number[] }>(() => ask("counts", { launch: l.id }), [l.id]), blocks = j.value?.blocks ?? [], per = l.block[0] * l.block[1] * l.block[2], n = l.grid[0] * l.grid[1] * l.grid[2];
+  const width = l.grid[1] * l.grid[2] > 1 ? l.grid[0] : Math.min(n, Math.max(1, Math.ceil(Math.sqrt(n * 3)))), rows = Math.ceil(n / width), dot = Math.max(1, Math.min(18, Math.floor(380 / width), Math.floor(200 / rows) || 1));
+  const found = useMemo(() => { const m = new Map<number, number>(); for (const f of findings) if (f.thread !== undefined) { const b = Math.floor(f.thread / per); m.set(b, (m.get(b) ?? 0) + f.count); } return m; }, [findings, per]);
+  useEffect(() => {
+    const c = canvas.current;
+    if (!c || !blocks.length) return;
+    c.width = width * dot; c.height = rows * dot;
+    const g = c.getContext("2d")!, most = Math.max(1, ...(by === "operations" ? blocks.slice(0, 100000) : [...found.values()])), least = by === "operations" ? Math.min(...blocks.slice(0, 100000)) : 0;
+    for (let i = 0; i < n; i++) {
+      const v = by === "operations" ? blocks[i] ?? 0 : found.get(i) ?? 0, t = most > least ? (v - least) / (most - least) : .5;
+      g.fillStyle = v ? `hsl(${by === "operations" ? 215 : 0} 65% ${88 - 50 * t}%)` : "rgba(128, 128, 128, .25)";
+      g.fillRect(i % width * dot, Math.floor(i / width) * dot, Math.max(1, dot - (dot > 3 ? 1 : 0)), Math.max(1, dot - (dot > 3 ? 1 : 0)));
+      if (by === "operations" && found.has(i)) { g.fillStyle = "#d70015"; g.fillRect(i % width * dot, Math.floor(i / width) * dot, Math.max(2, dot / 3), Math.max(2, dot / 3)); }
+    }
+  }, [blocks, by, width, dot, found]);
+  const blockAt = (e: MouseEvent) => { const r = canvas.current!.getBoundingClientRect(), i = Math.floor((e.clientY - r.top) / dot) * width + Math.floor((e.clientX - r.left) / dot); return i >= 0 && i < n ? i : -1; };
+  const place = (b: number) => [b % l.grid[0], Math.floor(b / l.grid[0]) % l.grid[1], Math.floor(b / l.grid[0] / l.grid[1])];
+  const number = (i: number, most: number, label: string) => <input type="number" min={0} max={most - 1} value={at[i]} aria-label={label} onChange={e => setAt(at.map((x, k) => k === i ? Math.max(0, Math.min(most - 1, Math.floor(Number(e.currentTarget.value)))) : x))} />;
+  return <><h3>Blocks <label class="plain">coloured by <select value={by} onChange={e => setBy(e.currentTarget.value as any)}><option>operations</option><option>findings</option></select></label></h3>
+    {j.error ? <p class="dim">not recorded</p> : <div class="blocks"><canvas ref={canvas} role="img" aria-label={`map of ${n} blocks`} onMouseMove={e => setHover(blockAt(e))} onMouseLeave={() => setHover(-1)} onClick={e => { const b = blockAt(e); if (b >= 0) open(b, 0); }} />
+      <p class="dim">{hover >= 0 ? `block ${triple(place(hover))}: ${many(blocks[hover] ?? 0)} operations${found.has(hover) ? `, ${many(found.get(hover)!)} findings` : ""}` : "a click opens the first thread of a block"}</p></div>}
+    <form class="inline places" onSubmit={e => { e.preventDefault(); open(at[0] + l.grid[0] * (at[1] + l.grid[1] * at[2]), at[3] + l.block[0] * (at[4] + l.block[1] * at[5])); }}>block {number(0, l.grid[0], "block x")}{number(1, l.grid[1], "block y")}{number(2, l.grid[2], "block z")} thread {number(3, l.block[0], "thread x")}{number(4, l.block[1], "thread y")}{number(5, l.block[2], "thread z")}<button class="button">open</button></form></>;
 }
 
 function goThread(index: number, f: { launch: number; thread: number }) { follow(index, { kind: "thread", launch: f.launch, thread: f.thread }); }
@@ -37,6 +65,7 @@ export function LaunchPane({ pane, index, active, findings, races: known, raceSt
         <dt>thread</dt><dd><form class="inline" onSubmit={e => { e.preventDefault(); const n = Number(new FormData(e.currentTarget).get("n")); if (n >= 0 && n < total) goThread(index, { launch: pane.launch, thread: n }); }}>
           <input name="n" type="number" min={0} max={total - 1} defaultValue="0" aria-label="number of a thread" /><button class="button">open</button></form></dd>
       </dl>
+      {!isStatic() && <Blocks launch={l} findings={mine} open={(block, thread) => goThread(index, { launch: pane.launch, thread: block * l.block[0] * l.block[1] * l.block[2] + thread })} />}
       <h3>Parameters</h3>
       {info.value.parameters.length === 0 ? <p class="dim">not recorded</p> : <table><tbody>{info.value.parameters.map(p => <tr>
         <td class="dim num">{p.number}</td>

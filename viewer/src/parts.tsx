@@ -22,14 +22,23 @@ export function Button({ icon, label, children, onClick, pressed, disabled }: { 
 }
 
 export function PaneFrame({ index, kind, active, title, tools, sub, children }: { index: number; kind: Pane["kind"]; active: boolean; title: ComponentChildren; tools?: ComponentChildren; sub?: ComponentChildren; children: ComponentChildren }) {
-  return <section class={`pane ${kind} ${active ? "active" : ""}`} data-pane={index} onMouseDown={() => activate(index)} onFocusIn={() => activate(index)} aria-label={kind}>
+  return <section class={`pane ${kind} ${active ? "active" : ""}`} data-pane={index} style={widthOf(kind)} onMouseDown={() => activate(index)} onFocusIn={() => activate(index)} aria-label={kind}>
     <header>
       <div class="title"><h2>{title}</h2><span class="tools">{tools}<Button icon="close" label="Close this pane (Backspace)" onClick={() => close(index)} /></span></div>
       {sub && <div class="sub">{sub}</div>}
     </header>
     {children}
+    <div class="sizer" role="separator" aria-orientation="vertical" aria-label="width of this pane: drag, or arrow keys" tabIndex={0} onKeyDown={e => { const by = e.key === "ArrowLeft" ? -40 : e.key === "ArrowRight" ? 40 : 0; if (!by) return; e.preventDefault(); e.stopPropagation(); const s = e.currentTarget.parentElement!; resize(kind, s, s.offsetWidth + by); }}
+      onPointerDown={e => { e.preventDefault(); e.currentTarget.setPointerCapture(e.pointerId); }} onPointerMove={e => { if (e.buttons & 1 && e.currentTarget.hasPointerCapture(e.pointerId)) { const s = e.currentTarget.parentElement!; resize(kind, s, e.clientX - s.getBoundingClientRect().left); } }} onDblClick={() => forget(kind)} />
   </section>;
 }
+// Widths of panes that somebody chose, by their kind: kept in this browser.
+let widths: Record<string, number> = {};
+try { widths = JSON.parse(localStorage.getItem("widths") ?? "{}"); } catch { /* as usual */ }
+function keepWidths() { try { localStorage.setItem("widths", JSON.stringify(widths)); } catch { /* not kept */ } }
+function resize(kind: string, section: HTMLElement, to: number) { widths[kind] = Math.round(Math.max(280, Math.min(innerWidth - 60, to))); section.style.flex = `0 0 ${widths[kind]}px`; section.style.maxWidth = "none"; keepWidths(); }
+function forget(kind: string) { delete widths[kind]; keepWidths(); document.querySelectorAll<HTMLElement>(`.pane.${kind}`).forEach(s => { s.style.flex = s.style.maxWidth = ""; }); }
+const widthOf = (kind: string) => Number.isFinite(widths[kind]) ? { flex: `0 0 ${widths[kind]}px`, maxWidth: "none" } : undefined;
 
 export const Badge = ({ kind, children, title }: { kind: string; children: ComponentChildren; title?: string }) => <span class={`badge ${kind}`} title={title}>{children}</span>;
 export const KindTag = ({ op }: { op: Op }) => <span class={`kind k${op.kind}`}>{op.kind === Kind.Copy && op.lane === 1 ? "copied" : kindName[op.kind]}</span>;
@@ -56,7 +65,7 @@ function Occurrences({ finding, go }: { finding: Finding; go(o: Op): void }) {
   const found = useAnswer(() => occurrencesOf(finding.id, 0), [finding.id]), ops = found.value?.ops ?? [];
   if (!ops.length) return <></>;
   const threads = [...new Map(ops.map(o => [`${o.launch}.${o.thread}`, o])).values()];
-  return <div class="occurrences" aria-label="all occurrences"><span class="dim">{found.value.more || found.value.stopped ? `the first ${threads.length}` : threads.length === 1 ? "1 thread" : `${threads.length} threads`}:</span>
+  return <div class="occurrences" aria-label="all occurrences"><span class="dim">{found.value?.more || found.value?.stopped ? `the first ${threads.length}` : threads.length === 1 ? "1 thread" : `${threads.length} threads`}:</span>
     {threads.slice(0, 200).map(o => <button type="button" class={`peer ${o.thread === finding.thread && o.launch === finding.launch ? "here" : ""}`} title={`thread ${o.thread} of ${launchName(launches.get(o.launch), o.launch)}`} onClick={() => go(o)}>{o.launch !== finding.launch ? `#${launches.get(o.launch)?.number ?? "?"}:` : ""}{o.thread}</button>)}</div>;
 }
 
