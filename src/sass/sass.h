@@ -34,6 +34,8 @@ typedef struct SassKernel {
 typedef struct SassStores {
   SassStore *list;  // each param once
   uint32_t n;
+  uint32_t *reads;  // where the pointers are that it loads through; each once
+  uint32_t nreads;
   uint32_t formats;     // of all stores
   bool through_tensor;  // it also stores through tensor maps
   bool anywhere;  // … through a pointer that is not among its parameters, as far as is known

@@ -228,6 +228,26 @@ static void read_stores(Reader *r, Arena *arena, SassStores *out) {
   }
 }
 
+// --- all loads ---
+
+static bool is_global_load(const SassInstruction *i) {
+  return i->name == SASS_LDG || i->name == SASS_LD || i->name == SASS_LDGSTS;
+}
+
+static void read_loads(Reader *r, Arena *arena, SassStores *out) {
+  enum { MOST = 64 };
+  out->reads = ARENA_ARRAY(arena, uint32_t, MOST);
+  for (uint32_t at = 0; at < r->n; at++) {
+    Params params = {.n = 0};
+    if (is_global_load(&r->code[at])) params_of(r, at, &params);
+    for (uint32_t p = 0; p < params.n; p++) {
+      bool known = false;
+      for (uint32_t i = 0; i < out->nreads; i++) known |= out->reads[i] == params.list[p];
+      if (!known && out->nreads < MOST) out->reads[out->nreads++] = params.list[p];
+    }
+  }
+}
+
 // What goes through shared and local memory keeps its format.
 static void read_inner_stores(Reader *r) {
   for (uint32_t at = 0; at < r->n; at++) {
@@ -252,6 +272,7 @@ bool sass_stores(const SassKernel *k, Arena *arena, SassStores *out) {
   read_inner_stores(&r);
   read_inner_stores(&r);  // local memory that was filled from shared memory, and the other way
   read_stores(&r, arena, out);
+  read_loads(&r, arena, out);
   sass_flow_close(&r.flow);
   free(r.seen);
   free(r.stack);

@@ -9,6 +9,11 @@ static int by_param(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static int by_number(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
 static void print_formats(uint32_t formats) {
   static const char *const names[] = {"other", "f16", "bf16", "f32", "f64"};
   for (unsigned f = 0; f < ARRAY_LEN(names); f++)
@@ -20,10 +25,15 @@ int main(int n, char **args) {
   CubinCode c;
   Arena arena = {0};
   SassStores s;
-  if (n != 3 || !file_read(args[1], &file, NULL)) return 2;
+  if (n < 3 || !file_read(args[1], &file, NULL)) return 2;
   if (!image_cubin_code(file.data, file.len, args[2], &c)) return puts("no such kernel"), 1;
   SassKernel k = {c.code, c.bytes, c.arch, c.param_base, c.param_bytes};
   if (!sass_stores(&k, &arena, &s)) return puts("unknown generation"), 1;
+  if (n > 3) {
+    qsort(s.reads, s.nreads, sizeof s.reads[0], by_number);
+    for (uint32_t i = 0; i < s.nreads; i++) printf("%s%u", i ? " " : "", s.reads[i]);
+    return puts(""), 0;
+  }
   qsort(s.list, s.n, sizeof s.list[0], by_param);
   for (uint32_t i = 0; i < s.n; i++) {
     printf(i ? ", " : "");

@@ -25,5 +25,11 @@ for sm in 75 80 90 100 120; do
     if [ "$got" = "$want" ]; then echo "ok sm_$sm $kernel"
     else echo "FAIL sm_$sm $kernel: $got; expected: $want"; code=1; fi
   done < <(expected $sm)
+  # what they load through
+  for pair in scale:0 gathers:'0 8' by_value:'16 24' fills: copies:0; do
+    got=$("$TEST_DIR/stores" "$TEST_DIR/$sm.cubin" "${pair%%:*}" loads)
+    if [ "$got" = "${pair#*:}" ]; then echo "ok sm_$sm loads of ${pair%%:*}"
+    else echo "FAIL sm_$sm loads of ${pair%%:*}: $got; expected: ${pair#*:}"; code=1; fi
+  done
 done
 exit $code

@@ -1,10 +1,10 @@
-// initcheck for kernels that are machine code only. Their machine code says through which
-// parameters they store (src/sass): those allocations count as written from then on, all others
-// stay as they were. What such a kernel reads is not seen; an allocation that it does not store to
-// and that nobody has ever written is worth a note.
+// initcheck for kernels that are machine code only. Allocations that their parameters point to
+// count as written behind such a launch, all others stay as they were. What the kernel reads is not
+// seen; an allocation that it loads from, does not store to, and that nobody has ever written is
+// worth a note. The machine code says through which parameters it loads and stores (src/sass).
 #include "tools/initcheck/host.h"
 
-// Any kernel: where it stores to places that are not known, everything counts as written.
+// Any kernel: where it stores through pointers that are in memory, everything counts as written.
 const char *init_refuses_closed(SessionKernel *k, const SassStores *stores) {
   (void)k;
   (void)stores;
@@ -17,8 +17,11 @@ static bool stores_through(const SassStores *s, uint32_t param) {
   return false;
 }
 
-// One of its parameters, but it is not known which.
-static bool stores_through_some(const SassStores *s) { return stores_through(s, SASS_NO_PARAM); }
+static bool loads_through(const SassStores *s, uint32_t param) {
+  for (uint32_t i = 0; i < s->nreads; i++)
+    if (s->reads[i] == param) return true;
+  return false;
+}
 
 // --- before the launch ---
 
@@ -51,10 +54,10 @@ static void say(const SessionClosedLaunch *l, const SessionClosedPointer *p) {
 
 void init_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   (void)d;
-  if (stores_through_some(l->stores)) return;
+  if (stores_through(l->stores, SASS_NO_PARAM)) return;
   for (uint32_t i = 0; i < l->pointers.len; i++) {
     const SessionClosedPointer *p = &l->pointers.data[i];
-    bool written = false;
+    bool written = !loads_through(l->stores, p->param);
     for (uint32_t k = 0; k < l->pointers.len && !written; k++)
       written = l->pointers.data[k].base == p->base &&
                 stores_through(l->stores, l->pointers.data[k].param);
@@ -81,10 +84,7 @@ void init_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
     shadow_unchecked_writes(d->device, l->stream);
     return;
   }
-  bool some = stores_through_some(l->stores);
   shadow_lock();
-  for (uint32_t i = 0; i < l->pointers.len; i++)
-    if (some || stores_through(l->stores, l->pointers.data[i].param))
-      mark(l->pointers.data[i].base, l->stream);
+  for (uint32_t i = 0; i < l->pointers.len; i++) mark(l->pointers.data[i].base, l->stream);
   shadow_unlock();
 }
