@@ -18,18 +18,17 @@ static bool left_it(const Sought *s, const Access *a) {
          a->bytes == s->bytes && memcmp(a->value, s->value, s->bytes) == 0;
 }
 
-bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
-               Access *out, Error *err) {
+bool access_of(TraceReader *t, const RowRef *r, const LaneAccess *at, Access *out, Error *err) {
   TraceOp op;
-  if (!reader_op(t, r, lane, &op, err)) return false;
+  if (!reader_op(t, r, at->lane, &op, err)) return false;
   *out = (Access){.record = r->record,
                   .warp = r->row->warp,
-                  .address = address,
-                  .lane = lane,
-                  .bytes = bytes,
+                  .address = at->address,
+                  .lane = at->lane,
+                  .bytes = at->bytes,
                   .time = r->row->time,
                   .kind = op.kind,
-                  .value_known = op.value_known && bytes <= 16,
+                  .value_known = op.value_known && at->bytes <= 16,
                   .old_known = op.old_known};
   memcpy(out->value, op.value, 16);
   memcpy(out->old, op.old, 16);
@@ -38,12 +37,12 @@ bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
   out->told = site && site->told && access_writes(out);
   if (op.kind == TRACE_ATOMIC)
     out->value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL,
-                                                       bytes, out->value);
+                                                       at->bytes, out->value);
   return true;
 }
 
-static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                         uint32_t bytes, void *user, Error *err) {
+static ScanResult gather(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                         Error *err) {
   Gather *g = user;
   Access a;
   if (r->block != g->block) {
@@ -55,7 +54,7 @@ static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_
   g->too_many |= full || far;
   // of a full list: one that left the value may still come
   if (far || (full && (!by_value || g->looked_at >= LOOKED_AT_MOST))) return SCAN_STOP;
-  if (!access_of(t, r, lane, address, bytes, &a, err)) return SCAN_FAILED;
+  if (!access_of(t, r, at, &a, err)) return SCAN_FAILED;
   bool fits = by_value && left_it(g->sought, &a);
   if (fits || !full) vec_push(g->out, a);
   g->found |= fits;

@@ -67,17 +67,15 @@ bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t 
   return page_end(&p, reader_scan_warp(t, l, block * l->warps + inside / 32, thread_row, &p, err));
 }
 
-static ScanResult element_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                               uint32_t bytes, void *user, Error *err) {
-  (void)address;
-  (void)bytes;
+static ScanResult element_lane(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                               Error *err) {
   Page *p = user;
   if (p->each_thread_once) {
-    uint64_t thread = reader_thread(p->launch, r->row->warp, lane);
+    uint64_t thread = reader_thread(p->launch, r->row->warp, at->lane);
     if (u64map_get(&p->threads, thread)) return SCAN_GO_ON;
     u64map_put(&p->threads, thread, p);
   }
-  return page_add(t, p, r, lane, err);
+  return page_add(t, p, r, at->lane, err);
 }
 
 static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t address,
@@ -110,16 +108,14 @@ typedef struct Hits {
   bool many;
 } Hits;
 
-static ScanResult hit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                      uint32_t bytes, void *user, Error *err) {
+static ScanResult hit(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                      Error *err) {
   (void)t;
-  (void)address;
-  (void)bytes;
   (void)err;
   Hits *h = user;
   h->many = h->n == SORTED_MOST;
   if (h->many) return SCAN_STOP;
-  h->list[h->n++] = (Hit){r->record, lane, r->row->time};
+  h->list[h->n++] = (Hit){r->record, at->lane, r->row->time};
   return SCAN_GO_ON;
 }
 

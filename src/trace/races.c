@@ -51,8 +51,8 @@ static void note_blocks(Racing *x) {
   }
 }
 
-static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                        uint32_t bytes, void *user, Error *err) {
+static ScanResult touch(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                        Error *err) {
   Racing *x = user;
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
@@ -61,20 +61,21 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   Touch a = {.block = r->row->warp / x->launch->warps,
              .warp = r->row->warp,
              .record = r->record,
-             .passed = timeline_passed(l, r->record, lane),
+             .passed = timeline_passed(l, r->record, at->lane),
              .site = r->block->places[r->row->place].site,
-             .lane = (uint8_t)lane,
+             .lane = (uint8_t)at->lane,
              .flags = touch_flags(kind, site)};
   if (x->touches.len >= TOUCHES_MOST) {
     x->full = true;
     return SCAN_STOP;
   }
   if (x->shared && kind == TRACE_STORE && site && site->orders == WG_ORDERS_COPY)
-    a.until = timeline_copied(l, r->record, lane);
-  uint64_t last = a.until ? MIN(timeline_passed(l, a.until, lane), a.passed + INTERVALS) : a.passed;
+    a.until = timeline_copied(l, r->record, at->lane);
+  uint64_t last = a.until ? MIN(timeline_passed(l, a.until, at->lane), a.passed + INTERVALS)
+                          : a.passed;
+  TouchedWords to = {&x->touches, x->low, x->high, x->shared};
   for (; a.passed <= last; a.passed++)
-    if (!touches_add(t, r, lane, address, bytes, a, x->low, x->high, x->shared, &x->touches, err))
-      return SCAN_FAILED;
+    if (!touches_add(t, r, at, a, &to, err)) return SCAN_FAILED;
   return SCAN_GO_ON;
 }
 

@@ -16,10 +16,15 @@ enum { TOUCHES_MOST = 4 << 20, TOUCH_WORD = 4 };
 typedef VEC(Touch) Touches;
 
 // --- races_touch.c ---
-// The words of one access. from, to: only words in there; of shared memory all. false: the list is
-// full
-bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
-                 Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err);
+// Adds the words of one access to `list`: of global memory those in [low, high), of shared memory
+// all.
+typedef struct TouchedWords {
+  Touches *list;
+  uint64_t low, high;
+  bool shared;
+} TouchedWords;
+bool touches_add(TraceReader *t, const RowRef *r, const LaneAccess *access, Touch base,
+                 const TouchedWords *to, Error *err);
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site);
 void touches_sort(Touches *list);  // by word, block, barriers passed, record
 // in the bytes that both write

@@ -55,15 +55,15 @@ static void add_within(TouchRanges *to, const TouchRanges *from, uint64_t low, u
   }
 }
 
-static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                        uint32_t bytes, void *user, Error *err) {
+static ScanResult touch(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                        Error *err) {
   Between *b = user;
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
   Touch a = {.warp = r->row->warp,
              .record = r->record,
              .site = r->block->places[r->row->place].site,
-             .lane = (uint8_t)lane,
+             .lane = (uint8_t)at->lane,
              .flags = touch_flags(kind, site),
              .side = b->side};
   a.block = a.warp / t->launches[r->chunk->launch].warps;
@@ -72,7 +72,7 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
     b->full = true;
     return SCAN_STOP;
   }
-  return touches_add(t, r, lane, address, bytes, a, b->low, b->high, false, &b->touches, err)
+  return touches_add(t, r, at, a, &(TouchedWords){&b->touches, b->low, b->high, false}, err)
              ? SCAN_GO_ON
              : SCAN_FAILED;
 }

@@ -11,18 +11,19 @@ uint8_t touch_flags(TraceKind kind, const ReaderSite *site) {
   return flags;
 }
 
-bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
-                 Touch base, uint64_t from, uint64_t to, bool shared, Touches *out, Error *err) {
+bool touches_add(TraceReader *t, const RowRef *r, const LaneAccess *access, Touch base,
+                 const TouchedWords *to, Error *err) {
+  uint64_t address = access->address, end = address + access->bytes;
   TraceOp op;
   Touch a = base;
   bool values = a.flags & WRITES;
-  if (values && !reader_op(t, r, lane, &op, err)) return false;
-  for (uint64_t word = address / 4; word <= (address + bytes - 1) / 4; word++) {
-    if (!shared && (word * 4 + 3 < from || word * 4 >= to)) continue;
-    a.word = shared ? (a.block << 24 | (word & 0x3FFFFF)) : word;
+  if (values && !reader_op(t, r, access->lane, &op, err)) return false;
+  for (uint64_t word = address / 4; word <= (end - 1) / 4; word++) {
+    if (!to->shared && (word * 4 + 3 < to->low || word * 4 >= to->high)) continue;
+    a.word = to->shared ? (a.block << 24 | (word & 0x3FFFFF)) : word;
     a.mask = 0;
     for (unsigned b = 0; b < 4; b++)
-      a.mask |= (uint8_t)((word * 4 + b >= address && word * 4 + b < address + bytes) << b);
+      a.mask |= (uint8_t)((word * 4 + b >= address && word * 4 + b < end) << b);
     a.value = 0;
     int64_t at = (int64_t)(word * 4 - address);
     if (values && op.value_known && at >= 0 && at + 4 <= 16) memcpy(&a.value, op.value + at, 4);
@@ -30,7 +31,7 @@ bool touches_add(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t addres
       memcpy(&a.value, op.value, 4);
       a.value <<= 8 * (unsigned)-at;
     }
-    vec_push(out, a);
+    vec_push(to->list, a);
   }
   return true;
 }

@@ -163,8 +163,12 @@ ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp
 // --- scan_range.c ---
 // Rows of a launch that touch a byte of the range. address: with the bits of the space; warp: whose
 // shared or local memory; writes_only: no loads.
-typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                               uint32_t bytes, void *user, Error *err);
+typedef struct LaneAccess {
+  uint32_t lane, bytes;
+  uint64_t address;
+} LaneAccess;
+typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                               Error *err);
 // wanted: if not NULL, whether somebody still wants to know about some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
@@ -385,8 +389,7 @@ typedef enum { GATHERED_ALL, GATHERED_FITTING, GATHERED_SOME } Gathered;
 // sought NULL: all of them. They are sorted by record
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
                      const Sought *sought, Accesses *out, Gathered *how, Error *err);
-bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes,
-               Access *out, Error *err);
+bool access_of(TraceReader *t, const RowRef *r, const LaneAccess *at, Access *out, Error *err);
 void accesses_sort(Accesses *all);
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n);

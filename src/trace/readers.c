@@ -62,8 +62,8 @@ typedef struct Fitting {
   const TraceBlock *block;
   uint32_t nblocks;
 } Fitting;
-static ScanResult fitting(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                          uint32_t bytes, void *user, Error *err) {
+static ScanResult fitting(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                          Error *err) {
   Fitting *f = user;
   const Access *w = f->x->access;
   if (r->block != f->block) {
@@ -71,11 +71,11 @@ static ScanResult fitting(TraceReader *t, const RowRef *r, uint32_t lane, uint64
     f->nblocks++;
   }
   if (f->nblocks > GATHERED_BLOCKS_MOST || f->list.len == READS_MOST) return SCAN_STOP;
-  if (address != w->address || bytes != w->bytes || is_itself(f->x, r->record, lane) ||
+  if (at->address != w->address || at->bytes != w->bytes || is_itself(f->x, r->record, at->lane) ||
       row_kind(t, r, NULL) == TRACE_STORE)
     return SCAN_GO_ON;
   Access a;
-  if (!access_of(t, r, lane, address, bytes, &a, err)) return SCAN_FAILED;
+  if (!access_of(t, r, at, &a, err)) return SCAN_FAILED;
   bool atomic = a.kind == TRACE_ATOMIC;
   if ((atomic ? a.old_known : a.value_known) &&
       memcmp(atomic ? a.old : a.value, w->value, w->bytes) == 0)
@@ -149,15 +149,15 @@ static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *
 }
 
 // --- in later steps ---
-static ScanResult read_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                            uint32_t bytes, void *user, Error *err) {
+static ScanResult read_lane(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                            Error *err) {
   Readers *x = user;
   TraceOp op;
   if (row_writes(t, r) && x->overwritten)
-    for (uint64_t a = MAX(address, x->low); a < MIN(address + bytes, x->high); a++)
+    for (uint64_t a = MAX(at->address, x->low); a < MIN(at->address + at->bytes, x->high); a++)
       x->overwritten[a - x->low] = true;
   if (row_kind(t, r, NULL) == TRACE_STORE) return SCAN_GO_ON;
-  return reader_op(t, r, lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
+  return reader_op(t, r, at->lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
 }
 
 static bool all_overwritten(const Readers *x) {
@@ -235,7 +235,7 @@ bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip
   uint64_t low = op.address | (uint64_t)op.space << WG_TRACE_SPACE_AT,
            bytes = host ? host->width : op.bytes;
   Access self;
-  if (!host && !access_of(t, &r, lane, low, op.bytes, &self, err)) return false;
+  if (!host && !access_of(t, &r, &(LaneAccess){lane, op.bytes, low}, &self, err)) return false;
   Readers x = {.write = &op,
                .access = host ? NULL : &self,
                .out = out,

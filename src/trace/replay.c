@@ -32,10 +32,11 @@ static void settle(State *s, uint64_t i, uint8_t known) {
 }
 
 // --- launches ---
-static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                        uint32_t bytes, void *user, Error *err) {
+static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                        Error *err) {
   State *s = user;
-  uint64_t from = MAX(address, s->address), to = MIN(address + bytes, s->address + s->bytes);
+  uint64_t from = MAX(at->address, s->address),
+           to = MIN(at->address + at->bytes, s->address + s->bytes);
   bool wanted = false;
   if (!s->loads && !s->touched && from < to) {
     if (s->best) memset(s->best, 0, sizeof *s->best * s->bytes);
@@ -52,15 +53,15 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   }
   if (!wanted) return SCAN_GO_ON;
   TraceOp op;
-  if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
-  if (s->loads && (op.kind != TRACE_LOAD || !op.value_known || bytes > 16)) return SCAN_GO_ON;
+  if (!reader_op(t, r, at->lane, &op, err)) return SCAN_FAILED;
+  if (s->loads && (op.kind != TRACE_LOAD || !op.value_known || at->bytes > 16)) return SCAN_GO_ON;
   uint8_t result[16];
-  bool known = op.value_known && bytes <= 16;
+  bool known = op.value_known && at->bytes <= 16;
   if (op.kind == TRACE_ATOMIC) {
     const ReaderSite *site;
     row_kind(t, r, &site);
     known = op.value_known &&
-            atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, result);
+            atomic_result(site, op.value, op.old_known ? op.old : NULL, at->bytes, result);
   } else {
     memcpy(result, op.value, 16);
   }
@@ -68,7 +69,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
     uint64_t i = a - s->address;
     if (s->loads) {
       if (s->known[i] == 2 && s->since[i] <= s->step)
-        s->known[i] = 1, s->value[i] = result[a - address];
+        s->known[i] = 1, s->value[i] = result[a - at->address];
       continue;
     }
     if (s->known[i] != PENDING) continue;
@@ -77,7 +78,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
         (r->row->time != b->time || r->record < b->record))
       continue;
     *b = (Best){r->record, r->row->time, true};
-    s->value[i] = known ? result[a - address] : 0;
+    s->value[i] = known ? result[a - at->address] : 0;
     b->seen = true;
     s->since[i] = known;  // for the moment: whether the value is known
   }

@@ -23,10 +23,10 @@ static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef 
                              ? r->block->addresses + r->row->addresses
                              : NULL;
   for (uint32_t left = r->row->lanes; left; left &= left - 1) {
-    uint32_t lane = (uint32_t)__builtin_ctz(left);
-    uint64_t a = each ? *each++ : row_address(r->block, r->row, lane);
-    if (a >= w->high || a + bytes <= w->low) continue;
-    ScanResult result = s->f(t, r, lane, a, bytes, s->user, err);
+    LaneAccess at = {.lane = (uint32_t)__builtin_ctz(left), .bytes = bytes};
+    at.address = each ? *each++ : row_address(r->block, r->row, at.lane);
+    if (at.address >= w->high || at.address + bytes <= w->low) continue;
+    ScanResult result = s->f(t, r, &at, s->user, err);
     if (result != SCAN_GO_ON) return result;
   }
   return SCAN_GO_ON;

@@ -29,13 +29,12 @@ static bool range(TraceReader *t, const ReaderChunk *c, const TracePlace *place,
   return true;
 }
 
-static ScanResult lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                       uint32_t bytes, void *user, Error *err) {
+static ScanResult lane(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                       Error *err) {
   (void)t;
   (void)r;
-  (void)lane;
   (void)err;
-  mark(user, address, address + bytes);
+  mark(user, at->address, at->address + at->bytes);
   return SCAN_GO_ON;
 }
 
