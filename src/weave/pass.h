@@ -328,13 +328,13 @@ const PtxFunc *probe_original(Program *p, const char *name);  // as it was compi
 // copied into the unit when first asked for
 PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);
 void probes_free(Program *p);
-// Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or
-// constants.
-void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address,
-                 PtxOperand value, PtxOperand extra);
-// bytes known at run time
-void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address,
-                       PtxOperand value, PtxOperand extra);
+// A finding as wg_report takes it: operands are constants or registers, of 8 bytes but for kind and
+// size. size: bytes accessed, or a word of the tool's own; value, extra: what the kind carries.
+typedef struct CodeReport {
+  uint32_t site;  // program_site
+  PtxOperand kind, size, address, value, extra;
+} CodeReport;
+void code_report(Code *c, const CodeReport *r);
 
 // --- inline.c: the code of a probe in the place of its call; one that calls nothing and has no
 // memory of its own. No guard --- zero at first; one for each function of a body
@@ -374,7 +374,7 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address);
 PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);
 // a load, store or atomic, kernel and call parameters excepted
 bool access_is_memory(const PtxInstr *in);
-WgOrders access_orders(const PtxInstr *in);       // by probe/order_rules.def
-unsigned access_order(const PtxInstr *in);        // of an access or a fence: WG_ACCESS_…
+WgOrders access_orders(const PtxInstr *in);  // by probe/order_rules.def
+unsigned access_order(const PtxInstr *in);   // of an access or a fence: WG_ACCESS_…
 
 #endif

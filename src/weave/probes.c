@@ -72,13 +72,7 @@ void probes_free(Program *p) {
   ptx_free(p->probes);
 }
 
-void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address,
-                 PtxOperand value, PtxOperand extra) {
-  code_report_sized(c, site, kind, opd_imm(size), address, value, extra);
-}
-
-void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address,
-                       PtxOperand value, PtxOperand extra) {
+void code_report(Code *c, const CodeReport *r) {
   Body *b = c->body;
   PtxFunc *report = probe_function(b->program, b->unit, "wg_report");
   PtxReg *guard = c->guard, *channel = body_temp(b, TYPE_B64, 5),
@@ -92,9 +86,9 @@ void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size,
   code_guard(c, NULL, false);
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
-  record_site(c, number, site);
-  const PtxOperand args[] = {
-      opd_reg(channel), opd_reg(launch), opd_reg(number), kind, size, address, value, extra};
+  record_site(c, number, r->site);
+  const PtxOperand args[] = {opd_reg(channel), opd_reg(launch), opd_reg(number), r->kind,
+                             r->size,          r->address,      r->value,        r->extra};
   code_call(c, report, args, ARRAY_LEN(args));
   if (guard) code_label(c, over);
   code_guard(c, guard, negated);

@@ -15,8 +15,12 @@ static void report_stores(Body *b) {
     access_address(c, at, &in->ops[0]);
     code_guard(c, in->guard, in->guard_negated);
     uint32_t site = program_site(b->program, b, in);
-    code_report(c, site, opd_imm(8 + site % 7), access_bytes(in), opd_reg(at), opd_imm(site * 3),
-                opd_imm(5));
+    code_report(c, &(CodeReport){.site = site,
+                                 .kind = opd_imm(8 + site % 7),
+                                 .size = opd_imm(access_bytes(in)),
+                                 .address = opd_reg(at),
+                                 .value = opd_imm(site * 3),
+                                 .extra = opd_imm(5)});
   }
 }
 const Pass pass_test = {.weave = report_stores};

@@ -384,8 +384,12 @@ static void report_bad_store(Access *a, Code *c, PtxReg *derived) {
   PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
   access_address(c, to, a->address);
   init_origin(k, c, origin);
-  code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_UNINIT_STORE),
-              a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+  code_report(c, &(CodeReport){.site = program_site(k->body->program, k->body, a->in),
+                               .kind = opd_imm(KIND_UNINIT_STORE),
+                               .size = opd_imm(a->bytes),
+                               .address = opd_reg(k->origin_address),
+                               .value = opd_reg(to),
+                               .extra = opd_reg(origin)});
   if (over) code_label(c, over);
 }
 

@@ -25,8 +25,12 @@ static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned wha
   code_label(cold, slow);
   PtxReg *origin = body_temp(b, TYPE_B64, 0);
   init_origin(k, cold, origin);
-  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_UNINIT_USE), 0,
-              opd_reg(k->origin_address), opd_imm(what), opd_reg(origin));
+  code_report(cold, &(CodeReport){.site = program_site(b->program, b, in),
+                                  .kind = opd_imm(KIND_UNINIT_USE),
+                                  .size = opd_imm(0),
+                                  .address = opd_reg(k->origin_address),
+                                  .value = opd_imm(what),
+                                  .extra = opd_reg(origin)});
   init_clear(cold, shadow);
   EMIT(cold, "bra", opd_label(back));
 }

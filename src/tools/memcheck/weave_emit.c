@@ -140,9 +140,12 @@ uint32_t memcheck_site(Memcheck *m, const Check *c) {
 
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
-  code_report_sized(code, memcheck_site(m, c), opd_reg(kind),
-                    c->size ? *c->size : opd_imm(c->bytes), opd_reg(address),
-                    opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
+  code_report(code, &(CodeReport){.site = memcheck_site(m, c),
+                                  .kind = opd_reg(kind),
+                                  .size = c->size ? *c->size : opd_imm(c->bytes),
+                                  .address = opd_reg(address),
+                                  .value = opd_reg(body_temp(b, TYPE_B64, 1)),
+                                  .extra = opd_reg(body_temp(b, TYPE_B64, 2))});
   if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 

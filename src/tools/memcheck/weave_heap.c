@@ -16,7 +16,12 @@ static void report(Memcheck *m, Code *c, uint32_t call, PtxReg *kind, PtxOperand
                    PtxReg *address) {
   uint32_t site = program_site(m->body->program, m->body, m->body->cfg->instrs[call]);
   m->body->program->sites.data[site].space = SPACE_GLOBAL;
-  code_report_sized(c, site, opd_reg(kind), size, opd_reg(address), opd_imm(0), opd_imm(0));
+  code_report(c, &(CodeReport){.site = site,
+                               .kind = opd_reg(kind),
+                               .size = size,
+                               .address = opd_reg(address),
+                               .value = opd_imm(0),
+                               .extra = opd_imm(0)});
 }
 
 static void watch_malloc(Memcheck *m, uint32_t call) {

@@ -139,8 +139,12 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   code_guard(c, bad, false);
   EMIT(c, "cvt.u64.u32", opd_reg(value), opd_reg(n));
   EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(threads));
-  code_report(c, program_site(b->program, b, in), opd_imm(KIND_BARRIER_MISMATCH), WG_SYNC_COUNT,
-              opd_imm(0), opd_reg(value), opd_reg(wide));
+  code_report(c, &(CodeReport){.site = program_site(b->program, b, in),
+                               .kind = opd_imm(KIND_BARRIER_MISMATCH),
+                               .size = opd_imm(WG_SYNC_COUNT),
+                               .address = opd_imm(0),
+                               .value = opd_reg(value),
+                               .extra = opd_reg(wide)});
   code_guard(c, NULL, false);
 }
 
@@ -281,8 +285,12 @@ static void test_grid_barriers(Sync *s) {
            in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
     else EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(flags), opd_imm(0));
     code_guard(c, bad, false);
-    code_report(c, program_site(b->program, b, in), opd_imm(KIND_BARRIER_MISUSE), WG_SYNC_GRID,
-                opd_imm(0), opd_imm(0), opd_imm(0));
+    code_report(c, &(CodeReport){.site = program_site(b->program, b, in),
+                                 .kind = opd_imm(KIND_BARRIER_MISUSE),
+                                 .size = opd_imm(WG_SYNC_GRID),
+                                 .address = opd_imm(0),
+                                 .value = opd_imm(0),
+                                 .extra = opd_imm(0)});
     code_guard(c, NULL, false);
   }
 }

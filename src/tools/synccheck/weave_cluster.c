@@ -12,8 +12,12 @@ static void test_turn(Sync *s, uint32_t i, PtxReg *arrived) {
   if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(bad), opd_reg(arrived), opd_imm(waits), guard);
   else EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(arrived), opd_imm(waits));
   code_guard(c, bad, false);
-  code_report(c, program_site(b->program, b, in), opd_imm(KIND_BARRIER_MISUSE), WG_SYNC_CLUSTER,
-              opd_imm(0), opd_imm(!waits), opd_imm(0));
+  code_report(c, &(CodeReport){.site = program_site(b->program, b, in),
+                               .kind = opd_imm(KIND_BARRIER_MISUSE),
+                               .size = opd_imm(WG_SYNC_CLUSTER),
+                               .address = opd_imm(0),
+                               .value = opd_imm(!waits),
+                               .extra = opd_imm(0)});
   code_guard(c, in->guard, in->guard_negated);
   EMIT(c, "mov.u32", opd_reg(arrived), opd_imm(!waits));
   code_guard(c, NULL, false);

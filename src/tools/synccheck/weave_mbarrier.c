@@ -71,8 +71,12 @@ static void test_phase(Sync *s, Code *c, const PtxInstr *in, PtxReg *at) {
   code_guard(c, same, false);
   EMIT(c, "cvt.u64.u32", opd_reg(value), opd_reg(parity));
   EMIT(c, "cvt.u64.u32", opd_reg(where), opd_reg(at));
-  code_report(c, program_site(b->program, b, in), opd_imm(KIND_BARRIER_MISUSE), WG_SYNC_PHASE,
-              opd_reg(where), opd_reg(value), opd_imm(0));
+  code_report(c, &(CodeReport){.site = program_site(b->program, b, in),
+                               .kind = opd_imm(KIND_BARRIER_MISUSE),
+                               .size = opd_imm(WG_SYNC_PHASE),
+                               .address = opd_reg(where),
+                               .value = opd_reg(value),
+                               .extra = opd_imm(0)});
   code_guard(c, NULL, false);
   EMIT(c, "mov.b32", opd_reg(s->arrived_at), opd_imm(-1));
 }

@@ -79,8 +79,12 @@ static void test_named(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   EMIT(cold, "mov.b32", opd_reg(lanes), *mask);
   EMIT(cold, "cvt.u64.u32", opd_reg(value), opd_reg(lanes));
   EMIT(cold, "or.b64", opd_reg(value), opd_reg(value), opd_reg(high));
-  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_BARRIER_MISMATCH),
-              WG_SYNC_NOT_NAMED, opd_imm(0), opd_reg(value), opd_imm(0));
+  code_report(cold, &(CodeReport){.site = program_site(b->program, b, in),
+                                  .kind = opd_imm(KIND_BARRIER_MISMATCH),
+                                  .size = opd_imm(WG_SYNC_NOT_NAMED),
+                                  .address = opd_imm(0),
+                                  .value = opd_reg(value),
+                                  .extra = opd_imm(0)});
   EMIT(cold, "bra", opd_label(back));
 }
 
