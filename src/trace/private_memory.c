@@ -13,17 +13,15 @@ typedef struct Hits {
   bool many;
 } Hits;
 
-static ScanResult hit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address,
-                      uint32_t bytes, void *user, Error *err) {
+static ScanResult hit(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
+                      Error *err) {
   (void)t;
-  (void)address;
-  (void)bytes;
   (void)err;
   Hits *h = user;
-  if (h->lane != UINT32_MAX && lane != h->lane) return SCAN_GO_ON;
+  if (h->lane != UINT32_MAX && at->lane != h->lane) return SCAN_GO_ON;
   h->many = h->list.len == HITS_MOST;
   if (h->many) return SCAN_STOP;
-  vec_push(&h->list, ((Hit){r->record, 0, r->row->warp, lane, r->row->time}));
+  vec_push(&h->list, ((Hit){r->record, 0, r->row->warp, at->lane, r->row->time}));
   return SCAN_GO_ON;
 }
 
