@@ -6,7 +6,6 @@ has() { python3 -c "import $1" 2> /dev/null; }
 names=
 has torch && names="convolution attention embedding recurrent convolution-bf16 attention-bf16
   attention-compiled embedding-compiled"
-has jax && names="$names jax"
 has cupy && names="$names cupy"
 [ -n "$names" ] || { echo "skip models: there is no framework"; exit 0; }
 [ -z "${MODELS:-}" ] || names=$MODELS
