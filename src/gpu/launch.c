@@ -219,7 +219,7 @@ static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
 // A captured launch runs with the record of the launch of its graph: it is not checked.
 static void check_machine_code(GpuLaunch *l) {
   SessionParams given = {l->params, NULL, 0};
-  if (!l->context || l->event.captured || !session_launch_selected(l->of->kernel)) return;
+  if (!l->context || l->event.captured || !session_closed_selected(l->of->kernel)) return;
   if (!l->params) gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes);
   gpu_closed_begin(l, &(SessionCall){&l->event, tell(l), &given, gpu_launch_param, l->of});
 }
@@ -286,6 +286,7 @@ static void tell_call(GpuLaunch *l) {
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
+  if (session_reads_closed() && !(l->closed && l->closed_looks)) session_launch_unseen();
   if (l->closed) gpu_closed_end(l, result == CUDA_SUCCESS);
   if (l->duration_measured)
     gpu_duration_end(l->duration, l->context, (CUstream)(uintptr_t)l->event.stream);

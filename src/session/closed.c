@@ -72,6 +72,11 @@ bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Er
   return true;
 }
 
+bool session_closed_selected(SessionKernel *k) {
+  uint64_t n = atomic_fetch_add_explicit(&k->closed_launches, 1, memory_order_relaxed);
+  return n % session_options()->closed_every == 0 && session_launch_selected(k);
+}
+
 // --- windows: the allocations that parameters point into ---
 
 // false: it has as many as there can be.
@@ -181,6 +186,11 @@ unsigned session_closed_settles(const SessionClosedLaunch *l) {
   EACH_RUNNING_TOOL(t, tool)
     if (tool->closed_ends && l->kernel->closed_tools >> t & 1) tools |= 1u << t;
   return tools;
+}
+
+void session_launch_unseen(void) {
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->launch_unseen) tool->launch_unseen();
 }
 
 void session_contents_kept(uint64_t base) {

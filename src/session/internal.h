@@ -42,6 +42,7 @@ struct SessionKernel {
   // closed.c: names of the tools that look at its machine code; NULL: none does. Its places
   const char *patched_by;
   unsigned closed_tools;  // their bits
+  _Atomic uint64_t closed_launches;  // that could have been checked
   uint32_t closed_sites;
 };
 
@@ -57,6 +58,7 @@ typedef struct SessionOptions {
   uint32_t hash_every;      // --hash
   struct DumpOption *dump;  // --dump-buffers; NULL: none
   bool closed;              // --closed=check
+  uint64_t closed_every;    // --closed-every
   const char *closed_library;
   const char *launch_log;  // the name, with % in it; NULL: none
 } SessionOptions;

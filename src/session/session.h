@@ -389,6 +389,8 @@ typedef struct SessionClosedKernel {
 } SessionClosedKernel;
 // false: no tool can look at it. why: set where some tool cannot
 bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Error *why);
+// --closed-every and what selects launches of other kernels: should this one be checked?
+bool session_closed_selected(SessionKernel *k);
 struct WgClosed;
 // code: address of the kernel's first instruction. false: nothing can be reported
 bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t code,
@@ -421,6 +423,7 @@ unsigned session_closed_settles(const SessionClosedLaunch *l);  // SessionRun.se
 // The allocation that is made next begins where another one was, and its memory was not touched
 // since.
 void session_contents_kept(uint64_t base);
+void session_launch_unseen(void);  // a launch was made that no tool looked at in this way
 void session_launch_taken(const SessionCall *c);  // after session_device_record
 void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds

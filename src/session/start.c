@@ -66,6 +66,7 @@ static void read_environment(void) {
     }
   }
   values.closed = options_is(&o, OPT_CLOSED, "check");
+  values.closed_every = MAX(options_number(&o, OPT_CLOSED_EVERY), 1u);
   values.closed_library = options_given(&o, OPT_CLOSED_LIBRARY)
                               ? mem_strdup(options_text(&o, OPT_CLOSED_LIBRARY))
                               : NULL;

@@ -51,6 +51,7 @@ typedef struct Tool {
   void (*closed_begins)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*closed_ends)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*contents_kept)(uint64_t base);  // before allocated
+  void (*launch_unseen)(void);  // any launch but those: it may have written anywhere
   // --- devices and launches ---
   void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
   // Device memory is taken for the first launch that is checked: room for what the tool keeps

@@ -58,6 +58,12 @@ if build accesses; then
   else
     bad all-ok "something is found"
   fi
+  run every --closed-every=100 "$program" streams ok
+  if grep -qE 'coverage .memcheck.: [1-9][0-9]* launches \([0-9]%\)' "$log"; then
+    echo "ok every"
+  else
+    bad every "--closed-every=100 does not check few launches"
+  fi
   run skip --closed=skip "$program" write
   if grep -q 'NOTHING WAS CHECKED' "$log"; then
     echo "ok skip"

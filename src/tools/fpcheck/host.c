@@ -93,7 +93,6 @@ static bool launch(ToolDevice *d, ToolLaunch *l) {
     flags |= WG_LAUNCH_FP_APART;
   l->record->flags |= flags;
   l->record->fp = state->memory;
-  fp_closed_unknown_writes();
   return true;
 }
 
@@ -133,6 +132,7 @@ const Tool tool_fpcheck = {.wants = SESSION_WANTS_COPIES,
                            .allocated = fp_closed_allocated,
                            .contents_kept = fp_closed_contents_kept,
                            .unknown_writes = unknown_writes,
+                           .launch_unseen = fp_closed_unknown_writes,
                            .copy_taken = fp_closed_copied,
                            .synchronised = fp_closed_synchronised,
                            .process_ends = fp_closed_tell,
