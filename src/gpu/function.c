@@ -222,8 +222,9 @@ static void find_resume(FunctionRecord *r, const GpuPiece *p) {
   const InterruptKernel *k = interrupt_kernel(&p->interrupts, r->base.name);
   if (!k) return;
   r->base.interrupts = k;
+  if (k->refused) return;
   FunctionRecord *second = mem_alloc(sizeof *second);
-  CUfunction also = r->also, f = k->refused ? NULL : find_target(r, p, k->resume);
+  CUfunction also = r->also, f = find_target(r, p, k->resume);
   r->also = also;
   *second = (FunctionRecord){.context = r->context};
   second->base.handle = f;

@@ -118,7 +118,8 @@ void block_enter(Emitter *e, Code *c) {
     copy_shared(e, c, (Copying){.place = wide(c, 2)}, block);
   }
   clear_words(e, c);
-  EMIT(c, "barrier.sync", opd_imm(0));
+  if (e->resumes) EMIT(c, "barrier.sync", opd_imm(0));
+  else EMIT(c, "bar.sync", opd_imm(0));
   if (!e->resumes) return;
   PtxLabel *others = body_label(c->body);
   emit_thread_in_block(c, word(c, 0));

@@ -109,15 +109,25 @@ static void emit_stop(Emitter *e, const Stop *s) {
 }
 
 // No thread ends before a barrier that others reach.
-static bool all_come_to_barriers(const Stops *s) {
+static bool all_come_to_barriers(const IrCfg *c) {
   bool all = true;
-  for (uint32_t i = 0; i < s->n; i++) {
-    const PtxInstr *in = s->cfg->instrs[s->list[i].at];
-    if (s->list[i].kind == STOP_BARRIER)
-      all &= (in->op == OP_BAR || ptx_has(in, MOD_ALIGNED)) &&
-             ir_postdominates(s->cfg, s->cfg->block_of[s->list[i].at], 0);
-  }
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (ptx_op_order(c->instrs[i]->op) == ORDER_BLOCK)
+      all &= ir_postdominates(c, c->block_of[i], 0);
   return all;
+}
+
+// Threads that leave run a little longer than in the program: other lanes of their warp may be at a
+// barrier meanwhile.
+static void free_barriers(Emitter *e) {
+  const IrCfg *c = e->body->cfg;
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    if (in->op != OP_BAR || e->body->instead[i]) continue;
+    PtxInstr *free = code_instr(body_instead(e->body, i), in);
+    free->op = OP_BARRIER;
+    free->form = 0;
+  }
 }
 
 static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shape *shape,
@@ -132,7 +142,7 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
                .dynamic = shape->dynamic,
                .locals = stops->locals ? f->regs[stops->locals->id] : NULL,
                .resumes = resumes};
-  e.aligned = !resumes && all_come_to_barriers(stops);
+  e.aligned = !resumes && all_come_to_barriers(stops->cfg);
   e.per_block = e.block ? body_reg(&b, TYPE_B32) : NULL;
   e.thread = body_reg(&b, TYPE_B64);
   e.count = body_reg(&b, TYPE_B64);
@@ -144,6 +154,7 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
   else if (e.block) block_enter(&e, entry);
   for (uint32_t i = 0; i < stops->n; i++) emit_stop(&e, &stops->list[i]);
   if (e.block) block_at_exits(&e);
+  if (e.block && !e.aligned) free_barriers(&e);
   return body_close(&b, err);
 }
 

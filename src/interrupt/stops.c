@@ -134,9 +134,55 @@ static const char *unsavable(const PtxInstr *in) {
   }
 }
 
+// --- what a suspended thread can still come to ---
+
+static bool names_shared(const PtxOperand *o) {
+  if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) return true;
+  for (unsigned i = 0; i < o->nlist; i++)
+    if (names_shared(&o->list[i])) return true;
+  return false;
+}
+
+static bool has_shared(const IrCfg *c) {
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    for (unsigned o = 0; o < c->instrs[i]->nops; o++)
+      if (names_shared(&c->instrs[i]->ops[o])) return true;
+  return false;
+}
+
+// Generic addresses may lead there; so may functions that are given one.
 static bool uses_shared(const PtxInstr *in) {
-  return in->space == SPACE_SHARED &&
+  if (in->op == OP_CALL) return true;
+  return (in->space == SPACE_SHARED || in->space == SPACE_GENERIC) &&
          ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC);
+}
+
+// By instruction: it may be executed by a thread that was suspended. All others need no care: no
+// suspended thread is missing there, and what they use of shared memory is not used again.
+static bool *after_stops(Stops *s) {
+  const IrCfg *c = s->cfg;
+  bool *after = ARENA_ARRAY(&s->arena, bool, c->ninstrs + 1),
+       *seen = ARENA_ARRAY(&s->arena, bool, c->nblocks + 1);
+  uint32_t *stack = ARENA_ARRAY(&s->arena, uint32_t, c->nblocks + 1), top = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    const IrBlock *b = &c->blocks[c->block_of[s->list[i].at]];
+    for (uint32_t k = s->list[i].at; k < b->end; k++) after[k] = true;
+    for (uint32_t k = 0; k < b->nsucc; k++)
+      if (!seen[b->succ[k]]) {
+        seen[b->succ[k]] = true;
+        stack[top++] = b->succ[k];
+      }
+    while (top) {
+      const IrBlock *next = &c->blocks[stack[--top]];
+      for (uint32_t k = next->first; k < next->end; k++) after[k] = true;
+      for (uint32_t k = 0; k < next->nsucc; k++)
+        if (!seen[next->succ[k]]) {
+          seen[next->succ[k]] = true;
+          stack[top++] = next->succ[k];
+        }
+    }
+  }
+  return after;
 }
 
 static void add(Stops *s, StopKind kind, uint32_t at) {
@@ -165,31 +211,45 @@ static bool polls(const IrCfg *c, uint32_t loop) {
   return false;
 }
 
-static bool add_waits(Stops *s, Error *err) {
+static void add_loops(Stops *s) {
   const IrCfg *c = s->cfg;
-  for (uint32_t i = 0; i < c->ninstrs; i++) {
-    const PtxInstr *in = c->instrs[i];
-    const char *what = unsavable(in);
-    PtxOrder order = ptx_op_order(in->op);
-    if (what) return stops_refuse(err, s->func, in, what);
-    s->uses_async |= ptx_op_memory(in->op) == MEMORY_COPY;
-    s->uses_blocks |= uses_shared(in) || order == ORDER_BLOCK || waits_for_lanes(in);
-    bool stops = order == ORDER_BLOCK || waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
-    if (stops && in->guard) return stops_refuse(err, s->func, in, "it is predicated");
-    if ((in->op == OP_SHFL || in->op == OP_VOTE) && !ptx_has(in, MOD_SYNC))
-      return stops_refuse(err, s->func, in, "an operation of lanes without a mask");
-    if (order == ORDER_BLOCK) {
-      if (!add_barrier(s, i, err)) return false;
-    } else if (stops) {
-      s->uses_warps = true;
-      add(s, STOP_WARP, i);
-    }
-  }
   for (uint32_t l = 0; l < c->nloops; l++) {
     IrLoopEnd end;
     ir_loop_end(c, l, &end);
     bool waits = end.kind == IR_END_WAITS || (end.kind == IR_END_OPEN && polls(c, l));
     if (waits && end.branch < c->ninstrs) add(s, STOP_LOOP, end.branch);
+  }
+}
+
+static bool add_wait(Stops *s, uint32_t i, Error *err) {
+  const PtxInstr *in = s->cfg->instrs[i];
+  PtxOrder order = ptx_op_order(in->op);
+  bool stops = order == ORDER_BLOCK || waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
+  if (stops && in->guard) return stops_refuse(err, s->func, in, "it is predicated");
+  if ((in->op == OP_SHFL || in->op == OP_VOTE) && !ptx_has(in, MOD_SYNC))
+    return stops_refuse(err, s->func, in, "an operation of lanes without a mask");
+  if (order == ORDER_BLOCK) return add_barrier(s, i, err);
+  if (stops) {
+    s->uses_warps = true;
+    add(s, STOP_WARP, i);
+  }
+  return true;
+}
+
+static bool add_waits(Stops *s, Error *err) {
+  const IrCfg *c = s->cfg;
+  add_loops(s);
+  const bool *after = after_stops(s);
+  bool shared = has_shared(c);
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    const char *what = unsavable(in);
+    if (what) return stops_refuse(err, s->func, in, what);
+    s->uses_async |= ptx_op_memory(in->op) == MEMORY_COPY;
+    if (!after[i]) continue;
+    s->uses_blocks |= (shared && uses_shared(in)) || ptx_op_order(in->op) == ORDER_BLOCK ||
+                      waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
+    if (!add_wait(s, i, err)) return false;
   }
   return true;
 }
