@@ -302,7 +302,9 @@ static void on_Measure(Run *r, RunProcess *p, const EventMeasure *e) {
   RunStack *stack = stack_of(p, e->stack);
   const RunFrame *frames = stack ? run_stack_frames(r, stack, &nframes) : NULL;
   for (uint32_t i = 0; i < nframes && !m.file; i++)
-    if (frames[i].file && frames[i].line) {
+    // not a line of the CUDA runtime
+    if (frames[i].file && frames[i].line &&
+        !(frames[i].object && strstr(frames[i].object, "libcuda"))) {
       m.file = frames[i].file;
       m.line = frames[i].line;
     }

@@ -7,7 +7,17 @@ static const char *folder(void) {
   return f && *f ? f : NULL;
 }
 
-bool profile_wants_code(const SessionModule *m) { return folder() != NULL; }
+// Once for each content.
+bool profile_wants_code(const SessionModule *m) {
+  static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+  static U64Map seen;
+  if (!folder()) return false;
+  pthread_mutex_lock(&seen_lock);
+  bool fresh = !u64map_get(&seen, m->hash);
+  if (fresh) u64map_put(&seen, m->hash, &seen);
+  pthread_mutex_unlock(&seen_lock);
+  return fresh;
+}
 
 void profile_code(const SessionModule *m, const SessionCode *units, uint32_t n) {
   for (uint32_t i = 0; folder() && i < n; i++) {

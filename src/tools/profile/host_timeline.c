@@ -11,6 +11,7 @@ typedef struct Launch {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map running;  // launches that have not ended, by number
+static U64Map early;    // launches that ended before timeline_launch was called for them: Launch
 static U64Map non_blocking;
 static _Atomic uint64_t last_number;
 static _Thread_local uint64_t asked_ns;
@@ -62,9 +63,13 @@ void timeline_launch(const SessionCall *c) {
   pthread_mutex_unlock(&session_lock);
   if (on_gpu) {
     pthread_mutex_lock(&lock);
-    u64map_put(&running, c->number, e);
+    Launch *ended = u64map_remove(&early, c->number);
+    if (!ended) u64map_put(&running, c->number, e);
     pthread_mutex_unlock(&lock);
-    return;
+    if (!ended) return;
+    e->v[CALL_STARTED] = ended->v[CALL_STARTED];
+    e->v[CALL_ENDED] = ended->v[CALL_ENDED];
+    free(ended);
   }
   send_call("launch", e->kernel, e->stack, e->v);
   free(e);
@@ -74,10 +79,15 @@ void timeline_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
   if (!on_gpu) return;
   pthread_mutex_lock(&lock);
   Launch *e = u64map_remove(&running, launch);
-  pthread_mutex_unlock(&lock);
-  if (!e) return;
+  bool told = e != NULL;
+  if (!e) {
+    e = mem_alloc(sizeof *e);
+    u64map_put(&early, launch, e);
+  }
   e->v[CALL_STARTED] = begin_ns;
   e->v[CALL_ENDED] = end_ns;
+  pthread_mutex_unlock(&lock);
+  if (!told) return;
   send_call("launch", e->kernel, e->stack, e->v);
   free(e);
 }
