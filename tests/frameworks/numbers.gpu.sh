@@ -37,3 +37,13 @@ for what in $bugs; do
 done
 judge backward 99 'fp-inf' '(100%)'
 for what in $fine; do judge $what 0 'ERROR SUMMARY: 0 errors' '(100%)'; done
+# the example of docs/frameworks.md
+example=examples/nan_hunt/train.py
+"$WARPGRIND" --device=gpu --tool=fpcheck python3 $example > "$TEST_DIR/hunt.out" 2> "$TEST_DIR/hunt.log"
+echo $? > "$TEST_DIR/hunt.code"
+"$WARPGRIND" --device=gpu --tool=fpcheck python3 $example ok > "$TEST_DIR/hunt-ok.out" 2> \
+  "$TEST_DIR/hunt-ok.log"
+echo $? > "$TEST_DIR/hunt-ok.code"
+judge hunt 99 'fp-nan' "train.py:$(grep -n 'NaN is born here' $example | cut -d: -f1)" 'aten::sqrt' \
+  '(100%)'
+judge hunt-ok 0 'ERROR SUMMARY: 0 errors' '(100%)'
