@@ -66,7 +66,6 @@ function trailLabel(p: Pane): string {
     case "memory": return memoryName(p);
     case "phase": return `${variablesOfKernel(launches.get(p.launch)?.kernel ?? 0)[p.variable]?.name ?? "memory"} as picture`;
     case "flow": return "flow";
-    case "compare": return "compare";
   }
 }
 
@@ -321,7 +320,6 @@ export function App() {
       case "memory": return <MemoryPane {...common} pane={p} />;
       case "phase": return <PhasePane {...common} pane={p} />;
       case "flow": return <FlowPane {...common} pane={p} flow={flow} list={list} races={races} raceState={raceState} />;
-      case "compare": return undefined;
       case "element": return <ElementPane {...common} pane={p} findings={findings} />;
       case "buffer": return <BufferPane {...common} pane={p} steps={flow.steps} findings={findings} />;
       case "source": return <SourcePane {...common} pane={p} />;

@@ -26,7 +26,8 @@ export function findLoops(names: string[]): Loop[] {
   }
   return out;
 }
-const hue = (name: string) => { let h = 0; for (let i = 0; i < name.length; i++) h = (h * 31 + name.charCodeAt(i)) % 360; return h; };
+const hues = new Map<string, number>();
+const hue = (name: string) => { const known = hues.get(name); if (known !== undefined) return known; let h = 0; for (let i = 0; i < name.length; i++) h = (h * 31 + name.charCodeAt(i)) % 360; hues.set(name, h); return h; };
 
 export function FlowPane({ index, active, flow, list, races, raceState }: { pane: Pane; index: number; active: boolean; flow: Flow; list: Buffer[]; races: Map<number, number>; raceState?: { done: number; total: number; finished: boolean } }) {
   useListen(onTime);
@@ -41,7 +42,7 @@ export function FlowPane({ index, active, flow, list, races, raceState }: { pane
   const uses = useMemo(() => { const m = new Map<number, [step: number, how: number][]>(); steps.forEach((s, i) => { for (const u of s.uses) { const l = m.get(u[0]); if (l) l.push([i, u[1]]); else m.set(u[0], [[i, u[1]]]); } }); return m; }, [steps]);
   const words = filter.trim().toLowerCase(), rows = useMemo(() => list.filter(b => (!onlyUsed || uses.has(b.id)) && (!words || bufferName(b).toLowerCase().includes(words) || (uses.get(b.id) ?? []).some(([i]) => names[i].toLowerCase().includes(words)))), [list, onlyUsed, words, uses, names]);
   const lanesHigh = HEAD + lanes.length * LANE + 6, highest = Math.max(0, rows.length * ROW - (size.h - lanesHigh)), at = Math.min(top, highest);
-  const wanted = (i: number) => (!words || names[i].toLowerCase().includes(words) || steps[i].uses.some(u => bufferName(buffers.get(u[0]), u[0]).toLowerCase().includes(words))) && (!bad || steps[i].findings > 0 || (races.get(steps[i].launch) ?? 0) > 0);
+  const wanted = (i: number) => !words && !bad || (!words || names[i].toLowerCase().includes(words) || steps[i].uses.some(u => bufferName(buffers.get(u[0]), u[0]).toLowerCase().includes(words))) && (!bad || steps[i].findings > 0 || (races.get(steps[i].launch) ?? 0) > 0);
   useLayoutEffect(() => {
     const o = new ResizeObserver(() => { const e = box.current; if (e) setSize({ w: e.clientWidth, h: e.clientHeight }); });
     o.observe(box.current!);
@@ -72,14 +73,17 @@ export function FlowPane({ index, active, flow, list, races, raceState }: { pane
     if (now >= 0) { g.fillStyle = soft; g.fillRect(X(now), HEAD - 2, Math.max(2, perStep), size.h); }
     if (cursor >= 0) { g.strokeStyle = accent; g.lineWidth = 1.5; g.strokeRect(X(cursor), HEAD, Math.max(2, perStep), lanes.length * LANE); }
     // Lanes. Steps thinner than a pixel share one; findings and races must still be seen.
-    let pixel = -1, drawn = new Set<string>();
+    let pixel = -1;
+    const drawn = new Set<number>(), numbers = new Map<string, number>(), numberOf = (name: string) => { let k = numbers.get(name); if (k === undefined) numbers.set(name, k = numbers.size); return k; };
     g.font = `12px ${v("--sans")}`;
     for (let i = first; i < last; i++) {
       const x = X(i), w = Math.max(1, perStep - (perStep > 4 ? 1 : 0)), s = steps[i], y = HEAD + laneOf[i] * LANE, on = wanted(i), found = s.findings > 0, raced = (races.get(s.launch) ?? 0) > 0;
       if (Math.floor(x) !== pixel) { pixel = Math.floor(x); drawn.clear(); }
-      const mark = `${laneOf[i]}.${names[i]}.${found}.${raced}`;
-      if (perStep < 1 && drawn.has(mark)) continue;
-      drawn.add(mark);
+      if (perStep < 1) {
+        const mark = ((laneOf[i] * 4096 + numberOf(names[i]) % 4096) * 2 + Number(found)) * 2 + Number(raced);
+        if (drawn.has(mark)) continue;
+        drawn.add(mark);
+      }
       g.globalAlpha = on ? 1 : .18;
       g.fillStyle = s.kind === "launch" ? s.recorded ? `hsl(${hue(names[i])} 55% ${lightness}%)` : "#9aa0aa" : surface;
       g.fillRect(x, y + 3, w, LANE - 6);

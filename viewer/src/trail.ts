@@ -9,7 +9,6 @@ export type Pane =
   | { kind: "memory"; launch: number; space: number; block: number; thread: number; address: number; bytes: number; at?: { record: number; lane: number } }     // shared memory of a block (space 1), local memory of a thread (2)
   | ({ kind: "phase"; launch: number; space: number; block: number; thread: number; variable: number; phase: number } & Look)      // that memory as a picture, before a barrier; variable: its number among those of the kernel
   | { kind: "flow" }
-  | { kind: "compare"; what: string }
   | ({ kind: "buffer"; buffer: number; step: number; width: number } & Look)
   | { kind: "source"; file: number; line: number; launch: number; thread: number; ptx?: boolean }
   | { kind: "launch"; launch: number }
@@ -54,7 +53,6 @@ export function paneText(p: Pane): string {
     case "memory": return `m:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.address}.${p.bytes}${atText(p.at)}`;
     case "phase": return `p:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.variable}.${p.phase}${lookText(p)}`;
     case "flow": return "o:0";
-    case "compare": return `d:${encodeURIComponent(p.what)}`;
     case "buffer": return `b:${p.buffer}.${p.step}.${p.width}${lookText(p)}`;
     case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}${p.ptx ? ".1" : ""}`;
     case "launch": return `l:${p.launch}`;
@@ -67,7 +65,6 @@ export function paneText(p: Pane): string {
 
 export function paneFrom(text: string): Pane | undefined {
   if (text.startsWith("c:")) { try { return { kind: "calculator", expression: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
-  if (text.startsWith("d:")) { try { return { kind: "compare", what: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
   const m = /^([a-z]):([^@!~]*)(?:@([^!~]*))?(?:!(\d+))?(?:~(.*))?$/.exec(text);
   if (!m) return undefined;
   const n = m[2].split(".").map(Number);
@@ -96,7 +93,7 @@ export function trailFrom(hash: string): Pane[] {
   for (const part of hash.replace(/^#\/?/, "").split("/")) {
     if (/^k:\d+$/.test(part)) { time = Number(part.slice(2)); continue; }
     if (part.startsWith("y:")) { types = plain(part.slice(2)); continue; }
-    const p = part && paneFrom(/^[cd]:/.test(part) ? part : plain(part));
+    const p = part && paneFrom(part.startsWith("c:") ? part : plain(part));
     if (p && p.kind === "buffer" && p.step && !time) time = p.step;
     if (p) panes.push(p);
   }
