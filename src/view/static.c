@@ -105,7 +105,14 @@ static bool add_pages(Writer *w, Str *to, const char *question) {  // until ther
   }
 }
 
+// Whether threads of the launch may race: asking each of them takes long.
+static bool may_race(ViewDesk *d, uint32_t launch) {
+  return !view_one(d, "SELECT count(*) FROM meta WHERE key = 'races_found'", "") ||
+         view_one(d, "SELECT count(*) FROM race_found WHERE launch = ?", "i", (int64_t)launch);
+}
+
 static void write_threads(Writer *w, uint32_t launch, uint64_t threads) {
+  bool races = may_race(w->desk, launch);
   for (uint64_t first = 0; first < threads && !w->failed; first += THREADS_OF_PIECE) {
     Str text = {0}, q = {0};
     for (uint64_t thread = first; thread < MIN(first + THREADS_OF_PIECE, threads); thread++) {
@@ -118,6 +125,8 @@ static void write_threads(Writer *w, uint32_t launch, uint64_t threads) {
         q.len = 0;
         str_printf(&q, "thread?launch=%u&thread=%llu", launch, (unsigned long long)thread);
         add_pages(w, &text, q.data);
+      }
+      if (ops.n && races) {
         q.len = 0;
         str_printf(&q, "conflicts?launch=%u&thread=%llu&skip=0&most=%d", launch,
                    (unsigned long long)thread, OPS_OF_ANSWER);

@@ -65,7 +65,7 @@ try {
     // 4: shared and local memory by name and index; a click, the search, the partner of a race.
     await goTo("6:3");
     await b.until(`${row(0, "store", "s[3]")} && ${row(0, "store", "tile[0][3]")}`, "s[3] and tile[0][3]");
-    await b.click(row(0, "load", "s[131]"));
+    await b.click(`${row(0, "load", "s[131]")}.querySelector(".element")`);
     await b.until(`${title(1)}.includes("s[131]") && ${row(1, "store", "thread 131")} && ${row(1, "load", "thread 3")}`, "s[131]");
     ok("shared_element", true);
     await b.click(`${pane(1)}.querySelector('button[aria-label^="The buffer as a picture"]')`);
@@ -84,7 +84,7 @@ try {
     await holds("shared_race_partner", `${pane(0)}.querySelector(".go.race")`);
     await goTo("8:2");
     await b.until(row(0, "store", "a["), "a local array by name");
-    await b.click(row(0, "store", "a["));
+    await b.click(`${row(0, "store", "a[")}.querySelector(".element")`);
     await b.until(`${title(1)}.startsWith("int a[") && ${text(1)}.includes("local memory")`, "local memory");
     ok("local_array", true);
   });
