@@ -119,7 +119,7 @@ void block_enter(Emitter *e, Code *c) {
   }
   clear_words(e, c);
   if (e->resumes) EMIT(c, "barrier.sync", opd_imm(0));
-  else EMIT(c, "bar.sync", opd_imm(0));
+  else if (e->waits_at_entry) EMIT(c, "bar.sync", opd_imm(0));
   if (!e->resumes) return;
   PtxLabel *others = body_label(c->body);
   emit_thread_in_block(c, word(c, 0));

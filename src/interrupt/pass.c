@@ -117,6 +117,26 @@ static bool all_come_to_barriers(const IrCfg *c) {
   return all;
 }
 
+static bool comes_first(const IrCfg *c, uint32_t i, uint32_t before) {
+  if (c->block_of[i] == c->block_of[before]) return i < before;
+  return ir_dominates(c, c->block_of[i], c->block_of[before]);
+}
+
+// A barrier of the program that all threads pass before one of them can leave.
+static bool barrier_comes_first(const Stops *s) {
+  const IrCfg *c = s->cfg;
+  bool found = false;
+  for (uint32_t i = 0; i < c->ninstrs && !found; i++) {
+    if (!stops_is_block_barrier(c->instrs[i])) continue;
+    found = true;
+    for (uint32_t k = 0; k < s->n && found; k++)
+      found = s->list[k].at == i || comes_first(c, i, s->list[k].at);
+    for (uint32_t k = 0; k < c->ninstrs && found; k++)
+      if (c->instrs[k]->op == OP_RET || c->instrs[k]->op == OP_EXIT) found = comes_first(c, i, k);
+  }
+  return found;
+}
+
 // Threads that leave run a little longer than in the program: other lanes of their warp may be at a
 // barrier meanwhile.
 static void free_barriers(Emitter *e) {
@@ -143,6 +163,7 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
                .locals = stops->locals ? f->regs[stops->locals->id] : NULL,
                .resumes = resumes};
   e.aligned = !resumes && all_come_to_barriers(stops->cfg);
+  e.waits_at_entry = resumes || !barrier_comes_first(stops);
   e.per_block = e.block ? body_reg(&b, TYPE_B32) : NULL;
   e.thread = body_reg(&b, TYPE_B64);
   e.count = body_reg(&b, TYPE_B64);

@@ -97,7 +97,8 @@ static bool read_call(Stops *s, Stop *stop, const IrProvenance *from, Error *err
 // --- where threads wait for each other ---
 
 // __syncthreads() and its like with a result: barrier 0, of the whole block.
-static bool is_plain_barrier(const PtxInstr *in) {
+bool stops_is_block_barrier(const PtxInstr *in) {
+  if (ptx_op_order(in->op) != ORDER_BLOCK || in->guard) return false;
   unsigned id = ptx_has(in, MOD_RED) ? 1 : 0;
   if (!ptx_has(in, MOD_SYNC) && !ptx_has(in, MOD_RED)) return false;
   return in->nops == (id ? 3 : 1) && in->ops[id].kind == OPD_INT && in->ops[id].imm == 0;
@@ -191,7 +192,7 @@ static void add(Stops *s, StopKind kind, uint32_t at) {
 
 static bool add_barrier(Stops *s, uint32_t i, Error *err) {
   const PtxInstr *in = s->cfg->instrs[i];
-  if (!is_plain_barrier(in))
+  if (!stops_is_block_barrier(in))
     return stops_refuse(err, s->func, in,
                         "a barrier other than __syncthreads(): named, or of a part of the "
                         "block");

@@ -43,7 +43,8 @@ typedef struct Stops {
 } Stops;
 
 // --- stops.c ---
-bool stops_is_call(const PtxInstr *in);  // of an interrupt
+bool stops_is_block_barrier(const PtxInstr *in);  // of all threads of the block
+bool stops_is_call(const PtxInstr *in);           // of an interrupt
 bool stops_has_calls(const PtxFunc *f);
 // false: err says what cannot be saved, and where. locals: as in Stops
 bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err);
@@ -85,6 +86,7 @@ typedef struct Emitter {
   PtxReg *locals;          // as in Stops; of this function
   bool resumes;            // this is the second kernel
   PtxLabel **restored;     // by stop: where a thread goes on
+  bool waits_at_entry;     // for the words of the block to be cleared
   bool aligned;            // warps come to barriers as a whole
   PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
   PtxReg *thread, *count;  // .b64: its number, and how many there are
