@@ -19,7 +19,6 @@ static unsigned reading_tools(void) {
 
 bool session_patches_closed(void) { return session_options()->closed && patching_tools() != 0; }
 bool session_reads_closed(void) { return session_options()->closed && reading_tools() != 0; }
-bool session_checks_closed(void) { return session_patches_closed() || session_reads_closed(); }
 
 const char *session_closed_library(void) { return session_options()->closed_library; }
 

@@ -379,9 +379,8 @@ typedef struct SessionCall {  // a launch and what it is called with
   void *user;
 } SessionCall;
 // --- closed.c: kernels that are machine code only ---
-bool session_checks_closed(void);          // a tool that runs can look at them
-bool session_patches_closed(void);         // … by patches
-bool session_reads_closed(void);           // … knowing what they store: SassStores
+bool session_patches_closed(void);  // a tool that runs can look at them by patches …
+bool session_reads_closed(void);    // … or knowing what they store: SassStores
 const char *session_closed_library(void);  // --closed-library; NULL: not given
 typedef struct SessionClosedKernel {
   bool patched;              // from now on
