@@ -126,12 +126,6 @@ bool view_is_being_written(ViewDesk *d) {
   return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
-bool view_can_open(const char *path, Error *err) {
-  ViewDesk *d = view_desk_open(path, err);
-  if (d) view_desk_close(d);
-  return d != NULL;
-}
-
 void view_desk_close(ViewDesk *d) {
   if (d->trace) trace_close(d->trace);
   for (uint32_t i = 0; i < d->allocations.len; i++) {

@@ -75,10 +75,6 @@ static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t p
   view_facts_op(d, facts, op, in ? in->id : 0);
 }
 
-void view_op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, bool races, Str *out) {
-  op_json(d, facts, op, process_of(d, op), races, out);
-}
-
 void view_list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bool *races,
                     Str *out) {
   json_open(out, "ops", '[');

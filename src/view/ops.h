@@ -7,8 +7,6 @@
 // "ops":[…],"more":…; races: for each, or NULL
 void view_list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bool *races,
                     Str *out);
-// One operation. races: with another that the answer has
-void view_op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, bool races, Str *out);
 // For each whether nothing orders it against another of the list, as far as a moment tells. To be
 // freed
 bool *view_find_races(ViewDesk *d, const TraceOps *ops);

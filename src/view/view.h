@@ -28,8 +28,6 @@ typedef struct ViewOptions {
 // returns: the process must end without exit handlers.
 bool view_serve(const ViewOptions *o, Error *err);
 
-bool view_can_open(const char *path, Error *err);  // it is a run file
-
 // --- calc_device.c: the command with this argument calculates on the device (cli/calculate.c) ---
 #define VIEW_CALCULATE "calculate-on-device"
 
