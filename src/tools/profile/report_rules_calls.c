@@ -1,7 +1,7 @@
 // Rules about launches, copies and waits: the order in which the host asks for them.
 #include "tools/profile/report_model.h"
 
-// Measured on an H200 with PCIe 5: bytes in a nanosecond from pinned and from pageable memory;
+// Assumed, of a machine with PCIe 5: bytes in a nanosecond from pinned and from pageable memory;
 // nanoseconds that a small copy, a launch and a wait cost.
 static const double pinned_bytes = 50, pageable_bytes = 10, copy_ns = 8000, launch_ns = 3000,
                     wait_ns = 6000;
