@@ -93,10 +93,13 @@ CUresult gpu_cuKernelGetFunction(CUfunction *out, CUkernel kernel) {
 
 CUresult gpu_cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary handle,
                                 const char *name) {
-  GPU_TRY(gpu_real.cuLibraryGetGlobal(out, size, handle, name));
-  const GpuPiece *p = gpu_piece_with(gpu_library_find(handle), name);
-  CUdeviceptr ours;
+  CUdeviceptr ours, its;
   size_t bytes;
+  if (!out && !size) return gpu_real.cuLibraryGetGlobal(out, size, handle, name);  // an error
+  GPU_TRY(gpu_real.cuLibraryGetGlobal(out ? out : &its, size ? size : &bytes, handle, name));
+  GpuModule *m = gpu_library_find(handle);
+  const GpuPiece *p = gpu_piece_with(m, name);
+  if (!p) gpu_variable_asked(m, out ? *out : its, size ? *size : bytes, name);
   if (p && out &&
       gpu_real.cuLibraryGetGlobal(&ours, &bytes, p->loaded.library, name) == CUDA_SUCCESS)
     *out = ours;

@@ -180,11 +180,16 @@ const GpuPiece *gpu_piece_with(GpuModule *m, const char *name) {
 CUresult gpu_cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *size, CUmodule handle,
                                   const char *name) {
   GPU_ALIVE(MODULE, handle);
-  GPU_TRY(gpu_real.cuModuleGetGlobal_v2(out, size, handle, name));
-  const GpuPiece *p = gpu_piece_with(find(handle), name);
-  CUdeviceptr ours;
+  CUdeviceptr ours, its;
   size_t bytes;
-  if (!p) return CUDA_SUCCESS;
+  if (!out && !size) return gpu_real.cuModuleGetGlobal_v2(out, size, handle, name);  // an error
+  GPU_TRY(gpu_real.cuModuleGetGlobal_v2(out ? out : &its, size ? size : &bytes, handle, name));
+  GpuModule *m = find(handle);
+  const GpuPiece *p = gpu_piece_with(m, name);
+  if (!p) {
+    gpu_variable_asked(m, out ? *out : its, size ? *size : bytes, name);
+    return CUDA_SUCCESS;
+  }
   CUresult result = p->loaded.module
                         ? gpu_real.cuModuleGetGlobal_v2(&ours, &bytes, p->loaded.module, name)
                         : gpu_real.cuLibraryGetGlobal(&ours, &bytes, p->loaded.library, name);

@@ -221,6 +221,8 @@ bool gpu_fit(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, ui
 // --- variables.c: the session hears of variables as of other memory ---
 // its code is loaded; the context is current
 void gpu_variables_tell(GpuModule *m, const GpuPiece *p);
+// One of the original, whose address the program has got: kernels may be given it.
+void gpu_variable_asked(GpuModule *m, CUdeviceptr base, size_t size, const char *name);
 void gpu_variables_gone(GpuModule *m);
 
 // --- module.c ---

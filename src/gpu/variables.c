@@ -16,6 +16,24 @@ static void tell_contents(GpuContext *c, CUdeviceptr base, size_t size) {
   free(bytes);
 }
 
+static void tell(GpuModule *m, GpuContext *c, CUdeviceptr base, size_t size, const char *name) {
+  session_alloc(base, size, SESSION_VARIABLE, c->device, name);
+  tell_contents(c, base, size);
+  pthread_mutex_lock(&m->lock);
+  vec_push(&m->variables, base);
+  pthread_mutex_unlock(&m->lock);
+}
+
+void gpu_variable_asked(GpuModule *m, CUdeviceptr base, size_t size, const char *name) {
+  GpuContext *c = m && base && size && session_wants_launches() ? gpu_context_current() : NULL;
+  if (!c) return;
+  bool known = false;
+  pthread_mutex_lock(&m->lock);
+  for (uint32_t i = 0; i < m->variables.len; i++) known |= m->variables.data[i] == base;
+  pthread_mutex_unlock(&m->lock);
+  if (!known) tell(m, c, base, size, name);
+}
+
 void gpu_variables_tell(GpuModule *m, const GpuPiece *p) {
   GpuContext *c = gpu_context_current();
   if (!c || !session_wants_launches()) return;
@@ -27,11 +45,7 @@ void gpu_variables_tell(GpuModule *m, const GpuPiece *p) {
                                        : gpu_real.cuLibraryGetGlobal(&base, &size,
                                                                      p->loaded.library, p->vars[i]);
     if (result != CUDA_SUCCESS || !base || !size) continue;  // texture references have no address
-    session_alloc(base, size, SESSION_VARIABLE, c->device, p->vars[i]);
-    tell_contents(c, base, size);
-    pthread_mutex_lock(&m->lock);
-    vec_push(&m->variables, base);
-    pthread_mutex_unlock(&m->lock);
+    tell(m, c, base, size, p->vars[i]);
   }
 }
 

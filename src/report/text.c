@@ -31,8 +31,9 @@ static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   for (uint32_t i = 0; i < n; i++) has_python |= frames[i].python;
   str_printf(out, "  %s\n", title);
   for (uint32_t i = 0, next; i < n; i = next) {
-    const char *framework = has_python ? report_framework(&frames[i]) : NULL,
-               *word = i ? "by" : "at";
+    const char *framework = report_framework(&frames[i]), *word = i ? "by" : "at";
+    // a program with an interpreter of its own
+    if (framework && !has_python && !strcmp(framework, "Python")) framework = NULL;
     for (next = i + 1; framework && next < n; next++) {
       const char *other = report_framework(&frames[next]);
       if (!other || strcmp(other, framework)) break;
