@@ -85,7 +85,6 @@ DEVICE void note_writer(const WgFpScan *s, const WgFpPart *p, uint64_t address, 
   set64(s->memory + offsetof(WgFpMemory, words) + WG_FP_WORD_ENTRY(hash, address) * 8ull, entry);
 }
 
-// Out of line would cost more: most words have none.
 DEVICE void count(const WgFpScan *s, const WgFpPart *p, uint64_t w, uint64_t address, Found *f,
                   bool clean_before) {
   uint32_t size = bytes_of(p->format);
@@ -113,26 +112,41 @@ DEVICE void add_up(const WgFpScan *s, uint32_t part, const Found *f) {
   if (inf) add32(at + 4, (uint32_t)inf);
 }
 
+// Some of these pieces of 16 bytes has one. They are loaded once more, so that there is one copy of
+// the code that counts: the driver compiles it when the program starts.
+DEVICE void count_pieces(const WgFpScan *s, const WgFpPart *p, uint64_t first, uint64_t threads,
+                         Found *f, bool clean_before) {
+  uint64_t last = p->bytes / 16;
+#pragma unroll 1
+  for (uint32_t n = 0; n < 2 * WG_FP_SCAN_AHEAD; n++) {
+    uint64_t i = first + n / 2 * threads, at = p->address + i * 16 + n % 2 * 8;
+    if (i < last) count(s, p, load8(at), at, f, clean_before);
+  }
+}
+
 template <uint32_t FORMAT>
 DEVICE void scan(const WgFpScan *s, const WgFpPart *p, uint64_t thread, uint64_t threads, Found *f,
                  bool clean_before) {
   uint64_t last = p->bytes / 16;
   for (uint64_t i = thread; i < last; i += WG_FP_SCAN_AHEAD * threads) {
     uint64_t low[WG_FP_SCAN_AHEAD], high[WG_FP_SCAN_AHEAD];
+    bool any = false;
 #pragma unroll
     for (int n = 0; n < WG_FP_SCAN_AHEAD; n++) {
       low[n] = high[n] = 0;
       if (i + n * threads < last) load16(p->address + (i + n * threads) * 16, &low[n], &high[n]);
     }
 #pragma unroll
-    for (int n = 0; n < WG_FP_SCAN_AHEAD; n++) {
-      uint64_t at = p->address + (i + n * threads) * 16;
-      if (is_suspect(low[n], FORMAT)) count(s, p, low[n], at, f, clean_before);
-      if (is_suspect(high[n], FORMAT)) count(s, p, high[n], at + 8, f, clean_before);
-    }
+    for (int n = 0; n < WG_FP_SCAN_AHEAD; n++)
+      any |= is_suspect(low[n], FORMAT) || is_suspect(high[n], FORMAT);
+    if (any) count_pieces(s, p, i, threads, f, clean_before);
   }
-  if (thread) return;
-  for (uint64_t at = p->address + last * 16; at < p->address + p->bytes; at += 8) {
+}
+
+// What is behind the last whole 16 bytes.
+DEVICE void scan_end(const WgFpScan *s, const WgFpPart *p, Found *f, bool clean_before) {
+#pragma unroll 1
+  for (uint64_t at = p->address + p->bytes / 16 * 16; at < p->address + p->bytes; at += 8) {
     uint64_t left = p->address + p->bytes - at;
     count(s, p, load_bytes(at, left < 8 ? (uint32_t)left : 8), at, f, clean_before);
   }
@@ -148,6 +162,7 @@ DEVICE void scan_part(const WgFpScan *s, uint32_t part, uint64_t thread, uint64_
     case WG_FP_F32: scan<WG_FP_F32>(s, p, thread, threads, &f, clean_before); break;
     default: scan<WG_FP_F64>(s, p, thread, threads, &f, clean_before); break;
   }
+  if (!thread) scan_end(s, p, &f, clean_before);
   add_up(s, part, &f);
 }
 
