@@ -22,23 +22,26 @@ typedef struct Buffer {  // an allocation, read as numbers of one format
 
 typedef struct Allocation {
   uint64_t base, size;
-  bool kept;  // the next allocation that begins there finds what this one held
+  struct FpClosed *on;  // whose numbers its buffers have; NULL: they have none
+  bool kept;            // the next allocation that begins there finds what this one held
   Buffer as[FORMATS];
 } Allocation;
 
-typedef struct Numbered {  // what an event is about
-  uint64_t base, size;
-  SassFormat format;
-} Numbered;
+// Events come soon behind their launches: it is enough to know the last ones.
+enum { RECENT = 1 << 16 };
+typedef struct Recent {
+  uint32_t launch;
+  SessionKernel *kernel;
+} Recent;
 
 struct FpClosed {  // of one device
   ToolDevice *on;
   SessionOwnKernel kernel;
   uint64_t held, sums;
   WgFpEvents *events;
-  uint32_t scans, buffers;
-  Numbered *numbered;  // by number of the WgFpHeld
-  U64Map launches;     // number -> SessionKernel, of those that wrote what an event may be about
+  uint32_t scans, buffers, read;  // read: events
+  uint8_t *formats;               // SassFormat, by number of the WgFpHeld
+  Recent *recent;                 // by number of the launch, modulo RECENT
   struct FpClosed *next;
 };
 
@@ -98,12 +101,26 @@ void fp_closed_open(ToolDevice *d) {
                          .held = k.device,
                          .sums = k.device + held,
                          .events = k.host,
-                         .numbered = mem_alloc(WG_FP_SCAN_BUFFERS * sizeof(Numbered))};
+                         .formats = mem_alloc(WG_FP_SCAN_BUFFERS),
+                         .recent = mem_alloc(RECENT * sizeof(Recent))};
   pthread_mutex_lock(&lock);
   c->next = all;
   all = c;
   pthread_mutex_unlock(&lock);
   ((FpDevice *)d->state)->closed = c;
+}
+
+// No buffer has a number of this device any more. With the lock held.
+static void forget_numbers(const struct FpClosed *c) {
+  uint32_t it = 0;
+  uint64_t base;
+  void *value;
+  while (u64map_next(&allocations, &it, &base, &value)) {
+    Allocation *a = value;
+    if (a->on != c) continue;
+    memset(a->as, 0, sizeof a->as);
+    a->on = NULL;
+  }
 }
 
 // Its memory on the device stays: a scan that has not ended may use it.
@@ -112,14 +129,13 @@ void fp_closed_close(ToolDevice *d) {
   if (!c) return;
   fp_closed_tell();
   pthread_mutex_lock(&lock);
-  for (struct FpClosed **p = &all; *p; p = &(*p)->next)
-    if (*p == c) {
-      *p = c->next;
-      break;
-    }
-  u64map_free(&c->launches);
+  struct FpClosed **p = &all;
+  while (*p != c) p = &(*p)->next;
+  *p = c->next;
+  forget_numbers(c);
   pthread_mutex_unlock(&lock);
-  free(c->numbered);
+  free(c->formats);
+  free(c->recent);
   free(c);
   ((FpDevice *)d->state)->closed = NULL;
 }
@@ -174,21 +190,24 @@ static bool is_known(const Touched *t, unsigned format) {
   return t->steady && t->allocation->as[format].scanned == epoch;
 }
 
-// false: there are as many as a device has room for, and all begin anew
-static bool number(struct FpClosed *c, Allocation *a, unsigned format) {
+// When a device has no room for more, all begin anew.
+static uint32_t number(struct FpClosed *c, Allocation *a, unsigned format) {
+  if (a->on && a->on != c) memset(a->as, 0, sizeof a->as);  // of another device
   Buffer *b = &a->as[format];
-  if (b->number) return true;
-  if (c->buffers + 1 == WG_FP_SCAN_BUFFERS) return false;
-  b->number = ++c->buffers;
-  c->numbered[b->number] = (Numbered){a->base, a->size, (SassFormat)format};
-  return true;
+  if (!b->number && c->buffers + 1 == WG_FP_SCAN_BUFFERS) {
+    forget_numbers(c);
+    c->buffers = 0;
+  }
+  if (!b->number) b->number = ++c->buffers;
+  a->on = c;
+  c->formats[b->number] = (uint8_t)format;
+  return b->number;
 }
 
 static void add_part(struct FpClosed *c, WgFpScan *s, Allocation *a, unsigned format,
                      uint64_t *bytes) {
-  if (s->nparts == WG_FP_SCAN_PARTS || !number(c, a, format)) return;
-  c->numbered[a->as[format].number].size = a->size;
-  s->parts[s->nparts++] = (WgFpPart){a->base, a->size, a->as[format].number, format};
+  if (s->nparts == WG_FP_SCAN_PARTS) return;
+  s->parts[s->nparts++] = (WgFpPart){a->base, a->size, number(c, a, format), format};
   *bytes += a->size;
   a->as[format].scanned = epoch;
 }
@@ -275,7 +294,7 @@ void fp_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
         t->allocation->as[f].guessed = false;
       }
   }
-  if (s.nparts) u64map_put(&c->launches, l->number, l->kernel);
+  c->recent[l->number % RECENT] = (Recent){l->number, l->kernel};
   launch_scan(c, l, &s, bytes);
   pthread_mutex_unlock(&lock);
   vec_free(&list);
@@ -303,11 +322,11 @@ static bool is_carried(const WgFpEvent *e) {
   return nan ? e->inputs & (WG_FP_INPUT_NAN | WG_FP_INPUT_INF) : e->inputs & WG_FP_INPUT_INF;
 }
 
-static void tell_event(const WgFpEvent *e, const Numbered *n, SessionKernel *k) {
+static void tell_event(const WgFpEvent *e, SassFormat format, SessionKernel *k) {
   if (is_carried(e) || !k) return;
   bool nan = e->nan > e->nan_before, guessed = e->inputs / WG_FP_INPUT_GUESSED;
   Str text = {0};
-  describe(&text, e, n->format);
+  describe(&text, e, format);
   session_finding(&(SessionFinding){.kind = guessed ? "fp-input"
                                             : nan   ? "fp-nan"
                                                     : "fp-inf",
@@ -316,32 +335,29 @@ static void tell_event(const WgFpEvent *e, const Numbered *n, SessionKernel *k) 
                                     .launch = e->launch,
                                     .has_address = true,
                                     .address = e->first,
-                                    .size = wg_fp_bytes(n->format)});
+                                    .size = wg_fp_bytes(format)});
   str_free(&text);
 }
 
-// Events are written behind launches, at any time.
-static bool next_event(struct FpClosed *c, WgFpEvent *e, Numbered *n, SessionKernel **k) {
-  const volatile WgFpEvents *ring = c->events;
-  uint32_t read = ring->read;
-  if (read == ring->written) return false;
-  const volatile WgFpEvent *at = &ring->list[read % WG_FP_SCAN_EVENTS];
-  if (at->sequence != read + 1) return false;  // not complete yet, or lost
+static void read_event(struct FpClosed *c, volatile WgFpEvent *at) {
+  if (!at->sequence) return;
   atomic_thread_fence(memory_order_acquire);
-  *e = *at;
-  *n = c->numbered[e->buffer % WG_FP_SCAN_BUFFERS];
-  *k = u64map_get(&c->launches, e->launch);
-  c->events->read = read + 1;
-  return true;
+  WgFpEvent e = *at;
+  at->sequence = 0;
+  c->read++;
+  Recent r = c->recent[e.launch % RECENT];
+  SassFormat format = (SassFormat)c->formats[e.buffer % WG_FP_SCAN_BUFFERS];
+  tell_event(&e, format, r.launch == e.launch ? r.kernel : NULL);
 }
 
+// Events are written behind launches, at any time; most launches have none.
 void fp_closed_tell(void) {
-  WgFpEvent e;
-  Numbered n;
-  SessionKernel *k;
   pthread_mutex_lock(&lock);
-  for (struct FpClosed *c = all; c; c = c->next)
-    while (next_event(c, &e, &n, &k)) tell_event(&e, &n, k);
+  for (struct FpClosed *c = all; c; c = c->next) {
+    volatile WgFpEvents *ring = c->events;
+    for (uint32_t i = 0; i < WG_FP_SCAN_EVENTS && c->read + ring->lost != ring->written; i++)
+      read_event(c, &ring->list[i]);
+  }
   pthread_mutex_unlock(&lock);
 }
 

@@ -56,17 +56,18 @@ typedef struct WgFpScan {
 } WgFpScan;
 
 typedef struct WgFpEvent {
-  uint32_t sequence;  // its number, from 1 on; written last
+  uint32_t sequence;  // its number, from 1 on; written last. 0: the host has read it
   uint32_t launch, buffer, inputs;
   uint32_t nan, inf, nan_before, inf_before;
   uint64_t first;  // address of the first one
   uint64_t reserved;
 } WgFpEvent;
 
-typedef struct WgFpEvents {  // a ring; the host reads as far as `written`
-  uint32_t written, read;
-  uint32_t lost, reserved;
-  WgFpEvent list[WG_FP_SCAN_EVENTS];
+typedef struct WgFpEvents {
+  uint32_t written;  // so far, those that were lost included
+  uint32_t lost;     // the host has not read the one in its place yet
+  uint64_t reserved;
+  WgFpEvent list[WG_FP_SCAN_EVENTS];  // by number, modulo WG_FP_SCAN_EVENTS
 } WgFpEvents;
 
 #endif

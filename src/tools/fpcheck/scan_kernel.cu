@@ -171,12 +171,12 @@ DEVICE void scan_part(const WgFpScan *s, uint32_t part, uint64_t thread, uint64_
 DEVICE void tell(const WgFpScan *s, const WgFpPart *p, const WgFpHeld *now, const WgFpHeld *before,
                  uint64_t last, uint32_t inputs) {
   uint32_t number = add32_of_host(s->events + offsetof(WgFpEvents, written), 1);
-  if (number - get32(s->events + offsetof(WgFpEvents, read)) >= WG_FP_SCAN_EVENTS) {
+  uint64_t e = s->events + offsetof(WgFpEvents, list) +
+               number % WG_FP_SCAN_EVENTS * (uint64_t)sizeof(WgFpEvent);
+  if (get32(e + offsetof(WgFpEvent, sequence))) {
     add32_of_host(s->events + offsetof(WgFpEvents, lost), 1);
     return;
   }
-  uint64_t e = s->events + offsetof(WgFpEvents, list) +
-               number % WG_FP_SCAN_EVENTS * (uint64_t)sizeof(WgFpEvent);
   set32(e + offsetof(WgFpEvent, launch), s->launch);
   set32(e + offsetof(WgFpEvent, buffer), p->buffer);
   set32(e + offsetof(WgFpEvent, inputs), inputs);
