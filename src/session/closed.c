@@ -105,12 +105,15 @@ static void each_param(const SessionCall *call, EachParam *each, void *user) {
   }
 }
 
+// Other words are numbers. GPUs have addresses of 49 bits.
+static bool may_be_pointer(uint64_t word) { return word >= WG_NULL_PAGE && !(word >> 49); }
+
 // Pointers may be anywhere in a parameter: frameworks pass structs of them.
 static void add_windows(void *user, const uint8_t *at, size_t offset, size_t size) {
   uint64_t word;
   for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
     memcpy(&word, at + i, sizeof word);
-    if (word >= WG_NULL_PAGE && !add_window(user, word)) return;
+    if (may_be_pointer(word) && !add_window(user, word)) return;
   }
 }
 
@@ -142,12 +145,11 @@ static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t si
   SessionClosedLaunch *l = user;
   l->last_bytes = size;
   memcpy(l->last, at, MIN(size, sizeof l->last));
-  uint64_t word;
-  uint64_t address;
+  uint64_t word, address;
   SassFormat format;
   for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
     memcpy(&word, at + i, sizeof word);
-    if (word >= WG_NULL_PAGE) add_pointer(l, (uint32_t)(offset + i), word, SASS_OTHER);
+    if (may_be_pointer(word)) add_pointer(l, (uint32_t)(offset + i), word, SASS_OTHER);
     if ((offset + i) % WG_TENSOR_MAP_ALIGNMENT == 0 && i + WG_TENSOR_MAP_BYTES <= size &&
         session_tensor_map_find(at + i, &address, &format))
       add_pointer(l, (uint32_t)(offset + i), address, format);
