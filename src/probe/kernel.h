@@ -25,6 +25,24 @@ DEVICE void store8(uint64_t at, uint64_t v) {
   asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
 }
 
+// Memory that other blocks or the host change.
+DEVICE uint32_t get32(uint64_t at) {
+  uint32_t v;
+  asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
+  return v;
+}
+DEVICE uint64_t get64(uint64_t at) {
+  uint64_t v;
+  asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
+  return v;
+}
+DEVICE void set32(uint64_t at, uint32_t v) {
+  asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
+}
+DEVICE void set64(uint64_t at, uint64_t v) {
+  asm volatile("st.volatile.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
+}
+
 // For memory that begins anywhere, and for the end of a buffer: n of the 8 bytes, zeros behind.
 DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
   uint64_t w = 0;

@@ -21,22 +21,6 @@ DEVICE uint32_t add32_of_host(uint64_t at, uint32_t v) {
   asm volatile("atom.global.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(v) : "memory");
   return old;
 }
-DEVICE uint32_t get32(uint64_t at) {
-  uint32_t v;
-  asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
-  return v;
-}
-DEVICE uint64_t get64(uint64_t at) {
-  uint64_t v;
-  asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
-  return v;
-}
-DEVICE void set32(uint64_t at, uint32_t v) {
-  asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-}
-DEVICE void set64(uint64_t at, uint64_t v) {
-  asm volatile("st.volatile.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
-}
 
 // --- numbers ---
 

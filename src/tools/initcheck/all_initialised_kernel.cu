@@ -5,15 +5,6 @@
 
 static const uint64_t GOOD = 0x0f0f0f0f0f0f0f0full;
 
-DEVICE void set32(uint64_t at, uint32_t v) {
-  asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-}
-DEVICE uint32_t get32(uint64_t at) {
-  uint32_t v;
-  asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
-  return v;
-}
-
 // What is behind the last whole 16 bytes of shadow; of the last byte, what belongs to memory.
 DEVICE bool end_is_good(const WgWholePart *p) {
   uint64_t shadow = (p->bytes + 3) / 4;
