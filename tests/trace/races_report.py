@@ -3,7 +3,7 @@
 import json, subprocess, sys
 
 sql = ("select r.kind, k.name, s.ptx_line, o.ptx_line from race r join launch l on l.id = "
-       "r.launch join kernel k on k.id = l.kernel "
+       "r.launch_id join kernel k on k.id = l.kernel "
        "join site s on s.id = second_site join site o on o.id = first_site")
 rows = subprocess.run([sys.argv[1], "sql", sys.argv[2], sql], capture_output=True, text=True,
                       check=True).stdout.splitlines()[1:]

@@ -38,8 +38,8 @@ expected = {(a, b) for b, (writes, buffer, earlier) in operations.items() for a 
 
 sql = ("select a.kind, a.value, ka.name, b.kind, b.value, kb.name from race r join step a on a.id "
        "= r.first_step join step b on b.id = r.second_step "
-       "left join launch la on la.id = a.launch_id left join kernel ka on ka.id = la.kernel left "
-       "join launch lb on lb.id = b.launch_id left join kernel kb on kb.id = lb.kernel")
+       "left join launch la on la.id = a.launch left join kernel ka on ka.id = la.kernel left "
+       "join launch lb on lb.id = b.launch left join kernel kb on kb.id = lb.kernel")
 found = set()
 for row in subprocess.run([warpgrind, "sql", run, sql], capture_output=True, text=True,
                           check=True).stdout.splitlines()[1:]:
