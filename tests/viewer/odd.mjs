@@ -62,6 +62,7 @@ try {
   ok("bad_address", true);
 
   step = "outlier";
+  await b.size(1000, 560);  // a picture that is too small for its elements
   await b.open(url);
   await b.until(`document.querySelector(".bufferrow")`);
   await goTo("wide");
@@ -75,6 +76,7 @@ try {
   await b.clickAt(p);
   await b.until(`${pane(1)}?.querySelector("h2")?.innerText.includes("wide[377777]")`, "a click opens it");
   ok("outlier", true);
+  await b.size(1500, 900);
 
   step = "keyboard";
   await b.open(url);
