@@ -358,18 +358,8 @@ static bool gather(void *user, const InterruptRun *run) {
 
 static bool report(void *user, const InterruptFinding *f) {
   const Serving *s = user;
-  SitePlace place = {.file = f->file, .line = f->line};
-  SessionFinding finding = {.kind = "assert",
-                            .text = f->text,
-                            .kernel = s->launch->of->kernel,
-                            .launch = s->launch->number,
-                            .places = &place,
-                            .nplaces = f->file ? 1 : 0,
-                            .has_thread = true};
-  memcpy(finding.block, f->block, sizeof finding.block);
-  memcpy(finding.thread, f->thread, sizeof finding.thread);
-  session_finding(&finding);
-  return session_tools() != 0;
+  return session_assertion(s->launch->of->kernel, s->launch->number,
+                           &(SessionAssertion){f->text, f->file, f->line, f->block, f->thread});
 }
 
 static bool resume(void *user, const InterruptRun *run) {

@@ -23,3 +23,18 @@ void session_finding(const SessionFinding *f) {
   pthread_mutex_unlock(&session_lock);
   if (!sent) log_error("%s: %s", f->kind, f->text);
 }
+
+bool session_assertion(SessionKernel *k, uint32_t launch, const SessionAssertion *a) {
+  SitePlace place = {.file = a->file, .line = a->line};
+  SessionFinding f = {.kind = "assert",
+                      .text = a->text,
+                      .kernel = k,
+                      .launch = launch,
+                      .places = &place,
+                      .nplaces = a->file ? 1 : 0,
+                      .has_thread = true};
+  memcpy(f.block, a->block, sizeof f.block);
+  memcpy(f.thread, a->thread, sizeof f.thread);
+  session_finding(&f);
+  return session_tools() != 0;
+}

@@ -226,6 +226,13 @@ typedef struct SessionFinding {
   uint64_t other_stack;
 } SessionFinding;
 void session_finding(const SessionFinding *f);  // nothing with --tool=none
+typedef struct SessionAssertion {  // of device code, that a thread found not to hold
+  const char *text, *file;         // file NULL: not known
+  uint32_t line;
+  const uint32_t *block, *thread;
+} SessionAssertion;
+// false: no tool runs that reports it
+bool session_assertion(SessionKernel *k, uint32_t launch, const SessionAssertion *a);
 
 // --- hang.c: launches that make no progress ---
 typedef enum {
