@@ -11,7 +11,7 @@ bool session_reads_closed(void) { return true; }
 
 // --- memory: allocations of 16 numbers ---
 
-enum { NUMBERS = 16, ARRAYS = 8 };
+enum { NUMBERS = 16, ARRAYS = 32, FIRST_OF_MANY = 10, MANY = 20 };
 static float arrays[ARRAYS][NUMBERS];
 static uint64_t address(unsigned i) { return (uintptr_t)arrays[i]; }
 bool session_ranges_look(uint64_t at, HeapRange *out) {
@@ -104,6 +104,24 @@ static void launch(unsigned in, unsigned out, float (*f)(float), unsigned n) {
   fp_closed_ends(device, &l);
 }
 
+// A list of tensors: it is not known which of them each store goes to.
+static void launch_many(void) {
+  static SassStore anywhere[] = {{SASS_NO_PARAM, SASS_BIT(SASS_F32)}};
+  static const SassStores all_of_them = {.list = anywhere, .n = 1};
+  SessionClosedPointer list[MANY];
+  for (unsigned i = 0; i < MANY; i++)
+    list[i] = (SessionClosedPointer){8 * i, address(FIRST_OF_MANY + i), sizeof arrays[0], true,
+                                     SASS_OTHER};
+  SessionClosedLaunch l = {.kernel = &kernel, .number = ++launches, .stores = &all_of_them};
+  l.pointers.data = list;
+  l.pointers.len = MANY;
+  nsaid = scans = parts = 0;
+  said[0] = 0;
+  fp_closed_begins(device, &l);
+  arrays[FIRST_OF_MANY + MANY - 1][7] = NAN;
+  fp_closed_ends(device, &l);
+}
+
 static int failed;
 static void expect(const char *what, const char *kind, unsigned nparts) {
   bool good = !strcmp(said, kind) && nsaid == (*kind != 0) && parts == nparts;
@@ -153,7 +171,11 @@ int main(void) {
   fp_closed_allocated(address(5), sizeof arrays[5], NULL);
   launch(6, 5, same, 0);
   expect("same contents", "", 1);
+  launch_many();
+  expect("many", "fp-nan", 2 * MANY);
+  parts = nsaid = 0;
+  said[0] = 0;
   fp_closed_close(device);
-  expect("closed", "", 1);
+  expect("closed", "", 0);
   return failed;
 }

@@ -204,28 +204,41 @@ static uint32_t number(struct FpClosed *c, Allocation *a, unsigned format) {
   return b->number;
 }
 
-static void add_part(struct FpClosed *c, WgFpScan *s, Allocation *a, unsigned format,
-                     uint64_t *bytes) {
-  if (s->nparts == WG_FP_SCAN_PARTS) return;
-  s->parts[s->nparts++] = (WgFpPart){a->base, a->size, number(c, a, format), format};
-  *bytes += a->size;
-  a->as[format].scanned = epoch;
-}
+typedef struct Scan {  // before or behind a launch
+  struct FpClosed *c;
+  const SessionClosedLaunch *of;
+  WgFpScan work;
+  uint64_t bytes;
+} Scan;
 
-static void launch_scan(struct FpClosed *c, const SessionClosedLaunch *l, WgFpScan *s,
-                        uint64_t bytes) {
+static void launch_scan(Scan *scan) {
+  struct FpClosed *c = scan->c;
+  WgFpScan *s = &scan->work;
   if (!s->nparts) return;
   s->held = c->held;
   s->sum = c->sums + c->scans++ % WG_FP_SCAN_SUMS * sizeof(WgFpSum);
   s->events = c->kernel.host_at;
   s->memory = ((FpDevice *)c->on->state)->memory;
   s->stored = ((FpDevice *)c->on->state)->stored;
-  s->launch = l->number;
-  s->site = l->kernel->closed_sites + WG_CLOSED_SITES;
-  unsigned most = c->kernel.processors * 8,
-           blocks = (unsigned)MIN(MAX(bytes / BYTES_A_BLOCK, (uint64_t)1), (uint64_t)most);
+  s->launch = scan->of->number;
+  s->site = scan->of->kernel->closed_sites + WG_CLOSED_SITES;
+  uint64_t most = c->kernel.processors * 8ull;
+  unsigned blocks = (unsigned)MIN(MAX(scan->bytes / BYTES_A_BLOCK, (uint64_t)1), most);
   void *params[] = {s};
-  c->on->ops->launch_kernel(c->on->user, l->stream, &c->kernel, blocks, WG_FP_SCAN_THREADS, params);
+  c->on->ops->launch_kernel(c->on->user, scan->of->stream, &c->kernel, blocks, WG_FP_SCAN_THREADS,
+                            params);
+  s->nparts = 0;
+  scan->bytes = 0;
+}
+
+// Launches with lists of tensors have more buffers than one scan takes.
+static void add_part(Scan *scan, Allocation *a, unsigned format, bool guessed) {
+  WgFpScan *s = &scan->work;
+  if (s->nparts == WG_FP_SCAN_PARTS) launch_scan(scan);
+  s->parts[s->nparts++] = (WgFpPart){a->base, a->size, number(scan->c, a, format), format};
+  scan->bytes += a->size;
+  a->as[format].scanned = epoch;
+  a->as[format].guessed = guessed;
 }
 
 // The formats that a launch writes; it reads numbers of one of them, most likely.
@@ -247,24 +260,18 @@ static bool has_known(const Touched *t) {
 void fp_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   struct FpClosed *c = ((FpDevice *)d->state)->closed;
   if (!c) return;
-  WgFpScan s = {.behind = 0};
-  uint64_t bytes = 0;
+  Scan scan = {.c = c, .of = l, .work = {.behind = 0}};
   pthread_mutex_lock(&lock);
   TouchedList list = touched_by(l);
   uint32_t written = formats_written(&list);
   for (uint32_t i = 0; written && i < list.len; i++) {
     const Touched *t = &list.data[i];
     for (unsigned f = SASS_F16; f < FORMATS; f++)
-      if (t->writes >> f & 1 && !is_known(t, f)) {
-        add_part(c, &s, t->allocation, f, &bytes);
-        t->allocation->as[f].guessed = false;
-      }
-    if (t->writes & SASS_FLOATS || has_known(t)) continue;
-    unsigned guess = (unsigned)__builtin_ctz(written);
-    add_part(c, &s, t->allocation, guess, &bytes);
-    t->allocation->as[guess].guessed = true;
+      if (t->writes >> f & 1 && !is_known(t, f)) add_part(&scan, t->allocation, f, false);
+    if (!(t->writes & SASS_FLOATS) && !has_known(t))
+      add_part(&scan, t->allocation, (unsigned)__builtin_ctz(written), true);
   }
-  launch_scan(c, l, &s, bytes);
+  launch_scan(&scan);
   pthread_mutex_unlock(&lock);
   vec_free(&list);
 }
@@ -280,22 +287,18 @@ static void add_input(WgFpScan *s, const Touched *t) {
 void fp_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
   struct FpClosed *c = ((FpDevice *)d->state)->closed;
   if (!c) return;
-  WgFpScan s = {.behind = 1};
-  uint64_t bytes = 0;
+  Scan scan = {.c = c, .of = l, .work = {.behind = 1}};
   pthread_mutex_lock(&lock);
   TouchedList list = touched_by(l);
-  for (uint32_t i = 0; i < list.len; i++) add_input(&s, &list.data[i]);
+  for (uint32_t i = 0; i < list.len; i++) add_input(&scan.work, &list.data[i]);
   for (uint32_t i = 0; i < list.len; i++) {
     Touched *t = &list.data[i];
     if (t->writes) forget(t->allocation);
     for (unsigned f = SASS_F16; f < FORMATS; f++)
-      if (t->writes >> f & 1) {
-        add_part(c, &s, t->allocation, f, &bytes);
-        t->allocation->as[f].guessed = false;
-      }
+      if (t->writes >> f & 1) add_part(&scan, t->allocation, f, false);
   }
   c->recent[l->number % RECENT] = (Recent){l->number, l->kernel};
-  launch_scan(c, l, &s, bytes);
+  launch_scan(&scan);
   pthread_mutex_unlock(&lock);
   vec_free(&list);
   fp_closed_tell();
@@ -316,7 +319,7 @@ static void describe(Str *out, const WgFpEvent *e, SassFormat format) {
   else str_add(out, "its inputs were finite");
 }
 
-// What came in is not born here. An infinity that comes in can become NaN: that is news.
+// What came in is not born here; nor is NaN that an infinity became, which came in.
 static bool is_carried(const WgFpEvent *e) {
   bool nan = e->nan > e->nan_before;
   return nan ? e->inputs & (WG_FP_INPUT_NAN | WG_FP_INPUT_INF) : e->inputs & WG_FP_INPUT_INF;
