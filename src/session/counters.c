@@ -1,5 +1,7 @@
 #include "session/counters.h"
 
+#include "tools/tool.h"
+
 #include "weave/execution_rows.h"
 
 // The list of a piece only grows: a launch may be looking at it.
@@ -69,10 +71,9 @@ static void send_row(void *user, const CountRow *r) {
   uint64_t kernel = session_string(r->kernel), file = session_string(r->file);
   s->rows++;
   session_send(EVENT_COUNT_ROW,
-               &(EventCountRow){kernel, file, r->line, (uint64_t)s->device, r->total,
-                                r->warp_total, r->loads, r->stores, r->atomics, r->load_bytes,
-                                r->store_bytes, r->atomic_bytes, r->instructions,
-                                ARRAY_LEN(r->instructions)});
+               &(EventCountRow){kernel, file, r->line, (uint64_t)s->device, r->total, r->warp_total,
+                                r->loads, r->stores, r->atomics, r->load_bytes, r->store_bytes,
+                                r->atomic_bytes, r->instructions, ARRAY_LEN(r->instructions)});
 }
 
 uint64_t session_send_executions(const Piece *p, const uint64_t *counters, int device) {
@@ -98,6 +99,23 @@ static void close_piece(void *user, Piece *p) {
     free(c->seen[t]);
     c->seen[t] = NULL;
   }
+}
+
+typedef struct Collecting {
+  ToolDevice *d;
+  bool alive;
+  const SessionCollect *how;
+} Collecting;
+
+static void collect_piece(void *user, Piece *p) {
+  const Collecting *c = user;
+  const PieceCounters *counters = c->alive ? NULL : session_counters_find(p, c->d->device);
+  if (c->alive) c->how->piece(c->d, p);
+  else if (counters && counters->address) c->how->lost(c->d);
+}
+
+void session_counters_collect(ToolDevice *d, bool alive, const SessionCollect *how) {
+  session_each_piece(collect_piece, &(Collecting){d, alive, how});
 }
 
 void session_counters_close(SessionDevice *d, bool alive) {

@@ -21,6 +21,13 @@ uint64_t session_counters(SessionDevice *d, Piece *p);
 uint64_t *session_counters_since(SessionDevice *d, Piece *p, unsigned tool, bool *lost);
 // Sends what was executed, by kernel and source line (weave/execution_rows.h); how many rows.
 uint64_t session_send_executions(const Piece *p, const uint64_t *counters, int device);
+// A device goes: collects the counters of each piece; where they are gone already, lost is called.
+struct ToolDevice;
+typedef struct SessionCollect {
+  void (*piece)(struct ToolDevice *d, Piece *p);
+  void (*lost)(struct ToolDevice *d);
+} SessionCollect;
+void session_counters_collect(struct ToolDevice *d, bool alive, const SessionCollect *how);
 void session_counters_close(SessionDevice *d, bool alive);  // with the lock held
 
 #endif

@@ -28,16 +28,10 @@ static void collect(ToolDevice *d, SessionModule *m) {
   for (Piece *p = m->pieces; p; p = p->next) collect_piece(d, p);
 }
 
-static void collect_each(void *user, Piece *p) { collect_piece(user, p); }
-
-static void note_uncollected(void *user, Piece *p) {
-  ToolDevice *d = user;
-  PieceCounters *c = session_counters_find(p, d->device);
-  if (c && c->address) say_lost(d, "its context was gone before they were read");
-}
+static void say_gone(ToolDevice *d) { say_lost(d, "its context was gone before they were read"); }
 
 static void device_close(ToolDevice *d, bool alive) {
-  session_each_piece(alive ? collect_each : note_uncollected, d);
+  session_counters_collect(d, alive, &(SessionCollect){collect_piece, say_gone});
   session_send(EVENT_COUNTS_READ,
                &(EventCountsRead){(uint64_t)d->ordinal, ((CountDevice *)d->state)->rows});
 }
