@@ -6,14 +6,6 @@
 
 enum { WARPS = GATHER_CHUNK / 32 };
 
-DEVICE uint32_t load4(uint64_t at) {
-  uint32_t v;
-  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
-  return v;
-}
-DEVICE void store4(uint64_t at, uint32_t v) {
-  asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-}
 DEVICE uint32_t ballot(bool p) {
   uint32_t lanes;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"

@@ -16,6 +16,14 @@ DEVICE void load16(uint64_t at, uint64_t *low, uint64_t *high) {
 DEVICE void store16(uint64_t at, uint64_t low, uint64_t high) {
   asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high) : "memory");
 }
+DEVICE uint32_t load4(uint64_t at) {
+  uint32_t v;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
+  return v;
+}
+DEVICE void store4(uint64_t at, uint32_t v) {
+  asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
+}
 DEVICE uint64_t load8(uint64_t at) {
   uint64_t v;
   asm volatile("ld.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");

@@ -1,5 +1,5 @@
 // Launches of kernels that are machine code only: what their patches (src/closed) find in the
-// launch's record.
+// launch's record, and tools that look at memory before and after the launch instead.
 #include "session/internal.h"
 #include "tools/tool.h"
 
