@@ -1,4 +1,5 @@
 // Threads of a block that need each other: barriers, operations of several lanes, shared memory.
+// park.c has what is cheaper where no operation of several lanes follows an interrupt.
 //
 // A thread that is suspended has left the kernel, and the hardware no longer waits for it: barriers
 // and operations of lanes would pass without it. So each of them first counts who is there (the
@@ -27,23 +28,21 @@ static PtxOperand block_word(Emitter *e, Code *c, unsigned at) {
 // --- shared memory, copied from or to memory of the launch ---
 
 typedef struct Copying {
-  PtxReg *place;      // .b64, where the block's memory is kept
-  bool saves, alone;  // alone: one thread copies all of it
+  PtxReg *place;  // .b64, where the block's memory is kept
+  bool saves;
+  PtxReg *rank, *count;  // of the threads that copy; NULL: one copies all of it
 } Copying;
 
-// Words first, first + step … of `bytes`: from the address in word(7) (shared) or to it.
+// Every count-th word of `bytes`: from the address in word(7) (shared) or to it.
 static void copy_words(Code *c, const Copying *k, PtxReg *bytes) {
   PtxReg *at = word(c, 5), *from = word(c, 7), *to = word(c, 8), *step = word(c, 6);
   PtxLabel *again = body_label(c->body), *done = body_label(c->body);
-  if (k->alone) EMIT(c, "mov.u32", opd_reg(at), opd_imm(0));
-  else {
-    emit_thread_in_block(c, at);
-    EMIT(c, "shl.b32", opd_reg(at), opd_reg(at), opd_imm(2));
-  }
-  if (k->alone) EMIT(c, "mov.u32", opd_reg(step), opd_imm(4));
-  else {
-    emit_block_threads(c, step);
-    EMIT(c, "shl.b32", opd_reg(step), opd_reg(step), opd_imm(2));
+  if (k->rank) {
+    EMIT(c, "shl.b32", opd_reg(at), opd_reg(k->rank), opd_imm(2));
+    EMIT(c, "shl.b32", opd_reg(step), opd_reg(k->count), opd_imm(2));
+  } else {
+    EMIT(c, "mov.u32", opd_reg(at), opd_imm(0));
+    EMIT(c, "mov.u32", opd_reg(step), opd_imm(4));
   }
   code_label(c, again);
   EMIT(c, "setp.ge.u32", opd_reg(pred(c, 0)), opd_reg(at), opd_reg(bytes));
@@ -105,7 +104,7 @@ static void clear_words(Emitter *e, Code *c) {
 
 void block_enter(Emitter *e, Code *c) {
   PtxReg *block = wide(c, 4), *stopped = wide(c, 5);
-  emit_block_threads(c, e->per_block);
+  if (e->per_block) emit_block_threads(c, e->per_block);
   if (e->resumes) {
     PtxLabel *goes_on = body_label(c->body);
     emit_block(c, block);
@@ -115,9 +114,11 @@ void block_enter(Emitter *e, Code *c) {
     code_branch(c, pred(c, 0), false, goes_on);
     code_emit(c, "exit", NULL, 0);
     code_label(c, goes_on);
-    copy_shared(e, c, (Copying){.place = wide(c, 2)}, block);
+    emit_thread_in_block(c, word(c, 10));
+    emit_block_threads(c, word(c, 11));
+    copy_shared(e, c, (Copying){wide(c, 2), false, word(c, 10), word(c, 11)}, block);
   }
-  clear_words(e, c);
+  if (!e->parks) clear_words(e, c);
   if (e->resumes) EMIT(c, "barrier.sync", opd_imm(0));
   else if (e->waits_at_entry) EMIT(c, "bar.sync", opd_imm(0));
   if (!e->resumes) return;
@@ -142,24 +143,48 @@ static void mark_suspended(Emitter *e, Code *c) {
        opd_reg(word(c, 1)));
 }
 
+void block_save(Emitter *e, Code *c, PtxReg *rank, PtxReg *count) {
+  PtxLabel *others = body_label(c->body);
+  emit_block(c, wide(c, 4));
+  copy_shared(e, c, (Copying){wide(c, 2), true, rank, count}, wide(c, 4));
+  if (rank) {
+    EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(rank), opd_imm(0));
+    code_branch(c, pred(c, 0), false, others);
+  }
+  stopped_address(e, c, wide(c, 5), wide(c, 4));
+  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
+  code_label(c, others);
+}
+
+// Lanes that leave together are counted by the first of them: an atomic operation of each would
+// wait for the others'. Leaves to `ends` all but the first.
+static void count_leaving(Emitter *e, Code *c, PtxLabel *ends) {
+  PtxReg *lanes = word(c, 3), *before = word(c, 4);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  EMIT(c, "bar.warp.sync", opd_reg(lanes));  // the first has seen what the others have written
+  EMIT(c, "mov.u32", opd_reg(before), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
+  EMIT(c, "and.b32", opd_reg(before), opd_reg(before), opd_reg(lanes));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(before), opd_imm(0));
+  code_branch(c, pred(c, 0), false, ends);
+  EMIT(c, "popc.b32", opd_reg(lanes), opd_reg(lanes));
+  EMIT(c, "atom.acq_rel.cta.shared.add.u32", opd_reg(before), block_word(e, c, WORD_LEFT),
+       opd_reg(lanes));
+  EMIT(c, "add.u32", opd_reg(before), opd_reg(before), opd_reg(lanes));
+}
+
 // The last one saves the shared memory, if anybody is suspended. Acquire and release: it sees what
 // the others have written.
 void block_leave(Emitter *e, Code *c, bool suspended) {
   PtxLabel *ends = body_label(c->body);
   if (suspended) mark_suspended(e, c);
-  EMIT(c, "atom.acq_rel.cta.shared.add.u32", opd_reg(word(c, 4)), block_word(e, c, WORD_LEFT),
-       opd_imm(1));
+  count_leaving(e, c, ends);
   emit_block_threads(c, word(c, 0));
-  EMIT(c, "sub.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(1));
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_reg(word(c, 4)));
   code_branch(c, pred(c, 0), false, ends);
   EMIT(c, "ld.volatile.shared.u32", opd_reg(word(c, 0)), block_word(e, c, WORD_SUSPENDED));
   EMIT(c, "setp.eq.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
   code_branch(c, pred(c, 0), false, ends);
-  emit_block(c, wide(c, 4));
-  copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true, .alone = true}, wide(c, 4));
-  stopped_address(e, c, wide(c, 5), wide(c, 4));
-  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
+  block_save(e, c, NULL, NULL);
   code_label(c, ends);
   code_emit(c, "exit", NULL, 0);
 }
@@ -259,7 +284,8 @@ static void check_loop(Emitter *e, const Stop *s) {
 }
 
 void block_check(Emitter *e, const Stop *s) {
-  if (s->kind == STOP_BARRIER) check_barrier(e, s);
+  if (s->kind == STOP_BARRIER && e->parks) park_barrier(e, s);
+  else if (s->kind == STOP_BARRIER) check_barrier(e, s);
   else if (s->kind == STOP_WARP) check_warp(e, s);
   else check_loop(e, s);
 }

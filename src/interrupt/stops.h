@@ -87,6 +87,8 @@ typedef struct Emitter {
   bool resumes;            // this is the second kernel
   PtxLabel **restored;     // by stop: where a thread goes on
   bool waits_at_entry;     // for the words of the block to be cleared
+  bool parks;              // park.c, not blocks.c, suspends threads of a block
+  PtxLabel *park, *drained;  // … where a thread waits for its block, and where all do
   bool aligned;            // warps come to barriers as a whole
   PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
   PtxReg *thread, *count;  // .b64: its number, and how many there are
@@ -105,5 +107,12 @@ void block_enter(Emitter *e, Code *c);  // at the entry of both kernels
 void block_check(Emitter *e, const Stop *s);
 void block_leave(Emitter *e, Code *c, bool suspended);  // ends the thread
 void block_at_exits(Emitter *e);
+// The shared memory, by one thread or by `count` of them (.b32; NULL: one)
+void block_save(Emitter *e, Code *c, PtxReg *rank, PtxReg *count);
+
+// --- park.c: the same where Emitter.parks ---
+void park_barrier(Emitter *e, const Stop *s);
+void park_leave(Emitter *e, Code *c, const Stop *s);  // a thread whose state is saved
+void park_at_end(Emitter *e);                         // what park_leave goes to
 
 #endif
