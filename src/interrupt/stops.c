@@ -244,8 +244,7 @@ static bool add_other_barriers(Stops *s, const bool *after, Error *err) {
   IrUniform *block = ir_uniform_build(c, &(IrUniformFacts){.whole_block = true});
   bool ok = true;
   for (uint32_t i = 0; i < c->ninstrs && ok; i++)
-    if (stops_is_block_barrier(c->instrs[i]) && !after[i] &&
-        block->block_divergent[c->block_of[i]])
+    if (stops_is_block_barrier(c->instrs[i]) && !after[i] && block->block_divergent[c->block_of[i]])
       ok = add_wait(s, i, err);
   ir_uniform_free(block);
   return ok;

@@ -79,19 +79,19 @@ void workspace_keep(PtxFunc *f, PtxVar *launch);
 typedef struct Emitter {
   Body *body;
   const Stops *stops;
-  PtxVar *launch;          // the added parameter
-  PtxVar *block;           // shared memory: the program's own, then BlockWords; NULL: !uses_blocks
-  uint32_t words_at;       // where in it BlockWords are
-  PtxVar *dynamic;         // the program's dynamic shared memory; NULL: none
-  PtxReg *locals;          // as in Stops; of this function
-  bool resumes;            // this is the second kernel
-  PtxLabel **restored;     // by stop: where a thread goes on
-  bool waits_at_entry;     // for the words of the block to be cleared
-  bool parks;              // park.c, not blocks.c, suspends threads of a block
+  PtxVar *launch;       // the added parameter
+  PtxVar *block;        // shared memory: the program's own, then BlockWords; NULL: !uses_blocks
+  uint32_t words_at;    // where in it BlockWords are
+  PtxVar *dynamic;      // the program's dynamic shared memory; NULL: none
+  PtxReg *locals;       // as in Stops; of this function
+  bool resumes;         // this is the second kernel
+  PtxLabel **restored;  // by stop: where a thread goes on
+  bool waits_at_entry;  // for the words of the block to be cleared
+  bool parks;           // park.c, not blocks.c, suspends threads of a block
   PtxLabel *park, *drained;  // … where a thread waits for its block, and where all do
-  bool aligned;            // warps come to barriers as a whole
-  PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
-  PtxReg *thread, *count;  // .b64: its number, and how many there are
+  bool aligned;              // warps come to barriers as a whole
+  PtxReg *per_block;         // .b32: threads of a block; set at the entry. NULL: !uses_blocks
+  PtxReg *thread, *count;    // .b64: its number, and how many there are
 } Emitter;
 // What threads of a block know of each other, in shared memory.
 enum { WORD_LEFT = 0, WORD_SUSPENDED = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
