@@ -256,6 +256,10 @@ static ChunkDirectory *directory_of(TraceReader *t, const ReaderChunk *c, Error 
   return d;
 }
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) {
+  if (t->given_up) {
+    error_set(err, "the question was given up.");
+    return NULL;
+  }
   return directory_of(t, c, err);
 }
 

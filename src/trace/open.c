@@ -324,6 +324,8 @@ void trace_close(TraceReader *t) {
   free(t);
 }
 
+void trace_give_up(TraceReader *t, bool yes) { t->given_up = yes; }
+
 uint64_t trace_count(const TraceReader *t) { return t->operations; }
 
 const ReaderLaunch *reader_launch(const TraceReader *t, uint32_t id) {

@@ -64,6 +64,7 @@ typedef struct CacheEntry {
 typedef struct Ahead Ahead;
 struct TraceReader {
   sqlite3 *db;
+  _Atomic bool given_up;
   Ahead *ahead;  // threads that unpack; NULL: none yet
   ColumnCoder *coder;
   sqlite3_blob *blob;  // a row of trace_block; open while somebody asks
@@ -213,6 +214,7 @@ TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **sit
 uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site);
 uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
 bool row_writes(const TraceReader *t, const RowRef *r);
+bool row_is_refused(const ReaderSite *site);  // a value at this site is a store that was not made
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
 // the block that has it, with its values
 bool reader_want_of(TraceReader *t, uint64_t record, Want *out);

@@ -33,6 +33,24 @@ uint32_t row_bytes(const RowRef *r, const ReaderSite *site) {
   return place_bytes_of(&r->block->places[r->row->place], site);
 }
 
+bool row_is_refused(const ReaderSite *site) {
+  return site && site->classes & (CLASS_STORE | CLASS_ATOMIC);
+}
+
+// A value at the site of a store: the address and the value of one that was not made.
+static void take_refused(const ReaderSite *site, const uint32_t *words, TraceOp *out) {
+  uint64_t a = words[0] | (uint64_t)words[1] << 32;
+  out->kind = site->classes & CLASS_ATOMIC ? TRACE_ATOMIC : TRACE_STORE;
+  out->refused = true;
+  out->has_address = true;
+  out->space = (uint8_t)(a >> WG_TRACE_SPACE_AT & 3);
+  out->address = a & ((1ull << WG_TRACE_SPACE_AT) - 1);
+  out->bytes = site->bytes;
+  memset(out->value, 0, sizeof out->value);
+  memcpy(out->value, words + 2, 2 * sizeof *words);
+  out->value_known = site->bytes <= 8;
+}
+
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane) {
   return warp / l->warps * l->threads + warp % l->warps * 32 + lane;
 }
@@ -67,6 +85,7 @@ bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Err
     memcpy(out->old, words + (p->has & ROW_VALUES ? p->planes : 0), p->planes * sizeof *words);
     out->old_known = true;
   }
+  if (out->kind == TRACE_VALUE && row_is_refused(site)) take_refused(site, words, out);
   return true;
 }
 

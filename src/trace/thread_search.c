@@ -21,6 +21,7 @@ static ScanResult row(TraceReader *t, const RowRef *r, void *user, Error *err) {
   if (!(r->row->lanes >> s->lane & 1)) return SCAN_GO_ON;
   uint64_t number = s->out->all++;
   TraceKind kind = row_kind(t, r, &site);
+  if (kind == TRACE_VALUE && row_is_refused(site)) kind = TRACE_STORE;
   if ((w->kinds && !(w->kinds >> kind & 1)) || (w->sites && !has_site(w, site))) return SCAN_GO_ON;
   if (w->high) {
     if (!(r->block->places[r->row->place].has & (ROW_AFFINE | ROW_EACH))) return SCAN_GO_ON;

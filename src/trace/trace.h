@@ -38,6 +38,7 @@ typedef struct TraceOp {
   // STORE: what was written; LOAD: what was read; ATOMIC: operand and what it found
   uint8_t value[16], old[16];
   bool value_known, old_known, has_address;
+  bool refused;  // STORE, ATOMIC: a tool found it to be bad, and memory was not written
   bool from_replay;  // the value was not recorded but follows from what was written before
 } TraceOp;
 
@@ -90,6 +91,9 @@ bool trace_has_operations(sqlite3 *db);  // the file has recorded operations
 TraceReader *trace_open(sqlite3 *db, Error *err);
 void trace_close(TraceReader *t);
 uint64_t trace_count(const TraceReader *t);  // operations of threads
+// From any thread: the question that is being worked on ends soon with an error. false: questions
+// are answered again.
+void trace_give_up(TraceReader *t, bool yes);
 
 // Answers come in order, as many as asked for; `more` says that there are others behind. false: err
 // says why. some: not all operations were looked at (trace_readers); cut: not all are in the file

@@ -273,7 +273,10 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   switch (i) {
     case RECORD: sqlite3_result_int64(ctx, (int64_t)o->record); break;
     case LANE: sqlite3_result_int64(ctx, o->lane); break;
-    case KIND: sqlite3_result_text(ctx, trace_kind_names[o->kind], -1, SQLITE_STATIC); break;
+    case KIND:
+      sqlite3_result_text(ctx, o->refused ? "refused" : trace_kind_names[o->kind], -1,
+                          SQLITE_STATIC);
+      break;
     case STEP: sqlite3_result_int64(ctx, o->step); break;
     case LAUNCH:
       sqlite3_result_int64(ctx, vtab_launch_number(connection->reader, o->launch));

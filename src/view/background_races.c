@@ -17,8 +17,10 @@ struct ViewBackground {
   pthread_mutex_t lock;
   uint32_t done, total;
   bool finished, failed, kept;
+  bool started;   // there is a thread to join
+  bool resuming;  // somebody waits for it to end, to start it again
   VEC(FoundRace) races;
-  ViewDesk *_Atomic desk;
+  ViewDesk *desk;  // NULL: none is open. With `lock`
   _Atomic bool stop;
 };
 
@@ -85,6 +87,7 @@ static void look_at(ViewBackground *b, ViewDesk *d, uint32_t launch) {
   Error err = {{0}};
   store_set_deadline(d->store, 0);
   bool ok = trace_races(d->trace, launch, &races, &err);
+  if (!ok && b->stop) return;
   pthread_mutex_lock(&b->lock);
   for (uint32_t i = 0; ok && i < races.n; i++) {
     const TraceRace *r = &races.list[i];
@@ -101,7 +104,9 @@ static void *work(void *user) {
   ViewBackground *b = user;
   Error err = {{0}};
   ViewDesk *d = view_desk_open(b->path, &err);
+  pthread_mutex_lock(&b->lock);
   b->desk = d;
+  pthread_mutex_unlock(&b->lock);
   VEC(uint32_t) launches = {0};
   Str who = {0};
   if (d && d->trace) {
@@ -115,15 +120,17 @@ static void *work(void *user) {
     pthread_mutex_lock(&b->lock);
     b->total = launches.len;
     if (b->kept) read_kept(b, d);
-    else b->kept = read_beside(b, who.data);
+    else if (!b->done) b->kept = read_beside(b, who.data);
     if (b->kept) b->done = b->total;
     pthread_mutex_unlock(&b->lock);
-    for (uint32_t i = 0; !b->kept && i < launches.len && !b->stop; i++)
+    for (uint32_t i = b->done; !b->kept && i < launches.len && !b->stop; i++)
       look_at(b, d, launches.data[i]);
   }
   bool keep = d && d->trace && !b->kept && !b->stop && !b->failed && launches.len;
   vec_free(&launches);
+  pthread_mutex_lock(&b->lock);
   b->desk = NULL;
+  pthread_mutex_unlock(&b->lock);
   if (d) view_desk_close(d);
   if (keep) save_beside(b, who.data);
   str_free(&who);
@@ -133,23 +140,44 @@ static void *work(void *user) {
   return NULL;
 }
 
+static void start(ViewBackground *b) {
+  b->started = pthread_create(&b->thread, NULL, work, b) == 0;
+  b->finished = !b->started;
+}
+
 ViewBackground *view_background_start(const char *path) {
   ViewBackground *b = mem_alloc(sizeof *b);
   b->path = path;
   pthread_mutex_init(&b->lock, NULL);
-  if (pthread_create(&b->thread, NULL, work, b) != 0) b->finished = true;
+  start(b);
   return b;
 }
 
 void view_background_stop(ViewBackground *b) {
   if (!b) return;
+  pthread_mutex_lock(&b->lock);
   b->stop = true;
-  ViewDesk *d = b->desk;
-  if (d) sqlite3_interrupt(d->db);
+  if (b->desk) sqlite3_interrupt(b->desk->db);
+  if (b->desk && b->desk->trace) trace_give_up(b->desk->trace, true);
+  pthread_mutex_unlock(&b->lock);
 }
 
-// {"done", "total", "finished", "launches":[[launch, races], …]}; without a background: nothing is
-// under way
+void view_background_resume(ViewBackground *b) {
+  if (!b) return;
+  pthread_mutex_lock(&b->lock);
+  bool again = b->stop && !b->resuming;  // only one who asks starts it
+  b->resuming |= again;
+  pthread_mutex_unlock(&b->lock);
+  if (!again) return;
+  if (b->started) pthread_join(b->thread, NULL);
+  pthread_mutex_lock(&b->lock);
+  b->stop = b->resuming = false;
+  start(b);
+  pthread_mutex_unlock(&b->lock);
+}
+
+// {"done", "total", "finished", "stopped", "launches":[[launch, races], …]}; without a background:
+// nothing is under way
 void view_answer_race_state(ViewBackground *b, ViewAnswer *a) {
   *a = (ViewAnswer){.status = 200, .type = "application/json"};
   Str *s = &a->body;
@@ -159,6 +187,8 @@ void view_answer_race_state(ViewBackground *b, ViewAnswer *a) {
   json_number(s, "total", b ? b->total : 0);
   json_key(s, "finished");
   str_add(s, !b || b->finished ? "true" : "false");
+  json_key(s, "stopped");
+  str_add(s, b && b->stop && b->done < b->total ? "true" : "false");
   json_open(s, "launches", '[');
   uint32_t launch = 0, n = 0;
   bool first = true;

@@ -25,7 +25,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                          "f.size, f.allocation, f.offset, f.count, f.thread_x IS NOT NULL, "
                          "f.block_x, f.block_y, f.block_z, f.thread_x, f.thread_y, f.thread_z, "
                          "l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, f.launch, "
-                         "f.address IS NOT NULL, coalesce(k.readable, k.name) "
+                         "f.address IS NOT NULL, coalesce(k.readable, k.name), f.lanes "
                          "FROM finding f LEFT JOIN launch l ON l.number = f.launch AND l.process = "
                          "f.process LEFT JOIN kernel k ON k.id = f.kernel WHERE f.suppressed = 0 "
                          "ORDER BY CASE f.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE "
@@ -59,6 +59,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       uint64_t n[12];
       for (int i = 0; i < 12; i++) n[i] = view_column(&r, 12 + i);
       json_number(s, "thread", thread_number(n + 6, n + 9, n, n + 3));
+      if (view_column(&r, 27)) json_number(s, "lanes", view_column(&r, 27) & UINT32_MAX);
     }
     str_add(s, "}");
     str_free(&title);

@@ -4,9 +4,10 @@
 
 enum { SITES = 64, LOOK_MS = 400, MOST = 2000, RANGES = 1 << 16 };
 
-// What is wrong with an operation: it is outside of every buffer, reads what nobody wrote, or
-// races. Found out by looking at the finding's own operation.
-typedef enum { OF_OUTSIDE, OF_UNWRITTEN, OF_RACE, OF_NOTHING } What;
+// What is wrong with an operation: a tool did not let it happen, it is outside of every buffer or
+// of its variable, reads what nobody wrote, or races. Found out by looking at the finding's own
+// operation.
+typedef enum { OF_REFUSED, OF_OUTSIDE, OF_BEYOND, OF_UNWRITTEN, OF_RACE, OF_NOTHING } What;
 
 typedef struct Search {
   ViewDesk *desk;
@@ -18,6 +19,9 @@ typedef struct Search {
     uint32_t allocation;
     TraceRanges ranges;
   } unwritten;
+  struct {
+    uint64_t address, bytes;
+  } variable;  // that the site's address comes from; bytes 0: not known
   TraceOps *out;
   uint32_t cap;
   uint64_t skip, seen;
@@ -46,6 +50,11 @@ static bool is_unwritten(Search *s, const TraceOp *op) {
 
 static bool fits(Search *s, const TraceOp *op) {
   if (!op->has_address) return false;
+  if (s->what == OF_REFUSED) return op->refused;
+  if (s->what == OF_BEYOND)
+    return op->space && s->variable.bytes &&
+           (op->address < s->variable.address ||
+            op->address + op->bytes > s->variable.address + s->variable.bytes);
   if (s->what == OF_OUTSIDE)
     return !op->space && !view_allocation_at(s->desk, s->process, op->address, op->step);
   if (s->what == OF_UNWRITTEN) return !op->space && is_unwritten(s, op);
@@ -80,7 +89,7 @@ static bool visit(void *user, const TraceOp *op) {
 static bool look_at_own(void *user, const TraceOp *op) {
   Search *s = user;
   if (op->thread != s->own || !op->has_address) return true;
-  for (s->what = OF_OUTSIDE; s->what < OF_NOTHING && !fits(s, op); s->what++) {}
+  for (s->what = OF_REFUSED; s->what < OF_NOTHING && !fits(s, op); s->what++) {}
   return s->what == OF_NOTHING;
 }
 
@@ -102,10 +111,10 @@ static void enter_launch(Search *s, uint32_t launch) {
   ViewDesk *d = s->desk;
   uint64_t step = view_step_of_launch(d, launch);
   s->before = (uint32_t)view_one(d, "SELECT max(id) FROM step WHERE id < ?", "i", (int64_t)step);
-  s->threads_of_block = MAX(
-      view_one(d, "SELECT block_x * block_y * block_z FROM launch WHERE id = ?", "i",
-               (int64_t)launch),
-      (uint64_t)1);
+  s->threads_of_block = MAX(view_one(d,
+                                     "SELECT block_x * block_y * block_z FROM launch WHERE id = ?",
+                                     "i", (int64_t)launch),
+                            (uint64_t)1);
   s->unwritten.allocation = 0;
   s->pairs = trace_pairs_new(d->trace, launch);
 }
@@ -120,6 +129,19 @@ static void look_in_launch(Search *s, uint32_t launch, const uint32_t *sites, ui
   enter_launch(s, launch);
   trace_at_sites(s->desk->trace, &(TraceAtSites){launch, sites, n}, visit, s, &err);
   leave_launch(s);
+}
+
+// The variable in shared or local memory that the site's address comes from.
+static void find_variable(Search *s, uint64_t site, uint64_t kernel) {
+  ViewRows r = view_rows(s->desk,
+                         "SELECT v.address, v.bytes FROM site s JOIN kernel_variable v ON v.object "
+                         "= s.object AND v.kernel = ? WHERE s.id = ? AND v.address IS NOT NULL",
+                         "ii", (int64_t)kernel, (int64_t)site);
+  if (view_next(&r)) {
+    s->variable.address = view_column(&r, 0);
+    s->variable.bytes = view_column(&r, 1);
+  }
+  view_rows_end(&r);
 }
 
 // The sites to look at: the finding's, or where the value that it is about was read. 0: nothing in
@@ -180,6 +202,7 @@ void view_answer_occurrences(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   view_rows_end(&r);
   TraceOps ops = {0};
   s.out = &ops;
+  find_variable(&s, candidates[0], kernel);
   if (d->trace && first) n = choose_sites(&s, first, candidates, sites);
   if (n) look_in_launches(&s, kernel, first, sites, n);
   trace_ranges_free(&s.unwritten.ranges);

@@ -55,7 +55,7 @@ static void value_json(Str *out, bool known, const uint8_t *bytes, uint32_t n) {
 // [record, lane, kind, step, launch, thread, site, bytes, address, value, old, flags, allocation,
 // offset] address: null where it has none; values: bytes as they are in memory; flags: 1 the value
 // follows from what was written before, 2 shared memory, 4 local memory, 8 races with another of
-// the list
+// the list, 16 a tool found it to be bad and it was not made
 static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t process, bool races,
                     Str *out) {
   const ViewAllocation *in = op->has_address && op->space == 0
@@ -70,7 +70,9 @@ static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t p
   str_addc(out, ',');
   value_json(out, op->old_known, op->old, op->bytes);
   str_printf(out, ",%d,%u,%llu]",
-             (op->from_replay ? 1 : 0) | (op->space & 3) << 1 | (races ? 8 : 0), in ? in->id : 0,
+             (op->from_replay ? 1 : 0) | (op->space & 3) << 1 | (races ? 8 : 0) |
+                 (op->refused ? 16 : 0),
+             in ? in->id : 0,
              (unsigned long long)(in ? op->address - in->base : 0));
   view_facts_op(d, facts, op, in ? in->id : 0);
 }

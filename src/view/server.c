@@ -127,6 +127,15 @@ static void answer_progress(Server *s, ViewAnswer *a) {
   str_add(&a->body, "]}");
 }
 
+// race_state; race_stop and race_resume do so, and then say it too
+static void answer_races(Server *s, const char *what, ViewAnswer *a) {
+  if (strcmp(what, "stop") == 0) view_background_stop(s->background);
+  else if (strcmp(what, "resume") == 0) view_background_resume(s->background);
+  if (strcmp(what, "stop") && strcmp(what, "resume") && strcmp(what, "state"))
+    view_fail(a, 404, "there is no such question");
+  else view_answer_race_state(s->background, a);
+}
+
 static const char *const headers[][2] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
@@ -230,7 +239,7 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
   ViewRequest q = {.path = url};
   ViewAnswer a = {0};
   if (strcmp(url, "/api/progress") == 0) answer_progress(s, &a);
-  else if (strcmp(url, "/api/race_state") == 0) view_answer_race_state(s->background, &a);
+  else if (strncmp(url, "/api/race_", 10) == 0) answer_races(s, url + 10, &a);
   else if (!view_is_endpoint(url)) view_fail(&a, 404, "there is no such question");
   else {
     http.MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_parameter, &q);

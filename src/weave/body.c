@@ -11,6 +11,7 @@ bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   b->after = ARENA_ARRAY(a, Code *, n);
   b->instead = ARENA_ARRAY(a, Code *, n);
   b->before_once = ARENA_ARRAY(a, Code *, n);
+  b->refused = ARENA_ARRAY(a, PtxLabel *, n);
   return true;
 }
 
@@ -38,6 +39,37 @@ Code *body_before_once(Body *b, uint32_t i) {
 }
 Code *body_after(Body *b, uint32_t i) { return code_at(b, &b->after[i], instr_at(b, i)); }
 Code *body_instead(Body *b, uint32_t i) { return code_at(b, &b->instead[i], instr_at(b, i)); }
+
+void body_refused_at(Body *b, uint32_t i, PtxLabel *label) {
+  code_label_first(body_after(b, i), label);
+  b->refused[i] = label;
+}
+
+// The statement of the label in a piece of code, as an index in Body.added plus 1; 0: none.
+static uint32_t find_label(const Body *b, const Code *c, const PtxLabel *label) {
+  for (uint32_t at = c->first; at; at = b->added.data[at - 1].next)
+    if (b->added.data[at - 1].stmt.kind == STMT_LABEL && b->added.data[at - 1].stmt.label == label)
+      return at;
+  return 0;
+}
+
+// The access, then:  bra Made;  Refused:  what is emitted here;  Made:  what was there before.
+bool body_if_refused(Body *b, uint32_t i, void (*emit)(Code *c, void *user), void *user) {
+  uint32_t at = b->refused[i] ? find_label(b, b->after[i], b->refused[i]) : 0;
+  if (!at || at != b->after[i]->first) return false;
+  Code *after = body_after(b, i);
+  Code skip = {.body = b, .near = after->near}, piece = skip;
+  PtxLabel *made = body_label(b);
+  EMIT(&skip, "bra", opd_label(made));
+  emit(&piece, user);
+  code_label(&piece, made);
+  b->added.data[skip.last - 1].next = at;
+  after->first = skip.first;
+  b->added.data[piece.last - 1].next = b->added.data[at - 1].next;
+  b->added.data[at - 1].next = piece.first;
+  if (after->last == at) after->last = piece.last;
+  return true;
+}
 
 void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user) {
   const IrCfg *cfg = b->cfg;

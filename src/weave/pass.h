@@ -186,6 +186,7 @@ struct Body {
   // by instruction; before[ninstrs]: the end of the body
   Code *entry, *cold, **before, **after, **instead;
   Code **before_once;  // by instruction: not in copies of the loop it is in
+  PtxLabel **refused;  // by instruction: see body_refused_at
   VEC(LoopCopy) copies;
   VEC(Added) added;
   VEC(PtxReg *) regs;
@@ -208,6 +209,10 @@ Code *body_before(Body *b, uint32_t i);
 // the same, left out where the instruction is in a copied loop
 Code *body_before_once(Body *b, uint32_t i);
 Code *body_after(Body *b, uint32_t i);    // lanes that go on to the next instruction
+// A check leaves the access out by a branch to this label, which begins body_after.
+void body_refused_at(Body *b, uint32_t i, PtxLabel *label);
+// Code for accesses that such a check has left out. false: nothing checks this one alone.
+bool body_if_refused(Body *b, uint32_t i, void (*emit)(Code *c, void *user), void *user);
 Code *body_instead(Body *b, uint32_t i);  // the instruction goes; what is emitted takes its place
 // Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards
 // are those of the instruction.

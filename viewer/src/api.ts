@@ -5,7 +5,7 @@ export const enum Kind { Load, Store, Atomic, Sync, Value, Copy, Set }
 
 export interface Op {
   record: number; lane: number; kind: Kind; step: number; launch: number; thread: number; site: number; bytes: number;
-  address: string | null; value: string | null; old: string | null; replayed: boolean; race: boolean; space: number; buffer: number; offset: number;
+  address: string | null; value: string | null; old: string | null; replayed: boolean; race: boolean; refused: boolean; space: number; buffer: number; offset: number;
 }
 export interface Site {
   id: number; text?: string; ptx_line?: number; space?: string; bytes?: number; ptx?: string; vector?: number; type?: string; function?: string; object?: string; main?: number;
@@ -19,7 +19,7 @@ export interface Buffer { id: number; name?: string; kind?: string; base: string
 export interface Step { number?: number; kind?: string; call?: string; direction?: string; bytes?: number }
 export interface Finding {
   id: number; kind: string; severity: string; headline: string; launch: number; launch_number: number; site: number; kernel?: string; address?: string; size: number;
-  allocation: number; offset: number; count: number; thread?: number;
+  allocation: number; offset: number; count: number; thread?: number; lanes?: number;
 }
 export interface RunInfo {
   file: string; version: string; meta: Record<string, string>; launches: number; steps: number; buffers: number; findings: number;
@@ -108,7 +108,7 @@ function learn(json: any) {
 
 export function op(a: any[]): Op {
   return { record: a[0], lane: a[1], kind: a[2], step: a[3], launch: a[4], thread: a[5], site: a[6], bytes: a[7], address: a[8], value: a[9], old: a[10],
-    replayed: (a[11] & 1) !== 0, race: (a[11] & 8) !== 0, space: a[11] >> 1 & 3, buffer: a[12], offset: a[13] };
+    replayed: (a[11] & 1) !== 0, race: (a[11] & 8) !== 0, refused: (a[11] & 16) !== 0, space: a[11] >> 1 & 3, buffer: a[12], offset: a[13] };
 }
 export const key = (o: { record: number; lane: number }) => `${o.record}.${o.lane}`;
 // Of a copy lane 0 is what it writes and lane 1 what it reads.

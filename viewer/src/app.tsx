@@ -17,6 +17,7 @@ import { Lines } from "./lines";
 import { List } from "./list";
 import { Button, Copy, Failure, mainPlace } from "./parts";
 import { BufferPane } from "./picture";
+import { useRaces } from "./races";
 import { SourcePane } from "./source";
 import { StepPane } from "./step";
 import { ThreadPane } from "./thread";
@@ -150,7 +151,7 @@ export function App() {
 
   const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>({ steps: [], kernels: {}, total: 0 });
   const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers" | "watches">("findings"), [watches, setWatches] = useState<Watch[]>([]), [help, setHelp] = useState(false), [where, setWhere] = useState("");
-  const [races, setRaces] = useState(new Map<number, number>()), [raceState, setRaceState] = useState<{ done: number; total: number; finished: boolean }>();
+  const raceSearch = useRaces(run), { races } = raceSearch;
   const [theme, setTheme] = useState(() => { try { return localStorage.getItem("theme") ?? "auto"; } catch { return "auto"; } });
   const panesBox = useRef<HTMLElement>(null), search = useRef<HTMLInputElement>(null);
   const panes = trail(), active = activePane();
@@ -207,22 +208,6 @@ export function App() {
     if (!run?.recorded) return;
     void haveWatches().then(w => { const first = w.find(x => x.watched); if (first && run.live) { setTab("watches"); if (trail().length <= 1 && !findings.length) start({ kind: "watch", site: first.site, launch: 0, width: 0 }); } });
   }, [run?.recorded]);
-  // Races are looked for in the background when a run is opened, unless they are known already.
-  useEffect(() => {
-    if (!run?.recorded || isStatic() || (run.live && run.meta.complete !== "yes")) return;
-    let gone = false, timer = 0;
-    const look = async () => {
-      try {
-        const j = await (await fetch("api/race_state")).json();
-        if (gone) return;
-        setRaceState(j);
-        setRaces(old => j.launches.length === old.size ? old : new Map(j.launches));
-        if (!j.finished) timer = window.setTimeout(look, 700);
-      } catch { /* the server has ended */ }
-    };
-    void look();
-    return () => { gone = true; clearTimeout(timer); };
-  }, [run?.recorded, run?.meta.complete]);
   // While the program runs the file grows: all that was asked at the start is asked again when it has.
   useEffect(() => {
     if (!run?.live || run.meta.complete === "yes") return;
@@ -319,11 +304,11 @@ export function App() {
       case "thread": return <ThreadPane {...common} pane={p} findings={findings} flowUses={usesOf} />;
       case "memory": return <MemoryPane {...common} pane={p} />;
       case "phase": return <PhasePane {...common} pane={p} />;
-      case "flow": return <FlowPane {...common} pane={p} flow={flow} list={list} races={races} raceState={raceState} />;
+      case "flow": return <FlowPane {...common} pane={p} flow={flow} list={list} races={races} raceSearch={raceSearch} />;
       case "element": return <ElementPane {...common} pane={p} findings={findings} />;
       case "buffer": return <BufferPane {...common} pane={p} steps={flow.steps} findings={findings} />;
       case "source": return <SourcePane {...common} pane={p} />;
-      case "launch": return <LaunchPane {...common} pane={p} findings={findings} races={races} raceState={raceState} />;
+      case "launch": return <LaunchPane {...common} pane={p} findings={findings} races={races} raceSearch={raceSearch} />;
       case "step": return <StepPane {...common} pane={p} />;
       case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
       case "watch": return <WatchPane {...common} pane={p} watches={watches} live={!!run?.live && run.meta.complete !== "yes"} />;

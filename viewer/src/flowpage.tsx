@@ -6,6 +6,7 @@ import { bufferName, bytesText, duration, many } from "./format";
 import { Flow, kernelName } from "./flow";
 import { useListen } from "./hooks";
 import { Button, PaneFrame } from "./parts";
+import { RaceProgress, RaceSearch } from "./races";
 import { onTime, setTime, stepIndex, timeStep } from "./time";
 import { Pane, follow } from "./trail";
 
@@ -29,7 +30,7 @@ export function findLoops(names: string[]): Loop[] {
 const hues = new Map<string, number>();
 const hue = (name: string) => { const known = hues.get(name); if (known !== undefined) return known; let h = 0; for (let i = 0; i < name.length; i++) h = (h * 31 + name.charCodeAt(i)) % 360; hues.set(name, h); return h; };
 
-export function FlowPane({ index, active, flow, list, races, raceState }: { pane: Pane; index: number; active: boolean; flow: Flow; list: Buffer[]; races: Map<number, number>; raceState?: { done: number; total: number; finished: boolean } }) {
+export function FlowPane({ index, active, flow, list, races, raceSearch }: { pane: Pane; index: number; active: boolean; flow: Flow; list: Buffer[]; races: Map<number, number>; raceSearch: RaceSearch }) {
   useListen(onTime);
   const { steps } = flow, canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null), [size, setSize] = useState({ w: 800, h: 500 }), [theme, setTheme] = useState(0);
   const [view, setView] = useState({ from: 0, upto: 0 }), [top, setTop] = useState(0), [filter, setFilter] = useState(""), [onlyUsed, setOnlyUsed] = useState(true), [bad, setBad] = useState(false), [hover, setHover] = useState<{ x: number; y: number }>(), [cursor, setCursor] = useState(-1), drag = useRef<{ x: number; y: number; from: number; upto: number; top: number; moved: boolean } | undefined>(undefined);
@@ -157,7 +158,7 @@ export function FlowPane({ index, active, flow, list, races, raceState }: { pane
   };
   return <PaneFrame index={index} kind="flow" active={active} title={<><span class="what">flow</span> {many(flow.total)} steps, {many(rows.length)} buffers</>}
     tools={<><Button icon="fit" label="All steps" onClick={() => setView({ from: 0, upto: 0 })} /><Button icon="minus" label="See more steps at once" onClick={() => zoom(1 / 1.6)} /><Button icon="plus" label="See fewer steps, larger" onClick={() => zoom(1.6)} /></>}
-    sub={<><span>{loops.length ? `${loops.length === 1 ? "a loop" : `${loops.length} loops`} found. ` : ""}{raceState && !raceState.finished ? `looking for races: ${many(raceState.done)} of ${many(raceState.total)} launches` : ""}</span></>}>
+    sub={<><span>{loops.length ? `${loops.length === 1 ? "a loop" : `${loops.length} loops`} found. ` : ""}</span><RaceProgress search={raceSearch} /></>}>
     <div class="controls"><label>find <input type="search" aria-label="kernels and buffers" placeholder="a kernel or a buffer" value={filter} onInput={e => { setFilter(e.currentTarget.value); setTop(0); }} /></label>
       <label><input type="checkbox" checked={bad} onChange={e => setBad(e.currentTarget.checked)} /> only with findings or races</label>
       <label><input type="checkbox" checked={!onlyUsed} onChange={e => setOnlyUsed(!e.currentTarget.checked)} /> buffers that nothing uses</label></div>

@@ -4,6 +4,7 @@ import { Finding, Kind, Launch, LaunchInfo, Op, ask, buffers, isStatic, racesOf 
 import { bufferName, bytesOf, duration, launchName, many, opElement, partsText, scalarText, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame } from "./parts";
+import { RaceProgress, RaceSearch } from "./races";
 import { memoryPane } from "./thread";
 import { Pane, follow } from "./trail";
 import { Type, leaves, typeNamed, types } from "./types";
@@ -46,8 +47,7 @@ function Blocks({ launch: l, findings, open }: { launch: Launch; findings: Findi
 
 function goThread(index: number, f: { launch: number; thread: number }) { follow(index, { kind: "thread", launch: f.launch, thread: f.thread }); }
 
-interface RaceState { done: number; total: number; finished: boolean }
-export function LaunchPane({ pane, index, active, findings, races: known, raceState }: { pane: Extract<Pane, { kind: "launch" }>; index: number; active: boolean; findings: Finding[]; races: Map<number, number>; raceState?: RaceState }) {
+export function LaunchPane({ pane, index, active, findings, races: known, raceSearch }: { pane: Extract<Pane, { kind: "launch" }>; index: number; active: boolean; findings: Finding[]; races: Map<number, number>; raceSearch: RaceSearch }) {
   const info = useAnswer<LaunchInfo>(() => ask("launch", { id: pane.launch }), [pane.launch]);
   // Known from the search in the background; asked for only when that has found some here, or when there is none.
   const wanted = isStatic() || !!known.get(pane.launch);
@@ -76,7 +76,7 @@ export function LaunchPane({ pane, index, active, findings, races: known, raceSt
       <h3>Findings</h3>
       {mine.length === 0 ? <p class="dim">none in this launch</p> : <div class="cards">{mine.map(f => <div class="withgo"><FindingCard finding={f} />{f.thread !== undefined && <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: f.launch, thread: f.thread!, at: f.address ? { address: f.address, write: /write|race/.test(f.kind) } : undefined, finding: f.id })}>thread {f.thread}</button>}</div>)}</div>}
       <h3>Races, from the recording</h3>
-      {!wanted ? <p class="dim">{raceState && !raceState.finished ? `looking: ${many(raceState.done)} of ${many(raceState.total)} launches` : "none"}</p> : races.error ? <Failure text={races.error} /> : !races.value ? <p class="dim">looking…</p> : races.value.list.length === 0 ? <p class="dim">none</p> :
+      {!wanted ? <p class="dim">{raceSearch.state && (!raceSearch.state.finished || raceSearch.state.stopped) ? <RaceProgress search={raceSearch} /> : "none"}</p> : races.error ? <Failure text={races.error} /> : !races.value ? <p class="dim">looking…</p> : races.value.list.length === 0 ? <p class="dim">none</p> :
         <table><tbody>{races.value.list.map(r => <tr><td>{r.first.space ? <button type="button" class="link" onClick={() => { const p = memoryPane(r.first); if (p) follow(index, p); }}>{opElement(r.first)}</button> : opElement(r.first)}</td><td>{racer(r.first)} and {racer(r.second)}</td><td class="dim">{r.kind}</td><td class="dim">{r.count > 1 ? `${r.count} times` : ""}</td></tr>)}</tbody></table>}
       {wanted && races.value?.note && <p class="dim">{races.value.note}</p>}
     </div>}
@@ -86,7 +86,7 @@ export function LaunchPane({ pane, index, active, findings, races: known, raceSt
 export function FindingPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "finding" }>; index: number; active: boolean; findings: Finding[] }) {
   const f = findings.find(x => x.id === pane.finding);
   return <PaneFrame index={index} kind="finding" active={active} title={<><span class="what">finding</span> {f?.kind ?? pane.finding}</>}>
-    {f ? <div class="scroll"><div class="cards"><FindingCard finding={f} open go={o => follow(index, { kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } })} /></div>
+    {f ? <div class="scroll"><div class="cards"><FindingCard finding={f} open go={to => follow(index, to)} /></div>
       {f.allocation > 0 && <p><Button icon="picture" label="The buffer as a picture" onClick={() => follow(index, { kind: "buffer", buffer: f.allocation, step: 0, width: 0 })}>{bufferName(buffers.get(f.allocation), f.allocation)} as a picture</Button></p>}</div> : <Failure text="there is no such finding in this run" />}
   </PaneFrame>;
 }

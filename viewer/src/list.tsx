@@ -12,15 +12,24 @@ interface Props {
 
 export function List({ count, height, focus, className, label, row, seen }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [view, setView] = useState({ top: 0, height: 600, bar: 0 });        // top: in pixels of all rows; bar: where the scroll bar is
   const whole = count * height, shown = Math.min(whole, LIMIT);
   const scale = shown > view.height ? Math.max(1, (whole - view.height) / Math.max(1, shown - view.height)) : 1;
-  const top = view.top * scale;
+  const top = Math.max(0, Math.min(view.top, whole - view.height));
   const first = Math.max(0, Math.floor(top / height) - 6), last = Math.min(count, Math.ceil((top + view.height) / height) + 6);
 
+  // A very long list is higher than its element: a pixel of the scroll bar is many. The wheel and keys move by pixels all the same, and the bar follows.
+  const goTo = (to: number) => { const e = box.current!, next = Math.max(0, Math.min(to, whole - e.clientHeight)); e.scrollTop = next / scale; setView({ top: next, height: e.clientHeight || 600, bar: e.scrollTop }); };
+  const scrolled = () => {
+    const e = box.current!, by = e.scrollTop - view.bar;
+    if (scale === 1) setView({ top: e.scrollTop, height: e.clientHeight || 600, bar: e.scrollTop });
+    else if (Math.abs(by) < .5) return;
+    else if (Math.abs(by) < 1.5 * view.height) goTo(top + by);
+    else setView({ top: e.scrollTop * scale, height: e.clientHeight || 600, bar: e.scrollTop });
+  };
   useLayoutEffect(() => {
     const e = box.current!;
-    const measure = () => setView(v => v.top === e.scrollTop && v.height === e.clientHeight ? v : { top: e.scrollTop, height: e.clientHeight || 600 });
+    const measure = () => setView(v => v.height === e.clientHeight ? v : { ...v, height: e.clientHeight || 600 });
     measure();
     const o = new ResizeObserver(measure);
     o.observe(e);
@@ -29,14 +38,14 @@ export function List({ count, height, focus, className, label, row, seen }: Prop
   useLayoutEffect(() => {
     const e = box.current!;
     if (focus === undefined || focus < 0) return;
-    const at = focus * height / scale;
-    if (at < e.scrollTop + height || at > e.scrollTop + e.clientHeight - 2 * height) e.scrollTop = Math.max(0, at - e.clientHeight / 3);
-  }, [focus, count > (focus ?? 0)]);
+    const at = focus * height;
+    if (at < top + height || at > top + e.clientHeight - 2 * height) goTo(at - e.clientHeight / 3);
+  }, [focus, count > (focus ?? 0), scale > 1 ? count : 0]);
   useEffect(() => { seen?.(first, last); }, [first, last, count]);
 
   const rows: JSX.Element[] = [];
-  for (let i = first; i < last; i++) rows.push(<div key={i} class="row" role="listitem" style={{ height: `${height}px`, top: `${i * height - top + view.top}px` }}>{row(i)}</div>);
-  return <div ref={box} class={`list ${className ?? ""}`} role="list" aria-label={label} tabIndex={-1} onScroll={e => setView({ top: e.currentTarget.scrollTop, height: e.currentTarget.clientHeight })}>
+  for (let i = first; i < last; i++) rows.push(<div key={i} class="row" role="listitem" style={{ height: `${height}px`, top: `${i * height - top + view.bar}px` }}>{row(i)}</div>);
+  return <div ref={box} class={`list ${className ?? ""}`} role="list" aria-label={label} tabIndex={-1} onScroll={scrolled}>
     <div class="whole" style={{ height: `${shown}px` }}>{rows}</div>
   </div>;
 }

@@ -61,15 +61,19 @@ export function mainPlace(site: number) {
 }
 
 // The other operations that a finding is about, looked for in the recording.
-function Occurrences({ finding, go }: { finding: Finding; go(o: Op): void }) {
+function Occurrences({ finding, go }: { finding: Finding; go(at: Pane): void }) {
   const found = useAnswer(() => occurrencesOf(finding.id, 0), [finding.id]), ops = found.value?.ops ?? [];
-  if (!ops.length) return <></>;
-  const threads = [...new Map(ops.map(o => [`${o.launch}.${o.thread}`, o])).values()];
-  return <div class="occurrences" aria-label="all occurrences"><span class="dim">{found.value?.more || found.value?.stopped ? `the first ${threads.length}` : threads.length === 1 ? "1 thread" : `${threads.length} threads`}:</span>
-    {threads.slice(0, 200).map(o => <button type="button" class={`peer ${o.thread === finding.thread && o.launch === finding.launch ? "here" : ""}`} title={`thread ${o.thread} of ${launchName(launches.get(o.launch), o.launch)}`} onClick={() => go(o)}>{o.launch !== finding.launch ? `#${launches.get(o.launch)?.number ?? "?"}:` : ""}{o.thread}</button>)}</div>;
+  if (!found.value) return <></>;
+  let threads: { launch: number; thread: number; at?: { record: number; lane: number } }[] = [...new Map(ops.map(o => [`${o.launch}.${o.thread}`, { launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }])).values()];
+  // Where the recording does not show them the report itself knows the lanes of the first warp.
+  const byLanes = !threads.length, lanes = finding.lanes ?? 0;
+  if (byLanes && finding.thread !== undefined) { const first = Math.log2(lanes & -lanes) | 0; threads = Array.from({ length: 32 }, (_, i) => i).filter(i => lanes >>> i & 1).map(i => ({ launch: finding.launch, thread: finding.thread! - first + i })); }
+  if (threads.length < 2 && byLanes) return <></>;
+  return <div class="occurrences" aria-label="all occurrences"><span class="dim">{byLanes && finding.count > threads.length ? "of its warp" : found.value.more || found.value.stopped ? `the first ${threads.length}` : threads.length === 1 ? "1 thread" : `${threads.length} threads`}:</span>
+    {threads.slice(0, 200).map(o => <button type="button" class={`peer ${o.thread === finding.thread && o.launch === finding.launch ? "here" : ""}`} title={`thread ${o.thread} of ${launchName(launches.get(o.launch), o.launch)}`} onClick={() => go({ kind: "thread", ...o })}>{o.launch !== finding.launch ? `#${launches.get(o.launch)?.number ?? "?"}:` : ""}{o.thread}</button>)}</div>;
 }
 
-export function FindingCard({ finding, open, go }: { finding: Finding; open?: boolean; go?(o: Op): void }) {
+export function FindingCard({ finding, open, go }: { finding: Finding; open?: boolean; go?(to: Pane): void }) {
   const [shown, show] = useState(!!open);
   const text = useAnswer<{ text: string }>(() => shown ? ask("finding", { id: finding.id }) : undefined, [shown, finding.id]);
   return <div class={`card ${finding.severity}`}>

@@ -1,8 +1,8 @@
 // A thread: its operations in order, where each value came from, and its peers.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, Kind, Op, PAGE, ThreadSearch, Writers, buffers, conflictsOf, isStatic, key, launches, ofThread, searchThread, writersOf } from "./api";
+import { Finding, Kind, Op, PAGE, ThreadSearch, Writers, buffers, conflictsOf, isStatic, key, launches, occurrencesOf, ofThread, searchThread, sites, writersOf } from "./api";
 import { bufferName, coordinates, elementName, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
-import { Ops, useAgain, useOps } from "./hooks";
+import { Ops, useAgain, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, FindingCard, KindTag, LaunchLink, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
 import { Pane, follow, replace } from "./trail";
@@ -59,13 +59,22 @@ function candidates(op: Op, w: Writers): string {
   return op.value === null && values.length > 1 && values.length < 4 && values.every(Boolean) ? values.join(" or ") : w.ops.length === 1 ? "1 candidate" : `${w.ops.length} candidates`;
 }
 
-// An access outside of every buffer: the finding knows which one it missed.
-function missed(op: Op, findings: Finding[]): Finding | undefined {
-  return op.buffer || op.space || op.address === null ? undefined : findings.find(f => f.launch === op.launch && f.allocation && f.address && BigInt(f.address) >= BigInt(op.address!) && BigInt(f.address) < BigInt(op.address!) + BigInt(op.bytes));
+// An access outside of every buffer, in any of the threads that a finding of the same instruction was counted in: the finding knows which buffer it missed.
+interface Missed { headline: string; allocation: number; offset: number }
+function missed(op: Op, findings: Finding[]): Missed | undefined {
+  if (op.buffer || op.space || op.address === null) return undefined;
+  const at = BigInt(op.address), s = sites.get(op.site), kernel = launches.get(op.launch)?.kernel;
+  for (const f of findings) {
+    if (!f.allocation || !f.address) continue;
+    const there = BigInt(f.address), other = sites.get(f.site), sameCode = !!s?.ptx_line && s.ptx_line === other?.ptx_line && s.function === other?.function && launches.get(f.launch)?.kernel === kernel;
+    if ((f.launch === op.launch && there >= at && there < at + BigInt(op.bytes)) || sameCode) return { headline: f.headline, allocation: f.allocation, offset: f.offset + Number(at - there) };
+  }
+  return undefined;
 }
 
-function Origin({ op, writers, lookAtAll, conflicts, outside, go }: { op: Op; writers?: Writers; lookAtAll(): Promise<void>; conflicts?: Op[]; outside?: Finding; go(p: Pane): void }) {
+function Origin({ op, writers, lookAtAll, conflicts, outside, go }: { op: Op; writers?: Writers; lookAtAll(): Promise<void>; conflicts?: Op[]; outside?: Missed; go(p: Pane): void }) {
   const [looking, setLooking] = useState(false);
+  if (op.refused) return <Badge kind="error" title={`memcheck found this ${op.kind === Kind.Atomic ? "atomic operation" : "store"} to be bad, and did not let it happen${outside ? `: ${outside.headline}` : ""}; address ${op.address}`}>{outside ? `outside of ${bufferName(buffers.get(outside.allocation), outside.allocation)}, ` : ""}not made</Badge>;
   if (outside) return <Badge kind="error" title={`${outside.headline}: address ${op.address}`}>outside of {bufferName(buffers.get(outside.allocation), outside.allocation)}</Badge>;
   const to = (w: Op, note: string, kind: string) => w.launch
     ? <button type="button" class={`go ${kind}`} title={`${note}: thread ${w.thread} of ${launchOf(w)}`} onClick={e => { e.stopPropagation(); go({ kind: "thread", launch: w.launch, thread: w.thread, at: { record: w.record, lane: w.lane } }); }}>
@@ -116,7 +125,8 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
   }, [pane.launch, pane.thread, JSON.stringify(pane.at), pane.skip, JSON.stringify(search)]);
   // Of a long thread the page does not say how many operations there are; counting takes a moment.
   useEffect(() => {
-    if (filtered || ops.all || !ops.loaded || ops.error || isStatic() || all !== undefined) return;
+    if (filtered || ops.all || !ops.loaded || ops.error || isStatic()) return;
+    if (all !== undefined) { ops.setTotal(all); return; }
     let gone = false;
     searchThread(pane.launch, pane.thread, {}, 0).then(f => { if (!gone) { setAll(f.all); ops.setTotal(f.all); } }, () => {});
     return () => { gone = true; };
@@ -129,7 +139,11 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
   const lines = linesOf(source.value);
   const [selected, select] = useState(-1);
   useEffect(() => select(pane.skip && !pane.at && ops.focus < 0 ? pane.skip : ops.focus), [ops.focus, pane.launch, pane.thread, pane.skip]);
-  const mine = findings.filter(f => f.launch === pane.launch && f.thread === pane.thread);
+  // All threads that findings of this kernel occurred in, not only the first of each.
+  const repeated = findings.filter(f => f.count > 1 && f.thread !== undefined && (f.launch === pane.launch || (l && launches.get(f.launch)?.kernel === l.kernel))).slice(0, 6);
+  const elsewhere = useAnswer(() => isStatic() || !repeated.length ? undefined : Promise.all(repeated.map(f => occurrencesOf(f.id, 0))), [repeated.map(f => f.id).join(), pane.launch]);
+  const occurs = new Map<number, Set<number>>((elsewhere.value ?? []).map((x, i) => [repeated[i].id, new Set(x.ops.filter(o => o.launch === pane.launch).map(o => o.thread))]));
+  const mine = findings.filter(f => (f.launch === pane.launch && f.thread === pane.thread) || occurs.get(f.id)?.has(pane.thread));
   const total = l ? threadCount(l) : Infinity;
   const at = l && coordinates(l, pane.thread);
   const go = (p: Pane) => follow(index, p);
@@ -137,6 +151,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
   const beside = (thread: number) => replace(index, { kind: "thread", launch: pane.launch, thread });
 
   const marked = new Map(findings.filter(f => f.launch === pane.launch && f.thread !== undefined).map(f => [f.thread!, f.severity]));
+  for (const f of repeated) occurs.get(f.id)?.forEach(t => { if (!marked.has(t)) marked.set(t, f.severity); });
   const peers: number[] = [];
   for (let t = pane.thread - 5; t <= pane.thread + 5; t++) if (t >= 0 && t < total) peers.push(t);
 
@@ -154,7 +169,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
       {peers.map(t => <button type="button" class={`peer ${t === pane.thread ? "here" : ""} ${marked.get(t) ?? ""}`} aria-current={t === pane.thread} title={marked.has(t) ? "has a finding" : `thread ${t} of ${launchName(l, pane.launch)}`}
         onClick={() => { if (t !== pane.thread) go({ kind: "thread", launch: pane.launch, thread: t }); }}>{t}</button>)}
     </nav>
-    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} go={o => go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } })} />)}</div>}
+    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} go={go} />)}</div>}
     {(filtered || (ops.loaded && ops.count > LONG)) && !isStatic() && <Filter search={search} choose={setSearch} all={all ?? (ops.all ? ops.count : undefined)} fit={fit} buffersUsed={flowUses(pane.launch)}
       jump={n => { if (filtered) setSearch({}); replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: n }, false); }} />}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>{filtered ? "No operation of this thread fits." : "This thread did nothing that was recorded."}</Empty> : <div class={ops.count > 999 ? "table long" : "table"}>
@@ -163,7 +178,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
         const o = ops.get(i);
         if (!o) return <span class="dim loading">…</span>;
         const p = mainPlace(o.site), outside = missed(o, findings), element = outside ? elementName(outside.allocation, outside.offset, o.bytes) : o.kind === Kind.Value ? watchedExpression(p && p[0] === file ? lines[p[1] - 1] ?? "" : "") : opElement(o);
-        const bad = mine.some(f => f.address && o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes));
+        const bad = o.refused || !!outside || mine.some(f => f.address && o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes));
         return <div class={`op threadrow ${i === selected ? "selected" : ""} ${bad ? "bad" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
           onClick={() => { select(i); open(o); }}>
           <span class="dim num">{filtered ? numbers.get(i) ?? "" : i}</span>

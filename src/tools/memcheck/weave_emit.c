@@ -195,6 +195,6 @@ void memcheck_emit(Memcheck *m, Check *c) {
   Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr);
   code_branch(code, bad, false, slow);
   code_label(code, back);
-  code_label_first(body_after(b, c->instr), after);
+  body_refused_at(b, c->instr, after);
   emit_slow(m, c, slow, back, after);
 }

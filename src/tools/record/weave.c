@@ -114,6 +114,34 @@ static void load(Recorder *t, uint32_t i, PtxInstr *in) {
   code_label(c, over);
 }
 
+typedef struct RefusedStore {
+  Recorder *recorder;
+  const PtxInstr *in;
+  unsigned classes;
+} RefusedStore;
+// The address and, as far as there is room, the value, in the words of a value: memory was not
+// written, so that a record with an address would say too much.
+static void refused_store(Code *c, void *user) {
+  const RefusedStore *s = user;
+  Recorder *t = s->recorder;
+  const PtxInstr *in = s->in;
+  unsigned planes = recorder_planes(in);
+  uint32_t site = recorder_site(t, in, &in->ops[0], s->classes, in->space, access_bytes(in));
+  PtxLabel *over = recorder_guard(t, c, in);
+  recorder_address(t, c, in, &in->ops[0], in->space);
+  if (planes <= 2) recorder_value(t, c, in, &in->ops[1], t->values);
+  for (unsigned k = 0; k < RECORDER_PLANES; k++) recorder_word(t, &t->values[k]);
+  for (unsigned k = 0; k < 2; k++) {
+    bool known = planes <= 2 && k < planes;
+    EMIT(c, "mov.b32", opd_reg(t->values[2 + k]), known ? opd_reg(t->values[k]) : opd_imm(0));
+  }
+  EMIT(c, "mov.b64",
+       opd_vector(c, (PtxOperand[]){opd_reg(t->values[0]), opd_reg(t->values[1])}, 2),
+       opd_reg(t->address));
+  recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_VALUE, site, RECORDER_PLANES});
+  code_label(c, over);
+}
+
 // Stores, and atomics that return nothing.
 static void store(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes) {
   const PtxOperand *address = &in->ops[0];
@@ -132,6 +160,9 @@ static void store(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes)
   if (ptx_op_classes(in) & CLASS_ASYNC && has_address(in, 2))
     recorder_completes_at(t, c, in, &in->ops[2]);
   code_label(c, over);
+  // On a GPU this code would be in line, and cost every store registers.
+  RefusedStore refused = {t, in, classes};
+  if (!t->inlined) body_if_refused(t->body, i, refused_store, &refused);
 }
 
 // Computes what memory holds after a cas: the new value if the old one was the expected one, else
