@@ -62,6 +62,7 @@ enum {
 // have scalar clocks. What one has released, at a place known by a key, the other takes when it
 // looks there. Keys share slots by a hash: that can only order more.
 enum { WG_RACE_SLOTS = 1 << 16 };
+enum { WG_RACE_KNOWN = 0x1fffff };  // of what a thread knows: the clock that counts
 // wg_race_arrive: PART has a number << 8
 enum {
   WG_RACE_MEET_BLOCK,
@@ -90,6 +91,7 @@ typedef struct WgRaceRecord {
   uint64_t barrier, barriers, syncs;
   uint64_t sync;              // one sync of the warp
   uint64_t interval, moment;  // launch and barriers; syncs, too
+  uint64_t clock;             // the clock, in its place
   uint64_t shared;            // entries of shared memory
   uint64_t slots;             // WgRaceSlot[WG_RACE_SLOTS]
   // numbers, in entries, of launches that nothing orders before this one, 9 bits each
@@ -103,6 +105,7 @@ typedef struct WgRaceRecord {
   uint32_t sites;           // the process-wide number of the kernel's first site
   uint32_t threads;         // a mask: bits of a thread's number
   uint32_t block, bounds;   // threads of a block; bounds: WgRaceSlot.released is kept
+  uint32_t clock_at, reserved;
 } WgRaceRecord;
 
 // Copies and sets have numbers as launches have, and come to entries in the same way

@@ -148,6 +148,8 @@ static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRac
                 (race_wants_pairs() ? (uint32_t)WG_RACE_PAIRS : 0);
   out->threads = (1u << thread) - 1;
   out->block = (uint32_t)block;
+  out->clock_at = WG_RACE_TIME_AT + thread;
+  out->clock = ((1ull << clock) - 1) << out->clock_at;
   out->sync = syncs ? 1ull << at : 0;
   out->syncs = ((1ull << syncs) - 1) << at;
   out->barrier = 1ull << (at + syncs);

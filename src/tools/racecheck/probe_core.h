@@ -21,7 +21,8 @@ DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
   if (!(any & WG_RACE_WRITE))
     return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
-  if (race_is_async(old)) return !race_clock_orders(&p, layout);
+  // old == mine: the entry that this access has just left itself (weave_inline.c)
+  if (race_is_async(old)) return old != mine && !race_clock_orders(&p, layout);
   if (!race_ordered(&p, layout)) return 1;
   if (old & WG_RACE_WRITE && !(old & WG_RACE_STRONG)) return 0;
   if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);  // by some other block, too

@@ -10,7 +10,7 @@
 #include "tools/racecheck/abi.h"
 
 #define RACE_KNOWN(knows) \
-  ((uint32_t)(knows)&0x1fffff)  // the first of three clocks: tools/racecheck/probe_order.c
+  ((uint32_t)(knows)&WG_RACE_KNOWN)  // the first of three clocks: tools/racecheck/probe_order.c
 
 typedef struct RaceView {  // of an entry, under the launch's layout
   uint32_t thread, barriers, syncs, clock;

@@ -49,14 +49,47 @@ static void branch_if(Emit *e, Code *c, PtxReg *other, int64_t want, int64_t loo
 // atomic, too.
 static int64_t looks_at_strong(const Emit *e) { return e->k->writes_strong ? WG_RACE_STRONG : 0; }
 
-// Branches where the entry is of this launch and barrier interval, or where it is not.
-static void branch_if_now(Emit *e, Code *c, PtxReg *other, bool now, PtxLabel *to) {
+// Branches where the entry is of this launch and barrier interval.
+static void branch_if_now(Emit *e, Code *c, PtxReg *other, PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   RACE_LOAD(e->k, c, t, interval);
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(0));
-  code_branch(c, p, !now, to);
+  code_branch(c, p, false, to);
 }
+
+// Sets p if a barrier orders the entry of shared memory before this access. One of an access that
+// is performed later (cp.async, bulk copies) is ordered by its clock alone: it must be known.
+static void test_before(Emit *e, Code *c, PtxReg *entry, PtxReg *other, PtxReg *p) {
+  PtxReg *t = wide(e, 5), *known = wide(e, 7), *waited = pred(e, 1), *shift = word(e, 0);
+  if (e->k->has_async) {
+    RACE_LOAD(e->k, c, t, clock);
+    RACE_LOAD(e->k, c, shift, clock_at);
+    EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_reg(entry));
+    EMIT(c, "shr.u64", opd_reg(t), opd_reg(t), opd_reg(shift));
+    EMIT(c, "and.b64", opd_reg(known), opd_reg(e->k->knows), opd_imm(WG_RACE_KNOWN));
+    EMIT(c, "setp.lt.u64", opd_reg(waited), opd_reg(t), opd_reg(known));
+    EMIT(c, "and.b64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_STRONG | WG_RACE_CTA));
+    EMIT(c, "setp.ne.or.u64", opd_reg(waited), opd_reg(t), opd_imm(WG_RACE_CTA), opd_reg(waited));
+    EMIT(c, "setp.ge.or.u64", opd_reg(waited), opd_reg(other), opd_imm(one_launch),
+         opd_reg(waited));
+  }
+  RACE_LOAD(e->k, c, t, interval);
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
+  if (e->k->has_async)
+    EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(t), opd_imm(0), opd_reg(waited));
+  else EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+}
+
+static void branch_if_before(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool so,
+                             PtxLabel *to) {
+  PtxReg *p = pred(e, 0);
+  test_before(e, c, entry, other, p);
+  code_branch(c, p, !so, to);
+}
+
+// Bits of an entry of shared memory that tell whether it is of an access that is performed later.
+static int64_t looks_at_later(const Emit *e) { return e->k->has_async ? WG_RACE_CTA : 0; }
 
 // Puts `t` into the entry at [at + offset], which held `entry`. It branches to `done`, or goes on:
 // somebody was faster.
@@ -81,36 +114,44 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *moment = wide(e, 6), *t = wide(e, 5),
          *p = pred(e, 0);
   PtxLabel *old = body_label(e->k->body), *kept = body_label(e->k->body),
-           *call = body_label(e->k->body);
-  int64_t strong = e->a->flags & WG_RACE_STRONG, alike = WHOLE | strong;
+           *call = body_label(e->k->body), *again = body_label(e->k->body);
+  int64_t strong = e->a->flags & WG_RACE_STRONG, alike = WHOLE | strong,
+          kind = WG_RACE_STRONG | looks_at_later(e);
   load_entry(e, c, entry, other, at, 8);
-  branch_if_now(e, c, other, false, old);
+  code_label(c, again);
+  branch_if_before(e, c, entry, other, true, old);
   // one that can race with more stays
-  if (strong) branch_if(e, c, other, WHOLE, WHOLE | WG_RACE_STRONG, kept);
-  branch_if(e, c, other, alike, ~not_the_time | WG_RACE_STRONG, kept);  // this thread, before
-  RACE_LOAD(e->k, c, moment, moment);                                   // several
-  EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment),
-       opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
+  if (strong) branch_if(e, c, other, WHOLE, WHOLE | kind, kept);
+  branch_if(e, c, other, alike, ~not_the_time | kind, kept);  // this thread, before
+  RACE_LOAD(e->k, c, moment, moment);                         // several
+  EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment), opd_imm(WHOLE | WG_RACE_MANY | kind));
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(moment));
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(alike | WG_RACE_MANY));
   code_branch(c, p, false, kept);
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(alike));
   code_branch(c, p, false, call);
-  if (e->k->has_clock) EMIT(c, "bra", opd_label(call));
-  else {  // another one before
-    EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));
-    EMIT(c, "red.global.or.b64", opd_at(c, opd_reg(at), 8), opd_reg(t));
+  if (e->k->has_clock) {  // of two clocks the later one is kept
+    RACE_LOAD(e->k, c, t, clock);
+    EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
+    EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+    code_branch(c, p, false, call);
   }
+  EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));  // another one before
+  EMIT(c, "red.global.or.b64", opd_at(c, opd_reg(at), 8), opd_reg(t));
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 0);
-  branch_if_now(e, c, other, false, e->back);
-  branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | looks_at_strong(e),
-            e->back);
+  branch_if_before(e, c, entry, other, true, e->back);
+  branch_if(e, c, other, WHOLE | WG_RACE_WRITE,
+            ~not_the_time | WG_RACE_WRITE | looks_at_strong(e) | looks_at_later(e), e->back);
   if (strong)
     branch_if(e, c, other, WG_RACE_WRITE | WG_RACE_STRONG, WG_RACE_WRITE | WG_RACE_STRONG, e->back);
   EMIT(c, "bra", opd_label(call));
   code_label(c, old);
   swap_in(e, c, at, 8, entry, NULL, kept);
+  // Another lane that reads the same word was faster: its entry is looked at.
+  EMIT(c, "mov.b64", opd_reg(entry), opd_reg(t));
+  EMIT(c, "xor.b64", opd_reg(other), opd_reg(entry), opd_reg(e->k->me));
+  EMIT(c, "bra", opd_label(again));
   code_label(c, call);
 }
 
@@ -148,19 +189,22 @@ static void branch_if_strong(Emit *e, Code *c, PtxReg *entry, PtxReg *other, boo
   code_label(c, differs);
 }
 
-static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
+// number: of the word, of those that the access writes
+static void write_of_pair(Emit *e, Code *c, PtxReg *at, unsigned number) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *p = pred(e, 0), *t = wide(e, 5);
   PtxLabel *call = body_label(e->k->body), *kept = body_label(e->k->body);
-  bool strong = e->a->flags & WG_RACE_STRONG;
+  bool strong = e->a->flags & WG_RACE_STRONG, later = !strong && e->a->flags & WG_RACE_CTA;
   load_entry(e, c, entry, other, at, 0);
   if (strong) branch_if_strong(e, c, entry, other, true, e->a->unread ? e->back : kept);
-  else
-    branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | WG_RACE_STRONG,
+  else if (!later)
+    branch_if(e, c, other, WHOLE | WG_RACE_WRITE,
+              ~not_the_time | WG_RACE_WRITE | WG_RACE_STRONG | looks_at_later(e),
               e->back);  // this thread, before: who has read it since has met that
-  branch_if_now(e, c, other, true, call);
+  branch_if_before(e, c, entry, other, false, call);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
   code_branch(c, p, false, e->back);
-  swap_in(e, c, at, 0, entry, NULL, e->a->unread ? e->back : kept);
+  make_entry(e, c, t, NULL, number);
+  swap(e, c, at, 0, entry, t, e->a->unread ? e->back : kept);
   if (e->a->unread) {
     code_label(c, call);
     return;
@@ -168,12 +212,14 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
   EMIT(c, "bra", opd_label(call));
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 8);
-  branch_if_now(e, c, other, false, e->back);
+  branch_if_before(e, c, entry, other, true, e->back);
   if (strong) {
     EMIT(c, "and.b64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_STRONG));
     EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
     code_branch(c, p, false, e->back);
-  } else branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG, e->back);
+  } else
+    branch_if(e, c, other, WHOLE,
+              ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG | looks_at_later(e), e->back);
   code_label(c, call);
 }
 
@@ -203,7 +249,7 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *ot
   PtxReg *t = wide(e, 5), *keep = wide(e, 6), *p = pred(e, 0);
   PtxLabel *now = body_label(e->k->body);
   branch_if_strange(e, c, entry, other, call);
-  branch_if_now(e, c, other, true, now);
+  branch_if_now(e, c, other, now);
   if (writes) {  // a barrier between, unless other blocks have read it, too
     branch_if(e, c, other, WG_RACE_BLOCKS, WG_RACE_WRITE | WG_RACE_BLOCKS, call);
     EMIT(c, "bra", opd_label(mine));
@@ -392,23 +438,55 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
 // In shared memory: several threads have read all of it since the last barrier, and nobody has
 // written it.
 static void several_shared(Emit *e, Code *c, PtxReg *at, unsigned n) {
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 5), *interval = wide(e, 6),
-         *p = pred(e, 0);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 6), *all = pred(e, 2),
+         *before = pred(e, 0);
   RACE_LOAD(e->k, c, mask, moment);
-  EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
-  RACE_LOAD(e->k, c, interval, interval);
+  EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask),
+       opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG | looks_at_later(e)));
   for (unsigned i = 0; i < n; i++) {
     load_entry(e, c, entry, other, at, 16 * i + 8);
     EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(mask));
     if (i)
-      EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY),
-           opd_reg(p));
-    else EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY));
+      EMIT(c, "setp.eq.and.u64", opd_reg(all), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY),
+           opd_reg(all));
+    else EMIT(c, "setp.eq.u64", opd_reg(all), opd_reg(other), opd_imm(WHOLE | WG_RACE_MANY));
     load_entry(e, c, entry, other, at, 16 * i);
-    EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(interval));
-    EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(other), opd_imm(0), opd_reg(p));
+    test_before(e, c, entry, other, before);
+    EMIT(c, "and.pred", opd_reg(all), opd_reg(all), opd_reg(before));
   }
-  code_branch(c, p, false, e->back);
+  code_branch(c, all, false, e->back);
+}
+
+// … word by word.
+static void each_shared_read(Emit *e, Code *c, PtxReg *at, unsigned n) {
+  PtxReg *left = word(e, 2), *p = pred(e, 0);
+  PtxLabel *all = e->back, *next = body_label(e->k->body), *call = body_label(e->k->body);
+  EMIT(c, "mov.b32", opd_reg(left), opd_imm(n));
+  code_label(c, next);
+  e->back = body_label(e->k->body);
+  read_of_pair(e, c, at);
+  EMIT(c, "bra", opd_label(call));
+  code_label(c, e->back);
+  e->back = all;
+  EMIT(c, "sub.u32", opd_reg(left), opd_reg(left), opd_imm(1));
+  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(left), opd_imm(0));
+  code_branch(c, p, false, all);
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_imm(16));
+  EMIT(c, "bra", opd_label(next));
+  code_label(c, call);
+}
+
+static void each_shared_write(Emit *e, Code *c, PtxReg *at, unsigned n) {
+  PtxLabel *all = e->back, *call = body_label(e->k->body);
+  for (unsigned i = 0; i < n; i++) {
+    e->back = i + 1 < n ? body_label(e->k->body) : all;
+    write_of_pair(e, c, at, i);
+    if (i + 1 == n) break;
+    EMIT(c, "bra", opd_label(call));
+    code_label(c, e->back);
+    EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_imm(16));
+  }
+  code_label(c, call);
 }
 
 // … a write, and nobody reads there: nobody has written it since the last barrier.
@@ -442,9 +520,9 @@ void race_without_call(Emit *e, Code *c, bool shared) {
     return;
   if (part && (shared || e->a->lanes)) return;
   if (!shared && e->k->has_global_async) return;
-  // a barrier of the block does not order what is not done yet, nor what another block does
-  if (shared && (e->k->has_async || e->k->has_clusters)) return;
-  if (shared && writes && n > 1 && !e->a->unread) return;  // mostly the first write since a barrier
+  if (shared && e->k->has_clusters) return;  // a barrier of the block does not order other blocks
+  // mostly the first write since a barrier
+  if (shared && writes && n > 1 && !e->a->unread && !e->k->has_async) return;
   // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
   if (ptx_has(e->in, MOD_NC)) return;
   PtxReg *at = wide(e, 2), *entries = wide(e, 3);
@@ -464,9 +542,13 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(entries));
   if (part) part_of_word(e, c, at);
   else if (n > 1 && !shared) several_words(e, c, at, n);
-  else if (n > 1 && writes) several_unread(e, c, at, n);
-  else if (n > 1) several_shared(e, c, at, n);
+  else if (n > 1 && writes && e->a->unread) several_unread(e, c, at, n);
+  else if (n > 1 && writes) each_shared_write(e, c, at, n);
+  else if (n > 1) {
+    several_shared(e, c, at, n);
+    each_shared_read(e, c, at, n);
+  }
   else if (!shared) one_entry(e, c, at);
-  else if (writes) write_of_pair(e, c, at);
+  else if (writes) write_of_pair(e, c, at, 0);
   else read_of_pair(e, c, at);
 }
