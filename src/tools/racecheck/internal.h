@@ -119,6 +119,7 @@ void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);  // of th
 bool race_is_async(const PtxInstr *in);
 bool race_stores_later(const PtxInstr *in);  // st.async, red.async
 void race_plan_async(RaceCheck *k, uint32_t i);
+void race_join_products(RaceCheck *k);  // of wgmma
 void race_range(RaceCheck *k, const RaceAccess *a);
 // --- tools/racecheck/weave_annotations.c ---
 bool race_says(const RaceCheck *k, uint32_t i);  // that races on some bytes are meant

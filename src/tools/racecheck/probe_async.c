@@ -1,7 +1,15 @@
 // racecheck: what is done later than where it stands, and by another way to memory.
 #include "tools/racecheck/probe_core.h"
 
-enum { CHUNK = 64 };
+// Copies of more than COARSE bytes are looked at in one word of each PIECE: one thread asks for
+// them, and what meets them mostly meets all of it.
+enum { CHUNK = 64, COARSE = 512, PIECE = 32 };
+typedef struct Pieces {
+  uint32_t apart, bytes;
+} Pieces;
+DEVICE Pieces pieces_of(uint32_t bytes) {
+  return bytes > COARSE ? (Pieces){PIECE, 4} : (Pieces){CHUNK, CHUNK};
+}
 
 // Bytes of shared memory, of an access that is done at some time from now on. The entry it races
 // with, or 0. stride: of entries, 4 for each byte there is.
@@ -13,8 +21,9 @@ __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offs
   uint64_t found = 0;
   // of another block of the cluster
   if (offset >= stride / 4 || bytes > stride / 4 - offset) return 0;
-  for (uint32_t at = 0; at < bytes; at += CHUNK) {
-    uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
+  Pieces p = pieces_of(bytes);
+  for (uint32_t at = 0; at < bytes; at += p.apart) {
+    uint32_t n = bytes - at < p.bytes ? bytes - at : p.bytes;
     uint64_t with = race_check(entries, offset + at, offset + at,
                                (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
                                layout, first, 0, knows, 0, 0);
@@ -34,8 +43,9 @@ __attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t
   const WgMemoryRange *m = (const WgMemoryRange *)range;
   uint64_t found = 0, offset = address - m->base;
   if (!m->tools.race || offset >= m->size || bytes > m->size - offset) return 0;
-  for (uint32_t at = 0; at < bytes; at += CHUNK) {
-    uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
+  Pieces p = pieces_of(bytes);
+  for (uint32_t at = 0; at < bytes; at += p.apart) {
+    uint32_t n = bytes - at < p.bytes ? bytes - at : p.bytes;
     uint64_t with = race_check(m->tools.race, offset + at, address + at,
                                (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
                                layout, first, unordered, knows, 0, 0);
@@ -71,7 +81,8 @@ __attribute__((noinline)) uint64_t wg_race_unfenced(uint64_t entries, uint64_t o
   if (!slots || !me || offset >= stride / 4 || bytes > stride / 4 - offset) return 0;
   uint32_t told = race_told(race_proxy(slots, serial, first), serial),
            bits = WG_RACE_BARRIER_BITS(layout);
-  for (uint64_t word = offset & ~3ull; word < offset + bytes; word += 4) {
+  uint32_t apart = bytes > COARSE ? PIECE : 4;
+  for (uint64_t word = offset & ~3ull; word < offset + bytes; word += apart) {
     uint64_t e = race_load((const uint64_t *)(entries + (word << 2)));
     if (e == WG_RACE_BENIGN || (e ^ me) >> WG_RACE_LAUNCH_AT || !(e & WG_RACE_WRITE) ||
         race_is_async(e))

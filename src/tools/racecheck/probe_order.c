@@ -115,7 +115,8 @@ __attribute__((noinline)) uint32_t wg_race_arrive(uint64_t slots, uint32_t seria
   if ((where & 255) == WG_RACE_MEET_PART)
     race_raise(race_warp_told(slots, serial, race_first_lane(me, layout, first)), serial,
                race_view(me, layout).clock);
-  device_fence();
+  // barriers of the block order memory themselves
+  if ((where & 255) != WG_RACE_MEET_BLOCK && (where & 255) != WG_RACE_MEET_PART) device_fence();
   return 0;
 }
 

@@ -236,6 +236,7 @@ static void weave(Body *b) {
   race_plan(&k);
   RaceIntervals *intervals = race_intervals(&k);
   race_join_same(&k);
+  race_join_products(&k);
   race_find_unread(&k, intervals);
   if (k.accesses.len) k.record = record_reserve(b, sizeof(WgRaceRecord));
   if (k.record) race_find_groups(&k, intervals);

@@ -8,8 +8,8 @@
 #include "tools/racecheck/internal.h"
 
 // bytes that are looked at where nobody says how many there are: the first of a tile of a tensor,
-// of a matrix
-enum { TILE = 16, MATRIX = 128 };
+// of a matrix by each lane
+enum { TILE = 16, MATRIX = 4 };
 
 static bool is_shared(const PtxInstr *in, unsigned operand) {
   unsigned n = 0;
@@ -58,6 +58,22 @@ bool race_is_async(const PtxInstr *in) {
 
 bool race_stores_later(const PtxInstr *in) {
   return ptx_op_memory(in->op) == MEMORY_REMOTE && in->nops == 3 && ptx_has(in, MOD_SHARED_CLUSTER);
+}
+
+// Of products that follow each other, with nothing between that orders anything, the first is
+// looked at: the others read the same tiles, further on.
+void race_join_products(RaceCheck *k) {
+  const IrCfg *c = k->body->cfg;
+  const PtxInstr *first = NULL;
+  for (uint32_t i = 0, n = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    bool product = in->op == OP_WGMMA_MMA_ASYNC;
+    if (c->blocks[c->block_of[i]].first == i || (race_is_order(in) && !product)) first = NULL;
+    while (n < k->accesses.len && k->accesses.data[n].instr < i) n++;
+    for (; product && n < k->accesses.len && k->accesses.data[n].instr == i; n++)
+      k->accesses.data[n].gone |= first != NULL;
+    if (product && !first) first = in;
+  }
 }
 
 // Copies to several blocks at once are left alone, and what goes to another block of the cluster.
@@ -178,13 +194,13 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
   code_label(hot, back);
   c->near = in;
   code_label(c, slow);
-  // bits 0 to 13 of the descriptor; all lanes have the same: one looks
+  // bits 0 to 13 of the descriptor; all lanes have the same: each looks at one word
   if (a->range == RACE_RANGE_MATRIX) {
     EMIT(c, "mov.u32", opd_reg(bytes), opd_sreg(SREG_LANEID, SEL_NONE));
-    EMIT(c, "setp.ne.u32", opd_reg(some), opd_reg(bytes), opd_imm(0));
-    code_branch(c, some, false, back);
+    EMIT(c, "mul.wide.u32", opd_reg(slots), opd_reg(bytes), opd_imm(4));
     EMIT(c, "and.b64", opd_reg(at), *a->address, opd_imm(0x3fff));
     EMIT(c, "shl.b64", opd_reg(at), opd_reg(at), opd_imm(4));
+    EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(slots));
   } else access_address(c, at, a->address);
   if (a->size) EMIT(c, "mov.b32", opd_reg(bytes), *a->size);
   else EMIT(c, "mov.b32", opd_reg(bytes), opd_imm(a->bytes));
