@@ -42,6 +42,14 @@ static void hex(Str *out, const uint8_t *bytes, uint32_t n) {
   }
 }
 
+// Most of what an answer takes is writing numbers: printf would be half of it.
+static void digits_of(Str *out, uint64_t n) {
+  char text[20], *at = text + sizeof text;
+  do *--at = (char)('0' + n % 10);
+  while (n /= 10);
+  str_addn(out, at, (size_t)(text + sizeof text - at));
+}
+
 static void value_json(Str *out, bool known, const uint8_t *bytes, uint32_t n) {
   if (!known) {
     str_add(out, "null");
@@ -61,19 +69,26 @@ static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t p
   const ViewAllocation *in = op->has_address && op->space == 0
                                  ? view_allocation_at(d, process, op->address, op->step)
                                  : NULL;
-  str_printf(out, "[%llu,%u,%d,%u,%u,%llu,%u,%u,", (unsigned long long)op->record, op->lane,
-             (int)op->kind, op->step, op->launch, (unsigned long long)op->thread, op->site,
-             op->bytes);
+  const uint64_t head[] = {op->record, op->lane,   (uint64_t)op->kind, op->step,
+                           op->launch, op->thread, op->site,           op->bytes};
+  for (size_t i = 0; i < ARRAY_LEN(head); i++) {
+    str_addc(out, i ? ',' : '[');
+    digits_of(out, head[i]);
+  }
+  str_addc(out, ',');
   if (op->has_address) str_printf(out, "\"0x%llx\",", (unsigned long long)op->address);
   else str_add(out, "null,");
   value_json(out, op->value_known, op->value, op->bytes);
   str_addc(out, ',');
   value_json(out, op->old_known, op->old, op->bytes);
-  str_printf(out, ",%d,%u,%llu]",
-             (op->from_replay ? 1 : 0) | (op->space & 3) << 1 | (races ? 8 : 0) |
-                 (op->refused ? 16 : 0),
-             in ? in->id : 0,
-             (unsigned long long)(in ? op->address - in->base : 0));
+  const uint64_t tail[] = {(op->from_replay ? 1u : 0u) | (op->space & 3u) << 1 |
+                               (races ? 8u : 0u) | (op->refused ? 16u : 0u),
+                           in ? in->id : 0, in ? op->address - in->base : 0};
+  for (size_t i = 0; i < ARRAY_LEN(tail); i++) {
+    str_addc(out, ',');
+    digits_of(out, tail[i]);
+  }
+  str_addc(out, ']');
   view_facts_op(d, facts, op, in ? in->id : 0);
 }
 
@@ -101,6 +116,39 @@ void view_list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bo
   if (ops->total_known) json_number(out, "total", ops->total);
 }
 
+typedef struct Place {
+  uint64_t address;
+  uint32_t op;
+} Place;
+
+static int by_address(const void *p, const void *q) {
+  const Place *a = p, *b = q;
+  return a->address != b->address ? (a->address > b->address ? 1 : -1)
+                                  : (a->op > b->op) - (a->op < b->op);
+}
+
+// Operations first to next of a launch: only those that overlap are compared.
+static void races_of_launch(TracePairs *p, const TraceOps *ops, uint32_t first, uint32_t next,
+                            uint64_t end, bool *out) {
+  Place *places = mem_alloc(sizeof *places * (next - first));
+  uint32_t n = 0, longest = 0;
+  for (uint32_t i = first; i < next; i++) {
+    const TraceOp *op = &ops->list[i];
+    if (!op->has_address) continue;
+    places[n++] = (Place){(uint64_t)op->space << 62 | op->address, i};
+    longest = MAX(longest, op->bytes);
+  }
+  qsort(places, n, sizeof *places, by_address);
+  for (uint32_t i = 0; i < n && clock_ns() < end; i++)
+    for (uint32_t k = i + 1; k < n && places[k].address < places[i].address + longest; k++) {
+      uint32_t a = places[i].op, b = places[k].op;
+      if (k % 64 == 0 && clock_ns() >= end) break;
+      if (!(out[a] && out[b]) && trace_pair_unordered(p, &ops->list[a], &ops->list[b]))
+        out[a] = out[b] = true;
+    }
+  free(places);
+}
+
 // Operations of a list that nothing orders against another one of the same launch. What is not
 // found within a moment is left out: it is a hint, like that of conflicts.
 bool *view_find_races(ViewDesk *d, const TraceOps *ops) {
@@ -111,10 +159,7 @@ bool *view_find_races(ViewDesk *d, const TraceOps *ops) {
     TracePairs *p = ops->list[i].launch && next > i + 1
                         ? trace_pairs_new(d->trace, ops->list[i].launch)
                         : NULL;
-    for (uint32_t a = i; p && a < next; a++)
-      for (uint32_t b = a + 1; b < next && (clock_ns() < end); b++)
-        if (!(out[a] && out[b]) && trace_pair_unordered(p, &ops->list[a], &ops->list[b]))
-          out[a] = out[b] = true;
+    if (p) races_of_launch(p, ops, i, next, end, out);
     trace_pairs_free(p);
   }
   return out;
