@@ -72,6 +72,11 @@ void run_note_given(RunAllocation *a, RunKernel *k, uint32_t number, uint32_t of
 int64_t run_type_id(Run *r, SymbolTable *symbols, const char *name);
 uint64_t run_type_bytes(const Run *r, int64_t id);
 
+// --- variable_places.c ---
+struct TraceReader;
+// fills in addresses that the recorded accesses of a GPU tell
+void run_place_variables(struct sqlite3 *db, struct TraceReader *t);
+
 // --- launch_uses.c ---
 void run_save_uses(Run *r);  // which buffers each recorded launch read and wrote
 

@@ -122,7 +122,8 @@ static void lay_out(const char *code, const char *end, Variables *all) {
 static void forget_places(Variables *all) {
   unsigned shared = 0;
   for (unsigned i = 0; i < all->n; i++) shared += all->list[i].shared;
-  for (unsigned i = 0; shared > 1 && i < all->n; i++) all->list[i].address = NOWHERE;
+  for (unsigned i = 0; i < all->n; i++)
+    if (shared > 1 || !all->list[i].shared) all->list[i].address = NOWHERE;
 }
 
 // --- names and types ---
@@ -225,10 +226,11 @@ void run_save_variables(Run *r, RunKernel *k) {
   // the kernel itself: functions that it calls follow
   const char *entry = strstr(k->code.data, ".entry"), *end = entry ? strstr(entry, ".func") : NULL;
   if (entry) lay_out(entry, end ? end : entry + strlen(entry), all);
+  for (unsigned i = 0; i < all->n; i++)
+    if (!all->list[i].shared) all->list[i].address = 0;
   if (k->process->device && strcmp(k->process->device, "cpu")) forget_places(all);
   for (unsigned i = 0; i < all->n; i++) {
     Described d = {0};
-    if (!all->list[i].shared) all->list[i].address = 0;
     if (all->list[i].shared) describe_shared(r, k, source, &all->list[i], &d);
     else describe_local(k, source, &all->list[i], &d);
     save_variable(r, k, &all->list[i], &d);

@@ -54,5 +54,6 @@ void run_save_uses(Run *r) {
     vec_free(&launches);
   }
   trace_uses_free(uses);
+  if (t) run_place_variables(db, t);
   trace_close(t);
 }
