@@ -80,6 +80,8 @@ typedef struct IrUniformFacts {
   // same. NULL: none does.
   bool (*same_in_block)(void *user, const PtxInstr *load);
   void *user;
+  // A register that no instruction writes, and that is the same in all lanes; NULL: there is none.
+  const PtxReg *same;
 } IrUniformFacts;
 // A lane is finished when it has exited or stands at a block that only holds ret or exit. The
 // guarantee, provided the device always runs the lanes at the lowest place of IrCfg.order first and

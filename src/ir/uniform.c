@@ -342,6 +342,7 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts) {
     u->reg_class[r] = IR_VARYING;  // if it is never written
     u->stride[r] = 0;
   }
+  if (facts && facts->same) u->reg_class[facts->same->id] = IR_UNIFORM;
   for (uint32_t i = 0; i < c->ninstrs; i++) ptx_visit_regs(c->instrs[i], assume_uniform, u);
   for (uint32_t b = 0; b < c->nblocks; b++) a.region_join[b] = IR_NONE - 1;
   bool usable = c->func->is_entry && is_reducible(c);

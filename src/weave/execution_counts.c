@@ -47,9 +47,11 @@ static void add_to_counter(Counting *w, Code *c, uint32_t counter, PtxOperand by
 typedef struct Here {
   PtxReg *lanes, *leads, *n;
 } Here;
-static Here look_around(Counting *w, Code *c) {
+// lanes: a register to keep them in; NULL: one that others overwrite
+static Here look_around(Counting *w, Code *c, PtxReg *lanes) {
   Body *b = w->body;
-  Here h = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
+  Here h = {lanes, body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
+  if (!lanes) h.lanes = body_temp(b, TYPE_B32, 0);
   PtxReg *n = body_temp(b, TYPE_B32, 1);
   code_elect(c, h.lanes, h.leads, w->lower);
   code_guard(c, NULL, false);
@@ -80,7 +82,9 @@ static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h
 }
 
 static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters) {
-  Here h = look_around(w, c);
+  bool keeps = w->lanes && counters == w->entry[block];
+  if (keeps) w->lanes[block] = body_reg(w->body, TYPE_B32);
+  Here h = look_around(w, c, keeps ? w->lanes[block] : NULL);
   PtxReg *threads = count_loops_register(w, block, counters + BLOCK_THREADS),
          *warps = threads ? count_loops_register(w, block, counters + BLOCK_WARPS) : NULL;
   if (!warps) {
@@ -97,7 +101,7 @@ static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters)
 static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard,
                           bool negated) {
   code_guard(c, guard, negated);
-  Here h = look_around(w, c);
+  Here h = look_around(w, c, NULL);
   PtxReg *kept = count_loops_register(w, block, counter);
   code_guard(c, h.leads, false);
   if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), opd_reg(h.n));
@@ -301,7 +305,10 @@ static void number_blocks(Counting *w) {
   const IrCfg *cfg = w->body->cfg;
   w->entry = ARENA_ARRAY(&w->body->cfg->arena, uint32_t, cfg->nblocks);
   for (uint32_t i = 0; i < cfg->nblocks; i++) {
-    bool counts = cfg->blocks[i].rpo != IR_NONE && cfg->blocks[i].first < cfg->blocks[i].end;
+    const IrBlock *b = &cfg->blocks[i];
+    bool counts = b->rpo != IR_NONE && b->first < b->end;
+    // the choice between two bodies is not the program's
+    if (counts && b->end == b->first + 1 && !cfg->instrs[b->first]->ptx_line) counts = false;
     w->entry[i] = counts ? w->count->ncounters : COUNT_NONE;
     if (counts) w->count->ncounters += BLOCK_COUNTERS;
   }
@@ -323,6 +330,7 @@ Counting *execution_counts_weave(Body *b) {
   list_files(t, b);
   prepare(w);
   number_blocks(w);
+  if (t->keeps_lanes) w->lanes = ARENA_ARRAY(&b->cfg->arena, PtxReg *, b->cfg->nblocks);
   count_loops_choose(w);
   for (uint32_t i = 0; i < b->cfg->nblocks; i++)
     if (w->entry[i] != COUNT_NONE) count_block(w, i);

@@ -40,6 +40,7 @@ typedef struct Count {  // one program
   } * files;
   uint32_t nfiles;
   uint32_t unit;
+  bool keeps_lanes;  // some pass wants Counting.lanes; set before the first function
 } Count;
 
 typedef struct Counting {  // one function
@@ -50,6 +51,7 @@ typedef struct Counting {  // one function
   PtxReg *lower;  // lanes below this one; all lanes when nothing is to be counted
   const char *kernel;
   uint32_t *entry;           // block -> the counters at its beginning, COUNT_NONE: it has none
+  PtxReg **lanes;            // block -> the lanes that come to its beginning; NULL: not kept
   struct CountLoops *loops;  // NULL: no loops
 } Counting;
 
@@ -79,6 +81,9 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter);
 // A register of 32 bits, for counters that grow by less than 2^32 while a loop runs. only: a
 // predicate that is true in lanes whose register counts; NULL: all
 PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
+// The same for a counter to which every lane adds its own part: their sum goes to memory.
+PtxReg *count_loops_lanes_register(Counting *w, uint32_t block, uint32_t counter);
+bool count_may_reduce(const Body *b);  // its module may use redux.sync
 void count_loops_flush(Counting *w);  // after everything else has been woven
 
 #endif

@@ -12,6 +12,7 @@ typedef struct Kept {
   uint32_t counter;
   PtxReg *reg;
   PtxReg *only;  // lanes whose register counts; NULL: all
+  bool by_lanes;  // every lane has a part of the sum
 } Kept;
 typedef struct KeptLoop {
   bool possible;
@@ -107,7 +108,7 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
   KeptLoop *loop = &l->loops[l->top[block]];
   CHECK(loop->n < REGISTERS);  // cost() was an upper bound
   PtxReg *reg = body_reg(w->body, TYPE_B64);
-  loop->kept[loop->n++] = (Kept){counter, reg, NULL};
+  loop->kept[loop->n++] = (Kept){counter, reg, NULL, false};
   return reg;
 }
 
@@ -117,7 +118,15 @@ PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter
   KeptLoop *loop = &l->loops[l->top[block]];
   if (loop->nshort == SHORT_REGISTERS) return NULL;
   PtxReg *reg = body_reg(w->body, TYPE_B32);
-  loop->short_kept[loop->nshort++] = (Kept){counter, reg, only};
+  loop->short_kept[loop->nshort++] = (Kept){counter, reg, only, false};
+  return reg;
+}
+
+PtxReg *count_loops_lanes_register(Counting *w, uint32_t block, uint32_t counter) {
+  PtxReg *reg = count_loops_short_register(w, block, counter, NULL);
+  if (!reg) return NULL;
+  KeptLoop *loop = &w->loops->loops[w->loops->top[block]];
+  loop->short_kept[loop->nshort - 1].by_lanes = true;
   return reg;
 }
 
@@ -128,12 +137,48 @@ static void set_to_zero(Code *c, const KeptLoop *loop) {
   for (uint32_t i = 0; i < loop->n; i++) EMIT(c, "mov.u64", opd_reg(loop->kept[i].reg), opd_imm(0));
 }
 
+bool count_may_reduce(const Body *b) {
+  const char *target = b->func->module->target;
+  return target && !strncmp(target, "sm_", 3) && atoi(target + 3) >= 80;
+}
+
+// Makes of the parts of all lanes, less those that `guard` keeps, one sum, which one lane adds.
+static void add_sum_to_memory(Counting *w, Code *c, const Kept *k, PtxReg *guard, bool negated) {
+  Body *b = w->body;
+  PtxReg *sum = body_temp(b, TYPE_B32, 0), *lanes = body_temp(b, TYPE_B32, 1),
+         *leads = body_temp(b, TYPE_PRED, 0), *wide = body_temp(b, TYPE_B64, 0);
+  PtxOperand part = opd_reg(k->reg), none = opd_imm(0);
+  code_guard(c, NULL, false);
+  if (guard)
+    EMIT(c, "selp.b32", opd_reg(sum), negated ? none : part, negated ? part : none,
+         opd_reg(guard));
+  else EMIT(c, "mov.b32", opd_reg(sum), part);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  if (count_may_reduce(b)) {
+    EMIT(c, "redux.sync.add.u32", opd_reg(sum), opd_reg(sum), opd_reg(lanes));
+    EMIT(c, "and.b32", opd_reg(lanes), opd_reg(lanes), opd_reg(w->lower));
+    EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(lanes), opd_imm(0));
+    EMIT(c, "setp.ne.and.u32", opd_reg(leads), opd_reg(sum), opd_imm(0), opd_reg(leads));
+  } else {
+    EMIT(c, "setp.ne.u64", opd_reg(leads), opd_reg(w->counters), opd_imm(0));
+    EMIT(c, "setp.ne.and.u32", opd_reg(leads), opd_reg(sum), opd_imm(0), opd_reg(leads));
+  }
+  EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(sum));
+  code_guard(c, leads, false);
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), k->counter * 8ll), opd_reg(wide));
+  code_guard(c, NULL, false);
+}
+
 // Only lanes that `guard`, if there is one, lets pass.
 static void add_to_memory(Counting *w, Code *c, const KeptLoop *loop, PtxReg *guard, bool negated) {
   PtxReg *any = body_temp(w->body, TYPE_PRED, 0), *wide = body_temp(w->body, TYPE_B64, 0);
   for (uint32_t i = 0; i < loop->n + loop->nshort; i++) {
     const Kept *k = i < loop->n ? &loop->kept[i] : &loop->short_kept[i - loop->n];
     PtxOperand kept = opd_reg(k->reg);
+    if (k->by_lanes) {
+      add_sum_to_memory(w, c, k, guard, negated);
+      continue;
+    }
     code_guard(c, NULL, false);
     if (i >= loop->n) {
       EMIT(c, "cvt.u64.u32", opd_reg(wide), kept);

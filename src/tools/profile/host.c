@@ -40,27 +40,72 @@ static uint64_t bits_of(const Counted *c, uint32_t i) {
   return bits;
 }
 
+// What the device's counter of sectors (or lines) makes together with what the code tells.
+typedef struct KnownRequests {
+  uint64_t n, threads;
+} KnownRequests;
+static uint64_t known_sum(const Counted *c, const ProfileSite *s, bool lines, KnownRequests r) {
+  uint64_t counted = sum_of(c, s->slot + (lines ? SLOT_EXTRA_LINES : SLOT_EXTRA_UNITS));
+  switch (s->from[lines]) {
+    case FROM_REQUESTS: return r.n * (lines ? s->lines : s->units) + counted;
+    case FROM_THREADS: return r.threads + counted;
+    case FROM_NOTHING: break;
+  }
+  return counted;
+}
+
+// Sectors more than requests of that many threads have if they are aligned: at most one for each.
+static uint64_t misaligned_of(const ProfileSite *s, uint64_t units, KnownRequests r) {
+  uint64_t each = (r.threads * s->bytes + r.n * 32 - 1) / (r.n * 32);
+  return units > r.n * each ? MIN(units - r.n * each, r.n) : 0;
+}
+
+// The distance from lane to lane that the launch decided, from what came of it.
+static void add_decided(const ProfileSite *s, uint64_t *v, const uint64_t sums[2],
+                        KnownRequests r) {
+  uint64_t gaps = r.threads - r.n, distance = 0;
+  if (sums[0] == r.n) {
+    v[ACCESS_SAME] += r.n;
+    return;
+  }
+  bool far = sums[1] == r.threads;  // 128 bytes or more: nobody knows how many
+  if (!far && gaps)
+    distance = sums[0] < r.threads ? (sums[0] - r.n) * 32 / gaps : (sums[1] - r.n) * 128 / gaps;
+  distance = (distance + s->bytes / 2) / s->bytes * s->bytes;
+  if (!far && distance == s->bytes) {
+    v[ACCESS_UNIT] += r.n;
+    v[ACCESS_OFF] += misaligned_of(s, sums[0], r);
+    return;
+  }
+  v[ACCESS_STRIDE] += r.n;
+  v[ACCESS_LEAST] = v[ACCESS_MOST] = far ? 0 : distance;
+}
+
 // The requests that were not looked at while they ran: what the code says of each.
 static void add_known(const Counted *c, const ProfileSite *s, uint64_t *v) {
   if (s->mode == SITE_LOOKED_AT || s->block == COUNT_NONE) return;
   uint64_t n = count_block_warps(c->table, c->since, s->block) - v[ACCESS_REQUESTS];
   uint64_t threads = count_block_threads(c->table, c->since, s->block) - v[ACCESS_THREADS];
-  uint64_t extra = sum_of(c, s->slot + SLOT_EXTRA_UNITS);
+  if (!n) return;
+  KnownRequests r = {n, threads};
+  uint64_t sums[2] = {known_sum(c, s, false, r), known_sum(c, s, true, r)};
   v[ACCESS_REQUESTS] += n;
   v[ACCESS_THREADS] += threads;
-  v[ACCESS_UNITS] += n * s->units + extra;
-  v[ACCESS_LINES] += n * s->lines + sum_of(c, s->slot + SLOT_EXTRA_LINES);
+  v[ACCESS_UNITS] += sums[0];
+  v[ACCESS_LINES] += sums[1];
   uint64_t distance = (uint64_t)(s->stride < 0 ? -(int64_t)s->stride : s->stride);
-  if (s->mode == SITE_WIDE) v[ACCESS_STRIDE] += n;
+  if (s->mode == SITE_WIDE && s->from[0] != FROM_REQUESTS) add_decided(s, v, sums, r);
+  else if (s->mode == SITE_WIDE) v[ACCESS_STRIDE] += n;
   else if (!distance) v[ACCESS_SAME] += n;
-  else if (s->stride > 0 && distance == s->bytes) v[ACCESS_UNIT] += n;
-  else {
+  else if (s->stride > 0 && distance == s->bytes) {
+    v[ACCESS_UNIT] += n;
+    if (s->space == SITE_GLOBAL) v[ACCESS_OFF] += misaligned_of(s, sums[0], r);
+  } else {
     bool first = !v[ACCESS_STRIDE];
     v[ACCESS_LEAST] = first ? distance : MIN(v[ACCESS_LEAST], distance);
     v[ACCESS_MOST] = MAX(v[ACCESS_MOST], distance);
     v[ACCESS_STRIDE] += n;
   }
-  if (s->space == SITE_GLOBAL) v[ACCESS_OFF] += extra;
 }
 
 static void send(const ProfileSite *s, const char *what, const uint64_t *v, uint32_t n) {

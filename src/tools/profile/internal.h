@@ -9,8 +9,14 @@ typedef enum { SITE_GLOBAL, SITE_SHARED, SITE_CONSTANT, SITE_BRANCH, SITE_WORK }
 typedef enum { SITE_LOAD, SITE_STORE, SITE_ATOMIC } SiteWhat;
 // How much the code tells without running. KNOWN: a full warp's request; others are looked at when
 // they run. SAME: every request of the site.
-// WIDE: a full warp's request whose lanes are 128 bytes or more apart.
+// WIDE: lanes are a fixed distance apart, which the launch decides.
 typedef enum { SITE_LOOKED_AT, SITE_KNOWN, SITE_SAME, SITE_WIDE } SiteMode;
+// What the device's counters of sectors and lines are added to.
+typedef enum {
+  FROM_REQUESTS,  // what each request takes if it is aligned and its warp full
+  FROM_THREADS,   // one for each thread
+  FROM_NOTHING
+} SiteFrom;
 
 // A block that lanes run apart from each other behind a branch: its counters, its instructions.
 typedef struct RegionBlock {
@@ -30,6 +36,7 @@ typedef struct ProfileSite {
   int32_t stride;  // KNOWN: bytes from lane to lane
   // KNOWN, SAME: what a request takes if it is aligned, and its lines or phases (abi.h)
   uint32_t units, lines;
+  SiteFrom from[2];  // of sectors, of lines
   uint32_t vector;   // so many accesses in a row, this one first, could be one; 0: none
   uint32_t outside;  // its address stays the same in the loop: counters of the block before it
   const RegionBlock *region;  // branches: what comes before the place where all lanes meet again
@@ -56,6 +63,19 @@ typedef struct LaneValue {
 // How threads of a block become lanes: any way; rows of 32 or more; two rows of 16
 typedef enum { SHAPE_ANY, SHAPE_ROWS, SHAPE_TILES } LaneShape;
 
+// An access whose sectors lanes count themselves: weave_lanes.c.
+typedef struct LaneSite {
+  uint32_t site, block;
+  PtxOperand address;
+  bool known[2];    // sectors, lines: as many as threads
+  PtxReg *kept[2];  // what this lane has begun, in a loop
+  PtxReg *bits;
+} LaneSite;
+typedef struct LanesHere LanesHere;
+
+// Which blocks of threads a body of the kernel runs for.
+typedef enum { RUNS_FOR_ALL, RUNS_FOR_ROWS, RUNS_FOR_OTHERS } BodyShape;
+
 typedef struct SiteCode SiteCode;
 typedef struct Profiling {
   Profile *profile;
@@ -68,8 +88,10 @@ typedef struct Profiling {
   PtxReg **steps;                      // minus lane times a stride: see lane_steps
   int64_t *strides;
   uint32_t nsteps;
+  uint32_t second;  // first instruction of the second body; UINT32_MAX: there is none
   SiteCode *codes;  // of the block at hand
   uint32_t ncodes;
+  LanesHere *here;  // the same; NULL: nobody has asked
 } Profiling;
 
 // --- weave_classes.c ---
@@ -84,6 +106,10 @@ SiteNeeds pattern_find(const Profiling *w, const PtxOperand *address, ProfileSit
 void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *instrs);
 // The address stays the same in the loop around it: counters of the block before the loop.
 uint32_t pattern_outside(const Profiling *w, uint32_t block, const PtxOperand *address);
+
+// --- weave_lanes.c ---
+void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i);
+void lanes_at_end(Profiling *w, Code *c, const LaneSite *k);
 
 // --- weave_access.c ---
 void weave_access(Profiling *w, uint32_t block, uint32_t i);

@@ -4,8 +4,23 @@
 #include "tools/options.h"
 #include "tools/profile/internal.h"
 
+enum { ONLY_TIMELINE = 1 };    // of WeavePlan.tool_options
+enum { HAS_TWO_BODIES = 1 };  // of FuncInfo.tool_bits
+
 static bool has_branches_to_count(const Profiling *w, const PtxInstr *in) {
   return in->op == OP_BRA && in->guard && w->rows[in->guard->id].class != LANES_SAME;
+}
+
+enum { LARGEST_DOUBLED = 8000 };  // statements
+
+// Two bodies: one for blocks whose warps are rows, where most indices are known to grow from lane
+// to lane, and one for all others.
+static void prepare_function(Program *p, PtxFunc *f) {
+  FuncInfo *info = func_info(f);
+  if (p->plan->tool_options[TOOL_PROFILE] & ONLY_TIMELINE) return;
+  if (!f->is_entry || !info->record || f->nstmts > LARGEST_DOUBLED || info->second.start) return;
+  if (pass_alone(p) && second_body_make(p, f, &info->second))
+    info->tool_bits[TOOL_PROFILE] = HAS_TWO_BODIES;
 }
 
 // Which shape the block has, and which lane this is.
@@ -34,6 +49,8 @@ static void prepare(Profiling *w) {
   EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(n), opd_imm(0));
   EMIT(c, "setp.ne.or.u32", opd_reg(p), opd_reg(x), opd_imm(16), opd_reg(p));
   EMIT(c, "and.pred", opd_reg(w->no_rows_or_tiles), opd_reg(w->no_rows), opd_reg(p));
+  if (w->second != UINT32_MAX)
+    EMIT(c, "mov.pred", opd_reg(b->info->second.choose), opd_reg(w->no_rows));
 }
 
 static ProfileSite *new_site(Profiling *w, const PtxInstr *in, SiteSpace space, uint32_t words) {
@@ -135,8 +152,6 @@ static void count_work(Profiling *w) {
   body_at_exits(b, end_work, &k);
 }
 
-enum { ONLY_TIMELINE = 1 };
-
 static unsigned options(const Options *o, const WeavePlan *plan) {
   return options_is(o, OPT_PROFILE_PART, "timeline") ? ONLY_TIMELINE : 0;
 }
@@ -148,6 +163,7 @@ static bool leaves_code(const Program *p) {
 static void begin(Program *p) {
   if (leaves_code(p)) return;
   execution_counts_begin(p);
+  p->counts->keeps_lanes = true;
   p->tool_data[TOOL_PROFILE] = ARENA_NEW(&p->scratch, Profile);
 }
 
@@ -170,6 +186,8 @@ static void weave(Body *b) {
   Profiling w = {.profile = b->program->tool_data[TOOL_PROFILE], .body = b};
   w.counting = execution_counts_weave(b);
   if (!w.counting) return;
+  bool two = b->info->tool_bits[TOOL_PROFILE] & HAS_TWO_BODIES;
+  w.second = two ? second_body_first(b) : UINT32_MAX;
   w.defs = ir_defs_build(b->cfg);
   w.rows = lane_values(&w, SHAPE_ROWS);
   w.any = lane_values(&w, SHAPE_ANY);
@@ -196,6 +214,7 @@ static bool end(Program *p, Error *err) {
 
 const Pass pass_profile = {.options = options,
                            .begin = begin,
+                           .prepare = prepare_function,
                            .weave = weave,
                            .end = end,
                            .keeps_calls = true,

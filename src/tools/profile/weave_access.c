@@ -14,6 +14,8 @@ struct SiteCode {
   PtxReg *low;      // KNOWN: lower half of the lowest address
   PtxReg *kept[2];  // KNOWN, in a loop: sectors and lines more than aligned requests have
   PtxReg *narrow;   // WIDE: its lanes are less than 128 bytes apart
+  bool by_lanes;    // weave_lanes.c counts it
+  LaneSite lanes;
 };
 
 enum { MOST_STEPS = 8 };
@@ -187,6 +189,7 @@ static PtxReg *not_as_known(Profiling *w, Code *c, SiteNeeds needs, unsigned tem
 // The predicate that the site must be looked at now; NULL: never.
 static PtxReg *exception_of(Profiling *w, Code *c, const SiteCode *k) {
   SiteMode mode = site_of(w, k)->mode;
+  if (k->by_lanes) return NULL;
   if (mode == SITE_SAME)
     return k->needs == NEEDS_NOTHING ? NULL
            : k->needs == NEEDS_ROWS  ? w->no_rows
@@ -202,7 +205,7 @@ static PtxReg *any_exception(Profiling *w, Code *c) {
   for (uint32_t i = 0; i < w->ncodes; i++) {
     const SiteCode *k = &w->codes[i];
     SiteMode mode = site_of(w, k)->mode;
-    if (mode == SITE_LOOKED_AT) continue;
+    if (mode == SITE_LOOKED_AT || k->by_lanes) continue;
     partial |= mode != SITE_SAME;
     rows |= k->needs == NEEDS_ROWS;
     tiles |= k->needs == NEEDS_ROWS_OR_TILES;
@@ -256,9 +259,13 @@ static void add_extras(Profiling *w, Code *c) {
 
 void weave_block_end(Profiling *w, uint32_t block) {
   Body *b = w->body;
+  w->here = w->ncodes ? w->here : NULL;
   if (!w->ncodes) return;
   Code *c = end_of(w, block), *cold = body_cold(b);
   code_guard(c, NULL, false);
+  for (uint32_t i = 0; i < w->ncodes; i++)
+    if (w->codes[i].by_lanes) lanes_at_end(w, c, &w->codes[i].lanes);
+  w->here = NULL;
   PtxReg *any = any_exception(w, c);
   PtxLabel *out = any ? body_label(b) : NULL, *back = any ? body_label(b) : NULL;
   if (any) code_branch(c, any, false, out);
@@ -316,6 +323,11 @@ static void count_at_access(Profiling *w, SiteCode *k, uint32_t i) {
   const ProfileSite *s = site_of(w, k);
   Code *c = body_before(w->body, i);
   code_guard(c, NULL, false);
+  if (k->by_lanes) {
+    k->lanes = (LaneSite){.site = k->site, .block = k->block, .address = k->address};
+    lanes_at_access(w, &k->lanes, i);
+    return;
+  }
   keep_address(w, c, k, i);
   if (s->mode == SITE_WIDE) test_width(w, c, k);
   if (s->mode != SITE_KNOWN || s->space != SITE_GLOBAL || abs(s->stride) >= 128) return;
@@ -327,6 +339,26 @@ static void count_at_access(Profiling *w, SiteCode *k, uint32_t i) {
     k->kept[1] = count_loops_short_register(counting, block, s->slot + SLOT_EXTRA_LINES, w->leads);
   if (k->kept[0]) add_extra(w, c, k, false, 1);
   if (k->kept[1]) add_extra(w, c, k, true, 1);
+}
+
+static BodyShape shape_of(const Profiling *w, uint32_t i) {
+  if (w->second == UINT32_MAX) return RUNS_FOR_ALL;
+  return i < w->second ? RUNS_FOR_ROWS : RUNS_FOR_OTHERS;
+}
+
+// What the body that the access is in need not ask about blocks of threads.
+static void use_shape(BodyShape shape, ProfileSite *s, SiteCode *k) {
+  if (shape == RUNS_FOR_OTHERS && k->needs == NEEDS_ROWS) {
+    s->mode = SITE_LOOKED_AT;
+    k->needs = NEEDS_NOTHING;
+  }
+  if (shape != RUNS_FOR_ROWS) return;
+  k->needs = NEEDS_NOTHING;
+  bool fixed = s->mode == SITE_KNOWN || s->mode == SITE_WIDE;
+  k->by_lanes = fixed && s->space == SITE_GLOBAL;
+  // one phase, and no conflicts: so it is with fewer lanes
+  if (s->mode == SITE_KNOWN && s->space == SITE_SHARED && s->units == 1 && s->lines == 1)
+    s->mode = SITE_SAME;
 }
 
 static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned operand) {
@@ -344,7 +376,10 @@ static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned ope
   bool at_once = in->guard || has_call(w, block);
   bool plain = !at_once && !k.generic && b->func->is_entry &&
                ptx_op_memory(in->op) != MEMORY_MATRIX;
-  if (plain) k.needs = pattern_find(w, &k.address, &s);
+  if (plain) {
+    k.needs = pattern_find(w, &k.address, &s);
+    use_shape(shape_of(w, i), &s, &k);
+  }
   if (plain && s.what != SITE_ATOMIC && s.space == SITE_GLOBAL && !ptx_has(in, MOD_VOLATILE))
     s.outside = pattern_outside(w, block, &k.address);
   k.site = w->profile->sites.len;

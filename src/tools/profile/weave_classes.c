@@ -180,8 +180,10 @@ LaneValue *lane_values(const Profiling *w, LaneShape shape) {
   uint32_t n = w->body->func->nregs;
   c.values = ARENA_ARRAY(&w->body->cfg->arena, LaneValue, n + 1);
   for (uint32_t i = 0; i < n; i++) c.values[i].class = LANES_UNKNOWN;
+  const PtxReg *choose = w->second == UINT32_MAX ? NULL : w->body->info->second.choose;
+  if (choose) c.values[choose->id] = same;
   IrUniform *proved = ir_uniform_build(
-      cfg, &(IrUniformFacts){.lanes_are_consecutive = shape == SHAPE_ROWS});
+      cfg, &(IrUniformFacts){.lanes_are_consecutive = shape == SHAPE_ROWS, .same = choose});
   c.proved = proved;
   // Values that go round in a loop are assumed from the one that enters it, then checked.
   unsigned rounds = 0;
