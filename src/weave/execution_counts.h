@@ -83,6 +83,8 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter);
 PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
 // The same for a counter to which every lane adds its own part: their sum goes to memory.
 PtxReg *count_loops_lanes_register(Counting *w, uint32_t block, uint32_t counter);
+// n registers more are to be had there
+bool count_loops_has_room(const Counting *w, uint32_t block, uint32_t n);
 bool count_may_reduce(const Body *b);  // its module may use redux.sync
 void count_loops_flush(Counting *w);  // after everything else has been woven
 

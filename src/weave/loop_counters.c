@@ -112,11 +112,16 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
   return reg;
 }
 
+bool count_loops_has_room(const Counting *w, uint32_t block, uint32_t n) {
+  const CountLoops *l = w->loops;
+  if (!l || l->top[block] == IR_NONE || !l->loops[l->top[block]].possible) return false;
+  return l->loops[l->top[block]].nshort + n <= SHORT_REGISTERS;
+}
+
 PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only) {
   CountLoops *l = w->loops;
-  if (!l || l->top[block] == IR_NONE || !l->loops[l->top[block]].possible) return NULL;
+  if (!count_loops_has_room(w, block, 1)) return NULL;
   KeptLoop *loop = &l->loops[l->top[block]];
-  if (loop->nshort == SHORT_REGISTERS) return NULL;
   PtxReg *reg = body_reg(w->body, TYPE_B32);
   loop->short_kept[loop->nshort++] = (Kept){counter, reg, only, false};
   return reg;

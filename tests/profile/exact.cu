@@ -11,7 +11,7 @@ template <> struct Element<4> { using T = unsigned; };
 template <> struct Element<8> { using T = uint2; };
 template <> struct Element<16> { using T = uint4; };
 
-enum { PATTERNS = 18, ELEMENTS = 1 << 14, SHARED_ELEMENTS = 2048, TURNS = 3 };
+enum { PATTERNS = 22, ELEMENTS = 1 << 14, SHARED_ELEMENTS = 2048, TURNS = 3 };
 
 __host__ __device__ unsigned hash(unsigned x) {
   x = (x ^ 61) ^ (x >> 16);
@@ -19,6 +19,16 @@ __host__ __device__ unsigned hash(unsigned x) {
   x ^= x >> 4;
   x *= 0x27d4eb2d;
   return x ^ (x >> 15);
+}
+
+// A number that only the launch decides.
+enum { BLOCKS = 3 };
+__host__ __device__ int decided() {
+#ifdef __CUDA_ARCH__
+  return gridDim.x;
+#else
+  return BLOCKS;
+#endif
 }
 
 // The element that thread t, at (x, y) of its block, accesses.
@@ -41,12 +51,24 @@ template <int P> __host__ __device__ int element(int t, int x, int y, int k) {
     case 14: return 32 * x + k;
     case 15: return 16 * x + 8 * k;
     case 16: return 9 * t + (int)(hash((unsigned)t) % 2);
-    default: return t + k * 5;
+    case 17: return t + k * 5;
+    case 18: return t + k;
+    case 19: return 3 * t + k;
+    case 20: return x * decided() * 10 + k;
+    default: return x * decided();
   }
 }
 // Some patterns leave lanes out.
 template <int P> __host__ __device__ bool takes_part(int t) {
-  return P == 11 ? t % 5 != 0 : P == 16 ? hash((unsigned)t) % 3 == 0 : P == 2 ? t < 150 : true;
+  switch (P) {
+    case 2: return t < 150;
+    case 11:
+    case 19: return t % 5 != 0;
+    case 16:
+    case 18: return hash((unsigned)t) % 3 == 0;
+    case 21: return hash((unsigned)t) % 4 != 0;
+    default: return true;
+  }
 }
 
 __device__ unsigned word(unsigned v) { return v; }
@@ -87,7 +109,6 @@ template <int P, int B> __global__ void shared(typename Element<B>::T *out, int 
 }
 
 static dim3 shape;
-enum { BLOCKS = 3 };
 
 struct Sum {
   unsigned long long requests, units;

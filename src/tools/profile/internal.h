@@ -92,6 +92,7 @@ typedef struct Profiling {
   SiteCode *codes;  // of the block at hand
   uint32_t ncodes;
   LanesHere *here;  // the same; NULL: nobody has asked
+  Code *here_at;    // code out of line that asks for itself; NULL: at the beginning of the block
 } Profiling;
 
 // --- weave_classes.c ---
@@ -108,8 +109,12 @@ void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *in
 uint32_t pattern_outside(const Profiling *w, uint32_t block, const PtxOperand *address);
 
 // --- weave_lanes.c ---
+// It is the cheapest way: a loop has registers for it, or there is nothing to count.
+bool lanes_want(const Profiling *w, const LaneSite *k);
 void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i);
 void lanes_at_end(Profiling *w, Code *c, const LaneSite *k);
+// for a warp that is not full, what differs from a full, aligned one
+void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k);
 
 // --- weave_access.c ---
 void weave_access(Profiling *w, uint32_t block, uint32_t i);

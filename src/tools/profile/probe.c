@@ -20,7 +20,20 @@ DEVICE uint32_t device_match(uint32_t mask, uint32_t v) {
   __asm__ volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(m) : "r"(v), "r"(mask));
   return m;
 }
+// the or, the largest of the lanes' values; since sm_80
+DEVICE uint32_t device_any_bits(uint32_t mask, uint32_t v) {
+  uint32_t all;
+  __asm__ volatile("redux.sync.or.b32 %0, %1, %2;" : "=r"(all) : "r"(v), "r"(mask));
+  return all;
+}
+DEVICE uint32_t device_largest(uint32_t mask, uint32_t v) {
+  uint32_t most;
+  __asm__ volatile("redux.sync.max.u32 %0, %1, %2;" : "=r"(most) : "r"(v), "r"(mask));
+  return most;
+}
 #else
+DEVICE uint32_t device_any_bits(uint32_t mask, uint32_t v) { return v; }
+DEVICE uint32_t device_largest(uint32_t mask, uint32_t v) { return v; }
 DEVICE void device_raise64(uint64_t *p, uint64_t v) { device_max64(p, v); }
 DEVICE void device_or64(uint64_t *p, uint64_t v) { __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
 DEVICE uint32_t device_match(uint32_t mask, uint32_t v) { return mask; }
@@ -127,6 +140,29 @@ DEVICE void atomic_request(uint64_t slot, uint64_t address, uint32_t bytes, int 
   device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~address);
 }
 
+// Lanes among `same` that have the same in bit `bit` of v.
+DEVICE uint32_t keep_same_bit(uint32_t mask, uint32_t same, uint32_t v, uint32_t bit) {
+  uint32_t is_set = v >> bit & 1, set = device_ballot(mask, (int)is_set);
+  return same & (is_set ? set : ~set);
+}
+
+// The wavefronts of all phases, where a warp can be asked for an or and a largest value: lanes of
+// one bank by the bits of its number, then lanes of one word by the bits in which words differ.
+DEVICE uint32_t wavefronts_by_bits(const WarpRequest *r, uint32_t granule, uint32_t lanes) {
+  uint32_t phase = r->lane / lanes, own = lanes == 32 ? ~0u : ((1u << lanes) - 1) << phase * lanes;
+  uint32_t v = granule ^ device_read_lane(r->mask, granule, r->first), same = r->mask & own;
+  uint32_t differ = device_any_bits(r->mask, v);
+  for (uint32_t left = differ & (lanes - 1); left; left &= left - 1)
+    same = keep_same_bit(r->mask, same, v, lowest_lane(left));
+  uint32_t bank = same, n = 0;
+  for (uint32_t left = differ & ~(lanes - 1); left; left &= left - 1)
+    same = keep_same_bit(r->mask, same, v, lowest_lane(left));
+  uint32_t words = device_ballot(r->mask, !(same & r->below));
+  uint32_t mine = (uint32_t)__builtin_popcount(bank & words);
+  for (uint32_t p = 0; p < 32 / lanes; p++) n += device_largest(r->mask, p == phase ? mine : 0);
+  return n;
+}
+
 // Shared memory has 32 banks of 4 bytes. Accesses of 8 bytes take half a warp at a time, of 16
 // bytes a quarter. A phase takes as many wavefronts as the bank with the most different words.
 DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t shift, int matches,
@@ -137,6 +173,7 @@ DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t 
   for (uint32_t at = 0; at < 32; at += lanes)
     *phases += (r->mask >> at & (lanes == 32 ? ~0u : (1u << lanes) - 1)) != 0;
   if (r->same || r->unit) return *phases;
+  if (matches == 2) return wavefronts_by_bits(r, granule, lanes);
   if (matches) {
     uint32_t leads = !(device_match(r->mask, granule | phase << 24) & r->below);
     mine = device_match(r->mask, leads ? bank | phase << 8 : 0x10000 | r->lane);
@@ -182,7 +219,7 @@ DEVICE void generic_request(uint64_t slot, uint64_t address, uint32_t bytes, int
     global_request(slot, device_active_lanes(), address, bytes, matches);
 }
 
-// Each for modules of any target, and for sm_70 and later.
+// Each for modules of any target, for sm_70 and later, and some for sm_80 and later.
 #define PROFILE_PROBE(name, request) \
   void name(uint64_t slot, uint64_t address, uint32_t bytes); \
   __attribute__((noinline)) void name(uint64_t slot, uint64_t address, uint32_t bytes) { \
@@ -196,6 +233,8 @@ PROFILE_PROBE(wg_profile_shared,
               shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 0))
 PROFILE_PROBE(wg_profile_shared_70,
               shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 1))
+PROFILE_PROBE(wg_profile_shared_80,
+              shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 2))
 PROFILE_PROBE(wg_profile_constant, constant_request(slot, (uint32_t)address, bytes, 0))
 PROFILE_PROBE(wg_profile_constant_70, constant_request(slot, (uint32_t)address, bytes, 1))
 PROFILE_PROBE(wg_profile_generic, generic_request(slot, address, bytes, 0))

@@ -14,7 +14,8 @@ struct SiteCode {
   PtxReg *low;      // KNOWN: lower half of the lowest address
   PtxReg *kept[2];  // KNOWN, in a loop: sectors and lines more than aligned requests have
   PtxReg *narrow;   // WIDE: its lanes are less than 128 bytes apart
-  bool by_lanes;    // weave_lanes.c counts it
+  bool by_lanes;    // weave_lanes.c counts it …
+  bool cold_lanes;  // … where the warp is not full
   LaneSite lanes;
 };
 
@@ -24,18 +25,20 @@ static ProfileSite *site_of(const Profiling *w, const SiteCode *k) {
   return &w->profile->sites.data[k->site];
 }
 
-// matches: its module may use match.sync
-static const char *probe_of(const ProfileSite *s, bool generic, bool matches) {
+// Its module may use match.sync.
+static bool may_match(const Body *b) {
+  const char *target = b->func->module->target;
+  return target && !strncmp(target, "sm_", 3) && atoi(target + 3) >= 70;
+}
+
+static const char *probe_of(const Body *b, const ProfileSite *s, bool generic) {
+  bool matches = may_match(b);
+  if (!generic && s->space == SITE_SHARED && count_may_reduce(b)) return "wg_profile_shared_80";
   if (generic) return matches ? "wg_profile_generic_70" : "wg_profile_generic";
   if (s->space == SITE_SHARED) return matches ? "wg_profile_shared_70" : "wg_profile_shared";
   if (s->space == SITE_CONSTANT) return matches ? "wg_profile_constant_70" : "wg_profile_constant";
   if (s->what == SITE_ATOMIC) return matches ? "wg_profile_atomic_70" : "wg_profile_atomic";
   return matches ? "wg_profile_global_70" : "wg_profile_global";
-}
-
-static bool may_match(const Body *b) {
-  const char *target = b->func->module->target;
-  return target && !strncmp(target, "sm_", 3) && atoi(target + 3) >= 70;
 }
 
 // Calls the device code for the lanes that pass the guard of `c`.
@@ -49,7 +52,7 @@ static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   EMIT(c, "add.u64", opd_reg(slot), opd_reg(w->counting->counters), opd_imm(s->slot * 8ll));
   access_address(c, address, &k->address);
   code_guard(c, guard, negated);
-  code_call(c, probe_function(b->program, b->unit, probe_of(s, k->generic, may_match(b))),
+  code_call(c, probe_function(b->program, b->unit, probe_of(b, s, k->generic)),
             (PtxOperand[]){opd_reg(slot), opd_reg(address), opd_imm(s->bytes)}, 3);
   code_guard(c, NULL, false);
 }
@@ -222,7 +225,7 @@ static PtxReg *any_exception(Profiling *w, Code *c) {
 
 static void look_at_exceptions(Profiling *w, Code *cold) {
   for (uint32_t i = 0; i < w->ncodes; i++) {
-    const SiteCode *k = &w->codes[i];
+    SiteCode *k = &w->codes[i];
     if (site_of(w, k)->mode == SITE_LOOKED_AT) continue;
     cold->near = k->in;
     PtxReg *p = exception_of(w, cold, k);
@@ -231,7 +234,8 @@ static void look_at_exceptions(Profiling *w, Code *cold) {
     code_branch(cold, p, true, as_known);
     if (k->kept[0]) add_extra(w, cold, k, false, -1);
     if (k->kept[1]) add_extra(w, cold, k, true, -1);
-    look_while_running(w, cold, k);
+    if (k->cold_lanes) lanes_out_of_line(w, cold, &k->lanes);
+    else look_while_running(w, cold, k);
     EMIT(cold, "bra", opd_label(done));
     code_label(cold, as_known);
     if (k->low && !k->kept[0]) add_extra_to_memory(w, cold, k, false);
@@ -259,7 +263,6 @@ static void add_extras(Profiling *w, Code *c) {
 
 void weave_block_end(Profiling *w, uint32_t block) {
   Body *b = w->body;
-  w->here = w->ncodes ? w->here : NULL;
   if (!w->ncodes) return;
   Code *c = end_of(w, block), *cold = body_cold(b);
   code_guard(c, NULL, false);
@@ -323,15 +326,19 @@ static void count_at_access(Profiling *w, SiteCode *k, uint32_t i) {
   const ProfileSite *s = site_of(w, k);
   Code *c = body_before(w->body, i);
   code_guard(c, NULL, false);
+  k->lanes = (LaneSite){.site = k->site, .block = k->block};
+  k->cold_lanes = k->by_lanes && !lanes_want(w, &k->lanes);
+  if (k->cold_lanes) k->by_lanes = false;
+  if (!k->by_lanes) keep_address(w, c, k, i);
+  k->lanes.address = k->address;
   if (k->by_lanes) {
-    k->lanes = (LaneSite){.site = k->site, .block = k->block, .address = k->address};
     lanes_at_access(w, &k->lanes, i);
     return;
   }
-  keep_address(w, c, k, i);
   if (s->mode == SITE_WIDE) test_width(w, c, k);
   if (s->mode != SITE_KNOWN || s->space != SITE_GLOBAL || abs(s->stride) >= 128) return;
   k->low = lowest_address(w, c, k);
+  if (k->cold_lanes) return;
   uint32_t block = k->block;
   Counting *counting = w->counting;
   k->kept[0] = count_loops_short_register(counting, block, s->slot + SLOT_EXTRA_UNITS, w->leads);

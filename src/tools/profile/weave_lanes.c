@@ -19,8 +19,9 @@ struct LanesHere {
   uint32_t nbacks;
 };
 
+// Where that is found out: at the beginning of the block, or in code out of line.
 static Code *block_begin(const Profiling *w, uint32_t block) {
-  Code *c = body_before(w->body, w->body->cfg->blocks[block].first);
+  Code *c = w->here_at ? w->here_at : body_before(w->body, w->body->cfg->blocks[block].first);
   code_guard(c, NULL, false);
   return c;
 }
@@ -32,7 +33,7 @@ static LanesHere *lanes_here(Profiling *w, uint32_t block) {
   LanesHere *h = w->here = ARENA_NEW(&b->cfg->arena, LanesHere);
   Code *c = block_begin(w, block);
   PtxReg *below = body_reg(b, TYPE_B32);
-  h->lanes = w->counting->lanes ? w->counting->lanes[block] : NULL;
+  h->lanes = w->counting->lanes && !w->here_at ? w->counting->lanes[block] : NULL;
   h->leads = body_reg(b, TYPE_PRED);
   h->distance = body_reg(b, TYPE_B32);
   h->before = body_reg(b, TYPE_B32);
@@ -110,6 +111,12 @@ static PtxReg *begins(Profiling *w, Code *c, const LaneSite *k, bool lines) {
   return p;
 }
 
+bool lanes_want(const Profiling *w, const LaneSite *k) {
+  const ProfileSite *s = &w->profile->sites.data[k->site];
+  return s->mode == SITE_WIDE || abs(s->stride) >= LINE ||
+         count_loops_has_room(w->counting, k->block, 2);
+}
+
 void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i) {
   ProfileSite *s = &w->profile->sites.data[k->site];
   int64_t stride = s->mode == SITE_WIDE ? 0 : s->stride < 0 ? -(int64_t)s->stride : s->stride;
@@ -157,6 +164,13 @@ static void add_difference(Profiling *w, Code *c, const LaneSite *k, bool lines)
   EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counting->counters), counter * 8ll),
        opd_reg(wide));
   code_guard(c, NULL, false);
+}
+
+void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k) {
+  w->here_at = cold;
+  differing_bits(w, cold, k);
+  lanes_at_end(w, cold, k);
+  w->here_at = NULL;
 }
 
 void lanes_at_end(Profiling *w, Code *c, const LaneSite *k) {
