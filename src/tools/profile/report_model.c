@@ -14,6 +14,9 @@ const Rule profile_rules[RULE_COUNT] = {
 static const double memory_bytes = 4800, wavefronts = 132 * 1.7, issued = 132 * 4 * 1.7,
                     updates = 1.0;
 
+// a measured time has what the events around a launch cost
+enum { SHORT_LAUNCH_NS = 6000 };
+
 static KernelProfile *kernel_of(ProfileModel *m, StrMap *by_name, const char *name) {
   KernelProfile *k = strmap_get(by_name, name);
   if (k) return k;
@@ -78,7 +81,12 @@ static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
     k->shared = v[CALL_SHARED];
     k->blocks = v[CALL_BLOCKS];
   }
-  if (v[CALL_STARTED]) k->ns += v[CALL_ENDED] - v[CALL_STARTED];
+  if (!v[CALL_STARTED]) return;
+  uint64_t ns = v[CALL_ENDED] - v[CALL_STARTED];
+  k->ns += ns;
+  if (ns > SHORT_LAUNCH_NS) return;
+  k->short_launches++;
+  k->short_ns += ns;
 }
 
 static double ideal_of(const RunMeasure *m) {

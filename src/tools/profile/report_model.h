@@ -43,6 +43,7 @@ typedef struct KernelProfile {
   // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
   uint64_t launches, threads, blocks, shared, first_line;
   uint64_t ns;  // of all launches on a GPU, without our code; 0: not known
+  uint64_t short_launches, short_ns;  // those that take less than a launch costs
   const char *first_file;
   const RunMeasure *resources;  // NULL: not known
 } KernelProfile;

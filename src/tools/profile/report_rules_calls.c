@@ -129,18 +129,25 @@ static void default_stream(ProfileModel *m) {
          (double)turns * launch_ns);
 }
 
-// How long one launch takes: measured, or by the model of the kernel.
-static double launch_time(const KernelProfile *k) {
-  double ns = k->ns ? (double)k->ns : profile_kernel_ns(k);
-  return ns / (double)MAX(k->launches, 1ull);
+// Launches that take less than a launch costs, as measured or by the model of the kernel. Others
+// beside them are no excuse: the GPU may have had something else to do.
+typedef struct ShortLaunches {
+  uint64_t n;
+  double each_ns;
+} ShortLaunches;
+static ShortLaunches short_launches(const KernelProfile *k) {
+  if (k->ns)
+    return (ShortLaunches){k->short_launches,
+                           (double)k->short_ns / (double)MAX(k->short_launches, 1ull)};
+  double each = profile_kernel_ns(k) / (double)MAX(k->launches, 1ull);
+  return (ShortLaunches){each <= launch_ns ? k->launches : 0, each};
 }
 
 static void small_launches(ProfileModel *m) {
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     const KernelProfile *k = m->kernels.data[i];
-    // a measured time has what the events around a launch cost
-    double most = k->ns ? 2 * launch_ns : launch_ns;
-    if (k->launches < MANY_LAUNCHES || launch_time(k) > most) continue;
+    ShortLaunches s = short_launches(k);
+    if (s.n < MANY_LAUNCHES) continue;
     const RunMeasure *at = NULL;
     for (uint32_t c = 0; c < m->calls.len && !at; c++)
       if (m->calls.data[c]->kernel && !strcmp(m->calls.data[c]->kernel, k->name))
@@ -148,8 +155,8 @@ static void small_launches(ProfileModel *m) {
     advise(m, RULE_SMALL_LAUNCHES, at,
            arena_printf(&m->arena,
                         "%llu launches of %.1f microseconds each; a launch costs some %.0f",
-                        (unsigned long long)k->launches, launch_time(k) / 1e3, launch_ns / 1e3),
-           (double)k->launches * launch_ns);
+                        (unsigned long long)s.n, s.each_ns / 1e3, launch_ns / 1e3),
+           (double)s.n * launch_ns);
   }
 }
 
