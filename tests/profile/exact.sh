@@ -7,7 +7,8 @@ cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "skip exact: nvcc is not installed"; exit 77; }
 for arch in 75 90; do
   tests/lib/nvcc -w -std=c++17 -O2 -lineinfo -gencode arch=compute_$arch,code=compute_$arch \
-    -o "$TEST_DIR/exact$arch" tests/profile/exact.cu || { echo "FAIL exact: does not compile"; exit 1; }
+    -o "$TEST_DIR/exact$arch" tests/profile/exact.cu ||
+    { echo "FAIL exact: does not compile"; exit 1; }
 done
 for run in 64x2-75 64x2-90 16x8-90 16x8-75 48x1-90 20x3-90; do
   shape=${run%-*} d=$TEST_DIR/$run
