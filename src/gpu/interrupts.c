@@ -1,6 +1,5 @@
-// Launches of kernels that call interrupts, on a GPU. The launch returns when its interrupts are
-// served: handlers run on the thread that launches, and find the device without suspended work in
-// its streams.
+// Launches of kernels that call interrupts, on a GPU: their memory, their parameter, their rounds.
+// Who serves them, and who waits for that: interrupt_pending.c.
 #include "gpu/interrupts.h"
 
 #include "base/runstats.h"
@@ -96,8 +95,10 @@ struct GpuInterrupts {
   void **params;
   void *list[5];
   size_t size;
-  uint8_t *room;
-  bool entered;  // the second kernel has been launched
+  uint8_t *room;  // all parameters
+  CUevent ended;  // the first kernel has; NULL: the stream tells
+  CUstream own;   // for the rest, where the stream is one of the thread's; NULL: it is not
+  bool entered;   // the second kernel has been launched
   CUresult result;
 };
 
@@ -110,29 +111,30 @@ static bool refuse(GpuLaunch *l, CUresult result, const char *text) {
   return false;
 }
 
-// The program's parameters with ours behind them: a list or a buffer, as they were given.
+// The program's parameters with ours behind them: a list or a buffer, as they were given. The
+// second kernel gets a copy: the program's own may be gone by then.
 static bool extend_params(GpuLaunch *l, GpuInterrupts *g) {
   const InterruptKernel *k = g->kernel;
   const void *given = NULL;
   size_t bytes = 0;
-  if (!l->extra) {
-    g->params = mem_alloc((k->user_params + 1) * sizeof *g->params);
-    if (k->user_params) memcpy(g->params, l->params, k->user_params * sizeof *g->params);
-    g->params[k->user_params] = &g->launch;
-    l->params = g->params;
-    return true;
-  }
-  if (!gpu_launch_extra(l->extra, &given, &bytes)) return false;
+  if (l->extra && !gpu_launch_extra(l->extra, &given, &bytes)) return false;
   g->size = k->param_at + sizeof g->launch;
   g->room = mem_alloc(g->size);
-  memcpy(g->room, given, MIN(bytes, (size_t)k->param_at));
+  if (given) memcpy(g->room, given, MIN(bytes, (size_t)k->param_at));
+  for (uint32_t i = 0; !given && i < k->user_params; i++)
+    memcpy(g->room + k->params[i].offset, l->params[i], k->params[i].bytes);
   memcpy(g->room + k->param_at, &g->launch, sizeof g->launch);
   g->list[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
   g->list[1] = g->room;
   g->list[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
   g->list[3] = &g->size;
   g->list[4] = CU_LAUNCH_PARAM_END;
-  l->extra = g->list;
+  if (given) l->extra = g->list;
+  if (given) return true;
+  g->params = mem_alloc((k->user_params + 1) * sizeof *g->params);
+  if (k->user_params) memcpy(g->params, l->params, k->user_params * sizeof *g->params);
+  g->params[k->user_params] = &g->launch;
+  l->params = g->params;
   return true;
 }
 
@@ -248,6 +250,11 @@ static bool ok_or(Serving *s, CUresult result) {
   return result == CUDA_SUCCESS;
 }
 
+static CUresult wait_for_first(const GpuInterrupts *g) {
+  return g->ended ? gpu_real.cuEventSynchronize(g->ended)
+                  : gpu_real.cuStreamSynchronize(g->stream);
+}
+
 static bool read_memory(void *user, void *to, uint64_t from, size_t bytes) {
   Serving *s = user;
   return ok_or(s, gpu_real.cuMemcpyDtoHAsync_v2(to, from, bytes, s->g->stream)) &&
@@ -318,7 +325,7 @@ static bool is_suspended(Serving *s, const InterruptRun *run) {
   uint32_t suspended = 1;
   if (s->g->entered) return true;
   if (s->g->launch.notify) {
-    ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+    ok_or(s, wait_for_first(s->g));
     return *(volatile uint32_t *)s->g->notify->host != 0;
   }
   read_memory(s, &suspended, run->launch.control, sizeof suspended);
@@ -369,7 +376,7 @@ static bool resume(void *user, const InterruptRun *run) {
   s->g->entered = true;
   l.event = first->event;
   l.config = first->config;
-  gpu_launch_begin(&l, first->of->resume, s->g->params, s->g->params ? NULL : s->g->list, NULL);
+  gpu_launch_begin(&l, first->of->resume, NULL, s->g->list, NULL);
   CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
   CUlaunchConfig c = {.gridDimX = l.event.grid[0],
                       .gridDimY = l.event.grid[1],
@@ -395,6 +402,7 @@ static void *enter(void *user) { return ((Serving *)user)->g->stream; }
 // What the handler has given the device, in the streams that it knows.
 static void leave(void *user) {
   Serving *s = user;
+  ok_or(s, gpu_interrupts_wait());  // launches with interrupts of their own
   ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
   ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_LEGACY));
   ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_PER_THREAD));
@@ -433,15 +441,80 @@ static CUresult serve(GpuLaunch *l) {
   return g->result != CUDA_SUCCESS ? g->result : CUDA_ERROR_LAUNCH_FAILED;
 }
 
-CUresult gpu_interrupts_end(GpuLaunch *l, CUresult result) {
-  GpuInterrupts *g = l->interrupts;
-  if (result == CUDA_SUCCESS) result = serve(l);
+// --- the whole launch ---
+
+// The calling thread's context and streams may be others.
+typedef struct Entered {
+  CUcontext before;
+  bool pushed;
+} Entered;
+static Entered enter_context(const GpuInterrupts *g) {
+  Entered e = {NULL, false};
+  gpu_real.cuCtxGetCurrent(&e.before);
+  if (e.before != g->ctx) e.pushed = gpu_real.cuCtxPushCurrent_v2(g->ctx) == CUDA_SUCCESS;
+  return e;
+}
+static void leave_context(Entered e) {
+  if (e.pushed) gpu_real.cuCtxPopCurrent_v2(&e.before);
+}
+
+bool gpu_interrupts_has_ended(const GpuLaunch *l) {
+  const GpuInterrupts *g = l->interrupts;
+  Entered e = enter_context(g);
+  CUresult result = g->ended ? gpu_real.cuEventQuery(g->ended) : gpu_real.cuStreamQuery(g->stream);
+  leave_context(e);
+  return result != CUDA_ERROR_NOT_READY;
+}
+
+bool gpu_interrupts_suspended_nobody(const GpuLaunch *l) {
+  const GpuInterrupts *g = l->interrupts;
+  Entered e = enter_context(g);
+  bool ok = wait_for_first(g) == CUDA_SUCCESS;
+  leave_context(e);
+  return ok && g->launch.notify && !*(volatile uint32_t *)g->notify->host;
+}
+
+static void free_launch(GpuInterrupts *g) {
   Buffer *all[] = {g->memory, g->counts, g->calls, g->totals, g->notify};
   for (unsigned i = 0; i < ARRAY_LEN(all); i++)
     if (all[i]) give_back(all[i]);
+  if (g->ended) gpu_real.cuEventDestroy_v2(g->ended);
+  if (g->own) gpu_real.cuStreamDestroy_v2(g->own);
   free(g->params);
   free(g->room);
   free(g);
+}
+
+CUresult gpu_interrupts_serve(GpuLaunch *l, bool suspended) {
+  GpuInterrupts *g = l->interrupts;
+  CUresult result = CUDA_SUCCESS;
+  if (suspended) {
+    Entered e = enter_context(g);
+    if (g->own) g->stream = g->own;
+    result = serve(l);
+    leave_context(e);
+  } else {
+    g->memory->kernel = g->kernel;
+  }
+  free_launch(g);
+  l->interrupts = NULL;
+  return result;
+}
+
+// A stream of the launching thread cannot be named by another one.
+static bool prepare_for_service(GpuInterrupts *g) {
+  if (g->stream != CU_STREAM_PER_THREAD) return true;
+  return gpu_real.cuEventCreate(&g->ended, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
+         gpu_real.cuEventRecord(g->ended, g->stream) == CUDA_SUCCESS &&
+         gpu_real.cuStreamCreate(&g->own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
+}
+
+CUresult gpu_interrupts_end(GpuLaunch *l, CUresult result) {
+  GpuInterrupts *g = l->interrupts;
+  if (result != CUDA_SUCCESS) free_launch(g);
+  else if (session_tools() || !g->launch.notify || !prepare_for_service(g))
+    return gpu_interrupts_serve(l, true);
+  else gpu_interrupts_add(l);
   l->interrupts = NULL;
   return result;
 }

@@ -224,6 +224,16 @@ static void check_machine_code(GpuLaunch *l) {
   gpu_closed_begin(l, &(SessionCall){&l->event, tell(l), &given, gpu_launch_param, l->of});
 }
 
+// What was launched before it has called all its interrupts; a launch that failed there is told of.
+static CUresult wait_for_interrupts(GpuLaunch *l) {
+  CUresult result = gpu_interrupts_wait_in((uint64_t)(uintptr_t)l->event.stream);
+  if (result == CUDA_SUCCESS) return result;
+  if (l->interrupts) gpu_interrupts_end(l, result);
+  l->refused = result;
+  l->gone = true;
+  return result;
+}
+
 void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx) {
   l->function = handle;
   l->params = params;
@@ -256,6 +266,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   const WovenKernel *code = l->function || l->event.captured ? NULL : gpu_function_early(l->of);
   if (!l->function && !code) l->function = gpu_function_target(l->of);
   if (l->of->interrupts && !gpu_interrupts_begin(l)) return;
+  if (wait_for_interrupts(l) != CUDA_SUCCESS) return;
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
   gpu_hash_before_launch(l->outputs);

@@ -28,6 +28,9 @@ typedef struct InterruptKernel {
   const char *refused;        // why it cannot be suspended, with the place; NULL: it can
   uint32_t param_at;          // of the added InterruptLaunch
   uint32_t user_params, user_param_bytes;
+  struct {
+    uint32_t offset, bytes;
+  } * params;  // of the program
   uint32_t context_bytes;  // of one thread: live registers and arguments
   uint32_t local_bytes;    // of one thread: its local variables, which lie in memory of the launch
   bool saves_blocks;       // threads of a block need each other: see blocks.c

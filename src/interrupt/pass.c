@@ -256,6 +256,11 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
   Shape shape = {.local_bytes = locals_bytes(f)};
   k->user_params = f->nparams;
   k->user_param_bytes = f->param_bytes;
+  k->params = arena_alloc(&p->out->arena, sizeof *k->params * (f->nparams + 1));
+  for (uint32_t i = 0; i < f->nparams; i++) {
+    k->params[i].offset = (uint32_t)f->params[i]->param_offset;
+    k->params[i].bytes = (uint32_t)f->params[i]->size;
+  }
   PtxVar *launch = new_parameter(f);
   k->param_at = (uint32_t)launch->param_offset;
   workspace_keep(f, launch);

@@ -10,6 +10,7 @@
 #include "base/runstats.h"
 #include "cuda/abi.h"
 #include "gpu/gpu.h"
+#include "gpu/interrupts.h"
 #include "session/session.h"
 
 // One for each entry of the table, PRELOAD_STUB_BYTES apart (entry.S): calls preload_bind and goes
@@ -25,6 +26,44 @@ static CUresult not_there(void) { return CUDA_ERROR_NOT_SUPPORTED; }
 static CUresult no_driver(void) { return CUDA_ERROR_NO_DEVICE; }
 static CUresult too_early(void) { return CUDA_ERROR_NOT_INITIALIZED; }
 
+// --- launches with interrupts: calls wait until they are served (gpu/interrupt_pending.c) ---
+
+static void **held;  // what the entries lead to that wait now; NULL: none does
+static _Thread_local CUresult failure;
+static CUresult failed_before(void) { return failure; }
+
+// What enqueues nothing and waits for nothing. Launches wait by themselves, as late as they can.
+static bool never_waits(const char *name) {
+  static const char *const begins[] = {
+      "cuGet",        "cuInit",        "cuDriver",      "cuDeviceGet",   "cuCtxGet",
+      "cuCtxSet",     "cuCtxPush",     "cuCtxPop",      "cuLaunchKernel", "cuFuncGet",
+      "cuKernelGet",  "cuModuleGet",   "cuLibraryGet",  "cuOccupancy",   "cuPointerGet",
+      "cuStreamGet",  "cuStreamIs",    "cuThreadExchange"};
+  for (unsigned i = 0; i < ARRAY_LEN(begins); i++)
+    if (!strncmp(name, begins[i], strlen(begins[i]))) return true;
+  return false;
+}
+
+static void hold(void) {
+  void **targets = mem_alloc(preload_count * sizeof *targets);
+  for (unsigned i = 0; i < preload_count; i++) targets[i] = preload_table[i];
+  __atomic_store_n(&held, targets, __ATOMIC_RELEASE);
+  for (unsigned i = 0; i < preload_count; i++)
+    if (!never_waits(preload_names[i]))
+      __atomic_store_n(&preload_table[i],
+                       (void *)(preload_stubs + (size_t)i * PRELOAD_STUB_BYTES), __ATOMIC_RELEASE);
+}
+
+static void hold_calls(void) {
+  static pthread_once_t held_once = PTHREAD_ONCE_INIT;
+  pthread_once(&held_once, hold);
+}
+
+static void *wait_first(void *target) {
+  failure = gpu_interrupts_wait();
+  return failure == CUDA_SUCCESS ? target : (void *)failed_before;
+}
+
 static void load(void) {
   Options options = {0};
   Error err = {0};
@@ -33,6 +72,7 @@ static void load(void) {
   if (!options_from_environment(&options, &err) || !options_open_log(&options, 0, &err))
     log_error("%s", err.text);
   session_start("gpu");
+  gpu_hold_calls = hold_calls;
   loaded = gpu_start(preload_table, &err);
   loading = false;
   loaded_in = getpid();
@@ -47,6 +87,9 @@ __attribute__((visibility("hidden"))) void *preload_bind(unsigned index) {
   if (loading) return (void *)too_early;
   pthread_once(&once, load);
   if (!loaded) return (void *)no_driver;
+  void **targets = __atomic_load_n(&held, __ATOMIC_ACQUIRE);
+  if (targets && targets[index] != preload_stubs + (size_t)index * PRELOAD_STUB_BYTES)
+    return wait_first(targets[index]);
   void *stub = (void *)(preload_stubs + (size_t)index * PRELOAD_STUB_BYTES);
   if (preload_table[index] != stub) return preload_table[index];
   log_once(preload_names[index],
@@ -61,5 +104,7 @@ void preload_bind_later(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-  if (loaded && loaded_in == getpid()) session_end();
+  if (!loaded || loaded_in != getpid()) return;
+  gpu_interrupts_wait();
+  session_end();
 }

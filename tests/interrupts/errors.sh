@@ -17,10 +17,19 @@ right() {  # PROGRAM
   said=$(setting says)
   [ -z "$said" ] || has "$TEST_DIR/err" "$said"
 }
-for TEST_FILE in tests/interrupts/errors/*.cu; do
-  name=$(basename "$TEST_FILE" .cu)
-  [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
-  tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude -o "$TEST_DIR/$name" "$TEST_FILE" ||
-    { echo "FAIL $name.build"; continue; }
-  check "$name" right "$TEST_DIR/$name"
-done
+all() {  # SUFFIX OPTION…: of tests, and of nvcc
+  local suffix=$1 name
+  shift
+  for TEST_FILE in tests/interrupts/errors/*.cu; do
+    name=$(basename "$TEST_FILE" .cu)
+    [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
+    tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude "$@" -o "$TEST_DIR/$name$suffix" \
+      "$TEST_FILE" || { echo "FAIL $name.build"; continue; }
+    check "$name$suffix" right "$TEST_DIR/$name$suffix"
+  done
+}
+all ""
+[ "${TEST_DEVICE:-cpu}" = cpu ] || exit 0
+. tests/gpumode/lib.sh  # once more with the virtual device as the driver
+shared_runtime
+all .gpu -cudart=shared

@@ -90,6 +90,26 @@ template <bool I> __global__ void ended(int *out, const int *in, int n) {
   out[i] = v + any + many;
 }
 
+// Some call and end, while others are at barriers that no caller comes to.
+template <bool I> __global__ void early(int *out, const int *in, int) {
+  __shared__ int s[128];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = in[i];
+  if (t % 32 == 7 || t / 32 == 2) {
+    s[t] = out[i] = twice<I>(in[i]);
+    return;
+  }
+  for (int k = 0; k < 3; k++) {
+    __syncthreads();
+    int v = s[(t + 5) % 7];
+    __syncthreads();
+    s[t] = v + k;
+  }
+  if (t == 1) s[1] += twice<I>(s[1]);
+  __syncthreads();
+  out[i] = s[t] + s[1];
+}
+
 // Two arrays and a barrier in a loop whose turns differ from block to block.
 template <bool I> __global__ void loop(int *out, const int *in, int) {
   __shared__ int a[128];
@@ -136,6 +156,7 @@ int main() {
   compare("shuffles", shuffles<false>, shuffles<true>);
   compare("local array", local_array<false>, local_array<true>);
   compare("ended", ended<false>, ended<true>);
+  compare("early", early<false>, early<true>);
   compare("loop", loop<false>, loop<true>);
   cudaFree(in);
   cudaFree(out);

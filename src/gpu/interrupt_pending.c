@@ -1,0 +1,197 @@
+// Launches of kernels with interrupts return at once. A service thread calls the handlers, and what
+// the program asks of the driver meanwhile waits for their end: nothing stands behind a suspended
+// kernel in its stream, so that a handler may use every stream and synchronise as it likes.
+//
+// Most launches suspend nobody. Then the call that waits finds that out itself, and no other thread
+// takes part.
+#include "gpu/interrupts.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+typedef struct Pending {
+  GpuLaunch launch;
+  CUlaunchConfig config;   // what the program gave, kept
+  struct Pending *parent;  // whose handler launched it; NULL: the program
+  struct Pending *next;
+  unsigned users;  // the list, its service, and those that wait
+  bool is_taken;   // a service thread has it
+  bool served;     // somebody ends it; nobody else does
+  bool is_wanted;  // it has suspended threads, and somebody waits
+  bool done;
+  CUresult result;
+} Pending;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static Pending *list;
+static _Atomic unsigned listed;
+static unsigned idle;                   // service threads that wait for work
+static _Thread_local Pending *serving;  // its handlers run on this thread
+
+void (*gpu_hold_calls)(void);
+
+bool gpu_interrupts_in_handler(void) { return serving != NULL; }
+
+static void make_condition(void) {
+  pthread_condattr_t attr;
+  pthread_condattr_init(&attr);
+  pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+  pthread_cond_init(&changed, &attr);
+  pthread_condattr_destroy(&attr);
+}
+
+static void release(Pending *p) {
+  p->users--;
+  if (p->users) return;
+  free(p->config.attrs);
+  free(p);
+}
+
+// Locked on entry and on return.
+static void end_pending(Pending *p, bool suspended) {
+  p->served = true;
+  pthread_mutex_unlock(&lock);
+  Pending *outer = serving;
+  if (suspended) serving = p;
+  CUresult result = gpu_interrupts_serve(&p->launch, suspended);
+  serving = outer;
+  pthread_mutex_lock(&lock);
+  p->result = result;
+  p->done = true;
+  pthread_cond_broadcast(&changed);
+}
+
+// --- the service ---
+
+static void wait_for_change(unsigned microseconds) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += microseconds * 1000l;
+  if (until.tv_nsec >= 1000000000l) until.tv_sec++, until.tv_nsec -= 1000000000l;
+  pthread_cond_timedwait(&changed, &lock, &until);
+}
+
+static Pending *next_to_serve(void) {
+  for (Pending *p = list; p; p = p->next)
+    if (!p->served && !p->is_taken) return p;
+  return NULL;
+}
+
+// A program that waits for the launch is faster; the service looks from time to time.
+static void *service(void *user) {
+  enum { SHORT = 100, LONG = 2000 };
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    Pending *p = next_to_serve();
+    if (!p) {
+      idle++;
+      pthread_cond_wait(&changed, &lock);
+      idle--;
+      continue;
+    }
+    p->users++;
+    p->is_taken = true;
+    for (unsigned pause = SHORT; !p->served; pause = MIN(pause * 2, LONG)) {
+      if (!p->is_wanted) wait_for_change(pause);
+      if (p->served) break;
+      pthread_mutex_unlock(&lock);
+      bool ended = p->is_wanted || gpu_interrupts_has_ended(&p->launch);
+      pthread_mutex_lock(&lock);
+      if (ended && !p->served) end_pending(p, true);
+    }
+    release(p);
+  }
+  return NULL;
+}
+
+static void keep_config(Pending *p) {
+  if (!p->launch.config) return;
+  p->config = *p->launch.config;
+  size_t bytes = p->config.numAttrs * sizeof *p->config.attrs;
+  CUlaunchAttribute *attrs = mem_alloc(MAX(bytes, 1));
+  if (bytes) memcpy(attrs, p->launch.config->attrs, bytes);
+  p->config.attrs = attrs;
+  p->launch.config = &p->config;
+}
+
+void gpu_interrupts_add(const GpuLaunch *l) {
+  pthread_once(&once, make_condition);
+  if (gpu_hold_calls) gpu_hold_calls();
+  Pending *p = mem_alloc(sizeof *p);
+  *p = (Pending){.launch = *l, .parent = serving, .users = 1};
+  keep_config(p);
+  pthread_mutex_lock(&lock);
+  Pending **end = &list;
+  while (*end) end = &(*end)->next;
+  *end = p;
+  atomic_fetch_add(&listed, 1);
+  unsigned waiting = 0;
+  for (Pending *q = list; q; q = q->next) waiting += !q->served && !q->is_taken;
+  pthread_t thread;
+  if (idle < waiting && thread_start(&thread, service, NULL) == 0) pthread_detach(thread);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+// --- those that wait ---
+
+static bool is_default(uint64_t stream) {
+  return !stream || stream == (uint64_t)(uintptr_t)CU_STREAM_LEGACY;
+}
+
+static bool comes_before(const Pending *p, const uint64_t *stream) {
+  uint64_t own = (uint64_t)(uintptr_t)p->launch.event.stream;
+  return p->parent == serving &&
+         (!stream || own == *stream || is_default(own) || is_default(*stream));
+}
+
+// false: another thread has
+static bool remove_from_list(const Pending *p) {
+  Pending **at = &list;
+  while (*at && *at != p) at = &(*at)->next;
+  if (!*at) return false;
+  *at = p->next;
+  atomic_fetch_sub(&listed, 1);
+  return true;
+}
+
+// Locked on entry and on return.
+static void wait_for(Pending *p) {
+  p->users++;
+  if (!p->served) {
+    pthread_mutex_unlock(&lock);
+    bool nobody = gpu_interrupts_suspended_nobody(&p->launch);
+    pthread_mutex_lock(&lock);
+    if (!p->served && nobody) end_pending(p, false);
+    else if (!p->served) {
+      p->is_wanted = true;
+      pthread_cond_broadcast(&changed);
+    }
+  }
+  while (!p->done) pthread_cond_wait(&changed, &lock);
+}
+
+static CUresult wait_for_all(const uint64_t *stream) {
+  CUresult result = CUDA_SUCCESS;
+  if (!atomic_load(&listed)) return result;
+  pthread_mutex_lock(&lock);
+  for (Pending *p = list; p;) {
+    if (!comes_before(p, stream)) {
+      p = p->next;
+      continue;
+    }
+    wait_for(p);
+    if (result == CUDA_SUCCESS) result = p->result;
+    p->result = CUDA_SUCCESS;  // told once
+    if (remove_from_list(p)) p->users--;
+    release(p);
+    p = list;
+  }
+  pthread_mutex_unlock(&lock);
+  return gpu_checked(result);
+}
+
+CUresult gpu_interrupts_wait(void) { return wait_for_all(NULL); }
+CUresult gpu_interrupts_wait_in(uint64_t stream) { return wait_for_all(&stream); }
