@@ -103,13 +103,23 @@ $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
 
+# CUDA's mathematical libraries on the virtual device (docs/libraries.md), and the numbers at the
+# end of their names in CUDA 12 and 13.
+LIBRARY_NUMBERS := cublas:12 cublas:13
+library-src = $(sort $(wildcard src/libraries/common/*.c src/libraries/$(1)/*.c))
+library-objs = $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out %/version.c,$(call library-src,$(1))))
+library-file = $(BUILD)/lib/cpu/lib$(subst :,.so.,$(1))
+OPENBLAS := $(wildcard $(shell $(CC) -print-file-name=openblas-serial/libopenblas.a))
+LIBRARIES := $(foreach l,$(LIBRARY_NUMBERS),$(call library-file,$(l))) \
+  $(if $(OPENBLAS),$(BUILD)/lib/cpu/libwarpgrind-blas.so)
+
 .PHONY: format all demo check check-quick check-long check-gpu bench stress fuzz soak install \
   uninstall clean help deps
 .SECONDARY:
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
   $(BUILD)/lib/libwarpgrind.so \
-  $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(BUILD)/warpgrind.1
+  $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(LIBRARIES) $(BUILD)/warpgrind.1
 
 # --- compiling ---
 # Short lines; V=1 shows the commands. A list of headers replaces the last one only when the object
@@ -327,6 +337,35 @@ $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/ru
 	  $(SHIM_SRC) \
 	  -L$(BUILD)/lib -l:libcuda.so.1
 
+# Its symbols carry the version libcublas.so.N, as programs expect. The objects of a library are the
+# same in all versions.
+$(BUILD)/libraries/%.o: src/libraries/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -UWARPGRIND_LIBRARY -ffp-contract=off -fno-math-errno \
+	  -Wno-missing-field-initializers $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+
+define library-rule
+$(call library-file,$(1):$(2)): $(call library-objs,$(1)) src/libraries/common/version.c \
+  | $(BUILD)/lib/libcuda.so.1
+	@mkdir -p $$(@D) $(BUILD)/gen
+	@printf 'lib$(1).so.$(2) { global: cu*; local: *; };\n' > $(BUILD)/gen/$(1)$(2).map
+	$$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DLIBRARY_MAJOR=$(2) -shared \
+	  -Wl,-soname,lib$(1).so.$(2) -Wl,--version-script=$(BUILD)/gen/$(1)$(2).map \
+	  -Wl,-rpath,'$$$$ORIGIN/..' $(if $(SAN_FLAGS),,-Wl,-z,defs) \
+	  -o $$@.$$$$$$$$ $(call library-objs,$(1)) \
+	  src/libraries/common/version.c -L$(BUILD)/lib -l:libcuda.so.1 -lm -ldl -pthread && mv \
+	  $$@.$$$$$$$$ $$@
+endef
+$(foreach l,$(LIBRARY_NUMBERS),$(eval $(call library-rule,$(word 1,$(subst :, ,$(l))),$(word \
+  2,$(subst :, ,$(l))))))
+
+# OpenBLAS without threads, and LAPACK: only the routines of the table, nothing of them exported.
+$(BUILD)/lib/cpu/libwarpgrind-blas.so: $(BUILD)/libraries/blas/table.o \
+  $(BUILD)/libraries/blas/fortran.o $(OPENBLAS)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libwarpgrind-blas.so \
+	  -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ -lm && mv $@.$$$$ $@
+
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
 STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave \
   interrupt tools channel where session vgpu driver,$(call folder-objs,$(f)))) \
@@ -440,7 +479,7 @@ install: all
 	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
 	install -m 755 $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libwarpgrind.so \
 	  $(DESTDIR)$(PREFIX)/lib/warpgrind/
-	install -m 755 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
+	install -m 755 $(SHIMS) $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
 	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
@@ -478,4 +517,4 @@ help:
 	@echo 'variables       CC=clang  CC=x86_64-linux-gnu-gcc BUILD=build-x86_64  SAN=1  OPT=-O0'
 	@echo '                CFLAGS=…  TESTS=pattern'
 
--include $(ALL_OBJS:.o=.d)
+-include $(ALL_OBJS:.o=.d) $(wildcard $(BUILD)/libraries/*/*.d)

@@ -49,6 +49,7 @@ static CUgraphNodeType node_type(const Work *w) {
     case WORK_KERNEL: return CU_GRAPH_NODE_TYPE_KERNEL;
     case WORK_COPY: return CU_GRAPH_NODE_TYPE_MEMCPY;
     case WORK_SET: return CU_GRAPH_NODE_TYPE_MEMSET;
+    case WORK_LIBRARY:
     case WORK_HOST: return CU_GRAPH_NODE_TYPE_HOST;
     case WORK_RECORD: return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     case WORK_WAIT: return CU_GRAPH_NODE_TYPE_WAIT_EVENT;

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
+#include "cuda/library_call.h"
 #include "interrupt/interrupt.h"
 #include "session/session.h"
 #include "vgpu/vgpu.h"
@@ -43,6 +44,7 @@ typedef struct Plan Plan;
 typedef struct Capture Capture;
 typedef struct TexRef TexRef;
 typedef struct KernelWork KernelWork;
+typedef struct LibraryWork LibraryWork;
 
 // --- state.c: start, end, fork, and which handles are alive ---
 typedef enum ObjectKind {
@@ -377,6 +379,14 @@ typedef struct LaunchRun {
 const void *events_launch_begin(Context *ctx, const KernelWork *k, LaunchRun *l);
 void events_launch_end(LaunchRun *l);
 
+// --- library_call.c: calls of CUDA's mathematical libraries ---
+CUresult library_call_submit(const LibraryCall *call);
+CUresult library_call_run(const LibraryWork *w);
+bool library_call_more_operands(const Operand *o, uint32_t n);  // LibraryServices.more_operands
+bool library_call_is_capturing(const void *stream);
+void library_call_retain(LibraryWork *w);
+void library_call_release(LibraryWork *w);
+
 // --- work.c ---
 typedef enum WorkKind {
   WORK_EMPTY,
@@ -384,6 +394,7 @@ typedef enum WorkKind {
   WORK_COPY,
   WORK_SET,
   WORK_HOST,
+  WORK_LIBRARY,
   WORK_CALLBACK,
   WORK_RECORD,
   WORK_WAIT,
@@ -411,6 +422,7 @@ typedef struct Work {
       void *user;
       CUstream stream;
     } callback;
+    LibraryWork *library;  // counted reference
     Event *event;  // WORK_RECORD, WORK_WAIT: counted reference
     struct {
       CUstreamBatchMemOpParams *ops;

@@ -220,7 +220,7 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
     if (s->work.kind == WORK_KERNEL)
       tools_launch_inputs(s->work.ctx, stream, &s->work.kernel, once);
     else if (s->work.kind == WORK_COPY || s->work.kind == WORK_SET || s->work.kind == WORK_HOST ||
-             s->work.kind == WORK_MEMOPS)
+             s->work.kind == WORK_MEMOPS || s->work.kind == WORK_LIBRARY)
       session_unknown_writes(stream);
   }
 }

@@ -20,6 +20,7 @@ static CUresult run(const Work *w, uint64_t seq) {
       events_set(&w->set);
       return CUDA_SUCCESS;
     case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
+    case WORK_LIBRARY: return library_call_run(w->library);
     case WORK_MEMOPS: return memops_run(w->memops.ops, w->memops.count);
     case WORK_ALLOC:
       graph_memory_set_live(w->alloc.memory);
@@ -83,6 +84,7 @@ void work_copy(Work *to, const Work *from) {
     case WORK_RECORD:
     case WORK_WAIT: event_retain(to->event); break;
     case WORK_GRAPH: plan_retain(to->plan); break;
+    case WORK_LIBRARY: library_call_retain(to->library); break;
     case WORK_ALLOC: graph_memory_retain(to->alloc.memory); break;
     case WORK_COPY: CHECK(!from->copy.staged); break;
     default: break;
@@ -104,6 +106,7 @@ void work_free(Work *w) {
     case WORK_RECORD:
     case WORK_WAIT: event_release(w->event); break;
     case WORK_GRAPH: plan_release(w->plan); break;
+    case WORK_LIBRARY: library_call_release(w->library); break;
     case WORK_ALLOC: graph_memory_release(w->alloc.memory); break;
     default: break;
   }

@@ -187,6 +187,21 @@ bool session_copy_on_host(const SessionCopy *c) {
 void session_copy_taken(const SessionCopy *c) { TELL(copy_taken, c); }
 void session_copy_contents(const SessionCopy *c) { TELL(copy_contents, c); }
 
+// --- calls of libraries ---
+
+void session_library_asked(LibraryCall *c, SessionDevice *on) { TELL(library_asked, c, on); }
+void session_library_found(const LibraryCall *c, const Operand *o, uint32_t n) {
+  TELL(library_found, c, o, n);
+}
+void session_library_begins(const LibraryCall *c, const Operand *o, uint32_t n) {
+  TELL(library_begins, c, o, n);
+}
+void session_library_ran(const LibraryCall *c) { TELL(library_ran, c); }
+void session_library_done(const LibraryCall *c) { TELL(library_done, c); }
+void session_library_refused(const char *call, const char *why) {
+  TELL(library_refused, call, why);
+}
+
 // --- modules ---
 
 bool session_code_wanted(const SessionModule *m) {

@@ -9,6 +9,7 @@
 
 #include "base/api_words.h"
 #include "base/base.h"
+#include "cuda/library_call.h"
 #include "sass/sass.h"
 #include "weave/weave.h"
 
@@ -724,6 +725,16 @@ size_t session_free_for_program(size_t free_bytes);
 bool session_copy_wanted(const SessionCopy *c);
 // one that is wanted: it has been done, and the host's memory is as it left it
 void session_copy_done(const SessionCopy *c);
+
+// --- events.c: calls of CUDA's mathematical libraries, on the virtual device ---
+// The program makes the call. on: its stream's device; NULL: not known
+void session_library_asked(LibraryCall *c, SessionDevice *on);
+// While it runs, operands that it has found in device memory, before they are touched.
+void session_library_found(const LibraryCall *c, const Operand *o, uint32_t n);
+void session_library_begins(const LibraryCall *c, const Operand *o, uint32_t n);  // it runs now
+void session_library_ran(const LibraryCall *c);
+void session_library_done(const LibraryCall *c);  // it never runs again
+void session_library_refused(const char *call, const char *why);  // because of its arguments
 
 // --- events.c: what a tensor map was made of ---
 typedef struct SessionTensor {

@@ -148,6 +148,13 @@ typedef struct Tool {
   // Copies to the host, when they have been done: the host's memory is as they left it.
   bool (*wants_copy)(const SessionCopy *c);
   void (*copied)(const SessionCopy *c);
+  // --- calls of CUDA's mathematical libraries (session.h) ---
+  void (*library_asked)(LibraryCall *c, SessionDevice *on);
+  void (*library_found)(const LibraryCall *c, const Operand *o, uint32_t n);
+  void (*library_begins)(const LibraryCall *c, const Operand *o, uint32_t n);
+  void (*library_ran)(const LibraryCall *c);
+  void (*library_done)(const LibraryCall *c);
+  void (*library_refused)(const char *call, const char *why);
   // --- order (session.h) ---
   uint64_t (*copy_tag)(void);  // of the calling thread's last copy_asked; 0: none
   void (*copy_begins)(uint64_t tag);
