@@ -5,6 +5,7 @@ import { CalculatorPane } from "./calculator";
 import { ElementPane } from "./element";
 import { placeNamed } from "./expression";
 import { Flow, FlowChart, kernelName } from "./flow";
+import { FlowIndexer } from "./flowindex";
 import { FlowPane } from "./flowpage";
 import { bufferName, bytesText, elementName, errorText, fileName, flowNames, launchName, learnStream, many, stepName } from "./format";
 import { useListen } from "./hooks";
@@ -144,12 +145,14 @@ function goTo(text: string, flow: Flow): boolean {
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
   ["Backspace", "close the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
+const FLOW_PAGE = 2000;          // steps: what is read in a moment
+const stepTitle = (s: FlowStep, kernels: Record<string, string>) => s.kind === "launch" ? kernelName(kernels[s.kernel]) : s.call || s.kind;
 const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`), learnStream(x.launch, x.stream); });
 
 export function App() {
   useListen(onTrail, onTypes, onTime);
 
-  const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>({ steps: [], kernels: {}, total: 0 });
+  const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>(() => ({ steps: [], kernels: {}, total: 0, index: new FlowIndexer().index }));
   const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers" | "watches">("findings"), [watches, setWatches] = useState<Watch[]>([]), [help, setHelp] = useState(false), [where, setWhere] = useState("");
   const raceSearch = useRaces(run), { races } = raceSearch;
   const [theme, setTheme] = useState(() => { try { return localStorage.getItem("theme") ?? "auto"; } catch { return "auto"; } });
@@ -160,13 +163,16 @@ export function App() {
   useEffect(() => {
     const load = async () => {
       try {
-        const [r, f, b, first, known] = await Promise.all([ask<RunInfo>("run"), ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 5000 }), ask<any>("types")]);
+        const [r, f, b, first, known] = await Promise.all([ask<RunInfo>("run"), ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: FLOW_PAGE }), ask<any>("types")]);
         learnTypes(known);
         b.buffers.forEach(x => buffers.set(x.id, x));
         let steps: FlowStep[] = first.steps.map(flowStep), all = b.buffers, found = f.findings;
+        const indexer = new FlowIndexer(), name = (s: FlowStep) => stepTitle(s, first.kernels);
         learnSteps(steps);
         nameLaunches(steps, first.kernels);
-        setRun(r); setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: first.kernels, total: first.total });
+        await indexer.add(steps, name);
+        if (steps.length >= first.total) await indexer.findLoops();
+        setRun(r); setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: first.kernels, total: first.total, index: indexer.index });
         document.title = `${fileName(r.meta.program ?? r.file)} · Warpgrind`;
         if (!r.findings) setTab("buffers");
         fromAddress();
@@ -186,14 +192,16 @@ export function App() {
           setFindings(found = [...found, ...more.findings]);
         }
         while (steps.length < first.total && steps.length < 100000) {
-          const more = await ask<any>("flow", { skip: steps.length, most: 20000 });
+          const more = await ask<any>("flow", { skip: steps.length, most: FLOW_PAGE });
           if (!more.steps.length) break;
           const next: FlowStep[] = more.steps.map(flowStep);
           nameLaunches(next, more.kernels);
-          steps = [...steps, ...next];
+          steps = steps.concat(next);
           learnSteps(steps);
-          setFlow({ steps, kernels: first.kernels, total: first.total });
+          await indexer.add(next, name);
         }
+        // drawn once for all of them: each time takes a moment
+        if (steps.length > first.steps.length) { await indexer.findLoops(); setFlow({ steps, kernels: first.kernels, total: first.total, index: indexer.index }); }
         setError(undefined);
       } catch (e) { setError(errorText(e)); if (/^waiting/.test(errorText(e))) setTimeout(load, 500); }
     };
@@ -225,7 +233,10 @@ export function App() {
           b.buffers.forEach(x => buffers.set(x.id, x));
           nameLaunches(steps, all.kernels);
           learnSteps(steps);
-          setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: all.kernels, total: all.total });
+          const indexer = new FlowIndexer();
+          await indexer.add(steps, s => stepTitle(s, all.kernels));
+          await indexer.findLoops();
+          setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: all.kernels, total: all.total, index: indexer.index });
           if (r.recorded) await haveWatches();
           setRun(r);
           return;

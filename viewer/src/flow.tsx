@@ -2,9 +2,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FlowStep, buffers } from "./api";
 import { bufferName, bytesText, duration, many } from "./format";
+import type { FlowIndex } from "./flowindex";
 import { Button } from "./parts";
 
-export interface Flow { steps: FlowStep[]; kernels: Record<string, string>; total: number }
+export interface Flow { steps: FlowStep[]; kernels: Record<string, string>; total: number; index: FlowIndex }
 interface Props { flow: Flow; current: number; currentBuffer: number; openLaunch(id: number): void; openBuffer(id: number, step: number): void; openStep(id: number): void; openAll(): void; races: Map<number, number> }
 
 export const kernelName = (readable: string | undefined) => (readable ?? "?").replace(/\(anonymous namespace\)::/g, "").replace(/^void /, "").replace(/[<(].*$/, "") || "?";
@@ -16,11 +17,11 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
   const [cursor, setCursor] = useState<{ step: number; lane: number } | undefined>();        // of the keyboard: lane -1 is the step itself
   const { steps } = flow;
   // Buffers that are used most come first; for those that do not fit there is a page of its own.
-  const used = useMemo(() => { const m = new Map<number, number>(); steps.forEach(s => s.uses.forEach(u => m.set(u[0], (m.get(u[0]) ?? 0) + 1))); return m; }, [steps]);
+  const { uses } = flow.index;
   const lanes = useMemo(() => {
-    return [...used.keys()].sort((a, b) => used.get(b)! - used.get(a)!).slice(0, Math.max(1, Math.floor((size.w - LABEL - 8) / LANE))).sort((a, b) => a - b);
-  }, [used, size.w]);
-  const missing = used.size - lanes.length;
+    return [...uses.keys()].sort((a, b) => uses.get(b)!.length - uses.get(a)!.length).slice(0, Math.max(1, Math.floor((size.w - LABEL - 8) / LANE))).sort((a, b) => a - b);
+  }, [flow, size.w]);
+  const missing = uses.size - lanes.length;
   const names = useMemo(() => new Map(lanes.map(b => [b, bufferName(buffers.get(b), b)])), [lanes, buffers.size]);
   const apart = lanes.length > 1 ? Math.min(44, Math.max(LANE, (size.w - LABEL - 16) / lanes.length)) : size.w - LABEL - 16, longest = Math.max(0, ...[...names.values()].map(n => n.length)), aslant = longest * LETTER > apart - 4;
   const letters = Math.min(longest, 14), HEAD = aslant ? Math.ceil(letters * LETTER * SLOPE) + 14 : 22, lean = aslant ? letters * LETTER / 2 : 0;

@@ -11,22 +11,6 @@ import { onTime, setTime, stepIndex, timeStep } from "./time";
 import { Pane, follow } from "./trail";
 
 const NAMES = 190, LANE = 26, ROW = 20, HEAD = 24;
-// Steps in a row that repeat: from, how many steps make a turn, how many turns.
-interface Loop { first: number; length: number; turns: number }
-
-export function findLoops(names: string[]): Loop[] {
-  const out: Loop[] = [], most = 12;
-  for (let i = 0; i < names.length;) {
-    let best: Loop | undefined;
-    for (let n = 1; n <= most && i + 2 * n <= names.length; n++) {
-      let turns = 1;
-      while (i + (turns + 1) * n <= names.length) { let same = true; for (let k = 0; k < n && same; k++) same = names[i + k] === names[i + turns * n + k]; if (!same) break; turns++; }
-      if (turns >= 3 && (!best || turns * n > best.turns * best.length)) best = { first: i, length: n, turns };
-    }
-    if (best) { out.push(best); i += best.turns * best.length; } else i++;
-  }
-  return out;
-}
 const hues = new Map<string, number>();
 const hue = (name: string) => { const known = hues.get(name); if (known !== undefined) return known; let h = 0; for (let i = 0; i < name.length; i++) h = (h * 31 + name.charCodeAt(i)) % 360; hues.set(name, h); return h; };
 
@@ -35,13 +19,9 @@ export function FlowPane({ index, active, flow, list, races, raceSearch }: { pan
   const { steps } = flow, canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null), [size, setSize] = useState({ w: 800, h: 500 }), [theme, setTheme] = useState(0);
   const [view, setView] = useState({ from: 0, upto: 0 }), [top, setTop] = useState(0), [filter, setFilter] = useState(""), [onlyUsed, setOnlyUsed] = useState(true), [bad, setBad] = useState(false), [hover, setHover] = useState<{ x: number; y: number }>(), [cursor, setCursor] = useState(-1), drag = useRef<{ x: number; y: number; from: number; upto: number; top: number; moved: boolean } | undefined>(undefined);
   const name = (s: FlowStep) => s.kind === "launch" ? kernelName(flow.kernels[s.kernel]) : s.call || s.kind;
-  const names = useMemo(() => steps.map(name), [steps]), loops = useMemo(() => findLoops(names), [names]), n = steps.length;
+  const { names, loops, lanes, laneOf, uses } = flow.index, n = steps.length;
   const from = view.upto ? view.from : 0, upto = view.upto || Math.max(1, n), perStep = (size.w - NAMES) / Math.max(1e-9, upto - from);
-  // Lanes: a device and stream each, in the order they are met.
-  const lanes = useMemo(() => { const m = new Map<string, { label: string; device: number }>(), streams = new Map<string, number>(); for (const s of steps) { const k = `${s.process}.${s.device}.${s.stream}`; if (!m.has(k)) { const d = `${s.process}.${s.device}`, count = (streams.get(d) ?? 0) + 1; streams.set(d, count); m.set(k, { label: `device ${s.device} ${s.stream ? `stream ${count}` : "default stream"}`, device: s.device }); } } return [...m]; }, [steps]);
-  const laneOf = useMemo(() => { const at = new Map(lanes.map(([k], i) => [k, i])); return steps.map(s => at.get(`${s.process}.${s.device}.${s.stream}`)!); }, [steps, lanes]);
-  const uses = useMemo(() => { const m = new Map<number, [step: number, how: number][]>(); steps.forEach((s, i) => { for (const u of s.uses) { const l = m.get(u[0]); if (l) l.push([i, u[1]]); else m.set(u[0], [[i, u[1]]]); } }); return m; }, [steps]);
-  const words = filter.trim().toLowerCase(), rows = useMemo(() => list.filter(b => (!onlyUsed || uses.has(b.id)) && (!words || bufferName(b).toLowerCase().includes(words) || (uses.get(b.id) ?? []).some(([i]) => names[i].toLowerCase().includes(words)))), [list, onlyUsed, words, uses, names]);
+  const words = filter.trim().toLowerCase(), rows = useMemo(() => list.filter(b => (!onlyUsed || uses.has(b.id)) && (!words || bufferName(b).toLowerCase().includes(words) || (uses.get(b.id) ?? []).some(([i]) => names[i].toLowerCase().includes(words)))), [list, onlyUsed, words, flow]);
   const lanesHigh = HEAD + lanes.length * LANE + 6, highest = Math.max(0, rows.length * ROW - (size.h - lanesHigh)), at = Math.min(top, highest);
   const wanted = (i: number) => !words && !bad || (!words || names[i].toLowerCase().includes(words) || steps[i].uses.some(u => bufferName(buffers.get(u[0]), u[0]).toLowerCase().includes(words))) && (!bad || steps[i].findings > 0 || (races.get(steps[i].launch) ?? 0) > 0);
   useLayoutEffect(() => {
@@ -127,10 +107,10 @@ export function FlowPane({ index, active, flow, list, races, raceSearch }: { pan
     g.restore();
     g.fillStyle = paper; g.fillRect(0, 0, NAMES - 4, lanesHigh);
     g.font = `12px ${v("--sans")}`; g.fillStyle = dim;
-    lanes.forEach(([, l], i) => g.fillText(l.label, 12, HEAD + i * LANE + LANE / 2));
+    lanes.forEach((l, i) => g.fillText(l.label, 12, HEAD + i * LANE + LANE / 2));
     g.strokeStyle = rule; g.beginPath(); g.moveTo(0, lanesHigh - 2); g.lineTo(size.w, lanesHigh - 2); g.stroke();
     if (highest) { const h = size.h - lanesHigh, bar = Math.max(16, h * h / (rows.length * ROW)); g.fillStyle = rule; g.fillRect(size.w - 4, lanesHigh + (h - bar) * at / highest, 4, bar); }
-  }, [size, steps, from, upto, at, rows, now, cursor, races, theme, words, bad, loops, lanes]);
+  }, [size, steps, from, upto, at, rows, now, cursor, races, theme, words, bad, flow]);
 
   const zoom = (by: number, x = size.w / 2) => {
     const width = Math.max(2, Math.min(n, (upto - from) / by)), anchor = from + (Math.max(NAMES, x) - NAMES) / perStep, share = (anchor - from) / Math.max(1e-9, upto - from), start = Math.max(0, Math.min(n - width, anchor - share * width));
