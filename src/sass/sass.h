@@ -21,6 +21,7 @@ typedef struct SassStore {
   // number of 64 bits that the address is computed with: the values of a launch tell.
   uint32_t param;
   uint32_t formats;  // SASS_BIT()s of what is stored there
+  bool plain;        // some store there is not atomic
 } SassStore;
 
 typedef struct SassKernel {

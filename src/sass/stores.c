@@ -189,11 +189,12 @@ static void params_of(Reader *r, uint32_t at, Params *out) {
 
 // --- all stores ---
 
-static void add_store(Arena *arena, SassStores *s, uint32_t param, uint32_t formats) {
+static void add_store(Arena *arena, SassStores *s, uint32_t param, uint32_t formats, bool plain) {
   s->formats |= formats;
   for (uint32_t i = 0; i < s->n; i++)
     if (s->list[i].param == param) {
       s->list[i].formats |= formats;
+      s->list[i].plain |= plain;
       return;
     }
   enum { STEP = 16 };
@@ -202,7 +203,7 @@ static void add_store(Arena *arena, SassStores *s, uint32_t param, uint32_t form
     if (s->n) memcpy(more, s->list, s->n * sizeof *more);
     s->list = more;
   }
-  s->list[s->n++] = (SassStore){param, formats};
+  s->list[s->n++] = (SassStore){param, formats, plain};
 }
 
 static bool is_global_store(const SassInstruction *i) {
@@ -215,15 +216,16 @@ static void read_stores(Reader *r, Arena *arena, SassStores *out) {
     const SassInstruction *i = &r->code[at];
     if (i->name == SASS_UTMASTG || i->name == SASS_UTMAREDG) {
       out->through_tensor = true;
-      add_store(arena, out, SASS_NO_PARAM, r->shared ? r->shared : SASS_BIT(SASS_OTHER));
+      add_store(arena, out, SASS_NO_PARAM, r->shared ? r->shared : SASS_BIT(SASS_OTHER),
+                i->name == SASS_UTMASTG);
     }
     if (!is_global_store(i)) continue;
     bool plain = i->name == SASS_STG || i->name == SASS_ST;
     uint32_t formats = plain ? formats_stored(r, at) : sass_atomic_format(i);
     Params params = {.n = 0};
     params_of(r, at, &params);
-    for (uint32_t p = 0; p < params.n; p++) add_store(arena, out, params.list[p], formats);
-    if (!params.n) add_store(arena, out, SASS_NO_PARAM, formats);
+    for (uint32_t p = 0; p < params.n; p++) add_store(arena, out, params.list[p], formats, plain);
+    if (!params.n) add_store(arena, out, SASS_NO_PARAM, formats, plain);
     out->anywhere |= !params.n && !params.others;
   }
 }

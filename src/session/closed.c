@@ -22,6 +22,13 @@ bool session_reads_closed(void) { return session_options()->closed && reading_to
 
 const char *session_closed_library(void) { return session_options()->closed_library; }
 
+static unsigned tools_that_only_compare(void) {
+  unsigned tools = 0;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->only_compares_closed) tools |= 1u << t;
+  return tools;
+}
+
 static void add_tool_names(Str *out, unsigned tools) {
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
     if (tools >> t & 1) str_printf(out, "%s%s", out->len ? "," : "", tool_name((ToolId)t));
@@ -57,12 +64,15 @@ bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Er
   tools |= tools_that_read(k, what->stores, why);
   tools &= session_tools();
   if (!tools) return false;
-  add_tool_names(&names, tools);
+  add_tool_names(&names, tools & ~tools_that_only_compare());
+  if (!names.len)
+    error_set(why, "its code has no PTX: the buffers it gets are compared with other launches and "
+                   "copies, and nothing is looked for inside");
   pthread_mutex_lock(&session_lock);
   if (!k->patched_by) {
     add_places(k);
     k->closed_tools = tools;
-    k->patched_by = mem_strdup(names.data);
+    k->patched_by = mem_strdup(names.len ? names.data : "");
     if (k->sent == session_generation())
       session_send(EVENT_PATCHED, &(EventPatched){k->id, k->patched_by});
   }
@@ -138,7 +148,7 @@ static void add_pointer(SessionClosedLaunch *l, uint32_t param, uint64_t address
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE) return;
   bool steady = r.kind == SESSION_DEVICE || r.kind == SESSION_POOL || r.kind == SESSION_VARIABLE;
   vec_push(&l->pointers,
-           ((SessionClosedPointer){param, r.memory.base, r.memory.size, steady, tensor}));
+           ((SessionClosedPointer){param, address, r.memory.base, r.memory.size, steady, tensor}));
 }
 
 static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t size) {

@@ -406,7 +406,7 @@ void session_closed_checked(SessionKernel *k);  // its launch has that record
 // A pointer in a launch's parameters, or what one of its tensor maps describes.
 typedef struct SessionClosedPointer {
   uint32_t param;   // where it is in the parameters, in bytes
-  uint64_t base, size;  // the allocation
+  uint64_t address, base, size;  // what it points to; the allocation
   bool steady;      // the host cannot write there by itself
   // the format of what a tensor map describes; SASS_OTHER: it is a pointer, or holds no
   // floating-point numbers

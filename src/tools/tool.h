@@ -48,6 +48,8 @@ typedef struct Tool {
   // --- kernels that are machine code only, without patches ---
   // Why the tool cannot look at launches of a kernel that stores this; NULL: it can.
   const char *(*refuses_closed)(SessionKernel *k, const SassStores *stores);
+  // It compares such launches with others and does not look inside: they do not count as checked.
+  bool only_compares_closed;
   void (*closed_begins)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*closed_ends)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*contents_kept)(uint64_t base);  // before allocated

@@ -92,8 +92,9 @@ static SassStore stores[] = {{8, SASS_BIT(SASS_F32)}};
 static SassStores one = {.list = stores, .n = 1, .formats = SASS_BIT(SASS_F32)};
 
 static void launch(unsigned in, unsigned out, float (*f)(float), unsigned n) {
-  SessionClosedPointer list[] = {{0, address(in), sizeof arrays[0], true, SASS_OTHER},
-                                 {8, address(out), sizeof arrays[0], true, SASS_OTHER}};
+  uint64_t from = address(in), to = address(out);
+  SessionClosedPointer list[] = {{0, from, from, sizeof arrays[0], true, SASS_OTHER},
+                                 {8, to, to, sizeof arrays[0], true, SASS_OTHER}};
   SessionClosedLaunch l = {.kernel = &kernel, .number = ++launches, .stores = &one};
   l.pointers.data = list;
   l.pointers.len = 2;
@@ -110,8 +111,10 @@ static void launch_many(void) {
   static const SassStores all_of_them = {.list = anywhere, .n = 1};
   SessionClosedPointer list[MANY];
   for (unsigned i = 0; i < MANY; i++)
-    list[i] = (SessionClosedPointer){8 * i, address(FIRST_OF_MANY + i), sizeof arrays[0], true,
-                                     SASS_OTHER};
+    list[i] = (SessionClosedPointer){.param = 8 * i,
+                                     .base = address(FIRST_OF_MANY + i),
+                                     .size = sizeof arrays[0],
+                                     .steady = true};
   SessionClosedLaunch l = {.kernel = &kernel, .number = ++launches, .stores = &all_of_them};
   l.pointers.data = list;
   l.pointers.len = MANY;

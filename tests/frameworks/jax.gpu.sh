@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# JAX on a real GPU, each tool by itself and all of them: the program's own output, no finding. Where
-# it fails, the PTX of the kernel that is named goes to $TEST_DIR, and its head is printed.
+# JAX on a real GPU, each tool by itself and all of them: the output of a plain run, no finding.
+# Where it fails, the PTX of the kernel that is named goes to $TEST_DIR, and its head is printed.
 set -u
 folder=$(dirname "$0")
 python3 -c 'import jax, sys; sys.exit(jax.devices()[0].platform != "gpu")' 2> /dev/null ||

@@ -58,6 +58,11 @@ const Tool tool_racecheck = {.device_bytes = sizeof(RaceDevice),
                              .wants = SESSION_WANTS_TABLE | SESSION_WANTS_ORDER |
                                       SESSION_WANTS_GRAPH_ORDER | SESSION_WANTS_COPY_TAGS |
                                       SESSION_WANTS_BENIGN_RACES,
+                             .refuses_closed = race_refuses_closed,
+                             .only_compares_closed = true,
+                             .closed_begins = race_closed_begins,
+                             .closed_ends = race_closed_ends,
+                             .stream_created = race_stream_created,
                              .device_open = device_open,
                              .launch = race_launch,
                              .before_table = race_before_table,

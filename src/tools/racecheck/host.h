@@ -8,10 +8,12 @@
 #include "tools/racecheck/kernel.h"
 #include "tools/tool.h"
 
-// A copy or set that has a number.
+// A copy or set that has a number, or a launch that is entered as one.
 typedef struct RaceCopy {
   uint64_t unordered, stack;
   const char *call;
+  SessionKernel *kernel;  // a launch of a closed kernel; NULL: a copy or set
+  uint32_t launch;
   int device;
   bool in_graph;
   bool looks;  // it only reads entries and leaves none
@@ -86,6 +88,9 @@ bool race_group_disjoint(const RaceKernel *k, const SessionLaunch *launch,
 
 // --- host_copies.c ---
 void race_heard(RaceDevice *r);  // keeps what the device has reported of copies
+// What has this number from now on. Its tag
+uint64_t race_new_copy(RaceDevice *r, uint32_t number, const RaceCopy *copy);
+uint64_t race_unordered(const SessionUnordered *o);  // as in WgRaceRecord
 // Without the lock:
 void race_report_copies(void);  // makes findings of it
 void race_host_waited(void);
@@ -97,6 +102,14 @@ uint64_t race_graph_copy(ToolDevice *d, const SessionCopy *c, const SessionBesid
                          uint32_t *number);
 void race_graph_copy_ran(SessionDevice *d, const SessionCopy *c);
 void race_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b);
+// on a GPU, behind it in its stream
+void race_enter_on_device(RaceDevice *r, uint32_t number, const SessionCopy *c);
+
+// --- host_closed.c; without the lock ---
+const char *race_refuses_closed(SessionKernel *k, const SassStores *stores);
+void race_stream_created(const void *stream, bool non_blocking);
+void race_closed_begins(ToolDevice *d, const SessionClosedLaunch *l);
+void race_closed_ends(ToolDevice *d, const SessionClosedLaunch *l);
 
 // --- host_natives.c ---
 void race_add_natives(void);

@@ -43,8 +43,12 @@ void race_heard(RaceDevice *r) {
 
 static void report(const Found *f) {
   Str text = {0};
-  str_printf(&text, "%s %s bytes that ", f->copy.call ? f->copy.call : "a copy",
-             f->writes ? "writes" : "reads");
+  if (f->copy.kernel)
+    str_printf(&text, "a kernel of machine code gets a pointer to %s, to bytes that ",
+               f->writes ? "write to" : "read from");
+  else
+    str_printf(&text, "%s %s bytes that ", f->copy.call ? f->copy.call : "a copy",
+               f->writes ? "writes" : "reads");
   if (f->launch) str_printf(&text, "launch %u %s", f->launch, f->other_writes ? "writes" : "reads");
   else str_printf(&text, "another copy or set %s", f->other_writes ? "writes" : "reads");
   str_add(&text, f->copy.in_graph
@@ -55,6 +59,8 @@ static void report(const Found *f) {
                                     .has_address = true,
                                     .address = f->address,
                                     .size = 4,
+                                    .kernel = f->copy.kernel,
+                                    .launch = f->copy.launch,
                                     .stack = f->copy.stack,
                                     .no_stack = true});
   str_free(&text);
@@ -119,7 +125,7 @@ static bool fill(RaceDevice *r, uint32_t number, int device, const SessionCopy *
 
 static _Thread_local uint64_t last_copy;
 
-static uint64_t unordered_of(const SessionUnordered *o) {
+uint64_t race_unordered(const SessionUnordered *o) {
   uint64_t list = o->one_thread ? WG_RACE_LATER : 0;
   for (uint32_t i = 0; i < o->n; i++) list |= (uint64_t)o->number[i] << 9 * i;
   return list;
@@ -133,7 +139,7 @@ static bool is_direct(const RaceDevice *r) {
 // On a GPU copies are only followed by our kernel.
 static bool follows_copies(const RaceDevice *r) { return is_direct(r) || r->kernel.function; }
 
-static uint64_t new_copy(RaceDevice *r, uint32_t number, const RaceCopy *copy) {
+uint64_t race_new_copy(RaceDevice *r, uint32_t number, const RaceCopy *copy) {
   r->copies[number] = *copy;
   r->told->launches[number] = (WgRaceLaunch){0};
   return (uint64_t)r->id << 16 | number;
@@ -152,11 +158,11 @@ void race_copy_asked(const SessionCopy *c) {
     r->running[number / WG_RACE_HALF]--;
   if (number) {
     session_order_number_copy(c->on, number, &order);
-    last_copy = new_copy(r, number,
-                         &(RaceCopy){.call = c->call,
-                                     .device = c->device,
-                                     .stack = session_copy_stack(),
-                                     .unordered = unordered_of(&order)});
+    last_copy = race_new_copy(r, number,
+                              &(RaceCopy){.call = c->call,
+                                          .device = c->device,
+                                          .stack = session_copy_stack(),
+                                          .unordered = race_unordered(&order)});
   }
   pthread_mutex_unlock(&race_lock);
   race_report_copies();
@@ -187,13 +193,13 @@ uint64_t race_graph_copy(ToolDevice *d, const SessionCopy *c, const SessionBesid
     if (!looks) session_order_launch(d->device, c->stream, number, false, false, &order);
     for (uint32_t i = 0; i < beside->n && order.n < SESSION_UNORDERED; i++)
       order.number[order.n++] = beside->number[i];
-    tag = new_copy(r, number,
-                   &(RaceCopy){.call = c->call,
-                               .device = c->device,
-                               .stack = session_copy_stack(),
-                               .unordered = unordered_of(&order),
-                               .in_graph = true,
-                               .looks = looks});
+    tag = race_new_copy(r, number,
+                        &(RaceCopy){.call = c->call,
+                                    .device = c->device,
+                                    .stack = session_copy_stack(),
+                                    .unordered = race_unordered(&order),
+                                    .in_graph = true,
+                                    .looks = looks});
   }
   *out = number;
   pthread_mutex_unlock(&race_lock);
@@ -251,18 +257,23 @@ static void run_kernel(const RaceDevice *r, const void *stream, WgRaceCopy *work
     log_verbose("a copy or set could not be followed for racecheck");
 }
 
-static void enter_on_device(const SessionCopy *c) {
+void race_enter_on_device(RaceDevice *r, uint32_t number, const SessionCopy *c) {
   WgRaceCopy work;
-  uint32_t number = number_of(c->tag);
   pthread_mutex_lock(&race_lock);
-  RaceDevice *r = find(c->tag);
-  bool any = r && fill(r, number, r->copies[number].device, c, &work);
+  bool any = fill(r, number, r->copies[number].device, c, &work);
   if (any) {
     work.met = r->told_at + offsetof(RaceTold, met) + number * sizeof(WgRaceMet);
     work.count = r->told_at + offsetof(RaceTold, count);
   }
   pthread_mutex_unlock(&race_lock);
   if (any) run_kernel(r, c->stream, &work);
+}
+
+static void enter_on_device(const SessionCopy *c) {
+  pthread_mutex_lock(&race_lock);
+  RaceDevice *r = find(c->tag);
+  pthread_mutex_unlock(&race_lock);
+  if (r) race_enter_on_device(r, number_of(c->tag), c);
 }
 
 void race_graph_copy_ran(SessionDevice *d, const SessionCopy *c) { enter_on_device(c); }
