@@ -169,14 +169,15 @@ static void ask(const char *path) {
     trace_close(t);
     t = trace_open(db, &err);
     began = moment();
-    CHECK(trace_of_thread(t, 300, samples[i].warp * 32 + 7, 0, 200, &o, &err));
+    CHECK(trace_of_thread(t, 300, samples[i].warp * 32 + 7, (TracePage){0, 200}, &o, &err));
     took(&times[THREAD], began);
     trace_ops_free(&o);
     trace_close(t);
     t = trace_open(db, &err);
     uint32_t allocation = samples[i].address >= C ? 202 : samples[i].address >= B ? 201 : 200;
     began = moment();
-    if (!trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err)) {
+    if (!trace_of_element(t, allocation, (TraceBytes){samples[i].address, 4}, (TracePage){0, 200},
+                          &o, &err)) {
       fprintf(stderr, "%s\n", err.text);
       exit(1);
     }
@@ -201,20 +202,23 @@ static void ask(const char *path) {
     t = trace_open(db, &err);
     if (written) {
       began = moment();
-      CHECK(trace_readers(t, written, lane_written, 0, 200, false, &o, &err));
+      CHECK(trace_readers(t, (TraceOpId){written, lane_written}, (TracePage){0, 200}, false, &o,
+                          &err));
       took(&times[READERS], began);
       trace_ops_free(&o);
     }
     began = moment();
-    CHECK(trace_touching(t, 300, samples[i].address, 4, 0, 200, &o, &err));
+    CHECK(
+        trace_touching(t, 300, (TraceBytes){samples[i].address, 4}, (TracePage){0, 200}, &o, &err));
     took(&times[TOUCHING], began);
     trace_ops_free(&o);
     trace_close(t);
     t = trace_open(db, &err);
     uint8_t value[4096], known[4096];
     began = moment();
-    CHECK(trace_contents(t, allocation, 0, (samples[i].address & ((1ull << 32) - 1)) & ~4095ull,
-                         4096, value, known, &err));
+    CHECK(trace_contents(
+        t, &(TraceSlice){allocation, 0, (samples[i].address & ((1ull << 32) - 1)) & ~4095ull, 4096},
+        value, known, &err));
     took(&times[CONTENTS], began);
   }
   for (int cpu = 0; cpu < 2; cpu++) {

@@ -88,8 +88,8 @@ static void *recorded(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, 
     return NULL;
   }
   uint8_t *value = mem_alloc(b->bytes + 8), *known = mem_alloc(b->bytes + 8);
-  bool ok = trace_contents(r->recording->trace, b->allocation, step, 0, b->bytes, value, known,
-                           err);
+  bool ok = trace_contents(r->recording->trace, &(TraceSlice){b->allocation, step, 0, b->bytes},
+                           value, known, err);
   if (ok && memchr(known, 2, b->bytes))
     ok = error_set(err, "not everything that wrote to it was recorded");
   free(known);

@@ -97,8 +97,8 @@ const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch 
 }
 
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
-                     const Sought *sought, Accesses *out, Gathered *how, Error *err) {
-  Gather g = {.out = out,
+                     const Sought *sought, GatheredAccesses *out, Error *err) {
+  Gather g = {.out = &out->list,
               .sought = sought,
               .most = !sought        ? (uint64_t)ACCESSES_MOST
                       : sought->most ? sought->most
@@ -106,11 +106,11 @@ bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *wha
   uint32_t n;
   const ReaderChunk **chunks = sought ? reader_chunks_near(t, l, what, sought->near, &n)
                                       : reader_chunks_in_range(t, l, what, &n);
-  bool ok = reader_scan_chunks(t, chunks, n, what, gather, &g, err) != SCAN_FAILED;
+  bool ok = reader_scan_chunks(t, chunks, n, what, &(LaneCall){gather, &g}, err) != SCAN_FAILED;
   free(chunks);
-  if (g.found && (g.enough || g.too_many)) keep_fitting(out, sought);
-  accesses_sort(out);
-  *how = !g.enough && !g.too_many ? GATHERED_ALL : g.found ? GATHERED_FITTING : GATHERED_SOME;
+  if (g.found && (g.enough || g.too_many)) keep_fitting(&out->list, sought);
+  accesses_sort(&out->list);
+  out->how = !g.enough && !g.too_many ? GATHERED_ALL : g.found ? GATHERED_FITTING : GATHERED_SOME;
   return ok;
 }
 

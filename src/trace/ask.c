@@ -54,7 +54,7 @@ static ScanResult thread_row(TraceReader *t, const RowRef *r, void *user, Error 
   return r->row->lanes >> p->lane & 1 ? page_add(t, p, r, p->lane, err) : SCAN_GO_ON;
 }
 
-bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most,
+bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, TracePage page,
                      TraceOps *out, Error *err) {
   *out = (TraceOps){0};
   const ReaderLaunch *l = reader_launch(t, launch);
@@ -63,7 +63,7 @@ bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t 
     return error_set(err, "the launch has %llu threads only.",
                      (unsigned long long)(l->blocks * l->threads));
   uint64_t block = thread / l->threads, inside = thread % l->threads;
-  Page p = {.out = out, .skip = skip, .most = most, .lane = (uint32_t)(inside % 32)};
+  Page p = {.out = out, .skip = page.skip, .most = page.most, .lane = (uint32_t)(inside % 32)};
   return page_end(&p, reader_scan_warp(t, l, block * l->warps + inside / 32, thread_row, &p, err));
 }
 
@@ -89,7 +89,7 @@ static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t add
       return SCAN_STOP;
     }
     TraceOp op;
-    if (!reader_host_op(t, s, reads, at, n, &op, err)) return SCAN_FAILED;
+    if (!reader_host_op(t, s, reads, (HostRange){at, n}, &op, err)) return SCAN_FAILED;
     ops_push(p->out, &op, &p->cap);
   }
   return SCAN_GO_ON;
@@ -138,7 +138,8 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
   for (uint32_t i = 0; i < nchunks && ok && n <= SORTED_MOST; i++) {
     if (!t->scanning) reader_cache_trim(t);
     if (i >= ahead) ahead = reader_chunks_ahead(t, chunks, nchunks, i, &window, scan);
-    ok = reader_blocks_touching(t, chunks[i], scan->low, scan->high, NULL, NULL, &set, err);
+    PostingQuery all = {.low = scan->low, .high = scan->high};
+    ok = reader_blocks_touching(t, chunks[i], &all, &set, err);
     for (uint32_t k = 0; ok && k < set.n; k++)
       vec_push(&blocks, (Want){.chunk = chunks[i], .part = PART_ROWS + set.list[k]});
     n += set.n;
@@ -211,23 +212,23 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
   return result;
 }
 
-bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes,
-                      uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
+bool trace_of_element(TraceReader *t, uint32_t allocation, TraceBytes at, TracePage page,
+                      TraceOps *out, Error *err) {
   *out = (TraceOps){0};
   Life life;
   if (!reader_life(t, allocation, &life, err)) return false;
-  if (address < life.base || address - life.base > life.size ||
-      bytes > life.size - (address - life.base))
+  if (at.address < life.base || at.address - life.base > life.size ||
+      at.bytes > life.size - (at.address - life.base))
     return error_set(err, "the allocation begins at 0x%llx and has %llu bytes.",
                      (unsigned long long)life.base, (unsigned long long)life.size);
-  Page p = {.out = out, .skip = skip, .most = most};
-  RangeScan scan = {.low = address, .high = address + bytes, .values = !skip};
+  Page p = {.out = out, .skip = page.skip, .most = page.most};
+  RangeScan scan = {.low = at.address, .high = at.address + at.bytes, .values = !page.skip};
   ScanResult result = SCAN_GO_ON;
   reader_begin(t);
   for (uint32_t i = 0; i < t->nsteps && result == SCAN_GO_ON; i++) {
     const ReaderStep *s = &t->steps[i];
     if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
-    if (!s->launch) result = host_element(t, s, address, bytes, &p, err);
+    if (!s->launch) result = host_element(t, s, at.address, at.bytes, &p, err);
     else if (t->launches[s->launch - 1].nchunks)
       result = element_in_launch(t, &t->launches[s->launch - 1], &scan, &p, err);
   }
@@ -235,13 +236,14 @@ bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uin
   return page_end(&p, result);
 }
 
-bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes,
-                    uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
+bool trace_touching(TraceReader *t, uint32_t launch, TraceBytes at, TracePage page, TraceOps *out,
+                    Error *err) {
   *out = (TraceOps){0};
   const ReaderLaunch *l = reader_launch(t, launch);
   if (!l) return error_set(err, "the run file has no launch %u.", launch);
-  Page p = {.out = out, .skip = skip, .most = most, .launch = l, .each_thread_once = true};
-  RangeScan scan = {.low = address, .high = address + bytes, .values = !skip};
+  Page p = {
+      .out = out, .skip = page.skip, .most = page.most, .launch = l, .each_thread_once = true};
+  RangeScan scan = {.low = at.address, .high = at.address + at.bytes, .values = !page.skip};
   bool ok = page_end(&p, reader_scan_range(t, l, &scan, element_lane, &p, err));
   u64map_free(&p.threads);
   return ok;
@@ -255,7 +257,7 @@ bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Err
     uint64_t address = lane ? host->source : host->destination;
     return (lane <= (host->kind == STEP_COPY) ||
             error_set(err, "operation %llu has no lane %u.", (unsigned long long)record, lane)) &&
-           reader_host_op(t, host, lane, address, host->width, out, err);
+           reader_host_op(t, host, lane, (HostRange){address, host->width}, out, err);
   }
   if (lane > 31 || !(r.row->lanes >> lane & 1))
     return error_set(err, "lane %u did not take part in operation %llu.", lane,

@@ -227,8 +227,17 @@ NEWER_TOO bool row_maker_block(RowMaker *m, BlockInput *in) {
     if (e->form == UNKNOWN) read_group(m, e->raw, &m->other);
     uint32_t fit = MIN(BLOCK_ROWS - in->nrows, (BLOCK_LANES - in->lanes + lanes - 1) / lanes),
              some = MIN(fit, g->rows - m->part);
-    raw_group_expand(g, e->raw, m->part, some, m->rows + in->nrows, m->words + in->nrows,
-                     m->addresses, &in->naddresses, m->unsplit, &unsplit, &in->nwords);
+    RowsOut out = {.rows = m->rows + in->nrows,
+                   .values = m->words + in->nrows,
+                   .addresses = m->addresses,
+                   .naddresses = in->naddresses,
+                   .unsplit = m->unsplit,
+                   .nunsplit = unsplit,
+                   .nwords = in->nwords};
+    raw_group_expand(g, e->raw, m->part, some, &out);
+    in->naddresses = out.naddresses;
+    in->nwords = out.nwords;
+    unsplit = out.nunsplit;
     note_time(in, m->rows[in->nrows].time);
     in->nrows += some;
     in->lanes += some * lanes;

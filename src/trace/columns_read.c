@@ -83,17 +83,24 @@ MANY_AT_A_TIME static void place_low(const uint32_t *restrict low, uint32_t n, u
   for (uint32_t k = 0; k < n; k++)
     to[k] = (least + ((uint64_t)low[k] << shift)) & TRACE_ADDRESS_MASK;
 }
-static void place_row(const uint32_t *low, const uint32_t *high, uint32_t n, bool by_steps,
-                      uint64_t least, unsigned shift, uint64_t *to) {
-  if (!high && !by_steps) {
-    place_low(low, n, least, shift, to);
+// high: NULL if all upper halves are 0; by_steps: each is relative to the one before
+typedef struct AddressHalves {
+  const uint32_t *low, *high;
+  uint32_t n;
+  bool by_steps;
+  uint64_t least;
+  unsigned shift;
+} AddressHalves;
+static void place_row(const AddressHalves *h, uint64_t *to) {
+  if (!h->high && !h->by_steps) {
+    place_low(h->low, h->n, h->least, h->shift, to);
     return;
   }
   uint64_t before = 0;
-  for (uint32_t k = 0; k < n; k++) {
-    uint64_t kept = low[k] | (uint64_t)(high ? high[k] : 0) << 32,
-             rest = by_steps ? before + (uint64_t)unzigzag(kept) : kept;
-    to[k] = (least + (rest << shift)) & TRACE_ADDRESS_MASK;
+  for (uint32_t k = 0; k < h->n; k++) {
+    uint64_t kept = h->low[k] | (uint64_t)(h->high ? h->high[k] : 0) << 32,
+             rest = h->by_steps ? before + (uint64_t)unzigzag(kept) : kept;
+    to[k] = (h->least + (rest << h->shift)) & TRACE_ADDRESS_MASK;
     before = rest;
   }
 }
@@ -137,9 +144,13 @@ NEWER_TOO static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];
     if (!(b->places[r->place].has & ROW_EACH)) continue;
-    place_row(low + r->addresses, high ? high + r->addresses : NULL,
-              (uint32_t)__builtin_popcount(r->lanes), by_steps, least[r->place], shift[r->place],
-              b->addresses + r->addresses);
+    AddressHalves halves = {.low = low + r->addresses,
+                            .high = high ? high + r->addresses : NULL,
+                            .n = (uint32_t)__builtin_popcount(r->lanes),
+                            .by_steps = by_steps,
+                            .least = least[r->place],
+                            .shift = shift[r->place]};
+    place_row(&halves, b->addresses + r->addresses);
   }
   return true;
 }

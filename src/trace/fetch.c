@@ -118,7 +118,10 @@ static bool part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t p
     uint32_t i = part >= PART_RANGES   ? d->nblocks + d->npoints + part - PART_RANGES
                  : part >= PART_POINTS ? d->nblocks + part - PART_POINTS
                                        : part;
-    if (i < d->nblocks + d->npoints + d->nranges) *at = d->parts[i], *end = d->parts[i + 1];
+    if (i < d->nblocks + d->npoints + d->nranges) {
+      *at = d->parts[i];
+      *end = d->parts[i + 1];
+    }
   }
   return *end > *at && *end - *at <= PART_BYTES_MOST;
 }
@@ -191,8 +194,7 @@ static bool decode_postings(ColumnCoder *coder, const ReaderChunk *c, const Chun
                             const uint8_t *data, size_t n, CacheEntry *e) {
   (void)c;
   e->bytes = POSTINGS_PER_BLOCK * sizeof(Posting) + 65536;
-  return postings_read(coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings,
-                       &e->npostings);
+  return postings_read(coder, data, n, d, &(PostingsRead){&e->arena, &e->postings, &e->npostings});
 }
 
 static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d,
@@ -216,10 +218,18 @@ typedef struct PostingScan {
   uint32_t at;
   bool ranges;
 } PostingScan;
-static bool postings_begin(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d,
-                           bool ranges, uint32_t part, uint64_t low, uint64_t high, PostingScan *s,
+// A question about one chunk.
+typedef struct ChunkQuery {
+  TraceReader *reader;
+  const ReaderChunk *chunk;
+  const ChunkDirectory *directory;
+  const PostingQuery *q;
+} ChunkQuery;
+static bool postings_begin(const ChunkQuery *k, bool ranges, uint32_t part, PostingScan *s,
                            Error *err) {
-  *s = (PostingScan){.e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + part,
+  uint64_t low = k->q->low, high = k->q->high;
+  *s = (PostingScan){.e = get(k->reader, k->chunk, k->directory,
+                              (ranges ? PART_RANGES : PART_POINTS) + part,
                               ranges ? decode_postings : decode_points, err),
                      .low = low,
                      .high = high,
@@ -310,13 +320,14 @@ static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint
   return i < n && parts[i].first < high ? i : UINT32_MAX;
 }
 
-static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges,
-                    uint64_t low, uint64_t high, const bool *places, const RangeScan *what,
-                    uint8_t *marked, BlockSet *out, Error *err) {
-  for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
+static bool collect(const ChunkQuery *k, bool ranges, uint8_t *marked, BlockSet *out, Error *err) {
+  const ChunkDirectory *d = k->directory;
+  const bool *places = k->q->places;
+  const RangeScan *what = k->q->scan;
+  for (uint32_t i = 0; (i = next_part(d, ranges, i, k->q->low, k->q->high)) != UINT32_MAX; i++) {
     PostingScan s;
     Posting p;
-    if (!postings_begin(t, c, d, ranges, i, low, high, &s, err)) return false;
+    if (!postings_begin(k, ranges, i, &s, err)) return false;
     while (postings_next(d, &s, &p)) {
       if (marked[p.block] || (places && !places[p.place]) ||
           (what && what->wanted && !what->wanted(what->user, p.start, p.end)))
@@ -324,7 +335,7 @@ static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *
       marked[p.block] = 1;
       add_block(out, p.block);
     }
-    if (s.points.bad) return reader_damaged(t, s.e->id, err);
+    if (s.points.bad) return reader_damaged(k->reader, s.e->id, err);
   }
   return true;
 }
@@ -349,33 +360,34 @@ static void keep_asked(ChunkDirectory *d, uint64_t low, uint64_t high, const Blo
   if (set->n) memcpy(d->asked.list, set->list, sizeof *set->list * set->n);
 }
 
-bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
-                            const bool *places, const RangeScan *what, BlockSet *out, Error *err) {
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, const PostingQuery *q,
+                            BlockSet *out, Error *err) {
   out->n = 0;
   ChunkDirectory *d = directory_of(t, c, err);
   if (!d) return false;
-  bool all = !places && !(what && what->wanted);
-  if (all && asked_before(d, low, high, out)) return true;
+  bool all = !q->places && !(q->scan && q->scan->wanted);
+  if (all && asked_before(d, q->low, q->high, out)) return true;
   uint8_t *marked = mem_alloc(d->nblocks);
-  bool ok = collect(t, c, d, false, low, high, places, what, marked, out, err) &&
-            collect(t, c, d, true, low, high, places, what, marked, out, err);
+  ChunkQuery k = {t, c, d, q};
+  bool ok = collect(&k, false, marked, out, err) && collect(&k, true, marked, out, err);
   free(marked);
   if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
-  if (ok && all) keep_asked(d, low, high, out);
+  if (ok && all) keep_asked(d, q->low, q->high, out);
   return ok;
 }
 
-bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
-                     const bool *places, PostingVec *out, Error *err) {
+bool reader_postings(TraceReader *t, const ReaderChunk *c, const PostingQuery *q, PostingVec *out,
+                     Error *err) {
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return false;
+  ChunkQuery k = {t, c, d, q};
   for (int ranges = 0; ranges < 2; ranges++)
-    for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
+    for (uint32_t i = 0; (i = next_part(d, ranges, i, q->low, q->high)) != UINT32_MAX; i++) {
       PostingScan s;
       Posting p;
-      if (!postings_begin(t, c, d, ranges, i, low, high, &s, err)) return false;
+      if (!postings_begin(&k, ranges, i, &s, err)) return false;
       while (postings_next(d, &s, &p))
-        if (places[p.place]) vec_push(out, p);
+        if (q->places[p.place]) vec_push(out, p);
       if (s.points.bad) return reader_damaged(t, s.e->id, err);
     }
   return true;
@@ -435,8 +447,9 @@ void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uin
   vec_free(&wants);
 }
 
-bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
+bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, AddressRange within,
                            RangeVisitor *f, void *user, Error *err) {
+  uint64_t low = within.low, high = within.high;
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (!c->has_global || c->low >= high || c->high <= low) continue;
@@ -446,13 +459,15 @@ bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, 
     bool *writes = mem_alloc(d->nplaces), any = false, ok = true;
     for (uint32_t k = 0; k < d->nplaces; k++)
       any |= writes[k] = d->writes[k] && directory_may_touch(d, k, low, high);
+    PostingQuery q = {.low = low, .high = high};
+    ChunkQuery query = {t, c, d, &q};
     for (uint32_t k = 0; any && ok && k < d->npoints + d->nranges; k++) {
       bool range = k >= d->npoints;
       const PostingPart *part = range ? &d->ranges[k - d->npoints] : &d->points[k];
       if (part->first >= high || part->end <= low) continue;
       PostingScan s;
       Posting p;
-      ok = postings_begin(t, c, d, range, range ? k - d->npoints : k, low, high, &s, err);
+      ok = postings_begin(&query, range, range ? k - d->npoints : k, &s, err);
       while (ok && postings_next(d, &s, &p))
         if (writes[p.place]) ok = f(t, c, &d->places[p.place], p.start, p.end, user);
       if (ok && s.points.bad) ok = reader_damaged(t, s.e->id, err);

@@ -27,21 +27,24 @@ bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, 
   return true;
 }
 
-bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, uint64_t address,
-                    uint64_t bytes, TraceOp *out, Error *err) {
+bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, HostRange at, TraceOp *out,
+                    Error *err) {
   *out = (TraceOp){.record = s->first_record,
                    .lane = lane,
                    .kind = s->kind == STEP_SET ? TRACE_SET : TRACE_COPY,
                    .step = s->id,
-                   .bytes = (uint32_t)MIN(bytes, (uint64_t)UINT32_MAX),
-                   .address = address,
+                   .bytes = (uint32_t)MIN(at.bytes, (uint64_t)UINT32_MAX),
+                   .address = at.address,
                    .has_address = true};
   uint8_t known[16];
-  uint64_t n = MIN(bytes, (uint64_t)sizeof known);
+  uint64_t n = MIN(at.bytes, (uint64_t)sizeof known);
   uint32_t index = (uint32_t)(s - t->steps);
-  if (!reader_replay(t, &(Replay){.process = s->process, .steps = index + 1, .died = UINT64_MAX},
-                     address, n, out->value, known, err))
-    return false;
+  Replay after = {.process = s->process,
+                  .steps = index + 1,
+                  .address = at.address,
+                  .bytes = n,
+                  .died = UINT64_MAX};
+  if (!reader_replay(t, &after, out->value, known, err)) return false;
   out->value_known = true;
   for (uint64_t i = 0; i < n; i++) out->value_known &= known[i] == 1;
   if (!out->value_known) memset(out->value, 0, sizeof out->value);

@@ -257,12 +257,19 @@ static inline bool raw_group_is_like(const uint32_t *w, const uint32_t *before) 
          (w[1] == before[1] || __builtin_popcount(w[1]) == __builtin_popcount(before[1])) &&
          raw_same_group(w, before);
 }
-// n rows of a record of this form, from `part` on, and their values as raw_expand gives them;
-// nwords grows by how many these are.
+// Where rows go, with their values as raw_expand gives them: rows and values to these places,
+// addresses and unsplit values behind those that are there. nwords: of all values so far
+typedef struct RowsOut {
+  TraceRow *rows;
+  const uint32_t **values;
+  uint64_t *addresses;
+  uint32_t naddresses;
+  uint32_t *unsplit;
+  uint32_t nunsplit, nwords;
+} RowsOut;
+// n rows of a record of this form, from `part` on
 void raw_group_expand(const RawGroup *g, const uint32_t *words, uint32_t part, uint32_t n,
-                      TraceRow *rows, const uint32_t **values, uint64_t *addresses,
-                      uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit,
-                      uint32_t *nwords);
+                      RowsOut *out);
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) {
   return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes);
 }
@@ -377,8 +384,15 @@ typedef struct ChunkOut ChunkOut;
 // the list is empty again
 void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces,
                     uint32_t nblocks, ChunkOut *out);
-bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks,
-                   uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
+struct ChunkDirectory;
+// where they go
+typedef struct PostingsRead {
+  Arena *arena;
+  const Posting **list;
+  uint32_t *n;
+} PostingsRead;
+bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, const struct ChunkDirectory *d,
+                   const PostingsRead *to);
 
 // --- points.c: those that are as wide as their place says, and no wider ---
 enum { POSTING_PLACE_BITS = 20 };

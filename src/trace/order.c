@@ -57,12 +57,19 @@ static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) 
     }
 }
 
-static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, uint32_t bytes,
-                const uint8_t *value, bool known, bool early) {
-  Candidate c = {.op = *op, .early = early};
-  for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++) {
+// What a candidate wrote. known: the value is
+typedef struct Written {
+  uint64_t address;
+  uint32_t bytes;
+  const uint8_t *value;
+  bool known, early;
+} Written;
+static void add_candidate(Found *f, const Wanted *w, const TraceOp *op, const Written *x) {
+  Candidate c = {.op = *op, .early = x->early};
+  for (uint64_t i = first_byte(w, x->address); i < end_byte(w, x->address, x->bytes); i++) {
     c.covers |= 1u << i;
-    if (w->known && known && value[w->address + i - address] != w->value[i]) c.differs |= 1u << i;
+    if (w->known && x->known && x->value[w->address + i - x->address] != w->value[i])
+      c.differs |= 1u << i;
   }
   vec_push(&f->list, c);
 }
@@ -71,6 +78,8 @@ static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, 
 // the read is of a later step.
 typedef struct Writes {
   Accesses all;
+  Gathered how;
+  bool none_hidden;  // too many to find out which are overwritten
   bool *before, *hidden, *early;
   Timelines lines;
 } Writes;
@@ -110,13 +119,14 @@ static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Err
     for (uint64_t j = first_byte(w, x->all.data[i].address);
          j < end_byte(w, x->all.data[i].address, x->all.data[i].bytes); j++)
       bytes[i] |= (uint32_t)f->pending[j] << j;
-  bool ok = accesses_hide(t, &x->lines, &x->all, x->before, bytes, x->hidden, err);
+  WritesToHide writes = {&x->all, x->before, bytes, x->hidden};
+  bool ok = accesses_hide(t, &x->lines, &writes, err);
   free(bytes);
   return ok;
 }
 
-static bool gather(TraceReader *t, const Wanted *w, const ReaderLaunch *l, bool inside,
-                   Accesses *out, Gathered *how, bool *none_hidden, Error *err) {
+static bool gather(TraceReader *t, const Wanted *w, bool inside, Writes *x, Error *err) {
+  const ReaderLaunch *l = x->lines.launch;
   RangeScan scan = {
       .low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
   if (w->address >> WG_TRACE_SPACE_AT) {
@@ -124,29 +134,31 @@ static bool gather(TraceReader *t, const Wanted *w, const ReaderLaunch *l, bool 
     scan.last_warp = scan.first_warp + l->warps - 1;
   }
   bool kept = w->kept && w->kept->low == scan.low && w->kept->high == scan.high;
-  if (kept && !writes_kept(t, w->kept, l, inside, &scan, out, how, err)) return false;
-  *none_hidden = kept && !inside && w->kept->many;  // as far as they are worth the time
-  if (kept) return true;
   Sought sought = {inside ? w->self : NULL, w->address, w->bytes, w->known ? w->value : NULL, 0};
-  return accesses_gather(t, l, &scan, w->all ? NULL : &sought, out, how, err);
+  GatheredAccesses found = {0};
+  bool ok = kept ? writes_kept(w->kept, l, inside, &scan, &found, err)
+                 : accesses_gather(t, l, &scan, w->all ? NULL : &sought, &found, err);
+  x->none_hidden = kept && !inside && w->kept->many;
+  x->all = found.list;
+  x->how = found.how;
+  return ok;
 }
 
 static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderLaunch *l,
                         bool inside, Error *err) {
   Writes x = {.lines = {.launch = l}};
-  Gathered how;
-  bool none_hidden, ok = gather(t, w, l, inside, &x.all, &how, &none_hidden, err);
-  if (inside) f->own = how;
-  else f->earlier = MAX(f->earlier, how);
+  bool ok = gather(t, w, inside, &x, err);
+  if (inside) f->own = x.how;
+  else f->earlier = MAX(f->earlier, x.how);
   x.before = mem_alloc(x.all.len + 1);
   x.hidden = mem_alloc(x.all.len + 1);
   x.early = mem_alloc(x.all.len + 1);
-  ok = ok && may_be_seen(t, w, f, &x, inside, err) && (none_hidden || hide(t, w, f, &x, err));
+  ok = ok && may_be_seen(t, w, f, &x, inside, err) && (x.none_hidden || hide(t, w, f, &x, err));
   for (uint32_t i = 0; ok && i < x.all.len; i++) {
     const Access *a = &x.all.data[i];
     if (!x.hidden[i])
-      add(f, w, &(TraceOp){.record = a->record, .lane = a->lane}, a->address, a->bytes, a->value,
-          a->value_known, x.early[i]);
+      add_candidate(f, w, &(TraceOp){.record = a->record, .lane = a->lane},
+                    &(Written){a->address, a->bytes, a->value, a->value_known, x.early[i]});
   }
   for (uint32_t i = 0; i < x.all.len; i++)
     if (x.before[i]) settle(f, w, x.all.data[i].address, x.all.data[i].bytes);
@@ -163,8 +175,9 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
   for (; low < high && step_touches(s, false, low, high, &at, &n); low = at + n) {
     if (!touches_pending(f, w, at, n)) continue;
     TraceOp op;
-    if (!reader_host_op(t, s, 0, at, n, &op, err)) return false;
-    add(f, w, &op, at, (uint32_t)n, op.value, op.value_known, false);
+    if (!reader_host_op(t, s, 0, (HostRange){at, n}, &op, err)) return false;
+    add_candidate(f, w, &op,
+                  &(Written){at, (uint32_t)n, op.value, .known = op.value_known, .early = false});
     settle(f, w, at, n);
   }
   return true;

@@ -60,8 +60,11 @@ static void note(Hiding *h, Last *last, const Access *a, uint64_t passed) {
   BlockLast *b = &h->blocks.data[i - 1];
   if (b->warp == a->warp) b->passed = MAX(b->passed, passed);
   else if (passed > b->passed)
-    b->other = b->passed, b->others = true, b->passed = passed, b->warp = a->warp;
-  else b->other = MAX(b->other, passed), b->others = true;
+    *b = (BlockLast){.warp = a->warp, .passed = passed, .other = b->passed, .others = true};
+  else {
+    b->other = MAX(b->other, passed);
+    b->others = true;
+  }
 }
 
 static bool comes_behind(const Hiding *h, const Last *last, const Access *a, uint64_t passed) {
@@ -73,26 +76,26 @@ static bool comes_behind(const Hiding *h, const Last *last, const Access *a, uin
 
 // What an mbarrier is told of is done later than it was asked for: how it is ordered with others is
 // asked for each of them.
-static bool hide_pair(const Hiding *h, const Accesses *all, const bool *before,
-                      const uint32_t *bytes, bool *hidden, uint32_t i, uint32_t k, Error *err) {
-  if (i == k || hidden[i] || !before[i] || !before[k] || bytes[i] & ~bytes[k]) return true;
-  Relation relation = access_relation(h->t, h->lines, &all->data[i], &all->data[k], err);
-  hidden[i] = relation == RELATION_BEFORE;
+static bool hide_pair(const Hiding *h, const WritesToHide *w, uint32_t i, uint32_t k, Error *err) {
+  if (i == k || w->hidden[i] || !w->before[i] || !w->before[k] || w->bytes[i] & ~w->bytes[k])
+    return true;
+  Relation relation = access_relation(h->t, h->lines, &w->all->data[i], &w->all->data[k], err);
+  w->hidden[i] = relation == RELATION_BEFORE;
   return relation != RELATION_FAILED;
 }
 
-static bool hide_told(const Hiding *h, const Accesses *all, const bool *before,
-                      const uint32_t *bytes, bool *hidden, Error *err) {
-  for (uint32_t k = 0; k < all->len; k++)
-    for (uint32_t i = 0; i < all->len && all->data[k].told; i++)
-      if (!hide_pair(h, all, before, bytes, hidden, i, k, err) ||
-          !hide_pair(h, all, before, bytes, hidden, k, i, err))
-        return false;
+static bool hide_told(const Hiding *h, const WritesToHide *w, Error *err) {
+  for (uint32_t k = 0; k < w->all->len; k++)
+    for (uint32_t i = 0; i < w->all->len && w->all->data[k].told; i++)
+      if (!hide_pair(h, w, i, k, err) || !hide_pair(h, w, k, i, err)) return false;
   return true;
 }
 
-bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before,
-                   const uint32_t *bytes, bool *hidden, Error *err) {
+bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Error *err) {
+  const Accesses *all = w->all;
+  const bool *before = w->before;
+  const uint32_t *bytes = w->bytes;
+  bool *hidden = w->hidden;
   Hiding h = {.t = t, .lines = lines};
   uint64_t *passed = mem_alloc(sizeof *passed * (all->len + 1));
   bool ok = true;
@@ -107,7 +110,7 @@ bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const 
     for (uint32_t k = 0; k < h.lasts.len && before[i] && !hidden[i] && !all->data[i].told; k++)
       if (!(bytes[i] & ~h.lasts.data[k].bytes))
         hidden[i] = comes_behind(&h, &h.lasts.data[k], &all->data[i], passed[i]);
-  ok = ok && hide_told(&h, all, before, bytes, hidden, err);
+  ok = ok && hide_told(&h, w, err);
   for (uint32_t k = 0; k < h.lasts.len; k++) {
     u64map_free(&h.lasts.data[k].record_of_warp);
     u64map_free(&h.lasts.data[k].of_block);

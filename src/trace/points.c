@@ -168,19 +168,24 @@ static uint64_t unpack(const Packing *k, uint64_t packed) {
 }
 
 // What does not lie in one region has no common unit but the address itself.
-static inline uint64_t rest_of(const Packing *k, uint64_t packed, uint64_t least, bool one_region) {
-  return one_region ? (packed >> k->tag_bits) - least : (unpack(k, packed) - least) >> k->shift;
+typedef struct PointUnits {
+  uint64_t least;
+  bool one_region;
+  unsigned width;  // bits of the largest
+} PointUnits;
+static inline uint64_t rest_of(const Packing *k, uint64_t packed, const PointUnits *u) {
+  return u->one_region ? (packed >> k->tag_bits) - u->least
+                       : (unpack(k, packed) - u->least) >> k->shift;
 }
 
-NEWER_TOO static uint8_t *put_bits(const Packing *k, const uint64_t *list, uint32_t n,
-                                   uint64_t least, bool one_region, unsigned width, uint8_t *at) {
+NEWER_TOO static uint8_t *put_bits(const Packing *k, const uint64_t *list, uint32_t n, PointUnits u,
+                                   uint8_t *at) {
   uint32_t place_mask = (1u << k->place_bits) - 1;
-  unsigned each = width + k->place_bits, have = 0;
+  unsigned each = u.width + k->place_bits, have = 0;
   if (each <= 32) {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < n; i++) {
-      pending |= (rest_of(k, list[i], least, one_region) << k->place_bits | (list[i] & place_mask))
-                 << have;
+      pending |= (rest_of(k, list[i], &u) << k->place_bits | (list[i] & place_mask)) << have;
       have += each;
       if (have < 32) continue;
       uint32_t word = (uint32_t)pending;
@@ -197,9 +202,9 @@ NEWER_TOO static uint8_t *put_bits(const Packing *k, const uint64_t *list, uint3
   }
   unsigned __int128 pending = 0;
   for (uint32_t i = 0; i < n; i++) {
-    pending |= ((unsigned __int128)rest_of(k, list[i], least, one_region) << k->place_bits |
-                (list[i] & place_mask))
-               << have;
+    pending |=
+        ((unsigned __int128)rest_of(k, list[i], &u) << k->place_bits | (list[i] & place_mask))
+        << have;
     for (have += each; have >= 8; have -= 8) {
       *at++ = (uint8_t)pending;
       pending >>= 8;
@@ -242,9 +247,8 @@ static void write_part(const Packing *k, const uint64_t *list, uint32_t n, Chunk
     bytes_varint(data, block >> k->place_bits);
     bytes_varint(data, i - from);
   }
-  data->len = (size_t)(put_bits(k, list, n, one_region ? least >> k->tag_bits : first, one_region,
-                                width, data->data + data->len) -
-                       data->data);
+  PointUnits units = {one_region ? least >> k->tag_bits : first, one_region, width};
+  data->len = (size_t)(put_bits(k, list, n, units, data->data + data->len) - data->data);
   chunk_end_part(out);
   vec_push(&out->points, (PostingPart){first, last + k->widest});
 }

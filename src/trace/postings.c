@@ -73,12 +73,15 @@ typedef struct Visits {
   uint64_t warp;
   uint32_t n, last;
 } Visits;
-static inline void touch_whole(PostingList *p, Posting *open, Visits *v, uint64_t warp,
-                               uint64_t start, uint64_t end, uint32_t width) {
+static inline Visits *visits_of_warp(Visits *v, uint64_t warp) {
   if (v->warp != warp + 1) {
     v->warp = warp + 1;
     v->n = 0;
   }
+  return v;
+}
+static inline void touch_whole(PostingList *p, Posting *open, Visits *v, uint64_t start,
+                               uint64_t end, uint32_t width) {
   const Posting *o = &open[v->last];
   if (!(start <= o->end && end >= o->start && o->end)) v->last = v->n % LANES;
   v->n++;
@@ -92,10 +95,10 @@ static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRo
   uint64_t step = (uint64_t)(stride < 0 ? -stride : stride);
   uint32_t left = r->lanes;
   if (!stride) {
-    touch_whole(p, open, v, r->warp, first, first + width, width);
+    touch_whole(p, open, visits_of_warp(v, r->warp), first, first + width, width);
   } else if (step <= width && left == UINT32_MAX) {
     uint64_t low = stride > 0 ? first : first + (uint64_t)(31 * stride);
-    touch_whole(p, open, v, r->warp, low, low + 31 * step + width, width);
+    touch_whole(p, open, visits_of_warp(v, r->warp), low, low + 31 * step + width, width);
   } else if (step > width) {
     for (; left; left &= left - 1) {
       unsigned lane = (unsigned)__builtin_ctz(left);
@@ -341,8 +344,9 @@ void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, ui
   p->bounds.len = 0;
 }
 
-bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks,
-                   uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
+bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, const ChunkDirectory *d,
+                   const PostingsRead *to) {
+  Arena *arena = to->arena;
   Reading from = {data, data + n, false}, starts, lengths, blocks, places;
   uint64_t entries = reading_varint(&from), start = reading_varint(&from);
   uint8_t shift = reading_u8(&from) & 15;
@@ -357,9 +361,9 @@ bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nbloc
     start += reading_varint(&starts) << shift;
     out[i] = (Posting){start, start + (uint32_t)reading_varint(&lengths),
                        (uint32_t)reading_varint(&blocks), (uint32_t)reading_varint(&places)};
-    if (out[i].block >= nblocks || out[i].place >= nplaces) return false;
+    if (out[i].block >= d->nblocks || out[i].place >= d->nplaces) return false;
   }
-  *list = out;
-  *count = (uint32_t)entries;
+  *to->list = out;
+  *to->n = (uint32_t)entries;
   return !starts.bad && !lengths.bad && !blocks.bad && !places.bad;
 }

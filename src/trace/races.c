@@ -286,7 +286,7 @@ static bool read_op(TraceReader *t, uint64_t record, uint32_t lane, uint64_t add
   uint64_t at, bytes;
   if (!reader_row(t, record, &r, &host, err)) return false;
   if (host && step_touches(host, lane == 1, address, address + 4, &at, &bytes))
-    return reader_host_op(t, host, lane, at, bytes, out, err);
+    return reader_host_op(t, host, lane, (HostRange){at, bytes}, out, err);
   return trace_one(t, record, lane, out, err);
 }
 

@@ -97,7 +97,8 @@ static bool written(TraceReader *t, const ReaderChunk *c, const TracePlace *plac
 }
 
 bool touch_ranges_of(TraceReader *t, const ReaderLaunch *l, TouchRanges *out, Error *err) {
-  bool ok = reader_written_ranges(t, l, 0, 1ull << WG_TRACE_SPACE_AT, written, out, err);
+  AddressRange global = {0, 1ull << WG_TRACE_SPACE_AT};
+  bool ok = reader_written_ranges(t, l, global, written, out, err);
   sort_ranges(out);
   return ok;
 }

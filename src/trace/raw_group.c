@@ -98,11 +98,11 @@ MANY_AT_A_TIME static void near_addresses(const uint32_t *each, uint32_t n, uint
 }
 
 NEWER_TOO void raw_group_expand(const RawGroup *g, const uint32_t *w, uint32_t part, uint32_t n,
-                                TraceRow *rows, const uint32_t **words, uint64_t *addresses,
-                                uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit,
-                                uint32_t *nwords) {
+                                RowsOut *out) {
+  TraceRow *rows = out->rows;
+  const uint32_t **words = out->values;
   uint32_t i = part % g->nops, turn = part / g->nops,
-           lanes = (uint32_t)__builtin_popcount(w[LANES]), have = *naddresses;
+           lanes = (uint32_t)__builtin_popcount(w[LANES]), have = out->naddresses;
   uint64_t at[WG_TRACE_GROUP_UNITS], step[WG_TRACE_GROUP_UNITS], warp = raw_warp(w);
   for (uint32_t u = 0; u < g->nunits; u++) {
     const uint32_t *unit = w + g->units + 4 * u;
@@ -123,22 +123,22 @@ NEWER_TOO void raw_group_expand(const RawGroup *g, const uint32_t *w, uint32_t p
       rows[k].stride = (int32_t)sign31(w[g->units + 4 * o->unit + 2]);
     } else {
       (g->far ? far_addresses : near_addresses)(w + g->offsets[o->unit], lanes, base,
-                                                addresses + have);
+                                                out->addresses + have);
       have += lanes;
     }
     words[k] = o->values ? w + o->values : NULL;
-    *nwords += o->nwords;
+    out->nwords += o->nwords;
     if (g->split && o->values) {
-      uint32_t *to = unsplit + *nunsplit;
+      uint32_t *to = out->unsplit + out->nunsplit;
       const uint32_t *from = words[k];
       for (uint32_t j = 0; j < o->nwords; j++)
         to[j] = ((from[2 * j] & 0xFFFF) | from[2 * j + 1] << 16) ^ (uint32_t)WG_TRACE_KEY;
-      *nunsplit += o->nwords;
+      out->nunsplit += o->nwords;
       words[k] = to;
     }
     if (++i < g->nops) continue;
     i = 0;
     for (uint32_t u = 0; u < g->nunits; u++) at[u] += step[u];
   }
-  *naddresses = have;
+  out->naddresses = have;
 }

@@ -112,20 +112,23 @@ void reader_begin(TraceReader *t);
 void reader_end(TraceReader *t);
 void reader_idle(TraceReader *t);        // no statement is left open
 void reader_cache_trim(TraceReader *t);  // no scan is under way
-// Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all,
-// else only those that are true. false: damaged
 typedef struct BlockSet {
   uint32_t *list, n, cap;
 } BlockSet;
 struct RangeScan;
-// what: NULL, or has `wanted`
-bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
-                            const bool *places, const struct RangeScan *what, BlockSet *out,
-                            Error *err);
-
-// all of them
-bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high,
-                     const bool *places, PostingVec *out, Error *err);
+// Postings of a chunk that may touch [low, high), as keys of postings. places: NULL, or true for
+// the places that are asked for; scan: NULL, or its `wanted` decides as well
+typedef struct PostingQuery {
+  uint64_t low, high;
+  const bool *places;
+  const struct RangeScan *scan;
+} PostingQuery;
+// The blocks of these postings, ascending. false: damaged
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, const PostingQuery *q,
+                            BlockSet *out, Error *err);
+// The postings themselves; q has places and no scan. false: damaged
+bool reader_postings(TraceReader *t, const ReaderChunk *c, const PostingQuery *q, PostingVec *out,
+                     Error *err);
 
 // Parts that will be needed: of those chunks that may touch the range directories and postings;
 // prefetch.c unpacks several at a time. directory: of the chunk, unless it is the part itself;
@@ -170,6 +173,10 @@ typedef struct LaneAccess {
 } LaneAccess;
 typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
                                Error *err);
+typedef struct LaneCall {
+  LaneVisitor *visit;
+  void *user;
+} LaneCall;
 // wanted: if not NULL, whether somebody still wants to know about some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
@@ -185,12 +192,12 @@ const ReaderChunk **reader_chunks_in_range(const TraceReader *t, const ReaderLau
                                            const RangeScan *what, uint32_t *n);
 // of those chunks, in that order
 ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
-                              const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+                              const RangeScan *what, const LaneCall *call, Error *err);
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
                              LaneVisitor *f, void *user, Error *err);
 // of one block; of global memory
 ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block,
-                                   const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+                                   const RangeScan *what, const LaneCall *call, Error *err);
 // unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next
 // one
 uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
@@ -208,7 +215,10 @@ bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
 // know.
 typedef bool RangeVisitor(TraceReader *t, const ReaderChunk *c, const TracePlace *place,
                           uint64_t start, uint64_t end, void *user);
-bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
+typedef struct AddressRange {
+  uint64_t low, high;
+} AddressRange;
+bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, AddressRange within,
                            RangeVisitor *f, void *user, Error *err);
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site);
 uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site);
@@ -222,11 +232,18 @@ bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep *
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
 
 // --- scan_latest.c ---
-// Writes of a launch to global memory in [low, high), blocks with the latest accesses first, as
-// long as an access up to some time may still decide something about some bytes.
+// Whether an access up to that time may still decide something about these bytes.
 typedef bool OpenAt(const void *user, uint64_t start, uint64_t end, uint32_t last_time);
-ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
-                              OpenAt *open, LaneVisitor *f, void *user, Error *err);
+// Visits writes of a launch to global memory in [low, high), blocks with the latest accesses first,
+// as long as `open` says yes.
+typedef struct LatestScan {
+  uint64_t low, high;
+  OpenAt *open;
+  LaneVisitor *visit;
+  void *user;  // of both
+} LatestScan;
+ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, const LatestScan *scan,
+                              Error *err);
 
 // --- block_lines.c: which rows of a block touch which lines of 128 bytes ---
 typedef struct RowList {
@@ -253,8 +270,8 @@ typedef struct HostRange {
 // The part of [low, high) that the step writes (or reads), first row of it; false: none
 bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address,
                   uint64_t *bytes);
-bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, uint64_t address,
-                    uint64_t bytes, TraceOp *out, Error *err);
+bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, HostRange at, TraceOp *out,
+                    Error *err);
 
 // --- step_order.c ---
 // For each step in order: those before it (indexes, the nearest first) that nothing orders before
@@ -277,12 +294,12 @@ bool reader_life(TraceReader *t, uint32_t allocation, Life *out, Error *err);
 // from steps between born and died. outside: others write there too
 typedef struct Replay {
   uint32_t process, steps;
+  uint64_t address, bytes;
   uint64_t born, died;
   bool outside;
   unsigned depth;
 } Replay;
-bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes,
-                   uint8_t *value, uint8_t *known, Error *err);
+bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *known, Error *err);
 // --- atomic.c ---
 // What memory holds after an atomic operation; false: not known
 bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t *old,
@@ -388,30 +405,40 @@ typedef struct Sought {
 } Sought;
 // all; those that left the value, of some; some, and none of them did
 typedef enum { GATHERED_ALL, GATHERED_FITTING, GATHERED_SOME } Gathered;
+typedef struct GatheredAccesses {
+  Accesses list;
+  Gathered how;
+} GatheredAccesses;
 // sought NULL: all of them. They are sorted by record
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
-                     const Sought *sought, Accesses *out, Gathered *how, Error *err);
+                     const Sought *sought, GatheredAccesses *out, Error *err);
 bool access_of(TraceReader *t, const RowRef *r, const LaneAccess *at, Access *out, Error *err);
 void accesses_sort(Accesses *all);
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n);
 // --- overwritten_writes.c ---
-// Of those that are `before`: whether a later ordered write overwrote all of its bytes
-// (bits).
-bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before,
-                   const uint32_t *bytes, bool *hidden, Error *err);
+// Writes, and of each: whether it is ordered before the read, and which bytes it wrote (bits).
+// hidden is the answer: a later write that is ordered before the read, too, overwrote all of them.
+typedef struct WritesToHide {
+  const Accesses *all;
+  const bool *before;
+  const uint32_t *bytes;
+  bool *hidden;
+} WritesToHide;
+bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Error *err);
 // --- writes_kept.c ---
 // write: whose readers are looked for, in that launch; NULL: a copy. some: not all were gathered;
 // many: more than READS_MOST of a launch were
 typedef struct WritesKept {
+  TraceReader *reader;
   uint64_t low, high;
   const ReaderLaunch *launch;
   const Access *write;
   bool all, some, many;
   U64Map launches;
 } WritesKept;
-bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside,
-                 const RangeScan *scan, Accesses *out, Gathered *how, Error *err);
+bool writes_kept(WritesKept *k, const ReaderLaunch *l, bool inside, const RangeScan *scan,
+                 GatheredAccesses *out, Error *err);
 void writes_kept_free(WritesKept *k);
 // NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for:
 // if there is no race it was not done yet

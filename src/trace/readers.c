@@ -91,7 +91,7 @@ static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *
   Timelines lines = {.launch = l};
   uint32_t n;
   const ReaderChunk **chunks = reader_chunks_near(t, l, scan, x->access, &n);
-  ScanResult result = reader_scan_chunks(t, chunks, n, scan, fitting, &f, err);
+  ScanResult result = reader_scan_chunks(t, chunks, n, scan, &(LaneCall){fitting, &f}, err);
   free(chunks);
   accesses_sort(&f.list);
   if (result != SCAN_FAILED) result = SCAN_GO_ON;
@@ -125,17 +125,15 @@ static uint64_t next_of_warp(const Readers *x, const Accesses *all) {
 
 static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *l,
                                 const RangeScan *scan, Error *err) {
-  Accesses all = {0};
-  Gathered how;
+  GatheredAccesses all = {0};
+  Sought sought = {.near = x->access, .most = READS_MOST};
   ScanResult result = SCAN_GO_ON;
-  if (!accesses_gather(t, l, scan, x->all ? NULL : &(Sought){.near = x->access, .most = READS_MOST},
-                       &all, &how, err))
-    result = SCAN_FAILED;
-  else if (how != GATHERED_ALL && !x->all) result = offer_fitting(t, x, l, scan, err);
+  if (!accesses_gather(t, l, scan, x->all ? NULL : &sought, &all, err)) result = SCAN_FAILED;
+  else if (all.how != GATHERED_ALL && !x->all) result = offer_fitting(t, x, l, scan, err);
   else {
-    uint64_t next = next_of_warp(x, &all);
-    for (uint32_t i = 0; i < all.len && result == SCAN_GO_ON; i++) {
-      const Access *a = &all.data[i];
+    uint64_t next = next_of_warp(x, &all.list);
+    for (uint32_t i = 0; i < all.list.len && result == SCAN_GO_ON; i++) {
+      const Access *a = &all.list.data[i];
       TraceOp op;
       if (a->warp == x->access->warp && !x->access->told &&
           (a->record < x->access->record || a->record > next))
@@ -144,7 +142,7 @@ static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *
       result = trace_one(t, a->record, a->lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
     }
   }
-  vec_free(&all);
+  vec_free(&all.list);
   return result;
 }
 
@@ -183,7 +181,7 @@ static ScanResult in_step(TraceReader *t, const ReaderStep *s, Readers *x, Error
   uint64_t at, n;
   if (step_touches(s, true, x->low, x->high, &at, &n) && s->first_record != x->write->record) {
     TraceOp op;
-    if (!reader_host_op(t, s, 1, at, n, &op, err)) return SCAN_FAILED;
+    if (!reader_host_op(t, s, 1, (HostRange){at, n}, &op, err)) return SCAN_FAILED;
     ScanResult result = offer(t, x, &op, err);
     if (result != SCAN_GO_ON) return result;
   }
@@ -221,8 +219,10 @@ static bool find_readers(TraceReader *t, const TraceOp *op, uint32_t first, uint
   return result != SCAN_FAILED;
 }
 
-bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most,
-                   bool all, TraceOps *out, Error *err) {
+bool trace_readers(TraceReader *t, TraceOpId write, TracePage page, bool all, TraceOps *out,
+                   Error *err) {
+  uint64_t record = write.record;
+  uint32_t lane = write.lane;
   *out = (TraceOps){0};
   TraceOp op;
   RowRef r = {0};
@@ -239,12 +239,13 @@ bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip
   Readers x = {.write = &op,
                .access = host ? NULL : &self,
                .out = out,
-               .skip = skip,
-               .most = most,
+               .skip = page.skip,
+               .most = page.most,
                .all = all,
                .low = low,
                .high = low + bytes,
-               .kept = {.low = low,
+               .kept = {.reader = t,
+                        .low = low,
                         .high = low + MIN(bytes, (uint64_t)16),
                         .launch = l,
                         .write = host ? NULL : &self,

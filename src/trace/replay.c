@@ -68,8 +68,10 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
   for (uint64_t a = from; a < to; a++) {
     uint64_t i = a - s->address;
     if (s->loads) {
-      if (s->known[i] == 2 && s->since[i] <= s->step)
-        s->known[i] = 1, s->value[i] = result[a - at->address];
+      if (s->known[i] == 2 && s->since[i] <= s->step) {
+        s->known[i] = 1;
+        s->value[i] = result[a - at->address];
+      }
       continue;
     }
     if (s->known[i] != PENDING) continue;
@@ -101,9 +103,12 @@ static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error 
   // most launches of a long run have nothing to do with these bytes, and must cost nothing
   s->touched = false;
   if (s->loads) return reader_scan_range(t, l, &scan, visit, s, err) != SCAN_FAILED;
-  if (reader_scan_latest(t, l, s->address, s->address + s->bytes, is_any_open, visit, s, err) ==
-      SCAN_FAILED)
-    return false;
+  LatestScan latest = {.low = s->address,
+                       .high = s->address + s->bytes,
+                       .open = is_any_open,
+                       .visit = visit,
+                       .user = s};
+  if (reader_scan_latest(t, l, &latest, err) == SCAN_FAILED) return false;
   for (uint64_t i = 0; s->touched && i < s->bytes; i++)
     if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
   return true;
@@ -194,9 +199,13 @@ static bool from_copy(TraceReader *t, State *s, const ReaderStep *step, uint64_t
     return true;
   }
   uint8_t *value = mem_alloc(n * 2), *known = value + n;
-  Replay before = {
-      .process = step->process, .steps = s->step, .died = UINT64_MAX, .depth = s->what->depth + 1};
-  bool ok = reader_replay(t, &before, source, n, value, known, err);
+  Replay before = {.process = step->process,
+                   .steps = s->step,
+                   .address = source,
+                   .bytes = n,
+                   .died = UINT64_MAX,
+                   .depth = s->what->depth + 1};
+  bool ok = reader_replay(t, &before, value, known, err);
   for (uint64_t k = 0; ok && k < n; k++) {
     uint64_t i = from + k - s->address;
     if (s->known[i] != PENDING) continue;
@@ -269,10 +278,10 @@ static bool one_step(TraceReader *t, State *s, Error *err) {
          (step->recorded || after_unrecorded(t, s, l, err));
 }
 
-bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes,
-                   uint8_t *value, uint8_t *known, Error *err) {
+bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *known, Error *err) {
+  uint64_t bytes = what->bytes;
   State s = {.what = what,
-             .address = address,
+             .address = what->address,
              .bytes = bytes,
              .pending = bytes,
              .value = value,
@@ -310,21 +319,23 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
   return ok;
 }
 
-bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset,
-                    uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {
+bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_t *known,
+                    Error *err) {
   Life life;
-  if (!reader_life(t, allocation, &life, err)) return false;
-  if (offset > life.size || bytes > life.size - offset)
+  if (!reader_life(t, of->allocation, &life, err)) return false;
+  if (of->offset > life.size || of->bytes > life.size - of->offset)
     return error_set(err, "the allocation has %llu bytes only.", (unsigned long long)life.size);
-  uintptr_t index = step ? (uintptr_t)u64map_get(&t->step_of_id, step) : t->nsteps;
-  if (step && !index) return error_set(err, "the run file has no step %u.", step);
+  uintptr_t index = of->step ? (uintptr_t)u64map_get(&t->step_of_id, of->step) : t->nsteps;
+  if (of->step && !index) return error_set(err, "the run file has no step %u.", of->step);
   bool outside = strcmp(life.kind, "device") != 0 && strcmp(life.kind, "pool") != 0 &&
                  strcmp(life.kind, "virtual") != 0 && strcmp(life.kind, "array") != 0;
   return reader_replay(t,
                        &(Replay){.process = life.process,
                                  .steps = (uint32_t)index,
+                                 .address = life.base + of->offset,
+                                 .bytes = of->bytes,
                                  .born = life.born,
                                  .died = life.died,
                                  .outside = outside},
-                       life.base + offset, bytes, value, known, err);
+                       value, known, err);
 }

@@ -15,9 +15,7 @@ typedef struct LateBlock {
   uint32_t time, chunk, block, first, n;
 } LateBlock;
 typedef struct Latest {
-  uint64_t low, high;
-  OpenAt *open;
-  const void *user;
+  const LatestScan *scan;
   LateChunk *chunks;
   uint32_t nchunks, next, ahead, window;
   VEC(LateBlock) heap;  // the latest in front
@@ -32,7 +30,7 @@ static int latest_first(const void *p, const void *q) {
 }
 
 static void find_chunks(TraceReader *t, const ReaderLaunch *l, Latest *x) {
-  RangeScan range = {.low = x->low, .high = x->high};
+  RangeScan range = {.low = x->scan->low, .high = x->scan->high};
   x->chunks = mem_alloc(sizeof *x->chunks * (l->nchunks + 1));
   x->base = t->chunks[l->first_chunk].last_time - (1u << 30);
   for (uint32_t i = 0; i < l->nchunks; i++) {
@@ -65,7 +63,7 @@ static LateBlock heap_pop(Latest *x) {
 }
 
 static bool is_open(const Latest *x, uint64_t start, uint64_t end, uint32_t time) {
-  return x->open(x->user, start, end, (time + x->base) & 0x7FFFFFFF);
+  return x->scan->open(x->scan->user, start, end, (time + x->base) & 0x7FFFFFFF);
 }
 
 // The postings of a chunk, block for block, and its blocks into the heap.
@@ -76,14 +74,16 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
   uint32_t widest = 0;
   bool any = false;
   for (uint32_t i = 0; i < d->nplaces; i++) {
-    any |= d->writes[i] && directory_may_touch(d, i, x->low, x->high);
+    any |= d->writes[i] && directory_may_touch(d, i, x->scan->low, x->scan->high);
     // postings know less than the site
     if (d->writes[i] && d->place_bytes[i] > place_width(&d->places[i]))
       widest = MAX(widest, d->place_bytes[i]);
   }
   PostingVec all = {0};
-  bool ok = !any || reader_postings(t, l->chunk, x->low - MIN(x->low, (uint64_t)widest), x->high,
-                                    d->writes, &all, err);
+  PostingQuery writes = {.low = x->scan->low - MIN(x->scan->low, (uint64_t)widest),
+                         .high = x->scan->high,
+                         .places = d->writes};
+  bool ok = !any || reader_postings(t, l->chunk, &writes, &all, err);
   // of each block's, and of the one before: where the next one goes
   uint32_t *end = mem_alloc(sizeof *end * (d->nblocks + 1));
   for (uint32_t i = 0; i < all.len; i++) end[all.data[i].block + 1]++;
@@ -126,7 +126,7 @@ static bool next_block(TraceReader *t, Latest *x, LateBlock *out, bool *failed, 
     while (x->next < x->nchunks &&
            (!x->heap.len || x->chunks[x->next].time >= x->heap.data[0].time)) {
       uint32_t i = x->next;
-      if (is_open(x, x->low, x->high, x->chunks[i].time)) {
+      if (is_open(x, x->scan->low, x->scan->high, x->chunks[i].time)) {
         directories_ahead(t, x);
         if (!add_blocks(t, x, i, err)) {
           *failed = true;
@@ -151,8 +151,7 @@ static bool wanted(const void *user, uint64_t start, uint64_t end) {
   return is_open(b->all, start, end, b->block.time);
 }
 
-static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor *f, void *user,
-                              Error *err) {
+static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, Error *err) {
   BlockScan list[AT_ONCE];
   Want wants[AT_ONCE];
   uint32_t n = 0;
@@ -163,8 +162,8 @@ static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor
     BlockScan *b = &list[i];
     const ReaderChunk *c = x->chunks[b->block.chunk].chunk;
     b->all = x;
-    b->scan = (RangeScan){.low = x->low,
-                          .high = x->high,
+    b->scan = (RangeScan){.low = x->scan->low,
+                          .high = x->scan->high,
                           .writes_only = true,
                           .values = true,
                           .wanted = wanted,
@@ -177,20 +176,20 @@ static ScanResult some_blocks(TraceReader *t, Latest *x, bool *more, LaneVisitor
   ScanResult result = SCAN_GO_ON;
   for (uint32_t i = 0; i < n && result == SCAN_GO_ON; i++)
     if (still_wanted(x, &list[i].block))
-      result = reader_scan_range_block(t, wants[i].chunk, list[i].block.block, &list[i].scan, f,
-                                       user, err);
+      result = reader_scan_range_block(t, wants[i].chunk, list[i].block.block, &list[i].scan,
+                                       &(LaneCall){x->scan->visit, x->scan->user}, err);
   return result;
 }
 
-ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high,
-                              OpenAt *open, LaneVisitor *f, void *user, Error *err) {
-  Latest x = {.low = low, .high = high, .open = open, .user = user, .window = 4};
+ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, const LatestScan *scan,
+                              Error *err) {
+  Latest x = {.scan = scan, .window = 4};
   find_chunks(t, l, &x);
   ScanResult result = SCAN_GO_ON;
   for (bool more = true; more && result == SCAN_GO_ON;) {
     if (!t->scanning) reader_cache_trim(t);
     t->scanning++;  // what was unpacked stays until it was looked at
-    result = some_blocks(t, &x, &more, f, user, err);
+    result = some_blocks(t, &x, &more, err);
     t->scanning--;
   }
   for (uint32_t i = 0; i < x.nchunks; i++) free(x.chunks[i].postings);

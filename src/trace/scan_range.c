@@ -12,8 +12,7 @@ typedef struct RangeBlock {
 typedef VEC(RangeBlock) RangeBlocks;
 typedef struct RangeState {
   const RangeScan *what;
-  LaneVisitor *f;
-  void *user;
+  const LaneCall *call;
 } RangeState;
 
 static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef *r, uint32_t bytes,
@@ -26,7 +25,7 @@ static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef 
     LaneAccess at = {.lane = (uint32_t)__builtin_ctz(left), .bytes = bytes};
     at.address = each ? *each++ : row_address(r->block, r->row, at.lane);
     if (at.address >= w->high || at.address + bytes <= w->low) continue;
-    ScanResult result = s->f(t, r, &at, s->user, err);
+    ScanResult result = s->call->visit(t, r, &at, s->call->user, err);
     if (result != SCAN_GO_ON) return result;
   }
   return SCAN_GO_ON;
@@ -60,8 +59,8 @@ static ScanResult visit_block(TraceReader *t, const RangeBlock *at, const RangeS
 }
 
 ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block,
-                                   const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
-  return visit_block(t, &(RangeBlock){c, UINT64_MAX, block}, &(RangeState){what, f, user}, err);
+                                   const RangeScan *what, const LaneCall *call, Error *err) {
+  return visit_block(t, &(RangeBlock){c, UINT64_MAX, block}, &(RangeState){what, call}, err);
 }
 
 static void add_blocks(const ReaderChunk *c, uint64_t group, const BlockSet *set, uint32_t nblocks,
@@ -96,7 +95,8 @@ static bool blocks_of_chunk(TraceReader *t, const ReaderChunk *c, const RangeSca
   for (uint64_t group = first; group <= last && ok; group++) {
     uint64_t low = posting_key(w->low, group << 5), high = low + (w->high - w->low),
              from = low - MIN(low, (uint64_t)widest);
-    ok = reader_blocks_touching(t, c, from, high, places, widest ? NULL : w, set, err);
+    PostingQuery q = {from, high, places, widest ? NULL : w};
+    ok = reader_blocks_touching(t, c, &q, set, err);
     if (ok) add_blocks(c, global ? UINT64_MAX : group, set, 0, out);
   }
   return ok;
@@ -138,8 +138,8 @@ uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, u
 }
 
 ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
-                              const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
-  RangeState s = {what, f, user};
+                              const RangeScan *what, const LaneCall *call, Error *err) {
+  RangeState s = {what, call};
   BlockSet set = {0};
   RangeBlocks blocks = {0};
   ScanResult result = SCAN_GO_ON;
@@ -176,7 +176,7 @@ ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeS
                              LaneVisitor *f, void *user, Error *err) {
   uint32_t n;
   const ReaderChunk **chunks = reader_chunks_in_range(t, l, what, &n);
-  ScanResult result = reader_scan_chunks(t, chunks, n, what, f, user, err);
+  ScanResult result = reader_scan_chunks(t, chunks, n, what, &(LaneCall){f, user}, err);
   free(chunks);
   return result;
 }

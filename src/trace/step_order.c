@@ -83,13 +83,16 @@ static int by_number(const void *p, const void *q) {
   return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static Order *all_steps(const TraceReader *t, uint32_t *n) {
-  Order *list = mem_alloc(sizeof *list * MAX(t->nsteps, 1u));
-  *n = 0;
+typedef struct Orders {
+  Order *list;
+  uint32_t n;
+} Orders;
+static Orders all_steps(const TraceReader *t) {
+  Orders o = {.list = mem_alloc(sizeof *o.list * MAX(t->nsteps, 1u))};
   for (uint32_t i = 0; i < t->nsteps; i++)
-    if (t->steps[i].number) list[(*n)++] = (Order){i, t->steps[i].process, t->steps[i].number};
-  if (*n) qsort(list, *n, sizeof *list, by_number);
-  return list;
+    if (t->steps[i].number) o.list[o.n++] = (Order){i, t->steps[i].process, t->steps[i].number};
+  if (o.n) qsort(o.list, o.n, sizeof *o.list, by_number);
+  return o;
 }
 
 // Those before list[at] that it does not come after, the nearest first.
@@ -118,8 +121,10 @@ const char trace_order_unknown[] =
     "of different streams: only races within a launch are found";
 
 // A step that was noted and then refused by the driver has rows but is none.
-static bool visit_all(TraceReader *t, const Rows *rows, const Order *list, uint32_t n,
-                      BesideVisitor *f, void *user, Error *err) {
+static bool visit_all(TraceReader *t, const Rows *rows, const Orders *steps, BesideVisitor *f,
+                      void *user, Error *err) {
+  const Order *list = steps->list;
+  uint32_t n = steps->n;
   Near *near = mem_alloc(sizeof *near * STEPS_NEAR);
   uint32_t *beside = mem_alloc(sizeof *beside * STEPS_NEAR);
   bool ok = true;
@@ -143,12 +148,11 @@ static bool visit_all(TraceReader *t, const Rows *rows, const Order *list, uint3
 
 bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err) {
   Rows rows = {0};
-  uint32_t n;
   if (!trace_knows_order(t->db)) return true;
   bool ok = load_rows(t, &rows, err);
-  Order *list = all_steps(t, &n);
-  ok = ok && visit_all(t, &rows, list, n, f, user, err);
-  free(list);
+  Orders steps = all_steps(t);
+  ok = ok && visit_all(t, &rows, &steps, f, user, err);
+  free(steps.list);
   vec_free(&rows);
   return ok;
 }

@@ -105,7 +105,12 @@ typedef struct TraceOps {
   bool total_known;
 } TraceOps;
 void trace_ops_free(TraceOps *o);
-bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most,
+// A page of answers: the first `skip` are left out, at most `most` returned.
+typedef struct TracePage {
+  uint64_t skip;
+  uint32_t most;
+} TracePage;
+bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, TracePage page,
                      TraceOps *out, Error *err);
 // Those of a thread that fit, with their numbers among all of its operations, and how many fit and
 // how many there are: total and `all`.
@@ -128,8 +133,12 @@ void trace_thread_found_free(TraceThreadFound *f);
 // All that touched a byte of [address, address + bytes) while that allocation (id in the run file)
 // lived, copies and sets too: step for step, within a launch by the clock of the device, and where
 // more than 256 operations of a launch did, warp for warp.
-bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes,
-                      uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+typedef struct TraceBytes {
+  uint64_t address;
+  uint32_t bytes;
+} TraceBytes;
+bool trace_of_element(TraceReader *t, uint32_t allocation, TraceBytes at, TracePage page,
+                      TraceOps *out, Error *err);
 bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
 
 // Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not
@@ -145,16 +154,24 @@ bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, Tra
                    Error *err);
 // Who saw what was written. all: as for writers; else, where very many operations of its launch
 // touched the bytes, only those near it that saw what it left: that is some.
-bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most,
-                   bool all, TraceOps *out, Error *err);
+typedef struct TraceOpId {
+  uint64_t record;
+  uint32_t lane;
+} TraceOpId;
+bool trace_readers(TraceReader *t, TraceOpId write, TracePage page, bool all, TraceOps *out,
+                   Error *err);
 // Each thread of a launch that touched the bytes: its first operation there.
-bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes,
-                    uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+bool trace_touching(TraceReader *t, uint32_t launch, TraceBytes at, TracePage page, TraceOps *out,
+                    Error *err);
 
-// The contents of a buffer after a step (0: at the end). known[i]: 0 never written, 1 known, 2
-// written by something that was not recorded.
-bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset,
-                    uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
+// A part of a buffer after a step (id; 0: at the end of the run).
+typedef struct TraceSlice {
+  uint32_t allocation, step;
+  uint64_t offset, bytes;
+} TraceSlice;
+// Its contents. known[i]: 0 never written, 1 known, 2 written by something that was not recorded.
+bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_t *known,
+                    Error *err);
 
 // --- private_memory.c ---
 // Bytes of the shared memory of a block (space 1), or of the local memory of a thread of it (2).

@@ -41,7 +41,8 @@ static ScanResult lane(TraceReader *t, const RowRef *r, const LaneAccess *at, vo
 static bool launch(TraceReader *t, const ReaderLaunch *l, Written *w, Error *err) {
   w->launch = l;
   w->inexact = false;
-  if (!reader_written_ranges(t, l, w->low, w->high, range, w, err)) return false;
+  AddressRange within = {w->low, w->high};
+  if (!reader_written_ranges(t, l, within, range, w, err)) return false;
   RangeScan scan = {.low = w->low, .high = w->high, .writes_only = true};
   return !w->inexact || reader_scan_range(t, l, &scan, lane, w, err) != SCAN_FAILED;
 }

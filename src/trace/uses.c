@@ -71,13 +71,18 @@ static bool is_replaced(const TraceUses *u, uint32_t i, uint64_t order) {
 
 // Buffers that overlap [low, high) and lived when the launch ran; how many, the first `most` of
 // them.
-static uint32_t overlapping(const TraceUses *u, uint32_t process, uint64_t order, uint64_t low,
-                            uint64_t high, uint32_t *out, uint32_t most) {
+typedef struct UsesRange {
+  uint32_t process;
+  uint64_t order;  // of the launch
+  uint64_t low, high;
+} UsesRange;
+static uint32_t overlapping(const TraceUses *u, const UsesRange *r, uint32_t *out, uint32_t most) {
   uint32_t n = 0;
-  uint64_t from = low > u->largest ? low - u->largest : 0;
-  for (uint32_t i = first_from(u, process, from);
-       i < u->n && u->list[i].process == process && u->list[i].base < high; i++) {
-    if (u->list[i].end <= low || u->list[i].id > order || is_replaced(u, i, order)) continue;
+  uint64_t from = r->low > u->largest ? r->low - u->largest : 0;
+  for (uint32_t i = first_from(u, r->process, from);
+       i < u->n && u->list[i].process == r->process && u->list[i].base < r->high; i++) {
+    if (u->list[i].end <= r->low || u->list[i].id > r->order || is_replaced(u, i, r->order))
+      continue;
     if (n < most) out[n] = i;
     n++;
   }
@@ -117,7 +122,8 @@ static bool decide(TraceUses *u, const Near *near, Error *err) {
     const UsesBuffer *b = &u->list[near->buffers[i]];
     PostingVec found = {0};
     if ((u->how[near->buffers[i]] & near->how) == near->how) continue;
-    ok = reader_postings(u->reader, near->chunk, b->base, b->end, only, &found, err);
+    PostingQuery q = {.low = b->base, .high = b->end, .places = only};
+    ok = reader_postings(u->reader, near->chunk, &q, &found, err);
     bool any = false;
     for (uint32_t k = 0; k < found.len && !any; k++)
       any = found.data[k].start < b->end && found.data[k].end > b->base;
@@ -140,12 +146,11 @@ static bool look_at_chunk(TraceUses *u, const ReaderLaunch *l, const ReaderChunk
     bool bounded = d->bounds && d->bounds[p].high;
     uint64_t low = bounded ? d->bounds[p].low : c->low,
              high = bounded ? d->bounds[p].high : c->high;
-    uint32_t among[TOGETHER],
-        *list = among,
-        n = overlapping(u, l->process, order, low, MAX(high, low + 1), among, TOGETHER);
+    UsesRange range = {l->process, order, low, MAX(high, low + 1)};
+    uint32_t among[TOGETHER], *list = among, n = overlapping(u, &range, among, TOGETHER);
     if (n > TOGETHER) {
       list = mem_alloc(sizeof *list * n);
-      overlapping(u, l->process, order, low, high, list, n);
+      overlapping(u, &range, list, n);
     }
     if (n == 1 && bounded) mark(u, list[0], how);
     else {

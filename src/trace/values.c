@@ -143,15 +143,20 @@ NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t r
     mode = kept_as(v, words, expected, n);
     values_seen(v->table, p, slots, words, n, (uint32_t)WG_TRACE_KEY);
   }
-  v->before = words, v->nbefore = n;
+  v->before = words;
+  v->nbefore = n;
   return mode;
 }
 
 // Without branches: which of them are given is as good as random.
+typedef struct GivenWords {
+  const uint32_t *list;
+  size_t n, at;  // at: the next one
+} GivenWords;
 static inline bool take_some(Reading *masks, const uint32_t *table, const uint32_t *slots,
-                             const uint32_t *given, size_t ngiven, size_t *from, uint32_t *words,
-                             uint32_t n) {
-  size_t at = *from, last = ngiven - 1;
+                             GivenWords *from, uint32_t *words, uint32_t n) {
+  const uint32_t *given = from->list;
+  size_t ngiven = from->n, at = from->at, last = ngiven - 1;
   for (uint32_t k = 0; k < n; k += 8) {
     uint32_t mask = reading_u8(masks), some = MIN(8u, n - k);
     mask &= (1u << some) - 1;
@@ -166,8 +171,13 @@ static inline bool take_some(Reading *masks, const uint32_t *table, const uint32
       at += bit;
     }
   }
-  *from = at;
+  from->at = at;
   return true;
+}
+
+static inline void take_all(GivenWords *from, uint32_t *words, uint32_t n) {
+  memcpy(words, from->list + from->at, (size_t)n * 4);
+  from->at += n;
 }
 
 static bool needs_table(const TraceBlock *b, uint32_t row) {
@@ -178,14 +188,12 @@ static bool needs_table(const TraceBlock *b, uint32_t row) {
 
 NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
   Reading masks = b->masks;
-  size_t at = 0;
   if (!block_open_given(c, b)) return false;
-  const uint32_t *given = b->given.words;
-  size_t ngiven = b->given.n;
-  if (!given && ngiven) {
-    uint32_t *all = (uint32_t *)column_coder_scratch(c, CODER_GIVEN, sizeof *all * ngiven);
+  GivenWords given = {.list = b->given.words, .n = b->given.n};
+  if (!given.list && given.n) {
+    uint32_t *all = (uint32_t *)column_coder_scratch(c, CODER_GIVEN, sizeof *all * given.n);
     column_join_words(&b->given, all);
-    given = all;
+    given.list = all;
   }
   uint32_t *table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS);
   uint32_t slots[ROW_WORDS_MAX],
@@ -204,8 +212,7 @@ NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
     unsigned mode = b->flags[i] >> FLAG_VALUES_AT & 3;
     if (i < expecting && mode != VALUE_SOME && is_adjacent(p, r, n)) {
       if (mode == VALUE_AGAIN && nbefore == n) memcpy(words, before, (size_t)n * 4);
-      else if (mode == VALUE_ALL && ngiven - at >= n)
-        memcpy(words, given + at, (size_t)n * 4), at += n;
+      else if (mode == VALUE_ALL && given.n - given.at >= n) take_all(&given, words, n);
       else if (mode != VALUE_EXPECTED) return false;
       exchange_adjacent(table, r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes)),
                         words, n, mode == VALUE_EXPECTED);
@@ -219,10 +226,9 @@ NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
     } else if (mode == VALUE_AGAIN && nbefore == n) {
       memcpy(words, before, (size_t)n * 4);
     } else if (mode == VALUE_SOME) {
-      ok = take_some(&masks, table, slots, given, ngiven, &at, words, n);
-    } else if (mode == VALUE_ALL && ngiven - at >= n) {
-      memcpy(words, given + at, (size_t)n * 4);
-      at += n;
+      ok = take_some(&masks, table, slots, &given, words, n);
+    } else if (mode == VALUE_ALL && given.n - given.at >= n) {
+      take_all(&given, words, n);
     } else {
       ok = false;
     }

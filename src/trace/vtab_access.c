@@ -141,7 +141,8 @@ static bool choose_blocks(TraceReader *t, Cursor *c, const ReaderChunk *chunk, E
   if (!d) return false;
   // Addresses of shared and local memory are small numbers: they belong to many blocks.
   if (c->by_address && !c->by_warp && !c->record && c->low >> 24)
-    return reader_blocks_touching(t, chunk, c->low, c->high, NULL, NULL, &c->blocks, err);
+    return reader_blocks_touching(t, chunk, &(PostingQuery){.low = c->low, .high = c->high},
+                                  &c->blocks, err);
   for (uint32_t i = 0; i < d->nblocks; i++) {
     if (c->by_warp && (d->blocks[i].first_warp > c->warp ||
                        (i + 1 < d->nblocks && d->blocks[i + 1].first_warp < c->warp)))

@@ -116,8 +116,9 @@ static bool ask_contents(TraceReader *t, Cursor *c, Error *err) {
                      CONTENTS_MOST >> 20);
   c->value = mem_alloc(c->n + 1);
   c->known = mem_alloc(c->n + 1);
-  return trace_contents(t, (uint32_t)c->arguments[0], (uint32_t)c->arguments[1], c->first, c->n,
-                        c->value, c->known, err);
+  return trace_contents(
+      t, &(TraceSlice){(uint32_t)c->arguments[0], (uint32_t)c->arguments[1], c->first, c->n},
+      c->value, c->known, err);
 }
 
 static bool ask_races(TraceReader *t, Cursor *c, Error *err) {
@@ -155,8 +156,8 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
       c->n = c->writers.ops.n;
       break;
     case READER:
-      ok = trace_readers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], 0, ANSWERS,
-                         c->arguments[2] != 0, &c->ops, &err),
+      ok = trace_readers(t, (TraceOpId){(uint64_t)c->arguments[0], (uint32_t)c->arguments[1]},
+                         (TracePage){0, ANSWERS}, c->arguments[2] != 0, &c->ops, &err),
       c->n = c->ops.n;
       break;
     case RACE: ok = ask_races(t, c, &err); break;

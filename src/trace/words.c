@@ -261,8 +261,15 @@ static void ways_for(const uint32_t *words, size_t n, unsigned planes, bool as_s
   }
 }
 
+// How words are written: so many planes of them, as KIND_…, each plane in its way.
+typedef struct WordLayout {
+  unsigned planes, kind;
+  const Ways *ways;
+} WordLayout;
 static void write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n,
-                         unsigned planes, unsigned kind, const Ways *w) {
+                         const WordLayout *l) {
+  unsigned planes = l->planes, kind = l->kind;
+  const Ways *w = l->ways;
   if (kind == KIND_PLAIN) {
     bytes_u8(out, KIND_PLAIN);
     column_write(c, out, (const uint8_t *)words, n * 4);
@@ -309,8 +316,8 @@ static unsigned kind_for(ColumnCoder *c, const uint32_t *words, size_t n, Ways *
   for (unsigned kind = 0; kind <= KIND_STEPS && (plain.code || steps.code); kind += 8) {
     if (kind == KIND_PLAIN && plain.compressed != 4) continue;
     h->trial.len = 0;
-    write_planes(c, &h->trial, words + (n - some) / 2, some, 4, kind,
-                 kind == KIND_STEPS ? &steps : &plain);
+    write_planes(c, &h->trial, words + (n - some) / 2, some,
+                 &(WordLayout){4, kind, kind == KIND_STEPS ? &steps : &plain});
     if (h->trial.len < least) {
       least = h->trial.len;
       h->kind = kind;
@@ -327,7 +334,7 @@ void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_
   bytes_varint(out, n);
   if (!n) return;
   unsigned kind = kind_for(c, words, n, &ways);
-  write_planes(c, out, words, n, 4, kind, &ways);
+  write_planes(c, out, words, n, &(WordLayout){4, kind, &ways});
 }
 
 void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n,
@@ -336,7 +343,7 @@ void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size
   bytes_varint(out, n);
   if (!n) return;
   ways_for(words, n, planes, false, &ways);
-  write_planes(c, out, words, n, planes, 0, &ways);
+  write_planes(c, out, words, n, &(WordLayout){planes, 0, &ways});
 }
 
 bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, WordColumn *out) {

@@ -2,11 +2,6 @@
 // once.
 #include "trace/reader.h"
 
-typedef struct LaunchWrites {
-  Accesses list;
-  Gathered how;
-} LaunchWrites;
-
 // Behind the launch those that another one came behind are seen by nobody.
 static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept *k, Accesses *all,
                         Error *err) {
@@ -19,7 +14,7 @@ static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept 
     for (uint64_t at = MAX(a->address, k->low); at < MIN(a->address + a->bytes, k->high); at++)
       bytes[i] |= 1u << (at - k->low);
   }
-  bool ok = accesses_hide(t, &lines, all, before, bytes, hidden, err);
+  bool ok = accesses_hide(t, &lines, &(WritesToHide){all, before, bytes, hidden}, err);
   for (uint32_t i = 0; i < all->len; i++)
     if (!hidden[i]) all->data[n++] = all->data[i];
   all->len = n;
@@ -30,22 +25,23 @@ static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept 
   return ok;
 }
 
-bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside,
-                 const RangeScan *scan, Accesses *out, Gathered *how, Error *err) {
+bool writes_kept(WritesKept *k, const ReaderLaunch *l, bool inside, const RangeScan *scan,
+                 GatheredAccesses *out, Error *err) {
+  TraceReader *t = k->reader;
   uint64_t key = (uint64_t)(l - t->launches) << 1 | inside;
-  LaunchWrites *w = u64map_get(&k->launches, key);
+  GatheredAccesses *w = u64map_get(&k->launches, key);
   if (!w) {
     w = mem_alloc(sizeof *w);
     u64map_put(&k->launches, key, w);
     Sought sought = {.near = l == k->launch ? k->write : NULL, .most = inside ? READS_MOST : 0};
-    if (!accesses_gather(t, l, scan, k->all ? NULL : &sought, &w->list, &w->how, err) ||
+    if (!accesses_gather(t, l, scan, k->all ? NULL : &sought, w, err) ||
         (!inside && !drop_hidden(t, l, k, &w->list, err)))
       return false;
   }
   k->some |= w->how != GATHERED_ALL;
   k->many |= w->list.len > READS_MOST;
-  *how = w->how;
-  for (uint32_t i = 0; i < w->list.len; i++) vec_push(out, w->list.data[i]);
+  out->how = w->how;
+  for (uint32_t i = 0; i < w->list.len; i++) vec_push(&out->list, w->list.data[i]);
   return true;
 }
 
@@ -54,7 +50,7 @@ void writes_kept_free(WritesKept *k) {
   uint64_t key;
   void *value;
   while (u64map_next(&k->launches, &it, &key, &value)) {
-    vec_free(&((LaunchWrites *)value)->list);
+    vec_free(&((GatheredAccesses *)value)->list);
     free(value);
   }
   u64map_free(&k->launches);

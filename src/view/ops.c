@@ -230,9 +230,10 @@ typedef struct Question {
 static bool ask(ViewDesk *d, const Question *of, uint64_t skip, uint32_t most, TraceOps *ops,
                 Error *err) {
   *ops = (TraceOps){0};
-  return of->of_thread ? trace_of_thread(d->trace, of->launch, of->thread, skip, most, ops, err)
-                       : trace_of_element(d->trace, of->allocation, of->address, of->bytes, skip,
-                                          most, ops, err);
+  return of->of_thread
+             ? trace_of_thread(d->trace, of->launch, of->thread, (TracePage){skip, most}, ops, err)
+             : trace_of_element(d->trace, of->allocation, (TraceBytes){of->address, of->bytes},
+                                (TracePage){skip, most}, ops, err);
 }
 
 // The number of the first operation that is wanted; -1: none of those that were looked at in a
@@ -353,8 +354,8 @@ static uint64_t threads_of(ViewDesk *d, uint32_t launch) {
 bool view_others_of(ViewDesk *d, const TraceOp *op, uint64_t threads_of_block, TraceOps *out,
                     Error *err) {
   if (!op->space)
-    return trace_touching(d->trace, op->launch, op->address, op->bytes, 0, CONFLICTS_ASKED, out,
-                          err);
+    return trace_touching(d->trace, op->launch, (TraceBytes){op->address, op->bytes},
+                          (TracePage){0, CONFLICTS_ASKED}, out, err);
   TracePrivateOps all = {0};
   TracePrivate of = {.launch = op->launch,
                      .space = op->space,
@@ -377,7 +378,7 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (q->error.text[0] || !has_trace(d, a)) return;
   TraceOps ops = {0};
   Error err = {{0}};
-  if (!trace_of_thread(d->trace, launch, thread, skip, most, &ops, &err)) {
+  if (!trace_of_thread(d->trace, launch, thread, (TracePage){skip, most}, &ops, &err)) {
     view_fail(a, 500, err.text);
     return;
   }
@@ -463,7 +464,8 @@ void view_answer_readers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (q->error.text[0] || !has_trace(d, a)) return;
   TraceOps ops = {0};
   Error err = {{0}};
-  bool ok = trace_readers(d->trace, record, lane, skip, most, all, &ops, &err);
+  bool ok = trace_readers(d->trace, (TraceOpId){record, lane}, (TracePage){skip, most}, all, &ops,
+                          &err);
   if (ok) answer_ops(d, a, &ops, &(OpsPage){.skip = skip, .index = -1});
   else view_fail(a, 500, err.text);
 }
@@ -476,7 +478,8 @@ void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (q->error.text[0] || !has_trace(d, a)) return;
   TraceOps ops = {0};
   Error err = {{0}};
-  bool ok = trace_touching(d->trace, launch, address, bytes, skip, most, &ops, &err);
+  bool ok = trace_touching(d->trace, launch, (TraceBytes){address, bytes}, (TracePage){skip, most},
+                           &ops, &err);
   if (ok) answer_ops(d, a, &ops, &(OpsPage){.skip = skip, .index = -1});
   else view_fail(a, 500, err.text);
 }

@@ -27,7 +27,7 @@ void view_answer_contents(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   }
   uint8_t *value = mem_alloc(bytes + 1), *known = mem_alloc(bytes + 1);
   Error err = {{0}};
-  if (!trace_contents(d->trace, b->id, step, offset, bytes, value, known, &err))
+  if (!trace_contents(d->trace, &(TraceSlice){b->id, step, offset, bytes}, value, known, &err))
     view_fail(a, 500, err.text);
   else {
     a->type = "application/octet-stream";
@@ -193,7 +193,7 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   bool ok = true;
   for (uint64_t at = begin; ok && at < end; at += slice) {
     uint64_t n = MIN(slice, end - at);
-    ok = trace_contents(d->trace, b->id, step, at, n, value, known, &err);
+    ok = trace_contents(d->trace, &(TraceSlice){b->id, step, at, n}, value, known, &err);
     for (uint64_t i = 0; ok && i < n; i += stride) {
       uint64_t element = (at - begin + i) / stride, x = element % width / pool_x,
                y = element / width / pool_y;
@@ -247,7 +247,8 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   for (uint64_t row = y * pool_y; ok && row < (y + 1) * pool_y && row * width + x * pool_x < count;
        row++) {
     uint64_t first = row * width + x * pool_x, n = MIN(columns, count - first);
-    ok = trace_contents(d->trace, b->id, step, first * stride, n * stride, value, known, &err);
+    ok = trace_contents(d->trace, &(TraceSlice){b->id, step, first * stride, n * stride}, value,
+                        known, &err);
     for (uint64_t i = 0; ok && i < n; i++) {
       Pixel one = {0};
       add(&one, value + i * stride + offset, known + i * stride + offset, (ElementType)type);

@@ -119,7 +119,8 @@ static void write_threads(Writer *w, uint32_t launch, uint64_t threads) {
     Str text = {0}, q = {0};
     for (uint64_t thread = first; thread < MIN(first + THREADS_OF_PIECE, threads); thread++) {
       TraceOps ops = {0};
-      if (!trace_of_thread(w->desk->trace, launch, thread, 0, OPERATIONS_MOST, &ops, w->err)) {
+      if (!trace_of_thread(w->desk->trace, launch, thread, (TracePage){0, OPERATIONS_MOST}, &ops,
+                           w->err)) {
         w->failed = true;
         break;
       }
@@ -172,7 +173,8 @@ static void write_contents(Writer *w, const ViewAllocation *b, const uint32_t *s
   uint8_t *now = mem_alloc(2 * b->size + 1), *before = mem_alloc(2 * b->size + 1);
   Str text = {0};
   for (uint32_t i = 0; i < nsteps && !w->failed; i++) {
-    if (!trace_contents(w->desk->trace, b->id, steps[i], 0, b->size, now, now + b->size, w->err)) {
+    if (!trace_contents(w->desk->trace, &(TraceSlice){b->id, steps[i], 0, b->size}, now,
+                        now + b->size, w->err)) {
       w->failed = true;
       break;
     }

@@ -149,7 +149,7 @@ static void follow_pointers(ViewDesk *d, uint32_t allocation, const char *type) 
   uint8_t *value = mem_alloc(n), *known = mem_alloc(n);
   uint64_t id = view_one(d, "SELECT id FROM type WHERE name = ? LIMIT 1", "t", name);
   snprintf(why, sizeof why, "a pointer in %s", a->name ? a->name : "a buffer");
-  if (trace_contents(d->trace, a->id, 0, 0, n, value, known, &err))
+  if (trace_contents(d->trace, &(TraceSlice){a->id, 0, 0, n}, value, known, &err))
     for (uint64_t i = 0; i < n; i += 8) {
       uint64_t pointer;
       memcpy(&pointer, value + i, 8);

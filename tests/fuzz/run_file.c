@@ -164,11 +164,13 @@ static void ask_trace(unsigned which) {
   TraceWriters w;
   uint8_t value[256], known[256];
   for (uint32_t id = 1; t && id < 4; id++) {
-    if (which == 1 && trace_of_thread(t, id, id * 3, 0, 50, &o, &err)) trace_ops_free(&o);
-    if (which == 2) trace_contents(t, id, 0, 0, sizeof value, value, known, &err);
+    if (which == 1 && trace_of_thread(t, id, id * 3, (TracePage){0, 50}, &o, &err))
+      trace_ops_free(&o);
+    if (which == 2) trace_contents(t, &(TraceSlice){id, 0, 0, sizeof value}, value, known, &err);
     if (which == 2 && trace_unwritten(t, id, 0, 10, &ranges, &err)) trace_ranges_free(&ranges);
     if (which == 3 && trace_writers(t, id * 7, id, false, &w, &err)) trace_ops_free(&w.ops);
-    if (which == 4 && trace_readers(t, id * 7, id, 0, 5, false, &o, &err)) trace_ops_free(&o);
+    if (which == 4 && trace_readers(t, (TraceOpId){id * 7, id}, (TracePage){0, 5}, false, &o, &err))
+      trace_ops_free(&o);
     if (which == 5 && trace_races(t, id, &races, &err)) trace_races_free(&races);
   }
   if (t) trace_close(t);

@@ -85,19 +85,22 @@ static void ask(unsigned which) {
   static uint8_t value[4096], known[4096];
   const MLaunch *l = &program.launches.data[0];
   for (uint64_t thread = 0; thread < 3 && which == 0; thread++)
-    if (trace_of_thread(t, l->id, thread * 17, 0, 50, &o, &err)) trace_ops_free(&o);
+    if (trace_of_thread(t, l->id, thread * 17, (TracePage){0, 50}, &o, &err)) trace_ops_free(&o);
   for (int i = 0; i < BUFFERS; i++) {
     const Buffer *b = &program.buffers[i];
-    if (which == 1 && trace_of_element(t, b->id, b->base + 64, 8, 0, 20, &o, &err))
+    if (which == 1 &&
+        trace_of_element(t, b->id, (TraceBytes){b->base + 64, 8}, (TracePage){0, 20}, &o, &err))
       trace_ops_free(&o);
-    if (which == 2) trace_contents(t, b->id, 0, 0, MIN(b->size, sizeof value), value, known, &err);
+    if (which == 2)
+      trace_contents(t, &(TraceSlice){b->id, 0, 0, MIN(b->size, sizeof value)}, value, known, &err);
     if (which == 3 && trace_unwritten(t, b->id, 0, 10, &u, &err)) trace_ranges_free(&u);
   }
   for (uint64_t record = 1; record < 120 && which >= 4; record += 13) {
     TraceWriters w;
     if (which == 4 && trace_writers(t, record, (uint32_t)record % 32, false, &w, &err))
       trace_ops_free(&w.ops);
-    if (which == 5 && trace_readers(t, record, (uint32_t)record % 32, 0, 5, false, &o, &err))
+    if (which == 5 && trace_readers(t, (TraceOpId){record, (uint32_t)record % 32},
+                                    (TracePage){0, 5}, false, &o, &err))
       trace_ops_free(&o);
   }
   if (which == 6 && trace_races(t, l->id, &r, &err)) trace_races_free(&r);

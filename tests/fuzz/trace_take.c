@@ -15,14 +15,16 @@ static void ask(sqlite3 *db) {
   TraceRanges u;
   uint8_t value[64], known[64];
   for (uint64_t thread = 0; thread < 3; thread++)
-    if (trace_of_thread(t, 3, thread * 31, 0, 50, &o, &err)) trace_ops_free(&o);
-  if (trace_of_element(t, 2, 0x10000, 8, 0, 50, &o, &err)) trace_ops_free(&o);
+    if (trace_of_thread(t, 3, thread * 31, (TracePage){0, 50}, &o, &err)) trace_ops_free(&o);
+  if (trace_of_element(t, 2, (TraceBytes){0x10000, 8}, (TracePage){0, 50}, &o, &err))
+    trace_ops_free(&o);
   for (uint64_t record = 1; record < 4; record++) {
     TraceWriters w;
     if (trace_writers(t, record, (uint32_t)record, false, &w, &err)) trace_ops_free(&w.ops);
-    if (trace_readers(t, record, (uint32_t)record, 0, 5, false, &o, &err)) trace_ops_free(&o);
+    if (trace_readers(t, (TraceOpId){record, (uint32_t)record}, (TracePage){0, 5}, false, &o, &err))
+      trace_ops_free(&o);
   }
-  trace_contents(t, 2, 0, 0, sizeof value, value, known, &err);
+  trace_contents(t, &(TraceSlice){2, 0, 0, sizeof value}, value, known, &err);
   if (trace_unwritten(t, 2, 0, 10, &u, &err)) trace_ranges_free(&u);
   if (trace_races(t, 0, &r, &err)) trace_races_free(&r);
   trace_close(t);

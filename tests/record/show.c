@@ -81,8 +81,8 @@ int main(int argc, char **argv) {
                              : (uint64_t)sqlite3_column_int64(launches, 2) - 1;
     for (uint64_t thread = first; thread <= last; thread++) {
       TraceOps ops = {0};
-      if (!trace_of_thread(t, (uint32_t)sqlite3_column_int(launches, 0), thread, 0, 100000, &ops,
-                           &err))
+      if (!trace_of_thread(t, (uint32_t)sqlite3_column_int(launches, 0), thread,
+                           (TracePage){0, 100000}, &ops, &err))
         return fprintf(stderr, "%s\n", err.text), 1;
       for (uint32_t i = 0; i < ops.n; i++) {
         sqlite3_reset(lines);

@@ -167,16 +167,18 @@ int main(int argc, char **argv) {
   for (uint64_t thread = 0; thread < THREADS; thread += 5)
     for (uint64_t skip = 0;; skip += 5000) {
       TraceOps a = {0}, b = {0};
-      CHECK(trace_of_thread(t[0], 1, thread, skip, 5000, &a, &err) &&
-            trace_of_thread(t[1], 1, thread, skip, 5000, &b, &err));
+      CHECK(trace_of_thread(t[0], 1, thread, (TracePage){skip, 5000}, &a, &err) &&
+            trace_of_thread(t[1], 1, thread, (TracePage){skip, 5000}, &b, &err));
       if (!same_ops(&a, &b)) return printf("thread %d: not the same\n", (int)thread), 1;
       bool more = a.more;
       for (uint32_t i = 0; i < a.n; i += 2999) {
         TraceOps x = {0}, y = {0};
         TraceWriters u = {0}, v = {0};
         if (a.list[i].address >> 24) continue;           // in no allocation
-        CHECK(trace_of_element(t[0], 2, a.list[i].address, 4, 0, 100000, &x, &err) &&
-              trace_of_element(t[1], 2, a.list[i].address, 4, 0, 100000, &y, &err));
+        CHECK(trace_of_element(t[0], 2, (TraceBytes){a.list[i].address, 4}, (TracePage){0, 100000},
+                               &x, &err) &&
+              trace_of_element(t[1], 2, (TraceBytes){a.list[i].address, 4}, (TracePage){0, 100000},
+                               &y, &err));
         if (!same_ops(&x, &y))
           return printf("thread %d, operation %u: not the same at its element\n", (int)thread, i),
                  1;

@@ -73,7 +73,7 @@ static void check(const char *name, bool ok) {
 static TraceOp nth(TraceReader *t, uint32_t launch, uint64_t thread, uint32_t n) {
   Error err = {{0}};
   TraceOps o;
-  CHECK(trace_of_thread(t, LAUNCH + launch, thread, n, 1, &o, &err) && o.n == 1);
+  CHECK(trace_of_thread(t, LAUNCH + launch, thread, (TracePage){n, 1}, &o, &err) && o.n == 1);
   TraceOp op = o.list[0];
   trace_ops_free(&o);
   return op;
@@ -104,12 +104,13 @@ static void ask(TraceReader *t) {
               is(&w.ops.list[0], &last));
     trace_ops_free(&w.ops);
   }
-  check("readers_of_an_addition",
-        trace_readers(t, middle.record, middle.lane, 0, 200, false, &o, &err) && o.n == 1 &&
-            is(&o.list[0], &next) && o.some);
+  check("readers_of_an_addition", trace_readers(t, (TraceOpId){middle.record, middle.lane},
+                                                (TracePage){0, 200}, false, &o, &err) &&
+                                      o.n == 1 && is(&o.list[0], &next) && o.some);
   trace_ops_free(&o);
-  check("readers_of_the_last",
-        trace_readers(t, last.record, last.lane, 0, 200, false, &o, &err) && has(&o, &read));
+  check("readers_of_the_last", trace_readers(t, (TraceOpId){last.record, last.lane},
+                                             (TracePage){0, 200}, false, &o, &err) &&
+                                   has(&o, &read));
   trace_ops_free(&o);
   // A single thread is in order with itself, however often it was there.
   TraceOp stored = nth(t, 3, 0, 2 * TURNS - 1), loaded = nth(t, 3, 0, 2 * TURNS);
@@ -117,9 +118,9 @@ static void ask(TraceReader *t) {
   check("writer_in_a_loop", trace_writers(t, loaded.record, loaded.lane, false, &w, &err) &&
                                 w.ops.n == 1 && is(&w.ops.list[0], &stored));
   trace_ops_free(&w.ops);
-  check("readers_in_a_loop",
-        trace_readers(t, stored.record, stored.lane, 0, 200, false, &o, &err) && o.n == 1 &&
-            is(&o.list[0], &loaded));
+  check("readers_in_a_loop", trace_readers(t, (TraceOpId){stored.record, stored.lane},
+                                           (TracePage){0, 200}, false, &o, &err) &&
+                                 o.n == 1 && is(&o.list[0], &loaded));
   trace_ops_free(&o);
 }
 

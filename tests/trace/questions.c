@@ -36,7 +36,7 @@ static void ask_threads(Program *p, TraceReader *t) {
     uint64_t skip = below(&p->rng, 3) ? 0 : below(&p->rng, want.len + 2);
     uint32_t most = below(&p->rng, 2) ? 100000 : 1 + (uint32_t)below(&p->rng, want.len + 2);
     TraceOps o;
-    bool ok = trace_of_thread(t, l->id, thread, skip, most, &o, &err);
+    bool ok = trace_of_thread(t, l->id, thread, (TracePage){skip, most}, &o, &err);
     EXPECT(ok, "%s", err.text);
     uint64_t left = want.len > skip ? want.len - skip : 0;
     EXPECT(o.n == MIN(left, most) && o.more == (left > most), "%u of %u", o.n, want.len);
@@ -58,7 +58,7 @@ static void ask_threads(Program *p, TraceReader *t) {
     vec_free(&want);
   }
   TraceOps o;
-  EXPECT(!trace_of_thread(t, 999999, 0, 0, 10, &o, &err), "an unknown launch");
+  EXPECT(!trace_of_thread(t, 999999, 0, (TracePage){0, 10}, &o, &err), "an unknown launch");
 }
 
 static bool overlaps(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
@@ -85,7 +85,8 @@ static void ask_elements(Program *p, TraceReader *t) {
       want += s->kind != 3 && overlaps(s->source, s->width, address, bytes);
     }
     TraceOps o;
-    bool ok = trace_of_element(t, b->id, address, bytes, 0, 1000000, &o, &err);
+    bool ok = trace_of_element(t, b->id, (TraceBytes){address, bytes}, (TracePage){0, 1000000}, &o,
+                               &err);
     EXPECT(ok, "%s", err.text);
     EXPECT(o.n == want && !o.more, "element %llx + %u: %u of %llu", (unsigned long long)address,
            bytes, o.n, (unsigned long long)want);
@@ -141,8 +142,10 @@ static void ask_elements(Program *p, TraceReader *t) {
           overlaps(m->address, m->bytes, address, bytes))
         u64map_put(&threads, m->thread, p);
     }
-    EXPECT(trace_touching(t, l->id, address, bytes, 0, 1000000, &o, &err) && o.n == threads.len,
-           "%u threads of %u", o.n, threads.len);
+    EXPECT(
+        trace_touching(t, l->id, (TraceBytes){address, bytes}, (TracePage){0, 1000000}, &o, &err) &&
+            o.n == threads.len,
+        "%u threads of %u", o.n, threads.len);
     trace_ops_free(&o);
     u64map_free(&threads);
   }
@@ -157,7 +160,8 @@ static void ask_contents(Program *p, TraceReader *t) {
     MStep *s = at == p->steps.len ? NULL : &p->steps.data[at];
     uint64_t offset = below(&p->rng, b->size), n = 1 + below(&p->rng, b->size - offset);
     uint8_t *value = mem_alloc(n), *known = mem_alloc(n);
-    EXPECT(trace_contents(t, b->id, s ? s->id : 0, offset, n, value, known, &err), "%s", err.text);
+    EXPECT(trace_contents(t, &(TraceSlice){b->id, s ? s->id : 0, offset, n}, value, known, &err),
+           "%s", err.text);
     const uint8_t *data = s ? s->after[which] : b->data, *written = s ? s->known[which] : b->known;
     for (uint64_t i = 0; i < n; i++)
       EXPECT(known[i] == written[offset + i] && (!known[i] || value[i] == data[offset + i]),
@@ -168,8 +172,10 @@ static void ask_contents(Program *p, TraceReader *t) {
     free(known);
   }
   uint8_t x, y;
-  EXPECT(!trace_contents(t, p->buffers[0].id, 0, p->buffers[0].size, 1, &x, &y, &err), "outside");
-  EXPECT(!trace_contents(t, 1, 0, 0, 1, &x, &y, &err), "no allocation");
+  EXPECT(
+      !trace_contents(t, &(TraceSlice){p->buffers[0].id, 0, p->buffers[0].size, 1}, &x, &y, &err),
+      "outside");
+  EXPECT(!trace_contents(t, &(TraceSlice){1, 0, 0, 1}, &x, &y, &err), "no allocation");
 }
 
 // The recorded operation that is the model's, found through its thread.
@@ -180,7 +186,8 @@ static bool find_op(Program *p, TraceReader *t, uint32_t index, TraceOp *out) {
     before += p->ops.data[i].launch == m->launch && p->ops.data[i].thread == m->thread;
   TraceOps o;
   Error err;
-  if (!trace_of_thread(t, m->launch, m->thread, before, 1, &o, &err) || o.n != 1) return false;
+  if (!trace_of_thread(t, m->launch, m->thread, (TracePage){before, 1}, &o, &err) || o.n != 1)
+    return false;
   *out = o.list[0];
   trace_ops_free(&o);
   return same_op(out, m);
@@ -239,7 +246,8 @@ static void ask_readers(Program *p, TraceReader *t) {
     TraceOp op;
     if (!find_op(p, t, index, &op)) continue;
     TraceOps o;
-    bool ok = trace_readers(t, op.record, op.lane, 0, 100000, false, &o, &err);
+    bool ok = trace_readers(t, (TraceOpId){op.record, op.lane}, (TracePage){0, 100000}, false, &o,
+                            &err);
     EXPECT(ok, "%s", err.text);
     for (uint32_t i = 0; ok && i < p->ops.len; i++) {
       bool saw = false;
