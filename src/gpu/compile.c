@@ -75,43 +75,40 @@ bool gpu_driver_error(Error *err, CUresult result, const char *log) {
   if (gpu_real.cuGetErrorName) gpu_real.cuGetErrorName(result, &name);
   for (; log && *log && n + 4 < sizeof line; log++) {
     if (*log != '\n') line[n++] = *log;
-    else if (n && log[1] && log[1] != '\n') line[n++] = ';', line[n++] = ' ';
+    else if (n && log[1] && log[1] != '\n') {
+      line[n++] = ';';
+      line[n++] = ' ';
+    }
   }
   line[n] = 0;
   return n ? error_set(err, "the driver's compiler refuses it: %s", line)
            : error_set(err, "the driver cannot load it: %s", name ? name : "an unknown error");
 }
 
-static void keep_log(const GpuTexts *t, const char *log) {
-  if (!t->log || !log) return;
-  t->log->len = 0;
-  str_add(t->log, log);
+static void keep_log(Str *to, const char *log) {
+  if (!to || !log) return;
+  to->len = 0;
+  str_add(to, log);
 }
 
-static bool load_logged(const void *blob, size_t size, const GpuJit *jit, bool as_library,
-                        const char *name, const GpuTexts *t, GpuLoaded *out, Error *err) {
-  *out = (GpuLoaded){.jit = *jit};
+bool gpu_load_blob(const void *blob, const GpuLoad *how, GpuLoaded *out, Error *err) {
+  *out = (GpuLoaded){.jit = *how->jit};
   out->jit.log = NULL;
   gpu_jit_add_log(&out->jit);
   GpuJit *j = &out->jit;
-  gpu_watch_begin(name);
-  CUresult result = as_library ? gpu_real.cuLibraryLoadData(&out->library, blob, j->names,
-                                                            j->values, j->n, NULL, NULL, 0)
-                               : gpu_real.cuModuleLoadDataEx(&out->module, blob, j->n, j->names,
-                                                             j->values);
+  gpu_watch_begin(how->name);
+  CUresult result = how->as_library ? gpu_real.cuLibraryLoadData(&out->library, blob, j->names,
+                                                                 j->values, j->n, NULL, NULL, 0)
+                                    : gpu_real.cuModuleLoadDataEx(&out->module, blob, j->n,
+                                                                  j->names, j->values);
   gpu_watch_end();
   if (result == CUDA_SUCCESS) return true;
   gpu_driver_error(err, result, j->log);
-  keep_log(t, j->log);
+  keep_log(how->log, j->log);
   out->library = NULL;
   out->module = NULL;
   gpu_unload(out);
   return false;
-}
-
-bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library,
-                   const char *name, GpuLoaded *out, Error *err) {
-  return load_logged(blob, size, jit, as_library, name, &(GpuTexts){0}, out, err);
 }
 
 // One unit of those that are linked; the last may be the probes, which no file of the program has.
@@ -152,7 +149,7 @@ static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit
     if (result == CUDA_SUCCESS) str_addn(cubin, data, size);
     else {
       gpu_driver_error(err, result, j.log);
-      keep_log(t, j.log);
+      keep_log(t->log, j.log);
     }
     gpu_real.cuLinkDestroy(state);
   } else {
@@ -171,36 +168,39 @@ static GpuHash texts_key(const GpuTexts *t, const GpuJit *jit) {
   return key;
 }
 
-static bool load_linked(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library,
-                        const char *name, GpuLoaded *out, Error *err) {
+static bool load_linked(const GpuTexts *t, const GpuCode *code, const GpuLoad *how, GpuLoaded *out,
+                        Error *err) {
+  const GpuJit *jit = how->jit;
   uint32_t sm = gpu_device_sm();
   GpuHash key = t->has_key ? t->key : gpu_hash(&sm, sizeof sm, texts_key(t, jit));
-  GpuJit load = {.copies = jit->copies};
+  GpuJit none = {.copies = jit->copies};
+  GpuLoad load = {.jit = &none, .as_library = how->as_library, .name = how->name};
   Str cubin = {0};
   if (!jit->has_symbols && gpu_cache_get(key, "cubin", &cubin)) {
-    if (gpu_load_blob(cubin.data, cubin.len, &load, as_library, name, out, err)) {
+    if (gpu_load_blob(cubin.data, &load, out, err)) {
       str_free(&cubin);
       return true;
     }
     gpu_cache_drop(key, "cubin");
     cubin.len = 0;
   }
-  gpu_watch_begin(name);
+  gpu_watch_begin(how->name);
   bool ok = link_texts(t, code, jit, &cubin, err);
   gpu_watch_end();
-  ok = ok && gpu_load_blob(cubin.data, cubin.len, &load, as_library, name, out, err);
+  ok = ok && gpu_load_blob(cubin.data, &load, out, err);
   if (ok && !jit->has_symbols) gpu_cache_put(key, "cubin", cubin.data, cubin.len);
   str_free(&cubin);
   return ok;
 }
 
-bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library,
-                    const char *name, GpuLoaded *out, Error *err) {
-  if (code->nunits > 1 || code->relocatable)
-    return load_linked(t, code, jit, as_library, name, out, err);
+bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuLoad *how, GpuLoaded *out,
+                    Error *err) {
+  if (code->nunits > 1 || code->relocatable) return load_linked(t, code, how, out, err);
   Str packed = {0};
-  gpu_pack_text(&t->units.data[0], code, jit, &packed);
-  bool ok = load_logged(packed.data, packed.len, jit, as_library, name, t, out, err);
+  GpuLoad logged = *how;
+  logged.log = t->log;
+  gpu_pack_text(&t->units.data[0], code, how->jit, &packed);
+  bool ok = gpu_load_blob(packed.data, &logged, out, err);
   str_free(&packed);
   return ok;
 }

@@ -73,15 +73,16 @@ static bool weave_wanted(PtxModule **units, uint32_t n, const GpuRefused *refuse
   return true;
 }
 
-bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
-              const GpuJit *jit, unsigned sm, const GpuRefused *refused, PtxModule **units,
-              GpuEmitted *emitted, Error *err) {
+bool gpu_emit(const GpuSource *s, const GpuRefused *refused, PtxModule **units, GpuEmitted *emitted,
+              Error *err) {
+  uint32_t n = s->n;
   Woven *out = &emitted->woven;
   *emitted = (GpuEmitted){0};
   uint32_t made = 0;
   for (; made < n; made++) {
-    const char *source = code->units[made].source;
-    units[made] = read_unit(texts[made], lens[made], source[0] ? source : code->name, jit, sm, err);
+    const char *source = s->code->units[made].source;
+    units[made] = read_unit(s->texts[made], s->lens[made], source[0] ? source : s->code->name,
+                            s->jit, s->sm, err);
     if (!units[made]) break;
   }
   bool may_wait = made == n && gpu_may_wait(units, n);

@@ -99,26 +99,25 @@ static unsigned floor_of(const Woven *made, const char *kernel, unsigned origina
   return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
 }
 
-void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units,
-                       uint32_t n) {
-  bool keep_occupancy = made->may_wait;
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, const GpuMade *made) {
+  bool keep_occupancy = made->result.may_wait;
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0)
       continue;
-    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP),
-                         floor_of(made, p->kernels[i], (unsigned)original.regs, keep_occupancy));
-    for (uint32_t u = 0; u < n; u++) {
-      PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
-      if (f && !f->is_declaration && limit < 255) limit_registers(units[u], f, limit);
+    unsigned limit = MAX(
+        round_up((unsigned)original.regs, REGISTER_STEP),
+        floor_of(&made->result, p->kernels[i], (unsigned)original.regs, keep_occupancy));
+    for (uint32_t u = 0; u < made->n; u++) {
+      PtxFunc *f = ptx_find_func(made->units[u], p->kernels[i]);
+      if (f && !f->is_declaration && limit < 255) limit_registers(made->units[u], f, limit);
     }
   }
 }
 
-bool gpu_fit(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n,
-             bool *try_again, Error *err) {
+bool gpu_fit(GpuModule *m, GpuPiece *p, const GpuMade *made, bool *try_again, Error *err) {
   const GpuLoaded *l = &p->loaded;
-  bool keep_occupancy = made->may_wait, fit = true;
+  bool keep_occupancy = made->result.may_wait, fit = true;
   *try_again = false;
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original, ours;
@@ -139,10 +138,10 @@ bool gpu_fit(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, ui
               ours.threads < original.threads
                   ? "a block could not have as many threads"
                   : "fewer blocks could run at a time, and it seems to wait for other blocks");
-    for (uint32_t u = 0; u < n; u++) {
-      PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
+    for (uint32_t u = 0; u < made->n; u++) {
+      PtxFunc *f = ptx_find_func(made->units[u], p->kernels[i]);
       if (!f || f->is_declaration || (f->maxnreg && f->maxnreg <= limit)) continue;
-      limit_registers(units[u], f, limit);
+      limit_registers(made->units[u], f, limit);
       *try_again = true;
     }
   }

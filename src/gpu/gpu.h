@@ -208,11 +208,19 @@ typedef struct GpuGraphNode {
   uint32_t place;
 } GpuGraphNode;
 typedef struct GpuGraphLooks GpuGraphLooks;
-// branches: of all nodes of the graph; NULL: nothing is known of them. first: of the launches of
-// this executable graph. The result is for gpu_graph_look.
-GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d,
-                                 const GpuGraphNode *nodes, uint32_t n,
-                                 const SessionBranches *branches, bool first);
+// One launch of an executable graph. branches: of all nodes of the graph; NULL: nothing is known of
+// them. first: it was not launched before
+typedef struct GpuGraphRun {
+  CUgraphExec exec;
+  CUstream stream;
+  SessionDevice *device;
+  const GpuGraphNode *nodes;
+  uint32_t n;
+  const SessionBranches *branches;
+  bool first;
+} GpuGraphRun;
+// The result is for gpu_graph_look.
+GpuGraphLooks *gpu_graph_refresh(const GpuGraphRun *run);
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
 
 // --- graph_branches.c ---
@@ -225,9 +233,7 @@ struct GpuGraphLooks {  // copies and sets of a graph that tools check after it
 SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);
 bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
 // numbers: by place. NULL: there is nothing to look at.
-GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d,
-                               const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers,
-                               bool first);
+GpuGraphLooks *gpu_graph_looks(const GpuGraphRun *run, const SessionNumbers *numbers);
 void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);  // behind the graph; frees them
 
 // --- array.c ---

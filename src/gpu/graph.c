@@ -412,7 +412,13 @@ static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
   if (e && e->nodes.len &&
       (e->version != now || session_wants(SESSION_WANTS_GRAPH_NODES | SESSION_WANTS_GRAPH_ORDER)))
-    looks = gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len, e->branches, !e->ran);
+    looks = gpu_graph_refresh(&(GpuGraphRun){.exec = exec,
+                                             .stream = stream,
+                                             .device = d,
+                                             .nodes = e->nodes.data,
+                                             .n = e->nodes.len,
+                                             .branches = e->branches,
+                                             .first = !e->ran});
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;
   pthread_mutex_unlock(&lock);

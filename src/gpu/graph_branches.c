@@ -130,26 +130,27 @@ static void compare(const SessionBranches *b, const GpuGraphNode *nodes, const S
         session_graph_copies_unordered(&copies[k], &copies[i]);
 }
 
-GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d,
-                               const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers,
-                               bool first) {
+GpuGraphLooks *gpu_graph_looks(const GpuGraphRun *run, const SessionNumbers *numbers) {
+  const SessionBranches *b = run->branches;
+  const GpuGraphNode *nodes = run->nodes;
+  CUstream stream = run->stream;
   SessionCopy copies[MOST_COPIES];
   uint32_t at[MOST_COPIES], ncopies = 0;
   GpuGraphLooks *looks = NULL;
-  for (uint32_t i = 0; b && i < n && ncopies < MOST_COPIES; i++) {
+  for (uint32_t i = 0; b && i < run->n && ncopies < MOST_COPIES; i++) {
     SessionBeside beside;
     SessionCopy *c = &copies[ncopies];
     if (nodes[i].of || nodes[i].own || !gpu_graph_copy(&nodes[i], stream, c)) continue;
     at[ncopies++] = i;
     session_branches_beside(b, nodes[i].place, NULL, numbers, &beside);
     uint32_t number;
-    c->tag = session_graph_copy(d, c, &beside, &number);
+    c->tag = session_graph_copy(run->device, c, &beside, &number);
     if (!c->tag) continue;
     if (!looks) looks = mem_alloc(sizeof *looks + MOST_COPIES * sizeof *looks->copies);
     looks->copies[looks->n] = *c;
     looks->copies[looks->n++].stream = stream ? stream : CU_STREAM_LEGACY;
   }
-  if (first) compare(b, nodes, copies, at, ncopies);
+  if (run->first) compare(b, nodes, copies, at, ncopies);
   return looks;
 }
 

@@ -58,9 +58,11 @@ static void tell_copy(const GpuGraphNode *n, CUstream stream) {
 // Most launches of one graph that have numbers at the same time; there must be room for others.
 enum { MOST_NUMBERS = 200 };
 
-GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d,
-                                 const GpuGraphNode *nodes, uint32_t n,
-                                 const SessionBranches *branches, bool first) {
+GpuGraphLooks *gpu_graph_refresh(const GpuGraphRun *run) {
+  const GpuGraphNode *nodes = run->nodes;
+  const SessionBranches *branches = run->branches;
+  CUstream stream = run->stream;
+  uint32_t n = run->n;
   SessionNumberList list = {0};
   uint32_t places = 0;
   for (uint32_t i = 0; i < n; i++) places = MAX(places, nodes[i].place + 1);
@@ -91,9 +93,9 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
                                  .shared = p.sharedMemBytes,
                                  .stream = stream,
                                  .beside = &beside};
-    uint32_t number = session_device_refresh(d, nodes[i].of->kernel, &given,
+    uint32_t number = session_device_refresh(run->device, nodes[i].of->kernel, &given,
                                              list.len < MOST_NUMBERS ? &shape : NULL, record);
-    if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS)
+    if (set_record(run->exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS)
       log_verbose("a kernel of a graph keeps the limits it was captured with");
     if (number) {
       numbers[nodes[i].place] = (SessionNumbers){&list, list.len, list.len + 1};
@@ -104,7 +106,7 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
   gpu_quiet_end(q);
   session_graph_end();
   GpuGraphLooks *looks = branches && session_wants(SESSION_WANTS_GRAPH_ORDER)
-                             ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first)
+                             ? gpu_graph_looks(run, numbers)
                              : NULL;
   free(numbers);
   vec_free(&list);

@@ -2,10 +2,9 @@
 // every context.
 #include "gpu/modules.h"
 
-static void loaded(CUlibrary handle, const void *image, size_t size, const char *path, unsigned n,
-                   CUjit_option *options, void **values) {
+static void loaded(CUlibrary handle, const GpuImage *image) {
   session_created(handle);
-  GpuModule *m = gpu_module_new(true, image, size, path, n, options, values);
+  GpuModule *m = gpu_module_new(true, image);
   m->library = handle;
   gpu_module_register(m);
 }
@@ -22,7 +21,8 @@ CUresult gpu_cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *
   void **before = copy_values(values, n);
   CUresult result = gpu_real.cuLibraryLoadData(out, image, options, values, n, library_options,
                                                library_values, nlibrary);
-  if (result == CUDA_SUCCESS) loaded(*out, image, 0, NULL, n, options, before);
+  GpuImage given = {.image = image, .n = n, .options = options, .values = before};
+  if (result == CUDA_SUCCESS) loaded(*out, &given);
   free(before);
   return result;
 }
@@ -35,7 +35,7 @@ CUresult gpu_cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_optio
                                                    library_values, nlibrary);
   Str file = {0};
   if (result == CUDA_SUCCESS && file_read(path, &file, NULL) && file.len)
-    loaded(*out, file.data, file.len, path, n, options, before);
+    loaded(*out, &(GpuImage){file.data, file.len, path, n, options, before});
   str_free(&file);
   free(before);
   return result;

@@ -93,10 +93,9 @@ void gpu_modules_forget_context(CUcontext ctx) {
 
 // --- loading ---
 
-static void loaded(CUmodule handle, const void *image, size_t size, const char *path, unsigned n,
-                   CUjit_option *options, void **values) {
+static void loaded(CUmodule handle, const GpuImage *image) {
   session_created(handle);
-  GpuModule *m = gpu_module_new(false, image, size, path, n, options, values);
+  GpuModule *m = gpu_module_new(false, image);
   m->module = handle;
   gpu_real.cuCtxGetCurrent(&m->context);
   gpu_module_register(m);
@@ -108,20 +107,21 @@ CUresult gpu_cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CU
   void **before = n && values ? mem_alloc(n * sizeof *values) : NULL;
   if (before) memcpy(before, values, n * sizeof *values);
   CUresult result = gpu_real.cuModuleLoadDataEx(out, image, n, options, values);
-  if (result == CUDA_SUCCESS) loaded(*out, image, 0, NULL, n, options, before);
+  GpuImage given = {.image = image, .n = n, .options = options, .values = before};
+  if (result == CUDA_SUCCESS) loaded(*out, &given);
   free(before);
   return result;
 }
 
 CUresult gpu_cuModuleLoadData(CUmodule *out, const void *image) {
   GPU_TRY(gpu_real.cuModuleLoadData(out, image));
-  loaded(*out, image, 0, NULL, 0, NULL, NULL);
+  loaded(*out, &(GpuImage){.image = image});
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuModuleLoadFatBinary(CUmodule *out, const void *image) {
   GPU_TRY(gpu_real.cuModuleLoadFatBinary(out, image));
-  loaded(*out, image, 0, NULL, 0, NULL, NULL);
+  loaded(*out, &(GpuImage){.image = image});
   return CUDA_SUCCESS;
 }
 
@@ -129,7 +129,7 @@ CUresult gpu_cuModuleLoad(CUmodule *out, const char *path) {
   GPU_TRY(gpu_real.cuModuleLoad(out, path));
   Str file = {0};
   if (file_read(path, &file, NULL) && file.len)
-    loaded(*out, file.data, file.len, path, 0, NULL, NULL);
+    loaded(*out, &(GpuImage){.image = file.data, .size = file.len, .path = path});
   str_free(&file);
   return CUDA_SUCCESS;
 }

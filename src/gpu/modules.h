@@ -121,16 +121,28 @@ typedef struct GpuEmitted {
   Woven woven;
   Interrupts interrupts;  // kernels that call some
 } GpuEmitted;
-bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code,
-              const GpuJit *jit, unsigned sm, const GpuRefused *refused, PtxModule **units,
+typedef struct GpuSource {
+  const char *const *texts;  // of the n units
+  const size_t *lens;
+  uint32_t n;
+  const GpuCode *code;
+  const GpuJit *jit;
+  unsigned sm;
+} GpuSource;
+bool gpu_emit(const GpuSource *source, const GpuRefused *refused, PtxModule **units,
               GpuEmitted *emitted, Error *err);
 void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out);
 void gpu_texts_free(GpuTexts *t);
-// Compiles and loads. name: of a kernel, for the progress line. jit is copied.
-bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library,
-                    const char *name, GpuLoaded *out, Error *err);
-bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library,
-                   const char *name, GpuLoaded *out, Error *err);
+typedef struct GpuLoad {
+  const GpuJit *jit;  // copied
+  bool as_library;
+  const char *name;  // of a kernel, for the progress line
+  Str *log;          // what the compiler says if it refuses; NULL: nobody asks
+} GpuLoad;
+// Compiles and loads.
+bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuLoad *how, GpuLoaded *out,
+                    Error *err);
+bool gpu_load_blob(const void *blob, const GpuLoad *how, GpuLoaded *out, Error *err);
 // the image for the driver: text or fatbin
 void gpu_pack_text(const Str *text, const GpuCode *code, const GpuJit *jit, Str *out);
 void gpu_unload(GpuLoaded *l);
@@ -198,8 +210,17 @@ struct GpuModule {
   VEC(CUmodule) context_modules;  // of a library: handles from cuLibraryGetModule
   VEC(uint64_t) variables;        // told to the session
 };
-GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path,
-                          unsigned n, const CUjit_option *options, void *const *values);
+// What the program loads: an image and n options of the compiler. size 0: the image says it itself;
+// path: NULL if it comes from no file
+typedef struct GpuImage {
+  const void *image;
+  size_t size;
+  const char *path;
+  unsigned n;
+  const CUjit_option *options;
+  void *const *values;
+} GpuImage;
+GpuModule *gpu_module_new(bool is_library, const GpuImage *image);
 void gpu_module_delete(GpuModule *m);  // the program unloads it: our code goes too
 GpuPiece *gpu_piece_of(GpuModule *m, const char *name);  // kernel or variable; NULL: not in our PTX
 int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
@@ -210,13 +231,12 @@ unsigned gpu_device_sm(void);  // of the current context, else of the first devi
 
 // --- fit.c ---
 // before compiling: as many as the original has
-void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n);
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, const GpuMade *made);
 // true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were
 // limited in the units.
 unsigned gpu_fit_floor(void);
 bool gpu_may_wait(PtxModule *const *units, uint32_t n);  // this code, for other blocks
-bool gpu_fit(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n,
-             bool *try_again, Error *err);
+bool gpu_fit(GpuModule *m, GpuPiece *p, const GpuMade *made, bool *try_again, Error *err);
 
 // --- variables.c: the session hears of variables as of other memory ---
 // its code is loaded; the context is current

@@ -63,14 +63,13 @@ static GpuHash piece_key(const GpuModule *m, uint32_t piece) {
   return gpu_hash(facts, sizeof facts, index_key(m));
 }
 
-GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path,
-                          unsigned n, const CUjit_option *options, void *const *values) {
+GpuModule *gpu_module_new(bool is_library, const GpuImage *image) {
   GpuModule *m = mem_alloc(sizeof *m);
   pthread_mutex_init(&m->lock, NULL);
   m->sm = library_sm();
   if (!is_library) m->sm = gpu_device_sm();
-  gpu_code_open(&m->code, image, size, path, m->sm);
-  gpu_jit_keep(&m->jit, n, options, values);
+  gpu_code_open(&m->code, image->image, image->size, image->path, m->sm);
+  gpu_jit_keep(&m->jit, image->n, image->options, image->values);
   for (uint32_t i = 0; i < m->code.nunits; i++)
     gpu_jit_add_ptxas(&m->jit, m->code.units[i].options);
   m->shared = gpu_shared(&m->code, piece_key(m, UINT32_MAX));
@@ -267,8 +266,8 @@ static bool is_usable(const GpuPiece *p, const GpuLoaded *l, const char *name, E
 
 static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char *name,
                         Error *err) {
-  if (!gpu_load_texts(t, &m->code, &m->jit, m->library != NULL, name, &p->loaded, err))
-    return false;
+  GpuLoad how = {.jit = &m->jit, .as_library = m->library != NULL, .name = name};
+  if (!gpu_load_texts(t, &m->code, &how, &p->loaded, err)) return false;
   if (is_usable(p, &p->loaded, name, err)) return true;
   gpu_unload(&p->loaded);
   return false;
@@ -281,8 +280,9 @@ static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   if (session_tools() || session_plan()->find_writes || m->jit.has_symbols ||
       !gpu_cache_get(piece_key(m, p->index), kind, &blob))
     return false;
-  bool ok = gpu_load_blob(blob.data, blob.len, is_linked(m) ? &(GpuJit){0} : &m->jit,
-                          m->library != NULL, name, &p->loaded, &err);
+  GpuLoad how = {
+      .jit = is_linked(m) ? &(GpuJit){0} : &m->jit, .as_library = m->library != NULL, .name = name};
+  bool ok = gpu_load_blob(blob.data, &how, &p->loaded, &err);
   if (ok && !is_usable(p, &p->loaded, name, &err)) {
     gpu_unload(&p->loaded);
     ok = false;
@@ -292,20 +292,21 @@ static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   return ok;
 }
 
-static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **texts, size_t *lens,
-                        Str *own, Error *err) {
+// The PTX of a piece, in memory of `made`.
+static bool piece_texts(GpuModule *m, const GpuPiece *p, GpuMade *made, const char **texts,
+                        size_t *lens, Error *err) {
   bool ok = true;
   if (is_linked(m)) {
     for (uint32_t i = 0; ok && i < m->code.nunits; i++)
-      ok = gpu_code_text(&m->code, i, a, &texts[i], &lens[i], err);
+      ok = gpu_code_text(&m->code, i, &made->arena, &texts[i], &lens[i], err);
     return ok;
   }
   pthread_mutex_lock(&m->lock);
   ok = make_split(m, err);
-  if (ok) gpu_split_text(m->split, p->index, own);
+  if (ok) gpu_split_text(m->split, p->index, &made->text);
   pthread_mutex_unlock(&m->lock);
-  texts[0] = own->data;
-  lens[0] = own->len;
+  texts[0] = made->text.data;
+  lens[0] = made->text.len;
   return ok;
 }
 
@@ -332,7 +333,7 @@ static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *
   enum { ATTEMPTS = 4 };
   unsigned *registers = mem_alloc(sizeof *registers * (made->n + 1));
   bool done = false, ok = false;
-  if (session_tools()) gpu_fit_registers(m, p, &made->result, made->units, made->n);
+  if (session_tools()) gpu_fit_registers(m, p, made);
   gpu_probe_unit_limits(made->units, made->n, registers);
   for (int attempt = 0; attempt < ATTEMPTS && !done; attempt++) {
     GpuTexts t = {.has_key = !session_tools() && !made->interrupts.n,
@@ -348,8 +349,7 @@ static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *
       try_again = is_linked(m) && made->result.probe_prefix &&
                   gpu_limit_callees(log->data, made->units, made->n, made->result.probe_prefix,
                                     registers);
-    else if (session_tools() && !made->interrupts.n &&
-             !gpu_fit(m, p, &made->result, made->units, made->n, &try_again, err)) {
+    else if (session_tools() && !made->interrupts.n && !gpu_fit(m, p, made, &try_again, err)) {
       gpu_unload(&p->loaded);
       ok = false;
     }
@@ -387,8 +387,9 @@ static GpuMade *make(GpuModule *m, GpuPiece *p, const GpuRefused *refused, Error
   const char **texts = ARENA_ARRAY(&made->arena, const char *, n);
   size_t *lens = ARENA_ARRAY(&made->arena, size_t, n);
   made->units = ARENA_ARRAY(&made->arena, PtxModule *, n);
-  if (piece_texts(m, p, &made->arena, texts, lens, &made->text, err) &&
-      gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, refused, made->units, &emitted, err)) {
+  GpuSource source = {texts, lens, n, &m->code, &m->jit, m->sm};
+  if (piece_texts(m, p, made, texts, lens, err) &&
+      gpu_emit(&source, refused, made->units, &emitted, err)) {
     made->result = emitted.woven;
     made->interrupts = emitted.interrupts;
     made->n = n;

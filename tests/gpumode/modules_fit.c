@@ -38,8 +38,9 @@ static void expect(const char *what, const char *head, const char *body, Figures
   GpuPiece p = {.kernels = &name, .nkernels = 1, .loaded = {.module = (CUmodule)2}};
   GpuModule m = {.module = (CUmodule)1};
   original = before, ours = after;
-  Woven all = {.may_wait = unit && gpu_may_wait(&unit, 1)};  // here the code is the program's own
-  if (unit) fits = gpu_fit(&m, &p, &all, &unit, 1, &again, &err);
+  // here the code is the program's own
+  GpuMade made = {.units = &unit, .n = 1, .result = {.may_wait = unit && gpu_may_wait(&unit, 1)}};
+  if (unit) fits = gpu_fit(&m, &p, &made, &again, &err);
   if (fits) snprintf(got, sizeof got, "fits");
   else if (again) snprintf(got, sizeof got, "limit %u", unit->funcs[0]->maxnreg);
   else snprintf(got, sizeof got, "%s", err.text);
@@ -72,8 +73,8 @@ static void expect_limit(const char *what, const char *body, int regs, bool loop
   GpuModule m = {.module = (CUmodule)1};
   original = (Figures){1024, 0, regs};
   made.has_loops = loops;
-  Woven all = {.may_wait = program_waits};
-  if (unit) gpu_fit_registers(&m, &p, &all, &unit, 1);
+  GpuMade ptx = {.units = &unit, .n = 1, .result = {.may_wait = program_waits}};
+  if (unit) gpu_fit_registers(&m, &p, &ptx);
   unsigned got = unit ? unit->funcs[0]->maxnreg : 0;
   printf("%s %s\n", got == limit ? "ok" : "FAIL", what);
   if (got != limit) printf("    %u, wanted %u %s\n", got, limit, err.text), failures++;
