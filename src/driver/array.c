@@ -108,7 +108,7 @@ static CUresult make(Context *ctx, const CUDA_ARRAY3D_DESCRIPTOR *d, Array **out
   CUdeviceptr p;
   TRY(describe(d, &v));
   size_t bytes = v.slice_bytes * MAX(d->Depth, 1);
-  TRY(memory_new(ctx, ctx->device, bytes, ALLOC_ARRAY, 0, NULL, &p));
+  TRY(memory_new(ctx, bytes, ALLOC_ARRAY, 0, NULL, &p));
   v.data = (void *)(uintptr_t)p;
   Array *a = object_new(OBJECT_ARRAY, sizeof *a);
   a->ctx = ctx;

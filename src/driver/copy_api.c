@@ -102,40 +102,36 @@ static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype
   return d;
 }
 
-static CUresult flat(const char *call, CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type,
-                     uintptr_t src, size_t n, CUstream s, bool async) {
-  CUDA_MEMCPY3D d = flat_box(dst_type, dst, src_type, src, n);
-  return copy3d(call, &d, s, async);
+static CUresult flat(const char *call, CUDA_MEMCPY3D box, CUstream s, bool async) {
+  return copy3d(call, &box, s, async);
 }
 
 #define HOST CU_MEMORYTYPE_HOST
 #define DEVICE CU_MEMORYTYPE_DEVICE
 #define UNIFIED CU_MEMORYTYPE_UNIFIED
-#define PLACE_HOST SESSION_PLACE_HOST
-#define PLACE_DEVICE SESSION_PLACE_DEVICE
 CUresult cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n) {
-  return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false);
+  return flat(__func__, flat_box(UNIFIED, d, UNIFIED, s, n), NULL, false);
 }
 CUresult cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) {
-  return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true);
+  return flat(__func__, flat_box(UNIFIED, d, UNIFIED, s, n), q, true);
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n) {
-  return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, NULL, false);
+  return flat(__func__, flat_box(DEVICE, d, HOST, (uintptr_t)s, n), NULL, false);
 }
 CUresult cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n) {
-  return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, NULL, false);
+  return flat(__func__, flat_box(HOST, (uintptr_t)d, DEVICE, s, n), NULL, false);
 }
 CUresult cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n) {
-  return flat(__func__, DEVICE, d, DEVICE, s, n, NULL, true);
+  return flat(__func__, flat_box(DEVICE, d, DEVICE, s, n), NULL, true);
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream q) {
-  return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, q, true);
+  return flat(__func__, flat_box(DEVICE, d, HOST, (uintptr_t)s, n), q, true);
 }
 CUresult cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream q) {
-  return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, q, true);
+  return flat(__func__, flat_box(HOST, (uintptr_t)d, DEVICE, s, n), q, true);
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) {
-  return flat(__func__, DEVICE, d, DEVICE, s, n, q, true);
+  return flat(__func__, flat_box(DEVICE, d, DEVICE, s, n), q, true);
 }
 
 static CUresult check_context(CUcontext handle) {
@@ -144,13 +140,13 @@ static CUresult check_context(CUcontext handle) {
 CUresult cuMemcpyPeer(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n) {
   TRY(check_context(dc));
   TRY(check_context(sc));
-  return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false);
+  return flat(__func__, flat_box(UNIFIED, d, UNIFIED, s, n), NULL, false);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n,
                            CUstream q) {
   TRY(check_context(dc));
   TRY(check_context(sc));
-  return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true);
+  return flat(__func__, flat_box(UNIFIED, d, UNIFIED, s, n), q, true);
 }
 
 // --- one-dimensional arrays ---
@@ -164,51 +160,57 @@ static CUresult array_bytes(CUarray handle, size_t offset, size_t n, char **at) 
   return CUDA_SUCCESS;
 }
 
-static SessionPlace array_place(CUarray array, uintptr_t at, SessionPlaceKind otherwise) {
-  if (array)
-    return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array, .x = at};
-  return (SessionPlace){.kind = otherwise, .address = at};
+static SessionPlace on_device(CUdeviceptr p) {
+  return (SessionPlace){.kind = SESSION_PLACE_DEVICE, .address = p};
+}
+static SessionPlace in_array(CUarray array, size_t offset) {
+  if (!array) return on_device(offset);  // refused as a bad address
+  return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array, .x = offset};
+}
+static SessionPlace on_host(const void *p) {
+  return (SessionPlace){.kind = SESSION_PLACE_HOST, .address = (uintptr_t)p};
 }
 
-// other: what the side without an array is; also when both have one.
-static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d,
-                           CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
-  SessionCopy c = {.to = array_place(da, d, other),
-                   .from = array_place(sa, s, other),
-                   .width = n,
-                   .height = 1,
-                   .depth = 1};
+static CUresult place_bytes(const SessionPlace *p, size_t n, char **at) {
+  if (p->kind == SESSION_PLACE_ARRAY) return array_bytes((CUarray)p->address, p->x, n, at);
+  *at = (char *)p->address;
+  return CUDA_SUCCESS;
+}
+
+static CUresult array_flat(const char *call, SessionPlace to, SessionPlace from, size_t n,
+                           CUstream q, bool async) {
+  SessionCopy c = {.to = to, .from = from, .width = n, .height = 1, .depth = 1};
   if (session_wants_copies()) check(call, &c, q);
   c.step = c.captured ? 0 : session_copy_number(&c);
-  char *to = (char *)d, *from = (char *)s;  // offsets where there is an array
-  if (da) TRY(array_bytes(da, d, n, &to));
-  if (sa) TRY(array_bytes(sa, s, n, &from));
-  CUDA_MEMCPY3D box = flat_box(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n);
+  char *d, *s;
+  TRY(place_bytes(&to, n, &d));
+  TRY(place_bytes(&from, n, &s));
+  CUDA_MEMCPY3D box = flat_box(UNIFIED, (uintptr_t)d, UNIFIED, (uintptr_t)s, n);
   CUresult result = run_box(&box, q, async, c.step);
   if (result == CUDA_SUCCESS) session_copy_taken(&c);
   return result;
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) {
-  return array_flat(__func__, PLACE_DEVICE, d, o, NULL, s, n, NULL, false);
+  return array_flat(__func__, in_array(d, o), on_device(s), n, NULL, false);
 }
 CUresult cuMemcpyAtoD_v2(CUdeviceptr d, CUarray s, size_t o, size_t n) {
-  return array_flat(__func__, PLACE_DEVICE, NULL, d, s, o, n, NULL, false);
+  return array_flat(__func__, on_device(d), in_array(s, o), n, NULL, false);
 }
 CUresult cuMemcpyHtoA_v2(CUarray d, size_t o, const void *s, size_t n) {
-  return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, NULL, false);
+  return array_flat(__func__, in_array(d, o), on_host(s), n, NULL, false);
 }
 CUresult cuMemcpyAtoH_v2(void *d, CUarray s, size_t o, size_t n) {
-  return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, NULL, false);
+  return array_flat(__func__, on_host(d), in_array(s, o), n, NULL, false);
 }
 CUresult cuMemcpyAtoA_v2(CUarray d, size_t o, CUarray s, size_t p, size_t n) {
-  return array_flat(__func__, PLACE_DEVICE, d, o, s, p, n, NULL, false);
+  return array_flat(__func__, in_array(d, o), in_array(s, p), n, NULL, false);
 }
 CUresult cuMemcpyHtoAAsync_v2(CUarray d, size_t o, const void *s, size_t n, CUstream q) {
-  return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, q, true);
+  return array_flat(__func__, in_array(d, o), on_host(s), n, q, true);
 }
 CUresult cuMemcpyAtoHAsync_v2(void *d, CUarray s, size_t o, size_t n, CUstream q) {
-  return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, q, true);
+  return array_flat(__func__, on_host(d), in_array(s, o), n, q, true);
 }
 
 // --- two and three dimensions ---
@@ -276,7 +278,7 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, si
     return CUDA_ERROR_INVALID_VALUE;
   if (is_legacy(q)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; i++)
-    TRY(flat(__func__, UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
+    TRY(flat(__func__, flat_box(UNIFIED, d[i], UNIFIED, s[i], sizes[i]), q, true));
   return CUDA_SUCCESS;
 }
 
@@ -287,22 +289,29 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_
   return cuMemcpyBatchAsync_v2(d, s, sizes, count, attrs, index, nattrs, q);
 }
 
-static CUresult batch_operand(const CUmemcpy3DOperand *o, CUmemorytype *type, CUdeviceptr *p,
-                              CUarray *array, size_t *pitch, size_t *height, size_t *x, size_t *y,
-                              size_t *z, const CUextent3D *extent, size_t element) {
+// One side of a copy of a batch, in bytes.
+typedef struct BatchSide {
+  CUmemorytype type;
+  CUdeviceptr p;
+  CUarray array;
+  size_t pitch, height, x, y, z;
+} BatchSide;
+static CUresult batch_side(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element,
+                           BatchSide *out) {
   if (o->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
-    *type = CU_MEMORYTYPE_UNIFIED;
-    *p = o->op.ptr.ptr;
-    *pitch = (o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width) * element;
-    *height = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : extent->height;
+    size_t row = o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width;
+    *out = (BatchSide){.type = CU_MEMORYTYPE_UNIFIED,
+                       .p = o->op.ptr.ptr,
+                       .pitch = row * element,
+                       .height = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : extent->height};
     return CUDA_SUCCESS;
   }
   if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  *type = CU_MEMORYTYPE_ARRAY;
-  *array = o->op.array.array;
-  *x = o->op.array.offset.x * element;
-  *y = o->op.array.offset.y;
-  *z = o->op.array.offset.z;
+  *out = (BatchSide){.type = CU_MEMORYTYPE_ARRAY,
+                     .array = o->op.array.array,
+                     .x = o->op.array.offset.x * element,
+                     .y = o->op.array.offset.y,
+                     .z = o->op.array.offset.z};
   return CUDA_SUCCESS;
 }
 
@@ -320,13 +329,28 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned
   for (size_t i = 0; i < n; i++) {
     CUDA_MEMCPY3D_BATCH_OP *op = &ops[i];
     size_t element = batch_element(op);
-    CUDA_MEMCPY3D d = {.WidthInBytes = op->extent.width * element,
+    BatchSide src, dst;
+    TRY(batch_side(&op->src, &op->extent, element, &src));
+    TRY(batch_side(&op->dst, &op->extent, element, &dst));
+    CUDA_MEMCPY3D d = {.srcMemoryType = src.type,
+                       .srcDevice = src.p,
+                       .srcArray = src.array,
+                       .srcPitch = src.pitch,
+                       .srcHeight = src.height,
+                       .srcXInBytes = src.x,
+                       .srcY = src.y,
+                       .srcZ = src.z,
+                       .dstMemoryType = dst.type,
+                       .dstDevice = dst.p,
+                       .dstArray = dst.array,
+                       .dstPitch = dst.pitch,
+                       .dstHeight = dst.height,
+                       .dstXInBytes = dst.x,
+                       .dstY = dst.y,
+                       .dstZ = dst.z,
+                       .WidthInBytes = op->extent.width * element,
                        .Height = op->extent.height,
                        .Depth = op->extent.depth};
-    TRY(batch_operand(&op->src, &d.srcMemoryType, &d.srcDevice, &d.srcArray, &d.srcPitch,
-                      &d.srcHeight, &d.srcXInBytes, &d.srcY, &d.srcZ, &op->extent, element));
-    TRY(batch_operand(&op->dst, &d.dstMemoryType, &d.dstDevice, &d.dstArray, &d.dstPitch,
-                      &d.dstHeight, &d.dstXInBytes, &d.dstY, &d.dstZ, &op->extent, element));
     TRY(copy3d(__func__, &d, q, true));
   }
   return CUDA_SUCCESS;
@@ -352,9 +376,7 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q, uint3
       s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
 }
 
-static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element,
-                    size_t width, size_t height, CUstream q) {
-  CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
+static CUresult set(const char *call, CUDA_MEMSET_NODE_PARAMS params, CUstream q) {
   if (!session_wants_copies()) return run_set(&params, q, 0);
   SessionCopy c = {0};
   session_copy_of_set(&params, &c);
@@ -364,43 +386,43 @@ static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned valu
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) {
-  return set(__func__, p, 0, v, 1, n, 1, NULL);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, 0, v, 1, n, 1}, NULL);
 }
 CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t n) {
-  return set(__func__, p, 0, v, 2, n, 1, NULL);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, 0, v, 2, n, 1}, NULL);
 }
 CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned v, size_t n) {
-  return set(__func__, p, 0, v, 4, n, 1, NULL);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, 0, v, 4, n, 1}, NULL);
 }
 CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream q) {
-  return set(__func__, p, 0, v, 1, n, 1, q);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, 0, v, 1, n, 1}, q);
 }
 CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t n, CUstream q) {
-  return set(__func__, p, 0, v, 2, n, 1, q);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, 0, v, 2, n, 1}, q);
 }
 CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream q) {
-  return set(__func__, p, 0, v, 4, n, 1, q);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, 0, v, 4, n, 1}, q);
 }
 CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h) {
-  return set(__func__, p, pitch, v, 1, w, h, NULL);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, pitch, v, 1, w, h}, NULL);
 }
 CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h) {
-  return set(__func__, p, pitch, v, 2, w, h, NULL);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, pitch, v, 2, w, h}, NULL);
 }
 CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h) {
-  return set(__func__, p, pitch, v, 4, w, h, NULL);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, pitch, v, 4, w, h}, NULL);
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h,
                            CUstream q) {
-  return set(__func__, p, pitch, v, 1, w, h, q);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, pitch, v, 1, w, h}, q);
 }
 CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h,
                             CUstream q) {
-  return set(__func__, p, pitch, v, 2, w, h, q);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, pitch, v, 2, w, h}, q);
 }
 CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h,
                             CUstream q) {
-  return set(__func__, p, pitch, v, 4, w, h, q);
+  return set(__func__, (CUDA_MEMSET_NODE_PARAMS){p, pitch, v, 4, w, h}, q);
 }
 
 // --- nodes ---

@@ -258,8 +258,9 @@ bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user),
 // the program gives it back now; alloc_remove follows when its stream is there
 void alloc_free_later(uintptr_t base);
 void alloc_free_all(Context *ctx);  // context destroyed
-CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags,
-                    Pool *pool, CUdeviceptr *out);
+// of the pool's device, if there is a pool, else of the context's
+CUresult memory_new(Context *ctx, size_t size, AllocKind kind, unsigned flags, Pool *pool,
+                    CUdeviceptr *out);
 void *memory_take(Device *dev, size_t size, size_t align);  // the bare memory; NULL: there is none
 // freed, but kept by a tool; false: it is not
 bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner);

@@ -18,7 +18,7 @@ static GraphMemory *all;
 CUresult graph_memory_new(Context *ctx, size_t bytes, GraphMemory **out) {
   CUdeviceptr p;
   if (!bytes) return CUDA_ERROR_INVALID_VALUE;
-  TRY(memory_new(ctx, ctx->device, bytes, ALLOC_GRAPH, 0, NULL, &p));
+  TRY(memory_new(ctx, bytes, ALLOC_GRAPH, 0, NULL, &p));
   GraphMemory *m = mem_alloc(sizeof *m);
   *m = (GraphMemory){.refs = 1, .address = p, .bytes = bytes, .device = ctx->device};
   pthread_mutex_lock(&lock);

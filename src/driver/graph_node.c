@@ -230,7 +230,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph h
   TRY(graph_get(handle, &g));
   TRY(context_get(context, &ctx));
   if (!out || flags > CU_GRAPH_COND_ASSIGN_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-  TRY(memory_new(ctx, ctx->device, sizeof(uint32_t), ALLOC_GRAPH, 0, NULL, &p));
+  TRY(memory_new(ctx, sizeof(uint32_t), ALLOC_GRAPH, 0, NULL, &p));
   vec_push(&g->handles, p);
   vec_push(&g->handle_defaults, value);
   vec_push(&g->handle_assign, flags != 0);

@@ -37,7 +37,7 @@ CUresult interrupts_check(const Function *f, bool captured) {
 
 static uint64_t take_memory(Context *ctx, size_t bytes) {
   CUdeviceptr p;
-  if (memory_new(ctx, ctx->device, bytes, ALLOC_DEVICE, 0, NULL, &p)) return 0;
+  if (memory_new(ctx, bytes, ALLOC_DEVICE, 0, NULL, &p)) return 0;
   session_annotated(SESSION_INITIALISED, p, bytes);
   return p;
 }

@@ -148,8 +148,9 @@ void *memory_take(Device *dev, size_t size, size_t align) {
   return p;
 }
 
-CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags,
-                    Pool *pool, CUdeviceptr *out) {
+CUresult memory_new(Context *ctx, size_t size, AllocKind kind, unsigned flags, Pool *pool,
+                    CUdeviceptr *out) {
+  Device *dev = pool ? pool->device : ctx->device;
   bool counted = kind != ALLOC_HOST;
   if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
   void *p = memory_take(dev, size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
@@ -200,7 +201,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t size) {
   TRY(context_current(&ctx));
   if (!out || !size) return CUDA_ERROR_INVALID_VALUE;
   TRY(capture_forbids_unsafe_call());
-  return memory_new(ctx, ctx->device, size, ALLOC_DEVICE, 0, NULL, out);
+  return memory_new(ctx, size, ALLOC_DEVICE, 0, NULL, out);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
@@ -221,7 +222,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t size, unsigned flags) {
   if (!out || !size || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
     return CUDA_ERROR_INVALID_VALUE;
   TRY(capture_forbids_unsafe_call());
-  return memory_new(ctx, ctx->device, size, ALLOC_MANAGED, flags, NULL, out);
+  return memory_new(ctx, size, ALLOC_MANAGED, flags, NULL, out);
 }
 
 CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error) {
@@ -274,7 +275,7 @@ CUresult cuMemHostAlloc(void **out, size_t size, unsigned flags) {
   TRY(context_current(&ctx));
   if (!out || !size || flags > 7) return CUDA_ERROR_INVALID_VALUE;
   TRY(capture_forbids_unsafe_call());
-  TRY(memory_new(ctx, ctx->device, size, ALLOC_HOST, flags | CU_MEMHOSTALLOC_DEVICEMAP, NULL, &p));
+  TRY(memory_new(ctx, size, ALLOC_HOST, flags | CU_MEMHOSTALLOC_DEVICEMAP, NULL, &p));
   *out = (void *)(uintptr_t)p;
   return CUDA_SUCCESS;
 }

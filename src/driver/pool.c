@@ -86,7 +86,7 @@ static CUresult take(Context *ctx, Pool *p, size_t size, CUdeviceptr *out) {
     return CUDA_SUCCESS;
   }
   pthread_mutex_unlock(&lock);
-  TRY(memory_new(ctx, p->device, size, ALLOC_POOL, 0, p, out));
+  TRY(memory_new(ctx, size, ALLOC_POOL, 0, p, out));
   pthread_mutex_lock(&lock);
   count(p, (int64_t)size, (int64_t)size);
   pthread_mutex_unlock(&lock);

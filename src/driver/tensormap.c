@@ -11,9 +11,12 @@ static unsigned element_bytes(CUtensorMapDataType t) {
   return (unsigned)t < sizeof bytes ? bytes[t] : 0;
 }
 
-static CUresult fill(TensorMap *m, CUtensorMapDataType type, uint32_t rank, void *address,
-                     const uint64_t *dims, const uint64_t *strides,
-                     const uint32_t *element_strides) {
+static CUresult fill(TensorMap *m, const SessionTensor *t) {
+  CUtensorMapDataType type = (CUtensorMapDataType)t->type;
+  uint32_t rank = t->rank;
+  const void *address = t->address;
+  const uint64_t *dims = t->dims, *strides = t->strides;
+  const uint32_t *element_strides = t->element_strides;
   if ((unsigned)type > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B || rank < 1 || rank > 5 || !dims ||
       !element_strides)
     return CUDA_ERROR_INVALID_VALUE;
@@ -63,7 +66,12 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint
   TensorMap m;
   TRY(driver_check());
   if (!out || !box) return CUDA_ERROR_INVALID_VALUE;
-  TRY(fill(&m, type, rank, address, dims, strides, element_strides));
+  SessionTensor tensor = {(int)type,       rank,
+                          address,         dims,
+                          strides,         box,
+                          element_strides, (int)interleave,
+                          (int)swizzle,    fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};
+  TRY(fill(&m, &tensor));
   for (uint32_t i = 0; i < rank; i++) {
     if (!box[i] || box[i] > 256) return CUDA_ERROR_INVALID_VALUE;
     m.box[i] = (uint16_t)box[i];
@@ -75,9 +83,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint
   }
   m.mode = TENSOR_MAP_TILED;
   TRY(finish(out, &m, interleave, swizzle, promotion, fill_mode));
-  session_tensor_map(out, &(SessionTensor){(int)type, rank, address, dims, strides, box,
-                                           element_strides, (int)interleave, (int)swizzle,
-                                           fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
+  session_tensor_map(out, &tensor);
   return CUDA_SUCCESS;
 }
 
@@ -92,7 +98,12 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, uin
   TRY(driver_check());
   if (!out || !lower || !upper || rank < 3 || channels > 256 || pixels > 1024)
     return CUDA_ERROR_INVALID_VALUE;
-  TRY(fill(&m, type, rank, address, dims, strides, element_strides));
+  TRY(fill(&m, &(SessionTensor){.type = (int)type,
+                                .rank = rank,
+                                .address = address,
+                                .dims = dims,
+                                .strides = strides,
+                                .element_strides = element_strides}));
   for (uint32_t i = 0; i + 2 < rank; i++) {
     m.lower[i] = (int16_t)lower[i];
     m.upper[i] = (int16_t)upper[i];
@@ -115,7 +126,12 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *out, CUtensorMapDataType type,
   TRY(driver_check());
   if (!out || rank < 3 || channels > 256 || pixels > 1024 || (unsigned)mode > 1)
     return CUDA_ERROR_INVALID_VALUE;
-  TRY(fill(&m, type, rank, address, dims, strides, element_strides));
+  TRY(fill(&m, &(SessionTensor){.type = (int)type,
+                                .rank = rank,
+                                .address = address,
+                                .dims = dims,
+                                .strides = strides,
+                                .element_strides = element_strides}));
   m.lower[0] = (int16_t)lower;
   m.upper[0] = (int16_t)upper;
   m.channels = (uint16_t)channels;

@@ -5,8 +5,7 @@
 
 // Synchronous copies in the legacy stream are the driver's own; in any other stream: queue and
 // wait.
-static cudaError_t copy(void *dst, const void *src, size_t n, int kind, cudaStream_t stream,
-                        bool sync) {
+static cudaError_t copy(void *dst, const void *src, size_t n, int kind, RtQueue q) {
   RT_ENTER();
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
@@ -14,7 +13,7 @@ static cudaError_t copy(void *dst, const void *src, size_t n, int kind, cudaStre
   if (!dst || !src) return rt_return(cudaErrorInvalidValue);
   CUdeviceptr d = PTR(dst), s = PTR(src);
   CUresult r;
-  if (sync && !stream) {
+  if (q.sync && !q.stream) {
     switch (kind) {
       case cudaMemcpyHostToDevice: r = cuMemcpyHtoD_v2(d, src, n); break;
       case cudaMemcpyDeviceToHost: r = cuMemcpyDtoH_v2(dst, s, n); break;
@@ -24,23 +23,23 @@ static cudaError_t copy(void *dst, const void *src, size_t n, int kind, cudaStre
     return rt_done(r);
   }
   switch (kind) {
-    case cudaMemcpyHostToDevice: r = cuMemcpyHtoDAsync_v2(d, src, n, stream); break;
-    case cudaMemcpyDeviceToHost: r = cuMemcpyDtoHAsync_v2(dst, s, n, stream); break;
-    case cudaMemcpyDeviceToDevice: r = cuMemcpyDtoDAsync_v2(d, s, n, stream); break;
-    default: r = cuMemcpyAsync(d, s, n, stream);
+    case cudaMemcpyHostToDevice: r = cuMemcpyHtoDAsync_v2(d, src, n, q.stream); break;
+    case cudaMemcpyDeviceToHost: r = cuMemcpyDtoHAsync_v2(dst, s, n, q.stream); break;
+    case cudaMemcpyDeviceToDevice: r = cuMemcpyDtoDAsync_v2(d, s, n, q.stream); break;
+    default: r = cuMemcpyAsync(d, s, n, q.stream);
   }
-  if (r == CUDA_SUCCESS && sync) r = cuStreamSynchronize(stream);
+  if (r == CUDA_SUCCESS && q.sync) r = cuStreamSynchronize(q.stream);
   return rt_done(r);
 }
 
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t n, int kind) {
-  return copy(dst, src, n, kind, NULL, true);
+  return copy(dst, src, n, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t n, int kind) {
-  return copy(dst, src, n, kind, cudaStreamPerThread, true);
+  return copy(dst, src, n, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, int kind, cudaStream_t stream) {
-  return copy(dst, src, n, kind, stream, false);
+  return copy(dst, src, n, kind, RT_ASYNC(stream));
 }
 
 // --- symbols ---
@@ -61,47 +60,47 @@ static cudaError_t symbol_range(const void *symbol, size_t *offset, size_t *n, v
 }
 
 static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size_t offset, int kind,
-                             cudaStream_t stream, bool sync) {
+                             RtQueue q) {
   void *p;
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
   cudaError_t e = symbol_range(symbol, &offset, &n, &p);
-  return e ? rt_return(e) : copy(p, src, n, kind, stream, sync);
+  return e ? rt_return(e) : copy(p, src, n, kind, q);
 }
 
 static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset, int kind,
-                               cudaStream_t stream, bool sync) {
+                               RtQueue q) {
   void *p;
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
   cudaError_t e = symbol_range(symbol, &offset, &n, &p);
-  return e ? rt_return(e) : copy(dst, p, n, kind, stream, sync);
+  return e ? rt_return(e) : copy(dst, p, n, kind, q);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, size_t offset,
                                int kind) {
-  return to_symbol(symbol, src, n, offset, kind, NULL, true);
+  return to_symbol(symbol, src, n, offset, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpyToSymbol_ptds(const void *symbol, const void *src, size_t n, size_t offset,
                                     int kind) {
-  return to_symbol(symbol, src, n, offset, kind, cudaStreamPerThread, true);
+  return to_symbol(symbol, src, n, offset, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t n, size_t offset,
                                     int kind, cudaStream_t stream) {
-  return to_symbol(symbol, src, n, offset, kind, stream, false);
+  return to_symbol(symbol, src, n, offset, kind, RT_ASYNC(stream));
 }
 cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t n, size_t offset, int kind) {
-  return from_symbol(dst, symbol, n, offset, kind, NULL, true);
+  return from_symbol(dst, symbol, n, offset, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpyFromSymbol_ptds(void *dst, const void *symbol, size_t n, size_t offset,
                                       int kind) {
-  return from_symbol(dst, symbol, n, offset, kind, cudaStreamPerThread, true);
+  return from_symbol(dst, symbol, n, offset, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n, size_t offset,
                                       int kind, cudaStream_t stream) {
-  return from_symbol(dst, symbol, n, offset, kind, stream, false);
+  return from_symbol(dst, symbol, n, offset, kind, RT_ASYNC(stream));
 }
 
 cudaError_t cudaGetSymbolAddress(void **out, const void *symbol) {
@@ -120,22 +119,22 @@ cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol) {
 // --- between devices ---
 
 static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n,
-                             cudaStream_t stream, bool sync) {
+                             RtQueue q) {
   RT_ENTER();
   CUcontext dc, sc;
   cudaError_t e = rt_context_of(dst_device, &dc);
   if (!e) e = rt_context_of(src_device, &sc);
   if (e) return rt_return(e);
   if (!n) return cudaSuccess;
-  return rt_done(sync ? cuMemcpyPeer(PTR(dst), dc, PTR(src), sc, n)
-                      : cuMemcpyPeerAsync(PTR(dst), dc, PTR(src), sc, n, stream));
+  return rt_done(q.sync ? cuMemcpyPeer(PTR(dst), dc, PTR(src), sc, n)
+                        : cuMemcpyPeerAsync(PTR(dst), dc, PTR(src), sc, n, q.stream));
 }
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t n) {
-  return copy_peer(dst, dst_device, src, src_device, n, NULL, true);
+  return copy_peer(dst, dst_device, src, src_device, n, RT_SYNC);
 }
 cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
                                 size_t n, cudaStream_t stream) {
-  return copy_peer(dst, dst_device, src, src_device, n, stream, false);
+  return copy_peer(dst, dst_device, src, src_device, n, RT_ASYNC(stream));
 }
 
 // --- batches; toolkit 12 also reports the index of the copy that failed ---

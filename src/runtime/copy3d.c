@@ -15,11 +15,11 @@ bool rt_copy_kind_types(int kind, CUmemorytype *src, CUmemorytype *dst) {
   return true;
 }
 
-static cudaError_t run_copy3d(const CUDA_MEMCPY3D *c, cudaStream_t stream, bool sync) {
+static cudaError_t run_copy3d(const CUDA_MEMCPY3D *c, RtQueue q) {
   if (!c->WidthInBytes || !c->Height || !c->Depth) return cudaSuccess;
-  if (sync && !stream) return rt_result(cuMemcpy3D_v2(c));
-  CUresult r = cuMemcpy3DAsync_v2(c, stream);
-  if (r == CUDA_SUCCESS && sync) r = cuStreamSynchronize(stream);
+  if (q.sync && !q.stream) return rt_result(cuMemcpy3D_v2(c));
+  CUresult r = cuMemcpy3DAsync_v2(c, q.stream);
+  if (r == CUDA_SUCCESS && q.sync) r = cuStreamSynchronize(q.stream);
   return rt_result(r);
 }
 
@@ -54,8 +54,7 @@ static void set_destination(CUDA_MEMCPY3D *c, Side s, CUmemorytype type) {
   c->dstHeight = s.height;
 }
 
-static cudaError_t copy2d(Side dst, Side src, size_t width, size_t height, int kind,
-                          cudaStream_t stream, bool sync) {
+static cudaError_t copy2d(Side dst, Side src, size_t width, size_t height, int kind, RtQueue q) {
   RT_ENTER();
   CUmemorytype src_type, dst_type;
   if (!rt_copy_kind_types(kind, &src_type, &dst_type))
@@ -69,7 +68,7 @@ static cudaError_t copy2d(Side dst, Side src, size_t width, size_t height, int k
   set_source(&c, src, src_type);
   set_destination(&c, dst, dst_type);
   // the driver refuses what is too narrow, and says so
-  cudaError_t e = run_copy3d(&c, stream, sync);
+  cudaError_t e = run_copy3d(&c, q);
   return rt_return(too_narrow ? cudaErrorInvalidPitchValue : e);
 }
 
@@ -78,49 +77,49 @@ static cudaError_t copy2d(Side dst, Side src, size_t width, size_t height, int k
 
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t w,
                          size_t h, int kind) {
-  return copy2d(LINEAR(dst, dpitch), LINEAR(src, spitch), w, h, kind, NULL, true);
+  return copy2d(LINEAR(dst, dpitch), LINEAR(src, spitch), w, h, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpy2D_ptds(void *dst, size_t dpitch, const void *src, size_t spitch, size_t w,
                               size_t h, int kind) {
-  return copy2d(LINEAR(dst, dpitch), LINEAR(src, spitch), w, h, kind, cudaStreamPerThread, true);
+  return copy2d(LINEAR(dst, dpitch), LINEAR(src, spitch), w, h, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t w,
                               size_t h, int kind, cudaStream_t stream) {
-  return copy2d(LINEAR(dst, dpitch), LINEAR(src, spitch), w, h, kind, stream, false);
+  return copy2d(LINEAR(dst, dpitch), LINEAR(src, spitch), w, h, kind, RT_ASYNC(stream));
 }
 cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch,
                                 size_t w, size_t h, int kind) {
-  return copy2d(ARRAY(dst, x, y), LINEAR(src, spitch), w, h, kind, NULL, true);
+  return copy2d(ARRAY(dst, x, y), LINEAR(src, spitch), w, h, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t dst, size_t x, size_t y, const void *src,
                                      size_t spitch, size_t w, size_t h, int kind) {
-  return copy2d(ARRAY(dst, x, y), LINEAR(src, spitch), w, h, kind, cudaStreamPerThread, true);
+  return copy2d(ARRAY(dst, x, y), LINEAR(src, spitch), w, h, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src,
                                      size_t spitch, size_t w, size_t h, int kind,
                                      cudaStream_t stream) {
-  return copy2d(ARRAY(dst, x, y), LINEAR(src, spitch), w, h, kind, stream, false);
+  return copy2d(ARRAY(dst, x, y), LINEAR(src, spitch), w, h, kind, RT_ASYNC(stream));
 }
 cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y,
                                   size_t w, size_t h, int kind) {
-  return copy2d(LINEAR(dst, dpitch), ARRAY(src, x, y), w, h, kind, NULL, true);
+  return copy2d(LINEAR(dst, dpitch), ARRAY(src, x, y), w, h, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpy2DFromArray_ptds(void *dst, size_t dpitch, cudaArray_t src, size_t x,
                                        size_t y, size_t w, size_t h, int kind) {
-  return copy2d(LINEAR(dst, dpitch), ARRAY(src, x, y), w, h, kind, cudaStreamPerThread, true);
+  return copy2d(LINEAR(dst, dpitch), ARRAY(src, x, y), w, h, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_t src, size_t x,
                                        size_t y, size_t w, size_t h, int kind,
                                        cudaStream_t stream) {
-  return copy2d(LINEAR(dst, dpitch), ARRAY(src, x, y), w, h, kind, stream, false);
+  return copy2d(LINEAR(dst, dpitch), ARRAY(src, x, y), w, h, kind, RT_ASYNC(stream));
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src,
                                      size_t sx, size_t sy, size_t w, size_t h, int kind) {
-  return copy2d(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), w, h, kind, NULL, true);
+  return copy2d(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), w, h, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src,
                                           size_t sx, size_t sy, size_t w, size_t h, int kind) {
-  return copy2d(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), w, h, kind, cudaStreamPerThread, true);
+  return copy2d(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), w, h, kind, RT_SYNC_PER_THREAD);
 }
 
 // --- the older forms: `count` bytes that fill the rows of an array one after the other ---
@@ -141,8 +140,7 @@ static void advance(Side *s, size_t n, size_t row) {
   }
 }
 
-static cudaError_t copy_rows(Side dst, Side src, size_t count, int kind, cudaStream_t stream,
-                             bool sync) {
+static cudaError_t copy_rows(Side dst, Side src, size_t count, int kind, RtQueue q) {
   RT_ENTER();
   size_t drow = dst.array ? row_bytes(dst.array) : SIZE_MAX,
          srow = src.array ? row_bytes(src.array) : SIZE_MAX;
@@ -151,7 +149,7 @@ static cudaError_t copy_rows(Side dst, Side src, size_t count, int kind, cudaStr
   while (count && !e) {
     size_t n = MIN(count, MIN(drow - dst.x, srow - src.x));
     dst.pitch = src.pitch = n;
-    e = copy2d(dst, src, n, 1, kind, stream, sync);
+    e = copy2d(dst, src, n, 1, kind, q);
     advance(&dst, n, drow);
     advance(&src, n, srow);
     count -= n;
@@ -161,35 +159,35 @@ static cudaError_t copy_rows(Side dst, Side src, size_t count, int kind, cudaStr
 
 cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t count,
                               int kind) {
-  return copy_rows(ARRAY(dst, x, y), LINEAR(src, 0), count, kind, NULL, true);
+  return copy_rows(ARRAY(dst, x, y), LINEAR(src, 0), count, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpyToArray_ptds(cudaArray_t dst, size_t x, size_t y, const void *src,
                                    size_t count, int kind) {
-  return copy_rows(ARRAY(dst, x, y), LINEAR(src, 0), count, kind, cudaStreamPerThread, true);
+  return copy_rows(ARRAY(dst, x, y), LINEAR(src, 0), count, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src,
                                    size_t count, int kind, cudaStream_t stream) {
-  return copy_rows(ARRAY(dst, x, y), LINEAR(src, 0), count, kind, stream, false);
+  return copy_rows(ARRAY(dst, x, y), LINEAR(src, 0), count, kind, RT_ASYNC(stream));
 }
 cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_t src, size_t x, size_t y, size_t count,
                                 int kind) {
-  return copy_rows(LINEAR(dst, 0), ARRAY(src, x, y), count, kind, NULL, true);
+  return copy_rows(LINEAR(dst, 0), ARRAY(src, x, y), count, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpyFromArray_ptds(void *dst, cudaArray_t src, size_t x, size_t y, size_t count,
                                      int kind) {
-  return copy_rows(LINEAR(dst, 0), ARRAY(src, x, y), count, kind, cudaStreamPerThread, true);
+  return copy_rows(LINEAR(dst, 0), ARRAY(src, x, y), count, kind, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_t src, size_t x, size_t y, size_t count,
                                      int kind, cudaStream_t stream) {
-  return copy_rows(LINEAR(dst, 0), ARRAY(src, x, y), count, kind, stream, false);
+  return copy_rows(LINEAR(dst, 0), ARRAY(src, x, y), count, kind, RT_ASYNC(stream));
 }
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src,
                                    size_t sx, size_t sy, size_t count, int kind) {
-  return copy_rows(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), count, kind, NULL, true);
+  return copy_rows(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), count, kind, RT_SYNC);
 }
 cudaError_t cudaMemcpyArrayToArray_ptds(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src,
                                         size_t sx, size_t sy, size_t count, int kind) {
-  return copy_rows(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), count, kind, cudaStreamPerThread, true);
+  return copy_rows(ARRAY(dst, dx, dy), ARRAY(src, sx, sy), count, kind, RT_SYNC_PER_THREAD);
 }
 
 // --- 3D ---
@@ -246,21 +244,19 @@ void rt_copy3d_params_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *p) {
                        : (dst_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice);
 }
 
-static cudaError_t copy3d(const cudaMemcpy3DParms *p, cudaStream_t stream, bool sync) {
+static cudaError_t copy3d(const cudaMemcpy3DParms *p, RtQueue q) {
   RT_ENTER();
   CUDA_MEMCPY3D c;
   cudaError_t e = rt_copy3d_params(p, &c);
-  return rt_return(e ? e : run_copy3d(&c, stream, sync));
+  return rt_return(e ? e : run_copy3d(&c, q));
 }
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) { return copy3d(p, NULL, true); }
-cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms *p) {
-  return copy3d(p, cudaStreamPerThread, true);
-}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) { return copy3d(p, RT_SYNC); }
+cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms *p) { return copy3d(p, RT_SYNC_PER_THREAD); }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream) {
-  return copy3d(p, stream, false);
+  return copy3d(p, RT_ASYNC(stream));
 }
 
-static cudaError_t copy3d_peer(const cudaMemcpy3DPeerParms *p, cudaStream_t stream, bool sync) {
+static cudaError_t copy3d_peer(const cudaMemcpy3DPeerParms *p, RtQueue q) {
   RT_ENTER();
   if (!p) return rt_return(cudaErrorInvalidValue);
   CUcontext dst_context, src_context;
@@ -271,12 +267,12 @@ static cudaError_t copy3d_peer(const cudaMemcpy3DPeerParms *p, cudaStream_t stre
   CUDA_MEMCPY3D c;
   if (!e) e = rt_copy3d_params(&plain, &c);
   // one address space: a peer copy is a copy
-  return rt_return(e ? e : run_copy3d(&c, stream, sync));
+  return rt_return(e ? e : run_copy3d(&c, q));
 }
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p) { return copy3d_peer(p, NULL, true); }
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p) { return copy3d_peer(p, RT_SYNC); }
 cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms *p) {
-  return copy3d_peer(p, cudaStreamPerThread, true);
+  return copy3d_peer(p, RT_SYNC_PER_THREAD);
 }
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
-  return copy3d_peer(p, stream, false);
+  return copy3d_peer(p, RT_ASYNC(stream));
 }

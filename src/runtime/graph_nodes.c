@@ -126,15 +126,28 @@ static cudaError_t bytes_copy(void *dst, const void *src, size_t n, int kind, CU
   return cudaSuccess;
 }
 
-static cudaError_t symbol_copy(const void *symbol, size_t offset, bool to_symbol, void *other,
-                               size_t n, int kind, CUDA_MEMCPY3D *c) {
+// The n bytes of a variable from the offset on.
+static cudaError_t bytes_of_symbol(const void *symbol, size_t offset, size_t n, void **out) {
   CUdeviceptr address;
   size_t size;
   cudaError_t e = rt_find_symbol(symbol, &address, &size);
   if (!e && (offset > size || n > size - offset)) e = cudaErrorInvalidValue;
-  if (e) return e;
-  void *p = (void *)(uintptr_t)(address + offset);
-  return to_symbol ? bytes_copy(p, other, n, kind, c) : bytes_copy(other, p, n, kind, c);
+  if (!e) *out = (void *)(uintptr_t)(address + offset);
+  return e;
+}
+
+static cudaError_t copy_to_symbol(const void *symbol, size_t offset, const void *src, size_t n,
+                                  int kind, CUDA_MEMCPY3D *c) {
+  void *p;
+  cudaError_t e = bytes_of_symbol(symbol, offset, n, &p);
+  return e ? e : bytes_copy(p, src, n, kind, c);
+}
+
+static cudaError_t copy_from_symbol(void *dst, const void *symbol, size_t offset, size_t n,
+                                    int kind, CUDA_MEMCPY3D *c) {
+  void *p;
+  cudaError_t e = bytes_of_symbol(symbol, offset, n, &p);
+  return e ? e : bytes_copy(dst, p, n, kind, c);
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, DEPENDENCIES,
@@ -156,7 +169,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t gra
                                            size_t offset, int kind) {
   RT_ENTER();
   CUDA_MEMCPY3D c;
-  cudaError_t e = symbol_copy(symbol, offset, true, (void *)src, n, kind, &c);
+  cudaError_t e = copy_to_symbol(symbol, offset, src, n, kind, &c);
   return rt_return(e ? e : add_copy(out, graph, deps, ndeps, &c));
 }
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t graph, DEPENDENCIES,
@@ -164,7 +177,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g
                                              int kind) {
   RT_ENTER();
   CUDA_MEMCPY3D c;
-  cudaError_t e = symbol_copy(symbol, offset, false, dst, n, kind, &c);
+  cudaError_t e = copy_from_symbol(dst, symbol, offset, n, kind, &c);
   return rt_return(e ? e : add_copy(out, graph, deps, ndeps, &c));
 }
 
@@ -198,10 +211,10 @@ COPY_SETTERS(1D, void *dst COMMA const void *src COMMA size_t n COMMA int kind,
 COPY_SETTERS(ToSymbol,
              const void *symbol COMMA const void *src COMMA size_t n COMMA size_t offset
                  COMMA int kind,
-             symbol_copy(symbol, offset, true, (void *)src, n, kind, &c))
+             copy_to_symbol(symbol, offset, src, n, kind, &c))
 COPY_SETTERS(FromSymbol,
              void *dst COMMA const void *symbol COMMA size_t n COMMA size_t offset COMMA int kind,
-             symbol_copy(symbol, offset, false, dst, n, kind, &c))
+             copy_from_symbol(dst, symbol, offset, n, kind, &c))
 
 // --- set, host, child, empty, event, allocation nodes: same parameters in both interfaces ---
 

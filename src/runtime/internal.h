@@ -83,5 +83,13 @@ uint8_t *patch_alloc_near(const void *start, const void *end, size_t size);
 bool rt_watch_loader(void (*changed)(void));
 
 #define STREAM_PTSZ(s) ((s) ? (s) : cudaStreamPerThread)
+// Where a copy or set is queued. sync: the call returns when it is done
+typedef struct RtQueue {
+  cudaStream_t stream;
+  bool sync;
+} RtQueue;
+#define RT_SYNC ((RtQueue){NULL, true})
+#define RT_SYNC_PER_THREAD ((RtQueue){cudaStreamPerThread, true})
+#define RT_ASYNC(stream) ((RtQueue){(stream), false})
 
 #endif

@@ -52,56 +52,67 @@ cudaError_t rt_check_launch(dim3 grid, dim3 block) {
   return ok ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static cudaError_t run_launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
-                              cudaStream_t stream, bool cooperative) {
+typedef struct Launch {
+  const void *func;
+  dim3 grid, block;
+  void **args;
+  size_t shared;
+  cudaStream_t stream;
+  bool cooperative;
+} Launch;
+static cudaError_t run_launch(const Launch *l) {
+  dim3 grid = l->grid, block = l->block;
   cudaError_t e = rt_enter();
   if (e) return e;
   CUkernel kernel;
-  e = rt_find_kernel(func, &kernel);
-  if (!e && shared > UINT32_MAX) e = cudaErrorInvalidValue;
+  e = rt_find_kernel(l->func, &kernel);
+  if (!e && l->shared > UINT32_MAX) e = cudaErrorInvalidValue;
   if (e) return e;
   CUfunction f = (CUfunction)kernel;
-  unsigned bytes = (unsigned)shared;
+  unsigned bytes = (unsigned)l->shared;
   e = rt_check_launch(grid, block);
-  CUresult r = cooperative ? cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y,
-                                                       block.z, bytes, stream, args)
-                           : cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                            bytes, stream, args, NULL);
+  CUresult r = l->cooperative
+                   ? cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                               bytes, l->stream, l->args)
+                   : cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes,
+                                    l->stream, l->args, NULL);
   return e ? e : rt_result(r);  // the driver refuses a bad shape too, and explains it there
 }
 
-static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
-                          cudaStream_t stream, bool cooperative) {
+static cudaError_t launch(const Launch *l) {
   bool by_stub = in_stub;
   in_stub = false;
-  cudaError_t e = run_launch(func, grid, block, args, shared, stream, cooperative);
+  cudaError_t e = run_launch(l);
   return by_stub ? rt_return_to_stub(e) : rt_return(e);
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                              cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, stream, false);
+  return launch(&(Launch){func, grid, block, args, shared, stream, .cooperative = false});
 }
 cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args,
                                   size_t shared, cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, STREAM_PTSZ(stream), false);
+  return launch(
+      &(Launch){func, grid, block, args, shared, STREAM_PTSZ(stream), .cooperative = false});
 }
 // nvcc 13's stubs pass the handle they got from __cudaGetKernel.
 cudaError_t __cudaLaunchKernel(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, args, shared, stream, false);
+  return launch(&(Launch){kernel, grid, block, args, shared, stream, .cooperative = false});
 }
 cudaError_t __cudaLaunchKernel_ptsz(CUkernel kernel, dim3 grid, dim3 block, void **args,
                                     size_t shared, cudaStream_t stream) {
-  return launch(kernel, grid, block, args, shared, STREAM_PTSZ(stream), false);
+  return launch(
+      &(Launch){kernel, grid, block, args, shared, STREAM_PTSZ(stream), .cooperative = false});
 }
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args,
                                         size_t shared, cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, stream, true);
+  return launch(&(Launch){func, grid, block, args, shared, stream, .cooperative = true});
 }
 cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args,
                                              size_t shared, cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, STREAM_PTSZ(stream), true);
+  return launch(
+      &(Launch){func, grid, block, args, shared, STREAM_PTSZ(stream), .cooperative = true});
 }
 
 // The attribute list has the same layout in both interfaces.
