@@ -104,10 +104,14 @@ bool fp_is_logb_answer(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOpera
 
 // --- tools/fpcheck/weave_computed_from.c ---
 typedef bool FpIsIt(const FpFlow *f, const PtxReg *r, const void *wanted);
-// Whether such a register is among those that r was computed from. *whole: all of them were looked
-// at (NULL: nobody asks).
-bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates,
-                FpIsIt *is_it, const void *wanted, bool *whole);
+// What is looked for; whole is an answer: all registers were looked at.
+typedef struct FpSearch {
+  FpIsIt *is_it;
+  const void *wanted;
+  bool through_predicates, whole;
+} FpSearch;
+// Whether such a register is among those that r was computed from.
+bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, FpSearch *search);
 
 // --- tools/fpcheck/weave_nan_markers.c: a NaN of the program's own, with the library's bits ---
 // taken by this predicate
@@ -130,6 +134,7 @@ typedef struct FpCondition {
   PtxReg *reg;
   bool negated;
 } FpCondition;
+#define FP_ALWAYS ((FpCondition){NULL, false})
 typedef struct FpItem {  // one instruction whose values are looked at in the slow path
   FpItemKind kind;
   uint32_t instr;
@@ -202,10 +207,10 @@ struct FpCheck {  // one function
 
 // Adds a test of a value to the group: is it NaN, infinite or (if asked for) subnormal? For lanes
 // the guard, if any, lets pass.
-void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard,
-                   bool negated);
-void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard,
-                 bool negated);
+// guard: without a register it is always tested
+void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal,
+                   FpCondition guard);
+void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, FpCondition guard);
 // of a saturating conversion; false: not known
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);
 void fp_close_tests(FpCheck *k, Code *c);  // what was put together goes into fired
@@ -279,8 +284,11 @@ PtxLabel *fp_clone_label(const FpCheck *k);
 // the kernel's, where it has one: its two words; else 0
 void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot,
                      PtxReg *known);
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes,
-                    bool sampled);
+// flags: of the launch; hot, known: the counter's words; yes: the answer
+typedef struct FpCounter {
+  PtxReg *flags, *hot, *known, *yes;
+} FpCounter;
+void fp_ask_counter(FpCheck *k, Code *c, FpCounter n, bool sampled);
 
 // --- tools/fpcheck/weave_loops.c: loops whose tests lead out of them ---
 void fp_loops_find(FpCheck *k);

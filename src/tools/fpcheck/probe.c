@@ -174,9 +174,7 @@ DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
   return m && site < WG_SITE_NUMBERS && m->told[site];  // an old value is as good
 }
 
-DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t what,
-                    uint64_t address, uint64_t value, uint64_t extra) {
-  wg_report(channel, launch, site, kind, what, address, value, extra);
+DEVICE void fp_mark_told(uint64_t channel, uint32_t site) {
   WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->tool_memory;
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
@@ -236,9 +234,11 @@ __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, ui
   if (address && what & WG_FP_WHAT_GLOBAL && !device_is_global(address)) return;
   fp_explain(hot);
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
-  else
-    fp_tell(channel, launch, site, KIND_FP_INPUT, what, address, value,
-            what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
+  else {
+    wg_report(channel, launch, site, KIND_FP_INPUT, what, address, value,
+              what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
+    fp_mark_told(channel, site);
+  }
 }
 
 // A decision between a and b.
@@ -250,7 +250,10 @@ __attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, 
                    fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) != FP_NOT_A_NUMBER))
     return;
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
-  else fp_tell(channel, launch, site, KIND_FP_COMPARE, what, 0, a, b);
+  else {
+    wg_report(channel, launch, site, KIND_FP_COMPARE, what, 0, a, b);
+    fp_mark_told(channel, site);
+  }
 }
 
 // --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.

@@ -21,8 +21,8 @@ void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg 
 // turn behind it, which would cost much for what is mostly known, one in 8 of the first 1024 blocks
 // is tested: these run at the same time.
 enum { NOT_SAMPLED = ~0x3f8 };  // bits of the number of a block that is not
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes,
-                    bool sampled) {
+void fp_ask_counter(FpCheck *k, Code *c, FpCounter n, bool sampled) {
+  PtxReg *flags = n.flags, *hot = n.hot, *known = n.known, *yes = n.yes;
   PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5),
          *in_graph = body_temp(k->body, TYPE_PRED, 2);
   EMIT(c, "and.b32", opd_reg(graph), opd_reg(flags), opd_imm(WG_LAUNCH_FP_GRAPH));
@@ -175,7 +175,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
     if (!waits) load_counter(k, cold, flags, hot);
     EMIT(cold, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
     load_known(k, cold, has, known);
-    fp_ask_counter(k, cold, flags, hot, known, yes, true);
+    fp_ask_counter(k, cold, (FpCounter){flags, hot, known, yes}, true);
     EMIT(cold, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
     branch_together(k, cold, yes, full);
   }
@@ -197,7 +197,7 @@ static void choose_second(FpCheck *k, PtxReg *choose) {
   load_counter(k, c, flags, hot);
   EMIT(c, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
   load_known(k, c, has, known);
-  fp_ask_counter(k, c, flags, hot, known, yes, true);
+  fp_ask_counter(k, c, (FpCounter){flags, hot, known, yes}, true);
   EMIT(c, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
   EMIT(c, "or.pred", opd_reg(choose), opd_reg(choose), opd_reg(yes));
   EMIT(c, "activemask.b32", opd_reg(lanes));

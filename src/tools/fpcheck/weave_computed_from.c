@@ -32,15 +32,14 @@ static void walk(Walk *w, const PtxReg *r) {
   }
 }
 
-bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates,
-                FpIsIt *is_it, const void *wanted, bool *whole) {
+bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, FpSearch *search) {
   Walk w = {.flow = f,
             .cfg = cfg,
             .left = MOST_REGISTERS,
-            .through_predicates = through_predicates,
-            .is_it = is_it,
-            .wanted = wanted};
+            .through_predicates = search->through_predicates,
+            .is_it = search->is_it,
+            .wanted = search->wanted};
   walk(&w, r);
-  if (whole) *whole = w.left;
+  search->whole = w.left;
   return w.found;
 }

@@ -20,11 +20,12 @@ static Comparison u32_gt = {"setp.gt.u32", "setp.gt.and.u32", "setp.gt.or.u32"};
 static Comparison u64_lt = {"setp.lt.u64", "setp.lt.and.u64", "setp.lt.or.u64"};
 
 static void add_to_group(FpCheck *k, Code *c, Comparison m, PtxOperand a, PtxOperand b,
-                         PtxReg *guard, bool negated) {
-  PtxOperand passes = negated ? opd_not(guard) : opd_reg(guard), fired = opd_reg(k->fired);
-  if (!k->open && !guard) code_emit(c, m[0], (PtxOperand[]){fired, a, b}, 3);
+                         FpCondition guard) {
+  PtxOperand passes = guard.negated ? opd_not(guard.reg) : opd_reg(guard.reg),
+             fired = opd_reg(k->fired);
+  if (!k->open && !guard.reg) code_emit(c, m[0], (PtxOperand[]){fired, a, b}, 3);
   else if (!k->open) code_emit(c, m[1], (PtxOperand[]){fired, a, b, passes}, 4);
-  else if (!guard) code_emit(c, m[2], (PtxOperand[]){fired, a, b, fired}, 4);
+  else if (!guard.reg) code_emit(c, m[2], (PtxOperand[]){fired, a, b, fired}, 4);
   else {
     PtxOperand q = opd_reg(body_temp(k->body, TYPE_PRED, 0));
     code_emit(c, m[1], (PtxOperand[]){q, a, b, passes}, 4);
@@ -68,7 +69,7 @@ static void gather(FpCheck *k, Code *c, FpGather g, const char *first, const cha
 static void gather_nan(FpCheck *k, Code *c, FpGather g, PtxOperand v) {
   bool wide = g == FP_GATHER_NAN64;
   if (k->has_gathered & 1u << g) {
-    add_to_group(k, c, wide ? f64_nan : f32_nan, opd_reg(k->gathered[g]), v, NULL, false);
+    add_to_group(k, c, wide ? f64_nan : f32_nan, opd_reg(k->gathered[g]), v, FP_ALWAYS);
     k->has_gathered &= ~(1u << g);
   } else gather(k, c, g, wide ? "mov.f64" : "mov.f32", NULL, v);
 }
@@ -93,58 +94,57 @@ void fp_close_tests(FpCheck *k, Code *c) {
                  tests[g].is_nan     ? all
                  : tests[g].is_float ? f32_imm(tests[g].limit)
                                      : opd_imm((int64_t)tests[g].limit),
-                 NULL, false);
+                 FP_ALWAYS);
   }
   k->has_gathered = 0;
 }
 
 // --- tests of one value ---
-static void test_f32(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard,
-                     bool negated) {
+static void test_f32(FpCheck *k, Code *c, PtxOperand v, bool subnormal, FpCondition guard) {
   PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 0)), u = temp32(k, 0);
-  if (can_gather(k, FP_GATHER_F32, guard)) {
+  if (can_gather(k, FP_GATHER_F32, guard.reg)) {
     bool first = !(k->has_gathered & 1u << FP_GATHER_F32);
     if (!first) EMIT(c, "abs.f32", f, v);
     gather(k, c, FP_GATHER_F32, "abs.f32", "max.NaN.f32", first ? v : f);
   } else {
     EMIT(c, "abs.f32", f, v);
-    add_to_group(k, c, f32_geu, f, f32_imm(0x7f800000), guard, negated);
+    add_to_group(k, c, f32_geu, f, f32_imm(0x7f800000), guard);
   }
   if (!subnormal) return;
   // 2x - 2^24 orders bit patterns: normal < infinite and NaN < zero (0xff000000) < subnormal
   EMIT(c, "mov.b32", u, v);
   EMIT(c, "add.u32", u, u, u);
   EMIT(c, "add.u32", u, u, opd_imm(-0x01000000));
-  if (can_gather(k, FP_GATHER_SUBNORMAL, guard))
+  if (can_gather(k, FP_GATHER_SUBNORMAL, guard.reg))
     gather(k, c, FP_GATHER_SUBNORMAL, "mov.u32", "max.u32", u);
-  else add_to_group(k, c, u32_gt, u, opd_imm(0xff000000), guard, negated);
+  else add_to_group(k, c, u32_gt, u, opd_imm(0xff000000), guard);
 }
 
-static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard,
-                     bool negated) {
+static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, FpCondition guard) {
   PtxOperand lo = temp32(k, 0), hi = temp32(k, 1), w = temp64(k, 0);
   EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){lo, hi}, 2), v);
   EMIT(c, "add.u32", hi, hi, hi);
   EMIT(c, "add.u32", hi, hi, opd_imm(0x00200000));
-  if (can_gather(k, FP_GATHER_F64, guard)) gather(k, c, FP_GATHER_F64, "mov.u32", "min.u32", hi);
-  else add_to_group(k, c, u32_lt, hi, opd_imm(0x00200000), guard, negated);
+  if (can_gather(k, FP_GATHER_F64, guard.reg))
+    gather(k, c, FP_GATHER_F64, "mov.u32", "min.u32", hi);
+  else add_to_group(k, c, u32_lt, hi, opd_imm(0x00200000), guard);
   if (!subnormal) return;
   EMIT(c, "mov.b64", w, v);
   EMIT(c, "shl.b64", w, w, opd_imm(1));
   EMIT(c, "add.u64", w, w, opd_imm(-1));
-  add_to_group(k, c, u64_lt, w, opd_imm(0x001fffffffffffff), guard, negated);
+  add_to_group(k, c, u64_lt, w, opd_imm(0x001fffffffffffff), guard);
 }
 
-static void test_half(FpCheck *k, Code *c, FpType t, PtxOperand bits, bool subnormal, PtxReg *guard,
-                      bool negated) {
+static void test_half(FpCheck *k, Code *c, FpType t, PtxOperand bits, bool subnormal,
+                      FpCondition guard) {
   bool f16 = t.format == WG_FP_F16;
   PtxOperand u = temp32(k, 1);
   EMIT(c, "and.b32", u, bits, opd_imm(f16 ? 0x7c00 : 0x7f80));
-  add_to_group(k, c, u32_eq, u, opd_imm(f16 ? 0x7c00 : 0x7f80), guard, negated);
+  add_to_group(k, c, u32_eq, u, opd_imm(f16 ? 0x7c00 : 0x7f80), guard);
   if (!subnormal) return;
   EMIT(c, "and.b32", u, bits, opd_imm(0x7fff));
   EMIT(c, "add.u32", u, u, opd_imm(-1));
-  add_to_group(k, c, u32_lt, u, opd_imm(f16 ? 0x3ff : 0x7f), guard, negated);
+  add_to_group(k, c, u32_lt, u, opd_imm(f16 ? 0x3ff : 0x7f), guard);
 }
 
 PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp) {
@@ -154,45 +154,44 @@ PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp) {
   return u;
 }
 
-static void test_pair(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard,
-                      bool negated) {
+static void test_pair(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal,
+                      FpCondition guard) {
   bool f16 = t.format == WG_FP_F16;
   PtxOperand u = temp32(k, 0);
   if (subnormal) {
     EMIT(c, "mov.b32", u, v);
-    test_half(k, c, t, u, true, guard, negated);
+    test_half(k, c, t, u, true, guard);
     EMIT(c, "shr.u32", u, u, opd_imm(16));
-    test_half(k, c, t, u, true, guard, negated);
+    test_half(k, c, t, u, true, guard);
     return;
   }
   EMIT(c, "and.b32", u, v, opd_imm(f16 ? 0x7c007c00 : 0x7f807f80));
   // an exponent of all ones carries into the sign
   EMIT(c, "add.u32", u, u, opd_imm(f16 ? 0x04000400 : 0x00800080));
   EMIT(c, "and.b32", u, u, opd_imm(0x80008000));
-  if (can_gather(k, FP_GATHER_PAIRS, guard)) gather(k, c, FP_GATHER_PAIRS, "mov.b32", "or.b32", u);
-  else add_to_group(k, c, u32_ne, u, opd_imm(0), guard, negated);
+  if (can_gather(k, FP_GATHER_PAIRS, guard.reg))
+    gather(k, c, FP_GATHER_PAIRS, "mov.b32", "or.b32", u);
+  else add_to_group(k, c, u32_ne, u, opd_imm(0), guard);
 }
 
-void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard,
-                   bool negated) {
-  if (t.format == WG_FP_F64) test_f64(k, c, v, subnormal, guard, negated);
+void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, FpCondition guard) {
+  if (t.format == WG_FP_F64) test_f64(k, c, v, subnormal, guard);
   else if (t.format == WG_FP_F32 && t.packed) {
     PtxOperand lo = opd_reg(body_temp(k->body, TYPE_F32, 1)),
                hi = opd_reg(body_temp(k->body, TYPE_F32, 2));
     EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){lo, hi}, 2), v);
-    test_f32(k, c, lo, subnormal, guard, negated);
-    test_f32(k, c, hi, subnormal, guard, negated);
-  } else if (t.format == WG_FP_F32) test_f32(k, c, v, subnormal, guard, negated);
-  else if (t.packed) test_pair(k, c, t, v, subnormal, guard, negated);
-  else test_half(k, c, t, fp_widen16(k, c, v, 0), subnormal, guard, negated);
+    test_f32(k, c, lo, subnormal, guard);
+    test_f32(k, c, hi, subnormal, guard);
+  } else if (t.format == WG_FP_F32) test_f32(k, c, v, subnormal, guard);
+  else if (t.packed) test_pair(k, c, t, v, subnormal, guard);
+  else test_half(k, c, t, fp_widen16(k, c, v, 0), subnormal, guard);
 }
 
-void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard,
-                 bool negated) {
+void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, FpCondition guard) {
   bool wide = t.format == WG_FP_F64, one = a.kind == OPD_REG && b.kind == OPD_REG && a.reg == b.reg;
   FpGather g = wide ? FP_GATHER_NAN64 : FP_GATHER_NAN32;
-  if (one && can_gather(k, g, guard)) gather_nan(k, c, g, a);
-  else add_to_group(k, c, wide ? f64_nan : f32_nan, a, b, guard, negated);
+  if (one && can_gather(k, g, guard.reg)) gather_nan(k, c, g, a);
+  else add_to_group(k, c, wide ? f64_nan : f32_nan, a, b, guard);
 }
 
 // The smallest number whose rounding overflows the format; f32 bits. From it on, or above it.
@@ -236,7 +235,7 @@ PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperati
              bits = temp32(k, temp);
   EMIT(c, "abs.f32", f, v);
   EMIT(c, "mov.b32", bits, v);
-  add_to_group(k, c, l->from_it_on ? f32_ge : f32_gt, f, f32_imm(l->bits), NULL, false);
+  add_to_group(k, c, l->from_it_on ? f32_ge : f32_gt, f, f32_imm(l->bits), FP_ALWAYS);
   return bits;
 }
 
@@ -249,8 +248,9 @@ bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation
   for (unsigned part = 0; part < fp_parts(o); part++) {
     EMIT(c, "abs.f32", f, part_as_f32(k, c, o, part));
     if (l->from_it_on)
-      add_to_group(k, c, f32_ge, f, f32_imm(l->bits), in->guard, in->guard_negated);
-    else add_to_group(k, c, f32_gt, f, f32_imm(l->bits), in->guard, in->guard_negated);
+      add_to_group(k, c, f32_ge, f, f32_imm(l->bits), (FpCondition){in->guard, in->guard_negated});
+    else
+      add_to_group(k, c, f32_gt, f, f32_imm(l->bits), (FpCondition){in->guard, in->guard_negated});
   }
   return true;
 }
@@ -327,8 +327,8 @@ void fp_close_group(FpCheck *k, Code *c, bool in_place) {
 static void exceptional_vector(FpCheck *k, Code *c, FpType t, const PtxOperand *v) {
   if (!t.format) return;
   for (unsigned i = 0; v->kind == OPD_VECTOR && i < v->nlist; i++)
-    if (v->list[i].kind == OPD_REG) fp_test_value(k, c, t, v->list[i], false, NULL, false);
-  if (v->kind == OPD_REG) fp_test_value(k, c, t, *v, false, NULL, false);
+    if (v->list[i].kind == OPD_REG) fp_test_value(k, c, t, v->list[i], false, FP_ALWAYS);
+  if (v->kind == OPD_REG) fp_test_value(k, c, t, *v, false, FP_ALWAYS);
 }
 
 void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]) {

@@ -141,14 +141,11 @@ static void close_group(FpCheck *k, Code *c, uint32_t next, bool in_place) {
   find_implied(k);
   for (uint32_t i = 0; i < k->items.len; i++) {
     const FpItem *item = &k->items.data[i];
-    PtxReg *guard = item->nconditions ? item->conditions[0].reg : NULL;
+    FpCondition guard = item->nconditions ? item->conditions[0] : FP_ALWAYS;
     if (item->kind != FP_ITEM_SINK || item->implied) continue;
     if (asks_for_nan(item))
-      fp_test_nan(k, c, item->operation.types[0], item->result, item->result, guard,
-                  item->conditions[0].negated);
-    else
-      fp_test_value(k, c, item->operation.types[0], item->result, false, guard,
-                    item->conditions[0].negated);
+      fp_test_nan(k, c, item->operation.types[0], item->result, item->result, guard);
+    else fp_test_value(k, c, item->operation.types[0], item->result, false, guard);
   }
   fp_close_group(k, c, in_place);
 }

@@ -61,8 +61,8 @@ bool fp_check_flow(FpCheck *k, uint32_t i) {
   }
   fp_save_overwritten(k, i, o);
   for (unsigned n = 0; n < o->n; n++)
-    fp_test_value(k, fp_after(k, i), o->types[n], *o->operands[n], false, in->guard,
-                  in->guard_negated);
+    fp_test_value(k, fp_after(k, i), o->types[n], *o->operands[n], false,
+                  (FpCondition){in->guard, in->guard_negated});
   fp_add_item(k, item);
   return true;
 }

@@ -77,8 +77,7 @@ static bool check_result(FpCheck *k, uint32_t i, Where w) {
     item.result = in->ops[0];
     item.unless_zero = fp_asks_for_zero(k, i, o);
     fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL,
-                  item.nconditions ? item.conditions[0].reg : NULL,
-                  item.nconditions && item.conditions[0].negated);
+                  item.nconditions ? item.conditions[0] : FP_ALWAYS);
   }
   fp_add_item(k, item);
   return true;
@@ -93,9 +92,7 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i, Where w
   bool any = items.len && t.format;
   unsigned kinds = 0;
   for (uint32_t m = 0; m < items.len; m++) kinds |= items.data[m].operation.kinds & k->kinds;
-  if (any)
-    fp_test_value(k, code_at(k, i, w), t, in->ops[0], kinds & WG_FP_SUBNORMAL, w.way.reg,
-                  w.way.negated);
+  if (any) fp_test_value(k, code_at(k, i, w), t, in->ops[0], kinds & WG_FP_SUBNORMAL, w.way);
   for (uint32_t m = 0; any && m < items.len; m++) {
     add_way(&items.data[m], w);
     fp_add_item(k, items.data[m]);
@@ -137,7 +134,7 @@ static void check_answers(FpCheck *k, uint32_t block, Code *c) {
       item.nconditions = 1;
       item.conditions[0].negated = taken ? last->guard_negated : !last->guard_negated;
     }
-    fp_test_value(k, c, item.operation.result, item.result, false, NULL, false);
+    fp_test_value(k, c, item.operation.result, item.result, false, FP_ALWAYS);
     fp_add_item(k, item);
   }
 }
@@ -173,7 +170,7 @@ static bool check_comparison(FpCheck *k, uint32_t i) {
   // A predicate that the comparison itself writes is no guard any more.
   if (in->guard && in->ops[0].kind == OPD_REG && in->ops[0].reg == in->guard) return false;
   fp_test_nan(k, fp_after(k, i), t, *item.operation.operands[0], *item.operation.operands[1],
-              in->guard, in->guard_negated);
+              (FpCondition){in->guard, in->guard_negated});
   fp_add_item(k, item);
   return true;
 }
@@ -244,7 +241,7 @@ static void check_wait(FpCheck *k, uint32_t i) {
       left[v->reg->id] = false;  // a later product adds to the same
       FpItem item = {.kind = FP_ITEM_SINK, .instr = p, .result = *v};
       item.operation = (FpOperation){.op = WG_FP_SINK, .types = {t}, .operands = {v}, .n = 1};
-      fp_test_value(k, fp_after(k, i), t, *v, false, NULL, false);
+      fp_test_value(k, fp_after(k, i), t, *v, false, FP_ALWAYS);
       fp_add_item(k, item);
       if (k->items.len >= ACCUMULATORS) fp_close_group(k, fp_after(k, i), false);
     }

@@ -32,8 +32,8 @@ static bool is_the_one(const FpFlow *f, const PtxReg *r, const void *wanted) {
 }
 
 static bool is_made_of(const FpCheck *k, const PtxOperand *o, const PtxReg *from) {
-  return o->kind == OPD_REG &&
-         fp_made_of(k->flow, k->body->cfg, o->reg, false, is_the_one, from, NULL);
+  FpSearch search = {.is_it = is_the_one, .wanted = from};
+  return o->kind == OPD_REG && fp_made_of(k->flow, k->body->cfg, o->reg, &search);
 }
 
 bool fp_asks_for_zero(const FpCheck *k, uint32_t i, const FpOperation *o) {

@@ -27,8 +27,7 @@ static void test_value(FpCheck *k, const FpDeferred *f, Code *c, PtxOperand *v, 
   FpType t = k->flow->type[v->reg->id];
   unsigned kinds = 0;
   for (uint32_t i = before; i < out->len; i++) kinds |= out->data[i].operation.kinds & k->kinds;
-  if (out->len > before && t.format)
-    fp_test_value(k, c, t, *v, kinds & WG_FP_SUBNORMAL, NULL, false);
+  if (out->len > before && t.format) fp_test_value(k, c, t, *v, kinds & WG_FP_SUBNORMAL, FP_ALWAYS);
 }
 
 // fired: this lane has something exceptional; now: … and it is stored, by this lane or, after

@@ -9,8 +9,8 @@ static bool is_number(const FpFlow *f, const PtxReg *r, const void *unused) {
 }
 
 static bool asks_numbers(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate) {
-  bool whole;
-  return fp_made_of(f, cfg, predicate, true, is_number, NULL, &whole) || !whole;
+  FpSearch search = {.is_it = is_number, .through_predicates = true};
+  return fp_made_of(f, cfg, predicate, &search) || !search.whole;
 }
 
 bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate) {

@@ -147,7 +147,7 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
     // else there may be none
     fp_load_counter(k, c, "ld.volatile.global.v2.u32", apart, hot, known);
     EMIT(c, "setp.ne.and.u32", opd_reg(apart), opd_reg(hot), opd_imm(0), opd_reg(apart));
-    fp_ask_counter(k, c, flags, hot, known, yes, false);
+    fp_ask_counter(k, c, (FpCounter){flags, hot, known, yes}, false);
     EMIT(c, "and.pred", opd_reg(apart), opd_reg(apart), opd_reg(yes));
   }
   set(k, c, k->repeats, true);

@@ -71,7 +71,7 @@ static Decision ask(FpCheck *k, Code *c) {
 
 static void go_if(FpCheck *k, Code *c, Decision d) {
   EMIT(c, "setp.ne.and.u32", opd_reg(d.has), opd_reg(d.hot), opd_imm(0), opd_reg(d.has));
-  fp_ask_counter(k, c, d.flags, d.hot, d.known, d.yes, false);
+  fp_ask_counter(k, c, (FpCounter){d.flags, d.hot, d.known, d.yes}, false);
   EMIT(c, "and.pred", opd_reg(d.yes), opd_reg(d.yes), opd_reg(d.has));
   code_branch(c, d.yes, false, k->full);
 }

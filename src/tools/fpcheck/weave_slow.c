@@ -48,10 +48,17 @@ static uint64_t constant_bits(const PtxOperand *o, FpType t) {
   return bits;
 }
 
-// The bits of one value of an operand (half: which of a pair, 0 the lower), in a temporary of 4 or
-// 8 bytes.
-static PtxOperand bits_of(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half,
-                          bool wide, unsigned temp) {
+// One value of an operand. half: which of a pair, 0 the lower
+typedef struct Part {
+  const PtxOperand *operand;
+  FpType type;
+  unsigned half;
+} Part;
+// Its bits, in a temporary of 4 or 8 bytes.
+static PtxOperand bits_of(FpCheck *k, Code *c, Part part, bool wide, unsigned temp) {
+  const PtxOperand *o = part.operand;
+  FpType t = part.type;
+  unsigned half = part.half;
   PtxOperand to32 = temp32(k, temp), to64 = temp64(k, temp);
   if (o->kind != OPD_REG) {
     uint64_t bits = constant_bits(o, t);
@@ -233,16 +240,16 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
     may_carry = find_carried(k, c, item, of_nan, of_infinity);
   k->open = false;
   if (a->kind == ASK_INPUT)
-    fp_test_value(k, c, o->types[a->operand], *o->operands[a->operand], false, NULL, false);
+    fp_test_value(k, c, o->types[a->operand], *o->operands[a->operand], false, FP_ALWAYS);
   else if (a->kind == ASK_COMPARE)
-    fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[1], NULL, false);
+    fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[1], FP_ALWAYS);
   else if (item->kind == FP_ITEM_RESULT && o->op == WG_FP_SATURATE)
     fp_test_part(k, c, k->body->cfg->instrs[item->instr], o, a->half, 0);
   else if (item->kind == FP_ITEM_RESULT)
-    fp_test_value(k, c, o->result, item->result, k->kinds & WG_FP_SUBNORMAL, NULL, false);
+    fp_test_value(k, c, o->result, item->result, k->kinds & WG_FP_SUBNORMAL, FP_ALWAYS);
   else if (item->nan_only && is_plain(o->types[0]))
-    fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[0], NULL, false);
-  else fp_test_value(k, c, o->types[0], *o->operands[0], false, NULL, false);
+    fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[0], FP_ALWAYS);
+  else fp_test_value(k, c, o->types[0], *o->operands[0], false, FP_ALWAYS);
   k->open = false;
   code_guard(c, k->fired, false);
   EMIT(c, "or.b32", opd_reg(k->asked), opd_reg(k->asked), opd_imm((int64_t)bit));
@@ -296,9 +303,10 @@ static uint32_t tell_result(const Turn *t, const Ask *a) {
   FpType types[FP_OPERANDS];
   unsigned n = operands_of(o, a->half, in, types);
   bool wide = a->kind == ASK_RESULT64;
-  tell(t, 0, wide, bits_of(k, t->c, &item->result, o->result, a->half, wide, 0));
+  tell(t, 0, wide, bits_of(k, t->c, (Part){&item->result, o->result, a->half}, wide, 0));
   for (unsigned i = 0; i < n; i++)
-    if (types[i].format) tell(t, i + 1, wide, bits_of(k, t->c, in[i], types[i], a->half, wide, 0));
+    if (types[i].format)
+      tell(t, i + 1, wide, bits_of(k, t->c, (Part){in[i], types[i], a->half}, wide, 0));
   if (o->op == WG_FP_MATRIX) types[0].format = wide ? 0 : WG_FP_F32;
   return WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op,
                     k->kinds, o->ftz) |
@@ -314,7 +322,7 @@ static uint32_t tell_input(const Turn *turn, const Ask *a) {
   FpType t = a->item->operation.types[a->operand];
   const PtxInstr *def = input_of(k, a->item, a->operand);
   const PtxOperand *m = &def->ops[1];
-  tell(turn, 0, true, bits_of(k, c, o, t, a->half, true, 0));
+  tell(turn, 0, true, bits_of(k, c, (Part){o, t, a->half}, true, 0));
   if (def->op != OP_TEX && def->op != OP_SULD && m->kind == OPD_ADDR && m->nlist == 1 &&
       m->list[0].kind == OPD_REG && def->space != SPACE_PARAM &&
       ptx_type_size(m->list[0].reg->type) == 8 && fp_is_fixed(k->flow, &m->list[0])) {
@@ -350,10 +358,10 @@ static uint32_t tell_values(const Turn *turn, const Ask *a) {
     case ASK_INPUT: return tell_input(turn, a);
     case ASK_COMPARE:
       for (unsigned i = 0; i < 2; i++)
-        tell(turn, i, true, bits_of(k, turn->c, o->operands[i], t, 0, true, 0));
+        tell(turn, i, true, bits_of(k, turn->c, (Part){o->operands[i], t, 0}, true, 0));
       return WG_FP_WHAT(0, t.format, t.format, 0, WG_FP_COMPARE, 0, 0);
     case ASK_STORED:
-      tell(turn, 0, true, bits_of(k, turn->c, o->operands[0], t, a->half, true, 0));
+      tell(turn, 0, true, bits_of(k, turn->c, (Part){o->operands[0], t, a->half}, true, 0));
       tell_address(turn, a);
       site->detail = t.format;
       return WG_FP_WHAT(0, t.format, 0, 0, WG_FP_STORED, 0, 0) | (k->follow ? WG_FP_WHAT_FLOW : 0);
@@ -485,9 +493,9 @@ static void look_at_flow(FpCheck *k, Code *c, const FpItem *item) {
   for (unsigned n = 0; n < o->n; n++)
     for (unsigned half = 0; half <= o->types[n].packed; half++) {
       bool has_result = o->result.format && o->result.packed == o->types[n].packed;
-      PtxOperand value = bits_of(k, c, o->operands[n], o->types[n], half, true, 0),
+      PtxOperand value = bits_of(k, c, (Part){o->operands[n], o->types[n], half}, true, 0),
                  result = opd_imm(0);
-      if (has_result) result = bits_of(k, c, &item->result, o->result, half, true, 1);
+      if (has_result) result = bits_of(k, c, (Part){&item->result, o->result, half}, true, 1);
       FpHead h = load_head(k, c, site);
       uint32_t what = WG_FP_WHAT(has_result ? o->result.format : 0, o->types[n].format, 0, 0, o->op,
                                  0, 0);

@@ -44,7 +44,7 @@ static bool check_value(FpCheck *k, uint32_t i, PtxOperand *v, unsigned element)
     item.conditions[0].negated = in->guard_negated;
     item.nconditions = 1;
   }
-  fp_test_value(k, fp_before(k, i), t, *v, false, in->guard, in->guard_negated);
+  fp_test_value(k, fp_before(k, i), t, *v, false, (FpCondition){in->guard, in->guard_negated});
   fp_add_item(k, item);
   return true;
 }

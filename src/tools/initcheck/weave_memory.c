@@ -178,7 +178,8 @@ static void bits_to_bytes(Code *c, PtxReg *m) {
 
 // The shadow of a destination from the bad bytes of what was read.
 static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, unsigned bytes,
-                              bool is_signed, PtxReg *bad) {
+                              PtxReg *bad) {
+  bool is_signed = ptx_type_kind(a->in->types[0]) == KIND_SIGNED;
   PtxReg *s = init_shadow(a->k, r), *low = temp32(a, 3), *high = temp32(a, 4);
   if (!s) return;
   EMIT(c, "shr.u32", opd_reg(low), opd_reg(bad), opd_imm(first));
@@ -207,9 +208,7 @@ static void set_destinations(Access *a, Code *c, PtxReg *bad) {
   unsigned n = 0, bytes = ptx_type_size(a->in->types[0]);
   init_elements(&a->in->ops[0], regs, &n);
   for (unsigned i = 0; i < n; i++)
-    if (regs[i])
-      shadow_from_bytes(a, c, regs[i], i * bytes, bytes,
-                        ptx_type_kind(a->in->types[0]) == KIND_SIGNED, bad);
+    if (regs[i]) shadow_from_bytes(a, c, regs[i], i * bytes, bytes, bad);
 }
 
 static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
@@ -232,8 +231,11 @@ static void clear_destinations(Access *a, Code *c) {
 
 // The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only those of
 // which all bits are bad.
-static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes,
-                              PtxReg *to, bool whole) {
+typedef struct ByteRange {
+  unsigned first, n;
+} ByteRange;
+static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, ByteRange at, PtxReg *to, bool whole) {
+  unsigned first = at.first, bytes = at.n;
   PtxReg *word = temp32(a, 3), *t = temp32(a, 4), *other = temp32(a, 5);
   for (unsigned half = 0; half < (bytes == 8 ? 2u : 1u); half++) {
     if (s->type == TYPE_B64)
@@ -423,7 +425,7 @@ static void emit_store(Access *a, Code *hot) {
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
     if (regs[i] && init_shadow(k, regs[i]))
-      bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask,
+      bytes_from_shadow(a, c, init_shadow(k, regs[i]), (ByteRange){i * bytes, bytes}, mask,
                         init_sets_bits(k, a->in));
   if (derived) find_derived(a, c, derived, mask, moved);
   if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)
@@ -480,7 +482,8 @@ static void emit_atomic(Access *a, Code *hot) {
     init_elements(&a->in->ops[i], regs, &n);
     for (unsigned e = 0; e < n; e++)
       if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes)
-        bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask, false);
+        bytes_from_shadow(a, c, init_shadow(k, regs[e]), (ByteRange){e * bytes, bytes}, mask,
+                          false);
   }
   if (a->in->op == OP_ATOM) set_destinations(a, c, bad);
   PtxLabel *was_good = body_label(k->body);

@@ -111,9 +111,12 @@ void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word) {
 
 // good = !dirty && every byte of shadow first + thread, + threads, … before end is good. All
 // threads go round as often.
-static void look(InitCheck *k, Code *c, PtxReg *good, PtxReg *first, PtxReg *end, PtxReg *thread,
-                 PtxReg *threads) {
+typedef struct SharedWalk {
+  PtxReg *first, *end, *thread, *threads;  // all but end are changed
+} SharedWalk;
+static void test_shadow(InitCheck *k, Code *c, PtxReg *good, SharedWalk r) {
   Body *b = k->body;
+  PtxReg *first = r.first, *end = r.end, *thread = r.thread, *threads = r.threads;
   PtxReg *at = body_temp(b, TYPE_B64, 0), *step = body_temp(b, TYPE_B64, 1),
          *w = body_temp(b, TYPE_B32, 2), *mine = body_temp(b, TYPE_PRED, 1),
          *more = body_temp(b, TYPE_PRED, 2);
@@ -165,7 +168,7 @@ void init_settle(InitCheck *k, uint32_t i, bool *cuts) {
   EMIT(c, "mad.lo.u32", opd_reg(n), opd_reg(threads), opd_imm(MOST_LOADS), opd_reg(first));
   EMIT(c, "setp.gt.u32", opd_reg(p), opd_reg(end), opd_reg(n));
   code_branch(c, p, false, never);
-  look(k, c, good, first, end, thread, threads);
+  test_shadow(k, c, good, (SharedWalk){first, end, thread, threads});
   EMIT(c, "bar.red.popc.u32", opd_reg(n), opd_imm(0), opd_reg(good));
   EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(n), opd_reg(threads));
   code_branch(c, p, false, back);

@@ -417,14 +417,18 @@ static bool add_reaches(const Launch *l, const RaceReaches *f, Reached *all, int
 
 // The loop continues where the threads along the axis end, so that both together are one index, and
 // every access limits that index: the largest limit. 0: it is not so
+typedef struct JoinedIndex {
+  int axis;
+  bool blocks_too;
+  int64_t stride, threads, step;
+} JoinedIndex;
 static int64_t largest_joined_limit(const Launch *l, const RaceReaches *const *lists, uint32_t n,
-                                    int axis, bool blocks_too, int64_t stride, int64_t threads,
-                                    int64_t step) {
+                                    const JoinedIndex *j) {
   int64_t most = 0;
-  if (stride <= 0 || !step || step != stride * threads) return 0;
+  if (j->stride <= 0 || !j->step || j->step != j->stride * j->threads) return 0;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < lists[i]->n; k++) {
-      int64_t limit = joined_limit(l, &lists[i]->list[k], axis, blocks_too, threads);
+      int64_t limit = joined_limit(l, &lists[i]->list[k], j->axis, j->blocks_too, j->threads);
       if (!limit) return 0;
       most = MAX(most, limit);
     }
@@ -462,12 +466,11 @@ static bool are_disjoint(const Launch *l, const RaceReaches *const *lists, uint3
     const int64_t *stride = all.first.stride;
     int64_t s = stride_along(l, stride, axis), alone = s || !(stride[axis] | stride[3 + axis]);
     int64_t threads = alone ? l->extent[axis] * l->extent[3 + axis] : l->extent[axis];
-    int64_t most = joined ? 0
-                          : largest_joined_limit(l, lists, n, axis, alone, alone ? s : stride[axis],
-                                                 threads, all.first.step);
+    JoinedIndex index = {axis, alone, alone ? s : stride[axis], threads, all.first.step};
+    int64_t most = joined ? 0 : largest_joined_limit(l, lists, n, &index);
     if (!joined && alone && !most) {
-      most = largest_joined_limit(l, lists, n, axis, false, stride[axis], l->extent[axis],
-                                  all.first.step);
+      index = (JoinedIndex){axis, false, stride[axis], l->extent[axis], all.first.step};
+      most = largest_joined_limit(l, lists, n, &index);
       if (most) alone = false;
     }
     joined |= most != 0;
@@ -632,33 +635,28 @@ static bool prove(Launch *l, const RaceReaches *const *lists, uint32_t n, const 
          are_disjoint_in_columns(l, lists, n, true);
 }
 
-static bool are_known_disjoint(const RaceKernel *kernel, const SessionLaunch *launch,
-                               const SessionParams *params, const RaceReaches *const *lists,
-                               uint32_t n, bool in_block, uint32_t same_loops) {
+static bool are_known_disjoint(Launch *l, const SessionLaunch *launch,
+                               const RaceReaches *const *lists, uint32_t n) {
   enum { KEPT = 1 << 16 };
   static Value values[MOST_TERMS];
   static Question q;
   static U64Map answers;  // by key: 1 no, 2 yes
-  Launch l = {.kernel = kernel,
-              .params = params,
-              .values = values,
-              .in_block = in_block,
-              .same_loops = same_loops};
-  if (!kernel->nterms || kernel->nterms > MOST_TERMS) return false;
+  if (!l->kernel->nterms || l->kernel->nterms > MOST_TERMS) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!lists[i]->n) return false;
+  l->values = values;
   for (int axis = 0; axis < 3; axis++) {
-    l.extent[axis] = launch->block[axis];
-    l.grid[axis] = launch->grid[axis];
-    l.extent[3 + axis] = in_block ? 1 : launch->grid[axis];
+    l->extent[axis] = launch->block[axis];
+    l->grid[axis] = launch->grid[axis];
+    l->extent[3 + axis] = l->in_block ? 1 : launch->grid[axis];
   }
-  analyse(&l, lists, n, &q);
+  analyse(l, lists, n, &q);
   uintptr_t known = (uintptr_t)u64map_get(&answers, q.key);
   if (known) return known == 2;
   bool apart = false;
   for (unsigned k = 0; k < 1u << MOST_LOOPS && !apart; k++) {
-    l.bounded = ~k;
-    apart = !(k & ~q.loops) && prove(&l, lists, n, &q);
+    l->bounded = ~k;
+    apart = !(k & ~q.loops) && prove(l, lists, n, &q);
   }
   if (answers.len >= KEPT) u64map_free(&answers);
   u64map_put(&answers, q.key, (void *)(uintptr_t)(apart ? 2 : 1));
@@ -667,11 +665,12 @@ static bool are_known_disjoint(const RaceKernel *kernel, const SessionLaunch *la
 
 bool race_disjoint(const RaceKernel *kernel, const SessionLaunch *launch,
                    const SessionParams *params, const RaceReaches *const *lists, uint32_t n) {
-  return are_known_disjoint(kernel, launch, params, lists, n, false, 0);
+  Launch l = {.kernel = kernel, .params = params};
+  return are_known_disjoint(&l, launch, lists, n);
 }
 
 bool race_group_disjoint(const RaceKernel *kernel, const SessionLaunch *launch,
                          const SessionParams *params, const RaceGroup *g) {
-  return are_known_disjoint(kernel, launch, params, (const RaceReaches *const[]){&g->reaches}, 1,
-                            true, g->same_loops);
+  Launch l = {.kernel = kernel, .params = params, .in_block = true, .same_loops = g->same_loops};
+  return are_known_disjoint(&l, launch, (const RaceReaches *const[]){&g->reaches}, 1);
 }

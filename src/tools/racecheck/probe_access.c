@@ -10,8 +10,8 @@ __attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offs
                                                  uint64_t high, uint64_t me, uint32_t layout,
                                                  uint32_t first, uint64_t unordered, uint64_t knows,
                                                  uint64_t slots, uint32_t serial) {
-  return race_check(entries, offset, address, what, (RaceValue){value, high}, me, layout, first,
-                    unordered, knows, slots, serial);
+  return race_check(&(RaceTouch){entries, offset, address, what, {value, high}}, me,
+                    &(RaceThread){layout, first, unordered, knows, slots, serial});
 }
 
 #ifdef __NVPTX__
@@ -28,13 +28,13 @@ DEVICE uint64_t race_of_lane(uint32_t lanes, uint64_t value, uint32_t lane) {
 
 // Lanes that write to one address at once would swap its entry one after the other: the first of
 // them does it, and stands for the entry that the others find.
-DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
-                                 RaceValue value, uint64_t me, uint32_t layout, uint32_t first,
-                                 uint64_t unordered, uint64_t knows, uint64_t slots,
-                                 uint32_t serial) {
+DEVICE uint64_t race_check_lanes(const RaceTouch *a, uint64_t me, const RaceThread *of) {
+  uint64_t entries = a->entries, offset = a->offset, address = a->address;
+  uint32_t what = a->what;
+  RaceValue value = a->value;
   uint32_t lanes = device_active_lanes(), leader = (uint32_t)__builtin_ctz(lanes);
   uint32_t bytes = race_own_bytes(address, what);
-  uint64_t at = entries + 2 * offset, mine = race_mine(race_at_fence(me, what, layout), what) |
+  uint64_t at = entries + 2 * offset, mine = race_mine(race_at_fence(me, what, of->layout), what) |
                                              (uint64_t)bytes << WG_RACE_BYTES_AT;
   uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader),
            its_low = race_of_lane(lanes, value.low, leader),
@@ -47,16 +47,14 @@ DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t add
     me |= WG_RACE_MANY;
   if (!same || device_lane() == leader || !(what >> WG_RACE_ACCESS_FLAGS_AT & WG_RACE_WRITE) ||
       what & WG_RACE_ACCESS_LOOK)
-    return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows,
-                      slots, serial);
+    return race_check(a, me, of);
   uint64_t word = (offset + ((address - offset) & 3)) & ~3ull;
-  layout |= race_shared_layout(what);
-  if (race_load((const uint64_t *)(entries + (word << 1 << (layout >> 30 & 1)))) == WG_RACE_BENIGN)
+  RaceThread x = race_in_space(of, what);
+  if (race_load((const uint64_t *)(entries + (word << 1 << (x.layout >> 30 & 1)))) ==
+      WG_RACE_BENIGN)
     return 0;
-  if (!race_conflict(its, mine, layout, first, unordered,
-                     (RaceKnown){slots, serial, RACE_KNOWN(knows), 0},
-                     WG_RACE_ACCESS_CLUSTER(what)))
-    return 0;
+  RaceKnown known = {x.slots, x.serial, RACE_KNOWN(x.knows), 0};
+  if (!race_conflict(its, mine, &x, known, WG_RACE_ACCESS_CLUSTER(what))) return 0;
   if (!(what & WG_RACE_ACCESS_STORES)) return its;
   return race_judged(its, 0, bytes, 0, !race_equal(value, (RaceValue){its_low, its_high}));
 }
@@ -72,13 +70,17 @@ DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me
   }
   if ((what & (WG_RACE_ACCESS_SHARED | WG_RACE_ACCESS_FOUND)) == WG_RACE_ACCESS_SHARED)
     entries = race_shared_entries(r->shared, r->shared_stride, r->shared_slots);
-  else if (what & WG_RACE_ACCESS_FOUND) entries = w->entries, base = w->base;
-  else {
+  else if (what & WG_RACE_ACCESS_FOUND) {
+    entries = w->entries;
+    base = w->base;
+  } else {
     const uint64_t *fact = (const uint64_t *)((uint64_t)r + (uint64_t)((int64_t)w->what >> 32));
-    entries = fact[2], base = fact[0];
+    entries = fact[2];
+    base = fact[0];
   }
-  uint64_t found = race_check_lanes(entries, offset, base + offset, what, value, me, layout, first,
-                                    r->unordered, knows, slots, r->serial);
+  uint64_t found = race_check_lanes(
+      &(RaceTouch){entries, offset, base + offset, what, value}, me,
+      &(RaceThread){layout, first, r->unordered, knows, slots, r->serial});
   if (!found) return;
   const WgReports *reports = (const WgReports *)r->channel;
   uint32_t number = r->sites + site;

@@ -24,9 +24,10 @@ __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offs
   Pieces p = pieces_of(bytes);
   for (uint32_t at = 0; at < bytes; at += p.apart) {
     uint32_t n = bytes - at < p.bytes ? bytes - at : p.bytes;
-    uint64_t with = race_check(entries, offset + at, offset + at,
-                               (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
-                               layout, first, 0, knows, 0, 0);
+    RaceTouch part = {
+        entries, offset + at, offset + at, (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, {0}};
+    uint64_t with = race_check(&part, me,
+                               &(RaceThread){.layout = layout, .first = first, .knows = knows});
     if (!found) found = with;
   }
   return found;
@@ -46,9 +47,13 @@ __attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t
   Pieces p = pieces_of(bytes);
   for (uint32_t at = 0; at < bytes; at += p.apart) {
     uint32_t n = bytes - at < p.bytes ? bytes - at : p.bytes;
-    uint64_t with = race_check(m->tools.race, offset + at, address + at,
-                               (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, (RaceValue){0}, me,
-                               layout, first, unordered, knows, 0, 0);
+    RaceTouch part = {m->tools.race,
+                      offset + at,
+                      address + at,
+                      (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n,
+                      {0}};
+    uint64_t with = race_check(&part, me,
+                               &(RaceThread){layout, first, unordered, knows, .slots = 0});
     if (!found) found = with;
   }
   return found;

@@ -6,17 +6,32 @@
 
 #include "tools/racecheck/probe_copy.h"
 
+// Whose access it is: the launch's layout of entries, the first thread of the block, launches that
+// nothing orders with this one, and what the thread knows of others (wg_race_check). layout: with
+// WG_RACE_SHARED for an access to shared memory, which race_in_space adds
+typedef struct RaceThread {
+  uint32_t layout, first;
+  uint64_t unordered, knows, slots;
+  uint32_t serial;
+} RaceThread;
+DEVICE RaceThread race_in_space(const RaceThread *x, uint32_t what) {
+  RaceThread t = *x;
+  t.layout |= race_shared_layout(what);
+  return t;
+}
+
 // Is there a race between the access that `old` tells of and mine?
-DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
-                         uint64_t unordered, RaceKnown known, uint32_t cluster) {
+DEVICE int race_conflict(uint64_t old, uint64_t mine, const RaceThread *x, RaceKnown known,
+                         uint32_t cluster) {
+  uint32_t layout = x->layout;
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine),
            any = (uint32_t)(old | mine);
   if (!launch || !(race_bytes(old) & race_bytes(mine))) return 0;
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT))
     return !(layout & WG_RACE_SHARED) && (any & WG_RACE_WRITE || old & WG_RACE_WROTE) &&
            !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) &&
-           race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
-  RacePair p = race_pair(old, mine, layout, first, known);
+           race_is_unordered(x->unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
+  RacePair p = race_pair(old, mine, layout, x->first, known);
   if (!race_shares(&p, layout, cluster)) return 0;
   if (!(any & WG_RACE_WRITE))
     return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
@@ -87,11 +102,12 @@ DEVICE uint64_t race_after_strong(uint64_t old, uint64_t mine, const RacePair *p
 }
 
 // What to keep of both in one entry. raced: there is a race between them.
-DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
-                          RaceKnown known, uint32_t cluster, int raced) {
+DEVICE uint64_t race_next(uint64_t old, uint64_t mine, const RaceThread *x, RaceKnown known,
+                          uint32_t cluster, int raced) {
+  uint32_t layout = x->layout;
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT)) return mine;
-  RacePair p = race_pair(old, mine, layout, first, known);
+  RacePair p = race_pair(old, mine, layout, x->first, known);
   if (!race_shares(&p, layout, cluster)) return mine;
   uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs &&
                        p.was.clock == p.now.clock;
@@ -121,19 +137,19 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
 // Puts the access into the entries of one word: one, or two, the last write and reads. A read is
 // kept before the last write is looked at, and the reverse: of two that come at once one sees the
 // other. The entry it races with, or 0.
-DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first,
-                           uint64_t unordered, RaceKnown known, uint32_t what) {
-  uint32_t pairs = layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE),
+DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, const RaceThread *x, RaceKnown known,
+                           uint32_t what) {
+  uint32_t pairs = x->layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE),
            cluster = WG_RACE_ACCESS_CLUSTER(what);
   uint64_t found = 0;
   if (own && race_load(at) == WG_RACE_BENIGN) return 0;
   for (uint32_t i = 0; i <= pairs; i++) {
     uint64_t *slot = at + (i ^ own), old = race_load(slot);
     while (old != WG_RACE_BENIGN) {
-      int raced = race_conflict(old, mine, layout, first, unordered, known, cluster);
+      int raced = race_conflict(old, mine, x, known, cluster);
       uint64_t new = i || what &WG_RACE_ACCESS_LOOK
                          ? old
-                         : race_next(old, mine, layout, first, known, cluster, raced),
+                         : race_next(old, mine, x, known, cluster, raced),
                there = new == old ? old : device_swap_if64(slot, old, new);
       if (there == old) {
         if (raced && !found) found = old;
@@ -157,17 +173,23 @@ DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
 }
 
 // An access at `address`, which is `offset` from where the entries at `entries` begin. what:
-// WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was done at an earlier
-// clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. value: what it writes,
-// where that is known. The entry it races with, with a verdict in it
-// (tools/racecheck/probe_same.h), or 0.
-DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
-                           RaceValue value, uint64_t me, uint32_t layout, uint32_t first,
-                           uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial) {
-  uint64_t mine = race_mine(race_at_fence(me, what, layout), what), found = 0;
-  value = race_value(value, what);
-  layout |= race_shared_layout(what);
-  offset += (address - offset) & 3;  // an allocation may begin within a word
+// WG_RACE_ACCESS. value: what it writes, where that is known.
+typedef struct RaceTouch {
+  uint64_t entries, offset, address;
+  uint32_t what;
+  RaceValue value;
+} RaceTouch;
+
+// Enters the access. me: the thread's entry, without the access. x.knows: what was done at an
+// earlier clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. The entry it
+// races with, with a verdict in it (tools/racecheck/probe_same.h), or 0.
+DEVICE uint64_t race_check(const RaceTouch *a, uint64_t me, const RaceThread *of) {
+  uint32_t what = a->what;
+  uint64_t offset = a->offset;
+  uint64_t mine = race_mine(race_at_fence(me, what, of->layout), what), found = 0;
+  RaceValue value = race_value(a->value, what);
+  RaceThread x = race_in_space(of, what);
+  offset += (a->address - offset) & 3;  // an allocation may begin within a word
   uint64_t end = offset + (what & WG_RACE_ACCESS_BYTES);
   // 4: none. The words of a misaligned access are not those of its value.
   uint32_t number = offset & 3 && end > (offset & ~3ull) + 4 ? 4 : 0;
@@ -177,9 +199,9 @@ DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, 
     uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT;
     if (what & WG_RACE_ACCESS_STORES && number < 4)
       it |= WG_RACE_VALUE_OF(race_word(value, number)) & race_value_bits(mine);
-    RaceKnown known = {slots, serial, RACE_KNOWN(knows), race_view(me, layout).clock};
-    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it,
-                               layout, first, unordered, known, what);
+    RaceKnown known = {x.slots, x.serial, RACE_KNOWN(x.knows), race_view(me, x.layout).clock};
+    uint64_t with = race_enter((uint64_t *)(a->entries + (word << 1 << (x.layout >> 30 & 1))), it,
+                               &x, known, what);
     if (with) found = race_worse(found, race_compared(with, it, number, what));
   }
   return found;

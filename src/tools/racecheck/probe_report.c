@@ -13,14 +13,14 @@ DEVICE uint32_t race_was_told(uint64_t knows, uint32_t same_block) {
 // Does the entry say whether others have done the same? Of a weak write the bits are its value's.
 DEVICE int race_has_several(uint64_t e) { return !(e & WG_RACE_WRITE) || e & WG_RACE_STRONG; }
 
+// told: what race_was_told reads
 DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
-                         uint64_t knows, uint64_t slots, uint32_t serial) {
+                         RaceKnown known, uint64_t told) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
-  RaceKnown known = {slots, serial, RACE_KNOWN(knows), 0};
   RacePair p = race_pair(old, mine, layout, first, known);
   if (race_is_async(old)) return WG_RACE_NOT_WAITED;
   if (WG_RACE_CLOCK_BITS(layout) &&
-      p.was.clock < race_bounded(race_was_told(knows, p.same_block), &p, layout, known) &&
+      p.was.clock < race_bounded(race_was_told(told, p.same_block), &p, layout, known) &&
       !race_ordered(&p, layout))
     return WG_RACE_NO_ACQUIRE;
   if (old & mine & WG_RACE_STRONG && (old | mine) & WG_RACE_CTA && !p.same_block)
@@ -115,7 +115,7 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023,
            old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023,
            bytes = what & WG_RACE_ACCESS_BYTES;
-  uint32_t why = race_why(old, mine, layout, first, knows, slots, serial),
+  uint32_t why = race_why(old, mine, layout, first, know, knows),
            flags = why | race_known(old, mine, layout, first, know);
   if (what & WG_RACE_ACCESS_PROXY) {
     why = WG_RACE_NO_PROXY_FENCE;

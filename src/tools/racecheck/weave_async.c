@@ -21,16 +21,11 @@ static bool is_shared(const PtxInstr *in, unsigned operand) {
   return false;
 }
 
-static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size,
-                uint32_t bytes, uint32_t flags, RaceRange range) {
-  vec_push(&k->accesses, ((RaceAccess){.instr = i,
-                                       .address = address,
-                                       .size = size,
-                                       .bytes = bytes,
-                                       .flags = flags | WG_RACE_CTA,
-                                       .range = range,
-                                       .is_shared_space = true,
-                                       .place = RACE_SHARED_MEMORY}));
+static void add_shared(RaceCheck *k, RaceAccess a) {
+  a.flags |= WG_RACE_CTA;
+  a.is_shared_space = true;
+  a.place = RACE_SHARED_MEMORY;
+  vec_push(&k->accesses, a);
   k->uses_shared = true;
 }
 
@@ -89,21 +84,35 @@ void race_plan_async(RaceCheck *k, uint32_t i) {
           add_global(k, i, &in->ops[0], &in->ops[2],
                      in->op == OP_CP_ASYNC_BULK ? WG_RACE_WRITE | WG_RACE_CTA
                                                 : WG_RACE_WRITE | WG_RACE_STRONG);
-        add(k, i, &in->ops[1], &in->ops[2], 0, 0,
-            is_shared(in, 0) ? RACE_RANGE_LOOK : RACE_RANGE_KEEP);
+        add_shared(k, (RaceAccess){.instr = i,
+                                   .address = &in->ops[1],
+                                   .size = &in->ops[2],
+                                   .range = is_shared(in, 0) ? RACE_RANGE_LOOK : RACE_RANGE_KEEP});
       } else if (in->op == OP_CP_ASYNC_BULK && is_shared(in, 0) && told && !several) {
         add_global(k, i, &in->ops[1], &in->ops[2], WG_RACE_CTA);
-        add(k, i, &in->ops[0], &in->ops[2], 0, WG_RACE_WRITE, RACE_RANGE_KEEP);
+        add_shared(k, (RaceAccess){.instr = i,
+                                   .address = &in->ops[0],
+                                   .size = &in->ops[2],
+                                   .flags = WG_RACE_WRITE,
+                                   .range = RACE_RANGE_KEEP});
       }
       return;
     case OP_CP_ASYNC_BULK_TENSOR:
     case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
-      if (!told) add(k, i, &in->ops[1], NULL, TILE, 0, RACE_RANGE_KEEP);
-      else if (!several) add(k, i, &in->ops[0], NULL, TILE, WG_RACE_WRITE, RACE_RANGE_KEEP);
+      if (!told || !several)
+        add_shared(k, (RaceAccess){.instr = i,
+                                   .address = &in->ops[told ? 0 : 1],
+                                   .bytes = TILE,
+                                   .flags = told ? WG_RACE_WRITE : 0,
+                                   .range = RACE_RANGE_KEEP});
       return;
     case OP_WGMMA_MMA_ASYNC:
       for (unsigned o = 1; o <= 2 && o < in->nops; o++)
-        if (in->ops[o].kind == OPD_REG) add(k, i, &in->ops[o], NULL, MATRIX, 0, RACE_RANGE_MATRIX);
+        if (in->ops[o].kind == OPD_REG)
+          add_shared(k, (RaceAccess){.instr = i,
+                                     .address = &in->ops[o],
+                                     .bytes = MATRIX,
+                                     .range = RACE_RANGE_MATRIX});
       return;
     default: return;
   }
@@ -115,18 +124,21 @@ static const PtxOperand *told_barrier(const PtxInstr *in) {
   return in->op == OP_CP_ASYNC_BULK || in->op == OP_CP_ASYNC_BULK_TENSOR ? o : NULL;
 }
 
-static void report_if(RaceCheck *k, Code *c, PtxReg *with, uint32_t what, PtxReg *at,
-                      PtxReg *layout, PtxReg *launches) {
+// with: the entry it races with, or 0; launches: filled here
+typedef struct FoundRace {
+  PtxReg *with, *at, *layout, *launches;
+} FoundRace;
+static void report_if(RaceCheck *k, Code *c, uint32_t what, const FoundRace *r) {
   Body *b = k->body;
   PtxReg *none = body_temp(b, TYPE_PRED, 0);
   PtxLabel *over = body_label(b);
-  EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
+  EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(r->with), opd_imm(0));
   code_branch(c, none, false, over);
-  RACE_LOAD(k, c, launches, launches);
-  const PtxOperand args[] = {opd_imm(what),     opd_reg(at),       opd_imm(0),
-                             opd_imm(0),        opd_reg(with),     opd_reg(k->me),
-                             opd_reg(layout),   opd_reg(k->first), opd_reg(launches),
-                             opd_reg(k->knows), opd_imm(0),        opd_imm(0)};
+  RACE_LOAD(k, c, r->launches, launches);
+  const PtxOperand args[] = {opd_imm(what),      opd_reg(r->at),    opd_imm(0),
+                             opd_imm(0),         opd_reg(r->with),  opd_reg(k->me),
+                             opd_reg(r->layout), opd_reg(k->first), opd_reg(r->launches),
+                             opd_reg(k->knows),  opd_imm(0),        opd_imm(0)};
   code_call(c, probe_function(b->program, b->unit, "wg_race_report"), args, ARRAY_LEN(args));
   code_label(c, over);
 }
@@ -164,7 +176,7 @@ static void global_range(RaceCheck *k, const RaceAccess *a) {
                              opd_reg(k->first),      opd_reg(table), opd_reg(k->knows)};
   code_call_value(c, probe_function(b->program, b->unit, "wg_race_global_range"), with, args,
                   ARRAY_LEN(args));
-  report_if(k, c, with, what, at, layout, launches);
+  report_if(k, c, what, &(FoundRace){with, at, layout, launches});
   EMIT(c, "bra", opd_label(back));
 }
 
@@ -212,7 +224,7 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
       opd_reg(k->knows)};
   code_call_value(c, probe_function(b->program, b->unit, "wg_race_range"), with, args,
                   ARRAY_LEN(args));
-  report_if(k, c, with, what, at, layout, launches);
+  report_if(k, c, what, &(FoundRace){with, at, layout, launches});
   if (!(a->flags & WG_RACE_WRITE)) {
     RACE_LOAD(k, c, slots, slots);
     RACE_LOAD(k, c, serial, serial);
@@ -221,7 +233,7 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
                                 opd_reg(k->me),        opd_reg(layout), opd_reg(k->first)};
     code_call_value(c, probe_function(b->program, b->unit, "wg_race_unfenced"), with, proxy,
                     ARRAY_LEN(proxy));
-    report_if(k, c, with, what | WG_RACE_ACCESS_PROXY, at, layout, launches);
+    report_if(k, c, what | WG_RACE_ACCESS_PROXY, &(FoundRace){with, at, layout, launches});
   }
   const PtxOperand *barrier = told_barrier(in);
   if (barrier && a->flags & WG_RACE_WRITE) race_completes(k, c, barrier);

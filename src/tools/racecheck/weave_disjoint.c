@@ -382,8 +382,9 @@ static uint8_t in_every_turn(const Apart *a, uint32_t update, uint32_t loop) {
   return RACE_EVERY_TURN;
 }
 
-static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, const Writes *w,
-                          uint32_t fewer, unsigned depth) {
+static uint16_t of_writes(Apart *a, const Known *u, const Writes *w, unsigned depth) {
+  const PtxReg *r = u->reg;
+  uint32_t block = u->block, at = u->at, fewer = u->fewer;
   uint32_t loop = a->cfg->blocks[block].loop, inside = 0, update = 0;
   if (w->n == 1) return of_instr(a, w->at[0], fewer, depth);
   uint16_t start = 0;
@@ -436,9 +437,10 @@ static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint
   }
   uint32_t index = a->known.len;
   // what needs itself in another way is anything
-  vec_push(&a->known, (Known){r, block, at, fewer, anything()});
+  Known known = {r, block, at, fewer, anything()};
+  vec_push(&a->known, known);
   Writes w = find_writes(a, r, block, at);
-  uint16_t t = w.all && w.n ? of_writes(a, r, block, at, &w, fewer, depth - 1) : anything();
+  uint16_t t = w.all && w.n ? of_writes(a, &known, &w, depth - 1) : anything();
   a->known.data[index].term = t;
   return t;
 }
@@ -459,22 +461,30 @@ static void add_limit(const Apart *a, RaceReach *x, uint16_t less, uint16_t than
   }
 }
 
-// The predicate has this value before instruction `at`.
-static void add_condition(Apart *a, RaceReach *x, const PtxReg *p, bool holds, uint32_t block,
-                          uint32_t at, unsigned depth) {
-  Writes w = find_writes(a, p, block, at);
+// The predicate has this value before instruction `at` of the block.
+typedef struct Condition {
+  const PtxReg *p;
+  bool holds;
+  uint32_t block, at;
+} Condition;
+static void add_condition(Apart *a, RaceReach *x, Condition c, unsigned depth) {
+  bool holds = c.holds;
+  Writes w = find_writes(a, c.p, c.block, c.at);
   if (!depth || !w.all || w.n != 1) return;
   const PtxInstr *in = a->cfg->instrs[w.at[0]];
   if (in->guard) return;
   if ((in->op == OP_OR && !holds) || (in->op == OP_AND && holds)) {
     for (unsigned i = 1; i < 3 && in->nops == 3; i++)
       if (in->ops[i].kind == OPD_REG)
-        add_condition(a, x, in->ops[i].reg, holds != in->ops[i].negated, a->cfg->block_of[w.at[0]],
-                      w.at[0], depth - 1);
+        add_condition(a, x,
+                      (Condition){in->ops[i].reg, holds != in->ops[i].negated,
+                                  a->cfg->block_of[w.at[0]], w.at[0]},
+                      depth - 1);
     return;
   }
   if (in->op == OP_NOT && in->nops == 2 && in->ops[1].kind == OPD_REG) {
-    add_condition(a, x, in->ops[1].reg, !holds, a->cfg->block_of[w.at[0]], w.at[0], depth - 1);
+    add_condition(a, x, (Condition){in->ops[1].reg, !holds, a->cfg->block_of[w.at[0]], w.at[0]},
+                  depth - 1);
     return;
   }
   if (in->op != OP_SETP || in->nops != 3 || in->ops[0].kind != OPD_REG || !is_integer(in)) return;
@@ -499,7 +509,7 @@ static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
   const IrCfg *c = a->cfg;
   const PtxInstr *in = c->instrs[instr];
   uint32_t block = c->block_of[instr];
-  if (in->guard) add_condition(a, x, in->guard, !in->guard_negated, block, instr, 4);
+  if (in->guard) add_condition(a, x, (Condition){in->guard, !in->guard_negated, block, instr}, 4);
   for (uint32_t d = c->blocks[block].idom, low = block; d != IR_NONE;
        low = d, d = c->blocks[d].idom) {
     const IrBlock *b = &c->blocks[d];
@@ -510,7 +520,8 @@ static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
       const IrBlock *next = &c->blocks[b->succ[s]];
       if (b->succ[0] == b->succ[1] || next->npred != 1 || !ir_dominates(c, b->succ[s], low))
         continue;
-      add_condition(a, x, last->guard, (s == 0) != last->guard_negated, d, b->end - 1, 4);
+      add_condition(a, x, (Condition){last->guard, (s == 0) != last->guard_negated, d, b->end - 1},
+                    4);
     }
   }
 }

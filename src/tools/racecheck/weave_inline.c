@@ -91,22 +91,26 @@ static void branch_if_before(Emit *e, Code *c, PtxReg *entry, PtxReg *other, boo
 // Bits of an entry of shared memory that tell whether it is of an access that is performed later.
 static int64_t looks_at_later(const Emit *e) { return e->k->has_async ? WG_RACE_CTA : 0; }
 
-// Puts `t` into the entry at [at + offset], which held `entry`. It branches to `done`, or goes on:
-// somebody was faster.
-static void swap(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *t,
-                 PtxLabel *done) {
+// The entry at [at + offset], and the register with what it held.
+typedef struct Slot {
+  PtxReg *at;
+  int64_t offset;
+  PtxReg *held;
+} Slot;
+
+// Replaces the entry by `t` and branches to `done`; or goes on, where another thread was faster.
+static void swap(Emit *e, Code *c, Slot s, PtxReg *t, PtxLabel *done) {
   PtxReg *p = pred(e, 0);
-  EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(at), offset), opd_reg(entry),
+  EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(s.at), s.offset), opd_reg(s.held),
        opd_reg(t));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_reg(entry));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_reg(s.held));
   code_branch(c, p, false, done);
 }
 
-static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxReg *bytes,
-                    PtxLabel *done) {
+static void swap_in(Emit *e, Code *c, Slot s, PtxReg *bytes, PtxLabel *done) {
   PtxReg *t = wide(e, 5);
   make_entry(e, c, t, bytes, 0);
-  swap(e, c, at, offset, entry, t, done);
+  swap(e, c, s, t, done);
 }
 
 // All of these go on where a call is needed.
@@ -147,7 +151,7 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
     branch_if(e, c, other, WG_RACE_WRITE | WG_RACE_STRONG, WG_RACE_WRITE | WG_RACE_STRONG, e->back);
   EMIT(c, "bra", opd_label(call));
   code_label(c, old);
-  swap_in(e, c, at, 8, entry, NULL, kept);
+  swap_in(e, c, (Slot){at, 8, entry}, NULL, kept);
   // Another lane that reads the same word was faster: its entry is looked at.
   EMIT(c, "mov.b64", opd_reg(entry), opd_reg(t));
   EMIT(c, "xor.b64", opd_reg(other), opd_reg(entry), opd_reg(e->k->me));
@@ -204,7 +208,7 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at, unsigned number) {
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
   code_branch(c, p, false, e->back);
   make_entry(e, c, t, NULL, number);
-  swap(e, c, at, 0, entry, t, e->a->unread ? e->back : kept);
+  swap(e, c, (Slot){at, 0, entry}, t, e->a->unread ? e->back : kept);
   if (e->a->unread) {
     code_label(c, call);
     return;
@@ -243,10 +247,11 @@ static void branch_if_strange(Emit *e, Code *c, PtxReg *entry, PtxReg *other, Pt
 }
 
 // The entry was left by a thread of this block, before the last barrier or behind it.
-static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *other, PtxLabel *mine,
-                         PtxLabel *call) {
+// load_entry has left it in wide(3) and wide(4).
+static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxLabel *mine, PtxLabel *call) {
   bool writes = e->a->flags & WG_RACE_WRITE;
-  PtxReg *t = wide(e, 5), *keep = wide(e, 6), *p = pred(e, 0);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *t = wide(e, 5), *keep = wide(e, 6),
+         *p = pred(e, 0);
   PtxLabel *now = body_label(e->k->body);
   branch_if_strange(e, c, entry, other, call);
   branch_if_now(e, c, other, now);
@@ -260,7 +265,7 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *ot
     EMIT(c, "selp.b64", opd_reg(keep), opd_imm(WG_RACE_WROTE), opd_reg(keep), opd_reg(p));
     make_entry(e, c, t, NULL, 0);
     EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_reg(keep));
-    swap(e, c, at, 0, entry, t, e->back);
+    swap(e, c, (Slot){at, 0, entry}, t, e->back);
     EMIT(c, "bra", opd_label(call));
   }
   code_label(c, now);
@@ -276,7 +281,7 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxReg *entry, PtxReg *ot
     code_branch(c, p, false, call);
     branch_if(e, c, other, WG_RACE_MANY, WG_RACE_MANY, e->back);
     EMIT(c, "or.b64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_MANY));
-    swap(e, c, at, 0, entry, t, e->back);
+    swap(e, c, (Slot){at, 0, entry}, t, e->back);
   }
   EMIT(c, "bra", opd_label(call));
 }
@@ -312,10 +317,10 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
   if (strong || k->has_clock) branch_if_replaceable(e, c, entry, other, false, call);
   else {
     branch_if_replaceable(e, c, entry, other, true, mine);
-    of_own_block(e, c, at, entry, other, mine, call);
+    of_own_block(e, c, at, mine, call);
   }
   code_label(c, mine);
-  swap_in(e, c, at, 0, entry, NULL, e->back);
+  swap_in(e, c, (Slot){at, 0, entry}, NULL, e->back);
   code_label(c, call);
 }
 
@@ -348,13 +353,13 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
     EMIT(c, "setp.lt.u64", opd_reg(p), opd_reg(other), opd_imm(one_launch));
     code_branch(c, p, false, same_launch);
     branch_if_replaceable(e, c, entry, other, false, call);
-    swap_in(e, c, at, 0, entry, bytes, e->back);
+    swap_in(e, c, (Slot){at, 0, entry}, bytes, e->back);
     EMIT(c, "bra", opd_label(call));
     code_label(c, same_launch);  // other bytes
     EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(old), opd_imm(0));
     code_branch(c, p, false, call);
   } else branch_if_replaceable(e, c, entry, other, false, call);
-  swap_in(e, c, at, 0, entry, bytes, e->back);
+  swap_in(e, c, (Slot){at, 0, entry}, bytes, e->back);
   EMIT(c, "bra", opd_label(call));
   // more bytes of the same thread; which access it was is known as long as there is one
   code_label(c, mine);
@@ -365,7 +370,7 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(old), opd_imm((int64_t)e->a->site << WG_RACE_SITE_AT));
   EMIT(c, "or.b64", opd_reg(old), opd_reg(t), opd_imm(the_site));
   EMIT(c, "selp.b64", opd_reg(t), opd_reg(t), opd_reg(old), opd_reg(p));
-  swap(e, c, at, 0, entry, t, e->back);
+  swap(e, c, (Slot){at, 0, entry}, t, e->back);
   code_label(c, call);
 }
 
@@ -375,12 +380,12 @@ void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared) {
   else EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->k->cache_entries));
 }
 
-// p = every entry is this, as far as one looks. They stay in wide(8) and what follows.
-static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart, PtxReg *p,
-                     PtxOperand want, PtxOperand look) {
-  PtxReg *other = wide(e, 4);
+// Sets pred(0) if (entry ^ me) & look == want for all n entries. They stay in wide(8) and what
+// follows.
+static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, PtxOperand want, PtxOperand look) {
+  PtxReg *other = wide(e, 4), *p = pred(e, 0);
   for (unsigned i = 0; i < n; i++) {
-    load_entry(e, c, wide(e, 8 + i), other, at, apart * i);
+    load_entry(e, c, wide(e, 8 + i), other, at, 8 * i);
     EMIT(c, "and.b64", opd_reg(other), opd_reg(other), look);
     if (i) EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(other), want, opd_reg(p));
     else EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(other), want);
@@ -412,14 +417,14 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   PtxLabel *call = body_label(e->k->body);
   int64_t strong = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
   if (e->a->flags & WG_RACE_STRONG) {  // this thread's, or of several blocks
-    test_all(e, c, at, n, 8, p, opd_imm(strong), opd_imm(who_and_when | strong | WG_RACE_CTA));
+    test_all(e, c, at, n, opd_imm(strong), opd_imm(who_and_when | strong | WG_RACE_CTA));
     code_branch(c, p, false, e->back);
     RACE_LOAD(e->k, c, mask, interval);
     EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(strong | WG_RACE_CTA | WG_RACE_BLOCKS));
-    test_all(e, c, at, n, 8, p, opd_imm(strong | WG_RACE_BLOCKS), opd_reg(mask));
+    test_all(e, c, at, n, opd_imm(strong | WG_RACE_BLOCKS), opd_reg(mask));
   } else
     test_all(
-        e, c, at, n, 8, p, opd_imm(WHOLE | (writes ? WG_RACE_WRITE : 0)),
+        e, c, at, n, opd_imm(WHOLE | (writes ? WG_RACE_WRITE : 0)),
         opd_imm(~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e))));
   code_branch(c, p, false, e->back);
   RACE_LOAD(e->k, c, mask, replace);

@@ -107,8 +107,15 @@ PtxReg *recorder_reg(Recorder *t, PtxReg **place, PtxType type);
 // loads what memory holds there into the words of a record
 void recorder_read_memory(Recorder *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes);
 // at: address of the piece; address: the operand that it belongs to; NULL: none
-void recorder_piece(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at,
-                    unsigned classes, PtxSpace space, unsigned bytes);
+typedef struct RecorderPiece {
+  const PtxInstr *in;
+  const PtxOperand *address;  // NULL: none of its operands
+  PtxReg *at;
+  unsigned classes;
+  PtxSpace space;
+  unsigned bytes;
+} RecorderPiece;
+void recorder_piece(Recorder *t, Code *c, const RecorderPiece *p);
 bool recorder_tile(Recorder *t, uint32_t i, const PtxInstr *in);
 bool recorder_matrix(Recorder *t, uint32_t i, const PtxInstr *in);
 bool recorder_small_copy(Recorder *t, uint32_t i, const PtxInstr *in);

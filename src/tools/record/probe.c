@@ -177,9 +177,24 @@ DEVICE void store_head(uint64_t at, Head h, Who w, int has_address, uint32_t beg
   }
 }
 
-// one: all lanes share the value, and the leader's words are enough.
-DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, int planes, int values, Planes v,
-                         Planes old, int one, int split) {
+// The shape of a record, known when this is compiled. planes: words of a value; values: 0, 1 (the
+// value) or 2 (and what an atomic found). same: a load, whose value is the same in all lanes where
+// the address is.
+typedef struct Shape {
+  int has_address, planes, values, same;
+} Shape;
+typedef struct Operation {
+  uint32_t place, warp, launch;
+  uint64_t address;
+} Operation;
+
+typedef struct Packing {
+  int planes, values;  // as in Shape
+  int one;             // all lanes share the value, and the leader's words are enough
+  int split;           // a word is stored as two, since one of them is WG_TRACE_KEY
+} Packing;
+DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, Planes v, Planes old, Packing p) {
+  int planes = p.planes, values = p.values, one = p.one, split = p.split;
   if (__builtin_expect(split, 0)) {
     uint32_t last = one && rank ? 0 : 1;  // of a value that all share, the leader's words only
     if (one) n = 1;
@@ -197,14 +212,13 @@ DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, int planes, int
   }
 }
 
-// planes: words of a value; values: 0, 1 (the value) or 2 (and what an atomic found). same: a load,
-// whose value is the same in all lanes where the address is.
 #define RECORD(has_address, planes, values, same) \
-  record(ring_of(rings, heads, geometry, slot), place, warp, launch, has_address, address, planes, \
-         values, v, old, same)
+  record(ring_of(rings, heads, geometry, slot), (Shape){has_address, planes, values, same}, \
+         (Operation){place, warp, launch, address}, v, old)
 
-DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int has_address,
-                   uint64_t address, int planes, int values, Planes v, Planes old, int same) {
+DEVICE void record(Ring r, Shape s, Operation o, Planes v, Planes old) {
+  int has_address = s.has_address, planes = s.planes, values = s.values, same = s.same;
+  uint64_t address = o.address;
   uint32_t lanes = device_active_lanes(), me = device_lane(), leader = lowest(lanes),
            n = (uint32_t)__builtin_popcount(lanes);
   uint32_t rank = (uint32_t)__builtin_popcount(lanes & lanes_below());
@@ -241,14 +255,15 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
   uint32_t bytes = (begin + 4 * words + WG_TRACE_LINE - 1) & ~(uint32_t)(WG_TRACE_LINE - 1);
   uint64_t at = take_room(r, lanes, leader, me, bytes);
   if (!at) return;
-  Head h = {.word0 = place | TOP | format << 24,
+  Head h = {.word0 = o.place | TOP | format << 24,
             .lanes = lanes,
-            .warp = warp,
-            .word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28,
+            .warp = o.warp,
+            .word3 = o.launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28,
             .low = (uint32_t)base | TOP,
             .high = (uint32_t)(base >> 31) | TOP,
             .stride = stride};
-  store_head(at, h, (Who){lanes, me, leader, second, rank, n}, has_address, begin);
+  Who who = {lanes, me, leader, second, rank, n};
+  store_head(at, h, who, has_address, begin);
   if (me == leader) {
     if (same && one && !split)
       store4(at + 32, v.w[0] ^ WG_TRACE_KEY, key_or(v.w[1], planes > 1), key_or(v.w[2], planes > 2),
@@ -267,7 +282,7 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
       at += 8 * n;
     }
   }
-  if (values) store_values(at, rank, n, planes, values, v, old, one, split);
+  if (values) store_values(at, rank, n, v, old, (Packing){planes, values, one, split});
 }
 
 // For groups, whose code tools/record/weave_group_code.c writes: 0: it is dropped.

@@ -47,9 +47,9 @@ static bool overwrites_base(PtxInstr *in, const PtxOperand *address) {
 }
 
 static void address_only(Recorder *t, uint32_t i, const PtxInstr *in, const PtxOperand *address,
-                         unsigned classes, PtxSpace space, uint32_t bytes) {
+                         unsigned classes, PtxSpace space) {
   Code *c = body_before(t->body, i);
-  uint32_t site = recorder_site(t, in, address, classes, space, bytes);
+  uint32_t site = recorder_site(t, in, address, classes, space, access_bytes(in));
   PtxLabel *over = recorder_guard(t, c, in);
   recorder_address(t, c, in, address, space);
   recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_ADDRESS, site, 0});
@@ -86,7 +86,7 @@ static void load(Recorder *t, uint32_t i, PtxInstr *in) {
   unsigned planes = recorder_planes(in);
   PtxReg *words[RECORDER_PLANES];
   if (!planes || never_written(in) || !recorder_value(t, NULL, in, &in->ops[0], words)) {
-    address_only(t, i, in, address, CLASS_LOAD, in->space, access_bytes(in));
+    address_only(t, i, in, address, CLASS_LOAD, in->space);
     return;
   }
   uint32_t site = recorder_site(t, in, address, CLASS_LOAD, in->space, access_bytes(in));
@@ -148,7 +148,7 @@ static void store(Recorder *t, uint32_t i, const PtxInstr *in, unsigned classes)
   unsigned planes = recorder_planes(in);
   PtxReg *words[RECORDER_PLANES];
   if (!planes || !recorder_value(t, NULL, in, &in->ops[1], words)) {
-    address_only(t, i, in, address, classes, in->space, access_bytes(in));
+    address_only(t, i, in, address, classes, in->space);
     return;
   }
   Code *c = body_before(t->body, i);
@@ -191,7 +191,7 @@ static void atomic(Recorder *t, uint32_t i, const PtxInstr *in) {
                recorder_value(t, NULL, in, value, words) &&
                (!cas || (planes <= 2 && recorder_value(t, NULL, in, &in->ops[2], words)));
   if (!known) {
-    address_only(t, i, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
+    address_only(t, i, in, address, CLASS_ATOMIC, in->space);
     return;
   }
   uint32_t site = recorder_site(t, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
@@ -280,7 +280,7 @@ static void scalar(Recorder *t, uint32_t i, PtxInstr *in, unsigned classes) {
   if (!returns) store(t, i, in, classes & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE);
   else if (!(classes & CLASS_ATOMIC)) load(t, i, in);
   else if (in->ops[0].kind == OPD_SINK)
-    address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
+    address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space);
   else atomic(t, i, in);
 }
 
@@ -298,7 +298,7 @@ static void access(Recorder *t, uint32_t i, PtxInstr *in, unsigned classes) {
     case MEMORY_COPY:
       if (recorder_small_copy(t, i, in)) break;
       copy_source(t, i, in);
-      address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
+      address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED);
       break;
     case MEMORY_BULK: seen = recorder_bulk_copy(t, i, in); break;
     case MEMORY_TENSOR: seen = recorder_tensor_copy(t, i, in); break;

@@ -31,8 +31,11 @@ static void pieces(Bulk *b, bool loads, bool stores) {
   EMIT(c, "setp.lt.u32", opd_reg(done), opd_reg(t->left), opd_imm(PIECE));
   code_branch(c, done, false, end);
   recorder_read_memory(t, c, t->from, b->from, PIECE);
-  if (loads) recorder_piece(t, c, b->in, &b->in->ops[1], t->from, CLASS_LOAD, b->from, PIECE);
-  if (stores) recorder_piece(t, c, b->in, &b->in->ops[0], t->to, b->writes, b->to, PIECE);
+  if (loads)
+    recorder_piece(t, c,
+                   &(RecorderPiece){b->in, &b->in->ops[1], t->from, CLASS_LOAD, b->from, PIECE});
+  if (stores)
+    recorder_piece(t, c, &(RecorderPiece){b->in, &b->in->ops[0], t->to, b->writes, b->to, PIECE});
   EMIT(c, "add.u64", opd_reg(t->from), opd_reg(t->from), opd_imm(PIECE));
   if (stores) EMIT(c, "add.u64", opd_reg(t->to), opd_reg(t->to), opd_imm(PIECE));
   EMIT(c, "sub.u32", opd_reg(t->left), opd_reg(t->left), opd_imm(PIECE));

@@ -91,14 +91,17 @@ static void bytes(Tile *x) {
   EMIT(c, "add.u64", opd_reg(at), opd_reg(x->loads ? t->from : t->to), opd_reg(wide));
   if (x->loads) EMIT(c, "ld.global.u8", opd_reg(value), opd_at(c, opd_reg(at), 0));
   else EMIT(c, "ld.shared.u8", opd_reg(value), opd_at(c, opd_reg(at), 0));
-  recorder_piece(t, c, x->in, x->loads ? NULL : x->shared, at, CLASS_LOAD,
-                 x->loads ? SPACE_GLOBAL : SPACE_SHARED, 1);
+  recorder_piece(t, c,
+                 &(RecorderPiece){x->in, x->loads ? NULL : x->shared, at, CLASS_LOAD,
+                                  x->loads ? SPACE_GLOBAL : SPACE_SHARED, 1});
   if (!x->loads) {
     EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(byte));
     EMIT(c, "add.u64", opd_reg(at), opd_reg(t->from), opd_reg(wide));
-    recorder_piece(t, c, x->in, NULL, at,
-                   ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL,
-                   1);
+    recorder_piece(
+        t, c,
+        &(RecorderPiece){x->in, NULL, at,
+                         ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE,
+                         SPACE_GLOBAL, 1});
   }
   EMIT(c, "add.u32", opd_reg(byte), opd_reg(byte), opd_imm(1));
   EMIT(c, "bra", opd_label(next));
@@ -123,14 +126,16 @@ static void piece_in(Tile *x) {
   words(x);
   code_label(c, have);
   if (x->from_global)
-    recorder_piece(t, c, x->in, NULL, t->from, CLASS_LOAD, SPACE_GLOBAL, WG_TRACE_PIECE);
+    recorder_piece(
+        t, c, &(RecorderPiece){x->in, NULL, t->from, CLASS_LOAD, SPACE_GLOBAL, WG_TRACE_PIECE});
   EMIT(c, "bra", opd_label(write));
   code_label(c, some);
   if (x->from_global) bytes(x);
   words(x);
   code_label(c, write);
   if (x->to_shared)
-    recorder_piece(t, c, x->in, x->shared, t->to, CLASS_STORE, SPACE_SHARED, WG_TRACE_PIECE);
+    recorder_piece(
+        t, c, &(RecorderPiece){x->in, x->shared, t->to, CLASS_STORE, SPACE_SHARED, WG_TRACE_PIECE});
 }
 
 static void piece_out(Tile *x) {
@@ -141,10 +146,12 @@ static void piece_out(Tile *x) {
   EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(t->inside), opd_imm(WHOLE));
   code_branch(c, p, false, some);
   recorder_read_memory(t, c, t->to, SPACE_SHARED, WG_TRACE_PIECE);
-  recorder_piece(t, c, x->in, x->shared, t->to, CLASS_LOAD, SPACE_SHARED, WG_TRACE_PIECE);
-  recorder_piece(t, c, x->in, NULL, t->from,
-                 ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE, SPACE_GLOBAL,
-                 WG_TRACE_PIECE);
+  recorder_piece(
+      t, c, &(RecorderPiece){x->in, x->shared, t->to, CLASS_LOAD, SPACE_SHARED, WG_TRACE_PIECE});
+  recorder_piece(t, c,
+                 &(RecorderPiece){x->in, NULL, t->from,
+                                  ptx_op_classes(x->in) & CLASS_ATOMIC ? CLASS_ATOMIC : CLASS_STORE,
+                                  SPACE_GLOBAL, WG_TRACE_PIECE});
   EMIT(c, "bra", opd_label(over));
   code_label(c, some);
   bytes(x);

@@ -62,14 +62,13 @@ void recorder_read_memory(Recorder *t, Code *c, PtxReg *at, PtxSpace space, unsi
        n == 1 ? words[0] : opd_vector(c, words, n), opd_at(c, opd_reg(at), 0));
 }
 
-void recorder_piece(Recorder *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at,
-                    unsigned classes, PtxSpace space, unsigned bytes) {
-  uint32_t site = recorder_site(t, in, address, classes, space, bytes);
-  EMIT(c, "mov.b64", opd_reg(recorder_reg(t, &t->address, TYPE_B64)), opd_reg(at));
-  if (address) recorder_tag_space(t, c, address, space);
+void recorder_piece(Recorder *t, Code *c, const RecorderPiece *p) {
+  uint32_t site = recorder_site(t, p->in, p->address, p->classes, p->space, p->bytes);
+  EMIT(c, "mov.b64", opd_reg(recorder_reg(t, &t->address, TYPE_B64)), opd_reg(p->at));
+  if (p->address) recorder_tag_space(t, c, p->address, p->space);
   recorder_emit(t, c,
-                &(RecorderRecord){classes == CLASS_LOAD ? RECORDER_OF_LOAD : RECORDER_OF_STORE,
-                                  site, MAX(bytes / 4, 1u)});
+                &(RecorderRecord){p->classes == CLASS_LOAD ? RECORDER_OF_LOAD : RECORDER_OF_STORE,
+                                  site, MAX(p->bytes / 4, 1u)});
 }
 
 static void look(Wide *w, PtxSpace space, unsigned bytes) {
@@ -77,7 +76,7 @@ static void look(Wide *w, PtxSpace space, unsigned bytes) {
 }
 static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space,
                 unsigned bytes) {
-  recorder_piece(w->t, w->c, w->in, address, w->at, classes, space, bytes);
+  recorder_piece(w->t, w->c, &(RecorderPiece){w->in, address, w->at, classes, space, bytes});
 }
 
 // --- wmma tiles: lines at a constant distance, dealt out to the lanes in pieces ---

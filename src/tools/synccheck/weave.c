@@ -150,19 +150,26 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
 
 // --- threads that leave early, and those that end ---
 
-static void say_gone(Sync *s, uint32_t i, PtxReg *guard, bool negated, bool early, bool gone,
-                     bool dead) {
+// Threads that leave at a branch, if the guard says so. early: others may still wait for them at a
+// barrier; gone: the watch over hangs is told; dead: they leave the kernel
+typedef struct Leaving {
+  PtxReg *guard;
+  bool negated, early, gone, dead;
+} Leaving;
+static void say_gone(Sync *s, uint32_t i, Leaving l) {
+  PtxReg *guard = l.guard;
+  bool negated = l.negated;
   Code *c = body_before(s->body, i);
   code_guard(c, guard, negated);
-  if (s->early && early) EMIT(c, "mov.u32", opd_reg(s->early), opd_imm(1));
+  if (s->early && l.early) EMIT(c, "mov.u32", opd_reg(s->early), opd_imm(1));
   code_guard(c, NULL, false);
-  if (!gone) return;
+  if (!l.gone) return;
   PtxLabel *over = body_label(s->body);
   PtxReg *watch = body_temp(s->body, TYPE_B64, 6), *launch = body_temp(s->body, TYPE_B32, 7);
   code_branch(c, guard, !negated, over);
   record_load(c, watch, offsetof(WgLaunch, progress));
   record_load(c, launch, offsetof(WgLaunch, launch));
-  const PtxOperand args[] = {opd_reg(watch), opd_reg(launch), opd_imm(dead)};
+  const PtxOperand args[] = {opd_reg(watch), opd_reg(launch), opd_imm(l.dead)};
   code_call(c, probe_function(s->body->program, s->body->unit, "wg_sync_gone"), args, 3);
   code_label(c, over);
   code_guard(c, NULL, false);
@@ -186,8 +193,9 @@ static bool each_early_leave(Sync *s, bool emit) {
       if (!early && !dead) continue;
       any = true;
       if (emit)
-        say_gone(s, b->end - 1, last->guard, last->guard_negated != (!ends && i == 1), early,
-                 gone || dead, dead);
+        say_gone(s, b->end - 1,
+                 (Leaving){last->guard, last->guard_negated != (!ends && i == 1), early,
+                           gone || dead, dead});
     }
   }
   return any;
