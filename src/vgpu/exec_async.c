@@ -5,12 +5,10 @@
 
 #include "vgpu/exec_mbarrier.h"
 
-#define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
 
 typedef struct AsyncDesc {
-  MemDesc dst, src, bar;
-  uint32_t dst_slot, src_slot, bar_slot;  // address slots
+  MemAt dst, src, bar;
   uint32_t size_slot, mask_slot;
   uint32_t fixed_size;
   uint32_t negate;
@@ -19,14 +17,6 @@ typedef struct AsyncDesc {
 } AsyncDesc;
 
 static const AsyncDesc *async_desc(const Inst *in) { return (const AsyncDesc *)in->slots; }
-
-// memory_pointer reads the address slot from in->a; these accesses have several addresses.
-static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane,
-                        unsigned bytes, unsigned align) {
-  Inst view = *in;
-  view.a = slot;
-  return memory_pointer(w, &view, d, lane, bytes, align);
-}
 
 // --- mbarrier ---
 typedef enum {
@@ -46,7 +36,7 @@ static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
   uint32_t done = 0;
   w->mem_pc = in;
   FOR_LANES(i, w->exec) {
-    Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8);
+    Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, i, 8, 8);
     if (!m) return NULL;
     Mbarrier before = *m;
     uint32_t n = in->b ? REG(w, uint32_t, in->b)[i] : 1;
@@ -110,7 +100,7 @@ static bool bind_mbarrier(Binder *b, MbarrierOp op) {
   uint32_t dst = wait      ? bind_dst(b, &in->ops[0], TYPE_PRED)
                  : returns ? bind_dst(b, &in->ops[0], TYPE_B64)
                            : 0;
-  if (!memory_bind_address(b, &in->ops[o], in->space, &d->bar, &d->bar_slot)) return false;
+  if (!memory_bind_address(b, &in->ops[o], in->space, &d->bar.desc, &d->bar.slot)) return false;
   uint32_t count = 0, state = 0;
   if (wait) {
     bool parity = ptx_has(in, MOD_PARITY);
@@ -137,11 +127,11 @@ static const Inst *exec_cp_async(Warp *w, const Inst *in) {
     uint32_t n = d->fixed_size;
     if (d->has_source_size) n = MIN(n, REG(w, uint32_t, d->size_slot)[i]);
     if (d->has_ignore && ((PRED(w, d->size_slot) ^ d->negate) >> i & 1)) n = 0;
-    char *to = pointer_at(w, in, &d->dst, d->dst_slot, i, d->fixed_size, d->fixed_size);
+    char *to = pointer_at(w, in, &d->dst, i, d->fixed_size, d->fixed_size);
     if (!to) return NULL;
     char data[16] = {0};
     if (n) {
-      char *from = pointer_at(w, in, &d->src, d->src_slot, i, n, d->fixed_size);
+      char *from = pointer_at(w, in, &d->src, i, n, d->fixed_size);
       if (!from) return NULL;
       memcpy(data, from, n);
     }
@@ -153,8 +143,8 @@ static const Inst *exec_cp_async(Warp *w, const Inst *in) {
 static bool bind_cp_async(Binder *b) {
   const PtxInstr *in = b->in;
   AsyncDesc *d = bind_alloc(b, sizeof *d);
-  if (!memory_bind_address(b, &in->ops[0], SPACE_SHARED, &d->dst, &d->dst_slot)) return false;
-  if (!memory_bind_address(b, &in->ops[1], SPACE_GLOBAL, &d->src, &d->src_slot)) return false;
+  if (!memory_bind_address(b, &in->ops[0], SPACE_SHARED, &d->dst.desc, &d->dst.slot)) return false;
+  if (!memory_bind_address(b, &in->ops[1], SPACE_GLOBAL, &d->src.desc, &d->src.slot)) return false;
   d->fixed_size = (uint32_t)in->ops[2].imm;
   unsigned extra = in->nops - (ptx_has(in, MOD_L2_CACHE_HINT) ? 1 : 0);
   if (extra > 3) {
@@ -177,7 +167,7 @@ static const Inst *exec_cp_arrive(Warp *w, const Inst *in) {
   const AsyncDesc *d = async_desc(in);
   w->mem_pc = in;
   FOR_LANES(i, w->exec) {
-    Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8);
+    Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, i, 8, 8);
     if (!m) return NULL;
     if (!in->flag[0]) continue;
     if (!m->pending)
@@ -190,7 +180,8 @@ static const Inst *exec_cp_arrive(Warp *w, const Inst *in) {
 
 static bool bind_cp_arrive(Binder *b) {
   AsyncDesc *d = bind_alloc(b, sizeof *d);
-  if (!memory_bind_address(b, &b->in->ops[0], b->in->space, &d->bar, &d->bar_slot)) return false;
+  if (!memory_bind_address(b, &b->in->ops[0], b->in->space, &d->bar.desc, &d->bar.slot))
+    return false;
   Inst *i = bind_emit(b, exec_cp_arrive);
   i->slots = (uint32_t *)d;
   i->flag[0] = ptx_has(b->in, MOD_NOINC);
@@ -208,12 +199,11 @@ static const Inst *exec_bulk(Warp *w, const Inst *in) {
       return vgpu_fault(w, in, VGPU_MISALIGNED, i, n,
                         "bulk copy of %u bytes, which is no multiple of 16", n);
     uint32_t blocks = d->has_mask ? REG(w, uint16_t, d->mask_slot)[i] : 1;
-    char *from = n ? pointer_at(w, in, &d->src, d->src_slot, i, n, 16) : NULL;
+    char *from = n ? pointer_at(w, in, &d->src, i, n, 16) : NULL;
     if (n && !from) return NULL;
     FOR_LANES(r, blocks) {
-      char *to = n ? pointer_at(w, in, &d->dst, d->dst_slot, i, n, 16) : NULL;
-      Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8)
-                               : NULL;
+      char *to = n ? pointer_at(w, in, &d->dst, i, n, 16) : NULL;
+      Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, i, 8, 8) : NULL;
       if ((n && !to) || (d->has_bar && !m)) return NULL;
       if (d->has_mask) {  // the same offsets in block r of the cluster
         uint32_t end;
@@ -243,13 +233,14 @@ static bool bind_bulk(Binder *b) {
   PtxSpace spaces[2];
   bulk_spaces(in, spaces);
   AsyncDesc *d = bind_alloc(b, sizeof *d);
-  if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst, &d->dst_slot)) return false;
-  if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src, &d->src_slot)) return false;
+  if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst.desc, &d->dst.slot)) return false;
+  if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src.desc, &d->src.slot)) return false;
   d->size_slot = bind_src(b, &in->ops[2], TYPE_U32);
   unsigned o = 3;
   if (ptx_has(in, MOD_COMPLETE_TX_BYTES)) {
     d->has_bar = true;
-    if (!memory_bind_address(b, &in->ops[o++], SPACE_SHARED, &d->bar, &d->bar_slot)) return false;
+    if (!memory_bind_address(b, &in->ops[o++], SPACE_SHARED, &d->bar.desc, &d->bar.slot))
+      return false;
   }
   if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
     d->has_mask = true;

@@ -2,30 +2,22 @@
 // the mbarrier is told.
 #include "vgpu/exec_mbarrier.h"
 
-#define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
 
 typedef struct MoreDesc {
-  MemDesc dst, src, bar;
-  uint32_t dst_slot, src_slot, bar_slot, size_slot;
+  MemAt dst, src, bar;
+  uint32_t size_slot;
   uint32_t value[4];
   uint8_t count, size, width[4], size_width;
   bool has_bar, reduce;
   AtomicStep step;
 } MoreDesc;
 
-static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane,
-                        unsigned bytes, unsigned align) {
-  Inst view = *in;
-  view.a = slot;
-  return memory_pointer(w, &view, d, lane, bytes, align);
-}
-
 // The copy or reduction is over: its bytes count as arrived.
 static bool tell_barrier(Warp *w, const Inst *in, const MoreDesc *d, unsigned lane,
                          uint32_t bytes) {
   if (!d->has_bar) return true;
-  Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, lane, 8, 8);
+  Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, lane, 8, 8);
   if (!m) return false;
   m->tx -= bytes;
   mbarrier_settle(m);
@@ -38,7 +30,7 @@ static const Inst *exec_store_async(Warp *w, const Inst *in) {
   unsigned bytes = d->size * d->count;
   w->mem_pc = in;
   FOR_LANES(l, w->exec) {
-    char *p = pointer_at(w, in, &d->dst, d->dst_slot, l, bytes, bytes);
+    char *p = pointer_at(w, in, &d->dst, l, bytes, bytes);
     if (!p) return NULL;
     for (unsigned e = 0; e < d->count; e++) {
       const char *r = w->regs + d->value[e] + (size_t)l * d->width[e];
@@ -61,8 +53,8 @@ static const Inst *exec_bulk_reduce(Warp *w, const Inst *in) {
     if (n % 16)
       return vgpu_fault(w, in, VGPU_MISALIGNED, l, n,
                         "bulk reduction of %u bytes, which is no multiple of 16", n);
-    char *from = n ? pointer_at(w, in, &d->src, d->src_slot, l, n, 16) : NULL,
-         *to = n ? pointer_at(w, in, &d->dst, d->dst_slot, l, n, 16) : NULL;
+    char *from = n ? pointer_at(w, in, &d->src, l, n, 16) : NULL,
+         *to = n ? pointer_at(w, in, &d->dst, l, n, 16) : NULL;
     if (n && (!from || !to)) return NULL;
     for (uint32_t at = 0; at < n; at += d->step.size) {
       uint64_t v = 0;
@@ -86,7 +78,7 @@ static const Inst *exec_store_bulk(Warp *w, const Inst *in) {
                         "bulk store of %llu bytes, which is no multiple of 8",
                         (unsigned long long)n);
     if (!n) continue;
-    char *p = pointer_at(w, in, &d->dst, d->dst_slot, l, (unsigned)n, 8);
+    char *p = pointer_at(w, in, &d->dst, l, (unsigned)n, 8);
     if (!p) return NULL;
     memset(p, 0, n);
   }
@@ -110,9 +102,9 @@ static bool bind_store_async(Binder *b, MoreDesc *d) {
     d->value[e] = bind_src(b, o, t);
     d->width[e] = (uint8_t)bind_width(b, o, t);
   }
-  if (!memory_bind_address(b, &in->ops[0], space, &d->dst, &d->dst_slot)) return false;
+  if (!memory_bind_address(b, &in->ops[0], space, &d->dst.desc, &d->dst.slot)) return false;
   d->has_bar = in->nops > 2;
-  if (d->has_bar && !memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar, &d->bar_slot))
+  if (d->has_bar && !memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar.desc, &d->bar.slot))
     return false;
   bind_emit(b, exec_store_async)->ptr = d;
   return true;
@@ -124,11 +116,11 @@ static bool bind_bulk_reduce(Binder *b, MoreDesc *d) {
   bulk_spaces(in, spaces);
   if (!VGPU_NAME(atomic_find_step)(in, in->types[in->ntypes - 1], &d->step))
     return bind_unsupported(b, "reduction");
-  if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst, &d->dst_slot)) return false;
-  if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src, &d->src_slot)) return false;
+  if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst.desc, &d->dst.slot)) return false;
+  if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src.desc, &d->src.slot)) return false;
   d->size_slot = bind_src(b, &in->ops[2], TYPE_U32);
   d->has_bar = ptx_has(in, MOD_COMPLETE_TX_BYTES);
-  if (d->has_bar && !memory_bind_address(b, &in->ops[3], SPACE_SHARED, &d->bar, &d->bar_slot))
+  if (d->has_bar && !memory_bind_address(b, &in->ops[3], SPACE_SHARED, &d->bar.desc, &d->bar.slot))
     return false;
   bind_emit(b, exec_bulk_reduce)->ptr = d;
   return true;
@@ -142,7 +134,7 @@ bool VGPU_NAME(bind_async_more)(Binder *b) {
     case OP_RED_ASYNC: return bind_store_async(b, d);
     case OP_CP_REDUCE_ASYNC_BULK: return bind_bulk_reduce(b, d);
     case OP_ST_BULK:
-      if (!memory_bind_address(b, &in->ops[0], in->space, &d->dst, &d->dst_slot)) return false;
+      if (!memory_bind_address(b, &in->ops[0], in->space, &d->dst.desc, &d->dst.slot)) return false;
       d->size_slot = bind_src(b, &in->ops[1], TYPE_U64);
       d->size_width = (uint8_t)bind_width(b, &in->ops[1], TYPE_U64);
       bind_emit(b, exec_store_bulk)->ptr = d;

@@ -5,6 +5,19 @@
 
 #include "vgpu/exec_memory.h"
 
+// One of several addresses of an instruction: how it is accessed, and its address slot.
+typedef struct MemAt {
+  MemDesc desc;
+  uint32_t slot;
+} MemAt;
+// memory_pointer reads the address slot from in->a.
+static inline char *pointer_at(Warp *w, const Inst *in, const MemAt *m, unsigned lane,
+                               unsigned bytes, unsigned align) {
+  Inst view = *in;
+  view.a = m->slot;
+  return VGPU_NAME(memory_pointer)(w, &view, &m->desc, lane, bytes, align);
+}
+
 typedef struct Mbarrier {
   uint64_t pending : 20, expected : 20, phase : 1;
   int64_t tx : 23;

@@ -19,8 +19,9 @@ typedef struct SurfaceDesc {
 } SurfaceDesc;
 
 // The bytes a lane means; NULL with *fault unset: outside, to be read as zero or dropped.
-static char *locate(Warp *w, const Inst *in, const SurfaceDesc *d, const VgpuArray *a,
-                    unsigned lane, unsigned bytes, bool *fault) {
+static char *locate(Warp *w, const Inst *in, const VgpuArray *a, unsigned lane, unsigned bytes,
+                    bool *fault) {
+  const SurfaceDesc *d = in->ptr;
   unsigned texel = texture_channel_bytes(a) * a->channels, dims = geometry_dims(d->geometry);
   bool cube = d->geometry == GEOM_CUBE || d->geometry == GEOM_ACUBE;
   int64_t c[3] = {0}, limit[3] = {(int64_t)a->width * (d->formatted ? 1 : texel),
@@ -108,7 +109,7 @@ static void set_register(Warp *w, const SurfaceDesc *d, unsigned e, unsigned lan
       const VgpuArray *a = surface_of(w, in, d, l); \
       if (!a) return NULL; \
       bool fault; \
-      char *p = locate(w, in, d, a, l, (BYTES), &fault); \
+      char *p = locate(w, in, a, l, (BYTES), &fault); \
       if (fault) return NULL; \
       BODY \
     } \

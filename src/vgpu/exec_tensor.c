@@ -4,23 +4,15 @@
 #include "vgpu/exec_mbarrier.h"
 #include "vgpu/tensormap.h"
 
-#define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
 
 typedef struct TensorDesc {
-  MemDesc map, shared, bar;
-  uint32_t map_slot, shared_slot, bar_slot, mask_slot, at[5];
+  MemAt map, shared, bar;
+  uint32_t mask_slot, at[5];
   uint8_t rank;
   bool load, writes, has_bar, has_mask, reduce;  // writes: the tensor
   AtomicStep step;
 } TensorDesc;
-
-static char *pointer_at(Warp *w, const Inst *in, const MemDesc *d, uint32_t slot, unsigned lane,
-                        unsigned bytes, unsigned align) {
-  Inst view = *in;
-  view.a = slot;
-  return memory_pointer(w, &view, d, lane, bytes, align);
-}
 
 // --- the box: lines along dimension 0 ---
 typedef struct Box {
@@ -62,7 +54,7 @@ static bool is_sound(const TensorMap *m) {
 
 static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane, Box *b) {
   *b = (Box){0};
-  const char *p = pointer_at(w, in, &d->map, d->map_slot, lane, sizeof b->map, 16);
+  const char *p = pointer_at(w, in, &d->map, lane, sizeof b->map, 16);
   if (!p) return false;
   memcpy(&b->map, p, sizeof b->map);
   if (b->map.magic != TENSOR_MAP_MAGIC || b->map.rank != d->rank) {
@@ -193,8 +185,8 @@ static const Inst *exec_tensor(Warp *w, const Inst *in) {
   FOR_LANES(l, w->exec) {
     Box b;
     if (!open_box(w, in, d, l, &b)) return NULL;
-    char *own = pointer_at(w, in, &d->shared, d->shared_slot, l, b.bytes, 128);
-    Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, l, 8, 8) : NULL;
+    char *own = pointer_at(w, in, &d->shared, l, b.bytes, 128);
+    Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, l, 8, 8) : NULL;
     if (!own || (d->has_bar && !m)) return NULL;
     uint32_t at = vgpu_shared_offset(w, own), bar_at = m ? vgpu_shared_offset(w, (char *)m) : 0;
     uint32_t blocks = d->has_mask ? REG(w, uint16_t, d->mask_slot)[l] : 1;
@@ -229,8 +221,8 @@ static const Inst *exec_map_copy(Warp *w, const Inst *in) {
   const TensorDesc *d = (const TensorDesc *)in->slots;
   w->mem_pc = in;
   FOR_LANES(l, w->exec) {
-    char *to = pointer_at(w, in, &d->map, d->map_slot, l, 128, 16),
-         *from = to ? pointer_at(w, in, &d->shared, d->shared_slot, l, 128, 16) : NULL;
+    char *to = pointer_at(w, in, &d->map, l, 128, 16),
+         *from = to ? pointer_at(w, in, &d->shared, l, 128, 16) : NULL;
     if (!from) return NULL;
     memcpy(to, from, 128);
     break;  // all lanes name the same map
@@ -243,7 +235,7 @@ static const Inst *exec_map_replace(Warp *w, const Inst *in) {
   const TensorDesc *d = (const TensorDesc *)in->slots;
   w->mem_pc = in;
   FOR_LANES(l, w->exec) {
-    TensorMap *m = (TensorMap *)pointer_at(w, in, &d->map, d->map_slot, l, sizeof *m, 16);
+    TensorMap *m = (TensorMap *)pointer_at(w, in, &d->map, l, sizeof *m, 16);
     if (!m) return NULL;
     uint64_t v = in->flag[0] == 8 ? REG(w, uint64_t, in->a)[l] : REG(w, uint32_t, in->a)[l];
     unsigned ord = in->flag[1] % 5;
@@ -270,7 +262,7 @@ static bool bind_map_replace(Binder *b, TensorDesc *d) {
   bool has_ord = in->nops > 2;
   const PtxOperand *value = &in->ops[has_ord ? 2 : 1];
   PtxType t = field == MOD_GLOBAL_ADDRESS || field == MOD_GLOBAL_STRIDE ? TYPE_B64 : TYPE_B32;
-  if (!memory_bind_address(b, &in->ops[0], in->space, &d->map, &d->map_slot)) return false;
+  if (!memory_bind_address(b, &in->ops[0], in->space, &d->map.desc, &d->map.slot)) return false;
   uint32_t slot = bind_src(b, value, t);
   uint8_t width = (uint8_t)bind_width(b, value, t);
   Inst *i = bind_emit(b, exec_map_replace);
@@ -288,8 +280,9 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   switch (in->op) {
     case OP_TENSORMAP_REPLACE: return bind_map_replace(b, d);
     case OP_TENSORMAP_CP_FENCEPROXY:
-      if (!memory_bind_address(b, &in->ops[0], SPACE_GLOBAL, &d->map, &d->map_slot)) return false;
-      if (!memory_bind_address(b, &in->ops[1], SPACE_SHARED, &d->shared, &d->shared_slot))
+      if (!memory_bind_address(b, &in->ops[0], SPACE_GLOBAL, &d->map.desc, &d->map.slot))
+        return false;
+      if (!memory_bind_address(b, &in->ops[1], SPACE_SHARED, &d->shared.desc, &d->shared.slot))
         return false;
       bind_emit(b, exec_map_copy)->slots = (uint32_t *)d;
       return true;
@@ -312,12 +305,13 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   if (d->rank > 5) return bind_unsupported(b, "tensor coordinates");
   for (unsigned i = 0; i < d->rank; i++)
     d->at[i] = bind_src(b, at->kind == OPD_VECTOR ? &at->list[i] : at, TYPE_S32);
-  if (!memory_bind_address(b, tensor, SPACE_GENERIC, &d->map, &d->map_slot)) return false;
-  if (!prefetch && !memory_bind_address(b, shared, SPACE_SHARED, &d->shared, &d->shared_slot))
+  if (!memory_bind_address(b, tensor, SPACE_GENERIC, &d->map.desc, &d->map.slot)) return false;
+  if (!prefetch && !memory_bind_address(b, shared, SPACE_SHARED, &d->shared.desc, &d->shared.slot))
     return false;
   if (d->load) {
     d->has_bar = true;
-    if (!memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar, &d->bar_slot)) return false;
+    if (!memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar.desc, &d->bar.slot))
+      return false;
     if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
       d->has_mask = true;
       d->mask_slot = bind_src(b, &in->ops[3], TYPE_U16);
