@@ -59,8 +59,12 @@ typedef struct DiffElements {
   DiffElement *shown;
   uint32_t nshown;
 } DiffElements;
-void diff_elements(const void *a, const void *b, uint64_t bytes, DiffType t, const DiffRules *r,
-                   uint32_t most_shown, DiffElements *out);
+typedef struct DiffBuffers {
+  const void *a, *b;
+  uint64_t bytes;  // of each
+} DiffBuffers;
+void diff_elements(const DiffBuffers *both, DiffType t, const DiffRules *r, uint32_t most_shown,
+                   DiffElements *out);
 void diff_elements_free(DiffElements *e);
 
 // --- runs.c: what a run file says of outputs ---

@@ -33,8 +33,10 @@ static void note(DiffElements *out, uint64_t index, uint64_t a, uint64_t b, Diff
   if (larger > 0) out->most_relative = fmax(out->most_relative, distance / larger);
 }
 
-void diff_elements(const void *a, const void *b, uint64_t bytes, DiffType t, const DiffRules *r,
-                   uint32_t most_shown, DiffElements *out) {
+void diff_elements(const DiffBuffers *both, DiffType t, const DiffRules *r, uint32_t most_shown,
+                   DiffElements *out) {
+  const void *a = both->a, *b = both->b;
+  uint64_t bytes = both->bytes;
   uint64_t n = bytes / t.bytes;
   *out = (DiffElements){.compared = n, .shown = mem_alloc(sizeof *out->shown * (most_shown + 1))};
   uint64_t *x = r->unordered ? sorted(a, n, t) : NULL, *y = r->unordered ? sorted(b, n, t) : NULL;

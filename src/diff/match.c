@@ -93,7 +93,8 @@ static void look_inside(Diff *d, DiffPair p, DiffBufferResult *r) {
   char *a = diff_contents(d->a, p.a, r->a, r->type, &err),
        *b = a ? diff_contents(d->b, p.b, r->b, r->type, &err) : NULL;
   if (a && b) {
-    diff_elements(a, b, r->a->bytes, r->type, &d->rules, d->most_shown, &r->elements);
+    DiffBuffers both = {a, b, r->a->bytes};
+    diff_elements(&both, r->type, &d->rules, d->most_shown, &r->elements);
     r->has_elements = true;
     if (!r->elements.different)
       r->outcome = r->a->hash && r->b->hash    ? DIFF_WITHIN

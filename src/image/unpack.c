@@ -69,8 +69,8 @@ bool image_entry_data(const ImageEntry *entry, Arena *arena, const void **data, 
 }
 
 // The PTX that ptxas kept in a cubin for debuggers.
-static bool recovered_text(const ImageEntry *entry, Arena *arena, const void *elf, size_t elf_size,
-                           const char **ptx, size_t *len, Error *e) {
+static bool recovered_text(Arena *arena, const void *elf, size_t elf_size, const char **ptx,
+                           size_t *len, Error *e) {
   Cubin cubin;
   if (!image_read_cubin(arena, elf, elf_size, &cubin, e)) return false;
   if (!cubin.ptx) return error_set(e, "the cubin holds no PTX text");
@@ -85,7 +85,7 @@ bool image_entry_text(const ImageEntry *entry, Arena *arena, const char **ptx, s
   size_t size;
   if (entry->kind != IMAGE_ENTRY_PTX) return error_set(e, "the entry is not PTX");
   if (!image_entry_data(entry, arena, &data, &size, e)) return false;
-  if (entry->recovered) return recovered_text(entry, arena, data, size, ptx, len, e);
+  if (entry->recovered) return recovered_text(arena, data, size, ptx, len, e);
   while (size && !((const char *)data)[size - 1]) size--;
   if (memchr(data, 0, size))
     return error_set(e, "PTX entry is damaged: there is a NUL in the middle of the text");

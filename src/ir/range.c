@@ -337,7 +337,10 @@ static IrRange narrowed(IrRange x, Relation relation, IrRange y) {
       if (y.low < INT64_MAX) x.low = MAX(x.low, y.low + 1);
       break;
     case MORE_OR_SAME: x.low = MAX(x.low, y.low); break;
-    case SAME: x.low = MAX(x.low, y.low), x.high = MIN(x.high, y.high); break;
+    case SAME:
+      x.low = MAX(x.low, y.low);
+      x.high = MIN(x.high, y.high);
+      break;
     case OTHER:
       if (y.low != y.high) break;
       if (x.low == y.low) x.low++;
@@ -351,11 +354,17 @@ static IrRange narrowed(IrRange x, Relation relation, IrRange y) {
 static const Relation mirrored[] = {MORE, MORE_OR_SAME, LESS,       LESS_OR_SAME,
                                     SAME, OTHER,        NO_RELATION};
 
-// false: it cannot be.
+// A comparison (the instruction `at`) whose outcome is known in a block.
+typedef struct Comparison {
+  bool is_unsigned;
+  uint32_t at, block;
+} Comparison;
+// Narrows the operand's range to what is `relation` y. false: it cannot be.
 static bool narrow_register(Analysis *a, const PtxOperand *o, Relation relation, IrRange y,
-                            bool is_unsigned, uint32_t at, uint32_t block) {
+                            const Comparison *c) {
+  bool is_unsigned = c->is_unsigned;
   if (o->kind != OPD_REG || o->selector != SEL_NONE || a->slot[o->reg->id] == IR_NONE ||
-      !is_kept(a, o->reg, at, block))
+      !is_kept(a, o->reg, c->at, c->block))
     return true;
   IrRange *x = &a->now[a->slot[o->reg->id]];
   if (x->var || y.var || x->low > x->high) return true;
@@ -396,8 +405,9 @@ static bool assume(Analysis *a, const PtxReg *p, bool holds, uint32_t block, int
         (ptx_type_size(in->ops[k].reg->type) != bytes || !is_kept(a, in->ops[k].reg, at, block)))
       return true;
   IrRange x = of_operand(a, &in->ops[1], bytes), y = of_operand(a, &in->ops[2], bytes);
-  return narrow_register(a, &in->ops[1], relation, y, is_unsigned, at, block) &&
-         narrow_register(a, &in->ops[2], mirrored[relation], x, is_unsigned, at, block);
+  Comparison c = {is_unsigned, at, block};
+  return narrow_register(a, &in->ops[1], relation, y, &c) &&
+         narrow_register(a, &in->ops[2], mirrored[relation], x, &c);
 }
 
 // --- what was computed from a register that is known better now ---

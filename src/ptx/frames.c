@@ -157,11 +157,15 @@ static bool find_abbreviation(Reading *a, uint64_t code, uint64_t *tag, bool *ha
   return false;
 }
 
-static bool read_entry(Debug *d, Reading *r, uint64_t unit, uint64_t abbreviations,
-                       unsigned address_bytes, uint32_t parent, bool *has_children) {
+typedef struct UnitHead {
+  uint64_t at, abbreviations;  // offsets in their sections
+  unsigned address_bytes;
+} UnitHead;
+static bool read_entry(Debug *d, Reading *r, const UnitHead *unit, uint32_t parent,
+                       bool *has_children) {
   Reading a = all_of(&d->abbreviations);
   Entry e = {.offset = offset_in(&d->info, r->at), .parent = parent};
-  reading_skip(&a, abbreviations);
+  reading_skip(&a, unit->abbreviations);
   uint64_t code = reading_uleb(r);
   *has_children = false;
   if (!code) return false;
@@ -171,13 +175,16 @@ static bool read_entry(Debug *d, Reading *r, uint64_t unit, uint64_t abbreviatio
     uint64_t name = reading_uleb(&a), form = reading_uleb(&a), len;
     if (a.bad) r->bad = true;
     if (!name && !form) break;
-    uint64_t v = value(r, form, address_bytes, &place, &len);
+    uint64_t v = value(r, form, unit->address_bytes, &place, &len);
     if (name == AT_BYTE_SIZE) e.size = v;
-    else if (name == AT_TYPE) e.type = form == 16 ? v : unit + v;
+    else if (name == AT_TYPE) e.type = form == 16 ? v : unit->at + v;
     else if (name == AT_UPPER_BOUND && !len) e.count = v + 1;
     else if (name == AT_COUNT && !len) e.count = v;
     else if (name == AT_NAME && form == 8) e.name = (const char *)place;
-    else if (name == AT_LOCATION && len) e.location = place, e.location_len = len;
+    else if (name == AT_LOCATION && len) {
+      e.location = place;
+      e.location_len = len;
+    }
   }
   vec_push(&d->entries, e);
   return !r->bad;
@@ -185,17 +192,20 @@ static bool read_entry(Debug *d, Reading *r, uint64_t unit, uint64_t abbreviatio
 
 static bool read_unit(Debug *d, Reading *r) {
   enum { DEEPEST = 64 };
-  uint64_t unit = offset_in(&d->info, r->at), length = reading_number(r, 4);
+  UnitHead unit = {.at = offset_in(&d->info, r->at)};
+  uint64_t length = reading_number(r, 4);
   if (length > (uint64_t)(r->end - r->at)) return false;
   const uint8_t *end = r->at + length;
-  uint64_t version = reading_number(r, 2), abbreviations = reading_number(r, 4);
-  unsigned address_bytes = (unsigned)reading_number(r, 1), depth = 0;
+  uint64_t version = reading_number(r, 2);
+  unit.abbreviations = reading_number(r, 4);
+  unit.address_bytes = (unsigned)reading_number(r, 1);
+  unsigned depth = 0;
   uint32_t parents[DEEPEST + 1] = {UINT32_MAX};
-  if (r->bad || version < 2 || version > 4 || (address_bytes != 4 && address_bytes != 8))
+  if (r->bad || version < 2 || version > 4 || (unit.address_bytes != 4 && unit.address_bytes != 8))
     return false;
   while (r->at < end) {
     bool has_children;
-    if (read_entry(d, r, unit, abbreviations, address_bytes, parents[depth], &has_children)) {
+    if (read_entry(d, r, &unit, parents[depth], &has_children)) {
       if (has_children && depth == DEEPEST) return false;
       if (has_children) parents[++depth] = d->entries.len - 1;
     } else if (r->bad) return false;

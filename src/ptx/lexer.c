@@ -20,10 +20,9 @@ static const char *line_start(const PtxModule *m, const char *at) {
   return at;
 }
 
+// start: of the line
 static bool error_with_line(Error *err, const PtxModule *m, const char *start, uint32_t line,
-                            uint32_t column, const char *fmt, va_list args) {
-  char message[512];
-  vsnprintf(message, sizeof message, fmt, args);
+                            uint32_t column, const char *message) {
   const char *stop = m->text + m->text_len, *end = start;
   while (end < stop && *end != '\n' && *end != '\r') end++;
   // Long lines are cut to a window around the column.
@@ -53,19 +52,23 @@ bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column
     const char *nl = memchr(start, '\n', (size_t)(stop - start));
     start = nl ? nl + 1 : stop;
   }
+  char message[512];
   va_list args;
   va_start(args, fmt);
-  error_with_line(err, m, start, line, column, fmt, args);
+  vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
+  error_with_line(err, m, start, line, column, message);
   return false;
 }
 
 _Noreturn void parse_fail(Parser *ps, const Token *at, const char *fmt, ...) {
   const char *start = line_start(ps->m, at->at);
+  char message[512];
   va_list args;
   va_start(args, fmt);
-  error_with_line(ps->err, ps->m, start, at->line, (uint32_t)(at->at - start) + 1, fmt, args);
+  vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
+  error_with_line(ps->err, ps->m, start, at->line, (uint32_t)(at->at - start) + 1, message);
   longjmp(ps->fail, 1);
 }
 

@@ -54,16 +54,23 @@ bool session_outputs_readable(const HeapRange *r, int device, bool certain) {
   }
 }
 
-// from, to: the addresses that are written; to 0: not known.
-static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t parameter,
-                PtxType type, uint64_t from, uint64_t to) {
+// Memory that a kernel writes. element: bytes of one, 0 if not known; parameter: number, from 1, of
+// the one that points there; from, to: the addresses that are written, to 0: not known
+typedef struct Written {
+  uint64_t address;
+  uint32_t element, parameter;
+  PtxType type;
+  uint64_t from, to;
+} Written;
+static void add(SessionOutputs *o, Written w) {
+  uint32_t element = w.element;
   HeapRange r;
-  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size ||
+  if (!session_ranges_look(w.address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size ||
       !session_outputs_readable(&r, o->device, element != 0))
     return;
   uint64_t base = r.memory.base, end = base + r.memory.size;
-  from = to ? MIN(MAX(from, base), end) - base : 0;
-  to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
+  uint64_t from = w.to ? MIN(MAX(w.from, base), end) - base : 0,
+           to = w.to ? MAX(MIN(w.to, end), base) - base : r.memory.size;
   for (uint32_t i = 0; i < o->buffers.len; i++) {
     SessionBuffer *b = &o->buffers.data[i];
     if (b->base != r.memory.base) continue;
@@ -71,8 +78,8 @@ static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t 
     b->to = MAX(b->to, to);
     if (element && (!b->element || element < b->element)) {
       b->element = element;
-      b->parameter = parameter;
-      b->type = type;
+      b->parameter = w.parameter;
+      b->type = w.type;
     }
     return;
   }
@@ -85,15 +92,15 @@ static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t 
                            .allocation = r.kind == SESSION_DEVICE ? r.order : 0,
                            .may_wait = r.kind == SESSION_DEVICE || r.kind == SESSION_VARIABLE,
                            .element = element,
-                           .parameter = parameter,
-                           .type = type});
+                           .parameter = w.parameter,
+                           .type = w.type});
 }
 
 static void add_words(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
   for (size_t i = 0; i + 8 <= n; i += 8) {
     uint64_t word;
     memcpy(&word, bytes + i, 8);
-    if (word) add(o, word, 0, parameter, TYPE_NONE, 0, 0);
+    if (word) add(o, (Written){.address = word, .parameter = parameter, .type = TYPE_NONE});
   }
 }
 
@@ -138,13 +145,12 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
     if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
     if (!o->launch || !session_reach(code, w, params, session_launched(), &from, &to))
       from = to = 0;
-    add(o, pointer, w->pointer.bytes, w->pointer.param + 1, w->type, from, to);
+    add(o, (Written){pointer, w->pointer.bytes, w->pointer.param + 1, w->type, from, to});
   }
   for (uint32_t i = 0; known && i < code->nwritten_variables; i++) {
     uint64_t base = session_outputs_variable_at(code->written_variables[i].name);
-    if (base)
-      add(o, base, ptx_type_size(code->written_variables[i].type), 0,
-          code->written_variables[i].type, 0, 0);
+    PtxType type = code->written_variables[i].type;
+    if (base) add(o, (Written){.address = base, .element = ptx_type_size(type), .type = type});
   }
   if (!known || code->writes_elsewhere) {
     o->guessed = true;

@@ -69,8 +69,8 @@ static uint32_t add_pointer(Writes *w, const PtxVar *v, int64_t offset, PtxType 
 
 static void add_reach(Writes *w, uint32_t i, const PtxInstr *in, const PtxOperand *address) {
   ReachRoot root;
-  if (reach_add(w->defs, w->func, &w->known, address,
-                in->op == OP_WMMA_STORE ? 0 : access_bytes(in), &w->nodes, &root))
+  ReachOf of = {w->defs, w->func, &w->known, &w->nodes};
+  if (reach_add(&of, address, in->op == OP_WMMA_STORE ? 0 : access_bytes(in), &root))
     vec_push(&w->reached.data[i].roots, root);
   else w->reached.data[i].unknown = true;
 }

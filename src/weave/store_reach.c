@@ -9,25 +9,18 @@
 
 enum { DEEPEST = 40, MOST = 400 };
 
-// known: register -> node, plus 1
-typedef struct Reach {
-  const IrDefs *defs;
-  const PtxFunc *func;
-  U64Map *known;
-  ReachNodes *out;
-} Reach;
-
-static int node(Reach *r, ReachNode n) {
+static int node(const ReachOf *r, ReachNode n) {
   if (r->out->list.len >= MOST) return -1;
   vec_push(&r->out->list, n);
   return (int)r->out->list.len - 1;
 }
 
-static int of_operand(Reach *r, const PtxOperand *o, unsigned depth);
+static int of_operand(const ReachOf *r, const PtxOperand *o, unsigned depth);
 
-static int two(Reach *r, ReachOp op, const PtxInstr *in, unsigned a, unsigned b, uint8_t bytes,
-               bool is_signed, unsigned depth) {
-  int x = of_operand(r, &in->ops[a], depth), y = x < 0 ? -1 : of_operand(r, &in->ops[b], depth);
+// An operation of the instruction's first two operands.
+static int of_two_operands(const ReachOf *r, ReachOp op, const PtxInstr *in, uint8_t bytes,
+                           bool is_signed, unsigned depth) {
+  int x = of_operand(r, &in->ops[1], depth), y = x < 0 ? -1 : of_operand(r, &in->ops[2], depth);
   return y < 0 ? -1
                : node(r, (ReachNode){.op = op,
                                      .a = (uint16_t)x,
@@ -36,7 +29,7 @@ static int two(Reach *r, ReachOp op, const PtxInstr *in, unsigned a, unsigned b,
                                      .is_signed = is_signed});
 }
 
-static int of_param(Reach *r, const PtxInstr *in) {
+static int of_param(const ReachOf *r, const PtxInstr *in) {
   const PtxOperand *a = &in->ops[1];
   if (a->kind != OPD_ADDR || a->nlist < 1 || a->list[0].kind != OPD_VAR ||
       in->ops[0].kind != OPD_REG || !ir_is_kernel_param(r->func, &a->list[0]))
@@ -51,7 +44,7 @@ static int of_param(Reach *r, const PtxInstr *in) {
                                        .param_offset = offset}});
 }
 
-static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
+static int of_instr(const ReachOf *r, const PtxInstr *in, unsigned depth) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   uint8_t bytes = (uint8_t)ptx_type_size(t);
   bool is_signed = t == TYPE_S32 || t == TYPE_S64;
@@ -72,16 +65,16 @@ static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
                                          .is_signed = in->types[1] == TYPE_S32 ||
                                                       in->types[1] == TYPE_S64});
     }
-    case RESULT_ADD: return two(r, REACH_ADD, in, 1, 2, bytes, is_signed, depth);
-    case RESULT_SUB: return two(r, REACH_SUB, in, 1, 2, bytes, is_signed, depth);
-    case RESULT_SHL: return two(r, REACH_SHL, in, 1, 2, bytes, is_signed, depth);
-    case RESULT_OR: return two(r, REACH_OR, in, 1, 2, bytes, is_signed, depth);
+    case RESULT_ADD: return of_two_operands(r, REACH_ADD, in, bytes, is_signed, depth);
+    case RESULT_SUB: return of_two_operands(r, REACH_SUB, in, bytes, is_signed, depth);
+    case RESULT_SHL: return of_two_operands(r, REACH_SHL, in, bytes, is_signed, depth);
+    case RESULT_OR: return of_two_operands(r, REACH_OR, in, bytes, is_signed, depth);
     case RESULT_MUL:
     case RESULT_MAD: {
       bool wide = ptx_has(in, MOD_WIDE);
       if (!wide && !ptx_has(in, MOD_LO)) return -1;
-      int x = two(r, wide ? REACH_MUL_WIDE : REACH_MUL, in, 1, 2, wide ? 8 : bytes, is_signed,
-                  depth);
+      int x = of_two_operands(r, wide ? REACH_MUL_WIDE : REACH_MUL, in, wide ? 8 : bytes, is_signed,
+                              depth);
       if (x < 0 || ptx_op_result(in->op) == RESULT_MUL) return x;
       int y = of_operand(r, &in->ops[3], depth);
       return y < 0 ? -1
@@ -94,7 +87,7 @@ static int of_instr(Reach *r, const PtxInstr *in, unsigned depth) {
   }
 }
 
-static int of_operand(Reach *r, const PtxOperand *o, unsigned depth) {
+static int of_operand(const ReachOf *r, const PtxOperand *o, unsigned depth) {
   if (depth > DEEPEST || o->negated) return -1;
   if (o->kind == OPD_INT) return node(r, (ReachNode){.op = REACH_CONST, .value = o->imm});
   if (o->kind == OPD_SREG) {
@@ -119,11 +112,9 @@ static int of_operand(Reach *r, const PtxOperand *o, unsigned depth) {
   return n;
 }
 
-bool reach_add(const IrDefs *defs, const PtxFunc *f, U64Map *known, const PtxOperand *address,
-               uint32_t bytes, ReachNodes *out, ReachRoot *root) {
-  Reach r = {defs, f, known, out};
+bool reach_add(const ReachOf *r, const PtxOperand *address, uint32_t bytes, ReachRoot *root) {
   if (address->kind != OPD_ADDR || address->nlist != 1 || !bytes) return false;
-  int n = of_operand(&r, &address->list[0], 0);
+  int n = of_operand(r, &address->list[0], 0);
   *root = (ReachRoot){.node = (uint16_t)(n < 0 ? 0 : n), .bytes = bytes, .offset = address->imm};
   return n >= 0;
 }

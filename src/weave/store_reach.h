@@ -1,15 +1,21 @@
-#ifndef WG_INSTRUMENT_REACH_H
-#define WG_INSTRUMENT_REACH_H
+#ifndef WG_WEAVE_STORE_REACH_H
+#define WG_WEAVE_STORE_REACH_H
 
 #include "weave/pass.h"
 
-// --- reach.c ---
+// --- store_reach.c ---
 typedef struct ReachNodes {
   VEC(ReachNode) list;
 } ReachNodes;
-// The address of an access as an expression; false: it is not one that is understood. known: empty
-// at first, the same for all of a kernel.
-bool reach_add(const IrDefs *defs, const PtxFunc *f, U64Map *known, const PtxOperand *address,
-               uint32_t bytes, ReachNodes *out, ReachRoot *root);
+// A kernel whose addresses are asked for. known: register -> node plus 2, 1: not known; empty at
+// first. out: the nodes
+typedef struct ReachOf {
+  const IrDefs *defs;
+  const PtxFunc *func;
+  U64Map *known;
+  ReachNodes *out;
+} ReachOf;
+// The address of an access as an expression; false: it is not one that is understood.
+bool reach_add(const ReachOf *r, const PtxOperand *address, uint32_t bytes, ReachRoot *root);
 
 #endif
