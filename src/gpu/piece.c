@@ -280,8 +280,9 @@ static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   if (session_tools() || session_plan()->find_writes || m->jit.has_symbols ||
       !gpu_cache_get(piece_key(m, p->index), kind, &blob))
     return false;
+  const GpuJit none = {.n = 0};
   GpuLoad how = {
-      .jit = is_linked(m) ? &(GpuJit){0} : &m->jit, .as_library = m->library != NULL, .name = name};
+      .jit = is_linked(m) ? &none : &m->jit, .as_library = m->library != NULL, .name = name};
   bool ok = gpu_load_blob(blob.data, &how, &p->loaded, &err);
   if (ok && !is_usable(p, &p->loaded, name, &err)) {
     gpu_unload(&p->loaded);
