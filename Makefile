@@ -98,6 +98,7 @@ LIB_OBJS += $(PROBE_OBJ) $(KERNEL_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS) $(REPORT_OBJS))
 # An object whose source is gone must not be linked again: some tests take all objects of a folder.
 STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(BUILD)/obj/closed/code.o $(KERNEL_OBJS) \
+  $(BUILD)/obj/opencl/library_text.o \
   $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o $(BUILD)/obj/*/*/*.o))
 $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
@@ -117,8 +118,13 @@ LIBRARIES := $(foreach l,$(LIBRARY_NUMBERS),$(call library-file,$(l))) \
   uninstall clean help deps
 .SECONDARY:
 
+# The OpenCL platform and the file by which OpenCL's loader finds it; without the headers of OpenCL
+# everything else is built.
+OPENCL_LIB := $(if $(shell printf '\043include <CL/cl_icd.h>' | $(CC) -E -x c - 2>/dev/null | \
+  head -n 1),$(BUILD)/lib/libwarpgrind_opencl.so $(BUILD)/lib/opencl/warpgrind.icd)
+
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
-  $(BUILD)/lib/libwarpgrind.so \
+  $(BUILD)/lib/libwarpgrind.so $(OPENCL_LIB) \
   $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(LIBRARIES) $(BUILD)/warpgrind.1
 
 # --- compiling ---
@@ -311,6 +317,28 @@ $(BUILD)/lib/libwarpgrind.so: $(LINKED_SRC) $(BUILD)/obj/preload/entry.o $(BUILD
 	  -Wl,-soname,libwarpgrind.so -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) \
 	  -o $@.$$$$ $^ -lm -ldl -pthread && mv $@.$$$$ $@
 
+# The OpenCL platform, an ICD: it calls the exported functions of libcuda.so.1. Its own library for
+# kernels, library/*.cl, is a text in it.
+OPENCL_TEXT := $(sort $(wildcard src/opencl/library/*.cl))
+OPENCL_OBJS := $(call folder-objs,opencl) $(BUILD)/obj/opencl/library_text.o
+$(BUILD)/obj/opencl/library_text.o: $(OPENCL_TEXT) $(BUILD)/flags
+	@mkdir -p $(@D) $(BUILD)/gen
+	@cat $(OPENCL_TEXT) > $(BUILD)/gen/opencl_library.cl
+	@printf '%s\n' '.section .rodata' '.globl ocl_library_text' '.hidden ocl_library_text' \
+	  'ocl_library_text:' '.incbin "$(BUILD)/gen/opencl_library.cl"' '.byte 0' \
+	  '.section .note.GNU-stack,"",%progbits' > $(BUILD)/gen/opencl_library.s
+	$(call say,AS  ) $(CC) -c -o $@ $(BUILD)/gen/opencl_library.s
+
+$(BUILD)/lib/libwarpgrind_opencl.so: $(OPENCL_OBJS) $(call folder-objs,base) | \
+  $(BUILD)/lib/libcuda.so.1
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libwarpgrind_opencl.so -Wl,-Bsymbolic \
+	  -Wl,--exclude-libs,ALL -Wl,-rpath,'$$ORIGIN' $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ \
+	  -L$(BUILD)/lib -l:libcuda.so.1 -lm -ldl -pthread && mv $@.$$$$ $@
+
+$(BUILD)/lib/opencl/warpgrind.icd:
+	@mkdir -p $(@D)
+	@echo libwarpgrind_opencl.so > $@
+
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads
 # them.
 EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c \
@@ -482,6 +510,11 @@ install: all
 	install -m 755 $(SHIMS) $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
 	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
+	$(if $(OPENCL_LIB),install -d $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl)
+	$(if $(OPENCL_LIB),install -m 755 $(BUILD)/lib/libwarpgrind_opencl.so \
+	  $(DESTDIR)$(PREFIX)/lib/warpgrind/)
+	$(if $(OPENCL_LIB),install -m 644 $(BUILD)/lib/opencl/warpgrind.icd \
+	  $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl/)
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,$(dir $(COMPLETIONS)))
 	if [ "$(ARCH)" = "$(HOST_ARCH)" ]; then \

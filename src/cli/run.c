@@ -74,6 +74,16 @@ static void set_library(const char *folder, bool on_gpu) {
   str_free(&search);
 }
 
+// OpenCL's loader opens what the files *.icd of this folder name, and nothing of the system then.
+static void set_opencl(const Options *o, const char *folder) {
+  if (!options_is(o, OPT_OPENCL, "ours")) return;
+  Str vendors = {0};
+  str_printf(&vendors, "%s/opencl", folder);
+  setenv("OCL_ICD_VENDORS", vendors.data, 1);
+  setenv("OPENCL_VENDOR_PATH", vendors.data, 1);
+  str_free(&vendors);
+}
+
 // The program may change its folder; names of files we write must not move with it.
 static const char *absolute_name(const char *name) {
   char folder[4096];
@@ -374,6 +384,7 @@ int cli_run(const Options *given, char **argv) {
     return cli_fail("%s", err.text);
   if (!open_run_file(&o, 0, r, &err)) return cli_fail("%s", err.text);
   set_library(folder.data, on_gpu);
+  set_opencl(&o, folder.data);
   options_to_environment(&o);
   cli_ptxas_environment();
   cli_allocators_environment(&o, folder.data);

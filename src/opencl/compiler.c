@@ -1,0 +1,295 @@
+// Compiles OpenCL C to PTX: clang to LLVM assembly, then clang again to PTX with libclc and our own
+// library linked in, and everything inlined into the kernels (fit.c says why).
+#define _GNU_SOURCE
+
+#include "opencl/opencl.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// newest first: a newer clang reads the bitcode of an older libclc
+static const char *const names[] = {"clang-22", "clang-21", "clang-20", "clang-19", "clang-18",
+                                    "clang-17", "clang-16", "clang-15", "clang-14", "clang"};
+static const char *const bitcodes[] = {
+    "/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
+    "/usr/lib64/clc/nvptx64--nvidiacl.bc", "/usr/local/share/clc/nvptx64--nvidiacl.bc"};
+
+extern const char ocl_library_text[];  // library/*.cl, put in by the build
+
+typedef struct Compiler {
+  char path[PATH_MAX], bitcode[PATH_MAX];
+  char name[64];  // "clang-19-1f0c…": it changes when either file does
+} Compiler;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static Compiler compiler;  // path empty: there is none
+
+static bool find_in_path(const char *name, char *out) {
+  const char *path = getenv("PATH");
+  if (strchr(name, '/')) return realpath(name, out) && access(out, X_OK) == 0;
+  for (const char *p = path ? path : "/usr/bin"; *p;) {
+    size_t n = strcspn(p, ":");
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%.*s/%s", (int)n, p, name);
+    // ccache and the like stand in front of compilers: the real one is needed
+    if (access(file, X_OK) == 0 && !strstr(file, "ccache") && realpath(file, out)) return true;
+    p += n + (p[n] == ':');
+  }
+  return false;
+}
+
+static uint64_t file_mark(const char *path) {
+  struct stat st;
+  if (stat(path, &st)) return 0;
+  uint64_t facts[] = {(uint64_t)st.st_size, (uint64_t)st.st_mtime};
+  return base_hash(facts, sizeof facts);
+}
+
+static void find_compiler(void) {
+  const char *wanted = getenv("WARPGRIND_OPENCL_CLANG"), *bitcode = getenv("WARPGRIND_LIBCLC");
+  for (size_t i = 0; !bitcode && i < ARRAY_LEN(bitcodes); i++)
+    if (access(bitcodes[i], R_OK) == 0) bitcode = bitcodes[i];
+  if (!bitcode || access(bitcode, R_OK)) return;
+  bool found = wanted && *wanted && find_in_path(wanted, compiler.path);
+  for (size_t i = 0; !wanted && !found && i < ARRAY_LEN(names); i++)
+    found = find_in_path(names[i], compiler.path);
+  if (!found) {
+    compiler.path[0] = 0;
+    return;
+  }
+  snprintf(compiler.bitcode, sizeof compiler.bitcode, "%s", bitcode);
+  uint64_t marks[] = {file_mark(compiler.path), file_mark(bitcode),
+                      base_hash(ocl_library_text, strlen(ocl_library_text))};
+  const char *base = strrchr(compiler.path, '/') + 1;
+  snprintf(compiler.name, sizeof compiler.name, "clang%s-%016llx",
+           strncmp(base, "clang", 5) == 0 ? base + 5 : "",
+           (unsigned long long)base_hash(marks, sizeof marks));
+}
+
+bool ocl_compiler_present(void) {
+  pthread_once(&once, find_compiler);
+  return compiler.path[0];
+}
+
+typedef VEC(const char *) Words;
+
+static void add_words(Words *w, const Str *words) {
+  for (size_t i = 0; i < words->len; i += strlen(words->data + i) + 1) vec_push(w, words->data + i);
+}
+
+// A folder for one compilation.
+typedef struct Folder {
+  char path[64];
+  VEC(char *) files;
+} Folder;
+
+static bool folder_open(Folder *f) {
+  snprintf(f->path, sizeof f->path, "/tmp/warpgrind-opencl-XXXXXX");
+  return mkdtemp(f->path) != NULL;
+}
+
+static char *folder_file(Folder *f, const char *name) {
+  Str s = {0};
+  str_printf(&s, "%s/%s", f->path, name);
+  vec_push(&f->files, s.data);
+  return s.data;
+}
+
+static void folder_close(Folder *f) {
+  for (uint32_t i = f->files.len; i > 0; i--) {
+    if (unlink(f->files.data[i - 1])) rmdir(f->files.data[i - 1]);
+    free(f->files.data[i - 1]);
+  }
+  vec_free(&f->files);
+  rmdir(f->path);
+}
+
+// Names of headers may have folders in them.
+static void write_headers(const OclRequest *r, Folder *f) {
+  for (uint32_t i = 0; i + 1 < r->headers.len; i += 2) {
+    Str part = {0};
+    for (const char *p = r->headers.data[i]; *p; p++) {
+      if (*p == '/' && part.len) mkdir(folder_file(f, part.data), 0700);
+      str_addc(&part, *p);
+    }
+    const char *text = r->headers.data[i + 1];
+    if (!strstr(part.data, "..")) file_write(folder_file(f, part.data), text, strlen(text), NULL);
+    str_free(&part);
+  }
+}
+
+static const char *const common[] = {"--target=nvptx64--nvcl",
+                                     "-gdwarf-2",
+                                     "-gline-tables-only",
+                                     "-Xclang",
+                                     "-target-cpu",
+                                     "-Xclang",
+                                     "sm_70"};
+
+static bool run_clang(const Words *own, Str *log) {
+  Words w = {0};
+  vec_push(&w, compiler.path);
+  for (size_t i = 0; i < ARRAY_LEN(common); i++) vec_push(&w, common[i]);
+  for (uint32_t i = 0; i < own->len; i++) vec_push(&w, own->data[i]);
+  vec_push(&w, NULL);
+  int code = ocl_run(w.data, log);
+  if (code < 0) str_printf(log, "%s could not be run\n", compiler.path);
+  vec_free(&w);
+  return code == 0;
+}
+
+#define ADD(w, ...) \
+  do { \
+    static const char *const list_[] = {__VA_ARGS__}; \
+    for (size_t i_ = 0; i_ < ARRAY_LEN(list_); i_++) vec_push(w, list_[i_]); \
+  } while (0)
+
+// Our own library as bitcode, made when it is first needed.
+static bool library_bitcode(Folder *f, Str *out, Str *log) {
+  bool kept = ocl_cache_path(compiler.name, "library.bc", out);
+  if (kept && access(out->data, R_OK) == 0) return true;
+  if (!kept) str_add(out, folder_file(f, "library.bc"));
+  char *source = folder_file(f, "library.cl");
+  Str made = {0};
+  str_printf(&made, "%s.%d", out->data, (int)getpid());
+  Words w = {0};
+  ADD(&w, "-x", "cl", "-cl-std=CL2.0", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
+      "-finclude-default-header", "-g0", "-emit-llvm", "-c", "-o");
+  vec_push(&w, made.data);
+  vec_push(&w, source);
+  bool ok = file_write(source, ocl_library_text, strlen(ocl_library_text), NULL) &&
+            run_clang(&w, log) && rename(made.data, out->data) == 0;
+  vec_free(&w);
+  str_free(&made);
+  return ok;
+}
+
+// OpenCL C to LLVM assembly.
+static bool compile(const OclRequest *r, const Str *options, Folder *f, Str *out, Str *log) {
+  Str text = {0}, name = {0};
+  char *source = folder_file(f, "source.cl"), *assembly = folder_file(f, "source.ll");
+  ocl_source_name(r->source, &name);
+  str_printf(&text, "# 1 \"%s\"\n%s\n", name.data, r->source);
+  write_headers(r, f);
+  Words w = {0};
+  // Everything has to be inlined: fit.c.
+  ADD(&w, "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
+      "-finclude-default-header", "-cl-kernel-arg-info", "-Dnoinline=", "-fno-caret-diagnostics",
+      "-S", "-emit-llvm");
+  add_words(&w, options);
+  ADD(&w, "-I");
+  vec_push(&w, f->path);
+  // where the working folder of the program is, includes are found
+  ADD(&w, "-I", ".", "-o");
+  vec_push(&w, assembly);
+  vec_push(&w, source);
+  bool ok = file_write(source, text.data, text.len, NULL) && run_clang(&w, log) &&
+            file_read(assembly, out, NULL);
+  vec_free(&w);
+  str_free(&text);
+  str_free(&name);
+  return ok;
+}
+
+// LLVM assembly to PTX.
+static bool link_objects(const OclRequest *r, Folder *f, Str *out, Str *log) {
+  Words w = {0};
+  Str library = {0};
+  char *ptx = folder_file(f, "program.ptx");
+  bool ok = library_bitcode(f, &library, log);
+  ADD(&w, "-x", "ir", "-O2", "-w", "-mllvm", "-inline-threshold=1000000", "-S", "-o");
+  vec_push(&w, ptx);
+  for (uint32_t i = 0; ok && i < r->objects.len; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "object%u.ll", i);
+    char *file = folder_file(f, name);
+    ok = file_write(file, r->objects.data[i], strlen(r->objects.data[i]), NULL);
+    if (i) ADD(&w, "-Xclang", "-mlink-bitcode-file", "-Xclang");
+    vec_push(&w, file);
+  }
+  ADD(&w, "-Xclang", "-mlink-builtin-bitcode", "-Xclang");
+  vec_push(&w, library.data);
+  ADD(&w, "-Xclang", "-mlink-builtin-bitcode", "-Xclang");
+  vec_push(&w, compiler.bitcode);
+  ok = ok && run_clang(&w, log) && file_read(ptx, out, NULL);
+  vec_free(&w);
+  str_free(&library);
+  return ok;
+}
+
+static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) {
+  Folder f = {0};
+  Str assembly = {0}, ptx = {0};
+  Error err = {0};
+  if (!folder_open(&f)) {
+    str_add(log, "no temporary folder can be made in /tmp\n");
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  OclRequest objects = *r;
+  bool ok = !r->source || compile(r, options, &f, &assembly, log);
+  if (ok && r->source) {
+    memset(&objects.objects, 0, sizeof objects.objects);
+    vec_push(&objects.objects, assembly.data);
+  }
+  cl_int result = !ok                                     ? CL_COMPILE_PROGRAM_FAILURE
+                  : !r->link                              ? CL_SUCCESS
+                  : link_objects(&objects, &f, &ptx, log) ? CL_SUCCESS
+                                                          : CL_LINK_PROGRAM_FAILURE;
+  if (!result && !r->link) str_add(out, assembly.data);
+  if (!result && r->link && !ocl_fit(ptx.data, &objects, out, &err)) {
+    str_printf(log, "%s\n", err.text);
+    result = CL_LINK_PROGRAM_FAILURE;
+  }
+  folder_close(&f);
+  if (r->source) vec_free(&objects.objects);
+  str_free(&assembly);
+  str_free(&ptx);
+  return result;
+}
+
+static uint64_t key_of(const OclRequest *r, const Str *options) {
+  Str all = {0};
+  str_printf(&all, "%s %d", WARPGRIND_VERSION, r->link);
+  str_addn(&all, options->data ? options->data : "", options->len);
+  str_add(&all, r->source ? r->source : "");
+  for (uint32_t i = 0; i < r->objects.len; i++) str_add(&all, r->objects.data[i]);
+  for (uint32_t i = 0; i < r->headers.len; i++) str_add(&all, r->headers.data[i]);
+  uint64_t key = base_hash(all.data, all.len);
+  str_free(&all);
+  return key;
+}
+
+static void say_missing(Str *log) {
+  str_add(log,
+          "Warpgrind compiles OpenCL C with clang and libclc, and does not find both. Debian and "
+          "Ubuntu: apt-get install clang-19 libclc-19. WARPGRIND_OPENCL_CLANG and WARPGRIND_LIBCLC "
+          "name a clang and an nvptx64--nvidiacl.bc that lie elsewhere.\n");
+  log_once("opencl compiler", "%.*s", (int)log->len - 1, log->data);
+}
+
+// Files that a source includes may change: such programs are compiled every time.
+static bool may_keep(const OclRequest *r) { return !r->source || !strstr(r->source, "#include"); }
+
+cl_int ocl_compile(const OclRequest *r, Str *out, Str *log) {
+  Str options = {0};
+  const char *bad;
+  bool library, present = ocl_compiler_present();
+  if (!ocl_options(r->options, &options, &bad, &library)) {
+    str_printf(log, "%s is not an option of this compiler\n", bad);
+    return r->source ? CL_INVALID_BUILD_OPTIONS : CL_INVALID_LINKER_OPTIONS;
+  }
+  uint64_t key = key_of(r, &options);
+  const char *name = present ? compiler.name : NULL;
+  cl_int result = CL_SUCCESS;
+  if (!may_keep(r) || !ocl_cache_find(name, key, out)) {
+    if (present) result = work(r, &options, out, log);
+    else {
+      say_missing(log);
+      result = CL_COMPILER_NOT_AVAILABLE;
+    }
+    if (!result && may_keep(r)) ocl_cache_keep(name, key, out);
+  }
+  str_free(&options);
+  return result;
+}

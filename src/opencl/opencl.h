@@ -1,0 +1,320 @@
+// opencl: an OpenCL platform on top of the driver API of CUDA, so that OpenCL programs run on the
+// same devices, with the same tools, as CUDA programs. The shared library is an ICD: the system's
+// loader (libOpenCL.so.1) opens it, and calls it through the table in dispatch.c.
+//
+// A kernel's way: clang compiles OpenCL C to PTX (compiler.c), fit.c adds what CUDA's model of a
+// kernel has no word for (offsets, sizes of __local arguments), and cuModuleLoadData takes it from
+// there. Locks: ocl_lock guards commands, events and queues; objects.c has one for handles. Neither
+// is held while the device or a callback is waited for.
+#ifndef WG_OPENCL_H
+#define WG_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <pthread.h>
+
+#include "base/base.h"
+// The driver's exported functions, not those of the virtual device: on a GPU they are others.
+#undef WARPGRIND_LIBRARY
+#include "cuda/abi.h"
+
+// --- objects.c: handles and their reference counts ---
+typedef enum OclKind {
+  OCL_PLATFORM = 1,
+  OCL_DEVICE,
+  OCL_CONTEXT,
+  OCL_QUEUE,
+  OCL_MEMORY,
+  OCL_SAMPLER,
+  OCL_PROGRAM,
+  OCL_KERNEL,
+  OCL_EVENT,
+  OCL_KINDS
+} OclKind;
+// The first member of every object: the loader reads `dispatch`.
+typedef struct OclObject {
+  const void *dispatch;
+  OclKind kind;
+  _Atomic cl_uint references;  // the program's; none left: the handle is not valid any more
+  _Atomic cl_uint holds;       // ours, and one for all of the program's
+} OclObject;
+void *ocl_object_new(OclKind kind, size_t size);  // zeroed, one reference
+bool ocl_is(const void *handle, OclKind kind);    // a handle that the program may use
+void ocl_hold(void *object);                      // it stays until ocl_drop
+void ocl_drop(void *object);                      // NULL: nothing
+cl_int ocl_retain(void *handle, OclKind kind, cl_int invalid);
+cl_int ocl_release(void *handle, OclKind kind, cl_int invalid);
+cl_uint ocl_references(const void *object);
+void ocl_each(OclKind kind, void (*visit)(void *object, void *user), void *user);
+typedef void OclFree(void *object);  // frees what belongs to an object
+OclFree ocl_context_free, ocl_queue_free, ocl_memory_free, ocl_program_free, ocl_kernel_free,
+    ocl_event_free;
+
+// --- info.c: what clGet…Info writes ---
+typedef struct OclAnswer {
+  size_t room;
+  void *value;
+  size_t *needed;
+} OclAnswer;
+cl_int ocl_answer(OclAnswer to, const void *data, size_t n);
+cl_int ocl_answer_text(OclAnswer to, const char *text);
+#define OCL_ANSWER(to, type, ...) ocl_answer(to, &(type){__VA_ARGS__}, sizeof(type))
+
+// --- dispatch.c ---
+const void *ocl_dispatch(void);
+void *ocl_function(const char *name);  // NULL: there is none of that name
+
+// --- platform.c, device.c ---
+struct _cl_platform_id {
+  OclObject object;
+};
+struct _cl_device_id {
+  OclObject object;
+  CUdevice ordinal;
+  CUcontext context;  // primary; NULL: not used yet
+  char name[256];
+};
+cl_platform_id ocl_platform(void);
+cl_uint ocl_devices(cl_device_id **out);  // all of the platform
+int ocl_attribute(cl_device_id device, CUdevice_attribute which);
+// Between these two calls of the driver go to this device.
+void ocl_enter(cl_device_id device);
+void ocl_leave(void);
+cl_int ocl_error(CUresult r, cl_int otherwise);  // CL_SUCCESS, or what a result of CUDA means
+
+// --- context.c ---
+typedef void(CL_CALLBACK *OclContextCallback)(cl_context, void *);
+typedef struct OclContextEnd {
+  OclContextCallback call;
+  void *user;
+} OclContextEnd;
+struct _cl_context {
+  OclObject object;
+  VEC(cl_device_id) devices;
+  VEC(cl_context_properties) properties;
+  void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
+  void *user;
+  VEC(OclContextEnd) ends;
+};
+bool ocl_context_has(cl_context c, cl_device_id device);
+// Tells the program's callback; the text goes to the log too.
+void ocl_context_say(cl_context c, const char *text);
+
+// --- queue.c, command.c: commands and what orders them ---
+enum { OCL_STREAMS = 4 };  // of a queue that is out of order: what nothing orders is on several
+typedef struct OclCommand OclCommand;
+struct _cl_command_queue {
+  OclObject object;
+  cl_context context;
+  cl_device_id device;
+  cl_command_queue_properties flags;
+  VEC(cl_queue_properties) properties;
+  unsigned streams, next;
+  CUstream stream[OCL_STREAMS];
+  CUevent began;              // for profiling: when …
+  cl_ulong began_ns;          // … it was, by the host's clock
+  VEC(OclCommand *) waiting;  // for events that are not submitted yet, in the order of the calls
+};
+typedef cl_int OclRun(OclCommand *c);  // hands its work to c->stream
+struct OclCommand {
+  cl_command_queue queue;
+  cl_event event;  // its own; held
+  CUstream stream;
+  OclRun *run;  // NULL: it only orders others
+  bool blocks;  // later commands of the queue come behind it, and it behind the earlier ones
+  bool joins;   // it comes behind all earlier commands of the queue
+  VEC(cl_event) after;
+  VEC(void *) holds;  // objects it uses
+  void *work;         // of run; freed with it
+  void (*end)(void *work);
+};
+void ocl_begin(void);  // takes ocl_lock …
+void ocl_end(void);    // … and gives it back; frees commands that are submitted
+// With ocl_lock: waits until something was submitted or a user event was set.
+void ocl_wait_for_change(void);
+// The wait list of a call, the event it returns. Makes a command of it; NULL: *error says why.
+typedef struct OclWaits {
+  cl_uint n;
+  const cl_event *list;
+  cl_event *event;
+} OclWaits;
+OclCommand *ocl_command(cl_command_queue q, cl_command_type type, OclWaits waits, cl_int *error);
+void ocl_command_uses(OclCommand *c, void *object);
+void ocl_command_free(OclCommand *c);  // one that is not enqueued
+// Enqueues it, and waits for its end if `blocking`. The command is not the caller's any more.
+cl_int ocl_enqueue(OclCommand *c, OclWaits waits, cl_bool blocking);
+// with ocl_lock: commands whose events have come, in all queues
+void ocl_submit_ready(void);
+void ocl_queue_known(cl_command_queue q, bool known);
+cl_int ocl_queue_finish(cl_command_queue q);
+
+// --- event.c ---
+typedef void(CL_CALLBACK *OclEventCallback)(cl_event, cl_int, void *);
+typedef struct OclEventCall {
+  OclEventCallback call;
+  cl_int status;
+  void *user;
+} OclEventCall;
+struct _cl_event {
+  OclObject object;
+  cl_context context;
+  cl_command_queue queue;  // NULL: a user event
+  cl_command_type type;
+  cl_int status;  // CL_QUEUED: not submitted; CL_COMPLETE: done, of a command, it was seen to be;
+                  // negative: why it failed
+  CUevent start, end;  // start: with profiling only
+  cl_ulong queued_ns, submitted_ns;
+  VEC(OclEventCall) calls;
+};
+cl_event ocl_event_new(cl_context context, cl_command_queue queue, cl_command_type type);
+cl_int ocl_event_status(cl_event e);       // now
+cl_int ocl_event_wait(cl_event e);         // CL_SUCCESS, or why it failed
+bool ocl_event_is_open(const cl_event e);  // with ocl_lock: not submitted, or not set
+void ocl_event_watch(cl_event e);          // callbacks.c: somebody wants to be called
+
+// --- buffer.c, map.c ---
+typedef void(CL_CALLBACK *OclMemoryCallback)(cl_mem, void *);
+typedef struct OclMemoryEnd {
+  OclMemoryCallback call;
+  void *user;
+} OclMemoryEnd;
+typedef struct OclMapping {
+  char *host;
+  size_t offset, size;
+  cl_map_flags flags;
+  bool ours;  // the memory is to be freed
+} OclMapping;
+struct _cl_mem {
+  OclObject object;
+  cl_context context;
+  cl_mem_object_type type;
+  cl_mem_flags flags;
+  size_t size;
+  void *host;
+  CUdeviceptr address;
+  cl_mem parent;  // of a sub-buffer
+  size_t origin;
+  VEC(cl_mem_properties) properties;
+  VEC(OclMemoryEnd) ends;
+  VEC(OclMapping) mappings;  // ocl_lock
+};
+cl_int ocl_check_memory(cl_mem m, cl_command_queue q);  // a buffer, of the queue's context
+
+// --- compiler.c: clang, with libclc and the library of library/*.cl ---
+typedef struct OclRequest {   // what to compile or link
+  const char *options;        // the program's
+  const char *source;         // OpenCL C; NULL: objects
+  VEC(const char *) objects;  // LLVM assembly
+  VEC(const char *) headers;  // names and texts, one after the other
+  bool link;                  // to a program image; else to LLVM assembly
+} OclRequest;
+// CL_SUCCESS, or why not; the compiler's messages are added to the log.
+cl_int ocl_compile(const OclRequest *r, Str *out, Str *log);
+bool ocl_compiler_present(void);
+// --- build_options.c: clang's options for those of the program. false: `bad` is not one ---
+bool ocl_options(const char *text, Str *compile, const char **bad, bool *library);
+// --- process.c: runs a program without Warpgrind; what it writes is added to `log`. Its exit code,
+// or -1 ---
+int ocl_run(const char *const *arguments, Str *log);
+// --- source.c ---
+void ocl_source_name(const char *source, Str *out);  // the file that holds it, or that we wrote
+// --- cache.c: texts on disk, for each compiler ---
+bool ocl_cache_find(const char *compiler, uint64_t key, Str *out);  // compiler NULL: of any
+void ocl_cache_keep(const char *compiler, uint64_t key, const Str *text);
+bool ocl_cache_path(const char *folder, const char *name, Str *out);  // makes the folder
+// --- fit.c, kernel_facts.c: PTX as clang writes it, with the LLVM assembly that it came from, to a
+// program image ---
+bool ocl_fit(const char *ptx, const OclRequest *r, Str *out, Error *err);
+typedef struct OclParameter OclParameter;
+typedef struct OclEntry OclEntry;
+// What the metadata of the assembly says of its kernels.
+typedef VEC(OclEntry *) OclEntries;
+void ocl_kernel_facts(const char *assembly, Arena *a, OclEntries *out);
+
+// --- image.c: a program's code with what is known of its kernels: text, also its binary ---
+struct OclParameter {
+  cl_uint space;  // 0 private, 1 global, 2 constant, 3 local
+  char *access, *type, *qualifiers, *name;
+  size_t bytes;
+};
+struct OclEntry {
+  char *name;
+  size_t required[3];  // reqd_work_group_size; 0: any
+  bool has_launch;     // it has the hidden parameter OclLaunch
+  VEC(OclParameter) parameters;
+};
+typedef struct OclImage {
+  Arena arena;
+  char *ptx;
+  OclEntries kernels;
+} OclImage;
+#define OCL_IMAGE_MARK "warpgrind opencl program 1\n"
+#define OCL_OBJECT_MARK "warpgrind opencl object 1\n"
+bool ocl_image_read(const char *text, OclImage *out);
+void ocl_image_free(OclImage *image);
+// The hidden last parameter of a kernel; library/launch.h has the same for kernels.
+typedef struct OclLaunch {
+  uint32_t dimensions, unused;
+  uint64_t first_item[3];   // global id of the first work-item of this launch
+  uint64_t offset[3];       // of the NDRange
+  uint64_t global_size[3];  // of the NDRange
+  uint64_t local_size[3];   // as enqueued
+  uint64_t first_group[3];  // of this launch, which may be a part of the NDRange
+  uint64_t groups[3];       // of the NDRange
+} OclLaunch;
+
+// --- program.c, build.c ---
+struct _cl_program {
+  OclObject object;
+  cl_context context;
+  VEC(cl_device_id) devices;
+  char *source;  // NULL: from binaries
+  char *options;
+  Str log;
+  cl_build_status status;
+  cl_program_binary_type type;
+  Str binary;  // with its mark
+  OclImage image;
+  VEC(CUmodule) modules;  // of each device; NULL: not loaded
+  _Atomic int kernels;    // that exist
+};
+cl_program ocl_program_new(cl_context context);
+bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out);
+
+// --- kernel.c, launch.c ---
+typedef struct OclArgument {
+  bool set;
+  unsigned char *value;  // of entry->parameters[i].bytes
+  size_t local;          // bytes of a __local one
+  cl_mem memory;         // held
+  cl_sampler sampler;    // held
+} OclArgument;
+struct _cl_kernel {
+  OclObject object;
+  cl_program program;
+  OclEntry *entry;
+  VEC(CUfunction) functions;  // of each device of the program
+  OclArgument *arguments;
+};
+bool ocl_kernel_function(cl_kernel k, cl_device_id device, CUfunction *out);
+
+// --- sampler.c ---
+struct _cl_sampler {
+  OclObject object;
+  cl_context context;
+  cl_bool normalized;
+  cl_addressing_mode addressing;
+  cl_filter_mode filter;
+  VEC(cl_sampler_properties) properties;
+};
+uint64_t ocl_sampler_bits(cl_sampler s);  // as OpenCL C writes a sampler
+
+#endif
