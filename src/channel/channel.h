@@ -58,7 +58,7 @@ typedef struct ChannelEventHead {
 } ChannelEventHead;
 
 // Bits of EventLaunch.flags and EventFinding.flags.
-enum { LAUNCH_COOPERATIVE = 1, LAUNCH_CAPTURED = 2 };
+enum { LAUNCH_COOPERATIVE = 1, LAUNCH_CAPTURED = 2, LAUNCH_API_SHIFT = 8 };  // from there: ApiId
 enum { OUTPUTS_GUESSED = 1 };  // EventOutputs.flags: the code does not tell what it writes
 // EventStep.kind and direction.
 // INPUTS: pages as they were before the next launch

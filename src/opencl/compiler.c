@@ -192,10 +192,24 @@ static bool compile(const OclRequest *r, const Str *options, Folder *f, Str *out
   return ok;
 }
 
+// -mlink-bitcode-file takes no assembly.
+static char *to_bitcode(Folder *f, char *assembly, uint32_t number, Str *log) {
+  char name[32];
+  snprintf(name, sizeof name, "object%u.bc", number);
+  char *out = folder_file(f, name);
+  Words w = {0};
+  ADD(&w, "-x", "ir", "-w", "-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o");
+  vec_push(&w, out);
+  vec_push(&w, assembly);
+  run_clang(&w, log);
+  vec_free(&w);
+  return out;
+}
+
 // LLVM assembly to PTX.
 static bool link_objects(const OclRequest *r, Folder *f, Str *out, Str *log) {
   Words w = {0};
-  Str library = {0};
+  Str library = {0}, said = {0};
   char *ptx = folder_file(f, "program.ptx");
   bool ok = library_bitcode(f, &library, log);
   ADD(&w, "-x", "ir", "-O2", "-w", "-mllvm", "-inline-threshold=1000000", "-S", "-o");
@@ -206,13 +220,16 @@ static bool link_objects(const OclRequest *r, Folder *f, Str *out, Str *log) {
     char *file = folder_file(f, name);
     ok = file_write(file, r->objects.data[i], strlen(r->objects.data[i]), NULL);
     if (i) ADD(&w, "-Xclang", "-mlink-bitcode-file", "-Xclang");
-    vec_push(&w, file);
+    vec_push(&w, i && ok ? to_bitcode(f, file, i, &said) : file);
   }
   ADD(&w, "-Xclang", "-mlink-builtin-bitcode", "-Xclang");
   vec_push(&w, library.data);
   ADD(&w, "-Xclang", "-mlink-builtin-bitcode", "-Xclang");
   vec_push(&w, compiler.bitcode);
-  ok = ok && run_clang(&w, log) && file_read(ptx, out, NULL);
+  // warnings of a link are about libclc
+  ok = ok && run_clang(&w, &said) && file_read(ptx, out, NULL);
+  if (!ok && said.len) str_add(log, said.data);
+  str_free(&said);
   vec_free(&w);
   str_free(&library);
   return ok;

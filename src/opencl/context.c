@@ -7,11 +7,6 @@ bool ocl_context_has(cl_context c, cl_device_id device) {
   return false;
 }
 
-void ocl_context_say(cl_context c, const char *text) {
-  log_verbose("OpenCL: %s", text);
-  if (c->notify) c->notify(text, NULL, 0, c->user);
-}
-
 void ocl_context_free(void *object) {
   cl_context c = object;
   for (uint32_t i = c->ends.len; i > 0; i--) c->ends.data[i - 1].call(c, c->ends.data[i - 1].user);

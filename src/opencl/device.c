@@ -18,7 +18,7 @@ static void find(void) {
   }
 }
 
-cl_uint ocl_devices(cl_device_id **out) {
+static cl_uint all_devices(cl_device_id **out) {
   pthread_once(&once, find);
   *out = devices.data;
   return devices.len;
@@ -29,10 +29,14 @@ int ocl_attribute(cl_device_id device, CUdevice_attribute which) {
   return cuDeviceGetAttribute(&value, which, device->ordinal) ? 0 : value;
 }
 
-void ocl_enter(cl_device_id device) { cuCtxPushCurrent_v2(device->context); }
+void ocl_enter(cl_device_id device) {
+  cuCtxPushCurrent_v2(device->context);
+  wg_opencl_call(true);
+}
 
 void ocl_leave(void) {
   CUcontext ours;
+  wg_opencl_call(false);
   cuCtxPopCurrent_v2(&ours);
 }
 
@@ -48,7 +52,7 @@ cl_int ocl_error(CUresult r, cl_int otherwise) {
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *out,
                       cl_uint *n) {
   cl_device_id *all;
-  cl_uint count = ocl_devices(&all);
+  cl_uint count = all_devices(&all);
   if (platform && !ocl_is(platform, OCL_PLATFORM)) return CL_INVALID_PLATFORM;
   if ((!out && !n) || (out && !room)) return CL_INVALID_VALUE;
   cl_device_type known = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |

@@ -20,25 +20,28 @@ static cl_int answer_extensions(OclAnswer to) {
   return result;
 }
 
+// clang-format off: it takes the cases for labels
+#define NUMBER(name, type, ...) \
+  case name: return OCL_ANSWER(to, type, (type)(__VA_ARGS__));
+#define TEXT(name, text) \
+  case name: return ocl_answer_text(to, text);
+#define LIST(name, type, ...) \
+  case name: { \
+    type list[] = {__VA_ARGS__}; \
+    return ocl_answer(to, list, sizeof list); \
+  }
+// clang-format on
+#define A(name) ocl_attribute(d, CU_DEVICE_ATTRIBUTE_##name)
+
 cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *value,
                        size_t *needed) {
   OclAnswer to = {room, value, needed};
   if (!ocl_is(d, OCL_DEVICE)) return CL_INVALID_DEVICE;
-#define A(name) ocl_attribute(d, CU_DEVICE_ATTRIBUTE_##name)
   switch (what) {
     case CL_DEVICE_EXTENSIONS: return answer_extensions(to);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: return ocl_answer(to, extensions, sizeof extensions);
     // no partition and no type of one: an empty list
     case CL_DEVICE_PARTITION_TYPE: return ocl_answer(to, NULL, 0);
-#define NUMBER(name, type, ...) \
-  case name: return OCL_ANSWER(to, type, (type)(__VA_ARGS__)); \
-      #define TEXT(name, text) \
-  case name: return ocl_answer_text(to, text); \
-      #define LIST(name, type, ...) \
-  case name: { \
-    type list[] = {__VA_ARGS__}; \
-    return ocl_answer(to, list, sizeof list); \
-  }
 #include "opencl/device_info.def"
   }
   return CL_INVALID_VALUE;

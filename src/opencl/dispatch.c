@@ -48,14 +48,14 @@ static const struct {
 #include "opencl/api.def"
 };
 
-void *ocl_function(const char *name) {
+static void *function_named(const char *name) {
   for (size_t i = 0; name && i < ARRAY_LEN(functions); i++)
     if (!strcmp(functions[i].name, name)) return functions[i].function;
   return NULL;
 }
 
-EXPORT void *clGetExtensionFunctionAddress(const char *name) { return ocl_function(name); }
+EXPORT void *clGetExtensionFunctionAddress(const char *name) { return function_named(name); }
 
 void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name) {
-  return ocl_is(platform, OCL_PLATFORM) ? ocl_function(name) : NULL;
+  return ocl_is(platform, OCL_PLATFORM) ? function_named(name) : NULL;
 }

@@ -44,6 +44,19 @@ void ocl_hold(void *object) {
   if (o) o->holds++;
 }
 
+// The loader reads the table of a handle before we see it: memory of released objects stays for a
+// while, so that a program which uses one gets an error and does not crash.
+static void retire(OclObject *o) {
+  enum { KEPT = 4096 };
+  static OclObject *kept[KEPT];
+  static uint32_t next;
+  pthread_mutex_lock(&lock);
+  OclObject *oldest = kept[next % KEPT];
+  kept[next++ % KEPT] = o;
+  pthread_mutex_unlock(&lock);
+  free(oldest);
+}
+
 void ocl_drop(void *object) {
   OclObject *o = object;
   if (!o || --o->holds) return;
@@ -51,7 +64,7 @@ void ocl_drop(void *object) {
   u64map_remove(&alive, (uintptr_t)o);
   pthread_mutex_unlock(&lock);
   if (frees[o->kind]) frees[o->kind](o);
-  free(o);
+  retire(o);
 }
 
 cl_int ocl_retain(void *handle, OclKind kind, cl_int invalid) {
@@ -67,23 +80,3 @@ cl_int ocl_release(void *handle, OclKind kind, cl_int invalid) {
 }
 
 cl_uint ocl_references(const void *object) { return ((const OclObject *)object)->references; }
-
-void ocl_each(OclKind kind, void (*visit)(void *object, void *user), void *user) {
-  VEC(void *) found = {0};
-  uint32_t it = 0;
-  uint64_t key;
-  void *value;
-  pthread_mutex_lock(&lock);
-  while (u64map_next(&alive, &it, &key, &value)) {
-    OclObject *o = value;
-    if (o->kind != kind || !o->holds) continue;
-    o->holds++;
-    vec_push(&found, o);
-  }
-  pthread_mutex_unlock(&lock);
-  for (uint32_t i = 0; i < found.len; i++) {
-    visit(found.data[i], user);
-    ocl_drop(found.data[i]);
-  }
-  vec_free(&found);
-}

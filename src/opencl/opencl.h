@@ -25,6 +25,7 @@
 // The driver's exported functions, not those of the virtual device: on a GPU they are others.
 #undef WARPGRIND_LIBRARY
 #include "cuda/abi.h"
+void wg_opencl_call(int begins);  // preload/opencl.c
 
 // --- objects.c: handles and their reference counts ---
 typedef enum OclKind {
@@ -53,7 +54,6 @@ void ocl_drop(void *object);                      // NULL: nothing
 cl_int ocl_retain(void *handle, OclKind kind, cl_int invalid);
 cl_int ocl_release(void *handle, OclKind kind, cl_int invalid);
 cl_uint ocl_references(const void *object);
-void ocl_each(OclKind kind, void (*visit)(void *object, void *user), void *user);
 typedef void OclFree(void *object);  // frees what belongs to an object
 OclFree ocl_context_free, ocl_queue_free, ocl_memory_free, ocl_program_free, ocl_kernel_free,
     ocl_event_free;
@@ -70,7 +70,6 @@ cl_int ocl_answer_text(OclAnswer to, const char *text);
 
 // --- dispatch.c ---
 const void *ocl_dispatch(void);
-void *ocl_function(const char *name);  // NULL: there is none of that name
 
 // --- platform.c, device.c ---
 struct _cl_platform_id {
@@ -83,7 +82,6 @@ struct _cl_device_id {
   char name[256];
 };
 cl_platform_id ocl_platform(void);
-cl_uint ocl_devices(cl_device_id **out);  // all of the platform
 int ocl_attribute(cl_device_id device, CUdevice_attribute which);
 // Between these two calls of the driver go to this device.
 void ocl_enter(cl_device_id device);
@@ -105,8 +103,6 @@ struct _cl_context {
   VEC(OclContextEnd) ends;
 };
 bool ocl_context_has(cl_context c, cl_device_id device);
-// Tells the program's callback; the text goes to the log too.
-void ocl_context_say(cl_context c, const char *text);
 
 // --- queue.c, command.c: commands and what orders them ---
 enum { OCL_STREAMS = 4 };  // of a queue that is out of order: what nothing orders is on several

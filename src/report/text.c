@@ -86,8 +86,10 @@ static void add_launch(const RunFinding *f, Str *out) {
   else words_add(out, w, "a {kernel}");
   if (f->launch_number) str_printf(out, ", launch %u", f->launch_number);
   if (f->launch) {
+    const uint32_t *grid = f->launch->grid, *block = f->launch->block;
+    uint32_t items[3] = {grid[0] * block[0], grid[1] * block[1], grid[2] * block[2]};
     words_add(out, w, " with {grid} ");
-    add_three(out, f->launch->grid);
+    add_three(out, w->grid_in_threads ? items : grid);
     words_add(out, w, ", {blocks} of ");
     add_three(out, f->launch->block);
     str_printf(out, ", device %d", f->launch->device);

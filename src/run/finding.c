@@ -8,6 +8,10 @@ static const RunLaunch *keep_launch(Run *r, const RunLaunch *l) {
   return copy;
 }
 
+static ApiId api_of(const RunLaunch *l) {
+  return l ? (ApiId)(l->flags >> LAUNCH_API_SHIFT) : API_CUDA;
+}
+
 static const RunLaunch *launch_of(Run *r, RunProcess *p, uint32_t number) {
   if (!number || !p->launches) return NULL;
   // they come in order, but for those of other threads
@@ -154,6 +158,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
         .other_title = run_text(r, e->other_title),
         .last_launch = last_launch(p),
         .count = 1};
+    f->api = api_of(f->launch);
     if (nplaces) {
       f->site = ARENA_NEW(&p->arena, RunSite);
       *f->site = (RunSite){
@@ -300,6 +305,7 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   f = device_finding(r, p, kind, d->site);
   f->launch_number = d->launch;
   f->launch = launch_of(r, p, d->launch);
+  f->api = api_of(f->launch);
   f->kernel = f->launch ? u64map_get(&p->kernels, f->launch->kernel) : NULL;
   bool in_global = read_record(p, d, f);
   if (kind->parts & EXPLAINS_OTHERS) {

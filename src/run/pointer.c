@@ -66,6 +66,16 @@ static bool allocates(const char *name, size_t n, void *user) {
   return false;
 }
 
+// Functions that return it, or a handle of it.
+static bool creates(const char *name, size_t n, void *user) {
+  static const char *const functions[] = {"clCreateBuffer", "clCreateBufferWithProperties",
+                                          "clCreateImage", "clCreateImageWithProperties",
+                                          "clCreateImage2D", "clCreateImage3D", "clSVMAlloc"};
+  for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+    if (strlen(functions[i]) == n && !strncmp(functions[i], name, n)) return true;
+  return false;
+}
+
 static bool is_called(const char *name, size_t n, void *user) {
   return strlen(user) == n && !strncmp(user, name, n);
 }
@@ -109,12 +119,20 @@ static uint32_t which_call(const RunStack *stack, const RunFrame *f, uint32_t ca
   return n == calls ? before : UINT32_MAX;
 }
 
+static NameState at_creation(const Source *s, uint32_t line, char *name, size_t size) {
+  SourceCall c;
+  if (!source_call(s, line, creates, NULL, &c) || !source_assigned(s, &c, name, size))
+    return NAME_NONE;
+  return source_is_returned(s, c.close, name) ? NAME_RETURNED : NAME_FOUND;
+}
+
 static NameState at_allocation(const Source *s, const RunStack *stack, const RunFrame *f,
                                char *name, size_t size) {
   SourceCall calls[CALLS_MOST], c;
   uint32_t n = source_calls(s, f->line, allocates, NULL, calls, CALLS_MOST),
            which = n > 1 && n <= CALLS_MOST ? which_call(stack, f, n) : 0;
-  if (!n || which >= n) return NAME_NONE;
+  if (!n) return at_creation(s, f->line, name, size);
+  if (which >= n) return NAME_NONE;
   c = calls[which];
   switch (source_argument(c.open + 1, source_argument_end(c.open + 1, c.close), name, size)) {
     case ARGUMENT_ADDRESS: return source_is_returned(s, c.close, name) ? NAME_RETURNED : NAME_FOUND;

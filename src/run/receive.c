@@ -181,6 +181,9 @@ static void on_Launch(Run *r, RunProcess *p, const EventLaunch *e) {
                    e->time_ns,
                    stack_of(p, e->stack)};
   RunKernel *k = kernel_of(p, e->kernel);
+  uint64_t api = e->flags >> LAUNCH_API_SHIFT;
+  if (api >= API_COUNT_) l->flags &= (1u << LAUNCH_API_SHIFT) - 1;
+  else if (api) r->api = (ApiId)api;
   run_save(r, TABLE_launch, "iiiiiiiiiiiiiiiiiiii", (int64_t)l->id, (int64_t)p->id,
            (int64_t)l->number, (int64_t)(k ? k->id : 0), (int64_t)e->grid_x, (int64_t)e->grid_y,
            (int64_t)e->grid_z, (int64_t)e->block_x, (int64_t)e->block_y, (int64_t)e->block_z,

@@ -59,9 +59,12 @@ static const char *last_part(const char *path) {
 }
 
 // The CUDA runtime, linked into the program or a library of its own, and its inline functions,
-// which only pass a call on.
+// which only pass a call on; OpenCL's loader and our platform.
 static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
   const char *file = last_part(f->file), *object = last_part(f->object), *name = f->function;
+  bool opencl = object && (!strncmp(object, "libwarpgrind_opencl.so", 22) ||
+                           !strncmp(object, "libOpenCL.so", 12));
+  if (opencl) return true;
   if (file) return !strcmp(file, "cuda_runtime.h") || !strcmp(file, "cuda_runtime_api.h");
   if (noise == SYMBOL_CUDA || (object && !strncmp(object, "libcudart.so", 12))) return true;
   return name && !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';

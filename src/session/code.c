@@ -138,6 +138,11 @@ void session_module_unloaded(SessionModule *m) {
   pthread_mutex_unlock(&session_lock);
 }
 
+// of the calling thread's calls
+static _Thread_local ApiId api;
+void session_thread_api(ApiId id) { api = id; }
+ApiId session_api(void) { return api; }
+
 SessionKernel *session_kernel(SessionModule *m, const char *name) {
   pthread_mutex_lock(&session_lock);
   SessionKernel *k = strmap_get(&m->kernels, name);
@@ -146,6 +151,7 @@ SessionKernel *session_kernel(SessionModule *m, const char *name) {
     k->module = m;
     k->name = mem_strdup(name);
     k->id = ++last_kernel;
+    k->api = api;
     k->wanted = session_wants_kernel(name, NULL);
     strmap_put(&m->kernels, k->name, k);
     find_code(k);

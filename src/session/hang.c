@@ -224,6 +224,7 @@ enum { SHOWN = 12 };
 bool session_hang(const SessionHang *given) {
   const SessionOptions *o = session_options();
   SessionHang sorted = *given, *h = &sorted;
+  if (h->kernel) h->api = h->kernel->api;
   SessionStanding *list = mem_alloc(sizeof *list * (h->n + 1));
   if (h->n) memcpy(list, h->list, sizeof *list * h->n);
   qsort(list, h->n, sizeof *list, by_thread);

@@ -34,6 +34,7 @@ struct SessionKernel {
   _Atomic uint32_t sent;
   SessionModule *module;
   char *name, *reason, *cure;
+  ApiId api;    // of the program's call that loaded it
   bool wanted;  // --kernel, --kernel-exclude
   _Atomic bool launched, numerics_said;
   void *_Atomic tool_data[TOOL_MOST];  // by ToolId: what a tool keeps for it; NULL at first

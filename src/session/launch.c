@@ -27,7 +27,8 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
                               l->block[0], l->block[1], l->block[2], l->cluster[0], l->cluster[1],
                               l->cluster[2], l->shared, (uintptr_t)l->stream, (uint64_t)l->device,
                               (l->cooperative ? LAUNCH_COOPERATIVE : 0) |
-                                  (l->captured ? LAUNCH_CAPTURED : 0),
+                                  (l->captured ? LAUNCH_CAPTURED : 0) |
+                                  (uint64_t)l->kernel->api << LAUNCH_API_SHIFT,
                               clock_ns(), session_stack()});
 }
 

@@ -69,6 +69,9 @@ SessionModule *session_module(const char *name, uint64_t content_hash, const cha
 // a module.
 void session_module_instrumented(SessionModule *m, Woven *r);
 void session_module_unloaded(SessionModule *m);
+// The calling thread serves calls of this API from now on: kernels that it loads are that API's.
+void session_thread_api(ApiId id);
+ApiId session_api(void);
 // the same one for the same name
 SessionKernel *session_kernel(SessionModule *m, const char *name);
 const WovenKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented

@@ -12,7 +12,8 @@ typedef struct Pending {
 static _Thread_local Pending pending;  // advice about the thread's last copy
 
 void pageable_copy(const SessionCopy *c, bool to, bool from) {
-  if (!c->async || c->captured || (!to && !from)) return;
+  // OpenCL has no other host memory
+  if (!c->async || c->captured || (!to && !from) || session_api() == API_OPENCL) return;
   pending = (Pending){true,
                       to ? "asynchronous copy to pageable host memory: it does not run in the "
                            "background (cudaMallocHost or cudaHostRegister make it so)"

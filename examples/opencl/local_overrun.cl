@@ -1,0 +1,8 @@
+// tools: memcheck
+// The tile has an element for each work-item of the group, and none for the neighbour of the last.
+kernel void example(global const float *in, global float *out, local float *tile, int n) {
+  size_t i = get_global_id(0), l = get_local_id(0);
+  tile[l] = i < n ? in[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i + 1 < n) out[i] = tile[l] + tile[l + 1];
+}

@@ -1,0 +1,5 @@
+// tools: fpcheck
+kernel void example(global const float *in, global float *out, local float *tile, int n) {
+  size_t i = get_global_id(0);
+  if (i < n) out[i] = in[i] != 0 ? in[i] / in[i] : 1;
+}

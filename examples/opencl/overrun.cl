@@ -1,0 +1,6 @@
+// tools: memcheck
+// The last work-group has more work-items than there are elements left, and <= lets one too many in.
+kernel void example(global const float *in, global float *out, local float *tile, int n) {
+  size_t i = get_global_id(0);
+  if (i <= n) out[i] = 2 * in[i];
+}

@@ -1,0 +1,5 @@
+// tools: memcheck
+kernel void example(global const float *in, global float *out, local float *tile, int n) {
+  size_t i = get_global_id(0);
+  if (i < n) out[i] = 2 * in[i];
+}
