@@ -82,6 +82,7 @@ bool cli_choose_device(Options *o, Error *err);
 void cli_say_device(void);  // with -v, once the log is open: what was chosen and why
 
 // --- browser.c ---
+int cli_view_two(const char *a, const char *b);  // view.c: two runs side by side
 void cli_browser_open(const char *url);  // shows a page without its address on a command line
 void cli_browser_forget(void);           // removes its temporary files
 

@@ -206,6 +206,7 @@ static int diff_runs(const CliArguments *args) {
     diff_run_free(&a);
     return refuse(err.text);
   }
+  if (cli_value(args, CLI_DIFF_VIEW)) return cli_view_two(args->words.data[0], args->words.data[1]);
   int code = compare(&o, &a, &b);
   if (!diff_recording_is_whole(&a, &err) || !diff_recording_is_whole(&b, &err))
     code = refuse(err.text);

@@ -7,7 +7,7 @@
 #include "view/view.h"
 
 typedef struct View {
-  const char *path, *folder;
+  const char *path, *other, *folder;
   uint32_t port;
   bool no_browser, live;
   ViewSources sources;
@@ -27,6 +27,7 @@ static bool add_folder(ViewSources *s, const char *folder, Error *err) {
 static bool read_arguments(const CliArguments *a, View *v, Error *err) {
   v->path = a->words.data[0];
   v->folder = cli_value(a, CLI_VIEW_STATIC);
+  v->other = cli_value(a, CLI_VIEW_COMPARE);
   v->no_browser = cli_value(a, CLI_VIEW_NO_BROWSER);
   v->live = cli_value(a, CLI_VIEW_LIVE);
   for (uint32_t i = 0; i < a->given.len; i++)
@@ -50,12 +51,11 @@ static bool ready(const char *url, void *view) {
   return true;
 }
 
-int cli_view(const CliArguments *a) {
-  View v = {0};
+static int serve(View v) {
   Error err = {{0}};
-  if (!read_arguments(a, &v, &err)) return cli_misuse(a->subcommand, "%s", err.text);
   ViewOptions o = {.live = v.live,
                    .path = v.path,
+                   .other = v.other,
                    .sources = v.sources,
                    .port = (uint16_t)v.port,
                    .ready = ready,
@@ -64,4 +64,16 @@ int cli_view(const CliArguments *a) {
   int code = view_serve(&o, &err) ? 0 : cli_fail("%s", err.text);
   cli_browser_forget();
   _exit(cli_output_end(code));  // threads of the server may still be there
+}
+
+int cli_view(const CliArguments *a) {
+  View v = {0};
+  Error err = {{0}};
+  if (!read_arguments(a, &v, &err)) return cli_misuse(a->subcommand, "%s", err.text);
+  return serve(v);
+}
+
+// warpgrind diff --view
+int cli_view_two(const char *a, const char *b) {
+  return serve((View){.path = a, .other = b, .no_browser = false});
 }

@@ -42,53 +42,58 @@ static bool load_library(Error *err) {
 // Several questions can be worked on at the same time, each at a desk of its own; a question that
 // takes long does not hold up the others.
 enum { DESKS = 4, WORKING = 64, IDLE_SECONDS = 300, REQUEST_BYTES = 32 << 10 };
+typedef struct Desks {
+  const char *path;  // NULL: there is no such file
+  ViewDesk *desks[DESKS];
+  bool busy[DESKS];
+} Desks;
 typedef struct Server {
   const ViewOptions *options;
+  Desks files[2];  // the second is the run that the first is compared with
   bool live;
   _Atomic bool ending;  // no more questions are taken
   char token[VIEW_TOKEN_TEXT];
   ViewVisitors visitors;
   char host[2][64];  // what the Host header may be
   ViewBackground *background;  // NULL: the file is being written
+  ViewCompare *compare;        // NULL: there is one file
   pthread_mutex_t lock;
   pthread_cond_t freed;
-  ViewDesk *desks[DESKS];
-  bool busy[DESKS];
   struct {
     char what[32];
     uint64_t since;
   } working[WORKING];  // since 0: none
 } Server;
 
-static ViewDesk *take_desk(Server *s, int *index, Error *err) {
+static ViewDesk *take_desk(Server *s, Desks *f, int *index, Error *err) {
   pthread_mutex_lock(&s->lock);
   for (;;) {
-    for (*index = 0; *index < DESKS && s->busy[*index]; ++*index) {}
+    for (*index = 0; *index < DESKS && f->busy[*index]; ++*index) {}
     if (*index < DESKS) break;
     pthread_cond_wait(&s->freed, &s->lock);
   }
-  s->busy[*index] = true;
-  ViewDesk *d = s->desks[*index];
+  f->busy[*index] = true;
+  ViewDesk *d = f->desks[*index];
   pthread_mutex_unlock(&s->lock);
-  if (!d) d = view_desk_open(s->options->path, err);
+  if (!d) d = view_desk_open(f->path, err);
   if (d) d->live = s->live;
   if (d) d->sources = &s->options->sources;
   pthread_mutex_lock(&s->lock);
-  s->desks[*index] = d;
+  f->desks[*index] = d;
   pthread_mutex_unlock(&s->lock);
   return d;
 }
 
 // A file that is being written is not kept open: whoever writes it wants it for itself at the end.
-static void give_desk(Server *s, int index) {
+static void give_desk(Server *s, Desks *f, int index) {
   pthread_mutex_lock(&s->lock);
-  ViewDesk *d = s->live ? s->desks[index] : NULL;
-  if (d) s->desks[index] = NULL;
+  ViewDesk *d = s->live ? f->desks[index] : NULL;
+  if (d) f->desks[index] = NULL;
   pthread_mutex_unlock(&s->lock);
   if (d) view_desk_close(d);
   pthread_mutex_lock(&s->lock);
-  s->busy[index] = false;
-  pthread_cond_signal(&s->freed);
+  f->busy[index] = false;
+  pthread_cond_broadcast(&s->freed);
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -128,12 +133,12 @@ static void answer_progress(Server *s, ViewAnswer *a) {
 }
 
 // race_state; race_stop and race_resume do so, and then say it too
-static void answer_races(Server *s, const char *what, ViewAnswer *a) {
-  if (strcmp(what, "stop") == 0) view_background_stop(s->background);
-  else if (strcmp(what, "resume") == 0) view_background_resume(s->background);
+static void answer_races(ViewBackground *b, const char *what, ViewAnswer *a) {
+  if (strcmp(what, "stop") == 0) view_background_stop(b);
+  else if (strcmp(what, "resume") == 0) view_background_resume(b);
   if (strcmp(what, "stop") && strcmp(what, "resume") && strcmp(what, "state"))
     view_fail(a, 404, "there is no such question");
-  else view_answer_race_state(s->background, a);
+  else view_answer_race_state(b, a);
 }
 
 static const char *const headers[][2] = {
@@ -222,6 +227,24 @@ static bool may_ask(const Server *s, struct MHD_Connection *c, const char *path)
          (same_site || strncmp(path, "/api/", 5) != 0);
 }
 
+static void answer_question(Server *s, Desks *f, struct MHD_Connection *c, const char *url,
+                            ViewAnswer *a) {
+  ViewRequest q = {.path = url};
+  http.MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_parameter, &q);
+  if (q.error.text[0]) {
+    view_fail(a, 400, q.error.text);
+    return;
+  }
+  int index, work = begin_work(s, url + 5);
+  Error err = {{0}};
+  ViewDesk *d = take_desk(s, f, &index, &err);
+  if (d) view_answer(d, &q, a);
+  else if (s->live) view_fail(a, 503, "waiting: the program has not written its run file yet");
+  else view_fail(a, 500, err.text);
+  give_desk(s, f, index);
+  end_work(s, work);
+}
+
 static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **state) {
@@ -231,30 +254,22 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
   if (!may_ask(s, c, url)) return refuse(c);
   welcome(s, c);
   if (strcmp(method, "GET") != 0) return reply_text(c, 405, "Only GET is understood.\n");
+  // Below other/ is the same page, with the answers of the second run.
+  unsigned file = s->files[1].path && strncmp(url, "/other/", 7) == 0;
+  if (file) url += 6;
   if (strncmp(url, "/api/", 5) != 0) {
     const ViewFile *f = view_page_file(url);
     return f ? reply(c, 200, f->type, f->data, f->size, MHD_RESPMEM_PERSISTENT)
              : reply_text(c, 404, "There is no such page.\n");
   }
-  ViewRequest q = {.path = url};
   ViewAnswer a = {0};
   if (strcmp(url, "/api/progress") == 0) answer_progress(s, &a);
-  else if (strncmp(url, "/api/race_", 10) == 0) answer_races(s, url + 10, &a);
+  else if (strcmp(url, "/api/compare_state") == 0)
+    view_answer_compare(file ? NULL : s->compare, &a);
+  else if (strncmp(url, "/api/race_", 10) == 0)
+    answer_races(file ? NULL : s->background, url + 10, &a);
   else if (!view_is_endpoint(url)) view_fail(&a, 404, "there is no such question");
-  else {
-    http.MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_parameter, &q);
-    if (q.error.text[0]) view_fail(&a, 400, q.error.text);
-    else {
-      int index, work = begin_work(s, url + 5);
-      Error err = {{0}};
-      ViewDesk *d = take_desk(s, &index, &err);
-      if (d) view_answer(d, &q, &a);
-      else if (s->live) view_fail(&a, 503, "waiting: the program has not written its run file yet");
-      else view_fail(&a, 500, err.text);
-      give_desk(s, index);
-      end_work(s, work);
-    }
-  }
+  else answer_question(s, &s->files[file], c, url, &a);
   enum MHD_Result ok = reply(c, a.status, a.type, a.body.data ? a.body.data : "", a.body.len,
                              MHD_RESPMEM_MUST_COPY);
   str_free(&a.body);
@@ -265,8 +280,10 @@ static bool is_working(Server *s) {
   bool yes = false;
   pthread_mutex_lock(&s->lock);
   for (int i = 0; i < WORKING; i++) yes |= s->working[i].since != 0;
-  for (int i = 0; i < DESKS; i++)
-    if (s->desks[i]) sqlite3_interrupt(s->desks[i]->db);
+  for (int i = 0; i < 2 * DESKS; i++) {
+    ViewDesk *d = s->files[i / DESKS].desks[i % DESKS];
+    if (d) sqlite3_interrupt(d->db);
+  }
   pthread_mutex_unlock(&s->lock);
   return yes;
 }
@@ -276,13 +293,16 @@ static void stop(Server *s, struct MHD_Daemon *daemon) {
   enum { PATIENCE_MS = 400, PAUSE_MS = 20 };
   s->ending = true;
   view_background_stop(s->background);
+  view_compare_stop(s->compare);
   for (int waited = 0; is_working(s); waited += PAUSE_MS) {
     if (waited >= PATIENCE_MS) return;
     usleep(PAUSE_MS * 1000);
   }
   http.MHD_stop_daemon(daemon);
-  for (int i = 0; i < DESKS; i++)
-    if (s->desks[i]) view_desk_close(s->desks[i]);
+  for (int i = 0; i < 2 * DESKS; i++) {
+    ViewDesk *d = s->files[i / DESKS].desks[i % DESKS];
+    if (d) view_desk_close(d);
+  }
 }
 
 static struct MHD_Daemon *start(Server *s, uint16_t port) {
@@ -326,16 +346,20 @@ bool view_serve(const ViewOptions *o, Error *err) {
   if (!load_library(err) || !view_token_make(s.token, err)) return false;
   s.options = o;
   s.live = o->live;
-  s.desks[0] = view_desk_open(o->path, err);
-  if (!s.desks[0] && !s.live) return false;
-  if (s.desks[0]) view_say_what_is_missing(s.desks[0]);
-  if (!s.live && view_is_being_written(s.desks[0])) {
+  s.files[0].path = o->path;
+  s.files[1].path = o->other;
+  ViewDesk *first = s.files[0].desks[0] = view_desk_open(o->path, err);
+  if (!first && !s.live) return false;
+  if (o->other && !(s.files[1].desks[0] = view_desk_open(o->other, err))) return false;
+  if (first) view_say_what_is_missing(first);
+  if (!s.live && view_is_being_written(first)) {
     s.live = true;
     fprintf(stderr, "warpgrind: the program still runs: the page follows it, as with --live\n");
   }
-  if (s.live && s.desks[0]) give_desk(&s, 0);
+  if (s.live && first) give_desk(&s, &s.files[0], 0);
   sigset_t signals = block_signals();
   if (!s.live) s.background = view_background_start(o->path);
+  if (o->other) s.compare = view_compare_start(o->path, o->other);
   struct MHD_Daemon *daemon = start(&s, o->port);
   const union MHD_DaemonInfo *info = daemon ? http.MHD_get_daemon_info(daemon,
                                                                        MHD_DAEMON_INFO_BIND_PORT)

@@ -38,4 +38,10 @@ void view_background_stop(ViewBackground *b);  // it gives up soon; NULL: nothin
 void view_background_resume(ViewBackground *b);  // goes on where it was stopped
 void view_answer_race_state(ViewBackground *b, ViewAnswer *a);
 
+// --- compare.c ---
+typedef struct ViewCompare ViewCompare;
+ViewCompare *view_compare_start(const char *a, const char *b);  // run files
+void view_compare_stop(ViewCompare *c);                         // NULL: nothing
+void view_answer_compare(ViewCompare *c, ViewAnswer *a);
+
 #endif

@@ -17,7 +17,8 @@ typedef struct ViewSources {
 
 // --- server.c ---
 typedef struct ViewOptions {
-  const char *path;  // the run file
+  const char *path;   // the run file
+  const char *other;  // another one that it is compared with; NULL: none
   ViewSources sources;
   uint16_t port;  // 0: any that is free
   bool live;      // the file is being written: it is opened anew for each question

@@ -60,7 +60,7 @@ export const isStatic = () => !!window.warpgrindIsStatic;
 
 function address(name: string, parameters: Record<string, string | number | undefined>) {
   const q = Object.entries(parameters).filter(([, v]) => v !== undefined).map(([k, v]) => `${k}=${encodeURIComponent(String(v))}`).join("&");
-  return `api/${name}${q ? "?" + q : ""}`;
+  return `${name.startsWith("other/") ? `other/api/${name.slice(6)}` : `api/${name}`}${q ? "?" + q : ""}`;      // other/: of the run that this one is compared with
 }
 
 async function fetchAnswer(path: string): Promise<Response> {
@@ -81,7 +81,7 @@ export function ask<T>(name: string, parameters: Record<string, string | number 
   const answer = (async () => {
     const json = isStatic() ? await staticAnswer(name, parameters) : await (await fetchAnswer(path)).json();
     if (json.error && isStatic()) throw new ApiError(json.error);
-    learn(json);
+    if (!name.startsWith("other/")) learn(json);
     return json;
   })().finally(() => count(-1));
   if (answers.size > 3000) answers.delete(answers.keys().next().value!);

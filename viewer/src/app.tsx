@@ -2,6 +2,7 @@ import { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
 import { CalculatorPane } from "./calculator";
+import { RunsPane, TwinPane, useComparison } from "./compare";
 import { ElementPane } from "./element";
 import { placeNamed } from "./expression";
 import { Flow, FlowChart, kernelName } from "./flow";
@@ -22,6 +23,7 @@ import { useRaces } from "./races";
 import { SourcePane } from "./source";
 import { StepPane } from "./step";
 import { ThreadPane } from "./thread";
+import { VersusPane } from "./versus";
 import { WatchPane, WatchRow } from "./watch";
 import { Pane, activate, activePane, close, cut, follow, fromAddress, onTrail, paneText, start, trail } from "./trail";
 
@@ -68,6 +70,9 @@ function trailLabel(p: Pane): string {
     case "memory": return memoryName(p);
     case "phase": return `${variablesOfKernel(launches.get(p.launch)?.kernel ?? 0)[p.variable]?.name ?? "memory"} as picture`;
     case "flow": return "flow";
+    case "runs": return "two runs";
+    case "twin": return `${bufferName(buffers.get(p.buffer), p.buffer)} compared`;
+    case "versus": return `threads ${p.thread} and ${p.otherThread}`;
   }
 }
 
@@ -143,7 +148,7 @@ function goTo(text: string, flow: Flow): boolean {
 }
 
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
-  ["Backspace", "close the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
+  ["Backspace", "close the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["v", "compare: with another thread, with another step"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
 const FLOW_PAGE = 2000;          // steps: what is read in a moment
 const stepTitle = (s: FlowStep, kernels: Record<string, string>) => s.kind === "launch" ? kernelName(kernels[s.kernel]) : s.call || s.kind;
@@ -154,7 +159,7 @@ export function App() {
 
   const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>(() => ({ steps: [], kernels: {}, total: 0, index: new FlowIndexer().index }));
   const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers" | "watches">("findings"), [watches, setWatches] = useState<Watch[]>([]), [help, setHelp] = useState(false), [where, setWhere] = useState("");
-  const raceSearch = useRaces(run), { races } = raceSearch;
+  const comparison = useComparison(!!run && !isStatic()), raceSearch = useRaces(run), { races } = raceSearch;
   const [theme, setTheme] = useState(() => { try { return localStorage.getItem("theme") ?? "auto"; } catch { return "auto"; } });
   const panesBox = useRef<HTMLElement>(null), search = useRef<HTMLInputElement>(null);
   const panes = trail(), active = activePane();
@@ -178,6 +183,7 @@ export function App() {
         fromAddress();
         // Opening a run with a finding starts at its thread.
         // One without starts at the flow of the whole run.
+        if (!trail().length && !f.findings.length && (await (await fetch("api/compare_state").catch(() => new Response("{}"))).json().catch(() => ({}))).files) start({ kind: "runs" });
         if (!trail().length && (f.findings.length || steps.length)) { start(f.findings.length ? findingPane(f.findings[0]) : { kind: "flow" }); history.replaceState(null, "", location.hash); }
         setReady(true);
         while (all.length < r.buffers && all.length < 100000) {
@@ -286,7 +292,7 @@ export function App() {
         ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
         ArrowLeft: () => choosePane(activePane() - 1), h: () => choosePane(activePane() - 1), ArrowRight: () => choosePane(activePane() + 1), l: () => choosePane(activePane() + 1),
         Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) chosenRow()?.click(); },
-        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(),
+        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(), D: () => openRuns(), v: () => press("Compare"),
         ",": () => moveTime(-1), ".": () => moveTime(1), " ": () => document.querySelector<HTMLElement>('.timebar button[aria-label^="Play"], .timebar button[aria-label^="Stop"]')?.click(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
         Backspace: () => close(activePane()), s: () => press("Source"), x: () => press("PTX"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
@@ -304,6 +310,7 @@ export function App() {
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   const turnTheme = () => setTheme(dark ? "light" : "dark");
   const openFlow = () => { const i = trail().findIndex(p => p.kind === "flow"); if (i >= 0) { cut(i); document.querySelector<HTMLElement>(".flowbox.big")?.focus(); } else start({ kind: "flow" }); };
+  const openRuns = () => { const i = trail().findIndex(p => p.kind === "runs"); if (i >= 0) cut(i); else start({ kind: "runs" }); };
   const moveTime = (by: number) => { const n = flow.steps.length, i = (timeStep() ? stepIndex(timeStep()) : n) + by; if (n) setTime(i >= n ? 0 : flow.steps[Math.max(0, i)].id); };
   const usesOf = (launch: number) => flow.steps.find(s => s.kind === "launch" && s.launch === launch)?.uses.map(u => u[0]) ?? [];
   const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) choosePane(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
@@ -323,6 +330,9 @@ export function App() {
       case "step": return <StepPane {...common} pane={p} />;
       case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
       case "watch": return <WatchPane {...common} pane={p} watches={watches} live={!!run?.live && run.meta.complete !== "yes"} />;
+      case "runs": return <RunsPane {...common} comparison={comparison} />;
+      case "twin": return <TwinPane {...common} pane={p} kernels={flow.kernels} />;
+      case "versus": return <VersusPane {...common} pane={p} hasOther={!!comparison} />;
       case "calculator": return <CalculatorPane {...common} pane={p} />;
     }
   }
@@ -337,6 +347,7 @@ export function App() {
       <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(search.current?.value ?? "", flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity(`nothing of that name is here: ${understood}`), search.current?.reportValidity(); }}>
         <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label={`go to ${understood}`} title={`go to ${understood}`} spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
       <Button icon="flow" label="The flow of the whole run (F)" onClick={openFlow} />
+      {comparison && <Button icon="twins" label="Compare the two runs (D)" onClick={openRuns}>{comparison.different ? `${many(comparison.different)} differ` : "compare"}</Button>}
       <Button icon="calculator" label="Calculator (c)" onClick={openCalculator} />
       <Button icon="sun" label="Light or dark (t)" onClick={turnTheme} />
       <Button icon="help" label="Keys (?)" onClick={() => setHelp(!help)} />

@@ -1,6 +1,6 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, FlowStep, ask, askBytes, buffers } from "./api";
+import { Finding, FlowStep, ask, askBytes, buffers, isStatic } from "./api";
 import { bufferName, bufferType, bytesText, elementName, errorText, hexAt, many, partsText, shortFloat } from "./format";
 import { useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
@@ -257,6 +257,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   return <PaneFrame index={index} kind="buffer" active={active} title={<><span class="what">{t.name}</span> {bufferName(b)}[{many(count)}]</>}
     tools={<>
       <Button icon="fit" label="All of it" onClick={() => choose({ zoom: 0, x: 0, y: 0 })} /><Button icon="minus" label="Smaller (-)" onClick={() => zoomBy(-1)} /><Button icon="plus" label="Larger (+)" onClick={() => zoomBy(1)} />
+      {!isStatic() && <Button icon="twins" label="Compare with an earlier step, side by side (v)" onClick={() => follow(index, { kind: "twin", buffer: pane.buffer, step, other: pane.buffer, otherStep: pane.minus ?? used[Math.max(0, slider - (step ? 1 : 2))]?.id ?? 0, run: 0, width: pane.width })} />}
       <Button icon="save" label="Save the picture (PNG)" onClick={save} />
       <TypeChooser buffer={pane.buffer} type={t} />
     </>}

@@ -160,6 +160,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
     tools={<>
       <Button icon="left" label="The thread before ([)" disabled={pane.thread === 0} onClick={() => beside(pane.thread - 1)} />
       <Button icon="right" label="The next thread (])" disabled={pane.thread + 1 >= total} onClick={() => beside(pane.thread + 1)} />
+      {!isStatic() && <Button icon="twins" label="Compare with another thread (v)" onClick={() => go({ kind: "versus", launch: pane.launch, thread: pane.thread, otherLaunch: pane.launch, otherThread: pane.thread + 1 < total ? pane.thread + 1 : Math.max(0, pane.thread - 1), run: 0 })} />}
       <Button icon="source" label="Source, with this thread's operations (s)" disabled={file === undefined || file < 0}
         onClick={() => { const p = mainPlace((ops.get(Math.max(0, selected)) ?? firstOp!).site); go({ kind: "source", file: p![0], line: p![1], launch: pane.launch, thread: pane.thread }); }} />
     </>}

@@ -15,6 +15,9 @@ export type Pane =
   | { kind: "finding"; finding: number }
   | { kind: "step"; step: number; buffer: number; offset: number; bytes: number }        // a copy or a set; buffer: the element it was followed from, 0: none
   | ({ kind: "watch"; site: number; launch: number; width: number } & Look)       // launch 0: the newest
+  | { kind: "runs" }                                                              // this run and the one it is compared with: launches that differ
+  | ({ kind: "twin"; buffer: number; step: number; other: number; otherStep: number; run: number; width: number } & Look)      // a buffer after two steps, or in two runs (run 1): side by side, and their difference
+  | { kind: "versus"; launch: number; thread: number; otherLaunch: number; otherThread: number; run: number }       // two threads; run 1: the second is of the other run
   | { kind: "calculator"; expression: string };
 // How a picture is shown; what is not said is as usual.
 // layout: threads in the order of their numbers (1), not at their place in the grid; depth: rows of a slice of 3-D data, slice: which; fixed: the scale stays when the step changes
@@ -53,6 +56,9 @@ export function paneText(p: Pane): string {
     case "memory": return `m:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.address}.${p.bytes}${atText(p.at)}`;
     case "phase": return `p:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.variable}.${p.phase}${lookText(p)}`;
     case "flow": return "o:0";
+    case "runs": return "r:0";
+    case "twin": return `d:${p.buffer}.${p.step}.${p.other}.${p.otherStep}.${p.run}.${p.width}${lookText(p)}`;
+    case "versus": return `v:${p.launch}.${p.thread}.${p.otherLaunch}.${p.otherThread}.${p.run}`;
     case "buffer": return `b:${p.buffer}.${p.step}.${p.width}${lookText(p)}`;
     case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}${p.ptx ? ".1" : ""}`;
     case "launch": return `l:${p.launch}`;
@@ -76,6 +82,9 @@ export function paneFrom(text: string): Pane | undefined {
     case "m": return n.length === 6 && n[5] ? { kind: "memory", launch: n[0], space: n[1], block: n[2], thread: n[3], address: n[4], bytes: n[5], at: at && "record" in at ? at : undefined } : undefined;
     case "p": return n.length === 6 ? { kind: "phase", launch: n[0], space: n[1], block: n[2], thread: n[3], variable: n[4], phase: n[5], ...lookFrom(m[5]) } : undefined;
     case "o": return { kind: "flow" };
+    case "r": return { kind: "runs" };
+    case "d": return n.length === 6 ? { kind: "twin", buffer: n[0], step: n[1], other: n[2], otherStep: n[3], run: n[4] ? 1 : 0, width: n[5], ...lookFrom(m[5]) } : undefined;
+    case "v": return n.length === 5 ? { kind: "versus", launch: n[0], thread: n[1], otherLaunch: n[2], otherThread: n[3], run: n[4] ? 1 : 0 } : undefined;
     case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
     case "s": return n.length === 4 || n.length === 5 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3], ptx: n[4] === 1 } : undefined;
     case "l": return n.length === 1 ? { kind: "launch", launch: n[0] } : undefined;
