@@ -129,6 +129,10 @@ static Sums sums_of(Run *r, const RunProcess *p, bool main) {
   const RunFinding *first;
   Sums s = {.tests = 1 + (main && r->failure), .errors = main && r->failure};
   s.failures = errors_of(r, p, NULL, &first) != 0;
+  for (uint32_t i = 0; main && i < r->limits.len; i++) {
+    s.tests++;
+    s.failures += r->limits.data[i].passed != NULL;
+  }
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
     if (!has_case(k, p)) continue;
@@ -137,6 +141,19 @@ static Sums sums_of(Run *r, const RunProcess *p, bool main) {
     else s.skipped += why_skipped(r, k) != NULL;
   }
   return s;
+}
+
+static void limit_case(const Run *r, const RunLimit *l, Str *out) {
+  str_add(out, "  <testcase");
+  attribute(out, "classname", r->program);
+  attribute(out, "name", l->name);
+  str_add(out, " time=\"0\">");
+  if (l->passed) {
+    str_add(out, "\n   <failure type=\"limit\"");
+    attribute(out, "message", l->passed);
+    str_add(out, "/>\n  ");
+  }
+  str_add(out, "</testcase>\n");
 }
 
 static void add_sums(Str *out, const Sums *s) {
@@ -171,6 +188,7 @@ static void suite(Run *r, const RunProcess *p, bool main, Str *out) {
   for (uint32_t i = 0; i < r->kernels.len; i++)
     if (has_case(r->kernels.data[i], p))
       test_case(r, p, r->kernels.data[i], r->kernels.data[i]->readable, out);
+  for (uint32_t i = 0; main && i < r->limits.len; i++) limit_case(r, &r->limits.data[i], out);
   if (main && r->failure) {
     str_add(out, "  <testcase");
     attribute(out, "classname", r->program);

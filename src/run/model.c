@@ -19,6 +19,7 @@ void run_free(Run *r) {
   vec_free(&r->suppressions);
   vec_free(&r->counts);
   vec_free(&r->notes);
+  vec_free(&r->limits);
   arena_free(&r->arena);
 }
 

@@ -214,6 +214,11 @@ typedef struct RunDump {  // --dump-buffers: the contents of a buffer in a file
 } RunDump;
 
 typedef struct RunFile RunFile;
+// What a limit of the user's says of one kernel. passed NULL: it is kept
+typedef struct RunLimit {
+  const char *name, *passed;
+} RunLimit;
+
 typedef struct Run {
   Arena arena;
   StrMap texts;                          // every string once
@@ -226,6 +231,7 @@ typedef struct Run {
   VEC(RunCount *) counts;
   VEC(RunMeasure *) measures;
   VEC(RunNote) notes;
+  VEC(RunLimit) limits;      // that tools have looked at, at the end of the run
   RunFindings explanations;  // of kinds with EXPLAINS_OTHERS
   RunFindings waiting;       // their tool decides about them when their process has ended
   StrMap count_keys, finding_keys;

@@ -21,6 +21,14 @@ check over_budget [ $code = 99 ]
 check names_the_limit grep -q 'over budget: sectors/request of transpose' "$d/err"
 profile --fail-if 'transpose:sectors/request > 6' -- "$d/transposed_ok"; code=$?
 check within_budget [ $code = 0 ]
+profile --fail-if 'transpose:sectors/request > 6' --fail-if '*:bank-conflict > 0' \
+  --junit="$d/junit.xml" -- "$d/transposed"
+check limits_in_junit python3 -c 'import sys, xml.etree.ElementTree as E
+root = E.parse(sys.argv[1]).getroot()
+cases = {c.get("name").split(" of ")[0]: c.find("failure") for c in root.iter("testcase")}
+assert cases["bank-conflict"] is None
+assert "--fail-if allows 6" in cases["sectors/request"].get("message")
+assert root.get("failures") == "1", root.attrib' "$d/junit.xml"
 profile --fail-if '*:uncoalesced > 0' -- "$d/transposed"; code=$?
 check rule_as_metric [ $code = 99 ]
 profile --fail-if 'nonsense' -- "$d/transposed"; code=$?

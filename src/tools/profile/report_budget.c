@@ -94,10 +94,18 @@ static bool check(void *user, const Budget *b) {
     const KernelProfile *k = c->model->kernels.data[i];
     if (strcmp(b->kernel, "*") && !strstr(k->readable, b->kernel)) continue;
     double v = value_of(c->model, k, b->metric);
-    if (!(b->relation[1] ? v >= b->limit : v > b->limit)) continue;
-    c->over = true;
-    str_printf(c->out, "profile: over budget: %s of %s is %.4g, and --fail-if allows %s%.4g\n",
-               b->metric, k->readable, v, b->relation[1] ? "less than " : "", b->limit);
+    Run *r = c->model->run;
+    RunLimit limit = {arena_printf(&r->arena, "%s of %s: not %s %.4g", b->metric, k->readable,
+                                   b->relation, b->limit),
+                      NULL};
+    if (b->relation[1] ? v >= b->limit : v > b->limit) {
+      limit.passed = arena_printf(&r->arena, "%s of %s is %.4g, and --fail-if allows %s%.4g",
+                                  b->metric, k->readable, v, b->relation[1] ? "less than " : "",
+                                  b->limit);
+      c->over = true;
+      str_printf(c->out, "profile: over budget: %s\n", limit.passed);
+    }
+    vec_push(&r->limits, limit);
   }
   return true;
 }
