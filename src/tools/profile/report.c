@@ -1,11 +1,15 @@
 // profile inside the command: what to change first, then each kernel with its lines.
 #include "report/report.h"
+
+#include <math.h>
+
 #include "base/json.h"
 #include "base/options.h"
 #include "tools/options.h"
 #include "tools/profile/report_budget.h"
 #include "tools/profile/report_diff.h"
 #include "tools/profile/report_model.h"
+#include "tools/profile/report_plots.h"
 #include "tools/profile/report_resources.h"
 #include "tools/profile/report_trace.h"
 #include "tools/report.h"
@@ -144,7 +148,24 @@ static void add_occupancy(const KernelProfile *k, bool all, Str *out) {
   if (all) add_what_if(k, out);
 }
 
-static void add_kernel(KernelProfile *k, bool all, Str *out) {
+// How full the device is, and where the kernel stands below its roof.
+static void add_roof(const ProfileModel *m, const KernelProfile *k, Str *out) {
+  Waves w = waves_of(m, k);
+  Roofline r = roofline_of(m, k);
+  double after = ceil(w.waves);
+  if (w.waves > 0 && w.waves < 1)
+    str_printf(out, "  the largest launch has blocks for %.0f%% of %s\n", 100 * w.waves,
+               m->peaks->device);
+  else if (w.waves > 0 && after <= 4 && after - w.waves > 0.3)
+    str_printf(out, "  tail: its blocks fill %s %.2f times: the last round is %.0f%% full\n",
+               m->peaks->device, w.waves, 100 * w.full);
+  if (r.attained > 0)
+    str_printf(out, "  %.0f%% of the roof of %s, bound by %s; %.3g FP instructions a byte\n",
+               100 * r.attained, m->peaks->device, r.memory_bound ? "memory" : "arithmetic",
+               r.intensity);
+}
+
+static void add_kernel(const ProfileModel *m, KernelProfile *k, bool all, Str *out) {
   double lanes = k->warp_instructions
                      ? 100.0 * (double)k->instructions / (double)k->warp_instructions / 32
                      : 0;
@@ -157,6 +178,7 @@ static void add_kernel(KernelProfile *k, bool all, Str *out) {
   if (k->ns) str_printf(out, ", %.3g ms", (double)k->ns / 1e6);
   str_addc(out, '\n');
   add_occupancy(k, all, out);
+  add_roof(m, k, out);
   if (!k->accesses.len) return;
   qsort(k->accesses.data, k->accesses.len, sizeof *k->accesses.data, by_units);
   str_printf(out, "  %-9s %12s %8s %8s  line, pattern\n", "access", "requests", "each", "ideal");
@@ -177,7 +199,7 @@ static void results(Run *r, bool all, Str *out) {
   profile_model_build(r, &m);
   add_first(&m, all, out);
   qsort(m.kernels.data, m.kernels.len, sizeof *m.kernels.data, by_model);
-  for (uint32_t i = 0; i < m.kernels.len; i++) add_kernel(m.kernels.data[i], all, out);
+  for (uint32_t i = 0; i < m.kernels.len; i++) add_kernel(&m, m.kernels.data[i], all, out);
   if (m.kernels.len)
     str_add(out, "  each: sectors of 32 bytes, wavefronts of shared memory or words of constant "
                  "memory in a request of a warp\n");
@@ -214,6 +236,7 @@ static void json_access(const Access *a, Str *s) {
   str_addc(s, '{');
   json_text(s, "file", a->m->file);
   json_number(s, a->m->file ? "line" : "ptx_line", a->m->line);
+  if (a->m->file) json_number(s, "ptx_line", v[ACCESS_PTX_LINE]);
   json_text(s, "space", spaces[v[ACCESS_SPACE] % 3]);
   json_text(s, "what", whats[v[ACCESS_WHAT] % 3]);
   json_number(s, "bytes", v[ACCESS_BYTES]);
@@ -225,6 +248,9 @@ static void json_access(const Access *a, Str *s) {
   json_key(s, "ideal");
   str_printf(s, "%.6g", a->ideal);
   json_text(s, "pattern", text.data);
+  if (v[ACCESS_STRIDE] * 2 > v[ACCESS_REQUESTS] && v[ACCESS_LEAST] == v[ACCESS_MOST] &&
+      v[ACCESS_WHAT] != SITE_ATOMIC)
+    json_number(s, "stride", v[ACCESS_MOST]);
   str_addc(s, '}');
   str_free(&text);
 }
@@ -248,7 +274,7 @@ static void json_occupancy(const KernelProfile *k, Str *s) {
   str_addc(s, '}');
 }
 
-static void json_kernel(const KernelProfile *k, Str *s) {
+static void json_kernel(const ProfileModel *m, const KernelProfile *k, Str *s) {
   str_addc(s, '{');
   json_text(s, "kernel", k->readable);
   json_number(s, "instructions", k->instructions);
@@ -256,6 +282,7 @@ static void json_kernel(const KernelProfile *k, Str *s) {
   json_number(s, "launches", k->launches);
   if (k->ns) json_number(s, "ns", k->ns);
   json_occupancy(k, s);
+  plots_kernel_json(m, k, s);
   json_key(s, "accesses");
   str_addc(s, '[');
   for (uint32_t i = 0; i < k->accesses.len; i++) {
@@ -286,9 +313,10 @@ static void json_results(Run *r, Str *s) {
   str_addc(s, '[');
   for (uint32_t i = 0; i < m.kernels.len; i++) {
     if (i) str_addc(s, ',');
-    json_kernel(m.kernels.data[i], s);
+    json_kernel(&m, m.kernels.data[i], s);
   }
   str_addc(s, ']');
+  plots_json(&m, s);
   profile_model_free(&m);
 }
 

@@ -8,14 +8,9 @@ const Rule profile_rules[RULE_COUNT] = {
 #undef RULE
 };
 
-// Peaks that parts are compared by, of an H200: bytes from memory, wavefronts of shared memory,
-// warp instructions and atomic updates of one address, in a nanosecond. Only their relation
-// matters where a GPU has measured how long the kernel takes.
-static const double memory_bytes = 4800, wavefronts = 132 * 1.7, issued = 132 * 4 * 1.7,
-                    updates = 1.0;
-
 // a measured time has what the events around a launch cost
 enum { SHORT_LAUNCH_NS = 6000 };
+enum { FLOAT_CLASS = 8 };  // bit number of CLASS_FLOAT
 
 static KernelProfile *kernel_of(ProfileModel *m, StrMap *by_name, const char *name) {
   KernelProfile *k = strmap_get(by_name, name);
@@ -102,22 +97,23 @@ static double ideal_of(const RunMeasure *m) {
   }
 }
 
-// How long each part of the device is busy with the kernel.
-static void add_parts(KernelProfile *k) {
-  k->parts[PART_ISSUE] = (double)k->warp_instructions / issued;
+// How long each part of the device is busy with the kernel. Only the relation of the peaks matters
+// where a GPU has measured how long the kernel takes.
+static void add_parts(const double *peak, KernelProfile *k) {
+  k->parts[PART_ISSUE] = (double)k->warp_instructions / peak[PEAK_ISSUE];
   for (uint32_t i = 0; i < k->accesses.len; i++) {
     Access *a = &k->accesses.data[i];
     const uint64_t *v = a->m->v;
     a->ideal = ideal_of(a->m);
     if (v[ACCESS_SPACE] == SITE_GLOBAL)
-      k->parts[PART_MEMORY] += (double)v[ACCESS_UNITS] * 32 / memory_bytes;
+      k->parts[PART_MEMORY] += (double)v[ACCESS_UNITS] * 32 / peak[PEAK_MEMORY];
     if (v[ACCESS_SPACE] == SITE_SHARED)
-      k->parts[PART_SHARED] += (double)v[ACCESS_UNITS] / wavefronts;
+      k->parts[PART_SHARED] += (double)v[ACCESS_UNITS] / peak[PEAK_SHARED];
     if (v[ACCESS_SPACE] == SITE_CONSTANT)
-      k->parts[PART_ISSUE] += (double)(v[ACCESS_UNITS] - v[ACCESS_REQUESTS]) / issued * 4;
+      k->parts[PART_ISSUE] += (double)(v[ACCESS_UNITS] - v[ACCESS_REQUESTS]) / peak[PEAK_ISSUE] * 4;
     if (v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] == SITE_ATOMIC &&
         v[ACCESS_LEAST] == v[ACCESS_MOST])
-      k->parts[PART_ATOMICS] += (double)v[ACCESS_REQUESTS] / updates;
+      k->parts[PART_ATOMICS] += (double)v[ACCESS_REQUESTS] / peak[PEAK_ATOMICS];
   }
 }
 
@@ -174,6 +170,7 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
 void profile_model_build(Run *r, ProfileModel *m) {
   StrMap by_name = {0};
   *m = (ProfileModel){.run = r};
+  m->peaks = peaks_get(r->device && !strcmp(r->device, "gpu"));
   resources_read(r);
   for (uint32_t i = 0; i < r->measures.len; i++) {
     const RunMeasure *x = r->measures.data[i];
@@ -185,6 +182,7 @@ void profile_model_build(Run *r, ProfileModel *m) {
     KernelProfile *k = kernel_of(m, &by_name, c->kernel);
     k->instructions += c->total;
     k->warp_instructions += c->warp_total;
+    k->floats += c->classes[FLOAT_CLASS];
     if (!k->first_line || c->line < k->first_line) {
       k->first_file = c->file;
       k->first_line = c->line;
@@ -192,7 +190,7 @@ void profile_model_build(Run *r, ProfileModel *m) {
   }
   strmap_free(&by_name);
   for (uint32_t i = 0; i < m->kernels.len; i++) {
-    add_parts(m->kernels.data[i]);
+    add_parts(m->peaks->of, m->kernels.data[i]);
     m->has_times |= m->kernels.data[i]->ns != 0;
   }
   for (uint32_t i = 0; i < m->kernels.len; i++) {

@@ -6,6 +6,7 @@
 #include "tools/profile/internal.h"
 #include "tools/profile/measures.h"
 #include "tools/profile/report_occupancy.h"
+#include "tools/profile/report_peaks.h"
 
 typedef enum RuleId {
 #define RULE(id, name, what, instead) RULE_##id,
@@ -38,6 +39,7 @@ typedef struct KernelProfile {
   VEC(Access) accesses;
   VEC(Branch) branches;
   uint64_t instructions, warp_instructions;
+  uint64_t floats;  // FP instructions of threads
   uint64_t work_warps, work_sum, work_most;
   double parts[PART_COUNT];
   // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
@@ -62,6 +64,7 @@ typedef struct ProfileModel {
   Arena arena;
   VEC(KernelProfile *) kernels;
   VEC(Advice) advice;  // the most gain first
+  const Peaks *peaks;
   bool has_times;
   bool has_plain;                 // a second run has the times of the program's own kernels
   VEC(const RunMeasure *) calls;  // in their order

@@ -1,10 +1,7 @@
 // Rules about launches, copies and waits: the order in which the host asks for them.
 #include "tools/profile/report_model.h"
 
-// Assumed, of a machine with PCIe 5: bytes in a nanosecond from pinned and from pageable memory;
-// nanoseconds that a small copy, a launch and a wait cost.
-static const double pinned_bytes = 50, pageable_bytes = 10, copy_ns = 8000, launch_ns = 3000,
-                    wait_ns = 6000;
+static double peak(const ProfileModel *m, PeakId id) { return m->peaks->of[id]; }
 
 enum { MANY_COPIES = 32, SMALL_COPY = 64 << 10, MANY_LAUNCHES = 100, MANY_WAITS = 16, MANY = 4 };
 enum { LARGE_BYTES = 1 << 20 };
@@ -54,13 +51,13 @@ static void check_copies(ProfileModel *m, const Line *l) {
            arena_printf(&m->arena, "%llu cop%s of %.1f MB in all %s, from or to pageable memory",
                         (unsigned long long)l->pageable, l->pageable == 1 ? "y" : "ies",
                         (double)l->pageable_bytes / 1e6, direction(l->first)),
-           (double)l->pageable_bytes * (1 / pageable_bytes - 1 / pinned_bytes));
+           (double)l->pageable_bytes * (1 / peak(m, PEAK_PAGEABLE) - 1 / peak(m, PEAK_PINNED)));
   if (l->small >= MANY_COPIES)
     advise(m, RULE_SMALL_COPIES, l->first,
            arena_printf(&m->arena, "%llu copies of %.1f KB on average %s",
                         (unsigned long long)l->small, (double)l->bytes / (double)l->n / 1e3,
                         direction(l->first)),
-           (double)(l->small - 1) * copy_ns);
+           (double)(l->small - 1) * peak(m, PEAK_SMALL_COPY));
 }
 
 static void copies(ProfileModel *m) {
@@ -101,7 +98,7 @@ static void no_overlap(ProfileModel *m) {
          arena_printf(&m->arena,
                       "copies of %.1f MB in all and launches take turns %llu times in one stream",
                       (double)bytes / 1e6, (unsigned long long)turns),
-         (double)bytes / pinned_bytes / 2);
+         (double)bytes / peak(m, PEAK_PINNED) / 2);
 }
 
 // Work in the default stream between work in streams that wait for it.
@@ -126,7 +123,7 @@ static void default_stream(ProfileModel *m) {
                       "work in the default stream comes %llu times between work of other streams, "
                       "which wait for it",
                       (unsigned long long)turns),
-         (double)turns * launch_ns);
+         (double)turns * peak(m, PEAK_LAUNCH));
 }
 
 // Launches that take less than a launch costs, as measured or by the model of the kernel. Others
@@ -135,18 +132,18 @@ typedef struct ShortLaunches {
   uint64_t n;
   double each_ns;
 } ShortLaunches;
-static ShortLaunches short_launches(const KernelProfile *k) {
+static ShortLaunches short_launches(const ProfileModel *m, const KernelProfile *k) {
   if (k->ns)
     return (ShortLaunches){k->short_launches,
                            (double)k->short_ns / (double)MAX(k->short_launches, 1ull)};
   double each = profile_kernel_ns(k) / (double)MAX(k->launches, 1ull);
-  return (ShortLaunches){each <= launch_ns ? k->launches : 0, each};
+  return (ShortLaunches){each <= peak(m, PEAK_LAUNCH) ? k->launches : 0, each};
 }
 
 static void small_launches(ProfileModel *m) {
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     const KernelProfile *k = m->kernels.data[i];
-    ShortLaunches s = short_launches(k);
+    ShortLaunches s = short_launches(m, k);
     if (s.n < MANY_LAUNCHES) continue;
     const RunMeasure *at = NULL;
     for (uint32_t c = 0; c < m->calls.len && !at; c++)
@@ -155,8 +152,8 @@ static void small_launches(ProfileModel *m) {
     advise(m, RULE_SMALL_LAUNCHES, at,
            arena_printf(&m->arena,
                         "%llu launches of %.1f microseconds each; a launch costs some %.0f",
-                        (unsigned long long)s.n, s.each_ns / 1e3, launch_ns / 1e3),
-           (double)s.n * launch_ns);
+                        (unsigned long long)s.n, s.each_ns / 1e3, peak(m, PEAK_LAUNCH) / 1e3),
+           (double)s.n * peak(m, PEAK_LAUNCH));
   }
 }
 
@@ -175,7 +172,7 @@ static void sync_wait(ProfileModel *m) {
       advise(m, RULE_SYNC_WAIT, lines.data[i].first,
              arena_printf(&m->arena, "the host waits %llu times between two launches",
                           (unsigned long long)lines.data[i].n),
-             (double)lines.data[i].n * wait_ns);
+             (double)lines.data[i].n * peak(m, PEAK_WAIT));
   vec_free(&lines);
 }
 
