@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # JAX on a real GPU, each tool by itself and all of them: the output of a plain run, no finding.
-# Where it fails, the PTX of the kernel that is named goes to $TEST_DIR, and its head is printed.
+# TOOLS: which tools. Where it fails, PTX of kernels that a report of ours names, else of those with
+# tensor copies, is printed.
 set -u
 folder=$(dirname "$0")
 python3 -c 'import jax, sys; sys.exit(jax.devices()[0].platform != "gpu")' 2> /dev/null ||
@@ -14,27 +15,36 @@ run() {  # TOOL
     --tool="$1" python3 "$folder/models.py" jax > "$TEST_DIR/$1.out" 2> "$TEST_DIR/$1.log"
   echo $? > "$TEST_DIR/$1.code"
 }
-show_kernel() {  # LOG CACHE: the PTX of the kernel that a driver's error is about
-  local name file
-  name=$(grep -ohE '(input|loop|gemm|wrapped)[a-z_]*fusion[a-z_0-9]*' "$1" | sort | uniq -c |
-    sort -rn | awk 'NR == 1 {print $2}')
-  [ -n "$name" ] || return
-  file=$(grep -lE "entry $name\b" "$2"/ptxas/*.ptx | head -n 1)
-  [ -n "$file" ] || return
-  cp "$file" "$TEST_DIR/$name.ptx"
-  echo "--- $name:"
-  head -n "${LINES_OF_PTX:-260}" "$file"
+show_kernels() {  # LOG CACHE
+  local names files file
+  names=$(grep -h '^==' "$1" | grep -ohE 'kernel [a-z_0-9]+fusion[a-z_0-9]*' | awk '{print $2}' |
+    sort -u | head -n 2 | paste -sd'|')
+  files=$(grep -lE "entry (${names:-.*})\b" "$2"/ptxas/*.ptx |
+    xargs -r grep -lE 'wgmma|bulk|cp.async|ldmatrix')
+  [ -n "$files" ] || return
+  # shellcheck disable=SC2012,SC2086
+  for file in $(ls -S $files | head -n 40); do
+    echo "$file: $(grep -c wgmma "$file") wgmma, $(grep -c bulk.tensor "$file") tensor copies," \
+      "$(grep -c cp.async.c "$file") cp.async, $(grep -c mbarrier "$file") mbarrier," \
+      "$(grep -oE 'setmaxnreg|elect|cluster|brx|griddepcontrol' "$file" | sort -u | paste -sd,)"
+  done
+  # shellcheck disable=SC2012,SC2086
+  for file in $(ls -Sr $files | head -n 2); do
+    echo "--- $file"
+    head -n "${LINES_OF_PTX:-500}" "$file" | grep -v '^ *//\|\.loc\|^ *$'
+  done
 }
-for tool in memcheck racecheck synccheck initcheck fpcheck all; do run $tool & done
+tools=${TOOLS:-memcheck racecheck synccheck initcheck fpcheck all}
+for tool in $tools; do run $tool & done
 wait
-for tool in memcheck racecheck synccheck initcheck fpcheck all; do
+for tool in $tools; do
   if [ "$(cat "$TEST_DIR/$tool.code")" = 0 ] && cmp -s "$TEST_DIR/plain.out" "$TEST_DIR/$tool.out"
   then
     echo "ok jax $tool: $(grep -h 'coverage' "$TEST_DIR/$tool.log" | head -n 1)"
   else
     echo "FAIL jax $tool: exit code $(cat "$TEST_DIR/$tool.code")"
-    grep -hE 'Error:|Warning:|CUDA_ERROR|  at |  by kernel|coverage' "$TEST_DIR/$tool.log" |
-      head -n 30
-    show_kernel "$TEST_DIR/$tool.log" "$TEST_DIR/cache.$tool"
+    grep -h '^==' "$TEST_DIR/$tool.log" | grep -v 'not checked' | head -n 40
+    grep -hE 'CUDA_ERROR' "$TEST_DIR/$tool.log" | head -n 3
+    show_kernels "$TEST_DIR/$tool.log" "$TEST_DIR/cache.$tool"
   fi
 done

@@ -4,7 +4,7 @@
 // A value is affine in the thread's coordinates: the sum of stride[i] * coordinate[i], a number
 // from low to high, any multiple of `modulus` (0: none), and `step` times the iteration of a loop
 // (0: none). Of the top value nothing is known: it is any multiple of 1.
-#include "tools/racecheck/host.h"
+#include "tools/racecheck/host_enumerate.h"
 
 // Behind the coordinates of the thread: unknown numbers that are the same for all threads that may
 // access memory at the same time (SAME).
@@ -635,6 +635,32 @@ static bool prove(Launch *l, const RaceReaches *const *lists, uint32_t n, const 
          are_disjoint_in_columns(l, lists, n, true);
 }
 
+// The same, thread by thread, where the threads of one block are compared.
+static bool count_threads(Launch *l, const RaceReaches *reaches, const Question *q) {
+  static RaceConstant constants[MOST_TERMS];
+  RaceEnumeration e = {.kernel = l->kernel,
+                       .reaches = reaches,
+                       .needs = q->needs,
+                       .constants = constants,
+                       .extent = {l->extent[0], l->extent[1], l->extent[2]}};
+  uint32_t same_loops = l->same_loops;
+  l->same_loops = 0;  // all counters are ranges, so that iterations are known
+  l->bounded = ~0u;
+  for (uint32_t i = 0; i < l->kernel->nterms; i++) {
+    if (!q->needs[i]) continue;
+    const RaceTerm *t = &l->kernel->terms[i];
+    const Value *v = &l->values[i], *count = &l->values[t->b];
+    l->values[i] = evaluate(l, t);
+    constants[i] = (RaceConstant){v->low, is_constant(v) && t->op != RACE_COUNT};
+    if (t->op != RACE_STEPS || t->loop >= ARRAY_LEN(e.turns)) continue;
+    if (!is_constant(count) || count->low < 1 || count->low > UINT16_MAX) return false;
+    e.turns[t->loop] = MAX(e.turns[t->loop], (uint32_t)count->low);
+    if (same_loops >> t->loop & 1 && t->bytes & RACE_EVERY_TURN) e.lockstep |= 1u << t->loop;
+    else same_loops &= ~(1u << t->loop), e.lockstep &= ~(1u << t->loop);
+  }
+  return race_enumerate(&e);
+}
+
 static bool are_known_disjoint(Launch *l, const SessionLaunch *launch,
                                const RaceReaches *const *lists, uint32_t n) {
   enum { KEPT = 1 << 16 };
@@ -658,6 +684,7 @@ static bool are_known_disjoint(Launch *l, const SessionLaunch *launch,
     l->bounded = ~k;
     apart = !(k & ~q.loops) && prove(l, lists, n, &q);
   }
+  if (!apart && l->in_block && n == 1) apart = count_threads(l, lists[0], &q);
   if (answers.len >= KEPT) u64map_free(&answers);
   u64map_put(&answers, q.key, (void *)(uintptr_t)(apart ? 2 : 1));
   return apart;
