@@ -319,7 +319,9 @@ $(BUILD)/lib/libwarpgrind.so: $(LINKED_SRC) $(BUILD)/obj/preload/entry.o $(BUILD
 
 # The OpenCL platform, an ICD: it calls the exported functions of libcuda.so.1. Its own library for
 # kernels, library/*.cl, is a text in it.
-OPENCL_TEXT := $(sort $(wildcard src/opencl/library/*.cl))
+# launch.cl has the macros of all
+OPENCL_TEXT := src/opencl/library/launch.cl $(filter-out %/launch.cl,$(sort \
+  $(wildcard src/opencl/library/*.cl)))
 OPENCL_OBJS := $(call folder-objs,opencl) $(BUILD)/obj/opencl/library_text.o
 $(BUILD)/obj/opencl/library_text.o: $(OPENCL_TEXT) $(BUILD)/flags
 	@mkdir -p $(@D) $(BUILD)/gen

@@ -119,13 +119,16 @@ static void write_headers(const OclRequest *r, Folder *f) {
   }
 }
 
+#define EXTENSIONS "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"
 static const char *const common[] = {"--target=nvptx64--nvcl",
                                      "-gdwarf-2",
                                      "-gline-tables-only",
                                      "-Xclang",
                                      "-target-cpu",
                                      "-Xclang",
-                                     "sm_70"};
+                                     "sm_70",
+                                     "-Xclang",
+                                     EXTENSIONS};
 
 static bool run_clang(const Words *own, Str *log) {
   Words w = {0};

@@ -31,6 +31,15 @@ kernel void ids(global ulong *out) {
   o[8] = get_global_size(1);
   o[9] = get_global_size(2) + get_local_size(2) + get_num_groups(7);
 }
+kernel void library(global int *i, global long *l, global ulong *u, local long *t) {
+  if (get_local_id(0) == 0) t[0] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  atom_add(l, 1L << 33);
+  atom_max(u, (ulong)get_global_id(0) << 40);
+  atom_inc(t);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  i[get_global_id(0)] = mad_hi(1 << 20, 1 << 20, 3) + (int)t[0];
+}
 kernel void add_one(global int *x) { x[get_global_id(0)] += 1; }
 kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }
 kernel __attribute__((reqd_work_group_size(8, 1, 1))) void eight(global int *x) {
