@@ -370,6 +370,19 @@ bool view_others_of(ViewDesk *d, const TraceOp *op, uint64_t threads_of_block, T
 
 // {"of":[[index, [op, …]], …]}: index counts from skip. What is not found within a moment is left
 // out: it is a hint.
+void view_answer_operation(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t record = view_number(q, "record", INT64_MAX), lane = view_number(q, "lane", 31);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceOps ops = {.list = mem_alloc(sizeof *ops.list), .n = 1};
+  Error err = {{0}};
+  if (trace_one(d->trace, record, (uint32_t)lane, ops.list, &err))
+    answer_ops(d, a, &ops, &(OpsPage){.index = -1});
+  else {
+    trace_ops_free(&ops);
+    view_fail(a, 404, err.text);
+  }
+}
+
 void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX),
            most = (uint32_t)view_number_or(q, "most", 200, MOST);

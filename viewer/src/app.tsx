@@ -20,6 +20,7 @@ import { List } from "./list";
 import { Button, Copy, Failure, mainPlace } from "./parts";
 import { BufferPane } from "./picture";
 import { useRaces } from "./races";
+import { SlicePane } from "./slice";
 import { SourcePane } from "./source";
 import { StepPane } from "./step";
 import { ThreadPane } from "./thread";
@@ -71,6 +72,7 @@ function trailLabel(p: Pane): string {
     case "phase": return `${variablesOfKernel(launches.get(p.launch)?.kernel ?? 0)[p.variable]?.name ?? "memory"} as picture`;
     case "flow": return "flow";
     case "runs": return "two runs";
+    case "slice": return "came from";
     case "twin": return `${bufferName(buffers.get(p.buffer), p.buffer)} compared`;
     case "versus": return `threads ${p.thread} and ${p.otherThread}`;
   }
@@ -148,7 +150,7 @@ function goTo(text: string, flow: Flow): boolean {
 }
 
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
-  ["Backspace", "close the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["v", "compare: with another thread, with another step"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
+  ["Backspace", "close the pane"], ["K", "keep the pane when something else is followed"], ["< >", "move the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["o", "where the value came from, as a tree"], ["v", "compare: with another thread, with another step"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
 const FLOW_PAGE = 2000;          // steps: what is read in a moment
 const stepTitle = (s: FlowStep, kernels: Record<string, string>) => s.kind === "launch" ? kernelName(kernels[s.kernel]) : s.call || s.kind;
@@ -289,10 +291,10 @@ export function App() {
         if (n) start(findingPane(n));
       };
       const actions: Record<string, () => void> = {
-        ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
+        ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1), K: () => press("Keep this pane"), "<": () => press("Move this pane to the left"), ">": () => press("Move this pane to the right"),
         ArrowLeft: () => choosePane(activePane() - 1), h: () => choosePane(activePane() - 1), ArrowRight: () => choosePane(activePane() + 1), l: () => choosePane(activePane() + 1),
         Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) chosenRow()?.click(); },
-        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(), D: () => openRuns(), v: () => press("Compare"),
+        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(), D: () => openRuns(), o: () => press("Where this came from"), v: () => press("Compare"),
         ",": () => moveTime(-1), ".": () => moveTime(1), " ": () => document.querySelector<HTMLElement>('.timebar button[aria-label^="Play"], .timebar button[aria-label^="Stop"]')?.click(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
         Backspace: () => close(activePane()), s: () => press("Source"), x: () => press("PTX"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
@@ -330,6 +332,7 @@ export function App() {
       case "step": return <StepPane {...common} pane={p} />;
       case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
       case "watch": return <WatchPane {...common} pane={p} watches={watches} live={!!run?.live && run.meta.complete !== "yes"} />;
+      case "slice": return <SlicePane {...common} pane={p} />;
       case "runs": return <RunsPane {...common} comparison={comparison} />;
       case "twin": return <TwinPane {...common} pane={p} kernels={flow.kernels} />;
       case "versus": return <VersusPane {...common} pane={p} hasOther={!!comparison} />;

@@ -1,7 +1,8 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
-import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, readersOf, writes } from "./api";
+import { Buffer, Finding, Kind, Op, PAGE, askBytes, buffers, isStatic, key, launches, ofElement, readersOf, writes } from "./api";
 import { addressOf, bufferName, bufferType, bytesText, elementName, hexAt, kindName, launchOf, many, opValue, partsText, valueHex } from "./format";
+import { FindOperation } from "./find";
 import { Ops, useAnswer, useListen, useOps } from "./hooks";
 import { onTime, stepBefore as before, timeStep } from "./time";
 import { onTypes, typeHelp } from "./types";
@@ -85,6 +86,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
     {help && <div class="help" role="note">{help}</div>}
     {b && ops.loaded && <Neighbours buffer={b} pane={pane} step={step} findings={findings} go={go} />}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>Nobody touched this element: it was never written and never read.</Empty> : <>
+      {ops.count > 6 && !isStatic() && b && <div class="filterbar"><FindOperation from={selected} load={skip => ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, Math.floor(skip / PAGE) * PAGE)} found={(_, o) => replace(index, { ...pane, at: { record: o.record, lane: o.lane }, step: undefined }, false)} /></div>}
       <div class="columns elementrow" aria-hidden="true"><span>when</span><span>does</span><span class="num">value</span><span>who</span><span>source</span></div>
       {ops.followed && <div class="pinned" role="note">The one you followed ({launchOf(ops.followed)}, {ops.followed.launch ? `thread ${ops.followed.thread}` : "the host"}: {kindName[ops.followed.kind]} {opValue(ops.followed)}) comes after very many others; these are the first.</div>}
       <List label="operations on this element" count={ops.count} height={ROW} focus={selected} seen={ops.seen} row={i => {

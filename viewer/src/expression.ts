@@ -46,3 +46,11 @@ export async function withRecorded(text: string): Promise<{ text: string; used: 
   }
   return { text: out + text.slice(at), used };
 }
+
+// The number that an element holds at the cursor of time.
+export async function recordedNumber(p: Place): Promise<number> {
+  const v = await recordedValue(p);
+  if (!v) throw new Error(`${p.name} was not written, or by something that was not recorded`);
+  const n = v.text === "+inf" ? Infinity : v.text === "-inf" ? -Infinity : Number(v.text);
+  return v.text !== "NaN" && Number.isNaN(n) ? Number(v.bits) : n;
+}

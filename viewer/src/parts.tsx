@@ -5,14 +5,14 @@ import { Finding, Kind, Op, Source, ask, isStatic, launches, occurrencesOf, site
 import { fileName, kindName, launchName } from "./format";
 import { Scalar, Type, allScalars, chooseType, leaves, repeated, scalarType, typeFromText, types } from "./types";
 import { useAnswer } from "./hooks";
-import { Pane, activate, close } from "./trail";
+import { Pane, activate, close, keepPane, move, trail } from "./trail";
 
 // --- icons: drawn, so that they look the same everywhere ---
 const shapes: Record<string, string> = {
   left: "M10 3 5 8l5 5", right: "m6 3 5 5-5 5", close: "m4 4 8 8M12 4l-8 8", source: "M6 4 2 8l4 4M10 4l4 4-4 4", picture: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3",
   link: "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1", sun: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6 13 13M13 3l-1.4 1.4M4.4 11.6 3 13",
   calculator: "M3 1.5h10v13H3zM5 4h6v2H5zM5 9h1M8 9h1M11 9h0M5 12h1M8 12h1M11 12h0", help: "M6 6a2 2 0 1 1 3 1.7c-.7.5-1 .8-1 1.8M8 12v.4", launch: "M3 4h10v8H3zM6 4v8M10 4v8",
-  twins: "M2 3h5v10H2zM9 3h5v10H9z", plus: "M8 3v10M3 8h10", play: "M5 3v10l8-5z", pause: "M5 3v10M11 3v10", first: "M4 3v10M12 3 6 8l6 5", last: "M12 3v10M4 3l6 5-6 5", flow: "M3 3h4v3H3zM9 10h4v3H9zM5 6v5h4M11 3v7", save: "M8 2v8M5 7l3 3 3-3M3 13h10", fit: "M3 6V3h3M13 6V3h-3M3 10v3h3M13 10v3h-3", minus: "M3 8h10", edit: "m3 13 1-3 7-7 2 2-7 7zM10 4l2 2", warning: "M8 2 14.5 13.5h-13zM8 6.5v3.5M8 12v.2",
+  tree: "M3 3h4M5 3v10M5 8h4M5 13h4M10 8h3M10 13h3", twins: "M2 3h5v10H2zM9 3h5v10H9z", pin: "M5 2h6M6 2v5l-2 3h8l-2-3V2M8 10v4", moveleft: "M7 4 3 8l4 4M3 8h10", moveright: "m9 4 4 4-4 4M13 8H3", plus: "M8 3v10M3 8h10", play: "M5 3v10l8-5z", pause: "M5 3v10M11 3v10", first: "M4 3v10M12 3 6 8l6 5", last: "M12 3v10M4 3l6 5-6 5", flow: "M3 3h4v3H3zM9 10h4v3H9zM5 6v5h4M11 3v7", save: "M8 2v8M5 7l3 3 3-3M3 13h10", fit: "M3 6V3h3M13 6V3h-3M3 10v3h3M13 10v3h-3", minus: "M3 8h10", edit: "m3 13 1-3 7-7 2 2-7 7zM10 4l2 2", warning: "M8 2 14.5 13.5h-13zM8 6.5v3.5M8 12v.2",
 };
 export const Icon = ({ name }: { name: string }) => <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d={shapes[name]} /></svg>;
 export function Button({ icon, label, children, onClick, pressed, disabled }: { icon?: string; label: string; children?: ComponentChildren; onClick(): void; pressed?: boolean; disabled?: boolean }) {
@@ -24,7 +24,8 @@ export function Button({ icon, label, children, onClick, pressed, disabled }: { 
 export function PaneFrame({ index, kind, active, title, tools, sub, children }: { index: number; kind: Pane["kind"]; active: boolean; title: ComponentChildren; tools?: ComponentChildren; sub?: ComponentChildren; children: ComponentChildren }) {
   return <section class={`pane ${kind} ${active ? "active" : ""}`} data-pane={index} style={widthOf(kind)} onMouseDown={() => activate(index)} onFocusIn={() => activate(index)} aria-label={kind}>
     <header>
-      <div class="title"><h2>{title}</h2><span class="tools">{tools}<Button icon="close" label="Close this pane (Backspace)" onClick={() => close(index)} /></span></div>
+      <div class="title"><h2>{title}</h2><span class="tools">{tools}{trail().length > 1 && <><Button icon="moveleft" label="Move this pane to the left (<)" disabled={index === 0} onClick={() => move(index, -1)} /><Button icon="moveright" label="Move this pane to the right (>)" disabled={index + 1 >= trail().length} onClick={() => move(index, 1)} /></>}
+        <Button icon="pin" label="Keep this pane when something else is followed (K)" pressed={!!trail()[index]?.keep} onClick={() => keepPane(index)} /><Button icon="close" label="Close this pane (Backspace)" onClick={() => close(index)} /></span></div>
       {sub && <div class="sub">{sub}</div>}
     </header>
     {children}
@@ -89,7 +90,11 @@ export function FindingCard({ finding, open, go }: { finding: Finding; open?: bo
 export const editors: Record<string, [name: string, link: (path: string, line: number) => string]> = {
   vscode: ["Visual Studio Code", (p, l) => `vscode://file${p}:${l}`], jetbrains: ["JetBrains", (p, l) => `idea://open?file=${encodeURIComponent(p)}&line=${l}`],
   emacs: ["Emacs", (p, l) => `org-protocol://open-source?url=file://${encodeURIComponent(p)}&line=${l}`], vim: ["Vim", (p, l) => `mvim://open?url=file://${encodeURIComponent(p)}&line=${l}`], zed: ["Zed", (p, l) => `zed://file${p}:${l}`],
+  own: ["another …", (p, l) => ownEditor().replace(/\{path\}/g, p.split("/").map(encodeURIComponent).join("/")).replace(/\{line\}/g, String(l))],
 };
+// A link of somebody's own: scheme://…{path}…{line}
+export function ownEditor(): string { try { return localStorage.getItem("editor-link") ?? "vscode://file{path}:{line}"; } catch { return "vscode://file{path}:{line}"; } }
+export function keepOwnEditor(link: string) { try { localStorage.setItem("editor-link", link); } catch { /* not kept */ } }
 export function editorName(): string { try { const e = localStorage.getItem("editor"); return e && editors[e] ? e : "vscode"; } catch { return "vscode"; } }
 export function chooseEditor(name: string) { try { localStorage.setItem("editor", name); } catch { /* not kept */ } }
 export const editorLink = (path: string, line: number) => editors[editorName()][1](path, line);

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, FlowStep, ask, askBytes, buffers, isStatic } from "./api";
 import { bufferName, bufferType, bytesText, elementName, errorText, hexAt, many, partsText, shortFloat } from "./format";
+import { FindStep } from "./find";
 import { useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
 import { onTime, setTime, stepById, timeStep } from "./time";
@@ -272,6 +273,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
       {depth > 0 && <label>slice <input type="range" min={0} max={slices - 1} value={slice} onInput={e => choose({ slice: Number(e.currentTarget.value) })} /> {slice}</label>}
       <label title="what has changed since another step"><input type="checkbox" checked={pane.minus !== undefined} onChange={e => choose({ minus: e.currentTarget.checked ? used[Math.max(0, slider - 1)]?.id ?? 0 : undefined, colours: e.currentTarget.checked ? "blue-red" : undefined, low: undefined, high: undefined })} /> difference{pane.minus !== undefined ? ` to ${stepById(pane.minus)?.kind === "launch" ? `launch #${stepById(pane.minus)!.number}` : "the step before"}` : ""}</label>
     </div>
+    {!isStatic() && used.length > 0 && <div class="controls"><FindStep steps={used} count={count} width={width} load={(at, n, k) => askBytes("picture", { ...question, step: at, first: 0, rows: n, pool_x: k, pool_y: k })} found={(at, element) => { setTime(at); setShown({ element, text: "" }); setCell({ x: Math.floor(element % width / pool), y: Math.floor(Math.floor(element / width) / pool) }); }} /></div>}
     <div class="controls time">
       <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); setTime(i >= used.length ? 0 : used[i].id); }} />
       <span>{step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind} #${shownStep.number}`}` : `after step ${step}`}</span>

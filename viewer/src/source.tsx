@@ -4,7 +4,7 @@ import { Kind, Op, ask, isStatic, launches, ofThread, sites } from "./api";
 import { fileName, launchName, many, opElement, opValue } from "./format";
 import { useAnswer, useOps } from "./hooks";
 import { List } from "./list";
-import { Button, Empty, Failure, Icon, PaneFrame, chooseEditor, editorLink, editorName, editors, linesOf, useSource } from "./parts";
+import { Button, Empty, Failure, Icon, PaneFrame, chooseEditor, editorLink, editorName, editors, keepOwnEditor, linesOf, ownEditor, useSource } from "./parts";
 import { memoryPane } from "./thread";
 import { Pane, follow, replace } from "./trail";
 
@@ -89,6 +89,8 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
     if (list[list.length - 1] !== o) list.push(o);
     byLine.set(p[1], list);
   }
+  // What the thread did in the line under the mouse: every time, not only the first.
+  const [under, setUnder] = useState(0), seen = byLine.get(under) ?? [];
   const marks = new Map(source.value?.lines.map(l => [l[0], l[2]]));
   const editor = source.value?.whole && editorLink(source.value.whole, pane.line), [chosen, setChosen] = useState(editorName());
   const { bySite, busy } = useCounts(pane.launch, true), counts = useMemo(() => perLine(bySite, pane.file), [bySite, pane.file]), most = Math.max(1, ...[...counts.values()].map(c => c.operations)), kernel = launches.get(pane.launch)?.kernel ?? 0;
@@ -101,7 +103,7 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
   return <PaneFrame index={index} kind="source" active={active} title={<><span class="what">source</span> {source.value ? fileName(source.value.path) : "…"}</>}
     tools={<>
       {kernel > 0 && !isStatic() && <Button label="PTX beside the source (x)" pressed={!!pane.ptx} onClick={() => replace(index, { ...pane, ptx: !pane.ptx }, false)}>PTX</Button>}
-      {editor && <><select class="editors" aria-label="the editor that links open" value={chosen} onChange={e => { chooseEditor(e.currentTarget.value); setChosen(e.currentTarget.value); }}>{Object.entries(editors).map(([k, [name]]) => <option value={k}>{name}</option>)}</select>
+      {editor && <><select class="editors" aria-label="the editor that links open" value={chosen} onChange={e => { const name = e.currentTarget.value; if (name === "own") { const link = prompt("The link that opens your editor; {path} and {line} are filled in", ownEditor()); if (!link || !/^[a-z][a-z0-9+.-]*:/i.test(link) || /^(javascript|data|vbscript):/i.test(link)) { e.currentTarget.value = chosen; return; } keepOwnEditor(link); } chooseEditor(name); setChosen(name); }}>{Object.entries(editors).map(([k, [name]]) => <option value={k}>{name}</option>)}</select>
         <a class="button" href={editor} title={`Open the editor at this line (${editors[chosen][0]})`}><Icon name="edit" />editor</a></>}</>}
     sub={<>{pane.launch ? <>beside the lines: thread {pane.thread}; counts: all threads of {launchName(launches.get(pane.launch), pane.launch)}{busy ? " …" : ""}</> : "no thread is chosen"}<span class="right" title={source.value?.path}>{source.value?.path.replace(/^.*?([^/]+\/[^/]+\/[^/]+)$/, "$1")}</span></>}>
     {source.value?.warning && <div class="help" role="note">{source.value.warning}</div>}
@@ -110,13 +112,13 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
     {source.error ? <Failure text={source.error} /> : !source.value ? <Empty>reading…</Empty> : source.value.missing ? <Failure text={`${source.value.path}: ${source.value.missing}`} /> :
       <div class={pane.ptx ? "sides" : "sides one"}><List label="source" className="code" count={lines.length} height={20} focus={pane.line - 1} row={i => {
         const here = byLine.get(i + 1) ?? [], c = counts.get(i + 1);
-        return <div class={`codeline ${i + 1 === pane.line ? "selected" : ""}`}>
+        return <div class={`codeline ${i + 1 === pane.line ? "selected" : ""}`} onMouseEnter={() => setUnder(i + 1)} onMouseLeave={() => setUnder(0)}>
           <span class={`gutter ${marks.get(i + 1) ? "bad" : marks.has(i + 1) ? "site" : ""}`}>{i + 1}</span>
           <span class="tally" title={c ? `${many(c.operations)} operations of all threads${c.divergent ? `; in ${Math.round(100 * c.divergent / c.records)} % of the warps' executions some lanes did not take part` : ""}` : undefined} style={c ? { "--share": `${Math.round(100 * c.operations / most)}%` } as any : undefined}>{c ? short(c.operations) : ""}{c && c.divergent > 0 && <i class="diverges" />}</span>
           <code>{coloured(lines[i].replace(/\t/g, "    "), inside[i])}</code>
           {here.length > 0 && <span class="did">{here.slice(0, 3).map(o => <button type="button" class={`seen k${o.kind}`} onClick={() => { const p = memoryPane(o); if (p) follow(index, p); }}>
             {o.kind === Kind.Sync ? "sync" : <>{opElement(o)} {o.kind === Kind.Load ? "→" : "="} {opValue(o)}</>}</button>)}{here.length > 3 && <span class="dim">+{here.length - 3}</span>}</span>}
         </div>;
-      }} />{pane.ptx && kernel > 0 && <PtxColumn kernel={kernel} file={pane.file} line={pane.line} bySite={bySite} choose={line => replace(index, { ...pane, line }, false)} />}</div>}
+      }} />{seen.length > 0 && <div class="hovervalues" role="status"><b>line {under}, thread {pane.thread}</b>{seen.slice(0, 12).map(o => <span>{o.kind === Kind.Sync ? "sync" : `${opElement(o)} ${o.kind === Kind.Load ? "→" : "="} ${opValue(o)}`}</span>)}{seen.length > 12 && <span class="dim">and {many(seen.length - 12)} more</span>}</div>}{pane.ptx && kernel > 0 && <PtxColumn kernel={kernel} file={pane.file} line={pane.line} bySite={bySite} choose={line => replace(index, { ...pane, line }, false)} />}</div>}
   </PaneFrame>;
 }

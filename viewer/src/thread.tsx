@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, Kind, Op, PAGE, ThreadSearch, Writers, buffers, conflictsOf, isStatic, key, launches, occurrencesOf, ofThread, searchThread, sites, writersOf } from "./api";
 import { bufferName, coordinates, elementName, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
+import { FindOperation } from "./find";
 import { Ops, useAgain, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, FindingCard, KindTag, LaunchLink, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
@@ -160,6 +161,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
     tools={<>
       <Button icon="left" label="The thread before ([)" disabled={pane.thread === 0} onClick={() => beside(pane.thread - 1)} />
       <Button icon="right" label="The next thread (])" disabled={pane.thread + 1 >= total} onClick={() => beside(pane.thread + 1)} />
+      {!isStatic() && <Button icon="tree" label="Where this came from, as a tree (o)" disabled={!firstOp} onClick={() => { const o = ops.get(Math.max(0, selected)) ?? firstOp!; go({ kind: "slice", record: o.record, lane: o.lane }); }} />}
       {!isStatic() && <Button icon="twins" label="Compare with another thread (v)" onClick={() => go({ kind: "versus", launch: pane.launch, thread: pane.thread, otherLaunch: pane.launch, otherThread: pane.thread + 1 < total ? pane.thread + 1 : Math.max(0, pane.thread - 1), run: 0 })} />}
       <Button icon="source" label="Source, with this thread's operations (s)" disabled={file === undefined || file < 0}
         onClick={() => { const p = mainPlace((ops.get(Math.max(0, selected)) ?? firstOp!).site); go({ kind: "source", file: p![0], line: p![1], launch: pane.launch, thread: pane.thread }); }} />
@@ -173,6 +175,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
     {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} go={go} />)}</div>}
     {(filtered || (ops.loaded && ops.count > LONG)) && !isStatic() && <Filter search={search} choose={setSearch} all={all ?? (ops.all ? ops.count : undefined)} fit={fit} buffersUsed={flowUses(pane.launch)}
       jump={n => { if (filtered) setSearch({}); replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: n }, false); }} />}
+    {!filtered && ops.loaded && ops.count > 12 && !isStatic() && <div class="filterbar"><FindOperation from={selected} load={skip => ofThread(pane.launch, pane.thread, Math.floor(skip / PAGE) * PAGE)} found={i => replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: i }, false)} /></div>}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>{filtered ? "No operation of this thread fits." : "This thread did nothing that was recorded."}</Empty> : <div class={ops.count > 999 ? "table long" : "table"}>
       <div class="columns threadrow" aria-hidden="true"><span>#</span><span>line</span><span>does</span><span>element</span><span class="num">value</span><span>from · race</span><span>source</span></div>
       <List label="operations" count={ops.count} height={ROW} focus={selected} seen={(a, b) => { ops.seen(a, b); origins.want(a, b); }} row={i => {

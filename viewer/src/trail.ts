@@ -3,7 +3,8 @@ import { At } from "./api";
 import { keepTime, timeFrom, timeStep } from "./time";
 import { keepTypes, typesFrom, typesText } from "./types";
 
-export type Pane =
+export type Pane = PaneOf & { keep?: boolean };       // keep: it stays when something else is followed
+type PaneOf =
   | { kind: "thread"; launch: number; thread: number; at?: At; finding?: number; skip?: number }          // skip: the operation it is opened at
   | { kind: "element"; buffer: number; offset: number; bytes: number; at?: { record: number; lane: number }; step?: number }     // step: its last operation up to there is chosen
   | { kind: "memory"; launch: number; space: number; block: number; thread: number; address: number; bytes: number; at?: { record: number; lane: number } }     // shared memory of a block (space 1), local memory of a thread (2)
@@ -15,6 +16,7 @@ export type Pane =
   | { kind: "finding"; finding: number }
   | { kind: "step"; step: number; buffer: number; offset: number; bytes: number }        // a copy or a set; buffer: the element it was followed from, 0: none
   | ({ kind: "watch"; site: number; launch: number; width: number } & Look)       // launch 0: the newest
+  | { kind: "slice"; record: number; lane: number; open?: string }             // where an operation's value came from; open: branches that are open, "r,r_0"
   | { kind: "runs" }                                                              // this run and the one it is compared with: launches that differ
   | ({ kind: "twin"; buffer: number; step: number; other: number; otherStep: number; run: number; width: number } & Look)      // a buffer after two steps, or in two runs (run 1): side by side, and their difference
   | { kind: "versus"; launch: number; thread: number; otherLaunch: number; otherThread: number; run: number }       // two threads; run 1: the second is of the other run
@@ -49,7 +51,8 @@ function atFrom(text: string | undefined): At {
   return m ? { record: Number(m[1]), lane: Number(m[2]) } : a ? { address: a[1], write: a[2] === "w" } : undefined;
 }
 
-export function paneText(p: Pane): string {
+export const paneText = (p: Pane) => textOf(p) + (p.keep ? "^" : "");
+function textOf(p: Pane): string {
   switch (p.kind) {
     case "thread": return `t:${p.launch}.${p.thread}${p.skip ? `.${p.skip}` : ""}${atText(p.at)}${p.finding ? `!${p.finding}` : ""}`;
     case "element": return `e:${p.buffer}.${p.offset}.${p.bytes}${p.step ? `.${p.step}` : ""}${atText(p.at)}`;
@@ -57,6 +60,7 @@ export function paneText(p: Pane): string {
     case "phase": return `p:${p.launch}.${p.space}.${p.block}.${p.thread}.${p.variable}.${p.phase}${lookText(p)}`;
     case "flow": return "o:0";
     case "runs": return "r:0";
+    case "slice": return `x:${p.record}.${p.lane}${p.open ? `~${p.open}` : ""}`;
     case "twin": return `d:${p.buffer}.${p.step}.${p.other}.${p.otherStep}.${p.run}.${p.width}${lookText(p)}`;
     case "versus": return `v:${p.launch}.${p.thread}.${p.otherLaunch}.${p.otherThread}.${p.run}`;
     case "buffer": return `b:${p.buffer}.${p.step}.${p.width}${lookText(p)}`;
@@ -70,6 +74,7 @@ export function paneText(p: Pane): string {
 }
 
 export function paneFrom(text: string): Pane | undefined {
+  if (text.endsWith("^")) { const p = paneFrom(text.slice(0, -1)); return p && { ...p, keep: true }; }
   if (text.startsWith("c:")) { try { return { kind: "calculator", expression: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
   const m = /^([a-z]):([^@!~]*)(?:@([^!~]*))?(?:!(\d+))?(?:~(.*))?$/.exec(text);
   if (!m) return undefined;
@@ -83,6 +88,7 @@ export function paneFrom(text: string): Pane | undefined {
     case "p": return n.length === 6 ? { kind: "phase", launch: n[0], space: n[1], block: n[2], thread: n[3], variable: n[4], phase: n[5], ...lookFrom(m[5]) } : undefined;
     case "o": return { kind: "flow" };
     case "r": return { kind: "runs" };
+    case "x": return n.length === 2 ? { kind: "slice", record: n[0], lane: n[1], open: m[5] && /^[r\d_,-]*$/.test(m[5]) ? m[5] : undefined } : undefined;
     case "d": return n.length === 6 ? { kind: "twin", buffer: n[0], step: n[1], other: n[2], otherStep: n[3], run: n[4] ? 1 : 0, width: n[5], ...lookFrom(m[5]) } : undefined;
     case "v": return n.length === 5 ? { kind: "versus", launch: n[0], thread: n[1], otherLaunch: n[2], otherThread: n[3], run: n[4] ? 1 : 0 } : undefined;
     case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
@@ -130,8 +136,10 @@ function show(next: Pane[], at: number, keep: boolean) {
 keepTime(() => history.replaceState(null, "", trailText(panes)));
 keepTypes(() => history.replaceState(null, "", trailText(panes)));
 // From pane `from` to a new one: what was to the right of it goes.
-export const follow = (from: number, to: Pane) => show([...panes.slice(0, from + 1), to], from + 1, true);
-export const start = (p: Pane) => show([p], 0, true);
+export const follow = (from: number, to: Pane) => show([...panes.slice(0, from + 1), to, ...panes.slice(from + 1).filter(p => p.keep)], from + 1, true);
+export const start = (p: Pane) => show([p, ...panes.filter(x => x.keep)], 0, true);
+export const keepPane = (index: number) => replace(index, { ...panes[index], keep: panes[index].keep ? undefined : true }, false);
+export function move(index: number, by: number) { const to = index + by, next = [...panes]; if (to < 0 || to >= next.length) return; [next[index], next[to]] = [next[to], next[index]]; show(next, to, false); }
 export const replace = (index: number, p: Pane, keep = true) => show(panes.map((o, i) => i === index ? p : o), index, keep);
 export const close = (index: number) => show(panes.filter((_, i) => i !== index), index - 1, true);
 export const cut = (index: number) => show(panes.slice(0, index + 1), index, true);

@@ -1,6 +1,7 @@
 // wg_watch: what each thread of a launch said at a line, as a picture. While the program runs, of the newest launch.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { LaunchInfo, Watch, ask, askBytes } from "./api";
+import { LaunchInfo, Watch, ask, askBytes, isStatic } from "./api";
+import { FindStep } from "./find";
 import { errorText, fileName, many, placeOfThread, shortFloat, threadAt, triple, coordinates } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
@@ -94,6 +95,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
         <ScaleControls look={pane} usual={picture && usual} number={v => Number.isNaN(v) ? "–" : shortFloat(v, w.type !== "f64")} choose={more => replace(index, { ...pane, ...more }, false)} />
         <label title="the scale stays as it is now in all launches"><input type="checkbox" checked={pane.low !== undefined && pane.high !== undefined} onChange={e => replace(index, { ...pane, low: e.currentTarget.checked ? usual[0] : undefined, high: e.currentTarget.checked ? usual[1] : undefined }, false)} /> fixed</label>
       </div>
+      {!isStatic() && w.launches.length > 1 && <div class="controls"><FindStep what="launch" steps={[...w.launches].reverse().map(x => ({ id: x[0] }))} count={threads} width={width} load={(at, _, k) => askBytes("watch", { launch: at, site: w.site, type: w.type, width, pool: k, layout: byPlace ? 1 : undefined })} found={(at, place) => { go(at); setHover(threadOf(place)); }} /></div>}
       <div class="controls time"><input type="range" min={0} max={w.launches.length - 1} value={w.launches.length - 1 - at} aria-label="launch" onInput={e => go(w.launches[w.launches.length - 1 - Number(e.currentTarget.value)][0])} />
         <span>launch #{shown[1]}{pane.launch === 0 ? ", the newest" : ""}</span>
         {pane.launch !== 0 && <Button label="The newest launch" onClick={() => go(0)}>newest</Button>}
