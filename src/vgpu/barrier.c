@@ -39,14 +39,14 @@ static void release(Block *b, uint32_t id) {
     if (bar->arrived[i]) w->shared_store_waits = true;
     bar->arrived[i] = 0;
   }
-  bar->active = false;
+  b->active_barriers &= ~(1u << id);
   bar->expected = bar->popc = bar->or_ = 0;
   bar->and_ = 1;
 }
 
 void barrier_lanes_exited(Block *b) {
-  for (uint32_t id = 0; id < NUM_BARRIERS; id++)
-    if (b->barriers[id].active && complete(b, &b->barriers[id])) release(b, id);
+  FOR_LANES(id, b->active_barriers)
+    if (complete(b, &b->barriers[id])) release(b, id);
 }
 
 bool block_release_stuck(Block *b) {
@@ -87,8 +87,8 @@ static const Inst *exec_barrier(Warp *w, const Inst *in) {
                       count, LANES);
   Block *b = w->block;
   Barrier *bar = &b->barriers[id];
-  if (!bar->active) {
-    bar->active = true;
+  if (!(b->active_barriers >> id & 1)) {
+    b->active_barriers |= 1u << id;
     bar->and_ = 1;
     bar->popc = bar->or_ = 0;
     bar->expected = count;

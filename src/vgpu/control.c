@@ -75,6 +75,12 @@ static const Inst *reschedule(Warp *w, const Inst *pc) {
 
 bool warp_pick(Warp *w) {
   uint32_t i = UINT32_MAX;
+  if (w->nfrags == 1) {  // nothing to choose or to merge
+    w->rotate = w->fair = false;
+    if (w->frags[0].state != FRAG_READY) return false;
+    load(w, 0);
+    return true;
+  }
   if (w->rotate) {  // the last fragment used up its budget: the next ready one in turn
     for (uint32_t k = 1; k <= w->nfrags; k++) {
       uint32_t c = (w->current + k) % w->nfrags;
@@ -387,9 +393,17 @@ const Inst *exec_return(Warp *w, const Inst *in) {
 }
 
 void warp_start(Warp *w, const Code *code, char *regs) {
-  w->base_frame = (Frame){.code = code, .regs = regs, .lanes = w->live};
+  Frame *f = &w->base_frame;  // `dynamic` counts only with has_dynamic: not cleared for each block
+  f->parent = NULL;
+  f->code = code;
+  f->regs = regs;
+  f->return_pc = NULL;
+  f->depth = f->local_base = 0;
+  f->lanes = w->live;
+  f->probe = f->has_dynamic = false;
+  f->next_free = NULL;
   w->frags[0] = (Fragment){
-      .mask = w->live, .state = FRAG_READY, .pc = settle(code->insts), .frame = &w->base_frame};
+      .mask = w->live, .state = FRAG_READY, .pc = settle(code->insts), .frame = f};
   w->nfrags = w->live ? 1 : 0;
   w->current = 0;
   w->rotate = w->fair = false;

@@ -216,6 +216,7 @@ struct Launch {
   uint64_t grid_id;
   uint64_t workspace;  // cooperative groups' grid barrier
   _Atomic uint64_t next_group, done_groups;
+  uint64_t batch;  // groups that a worker takes at once
   _Atomic int stop;                   // VgpuStatus that ends the launch, 0: go on
   uint32_t max_resident;              // groups that may be resident at a time
   uint64_t shuffle_mul, shuffle_add;  // --seed: block order

@@ -160,7 +160,7 @@ uint32_t bind_src(Binder *b, const PtxOperand *o, PtxType t) {
     }
     case OPD_SREG: {
       uint32_t slot = bind_scratch(b, width);
-      Inst *i = bind_emit(b, exec_read_sreg);
+      Inst *i = bind_emit(b, sreg_exec(o->sreg, o->selector, width));
       i->d = slot;
       i->imm = o->sreg;
       i->flag[0] = (uint8_t)o->selector;

@@ -122,7 +122,6 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
 }
 
 static __thread sigjmp_buf *recover;
-static __thread Warp *running;
 static __thread uint64_t bad_address;
 static struct sigaction old_segv, old_bus;
 
@@ -263,6 +262,12 @@ static Group *group_build(Launch *l) {
 }
 
 static void place(Launch *l, Block *b, uint64_t group, uint32_t rank) {
+  if (!l->cluster[0] && group < l->grid[0]) {  // one row of blocks needs no division
+    b->ctaid[0] = (uint32_t)group;
+    b->ctaid[1] = b->ctaid[2] = 0;
+    b->linear = group;
+    return;
+  }
   uint32_t c[3] = {MAX(l->cluster[0], 1u), MAX(l->cluster[1], 1u), MAX(l->cluster[2], 1u)};
   uint64_t gx = l->grid[0] / c[0], gy = l->grid[1] / c[1];
   b->ctaid[0] = (uint32_t)(group % gx) * c[0] + rank % c[0];
@@ -272,11 +277,19 @@ static void place(Launch *l, Block *b, uint64_t group, uint32_t rank) {
               (uint64_t)l->grid[0] * (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
 }
 
-// As clock_ns, a few milliseconds late: each block asks twice.
+// As clock_ns, a few milliseconds late, and cheaper.
 static uint64_t coarse_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// Something happened in this launch. Many blocks begin in one tick of the coarse clock: the word,
+// which all workers share, is written once for them.
+static void note_progress(Launch *l) {
+  uint64_t now = coarse_ns();
+  if (atomic_load_explicit(&l->moved_ns, memory_order_relaxed) != now)
+    atomic_store_explicit(&l->moved_ns, now, memory_order_relaxed);
 }
 
 static void group_start(Launch *l, Group *g, uint64_t index) {
@@ -286,7 +299,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   g->index = index;
   g->ran_ns = 0;
   watch_forget(&g->watched);
-  l->moved_ns = coarse_ns();
+  note_progress(l);
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
   for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
@@ -299,15 +312,14 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
     b->cluster = &g->cluster;
     place(l, b, index, k);
     b->alive_threads = l->nthreads;
-    for (uint32_t i = 0; i < NUM_BARRIERS; i++)
-      if (b->barriers[i].active) {
-        b->barriers[i].active = false;
-        memset(b->barriers[i].arrived, 0, l->nwarps * sizeof(uint32_t));
-      }
+    FOR_LANES(i, b->active_barriers)
+      memset(b->barriers[i].arrived, 0, l->nwarps * sizeof(uint32_t));
+    b->active_barriers = 0;
     for (uint32_t i = 0; i < l->nwarps; i++) {
       Warp *w = &b->warps[i];
       uint32_t lanes = MIN(l->nthreads - i * LANES, (uint32_t)LANES);
       w->launch = l;
+      w->arguments = l->arguments;
       w->turns = w->seen_state = w->seen_deciding = 0;
       w->only_polls = w->same = false;
       w->stores_to_wait = l->nwarps > 1 ? STORES_TO_WAIT : 0;
@@ -321,13 +333,13 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
 typedef enum { RAN_BLOCKED, RAN_PREEMPTED, RAN_SPINNING, RAN_ENDED, RAN_NOTHING } Ran;
 
 // Runs one warp until it has no ready fragment, its budget is used up, or all its lanes have ended.
-static Ran run_warp(Warp *w, Launch *l) {
+static Ran run_warp(Warp *w, Launch *l, Warp *volatile *running) {
   if (!w->nfrags) return RAN_ENDED;
   w->budget = WARP_BUDGET;
   w->unspent = 0;
   w->polls = w->atomics = 0;
   bool ran = false;
-  running = w;
+  *running = w;
   while (w->budget >= 0 && w->nfrags && warp_pick(w)) {
     ran = true;
     for (const Inst *pc = warp_resume_pc(w); pc;) pc = pc->fn(w, pc);
@@ -377,7 +389,7 @@ static bool watch(Launch *l, Group *g, uint64_t now) {
   return true;
 }
 
-static GroupResult run_group_inner(Launch *l, Group *g) {
+static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running) {
   uint64_t start = 0;
   for (;;) {
     bool any_left = false, moved = false, worked = false, spun = false, atomics = false;
@@ -385,9 +397,10 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
       Block *b = &g->blocks[k];
       uint32_t first = config.seeded ? (uint32_t)(next_random(&g->rng) % l->nwarps) : 0;
       for (uint32_t i = 0; i < l->nwarps; i++) {
-        Warp *w = &b->warps[(first + i) % l->nwarps];
+        uint32_t at = first + i;
+        Warp *w = &b->warps[at < l->nwarps ? at : at - l->nwarps];
         if (!w->nfrags) continue;
-        Ran r = run_warp(w, l);
+        Ran r = run_warp(w, l, running);
         if (l->stop) return GROUP_STOPPED;
         any_left |= r != RAN_ENDED;
         moved |= r != RAN_NOTHING;
@@ -427,9 +440,10 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
 static GroupResult run_group(Launch *l, Group *g) {
   sigjmp_buf env;
   GroupResult r;
+  Warp *volatile running = NULL;
   if (sigsetjmp(env, 0) == 0) {
     recover = &env;
-    r = run_group_inner(l, g);
+    r = run_group_inner(l, g, &running);
   } else {
     Warp *w = running;
     vgpu_fault(w, w->mem_pc, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1),
@@ -441,28 +455,69 @@ static GroupResult run_group(Launch *l, Group *g) {
 }
 
 // --- executors ---
+// Fresh groups that one executor has taken at once, so that the counters of the launch, which all
+// executors share, change once for several groups.
+typedef struct Batch {
+  uint64_t next, end;  // taken and not begun
+  uint32_t ended;      // and not yet told to the launch
+} Batch;
+
+// Small enough that all workers end at about the same time, and that the groups taken are few
+// beside those that may be resident.
+static uint64_t batch_size(const Launch *l) {
+  enum { SHARE = 32, MOST = 32 };
+  uint64_t workers = (uint64_t)worker_count();
+  uint64_t n = MIN(l->ngroups, (uint64_t)l->max_resident) / (workers * SHARE);
+  return MIN(MAX(n, (uint64_t)1), (uint64_t)MOST);
+}
+
+// Tells the launch which groups have ended. true: they were the last ones.
+static bool batch_report(Launch *l, Batch *b) {
+  uint32_t n = b->ended;
+  b->ended = 0;
+  if (!n) return false;
+  atomic_fetch_sub(&l->resident, n);
+  return atomic_fetch_add(&l->done_groups, n) + n == l->ngroups;
+}
+
+// The next fresh group; false: there is none.
+static bool batch_take(Launch *l, Batch *b, uint64_t *index) {
+  if (b->next == b->end) {
+    uint64_t n = l->batch;
+    b->next = atomic_fetch_add(&l->next_group, n);
+    b->end = MIN(b->next + n, l->ngroups);
+    if (b->next >= l->ngroups) {
+      b->next = b->end = 0;
+      return false;
+    }
+    atomic_fetch_add(&l->resident, (uint32_t)(b->end - b->next));
+  }
+  *index = b->next++;
+  return true;
+}
+
 // Takes a group to run: alternates between suspended ones and fresh ones. NULL: nothing to do for
 // this launch now.
-static Group *take_group(Launch *l, Group **spare, unsigned turn) {
+static Group *take_group(Launch *l, Batch *batch, Group **spare, unsigned turn) {
   Group *g = NULL;
   if (l->suspended_first) {  // racy look, settled under the lock
     pthread_mutex_lock(&lock);
-    bool fresh = l->next_group < l->ngroups && l->resident < l->max_resident;
+    bool taken = batch->next < batch->end;
+    bool fresh = taken || (l->next_group < l->ngroups && l->resident < l->max_resident);
     if (l->suspended_first && (!fresh || turn % 2)) {
       g = l->suspended_first;
       l->suspended_first = g->next;
       if (!g->next) l->suspended_last = NULL;
     }
-    bool full = l->resident >= l->max_resident;
+    bool full = !taken && l->resident >= l->max_resident;
     pthread_mutex_unlock(&lock);
     if (g) return g;
     if (full) return NULL;
   }
-  uint64_t index = atomic_fetch_add(&l->next_group, 1);
-  if (index >= l->ngroups) return NULL;
+  uint64_t index;
+  if (!batch_take(l, batch, &index)) return NULL;
   g = *spare ? *spare : group_new(l);
   *spare = NULL;
-  atomic_fetch_add(&l->resident, 1);
   group_start(l, g, index);
   return g;
 }
@@ -478,27 +533,30 @@ static void suspend(Launch *l, Group *g) {
 }
 
 // Works on l until there is nothing to take. A helper leaves after it suspended a group, to look at
-// other grids.
+// other grids, but begins all groups that it has taken first: no other executor can.
 static void execute(Launch *l, bool helper) {
   Group *spare = NULL, *g;
+  Batch batch = {0};
   unsigned turn = 0;
-  while (!l->stop && (g = take_group(l, &spare, turn++))) {
+  while (!l->stop && (g = take_group(l, &batch, &spare, turn++))) {
     GroupResult r = run_group(l, g);
     if (r == GROUP_SUSPEND && !cancelled) {
+      batch_report(l, &batch);
       suspend(l, g);
-      if (helper) break;
+      if (helper && batch.next == batch.end) break;
       sched_yield();
       continue;
     }
     if (cancelled && !l->stop) l->stop = VGPU_CANCELLED;
-    atomic_fetch_sub(&l->resident, 1);
     if (r == GROUP_ENDED) {
-      l->moved_ns = coarse_ns();
+      note_progress(l);
       if (spare) group_keep(l, spare);  // g was suspended and did not need the spare one
       spare = g;
-      if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
+      batch.ended++;
+      if (batch.next == batch.end && batch_report(l, &batch)) break;
     } else group_free(g);
   }
+  batch_report(l, &batch);
   if (spare) group_keep(l, spare);
 }
 
@@ -659,6 +717,7 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   }
   idle_blocks_find(l);
   shuffle_order(l);
+  l->batch = batch_size(l);
   return VGPU_OK;
 }
 

@@ -382,7 +382,7 @@ static const Inst *exec_load_param(Warp *w, const Inst *in) {
   const MemDesc *d = mem_desc(in);
   for (unsigned e = 0; e < d->count; e++) {
     if (d->slot[e] == UINT32_MAX) continue;
-    const char *p = vgpu_launch_arguments(w) + in->imm + e * d->size;
+    const char *p = w->arguments + in->imm + e * d->size;
     uint64_t v = 0;
     memcpy(&v, p, MIN(d->size, 8u));
     if (d->sign_extend) v = (uint64_t)((int64_t)(v << (64 - 8 * d->size)) >> (64 - 8 * d->size));
@@ -401,7 +401,7 @@ static const Inst *exec_load_param(Warp *w, const Inst *in) {
 #define PARAM_ONE(T) \
   static const Inst *load_param_##T(Warp *w, const Inst *in) { \
     T v; \
-    memcpy(&v, vgpu_launch_arguments(w) + in->imm, sizeof v); \
+    memcpy(&v, w->arguments + in->imm, sizeof v); \
     ELEMENTWISE(w, T, in->d, i, v); \
     return in + 1; \
   }

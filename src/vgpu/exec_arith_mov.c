@@ -189,7 +189,7 @@ bool VGPU_NAME(arith_bind_mov)(Binder *b) {
   unsigned d_bytes = bind_width(b, d, t);
   if (s->kind == OPD_SREG) {
     uint32_t slot = bind_dst(b, d, t);
-    Inst *i = bind_emit(b, exec_read_sreg);
+    Inst *i = bind_emit(b, sreg_exec(s->sreg, s->selector, d_bytes));
     i->d = slot;
     i->imm = s->sreg;
     i->flag[0] = (uint8_t)s->selector;

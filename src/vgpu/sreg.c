@@ -56,14 +56,13 @@ static uint64_t value(Warp *w, PtxSreg s, unsigned part, unsigned lane) {
   }
 }
 
-const Inst *exec_read_sreg(Warp *w, const Inst *in) {
-  unsigned part = in->flag[0] >= SEL_X && in->flag[0] <= SEL_W ? in->flag[0] - SEL_X : 0;
+static unsigned component(PtxSelector s) {
+  return s >= SEL_X && s <= SEL_W ? (unsigned)(s - SEL_X) : 0;
+}
+
+static const Inst *exec_read_sreg(Warp *w, const Inst *in) {
+  unsigned part = component((PtxSelector)in->flag[0]);
   uint64_t v[LANES];
-  if (in->imm == SREG_TID && in->flag[1] == 4 && part < 3) {  // by far the most common
-    const uint32_t *t = w->tid[part];
-    ELEMENTWISE(w, uint32_t, in->d, i, t[i]);
-    return in + 1;
-  }
   bool clock = in->imm >= SREG_CLOCK && in->imm <= SREG_CLOCK64;
   clock |= in->imm >= SREG_GLOBALTIMER && in->imm <= SREG_GLOBALTIMER_HI;
   if (clock) {  // one reading for the warp; a loop on a clock is a wait
@@ -90,6 +89,35 @@ const Inst *exec_read_sreg(Warp *w, const Inst *in) {
   return in + 1;
 }
 
+// --- where a thread is, in 32 bits: every kernel begins with these ---
+#define PLACE(name, VALUE) \
+  static const Inst *read_##name(Warp *w, const Inst *in) { \
+    unsigned part = component((PtxSelector)in->flag[0]); \
+    uint32_t same = VALUE; \
+    ELEMENTWISE(w, uint32_t, in->d, i, same); \
+    return in + 1; \
+  }
+PLACE(ntid, w->launch->block[part])
+PLACE(ctaid, w->block->ctaid[part])
+PLACE(nctaid, w->launch->grid[part])
+
+static const Inst *read_tid(Warp *w, const Inst *in) {
+  const uint32_t *t = w->tid[component((PtxSelector)in->flag[0])];
+  ELEMENTWISE(w, uint32_t, in->d, i, t[i]);
+  return in + 1;
+}
+
+ExecFn *sreg_exec(PtxSreg s, PtxSelector part, unsigned width) {
+  if (width != 4 || component(part) > 2) return exec_read_sreg;
+  switch (s) {
+    case SREG_TID: return read_tid;
+    case SREG_NTID: return read_ntid;
+    case SREG_CTAID: return read_ctaid;
+    case SREG_NCTAID: return read_nctaid;
+    default: return exec_read_sreg;
+  }
+}
+
 static void write_address(Warp *w, const Inst *in, uint64_t address) {
   if (in->flag[1] == 4) ELEMENTWISE(w, uint32_t, in->d, i, address);
   else ELEMENTWISE(w, uint64_t, in->d, i, address);
@@ -106,4 +134,3 @@ const Inst *exec_param_address(Warp *w, const Inst *in) {
 }
 
 uint64_t vgpu_launch_params(const Warp *w) { return (uint64_t)w->launch->params; }
-const char *vgpu_launch_arguments(const Warp *w) { return w->launch->arguments; }

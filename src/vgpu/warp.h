@@ -144,7 +144,8 @@ struct Warp {
   uint32_t index;   // warp in block
   Block *block;
   Launch *launch;
-  Frame *frame;  // of the running fragment
+  const char *arguments;  // the kernel's parameters where no kernel can write: what ld.param reads
+  Frame *frame;           // of the running fragment
   char *shared;  // shared memory of the block: valid offsets are [SHARED_BASE, block->shared_end)
   char *local;   // local memory: lane i has local_bytes at local + i*local_bytes
   uint32_t local_bytes;
@@ -186,7 +187,6 @@ struct Warp {
 #define NUM_BARRIERS 16
 // arrived: mask per warp
 typedef struct Barrier {
-  bool active;
   uint32_t expected, and_, or_, popc;
   uint32_t *arrived;
 } Barrier;
@@ -201,6 +201,7 @@ struct Block {
   char *shared;
   uint32_t shared_end;  // one past the last valid shared offset
   Barrier barriers[NUM_BARRIERS];
+  uint32_t active_barriers;  // bit i: some thread has come to barrier i
   Cluster *cluster;
   uint32_t cluster_rank;
   void *mem;  // everything above in one piece
@@ -228,13 +229,12 @@ bool vgpu_host_reachable(uint64_t address, uint64_t size);  // registered host m
 char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t size);
 // address of the kernel's parameter buffer (in the window)
 uint64_t vgpu_launch_params(const Warp *w);
-// the same bytes where no kernel can write: what ld.param reads
-const char *vgpu_launch_arguments(const Warp *w);
 
 // --- control.c, sreg.c: execute functions that families use ---
 ExecFn exec_nop;  // hints, and waits for completed work
-// d = special register imm, component flag[0] (PtxSelector), flag[1] bytes per lane
-ExecFn exec_read_sreg;
+// For d = special register imm, component flag[0] (PtxSelector), flag[1] bytes per lane: the best
+// function for this register, component and width.
+ExecFn *sreg_exec(PtxSreg s, PtxSelector part, unsigned width);
 ExecFn exec_param_address;  // d = address of byte imm of the kernel's parameters
 ExecFn exec_local_address;  // d = local address imm of the running frame, flag[1] bytes per lane
 
