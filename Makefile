@@ -411,7 +411,7 @@ $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 # Our CUDA runtime on top of the exported driver functions, for GPU mode with the stand-in: NVIDIA's
 # does not run on that.
 PROXY_RUNTIME_SRC := $(filter-out $(addprefix src/runtime/,redirect.c loader.c patch.c patch_%.c \
-  check_executable.c),$(wildcard src/runtime/*.c))
+  library_services.c check_executable.c),$(wildcard src/runtime/*.c))
 PROXY_FLAGS := $(filter-out -MMD -MP,$(CFLAGS_ALL)) -UWARPGRIND_LIBRARY \
   -Dwarpgrind_runtime_12=proxy_runtime_12 -Dwarpgrind_runtime_13=proxy_runtime_13
 $(BUILD)/tests/cudart/libproxy-runtime.so: $(PROXY_RUNTIME_SRC) $(wildcard src/runtime/*.def \
