@@ -77,14 +77,19 @@ CUresult library_call_submit(const LibraryCall *call) {
   w->call.stream = s->legacy ? NULL : s;
   w->call.device = s->ctx->device->ordinal;
   w->call.captured = __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL;
+  session_hide_frames((const void *)call->run);
   w->call.stack = session_copy_stack();
   bool follows = session_wants(SESSION_WANTS_COPY_TAGS) && !w->call.captured;
   SessionDevice *on = follows ? tools_device_begin(s->ctx) : NULL;
   session_library_asked(&w->call, on);
   if (follows) tools_device_end();
+  session_unknown_writes(w->call.stream);
+  session_outputs_unseen();
   Work work = {.kind = WORK_LIBRARY, .library = w};
   TRY(queue_submit(s, &work, call->waits ? SUBMIT_WAIT | SUBMIT_INLINE : 0));
-  return call->waits ? (CUresult)s->ctx->error : CUDA_SUCCESS;
+  if (!call->waits) return CUDA_SUCCESS;
+  session_order_host_saw(s->legacy ? NULL : s);
+  return (CUresult)s->ctx->error;
 }
 
 bool library_call_is_capturing(const void *stream) {

@@ -9,7 +9,10 @@ static void unsupported(const char *function, const char *why) {
   log_once(function, "%s is not supported on the virtual device: %s", function, why);
 }
 
-static void refused(const char *call, const char *why) { session_library_refused(call, why); }
+static void refused(const char *call, const char *why) {
+  session_hide_frames(__builtin_return_address(0));
+  session_library_refused(call, why);
+}
 
 __attribute__((visibility("default")))
 const LibraryServices warpgrind_library_services = {.version = LIBRARY_SERVICES_VERSION,

@@ -483,6 +483,8 @@ typedef struct SessionCopy {
 void session_copy_check(const SessionCopy *c);
 // the driver called a value invalid; session_copy_check came before, on the same thread
 void session_copy_refused(const SessionCopy *c);
+// stacks leave out frames of the library that this code is in
+void session_hide_frames(const void *code);
 uint64_t session_copy_stack(void);  // the host stack, for SessionCopy.stack; 0: not wanted
 
 // --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as

@@ -56,4 +56,6 @@ uint64_t session_stack(void) {
   return s->id;
 }
 
+void session_hide_frames(const void *code) { where_hide(code); }
+
 uint64_t session_copy_stack(void) { return session_wants_copies() ? session_stack() : 0; }

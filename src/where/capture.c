@@ -169,6 +169,29 @@ static void find_ourselves(void) {
   ourselves.end = o.end;
 }
 
+// Libraries of ours beside it (where_hide), from the first free place on all 0.
+static struct { _Atomic uint64_t start, end; } hidden[16];
+
+void where_hide(const void *code) {
+  UnwindObject o = {0};
+  uint64_t at = (uint64_t)(uintptr_t)code, none = 0;
+  for (unsigned i = 0; i < ARRAY_LEN(hidden); i++) {
+    if (at >= hidden[i].start && at < hidden[i].end) return;
+    if (hidden[i].start) continue;
+    if (!o.end && !where_object_of(at, &o)) return;
+    if (!atomic_compare_exchange_strong(&hidden[i].start, &none, o.start)) return;
+    hidden[i].end = o.end;
+    return;
+  }
+}
+
+static bool is_ours(uint64_t pc) {
+  if (pc >= ourselves.start && pc < ourselves.end) return true;
+  for (unsigned i = 0; i < ARRAY_LEN(hidden) && hidden[i].start; i++)
+    if (pc >= hidden[i].start && pc < hidden[i].end) return true;
+  return false;
+}
+
 __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max) {
   static _Atomic uint32_t captures;
   Walk w;
@@ -193,11 +216,10 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
                      .fp = w.fp,
                      .stack_end = w.stack_end,
                      .epoch = atomic_load_explicit(&epoch, memory_order_relaxed)};
-  uint64_t our_start = ourselves.start, our_end = ourselves.end;
   uint32_t n = 0;
   enum { STEPS_MAX = 4 * WHERE_MAX };  // our own frames, and any circle that grows
   for (unsigned i = 0; w.stack_end && n < max && i < STEPS_MAX && step(&w, i > 0); i++)
-    if (w.pc < our_start || w.pc >= our_end) frames[n++] = w.pc;
+    if (!is_ours(w.pc)) frames[n++] = w.pc;
   // to the end of the stack, and all of it was kept
   if (n < max && n <= WHERE_MAX && w.keep->nwords <= WORDS) {
     memcpy(w.keep->frames, frames, n * sizeof *frames);

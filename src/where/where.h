@@ -10,6 +10,8 @@ enum { WHERE_MAX = 48 };
 
 // --- capture.c, python.c: inside the program; links nothing but libc into it ---
 // return addresses, innermost first, without our own library's
+// Frames of the library that this code is in are left out, like our own.
+void where_hide(const void *code);
 uint32_t where_capture(uint64_t *frames, uint32_t max);
 // "file:line:function\n", innermost first; 0: no Python, or the thread does not hold its lock
 uint32_t where_python(Str *out);

@@ -136,5 +136,7 @@ const Tool tool_fpcheck = {.wants = SESSION_WANTS_COPIES,
                            .copy_taken = fp_closed_copied,
                            .synchronised = fp_closed_synchronised,
                            .process_ends = fp_closed_tell,
+                           .library_begins = fp_library_begins,
+                           .library_ran = fp_library_ran,
                            .wants_copy = fp_wants_copy,
                            .copied = fp_copied};

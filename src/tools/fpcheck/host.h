@@ -18,6 +18,9 @@ void fp_copies_open(ToolDevice *d, const WgChannel *channel);
 void fp_copies_close(ToolDevice *d);
 bool fp_wants_copy(const SessionCopy *c);
 void fp_copied(const SessionCopy *c);
+// --- host_library_calls.c ---
+void fp_library_begins(const LibraryCall *c, const Operand *o, uint32_t n);
+void fp_library_ran(const LibraryCall *c);
 
 // --- host_closed.c: kernels that are machine code only ---
 void fp_closed_open(ToolDevice *d);

@@ -84,6 +84,8 @@ void shadow_tally(const uint8_t *bits, uint64_t offset, uint64_t n, ShadowTally 
 // reads the device's memory; false: it cannot be read
 bool shadow_read_tally(const Shadow *s, uint64_t offset, uint64_t n, ShadowTally *t);
 
+// --- host_library_calls.c ---
+void init_library_begins(const LibraryCall *c, const Operand *o, uint32_t n);
 // --- host_copies.c ---
 void shadow_copy_runs(SessionDevice *d, const SessionCopy *c);
 

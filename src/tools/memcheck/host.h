@@ -28,6 +28,10 @@ void memcheck_add_natives(void);
 // --- host_copies.c ---
 void copies_asked(const SessionCopy *c);
 void copies_refused(const SessionCopy *c);
+// --- host_library_calls.c ---
+void library_call_asked(LibraryCall *c, SessionDevice *on);
+void library_call_found(const LibraryCall *c, const Operand *o, uint32_t n);
+void library_call_refused(const char *call, const char *why);
 
 // --- host_pageable_copies.c ---
 // to, from: this side of the copy is pageable host memory

@@ -98,6 +98,10 @@ void race_copy_asked(const SessionCopy *c);
 uint64_t race_copy_tag(void);
 void race_copy_begins(uint64_t tag);
 void race_copy_runs(SessionDevice *d, const SessionCopy *c);
+// --- host_library_calls.c ---
+void race_library_asked(LibraryCall *c, SessionDevice *on);
+void race_library_ran(const LibraryCall *c);
+void race_library_done(const LibraryCall *c);
 uint64_t race_graph_copy(ToolDevice *d, const SessionCopy *c, const SessionBeside *beside,
                          uint32_t *number);
 void race_graph_copy_ran(SessionDevice *d, const SessionCopy *c);

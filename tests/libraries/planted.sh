@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Mistakes in calls of cuBLAS, as each tool reports them: what, and the line of the call. Correct
+# calls are silent.
+# timeout: 120
+. tests/lib/check.sh
+command -v nvcc > /dev/null || { echo "skip planted: nvcc is not installed"; exit 0; }
+tests/lib/nvcc -arch=sm_75 -g -lineinfo -o "$TEST_DIR/planted" tests/libraries/planted.cu -lcublas ||
+  exit 1
+
+run() {  # TOOL MISTAKE
+  "$WARPGRIND" --device=cpu --tool="$1" "$TEST_DIR/planted" "$2" > "$TEST_DIR/out" 2>&1
+}
+# finds TOOL MISTAKE TEXT: a finding with this text, and the call in planted.cu is its first frame
+finds() {
+  run "$1" "$2"
+  has "$TEST_DIR/out" "$3" && grep -A2 'called$' "$TEST_DIR/out" | grep -q 'at main .*planted.cu:'
+}
+silent() {
+  run "$1" "$2"
+  has "$TEST_DIR/out" 'ERROR SUMMARY: 0 errors'
+}
+check leading_dimension finds memcheck leading \
+  'cublasSgemm: A is read up to 768 bytes behind its allocation'
+check leading_dimension_shape has "$TEST_DIR/out" '16 x 16 elements of 4 bytes, leading dimension 80'
+check no_device_access_after_overrun has "$TEST_DIR/out" 'leading: status 0, error 700'
+check batch finds memcheck batch 'C is written up to 1024 bytes behind its allocation: 5 of 16 x 16'
+check arguments finds memcheck arguments 'cublasSgemm: lda is smaller than the number of rows of A'
+check unwritten finds initcheck unwritten \
+  'cublasSgemm reads A, of which 1024 bytes were never written'
+check infinity finds fpcheck nan 'Infinity is born in cublasSgemm: 256 of the numbers of C'
+check race finds racecheck race 'cublasSgemm reads bytes that another copy or set writes'
+for tool in memcheck initcheck fpcheck racecheck; do
+  check "silent_$tool" silent $tool none
+done
+check half_a_matrix silent initcheck half
