@@ -1,0 +1,3 @@
+#define FUNCTIONS "libraries/curand/functions.def"
+#define STATUS 204
+#include "libraries/common/missing.h"
