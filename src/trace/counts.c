@@ -31,6 +31,25 @@ static uint32_t lanes_of(const ReaderLaunch *l, uint64_t warp) {
   return threads >= 32 ? UINT32_MAX : (1u << threads) - 1;
 }
 
+// Accesses of a warp to shared memory: lanes that want different words of a bank wait for each
+// other. How many times more than once.
+static uint32_t bank_conflicts(const RowRef *r, uint32_t bytes) {
+  enum { BANKS = 32 };
+  uint64_t words[BANKS][32];
+  uint32_t n[BANKS] = {0}, most = 1;
+  if (bytes > 4) return 0;  // wide accesses are served half a warp at a time
+  for (uint32_t lanes = r->row->lanes; lanes; lanes &= lanes - 1) {
+    uint64_t word = row_address(r->block, r->row, (uint32_t)__builtin_ctz(lanes)) / 4,
+             bank = word % BANKS;
+    bool known = false;
+    for (uint32_t i = 0; i < n[bank]; i++) known |= words[bank][i] == word;
+    if (known) continue;
+    words[bank][n[bank]++] = word;
+    most = MAX(most, n[bank]);
+  }
+  return most - 1;
+}
+
 static ScanResult count(TraceReader *t, const RowRef *r, void *user, Error *err) {
   (void)err;
   Counting *c = user;
@@ -44,6 +63,9 @@ static ScanResult count(TraceReader *t, const RowRef *r, void *user, Error *err)
   s->records++;
   if (r->row->lanes != lanes_of(c->launch, r->row->warp)) s->divergent++;
   if (block < c->out->nblocks) c->out->blocks[block] += lanes;
+  if (site->space == WG_TRACE_SHARED &&
+      r->block->places[r->row->place].has & (ROW_AFFINE | ROW_EACH))
+    s->passes += bank_conflicts(r, row_bytes(r, site));
   return SCAN_GO_ON;
 }
 

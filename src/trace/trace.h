@@ -206,6 +206,7 @@ bool trace_private_contents(TraceReader *t, const TracePrivate *of, uint64_t pha
 typedef struct TraceSiteCount {
   uint32_t site;
   uint64_t operations, records, divergent;
+  uint64_t passes;  // over the banks of shared memory, beyond the one that each access needs
 } TraceSiteCount;
 typedef struct TraceCounts {
   TraceSiteCount *sites;
@@ -223,6 +224,14 @@ typedef struct TraceAtSites {
 } TraceAtSites;
 bool trace_at_sites(TraceReader *t, const TraceAtSites *where, TraceOpVisitor *f, void *user,
                     Error *err);
+
+// --- touched.c: which elements of [base, base + count * stride) threads first to last of a launch
+// touched: TRACE_READS, TRACE_WRITES for each in out ---
+typedef struct TraceTouched {
+  uint32_t launch;
+  uint64_t first, last, base, stride, count;
+} TraceTouched;
+bool trace_touched(TraceReader *t, const TraceTouched *what, uint8_t *out, Error *err);
 
 // --- uses.c: which allocations a launch read and wrote ---
 enum { TRACE_READS = 1, TRACE_WRITES = 2 };

@@ -70,9 +70,9 @@ void view_answer_counts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   str_add(s, "{");
   json_open(s, "counts", '[');
   for (uint32_t i = 0; i < c.n; i++) {
-    str_printf(s, "%s[%u,%llu,%llu,%llu]", i ? "," : "", c.sites[i].site,
+    str_printf(s, "%s[%u,%llu,%llu,%llu,%llu]", i ? "," : "", c.sites[i].site,
                (unsigned long long)c.sites[i].operations, (unsigned long long)c.sites[i].records,
-               (unsigned long long)c.sites[i].divergent);
+               (unsigned long long)c.sites[i].divergent, (unsigned long long)c.sites[i].passes);
     view_facts_op(d, &facts, &(TraceOp){.site = c.sites[i].site}, 0);
   }
   str_add(s, "]");
@@ -84,4 +84,27 @@ void view_answer_counts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   str_add(s, "}");
   view_facts_free(&facts);
   trace_counts_free(&c);
+}
+
+void view_answer_touched(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  enum { ELEMENTS_MOST = 1 << 24 };
+  const ViewAllocation *b = view_allocation(d, (uint32_t)view_number(q, "allocation", UINT32_MAX));
+  TraceTouched what = {.launch = (uint32_t)view_number(q, "launch", UINT32_MAX),
+                       .first = view_number(q, "first", UINT64_MAX),
+                       .last = view_number(q, "last", UINT64_MAX),
+                       .stride = view_number(q, "stride", 1 << 20)};
+  Error err = {{0}};
+  if (q->error.text[0]) return;
+  if (!d->trace || !b || !what.stride || b->size / what.stride > ELEMENTS_MOST) {
+    view_fail(a, 404, "there is no such buffer, or it is too large for this");
+    return;
+  }
+  what.base = b->base;
+  what.count = MAX(b->size / what.stride, (uint64_t)1);
+  uint8_t *marks = mem_alloc(what.count);
+  if (trace_touched(d->trace, &what, marks, &err)) {
+    a->type = "application/octet-stream";
+    str_addn(&a->body, (const char *)marks, what.count);
+  } else view_fail(a, 400, err.text);
+  free(marks);
 }

@@ -245,6 +245,28 @@ static void answer_question(Server *s, Desks *f, struct MHD_Connection *c, const
   end_work(s, work);
 }
 
+// The expanded run is shown below other/, from then on.
+static void answer_expand(Server *s, struct MHD_Connection *c, ViewAnswer *a) {
+  ViewRequest q = {.path = "/api/expand"};
+  http.MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_parameter, &q);
+  uint64_t launch = view_number(&q, "launch", UINT32_MAX);
+  if (q.error.text[0] || q.nparameters != 1 || !launch || s->live || s->compare) {
+    view_fail(a, 400, s->compare ? "this page compares two runs already" : "which launch?");
+    return;
+  }
+  int work = begin_work(s, "expand");
+  char *path = view_expand(s->options->path, launch, a);
+  end_work(s, work);
+  if (!path) return;
+  Desks *f = &s->files[1];
+  pthread_mutex_lock(&s->lock);
+  // desks of the one before are not in use any more, or are left open
+  for (int i = 0; i < DESKS; i++)
+    if (!f->busy[i]) f->desks[i] = NULL;
+  f->path = path;
+  pthread_mutex_unlock(&s->lock);
+}
+
 static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **state) {
@@ -268,6 +290,7 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
     view_answer_compare(file ? NULL : s->compare, &a);
   else if (strncmp(url, "/api/race_", 10) == 0)
     answer_races(file ? NULL : s->background, url + 10, &a);
+  else if (!file && strcmp(url, "/api/expand") == 0) answer_expand(s, c, &a);
   else if (!view_is_endpoint(url)) view_fail(&a, 404, "there is no such question");
   else answer_question(s, &s->files[file], c, url, &a);
   enum MHD_Result ok = reply(c, a.status, a.type, a.body.data ? a.body.data : "", a.body.len,

@@ -44,4 +44,8 @@ ViewCompare *view_compare_start(const char *a, const char *b);  // run files
 void view_compare_stop(ViewCompare *c);                         // NULL: nothing
 void view_answer_compare(ViewCompare *c, ViewAnswer *a);
 
+// --- expand.c ---
+// The path of the new run file, to be freed; NULL: it could not be made, and the answer says why.
+char *view_expand(const char *path, uint64_t launch, ViewAnswer *a);
+
 #endif

@@ -1,11 +1,12 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, Kind, Launch, LaunchInfo, Op, ask, buffers, isStatic, racesOf } from "./api";
+import { Finding, Kind, Launch, LaunchInfo, Op, ask, buffers, isStatic, racesOf, sites } from "./api";
 import { bufferName, bytesOf, duration, launchName, many, opElement, partsText, scalarText, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
-import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame } from "./parts";
+import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame, mainPlace } from "./parts";
 import { RaceProgress, RaceSearch } from "./races";
 import { memoryPane } from "./thread";
+import { allSteps } from "./time";
 import { Pane, follow } from "./trail";
 import { Type, leaves, typeNamed, types } from "./types";
 
@@ -19,9 +20,10 @@ function parameterValue(hex: string | undefined, bytes: number, t: Type | undefi
 }
 
 // The grid as a map of blocks, coloured by what they did; a block and a thread in it can be opened by their places.
-function Blocks({ launch: l, findings, open }: { launch: Launch; findings: Finding[]; open(block: number, thread: number): void }) {
+function Blocks({ launch: l, findings, open, touch }: { launch: Launch; findings: Finding[]; open(block: number, thread: number): void; touch(buffer: number, first: number, last: number): void }) {
   const [by, setBy] = useState<"operations" | "findings">("operations"), [at, setAt] = useState<number[]>([0, 0, 0, 0, 0, 0]), [hover, setHover] = useState(-1), canvas = useRef<HTMLCanvasElement>(null);
-  const j = useAnswer<{ blocks: number[] }>(() => ask("counts", { launch: l.id }), [l.id]), blocks = j.value?.blocks ?? [], per = l.block[0] * l.block[1] * l.block[2], n = l.grid[0] * l.grid[1] * l.grid[2];
+  const [who, setWho] = useState<"block" | "warp" | "thread">("block"), uses = allSteps.find(s => s.kind === "launch" && s.launch === l.id)?.uses ?? [];
+  const j = useAnswer<{ blocks: number[]; counts: [site: number, operations: number, records: number, divergent: number, passes: number][] }>(() => ask("counts", { launch: l.id }), [l.id]), blocks = j.value?.blocks ?? [], per = l.block[0] * l.block[1] * l.block[2], n = l.grid[0] * l.grid[1] * l.grid[2];
   const width = l.grid[1] * l.grid[2] > 1 ? l.grid[0] : Math.min(n, Math.max(1, Math.ceil(Math.sqrt(n * 3)))), rows = Math.ceil(n / width), dot = Math.max(1, Math.min(18, Math.floor(380 / width), Math.floor(200 / rows) || 1));
   const found = useMemo(() => { const m = new Map<number, number>(); for (const f of findings) if (f.thread !== undefined) { const b = Math.floor(f.thread / per); m.set(b, (m.get(b) ?? 0) + f.count); } return m; }, [findings, per]);
   useEffect(() => {
@@ -42,7 +44,16 @@ function Blocks({ launch: l, findings, open }: { launch: Launch; findings: Findi
   return <><h3>Blocks <label class="plain">coloured by <select value={by} onChange={e => setBy(e.currentTarget.value as any)}><option>operations</option><option>findings</option></select></label></h3>
     {j.error ? <p class="dim">not recorded</p> : <div class="blocks"><canvas ref={canvas} role="img" aria-label={`map of ${n} blocks`} onMouseMove={e => setHover(blockAt(e))} onMouseLeave={() => setHover(-1)} onClick={e => { const b = blockAt(e); if (b >= 0) open(b, 0); }} />
       <p class="dim">{hover >= 0 ? `block ${triple(place(hover))}: ${many(blocks[hover] ?? 0)} operations${found.has(hover) ? `, ${many(found.get(hover)!)} findings` : ""}` : "a click opens the first thread of a block"}</p></div>}
-    <form class="inline places" onSubmit={e => { e.preventDefault(); open(at[0] + l.grid[0] * (at[1] + l.grid[1] * at[2]), at[3] + l.block[0] * (at[4] + l.block[1] * at[5])); }}>block {number(0, l.grid[0], "block x")}{number(1, l.grid[1], "block y")}{number(2, l.grid[2], "block z")} thread {number(3, l.block[0], "thread x")}{number(4, l.block[1], "thread y")}{number(5, l.block[2], "thread z")}<button class="button">open</button></form></>;
+    <form class="inline places" onSubmit={e => { e.preventDefault(); open(at[0] + l.grid[0] * (at[1] + l.grid[1] * at[2]), at[3] + l.block[0] * (at[4] + l.block[1] * at[5])); }}>block {number(0, l.grid[0], "block x")}{number(1, l.grid[1], "block y")}{number(2, l.grid[2], "block z")} thread {number(3, l.block[0], "thread x")}{number(4, l.block[1], "thread y")}{number(5, l.block[2], "thread z")}<button class="button">open</button></form>
+    {uses.length > 0 && <p class="inline places touches">what this <select aria-label="whose accesses" value={who} onChange={e => setWho(e.currentTarget.value as any)}><option>block</option><option>warp</option><option>thread</option></select> touched in {uses.slice(0, 12).map(u => <button type="button" class="link" onClick={() => { const block = (at[0] + l.grid[0] * (at[1] + l.grid[1] * at[2])) * per, inside = at[3] + l.block[0] * (at[4] + l.block[1] * at[5]), first = who === "block" ? block : who === "warp" ? block + (inside & ~31) : block + inside, last = who === "block" ? block + per - 1 : who === "warp" ? Math.min(block + per - 1, first + 31) : first; touch(u[0], first, last); }}>{bufferName(buffers.get(u[0]), u[0])}</button>)}</p>}
+    {(j.value?.counts ?? []).some(c => c[4] > 0) && <><h3>Bank conflicts in shared memory</h3><table class="banks"><tbody>{j.value!.counts.filter(c => c[4] > 0).sort((a, b) => b[4] - a[4]).slice(0, 20).map(c => <tr><td>line {mainPlace(c[0])?.[1] ?? "?"}</td><td><code>{sites.get(c[0])?.object?.replace(/^.*E\d+/, "") ?? ""}</code></td><td>{many(c[4])} extra passes for {many(c[2])} accesses of warps: {Number((1 + c[4] / c[2]).toPrecision(3))} each</td></tr>)}</tbody></table></>}</>;
+}
+
+// A run with --record=inputs: warpgrind expand runs the launch again, recorded; the result is a page of its own.
+function RecordInFull({ number }: { number: number }) {
+  const [state, set] = useState<"" | "running" | "done">(""), [error, setError] = useState("");
+  const go = async () => { set("running"); setError(""); try { const r = await fetch(`api/expand?launch=${number}`), j = await r.json(); if (!r.ok) throw new Error(j.error); set("done"); } catch (e) { set(""); setError(e instanceof Error ? e.message : String(e)); } };
+  return <span class="inline">{state === "done" ? <a class="button" href="other/" target="_blank" rel="noopener">open the recorded launch</a> : <Button label="Run this launch again and record all of its operations" disabled={state === "running"} onClick={() => void go()}>{state === "running" ? "recording…" : "record this launch in full"}</Button>}{error && <span class="mistake">{error}</span>}</span>;
 }
 
 function goThread(index: number, f: { launch: number; thread: number }) { follow(index, { kind: "thread", launch: f.launch, thread: f.thread }); }
@@ -62,10 +73,11 @@ export function LaunchPane({ pane, index, active, findings, races: known, raceSe
         <dt>grid</dt><dd>{triple(l.grid)} blocks of {triple(l.block)}: {many(total)} threads</dd>
         <dt>where</dt><dd title={info.value.stream}>{streamNames.get(streamOf.get(pane.launch) ?? 0) ?? info.value.stream}, device {l.device}{[...buffers.values()].some(b => b.process !== l.process) ? `, process ${l.process}` : ""}{info.value.shared ? `, ${info.value.shared} bytes of dynamic shared memory` : ""}</dd>
         {info.value.begin_ns !== undefined && info.value.end_ns !== undefined && <><dt>ran</dt><dd>{duration(info.value.end_ns - info.value.begin_ns)}, from {duration(Math.max(0, info.value.begin_ns - info.value.time_ns))} after it was asked for</dd></>}
+        {allSteps.some(s => s.kind === "inputs") && !isStatic() && <><dt>record</dt><dd><RecordInFull number={l.number} /></dd></>}
         <dt>thread</dt><dd><form class="inline" onSubmit={e => { e.preventDefault(); const n = Number(new FormData(e.currentTarget).get("n")); if (n >= 0 && n < total) goThread(index, { launch: pane.launch, thread: n }); }}>
           <input name="n" type="number" min={0} max={total - 1} defaultValue="0" aria-label="number of a thread" /><button class="button">open</button></form></dd>
       </dl>
-      {!isStatic() && <Blocks launch={l} findings={mine} open={(block, thread) => goThread(index, { launch: pane.launch, thread: block * l.block[0] * l.block[1] * l.block[2] + thread })} />}
+      {!isStatic() && <Blocks launch={l} findings={mine} touch={(buffer, first, last) => follow(index, { kind: "buffer", buffer, step: 0, width: 0, ofLaunch: l.id, firstThread: first, lastThread: last })} open={(block, thread) => goThread(index, { launch: pane.launch, thread: block * l.block[0] * l.block[1] * l.block[2] + thread })} />}
       <h3>Parameters</h3>
       {info.value.parameters.length === 0 ? <p class="dim">not recorded</p> : <table><tbody>{info.value.parameters.map(p => <tr>
         <td class="dim num">{p.number}</td>

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Finding, FlowStep, ask, askBytes, buffers, isStatic } from "./api";
 import { bufferName, bufferType, bytesText, elementName, errorText, hexAt, many, partsText, shortFloat } from "./format";
 import { FindStep } from "./find";
-import { useListen } from "./hooks";
+import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
 import { onTime, setTime, stepById, timeStep } from "./time";
 import { Look, Pane, follow, replace } from "./trail";
@@ -177,6 +177,9 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     return d;
   }, [now.picture, other.picture, pane.minus]);
 
+  // Elements that some threads of a launch touched, drawn over the picture.
+  const touched = useAnswer(() => pane.ofLaunch && b ? askBytes("touched", { launch: pane.ofLaunch, first: pane.firstThread ?? 0, last: pane.lastThread ?? 0, allocation: pane.buffer, stride: t.bytes }) : undefined, [pane.ofLaunch, pane.firstThread, pane.lastThread, pane.buffer, t.bytes]);
+  const marks = useMemo(() => touched.value && new Uint8Array(touched.value), [touched.value]);
   // Without a word from somebody the scale is for all but the farthest hundredth at either end of what was seen first, so that it does not change with every move.
   const usualOf = useRef<{ key: string; range: [number, number] } | undefined>(undefined);
   const usual = useMemo(() => {
@@ -201,10 +204,18 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     g.textAlign = "center"; for (let x = Math.ceil(x0 * pool / every(64)) * every(64); x < Math.min(width, (x0 + across) * pool); x += every(64)) g.fillText(String(x), LEFT + (x / pool - x0) * dot + dot / 2, 11);
     g.textAlign = "right"; g.textBaseline = "middle"; for (let y = Math.ceil(y0 * pool / every(28)) * every(28); y < Math.min(rows, (y0 + down) * pool); y += every(28)) g.fillText(String(y), LEFT - 6, TOP + (y / pool - y0) * dot + dot / 2);
     const frame = (p: { x: number; y: number }, colour: string) => { if (p.x >= x0 && p.y >= y0 && p.x < x0 + across && p.y < y0 + down) { g.save(); g.translate(LEFT + (p.x - x0) * dot, TOP + (p.y - y0) * dot); ring(g, 0, 1, dot, colour); g.restore(); } };
+    if (marks) {
+      const seen = new Map<number, number>();
+      for (let e = firstElement; e < Math.min(count, firstElement + rows * width); e++) if (marks[e]) { const p = pixelOf(e); if (p.x >= x0 && p.y >= y0 && p.x < x0 + across && p.y < y0 + down) { const k = p.y * columns + p.x; seen.set(k, (seen.get(k) ?? 0) | marks[e]); } }
+      g.globalAlpha = .35; g.fillStyle = style.getPropertyValue("--paper");
+      for (let y = y0; y < y0 + down; y++) for (let x = x0; x < x0 + across; x++) if (!seen.has(y * columns + x)) g.fillRect(LEFT + (x - x0) * dot, TOP + (y - y0) * dot, dot, dot);
+      g.globalAlpha = 1; g.lineWidth = Math.max(1, Math.min(2, dot / 5));
+      for (const [k, how] of seen) { g.strokeStyle = how & 2 ? "rgb(255, 90, 40)" : "rgb(40, 200, 150)"; const x = LEFT + (k % columns - x0) * dot, y = TOP + (Math.floor(k / columns) - y0) * dot; if (dot >= 4) g.strokeRect(x + .5, y + .5, dot - 2, dot - 2); else { g.fillStyle = g.strokeStyle; g.fillRect(x, y, Math.max(1, dot), Math.max(1, dot)); } }
+    }
     const ringed = new Set<number>();
     for (const f of findings) if (f.allocation === pane.buffer && f.offset >= 0 && b && f.offset < b.size && !ringed.has(f.offset) && ringed.add(f.offset)) { const e = Math.floor(f.offset / t.bytes); if (e >= firstElement && e < firstElement + rows * width) frame(pixelOf(e), f.severity === "error" ? "#d70015" : "#b25000"); }
     if (cell) frame(cell, "#1c2230");
-  }, [picture, scale, low, high, pane.log, dot, x0, y0, cell, findings, room]);
+  }, [picture, scale, low, high, pane.log, dot, x0, y0, cell, findings, room, marks]);
 
   const cellAt = (e: MouseEvent) => {
     const r = canvas.current!.getBoundingClientRect(), x = x0 + Math.floor((e.clientX - r.left - LEFT) / dot), y = y0 + Math.floor((e.clientY - r.top - TOP) / dot);
@@ -288,7 +299,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     <footer class="legend">
       <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * t.bytes, t.bytes)}</b> {shown.text} <span class="dim">row {Math.floor((shown.element - firstElement) / width)}, column {(shown.element - firstElement) % width}</span></> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
       {picture && Number.isFinite(low) && high > low && <Histogram picture={picture} low={low} high={high} choose={(l, h) => choose({ low: l, high: h })} />}
-      <span class="keys"><SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
+      <span class="keys">{marks && <span class="touched"><i class="c-read" />read <i class="c-written" />written by thread{pane.firstThread === pane.lastThread ? ` ${pane.firstThread ?? 0}` : `s ${pane.firstThread ?? 0} to ${pane.lastThread ?? 0}`}: {many(marks.reduce((n, m) => n + Number(m > 0), 0))} elements <button type="button" class="link" onClick={() => choose({ ofLaunch: undefined, firstThread: undefined, lastThread: undefined })}>all</button></span>}<SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
     </footer>
   </PaneFrame>;
 }

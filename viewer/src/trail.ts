@@ -23,8 +23,8 @@ type PaneOf =
   | { kind: "calculator"; expression: string };
 // How a picture is shown; what is not said is as usual.
 // layout: threads in the order of their numbers (1), not at their place in the grid; depth: rows of a slice of 3-D data, slice: which; fixed: the scale stays when the step changes
-export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; zoom?: number; layout?: number; rows?: number; slice?: number; x?: number; y?: number; minus?: number }
-const looks: [string, keyof Look][] = [["p", "part"], ["l", "low"], ["h", "high"], ["z", "zoom"], ["t", "layout"], ["r", "rows"], ["s", "slice"], ["x", "x"], ["y", "y"], ["m", "minus"]];
+export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; zoom?: number; layout?: number; rows?: number; slice?: number; x?: number; y?: number; minus?: number; ofLaunch?: number; firstThread?: number; lastThread?: number }
+const looks: [string, keyof Look][] = [["p", "part"], ["l", "low"], ["h", "high"], ["z", "zoom"], ["t", "layout"], ["r", "rows"], ["s", "slice"], ["x", "x"], ["y", "y"], ["m", "minus"], ["u", "ofLaunch"], ["v", "firstThread"], ["w", "lastThread"]];
 function lookText(p: Look): string {
   const out = looks.filter(([, k]) => p[k] !== undefined && !(k === "zoom" && !p.zoom) && !(k === "part" && !p.part) && !((k === "x" || k === "y" || k === "slice" || k === "layout" || k === "rows" || k === "minus") && !p[k])).map(([c, k]) => `${c}${p[k]}`);
   if (p.colours) out.push(`c${p.colours}`);

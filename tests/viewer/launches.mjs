@@ -1,0 +1,41 @@
+// The run of launches.cu in a browser: launches.mjs URL whole|inputs FOLDER
+import { Browser } from "./browser.mjs";
+
+const [url, what, folder] = process.argv.slice(2);
+const b = await Browser.start({ width: 1700, height: 950 });
+const pane = n => `document.querySelector('section[data-pane="${n}"]')`;
+const text = n => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
+const ok = (name, good, seen) => console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
+const holds = async (name, expression, seen = text(0)) => ok(name, await b.holds(expression), (await b.see(seen).catch(e => e.message)));
+const goTo = async what => { await b.key("g"); await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in"); await b.type(what); await b.key("Enter"); await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`); };
+try {
+  await b.open(url);
+  await b.until(`document.querySelector(".pane")`, "the first pane");
+  if (what === "whole") {
+    await goTo("1");
+    await holds("bank_conflicts", `/32 each/.test(${pane(0)}?.querySelector(".banks")?.innerText ?? "") && ${pane(0)}.querySelectorAll(".banks tr").length === 1`);
+    await goTo("2");
+    await b.until(`${text(0)}.includes("transpose #2") && ${pane(0)}.querySelector(".blocks canvas")`, "the padded one");
+    await b.quiet();
+    await holds("no_bank_conflicts", `!${pane(0)}.querySelector(".banks")`);
+    await goTo("3");
+    await b.until(`${text(0)}.includes("stripes #3") && ${pane(0)}.querySelector(".touches")`, "stripes");
+    await b.see(`(() => { const e = ${pane(0)}.querySelector('input[aria-label="block x"]'); e.value = 5; e.dispatchEvent(new Event("change", { bubbles: true })); })()`);
+    await b.click(`[...${pane(0)}.querySelectorAll(".touches .link")].find(e => e.innerText === "c")`);
+    await holds("touched_by_block", `${pane(1)}?.querySelector(".touched")?.innerText.includes("threads 320 to 383: 64 elements")`, text(1));
+    await b.picture(`${folder}/touched.png`);
+    await b.see(`(() => { const e = ${pane(0)}.querySelector('select[aria-label="whose accesses"]'); e.value = "thread"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`);
+    await b.click(`[...${pane(0)}.querySelectorAll(".touches .link")].find(e => e.innerText === "c")`);
+    await holds("touched_by_thread", `${pane(1)}?.querySelector(".touched")?.innerText.includes("thread 320: 1 elements")`, text(1));
+  } else {
+    await goTo("3");
+    await b.click(`[...${pane(0)}.querySelectorAll("button")].find(e => e.innerText === "record this launch in full")`);
+    await b.until(`${pane(0)}?.querySelector('a[href="other/"]')`, "the recorded launch");
+    await b.open(`${url}other/`);
+    await b.until(`document.querySelector(".pane")`, "the page of the recorded launch");
+    await holds("recorded_in_full", `/2\\s048 operations/.test(document.querySelector(".facts").innerText)`, `document.querySelector(".facts").innerText`);
+  }
+  ok(`no_complaints_${what}`, b.complaints().length === 0, b.complaints());
+} catch (e) {
+  ok("launches", false, `${e.message} ${await b.see(text(0)).catch(() => "")} ${b.complaints()}`.slice(0, 900));
+} finally { await b.stop(); }
