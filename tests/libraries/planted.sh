@@ -4,7 +4,8 @@
 # timeout: 120
 . tests/lib/check.sh
 command -v nvcc > /dev/null || { echo "skip planted: nvcc is not installed"; exit 0; }
-tests/lib/nvcc -arch=sm_75 -g -lineinfo -o "$TEST_DIR/planted" tests/libraries/planted.cu -lcublas ||
+tests/lib/nvcc -arch=sm_75 -g -lineinfo -o "$TEST_DIR/planted" tests/libraries/planted.cu \
+  -lcublas ||
   exit 1
 
 run() {  # TOOL MISTAKE
@@ -21,7 +22,8 @@ silent() {
 }
 check leading_dimension finds memcheck leading \
   'cublasSgemm: A is read up to 768 bytes behind its allocation'
-check leading_dimension_shape has "$TEST_DIR/out" '16 x 16 elements of 4 bytes, leading dimension 80'
+check leading_dimension_shape has "$TEST_DIR/out" \
+  '16 x 16 elements of 4 bytes, leading dimension 80'
 check no_device_access_after_overrun has "$TEST_DIR/out" 'leading: status 0, error 700'
 check batch finds memcheck batch 'C is written up to 1024 bytes behind its allocation: 5 of 16 x 16'
 check arguments finds memcheck arguments 'cublasSgemm: lda is smaller than the number of rows of A'

@@ -3,7 +3,7 @@
 #include "cuda/library_call.h"
 #include "libraries/common/call.h"
 
-static int missing(const char *name) {
+__attribute__((unused)) static int missing(const char *name) {
   warpgrind_library_services.unsupported(name, "it returns its library's \"not supported\"");
   return STATUS;
 }

@@ -1,0 +1,3 @@
+#define FUNCTIONS "libraries/cufft/functions.def"
+#define STATUS 16
+#include "libraries/common/missing.h"
