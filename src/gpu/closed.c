@@ -166,7 +166,7 @@ static void hand_over_record(GpuLaunch *l, SessionDevice *d, const SessionCall *
                              GpuClosed *k) {
   WgClosed record;
   CUdeviceptr address;
-  if (!session_closed_record(d, call, k->code, &record) ||
+  if (!session_closed_record(d, call, l->closed_looks, k->code, &record) ||
       !write_record(l->context, (CUstream)(uintptr_t)l->event.stream, &record, &address))
     return;
   pthread_mutex_lock(&k->launching);

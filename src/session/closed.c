@@ -102,10 +102,7 @@ static bool add_window(WgClosed *c, uint64_t pointer) {
 
 // --- parameters ---
 
-// One parameter's bytes. offset: where it is in all of them
-typedef void EachParam(void *user, const uint8_t *at, size_t offset, size_t size);
-
-static void each_param(const SessionCall *call, EachParam *each, void *user) {
+void session_each_param(const SessionCall *call, SessionEachParam *each, void *user) {
   size_t offset, size;
   for (uint32_t i = 0; call->info && call->info(call->user, i, &offset, &size); i++) {
     const SessionParams *p = call->params;
@@ -127,8 +124,15 @@ static void add_windows(void *user, const uint8_t *at, size_t offset, size_t siz
   }
 }
 
-bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t code,
-                           WgClosed *out) {
+// The parameters have been searched already if there is a SessionClosedLaunch.
+static void find_windows(const SessionCall *call, const SessionClosedLaunch *l, WgClosed *out) {
+  if (!l) session_each_param(call, add_windows, out);
+  for (uint32_t i = 0; l && i < l->pointers.len; i++)
+    if (!add_window(out, l->pointers.data[i].base)) return;
+}
+
+bool session_closed_record(SessionDevice *d, const SessionCall *call,
+                           const SessionClosedLaunch *l, uint64_t code, WgClosed *out) {
   SessionKernel *k = call->launch->kernel;
   *out = (WgClosed){.code = code,
                     .launch = call->number,
@@ -136,34 +140,49 @@ bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t c
                     .tools = patching_tools()};
   session_device_closed(d, k, call->launch, out);
   if (!out->channel) return false;
-  each_param(call, add_windows, out);
+  find_windows(call, l, out);
   return true;
 }
 
 // --- tools that look at memory around the launch ---
 
 static void add_pointer(SessionClosedLaunch *l, uint32_t param, uint64_t address,
-                        SassFormat tensor) {
+                        const SessionTensorMap *map) {
   HeapRange r;
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE) return;
   bool steady = r.kind == SESSION_DEVICE || r.kind == SESSION_POOL || r.kind == SESSION_VARIABLE;
   vec_push(&l->pointers,
-           ((SessionClosedPointer){param, address, r.memory.base, r.memory.size, steady, tensor}));
+           ((SessionClosedPointer){.param = param,
+                                     .address = address,
+                                     .base = r.memory.base,
+                                     .size = r.memory.size,
+                                     .steady = steady,
+                                     .tensor = map ? session_tensor_format(map) : SASS_OTHER,
+                                     .is_map = map != NULL}));
 }
 
 static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t size) {
   SessionClosedLaunch *l = user;
   l->last_bytes = size;
   memcpy(l->last, at, MIN(size, sizeof l->last));
-  uint64_t word, address;
-  SassFormat format;
+  uint64_t word;
+  SessionTensorMap map;
   for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
     memcpy(&word, at + i, sizeof word);
-    if (may_be_pointer(word)) add_pointer(l, (uint32_t)(offset + i), word, SASS_OTHER);
+    if (may_be_pointer(word)) add_pointer(l, (uint32_t)(offset + i), word, NULL);
     if ((offset + i) % WG_TENSOR_MAP_ALIGNMENT == 0 && i + WG_TENSOR_MAP_BYTES <= size &&
-        session_tensor_map_find(at + i, &address, &format))
-      add_pointer(l, (uint32_t)(offset + i), address, format);
+        session_tensor_map_find(at + i, &map))
+      add_pointer(l, (uint32_t)(offset + i), map.address, &map);
   }
+}
+
+// Libraries encode tensor maps themselves, in a form that nobody documents.
+static void name_unknown_maps(const SessionClosedLaunch *l) {
+  bool known = !l->stores->through_tensor;
+  for (uint32_t i = 0; i < l->pointers.len; i++) known |= l->pointers.data[i].is_map;
+  if (!known && !atomic_exchange(&l->kernel->maps_named, true))
+    session_kernel_note(l->kernel, "it stores through tensor maps that no call of the driver made: "
+                                   "what they describe is not checked");
 }
 
 SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,
@@ -177,7 +196,8 @@ SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *
       l = mem_alloc(sizeof *l);
       *l = (SessionClosedLaunch){
           .kernel = k, .number = call->number, .stream = call->launch->stream, .stores = stores};
-      each_param(call, add_pointers, l);
+      session_each_param(call, add_pointers, l);
+      name_unknown_maps(l);
     }
     tool->closed_begins(session_tool_device(d, (ToolId)t), l);
   }

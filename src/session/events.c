@@ -77,16 +77,6 @@ void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d)
   TELL(texture_asked, call, d);
 }
 
-void session_tensor_map(const void *map, const SessionTensor *tensor) {
-  if (session_reads_closed()) session_tensor_map_keep(map, tensor);
-  TELL(tensor_map, map, tensor);
-}
-
-void session_tensor_map_moved(const void *before, const void *map, uint64_t address) {
-  if (session_reads_closed()) session_tensor_map_keep_moved(before, map, address);
-  TELL(tensor_map_moved, before, map, address);
-}
-
 // --- frees that are wrong ---
 
 void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds) {

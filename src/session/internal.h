@@ -42,6 +42,7 @@ struct SessionKernel {
   Piece *piece;  // set before code
   // closed.c: names of the tools that look at its machine code; NULL: none does. Its places
   const char *patched_by;
+  atomic_bool maps_named;  // the report says that its tensor maps are not known
   unsigned closed_tools;  // their bits
   _Atomic uint64_t closed_launches;  // that could have been checked
   uint32_t closed_sites;
@@ -131,12 +132,11 @@ void session_ranges_outdated(void);  // something else in the table has changed
 size_t session_ranges_table_bytes(void);
 // makes `to` the table of now; false: no room
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);
-// --- tensor_maps.c: what tensor maps describe, for tools that look at machine code ---
+// --- closed.c: parameters of a launch ---
 enum { WG_TENSOR_MAP_BYTES = 128, WG_TENSOR_MAP_ALIGNMENT = 64 };
-void session_tensor_map_keep(const void *map, const SessionTensor *t);
-void session_tensor_map_keep_moved(const void *before, const void *map, uint64_t address);
-// false: it is none, or was not made by this process
-bool session_tensor_map_find(const void *map, uint64_t *address, SassFormat *format);
+// One parameter's bytes. offset: where it is in all of them
+typedef void SessionEachParam(void *user, const uint8_t *at, size_t offset, size_t size);
+void session_each_param(const SessionCall *call, SessionEachParam *each, void *user);
 // --- images.c: the second part of the table ---
 size_t session_images_bytes(void);
 bool session_images_write(void *to, size_t room, uint32_t *count);

@@ -402,10 +402,7 @@ bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Er
 // --closed-every and what selects launches of other kernels: should this one be checked?
 bool session_closed_selected(SessionKernel *k);
 struct WgClosed;
-// code: address of the kernel's first instruction. false: nothing can be reported
-bool session_closed_record(SessionDevice *d, const SessionCall *call, uint64_t code,
-                           struct WgClosed *out);
-void session_closed_checked(SessionKernel *k);  // its launch has that record
+void session_closed_checked(SessionKernel *k);  // its launch has a WgClosed, or is looked at
 // A pointer in a launch's parameters, or what one of its tensor maps describes.
 typedef struct SessionClosedPointer {
   uint32_t param;   // where it is in the parameters, in bytes
@@ -414,6 +411,7 @@ typedef struct SessionClosedPointer {
   // the format of what a tensor map describes; SASS_OTHER: it is a pointer, or holds no
   // floating-point numbers
   SassFormat tensor;
+  bool is_map;
 } SessionClosedPointer;
 typedef struct SessionClosedLaunch {
   SessionKernel *kernel;
@@ -429,6 +427,10 @@ typedef struct SessionClosedLaunch {
 SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,
                                            const SassStores *stores);
 void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched);  // frees it
+// l: NULL if no tool looks at memory around it. code: address of the kernel's first instruction.
+// false: nothing can be reported
+bool session_closed_record(SessionDevice *d, const SessionCall *call,
+                           const SessionClosedLaunch *l, uint64_t code, struct WgClosed *out);
 unsigned session_closed_settles(const SessionClosedLaunch *l);  // SessionRun.settled of it
 // The allocation that is made next begins where another one was, and its memory was not touched
 // since.
@@ -741,7 +743,7 @@ void session_library_ran(const LibraryCall *c);
 void session_library_done(const LibraryCall *c);  // it never runs again
 void session_library_refused(const char *call, const char *why);  // because of its arguments
 
-// --- events.c: what a tensor map was made of ---
+// --- tensor_maps.c: what a tensor map was made of ---
 typedef struct SessionTensor {
   int type;  // CUtensorMapDataType
   uint32_t rank;
@@ -754,6 +756,23 @@ typedef struct SessionTensor {
 void session_tensor_map(const void *map, const SessionTensor *t);
 // it describes another address now
 void session_tensor_map_moved(const void *before, const void *map, uint64_t address);
+enum { SESSION_TENSOR_RANK = 5 };
+typedef struct SessionTensorMap {  // the same, as it is remembered
+  int type;
+  uint32_t rank;
+  uint64_t address, dims[SESSION_TENSOR_RANK], strides[SESSION_TENSOR_RANK - 1];
+  uint32_t box[SESSION_TENSOR_RANK], steps[SESSION_TENSOR_RANK];
+  int interleave, swizzle;
+  bool nan_fill;
+} SessionTensorMap;
+// false: it is none, or was not made by a call of this process
+bool session_tensor_map_find(const void *map, SessionTensorMap *out);
+SassFormat session_tensor_format(const SessionTensorMap *m);   // SASS_OTHER: no such numbers
+uint32_t session_tensor_element(const SessionTensorMap *m);    // bytes; 0: not known
+uint64_t session_tensor_bytes(const SessionTensorMap *m);      // from address on; 0: not known
+typedef void SessionEachTensor(void *user, const SessionTensorMap *m);
+// each map among the parameters of a launch that is known
+void session_tensor_maps_of(const SessionCall *call, SessionEachTensor *each, void *user);
 
 // --- events.c: pitches and textures ---
 // after session_alloc: its rows are this far apart

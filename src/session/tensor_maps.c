@@ -5,26 +5,73 @@
 
 _Static_assert(WG_TENSOR_MAP_BYTES == sizeof(CUtensorMap), "as in the driver's header");
 
+enum { MOST_KNOWN = 1 << 20 };  // programs that encode one for each launch begin anew
 typedef struct Known {
-  uint64_t address;
-  SassFormat format;
+  uint8_t map[WG_TENSOR_MAP_BYTES];
+  SessionTensorMap what;
 } Known;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map maps;  // hash of the bytes -> Known
+static _Atomic bool any;
 
 static uint64_t key_of(const void *map) { return base_hash(map, WG_TENSOR_MAP_BYTES); }
 
-static void keep(const void *map, Known what) {
+static void forget_all(void) {
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&maps, &it, &key, &value)) free(value);
+  u64map_free(&maps);
+}
+
+static void keep(const void *map, const SessionTensorMap *what) {
   Known *k = mem_alloc(sizeof *k);
-  *k = what;
+  memcpy(k->map, map, sizeof k->map);
+  k->what = *what;
   pthread_mutex_lock(&lock);
+  if (maps.len >= MOST_KNOWN) forget_all();
   free(u64map_remove(&maps, key_of(map)));
   u64map_put(&maps, key_of(map), k);
+  any = true;
   pthread_mutex_unlock(&lock);
 }
 
-void session_tensor_map_keep(const void *map, const SessionTensor *t) {
+void session_tensor_map(const void *map, const SessionTensor *t) {
+  SessionTensorMap m = {.type = t->type,
+                        .rank = t->rank,
+                        .address = (uintptr_t)t->address,
+                        .interleave = t->interleave,
+                        .swizzle = t->swizzle,
+                        .nan_fill = t->nan_fill};
+  if (!session_running() || t->rank < 1 || t->rank > SESSION_TENSOR_RANK) return;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    m.dims[i] = t->dims[i];
+    m.box[i] = t->box[i];
+    m.steps[i] = t->element_strides[i];
+    if (i) m.strides[i - 1] = t->strides[i - 1];
+  }
+  keep(map, &m);
+}
+
+void session_tensor_map_moved(const void *before, const void *map, uint64_t address) {
+  SessionTensorMap m;
+  if (!session_tensor_map_find(before, &m)) return;
+  m.address = address;
+  keep(map, &m);
+}
+
+bool session_tensor_map_find(const void *map, SessionTensorMap *out) {
+  if (!any) return false;
+  pthread_mutex_lock(&lock);
+  const Known *k = u64map_get(&maps, key_of(map));
+  if (k && memcmp(k->map, map, sizeof k->map)) k = NULL;
+  if (k) *out = k->what;
+  pthread_mutex_unlock(&lock);
+  return k != NULL;
+}
+
+SassFormat session_tensor_format(const SessionTensorMap *m) {
   static const uint8_t formats[] = {[CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = SASS_F16,
                                     [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = SASS_F32,
                                     [CU_TENSOR_MAP_DATA_TYPE_FLOAT64] = SASS_F64,
@@ -32,19 +79,41 @@ void session_tensor_map_keep(const void *map, const SessionTensor *t) {
                                     [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = SASS_F32,
                                     [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32] = SASS_F32,
                                     [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = SASS_F32};
-  bool known = (unsigned)t->type < ARRAY_LEN(formats);
-  keep(map, (Known){(uintptr_t)t->address, known ? formats[t->type] : SASS_OTHER});
+  return (unsigned)m->type < ARRAY_LEN(formats) ? formats[m->type] : SASS_OTHER;
 }
 
-void session_tensor_map_keep_moved(const void *before, const void *map, uint64_t address) {
-  Known k;
-  if (session_tensor_map_find(before, &k.address, &k.format)) keep(map, (Known){address, k.format});
+uint32_t session_tensor_element(const SessionTensorMap *m) {
+  static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+  return (unsigned)m->type < ARRAY_LEN(bytes) ? bytes[m->type] : 0;
 }
 
-bool session_tensor_map_find(const void *map, uint64_t *address, SassFormat *format) {
-  pthread_mutex_lock(&lock);
-  const Known *k = maps.len ? u64map_get(&maps, key_of(map)) : NULL;
-  if (k) *address = k->address, *format = k->format;
-  pthread_mutex_unlock(&lock);
-  return k != NULL;
+uint64_t session_tensor_bytes(const SessionTensorMap *m) {
+  uint64_t element = session_tensor_element(m), bytes, more;
+  if (!element || m->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+      __builtin_mul_overflow(m->dims[0], element, &bytes))
+    return 0;
+  for (uint32_t i = 1; i < m->rank; i++)
+    if (!m->dims[i] || __builtin_mul_overflow(m->dims[i] - 1, m->strides[i - 1], &more) ||
+        __builtin_add_overflow(bytes, more, &bytes))
+      return 0;
+  return bytes;
+}
+
+// --- those of a launch ---
+
+typedef struct Search {
+  SessionEachTensor *each;
+  void *user;
+} Search;
+
+static void search_param(void *user, const uint8_t *at, size_t offset, size_t size) {
+  const Search *s = user;
+  SessionTensorMap m;
+  for (size_t i = -offset % WG_TENSOR_MAP_ALIGNMENT; i + WG_TENSOR_MAP_BYTES <= size;
+       i += WG_TENSOR_MAP_ALIGNMENT)
+    if (session_tensor_map_find(at + i, &m)) s->each(s->user, &m);
+}
+
+void session_tensor_maps_of(const SessionCall *call, SessionEachTensor *each, void *user) {
+  if (any) session_each_param(call, search_param, &(Search){each, user});
 }

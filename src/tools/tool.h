@@ -116,8 +116,6 @@ typedef struct Tool {
   void (*pitched)(uint64_t base, uint64_t pitch);  // after allocated: the distance of its rows
   void (*variable_loaded)(const SessionVariable *v);
   void (*annotated)(SessionAnnotation what, uint64_t address, uint64_t bytes);
-  void (*tensor_map)(const void *map, const SessionTensor *t);
-  void (*tensor_map_moved)(const void *before, const void *map, uint64_t address);
   void (*texture_asked)(const char *call, const struct CUDA_RESOURCE_DESC *d);
   // --- frees that are wrong (session.h) ---
   void (*invalid_free)(const char *call, uint64_t pointer, unsigned kinds);

@@ -49,6 +49,9 @@ uint64_t pitches_find(uint64_t base);  // 0: it has none
 // --- host_refused_launches.c ---
 void refused_launch(const SessionRefusal *r);
 
+// --- host_tensors.c ---
+void tensors_launch(const SessionCall *c);
+
 // --- host_textures.c ---
 void textures_asked(const char *call, const struct CUDA_RESOURCE_DESC *d);
 

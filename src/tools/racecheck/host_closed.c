@@ -61,7 +61,7 @@ static void find_words(const SessionClosedLaunch *l, Words *w) {
   *w = (Words){.nwritten = 0};
   for (uint32_t i = 0; i < l->pointers.len; i++) {
     const SessionClosedPointer *p = &l->pointers.data[i];
-    if (p->tensor || is_atomic(l->stores, p->param)) continue;
+    if (p->is_map || is_atomic(l->stores, p->param)) continue;
     if (is_written(l->stores, p->param)) add_word(w->written, &w->nwritten, p->address & ~3ull);
     else if (is_read(l->stores, p->param)) add_word(w->read, &w->nread, p->address & ~3ull);
   }

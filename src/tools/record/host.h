@@ -53,8 +53,6 @@ uint32_t record_loaded_values(const WovenKernel *code, const SessionParams *para
 void record_unknown_contents(void);  // something wrote to device memory that is not recorded
 
 // --- host_tensor_maps.c ---
-void record_tensor_map(const void *map, const SessionTensor *t);
-void record_tensor_map_moved(const void *before, const void *map, uint64_t address);
 // describes the kernel's maps in its launch record; false: one is not known
 bool record_describe_maps(const RecordKernel *k, const SessionParams *params, void *record);
 
