@@ -121,7 +121,8 @@ LIBRARIES := $(foreach l,$(LIBRARY_NUMBERS),$(call library-file,$(l))) \
 # The OpenCL platform and the file by which OpenCL's loader finds it; without the headers of OpenCL
 # everything else is built.
 OPENCL_LIB := $(if $(shell printf '\043include <CL/cl_icd.h>' | $(CC) -E -x c - 2>/dev/null | \
-  head -n 1),$(BUILD)/lib/libwarpgrind_opencl.so $(BUILD)/lib/opencl/warpgrind.icd)
+  head -n 1),$(addprefix $(BUILD)/lib/,libwarpgrind_opencl.so libwarpgrind_opencl_layer.so \
+  opencl/warpgrind.icd))
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
   $(BUILD)/lib/libwarpgrind.so $(OPENCL_LIB) \
@@ -337,6 +338,12 @@ $(BUILD)/lib/libwarpgrind_opencl.so: $(OPENCL_OBJS) $(call folder-objs,base) | \
 	  -Wl,--exclude-libs,ALL -Wl,-rpath,'$$ORIGIN' $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ \
 	  -L$(BUILD)/lib -l:libcuda.so.1 -lm -ldl -pthread && mv $@.$$$$ $@
 
+# What a program calls, in front of any platform.
+$(BUILD)/lib/libwarpgrind_opencl_layer.so: $(call folder-objs,opencl_layer) $(call folder-objs,base)
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libwarpgrind_opencl_layer.so \
+	  -Wl,-Bsymbolic -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ \
+	  -lm -ldl -pthread && mv $@.$$$$ $@
+
 $(BUILD)/lib/opencl/warpgrind.icd:
 	@mkdir -p $(@D)
 	@echo libwarpgrind_opencl.so > $@
@@ -514,6 +521,7 @@ install: all
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	$(if $(OPENCL_LIB),install -d $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl)
 	$(if $(OPENCL_LIB),install -m 755 $(BUILD)/lib/libwarpgrind_opencl.so \
+	  $(BUILD)/lib/libwarpgrind_opencl_layer.so \
 	  $(DESTDIR)$(PREFIX)/lib/warpgrind/)
 	$(if $(OPENCL_LIB),install -m 644 $(BUILD)/lib/opencl/warpgrind.icd \
 	  $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl/)

@@ -76,6 +76,10 @@ static void set_library(const char *folder, bool on_gpu) {
 
 // OpenCL's loader opens what the files *.icd of this folder name, and nothing of the system then.
 static void set_opencl(const Options *o, const char *folder) {
+  Str layer = {0};
+  str_printf(&layer, "%s/libwarpgrind_opencl_layer.so", folder);
+  if (options_given(o, OPT_OPENCL_CALLS)) setenv("OPENCL_LAYERS", layer.data, 1);
+  str_free(&layer);
   if (!options_is(o, OPT_OPENCL, "ours")) return;
   Str vendors = {0};
   str_printf(&vendors, "%s/opencl", folder);
@@ -366,7 +370,8 @@ int cli_run(const Options *given, char **argv) {
     return code ? code : EXIT_WARPGRIND;
   }
   static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON,   OPT_SARIF,
-                                   OPT_JUNIT,    OPT_OUTPUT, OPT_LAUNCH_LOG};
+                                   OPT_JUNIT,    OPT_OUTPUT, OPT_LAUNCH_LOG,
+                                   OPT_OPENCL_CALLS};
   for (size_t i = 0; i < ARRAY_LEN(files); i++) {
     o.text[files[i]] = absolute_name(o.text[files[i]]);
     name.len = 0;

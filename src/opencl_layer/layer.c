@@ -1,0 +1,60 @@
+// The functions of the layer: each calls the platform's, and tells record.c.
+#include "opencl_layer/layer.h"
+
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static cl_icd_dispatch next, table;
+
+#define UNPACK(...) __VA_ARGS__
+#define P(x) ((void *)(uintptr_t)(x))
+#define U(x) ((unsigned long long)(x))
+#define D(x) ((long long)(x))
+
+#define CALL(name, parameters, arguments, ...) \
+  static cl_int CL_API_CALL layer_##name parameters { \
+    LayerCall call_ = {#name, .caller = __builtin_return_address(0), .begin_ns = clock_ns()}; \
+    call_.error = next.name arguments; \
+    call_.end_ns = clock_ns(); \
+    layer_record(&call_, __VA_ARGS__); \
+    return call_.error; \
+  }
+#define MAKES(name, result, parameters, arguments, ...) \
+  static result CL_API_CALL layer_##name(UNPACK parameters, cl_int *error_) { \
+    LayerCall call_ = {#name, .type = #result, .caller = __builtin_return_address(0), \
+                       .begin_ns = clock_ns()}; \
+    result made_ = next.name(UNPACK arguments, &call_.error); \
+    call_.end_ns = clock_ns(); \
+    call_.made = made_; \
+    layer_record(&call_, __VA_ARGS__); \
+    if (error_) *error_ = call_.error; \
+    return made_; \
+  }
+#include "opencl_layer/calls.def"
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *value,
+                                                      size_t *needed) {
+  static const char name[] = "Warpgrind";
+  cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+  bool is_name = what == CL_LAYER_NAME;
+  size_t n = is_name ? sizeof name : sizeof version;
+  if (!is_name && what != CL_LAYER_API_VERSION) return CL_INVALID_VALUE;
+  if (value && room < n) return CL_INVALID_VALUE;
+  if (value) memcpy(value, is_name ? (const void *)name : &version, n);
+  if (needed) *needed = n;
+  return CL_SUCCESS;
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *below,
+                                                   cl_uint *ours, const cl_icd_dispatch **out) {
+  if (!below || !ours || !out || n < sizeof table / sizeof(void *)) return CL_INVALID_VALUE;
+  next = table = *below;
+#define CALL(name, ...) table.name = layer_##name;
+#define MAKES(name, ...) table.name = layer_##name;
+#include "opencl_layer/calls.def"
+  *ours = sizeof table / sizeof(void *);
+  *out = &table;
+  return CL_SUCCESS;
+}
