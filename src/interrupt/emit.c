@@ -151,6 +151,13 @@ static void say_suspended(Emitter *e, Code *c) {
   code_label(c, said);
 }
 
+void emit_overflow(Emitter *e, Code *c) {
+  load_launch(e, c, wide(c, 2), LAUNCH(control));
+  EMIT(c, "st.volatile.global.u32",
+       opd_at(c, opd_reg(wide(c, 2)), offsetof(InterruptControl, overflow)), opd_imm(1));
+  say_suspended(e, c);
+}
+
 static void store_state(Emitter *e, Code *c, const Stop *s) {
   load_launch(e, c, wide(c, 2), LAUNCH(states));
   EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(e->thread), opd_imm(2));

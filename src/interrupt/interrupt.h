@@ -33,6 +33,7 @@ typedef struct InterruptKernel {
   } * params;  // of the program
   uint32_t context_bytes;  // of one thread: live registers and arguments
   uint32_t local_bytes;    // of one thread: its local variables, which lie in memory of the launch
+  uint32_t stack_bytes;    // … of them for functions that were not inlined
   bool saves_blocks;       // threads of a block need each other: see blocks.c
   uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
   bool has_results;
@@ -45,7 +46,8 @@ typedef struct Interrupts {
   InterruptKernel *kernels;
   uint32_t n;
 } Interrupts;
-#define INTERRUPT_PREFIX "__wgint"                    // names that the pass adds begin so
+#define INTERRUPT_PREFIX "__wgint"  // names that the pass adds begin so
+#define INTERRUPT_REG_PREFIX "%wgint_"
 bool interrupt_occurs(const char *text, size_t len);  // false: no unit needs the pass
 // Changes the units in place. false: err says why; they must not be used any more.
 bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err);

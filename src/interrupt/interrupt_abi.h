@@ -23,7 +23,7 @@ typedef struct InterruptLaunch {
 // Then uint64_t results[ncalls]: where the results of the call's interrupt are.
 typedef struct InterruptControl {
   uint32_t suspended;  // some thread is, since the kernel was last entered
-  uint32_t unused;
+  uint32_t overflow;   // a thread has filled its stack, and ended
 } InterruptControl;
 
 // --- gathering, on a GPU: gather_kernel.cu ---

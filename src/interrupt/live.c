@@ -27,9 +27,8 @@ static void step_back(Live *l, PtxInstr *in) {
   ptx_visit_regs(in, visit, l);
 }
 
-// behind: the instruction itself is not executed again.
-static void live_at(const IrCfg *c, const IrLiveness *live, uint32_t at, bool behind,
-                    uint64_t *bits) {
+void stops_live_at(const IrCfg *c, const IrLiveness *live, uint32_t at, bool behind,
+                   uint64_t *bits) {
   const IrBlock *b = &c->blocks[c->block_of[at]];
   memcpy(bits, live->live_out[c->block_of[at]], sizeof *bits * live->words);
   Live l = {.bits = bits};
@@ -161,7 +160,7 @@ bool stops_find_live(Stops *s, Error *err) {
   uint64_t *bits = ARENA_ARRAY(&s->arena, uint64_t, live->words + 1);
   bool ok = true;
   for (uint32_t i = 0; i < s->n && ok; i++) {
-    live_at(s->cfg, live, s->list[i].at, s->list[i].kind == STOP_CALL, bits);
+    stops_live_at(s->cfg, live, s->list[i].at, s->list[i].kind == STOP_CALL, bits);
     ok = lay_out(s, &s->list[i], bits, defs, err);
   }
   // A column has the same size at all stops: threads that are at different ones share it.

@@ -56,12 +56,12 @@ static void to_move(PtxModule *m, PtxInstr *in) {
 }
 
 // [variable + n] becomes [base + offset + n]; the address of a variable an addition.
-static void move_operand(PtxFunc *f, PtxInstr *in, PtxOperand *o, PtxReg *base) {
+static void move_operand(PtxFunc *f, PtxInstr *in, PtxOperand *o, PtxReg *base, uint32_t first) {
   if (o->kind == OPD_ADDR && o->nlist && is_local(&o->list[0])) {
-    o->imm += (int64_t)local_offset(f, o->list[0].var) + o->list[0].imm;
+    o->imm += (int64_t)local_offset(f, o->list[0].var) + first + o->list[0].imm;
     o->list[0] = opd_reg(base);
   } else if (is_local(o)) {
-    int64_t at = (int64_t)local_offset(f, o->var) + o->imm;
+    int64_t at = (int64_t)local_offset(f, o->var) + first + o->imm;
     PtxOperand *ops = ARENA_ARRAY(&f->module->arena, PtxOperand, 3);
     PtxMod *mods = ARENA_ARRAY(&f->module->arena, PtxMod, 2);
     CHECK(in->nops == 2);
@@ -90,7 +90,14 @@ void locals_move(PtxFunc *f, PtxReg *base) {
     PtxInstr *in = f->stmts[i].instr;
     if (in->op == OP_CVTA && ptx_has(in, MOD_LOCAL)) to_move(f->module, in);
     else if (ptx_has(in, MOD_LOCAL)) to_global(f->module, in);
-    for (unsigned o = 0; o < in->nops; o++) move_operand(f, in, &in->ops[o], base);
+    for (unsigned o = 0; o < in->nops; o++) move_operand(f, in, &in->ops[o], base, 0);
+  }
+}
+
+void locals_move_by(PtxFunc *f, PtxReg *base, uint32_t offset) {
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    PtxInstr *in = f->stmts[i].kind == STMT_INSTR ? f->stmts[i].instr : NULL;
+    for (unsigned o = 0; in && o < in->nops; o++) move_operand(f, in, &in->ops[o], base, offset);
   }
 }
 

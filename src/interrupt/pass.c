@@ -4,7 +4,7 @@
 // for one parameter behind it. breaks: an IrCfg built before.
 #include "interrupt/stops.h"
 
-static const char PREFIX[] = INTERRUPT_PREFIX, REG_PREFIX[] = "%wgint_";
+static const char PREFIX[] = INTERRUPT_PREFIX, REG_PREFIX[] = INTERRUPT_REG_PREFIX;
 enum { MOST_STATEMENTS = 200000, OLD_LIMIT = 4096 };
 
 typedef struct Splitting {
@@ -56,7 +56,7 @@ static PtxVar *new_shared(PtxModule *m, const PtxFunc *f) {
 }
 
 // A register of the function that no instruction of the program uses.
-static PtxReg *new_register(PtxFunc *f, const char *name) {
+PtxReg *stops_new_register(PtxFunc *f, const char *name) {
   Arena *a = &f->module->arena;
   PtxReg *r = ARENA_NEW(a, PtxReg);
   PtxStmt declared = {.kind = STMT_REGS, .regs = {r, 1}};
@@ -150,6 +150,11 @@ static void free_barriers(Emitter *e) {
   }
 }
 
+static bool is_overflow(const PtxInstr *in) {
+  return in->op == OP_MOV && in->ops[0].kind == OPD_REG &&
+         code_is_named(in->ops[0].reg, MERGE_OVERFLOW);
+}
+
 static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shape *shape,
                         bool resumes, Error *err) {
   Body b;
@@ -177,6 +182,8 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
   if (resumes) emit_dispatch(&e, entry);
   else if (e.block) block_enter(&e, entry);
   for (uint32_t i = 0; i < stops->n; i++) emit_stop(&e, &stops->list[i]);
+  for (uint32_t i = 0; i < b.cfg->ninstrs; i++)
+    if (is_overflow(b.cfg->instrs[i])) emit_overflow(&e, body_instead(&b, i));
   if (e.parks) park_at_end(&e);
   else if (e.block) block_at_exits(&e);
   if (e.block && !e.parks && !e.aligned) free_barriers(&e);
@@ -264,7 +271,7 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
   PtxVar *launch = new_parameter(f);
   k->param_at = (uint32_t)launch->param_offset;
   workspace_keep(f, launch);
-  PtxReg *locals = shape.local_bytes ? new_register(f, "locals") : NULL;
+  PtxReg *locals = shape.local_bytes ? stops_new_register(f, "locals") : NULL;
   if (locals) locals_move(f, locals);
   bool ok = stops_find(&stops, f, locals, err);
   if (ok) {
@@ -298,7 +305,7 @@ static bool names_function(const PtxOperand *o, const PtxFunc *f) {
 }
 
 // Somewhere else than as what is called.
-static bool address_taken(const PtxModule *m, const PtxFunc *f) {
+bool stops_address_taken(const PtxModule *m, const PtxFunc *f) {
   for (uint32_t v = 0; v < m->nvars; v++)
     for (uint32_t r = 0; r < m->vars[v]->nrelocs; r++)
       if (m->vars[v]->relocs[r].func == f) return true;
@@ -314,7 +321,7 @@ static bool address_taken(const PtxModule *m, const PtxFunc *f) {
 
 static const PtxFunc *pointed_to(const PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++)
-    if (!m->funcs[i]->is_entry && stops_has_calls(m->funcs[i]) && address_taken(m, m->funcs[i]))
+    if (!m->funcs[i]->is_entry && stops_has_calls(m->funcs[i]) && stops_address_taken(m, m->funcs[i]))
       return m->funcs[i];
   return NULL;
 }
@@ -338,8 +345,9 @@ static bool refuse_function(const PtxFunc *f, const PtxFunc *g, Error *err) {
     if (g->stmts[i].kind == STMT_INSTR && stops_is_call(g->stmts[i].instr)) {
       Arena a = {0};
       error_set(err,
-                "kernel %s comes to an interrupt (%s) through function %s, which cannot be inlined "
-                "(it calls itself, or is called through a pointer)",
+                "kernel %s comes to an interrupt (%s) through function %s, which can neither be "
+                "inlined nor keep its variables on a stack of the launch (alloca, shared "
+                "variables, or the address of a parameter)",
                 f->name, stops_place(&a, g, g->stmts[i].instr), g->name);
       arena_free(&a);
       return false;
@@ -352,7 +360,7 @@ static bool refuse_function(const PtxFunc *f, const PtxFunc *g, Error *err) {
 // What cannot be suspended is found out before anything is changed.
 static bool can_split(PtxFunc *f, Error *err) {
   Stops stops = {0};
-  if (address_taken(f->module, f))
+  if (stops_address_taken(f->module, f))
     return error_set(err,
                      "kernel %s calls interrupts, and device code launches it: only the host "
                      "can launch such a kernel",
@@ -371,6 +379,17 @@ static void raise_version(PtxModule *m, unsigned version) {
   m->version_minor = version % 10;
 }
 
+// Functions keep their calls, which give their defaults; whoever reads our code takes them for none.
+static void hide_calls(PtxModule *m) {
+  for (uint32_t i = 0; i < m->nfuncs; i++) {
+    PtxFunc *f = m->funcs[i];
+    for (uint32_t k = 0; !f->is_entry && k < f->nstmts; k++)
+      if (f->stmts[k].kind == STMT_INSTR && stops_is_call(f->stmts[k].instr))
+        PTX_RENAME(f->stmts[k].instr->ops[0].reg,
+                   arena_printf(&m->arena, "%sdefault%u", REG_PREFIX, k));
+  }
+}
+
 static bool split_module(Splitting *p, Error *err) {
   PtxModule *m = p->m;
   bool in_functions = false;
@@ -386,6 +405,10 @@ static bool split_module(Splitting *p, Error *err) {
     const PtxFunc *through = in_functions ? reaches_call(f, 0) : NULL;
     if (!through && !stops_has_calls(f)) continue;
     InterruptKernel k = {.name = arena_strdup(&p->out->arena, f->name)};
+    MergeResult merged = through ? merge_functions(f, &p->program, &k.stack_bytes, err)
+                                 : MERGE_IMPOSSIBLE;
+    if (merged == MERGE_FAILED) return false;
+    if (merged == MERGE_DONE) through = NULL;
     if (through) refuse_function(f, through, &why);
     if (!through && can_split(f, &why)) {
       raise_version(m, 62);
@@ -395,6 +418,7 @@ static bool split_module(Splitting *p, Error *err) {
     }
     vec_push(&p->kernels, k);
   }
+  hide_calls(m);
   return ptx_verify_new(m, err);
 }
 

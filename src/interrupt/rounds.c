@@ -277,6 +277,17 @@ static bool serve_groups(Round *r, Error *err) {
          error_set(err, "kernel %s cannot be entered again after its interrupts", r->run->shown);
 }
 
+static bool has_stack_left(const InterruptDevice *d, const InterruptRun *run, Error *err) {
+  const InterruptKernel *k = run->kernel;
+  InterruptControl c;
+  if (!k->stack_bytes || !d->read(d->user, &c, run->launch.control, sizeof c) || !c.overflow)
+    return true;
+  return error_set(err,
+                   "functions that call interrupts in kernel %s call each other more deeply than "
+                   "the %u bytes of their stack allow",
+                   run->shown, k->stack_bytes);
+}
+
 // false: nobody was suspended, or err says what is wrong
 static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err) {
   uint32_t n = run->kernel->ncalls;
@@ -286,6 +297,7 @@ static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err)
   bool ok = d->count(d->user, run, counts);
   run->counts = counts;
   if (!ok) error_set(err, "kernel %s failed", run->shown);
+  ok = ok && has_stack_left(d, run, err);
   for (uint32_t i = 0; i < n && ok; i++) all += counts[i];
   if (all) {
     r.groups = mem_alloc(n * sizeof *r.groups);

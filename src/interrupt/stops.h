@@ -55,6 +55,9 @@ bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *
 
 // --- live.c: fills saved and again ---
 bool stops_find_live(Stops *s, Error *err);
+// Bits by PtxReg.id; behind: the instruction itself is not executed again
+void stops_live_at(const IrCfg *c, const IrLiveness *live, uint32_t at, bool behind,
+                   uint64_t *bits);
 
 // --- trace.c ---
 // The variable that a register points to, in code that is not optimised; NULL: it is not known
@@ -68,12 +71,23 @@ bool stops_describe(const PtxFunc *f, Arena *a, const PtxVar *v, InterruptCall *
 // Local variables move to memory of the launch: their bytes; 0: there are none.
 uint32_t locals_bytes(const PtxFunc *f);
 void locals_move(PtxFunc *f, PtxReg *base);
+// … or to base + offset, which is local memory as well
+void locals_move_by(PtxFunc *f, PtxReg *base, uint32_t offset);
 // Shared variables become one, `into`: their bytes. *dynamic: the one of a size that the launch
 // gives, NULL: none
 uint32_t shared_join(PtxFunc *f, PtxVar *into, PtxVar **dynamic);
 
 // The workspace of a cooperative launch stays the same when it is entered again.
 void workspace_keep(PtxFunc *f, PtxVar *launch);
+
+// --- pass.c ---
+bool stops_address_taken(const PtxModule *m, const PtxFunc *f);
+PtxReg *stops_new_register(PtxFunc *f, const char *name);  // .b64; nothing uses it yet
+
+// --- merge.c: functions that call interrupts and cannot be inlined ---
+#define MERGE_OVERFLOW INTERRUPT_REG_PREFIX "overflow"  // a register: writing it says so
+typedef enum { MERGE_DONE, MERGE_IMPOSSIBLE, MERGE_FAILED } MergeResult;  // FAILED: err
+MergeResult merge_functions(PtxFunc *kernel, Program *p, uint32_t *stack_bytes, Error *err);
 
 // --- emit.c ---
 typedef struct Emitter {
@@ -99,6 +113,7 @@ void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
 void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
 void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the grid
 void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
+void emit_overflow(Emitter *e, Code *c);  // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
 void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel
 
