@@ -321,7 +321,8 @@ bool stops_address_taken(const PtxModule *m, const PtxFunc *f) {
 
 static const PtxFunc *pointed_to(const PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++)
-    if (!m->funcs[i]->is_entry && stops_has_calls(m->funcs[i]) && stops_address_taken(m, m->funcs[i]))
+    if (!m->funcs[i]->is_entry && stops_has_calls(m->funcs[i]) &&
+        stops_address_taken(m, m->funcs[i]))
       return m->funcs[i];
   return NULL;
 }
@@ -379,7 +380,8 @@ static void raise_version(PtxModule *m, unsigned version) {
   m->version_minor = version % 10;
 }
 
-// Functions keep their calls, which give their defaults; whoever reads our code takes them for none.
+// Functions keep their calls, which give their defaults; whoever reads our code takes them for
+// none.
 static void hide_calls(PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++) {
     PtxFunc *f = m->funcs[i];
