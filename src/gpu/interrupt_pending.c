@@ -14,10 +14,11 @@ typedef struct Pending {
   CUlaunchConfig config;   // what the program gave, kept
   struct Pending *parent;  // whose handler launched it; NULL: the program
   struct Pending *next;
-  unsigned users;  // the list, its service, and those that wait
-  bool is_taken;   // a service thread has it
-  bool served;     // somebody ends it; nobody else does
-  bool is_wanted;  // it has suspended threads, and somebody waits
+  unsigned users;    // the list, its service, and those that wait
+  unsigned looking;  // threads that ask the driver about it: it is not freed meanwhile
+  bool is_taken;     // a service thread has it
+  bool served;       // somebody ends it; nobody else does
+  bool is_wanted;    // it has suspended threads, and somebody waits
   bool done;
   CUresult result;
 } Pending;
@@ -52,6 +53,7 @@ static void release(Pending *p) {
 // Locked on entry and on return.
 static void end_pending(Pending *p, bool suspended) {
   p->served = true;
+  while (p->looking) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
   Pending *outer = serving;
   if (suspended) serving = p;
@@ -61,6 +63,17 @@ static void end_pending(Pending *p, bool suspended) {
   p->result = result;
   p->done = true;
   pthread_cond_broadcast(&changed);
+}
+
+// Asks with the lock given back.
+static bool look(Pending *p, bool (*ask)(const GpuLaunch *l)) {
+  p->looking++;
+  pthread_mutex_unlock(&lock);
+  bool answer = ask(&p->launch);
+  pthread_mutex_lock(&lock);
+  p->looking--;
+  pthread_cond_broadcast(&changed);
+  return answer;
 }
 
 // --- the service ---
@@ -94,11 +107,9 @@ static void *service(void *user) {
     p->users++;
     p->is_taken = true;
     for (unsigned pause = SHORT; !p->served; pause = MIN(pause * 2, LONG)) {
-      if (!p->is_wanted) wait_for_change(pause);
-      if (p->served) break;
-      pthread_mutex_unlock(&lock);
-      bool ended = p->is_wanted || gpu_interrupts_has_ended(&p->launch);
-      pthread_mutex_lock(&lock);
+      if (!p->is_wanted || p->looking) wait_for_change(pause);
+      if (p->served || p->looking) continue;
+      bool ended = p->is_wanted || look(p, gpu_interrupts_has_ended);
       if (ended && !p->served) end_pending(p, true);
     }
     release(p);
@@ -161,9 +172,7 @@ static bool remove_from_list(const Pending *p) {
 static void wait_for(Pending *p) {
   p->users++;
   if (!p->served) {
-    pthread_mutex_unlock(&lock);
-    bool nobody = gpu_interrupts_suspended_nobody(&p->launch);
-    pthread_mutex_lock(&lock);
+    bool nobody = look(p, gpu_interrupts_suspended_nobody);
     if (!p->served && nobody) end_pending(p, false);
     else if (!p->served) {
       p->is_wanted = true;

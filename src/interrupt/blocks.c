@@ -1,5 +1,4 @@
 // Threads of a block that need each other: barriers, operations of several lanes, shared memory.
-// park.c has what is cheaper where no operation of several lanes follows an interrupt.
 //
 // A thread that is suspended has left the kernel, and the hardware no longer waits for it: barriers
 // and operations of lanes would pass without it. So each of them first counts who is there (the
@@ -7,6 +6,9 @@
 // may have ended, or be suspended; then all that are there are suspended, too, and come back to the
 // same place. Counting by reduction makes all of them decide alike: a word in memory alone may be
 // changed by a thread that has already gone on.
+//
+// Suspended threads do not wait in the kernel instead: a barrier that lanes of one warp come to by
+// different instructions fails on a GPU (sm_90).
 //
 // The thread that leaves a block last, ended or suspended, saves its shared memory.
 #include "interrupt/stops.h"
@@ -118,7 +120,7 @@ void block_enter(Emitter *e, Code *c) {
     emit_block_threads(c, word(c, 11));
     copy_shared(e, c, (Copying){wide(c, 2), false, word(c, 10), word(c, 11)}, block);
   }
-  if (!e->parks) clear_words(e, c);
+  clear_words(e, c);
   if (e->resumes) EMIT(c, "barrier.sync", opd_imm(0));
   else if (e->waits_at_entry) EMIT(c, "bar.sync", opd_imm(0));
   if (!e->resumes) return;
@@ -143,17 +145,11 @@ static void mark_suspended(Emitter *e, Code *c) {
        opd_reg(word(c, 1)));
 }
 
-void block_save(Emitter *e, Code *c, PtxReg *rank, PtxReg *count) {
-  PtxLabel *others = body_label(c->body);
+static void save_block(Emitter *e, Code *c) {
   emit_block(c, wide(c, 4));
-  copy_shared(e, c, (Copying){wide(c, 2), true, rank, count}, wide(c, 4));
-  if (rank) {
-    EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(rank), opd_imm(0));
-    code_branch(c, pred(c, 0), false, others);
-  }
+  copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true}, wide(c, 4));
   stopped_address(e, c, wide(c, 5), wide(c, 4));
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
-  code_label(c, others);
 }
 
 // Lanes that leave together are counted by the first of them: an atomic operation of each would
@@ -184,7 +180,7 @@ void block_leave(Emitter *e, Code *c, bool suspended) {
   EMIT(c, "ld.volatile.shared.u32", opd_reg(word(c, 0)), block_word(e, c, WORD_SUSPENDED));
   EMIT(c, "setp.eq.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
   code_branch(c, pred(c, 0), false, ends);
-  block_save(e, c, NULL, NULL);
+  save_block(e, c);
   code_label(c, ends);
   code_emit(c, "exit", NULL, 0);
 }
@@ -284,8 +280,7 @@ static void check_loop(Emitter *e, const Stop *s) {
 }
 
 void block_check(Emitter *e, const Stop *s) {
-  if (s->kind == STOP_BARRIER && e->parks) park_barrier(e, s);
-  else if (s->kind == STOP_BARRIER) check_barrier(e, s);
+  if (s->kind == STOP_BARRIER) check_barrier(e, s);
   else if (s->kind == STOP_WARP) check_warp(e, s);
   else check_loop(e, s);
 }

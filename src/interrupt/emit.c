@@ -186,8 +186,7 @@ void emit_suspend(Emitter *e, Code *c, const Stop *s) {
       if (s->args[i]) save_word(&k, s->args[i]);
   }
   store_state(e, c, s);
-  if (e->parks) park_leave(e, c, s);
-  else if (e->block) block_leave(e, c, true);
+  if (e->block) block_leave(e, c, true);
   else code_emit(c, "exit", NULL, 0);
 }
 
@@ -257,6 +256,6 @@ void emit_dispatch(Emitter *e, Code *c) {
     code_label(c, next);
   }
   code_label(c, ended);
-  if (e->block && !e->parks) block_leave(e, c, false);
+  if (e->block) block_leave(e, c, false);
   else code_emit(c, "exit", NULL, 0);
 }

@@ -167,12 +167,9 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
                .dynamic = shape->dynamic,
                .locals = stops->locals ? f->regs[stops->locals->id] : NULL,
                .resumes = resumes};
-  e.parks = e.block && !stops->uses_warps;
-  e.park = body_label(&b);
-  e.drained = body_label(&b);
   e.aligned = !resumes && all_come_to_barriers(stops->cfg);
-  e.waits_at_entry = resumes || (!e.parks && !barrier_comes_first(stops));
-  e.per_block = e.block && !e.parks ? body_reg(&b, TYPE_B32) : NULL;
+  e.waits_at_entry = resumes || !barrier_comes_first(stops);
+  e.per_block = e.block ? body_reg(&b, TYPE_B32) : NULL;
   e.thread = body_reg(&b, TYPE_B64);
   e.count = body_reg(&b, TYPE_B64);
   e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);
@@ -184,9 +181,8 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
   for (uint32_t i = 0; i < stops->n; i++) emit_stop(&e, &stops->list[i]);
   for (uint32_t i = 0; i < b.cfg->ninstrs; i++)
     if (is_overflow(b.cfg->instrs[i])) emit_overflow(&e, body_instead(&b, i));
-  if (e.parks) park_at_end(&e);
-  else if (e.block) block_at_exits(&e);
-  if (e.block && !e.parks && !e.aligned) free_barriers(&e);
+  if (e.block) block_at_exits(&e);
+  if (e.block && !e.aligned) free_barriers(&e);
   return body_close(&b, err);
 }
 

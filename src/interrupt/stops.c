@@ -237,19 +237,6 @@ static bool add_wait(Stops *s, uint32_t i, Error *err) {
   return true;
 }
 
-// Suspended threads park at the barrier (park.c): no other thread may be at one that does not ask
-// for them. Where all threads run the barrier equally often, none comes to it any more.
-static bool add_other_barriers(Stops *s, const bool *after, Error *err) {
-  const IrCfg *c = s->cfg;
-  IrUniform *block = ir_uniform_build(c, &(IrUniformFacts){.whole_block = true});
-  bool ok = true;
-  for (uint32_t i = 0; i < c->ninstrs && ok; i++)
-    if (stops_is_block_barrier(c->instrs[i]) && !after[i] && block->block_divergent[c->block_of[i]])
-      ok = add_wait(s, i, err);
-  ir_uniform_free(block);
-  return ok;
-}
-
 static bool add_waits(Stops *s, Error *err) {
   const IrCfg *c = s->cfg;
   add_loops(s);
@@ -265,7 +252,7 @@ static bool add_waits(Stops *s, Error *err) {
                       waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
     if (!add_wait(s, i, err)) return false;
   }
-  return s->uses_warps || !s->uses_blocks || add_other_barriers(s, after, err);
+  return true;
 }
 
 // --- all of them ---

@@ -93,19 +93,17 @@ MergeResult merge_functions(PtxFunc *kernel, Program *p, uint32_t *stack_bytes, 
 typedef struct Emitter {
   Body *body;
   const Stops *stops;
-  PtxVar *launch;       // the added parameter
-  PtxVar *block;        // shared memory: the program's own, then BlockWords; NULL: !uses_blocks
-  uint32_t words_at;    // where in it BlockWords are
-  PtxVar *dynamic;      // the program's dynamic shared memory; NULL: none
-  PtxReg *locals;       // as in Stops; of this function
-  bool resumes;         // this is the second kernel
-  PtxLabel **restored;  // by stop: where a thread goes on
-  bool waits_at_entry;  // for the words of the block to be cleared
-  bool parks;           // park.c, not blocks.c, suspends threads of a block
-  PtxLabel *park, *drained;  // … where a thread waits for its block, and where all do
-  bool aligned;              // warps come to barriers as a whole
-  PtxReg *per_block;         // .b32: threads of a block; set at the entry. NULL: !uses_blocks
-  PtxReg *thread, *count;    // .b64: its number, and how many there are
+  PtxVar *launch;          // the added parameter
+  PtxVar *block;           // shared memory: the program's own, then BlockWords; NULL: !uses_blocks
+  uint32_t words_at;       // where in it BlockWords are
+  PtxVar *dynamic;         // the program's dynamic shared memory; NULL: none
+  PtxReg *locals;          // as in Stops; of this function
+  bool resumes;            // this is the second kernel
+  PtxLabel **restored;     // by stop: where a thread goes on
+  bool waits_at_entry;     // for the words of the block to be cleared
+  bool aligned;            // warps come to barriers as a whole
+  PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
+  PtxReg *thread, *count;  // .b64: its number, and how many there are
 } Emitter;
 // What threads of a block know of each other, in shared memory.
 enum { WORD_LEFT = 0, WORD_SUSPENDED = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
@@ -113,7 +111,7 @@ void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
 void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
 void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the grid
 void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
-void emit_overflow(Emitter *e, Code *c);  // the stack of the thread is full
+void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
 void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel
 
@@ -122,12 +120,5 @@ void block_enter(Emitter *e, Code *c);  // at the entry of both kernels
 void block_check(Emitter *e, const Stop *s);
 void block_leave(Emitter *e, Code *c, bool suspended);  // ends the thread
 void block_at_exits(Emitter *e);
-// The shared memory, by one thread or by `count` of them (.b32; NULL: one)
-void block_save(Emitter *e, Code *c, PtxReg *rank, PtxReg *count);
-
-// --- park.c: the same where Emitter.parks ---
-void park_barrier(Emitter *e, const Stop *s);
-void park_leave(Emitter *e, Code *c, const Stop *s);  // a thread whose state is saved
-void park_at_end(Emitter *e);                         // what park_leave goes to
 
 #endif
