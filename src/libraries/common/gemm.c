@@ -225,7 +225,7 @@ double *gemm_product(const GemmWork *g, const void *a, const void *b, const void
   return d;
 }
 
-static void store(const GemmWork *g, const double *sums, void *to) {
+void gemm_store(const GemmWork *g, const double *sums, void *to) {
   size_t column = (size_t)g->m * (number_is_complex(g->d.type) ? 2 : 1);
   for (int64_t j = 0; sums && j < g->n; j++)
     numbers_narrow((char *)to + (size_t)j * (size_t)g->d.ld * number_bytes(g->d.type), g->d.type,
@@ -248,7 +248,7 @@ static void one(const GemmWork *g, const void *a, const void *b, const void *c, 
     return;
   }
   double *sums = gemm_product(g, a, b, c);
-  store(g, sums, d);
+  gemm_store(g, sums, d);
   free(sums);
 }
 

@@ -47,5 +47,6 @@ void gemm_operands(LibraryCall *c, const GemmWork *g);
 void gemm_run(void *work);
 // One product of the batch: D in double (complex: pairs), column after column, before it is
 // rounded. For epilogues. Caller frees; NULL: no memory
+void gemm_store(const GemmWork *g, const double *sums, void *to);  // rounds it to D's type
 double *gemm_product(const GemmWork *g, const void *a, const void *b, const void *c);
 #endif

@@ -1,0 +1,3 @@
+#define FUNCTIONS "libraries/cublasLt/functions.def"
+#define STATUS 15
+#include "libraries/common/missing.h"
