@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// newest first: a newer clang reads the bitcode of an older libclc
-static const char *const names[] = {"clang-22", "clang-21", "clang-20", "clang-19", "clang-18",
-                                    "clang-17", "clang-16", "clang-15", "clang-14", "clang"};
+// Newest first: a newer clang reads the bitcode of an older libclc. Before 17 clang links no
+// libraries to LLVM assembly.
+enum { OLDEST = 17 };
+static const char *const names[] = {"clang-22", "clang-21", "clang-20", "clang-19",
+                                    "clang-18", "clang-17", "clang"};
 static const char *const bitcodes[] = {
     "/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
     "/usr/lib64/clc/nvptx64--nvidiacl.bc", "/usr/local/share/clc/nvptx64--nvidiacl.bc"};
@@ -39,6 +41,13 @@ static bool find_in_path(const char *name, char *out) {
   return false;
 }
 
+// Debian's /usr/bin/clang is a link to …/llvm-14/bin/clang.
+static bool is_too_old(const char *path) {
+  const char *at = strstr(path, "llvm-");
+  int version = at ? atoi(at + 5) : 0;
+  return version && version < OLDEST;
+}
+
 static uint64_t file_mark(const char *path) {
   struct stat st;
   if (stat(path, &st)) return 0;
@@ -53,7 +62,7 @@ static void find_compiler(void) {
   if (!bitcode || access(bitcode, R_OK)) return;
   bool found = wanted && *wanted && find_in_path(wanted, compiler.path);
   for (size_t i = 0; !wanted && !found && i < ARRAY_LEN(names); i++)
-    found = find_in_path(names[i], compiler.path);
+    found = find_in_path(names[i], compiler.path) && !is_too_old(compiler.path);
   if (!found) {
     compiler.path[0] = 0;
     return;
@@ -157,7 +166,7 @@ static bool library_bitcode(Folder *f, Str *out, Str *log) {
   Str made = {0};
   str_printf(&made, "%s.%d", out->data, (int)getpid());
   Words w = {0};
-  ADD(&w, "-x", "cl", "-cl-std=CL2.0", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
+  ADD(&w, "-x", "cl", "-w", "-cl-std=CL2.0", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
       "-finclude-default-header", "-g0", "-emit-llvm", "-c", "-o");
   vec_push(&w, made.data);
   vec_push(&w, source);
@@ -282,9 +291,9 @@ static uint64_t key_of(const OclRequest *r, const Str *options) {
 
 static void say_missing(Str *log) {
   str_add(log,
-          "Warpgrind compiles OpenCL C with clang and libclc, and does not find both. Debian and "
-          "Ubuntu: apt-get install clang-19 libclc-19. WARPGRIND_OPENCL_CLANG and WARPGRIND_LIBCLC "
-          "name a clang and an nvptx64--nvidiacl.bc that lie elsewhere.\n");
+          "Warpgrind compiles OpenCL C with clang 17 or newer and libclc, and does not find both. "
+          "Debian and Ubuntu: apt-get install clang-19 libclc-19. WARPGRIND_OPENCL_CLANG and "
+          "WARPGRIND_LIBCLC name a clang and an nvptx64--nvidiacl.bc that lie elsewhere.\n");
   log_once("opencl compiler", "%.*s", (int)log->len - 1, log->data);
 }
 

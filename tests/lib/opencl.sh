@@ -3,7 +3,7 @@
   { echo "skip opencl: built without the headers of OpenCL"; exit 0; }
 printf 'int main(void){return 0;}' | $CC -x c -o "$TEST_DIR/empty" - -lOpenCL 2> /dev/null ||
   { echo "skip opencl: no libOpenCL.so to link with"; exit 0; }
-compilers=$(ls /usr/bin/clang-[0-9]* /usr/bin/clang 2> /dev/null)
+compilers=$(ls /usr/bin/clang-1[7-9] /usr/bin/clang-2* 2> /dev/null)
 ls /usr/lib/clc/nvptx64--nvidiacl.bc /usr/share/clc/nvptx64--nvidiacl.bc 2> /dev/null | grep -q . &&
   [ -n "$compilers" ] || { echo "skip opencl: no clang with libclc"; exit 0; }
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
