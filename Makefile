@@ -78,7 +78,7 @@ VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$
 
 CMD_FOLDERS := base ptx ir image sass weave interrupt tools channel store trace run symbol report \
   diff view cli
-LIB_FOLDERS := base ptx ir image sass weave interrupt tools channel where session vgpu driver \
+LIB_FOLDERS := base ptx ir image sass weave interrupt tools channel where session jit vgpu driver \
   runtime closed gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is
 # started. A tool's half inside the program, host*.c, needs the session, which the command does not
@@ -126,7 +126,8 @@ OPENCL_LIB := $(if $(shell printf '\043include <CL/cl_icd.h>' | $(CC) -E -x c - 
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
   $(BUILD)/lib/libwarpgrind.so $(OPENCL_LIB) \
-  $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(LIBRARIES) $(BUILD)/warpgrind.1
+  $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(LIBRARIES) $(BUILD)/warpgrind.1 \
+  $(BUILD)/lib/warpgrind-jit
 
 # --- compiling ---
 # Short lines; V=1 shows the commands. A list of headers replaces the last one only when the object
@@ -348,6 +349,22 @@ $(BUILD)/lib/opencl/warpgrind.icd:
 	@mkdir -p $(@D)
 	@echo libwarpgrind_opencl.so > $@
 
+# The compiler of the virtual device, a program of its own. Without LLVM there is none, and kernels
+# are interpreted. No sanitizer: it is LLVM's memory that would be watched.
+LLVM_CONFIG ?= $(firstword $(foreach v,14 19 18 17 16 15,$(shell command -v llvm-config-$(v))) \
+  llvm-config)
+JIT_SRC := $(wildcard src/jit/helper/*.c)
+$(BUILD)/lib/warpgrind-jit: $(JIT_SRC) $(wildcard src/jit/helper/*.h) src/jit/protocol.h \
+  $(BUILD)/flags
+	@mkdir -p $(@D)
+	@if test -e "$$($(LLVM_CONFIG) --includedir 2> /dev/null)/llvm-c/Core.h"; then \
+	  echo "  LINK  $@"; $(CC) -std=gnu11 -O2 -g -Wall -Wextra -Isrc \
+	    $$($(LLVM_CONFIG) --cflags) -o $@.$$$$ $(JIT_SRC) $$($(LLVM_CONFIG) --ldflags --libs) \
+	    && mv $@.$$$$ $@; \
+	else \
+	  echo '  --jit cannot compile kernels: llvm-c/Core.h is missing (Debian: llvm-14-dev)'; \
+	fi
+
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads
 # them.
 EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c \
@@ -405,7 +422,7 @@ $(BUILD)/lib/cpu/libwarpgrind-blas.so: $(BUILD)/libraries/blas/table.o \
 
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
 STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave \
-  interrupt tools channel where session vgpu driver,$(call folder-objs,$(f)))) \
+  interrupt tools channel where session jit vgpu driver,$(call folder-objs,$(f)))) \
   $(VARIANT_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(BUILD)/obj/preload/entry.o \
   $(BUILD)/obj/preload/table.o
 $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
@@ -518,6 +535,8 @@ install: all
 	  $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	install -m 755 $(SHIMS) $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
 	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
+	if [ -e $(BUILD)/lib/warpgrind-jit ]; then \
+	  install -m 755 $(BUILD)/lib/warpgrind-jit $(DESTDIR)$(PREFIX)/lib/warpgrind/; fi
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	$(if $(OPENCL_LIB),install -d $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl)
 	$(if $(OPENCL_LIB),install -m 755 $(BUILD)/lib/libwarpgrind_opencl.so \

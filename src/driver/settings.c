@@ -24,6 +24,10 @@ static void read_environment(void) {
   uint64_t devices = options_number(&options, OPT_DEVICES);
   values.devices = (int)MIN(MAX(devices, 1), 64);
   values.vgpu.workers = (int)options_number(&options, OPT_WORKERS);
+  const char *jit = options_text(&options, OPT_JIT);
+  values.vgpu.jit = !strcmp(jit, "off")      ? VGPU_JIT_OFF
+                    : !strcmp(jit, "always") ? VGPU_JIT_ALWAYS
+                                             : VGPU_JIT_AUTO;
   values.vgpu.is_allocated = is_allocated;
   values.vgpu.hang_ns = session_hang_ns();
   values.vgpu.seeded = options_given(&options, OPT_SEED);

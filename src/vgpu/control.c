@@ -10,7 +10,7 @@
 
 // Where a stored fragment goes on: past the join it would execute first, so that equal places are
 // equal pointers.
-static const Inst *settle(const Inst *pc) { return pc->fn == exec_join ? pc + 1 : pc; }
+static const Inst *settle(const Inst *pc) { return is_join(pc) ? pc + 1 : pc; }
 
 static void save(Warp *w, const Inst *pc) {
   Fragment *f = &w->frags[w->current];

@@ -81,6 +81,7 @@ struct Code {
   RegRange program[2];    // bytes of registers of the program; others belong to probes
   const uint32_t *slots;  // PtxReg.id -> slot; UINT32_MAX: never used
   U64Map deciding;        // watch.c
+  struct Regions *regions;  // compiled forms; NULL: there are none
 };
 Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
 void code_free(Code *c);
@@ -149,6 +150,18 @@ extern const Builtin device_runtime_builtins[];
 // after the grid's own blocks
 VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);
 
+// --- region.c: compiled code behind the interpreter ---
+typedef struct Regions Regions;
+void region_configure(VgpuJit mode);
+bool region_is_on(void);
+// Which columns and rows the lanes of a warp are in blocks of this shape; 0: none that is known.
+uint8_t region_lane_shape(const uint32_t block[3]);
+void regions_attach(Code *code);  // when it is decoded
+void regions_detach(Code *code);
+ExecFn region_join, region_enter;  // heads: where compiled code may be entered
+// An instruction behind which a head is worth its time: the interpreter may have to run it.
+bool region_head_after(const PtxInstr *in);
+
 // --- heap.c ---
 uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
@@ -184,7 +197,10 @@ static inline uint64_t watch_mix(uint64_t h, uint64_t v) {
   return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29;
 }
 // a join is no instruction of the program
-static inline const Inst *watch_at(const Inst *pc) { return pc->fn == exec_join ? pc + 1 : pc; }
+static inline bool is_join(const Inst *pc) { return pc->fn == exec_join || pc->fn == region_join; }
+static inline const Inst *watch_at(const Inst *pc) {
+  return is_join(pc) || pc->fn == region_enter ? pc + 1 : pc;
+}
 uint32_t watch_number_of(const IrCfg *c, const PtxInstr *in);  // IR_NONE: not of this function
 
 // --- watch_past.c: loops that come back to where they were ---
@@ -208,6 +224,7 @@ struct Launch {
   uint64_t nblocks, ngroups;  // a group is a cluster, or one block; ngroups: of those that run
   VEC(BlockRun) active;       // none: all blocks run
   uint32_t group_size, nthreads, nwarps;
+  uint8_t lane_shape;     // region_lane_shape
   uint32_t shared_bytes;  // one past the last shared offset
   uint32_t local_bytes;
   char *params;

@@ -31,6 +31,7 @@ typedef struct Decoder {
   fills;
   uint32_t const_next;
   bool has_vectors;  // the function has vector registers
+  bool wants_head;   // compiled code may be entered before the next instruction
 } Decoder;
 
 static Decoder *decoder(Binder *b) { return (Decoder *)b; }
@@ -407,6 +408,13 @@ static bool ends_flow(const PtxInstr *in) {
                         in->op == OP_TRAP || in->op == OP_BRX_IDX);
 }
 
+static void emit_head(Decoder *d, const PtxInstr *next) {
+  if (!d->wants_head || !region_is_on()) return;
+  d->binder.in = next;
+  bind_emit(&d->binder, region_enter);
+  d->wants_head = false;
+}
+
 static void decode_blocks(Decoder *d) {
   IrCfg *g = d->cfg;
   for (uint32_t o = 0; o < g->norder; o++) {
@@ -414,8 +422,16 @@ static void decode_blocks(Decoder *d) {
     IrBlock *blk = &g->blocks[b];
     d->block_start[b] = d->insts.len;
     d->binder.in = blk->first < blk->end ? g->instrs[blk->first] : NULL;
-    if (blk->npred > 1 || (b == 0 && blk->npred > 0)) bind_emit(&d->binder, exec_join);
-    for (uint32_t i = blk->first; i < blk->end; i++) decode_one(d, g->instrs[i]);
+    d->wants_head |= o == 0;
+    if (blk->npred > 1 || (b == 0 && blk->npred > 0)) {
+      bind_emit(&d->binder, region_is_on() ? region_join : exec_join);
+      d->wants_head = o == 0;  // a warp starts behind the join
+    }
+    for (uint32_t i = blk->first; i < blk->end; i++) {
+      emit_head(d, g->instrs[i]);
+      decode_one(d, g->instrs[i]);
+      d->wants_head = region_head_after(g->instrs[i]);
+    }
     const PtxInstr *last = blk->first < blk->end ? g->instrs[blk->end - 1] : NULL;
     if (last && ends_flow(last)) continue;
     // fall through: to the next block in the text, or off the end of the function
@@ -481,6 +497,7 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   if (d.insts.len) memcpy(d.insts.data, c->insts, d.insts.len * sizeof(Inst));
   fix_indexed(&d);
   fill_constants(&d);
+  regions_attach(c);
   ir_cfg_free(d.cfg);
   vec_free(&d.insts);
   vec_free(&d.fixups);
@@ -494,6 +511,7 @@ void code_free(Code *c) {
   if (!c) return;
   u64map_free(&c->local_offset);
   u64map_free(&c->deciding);
+  regions_detach(c);
   arena_free(&c->arena);
   free(c);
 }

@@ -46,7 +46,10 @@ static _Atomic uint64_t grid_ids;
 static _Atomic bool cancelled;
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void vgpu_configure(const VgpuConfig *c) { config = *c; }
+void vgpu_configure(const VgpuConfig *c) {
+  config = *c;
+  region_configure(c->jit);
+}
 
 bool vgpu_is_allocated(uint64_t address) {
   return config.is_allocated && config.is_allocated(address);
@@ -681,6 +684,7 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   l->nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   l->nthreads = l->block[0] * l->block[1] * l->block[2];
   l->nwarps = (l->nthreads + LANES - 1) / LANES;
+  l->lane_shape = region_lane_shape(l->block);
   if (!l->nblocks || !l->nthreads || l->nthreads > 1024)
     return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name,
                   "empty grid or block, or more than 1024 threads per block");

@@ -10,7 +10,9 @@
 #include "base/base.h"
 #include "ptx/ptx.h"
 
+typedef enum { VGPU_JIT_AUTO, VGPU_JIT_OFF, VGPU_JIT_ALWAYS } VgpuJit;  // as --jit says
 typedef struct VgpuConfig {
+  VgpuJit jit;
   int workers;  // 0: one per core
   bool seeded;  // --seed given: shuffle warp and block order
   uint64_t seed;

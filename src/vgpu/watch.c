@@ -182,7 +182,8 @@ static const Frame *program_frame(const Fragment *f, const PtxInstr **at) {
 
 static const Inst *decoded(const Code *code, const PtxInstr *in) {
   for (uint32_t i = 0; i < code->ninsts; i++)
-    if (code->insts[i].src == in && code->insts[i].fn != exec_join) return &code->insts[i];
+    if (code->insts[i].src == in && watch_at(&code->insts[i]) == &code->insts[i])
+      return &code->insts[i];
   return NULL;
 }
 

@@ -1,0 +1,172 @@
+// Compiled code behind the interpreter: the places where a warp may enter it, when a function is
+// compiled, and what becomes of the result.
+//
+// With --jit=always a function is compiled when a warp first comes by; with auto it must have been
+// entered often, and is compiled in the background while the interpreter goes on. A failure is said
+// with -v, and the interpreter runs everything.
+#include "vgpu/region.h"
+
+#include "jit/jit.h"
+
+enum { SHAPES = 4, HOT = 3000 };  // entries before a function is worth compiling
+static const uint32_t columns_of[SHAPES] = {0, 32, 16, 8};
+static VgpuJit mode;
+
+typedef const Inst *RegionFn(Warp *w, const Inst *in, const uint64_t *window);
+
+// The compiled forms of one function, by the shape of blocks. Jobs in the background share it.
+struct Regions {
+  const Code *code;
+  _Atomic(RegionFn *) fn[SHAPES];
+  _Atomic bool asked[SHAPES];
+  JitCode machine[SHAPES];
+  _Atomic uint32_t heat, users;
+};
+
+void region_configure(VgpuJit m) {
+  Error why = {""};
+  mode = m;
+  if (m == VGPU_JIT_OFF || jit_possible(&why)) return;
+  log_verbose("kernels are interpreted, not compiled: %s", why.text);
+  mode = VGPU_JIT_OFF;
+}
+
+bool region_is_on(void) { return mode != VGPU_JIT_OFF; }
+
+uint8_t region_lane_shape(const uint32_t block[3]) {
+  bool flat = block[1] == 1 && block[2] == 1;
+  if (block[0] % LANES == 0 || flat) return 1;
+  bool whole = block[2] == 1 || block[0] * block[1] % LANES == 0;
+  return whole && block[0] == 16 ? 2 : whole && block[0] == 8 ? 3 : 0;
+}
+
+// --- compiling ---
+static void release(Regions *g) {
+  if (atomic_fetch_sub(&g->users, 1) != 1) return;
+  for (unsigned s = 0; s < SHAPES; s++) jit_free(&g->machine[s]);
+  free(g);
+}
+
+static void finish(Regions *g, unsigned shape, const Str *text, const char *name) {
+  Error err = {""};
+  uint64_t start = clock_ns();
+  JitCode machine;
+  if (!jit_compile(text, &machine, &err)) {
+    log_verbose("%s is not compiled: %s", name, err.text);
+    return;
+  }
+  g->machine[shape] = machine;
+  log_verbose("%s is compiled: %zu bytes after %llu ms", name, machine.bytes,
+              (unsigned long long)(clock_ns() - start) / 1000000);
+  atomic_store_explicit(&g->fn[shape], (RegionFn *)machine.entry, memory_order_release);
+}
+
+typedef struct Job {
+  Regions *regions;
+  unsigned shape;
+  Str text;
+  char name[256];
+  struct Job *next;
+} Job;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+static Job *first, **last = &first;
+static bool started;
+
+static void *compile_jobs(void *user) {
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    while (!first) pthread_cond_wait(&arrived, &lock);
+    Job *j = first;
+    first = j->next;
+    if (!first) last = &first;
+    pthread_mutex_unlock(&lock);
+    finish(j->regions, j->shape, &j->text, j->name);
+    release(j->regions);
+    str_free(&j->text);
+    free(j);
+    pthread_mutex_lock(&lock);
+  }
+  return NULL;
+}
+
+static void compile(Regions *g, unsigned shape, bool now) {
+  Job *j = mem_alloc(sizeof *j);
+  *j = (Job){.regions = g, .shape = shape};
+  snprintf(j->name, sizeof j->name, "%s", g->code->func->name);
+  if (!region_text(g->code, columns_of[shape], &j->text)) {
+    log_verbose("%s is not compiled: it is too large, or has something that is not known", j->name);
+    str_free(&j->text);
+    free(j);
+    return;
+  }
+  if (now) {
+    finish(g, shape, &j->text, j->name);
+    str_free(&j->text);
+    free(j);
+    return;
+  }
+  atomic_fetch_add(&g->users, 1);
+  pthread_mutex_lock(&lock);
+  pthread_t t;
+  if (!started) started = !thread_start(&t, compile_jobs, NULL);
+  *last = j;
+  last = &j->next;
+  pthread_cond_signal(&arrived);
+  pthread_mutex_unlock(&lock);
+}
+
+// There is no code for this shape (yet).
+static RegionFn *consider(Regions *g, unsigned shape) {
+  if (!shape) return NULL;
+  if (mode == VGPU_JIT_AUTO) {
+    if (atomic_fetch_add_explicit(&g->heat, 1, memory_order_relaxed) >= HOT &&
+        !atomic_load_explicit(&g->asked[shape], memory_order_relaxed) &&
+        !atomic_exchange(&g->asked[shape], true))
+      compile(g, shape, false);
+    return NULL;
+  }
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  if (atomic_load(&g->asked[shape])) return g->fn[shape];
+  pthread_mutex_lock(&one);
+  if (!g->asked[shape]) {
+    compile(g, shape, true);
+    g->asked[shape] = true;
+  }
+  pthread_mutex_unlock(&one);
+  return g->fn[shape];
+}
+
+static inline const Inst *run(Warp *w, const Inst *in) {
+  Regions *g = (Regions *)(uintptr_t)in->ptr;
+  unsigned shape = w->launch->lane_shape;
+  RegionFn *f = atomic_load_explicit(&g->fn[shape], memory_order_acquire);
+  if (__builtin_expect(!f, 0) && !(f = consider(g, shape))) return in + 1;
+  if (w->exec != FULL_MASK) return in + 1;
+  return f(w, in, &vgpu_window_base);
+}
+
+const Inst *region_join(Warp *w, const Inst *in) {
+  return w->nfrags == 1 ? run(w, in) : exec_join(w, in);
+}
+
+const Inst *region_enter(Warp *w, const Inst *in) { return w->nfrags == 1 ? run(w, in) : in + 1; }
+
+// --- decoded code ---
+void regions_attach(Code *code) {
+  if (!region_is_on()) return;
+  Regions *g = code->regions = mem_alloc(sizeof *g);
+  g->code = code;
+  g->users = 1;
+  for (uint32_t i = 0; i < code->ninsts; i++)
+    if (region_is_head(&code->insts[i])) {
+      code->insts[i].d = i;
+      code->insts[i].ptr = g;
+    }
+}
+
+void regions_detach(Code *code) {
+  if (code->regions) release(code->regions);
+  code->regions = NULL;
+}

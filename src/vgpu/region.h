@@ -1,0 +1,131 @@
+// Inside the compiler of the virtual device: from decoded code to LLVM text.
+//
+// The compiled form of a function is one function of C's calling convention, with several places to
+// enter (heads). It runs for a warp of which all lanes stand together, and returns the instruction
+// at which the interpreter goes on. Between entry and return registers are LLVM values; at both
+// they are in their slots.
+#ifndef WG_VGPU_REGION_H
+#define WG_VGPU_REGION_H
+
+#include "vgpu/core.h"
+#include "vgpu/exec_memory.h"
+
+// What the lanes of a warp hold in a register, from what is known before the code runs. A compiled
+// function looks at it once more where it is entered, and refuses if it is not so.
+typedef enum {
+  LANES_SAME,    // the same value
+  LANES_ROWS,    // base + row * y: the same in each row
+  LANES_LINEAR,  // base + column * x + row * y
+  LANES_MIXED,   // something made of the number of the lane
+  LANES_DATA     // anything
+} LaneClass;
+
+// How a value is held: one scalar, three, or a vector of 32.
+typedef enum { FORM_SAME, FORM_LINEAR, FORM_VECTOR } Form;
+
+// An LLVM value or constant, as text.
+typedef struct Name {
+  char text[24];
+} Name;
+
+typedef struct LaneValue {
+  Form form;
+  unsigned bits;  // 1 (predicates), 16, 32, 64
+  Name base, x, y;
+} LaneValue;
+
+// What an instruction does to the three forms.
+typedef enum {
+  SHAPE_UNKNOWN,  // its execute functions are called, registers in their slots
+  SHAPE_STOP,     // the interpreter runs it
+  SHAPE_COPY,     // also cvta between global and generic addresses
+  SHAPE_ADD,
+  SHAPE_SUB,
+  SHAPE_MUL,
+  SHAPE_MAD,
+  SHAPE_SHL,  // by a constant
+  SHAPE_NEG,
+  SHAPE_WIDEN,   // 32 to 64 bits
+  SHAPE_NARROW,  // 64 to 32 bits
+  SHAPE_MUL_WIDE,
+  SHAPE_MAD_WIDE,
+  SHAPE_ELEMENT,  // lane by lane
+  SHAPE_SREG,
+  SHAPE_VARIABLE,  // the address of a variable: what is in the constant slot
+  SHAPE_PARAM,
+  SHAPE_LOAD,
+  SHAPE_STORE
+} Shape;
+
+typedef struct Region {
+  const Code *code;
+  PtxFunc *func;
+  IrCfg *cfg;
+  IrLiveness *live;
+  U64Map number;      // PtxInstr* -> its number in the IrCfg + 1
+  uint64_t **before;  // by instruction: registers that live before it
+  uint32_t columns;   // lanes of a warp in one row of its block: 32, 16 or 8
+  uint8_t *lanes;     // LaneClass by PtxReg.id
+  bool *kept;         // by PtxReg.id: a value of the compiled code
+  bool *written;
+  bool *lazy_nan;  // by PtxReg.id: results of f32 arithmetic only, NaN made canonical on leaving
+  uint8_t *shape;  // by Inst: Shape of the PTX instruction that begins there
+  uint32_t *group_end;  // by Inst that begins a PTX instruction: one past its last Inst
+  bool *divergent;      // by block: lanes may come here apart, because of data
+  bool *exits;          // by Inst: an exit was asked for
+  Str *to;
+  uint32_t next;
+  bool failed;  // something does not fit: no code
+} Region;
+
+static inline uint32_t region_rows(const Region *r) { return LANES / r->columns; }
+static inline unsigned region_bits(const PtxReg *reg) {
+  unsigned w = slot_width(reg->type);
+  return w ? 8 * w : 1;
+}
+static inline bool region_is_native(Shape s) { return s >= SHAPE_COPY; }
+
+// --- region_shapes.c ---
+Shape region_shape(const Region *r, const Inst *first, uint32_t ninsts);
+PtxType region_type(const PtxInstr *in);  // the type it computes in
+bool region_is_f32_arithmetic(const PtxInstr *in);
+bool region_is_head(const Inst *in);     // region_join or region_enter
+bool region_is_control(const Inst *in);  // heads, jumps, branches
+
+// --- region_classes.c ---
+void region_classify(Region *r);
+
+// --- region_values.c: LLVM text for values ---
+Name region_emit(Region *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void region_line(Region *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
+Name region_name(const char *fmt, ...) PRINTF_LIKE(1, 2);
+Name region_label(Region *r);              // a new one
+void region_place(Region *r, Name label);  // begins a block; the last one has ended
+const char *region_int(Form f, unsigned bits);
+const char *region_float(Form f, unsigned bits);
+Name region_vector(Region *r, const LaneValue *v);
+Name region_as(Region *r, const LaneValue *v, Form f);  // SAME or VECTOR
+LaneValue region_constant(uint64_t value, unsigned bits);
+LaneValue region_value(Form f, unsigned bits, Name base);
+// raw: a NaN need not be canonical
+LaneValue region_read(Region *r, const PtxReg *reg, bool raw);
+void region_write(Region *r, const PtxReg *reg, LaneValue v);
+LaneValue region_operand(Region *r, const PtxOperand *o, PtxType t, bool raw);
+Name region_field(Region *r, const char *base, size_t offset);  // address of a member
+Name region_slot(Region *r, uint32_t slot);
+void region_spill(Region *r, const PtxReg *reg);
+void region_reload(Region *r, const PtxReg *reg);  // as a vector
+Name region_inst(Region *r, const Inst *in);
+// to the interpreter, at this Inst: the label of the block that does it
+Name region_exit(Region *r, const Inst *in);
+
+// --- region_ops.c, region_access.c, region_text.c ---
+void region_op(Region *r, const Inst *first, Shape s);
+void region_access(Region *r, const Inst *in, Shape s);
+void region_sreg(Region *r, const PtxInstr *in);
+// Calls the execute functions of a PTX instruction.
+void region_call(Region *r, const Inst *first, uint32_t n);
+// The LLVM text of a function. false: there is nothing to gain, or it is too large.
+bool region_text(const Code *code, uint32_t columns, Str *out);
+
+#endif

@@ -1,0 +1,401 @@
+// Loads and stores of a compiled function. An address that is linear over the lanes needs one look
+// for each row of lanes; everything unusual goes to the execute function of the instruction.
+#include "vgpu/region.h"
+
+// Where an access lies in host memory, and whether it may be made as it is.
+typedef struct Place {
+  Region *r;
+  const Inst *in;
+  const MemDesc *d;
+  bool shared;
+  LaneValue address;  // 64 bits; of shared memory 32
+  Name row[4];        // host address of the first lane of each row
+  Name good;
+  unsigned rows, lane_bytes;
+} Place;
+
+static Name and_all(Region *r, Name a, Name b) {
+  return region_emit(r, "and i1 %s, %s", a.text, b.text);
+}
+
+// Are `bytes` bytes from `at` on accessible? Gives their host address.
+static Name host_address(Place *p, Name at, uint64_t bytes, Name *host) {
+  Region *r = p->r;
+  if (!p->shared) {
+    Name off = region_emit(r, "sub i64 %s, %%window", at.text);
+    *host = at;
+    return region_emit(r, "icmp ule i64 %s, %llu", off.text,
+                       (unsigned long long)(VGPU_WINDOW_BYTES - bytes));
+  }
+  Name wide = region_emit(r, "zext i32 %s to i64", at.text);
+  Name low = region_emit(r, "icmp uge i32 %s, %u", at.text, SHARED_BASE);
+  Name end = region_emit(r, "add i64 %s, %llu", wide.text, (unsigned long long)bytes);
+  Name high = region_emit(r, "icmp ule i64 %s, %%shared_end", end.text);
+  *host = region_emit(r, "add i64 %s, %%shared", wide.text);
+  return and_all(r, low, high);
+}
+
+static Name is_aligned(Place *p, Name n) {
+  if (p->lane_bytes == 1) return (Name){"true"};
+  const char *t = region_int(FORM_SAME, p->address.bits);
+  Name low = region_emit(p->r, "and %s %s, %u", t, n.text, p->lane_bytes - 1);
+  return region_emit(p->r, "icmp eq %s %s, 0", t, low.text);
+}
+
+static LaneValue read_address(Place *p) {
+  Region *r = p->r;
+  const PtxInstr *in = p->in->src;
+  const PtxOperand *o = &in->ops[in->op == OP_LD ? 1 : 0], *base = o->nlist ? &o->list[0] : o;
+  unsigned bits = p->d->address_width * 8;
+  LaneValue v;
+  if (base->kind == OPD_REG) v = region_read(r, base->reg, false);
+  else {
+    Name at = region_slot(r, p->in->a);
+    v = region_value(FORM_SAME, bits,
+                     region_emit(r, "load %s, ptr %s", region_int(FORM_SAME, bits), at.text));
+  }
+  if (v.form == FORM_VECTOR) return v;
+  v.base = region_emit(r, "add %s %s, %lld", region_int(FORM_SAME, bits), v.base.text,
+                       (long long)p->d->offset);
+  if (p->shared && bits == 64) {
+    v.base = region_emit(r, "trunc i64 %s to i32", v.base.text);
+    if (v.form == FORM_LINEAR) {
+      if (strcmp(v.x.text, "0")) v.x = region_emit(r, "trunc i64 %s to i32", v.x.text);
+      v.y = region_emit(r, "trunc i64 %s to i32", v.y.text);
+    }
+    v.bits = 32;
+  }
+  return v;
+}
+
+// All lanes of a row at one place.
+static bool in_rows(const Place *p) {
+  return p->address.form == FORM_LINEAR && !strcmp(p->address.x.text, "0");
+}
+
+// Rows of lanes side by side, rows of lanes at one place each, or all lanes at one place.
+static void look_at(Place *p) {
+  Region *r = p->r;
+  bool same = p->address.form == FORM_SAME, one = same || in_rows(p);
+  const char *t = region_int(FORM_SAME, p->address.bits);
+  p->rows = same ? 1 : region_rows(r);
+  p->good = is_aligned(p, p->address.base);
+  if (!one) {
+    Name side = region_emit(r, "icmp eq %s %s, %u", t, p->address.x.text, p->lane_bytes);
+    p->good = and_all(r, p->good, side);
+  }
+  if (p->rows > 1) p->good = and_all(r, p->good, is_aligned(p, p->address.y));
+  uint64_t bytes = (uint64_t)p->lane_bytes * (one ? 1 : r->columns);
+  for (unsigned k = 0; k < p->rows; k++) {
+    Name at = p->address.base;
+    if (k) {
+      Name off = region_emit(r, "mul %s %s, %u", t, p->address.y.text, k);
+      at = region_emit(r, "add %s %s, %s", t, at.text, off.text);
+    }
+    p->good = and_all(r, p->good, host_address(p, at, bytes, &p->row[k]));
+  }
+}
+
+static void set_mem_pc(Region *r, const Inst *in) {
+  Name pc = region_inst(r, in), at = region_field(r, "%w", offsetof(Warp, mem_pc));
+  region_line(r, "store volatile ptr %s, ptr %s", pc.text, at.text);
+}
+
+// --- calls of execute functions ---
+static void spill_use(void *ctx, PtxReg **reg, bool is_def) {
+  if (!is_def) region_spill(ctx, *reg);
+}
+static void spill_all(void *ctx, PtxReg **reg, bool is_def) { region_spill(ctx, *reg); }
+static void reload_def(void *ctx, PtxReg **reg, bool is_def) {
+  if (is_def) region_reload(ctx, *reg);
+}
+
+static void call_insts(Region *r, const Inst *first, uint32_t n) {
+  bool always = ptx_op_is_arith(first->src->op);
+  for (uint32_t k = 0; k < n; k++) {
+    Name in = region_inst(r, first + k);
+    Name fn = region_emit(r, "load ptr, ptr %s", in.text);
+    Name next = region_emit(r, "call ptr %s(ptr %%w, ptr %s)", fn.text, in.text);
+    if (always) continue;
+    Name expected = region_inst(r, first + k + 1);
+    Name on = region_label(r), out = region_label(r);
+    Name good = region_emit(r, "icmp eq ptr %s, %s", next.text, expected.text);
+    region_line(r, "br i1 %s, label %%%s, label %%%s", good.text, on.text, out.text);
+    region_place(r, out);
+    region_line(r, "ret ptr %s", next.text);
+    region_place(r, on);
+  }
+}
+
+void region_call(Region *r, const Inst *first, uint32_t n) {
+  PtxInstr *in = (PtxInstr *)first->src;
+  // lanes whose guard is false keep what the destination held
+  ptx_visit_regs(in, in->guard ? spill_all : spill_use, r);
+  call_insts(r, first, n);
+  ptx_visit_regs(in, reload_def, r);
+}
+
+// --- loads ---
+static const PtxOperand *values_of(const PtxInstr *in) {
+  const PtxOperand *o = &in->ops[in->op == OP_LD ? 0 : 1];
+  return o->kind == OPD_VECTOR ? o->list : o;
+}
+
+// From the size in memory to that of the register.
+static Name fit(Place *p, Form f, Name v, unsigned to) {
+  unsigned from = p->d->size * 8;
+  if (from == to) return v;
+  const char *how = p->d->sign_extend ? "sext" : "zext";
+  return region_emit(p->r, "%s %s %s to %s", how, region_int(f, from), v.text, region_int(f, to));
+}
+
+// Element e of each lane of `rows` vectors of columns * count elements, as one vector of 32.
+static Name gather_rows(Place *p, const Name *rows, unsigned e) {
+  Region *r = p->r;
+  unsigned bits = p->d->size * 8, n = r->columns * p->d->count;
+  Name part[4];
+  for (unsigned k = 0; k < p->rows; k++) {
+    part[k] = rows[k];
+    if (p->d->count == 1) continue;
+    Str list = {0};
+    for (uint32_t l = 0; l < r->columns; l++)
+      str_printf(&list, "%si32 %u", l ? ", " : "", l * p->d->count + e);
+    part[k] = region_emit(r, "shufflevector <%u x i%u> %s, <%u x i%u> poison, <%u x i32> <%s>", n,
+                          bits, rows[k].text, n, bits, r->columns, list.data);
+    str_free(&list);
+  }
+  unsigned lanes = r->columns;
+  for (unsigned rows_left = p->rows; rows_left > 1; rows_left /= 2, lanes *= 2)
+    for (unsigned k = 0; k < rows_left / 2; k++) {
+      Str list = {0};
+      for (uint32_t l = 0; l < lanes * 2; l++) str_printf(&list, "%si32 %u", l ? ", " : "", l);
+      part[k] = region_emit(r, "shufflevector <%u x i%u> %s, <%u x i%u> %s, <%u x i32> <%s>", lanes,
+                            bits, part[2 * k].text, lanes, bits, part[2 * k + 1].text, lanes * 2,
+                            list.data);
+      str_free(&list);
+    }
+  return part[0];
+}
+
+static void load_rows(Place *p) {
+  Region *r = p->r;
+  const PtxOperand *to = values_of(p->in->src);
+  Name row[4];
+  for (unsigned k = 0; k < p->rows; k++) {
+    Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
+    row[k] = region_emit(r, "load volatile <%u x i%u>, ptr %s, align %u", r->columns * p->d->count,
+                         p->d->size * 8, at.text, p->d->size);
+  }
+  for (unsigned e = 0; e < p->d->count; e++) {
+    unsigned bits = region_bits(to[e].reg);
+    Name v = fit(p, FORM_VECTOR, gather_rows(p, row, e), bits);
+    region_write(r, to[e].reg, region_value(FORM_VECTOR, bits, v));
+  }
+}
+
+// One element for each row.
+static void load_broadcast(Place *p) {
+  Region *r = p->r;
+  const PtxOperand *to = values_of(p->in->src);
+  unsigned size = p->d->size * 8;
+  Str list = {0};
+  for (uint32_t l = 0; l < LANES; l++) str_printf(&list, "%si32 %u", l ? ", " : "", l / r->columns);
+  Name v[4];
+  for (unsigned e = 0; e < p->d->count; e++) {
+    v[e] = (Name){"poison"};
+    for (unsigned k = 0; k < p->rows; k++) {
+      Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
+      at = region_field(r, at.text, (size_t)e * p->d->size);
+      Name one = region_emit(r, "load volatile i%u, ptr %s, align %u", size, at.text, p->d->size);
+      v[e] = region_emit(r, "insertelement <4 x i%u> %s, i%u %s, i32 %u", size, v[e].text, size,
+                         one.text, k);
+    }
+  }
+  for (unsigned e = 0; e < p->d->count; e++) {
+    unsigned bits = region_bits(to[e].reg);
+    Name all = region_emit(r, "shufflevector <4 x i%u> %s, <4 x i%u> poison, <32 x i32> <%s>", size,
+                           v[e].text, size, list.data);
+    all = fit(p, FORM_VECTOR, all, bits);
+    region_write(r, to[e].reg, region_value(FORM_VECTOR, bits, all));
+  }
+  str_free(&list);
+}
+
+static void load_same(Place *p) {
+  Region *r = p->r;
+  const PtxOperand *to = values_of(p->in->src);
+  Name v[4], at = region_emit(r, "inttoptr i64 %s to ptr", p->row[0].text);
+  for (unsigned e = 0; e < p->d->count; e++) {
+    Name element = region_field(r, at.text, (size_t)e * p->d->size);
+    v[e] = region_emit(r, "load volatile i%u, ptr %s, align %u", p->d->size * 8, element.text,
+                       p->d->size);
+  }
+  for (unsigned e = 0; e < p->d->count; e++) {
+    unsigned bits = region_bits(to[e].reg);
+    region_write(r, to[e].reg, region_value(FORM_SAME, bits, fit(p, FORM_SAME, v[e], bits)));
+  }
+}
+
+static void load(Place *p) {
+  Region *r = p->r;
+  set_mem_pc(r, p->in);
+  if (p->address.form == FORM_VECTOR) {
+    region_call(r, p->in, 1);
+    return;
+  }
+  look_at(p);
+  Name on = region_label(r), done = region_label(r);
+  bool same = p->address.form == FORM_SAME;
+  // What the same address gives all lanes may differ (local memory): the interpreter knows.
+  Name other = same ? region_exit(r, p->in) : region_label(r);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", p->good.text, on.text, other.text);
+  region_place(r, on);
+  if (same) {
+    load_same(p);
+    return;
+  }
+  if (in_rows(p)) load_broadcast(p);
+  else load_rows(p);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, other);
+  region_call(r, p->in, 1);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, done);
+}
+
+// --- stores ---
+// A store that must let other warps go first is the interpreter's.
+static void leave_to_wait(Place *p) {
+  Region *r = p->r;
+  Name must;
+  if (p->shared) {
+    Name at = region_field(r, "%w", offsetof(Warp, shared_store_waits));
+    Name waits = region_emit(r, "load i8, ptr %s", at.text);
+    must = region_emit(r, "icmp ne i8 %s, 0", waits.text);
+  } else {
+    Name at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
+    Name left = region_emit(r, "load i32, ptr %s", at.text);
+    must = region_emit(r, "icmp ne i32 %s, 0", left.text);
+  }
+  Name on = region_label(r), out = region_exit(r, p->in);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", must.text, out.text, on.text);
+  region_place(r, on);
+}
+
+static void count_store(Region *r) {
+  Name at = region_field(r, "%w", offsetof(Warp, stores));
+  Name n = region_emit(r, "load i32, ptr %s", at.text);
+  n = region_emit(r, "add i32 %s, 1", n.text);
+  region_line(r, "store i32 %s, ptr %s", n.text, at.text);
+}
+
+static void store_rows(Place *p) {
+  Region *r = p->r;
+  const PtxOperand *from = values_of(p->in->src);
+  unsigned bits = p->d->size * 8;
+  LaneValue v = region_operand(r, from, region_type(p->in->src), false);
+  Name all = region_vector(r, &v);
+  if (v.bits != bits)
+    all = region_emit(r, "trunc %s %s to %s", region_int(FORM_VECTOR, v.bits), all.text,
+                      region_int(FORM_VECTOR, bits));
+  for (unsigned k = 0; k < p->rows; k++) {
+    Str list = {0};
+    for (uint32_t l = 0; l < r->columns; l++)
+      str_printf(&list, "%si32 %u", l ? ", " : "", k * r->columns + l);
+    Name row = region_emit(r, "shufflevector <32 x i%u> %s, <32 x i%u> poison, <%u x i32> <%s>",
+                           bits, all.text, bits, r->columns, list.data);
+    str_free(&list);
+    Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
+    region_line(r, "store volatile <%u x i%u> %s, ptr %s, align %u", r->columns, bits, row.text,
+                at.text, p->d->size);
+  }
+}
+
+static void store(Place *p) {
+  Region *r = p->r;
+  leave_to_wait(p);
+  // lanes that write the same place do so in their order
+  if (p->address.form != FORM_LINEAR || in_rows(p) || p->d->count > 1) {
+    region_call(r, p->in, 1);
+    return;
+  }
+  look_at(p);
+  Name on = region_label(r), done = region_label(r), other = region_label(r);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", p->good.text, on.text, other.text);
+  region_place(r, on);
+  set_mem_pc(r, p->in);
+  count_store(r);
+  store_rows(p);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, other);
+  region_call(r, p->in, 1);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, done);
+}
+
+// --- parameters of the kernel: the same for all lanes ---
+static void load_parameters(Region *r, const Inst *in) {
+  Place p = {.r = r, .in = in, .d = mem_desc(in)};
+  const PtxOperand *to = values_of(in->src);
+  for (unsigned e = 0; e < p.d->count; e++) {
+    Name at = region_field(r, "%arguments", (size_t)in->imm + (size_t)e * p.d->size);
+    Name v = region_emit(r, "load i%u, ptr %s, align 1", p.d->size * 8, at.text);
+    unsigned bits = region_bits(to[e].reg);
+    region_write(r, to[e].reg, region_value(FORM_SAME, bits, fit(&p, FORM_SAME, v, bits)));
+  }
+}
+
+void region_access(Region *r, const Inst *in, Shape s) {
+  // lanes that do not take part: the execute function knows
+  if (in->fn == exec_guarded && r->lanes[in->src->guard->id] != LANES_SAME) {
+    Place p = {.r = r, .in = in, .d = mem_desc(in), .shared = mem_desc(in)->space == SPACE_SHARED};
+    if (s == SHAPE_STORE) leave_to_wait(&p);
+    region_call(r, in, 1);
+    return;
+  }
+  if (s == SHAPE_PARAM) {
+    load_parameters(r, in);
+    return;
+  }
+  Place p = {.r = r, .in = in, .d = mem_desc(in)};
+  p.shared = p.d->space == SPACE_SHARED;
+  p.lane_bytes = p.d->size * p.d->count;
+  p.address = read_address(&p);
+  if (s == SHAPE_LOAD) load(&p);
+  else store(&p);
+}
+
+// --- special registers ---
+static Name load_u32(Region *r, const char *base, size_t offset) {
+  Name at = region_field(r, base, offset);
+  return region_emit(r, "load i32, ptr %s", at.text);
+}
+
+void region_sreg(Region *r, const PtxInstr *in) {
+  const PtxOperand *o = &in->ops[1];
+  const PtxReg *d = in->ops[0].reg;
+  unsigned part = o->selector >= SEL_X && o->selector <= SEL_Z ? (unsigned)(o->selector - SEL_X)
+                                                               : 0;
+  LaneValue v = region_value(FORM_SAME, 32, (Name){"0"});
+  switch (o->sreg) {
+    case SREG_TID:
+      v.base = load_u32(r, "%w", offsetof(Warp, tid) + part * sizeof(uint32_t[LANES]));
+      if (part == 0) v.x = (Name){"1"};
+      if (part == 1 && r->columns < LANES) v.y = (Name){"1"};
+      if (part == 0 || (part == 1 && r->columns < LANES)) v.form = FORM_LINEAR;
+      break;
+    case SREG_LANEID:
+      v.form = FORM_LINEAR;
+      v.x = (Name){"1"};
+      if (r->columns < LANES) v.y = region_name("%u", r->columns);
+      break;
+    case SREG_NTID: v.base = load_u32(r, "%launch", offsetof(Launch, block) + 4 * part); break;
+    case SREG_NCTAID: v.base = load_u32(r, "%launch", offsetof(Launch, grid) + 4 * part); break;
+    default: v.base = load_u32(r, "%block", offsetof(Block, ctaid) + 4 * part); break;
+  }
+  if (region_bits(d) == 64) {
+    v.base = region_emit(r, "zext i32 %s to i64", v.base.text);
+    v.bits = 64;
+  }
+  region_write(r, d, v);
+}

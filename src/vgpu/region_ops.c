@@ -1,0 +1,414 @@
+// Arithmetic of a compiled function. Results are those of the execute functions, bit for bit
+// (exec_arith*.c, arith_float.h, arith_int.h).
+#include "vgpu/region.h"
+
+static bool is_signed(PtxType t) { return ptx_type_kind(t) == KIND_SIGNED; }
+
+// --- values that are linear over the lanes: each part on its own ---
+static bool is_zero(Name n) { return !strcmp(n.text, "0"); }
+
+// A step that is known to be 0 stays one: that is how rows of equal lanes are known.
+static Name part_op(Region *r, const char *op, Name a, Name b, unsigned bits) {
+  bool product = !strcmp(op, "mul");
+  if (is_zero(a) && (product || is_zero(b) || !strcmp(op, "add"))) return product ? a : b;
+  if (is_zero(b)) return product ? b : a;
+  return region_emit(r, "%s %s %s, %s", op, region_int(FORM_SAME, bits), a.text, b.text);
+}
+
+static LaneValue add_parts(Region *r, const char *op, const LaneValue *a, const LaneValue *b) {
+  LaneValue v = {.form = MAX(a->form, b->form), .bits = a->bits, .x = {"0"}, .y = {"0"}};
+  if (v.form == FORM_VECTOR) {
+    Name x = region_vector(r, a), y = region_vector(r, b);
+    v.base = region_emit(r, "%s %s %s, %s", op, region_int(FORM_VECTOR, v.bits), x.text, y.text);
+    return v;
+  }
+  v.base = part_op(r, op, a->base, b->base, v.bits);
+  if (v.form == FORM_SAME) return v;
+  v.x = part_op(r, op, a->x, b->x, v.bits);
+  v.y = part_op(r, op, a->y, b->y, v.bits);
+  return v;
+}
+
+static LaneValue multiply_parts(Region *r, const LaneValue *a, const LaneValue *b) {
+  if (b->form == FORM_LINEAR && a->form == FORM_SAME) return multiply_parts(r, b, a);
+  LaneValue v = {.form = a->form, .bits = a->bits, .x = {"0"}, .y = {"0"}};
+  if (a->form == FORM_VECTOR || b->form != FORM_SAME) {
+    Name x = region_vector(r, a), y = region_vector(r, b);
+    v.form = FORM_VECTOR;
+    v.base = region_emit(r, "mul %s %s, %s", region_int(FORM_VECTOR, v.bits), x.text, y.text);
+    return v;
+  }
+  v.base = part_op(r, "mul", a->base, b->base, v.bits);
+  if (v.form == FORM_SAME) return v;
+  v.x = part_op(r, "mul", a->x, b->base, v.bits);
+  v.y = part_op(r, "mul", a->y, b->base, v.bits);
+  return v;
+}
+
+// Leaves for the interpreter if lane (column, row) would wrap around 32 bits.
+static void guard_corner(Region *r, const Inst *in, const LaneValue *wide, unsigned corner) {
+  Name n = wide->base;
+  uint32_t column = corner & 1 ? r->columns - 1 : 0, row = corner & 2 ? region_rows(r) - 1 : 0;
+  if (column) {
+    Name step = region_emit(r, "mul i64 %s, %u", wide->x.text, column);
+    n = region_emit(r, "add i64 %s, %s", n.text, step.text);
+  }
+  if (row) {
+    Name step = region_emit(r, "mul i64 %s, %u", wide->y.text, row);
+    n = region_emit(r, "add i64 %s, %s", n.text, step.text);
+  }
+  Name narrow = region_emit(r, "trunc i64 %s to i32", n.text);
+  const char *how = is_signed(in->src->types[in->src->ntypes - 1]) ? "sext" : "zext";
+  Name back = region_emit(r, "%s i32 %s to i64", how, narrow.text);
+  Name good = region_emit(r, "icmp eq i64 %s, %s", back.text, n.text);
+  Name on = region_label(r), out = region_exit(r, in);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", good.text, on.text, out.text);
+  region_place(r, on);
+}
+
+// 32 to 64 bits, as the type that the instruction reads says.
+static LaneValue widen(Region *r, const Inst *in, const LaneValue *v) {
+  const char *how = is_signed(in->src->types[in->src->ntypes - 1]) ? "sext" : "zext";
+  Form f = v->form == FORM_VECTOR ? FORM_VECTOR : FORM_SAME;
+  LaneValue w = {.form = v->form, .bits = 64, .x = {"0"}, .y = {"0"}};
+  w.base = region_emit(r, "%s %s %s to %s", how, region_int(f, 32), v->base.text,
+                       region_int(f, 64));
+  if (v->form != FORM_LINEAR) return w;
+  if (!is_zero(v->x)) w.x = region_emit(r, "sext i32 %s to i64", v->x.text);
+  if (!is_zero(v->y)) w.y = region_emit(r, "sext i32 %s to i64", v->y.text);
+  for (unsigned corner = 1; corner < (r->columns < LANES ? 4u : 2u); corner++)
+    guard_corner(r, in, &w, corner);
+  return w;
+}
+
+static LaneValue narrow(Region *r, const LaneValue *v) {
+  Form f = v->form == FORM_VECTOR ? FORM_VECTOR : FORM_SAME;
+  LaneValue n = {.form = v->form, .bits = 32, .x = {"0"}, .y = {"0"}};
+  n.base = region_emit(r, "trunc %s %s to %s", region_int(f, 64), v->base.text, region_int(f, 32));
+  if (v->form != FORM_LINEAR) return n;
+  if (!is_zero(v->x)) n.x = region_emit(r, "trunc i64 %s to i32", v->x.text);
+  if (!is_zero(v->y)) n.y = region_emit(r, "trunc i64 %s to i32", v->y.text);
+  return n;
+}
+
+static LaneValue wide_product(Region *r, const Inst *in, const LaneValue *a, const LaneValue *b) {
+  // a product of two linear values is none
+  LaneValue x = *a, y = *b;
+  if (a->form != FORM_SAME && b->form != FORM_SAME) {
+    x = region_value(FORM_VECTOR, 32, region_vector(r, a));
+    y = region_value(FORM_VECTOR, 32, region_vector(r, b));
+  }
+  x = widen(r, in, &x);
+  y = widen(r, in, &y);
+  return multiply_parts(r, &x, &y);
+}
+
+// --- lane by lane: the same text for one value and for 32 ---
+typedef struct Lanes {
+  Region *r;
+  Form f;
+  PtxType t;
+  unsigned bits;
+  const char *i, *fl, *b;  // LLVM types: integers, floats, truth
+  Name s[4];               // sources; [0] is the first
+} Lanes;
+
+static Name constant(Lanes *l, uint64_t v, unsigned bits) {
+  LaneValue c = region_constant(v, bits);
+  return region_as(l->r, &c, l->f);
+}
+static Name int_op(Lanes *l, const char *op, Name a, Name b) {
+  return region_emit(l->r, "%s %s %s, %s", op, l->i, a.text, b.text);
+}
+static Name compare(Lanes *l, const char *how, Name a, Name b) {
+  return region_emit(l->r, "icmp %s %s %s, %s", how, l->i, a.text, b.text);
+}
+static Name choose(Lanes *l, Name c, Name a, Name b) {
+  return region_emit(l->r, "select %s %s, %s %s, %s %s", l->b, c.text, l->i, a.text, l->i, b.text);
+}
+static Name to_float(Lanes *l, Name a) {
+  return region_emit(l->r, "bitcast %s %s to %s", l->i, a.text, l->fl);
+}
+static Name to_int(Lanes *l, Name a) {
+  return region_emit(l->r, "bitcast %s %s to %s", l->fl, a.text, l->i);
+}
+static Name float_compare(Lanes *l, const char *how, Name a, Name b) {
+  return region_emit(l->r, "fcmp %s %s %s, %s", how, l->fl, a.text, b.text);
+}
+
+static Name shift(Lanes *l, bool left) {
+  Name n = l->s[1];  // 32 bits, whatever is shifted
+  const char *t32 = region_int(l->f, 32);
+  Name most = constant(l, l->bits - 1, 32);
+  Name past = region_emit(l->r, "icmp ugt %s %s, %s", t32, n.text, most.text);
+  Name clamped = region_emit(l->r, "select %s %s, %s %s, %s %s", l->b, past.text, t32, most.text,
+                             t32, n.text);
+  Name by = l->bits == 32 ? clamped
+                          : region_emit(l->r, "%s %s %s to %s", l->bits == 64 ? "zext" : "trunc",
+                                        t32, clamped.text, l->i);
+  if (!left && is_signed(l->t)) return int_op(l, "ashr", l->s[0], by);
+  Name shifted = int_op(l, left ? "shl" : "lshr", l->s[0], by);
+  return choose(l, past, constant(l, 0, l->bits), shifted);
+}
+
+// Division by zero gives all ones; INT_MIN / -1 wraps.
+static Name divide(Lanes *l, bool rem) {
+  Name zero = constant(l, 0, l->bits), one = constant(l, 1, l->bits),
+       ones = constant(l, ~0ull, l->bits);
+  Name by_zero = compare(l, "eq", l->s[1], zero), safe = choose(l, by_zero, one, l->s[1]);
+  if (!is_signed(l->t)) {
+    Name q = int_op(l, rem ? "urem" : "udiv", l->s[0], safe);
+    return choose(l, by_zero, ones, q);
+  }
+  Name by_minus = compare(l, "eq", l->s[1], ones);
+  safe = choose(l, by_minus, one, safe);
+  Name q = int_op(l, rem ? "srem" : "sdiv", l->s[0], safe);
+  q = choose(l, by_minus, rem ? zero : int_op(l, "sub", zero, l->s[0]), q);
+  return choose(l, by_zero, ones, q);
+}
+
+static Name high_product(Lanes *l) {
+  unsigned wide = l->bits * 2;
+  const char *w = region_int(l->f, wide), *how = is_signed(l->t) ? "sext" : "zext";
+  Name a = region_emit(l->r, "%s %s %s to %s", how, l->i, l->s[0].text, w);
+  Name b = region_emit(l->r, "%s %s %s to %s", how, l->i, l->s[1].text, w);
+  Name p = region_emit(l->r, "mul %s %s, %s", w, a.text, b.text);
+  Name by = constant(l, l->bits, wide);
+  Name h = region_emit(l->r, "lshr %s %s, %s", w, p.text, by.text);
+  return region_emit(l->r, "trunc %s %s to %s", w, h.text, l->i);
+}
+
+static Name integer(Lanes *l, const PtxInstr *in) {
+  Name a = l->s[0], b = l->s[1], zero = constant(l, 0, l->bits);
+  switch (in->op) {
+    case OP_ADD: return int_op(l, "add", a, b);
+    case OP_SUB: return int_op(l, "sub", a, b);
+    case OP_MUL: return ptx_has(in, MOD_HI) ? high_product(l) : int_op(l, "mul", a, b);
+    case OP_MAD: return int_op(l, "add", int_op(l, "mul", a, b), l->s[2]);
+    case OP_AND: return int_op(l, "and", a, b);
+    case OP_OR: return int_op(l, "or", a, b);
+    case OP_XOR: return int_op(l, "xor", a, b);
+    case OP_NOT: return int_op(l, "xor", a, constant(l, ~0ull, l->bits));
+    case OP_SHL: return shift(l, true);
+    case OP_SHR: return shift(l, false);
+    case OP_NEG: return int_op(l, "sub", zero, a);
+    case OP_ABS: return choose(l, compare(l, "slt", a, zero), int_op(l, "sub", zero, a), a);
+    case OP_MIN: return choose(l, compare(l, is_signed(l->t) ? "slt" : "ult", a, b), a, b);
+    case OP_MAX: return choose(l, compare(l, is_signed(l->t) ? "sgt" : "ugt", a, b), a, b);
+    case OP_DIV: return divide(l, false);
+    case OP_REM: return divide(l, true);
+    default: l->r->failed = true; return a;
+  }
+}
+
+// --- floating point ---
+static Name arithmetic(Lanes *l, const PtxInstr *in, const Name *x) {
+  const char *two = in->op == OP_ADD   ? "fadd"
+                    : in->op == OP_SUB ? "fsub"
+                    : in->op == OP_MUL ? "fmul"
+                    : in->op == OP_DIV ? "fdiv"
+                                       : NULL;
+  if (two) return region_emit(l->r, "%s %s %s, %s", two, l->fl, x[0].text, x[1].text);
+  const char *suffix = l->f == FORM_VECTOR ? (l->bits == 32 ? "v32f32" : "v32f64")
+                                           : (l->bits == 32 ? "f32" : "f64");
+  if (in->op == OP_SQRT)
+    return region_emit(l->r, "call %s @llvm.sqrt.%s(%s %s)", l->fl, suffix, l->fl, x[0].text);
+  if (in->op == OP_RCP) {
+    Name one = to_float(l, constant(l, 0x3f800000, 32));
+    return region_emit(l->r, "fdiv %s %s, %s", l->fl, one.text, x[0].text);
+  }
+  return region_emit(l->r, "call %s @llvm.fma.%s(%s %s, %s %s, %s %s)", l->fl, suffix, l->fl,
+                     x[0].text, l->fl, x[1].text, l->fl, x[2].text);
+}
+
+// A NaN result of doubles is the first NaN among its operands, made quiet; in which order they are
+// looked at, the execute functions say.
+static Name propagate(Lanes *l, const PtxInstr *in, Name result, const Name *x) {
+  static const uint8_t orders[3][3] = {{1, 0, 0}, {0, 1, 1}, {1, 2, 0}};
+  const uint8_t *order = in->op == OP_FMA || in->op == OP_MAD ? orders[2]
+                         : in->op == OP_DIV                   ? orders[1]
+                                                              : orders[0];
+  unsigned n = in->op == OP_SQRT ? 1 : order == orders[2] ? 3 : 2;
+  Name u = constant(l, 0xfff8000000000000ull, 64), quiet = constant(l, 0x0008000000000000ull, 64);
+  for (unsigned k = n; k-- > 0;) {
+    unsigned s = n == 1 ? 0 : order[k];
+    Name nan = float_compare(l, "uno", x[s], x[s]);
+    u = choose(l, nan, int_op(l, "or", l->s[s], quiet), u);
+  }
+  Name nan = float_compare(l, "uno", result, result);
+  return choose(l, nan, u, to_int(l, result));
+}
+
+// neg and abs change the sign bit; a NaN becomes the canonical one, of f64 only quiet.
+static Name change_sign(Lanes *l, bool negate) {
+  bool f32 = l->bits == 32;
+  Name sign = constant(l, f32 ? 0x80000000u : 0x8000000000000000ull, l->bits);
+  Name rest = constant(l, f32 ? 0x7fffffffu : 0x7fffffffffffffffull, l->bits);
+  Name changed = negate ? int_op(l, "xor", l->s[0], sign) : int_op(l, "and", l->s[0], rest);
+  Name x = to_float(l, l->s[0]), nan = float_compare(l, "uno", x, x);
+  Name instead = f32 ? rest : int_op(l, "or", l->s[0], constant(l, 0x0008000000000000ull, 64));
+  return choose(l, nan, instead, changed);
+}
+
+// -0 is less than +0, a NaN loses: compared as integers in the order of the floats.
+static Name min_max(Lanes *l, bool max) {
+  Name key[2], nan[2];
+  for (unsigned k = 0; k < 2; k++) {
+    Name sign = int_op(l, "ashr", l->s[k], constant(l, 31, 32));
+    Name flip = int_op(l, "and", sign, constant(l, 0x7fffffff, 32));
+    key[k] = int_op(l, "xor", l->s[k], flip);
+    Name x = to_float(l, l->s[k]);
+    nan[k] = float_compare(l, "uno", x, x);
+  }
+  Name c = compare(l, max ? "sgt" : "slt", key[0], key[1]);
+  Name v = choose(l, c, l->s[0], l->s[1]);
+  v = choose(l, nan[0], l->s[1], v);
+  v = choose(l, nan[1], l->s[0], v);
+  Name both = region_emit(l->r, "and %s %s, %s", l->b, nan[0].text, nan[1].text);
+  return choose(l, both, constant(l, 0x7fffffff, 32), v);
+}
+
+static Name floating(Lanes *l, const PtxInstr *in) {
+  if (in->op == OP_NEG || in->op == OP_ABS) return change_sign(l, in->op == OP_NEG);
+  if (in->op == OP_MIN || in->op == OP_MAX) return min_max(l, in->op == OP_MAX);
+  Name x[3];
+  for (unsigned k = 0; k + 1u < in->nops; k++) x[k] = to_float(l, l->s[k]);
+  Name result = arithmetic(l, in, x);
+  if (l->bits == 64) return propagate(l, in, result, x);
+  if (l->r->lazy_nan[in->ops[0].reg->id]) return to_int(l, result);
+  Name nan = float_compare(l, "uno", result, result);
+  return choose(l, nan, constant(l, 0x7fffffff, 32), to_int(l, result));
+}
+
+// --- comparison ---
+static const struct {
+  PtxMod mod;
+  const char *as_unsigned, *as_signed, *as_float;
+} comparisons[] = {
+    {MOD_EQ, "eq", "eq", "oeq"},   {MOD_NE, "ne", "ne", "one"},   {MOD_LT, "ult", "slt", "olt"},
+    {MOD_LE, "ule", "sle", "ole"}, {MOD_GT, "ugt", "sgt", "ogt"}, {MOD_GE, "uge", "sge", "oge"},
+    {MOD_LO, "ult", "slt", NULL},  {MOD_LS, "ule", "sle", NULL},  {MOD_HI, "ugt", "sgt", NULL},
+    {MOD_HS, "uge", "sge", NULL},  {MOD_EQU, NULL, NULL, "ueq"},  {MOD_NEU, NULL, NULL, "une"},
+    {MOD_LTU, NULL, NULL, "ult"},  {MOD_LEU, NULL, NULL, "ule"},  {MOD_GTU, NULL, NULL, "ugt"},
+    {MOD_GEU, NULL, NULL, "uge"},  {MOD_NUM, NULL, NULL, "ord"},  {MOD_ISNAN, NULL, NULL, "uno"},
+};
+
+static Name setp(Lanes *l, const PtxInstr *in) {
+  bool is_float = ptx_type_kind(l->t) == KIND_FLOAT;
+  Name result = {"false"};
+  const char *how = NULL;
+  for (size_t k = 0; k < ARRAY_LEN(comparisons) && !how; k++)
+    if (ptx_has(in, comparisons[k].mod))
+      how = is_float          ? comparisons[k].as_float
+            : is_signed(l->t) ? comparisons[k].as_signed
+                              : comparisons[k].as_unsigned;
+  if (!how) {
+    l->r->failed = true;
+    return result;
+  }
+  result = is_float ? float_compare(l, how, to_float(l, l->s[0]), to_float(l, l->s[1]))
+                    : compare(l, how, l->s[0], l->s[1]);
+  const char *with = ptx_has(in, MOD_AND)   ? "and"
+                     : ptx_has(in, MOD_OR)  ? "or"
+                     : ptx_has(in, MOD_XOR) ? "xor"
+                                            : NULL;
+  return with ? region_emit(l->r, "%s %s %s, %s", with, l->b, result.text, l->s[2].text) : result;
+}
+
+static Name from_integer(Lanes *l, const PtxInstr *in) {
+  bool f64 = in->types[0] == TYPE_F64;
+  const char *to = region_float(l->f, f64 ? 64 : 32);
+  Name x = region_emit(l->r, "%s %s %s to %s", is_signed(in->types[1]) ? "sitofp" : "uitofp",
+                       region_int(l->f, 32), l->s[0].text, to);
+  return region_emit(l->r, "bitcast %s %s to %s", to, x.text, region_int(l->f, f64 ? 64 : 32));
+}
+
+static Name element(Lanes *l, const PtxInstr *in) {
+  switch (in->op) {
+    case OP_SETP: return setp(l, in);
+    case OP_CVT: return from_integer(l, in);
+    case OP_SELP: return choose(l, l->s[2], l->s[0], l->s[1]);
+    default: break;
+  }
+  return ptx_type_kind(l->t) == KIND_FLOAT ? floating(l, in) : integer(l, in);
+}
+
+// The type of source k (from 0).
+static PtxType source_type(const PtxInstr *in, unsigned k, PtxType t) {
+  if ((in->op == OP_SETP || in->op == OP_SELP) && k == 2) return TYPE_PRED;
+  return (in->op == OP_SHL || in->op == OP_SHR) && k == 1 ? TYPE_U32 : t;
+}
+
+static LaneValue elementwise(Region *r, const PtxInstr *in) {
+  PtxType t = region_type(in);
+  LaneValue v[3];
+  Form f = FORM_SAME;
+  bool raw = ptx_type_kind(t) == KIND_FLOAT && in->op != OP_SELP && in->op != OP_CVT;
+  for (unsigned k = 0; k + 1u < in->nops; k++) {
+    v[k] = region_operand(r, &in->ops[k + 1], source_type(in, k, t), raw && t == TYPE_F32);
+    if (v[k].form != FORM_SAME) f = FORM_VECTOR;
+  }
+  unsigned bits = t == TYPE_PRED ? 1 : 8 * slot_width(t);
+  Lanes l = {.r = r,
+             .f = f,
+             .t = t,
+             .bits = bits,
+             .i = region_int(f, bits),
+             .fl = region_float(f, bits),
+             .b = region_int(f, 1)};
+  for (unsigned k = 0; k + 1u < in->nops; k++) l.s[k] = region_as(r, &v[k], f);
+  return region_value(f, region_bits(in->ops[0].reg), element(&l, in));
+}
+
+static LaneValue variable(Region *r, const Inst *first) {
+  unsigned bits = region_bits(first->src->ops[0].reg);
+  Name at = region_slot(r, first->a);
+  return region_value(FORM_SAME, bits,
+                      region_emit(r, "load %s, ptr %s", region_int(FORM_SAME, bits), at.text));
+}
+
+static LaneValue compute(Region *r, const Inst *first, Shape s) {
+  const PtxInstr *in = first->src;
+  PtxType t = region_type(in), to = s == SHAPE_COPY ? region_type(in) : t;
+  LaneValue a = {0}, b = {0}, c = {0};
+  if (s == SHAPE_ELEMENT) return elementwise(r, in);
+  if (s == SHAPE_VARIABLE) return variable(r, first);
+  bool raw = s == SHAPE_COPY && r->lazy_nan[in->ops[0].reg->id];
+  a = region_operand(r, &in->ops[1], to, raw);
+  if (in->nops > 2 && s != SHAPE_SHL) b = region_operand(r, &in->ops[2], t, false);
+  if (in->nops > 3) c = region_operand(r, &in->ops[3], s == SHAPE_MAD_WIDE ? TYPE_B64 : t, false);
+  switch (s) {
+    case SHAPE_COPY: return a;
+    case SHAPE_ADD: return add_parts(r, "add", &a, &b);
+    case SHAPE_SUB: return add_parts(r, "sub", &a, &b);
+    case SHAPE_MUL: return multiply_parts(r, &a, &b);
+    case SHAPE_SHL:
+      b = region_constant(1ull << (in->ops[2].imm & 63), a.bits);
+      return multiply_parts(r, &a, &b);
+    case SHAPE_NEG: b = region_constant(0, a.bits); return add_parts(r, "sub", &b, &a);
+    case SHAPE_MAD: b = multiply_parts(r, &a, &b); return add_parts(r, "add", &b, &c);
+    case SHAPE_WIDEN: return widen(r, first, &a);
+    case SHAPE_NARROW: return narrow(r, &a);
+    case SHAPE_MUL_WIDE: return wide_product(r, first, &a, &b);
+    default: b = wide_product(r, first, &a, &b); return add_parts(r, "add", &b, &c);
+  }
+}
+
+void region_op(Region *r, const Inst *first, Shape s) {
+  const PtxInstr *in = first->src;
+  const PtxReg *d = in->ops[0].reg;
+  LaneValue v = compute(r, first, s);
+  if (r->failed) return;
+  if (!in->guard || !r->kept[in->guard->id] || r->lanes[in->guard->id] == LANES_SAME) {
+    region_write(r, d, v);  // the caller has branched
+    return;
+  }
+  LaneValue g = region_read(r, in->guard, false), old = region_read(r, d, true);
+  Name now = region_vector(r, &v), was = region_vector(r, &old), mask = region_vector(r, &g);
+  const char *t = region_int(FORM_VECTOR, v.bits);
+  Name yes = in->guard_negated ? was : now, no = in->guard_negated ? now : was;
+  v = region_value(
+      FORM_VECTOR, v.bits,
+      region_emit(r, "select <32 x i1> %s, %s %s, %s %s", mask.text, t, yes.text, t, no.text));
+  region_write(r, d, v);
+}

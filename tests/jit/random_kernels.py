@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""random_kernels.py SEED COUNT: a PTX file of COUNT kernels with their launch script (ptxhost).
+
+Integers, floats, loops, branches, guards, global and shared memory; blocks of many shapes. Each
+thread stores all its registers at the end, so that two ways to run the file can be compared bit for
+bit."""
+import random
+import sys
+
+SHAPES = [(32, 1, 1), (64, 1, 1), (128, 1, 1), (96, 1, 1), (40, 1, 1), (16, 16, 1), (8, 8, 1),
+          (16, 2, 2), (8, 4, 2), (10, 10, 1), (32, 4, 1), (64, 2, 1), (16, 3, 1)]
+INPUTS = 4096     # elements of each input
+WORDS = 48        # 32-bit words that a thread stores
+NUMBERS = {"r": 10, "f": 8, "rd": 5, "d": 4, "h": 3, "p": 4}
+PREFIX = {"r": "%r", "f": "%f", "rd": "%rd", "d": "%d", "h": "%h", "p": "%p"}
+FLOATS = ["0f00000000", "0f3F800000", "0fBF800000", "0f7F800000", "0f7FC00001", "0f00000001",
+          "0f3E99999A", "0f41200000"]
+
+
+class Kernel:
+    def __init__(self, rng, name):
+        self.rng, self.name, self.lines, self.labels, self.depth = rng, name, [], 0, 0
+        self.loops = 0
+
+    def put(self, text):
+        self.lines.append("\t" + text)
+
+    def reg(self, kind):
+        return f"{PREFIX[kind]}{self.rng.randrange(NUMBERS[kind])}"
+
+    def src(self, kind):
+        """A register, or a number."""
+        rng = self.rng
+        if rng.random() < 0.25:
+            if kind in ("r", "rd"):
+                return str(rng.choice([0, 1, 2, 3, 4, 5, 7, 8, 31, 32, 255, -1, -4, 1000,
+                                       0x7fffffff]))
+            if kind == "h":
+                return str(rng.choice([0, 1, 3, 15, 16, 255, -1]))
+            if kind == "f":
+                return rng.choice(FLOATS)
+            if kind == "d":
+                return rng.choice(["0d3FF0000000000000", "0d0000000000000000",
+                                   "0d7FF0000000000000"])
+        return self.reg(kind)
+
+    def guard(self):
+        rng = self.rng
+        return f"@{rng.choice(['', '!'])}{self.reg('p')} " if rng.random() < 0.12 else ""
+
+    # --- statements without control flow ---
+    def integer(self):
+        rng, g = self.rng, self.guard()
+        k, bits = rng.choice([("r", 32), ("r", 32), ("rd", 64), ("h", 16)])
+        d, a, b, c = self.reg(k), self.reg(k), self.src(k), self.src(k)
+        s = rng.choice("su")
+        t = f"{s}{bits}"
+        ops = [f"add.{t} {d}, {a}, {b}", f"sub.{t} {d}, {a}, {b}", f"mul.lo.{t} {d}, {a}, {b}",
+               f"mad.lo.{t} {d}, {a}, {b}, {c}", f"min.{t} {d}, {a}, {b}", f"max.{t} {d}, {a}, {b}",
+               f"and.b{bits} {d}, {a}, {b}", f"or.b{bits} {d}, {a}, {b}",
+               f"xor.b{bits} {d}, {a}, {b}", f"not.b{bits} {d}, {a}", f"neg.s{bits} {d}, {a}",
+               f"abs.s{bits} {d}, {a}", f"mul.hi.{t} {d}, {a}, {b}",
+               f"shl.b{bits} {d}, {a}, {rng.choice([self.reg('r'), '0', '1', '2', '5', '40'])}",
+               f"shr.{t} {d}, {a}, {rng.choice([self.reg('r'), '1', '3', '31', '70'])}",
+               f"div.{t} {d}, {a}, {b}", f"rem.{t} {d}, {a}, {b}", f"mov.b{bits} {d}, {b}",
+               f"selp.b{bits} {d}, {a}, {b}, {self.reg('p')}"]
+        self.put(g + rng.choice(ops) + ";")
+
+    def wide(self):
+        rng, g = self.rng, self.guard()
+        s = rng.choice("su")
+        r, rd = self.reg("r"), self.reg("rd")
+        ops = [f"mul.wide.{s}32 {rd}, {r}, {self.src('r')}",
+               f"mad.wide.{s}32 {rd}, {r}, {self.src('r')}, {self.reg('rd')}",
+               f"cvt.{rng.choice('su')}64.{s}32 {rd}, {r}", f"cvt.u32.u64 {r}, {rd}",
+               f"cvt.{s}32.{s}16 {r}, {self.reg('h')}", f"cvt.u16.u32 {self.reg('h')}, {r}",
+               f"popc.b32 {r}, {self.reg('r')}", f"clz.b32 {r}, {self.reg('r')}",
+               f"cvt.rn.f32.{s}32 {self.reg('f')}, {r}", f"cvt.rzi.s32.f32 {r}, {self.reg('f')}",
+               f"cvt.rn.f64.{s}32 {self.reg('d')}, {r}",
+               f"cvt.f64.f32 {self.reg('d')}, {self.reg('f')}",
+               f"mov.b32 {r}, {self.reg('f')}", f"mov.b32 {self.reg('f')}, {r}",
+               f"mov.u32 {r}, %tid.{rng.choice('xyz')}", f"mov.u32 {r}, %ctaid.x",
+               f"mov.u32 {r}, %laneid", f"mov.u32 {r}, %ntid.{rng.choice('xyz')}",
+               f"mov.b64 {rd}, {{{self.reg('r')}, {self.reg('r')}}}",
+               f"mov.b64 {rd}, {self.reg('d')}"]
+        self.put(g + rng.choice(ops) + ";")
+
+    def floating(self):
+        rng, g = self.rng, self.guard()
+        k, t = rng.choice([("f", "f32"), ("f", "f32"), ("d", "f64")])
+        d, a, b, c = self.reg(k), self.reg(k), self.src(k), self.src(k)
+        m = rng.choice(["", "", "", ".rz", ".rm"])
+        f = ".ftz" if t == "f32" and rng.random() < 0.1 else ""
+        ops = [f"add{m}{f}.{t} {d}, {a}, {b}", f"sub{m}{f}.{t} {d}, {a}, {b}",
+               f"mul{m}{f}.{t} {d}, {a}, {b}", f"fma{m or '.rn'}{f}.{t} {d}, {a}, {b}, {c}",
+               f"fma.rn.{t} {d}, {a}, {b}, {d}", f"neg.{t} {d}, {a}", f"abs.{t} {d}, {a}",
+               f"min.{t} {d}, {a}, {b}", f"max.{t} {d}, {a}, {b}", f"div.rn.{t} {d}, {a}, {b}",
+               f"sqrt.rn.{t} {d}, {a}", f"rcp.rn.{t} {d}, {a}", f"mov.{t} {d}, {b}",
+               f"selp.{t} {d}, {a}, {b}, {self.reg('p')}"]
+        self.put(g + rng.choice(ops) + ";")
+
+    def compare(self):
+        rng, g = self.rng, self.guard()
+        k, t = rng.choice([("r", "s32"), ("r", "u32"), ("rd", "s64"), ("f", "f32"), ("d", "f64")])
+        how = ["eq", "ne", "lt", "le", "gt", "ge"]
+        if k in "fd":
+            how += ["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
+        c = rng.choice(how)
+        p, q = self.reg("p"), self.reg("p")
+        a, b = self.reg(k), self.src(k)
+        also = rng.choice(["", "", f".{rng.choice(['and', 'or', 'xor'])}"])
+        tail = f", {rng.choice(['', '!'])}{q}" if also else ""
+        self.put(rng.choice([f"{g}setp.{c}{also}.{t} {p}, {a}, {b}{tail};",
+                             f"{g}and.pred {p}, {q}, {self.reg('p')};",
+                             f"{g}not.pred {p}, {q};"]))
+
+    def address(self, kind):
+        """An address of the input in %ra: linear, the same for all lanes, or from data."""
+        rng = self.rng
+        base = {"r": "%in_r", "f": "%in_f", "d": "%in_d"}[kind]
+        size = 8 if kind == "d" else 4
+        way = rng.randrange(5)
+        if way == 0:
+            self.put(f"add.s32 %at, %tx, {rng.randrange(1000)};")
+        elif way == 1:
+            self.put(f"mad.lo.s32 %at, %ty, {rng.choice([1, 16, 33])}, %tx;")
+        elif way == 2:
+            self.put(f"and.b32 %at, {self.reg('r')}, 1023;")
+        elif way == 3:
+            self.put(f"mov.u32 %at, {rng.randrange(1000)};")
+        else:
+            self.put("shl.b32 %at, %tx, 1;")
+        self.put(f"mul.wide.{rng.choice('su')}32 %off, %at, {size};")
+        self.put(f"add.s64 %ra, {base}, %off;")
+
+    def load(self):
+        rng = self.rng
+        kind = rng.choice("rfd")
+        t = {"r": "u32", "f": "f32", "d": "f64"}[kind]
+        self.address(kind)
+        how = rng.randrange(6)
+        if how == 0 and kind != "d":  # a vector, aligned
+            n = rng.choice([2, 4])
+            self.put(f"and.b64 %ra, %ra, {-4 * n};")
+            regs = rng.sample(range(NUMBERS[kind]), n)
+            names = ", ".join(PREFIX[kind] + str(x) for x in regs)
+            self.put(f"ld.global.v{n}.{t} {{{names}}}, [%ra];")
+        elif how == 1:
+            narrow = rng.choice(["u8", "s8", "u16", "s16"])
+            self.put(f"ld.global.{narrow} {self.reg('r')}, [%ra+2];")
+        else:
+            self.put(f"{self.guard()}ld{rng.choice(['.global', '.global', ''])}.{t} "
+                     f"{self.reg(kind)}, [%ra+{rng.choice([0, 8, 64])}];")
+
+    def own_store(self):
+        """Somewhere in what the thread stores at the end anyway."""
+        w = self.rng.randrange(WORDS // 2)
+        self.put(f"{self.guard()}st.global.{self.rng.choice(['u32', 'b32'])} "
+                 f"[%out+{4 * w}], {self.src('r')};")
+
+    def shared(self):
+        rng = self.rng
+        if self.depth:
+            return
+        r, s = self.reg("r"), self.reg("f")
+        self.put(f"st.shared.u32 [%mine], {r};")
+        self.put("bar.sync 0;")
+        way = rng.randrange(3)
+        if way == 0:
+            self.put(f"ld.shared.f32 {s}, [%mine];")
+        elif way == 1:
+            self.put(f"ld.shared.u32 {self.reg('r')}, [tile+{4 * rng.randrange(8)}];")
+        else:
+            self.put("xor.b32 %at, %linear, 3;")
+            self.put("min.u32 %at, %at, %last;")
+            self.put("shl.b32 %at, %at, 2;")
+            self.put("add.u32 %at, %at, %tile;")
+            self.put(f"ld.shared.u32 {self.reg('r')}, [%at];")
+        self.put("bar.sync 0;")
+
+    # --- control flow ---
+    def label(self):
+        self.labels += 1
+        return f"L{self.labels}"
+
+    def branch(self):
+        rng, other, end = self.rng, self.label(), self.label()
+        self.depth += 1
+        self.put(f"@{rng.choice(['', '!'])}{self.reg('p')} bra {other};")
+        self.body(rng.randrange(1, 6))
+        if rng.random() < 0.5:
+            self.put(f"bra {end};")
+            self.lines.append(f"{other}:")
+            self.body(rng.randrange(1, 6))
+            self.lines.append(f"{end}:")
+        else:
+            self.lines.append(f"{other}:")
+        self.depth -= 1
+
+    def loop(self):
+        rng, again = self.rng, self.label()
+        if self.loops >= 3:
+            return
+        counter = f"%n{self.loops}"
+        self.loops += 1
+        same = rng.random() < 0.7
+        if same:
+            self.put(f"mov.u32 {counter}, {rng.randrange(1, 12)};")
+        else:  # lanes leave at different times
+            self.depth += 1
+            self.put(f"and.b32 {counter}, {self.reg('r')}, 7;")
+        self.lines.append(f"{again}:")
+        self.depth += 1
+        self.body(rng.randrange(2, 8))
+        self.depth -= 1
+        self.put(f"add.s32 {counter}, {counter}, -1;")
+        self.put(f"setp.gt.s32 %pl, {counter}, 0;")
+        self.put(f"@%pl bra {again};")
+        if not same:
+            self.depth -= 1
+        self.loops -= 1
+
+    def body(self, n):
+        simple = [self.integer, self.integer, self.wide, self.floating, self.floating, self.compare,
+                  self.load, self.own_store, self.shared]
+        for _ in range(n):
+            if self.depth < 3 and self.rng.random() < 0.15:
+                self.rng.choice([self.branch, self.loop])()
+            else:
+                self.rng.choice(simple)()
+
+    def text(self):
+        put = self.put
+        for k, name in enumerate(["in_r", "in_f", "in_d", "out"]):
+            put(f"ld.param.u64 %{name}, [{self.name}_{k}];")
+        put(f"ld.param.u32 %r0, [{self.name}_4];")
+        put("mov.u32 %tx, %tid.x;\n\tmov.u32 %ty, %tid.y;\n\tmov.u32 %tz, %tid.z;")
+        put("mov.u32 %nx, %ntid.x;\n\tmov.u32 %ny, %ntid.y;\n\tmov.u32 %nz, %ntid.z;")
+        put("mad.lo.s32 %linear, %tz, %ny, %ty;\n\tmad.lo.s32 %linear, %linear, %nx, %tx;")
+        put("mul.lo.s32 %at, %nx, %ny;\n\tmul.lo.s32 %at, %at, %nz;\n\tadd.s32 %last, %at, -1;")
+        put("mov.u32 %r1, %ctaid.x;\n\tmad.lo.s32 %global, %r1, %at, %linear;")
+        put(f"mul.wide.s32 %off, %global, {4 * WORDS};\n\tadd.s64 %out, %out, %off;")
+        put("mov.u32 %tile, tile;\n\tshl.b32 %mine, %linear, 2;\n\tadd.u32 %mine, %mine, %tile;")
+        put("mov.u32 %r2, %tx;\n\tmov.u32 %r3, %ty;\n\tmov.u32 %r4, %global;\n\tmov.u32 %r5, 5;")
+        for k in range(6, NUMBERS["r"]):
+            put(f"mov.u32 %r{k}, {self.rng.randrange(-5, 100)};")
+        for k in range(NUMBERS["f"]):
+            put(f"mov.f32 %f{k}, {self.rng.choice(FLOATS)};")
+        for k in range(NUMBERS["d"]):
+            put(f"cvt.rn.f64.s32 %d{k}, %r{k + 1};")
+        for k in range(NUMBERS["rd"]):
+            put(f"cvt.s64.s32 %rd{k}, %r{k + 1};")
+        for k in range(NUMBERS["h"]):
+            put(f"cvt.u16.u32 %h{k}, %r{k + 2};")
+        for k in range(NUMBERS["p"]):
+            put(f"setp.lt.s32 %p{k}, %r{self.rng.randrange(6)}, {self.rng.randrange(40)};")
+        self.body(self.rng.randrange(15, 45))
+        at = 4 * (WORDS // 2)
+        for kind, t, size in (("rd", "b64", 8), ("d", "f64", 8), ("r", "b32", 4), ("f", "f32", 4)):
+            for k in range(NUMBERS[kind]):
+                if at + size <= 4 * WORDS:
+                    put(f"st.global.{t} [%out+{at}], {PREFIX[kind]}{k};")
+                    at += size
+        put("cvt.u32.u16 %at, %h0;\n\tselp.b32 %at, %at, 77, %p0;")
+        put(f"st.global.b32 [%out+{4 * (WORDS // 2) - 4}], %at;")
+        put("ret;")
+        params = ", ".join(f".param .u64 {self.name}_{k}" for k in range(4))
+        regs = [f".reg .{t} {PREFIX[k]}<{NUMBERS[k]}>;" for k, t in
+                (("r", "b32"), ("f", "f32"), ("rd", "b64"), ("d", "f64"), ("h", "b16"),
+                 ("p", "pred"))]
+        regs.append(".reg .b32 %at, %tx, %ty, %tz, %nx, %ny, %nz, %linear, %last, %global, %tile, "
+                    "%mine, %n0, %n1, %n2;")
+        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra;\n\t.reg .pred %pl;")
+        regs.append(".shared .align 4 .b8 tile[4096];")
+        return (f".visible .entry {self.name}({params}, .param .u32 {self.name}_4)\n{{\n\t"
+                + "\n\t".join(regs) + "\n" + "\n".join(self.lines) + "\n}\n")
+
+
+def main():
+    seed, count = int(sys.argv[1]), int(sys.argv[2])
+    rng = random.Random(seed)
+    script = [f"//! buffer in_r s32 {INPUTS} random {seed}",
+              f"//! buffer in_f f32 {INPUTS} random 2",
+              f"//! buffer in_d f64 {INPUTS} random 3"]
+    kernels = []
+    for k in range(count):
+        x, y, z = rng.choice(SHAPES)
+        blocks = rng.randrange(1, 4)
+        script.append(f"//! buffer out{k} b32 {x * y * z * blocks * WORDS} zero")
+        script.append(f"//! launch k{k} grid={blocks},1,1 block={x},{y},{z} in_r in_f in_d out{k} "
+                      f"u32:{rng.randrange(100)}")
+        kernels.append(Kernel(rng, f"k{k}").text())
+    print("\n".join(script))
+    print(".version 7.8\n.target sm_80\n.address_size 64\n")
+    print("\n".join(kernels))
+
+
+main()
