@@ -183,7 +183,7 @@ static void count_rows(Run *r, Str *s) {
   str_addc(s, ']');
 }
 
-static void measured(Run *r, Str *s) {
+void report_json_measured(Run *r, Str *s) {
   const ToolReport *tool;
   for (unsigned i = 0; (tool = tool_report_at(i)); i++)
     if (tool->json_results) tool->json_results(r, s);
@@ -229,7 +229,7 @@ void report_json(Run *r, Str *s) {
   tools(r, s);
   coverage(r, s);
   count_rows(r, s);
-  measured(r, s);
+  report_json_measured(r, s);
   notes(r, s);
   json_key(s, "findings");
   str_addc(s, '[');

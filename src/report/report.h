@@ -50,6 +50,7 @@ const char *report_object_name(Run *r, const RunSite *s);
 void report_json(Run *r, Str *out);
 void report_sarif(Run *r, Str *out);
 void report_junit(Run *r, Str *out);
+void report_json_measured(Run *r, Str *s);  // what tools measured, as keys
 
 // --- suppress.c, suppress_parse.c: findings nobody wants to hear of; docs/suppressions.md ---
 typedef struct ReportSuppressions ReportSuppressions;

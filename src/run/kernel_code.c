@@ -12,17 +12,28 @@ static RunKernel *launched_kernel(const RunProcess *p, uint64_t launch) {
   return NULL;
 }
 
+// What has come since the last piece, from that line of the module on.
+static void save_piece(Run *r, RunKernel *k, uint32_t line) {
+  size_t n = k->code.len - k->piece;
+  Str packed = {0};
+  run_pack(k->code.data + k->piece, n, &packed);
+  run_save(r, TABLE_kernel_ptx, "iiib", (int64_t)k->id, (int64_t)line, (int64_t)n, packed.data,
+           packed.len);
+  str_free(&packed);
+  str_addc(&k->code, '\n');
+  k->piece = k->code.len;
+}
+
 void run_take_code(Run *r, RunProcess *p, const EventKernelCode *e) {
   RunKernel *k = launched_kernel(p, e->launch);
   if (!k || !e->text || k->code.len > CODE_MOST) return;
   str_add(&k->code, e->text);
   if (e->more) return;
-  size_t n = k->code.len - k->piece;
-  Str packed = {0};
-  run_pack(k->code.data + k->piece, n, &packed);
-  run_save(r, TABLE_kernel_ptx, "iiib", (int64_t)k->id, (int64_t)e->line, (int64_t)n, packed.data,
-           packed.len);
-  str_free(&packed);
-  str_addc(&k->code, '\n');
-  k->piece = k->code.len;
+  save_piece(r, k, (uint32_t)e->line);
+}
+
+void run_keep_code(Run *r, RunKernel *k, uint32_t line, const char *text, size_t n) {
+  if (k->code.len || n > CODE_MOST) return;  // it is kept already
+  str_addn(&k->code, text, n);
+  save_piece(r, k, line);
 }

@@ -313,7 +313,9 @@ static void on_Measure(Run *r, RunProcess *p, const EventMeasure *e) {
     }
   for (uint64_t i = 0; i < MIN(e->values_count, (uint64_t)RUN_MEASURE_VALUES); i++)
     m.v[i] = e->values[i];
-  if (m.what) run_add_measure(r, &m);
+  if (!m.what) return;
+  run_add_measure(r, &m);
+  run_prove_source(r, m.file);
 }
 
 static void on_Outputs(Run *r, RunProcess *p, const EventOutputs *e) { run_outputs(r, p, e); }

@@ -285,6 +285,10 @@ typedef struct Run {
   void *suppress_user;
 } Run;
 
+// --- kernel_code.c ---
+// Keeps the PTX of a kernel in the run file, from that line of its module on.
+void run_keep_code(Run *r, RunKernel *k, uint32_t line, const char *text, size_t n);
+
 // --- model.c ---
 void run_free(Run *r);
 const char *run_text(Run *r, const char *text);           // the run's own copy; NULL stays NULL

@@ -72,7 +72,7 @@ void view_answer_findings(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   view_rows_ok(&r, a);
 }
 
-static bool load_run(ViewDesk *d) {
+bool view_load_run(ViewDesk *d) {
   if (d->run || d->run_error) return d->run != NULL;
   Error err = {{0}};
   d->run = mem_alloc(sizeof *d->run);
@@ -87,7 +87,7 @@ static bool load_run(ViewDesk *d) {
 void view_answer_finding(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t id = view_number(q, "id", UINT32_MAX);
   if (q->error.text[0]) return;
-  if (!load_run(d)) {
+  if (!view_load_run(d)) {
     view_fail(a, 500, d->run_error);
     return;
   }

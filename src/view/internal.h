@@ -134,6 +134,7 @@ bool view_unpack(ViewRows *r, int bytes, int data, Str *out);
 int view_file_number(ViewDesk *d, const char *file);       // -1: not one of the places'
 const char *view_file_name(ViewDesk *d, uint32_t number);  // NULL: there is no such number
 // The text of a source that may be shown, and where it is; false: err says why it may not.
+bool view_load_run(ViewDesk *d);  // d->run; false: d->run_error says why not
 bool view_source_read(ViewDesk *d, const char *file, Str *text, Str *real, Error *err);
 
 // --- answer.c, endpoints.def ---

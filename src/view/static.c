@@ -214,6 +214,7 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
   add_answer(w, &text, "flow?skip=0&most=100000");
   add_answer(w, &text, "buffers?most=100000");
   add_answer(w, &text, "types");
+  add_answer(w, &text, "profile");
   add_answer(w, &text, "findings?most=5000");
   if (w->desk->trace) add_answer(w, &text, "watches");
   ViewRows r = view_rows(w->desk, "SELECT id FROM finding WHERE suppressed = 0 LIMIT 5000", "");

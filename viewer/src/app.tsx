@@ -21,6 +21,7 @@ import { Button, Copy, Failure, mainPlace } from "./parts";
 import { BufferPane } from "./picture";
 import { useRaces } from "./races";
 import { SlicePane } from "./slice";
+import { ProfilePane } from "./profile";
 import { SourcePane } from "./source";
 import { StepPane } from "./step";
 import { ThreadPane } from "./thread";
@@ -75,6 +76,7 @@ function trailLabel(p: Pane): string {
     case "slice": return "came from";
     case "twin": return `${bufferName(buffers.get(p.buffer), p.buffer)} compared`;
     case "versus": return `threads ${p.thread} and ${p.otherThread}`;
+    case "profile": return "profile";
   }
 }
 
@@ -150,7 +152,7 @@ function goTo(text: string, flow: Flow): boolean {
 }
 
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
-  ["Backspace", "close the pane"], ["K", "keep the pane when something else is followed"], ["< >", "move the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["o", "where the value came from, as a tree"], ["v", "compare: with another thread, with another step"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
+  ["Backspace", "close the pane"], ["K", "keep the pane when something else is followed"], ["< >", "move the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["o", "where the value came from, as a tree"], ["v", "compare: with another thread, with another step"], ["P", "what the profile says"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
 const FLOW_PAGE = 2000;          // steps: what is read in a moment
 const stepTitle = (s: FlowStep, kernels: Record<string, string>) => s.kind === "launch" ? kernelName(kernels[s.kernel]) : s.call || s.kind;
@@ -186,7 +188,7 @@ export function App() {
         // Opening a run with a finding starts at its thread.
         // One without starts at the flow of the whole run.
         if (!trail().length && !f.findings.length && (await (await fetch("api/compare_state").catch(() => new Response("{}"))).json().catch(() => ({}))).files) start({ kind: "runs" });
-        if (!trail().length && (f.findings.length || steps.length)) { start(f.findings.length ? findingPane(f.findings[0]) : { kind: "flow" }); history.replaceState(null, "", location.hash); }
+        if (!trail().length && (f.findings.length || steps.length || r.meta.tools?.includes("profile"))) { start(f.findings.length ? findingPane(f.findings[0]) : r.meta.tools?.split(",").includes("profile") ? { kind: "profile", kernel: 0 } : { kind: "flow" }); history.replaceState(null, "", location.hash); }
         setReady(true);
         while (all.length < r.buffers && all.length < 100000) {
           const more = await ask<{ buffers: Buffer[] }>("buffers", { skip: all.length, most: 20000 });
@@ -294,7 +296,7 @@ export function App() {
         ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1), K: () => press("Keep this pane"), "<": () => press("Move this pane to the left"), ">": () => press("Move this pane to the right"),
         ArrowLeft: () => choosePane(activePane() - 1), h: () => choosePane(activePane() - 1), ArrowRight: () => choosePane(activePane() + 1), l: () => choosePane(activePane() + 1),
         Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) chosenRow()?.click(); },
-        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(), D: () => openRuns(), o: () => press("Where this came from"), v: () => press("Compare"),
+        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(), P: () => openProfile(), D: () => openRuns(), o: () => press("Where this came from"), v: () => press("Compare"),
         ",": () => moveTime(-1), ".": () => moveTime(1), " ": () => document.querySelector<HTMLElement>('.timebar button[aria-label^="Play"], .timebar button[aria-label^="Stop"]')?.click(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
         Backspace: () => close(activePane()), s: () => press("Source"), x: () => press("PTX"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
@@ -313,6 +315,7 @@ export function App() {
   const turnTheme = () => setTheme(dark ? "light" : "dark");
   const openFlow = () => { const i = trail().findIndex(p => p.kind === "flow"); if (i >= 0) { cut(i); document.querySelector<HTMLElement>(".flowbox.big")?.focus(); } else start({ kind: "flow" }); };
   const openRuns = () => { const i = trail().findIndex(p => p.kind === "runs"); if (i >= 0) cut(i); else start({ kind: "runs" }); };
+  const openProfile = () => { const i = trail().findIndex(p => p.kind === "profile"); if (i >= 0) cut(i); else start({ kind: "profile", kernel: 0 }); };
   const moveTime = (by: number) => { const n = flow.steps.length, i = (timeStep() ? stepIndex(timeStep()) : n) + by; if (n) setTime(i >= n ? 0 : flow.steps[Math.max(0, i)].id); };
   const usesOf = (launch: number) => flow.steps.find(s => s.kind === "launch" && s.launch === launch)?.uses.map(u => u[0]) ?? [];
   const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) choosePane(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
@@ -325,6 +328,7 @@ export function App() {
       case "memory": return <MemoryPane {...common} pane={p} />;
       case "phase": return <PhasePane {...common} pane={p} />;
       case "flow": return <FlowPane {...common} pane={p} flow={flow} list={list} races={races} raceSearch={raceSearch} />;
+      case "profile": return <ProfilePane {...common} pane={p} />;
       case "element": return <ElementPane {...common} pane={p} findings={findings} />;
       case "buffer": return <BufferPane {...common} pane={p} steps={flow.steps} findings={findings} />;
       case "source": return <SourcePane {...common} pane={p} />;
@@ -351,6 +355,7 @@ export function App() {
         <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label={`go to ${understood}`} title={`go to ${understood}`} spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
       <Button icon="flow" label="The flow of the whole run (F)" onClick={openFlow} />
       {comparison && <Button icon="twins" label="Compare the two runs (D)" onClick={openRuns}>{comparison.different ? `${many(comparison.different)} differ` : "compare"}</Button>}
+      {run?.meta.tools?.split(",").includes("profile") && <Button icon="profile" label="What the profile says (P)" onClick={openProfile} />}
       <Button icon="calculator" label="Calculator (c)" onClick={openCalculator} />
       <Button icon="sun" label="Light or dark (t)" onClick={turnTheme} />
       <Button icon="help" label="Keys (?)" onClick={() => setHelp(!help)} />
@@ -370,7 +375,7 @@ export function App() {
       <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => { setTime(step); start({ kind: "buffer", buffer, step: 0, width: 0 }); }} openAll={openFlow} races={races} openStep={step => start({ kind: "step", step, buffer: 0, offset: 0, bytes: 0 })} />
     </aside>
     <main class="panes" ref={panesBox}>
-      {ready && run && !run.recorded && <div class="hint">{(run.not_recorded ?? "").replace(/\.?$/, ".")} Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}
+      {ready && run && !run.recorded && !panes.some(p => p.kind === "profile") && <div class="hint">{(run.not_recorded ?? "").replace(/\.?$/, ".")} Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}
       {ready && <Lines panes={panes} host={panesBox} />}
       {ready && panes.map(view)}
       {ready && !panes.length && <div class="empty">Choose a finding, a launch or a buffer on the left.</div>}

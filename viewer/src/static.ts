@@ -66,6 +66,7 @@ export async function staticAnswer(name: string, q: Parameters): Promise<any> {
     case "run": return { ...json(run.get("run")), ...json(run.get("facts")), launches: json(run.get("run")).launches, steps: json(run.get("run")).steps };
     case "flow": return Number(q.skip ?? 0) === 0 ? { ...json(run.get("flow?skip=0&most=100000")), facts: undefined } : { steps: [] };
     case "types": return json(run.get("types")) ?? { types: {}, variables: [] };
+    case "profile": return json(run.get("profile")) ?? {};
     case "race_state": return { done: 0, total: 0, finished: true, launches: [] };
     case "readers": return { ops: [], more: false };
     case "occurrences": return { ops: [], more: false, known: false, stopped: false };

@@ -10,6 +10,7 @@ type PaneOf =
   | { kind: "memory"; launch: number; space: number; block: number; thread: number; address: number; bytes: number; at?: { record: number; lane: number } }     // shared memory of a block (space 1), local memory of a thread (2)
   | ({ kind: "phase"; launch: number; space: number; block: number; thread: number; variable: number; phase: number } & Look)      // that memory as a picture, before a barrier; variable: its number among those of the kernel
   | { kind: "flow" }
+  | { kind: "profile"; kernel: number }        // the number of a kernel in the profile
   | ({ kind: "buffer"; buffer: number; step: number; width: number } & Look)
   | { kind: "source"; file: number; line: number; launch: number; thread: number; ptx?: boolean }
   | { kind: "launch"; launch: number }
@@ -63,6 +64,7 @@ function textOf(p: Pane): string {
     case "slice": return `x:${p.record}.${p.lane}${p.open ? `~${p.open}` : ""}`;
     case "twin": return `d:${p.buffer}.${p.step}.${p.other}.${p.otherStep}.${p.run}.${p.width}${lookText(p)}`;
     case "versus": return `v:${p.launch}.${p.thread}.${p.otherLaunch}.${p.otherThread}.${p.run}`;
+    case "profile": return `k:${p.kernel}`;
     case "buffer": return `b:${p.buffer}.${p.step}.${p.width}${lookText(p)}`;
     case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}${p.ptx ? ".1" : ""}`;
     case "launch": return `l:${p.launch}`;
@@ -91,6 +93,7 @@ export function paneFrom(text: string): Pane | undefined {
     case "x": return n.length === 2 ? { kind: "slice", record: n[0], lane: n[1], open: m[5] && /^[r\d_,-]*$/.test(m[5]) ? m[5] : undefined } : undefined;
     case "d": return n.length === 6 ? { kind: "twin", buffer: n[0], step: n[1], other: n[2], otherStep: n[3], run: n[4] ? 1 : 0, width: n[5], ...lookFrom(m[5]) } : undefined;
     case "v": return n.length === 5 ? { kind: "versus", launch: n[0], thread: n[1], otherLaunch: n[2], otherThread: n[3], run: n[4] ? 1 : 0 } : undefined;
+    case "k": return n.length === 1 ? { kind: "profile", kernel: n[0] } : undefined;
     case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
     case "s": return n.length === 4 || n.length === 5 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3], ptx: n[4] === 1 } : undefined;
     case "l": return n.length === 1 ? { kind: "launch", launch: n[0] } : undefined;

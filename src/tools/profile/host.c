@@ -54,9 +54,10 @@ static uint64_t known_sum(const Counted *c, const ProfileSite *s, bool lines, Kn
   return counted;
 }
 
-// Sectors more than requests of that many threads have if they are aligned: at most one for each.
+// Sectors more than full, aligned requests have: at most one for each. Those of warps that are not
+// full may hide some: it is not known which lanes they lack.
 static uint64_t misaligned_of(const ProfileSite *s, uint64_t units, KnownRequests r) {
-  uint64_t each = (r.threads * s->bytes + r.n * 32 - 1) / (r.n * 32);
+  uint64_t each = 31 * s->bytes / 32 + 1;
   return units > r.n * each ? MIN(units - r.n * each, r.n) : 0;
 }
 

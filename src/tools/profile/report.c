@@ -154,7 +154,7 @@ static void add_roof(const ProfileModel *m, const KernelProfile *k, Str *out) {
   Roofline r = roofline_of(m, k);
   double after = ceil(w.waves);
   if (w.waves > 0 && w.waves < 1)
-    str_printf(out, "  the largest launch has blocks for %.0f%% of %s\n", 100 * w.waves,
+    str_printf(out, "  the largest launch has blocks for %.2g%% of %s\n", 100 * w.waves,
                m->peaks->device);
   else if (w.waves > 0 && after <= 4 && after - w.waves > 0.3)
     str_printf(out, "  tail: its blocks fill %s %.2f times: the last round is %.0f%% full\n",

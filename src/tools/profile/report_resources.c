@@ -86,6 +86,38 @@ static void read_line(Reading *r, const char *line) {
   run_add_measure(r->run, &m);
 }
 
+// Where a kernel stands in the text of its module; NULL: not there.
+static const char *find_entry(const char *text, const char *kernel, size_t *n) {
+  size_t length = strlen(kernel);
+  for (const char *at = text; (at = strstr(at, ".entry ")); at++) {
+    const char *name = at + 7 + strspn(at + 7, " ");
+    if (strncmp(name, kernel, length) || !strchr("( \n\t", name[length])) continue;
+    const char *end = strstr(name, "\n}");
+    while (at > text && at[-1] != '\n') at--;
+    if (!end) return NULL;
+    *n = (size_t)(end + 2 - at);
+    return at;
+  }
+  return NULL;
+}
+
+// For the viewer: the PTX of kernels that were launched.
+static void keep_code(Run *run, const char *path) {
+  Str text = {0};
+  Error err;
+  if (!file_read(path, &text, &err)) return;
+  size_t n, skipped = !strncmp(text.data, "// options:", 11) ? strcspn(text.data, "\n") + 1 : 0;
+  for (uint32_t i = 0; i < run->kernels.len; i++) {
+    RunKernel *k = run->kernels.data[i];
+    const char *at = k->name && k->launches ? find_entry(text.data, k->name, &n) : NULL;
+    if (!at) continue;
+    uint32_t line = 1;
+    for (const char *p = text.data + skipped; p < at; p++) line += *p == '\n';
+    run_keep_code(run, k, line, at, n);
+  }
+  str_free(&text);
+}
+
 static void compile(Run *run, const char *path) {
   char command[1024], target[40], line[8192], most[40] = "";
   unsigned limit;
@@ -108,7 +140,9 @@ void resources_read(Run *run) {
   for (struct dirent *e; d && (e = readdir(d));) {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    if (e->d_name[0] != '.') compile(run, path);
+    if (e->d_name[0] == '.') continue;
+    compile(run, path);
+    if (run->file) keep_code(run, path);
   }
   if (d) closedir(d);
 }
