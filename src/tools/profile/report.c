@@ -22,6 +22,26 @@ static void add_place(const Advice *a, Str *out) {
   else str_add(out, "the program");
 }
 
+// The same advice about calls at several lines is one thing to change.
+static bool is_told(const ProfileModel *m, uint32_t i) {
+  const Advice *a = &m->advice.data[i];
+  for (uint32_t k = 0; k < i; k++)
+    if (!a->kernel && !m->advice.data[k].kernel && m->advice.data[k].rule == a->rule) return true;
+  return false;
+}
+
+static void add_other_lines(const ProfileModel *m, uint32_t i, Str *out) {
+  const Advice *a = &m->advice.data[i];
+  bool first = true;
+  for (uint32_t k = i + 1; k < m->advice.len && !a->kernel; k++) {
+    const Advice *b = &m->advice.data[k];
+    if (b->kernel || b->rule != a->rule || !b->file) continue;
+    str_printf(out, "%s%s:%u", first ? "     also at " : ", ", report_path(b->file), b->line);
+    first = false;
+  }
+  if (!first) str_addc(out, '\n');
+}
+
 static void add_advice(const Advice *a, uint32_t number, Str *out) {
   str_printf(out, "  %u. ", number);
   add_place(a, out);
@@ -33,17 +53,22 @@ static void add_advice(const Advice *a, uint32_t number, Str *out) {
 }
 
 static void add_first(const ProfileModel *m, bool all, Str *out) {
-  uint32_t shown = MIN(m->advice.len, all ? m->advice.len : (uint32_t)FIRST_SHOWN);
-  if (!m->kernels.len) return;
+  uint32_t things = 0;
+  for (uint32_t i = 0; i < m->advice.len; i++) things += !is_told(m, i);
+  uint32_t shown = all ? things : MIN(things, (uint32_t)FIRST_SHOWN), n = 0;
+  if (!m->kernels.len && !m->calls.len) return;
   if (!shown) {
     str_add(out, " \nprofile: no rule found anything to change\n");
     return;
   }
   if (shown == 1) str_add(out, " \nprofile: what to change\n");
   else str_printf(out, " \nprofile: the %u things to change first\n", shown);
-  for (uint32_t i = 0; i < shown; i++) add_advice(&m->advice.data[i], i + 1, out);
-  if (shown < m->advice.len)
-    str_printf(out, "  and %u more (-v names them all)\n", m->advice.len - shown);
+  for (uint32_t i = 0; i < m->advice.len && n < shown; i++) {
+    if (is_told(m, i)) continue;
+    add_advice(&m->advice.data[i], ++n, out);
+    add_other_lines(m, i, out);
+  }
+  if (shown < things) str_printf(out, "  and %u more (-v names them all)\n", things - shown);
   if (!m->has_times)
     str_add(out, "  The virtual device has no times: the order is by sectors, wavefronts and "
                  "instructions.\n");

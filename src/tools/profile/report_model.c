@@ -79,6 +79,7 @@ static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
   if (!v[CALL_STARTED]) return;
   uint64_t ns = v[CALL_ENDED] - v[CALL_STARTED];
   k->ns += ns;
+  k->timed++;
   if (ns > SHORT_LAUNCH_NS) return;
   k->short_launches++;
   k->short_ns += ns;
@@ -97,10 +98,18 @@ static double ideal_of(const RunMeasure *m) {
   }
 }
 
+double profile_spilled_bytes(const KernelProfile *k) {
+  if (!k->resources) return 0;
+  const uint64_t *v = k->resources->v;
+  return (double)(v[RESOURCES_SPILL_STORES] + v[RESOURCES_SPILL_LOADS]) * (double)k->launches *
+         (double)(k->blocks * k->threads);
+}
+
 // How long each part of the device is busy with the kernel. Only the relation of the peaks matters
 // where a GPU has measured how long the kernel takes.
 static void add_parts(const double *peak, KernelProfile *k) {
   k->parts[PART_ISSUE] = (double)k->warp_instructions / peak[PEAK_ISSUE];
+  k->parts[PART_MEMORY] = profile_spilled_bytes(k) / peak[PEAK_MEMORY];
   for (uint32_t i = 0; i < k->accesses.len; i++) {
     Access *a = &k->accesses.data[i];
     const uint64_t *v = a->m->v;
@@ -170,7 +179,8 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
 void profile_model_build(Run *r, ProfileModel *m) {
   StrMap by_name = {0};
   *m = (ProfileModel){.run = r};
-  m->peaks = peaks_get(r->device && !strcmp(r->device, "gpu"));
+  m->has_times = r->device && !strcmp(r->device, "gpu");
+  m->peaks = peaks_get(m->has_times);
   resources_read(r);
   for (uint32_t i = 0; i < r->measures.len; i++) {
     const RunMeasure *x = r->measures.data[i];

@@ -45,7 +45,8 @@ typedef struct KernelProfile {
   // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
   uint64_t launches, threads, blocks, shared, first_line;
   uint64_t ns;  // of all launches on a GPU, without our code; 0: not known
-  uint64_t short_launches, short_ns;  // those that take less than a launch costs
+  // launches whose time is known; those of them that take less than a launch costs
+  uint64_t timed, short_launches, short_ns;
   const char *first_file;
   const RunMeasure *resources;  // NULL: not known
 } KernelProfile;
@@ -76,6 +77,7 @@ void profile_model_free(ProfileModel *m);
 // gain: by how much the part would get shorter
 void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part, double gain);
 double profile_kernel_ns(const KernelProfile *k);  // by the model
+double profile_spilled_bytes(const KernelProfile *k);  // of all threads, stored and loaded
 
 // --- report_rules_*.c ---
 void profile_rules_memory(ProfileModel *m, const KernelProfile *k);

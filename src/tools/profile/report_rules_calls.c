@@ -101,6 +101,20 @@ static void no_overlap(ProfileModel *m) {
          (double)bytes / peak(m, PEAK_PINNED) / 2);
 }
 
+// What could run at the same time, if neither waited for the other, and the host asks for it fast
+// enough.
+static double overlap_of_streams(const ProfileModel *m) {
+  double busy[2] = {0}, launches = 0;
+  for (uint32_t i = 0; i < m->calls.len; i++) {
+    const uint64_t *v = m->calls.data[i]->v;
+    if (v[CALL_KIND] != CALL_LAUNCH || !v[CALL_STARTED]) continue;
+    busy[v[CALL_STREAM] > 2] += (double)(v[CALL_ENDED] - v[CALL_STARTED]);
+    launches++;
+  }
+  double free = busy[0] + busy[1] - launches * peak(m, PEAK_LAUNCH);
+  return MAX(0.0, MIN(free, MIN(busy[0], busy[1])));
+}
+
 // Work in the default stream between work in streams that wait for it.
 static void default_stream(ProfileModel *m) {
   uint64_t turns = 0, last = 0;
@@ -123,7 +137,7 @@ static void default_stream(ProfileModel *m) {
                       "work in the default stream comes %llu times between work of other streams, "
                       "which wait for it",
                       (unsigned long long)turns),
-         (double)turns * peak(m, PEAK_LAUNCH));
+         m->has_times ? overlap_of_streams(m) : (double)turns * peak(m, PEAK_LAUNCH));
 }
 
 // Launches that take less than a launch costs, as measured or by the model of the kernel. Others
@@ -133,8 +147,9 @@ typedef struct ShortLaunches {
   double each_ns;
 } ShortLaunches;
 static ShortLaunches short_launches(const ProfileModel *m, const KernelProfile *k) {
-  if (k->ns)
-    return (ShortLaunches){k->short_launches,
+  // not every launch is timed where there are many
+  if (k->timed)
+    return (ShortLaunches){k->launches * k->short_launches / k->timed,
                            (double)k->short_ns / (double)MAX(k->short_launches, 1ull)};
   double each = profile_kernel_ns(k) / (double)MAX(k->launches, 1ull);
   return (ShortLaunches){each <= peak(m, PEAK_LAUNCH) ? k->launches : 0, each};
