@@ -14,7 +14,7 @@ async function part(name, f) { try { await f(); } catch (e) { ok(name, false, `$
 try {
   await b.open(url);
   await b.until(`document.querySelector(".pane")`, "the first pane");
-  const items = n => `${pane(n)}?.querySelectorAll(".slice li").length`;
+  const items = n => `${pane(n)}?.querySelectorAll(".slicetree li").length`;
   await part("slice", async () => {
     // The store of thread 5 in the last launch, back to the copy from the host.
     await goTo("3:5");

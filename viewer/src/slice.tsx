@@ -86,6 +86,6 @@ export function SlicePane({ pane, index, active }: { pane: Extract<Pane, { kind:
   };
   return <PaneFrame index={index} kind="slice" active={active} title={<><span class="what">came from</span> {first ? `${opElement(first)}` : "…"}</>} sub="who wrote what was read, and what that thread had read before"
     tools={<><Button icon="plus" label="Open one level more (+)" disabled={busy} onClick={() => void deeper()} /><Button icon="minus" label="Fold all (-)" onClick={() => keep(new Set(["r"]))} /><Button icon="save" label="Save the tree as text" onClick={save} /></>}>
-    {root.error ?? error ? <Failure text={root.error ?? error!} /> : !first ? <Empty>reading…</Empty> : <div class="scroll"><ul class="slice" role="tree" aria-label="where the value came from">{node("r", [])}</ul></div>}
+    {root.error ?? error ? <Failure text={root.error ?? error!} /> : !first ? <Empty>reading…</Empty> : <div class="scroll"><ul class="slicetree" role="tree" aria-label="where the value came from">{node("r", [])}</ul></div>}
   </PaneFrame>;
 }
