@@ -12,16 +12,10 @@ typedef enum PeakId {
 } PeakId;
 typedef struct Peaks {
   double of[PEAK_COUNT];
-  const char *device;  // whose they are: "an H200", or the name of the GPU that was measured
+  const char *device;  // whose they are: "an H200"
 } Peaks;
 
-// Those that --calibrate kept, if a GPU ran; else those of an H200. Lives as long as the process.
-const Peaks *peaks_get(bool gpu);
+const Peaks *peaks_get(void);
 const char *peak_name(PeakId id);
-const char *peak_what(PeakId id);
-// The file that --calibrate writes; NULL: there is no place for it.
-char *peaks_path(void);
-// "name value" in each line, the device's name in the first. false: it is not such a text
-bool peaks_parse(const char *text, Peaks *out);
 
 #endif

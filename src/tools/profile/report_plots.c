@@ -36,9 +36,12 @@ static void number(Str *s, const char *key, double v) {
 static void curve(Str *s, const char *key, const KernelProfile *k, unsigned which) {
   const uint64_t *v = k->resources->v;
   uint32_t shared = (uint32_t)(v[RESOURCES_SHARED] + k->shared), n = 0;
-  uint32_t step = which == 2 ? 4 << 10 : which == 1 ? 8 : 32, most = which == 2   ? 228 << 10
-                                                                     : which == 1 ? 255
-                                                                                  : 1024;
+  uint32_t step = which == 2   ? 4 << 10
+                  : which == 1 ? 8
+                               : 32,
+           most = which == 2   ? 228 << 10
+                  : which == 1 ? 255
+                               : 1024;
   json_key(s, key);
   str_addc(s, '[');
   for (uint32_t x = step; x <= most; x += step) {

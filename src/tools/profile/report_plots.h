@@ -6,9 +6,9 @@
 
 // Where a kernel stands below the roof that memory and arithmetic make.
 typedef struct Roofline {
-  double bytes, floats;       // moved, and FP instructions of threads
-  double intensity;           // floats for each byte; 0: no floats
-  double attained;            // bytes (or floats) in a nanosecond, over the roof; 0: no times
+  double bytes, floats;  // moved, and FP instructions of threads
+  double intensity;      // floats for each byte; 0: no floats
+  double attained;       // bytes (or floats) in a nanosecond, over the roof; 0: no times
   bool memory_bound;
 } Roofline;
 Roofline roofline_of(const ProfileModel *m, const KernelProfile *k);
