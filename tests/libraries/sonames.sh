@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Programs that were linked against another version of CUDA find the libraries by their names and
+# symbol versions; a function that is not served is named once, and returns "not supported".
+# quick: yes
+. tests/lib/check.sh
+cat > "$TEST_DIR/program.c" << 'END'
+#include <stdio.h>
+int cublasCreate_v2(void **handle);
+int cublasSetStream_v2(void *handle, void *stream);
+int cublasDestroy_v2(void *handle);
+int cublasCherkx(void);
+int main(void) {
+  void *handle = NULL;
+  int create = cublasCreate_v2(&handle), set = cublasSetStream_v2(handle, NULL);
+  int missing = cublasCherkx();
+  cublasCherkx();
+  printf("%d %d %d %d\n", create, set, missing, cublasDestroy_v2(handle));
+  return 0;
+}
+END
+for major in 12 13; do
+  # A stub has the names and versions of the real library, and no code.
+  printf 'int cublasCreate_v2, cublasSetStream_v2, cublasDestroy_v2, cublasCherkx;\n' |
+    sed 's/int /void /; s/,/(void){} void/g; s/;/(void){}/' > "$TEST_DIR/stub.c"
+  printf 'libcublas.so.%s { global: *; };\n' $major > "$TEST_DIR/stub.map"
+  "$CC" -shared -fPIC -Wl,-soname,libcublas.so.$major -Wl,--version-script="$TEST_DIR/stub.map" \
+    -o "$TEST_DIR/libstub$major.so" "$TEST_DIR/stub.c" || exit 1
+  "$CC" -o "$TEST_DIR/program$major" "$TEST_DIR/program.c" "$TEST_DIR/libstub$major.so" || exit 1
+  "$WARPGRIND" --device=cpu --tool=none "$TEST_DIR/program$major" > "$TEST_DIR/out" 2>&1
+  check "runs_$major" has "$TEST_DIR/out" '0 0 15 0'
+  check "names_missing_once_$major" [ "$(grep -c 'cublasCherkx is not supported' \
+    "$TEST_DIR/out")" = 1 ]
+done
