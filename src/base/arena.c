@@ -40,7 +40,11 @@ void *arena_alloc_uncleared(Arena *a, size_t size) {
   if (a->chunks) {
     c->next = a->chunks->next;
     a->chunks->next = c;
-  } else c->next = NULL, a->chunks = c, a->next = a->end = (char *)c + size + 16;
+  } else {
+    c->next = NULL;
+    a->chunks = c;
+    a->next = a->end = (char *)c + size + 16;
+  }
   return (char *)c + 16;
 }
 

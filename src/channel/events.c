@@ -28,7 +28,10 @@ size_t channel_encoded_size(ChannelEvent type, const void *event) {
   for (const char *f = table[type].fields; *f; f++, word++) {
     if (*f == 'n') size += 8;
     else if (*f == 't') size += 8 + round8(text_length((const char *)(uintptr_t)*word) + 1);
-    else size += 8 + 8 * list_length(word), word++;
+    else {
+      size += 8 + 8 * list_length(word);
+      word++;
+    }
   }
   return size;
 }

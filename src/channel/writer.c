@@ -162,7 +162,10 @@ static WgChannel *map_device(uint32_t i, Error *err) {
 WgChannel *channel_device_claim(uint32_t *index, Error *err) {
   ChannelHeader *h = channel_header();
   uint32_t n = channel_counts()->devices;
-  if (!lane) return error_set(err, "there is no connection to the warpgrind command"), NULL;
+  if (!lane) {
+    error_set(err, "there is no connection to the warpgrind command");
+    return NULL;
+  }
   for (unsigned waited = 0; waited <= WAIT_LIMIT_US && channel_command_lives();
        waited += 10 * WAIT_STEP_US) {
     for (uint32_t i = 0; i < n; i++) {
@@ -178,7 +181,8 @@ WgChannel *channel_device_claim(uint32_t *index, Error *err) {
     channel_ring_doorbell(h);
     pause_us(10 * WAIT_STEP_US);
   }
-  return error_set(err, "all %u channels for findings are in use", n), NULL;
+  error_set(err, "all %u channels for findings are in use", n);
+  return NULL;
 }
 
 void channel_device_unmap(WgChannel *c) { channel_unmap(c, CHANNEL_DEVICE_BYTES); }

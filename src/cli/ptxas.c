@@ -270,9 +270,10 @@ static void print_version(void) {
 
 int cli_ptxas(int argc, char **argv) {
   Str real = {0};
-  if (!find_real(argv[0], &real))
-    return cli_fail("ptxas: there is no other ptxas on PATH. Name it in WARPGRIND_REAL_PTXAS."),
-           EXIT_NOT_FOUND;
+  if (!find_real(argv[0], &real)) {
+    cli_fail("ptxas: there is no other ptxas on PATH. Name it in WARPGRIND_REAL_PTXAS.");
+    return EXIT_NOT_FOUND;
+  }
   restore("LD_PRELOAD", "WARPGRIND_SAVED_LD_PRELOAD");  // the real one needs no CUDA
   restore("LD_LIBRARY_PATH", "WARPGRIND_SAVED_LD_LIBRARY_PATH");
   const char *texts = getenv(texts_variable);
@@ -296,9 +297,9 @@ int cli_ptxas(int argc, char **argv) {
     }
   }
   execv(real.data, argv);
-  return cli_fail("ptxas: %s (called as %s) cannot be executed: %s", real.data, called_as,
-                  strerror(errno)),
-         EXIT_NOT_EXECUTABLE;
+  cli_fail("ptxas: %s (called as %s) cannot be executed: %s", real.data, called_as,
+           strerror(errno));
+  return EXIT_NOT_EXECUTABLE;
 }
 
 // --- the program's environment ---

@@ -302,8 +302,8 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   if (!start(path, argv, &child, &err)) return cli_fail("%s", err.text);
   if (child.exec_errno) {
     wait_for(child.pid);
-    return cli_fail("%s: cannot be executed: %s", path, strerror(child.exec_errno)),
-           EXIT_NOT_EXECUTABLE;
+    cli_fail("%s: cannot be executed: %s", path, strerror(child.exec_errno));
+    return EXIT_NOT_EXECUTABLE;
   }
   log_set_pid(child.pid);
   if (!options_open_log(o, child.pid, &err)) cli_fail("%s", err.text);

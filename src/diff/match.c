@@ -166,7 +166,10 @@ void diff_compare(Diff *d, DiffPair p, DiffResult *out) {
     r->a = &p.a->buffers[i];
     r->b = counterpart(p.b, p.a, i);
     if (r->b) compare_buffers(d, p, r);
-    else r->outcome = DIFF_NOT_COMPARED, r->why = "the other run has no such buffer";
+    else {
+      r->outcome = DIFF_NOT_COMPARED;
+      r->why = "the other run has no such buffer";
+    }
     d->buffers++;
     switch (r->outcome) {
       case DIFF_EQUAL: d->equal++; break;

@@ -263,7 +263,10 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   gpu_context_leave(e);
   pthread_mutex_lock(&hashes.lock);
   if (ok) h->used[h->nused++] = slot;
-  else h->free[h->nfree++] = slot, forget_tables(h, o, p);
+  else {
+    h->free[h->nfree++] = slot;
+    forget_tables(h, o, p);
+  }
   gpu_collector_wake(&hashes);
   pthread_mutex_unlock(&hashes.lock);
   if (ok) return true;

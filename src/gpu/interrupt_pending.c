@@ -82,7 +82,10 @@ static void wait_for_change(unsigned microseconds) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_nsec += microseconds * 1000l;
-  if (until.tv_nsec >= 1000000000l) until.tv_sec++, until.tv_nsec -= 1000000000l;
+  if (until.tv_nsec >= 1000000000l) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000l;
+  }
   pthread_cond_timedwait(&changed, &lock, &until);
 }
 

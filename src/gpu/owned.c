@@ -289,26 +289,32 @@ static CUresult begun(CUresult result) {
 }
 
 CUresult gpu_cuStreamBeginCapture(CUstream s) {
-  return begins(), begun(gpu_real.cuStreamBeginCapture(s));
+  begins();
+  return begun(gpu_real.cuStreamBeginCapture(s));
 }
 CUresult gpu_cuStreamBeginCapture_ptsz(CUstream s) {
-  return begins(), begun(gpu_real.cuStreamBeginCapture_ptsz(s));
+  begins();
+  return begun(gpu_real.cuStreamBeginCapture_ptsz(s));
 }
 CUresult gpu_cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) {
-  return begins(), begun(gpu_real.cuStreamBeginCapture_v2(s, mode));
+  begins();
+  return begun(gpu_real.cuStreamBeginCapture_v2(s, mode));
 }
 CUresult gpu_cuStreamBeginCapture_v2_ptsz(CUstream s, CUstreamCaptureMode mode) {
-  return begins(), begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode));
+  begins();
+  return begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode));
 }
 CUresult gpu_cuStreamBeginCaptureToGraph(CUstream s, CUgraph g, const CUgraphNode *after,
                                          const CUgraphEdgeData *edges, size_t n,
                                          CUstreamCaptureMode mode) {
-  return begins(), begun(gpu_real.cuStreamBeginCaptureToGraph(s, g, after, edges, n, mode));
+  begins();
+  return begun(gpu_real.cuStreamBeginCaptureToGraph(s, g, after, edges, n, mode));
 }
 CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgraphNode *after,
                                               const CUgraphEdgeData *edges, size_t n,
                                               CUstreamCaptureMode mode) {
-  return begins(), begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
+  begins();
+  return begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
 }
 
 // It may end with an error too; a call that is refused does not end it.

@@ -145,7 +145,11 @@ void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch)
   one->next = NULL;
   if (ok && t->last) t->last = t->last->next = one;
   else if (ok) t->first = t->last = one;
-  else if (t) one->next = t->spare, t->spare = one, t->pending--;
+  else if (t) {
+    one->next = t->spare;
+    t->spare = one;
+    t->pending--;
+  }
   gpu_collector_wake(&times);
   pthread_mutex_unlock(&times.lock);
   gpu_context_leave(e);

@@ -70,9 +70,12 @@ static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step,
         return false;
       unsigned k = is_fixed(s, &in->ops[2]) ? 1 : !shifts && is_fixed(s, &in->ops[1]) ? 2 : 0;
       if (!k || in->ops[k].kind != OPD_REG) return false;
-      own = &in->ops[k], added = &in->ops[3 - k];
+      own = &in->ops[k];
+      added = &in->ops[3 - k];
     }
-    way[n].reg = at, way[n].added = added, way[n++].shifts = shifts;
+    way[n].reg = at;
+    way[n].added = added;
+    way[n++].shifts = shifts;
     at = own->reg;
     for (unsigned i = 0; i < n; i++)
       if (way[i].reg == at) first = i;

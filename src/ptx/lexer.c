@@ -109,8 +109,10 @@ static const char *lex_number(Parser *ps, Token *t, const char *p) {
     if (c == 'x') {
       base = 16;
       p += 2;
-    } else if (c == 'b') base = 2, p += 2;
-    else base = 8;
+    } else if (c == 'b') {
+      base = 2;
+      p += 2;
+    } else base = 8;
   }
   const char *digits = p;
   if (base == 10 || base == 8) {  // a decimal point or an exponent makes it a float
@@ -300,7 +302,9 @@ bool is_word(const Token *t, const char *text) {
 }
 
 bool accept_word(Parser *ps, const char *text) {
-  return is_word(&ps->tok, text) ? (ptx_lex(ps), true) : false;
+  if (!is_word(&ps->tok, text)) return false;
+  ptx_lex(ps);
+  return true;
 }
 const char *token_text(Parser *ps, const Token *t) {
   return arena_strndup(ps->arena, t->at, t->len);

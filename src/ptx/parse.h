@@ -142,7 +142,9 @@ static inline bool is_punct(const Parser *ps, int c) {
   return ps->tok.kind == TOK_PUNCT && ps->tok.punct == c;
 }
 static inline bool accept(Parser *ps, int c) {
-  return is_punct(ps, c) ? (ptx_lex(ps), true) : false;
+  if (!is_punct(ps, c)) return false;
+  ptx_lex(ps);
+  return true;
 }
 void expect(Parser *ps, int c, const char *where);
 bool is_word(const Token *t, const char *text);  // an identifier or .word with this spelling

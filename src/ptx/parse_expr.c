@@ -131,9 +131,12 @@ static Number apply(Parser *ps, const Token *at, Number a, Number b) {
     case '&': r.bits = x & y; break;
     case '|': r.bits = x | y; break;
     case '^': r.bits = x ^ y; break;
-    case P_SHL: r.kind = a.kind, r.bits = y < 64 ? x << y : 0; break;
+    case P_SHL:
+      r.kind = a.kind;
+      r.bits = y < 64 ? x << y : 0;
+      break;
     case P_SHR:
-      r.kind = a.kind,
+      r.kind = a.kind;
       r.bits = a.kind == NUM_U64 ? (y < 64 ? x >> y : 0) : (uint64_t)(sx >> (y < 63 ? y : 63));
       break;
     case '/':

@@ -39,8 +39,10 @@ static void parse_reloc_symbol(Parser *ps, PtxReloc *r) {
     const Sym *local = ps->func ? symbols_find(&ps->syms, &ps->tok, &index) : NULL;
     const Symbol *s = find_module_symbol(ps, &ps->tok);
     if (local && local->kind == SYM_VAR) r->var = local->var;
-    else if (s) r->var = s->var, r->func = s->var ? NULL : s->func;
-    else parse_fail(ps, &ps->tok, "undefined symbol %s", token_describe(ps, &ps->tok));
+    else if (s) {
+      r->var = s->var;
+      r->func = s->var ? NULL : s->func;
+    } else parse_fail(ps, &ps->tok, "undefined symbol %s", token_describe(ps, &ps->tok));
     ptx_lex(ps);
   }
   while (is_punct(ps, '+') || is_punct(ps, '-')) {

@@ -49,7 +49,10 @@ void parse_decl_head(Parser *ps, Decl *d) {
     if (is_word(&t, ".align")) {
       uint32_t a = parse_align(ps);
       if (v->is_ptr) v->ptr_align = a;
-      else v->align = a, v->align_given = true;
+      else {
+        v->align = a;
+        v->align_given = true;
+      }
     } else if (is_word(&t, ".attribute")) {
       parse_attribute(ps, v);
     } else if (is_word(&t, ".ptr")) {

@@ -35,8 +35,12 @@ bool report_operator(const RunFrame *frames, uint32_t n, Str *out) {
   for (uint32_t i = 0; i < n; i++) {
     if (!step && find_name(&frames[i], "torch::autograd::generated::", &step, &step_len)) continue;
     if (!find_name(&frames[i], "at::_ops::", &name, &len)) continue;
-    if (!first) first = name, first_len = len;
-    last = name, last_len = len;
+    if (!first) {
+      first = name;
+      first_len = len;
+    }
+    last = name;
+    last_len = len;
   }
   if (first) str_printf(out, "aten::%.*s", (int)first_len, first);
   if (last && (last_len != first_len || strncmp(first, last, len)))

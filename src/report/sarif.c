@@ -335,7 +335,10 @@ static void rule_name(const char *id, char *out) {
   bool capital = true;
   for (; *id; id++) {
     if (*id == '-') capital = true;
-    else *out++ = capital ? (char)toupper((unsigned char)*id) : *id, capital = false;
+    else {
+      *out++ = capital ? (char)toupper((unsigned char)*id) : *id;
+      capital = false;
+    }
   }
   *out = 0;
 }

@@ -13,9 +13,10 @@ static void blank_out(char *t) {
   for (char *p = t; *p;) {
     char *end = NULL;
     if (p[0] == '/' && p[1] == '/') end = p + strcspn(p, "\n");
-    else if (p[0] == '/' && p[1] == '*')
-      end = strstr(p + 2, "*/"), end = end ? end + 2 : p + strlen(p);
-    else if (*p == '"' || (*p == '\'' && !(p > t && is_word(p[-1])))) {  // 1'000 is a number
+    else if (p[0] == '/' && p[1] == '*') {
+      end = strstr(p + 2, "*/");
+      end = end ? end + 2 : p + strlen(p);
+    } else if (*p == '"' || (*p == '\'' && !(p > t && is_word(p[-1])))) {  // 1'000 is a number
       for (end = p + 1; *end && *end != *p && *end != '\n'; end++) end += *end == '\\' && end[1];
       end += *end == *p;
     }

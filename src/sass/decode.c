@@ -154,10 +154,22 @@ static void find_result(SassInstruction *i) {
     case RESULT_NONE: i->registers = 0; break;
     case RESULT_TWO_OTHER: i->registers = 2; break;
     case RESULT_F32: i->formats = SASS_BIT(SASS_F32); break;
-    case RESULT_TWO_F32: i->formats = SASS_BIT(SASS_F32), i->registers = 2; break;
-    case RESULT_FOUR_F32: i->formats = SASS_BIT(SASS_F32), i->registers = 4; break;
-    case RESULT_F64: i->formats = SASS_BIT(SASS_F64), i->registers = 2; break;
-    case RESULT_TWO_F64: i->formats = SASS_BIT(SASS_F64), i->registers = 4; break;
+    case RESULT_TWO_F32:
+      i->formats = SASS_BIT(SASS_F32);
+      i->registers = 2;
+      break;
+    case RESULT_FOUR_F32:
+      i->formats = SASS_BIT(SASS_F32);
+      i->registers = 4;
+      break;
+    case RESULT_F64:
+      i->formats = SASS_BIT(SASS_F64);
+      i->registers = 2;
+      break;
+    case RESULT_TWO_F64:
+      i->formats = SASS_BIT(SASS_F64);
+      i->registers = 4;
+      break;
     case RESULT_HALVES: i->formats = (uint8_t)two_halves(i); break;
     case RESULT_PACKED: i->formats = (uint8_t)packed(i); break;
     case RESULT_CONVERTED:

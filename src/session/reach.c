@@ -49,7 +49,10 @@ static bool read_param(const WeaveFact *f, uint8_t bytes, const SessionParams *p
     at = (const char *)p->buffer + f->param_at;
   if (!at) return false;
   if (bytes == 8) memcpy(&v, at, 8);
-  else memcpy(&w, at, 4), v = w;
+  else {
+    memcpy(&w, at, 4);
+    v = w;
+  }
   *out = made(v, v);
   return out->known;
 }
@@ -73,7 +76,8 @@ static Interval evaluate(const ReachNode *n, const Interval *values, const Sessi
     case REACH_SUB: return fitted(made((Wide)a.low - b.high, (Wide)a.high - b.low), n->bytes);
     case REACH_MUL: return fitted(product(a, b), n->bytes);
     case REACH_MUL_WIDE:
-      a = read_as(a, 4, n->is_signed), b = read_as(b, 4, n->is_signed);
+      a = read_as(a, 4, n->is_signed);
+      b = read_as(b, 4, n->is_signed);
       return a.known && b.known ? product(a, b) : unknown;
     case REACH_SHL:
       return b.low == b.high && b.low >= 0 && b.low < 32

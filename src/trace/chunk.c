@@ -125,7 +125,10 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
     if (ranges) {
       d->ranges = parts;
       d->nranges = (uint32_t)count;
-    } else d->points = parts, d->npoints = (uint32_t)count;
+    } else {
+      d->points = parts;
+      d->npoints = (uint32_t)count;
+    }
   }
   uint32_t nparts = d->nblocks + d->npoints + d->nranges;
   d->parts = arena_alloc_uncleared(&d->arena, sizeof *d->parts * (nparts + 1));

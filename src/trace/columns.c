@@ -180,8 +180,10 @@ NEWER_TOO static void write_rests(ColumnCoder *c, const BlockInput *in, const Sp
         uint64_t rest = (a[k] - x->least) >> x->bits,
                  kept = by_steps ? zigzag((int64_t)(rest - before)) : rest;
         before = rest;
-        low[at + k] = (uint32_t)kept, high[at + k] = (uint32_t)(kept >> 32);
-        all |= low[at + k], all_high |= high[at + k];
+        low[at + k] = (uint32_t)kept;
+        high[at + k] = (uint32_t)(kept >> 32);
+        all |= low[at + k];
+        all_high |= high[at + k];
       }
     }
     at += n;

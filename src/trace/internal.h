@@ -69,21 +69,34 @@ uint64_t reading_varint_slow(Reading *r);
 static inline uint64_t reading_varint(Reading *r) {
   const uint8_t *p = r->at;
   if (r->end - p < 3) return reading_varint_slow(r);
-  if (p[0] < 0x80) return r->at = p + 1, p[0];
-  if (p[1] < 0x80) return r->at = p + 2, (p[0] & 0x7Fu) | (uint32_t)p[1] << 7;
-  if (p[2] < 0x80)
-    return r->at = p + 3, (p[0] & 0x7Fu) | (p[1] & 0x7Fu) << 7 | (uint32_t)p[2] << 14;
+  if (p[0] < 0x80) {
+    r->at = p + 1;
+    return p[0];
+  }
+  if (p[1] < 0x80) {
+    r->at = p + 2;
+    return (p[0] & 0x7Fu) | (uint32_t)p[1] << 7;
+  }
+  if (p[2] < 0x80) {
+    r->at = p + 3;
+    return (p[0] & 0x7Fu) | (p[1] & 0x7Fu) << 7 | (uint32_t)p[2] << 14;
+  }
   return reading_varint_slow(r);
 }
 static inline uint8_t reading_u8(Reading *r) {
-  return r->at < r->end ? *r->at++ : (r->bad = true, 0);
+  if (r->at < r->end) return *r->at++;
+  r->bad = true;
+  return 0;
 }
 static inline uint32_t reading_u32(Reading *r) {
   uint32_t v = 0;
   if (r->end - r->at < 4) {
     r->bad = true;
     r->at = r->end;
-  } else memcpy(&v, r->at, 4), r->at += 4;
+  } else {
+    memcpy(&v, r->at, 4);
+    r->at += 4;
+  }
   return v;
 }
 

@@ -74,8 +74,10 @@ void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Tim
     if (waits) {
       waited(s, lane, words[1]);
       done |= bit;
-    } else if (!is_mbarrier) asked(l, s, lane, words[1]), done |= bit;
-    else if (orders == WG_ORDERS_MBARRIER_INIT || orders == WG_ORDERS_MBARRIER_INVAL) {
+    } else if (!is_mbarrier) {
+      asked(l, s, lane, words[1]);
+      done |= bit;
+    } else if (orders == WG_ORDERS_MBARRIER_INIT || orders == WG_ORDERS_MBARRIER_INVAL) {
       for (unsigned i = 0; i < LANES; i++) s->over[i] = NONE_OVER;
       s->has_asked = s->has_arrived = 0;
     } else if (orders == WG_ORDERS_MBARRIER_ARRIVE) s->has_arrived |= bit;

@@ -135,7 +135,10 @@ size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord
     memcpy(to, &records[i], sizeof records[i]);
     to += sizeof records[i];
     if (back) to = pack(to, data + at, data + at - back, length);
-    else memcpy(to, data + at, length), to += length;
+    else {
+      memcpy(to, data + at, length);
+      to += length;
+    }
     at += length;
   }
   CHECK(at == n);
@@ -167,7 +170,10 @@ size_t unpack_records(uint8_t *to, size_t room, const uint8_t *from, size_t n) {
           (back ? bits : length) > (size_t)(end - at))
         return SIZE_MAX;
       if (back) at = unpack(to + done, at, end, to + done - back, length);
-      else memcpy(to + done, at, length), at += length;
+      else {
+        memcpy(to + done, at, length);
+        at += length;
+      }
       if (!at) return SIZE_MAX;
       done += length;
     }

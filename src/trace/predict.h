@@ -24,9 +24,12 @@ static inline void base_seen(BaseState *s, uint64_t warp, uint64_t base, int32_t
     s->step = (int64_t)(base - s->last);
   } else {
     if (s->seen) s->warp_step = (int64_t)(base - s->first);
-    s->first = base, s->warp = warp;
+    s->first = base;
+    s->warp = warp;
   }
-  s->last = base, s->stride = stride, s->seen = true;
+  s->last = base;
+  s->stride = stride;
+  s->seen = true;
 }
 
 // Times: from row to row of a warp, from warp to warp.

@@ -61,7 +61,10 @@ static ScanResult said(TraceReader *t, const RowRef *r, void *user, Error *err) 
 static bool may_say(TraceReader *t, const ReaderLaunch *l, Error *err, bool *failed) {
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ChunkDirectory *d = reader_directory(t, &t->chunks[l->first_chunk + i], err);
-    if (!d) return *failed = true, false;
+    if (!d) {
+      *failed = true;
+      return false;
+    }
     for (uint32_t k = 0; k < d->nplaces; k++)
       if (says(reader_site(t, l->process, d->places[k].site))) return true;
   }

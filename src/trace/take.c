@@ -196,7 +196,8 @@ static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
     if (l->last) l->last->next = o.first;
     else l->first = o.first;
     l->last = o.last;
-    l->bytes += o.bytes, l->records += o.records;
+    l->bytes += o.bytes;
+    l->records += o.records;
     l->used = w->next_chunk;
     if (l->bytes >= CHUNK_BYTES / 2 || l->records >= CHUNK_RECORDS / 2) submit_rest(w, l);
   }
@@ -425,7 +426,10 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
       records += rows;
       taken++;
       bytes += used;
-    } else from = at, lost++;  // its warp ended in the middle of it
+    } else {  // its warp ended in the middle of it
+      from = at;
+      lost++;
+    }
   }
   append(w, r, launch, data + from, at - from, records);
   if (ended && at < n && !raw_complete(data + at, MIN(n - at, (size_t)16) & ~(size_t)15)) lost++;

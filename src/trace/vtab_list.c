@@ -152,18 +152,18 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
   switch (table->kind) {
     case WRITER:
       ok = trace_writers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1],
-                         c->arguments[2] != 0, &c->writers, &err),
+                         c->arguments[2] != 0, &c->writers, &err);
       c->n = c->writers.ops.n;
       break;
     case READER:
       ok = trace_readers(t, (TraceOpId){(uint64_t)c->arguments[0], (uint32_t)c->arguments[1]},
-                         (TracePage){0, ANSWERS}, c->arguments[2] != 0, &c->ops, &err),
+                         (TracePage){0, ANSWERS}, c->arguments[2] != 0, &c->ops, &err);
       c->n = c->ops.n;
       break;
     case RACE: ok = ask_races(t, c, &err); break;
     case UNWRITTEN:
       ok = trace_unwritten(t, (uint32_t)c->arguments[0], (uint32_t)c->arguments[1], ANSWERS,
-                           &c->ranges, &err),
+                           &c->ranges, &err);
       c->n = c->ranges.n;
       break;
     case CONTENTS: ok = ask_contents(t, c, &err); break;

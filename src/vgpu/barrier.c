@@ -184,22 +184,23 @@ static bool bind_barrier(Binder *b) {
 bool bind_control(Binder *b) {
   const PtxInstr *in = b->in;
   switch (in->op) {
-    case OP_RET: return bind_emit(b, exec_return), true;
-    case OP_EXIT: return bind_emit(b, exec_exit), true;
-    case OP_TRAP: return bind_emit(b, exec_trap), true;
-    case OP_NANOSLEEP: return bind_emit(b, exec_yield_hint), true;
+    case OP_RET: bind_emit(b, exec_return); return true;
+    case OP_EXIT: bind_emit(b, exec_exit); return true;
+    case OP_TRAP: bind_emit(b, exec_trap); return true;
+    case OP_NANOSLEEP: bind_emit(b, exec_yield_hint); return true;
     // launches run in order here
     case OP_BRKPT:
     case OP_PMEVENT:
     case OP_SETMAXNREG:
-    case OP_GRIDDEPCONTROL: return bind_emit(b, exec_nop), true;
+    case OP_GRIDDEPCONTROL: bind_emit(b, exec_nop); return true;
     case OP_BAR_WARP_SYNC: {
       uint32_t mask = bind_src(b, &in->ops[0], TYPE_B32);
       bind_emit(b, exec_warp_barrier)->a = mask;
       return true;
     }
     case OP_BARRIER_CLUSTER:
-      return bind_emit(b, ptx_has(in, MOD_WAIT) ? exec_cluster_wait : exec_cluster_arrive), true;
+      bind_emit(b, ptx_has(in, MOD_WAIT) ? exec_cluster_wait : exec_cluster_arrive);
+      return true;
     case OP_BAR:
     case OP_BARRIER: return bind_barrier(b);
     default: return bind_unsupported(b, "not executed by the virtual device");

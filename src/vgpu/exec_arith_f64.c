@@ -49,14 +49,35 @@ bool VGPU_NAME(arith_bind_f64)(Binder *b) {
     case OP_COPYSIGN: return emit_simple(b, copysign_f64);
     case OP_MIN: return emit_simple(b, min_f64);
     case OP_MAX: return emit_simple(b, max_f64);
-    case OP_ADD: nearest = add_rn, directed = add_directed; break;
-    case OP_SUB: nearest = sub_rn, directed = sub_directed; break;
-    case OP_MUL: nearest = mul_rn, directed = mul_directed; break;
-    case OP_DIV: nearest = div_rn, directed = div_directed; break;
+    case OP_ADD:
+      nearest = add_rn;
+      directed = add_directed;
+      break;
+    case OP_SUB:
+      nearest = sub_rn;
+      directed = sub_directed;
+      break;
+    case OP_MUL:
+      nearest = mul_rn;
+      directed = mul_directed;
+      break;
+    case OP_DIV:
+      nearest = div_rn;
+      directed = div_directed;
+      break;
     case OP_FMA:
-    case OP_MAD: nearest = fma_rn, directed = fma_directed; break;
-    case OP_RCP: nearest = rcp_rn, directed = rcp_directed; break;
-    case OP_SQRT: nearest = sqrt_rn, directed = sqrt_directed; break;
+    case OP_MAD:
+      nearest = fma_rn;
+      directed = fma_directed;
+      break;
+    case OP_RCP:
+      nearest = rcp_rn;
+      directed = rcp_directed;
+      break;
+    case OP_SQRT:
+      nearest = sqrt_rn;
+      directed = sqrt_directed;
+      break;
     default: return bind_unsupported(b, "not a double-precision instruction");
   }
   Rounding mode = ptx_has(in, MOD_RZ)   ? ROUND_ZERO

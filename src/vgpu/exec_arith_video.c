@@ -130,8 +130,13 @@ EXEC(video_mad) {
     uint32_t addend = c[i];
     int one = 0;
     if (job->plus_one) one = 1;
-    else if (negate) t = ~t, one = 1;
-    else if (job->c_negated) addend = ~addend, one = 1;
+    else if (negate) {
+      t = ~t;
+      one = 1;
+    } else if (job->c_negated) {
+      addend = ~addend;
+      one = 1;
+    }
     t += (final_signed ? (__int128)(int32_t)addend : (__int128)addend) + one;
     int64_t r = (int64_t)(t >> job->scale);
     if (job->saturate) {

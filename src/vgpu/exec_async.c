@@ -44,7 +44,10 @@ static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
       case MB_INIT: *m = (Mbarrier){.pending = n, .expected = n}; break;
       case MB_INVAL: *m = (Mbarrier){0}; break;
       case MB_EXPECT: m->tx += n; break;
-      case MB_COMPLETE: m->tx -= n, mbarrier_settle(m); break;
+      case MB_COMPLETE:
+        m->tx -= n;
+        mbarrier_settle(m);
+        break;
       case MB_ARRIVE:
       case MB_DROP: {
         uint32_t arrivals = expect_tx ? 1 : n;
@@ -78,8 +81,9 @@ static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
     pred_write(w, in->d, w->exec, done);
     if (done != w->exec) {  // others must run before it can become true
       w->polls++;
-      return in->flag[0] == MB_TRY && w->exec == w->active ? vgpu_yield(w, in + 1)
-                                                           : (vgpu_poll(w), in + 1);
+      if (in->flag[0] == MB_TRY && w->exec == w->active) return vgpu_yield(w, in + 1);
+      vgpu_poll(w);
+      return in + 1;
     }
   }
   return in + 1;
@@ -262,7 +266,7 @@ bool VGPU_NAME(bind_async)(Binder *b) {
     case OP_CP_ASYNC_WAIT_GROUP:
     case OP_CP_ASYNC_WAIT_ALL:
     case OP_CP_ASYNC_BULK_COMMIT_GROUP:
-    case OP_CP_ASYNC_BULK_WAIT_GROUP: return bind_emit(b, exec_nop), true;
+    case OP_CP_ASYNC_BULK_WAIT_GROUP: bind_emit(b, exec_nop); return true;
     case OP_CP_ASYNC_MBARRIER_ARRIVE: return bind_cp_arrive(b);
     case OP_CP_ASYNC_BULK: return bind_bulk(b);
     case OP_MBARRIER_INIT: return bind_mbarrier(b, MB_INIT);

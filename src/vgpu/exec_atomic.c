@@ -64,7 +64,10 @@ static uint64_t add(PtxType t, uint64_t x, uint64_t y, bool shared) {
     case TYPE_F32: {
       uint32_t a = (uint32_t)x, b = (uint32_t)y;
       bool flush = !shared;
-      if (flush) a = flushed(a), b = flushed(b);
+      if (flush) {
+        a = flushed(a);
+        b = flushed(b);
+      }
       float r = FLOAT_OF(float, a) + FLOAT_OF(float, b);
       uint32_t bits = r != r ? 0x7fffffff : BITS_OF(uint32_t, r);
       return flush ? flushed(bits) : bits;

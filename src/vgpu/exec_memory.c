@@ -34,16 +34,16 @@ char *memory_pointer(Warp *w, const Inst *in, const MemDesc *d, unsigned lane, u
       break;
     default: p = vgpu_generic_pointer(w, lane, a, bytes); break;
   }
-  if (!p)
-    return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, lane, a,
-                      "illegal %s address 0x%" PRIx64 " (%u bytes)", space_name(d->space), a,
-                      bytes),
-           NULL;
-  if (a & (align - 1))
-    return vgpu_fault(w, in, VGPU_MISALIGNED, lane, a,
-                      "misaligned %s address 0x%" PRIx64 " (%u bytes)", space_name(d->space), a,
-                      bytes),
-           NULL;
+  if (!p) {
+    vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, lane, a, "illegal %s address 0x%" PRIx64 " (%u bytes)",
+               space_name(d->space), a, bytes);
+    return NULL;
+  }
+  if (a & (align - 1)) {
+    vgpu_fault(w, in, VGPU_MISALIGNED, lane, a, "misaligned %s address 0x%" PRIx64 " (%u bytes)",
+               space_name(d->space), a, bytes);
+    return NULL;
+  }
   return p;
 }
 
@@ -249,12 +249,12 @@ bool VGPU_NAME(vgpu_bind_memory)(Binder *b) {
     case OP_MAPA:
     case OP_GETCTARANK: return bind_cluster_address(b);
     case OP_MEMBAR:
-    case OP_FENCE: return bind_emit(b, exec_fence), true;
+    case OP_FENCE: bind_emit(b, exec_fence); return true;
     case OP_PREFETCH:
     case OP_PREFETCHU:
     case OP_APPLYPRIORITY:
     case OP_DISCARD:
-    case OP_CP_ASYNC_BULK_PREFETCH: return bind_emit(b, exec_nop), true;
+    case OP_CP_ASYNC_BULK_PREFETCH: bind_emit(b, exec_nop); return true;
     case OP_CREATEPOLICY: return bind_createpolicy(b);
     case OP_LDMATRIX:
     case OP_STMATRIX: return VGPU_NAME(bind_matrix_move)(b);

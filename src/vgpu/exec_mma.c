@@ -131,7 +131,10 @@ static void quad_place(PtxType t, unsigned lane, unsigned i, unsigned *row, unsi
   if (t == TYPE_F16) {
     *row = lane % 4 + upper;
     *column = i;
-  } else *row = (lane & 1) + (i & 2) + upper, *column = (i & 4) + (lane & 2) + (i & 1);
+  } else {
+    *row = (lane & 1) + (i & 2) + upper;
+    *column = (i & 4) + (lane & 2) + (i & 1);
+  }
 }
 
 static const Inst *exec_mma_quads(Warp *w, const Inst *in) {
@@ -251,10 +254,13 @@ static bool bind_product(Binder *b) {
     d->a = in->types[1];
     d->b = in->types[2];
     d->c = in->types[3];
-  } else if (in->ntypes == 2)
-    d->d = in->types[0], d->a = d->b = TYPE_F16,
-    d->c = in->types[1];  // wmma with f16 names only these
-  else return bind_unsupported(b, "matrix types");
+  } else if (in->ntypes == 2) {
+    d->d = in->types[0];
+    d->a = d->b = TYPE_F16;
+    d->c = in->types[1];
+  }  // wmma with f16 names only these
+  else
+    return bind_unsupported(b, "matrix types");
   if (in->op == OP_MMA && d->a == TYPE_F16 && d->shape.k == 4) return bind_quads(b, d->d, d->c);
   if (!bind_fragment(b, &in->ops[1], d->a, false, d->sa, &d->na) ||
       !bind_fragment(b, &in->ops[2], d->b, false, d->sb, &d->nb) ||

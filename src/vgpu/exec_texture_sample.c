@@ -151,8 +151,17 @@ static unsigned cube_face(const float *v, float *s, float *t) {
     m = az;
     sc = z >= 0 ? x : -x;
     tc = -y;
-  } else if (ay >= ax) face = y >= 0 ? 2 : 3, m = ay, sc = x, tc = y >= 0 ? z : -z;
-  else face = x >= 0 ? 0 : 1, m = ax, sc = x >= 0 ? -z : z, tc = -y;
+  } else if (ay >= ax) {
+    face = y >= 0 ? 2 : 3;
+    m = ay;
+    sc = x;
+    tc = y >= 0 ? z : -z;
+  } else {
+    face = x >= 0 ? 0 : 1;
+    m = ax;
+    sc = x >= 0 ? -z : z;
+    tc = -y;
+  }
   *s = (sc / m + 1) / 2;
   *t = (tc / m + 1) / 2;
   return face;

@@ -228,8 +228,14 @@ bool VGPU_NAME(texture_sample_warp)(const VgpuTexture *t, unsigned dims, const f
   }
   fill_absent(&s, out);
   if (s.channels == 1 && s.texel_bytes == 4 && all_inside(axis, dims, linear, exec)) {
-    if (!linear) return read_words(&s, axis, dims, exec, out[0]), true;
-    if (dims == 2 && s.texel == TEXEL_F32) return filter_floats_2d(&s, axis, exec, out[0]), true;
+    if (!linear) {
+      read_words(&s, axis, dims, exec, out[0]);
+      return true;
+    }
+    if (dims == 2 && s.texel == TEXEL_F32) {
+      filter_floats_2d(&s, axis, exec, out[0]);
+      return true;
+    }
   }
   if (linear) read_filtered(&s, axis, dims, exec, out);
   else read_points(&s, axis, dims, exec, out);

@@ -40,10 +40,22 @@ static const Inst *exec_shfl(Warp *w, const Inst *in) {
     uint32_t j;
     bool ok;
     switch (in->flag[0]) {
-      case SHFL_UP: j = lane - bval, ok = (int32_t)j >= (int32_t)max_lane; break;
-      case SHFL_DOWN: j = lane + bval, ok = j <= max_lane; break;
-      case SHFL_BFLY: j = lane ^ bval, ok = j <= max_lane; break;
-      default: j = min_lane | (bval & ~segment), ok = j <= max_lane; break;
+      case SHFL_UP:
+        j = lane - bval;
+        ok = (int32_t)j >= (int32_t)max_lane;
+        break;
+      case SHFL_DOWN:
+        j = lane + bval;
+        ok = j <= max_lane;
+        break;
+      case SHFL_BFLY:
+        j = lane ^ bval;
+        ok = j <= max_lane;
+        break;
+      default:
+        j = min_lane | (bval & ~segment);
+        ok = j <= max_lane;
+        break;
     }
     if (!ok) j = lane;
     result[lane] = a[j & 31];

@@ -176,7 +176,10 @@ static bool find_shape(const PtxInstr *in, WgmmaDesc *d) {  // ".m64n128k16"
 // d, a, b, scale-d, scale-a, scale-b, {trans-a,} {trans-b}: the last ones as the types have them.
 bool VGPU_NAME(bind_wgmma)(Binder *b) {
   const PtxInstr *in = b->in;
-  if (in->op != OP_WGMMA_MMA_ASYNC) return bind_emit(b, exec_nothing_left), true;
+  if (in->op != OP_WGMMA_MMA_ASYNC) {
+    bind_emit(b, exec_nothing_left);
+    return true;
+  }
   if (ptx_has(in, MOD_SP) || ptx_has(in, MOD_SP_ORDERED))
     return bind_unsupported(b, "sparse matrix products");
   WgmmaDesc *d = bind_alloc(b, sizeof *d);

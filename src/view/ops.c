@@ -212,9 +212,10 @@ static Wanted what_is_wanted(ViewRequest *q) {
   if (w.by_record) {
     w.record = view_number(q, "record", UINT64_MAX);
     w.lane = (uint32_t)view_number(q, "lane", 31);
-  } else if (w.by_address)
-    w.address = view_address(q, "address"), w.write = view_number_or(q, "write", 0, 1) != 0;
-  else if (view_given(q, "step")) {
+  } else if (w.by_address) {
+    w.address = view_address(q, "address");
+    w.write = view_number_or(q, "write", 0, 1) != 0;
+  } else if (view_given(q, "step")) {
     w.by_step = true;
     w.step = (uint32_t)view_number(q, "step", UINT32_MAX);
   }

@@ -270,8 +270,10 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (!ok) view_fail(a, 500, err.text);
   else {
     str_add(&a->body, "{");
-    if (all.flags & HAS_NUMBER)
-      json_number(&a->body, "low", low), json_number(&a->body, "high", high);
+    if (all.flags & HAS_NUMBER) {
+      json_number(&a->body, "low", low);
+      json_number(&a->body, "high", high);
+    }
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
       if (all.flags & kinds[k].flag) json_number(&a->body, kinds[k].name, found[k]);
     str_add(&a->body, "}");

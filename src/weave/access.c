@@ -84,8 +84,10 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address) {
   switch (base->kind) {
     case OPD_REG:
       if (ptx_type_size(base->reg->type) == 4) EMIT(c, "cvt.u64.u32", opd_reg(to), *base);
-      else if (offset) EMIT(c, "add.s64", opd_reg(to), *base, opd_imm(offset)), offset = 0;
-      else EMIT(c, "mov.b64", opd_reg(to), *base);
+      else if (offset) {
+        EMIT(c, "add.s64", opd_reg(to), *base, opd_imm(offset));
+        offset = 0;
+      } else EMIT(c, "mov.b64", opd_reg(to), *base);
       break;
     case OPD_VAR: EMIT(c, "mov.u64", opd_reg(to), opd_var(base->var)); break;
     default: EMIT(c, "mov.u64", opd_reg(to), *base); break;

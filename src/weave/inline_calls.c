@@ -130,7 +130,10 @@ static const PtxLoc *called_from(Inliner *l, const PtxLoc *loc, const PtxLoc *ca
   PtxLoc *n = ARENA_NEW(l->a, PtxLoc);
   *n = *loc;
   if (loc->inlined_at) n->inlined_at = called_from(l, loc->inlined_at, call, function);
-  else n->inlined_at = call, n->function_name = function;
+  else {
+    n->inlined_at = call;
+    n->function_name = function;
+  }
   return n;
 }
 

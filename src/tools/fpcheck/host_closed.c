@@ -61,7 +61,10 @@ void fp_closed_allocated(uint64_t base, uint64_t size, const char *name) {
   pthread_mutex_lock(&lock);
   Allocation *a = allocations.len ? u64map_get(&allocations, base) : NULL;
   if (a && (!a->kept || a->size != size)) forget(a);
-  if (a) a->size = size, a->kept = false;
+  if (a) {
+    a->size = size;
+    a->kept = false;
+  }
   pthread_mutex_unlock(&lock);
 }
 

@@ -17,10 +17,22 @@ typedef enum { FP_FINITE, FP_ZERO, FP_SUBNORMAL, FP_INFINITE, FP_NOT_A_NUMBER } 
 DEVICE FpClass fp_class(uint64_t bits, uint32_t format) {
   uint64_t fraction, exponent;
   switch (format) {
-    case WG_FP_F16: fraction = 0x3ff, exponent = 0x7c00; break;
-    case WG_FP_BF16: fraction = 0x7f, exponent = 0x7f80; break;
-    case WG_FP_F32: fraction = 0x7fffff, exponent = 0x7f800000; break;
-    case WG_FP_F64: fraction = 0xfffffffffffffull, exponent = 0x7ff0000000000000ull; break;
+    case WG_FP_F16:
+      fraction = 0x3ff;
+      exponent = 0x7c00;
+      break;
+    case WG_FP_BF16:
+      fraction = 0x7f;
+      exponent = 0x7f80;
+      break;
+    case WG_FP_F32:
+      fraction = 0x7fffff;
+      exponent = 0x7f800000;
+      break;
+    case WG_FP_F64:
+      fraction = 0xfffffffffffffull;
+      exponent = 0x7ff0000000000000ull;
+      break;
     default: return FP_FINITE;
   }
   if ((bits & exponent) == exponent) return bits & fraction ? FP_NOT_A_NUMBER : FP_INFINITE;

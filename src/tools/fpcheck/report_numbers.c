@@ -48,15 +48,23 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
     wide |= n->formats[i] == WG_FP_F64;
   }
   if (n->op == WG_FP_LOAD) n->r = f->value[0];
-  else if (n->op == WG_FP_VANISHES || n->op == WG_FP_STORED)
-    n->in[0] = f->value[0], n->r = f->extra[0];
-  else if (n->op == WG_FP_COMPARE) n->in[0] = f->value[0], n->in[1] = f->extra[0];
-  else if (wide)
-    n->r = f->value[0], n->in[0] = f->extra[0], n->in[1] = f->address,
+  else if (n->op == WG_FP_VANISHES || n->op == WG_FP_STORED) {
+    n->in[0] = f->value[0];
+    n->r = f->extra[0];
+  } else if (n->op == WG_FP_COMPARE) {
+    n->in[0] = f->value[0];
+    n->in[1] = f->extra[0];
+  } else if (wide) {
+    n->r = f->value[0];
+    n->in[0] = f->extra[0];
+    n->in[1] = f->address;
     n->has_third = n->formats[2] == 0;
-  else
-    n->r = f->value[0] & 0xffffffff, n->in[0] = f->value[0] >> 32,
-    n->in[1] = f->extra[0] & 0xffffffff, n->in[2] = f->extra[0] >> 32;
+  } else {
+    n->r = f->value[0] & 0xffffffff;
+    n->in[0] = f->value[0] >> 32;
+    n->in[1] = f->extra[0] & 0xffffffff;
+    n->in[2] = f->extra[0] >> 32;
+  }
   if (n->op == WG_FP_LOG_SCALED) {
     double d;
     memcpy(&d, &n->in[0], sizeof d);

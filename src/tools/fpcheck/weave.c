@@ -245,7 +245,10 @@ static void drop_braces(PtxFunc *f) {
   } *open = mem_alloc(sizeof *open * (f->nstmts + 1));
   uint32_t depth = 0, n = 0;
   for (uint32_t i = 0; i < f->nstmts; i++) switch (f->stmts[i].kind) {
-      case STMT_SCOPE_BEGIN: open[depth].at = i, open[depth++].declares = false; break;
+      case STMT_SCOPE_BEGIN:
+        open[depth].at = i;
+        open[depth++].declares = false;
+        break;
       case STMT_SCOPE_END:
         CHECK(depth);
         if (!open[--depth].declares) gone[i] = gone[open[depth].at] = true;

@@ -345,10 +345,15 @@ bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out) {
     bool is_scaled = false;
     x = before_scaling(k->body, k->flow, &in->ops[1], &is_scaled);
     if (x->reg == in->ops[0].reg) return true;
-    out->op = is_scaled ? WG_FP_LOG_SCALED : WG_FP_LOG, out->n = 1, out->operands[0] = x;
-  } else if (is_exp_overflow(k->flow, in, &x))
-    out->op = WG_FP_ANSWER, out->n = 1, out->operands[0] = x, out->kinds = WG_FP_INF;
-  else out->is_exponent = fp_is_exponent(k, in);
+    out->op = is_scaled ? WG_FP_LOG_SCALED : WG_FP_LOG;
+    out->n = 1;
+    out->operands[0] = x;
+  } else if (is_exp_overflow(k->flow, in, &x)) {
+    out->op = WG_FP_ANSWER;
+    out->n = 1;
+    out->operands[0] = x;
+    out->kinds = WG_FP_INF;
+  } else out->is_exponent = fp_is_exponent(k, in);
   return true;
 }
 

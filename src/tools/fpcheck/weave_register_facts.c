@@ -69,8 +69,10 @@ static void seed_types(FpFlow *f, const IrCfg *cfg) {
       if (o.op != WG_FP_SATURATE) set_type(f, &in->ops[0], o.result);
       for (unsigned k = 0; k < o.n; k++) set_type(f, o.operands[k], o.types[k]);
     } else if (fp_is_matrix(in, &d, &a, &b, &c)) {
-      set_type(f, &in->ops[0], d), set_type(f, &in->ops[1], a), set_type(f, &in->ops[2], b),
-          set_type(f, &in->ops[3], c);
+      set_type(f, &in->ops[0], d);
+      set_type(f, &in->ops[1], a);
+      set_type(f, &in->ops[2], b);
+      set_type(f, &in->ops[3], c);
     } else if (in->ntypes && fp_type(in->types[0]).format) {
       FpType t = fp_type(in->types[0]);
       unsigned first = in->op == OP_SETP || in->op == OP_SET || in->op == OP_TESTP ? 1 : 0;

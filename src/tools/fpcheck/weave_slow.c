@@ -143,22 +143,27 @@ static void ask_item(FpCheck *k, const FpItem *item, Asks *asks) {
   switch (item->kind) {
     case FP_ITEM_FLOW: return;
     case FP_ITEM_SINK:
-      a.kind = ASK_SINK, a.site = sites_of(k, item->instr, t.format, 'k', 1);
+      a.kind = ASK_SINK;
+      a.site = sites_of(k, item->instr, t.format, 'k', 1);
       break;
     case FP_ITEM_COMPARE:
-      a.kind = ASK_COMPARE, a.site = sites_of(k, item->instr, t.format, 'c', 1);
+      a.kind = ASK_COMPARE;
+      a.site = sites_of(k, item->instr, t.format, 'c', 1);
       break;
     case FP_ITEM_STORE:
-      a.kind = ASK_STORED, a.site = sites_of(k, item->instr, t.format, 'm', 1), halves += t.packed;
+      a.kind = ASK_STORED;
+      a.site = sites_of(k, item->instr, t.format, 'm', 1);
+      halves += t.packed;
       break;
     case FP_ITEM_RESULT:
       if (o->op == WG_FP_SATURATE) {
-        a.kind = ASK_RESULT32, a.site = sites_of(k, item->instr, WG_FP_NONE, 's', 1),
+        a.kind = ASK_RESULT32;
+        a.site = sites_of(k, item->instr, WG_FP_NONE, 's', 1);
         halves = fp_parts(o);
         break;
       }
-      a.kind = is_wide(o) ? ASK_RESULT64 : ASK_RESULT32,
-      a.site = sites_of(k, item->instr, o->result.format, 'r', k->kinds),
+      a.kind = is_wide(o) ? ASK_RESULT64 : ASK_RESULT32;
+      a.site = sites_of(k, item->instr, o->result.format, 'r', k->kinds);
       halves += o->result.packed;
       break;
   }
@@ -192,19 +197,26 @@ static bool find_carried(FpCheck *k, Code *c, const FpItem *item, PtxOperand of_
     if (wide && any) {
       EMIT(c, "fma.rn.f64", sum, v, zero, sum);
       EMIT(c, "setp.nan.or.f64", of_nan, v, v, of_nan);
-    } else if (wide) EMIT(c, "mul.rn.f64", sum, v, zero), EMIT(c, "setp.nan.f64", of_nan, v, v);
-    else if (any)
-      EMIT(c, "fma.rn.f32", sum, v, zero, sum), EMIT(c, "setp.nan.or.f32", of_nan, v, v, of_nan);
-    else EMIT(c, "mul.rn.f32", sum, v, zero), EMIT(c, "setp.nan.f32", of_nan, v, v);
+    } else if (wide) {
+      EMIT(c, "mul.rn.f64", sum, v, zero);
+      EMIT(c, "setp.nan.f64", of_nan, v, v);
+    } else if (any) {
+      EMIT(c, "fma.rn.f32", sum, v, zero, sum);
+      EMIT(c, "setp.nan.or.f32", of_nan, v, v, of_nan);
+    } else {
+      EMIT(c, "mul.rn.f32", sum, v, zero);
+      EMIT(c, "setp.nan.f32", of_nan, v, v);
+    }
     any = true;
   }
   if (!any) return false;
   if (wide) {
     EMIT(c, "setp.nan.f64", of_infinity, sum, sum);
     EMIT(c, "setp.num.and.f64", of_infinity, r, r, of_infinity);
-  } else
-    EMIT(c, "setp.nan.f32", of_infinity, sum, sum),
-        EMIT(c, "setp.num.and.f32", of_infinity, r, r, of_infinity);
+  } else {
+    EMIT(c, "setp.nan.f32", of_infinity, sum, sum);
+    EMIT(c, "setp.num.and.f32", of_infinity, r, r, of_infinity);
+  }
   return true;
 }
 

@@ -136,7 +136,10 @@ static void plan_object(Memcheck *m, Check *c) {
   if (v->size && v->linkage != LINK_EXTERN && v->linkage != LINK_COMMON) {
     plan_variable(m, c);
     if (is_always_inside(m, c)) c->kind = CHECK_NOTHING;
-  } else if (is_dynamic_shared(v)) c->kind = CHECK_DYNAMIC, c->var = v;
+  } else if (is_dynamic_shared(v)) {
+    c->kind = CHECK_DYNAMIC;
+    c->var = v;
+  }
 }
 
 // Where nothing is known of the object.

@@ -171,8 +171,12 @@ static Value parameter(const Launch *l, const RaceTerm *t) {
   if (!at) return top;
   int32_t word;
   int64_t wide;
-  if (t->bytes == 8) return memcpy(&wide, at, 8), constant(wide);
-  return memcpy(&word, at, 4), constant(word);
+  if (t->bytes == 8) {
+    memcpy(&wide, at, 8);
+    return constant(wide);
+  }
+  memcpy(&word, at, 4);
+  return constant(word);
 }
 
 static Value extended(const Launch *l, Value v, bool is_signed) {

@@ -179,7 +179,10 @@ static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
     case RESULT_MAD: {
       if (!is_integer(in)) return anything();
       uint16_t x = OPERAND(1), y = OPERAND(2);
-      if (ptx_has(in, MOD_WIDE)) x = widened(a, x, in->types[0]), y = widened(a, y, in->types[0]);
+      if (ptx_has(in, MOD_WIDE)) {
+        x = widened(a, x, in->types[0]);
+        y = widened(a, y, in->types[0]);
+      }
       uint16_t product = term(a, RACE_MULTIPLY, x, y, 0);
       if (ptx_op_result(in->op) == RESULT_MUL) return product;
       return term(a, RACE_ADD, product,

@@ -181,7 +181,10 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
              their_what = *(volatile uint32_t *)&lanes[l].what;
     if (!(mask >> l & 1) && (their_what == WG_WATCH_BLOCK || !(their_mask & here))) continue;
     if (their_mask == mask && their_what == what) agree |= 1u << l;
-    else differ |= 1u << l, their_site = *(volatile uint32_t *)&lanes[l].site;
+    else {
+      differ |= 1u << l;
+      their_site = *(volatile uint32_t *)&lanes[l].site;
+    }
   }
   device_meet(here);
   if (differ) {
