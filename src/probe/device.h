@@ -44,7 +44,7 @@ DEVICE uint64_t device_add64(uint64_t *p, uint64_t v) {
   __asm__ volatile("atom.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
   return old;
 }
-// nobody waits for it
+// without a result: the thread does not wait for it
 DEVICE void device_increase64(uint64_t *p, uint64_t v) {
   __asm__ volatile("red.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }

@@ -1,10 +1,11 @@
 // Hashes of buffers (--hash): the same numbers from the kernel that runs on a GPU (hash_kernel.cu)
 // and from the host (session/hash.c), so that runs on both can be compared.
 //
-//   ordered    sum over the 8-byte words of the buffer of mix(word + (index + 1) * STEP), modulo
-//   2^64; the last word is filled up with zeros unordered  sum over the elements of mix(element +
-//   OFFSET): the same for the same elements in any order. Bytes behind the last whole element count
-//   as one element each
+// - ordered: sum over the 8-byte words of the buffer of mix(word + (index + 1) * STEP), modulo
+// 2^64;
+//   the last word is filled up with zeros
+// - unordered: sum over the elements of mix(element + OFFSET): the same for the same elements in
+//   any order. Bytes after the last whole element count as one element each
 //
 // Both begin at the number of bytes.
 #ifndef WG_HASH_ABI_H

@@ -1,5 +1,5 @@
-// Which instructions order accesses, and how: order_rules.def. An instruction is asked for by
-// words, so that the text of a site in a recording does as well as one that is being woven into.
+// Which instructions order accesses, and how: order_rules.def. An instruction is looked up by its
+// words: the text of a site in a recording serves as well as an instruction that is being woven.
 #ifndef WG_PROBE_ORDER_RULES_H
 #define WG_PROBE_ORDER_RULES_H
 
@@ -25,7 +25,7 @@ typedef enum WgOrders {
   WG_ORDERS_WAIT_ALL,
   WG_ORDERS_BULK_COMMIT,
   WG_ORDERS_BULK_WAIT,
-  WG_ORDERS_COPIES_ARRIVE,  // an mbarrier is told when copies are done
+  WG_ORDERS_COPIES_ARRIVE,  // arrives on an mbarrier when copies are done
   WG_ORDERS_MBARRIER_INIT,  // this and what follows: of an mbarrier
   WG_ORDERS_MBARRIER_INVAL,
   WG_ORDERS_MBARRIER_ARRIVE,

@@ -69,7 +69,7 @@ typedef struct WgReports {
   // … of uint64_t[sites]: how often each site has reported, and WG_COUNT_DESCRIBED
   uint64_t counts;
   uint64_t tool_memory;  // … of what a tool keeps beside its counts (Tool.reports_open); 0: none
-  // … of WgSpread, for counts of which nobody waits for the sum; 0: none. Aligned to 16 together
+  // … of WgSpread, for counts whose sum is needed only at the end; 0: none. Aligned to 16 together
   // with tool_memory: both are loaded at once
   uint64_t spread;
   // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the

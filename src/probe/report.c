@@ -71,8 +71,8 @@ DEVICE uint64_t count_lanes(const WgReports *r, uint32_t site, uint32_t lanes) {
   return told;
 }
 
-// Somebody else describes the first finding of this site. Who comes right behind may run into the
-// very fault that is being described, and end the launch before it has left the device.
+// Another thread is describing the first finding of this site. Waits for it: this thread may run
+// into the same fault and end the launch before the description has left the device.
 DEVICE void wait_for_description(const WgReports *r, uint32_t site) {
   for (uint64_t since = device_nanoseconds(); device_nanoseconds() - since < DESCRIBED_NS;)
     if (*((volatile uint64_t *)r->counts + site) & WG_COUNT_DESCRIBED) return;
@@ -124,7 +124,7 @@ DEVICE void report(uint64_t channel, Said s) {
       continue;
     }
     if (lane == leader) report_lanes((const WgReports *)channel, same, s);
-    device_meet(same);  // nobody runs into a trap while the leader still writes
+    device_meet(same);  // no lane runs into a trap while the leader still writes
     return;
   }
 }
@@ -148,7 +148,7 @@ __attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch,
   report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
 }
 
-// Where a multiprocessor counts what nobody waits for.
+// The multiprocessor's own counter, which is added up at the end.
 DEVICE uint64_t *own_count(const WgReports *r, uint32_t site) {
   if (!r->spread || site >= WG_SPREAD_SITES) return (uint64_t *)r->counts + site;
   return &((WgSpread *)r->spread)->counts[device_smid() % WG_SPREAD][site];
@@ -177,7 +177,7 @@ __attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) {
   count(channel, site, 1);
 }
 
-// One more of a finding that was told: the count in the channel does not follow until the end.
+// One more of a finding that was reported: the count in the channel follows at the end only.
 void wg_count_more(uint64_t channel, uint32_t site);
 __attribute__((noinline)) void wg_count_more(uint64_t channel, uint32_t site) {
   count(channel, site, 0);

@@ -2,27 +2,29 @@
 // warp goes into rings that the `warpgrind` command makes and drains. src/tools/record writes them,
 // src/channel carries them, src/trace reads and keeps them.
 //
-// A record is complete when no word of it is zero, so that nobody needs a fence: the command sets
-// what it has read to zero before it moves `tail`. Words are therefore written so that they cannot
+// A record is complete when no word of it is zero, so no fence is needed: the command sets what it
+// has read to zero before it moves `tail`. Words are therefore written so that they cannot
 // be zero: fields have bit 31 set, and values are written as value ^ WG_TRACE_KEY; where a value is
 // the key itself the whole record is SPLIT: each value word is two words of 16 bits, bit 31 set.
 //
 //   head (16 bytes) | address unit, if any | lane offsets, if any | values | what an atomic found |
 //   filling to 16 bytes, bit 31 set
 //
-//   head.place    bit 31, TRACE_* format in bits 24..30, bits 0..23: the process-wide number of the
-//   site head.lanes    the lanes that take part, never 0 head.warp     bit 31, bits 0..30 of the
-//   warp's number in its launch: block (x fastest) * warps per block + warp of the block
-//   head.launch   bit 31, in bits 28..29 the planes of a value (0: one word, 1: two, 2: four), in
-//   bits 24..27 bits 31..34 of the warp's number, in
-//                 bits 0..23 the launch's number in its process, modulo 2^24. Bit 30: WIDE
+// - head.place: bit 31, TRACE_* format in bits 24..30, bits 0..23: the process-wide number of the
+//   site
+// - head.lanes: the lanes that take part, never 0
+// - head.warp: bit 31, bits 0..30 of the warp's number in its launch: block (x fastest) * warps per
+//   block + warp of the block
+// - head.launch: bit 31; bit 30: WIDE; bits 28..29: the planes of a value (0: one word, 1: two, 2:
+//   four); bits 24..27: bits 31..34 of the warp's number; bits 0..23: the launch's number in its
+//   process, modulo 2^24
 //
 // Which lanes' words follow: those of head.lanes, lowest first, without gaps.
 //
-// WIDE records, which kernels of a GPU make, begin at multiples of WG_TRACE_LINE bytes, and so do
-// lane offsets and values, unless all of them fit into what the units before them leave of a line:
-// the smallest piece of memory that a GPU writes without asking which bytes of it are meant. What
-// lies between may have any content, zero too.
+// WIDE records, which kernels of a GPU make, begin at multiples of WG_TRACE_LINE bytes: the
+// smallest piece of memory that a GPU writes without a byte mask. Lane offsets and values begin at
+// such multiples, too, unless all of them fit into the rest of the units' line. Gaps may have any
+// content, zero too.
 //
 // What kind of operation it was: with an address, what the site's classes say (load, store, atomic;
 // an instruction that does two of them, cp.async, has a site and a record for each); without one:
@@ -42,17 +44,19 @@
 //   head (16 bytes) | counts, turns, time, a word for each operation, filling to 16 bytes | address
 //   units | lane offsets | values | filling
 //
-//   head.place    as above; the format is GROUP, with GROUP_FAR and SPLIT where they apply; the
-//   site is the first operation's, those of the others follow it by one each counts        bit 31,
-//   bits 0..7 operations, bits 8..11 address units, bits 12..23 the record's length in units of 16
-//   bytes turns         bit 31, bits 0..15 how often; more than 1 only where no operation has a
-//   value. Bits 16..23: units that have an address for each lane time          as above operation
-//   bit 31, bits 27..30 its unit, bit 26 GROUP_LOAD: one value for all lanes where they have one
-//   address, bits 24 and 25 planes of its value (0: none, 3: four),
-//                 bits 0..23 with sign: its address minus that of the unit
-//   address unit  as WgTraceAddress, with what each turn adds to the address (31 bits with sign) in
-//   the place of the time lane offsets  of each unit that `turns` names: as OFFSETS, with GROUP_FAR
-//   as FAR
+// - head.place: as above; the format is GROUP, with GROUP_FAR and SPLIT where they apply; the site
+//   is the first operation's, those of the others follow it by one each
+// - counts: bit 31, bits 0..7 operations, bits 8..11 address units, bits 12..23 the record's length
+//   in units of 16 bytes
+// - turns: bit 31, bits 0..15 how often; more than 1 only where no operation has a value. Bits
+//   16..23: units that have an address for each lane
+// - time: as above
+// - operation: bit 31; bits 27..30 its unit; bit 26 GROUP_LOAD: one value for all lanes where they
+//   have one address; bits 24 and 25 planes of its value (0: none, 3: four); bits 0..23 with sign:
+//   its address minus that of the unit
+// - address unit: as WgTraceAddress, with what each turn adds to the address (31 bits with sign) in
+//   the place of the time
+// - lane offsets: of each unit that `turns` names: as OFFSETS, with GROUP_FAR as FAR
 #ifndef WG_TRACE_ABI_H
 #define WG_TRACE_ABI_H
 
@@ -92,7 +96,7 @@ enum {
   WG_TRACE_GROUP_PLANES = 12,
   WG_TRACE_GROUP_TURNS = 512,
   WG_TRACE_WIDE = 1 << 30,  // of head.launch
-  // 128 was measured too: the bus carries 5 % more bytes, of which an eighth and more are filling
+  // 128 was measured, too: the bus carries 5 % more bytes, and an eighth of them or more is padding
   WG_TRACE_LINE = 32,
   // bytes of the longest record
   WG_TRACE_MAX = 16 + 112 + WG_TRACE_GROUP_UNITS * (16 + 256) + WG_TRACE_GROUP_PLANES * 2 * 128 +
@@ -115,7 +119,7 @@ typedef struct WgTraceAddress {
 // where there is room for it (WG_TRACE_ROOM).
 typedef struct WgTraceRing {
   uint64_t tail;    // written by the command: everything before it has been read and is zero
-  uint32_t closed;  // not 0: nobody reads any more; records are dropped
+  uint32_t closed;  // not 0: the command reads no more; records are dropped
   uint8_t pad[116];
   uint8_t data[];
 } WgTraceRing;

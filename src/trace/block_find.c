@@ -1,5 +1,5 @@
-// What of a decoded block a question is about: few rows, as a rule, of which the values are made
-// without those of all others. By the thread that has just unpacked the block.
+// The rows of a decoded block that a question is about: few, as a rule. Their values are decoded
+// without those of all others, by the thread that has just unpacked the block.
 #include "trace/reader.h"
 
 enum { FEW_LANES = 8 };

@@ -1,5 +1,5 @@
-// Copies that nobody will look at soon: they go to memory without first reading what was there, and
-// push nothing out of the processor's cache.
+// Copies of data that is not read again soon: non-temporal stores, which neither load the
+// destination nor evict other lines of the processor's cache.
 #ifndef WG_TRACE_COPY_H
 #define WG_TRACE_COPY_H
 
@@ -16,7 +16,7 @@ static inline void copy_past_cache(uint8_t *to, const uint8_t *from, size_t n) {
   }
   for (size_t i = 0; i < n; i += 16)
     _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
-  _mm_sfence();  // those who are told of it see it
+  _mm_sfence();  // before other threads learn of the copy
 }
 // 64 bytes; to: a multiple of 64. Behind the last one copy_lines_end.
 static inline void copy_line(void *to, const void *from) {

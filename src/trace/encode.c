@@ -47,9 +47,9 @@ static void compress_contents(Compressor *z, ContentsOut *c) {
   c->data = memcpy(mem_realloc(NULL, c->len), from, c->len);
 }
 
-// While rings are fuller than they should be, and there is memory for what they hold, nobody
-// compresses: a priority alone leaves others the bus to the memory, and is no more than a wish on
-// some systems.
+// While the rings are too full, and there is memory for their contents, no thread compresses. A low
+// priority would not be enough: compression still takes memory bandwidth, and some systems ignore
+// priorities.
 static bool is_pressed(const TraceWriter *w) {
   return atomic_load_explicit(&w->in_memory, memory_order_relaxed) < w->memory_limit / 4 * 3 &&
          !w->ending && !w->has_stopped &&
@@ -162,7 +162,7 @@ void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_
                         const void *bytes, size_t n) {
   if (w->has_stopped) return;
   const uint8_t *from = bytes;
-  // Cut at multiples of the piece, so that what is asked for later touches as few as possible.
+  // Cut at multiples of the piece size, so that later questions read as few pieces as possible.
   while (n) {
     writer_wait_for_room(w, NULL);
     if (w->has_stopped) return;

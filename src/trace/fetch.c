@@ -6,8 +6,7 @@
 enum { MANY_ENTRIES = 100000, CONTENTS_BYTES = 1 << 20 };
 static const uint64_t CACHE_BYTES = 192ull << 20;
 
-// --- the file is open for reading as long as somebody asks: every time anew it would be locked,
-// and looked at ---
+// --- the blob stays open during a question: SQLite locks and checks the file at each opening ---
 static void reader_blob_close(TraceReader *t) {
   if (t->blob) sqlite3_blob_close(t->blob);
   t->blob = NULL;
@@ -48,8 +47,8 @@ void reader_idle(TraceReader *t) {
   }
 }
 
-// Half of what is there goes, the longest unused first: found by halving the span of time until
-// about half is older.
+// Evicts the half of the cache that was unused for longest. Bisects the clock for a time at which
+// about half of the entries are older.
 void reader_cache_trim(TraceReader *t) {
   if (t->cache_bytes < CACHE_BYTES && t->cache.len < MANY_ENTRIES) return;
   uint64_t oldest = t->clock, key;

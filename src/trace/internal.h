@@ -1,8 +1,8 @@
 // How recorded operations are kept (docs/run-file.md, "Recorded operations").
-//   chunk      up to CHUNK_RECORDS records of one launch, sorted by warp, each warp's in order;
-//   encoded by one thread in one go block      consecutive rows of a chunk, decoded together:
-//   columns, each compressed by itself postings   of a chunk: which blocks touch which addresses,
-//   by which sites
+// - chunk: up to CHUNK_RECORDS records of one launch, sorted by warp, each warp's in order; encoded
+//   by one thread
+// - block: consecutive rows of a chunk, decoded together: columns, each compressed by itself
+// - postings of a chunk: which blocks touch which addresses, by which sites
 #ifndef WG_TRACE_INTERNAL_H
 #define WG_TRACE_INTERNAL_H
 
@@ -289,7 +289,7 @@ static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) {
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
   return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));
 }
-// As far as the record tells: without values nobody knows how much was touched.
+// As far as the record tells: without values it does not say how many bytes were accessed.
 static inline uint32_t place_width(const TracePlace *p) {
   return p->has & (ROW_VALUES | ROW_OLD) ? 4u * p->planes : 32;
 }

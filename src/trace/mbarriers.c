@@ -2,10 +2,9 @@
 // copies are counted that it asked for. Only what is certain:
 //
 // Phases are counted from 0; of each only the parity is recorded. A thread that waits for a parity
-// knows that a phase of that parity is over, at least the next one behind those it knew of. A
-// thread that copies sees the phase at hand: the next one, if its parity is the other one. If it is
-// the same one and the warp has waited for something in between it may be two further: then nobody
-// knows which it is.
+// knows that a phase of that parity is over, at least the next one after those it knew of. A thread
+// that copies sees the current phase: the next one, if its parity has changed. If the parity is the
+// same and the warp has waited in between, the phase may be two further: then it is unknown.
 #include "trace/reader.h"
 
 enum { LANES = 32, NONE_OVER = -1 };

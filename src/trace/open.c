@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-// Opening a recording: what is known of steps, launches, chunks and sites is read; blocks are read
-// when they are asked for.
+// Opens a recording: reads steps, launches, chunks and sites; blocks are read when a question needs
+// them.
 #include <malloc.h>
 #include <sys/mman.h>
 
@@ -101,7 +101,7 @@ static bool load_launches(TraceReader *t, Error *err) {
             for (int k = 0; k < 3; k++) x.grid[k] = small(s, 3 + k), x.block[k] = small(s, 6 + k);
             x.blocks = (uint64_t)small(s, 3) * small(s, 4) * small(s, 5);
             uint64_t threads = (uint64_t)small(s, 6) * small(s, 7) * small(s, 8);
-            // what nobody can launch is damage, and must not be divided by
+            // an impossible size is damage, and must not be a divisor
             x.threads = threads && threads <= 1024 ? (uint32_t)threads : 1024;
             x.warps = (x.threads + 31) / 32;);
   for (uint32_t i = 0; i < t->nlaunches; i++)
@@ -226,7 +226,7 @@ static bool load_chunks(TraceReader *t, Error *err) {
       ReaderChunk, t->chunks, n, err,
       uintptr_t launch = (uintptr_t)u64map_get(&by_number, process_key(small(s, 1), small(s, 2)));
       x.id = number(s, 0); x.records = number(s, 3); x.operations = number(s, 4);
-      // its launch is not in the file: nobody can ask for it
+      // its launch is not in the file: no question can reach it
       if (!launch || x.id >> 40 || x.records >> 24 || x.operations > x.records * 32 ||
           !x.records) continue;
       // said twice: parts are kept by this number

@@ -111,8 +111,8 @@ static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes 
   return true;
 }
 
-// A write is hidden when a later one, ordered before the read, overwrites all bytes that
-// is asked for of what it wrote.
+// A write is hidden when a later one, ordered before the read, overwrites all of its bytes that the
+// question is about.
 static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Error *err) {
   uint32_t *bytes = mem_alloc(sizeof *bytes * (x->all.len + 1));
   for (uint32_t i = 0; i < x->all.len; i++)
@@ -283,7 +283,7 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
                   t->launches[own->launch - 1].cluster;
   bool global = !(w->address >> WG_TRACE_SPACE_AT),
        ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
-  // earlier steps are asked for only if nothing of the launch can have been seen
+  // earlier steps matter only if the read can have seen no write of its own launch
   if (ok && f.own != GATHERED_ALL && !w->all && !w->kept) {
     Wanted all = *w;
     bool none = f.own == GATHERED_FITTING && !f.list.len;

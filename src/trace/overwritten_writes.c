@@ -13,7 +13,7 @@ typedef struct Last {
   uint32_t bytes;
   U64Map record_of_warp, of_block;
 } Last;
-// first_warp: of each block, plus 1; shared: blocks of which several warps wrote
+// first_warp: of each block, plus 1; shared: blocks in which several warps wrote
 typedef struct Hiding {
   TraceReader *t;
   Timelines *lines;
@@ -74,8 +74,8 @@ static bool comes_behind(const Hiding *h, const Last *last, const Access *a, uin
   return b && (b->warp != a->warp ? b->passed > passed : b->others && b->other > passed);
 }
 
-// What an mbarrier is told of is done later than it was asked for: how it is ordered with others is
-// asked for each of them.
+// A copy that completes on an mbarrier is performed later than it is issued: its order with every
+// other write is looked up pair by pair.
 static bool hide_pair(const Hiding *h, const WritesToHide *w, uint32_t i, uint32_t k, Error *err) {
   if (i == k || w->hidden[i] || !w->before[i] || !w->before[k] || w->bytes[i] & ~w->bytes[k])
     return true;

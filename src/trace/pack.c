@@ -1,10 +1,10 @@
-// Raw records as they wait in memory: of each only the words that differ from one before it of the
-// same form, where there are few. Many warps do the same to numbers that are often the same: then
-// twenty times as many records can wait, and memory, which is slower than the bus that they come
-// over, is hardly written to. Whoever encodes them has them back as they were.
+// Raw records that wait in memory are packed: a record keeps only the words that differ from an
+// earlier one of the same form, if they are few. Many warps do the same to similar numbers; then
+// twenty times as many records fit, and little is written to memory, which is slower than the bus
+// they come over. The encoder unpacks them without loss.
 //
-//   block    raw bytes, packed bytes (two words each), records, filling to 16 bytes
-//   record   its length and how far back its pattern begins, in units of 16 bytes (two bytes each;
+// - block: raw bytes, packed bytes (two words each), records, filling to 16 bytes
+// - record: its length and how far back its pattern begins, in units of 16 bytes (two bytes each;
 //   0: none). Without a pattern its bytes; else a bit for each word that differs, 8 words in a
 //   byte, and these words
 #include "trace/pack.h"

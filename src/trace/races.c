@@ -243,8 +243,8 @@ static bool shared_races(TraceReader *t, Racing *x, Error *err) {
   return true;
 }
 
-// Where lanes may exchange something nobody knows what that orders. Functions that are no kernels
-// may be called by this one.
+// Operations that exchange values between lanes may order them in ways that are not recorded, also
+// in functions that this kernel may call.
 static bool lanes_can_be_judged(TraceReader *t, const ReaderLaunch *l) {
   sqlite3_stmt *s = reader_statement(
       t,

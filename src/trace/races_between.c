@@ -95,8 +95,8 @@ static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *
 
 // --- what meets ---
 
-// Whether both knew the same allocation there: who gets memory that was freed comes behind those
-// who had it.
+// Whether both steps used the same allocation there: a step that uses reused memory comes after the
+// free, and so after all steps that used the old allocation.
 static bool in_same_life(TraceReader *t, Between *b, const ReaderStep *p, const ReaderStep *q,
                          uint64_t address) {
   if (b->life_of[0] == p && b->life_of[1] == q && address >= b->life_low && address < b->life_high)

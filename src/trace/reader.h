@@ -67,7 +67,7 @@ struct TraceReader {
   _Atomic bool given_up;
   Ahead *ahead;  // threads that unpack; NULL: none yet
   ColumnCoder *coder;
-  sqlite3_blob *blob;  // a row of trace_block; open while somebody asks
+  sqlite3_blob *blob;  // a row of trace_block; open during a question
   unsigned asking;
   struct {
     const char *sql;
@@ -177,7 +177,7 @@ typedef struct LaneCall {
   LaneVisitor *visit;
   void *user;
 } LaneCall;
-// wanted: if not NULL, whether somebody still wants to know about some of these bytes.
+// wanted: if not NULL, whether the question is still open for some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
   // few_values: those of blocks that have few of the accesses only
@@ -339,9 +339,9 @@ typedef struct Timeline {
   VEC(MbarrierSeen) mbarriers;
   uint64_t waits;  // mbarriers.c
   bool uniform;    // all lanes came to all of them together
-  // What may tell others, and be told by others, in ways that are not looked into: records. [0]:
-  // others of the block, [1]: everybody of what was before the last fence that something atomic (or
-  // volatile, or the like) came behind
+  // Releases and acquires that are not matched with each other: records of the last or first. [0]:
+  // of block scope, [1]: of a wider one. A release is a fence with an atomic or volatile write
+  // after it; last_release is the fence
   uint64_t last_release[2];
   uint64_t last_strong[2];  // of that itself
   uint64_t last_fence[2], first_acquire[2], first_strong_read[2];
@@ -357,16 +357,16 @@ uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);
 // when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
 uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);
 void timelines_free(Timelines *all);
-// Barriers of a block behind which one of its warps told everybody something last, and before which
-// one was told first. told: behind something that was read and not acquired
+// In barriers of a block: after how many one of its warps last released to other blocks (released),
+// first acquired (acquired), or first read a flag without acquiring it (told)
 typedef struct BlockOrder {
   uint64_t released, acquired, told;
   bool releases;
 } BlockOrder;
 BlockOrder *block_order_new(void);
 void block_order_note(BlockOrder *b, const Timeline *l);  // a warp of the block
-// Whether other blocks may know what a warp did after `passed` barriers, or it what they did.
-// within: it told another warp of its block something later, or was told before
+// Whether other blocks may know what a warp did after `passed` barriers, or the warp what they did.
+// within: the warp released to another warp of its block later, or acquired from one before
 bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed);
 bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t passed);
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);  // a row of the warp, in order
@@ -391,8 +391,9 @@ typedef struct Access {
   uint8_t value[16], old[16];  // value of a write: what memory holds afterwards, if known
 } Access;
 typedef VEC(Access) Accesses;
-// Where very many touched them: so many are gathered if all are asked for; else of so many blocks,
-// which is as long as anybody waits; so many where each of them is a question.
+// Limits where very many accesses touched the bytes. ACCESSES_MOST: if all of them are wanted;
+// GATHERED_BLOCKS_MOST: blocks that are unpacked else, as many as a user waits for; READS_MOST: if
+// each access needs a question of its own.
 enum { ACCESSES_MOST = 1 << 20, GATHERED_BLOCKS_MOST = 120, READS_MOST = 1024 };
 // From where `near` was recorded on, on both sides, or (NULL) from the end of the launch; until
 // there are very many, and one of them left `value`, if that is not NULL. most 0: as many as usual

@@ -1,6 +1,6 @@
-// Who saw what was written: of every later read of these bytes the writers are asked for (order.c).
-// Where very many operations of the launch touched them only reads that saw what it left are looked
-// for, and only near the write.
+// Which reads saw a write: finds the writers of every later read of these bytes (order.c). Where
+// very many operations of the launch touched them, it looks only near the write, for reads of the
+// value that the write left.
 #include "trace/reader.h"
 
 typedef struct Readers {
@@ -108,9 +108,9 @@ static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *
   return result;
 }
 
-// Rows of one warp are in the order in which they happened: what lies before the write has not seen
-// it, nor what lies behind the next one of the warp that wrote all of its bytes. Loops that add to
-// a place are full of these.
+// Rows of one warp are in the order in which they happened: a row before the write has not seen it,
+// nor has a row after the warp's next write of all its bytes. A loop that adds to one place has
+// many such rows.
 static uint64_t next_of_warp(const Readers *x, const Accesses *all) {
   const Access *w = x->access;
   uint64_t next = UINT64_MAX;

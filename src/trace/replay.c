@@ -1,6 +1,6 @@
-// What memory held behind a step: from there backwards, until every byte has been written by
-// somebody. Within a launch the last write is taken: each thread's are in order, and between
-// threads the device's clock decides where nothing else does.
+// The contents of memory after a step. Goes back from there until the last write of every byte is
+// found. Within a launch each thread's writes are in order; between threads the device's clock
+// decides where nothing else does.
 #include "trace/reader.h"
 
 enum { PENDING = 255, DEEPEST = 16 };

@@ -151,7 +151,7 @@ ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, 
     reader_scan_between(t);
     for (uint32_t upto = reader_chunks_ahead(t, chunks, n, i, &window, what); i < upto && ok; i++)
       ok = blocks_of_chunk(t, chunks[i], what, &set, &blocks, err);
-    Error before = {{0}};  // what is damaged comes behind these
+    Error before = {{0}};  // the damaged chunk comes after these blocks
     result = visit_blocks(t, &blocks, &at_once, &s, ok ? err : &before);
     if (result == SCAN_FAILED && !ok && err) *err = before;
     if (result == SCAN_GO_ON && !ok) result = SCAN_FAILED;

@@ -1,6 +1,6 @@
 // Memory that raw records are copied into: segments of one large page each, cut from regions that
-// are asked for once. What was used is used again; the system need not find it, nor clear it, while
-// a kernel waits.
+// are mapped once. Segments are reused, so that the system need not find and clear pages while a
+// kernel waits.
 #define _GNU_SOURCE
 #include "trace/writer.h"
 
@@ -8,8 +8,8 @@
 
 static const uint64_t REGION = 1ull << 30;
 
-// One call for many segments: each one changes what the whole process knows of its memory, and all
-// threads wait for that.
+// One mmap for many segments: each call takes a lock of the process's address space, for which all
+// threads wait.
 static bool new_region(TraceWriter *w) {
   uint64_t size = MAX(MIN(REGION, w->memory_limit / 8), (uint64_t)SEGMENT) / SEGMENT * SEGMENT;
   uint8_t *p = mmap(NULL, size + SEGMENT, PROT_READ | PROT_WRITE,

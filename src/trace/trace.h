@@ -69,8 +69,8 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
 // on the thread that saves.
 void trace_launch_ended(TraceWriter *w, uint32_t process, uint32_t launch);
 void trace_contents_ended(TraceWriter *w, uint32_t process, uint32_t step);
-// Launches and steps (inputs) all of which is in the database since the last trace_save: to be said
-// there in the same transaction. false: no more.
+// Launches and steps (inputs) that the last trace_save has completed in the database: the caller
+// marks them there in the same transaction. false: no more.
 typedef struct TraceComplete {
   uint32_t process, number;
   bool inputs;
@@ -238,7 +238,7 @@ enum { TRACE_READS = 1, TRACE_WRITES = 2 };
 typedef struct TraceUses TraceUses;
 TraceUses *trace_uses_new(TraceReader *t, Error *err);  // for all launches; NULL: err says why
 typedef void TraceUseVisitor(void *user, uint32_t allocation, unsigned how);
-// a launch (id) of which nothing was recorded uses none
+// a launch (id) without recorded operations uses none
 bool trace_uses_of(TraceUses *u, uint32_t launch, TraceUseVisitor *f, void *user, Error *err);
 void trace_uses_free(TraceUses *u);
 

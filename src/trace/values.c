@@ -200,7 +200,7 @@ NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
       *out = arena_alloc_uncleared(&b->arena, sizeof *out * (b->nwords + 1)), nbefore = 0;
   const uint32_t *before = NULL;
   bool ok = true;
-  // behind the last row that needs the table nobody needs to keep it
+  // after the last row that needs the table, it is not kept up to date
   uint32_t expecting = b->nrows;
   while (expecting && !needs_table(b, expecting - 1)) expecting--;
   if (expecting) memset(table, 0, sizeof *table * VALUE_SLOTS);

@@ -262,8 +262,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   Cursor *c = (Cursor *)cursor;
   Connection *connection = ((Table *)c->base.pVtab)->connection;
   const TraceOp *o = &c->op;
-  // What a load read follows from writes, where it was not recorded; only if somebody wants to
-  // know.
+  // A load's value that was not recorded follows from writes; found only if the column is read.
   if (i >= VALUE && i <= REAL && o->kind == TRACE_LOAD && !o->value_known &&
       c->filled != (o->record << 5 | o->lane)) {
     Error err = {{0}};

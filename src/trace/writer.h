@@ -66,7 +66,7 @@ typedef struct Job {
   ContentsOut *contents;  // or bytes to be compressed
 } Job;
 
-// A launch of which no more records will come, or (inputs) a step of which no more contents will.
+// A launch that will send no more records, or (inputs) a step that will send no more contents.
 typedef struct Ended {
   uint32_t process, number;
   bool inputs, closed;
@@ -110,7 +110,7 @@ struct TraceWriter {
   // those of `ended`, by process and number; changed on the thread that saves only
   U64Map ended_launches;
   VEC(Ended) ended;             // and not complete yet; those of contents come from other threads
-  VEC(TraceComplete) complete;  // nobody has asked for them yet; of the thread that saves
+  VEC(TraceComplete) complete;  // for trace_take_complete; of the thread that saves
   uint64_t round;               // see complete.c; of the thread that saves
   char stopped[512];
   _Atomic bool has_stopped, damaged;  // damaged: a ring held something that is no record

@@ -2,7 +2,7 @@
 // once.
 #include "trace/reader.h"
 
-// Behind the launch those that another one came behind are seen by nobody.
+// Drops writes that a later ordered write of the launch overwrites: no later step can read them.
 static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept *k, Accesses *all,
                         Error *err) {
   Timelines lines = {.launch = l};
