@@ -71,8 +71,8 @@ typedef struct Tool {
   // … and has got it: fills the tool's facts. Also for a launch that is being captured, which has
   // no table.
   void (*facts)(ToolDevice *d, ToolLaunch *l);
-  // The tool runs alone: with this record there is nothing to check; may_settle: there may be
-  // launches of the kernel of which that is true.
+  // The tool runs alone: a launch with this record needs no check. may_settle: some launches of the
+  // kernel may be such.
   bool (*is_settled)(SessionKernel *k, const void *record);
   bool (*may_settle)(const WovenKernel *code);
   void (*launch_done)(ToolDevice *d, const WgLaunch *record);  // it has ended, or never will begin
@@ -111,7 +111,7 @@ typedef struct Tool {
   bool (*release_memory)(ToolDevice *d);  // session_release_memory
   // --- memory ---
   void (*allocated)(uint64_t base, uint64_t size, const char *name);  // the command knows it
-  // in_order: of a stream, which nobody has waited for
+  // in_order: freed in stream order, and no wait for the stream has ended yet
   void (*freed)(uint64_t base, bool in_order);
   void (*pitched)(uint64_t base, uint64_t pitch);  // after allocated: the distance of its rows
   void (*variable_loaded)(const SessionVariable *v);

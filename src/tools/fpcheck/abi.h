@@ -108,9 +108,9 @@ typedef struct WgFpMemory {
   uint32_t stored[1 << 18];  // by site: the last launch that stored an exception there, 0: none
   // by site: a note of it is on its way to the command; further ones are only counted
   uint8_t told[1 << 18];
-  // By multiprocessor and site: the last launch of which is known that it has stored there and is
-  // not tested everywhere: further exceptions are only counted and remembered. One word for all
-  // would be where all warps meet with which a launch begins.
+  // By multiprocessor and site: the last launch that stored an exception there and is not tested
+  // everywhere. Its further exceptions are only counted and remembered. One word for all
+  // multiprocessors would be contended by all warps with which a launch begins.
   uint32_t quiet[WG_SPREAD][WG_SPREAD_SITES];
 } WgFpMemory;
 // Of a page. Its upper bits choose the entry, the lower ones are kept in it. Words of a line lie

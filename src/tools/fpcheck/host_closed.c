@@ -3,8 +3,8 @@
 // such a launch writes, behind it and in its stream, and compares with what they held before. Which
 // buffers those are, and the format of what is in them, the machine code says (src/sass).
 //
-// What a buffer held when it was scanned last stays true until somebody else writes to it. Only
-// where that happened it is scanned before the launch, too.
+// A scan stays valid until something else writes to the buffer. Only then is the buffer scanned
+// before the launch, too.
 #include "tools/fpcheck/host_closed.h"
 #include "tools/fpcheck/scan_abi.h"
 
@@ -258,8 +258,8 @@ static bool has_known(const Touched *t) {
   return false;
 }
 
-// What the launch writes, where that is not known to be as it was scanned; and what it may read and
-// nobody has scanned.
+// Scans the buffers that the launch writes and whose last scan is out of date, and those that it
+// may read and that were never scanned.
 void fp_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   struct FpClosed *c = ((FpDevice *)d->state)->closed;
   if (!c) return;

@@ -253,10 +253,10 @@ const FpDeferred *fp_deferred_build(FpCheck *k);
 bool fp_is_pack(const PtxInstr *in);  // mov d, {a, b}
 // what it may have taken, with conditions
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);
-// what the operand was computed from, as far as somebody decides about it
+// what the operand was computed from, as far as the same instruction decides about it
 void fp_deferred_gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far,
                         FpItems *out);
-// nobody writes it from one instruction to another
+// no instruction between the two writes it
 bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until);
 
 // --- tools/fpcheck/weave_guarded_store.c: results that only a store under a predicate reads ---

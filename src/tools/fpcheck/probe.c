@@ -179,8 +179,8 @@ __attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, u
   if (what & WG_FP_WHAT_FLOW) wg_report(channel, launch, site, KIND_FP_FLOW, what, 0, value, 0);
 }
 
-// --- notes: in a program whose data is full of NaN every load has one, so only the first of a
-// place is told ---
+// --- notes: in a program whose data is full of NaN every load has one, so only the first of each
+// site is reported ---
 DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
   const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->tool_memory;
   return m && site < WG_SITE_NUMBERS && m->told[site];  // an old value is as good
@@ -207,12 +207,12 @@ __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uin
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
     wg_count(channel, site);
   } else wg_count_more(channel, site);
-  // last: who sees that this launch has stored there knows that it was told
+  // last: a thread that sees this store of the launch may rely on the report above
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
 }
 
-// A launch that is not tested everywhere has come to a sink that was told: there is nothing more to
-// say of it.
+// A launch that is not tested everywhere has reached a sink that was reported before: it is only
+// noted.
 void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site,
                  uint32_t multiprocessor, uint32_t stores);
 __attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch,

@@ -85,9 +85,9 @@ static void load_known(FpCheck *k, Code *c, PtxReg *has, PtxReg *known) {
   code_guard(c, NULL, false);
 }
 
-// --- where the counter is asked for ---
-// Everything before may be done twice: nothing is stored there, nobody waits for others, nothing is
-// tested.
+// --- where the counter is read ---
+// Instructions before that point may run twice: they store nothing, wait for no other thread, and
+// are not tested.
 static bool can_be_repeated(const FpCheck *k, uint32_t i) {
   const Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[i];
@@ -133,8 +133,8 @@ static uint32_t last_moment(const FpCheck *f) {
   return best;
 }
 
-// In a kernel with two bodies: the second if the launch says so or the kernel's counter does. Where
-// threads may run again, that finds the same, and nobody waits for the counter.
+// In a kernel with two bodies, takes the second if the launch or the kernel's counter says so.
+// Where threads can start over later, they read the counter then, and nothing waits for it here.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *cold = body_cold(b), *c = k->late ? body_after(b, k->late - 1) : body_entry(b);

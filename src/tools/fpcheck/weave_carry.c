@@ -5,7 +5,7 @@
 // a test.
 #include "tools/fpcheck/internal.h"
 
-// raw: by register: bits of that memory, nobody knows what
+// raw: by register: bits of that memory, of unknown meaning
 typedef struct Carry {
   const FpFlow *flow;
   bool *raw;

@@ -125,7 +125,7 @@ void fp_clone_end(FpCheck *k) {
   const PtxFunc *f = k->body->func;
   k->clone = NULL;
   Code *to = body_before(k->body, k->body->cfg->ninstrs);
-  code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);  // nobody runs into it
+  code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);  // control never falls through into it
   code_label(to, c->start);
   int depth = 0;
   uint32_t n = 0;

@@ -1,7 +1,6 @@
-// Results that only matter if a selection takes them: all who read them are selections, or
-// instructions whose results are deferred to the same selection themselves. They and what they were
-// computed from are still in their registers at the selection, since nobody writes those until
-// then.
+// Results that only matter if a selection takes them: they are read only by selections, or by
+// instructions whose results are deferred to the same selection themselves. The results and their
+// operands are still in their registers at the selection, since nothing writes those until then.
 //
 // A store under a predicate decides in the same way (tools/fpcheck/weave_guarded_store.c). There
 // values may go through shuffles on their way.
@@ -24,7 +23,7 @@ static bool is_pure(const PtxInstr *in) {
   }
 }
 
-// What it writes, if nobody reads the predicate that a shuffle writes, too.
+// The register it writes; NULL if it is a shuffle whose predicate is read, too.
 static const PtxReg *result_of(const FpCheck *k, const PtxInstr *in) {
   if (!in->nops) return NULL;
   const PtxOperand *d = &in->ops[0];
@@ -103,8 +102,8 @@ static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
   r->owner[id] = owner;
 }
 
-// isfinite(x) ? x + 1 : 0: asked by the selection that takes it. Where nobody takes it, that x is
-// no number decides something.
+// isfinite(x) ? x + 1 : 0. The selection tests the value if it takes it. If it does not, a NaN in x
+// has decided something.
 static bool asks_for_taken(const FpCheck *k, const Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 ||
@@ -145,8 +144,8 @@ static bool is_deferred(const FpCheck *k, const FpDeferred *f, const Readers *r,
   return f->store[owner] ? f->results[owner] < FP_RESULTS : in->op != OP_SHFL && !fp_is_pack(in);
 }
 
-// Who decides about a value that a selection reads: a store that comes behind it, if that takes it
-// under the same condition; else the one that decides about the selection.
+// The instruction that decides about a value that a selection reads: a later store, if that takes
+// it under the same condition; else the one that decides about the selection.
 static uint32_t decides_about(const FpCheck *k, const FpDeferred *f, const Readers *r, uint32_t i,
                               unsigned o, uint32_t owner) {
   const PtxInstr *in = k->body->cfg->instrs[i];

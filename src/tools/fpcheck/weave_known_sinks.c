@@ -1,6 +1,6 @@
-// Sinks of which an exception was told already are only counted, and what they store is remembered:
-// in line, since in a program full of NaN that is what its kernels do most, for every number they
-// store. So each instruction here is one of the few that count.
+// Sinks with a reported exception: further ones are only counted, and what they store is
+// remembered. This code is in line, since kernels of a program full of NaN run it for every number
+// they store. So each instruction here counts.
 #include "tools/fpcheck/weave_slow.h"
 
 // wide temporaries
@@ -185,7 +185,7 @@ static void look_up(FpCheck *k, Code *c, const Table *t, PtxOperand to, uint32_t
   code_guard(c, NULL, false);
 }
 
-// Lanes for which nobody remembers anything go elsewhere.
+// Lanes branch to `otherwise` where the launch has no memory for this.
 static void load_memory(FpCheck *k, Code *c, PtxLabel *otherwise) {
   PtxOperand memory = temp64(k, MEMORY), none = temp_pred(k, 0);
   record_load(c, memory.reg, offsetof(WgLaunch, fp));
@@ -209,7 +209,7 @@ void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
     ask_place(k, c, p, mine);
     look_up(k, c, p.stores ? &stored : &told, found, p.site, mine);
     EMIT(c, "setp.lt.and.u32", mine, temp32(k, SITE), temp32(k, LOWEST), mine);
-    // the first of a launch is told to the host, after all else (fp.c)
+    // the first of a launch is reported to the host, after all else (probe.c)
     if (p.stores) EMIT(c, "setp.eq.and.u32", mine, found, temp32(k, LAUNCH), mine);
     else EMIT(c, "setp.ne.and.u32", mine, found, opd_imm(0), mine);
     code_branch(c, mine.reg, true, next);

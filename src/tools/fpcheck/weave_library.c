@@ -74,7 +74,7 @@ static void find_write(void *ctx, PtxReg **reg, bool is_def) {
   if (is_def && *reg == *wanted) *wanted = NULL;
 }
 
-// From one instruction, which reads it, to a later one of its block nobody writes the register.
+// No instruction writes the register between `from`, which reads it, and `to`, later in its block.
 static bool unchanged(const FpFlow *f, const IrCfg *cfg, const PtxInstr *from, const PtxInstr *to,
                       const PtxReg *r) {
   uint32_t i = 0, r_id = r->id;
@@ -177,8 +177,8 @@ static bool is_of_sign(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOpera
   return true;
 }
 
-// x >= limit ? inf : y. Limits nobody else would write; that of expm1f, 128, if y is a selection as
-// there.
+// x >= limit ? inf : y. The limits are libdevice's own, too odd for a program; that of expm1f, 128,
+// counts only if y is a selection as in libdevice.
 static bool is_beyond_limit(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x) {
   static const uint64_t limits[] = {0x408633ce8fb9f87e, 0x406573fae561f648};  // sinh, tgamma
   const PtxInstr *asks = comparison_of(f, in, MOD_GE), *above = comparison_of(f, in, MOD_GT),

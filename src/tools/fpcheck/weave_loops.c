@@ -19,8 +19,8 @@ struct FpLoops {
   uint32_t len;
 };
 
-// Lanes that leave the loop for its copy do the rest of it by themselves: nobody may wait for them
-// there, nor read what they store, unless they wait for that.
+// Lanes that leave the loop for its copy finish it alone: no other lane may wait for them there, or
+// read what they store without synchronizing.
 static bool stands_alone(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   if (classes & (CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_ATOMIC |

@@ -101,10 +101,9 @@ static void nest(FpFlow *f, const Body *b) {
 }
 
 // --- what may have been born here ---
-// What is loaded was stored by somebody who tested it then, or came in from outside, unless it
-// waited in memory of the kernel (tools/fpcheck/weave_carry.c); what was made of bits left the
-// floating-point numbers through a test. So only results, and what moves and selections make of
-// them, can be new.
+// A loaded value was tested when it was stored, or came in from outside, unless it waited in memory
+// of the kernel (tools/fpcheck/weave_carry.c). A value made of bits was tested when it became bits.
+// So only results, and what moves and selections make of them, can be new exceptions.
 typedef struct Made {
   const FpFlow *f;
   bool any;

@@ -176,9 +176,8 @@ static bool is_plain(FpType t) {
   return !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
 }
 
-// Nothing is born of a NaN, nor an infinity of an infinity: two predicates, either of which says
-// that the exception was there before. false: a call has to find out, for other formats than f32
-// and f64.
+// A result is no new exception if an operand was a NaN already, or both are infinite: emits one
+// predicate for each case. false: a format other than f32 and f64, for which a call decides.
 static bool find_carried(FpCheck *k, Code *c, const FpItem *item, PtxOperand of_nan,
                          PtxOperand of_infinity) {
   const FpOperation *o = &item->operation;
@@ -277,9 +276,9 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
     clear_if_nan(k, c, item->unless_nan[i], bit);
 }
 
-// --- what a probe is told: in registers of their own, for the lanes whose turn the question is ---
-// Everything else is computed for all lanes: a register that is written for some only would be live
-// all around the loop, and put away at every call.
+// --- arguments of a probe: in registers of their own, for the lanes that ask ---
+// Everything else is computed for all lanes: a register that only some lanes write would be live
+// all around the loop, and spilled at every call.
 typedef struct Turn {
   FpCheck *k;
   Code *c;
@@ -400,7 +399,7 @@ static FpHead load_head(FpCheck *k, Code *c, uint32_t site) {
   return h;
 }
 
-// What each kind is told: how many values, of which size.
+// The arguments of each kind of question: how many values, of which size.
 static const struct {
   const char *probe;
   unsigned n;

@@ -1,7 +1,7 @@
 // initcheck for kernels that are machine code only. Allocations that their parameters point to
-// count as written behind such a launch, all others stay as they were. What the kernel reads is not
-// seen; an allocation that it loads from, does not store to, and that nobody has ever written is
-// worth a note. The machine code says through which parameters it loads and stores (src/sass).
+// count as written after such a launch, all others stay as they were. Its reads cannot be seen. A
+// note is printed for an allocation that it loads from, does not store to, and that was never
+// written. The machine code says through which parameters it loads and stores (src/sass).
 #include "tools/initcheck/host.h"
 
 // Any kernel: where it stores through pointers that are in memory, everything counts as written.

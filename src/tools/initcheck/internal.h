@@ -30,7 +30,7 @@ typedef struct InitPlace {
 
 typedef struct InitProgram {  // Program.tool_data
   bool follows_shared;        // shared memory is followed
-  bool uses_heap;             // somebody calls malloc
+  bool uses_heap;             // the module calls malloc
   const char *unfollowed;     // an instruction of a function that is not followed
 } InitProgram;
 static inline InitProgram *init_program(const Program *p) { return p->tool_data[TOOL_INITCHECK]; }

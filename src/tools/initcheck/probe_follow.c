@@ -330,8 +330,8 @@ DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
   return are;
 }
 
-// Good wins over derived where both are seen, so that the order below never makes a good byte look
-// bad to somebody who reads between the two steps.
+// Good wins over derived where both are set, so that in the order below no thread that reads
+// between the two steps takes a good byte for a bad one.
 DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered,
                         int is_private) {
   if (covered == 15 || is_private) {

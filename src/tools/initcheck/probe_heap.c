@@ -1,9 +1,8 @@
 // What malloc of device code returned, for initcheck: pages of 4 KB, found by a hash of the
 // address, each with a shadow like any other memory's. A page is a WgMemoryRange that never changes
-// once it has its base, so whoever found one may keep it. Only malloc makes pages. To free a block
-// changes nothing: nobody may read it, and the next malloc that returns it makes it unwritten
-// again; where that is one nobody sees, it is no better. When all pages are used up, blocks that
-// need more count as initialised.
+// once it has its base, so that a thread may keep one it found. Only malloc makes pages. A free
+// changes nothing: the next malloc that returns the block marks it unwritten again. When all pages
+// are used up, blocks that need more count as initialised.
 #include "tools/initcheck/probe_heap.h"
 
 // The page an address is in, as wg_init_find says it; 0: it is in none. Out of line: hardly anybody
@@ -14,7 +13,7 @@ __attribute__((noinline)) uint64_t wg_init_heap_find(uint64_t table, uint64_t ad
   return h ? (uint64_t)init_heap_page(h, address, 0) : 0;
 }
 
-// malloc returned a block: nobody has written it.
+// malloc returned a block: marks it unwritten.
 void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes, uint32_t site);
 __attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes,
                                             uint32_t site) {

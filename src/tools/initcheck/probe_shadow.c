@@ -18,8 +18,8 @@ DEVICE uint64_t held(const WgMemoryRange *r, uint64_t p, uint64_t n) {
   return n < left ? n : left;
 }
 
-// Sets the state of the bytes of one word. Good wins over derived where both are seen, so the order
-// below never makes a good byte look bad to somebody who reads between the two steps.
+// Sets the state of the bytes of one word. Good wins over derived where both are set, so that in
+// the order below no thread that reads between the two steps takes a good byte for a bad one.
 DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered, int atomic) {
   if (covered == 15 || !atomic) {
     uint32_t state = covered == 15 ? 0 : *(volatile uint8_t *)at;

@@ -1,4 +1,5 @@
-// initcheck: nothing that matters is decided by memory that nobody wrote. docs/initcheck.md.
+// initcheck: finds branches, addresses and results that depend on memory that was never written.
+// docs/initcheck.md is the page about it.
 #include "tools/initcheck/internal.h"
 
 static void begin(Program *p) {
@@ -264,7 +265,7 @@ static void weave(Body *b) {
   prepare(&k);
   if (k.by_regions) init_emit_regions(&k, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++)
-    // before memcheck: a bad address is told of where the access is left out, too
+    // before memcheck, which may leave the access out: the bad address is reported all the same
     if (is_reached(b, i)) init_uses(&k, i);
   emit_memcheck(b, k.by_regions, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++) {

@@ -47,8 +47,8 @@ static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
   return can_follow ? MAX(g->high, at) - MIN(g->low, at) <= MOST_SPAN : g->low == at;
 }
 
-// Can both be aligned? What is left out because it is not must leave out nobody else, unless Follow
-// can look at each.
+// Can both be aligned? An access that is left out for its alignment must not leave others out,
+// unless Follow can look at each.
 static bool go_together(const InitClean *z, const InitGroup *g, unsigned n, bool can_follow) {
   int64_t one = access_bytes(instr(z, n)), other = access_bytes(instr(z, g->widest)),
           bytes = MIN(one, other);

@@ -1,4 +1,4 @@
-// malloc of device code: what it returns was written by nobody. See tools/initcheck/probe_heap.c.
+// malloc of device code: the block it returns is unwritten. See tools/initcheck/probe_heap.c.
 #include "tools/initcheck/internal.h"
 
 bool init_takes_memory(const PtxFunc *f) {
@@ -23,8 +23,8 @@ void init_heap(InitCheck *k, uint32_t i) {
   b->program->out->uses_heap = true;
 }
 
-// What a report says of where the value came from: WgFinding.extra[0]. Where nobody in the module
-// calls malloc the heap is not asked: the code of such modules stays as it is.
+// The origin of the value for the report: WgFinding.extra[0]. Modules without a call of malloc get
+// no code for the heap.
 void init_origin(InitCheck *k, Code *c, PtxReg *to) {
   Body *b = k->body;
   PtxReg *table = body_temp(b, TYPE_B64, 5), *source = body_temp(b, TYPE_B32, 7);

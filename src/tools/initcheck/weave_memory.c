@@ -1,17 +1,15 @@
 // Loads, stores and atomics: the shadow of memory is read and written beside the memory.
 //
 //     shadow of the destination = 0
-//     off = address - base;  in = off < size        in the launch record; size 0: all of it is
-//     initialised
-//     @in bra Slow
+//     off = address - base;  in = off < size           base and size: in the launch record
+//     @in bra Slow                                     size 0: all of it is initialised
 //   Back:
 //     ld …
 //   Slow:                                            out of line
 //     all bytes good? bra Back
 //     shadow of the destination = the bad bytes; remember where;  bra Back
 //
-// A store marks before it stores: whoever is told by a flag that the data is there finds the mark
-// too.
+// A store updates the shadow first: a thread that a flag tells of the data finds the shadow, too.
 #include "tools/initcheck/internal.h"
 
 typedef struct Access {
@@ -434,8 +432,8 @@ static void emit_store(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(write));
 }
 
-// cp.async: shared memory gets the state of what is copied, when the copy is asked for: who changes
-// that before it is done has a race.
+// cp.async: shared memory gets the source's state when the copy is issued. A thread that changes
+// the source before the copy is complete has a race.
 static void emit_copy(Access *a, Code *hot) {
   InitCheck *k = a->k;
   const PtxInstr *in = a->in;
@@ -464,8 +462,8 @@ static void emit_copy(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
 }
 
-// What comes back is what was there; what is there afterwards is bad if that was, or what was
-// brought along.
+// The result has the shadow of the old value. The new value is bad if the old one or the operand
+// was.
 static void emit_atomic(Access *a, Code *hot) {
   InitCheck *k = a->k;
   clear_destinations(a, hot);

@@ -99,8 +99,8 @@ const PtxOperand *init_source(const PtxInstr *in) {
   return copies && access_bytes(in) >= 4 && access_bytes(in) <= 16 ? &in->ops[1] : NULL;
 }
 
-// A local array is followed where every use of its address is seen: nobody else can have written to
-// it.
+// A local array is followed where every use of its address is seen: then no other instruction can
+// have written to it.
 typedef struct Escape {
   InitCheck *k;
   const PtxInstr *in;

@@ -1,8 +1,7 @@
 // Several instructions of a block with one test behind them, where a compiler makes machine code of
 // it: a thread that has read nothing bad so far needs no shadows of registers.
 //
-//     @dirty bra Uses;                     only if something here is addressed or guarded by what
-//     has a shadow
+//     @dirty bra Uses;                     only if an address or guard here has a shadow
 //   UsesBack:
 //     the program's own instructions
 //     any = dirty || something that was accessed is in memory that is followed;   @any bra Test;
@@ -128,7 +127,7 @@ static void mark_defined(void *ctx, PtxReg **reg, bool is_def) {
   if (is_def) w->now[(*reg)->id / 64] |= 1ull << (*reg)->id % 64;
 }
 
-// Registers that nobody reads behind instruction i - 1 need no shadow there.
+// Registers that are dead after instruction i - 1 need no shadow there.
 static void find_live(Weaver *w, uint32_t i) {
   const IrCfg *c = w->k->body->cfg;
   uint32_t b = c->block_of[w->region.first];
@@ -580,7 +579,7 @@ static bool may_use(Weaver *w, uint32_t i, bool *uses) {
   return true;
 }
 
-// What was written is marked before somebody may be told of it.
+// Instructions that may tell other threads of a write: the write's shadow must be stored before.
 static bool tells_others(const PtxInstr *in) {
   return in->op == OP_ATOM || in->op == OP_RED ||
          (in->op == OP_ST &&
@@ -611,8 +610,8 @@ static void add_instr(Weaver *w, uint32_t i) {
   init_exchanges(w->k, instr(w, i), &w->region.lanes);
 }
 
-// Others may be told by a shuffle what was written, and all who exchange shadows must be the same
-// lanes.
+// A shuffle may tell other lanes of a write, and the lanes that exchange shadows must be those that
+// exchange values.
 static bool exchanges_here(const Weaver *w, const PtxInstr *in) {
   PtxOperand lanes, *known = (PtxOperand *)&w->region.lanes;
   if (w->region.writes && ptx_op_classes(in) & CLASS_WARP) return false;

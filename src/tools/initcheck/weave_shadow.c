@@ -164,9 +164,9 @@ void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, P
 // --- writing ---
 
 // Bits `set` of a shadow byte are set and the others of those that the access covers cleared.
-// Others may write other bits of it at the same time, so it takes two steps. Good wins over derived
-// where both are seen, so nobody who reads in between takes a good byte for a bad one. `first`: see
-// byte_in_word.
+// Other threads may write other bits of it at the same time, so it takes two steps. Good wins over
+// derived where both are set, so no thread that reads in between takes a good byte for a bad one.
+// `first`: see byte_in_word.
 static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, PtxReg *first,
                        PtxReg *unless) {
   PtxReg *clear = word(s, 4), *shift = word(s, 6);

@@ -1,8 +1,7 @@
 // The code of a check: a quick test before the access (tools/memcheck/weave_quick_test.c), the
 // exact one out of line at the end of the function.
 //
-//     setp.ge.u32 bad, index, limit;       quick: one or two instructions, operands in the constant
-//     bank
+//     setp.ge.u32 bad, index, limit;       quick: operands are in the constant bank
 //     @bad bra Slow;
 //   Back:
 //     ld.global.f32 …                      the access

@@ -1,5 +1,5 @@
-// What racecheck keeps for each word of memory, and what a launch is told. docs/racecheck.md says
-// what follows from it.
+// What racecheck keeps for each word of memory, and its part of the launch record.
+// docs/racecheck.md explains the method.
 //
 // An entry is the last access to a word that matters, in 64 bits:
 //
@@ -18,7 +18,7 @@
 enum {
   WG_RACE_WRITE = 1,
   WG_RACE_STRONG = 2,  // atomic, volatile, relaxed or stronger
-  // … for the threads of its block only; without STRONG: it is asked for here and done later
+  // … for the threads of its block only; without STRONG: it is issued here and performed later
   WG_RACE_CTA = 4,
   // a read, or a strong write: another thread of the block has done the same since the same barrier
   WG_RACE_MANY = 8,
@@ -73,8 +73,8 @@ enum {
 };
 // beside WG_RACE_CTA
 enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2, WG_RACE_TELL_ACQUIRE = 8 };
-// released: of a block, what its threads have released to others: nobody can know more of it.
-// serial of the launch << 32 | the largest so far
+// released: of a block, the latest clock that its threads have released: an upper bound for what
+// others know of it. serial of the launch << 32 | the largest so far
 typedef struct WgRaceSlot {
   uint64_t clock, fence, know, released;
 } WgRaceSlot;
@@ -142,7 +142,7 @@ enum {
   WG_RACE_ACCESS_FOUND = 1 << 15,  // the allocation was looked up: WgRaceWaiting
   WG_RACE_ACCESS_FLAGS_AT = 12,
   WG_RACE_ACCESS_SITE_AT = 16,
-  WG_RACE_ACCESS_LOOK = 1 << 26,   // it is compared with what is there, and leaves nothing
+  WG_RACE_ACCESS_LOOK = 1 << 26,   // it is compared with the entry, which stays as it is
   WG_RACE_ACCESS_CLUSTER_AT = 28,  // shared memory: blocks of a cluster, less 1
   WG_RACE_ACCESS_PROXY = 1 << 27,  // for the report: a fence between the proxies is missing
 };

@@ -9,7 +9,7 @@
 
 // Where the entries of an address are found.
 typedef enum {
-  RACE_NOWHERE,         // memory nobody else writes: constants, parameters, the thread's own
+  RACE_NOWHERE,         // memory no other thread writes: constants, parameters, the thread's own
   RACE_PARAM,           // the allocation a kernel parameter points into: in the launch record
   RACE_LOOKUP,          // the allocation found last, else the table of all
   RACE_SHARED_MEMORY,   // the block's
@@ -19,7 +19,7 @@ typedef enum {
 typedef enum {
   RACE_RANGE_NONE,
   RACE_RANGE_KEEP,    // its entry is kept
-  RACE_RANGE_LOOK,    // it is only compared with what is there
+  RACE_RANGE_LOOK,    // it is only compared with the entries
   RACE_RANGE_MATRIX,  // … where a descriptor says
   RACE_RANGE_GLOBAL,  // its entry is kept, in global memory
 } RaceRange;
@@ -128,7 +128,7 @@ void race_said(RaceCheck *k, uint32_t i);
 bool race_is_matrix(const PtxInstr *in);           // lanes of a warp access a matrix together
 void race_order_before(RaceCheck *k, uint32_t i);  // what they all have done before
 void race_order(RaceCheck *k, uint32_t i);  // barriers, fences, what tells another thread something
-// a copy whose end this mbarrier is told
+// a copy that completes on this mbarrier
 void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier);
 // A strong access in a kernel with clocks: before it tells, after it takes.
 void race_tells(RaceCheck *k, const RaceAccess *a);

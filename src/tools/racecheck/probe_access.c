@@ -104,8 +104,8 @@ __attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting,
 }
 #endif
 
-// The program says that races on these bytes are meant. Words of which it names a part count as a
-// whole.
+// The program says that races on these bytes are intended. A word counts as a whole, even if only a
+// part of it is named.
 uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs);
 __attribute__((noinline)) uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes,
                                                   uint32_t pairs) {

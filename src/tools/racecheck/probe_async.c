@@ -100,7 +100,8 @@ __attribute__((noinline)) uint64_t wg_race_unfenced(uint64_t entries, uint64_t o
 
 // --- who waits ---
 
-// A copy was asked for whose end an mbarrier is told: who sees its next phase knows that.
+// A copy was issued that completes on an mbarrier: a thread that sees its next phase knows the copy
+// is done.
 uint32_t wg_race_issued(uint64_t slots, uint32_t serial, uint64_t address, uint64_t me,
                         uint32_t layout, uint32_t first);
 __attribute__((noinline)) uint32_t wg_race_issued(uint64_t slots, uint32_t serial, uint64_t address,

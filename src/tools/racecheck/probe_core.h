@@ -6,8 +6,9 @@
 
 #include "tools/racecheck/probe_copy.h"
 
-// Whose access it is: the launch's layout of entries, the first thread of the block, launches that
-// nothing orders with this one, and what the thread knows of others (wg_race_check). layout: with
+// The thread that makes an access: the launch's layout of entries, the first thread of its block,
+// launches that are unordered with this one, and what it knows of others (wg_race_check). layout:
+// with
 // WG_RACE_SHARED for an access to shared memory, which race_in_space adds
 typedef struct RaceThread {
   uint32_t layout, first;

@@ -32,9 +32,8 @@ DEVICE RaceView race_view(uint64_t e, uint32_t layout) {
 DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << bits) - 1; }
 DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT) & 15; }
 
-// One access by the side of another, both of this launch.
-// clock: of what the thread knows. With slots: what a block has released bounds what others know of
-// it. own: the thread's clock now
+// What a thread knows of other threads. clock: it knows what was done earlier than that; with
+// slots, what a block has released bounds what others know of it. own: the thread's own clock now
 typedef struct RaceKnown {
   uint64_t slots;
   uint32_t serial, clock, own;
@@ -173,10 +172,10 @@ DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
   return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
 }
 
-// Clocks are single numbers: a thread that knows of a late one may know nothing of a block that is
-// not as far. What that block has released is the most it can know of it. Where no thread of the
-// block has passed a barrier behind the access and then released something, what the warp itself
-// has told somebody is. Where threads are more than numbers nobody can tell whose block it is.
+// Clocks are scalars: a thread that has acquired a late one may still know nothing of a block whose
+// clock is earlier. What that block has released bounds what others can know of it. If no thread of
+// the block passed a barrier after the access and then released, the bound is what the access's own
+// warp released. If there are more threads than thread numbers, the block is not known.
 DEVICE uint64_t *race_released(uint64_t slots, uint32_t serial, uint32_t first) {
   return &race_slot(slots, serial, 0x4000000000000000ull ^ first)->released;
 }

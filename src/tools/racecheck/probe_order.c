@@ -183,7 +183,7 @@ __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t seri
   return 0;
 }
 
-// A strong read has seen what is there. WG_RACE_TELL_ACQUIRE: no fence is needed behind it.
+// A strong read may have seen a release. WG_RACE_TELL_ACQUIRE: it acquires without a fence.
 uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how,
                          uint32_t first, uint64_t knows);
 __attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t serial,

@@ -34,8 +34,8 @@ DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
   return (old ^ mine) >> WG_RACE_SITE_AT & 1023 ? WG_RACE_NO_WARP_SYNC : WG_RACE_SAME_INSTRUCTION;
 }
 
-// Is the other access the one the entry names, or only somebody else's of that block, or of some
-// block?
+// Is the other access that of the thread in the entry, or of another thread of its block, or of
+// some block?
 DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
                            RaceKnown know) {
   uint64_t threads = (uint64_t)device_nctaid_x() * device_nctaid_y() * device_nctaid_z() *

@@ -1,10 +1,9 @@
 // One access: where its entries are, and the call that compares and keeps.
 //
-//     @size bra Slow                                 in the launch record; size 0: nobody writes
-//     there in this launch
+//     @size bra Slow                   size: in the launch record; 0: no write in this launch
 //   Back:
 //     ld …
-//   Slow:                                            out of line
+//   Slow:                              out of line
 //     off = address - base;  @off >= size bra Back
 //     the entry says that this is known: bra Back; it is of an earlier launch: swap, bra Back
 //     wg_race_access(entries, off, …);  bra Back

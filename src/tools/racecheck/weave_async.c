@@ -7,8 +7,8 @@
 // followed by a fence.proxy.async: see tools/racecheck/probe_async.c of the probes.
 #include "tools/racecheck/internal.h"
 
-// bytes that are looked at where nobody says how many there are: the first of a tile of a tensor,
-// of a matrix by each lane
+// bytes that are checked where the size is not known: the first of a tensor's tile; of a matrix, by
+// each lane
 enum { TILE = 16, MATRIX = 4 };
 
 static bool is_shared(const PtxInstr *in, unsigned operand) {

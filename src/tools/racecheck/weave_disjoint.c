@@ -24,8 +24,8 @@ typedef struct Apart {
   uint16_t *count_of;     // by loop: its RACE_COUNT term, plus 1
   uint32_t *seen, stamp;  // by block: of the search for writes
 } Apart;
-// A use stands before instruction `at`. fewer: a loop of which the last iteration does not count,
-// as what is left there is not used in another one; IR_NONE: none.
+// A use stands before instruction `at`. fewer: a loop whose last iteration does not count, since
+// the value it leaves is not used in another one; IR_NONE: none.
 
 static uint16_t add(Apart *a, RaceTerm t) {
   if (a->terms.len >= MOST_TERMS) return 0;
@@ -230,7 +230,7 @@ static uint16_t of_linear(Apart *a, const IrLinear *sum, uint32_t block, unsigne
 // How often a loop turns, at most.
 static uint16_t turns(Apart *a, uint32_t loop, unsigned depth) {
   if (a->count_of[loop]) return (uint16_t)(a->count_of[loop] - 1);
-  a->count_of[loop] = 1;  // while it is being looked at nobody knows
+  a->count_of[loop] = 1;  // not known, until this function returns
   IrLoopPlan plan;
   uint16_t count = anything();
   if (ir_loop_plan(a->cfg, loop, &plan)) {

@@ -37,7 +37,7 @@ static void load_entry(Emit *e, Code *c, PtxReg *to, PtxReg *other, PtxReg *at, 
   EMIT(c, "xor.b64", opd_reg(other), opd_reg(to), opd_reg(e->k->me));
 }
 
-// Branches where what is different is this, as far as one looks.
+// Branches if (entry ^ me) & look == want. `other` holds entry ^ me.
 static void branch_if(Emit *e, Code *c, PtxReg *other, int64_t want, int64_t look, PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_imm(look));
@@ -172,9 +172,9 @@ static void branch_if_other_block(Emit *e, Code *c, PtxReg *entry, PtxLabel *to)
   code_branch(c, p, false, to);
 }
 
-// Atomic operations: somebody has made one of the same kind since the same barrier, and the entry
-// says already that others have, too: of this block, of other blocks, or it is this thread's. It
-// stays.
+// Atomic operations. Branches if the entry can stay: it is of an atomic of the same kind in the
+// same barrier interval, and is this thread's own, or says already that other threads of this
+// block, or of other blocks, made one, too.
 static void branch_if_strong(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool shared,
                              PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
@@ -269,11 +269,11 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxLabel *mine, PtxLabel 
     EMIT(c, "bra", opd_label(call));
   }
   code_label(c, now);
-  // this thread has read it, and nobody else
+  // this thread has read it, and no other
   if (writes)
     branch_if(e, c, other, WHOLE,
               who_and_when | WHOLE | WG_RACE_WRITE | WG_RACE_MANY | WG_RACE_BLOCKS, mine);
-  else {  // others have read it since the same barrier, and nobody has written it since
+  else {  // other threads have read it since the same barrier, and none has written it since
     RACE_LOAD(e->k, c, t, moment);
     EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(WG_RACE_WRITE));
     EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
@@ -392,8 +392,8 @@ static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, PtxOperand want, 
   }
 }
 
-// Puts the access into all entries, which held what is in wide(8) and what follows. It branches
-// back, or goes on: somebody was faster.
+// Replaces all entries, which held what is in wide(8) and what follows, and branches back; or goes
+// on, where another thread was faster.
 static void swap_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   bool constant, differ = race_written(e, NULL, NULL, NULL, &constant);
@@ -440,8 +440,8 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   code_label(c, call);
 }
 
-// In shared memory: several threads have read all of it since the last barrier, and nobody has
-// written it.
+// In shared memory. Branches back if several threads have read all words since the last barrier,
+// and none has written them.
 static void several_shared(Emit *e, Code *c, PtxReg *at, unsigned n) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 6), *all = pred(e, 2),
          *before = pred(e, 0);
@@ -494,7 +494,8 @@ static void each_shared_write(Emit *e, Code *c, PtxReg *at, unsigned n) {
   code_label(c, call);
 }
 
-// … a write, and nobody reads there: nobody has written it since the last barrier.
+// … a write to words that are not read there. Replaces the entries if no thread has written the
+// words since the last barrier.
 static void several_unread(Emit *e, Code *c, PtxReg *at, unsigned n) {
   PtxReg *other = wide(e, 4), *interval = wide(e, 5), *p = pred(e, 0);
   PtxLabel *call = body_label(e->k->body);
@@ -528,7 +529,7 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   if (shared && e->k->has_clusters) return;  // a barrier of the block does not order other blocks
   // mostly the first write since a barrier
   if (shared && writes && n > 1 && !e->a->unread && !e->k->has_async) return;
-  // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
+  // .nc promises that no thread writes there: this is hardly ever reached, and need not be fast
   if (ptx_has(e->in, MOD_NC)) return;
   PtxReg *at = wide(e, 2), *entries = wide(e, 3);
   race_find_entries(e, c, entries, shared);

@@ -201,7 +201,7 @@ static bool is_common(const RaceIntervals *v, uint32_t instr) {
   return true;
 }
 
-// Who reads what somebody may write at the same time need not find what others find.
+// Threads that read a word while another one writes it may read different values.
 static bool take_back(RaceIntervals *v) {
   bool changed = false;
   for (uint32_t i = 0; i < v->k->accesses.len; i++) {

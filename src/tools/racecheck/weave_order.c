@@ -57,7 +57,7 @@ static bool is_everybody(const RaceCheck *k, const PtxOperand *o) {
   return constant_value(k->body, o, &mask) && (uint32_t)mask == UINT32_MAX;
 }
 
-// With the whole warp, or with lanes nobody knows: then the order within the warp is not known
+// everybody: the whole warp. Else the lanes are not known, and the order within the warp is unknown
 // until the next barrier.
 static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
   Code *c = guarded(k, i, after);

@@ -65,8 +65,8 @@ static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, uint32_t by
                           .is_shared_space = shared});
 }
 
-// ldmatrix, stmatrix: the first lanes have the addresses of rows. wmma: a line of the tile for each
-// of the first lanes, as nobody says which lane has which elements.
+// ldmatrix, stmatrix: the first lanes hold the addresses of rows. wmma: each of the first lanes
+// stands for one line of the tile, since PTX does not say which lane holds which elements.
 static void add_matrix(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   bool loads = in->op == OP_LDMATRIX || in->op == OP_WMMA_LOAD;

@@ -151,7 +151,7 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
 // --- threads that leave early, and those that end ---
 
 // Threads that leave at a branch, if the guard says so. early: others may still wait for them at a
-// barrier; gone: the watch over hangs is told; dead: they leave the kernel
+// barrier; gone: the watchdog for hangs has to know; dead: they leave the kernel
 typedef struct Leaving {
   PtxReg *guard;
   bool negated, early, gone, dead;
