@@ -15,7 +15,7 @@ typedef enum ApiId {
 typedef struct ApiWords {
   const char *api, *thread, *block, *grid, *warp, *shared, *local, *kernel;
   const char *thread_index, *block_size, *warp_barrier, *cooperative_launch;
-  bool grid_in_threads;  // the size of a grid is told in threads, not in blocks
+  bool grid_in_threads;  // reports give the size of a grid in threads, not in blocks
 } ApiWords;
 
 const ApiWords *api_words(ApiId api);

@@ -160,7 +160,7 @@ int shared_memory_create(const char *variable, const char *name, uint64_t bytes)
   int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -1;
   int failed = set_size(fd, bytes);
-  // Nobody may shrink it: reading what is not there any more would end the command.
+  // A program that shrank it would end the command, which would read past its end.
   if (!failed && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     failed = errno;
   if (failed) {

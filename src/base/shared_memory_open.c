@@ -30,7 +30,7 @@ static int received_descriptor(struct msghdr *m) {
   return fd;
 }
 
-// variable "": only the process id is asked for. fd may be NULL then. false: no answer.
+// variable "": asks for the process id only; fd may be NULL then. false: no answer.
 static bool ask(const char *variable, uint32_t *pid, int *fd) {
   struct sockaddr_un at = {0};
   SharedRequest request = {0};

@@ -73,7 +73,7 @@ enum {
   CHANNEL_RING = 1 << 20,
   CHANNEL_KERNELS = 8192,
   CHANNEL_PAGE = 1 << 16,
-  // Pieces of each kind that a memory has at most. A piece that nobody has used takes no memory.
+  // Most pieces of each kind in one shared memory. An unused piece takes no memory.
   CHANNEL_LANES = 4096,
   CHANNEL_DEVICES = 4096,
   CHANNEL_TRACES = 256,  // contexts that are recorded at a time

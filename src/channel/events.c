@@ -46,7 +46,7 @@ void channel_encode(ChannelEvent type, const void *event, void *to, size_t size)
     if (*f == 't') {
       const char *s = (const char *)(uintptr_t)*word;
       size_t n = text_length(s), room = (size_t)(end - p) - 8;
-      n = MIN(n, room - 1);  // somebody may lengthen the string meanwhile
+      n = MIN(n, room - 1);  // another thread may lengthen the string meanwhile
       first = s ? n : NO_TEXT;
       memset(p + 8, 0, MIN(round8(n + 1), room));
       if (s) memcpy(p + 8, s, n);

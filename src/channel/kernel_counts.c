@@ -1,6 +1,6 @@
-// How often kernels were launched, and checked: counters in a lane that its process adds to. They
-// are told as they grow, so that a report made before the process ends, or from the file of a
-// command that was killed, has them.
+// How often kernels were launched, and checked: counters in a lane that its process adds to. The
+// command copies them into the run as they grow. So a report has them that is made before the
+// process ends, or from the file of a command that was killed.
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ void reader_tell_counts(ChannelReader *r, uint32_t lane, bool last) {
   size_t bytes = n * sizeof *counts;
   uint64_t at = channel_lane_offset(lane) + offsetof(ChannelLane, kernels);
   if (pread(r->fd, counts, bytes, (off_t)at) != (ssize_t)bytes) return;
-  if (!last) counts[0] = (CountsTold){0};  // those of too many kernels are told once, at the end
+  if (!last) counts[0] = (CountsTold){0};  // the sum of surplus kernels is sent once, at the end
   for (uint32_t k = 0; k < n; k++) {
     CountsTold told = k < l->told.len ? l->told.data[k] : (CountsTold){0};
     Message m = {.kind = MESSAGE_KERNEL_COUNTS, .process = l->process, .a = k};

@@ -66,7 +66,7 @@ static void fill_header(ChannelReader *r) {
   h->magic = CHANNEL_MAGIC;
 }
 
-// A process that overwrites the header harms the others too: it is mended, and the damage is told.
+// A process that overwrites the header harms the others too. Repairs the header and reports it.
 static void mend_header(ChannelReader *r) {
   const ChannelHeader *h = r->header;
   bool good = h->magic == CHANNEL_MAGIC && h->version == CHANNEL_VERSION &&
@@ -208,7 +208,7 @@ size_t reader_round(ChannelReader *r) {
   return found;
 }
 
-// A process of which nothing but its events can be seen has ended when it said so and is quiet.
+// A process that cannot be watched has ended when its last event said so and no other follows.
 static bool has_ended(LaneState *l, uint64_t now) {
   if (l->pid != CHANNEL_PID_UNKNOWN) return !is_alive(l->pid);
   return l->ended && now - l->quiet_since >= QUIET_MS;

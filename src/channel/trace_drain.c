@@ -1,9 +1,9 @@
-// --record, the command's side: threads that read the rings and give the room back: each its share
-// of every set, and those of others that are not emptied fast enough, for instance since something
-// else runs on their thread's processor. All warps soon wait for the one ring that is full.
+// --record, the command's side: threads read the rings and free their space. Each thread has its
+// share of every set of rings, and helps where another thread is too slow, for instance because its
+// processor is busy. One full ring soon stops all warps.
 //
-// A set is seen and ended by the reader's thread, which knows whose it is; what it holds when its
-// process ends is read as far as it is complete.
+// The reader's thread opens and closes sets; it knows which process a set belongs to. When that
+// process ends, complete records that are left are still read.
 #define _GNU_SOURCE
 
 #include <sched.h>
@@ -37,7 +37,7 @@ typedef struct Set {
   uint32_t lane, process, use;  // use: how often it was claimed
   uint64_t *tails;              // the truth; those in the rings are for the device
   _Atomic uint64_t *reached;    // of each ring: every record before this position was taken
-  // of each ring: a thread reads it; nobody else may look at it. At the end they stay held
+  // of each ring: a thread reads it, and no other may. At the end they stay held
   _Atomic bool *held;
 } Set;
 typedef struct Contents {
@@ -55,7 +55,7 @@ struct TraceDrain {
   uint64_t set_bytes;
   Set sets[CHANNEL_TRACES];
   Contents contents[CHANNEL_CONTENTS];
-  // the first set, until somebody claims it: its pages are found while the program starts
+  // the first set, until a process claims it: its pages are allocated while the program starts
   uint8_t *first;
   pthread_t threads[MOST_THREADS];
   _Atomic uint32_t sets_used, contents_used;  // the others were never claimed

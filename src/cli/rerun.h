@@ -7,7 +7,7 @@
 #include "run/run.h"
 
 typedef struct CliRerun {
-  const struct ToolRerun *tool;  // NULL: no second run is asked for
+  const struct ToolRerun *tool;  // NULL: no second run
   int64_t input;
   int output;
   uint64_t launches, kernels, checked;

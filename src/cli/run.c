@@ -25,8 +25,8 @@ static volatile sig_atomic_t child_pid;
 static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 // A signal from the terminal (Ctrl-C) goes to the whole process group: the program has it already.
-// One that somebody sent to this process alone is passed on. Either way we stay to print the
-// report.
+// A signal sent to this process alone is forwarded to it. Either way the command stays and prints
+// the report.
 static void forward_signal(int sig, siginfo_t *info, void *context) {
   if (info->si_code <= 0 && info->si_pid != child_pid && child_pid > 0) kill(child_pid, sig);
 }

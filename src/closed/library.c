@@ -84,7 +84,7 @@ static void *open_library(const char *file) {
   return lib ? lib : open_known();
 }
 
-// Nothing is asked for: the API needs a subscriber before it patches.
+// Subscribes to no event: the API needs a subscriber before it patches.
 static void ignore(void *user, int domain, uint32_t id, const void *data) {}
 
 static const char *open_api(const char *file) {

@@ -41,7 +41,7 @@ __attribute__((noinline)) static void look_by_flags(const WgClosed *c, uint64_t 
                                 : WG_ACCESS_ATOMIC);
 }
 
-// A launch that nobody looks at has no record.
+// A launch that no tool checks has no record.
 int wg_closed_global(const WgClosed *c, uint64_t pc, uint64_t address, uint32_t bytes,
                      uint32_t flags, const void *value);
 __attribute__((noinline)) int wg_closed_global(const WgClosed *c, uint64_t pc, uint64_t address,

@@ -157,8 +157,7 @@ typedef struct Diff {
   // allocation -> the first launch (DiffStep of A) that wrote to it and was left out, since it was
   // last found to be the same
   U64Map unseen;
-  // index of the first pair of which one side is missing though it should be there; UINT32_MAX:
-  // none
+  // index of the first pair that lacks one side and should have both; UINT32_MAX: none
   uint32_t first_unmatched;
   uint64_t beyond;  // pairs behind the point where a run was cut short
 } Diff;

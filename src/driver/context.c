@@ -254,7 +254,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice handle, unsigned *flags, int *activ
   return CUDA_SUCCESS;
 }
 
-// --- what a context is and can be told ---
+// --- properties and settings of a context ---
 
 #define CURRENT_OR_RETURN(ctx) \
   Context *ctx; \

@@ -258,8 +258,8 @@ static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
   free(numbers);
 }
 
-// What was allocated when the graph was made may be no more: under a tool that knows of memory each
-// launch has kernels of its own.
+// Memory that was allocated when the graph was made may be freed by now. For tools that follow
+// memory, each launch therefore gets launch records of its own.
 static Plan *plan_for_launch(Context *ctx, Plan *plan, const void *stream) {
   if (!session_has_findings() && !session_wants_outputs() && !session_wants(SESSION_WANTS_INPUTS)) {
     plan_retain(plan);

@@ -54,8 +54,8 @@ void object_delete(void *object) {
 
 bool driver_ending(void) { return state >= ENDING; }
 
-// A forked child may not use CUDA, as on a real device: its threads are gone and locks may be held
-// by nobody.
+// A forked child may not use CUDA, as on a real device: its threads are gone, and threads that do
+// not exist any more may hold locks.
 static void in_child(void) {
   if (state == RUNNING) state = FORKED;
 }

@@ -1,5 +1,5 @@
-// What the session is told of the virtual device's work, and what it needs of it: the added
-// parameter of instrumented kernels, one SessionDevice for each context, faults as findings.
+// The virtual device as the session sees it: one SessionDevice for each context, the added
+// parameter of instrumented kernels, faults as findings.
 #include "driver/driver.h"
 
 #include <time.h>

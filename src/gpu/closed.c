@@ -1,8 +1,8 @@
 // Launches of kernels that are machine code only. For tools that need patches, src/closed patches
 // their module at the first launch, and each launch hands its record (WgClosed) to the patches. The
 // record of a stream is overwritten in the order of the stream, so that a launch reads its own.
-// Other tools look at memory before and behind the launch, and are told what the kernel stores
-// (src/sass).
+// Other tools look at memory before and after the launch; src/sass tells them what the kernel
+// stores.
 #include "closed/closed.h"
 
 #include "gpu/closed.h"

@@ -22,9 +22,8 @@ static void list_targets(const Image *image, ImageEntryKind kind, Str *out) {
   if (out->len) out->data[--out->len] = 0;
 }
 
-// Why there is nothing for us in the image, from its table of contents alone: libraries with
-// hundreds of megabytes of machine code are loaded too, and nobody may ever ask. What
-// image_choose_ptx would say looks into the code.
+// Says why the image has no PTX for us, from its table of contents alone: image_choose_ptx unpacks
+// code, which would take long for libraries with hundreds of megabytes of it.
 static bool has_no_ptx(GpuCode *c, const Image *image, unsigned sm) {
   Str ptx = {0}, elf = {0}, lto = {0}, text = {0};
   char suffix = 0;

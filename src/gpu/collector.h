@@ -1,5 +1,5 @@
-// A thread of ours that takes what the device has left in memory of the host, of all contexts that
-// have something of the kind. Nobody waits for it, but kernels whose ring is full.
+// A thread of ours that collects what kernels of all contexts have written to host memory. Only
+// kernels whose ring is full wait for it.
 #ifndef WG_GPU_COLLECTOR_H
 #define WG_GPU_COLLECTOR_H
 

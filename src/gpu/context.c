@@ -347,13 +347,12 @@ static void forget(CUcontext handle, bool gone, bool primary) {
   if (gone) gpu_modules_forget_context(handle);
   if (gone) gpu_owned_gone(handle, primary);
   pthread_mutex_lock(&lock);
-  u64map_remove(&contexts, (uintptr_t)handle);  // somebody may have looked at it in between
+  u64map_remove(&contexts, (uintptr_t)handle);  // another thread may have added it in between
   pthread_mutex_unlock(&lock);
   atomic_fetch_add_explicit(&epoch, 1, memory_order_release);
 }
 
-// NULL: it is not active. It is held by somebody then, so that letting go of it again does not end
-// it.
+// NULL: it is not active. An active one has another owner, so that our release does not destroy it.
 static CUcontext primary_of(CUdevice device) {
   unsigned flags;
   int active = 0;
@@ -418,9 +417,9 @@ CUresult gpu_cuGreenCtxDestroy(CUgreenCtx green) {
   return result;
 }
 
-// The last release destroys a primary context, and nobody tells which is the last: we count along.
-// Whether a reset takes the references away is not the same in all drivers, so both are counted,
-// and what may be the last one is taken for it.
+// The last release destroys a primary context, and the driver does not say which is the last: we
+// count, too. Drivers differ in whether a reset drops all references, so there are two counts; a
+// release that is the last by one of them is treated as the last.
 enum { DEVICES = 256 };
 static struct { _Atomic int all, since_reset; } retained[DEVICES];
 static bool is_counted(CUdevice device) { return device >= 0 && device < DEVICES; }

@@ -13,8 +13,7 @@ static void name_stream(SessionCopy *c, const char *call, CUstream stream) {
 // A copy of nothing is not looked at, as the driver does not.
 static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !c->depth; }
 
-// Memory that we were not told of may be the device's all the same: another process's, another
-// API's.
+// Memory that is not in our table may still be device memory: of another process or another API.
 static bool host_may_read(const SessionCopy *c) {
   unsigned type;
   if (c->is_set || c->from.kind == SESSION_PLACE_HOST) return true;

@@ -5,8 +5,8 @@
 
 // --- a table that is read without a lock ---
 // Slots are only ever added; a removed one keeps its key with no value. A table that is too full is
-// replaced by a larger one and left where it is, since somebody may be reading it: all of them
-// together are no larger than the last.
+// replaced by a larger one and never freed, since a thread may be reading it: all old tables
+// together are no larger than the last one.
 
 typedef struct Slot {
   _Atomic(uintptr_t) key;

@@ -228,8 +228,8 @@ struct GpuGraphLooks {  // copies and sets of a graph that tools check after it
   uint32_t n;
   SessionCopy copies[];
 };
-// … and puts the list into an order in which each node comes behind those it depends on. NULL:
-// nobody wants to know, or nothing is known
+// … and sorts the list topologically: each node comes after those it depends on. NULL: no tool
+// wants it, or the driver does not tell
 SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);
 bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
 // numbers: by place. NULL: there is nothing to look at.

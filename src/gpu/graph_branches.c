@@ -1,7 +1,7 @@
-// Which nodes of a graph nothing orders, for the tools.
+// Finds pairs of nodes of a graph that no path orders, for the tools.
 //
-// Nodes are described in an order in which each comes behind those it depends on. Copies and sets
-// are looked at behind the graph (session_graph_copy_ran), and compared with each other before it.
+// Nodes are described in topological order. Copies and sets are compared with each other before the
+// graph runs, and checked against its kernels afterwards (session_graph_copy_ran).
 #include "gpu/gpu.h"
 
 static int by_place(const void *a, const void *b) {

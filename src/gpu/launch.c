@@ -152,7 +152,7 @@ static bool ask_param(const GpuFunction *f, uint32_t i, size_t *offset, size_t *
          gpu_real.cuFuncGetParamInfo(f->handle, i, offset, size) == CUDA_SUCCESS;
 }
 
-// The driver is asked once for each function: every launch wants to know.
+// Every launch needs this: the driver is asked once for each function.
 bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
   GpuFunction *f = user;
   const GpuParams *known = atomic_load_explicit(&f->params, memory_order_acquire), *none = NULL;
@@ -204,7 +204,7 @@ static bool answer(void *user, SessionQuestion what, int attribute, int *value) 
   return false;
 }
 
-// What the session wants to know beyond the kernel, where somebody keeps it.
+// Facts about the launch that a tool or the run file keeps: context, device, stream.
 static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
   CUstream stream = (CUstream)(uintptr_t)l->event.stream;
   GpuContext *c = ctx ? gpu_context_of(ctx) : gpu_context_of_stream(stream);

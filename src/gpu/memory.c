@@ -1,5 +1,5 @@
-// Allocations and frees. An allocation is told after it was made and a free before it is done, so
-// that an address that is handed out again at once is told in the right order. Quarantined
+// Allocations and frees. The session hears of an allocation after it was made and of a free before
+// it is done: an address that is reused at once is then reported in the right order. Quarantined
 // memory goes to the driver later (owned.c).
 #include "cuda/format.h"
 #include "gpu/closed.h"

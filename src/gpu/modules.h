@@ -1,14 +1,17 @@
 // The module path of GPU mode: from the image a program loads to the code that runs. Shared by the
 // files of gpu/ that make it.
 //
-//   code.c      what the image holds: the PTX we would use, a hash of it, or why there is none
-//   split.c     the PTX cut into pieces that can be compiled alone
-//   options.c   options for the compiler: the program's JIT options and the ptxas options kept in
-//   a fatbin cache.c     files that save work in the next run compile.c   parse, contract,
-//   instrument, print; the driver compiles and loads it piece.c     decides for a piece, once: our
-//   code or the original fit.c       whether a kernel with checks in it can still do what the
-//   original could function.c  handles of kernels, and what runs in their place module.c library.c
-//   attributes.c occupancy.c link.c   the wrappers
+// - code.c: what the image holds: the PTX we would use, a hash of it, or why there is none
+// - split.c: the PTX cut into pieces that can be compiled alone
+// - options.c: options for the compiler: the program's JIT options and the ptxas options kept in a
+//   fatbin
+// - cache.c: files that save work in the next run
+// - emit.c: parses, contracts, instruments and prints PTX
+// - compile.c: the driver compiles and loads it
+// - piece.c: decides for a piece, once: our code or the original
+// - fit.c: whether a kernel with checks in it can still do what the original could
+// - function.c: handles of kernels, and what runs in their place
+// - module.c, library.c, attributes.c, link.c: the wrappers
 #ifndef WG_GPU_MODULES_H
 #define WG_GPU_MODULES_H
 
@@ -224,8 +227,8 @@ GpuModule *gpu_module_new(bool is_library, const GpuImage *image);
 void gpu_module_delete(GpuModule *m);  // the program unloads it: our code goes too
 GpuPiece *gpu_piece_of(GpuModule *m, const char *name);  // kernel or variable; NULL: not in our PTX
 int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
-// What it would be told when it is launched, before it is compiled: not all launches need our code.
-// NULL: it is decided, or cannot be known.
+// The kernel's launch record and facts, before the piece is compiled: not all launches need our
+// code. NULL: the piece is decided already, or this cannot be known.
 const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k);
 unsigned gpu_device_sm(void);  // of the current context, else of the first device
 

@@ -108,7 +108,7 @@ static void release(const SessionHeld *h) {
   gpu_context_leave(e);
 }
 
-// The program has no right to it from here on. false: it does not fit, and the driver must be told.
+// Puts freed memory into the quarantine. false: it does not fit, and the driver must free it.
 static bool put(uint64_t base, const Owned *o, CUevent freed) {
   pthread_mutex_lock(&lock);
   u64map_put(&held, base, &held);
@@ -135,7 +135,8 @@ static bool may_hold(uint64_t base, Owned *o) {
   return session_wants(SESSION_WANTS_QUARANTINE) && may_keep(base, o);
 }
 
-// A block of a framework: nobody waits. One that does not fit into the quarantine is free at once.
+// A block of a framework's allocator, put there without waiting. One that does not fit into the
+// quarantine is free at once.
 static bool hold_block(uint64_t base, const Owned *o) {
   if (!gpu_block_freed(o->context, base)) return false;
   if (session_wants(SESSION_WANTS_QUARANTINE) && put(base, o, NULL)) return true;

@@ -2,9 +2,8 @@
 //
 // What is linked is compiled function by function: the compiler and the linker refuse a kernel that
 // calls a function with more registers than the kernel may have, by its launch bounds or .maxnreg.
-// Probes use up to 200 registers where nobody limits them. So they are compiled with the limit of
-// the kernel that has the fewest, and put away what does not fit; functions of the program keep
-// their registers.
+// Probes use up to 200 registers without a limit. So they are compiled with the limit of the kernel
+// that has the fewest, and spill the rest; functions of the program keep their registers.
 #include "gpu/modules.h"
 
 enum { REGISTER_FILE = 65536, REGISTER_STEP = 8, MOST_REGISTERS = 255 };

@@ -62,7 +62,7 @@ void gpu_refused_free(GpuRefused *r) {
   vec_free(&r->reasons);
 }
 
-// The unit that defines the function; n: it is a probe; UINT32_MAX: nobody does.
+// The unit that defines the function; n: it is a probe; UINT32_MAX: none does.
 static uint32_t unit_of(const char *name, PtxModule *const *units, uint32_t n,
                         const char *probe_prefix) {
   if (!strncmp(name, probe_prefix, strlen(probe_prefix))) return n;

@@ -1,5 +1,5 @@
 // A program may load the same image again and again, or into several contexts. For the session that
-// is one module: its kernels, sites and counters are told once.
+// is one module: it hears of its kernels, sites and counters once.
 #include "gpu/modules.h"
 
 struct GpuShared {

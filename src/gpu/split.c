@@ -49,7 +49,7 @@ struct GpuSplit {
   Arena arena;
   uint32_t mark, npieces;
   bool whole;        // one piece
-  bool all_strings;  // somebody counts from a label
+  bool all_strings;  // keep all: an expression subtracts two labels
   uint32_t failed;   // line
 };
 
@@ -432,8 +432,7 @@ static void visit(GpuSplit *s, uint32_t id) {
   vec_push(&s->found, id);
 }
 
-// Everything a kernel needs, into s->found; adds to what is there already when the mark is the
-// same.
+// Everything a kernel needs, into s->found; appends if the mark is that of the call before.
 static void walk(GpuSplit *s, uint32_t kernel) {
   uint32_t next = s->found.len;
   visit(s, kernel);

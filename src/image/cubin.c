@@ -1,10 +1,13 @@
 // Cubins: the GPU's ELF files. We do not run machine code; we list what is in it, so that errors
 // can name kernels.
 //
-// .text.K  code of kernel or function K           .nv.info    attributes (symbol, value) for all
-// functions .nv.info.K  attributes of K                     .nv.shared.K  its static shared memory
-// .nv.constantN[.K]  constant banks: 0 parameters, 3 the program's __constant__ variables, others
-// the compiler's Sections of K have its .text section's index in sh_info.
+// - .text.K: code of kernel or function K
+// - .nv.info: attributes (symbol, value) for all functions; .nv.info.K: attributes of K
+// - .nv.shared.K: its static shared memory
+// - .nv.constantN[.K]: constant banks: 0 parameters, 3 the program's __constant__ variables, others
+//   the compiler's
+//
+// Sections of K have its .text section's index in sh_info.
 #include "image/elf_view.h"
 #include "image/private.h"
 

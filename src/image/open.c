@@ -76,7 +76,7 @@ static bool length_of_fatbin(const void *data, size_t *size, Error *e) {
   return true;
 }
 
-// The end of an image of which only the start is known, from its own headers.
+// The size of an image, from its own headers: the program passes only its start.
 static bool find_length(ImageKind kind, const void *data, size_t *size, Error *e) {
   bool terminated;
   switch (kind) {

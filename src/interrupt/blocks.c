@@ -91,7 +91,7 @@ static void stopped_address(Emitter *e, Code *c, PtxReg *to, PtxReg *block) {
 
 // --- entering and leaving ---
 
-// One thread clears the words; nobody leaves before that.
+// One thread clears the words; the others wait for it.
 static void clear_words(Emitter *e, Code *c) {
   PtxLabel *others = body_label(c->body);
   emit_thread_in_block(c, word(c, 0));
@@ -234,7 +234,7 @@ static PtxOperand mask_of(const PtxInstr *in) {
   return in->ops[in->nops - 1];
 }
 
-// If all lanes of the mask are here together, nobody misses; else they vote.
+// If all lanes of the mask are here together, none is missing; else they vote.
 static void check_warp(Emitter *e, const Stop *s) {
   const PtxInstr *in = e->body->cfg->instrs[s->at];
   Code *c = body_before(e->body, s->at);

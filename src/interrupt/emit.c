@@ -181,7 +181,7 @@ void emit_suspend(Emitter *e, Code *c, const Stop *s) {
     Column k = column_begin(e, c, 8 * e->stops->nwide, 2);
     for (uint32_t i = 0; i < s->nnarrow; i++) save_word(&k, s->saved[s->nwide + i]);
     save_preds(&k, s->saved + s->nwide + s->nnarrow, s->npreds);
-    // code that is not optimised has branches for other numbers of arguments, which nobody takes
+    // unoptimised code has branches for other numbers of arguments, which are never taken
     for (uint32_t i = 0; i < args; i++)
       if (s->args[i]) save_word(&k, s->args[i]);
   }

@@ -114,7 +114,7 @@ typedef struct InterruptDevice {
   // Fills lists and numbers, in the order of calls and threads, and ranks.
   bool (*gather)(void *user, const InterruptRun *run);
   bool (*resume)(void *user, const InterruptRun *run);    // launches the second kernel
-  bool (*report)(void *user, const InterruptFinding *f);  // false: nobody hears of it
+  bool (*report)(void *user, const InterruptFinding *f);  // false: it was not reported
   void *(*enter)(void *user);                             // a handler is about to run: its stream
   void (*leave)(void *user);                              // it has run: waits for its work
   void *user;

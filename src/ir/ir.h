@@ -86,10 +86,12 @@ typedef struct IrUniformFacts {
 // A lane is finished when it has exited or stands at a block that only holds ret or exit. The
 // guarantee, provided the device always runs the lanes at the lowest place of IrCfg.order first and
 // merges lanes that reach the same place:
-//   block not divergent: whenever it runs, all lanes of the warp that are not finished run it
-//   together. UNIFORM register:    it is only written in such blocks, by all those lanes with the
-//   same value. AFFINE register:     the same, and lane l holds lane 0's value + l * stride, modulo
-//   the width (32 or 64 bits).
+// - block not divergent: whenever it runs, all lanes of the warp that are not finished run it
+//   together.
+// - UNIFORM register: it is only written in such blocks, by all those lanes with the same value.
+// - AFFINE register: the same, and lane l holds lane 0's value + l * stride, modulo the width (32
+//   or 64 bits).
+//
 // So an instruction whose destinations are all UNIFORM may be executed once for the warp. A device
 // that lets lanes overtake others for the sake of progress must treat all registers of that warp as
 // VARYING from then on. Special registers and memory that other warps change are read once for all

@@ -52,8 +52,8 @@ static IrOrigin of_operand(const IrProvenance *p, const PtxOperand *o) {
   }
 }
 
-// Two numbers added. A parameter nobody has used as a pointer is taken for a size beside one that
-// is.
+// The sum of two numbers. Of two parameters, one that is never used as a pointer counts as an
+// offset.
 static IrOrigin sum(IrOrigin a, IrOrigin b) {
   if (a.kind == IR_FROM_NOTHING || b.kind == IR_FROM_NOTHING) return bottom;
   a.is_null = b.is_null = false;

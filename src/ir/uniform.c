@@ -136,8 +136,8 @@ static Value affine_result(const Analysis *a, const PtxInstr *in) {
   }
 }
 
-// Memory that all lanes share, and for a block: that nobody writes. Parameter space also holds
-// arguments and results of calls, which they do not.
+// Memory that all lanes share; for block-uniformity, it must not be written, either. Parameter
+// space also holds arguments and results of calls, which differ by lane.
 static bool is_shared_load(const Analysis *a, const PtxInstr *in) {
   if (ptx_has(in, MOD_VOLATILE)) return false;
   if (in->space == SPACE_PARAM)
@@ -232,8 +232,8 @@ static void mark_divergent(Analysis *a, uint32_t block) {
   a->changed = true;
 }
 
-// Everything from the branch to the join, not through it. False: some block lies behind the join in
-// the order, so that lanes waiting there would be overtaken.
+// Visits the blocks between the branch and its join. False: one of them comes after the join in the
+// order of execution, so that lanes waiting there would be overtaken.
 static bool flood(Analysis *a, uint32_t block, uint32_t join, uint32_t *stack, bool mark) {
   const IrCfg *c = a->c;
   uint32_t top = 0;

@@ -269,7 +269,7 @@ typedef enum PtxClass {
   CLASS_ADDRESS = 1 << 19,
   CLASS_HINT = 1 << 20
 } PtxClass;
-// Who executes it on the virtual device. NONE: nobody.
+// Which file of the virtual device executes it. NONE: it is not executed.
 typedef enum PtxFamily {
   FAMILY_NONE,
   FAMILY_ARITH_TYPED,  // the types choose: integers, f32, f64, halves

@@ -105,7 +105,7 @@ Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index) {
   if (t->has_suffix) {
     range = top_of(s, lookup(s, t->at, t->prefix_len, RANGE_HASH(t->prefix_hash)));
     if (range && t->suffix >= range->count) range = NULL;
-    // the common case: nobody declared a single %r5
+    // the common case: %r5 was declared by a range, not by itself
     if (range && !s->single_numbered && t->at[0] == '%') {
       *index = t->suffix;
       return range;

@@ -52,7 +52,7 @@ void report_sarif(Run *r, Str *out);
 void report_junit(Run *r, Str *out);
 void report_json_measured(Run *r, Str *s);  // what tools measured, as keys
 
-// --- suppress.c, suppress_parse.c: findings nobody wants to hear of; docs/suppressions.md ---
+// --- suppress.c, suppress_parse.c: findings the user has suppressed; docs/suppressions.md ---
 typedef struct ReportSuppressions ReportSuppressions;
 // names of files with commas between them; NULL: err says where
 ReportSuppressions *report_suppressions_read(const char *list, Error *err);

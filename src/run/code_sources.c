@@ -1,6 +1,5 @@
 // Proofs for the sources that kept code names (--record=inputs). Such a run has no places of
-// kernels; those come when the file is expanded, and by then nobody can tell where the code is
-// from.
+// kernels; those come when the file is expanded, and by then the code's origin cannot be proved.
 #define _GNU_SOURCE
 #include "run/internal.h"
 

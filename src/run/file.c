@@ -123,8 +123,8 @@ RunFile *run_file_create(const char *path, bool large, Error *err) {
   return NULL;
 }
 
-// One file without companions. While somebody else has it open (warpgrind view --live) that cannot
-// be: then it is complete all the same, with what SQLite keeps beside it.
+// Merges SQLite's -wal into the file. While another process has it open (warpgrind view --live)
+// that is not possible: then the file is complete only together with the -wal beside it.
 static void make_one_file(RunFile *f) {
   enum { TRIES = 40, PAUSE_US = 50000 };
   int code = SQLITE_BUSY;

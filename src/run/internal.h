@@ -22,7 +22,7 @@ void run_save_step(Run *r, RunProcess *p, const EventStep *e);
 // all its records were handed to the trace writer; 0: so it is with all launches
 void run_launch_drained(Run *r, RunProcess *p, uint32_t launch);
 void run_commit_steps(Run *r);  // behind trace_save: those that are complete now
-// events of the process are missing: nobody knows what else was asked for
+// events of the process are missing: it may have made calls that are not known
 void run_uncommit_steps(Run *r, RunProcess *p);
 void run_free_uncommitted(RunProcess *p);
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);

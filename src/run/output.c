@@ -1,5 +1,5 @@
-// What -o may replace: nothing, an empty file, or an older run file. Anything else is somebody's
-// work.
+// What -o may replace: nothing, an empty file, or an older run file. Anything else may be the
+// user's work.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -148,7 +148,7 @@ static void save_rest(Run *r, RunProcess *p, Step *s) {
   }
 }
 
-// Until its hash has come the row says so: a file that is cut short knows of the launch.
+// The row says that its hash is pending until it comes: so a truncated file has the launch, too.
 static void announce(Run *r, const RunProcess *p, Step *s) {
   for (uint32_t i = 0; i < s->n; i++) {
     Output *o = &s->list[i];

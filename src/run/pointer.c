@@ -1,7 +1,7 @@
-// What a program calls a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. A function
-// that returns the pointer, or that was given the place to put it, is looked through: then its
-// caller's line has the name. Where that is not certain (a source that is younger than the program,
-// calls in one line of which not all were made) there is none.
+// The program's name for a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. If that
+// function returns the pointer, or got the place to put it as a parameter, its caller's line has
+// the name. An uncertain name is left out: of a source that is newer than the program, or of a line
+// with several calls that were not all made.
 #include <sys/stat.h>
 
 #include "run/internal.h"

@@ -64,7 +64,7 @@ static void forget_explanations(Run *r, const RunProcess *p) {
   r->explanations.len = left;
 }
 
-// Whoever looks at a recording wants to know what the program calls its buffers.
+// A recording names the program's buffers.
 static void name_allocation(Run *r, RunAllocation *a) {
   if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack)))
     run_save_allocation(r, a);

@@ -257,8 +257,8 @@ typedef struct Run {
   bool channel_damaged;  // one of them has overwritten what all share
   int exit_code, main_pid;
   const char *end;  // "exit code 3"
-  // of a file whose command was ended before the program: until when it knows of the run; NULL: it
-  // is finished
+  // of a file whose command was killed before the program ended: the time of its last entry; NULL:
+  // it is finished
   const char *unfinished;
   // notes that are in the file; something changed that is written with the next commit
   uint32_t saved_notes;
@@ -343,7 +343,7 @@ typedef void RunEachRow(void *user, struct sqlite3_stmt *s);
 bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err);
 
 // --- output.c ---
-bool run_output_check(const char *path, Error *err);  // may -o replace what is there?
+bool run_output_check(const char *path, Error *err);  // may -o replace this file?
 bool run_output_is_run_file(const char *path);
 
 // --- open.c ---

@@ -194,7 +194,7 @@ static cudaError_t entry_point(const char *symbol, void **fn, unsigned version,
   CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   CUresult r = cuGetProcAddress_v2(symbol, fn, (int)version, flags, &found);
   if (status) *status = (int)found;
-  // the caller asked to be told by the status
+  // the caller gets the answer in the status
   if (status && r == CUDA_ERROR_NOT_FOUND) return cudaSuccess;
   return rt_done(r);
 }

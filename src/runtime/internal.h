@@ -13,7 +13,7 @@ cudaError_t rt_return(cudaError_t e);
 static inline cudaError_t rt_result(CUresult r) { return (cudaError_t)r; }
 static inline cudaError_t rt_done(CUresult r) { return rt_return(rt_result(r)); }
 void rt_clear_errors(void);
-// the same for kernel<<<…>>>(…), whose stub has nobody to give the error to
+// the same for kernel<<<…>>>(…), whose stub returns nothing
 cudaError_t rt_return_to_stub(cudaError_t e);
 
 // --- context.c: implicit initialisation. ---
@@ -79,7 +79,7 @@ void patch_make_executable(const void *start, size_t size);  // and flushes the 
 // writable; NULL: no room within reach
 uint8_t *patch_alloc_near(const void *start, const void *end, size_t size);
 
-// --- loader.c: to be told of every object between its mapping and its first constructor ---
+// --- loader.c: calls back for every object between its mapping and its first constructor ---
 bool rt_watch_loader(void (*changed)(void));
 
 #define STREAM_PTSZ(s) ((s) ? (s) : cudaStreamPerThread)

@@ -39,8 +39,8 @@ static void build_entries(void) {
 }
 
 // All functions of a runtime in this file, and which version of the interface it has. Empty: it
-// holds none. A few such names without the registration functions are somebody's own wrapper: left
-// alone.
+// holds none. A few such names without the registration functions are a wrapper of the program's
+// own, which is left alone.
 enum { FEWEST_FUNCTIONS = 20 };
 
 static int find_runtime(const ElfFile *f, uint8_t *base, Targets *found) {

@@ -172,7 +172,7 @@ void session_dump_end(void) {
 
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes) {
   const SessionBuffer *b = &o->dumped.data[i];
-  if (b->disturbed) return;  // the command was told
+  if (b->disturbed) return;  // the command knows it
   if (session_dump_option()->last) hold(o->step, i, bytes, b->size);
   else if (!failed) write_file(o->step, i, bytes, b->size);
 }

@@ -20,8 +20,8 @@ typedef struct Piece {
   struct Piece *next;
 } Piece;
 
-// `sent` is the generation in which the command was told of it: a forked child starts a new one and
-// tells again.
+// `sent` is the generation in which it was sent to the command: a forked child starts a new one and
+// sends it again.
 struct SessionModule {
   uint32_t id, sent;
   char *name, *what;

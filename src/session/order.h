@@ -20,7 +20,7 @@ bool session_order_before(SessionMoment m, const void *stream);
 // --- steps: launches, copies and sets that have numbers ---
 enum { STEP_STREAMS = 64 };
 typedef struct StepHow {
-  bool host_knows;  // the host waits for it, or may be told before it ends
+  bool host_knows;  // the host waits for it, or can learn that it is done before the graph ends
   bool overlaps;    // it may begin before the launch before it has ended
   bool in_graph;    // what comes next in the stream does not come after it yet
 } StepHow;

@@ -102,8 +102,8 @@ typedef struct SessionLaunch {
 } SessionLaunch;
 // its number; takes the host stack if the options ask for it
 uint32_t session_launch(const SessionLaunch *l);
-// The same in two steps, for those who have no time before the launch: nothing that speaks of it
-// may be told before the second.
+// The same in two steps, for callers that have no time before the launch. No event may name the
+// launch before the second.
 uint32_t session_launch_count(const SessionLaunch *l);
 void session_launch_tell(const SessionLaunch *l, uint32_t number);
 // a captured launch, counted when it was captured, runs once more
@@ -502,7 +502,7 @@ void session_copy_of_box(const struct CUDA_MEMCPY3D *p, SessionCopy *out);
 typedef struct SessionArray {
   // rows and slices: at least 1; slices: layers and faces count
   size_t element, row_bytes, rows, slices;
-  uint64_t memory;  // what session_alloc was told
+  uint64_t memory;  // the address that session_alloc got
 } SessionArray;
 void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
@@ -558,14 +558,14 @@ void session_hashes_missing(const SessionOutputs *o, const char *why);
 // before it was hashed it was written over
 void session_hash_left_out(const SessionOutputs *o, uint32_t buffer);
 uint32_t session_hash_every(void);  // of launches that are written over; 0: as many as cost little
-bool session_outputs_may_wait(void);   // each operation comes behind the one before it
-uint64_t session_outputs_epoch(void);  // it changes when somebody may have written anywhere
+bool session_outputs_may_wait(void);   // hashes may come later: all work is ordered so far
+uint64_t session_outputs_epoch(void);  // changes when something may have written anywhere
 // who looks at it next has to look there, too
 void session_outputs_changed(uint64_t address, uint64_t n);
 // it is looked at now, behind what the stream has done
 void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream);
 void session_outputs_free(SessionOutputs *o);  // NULL: nothing
-void session_outputs_unseen(void);             // somebody may have written anywhere
+void session_outputs_unseen(void);             // something may have written anywhere
 // --- dump_buffers.c ---
 // the contents of o->dumped[i]
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);
@@ -608,8 +608,7 @@ typedef struct SessionCode {
 bool session_code_wanted(const SessionModule *m);  // once for each module
 void session_code(const SessionModule *m, const SessionCode *units, uint32_t n);
 
-// --- branches.c: steps of a graph, by their place in an order in which each comes behind those it
-// depends on ---
+// --- branches.c: steps of a graph, by their place in a topological order ---
 typedef struct SessionBranches SessionBranches;
 typedef struct SessionNumberList {
   uint32_t *data, len, cap;
@@ -619,7 +618,7 @@ typedef struct SessionNumbers {
   SessionNumberList *list;
   uint32_t first, end;
 } SessionNumbers;
-SessionBranches *session_branches_new(uint32_t n);  // NULL: nobody wants to know
+SessionBranches *session_branches_new(uint32_t n);  // NULL: no tool wants it
 // all edges to a step come before those that leave it
 void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to);
 void session_branches_done(SessionBranches *b);  // all edges are there
@@ -808,7 +807,7 @@ void session_created(const void *handle);  // whatever it is; also: it could not
 bool session_use(const char *what, const void *handle);
 
 // --- events.c: errors that a call had no way to return ---
-// on this thread; text: what is said if nobody ever asks
+// on this thread; text: the message if the program never asks for the error
 void session_error_raised(const char *text);
 void session_errors_seen(void);  // this thread has asked
 

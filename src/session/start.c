@@ -44,7 +44,7 @@ static void read_environment(void) {
   Options o = {0};
   Error err = {{0}};
   if (!options_from_environment(&o, &err)) log_error("%s", err.text);
-  // Without the command nobody would hear of a finding: no tool unless one is asked for.
+  // Without the command no finding would be reported: no tool runs unless an option names one.
   if (options_given(&o, OPT_TOOL) && !tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err))
     log_error("%s", err.text);
   values.keeps_run = options_given(&o, OPT_OUTPUT);

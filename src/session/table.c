@@ -53,7 +53,7 @@ static bool is_free(const MemoryTables *t, const struct Table *b) {
   return !b->users || b->last_user <= t->settled;
 }
 
-// Tables grow, and what is free is too small: a chunk of which all is free begins anew.
+// Tables grow, and freed parts are too small for them: a chunk that is free as a whole is reused.
 static struct TableChunk *empty_chunk(MemoryTables *t, size_t room) {
   struct TableChunk *c = t->chunks;
   for (; c; c = c->next) {

@@ -24,7 +24,7 @@ bool session_reach(const WovenKernel *code, const WeaveWrite *w, const SessionPa
 void session_hash_ready(const SessionOutputs *o, SessionIsThere *is_there);
 
 // --- dump_buffers.c ---
-const DumpOption *session_dump_option(void);  // NULL: nothing is asked for
+const DumpOption *session_dump_option(void);  // NULL: no option was given
 void session_dump_choose(SessionOutputs *o);  // fills o->dumped, if the launch is chosen
 // what parameters point to: buffers that are only read have a type, too
 void session_dump_note_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info,

@@ -11,7 +11,7 @@ typedef struct PageFile {
   sqlite3_file base;
   PageFormat format;
   uint64_t damaged;  // the first page, from 1; 0: none
-  bool alone;        // nobody else can write: locks are not taken
+  bool alone;        // no other process can write: locks are not taken
 } PageFile;
 enum { REAL_AT = (sizeof(PageFile) + 15) & ~15 };  // the system's own file follows
 

@@ -30,7 +30,7 @@ void store_set_deadline(Store *s, uint64_t seconds);              // from now on
 const char *store_message(sqlite3 *db);  // why the last call failed, for a user
 // false: a damaged page was read since it was opened
 bool store_is_whole(const Store *s, Error *err);
-// false: the -wal is damaged; only while nobody writes to it
+// false: the -wal is damaged. No process may be writing to it
 bool store_wal_is_whole(Store *s, Error *err);
 
 // --- create.c ---

@@ -7,8 +7,7 @@
 typedef char *Demangle(const char *name, char *buffer, size_t *length, int *status);
 
 // nvcc puts functions of one file only into a namespace of its own making,
-// _INTERNAL_255ebfc7_7_some_cu_982e5126::, which nobody has written and which changes with the
-// file.
+// _INTERNAL_255ebfc7_7_some_cu_982e5126::, which is not in the source and changes with the file.
 static void drop_internal(char *name) {
   static const char start[] = "_INTERNAL_";
   for (char *at = name; (at = strstr(at, start));) {

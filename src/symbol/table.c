@@ -40,7 +40,7 @@ SymbolObject *symbol_find_object(SymbolTable *t, uint64_t address) {
   return NULL;
 }
 
-// A frame is asked for by its return address; the call is the instruction before.
+// Looks up the byte before the return address: it belongs to the call instruction.
 uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out, uint32_t max) {
   if (max == 0 || return_address == 0) return 0;
   uint64_t pc = return_address - 1;

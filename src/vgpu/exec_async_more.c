@@ -1,5 +1,5 @@
-// st.async, red.async, cp.reduce.async.bulk, st.bulk. As in exec_async.c they are done at once, and
-// the mbarrier is told.
+// st.async, red.async, cp.reduce.async.bulk, st.bulk. As in exec_async.c they are performed at
+// once, and complete on their mbarrier in the same step.
 #include "vgpu/exec_mbarrier.h"
 
 #define memory_bind_address VGPU_NAME(memory_bind_address)

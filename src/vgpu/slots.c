@@ -161,8 +161,8 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   // Predicates are placed apart from the others, so that vector slots start on cache lines. Slot 0
   // is the carry flag.
   uint32_t pred_bytes = 16, bytes = 0, now32 = 0;
-  // Registers of probes come last and share no slot with the program's: what the program is told it
-  // needs stays the same.
+  // Registers of probes come last and share no slot with the program's: the number of registers
+  // that the program sees stays the same.
   uint32_t n = 0, first_probe = move_probes(f, iv, &n), program32 = 0, program_preds = 0,
            program_bytes = 0;
   for (uint32_t k = 0; k < n; k++) {

@@ -18,7 +18,7 @@ struct ViewBackground {
   uint32_t done, total;
   bool finished, failed, kept;
   bool started;   // there is a thread to join
-  bool resuming;  // somebody waits for it to end, to start it again
+  bool resuming;  // a request waits for it to end, to start it again
   VEC(FoundRace) races;
   ViewDesk *desk;  // NULL: none is open. With `lock`
   _Atomic bool stop;

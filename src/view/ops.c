@@ -498,7 +498,7 @@ void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   else view_fail(a, 500, err.text);
 }
 
-// Those that were found before and kept in the file; false: nobody has looked yet.
+// Races that were found before and kept in the file; false: none were looked for yet.
 static bool kept_races(ViewDesk *d, uint32_t launch, TraceRaces *out) {
   if (!view_one(d, "SELECT count(*) FROM meta WHERE key = 'races_found'", "")) return false;
   VEC(TraceRace) all = {0};

@@ -308,7 +308,7 @@ static bool make_folder(const char *path, Error *err) {
          error_set(err, "%s: the folder cannot be made: %s.", path, strerror(errno));
 }
 
-// Somebody else's pages are not overwritten.
+// Pages that this command did not write are not overwritten.
 static bool may_write_into(const char *folder, Error *err) {
   static const char *const names[] = {"index.html", "app.js", "app.css"};
   Str path = {0}, page = {0};

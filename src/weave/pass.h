@@ -319,7 +319,7 @@ bool heap_calls(const PtxInstr *in, const char *name);
 // the instruction of the block before (or behind) the call that stores to (loads from) the
 // variable; IR_NONE: not seen
 uint32_t heap_partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v);
-// a call of malloc: where it is told how much, and where its result is taken; false: not seen
+// a call of malloc: the store of its argument and the load of its result; false: not found
 bool heap_takes(const IrCfg *cfg, uint32_t call, uint32_t *store, uint32_t *load);
 
 // --- copy.c ---

@@ -7,8 +7,8 @@
 typedef struct ReachNodes {
   VEC(ReachNode) list;
 } ReachNodes;
-// A kernel whose addresses are asked for. known: register -> node plus 2, 1: not known; empty at
-// first. out: the nodes
+// A kernel whose store addresses are analysed. known: register -> node plus 2, 1: not known; empty
+// at first. out: the nodes
 typedef struct ReachOf {
   const IrDefs *defs;
   const PtxFunc *func;
