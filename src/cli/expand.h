@@ -25,8 +25,8 @@ bool kept_next(sqlite3_stmt *s, bool *ok, Error *err);
 bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch *out, Error *err);
 void kept_launch_free(KeptLaunch *l);
 
-// The allocations at that time; of overlapping ones, the newest.
-// now: its address in this process
+// An allocation that lived when the inputs were kept; of overlapping ones, the newest. now: its
+// address in this process
 typedef struct KeptAllocation {
   uint32_t id;
   uint64_t base, size, now;

@@ -56,9 +56,9 @@ static void prepend(const char *variable, const char *first, char separator, con
   str_free(&value);
 }
 
-// With a space in the path the library is named without its folder: LD_PRELOAD would split it,
-// LD_LIBRARY_PATH does not. The CUDA runtimes of CPU mode lie apart: on a GPU NVIDIA's own must be
-// found.
+// LD_PRELOAD splits a path with a space in it: then it has the library's name only, which
+// LD_LIBRARY_PATH leads to. The CUDA runtimes of CPU mode are in a folder of their own, since on a
+// GPU the program must find NVIDIA's.
 static void set_library(const char *folder, bool on_gpu) {
   Str preload = {0}, search = {0};
 #ifdef WARPGRIND_SANITIZER_RUNTIME

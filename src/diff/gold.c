@@ -1,6 +1,6 @@
-// What a launch may differ by between a GPU and the virtual device. Arithmetic is the same on both,
-// bit by bit, but for instructions that only promise an approximation, and for what depends on the
-// order in which threads come.
+// By how much a launch's results may differ between a GPU and the virtual device. Arithmetic is the
+// same on both, bit by bit. Exceptions are instructions that only promise an approximation, and
+// results that depend on the order of threads.
 #include "diff/diff.h"
 
 #include <math.h>

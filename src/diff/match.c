@@ -87,7 +87,7 @@ static const DiffBuffer *counterpart(const DiffStep *s, const DiffStep *of, uint
 
 static bool equal(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
-// Hashes differ: where the contents are known they decide, by the rules.
+// The hashes differ: compares the contents by the rules, where they are known.
 static void look_inside(Diff *d, DiffPair p, DiffBufferResult *r) {
   Error err = {{0}};
   char *a = diff_contents(d->a, p.a, r->a, r->type, &err),

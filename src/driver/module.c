@@ -61,8 +61,8 @@ static bool is_added(const char *name) {
          (session_tools() && !strncmp(name, "__wg", 4));
 }
 
-// Of the variables only those are the program's that no tool added and no other module of its
-// library has.
+// Whether a variable is the program's own: no tool added it, and no other module of its library
+// defines it.
 static bool is_own(const Module *m, const VgpuGlobal *g) {
   return g->size && !(g->managed && m->shares_managed) && !is_added(g->name);
 }

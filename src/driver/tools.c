@@ -109,8 +109,8 @@ static bool is_crowded(Context *ctx) {
   return crowded;
 }
 
-// A program far ahead of its streams waits, as it would for a device; but not for ever, since a
-// stream may wait for what the program does next.
+// A program that has queued much work waits here, as it would for a device. The wait has a limit,
+// since a stream may wait for what the program does next.
 static void wait_for_room(Context *ctx) {
   static _Atomic bool in_vain;
   for (uint64_t start = clock_ns(), now = start; !in_vain && is_crowded(ctx); now = clock_ns()) {

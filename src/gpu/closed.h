@@ -11,8 +11,8 @@ bool gpu_closed_takes(GpuFunction *f, const char *reason, const char *cure);
 // when the driver has taken it or refused it.
 void gpu_closed_begin(GpuLaunch *l, const SessionCall *call);
 void gpu_closed_end(GpuLaunch *l, bool launched);
-// Bytes to leave free behind an allocation: a patch knows an access by its address alone, and the
-// next allocation must not begin where this one ends.
+// Bytes to leave free after an allocation: a patch finds the allocation by the address alone, so
+// that an access past the end must not hit the next one.
 size_t gpu_closed_gap(size_t bytes);
 // closed_stores.c; NULL: not known. It stays for as long as the process lives.
 const SassStores *gpu_closed_stores(const GpuFunction *f);

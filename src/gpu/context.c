@@ -396,7 +396,7 @@ static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
   session_destroyed(SESSION_CONTEXT_GONE, ctx);
   CUresult result = real(ctx);
   if (refused(result)) session_created(ctx);
-  // after a fault it returns that, and the context is gone all the same
+  // after a fault the call returns the fault's error, and the context is destroyed all the same
   if (ctx) forget(ctx, !refused(result), false);
   return result;
 }

@@ -25,9 +25,9 @@ static bool kernel_needs(CUmodule module, CUlibrary library, const char *name, N
   return true;
 }
 
-// Does this code wait for other blocks? Then all blocks that ran at a time must still run at a
-// time. It is asked of the program's own: checks and records wait, too, but not for blocks that
-// have yet to begin.
+// Does this code wait for other blocks? Then as many blocks as before must run at a time. Only the
+// program's own code is asked: checks and records wait, too, but not for blocks that have yet to
+// begin.
 bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
   for (uint32_t u = 0; u < n; u++)
     for (uint32_t i = 0; i < units[u]->nfuncs; i++)
@@ -49,7 +49,7 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
 // 32, 1.20 with 48; with a test of every result 1.41 with 32, where its loop keeps three values in
 // local memory; 2DCONV, without loops, 1.76 and 2.27). A pass that knows better asks for another
 // number (WovenKernel.registers, loop_registers).
-enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48 };
+enum { REGISTERS_FREE_OF_COST = 32, REGISTERS_OF_LOOPS = 48 };
 unsigned gpu_fit_floor(void) {  // 0: no other was requested
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
@@ -67,7 +67,7 @@ static unsigned register_limit(const Needs *original, const Needs *ours, bool ke
     limit = MIN(255u, REGISTER_FILE / round_up((unsigned)original->threads, 128) / REGISTER_STEP *
                           REGISTER_STEP);
   unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP),
-                      (unsigned)REGISTERS_NOBODY_MISSES);
+                      (unsigned)REGISTERS_FREE_OF_COST);
   if (keep_occupancy && (unsigned)ours->regs > step) limit = limit ? MIN(limit, step) : step;
   return limit;
 }
@@ -94,9 +94,9 @@ static unsigned floor_of(const Woven *made, const char *kernel, unsigned origina
   if (k && k->registers && !keep_occupancy) return k->registers;
   if (k && k->loop_registers && k->has_loops && !keep_occupancy) {
     unsigned wanted = round_up(original + k->loop_registers, REGISTER_STEP);
-    return MAX((unsigned)REGISTERS_NOBODY_MISSES, MIN(k->loop_registers_most, wanted));
+    return MAX((unsigned)REGISTERS_FREE_OF_COST, MIN(k->loop_registers_most, wanted));
   }
-  return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
+  return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_FREE_OF_COST;
 }
 
 void gpu_fit_registers(GpuModule *m, GpuPiece *p, const GpuMade *made) {

@@ -1,7 +1,7 @@
 // Kernel nodes of graphs: our code stands in them, the program sees its own handles.
 #include "gpu/gpu.h"
 
-// --- what the program gives: params is a copy, changed to what the driver gets ---
+// --- parameters of the program's nodes: params is a copy, changed to what the driver gets ---
 
 static void begin_node(GpuLaunch *l, CUDA_KERNEL_NODE_PARAMS *p) {
   l->event = (SessionLaunch){.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},

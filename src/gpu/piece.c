@@ -401,7 +401,8 @@ static GpuMade *make(GpuModule *m, GpuPiece *p, const GpuRefused *refused, Error
   return NULL;
 }
 
-// The original runs as well. Variables would have to be where our code has them.
+// Whether the original kernels serve as well: no check was added, and the piece defines no
+// variable, which our code would have at another address.
 static bool nothing_was_added(const GpuPiece *p, const Woven *made) {
   bool unchanged = made->nkernels > 0 && !p->nvars;
   for (uint32_t i = 0; i < made->nkernels; i++) unchanged &= made->kernels[i].unchanged;

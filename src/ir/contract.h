@@ -32,8 +32,8 @@ typedef struct ContractPlan {
 // What ptxas would do for architecture sm.
 void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan);
 
-// contract_apart.c: what the plan left alone but could be fused after a change elsewhere becomes
-// EXPLICIT.
+// contract_apart.c: products and sums that the plan did not fuse, but that ptxas could fuse after
+// woven code changes something else, become EXPLICIT.
 struct ContractFacts;
 void contract_keep_apart(const IrCfg *c, const struct ContractFacts *facts, ContractPlan *plan);
 

@@ -71,8 +71,8 @@ static void change_live(void *ctx, PtxReg **reg, bool is_def) {
   if (!l->defs && !is_def) *word |= bit;
 }
 
-// What is live before an instruction: backwards from the end of its block. A write under a guard
-// ends nothing.
+// The registers that are live before an instruction: goes back from the end of its block. A guarded
+// write does not end a live range.
 static void live_before(const IrCfg *c, uint32_t at, const IrLiveness *all, uint64_t *set) {
   uint32_t block = c->block_of[at];
   memcpy(set, all->live_out[block], all->words * sizeof *set);

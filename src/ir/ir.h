@@ -275,8 +275,8 @@ typedef struct IrLoopEnd {
 } IrLoopEnd;
 void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e);
 
-// --- decides.c: what a loop goes on by ---
-// reads: something of it comes from memory, which only weak loads read
+// --- decides.c: what decides whether a loop continues ---
+// reads: part of it is loaded from memory, by weak loads only
 typedef struct IrDeciding {
   PtxReg **regs;
   uint32_t n;

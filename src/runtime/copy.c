@@ -44,8 +44,8 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, int kind, cuda
 
 // --- symbols ---
 
-// What goes past the end of the variable is left to the driver to refuse, from the start of the
-// variable on: it says which and by how much.
+// A range past the end of the variable is passed on with the variable's start, so that the driver
+// refuses it and its message names the variable and the excess.
 static cudaError_t symbol_range(const void *symbol, size_t *offset, size_t *n, void **out) {
   cudaError_t e = rt_enter();
   CUdeviceptr address = 0;

@@ -29,7 +29,7 @@ cudaError_t rt_reset_device(void);
     if (enter_error_) return rt_return(enter_error_); \
   } while (0)
 
-// --- register.c: what the program's own start-up code told us about its kernels and variables. ---
+// --- register.c: kernels and variables that the program's start-up code has registered ---
 // host stub, or a handle from another call
 cudaError_t rt_find_kernel(const void *func, CUkernel *out);
 cudaError_t rt_find_symbol(const void *symbol, CUdeviceptr *address, size_t *size);

@@ -120,7 +120,7 @@ static uint32_t formats_stored(Reader *r, uint32_t at) {
     any |= found;
     all &= found;
   }
-  // what a mask or a choice of constants adds does not change what is stored there
+  // formats that come only from masks or constants do not count against those of results
   uint32_t fit = SASS_FLOATS & formats_that_fit(i), found = all & fit ? all & fit : any & fit;
   return found ? found : SASS_BIT(SASS_OTHER);
 }

@@ -40,7 +40,7 @@ struct SessionKernel {
   void *_Atomic tool_data[TOOL_MOST];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;  // set before code
-  // closed.c: names of the tools that look at its machine code; NULL: none does. Its places
+  // closed.c: names of the tools that patch its machine code; NULL: none. Its places
   const char *patched_by;
   atomic_bool maps_named;  // the report says that its tensor maps are not known
   unsigned closed_tools;  // their bits

@@ -58,7 +58,8 @@ typedef struct ToolReport {
 
   // --- the report of one finding; texts may have marks (report/report.h) ---
   const char *(*title)(const RunFinding *f);  // NULL: the kind's
-  // what stands behind the title: ": 1 / 0 = inf (f32)"; false: size and memory of the access do
+  // the text after the title: ": 1 / 0 = inf (f32)"; false: the report prints size and memory of
+  // the access there
   bool (*detail)(const RunFinding *f, Str *out);
   // f->thread has found it and is not one of those that stand at its place
   bool (*found_by)(const RunFinding *f);

@@ -235,8 +235,8 @@ uint64_t raw_key_of(const TracePlace *p);
 const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses,
                            uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
 // --- raw_group.c: records of several operations ---
-// All that records of one form have in common; positions are words from the record's start, 0:
-// none. place: whoever reads it says so
+// What records of one form have in common; positions are words from the record's start, 0: none.
+// place: filled in by the caller
 typedef struct RawGroupOp {
   uint32_t values, nwords, unit, place;
   int32_t distance;

@@ -74,8 +74,8 @@ static void add_candidate(Found *f, const Wanted *w, const TraceOp *op, const Wr
   vec_push(&f->list, c);
 }
 
-// The writes of a launch that may be the last before the read; before the end of the launch, where
-// the read is of a later step.
+// The writes of a launch that may be the last before the read, or, for a read of a later step, the
+// last of the launch.
 typedef struct Writes {
   Accesses all;
   Gathered how;

@@ -35,7 +35,7 @@ static inline bool touches_same_value(const Touch *a, const Touch *b) {
   return a->flags & b->flags & WRITES && !((a->flags | b->flags) & STRONG_IN_BLOCK) &&
          !((a->value ^ b->value) & bytes);
 }
-// Of the accesses to one word a few stand for all: of each site, some of different blocks
+// A few accesses to a word represent all of them: of each site, some of different blocks
 // (by_block), or of different warps; more where they write different values.
 enum { TOUCHES_CHOSEN = 96 };
 typedef struct Chosen {

@@ -1,6 +1,6 @@
 // Records as the device wrote them (probe/trace_abi.h). raw_length (raw_shapes) decides whether a
-// head can be right; the rest then has a known length and every content is some operation, so that
-// nothing else needs to be believed.
+// head is plausible. The length then follows from the head, and any contents of the rest are a
+// valid operation, so that nothing else needs a check.
 #include "trace/internal.h"
 
 enum { HEAD = 0, LANES = 1, WARP = 2, LAUNCH = 3, UNIT = 4, FURTHER = 2048 };

@@ -254,8 +254,8 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
 bool vgpu_warp_converged(Warp *w, const Inst *in, uint32_t needed);
 // Lets other warps and fragments run before going on at `next`.
 const Inst *vgpu_yield(Warp *w, const Inst *next);
-// Lets other warps run, but no other lanes of this one: they would come to a barrier before those
-// that store.
+// Lets other warps run, but no other lanes of this one, which could reach a barrier before these
+// lanes have stored.
 const Inst *vgpu_give_way(Warp *w, const Inst *next);
 // Called for loads that may be a poll (volatile, acquire, relaxed, cas, try_wait): makes spinning
 // warps give way sooner.

@@ -160,8 +160,8 @@ typedef struct WovenKernel {
   uint32_t nwrites;
   const ReachNode *reach_nodes;
   uint32_t nreach_nodes;
-  // instructions that may round differently; what makes its outcome depend on the order of threads;
-  // NULL: nothing
+  // approximate: instructions whose rounding may differ between devices; order_dependent: what
+  // makes its results depend on the order of threads. NULL: nothing
   const char *approximate, *order_dependent;
   double relative_limit, absolute_limit;  // of one of those instructions between devices
   const WeaveWrittenVariable *written_variables;

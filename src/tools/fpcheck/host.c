@@ -58,7 +58,7 @@ static void reports_open(ToolDevice *d, const WgChannel *channel, WgReports *w) 
   state->stored = w->channel + offsetof(WgChannel, tool_count);
 }
 
-// What a launch reads and what it writes are different allocations: threads may run again.
+// Whether the launch reads and writes different allocations: then its threads may start over.
 static bool reads_and_writes_differ(const WovenKernel *code, const SessionParams *params) {
   const FpPointers *p = code->tool_data[TOOL_FPCHECK];
   for (uint32_t w = 0; w < p->nwrites; w++) {

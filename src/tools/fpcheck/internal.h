@@ -6,8 +6,8 @@
 #include "tools/fpcheck/abi.h"
 #include "tools/fpcheck/kernel.h"
 
-// WeavePlan.tool_options, beside WG_FP_NAN …, none of which means all: test every instruction;
-// --fp-flow
+// Bits of WeavePlan.tool_options beside those of --fp-kinds (WG_FP_NAN …; none of them: all kinds).
+// TESTS_ALL: test every instruction; FOLLOWS: --fp-flow
 enum { FP_TESTS_ALL = 1 << 8, FP_FOLLOWS = 1 << 9 };
 unsigned fp_options(const struct Options *o, const WeavePlan *plan);  // weave_options.c
 

@@ -1,8 +1,7 @@
-// Memory of the kernel's own, local or shared, that carries values: what is stored there and loaded
-// again is tested where it goes then, so that storing it is no sink. That holds if whatever is
-// loaded from it is known to be a floating-point number or is worked with as an integer: bits that
-// are only passed on, say from shared to global memory sixteen bytes at a time, would leave without
-// a test.
+// Local and shared memory that carries values within the kernel: a store to it is no sink, since
+// the value is tested where it goes after it was loaded again. That holds if all that is loaded
+// from it is known to be a floating-point number, or is used as an integer. Bits that are only
+// copied, say from shared to global memory sixteen bytes at a time, would leave without a test.
 #include "tools/fpcheck/internal.h"
 
 // raw: by register: bits of that memory, of unknown meaning

@@ -1,5 +1,5 @@
 // --fp-flow: where an exception that is there already goes. Results that carry one on are looked at
-// with the births (fp.c); here are the instructions that make one vanish: their operands are
+// with the births (probe.c); here are the instructions that make one vanish: their operands are
 // tested. Those that take one to memory are in tools/fpcheck/weave_stores.c.
 #include "tools/fpcheck/internal.h"
 

@@ -30,8 +30,8 @@ static void test_value(FpCheck *k, const FpDeferred *f, Code *c, PtxOperand *v, 
   if (out->len > before && t.format) fp_test_value(k, c, t, *v, kinds & WG_FP_SUBNORMAL, FP_ALWAYS);
 }
 
-// fired: this lane has something exceptional; now: … and it is stored, by this lane or, after
-// shuffles, by any of the warp.
+// Before, k->fired says that this lane has an exception; afterwards, that it is stored, too: by
+// this lane or, after shuffles, by any lane of the warp.
 static void ask_whether_stored(FpCheck *k, Code *c, const PtxInstr *store, bool shuffles) {
   PtxOperand fired = opd_reg(k->fired), guard = opd_reg(store->guard),
              stored = opd_reg(body_temp(k->body, TYPE_PRED, 0)),

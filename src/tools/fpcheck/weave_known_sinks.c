@@ -35,8 +35,8 @@ static void load_counts(FpCheck *k, Code *c) {
        parts);
 }
 
-// Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the
-// entries of its word and of its page.
+// Notes which site stored the exception, in the entries of its word and of its page, as probe.c
+// does (fp_stored_at).
 static void remember(FpCheck *k, Code *c, const Ask *a, PtxReg *has) {
   PtxOperand memory = temp64(k, MEMORY), address = temp64(k, ADDRESS), shifted = temp64(k, SHIFTED),
              entry = temp64(k, ENTRY), at = temp64(k, AT), hash = temp32(k, 0),

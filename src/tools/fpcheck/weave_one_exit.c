@@ -8,8 +8,8 @@ bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
   return k->live->live_in[block][r->id / 64] >> r->id % 64 & 1;
 }
 
-// What the test will read is still there: of the instruction itself, or, if it is a selection, of
-// all that it decides about.
+// Whether the operands that the test reads are still in their registers: those of the instruction
+// itself, or, if it is a selection, of all values that it decides about.
 static bool operands_last(const FpCheck *k, const FpDeferred *f, uint32_t first, uint32_t i,
                           uint32_t until) {
   for (uint32_t at = first; at <= i; at++) {

@@ -1,5 +1,5 @@
 // The slow path behind a group of tests: which of its values are exceptional, and what the probes
-// of fp.c are asked about them.
+// of probe.c are asked about them.
 //
 // Most exceptions that come here only travel on, and in a program whose data is full of NaN all do.
 // So what can be seen without a call is seen here, as bits of a word: first which values are

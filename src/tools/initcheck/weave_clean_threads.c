@@ -225,7 +225,8 @@ static void make_readable(InitClean *z, Code *c, unsigned n) {
        opd_reg(in_of(z, n)));
 }
 
-// The shadow of shared memory is one block's, whose threads share a cache, and may be weak always.
+// Accesses to the shadow of shared memory may always be weak: only threads of one block use it, and
+// they share a cache.
 static bool is_weak(const InitClean *z, unsigned n) {
   const PtxInstr *in = instr(z, n);
   if (z->k->place[z->accesses[n]].kind == PLACE_SHARED) return true;

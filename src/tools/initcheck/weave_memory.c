@@ -227,8 +227,8 @@ static void clear_destinations(Access *a, Code *c) {
   code_guard(c, NULL, false);
 }
 
-// The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only those of
-// which all bits are bad.
+// The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only bytes with
+// all bits bad.
 typedef struct ByteRange {
   unsigned first, n;
 } ByteRange;

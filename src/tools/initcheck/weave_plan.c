@@ -266,8 +266,8 @@ static void plan_second(InitCheck *k) {
   }
 }
 
-// The second body runs where all that is read through parameters is initialised. To store something
-// good there changes nothing.
+// The second body runs where all memory behind the parameters is initialised: there a store of an
+// initialised value needs no mark.
 static void drop_marks(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   for (uint32_t i = k->second; i < cfg->ninstrs; i++) {

@@ -48,7 +48,7 @@ typedef struct Weaver {
   Region region;
   InitSteps steps;
   bool *cuts;
-  // registers whose shadows a region reads before it writes them; and those it leaves behind
+  // registers whose shadows are live into the region, and those that are live out of it
   Regs before, behind;
   uint64_t *now;
   bool uses_count;
@@ -106,7 +106,7 @@ static void see_instr(Weaver *w, uint32_t i) {
   ptx_visit_regs(in, see_def, &d);
 }
 
-// What an instruction reports by clears the shadow, so it is left behind too.
+// A report clears the shadow of the register it names: that shadow is an output of the region, too.
 static void see_reported(void *ctx, PtxReg **reg, bool is_def) {
   Weaver *w = ctx;
   if (!is_def && init_shadow(w->k, *reg)) add_reg(&w->behind, *reg, SEEN);

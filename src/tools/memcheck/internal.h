@@ -53,8 +53,8 @@ typedef struct Check {
   // var is one of several in it, and where; NULL: it is by itself
   const PtxVar *frame;
   int64_t frame_at;
-  // an instruction that all lanes of a warp execute together: so many of them give an address; 0:
-  // any other
+  // of an instruction that all lanes of a warp execute together (ldmatrix, wmma): how many of them
+  // give an address; 0: any other instruction
   uint32_t lanes;
   uint32_t cache;  // LOOKUP: which of Memcheck.caches
   bool hoisted;    // tested before the loop it is in; see tools/memcheck/weave_loops.c

@@ -109,7 +109,8 @@ void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *in
 uint32_t pattern_outside(const Profiling *w, uint32_t block, const PtxOperand *address);
 
 // --- weave_lanes.c ---
-// It is the cheapest way: a loop has registers for it, or there is nothing to count.
+// Whether counting by lanes is cheapest for this site: its loop has registers to spare, or it needs
+// no counter.
 bool lanes_want(const Profiling *w, const LaneSite *k);
 void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i);
 void lanes_at_end(Profiling *w, Code *c, const LaneSite *k);

@@ -149,7 +149,7 @@ static void lower(void *ctx, PtxReg **reg, bool is_def) {
   }
 }
 
-// Operands that are not known yet make no result: the next round looks again.
+// false: an operand's class is not known yet, and the next round of the iteration looks again.
 static bool operands_known(const Classes *c, const PtxInstr *in) {
   for (unsigned i = 1; i < in->nops; i++) {
     const PtxOperand *o = &in->ops[i];

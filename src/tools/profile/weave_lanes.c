@@ -19,7 +19,7 @@ struct LanesHere {
   uint32_t nbacks;
 };
 
-// Where that is found out: at the beginning of the block, or in code out of line.
+// Where the test for a full warp goes: at the beginning of the block, or in code out of line.
 static Code *block_begin(const Profiling *w, uint32_t block) {
   Code *c = w->here_at ? w->here_at : body_before(w->body, w->body->cfg->blocks[block].first);
   code_guard(c, NULL, false);

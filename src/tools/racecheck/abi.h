@@ -79,8 +79,7 @@ typedef struct WgRaceSlot {
   uint64_t clock, fence, know, released;
 } WgRaceSlot;
 
-// Behind WgLaunch in the kernel's parameter. All zero: this launch is not checked.
-// by its number in entries; sites: the process-wide number of its first
+// A launch, by its number in entries. sites: the process-wide number of its kernel's first site
 typedef struct WgRaceLaunch {
   uint32_t launch, sites;
   uint64_t channel;
@@ -130,8 +129,8 @@ typedef struct WgRaceCopy {
 } WgRaceCopy;
 enum { WG_RACE_COPY_THREADS = 256 };
 
-// An access, as wg_race_access is told of it: bytes | these | its flags (WG_RACE_WRITE, STRONG,
-// CTA) << FLAGS_AT | site << SITE_AT
+// An access in one word, for wg_race_access: bytes | these | its flags (WG_RACE_WRITE, STRONG, CTA)
+// << FLAGS_AT | site << SITE_AT
 enum {
   WG_RACE_ACCESS_BYTES = 255,
   WG_RACE_ACCESS_STORES = 1 << 8,  // what it writes is known

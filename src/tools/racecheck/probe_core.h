@@ -115,7 +115,8 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, const RaceThread *x, Race
   if (mine & WG_RACE_WRITE) {
     if (old & mine & WG_RACE_STRONG && old & WG_RACE_WRITE && !((old ^ mine) & WG_RACE_CTA))
       return race_after_strong(old, mine, &p);
-    // A strong write of the thread that has just made a weak one: the weak one can race with more.
+    // The thread made a weak write before this strong one. The entry keeps the weak write, which
+    // can race with more accesses.
     uint32_t within = !(race_bytes(mine) & ~race_bytes(old)),
              same_interval = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs;
     uint32_t weak_before = (old & (WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA)) ==

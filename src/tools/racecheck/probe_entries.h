@@ -117,7 +117,7 @@ DEVICE uint64_t race_mine(uint64_t me, uint32_t what) {
          (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
 }
 
-// The bits of an entry that tell what was written, where the other access is one too.
+// The bits of an entry that hold a hash of the value it wrote.
 DEVICE uint64_t race_value_bits(uint64_t flags) {
   return flags & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
 }

@@ -23,8 +23,8 @@ static inline PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, T
 void race_without_call(Emit *e, Code *c, bool shared);  // the call begins where this ends
 void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared);
 // --- tools/racecheck/weave_value.c ---
-// What a store is about to write, in a register of 8 bytes, and in `high` what is behind the first
-// 8; false: it is not known. c NULL: only whether it is.
+// The value that a store is about to write: its first 8 bytes in `to`, the rest in `high`. false:
+// it is not known. c NULL: emits nothing and only says whether it is known.
 bool race_written(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool *constant);
 // … one of its words of 4 bytes
 void race_written_word(Emit *e, Code *c, PtxReg *to, unsigned word);

@@ -214,7 +214,7 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i, bool waits) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
-  // who is ahead must not tell those that are still here of the next one
+  // a thread that is ahead must not pass its next phase on to threads that are still in this one
   const PtxOperand phase = opd_reg(k->phase);
   if (!waits) {
     settle(k, c, false);
@@ -253,7 +253,7 @@ static void acquire(RaceCheck *k, Code *c, PtxReg *at, unsigned how) {
   if (how & WG_RACE_TELL_ACQUIRE) after(k, c);
 }
 
-// The address as it is before the instruction, which may overwrite what it is computed from.
+// Copies the address before the instruction, which may overwrite the registers it is computed from.
 static PtxReg *keep_address(RaceCheck *k, uint32_t i, const PtxOperand *address, bool to_shared) {
   Code *c = body_before(k->body, i);
   PtxReg *at = body_reg(k->body, TYPE_B64);

@@ -179,7 +179,7 @@ void recorder_fold_put(Recorder *t, Code *c, RecorderGroup *g) {
   }
   Code *entry = body_entry(b);
   EMIT(entry, "mov.u32", opd_reg(f.turns), opd_imm(0));
-  // They are always written before they are read; this spares ptxas and our verifier the proof.
+  // They are always written before they are read, but ptxas and our verifier cannot prove it.
   for (uint32_t u = 0; u < g->nunits; u++) {
     EMIT(entry, "mov.u64", opd_reg(f.last[u]), opd_imm(0));
     EMIT(entry, "mov.u64", opd_reg(f.step[u]), opd_imm(0));
