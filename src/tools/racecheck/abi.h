@@ -84,6 +84,7 @@ typedef struct WgRaceLaunch {
   uint32_t launch, sites;
   uint64_t channel;
 } WgRaceLaunch;
+// Follows WgLaunch in the kernel's parameter. All zero: this launch is not checked.
 typedef struct WgRaceRecord {
   uint64_t start;  // the launch's number in an entry, in its place
   // one barrier, all of the field, all of the field of warps, in their places
