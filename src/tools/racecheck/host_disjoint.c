@@ -660,7 +660,10 @@ static bool count_threads(Launch *l, const RaceReaches *reaches, const Question 
     if (!is_constant(count) || count->low < 1 || count->low > UINT16_MAX) return false;
     e.turns[t->loop] = MAX(e.turns[t->loop], (uint32_t)count->low);
     if (same_loops >> t->loop & 1 && t->bytes & RACE_EVERY_TURN) e.lockstep |= 1u << t->loop;
-    else same_loops &= ~(1u << t->loop), e.lockstep &= ~(1u << t->loop);
+    else {
+      same_loops &= ~(1u << t->loop);
+      e.lockstep &= ~(1u << t->loop);
+    }
   }
   return race_enumerate(&e);
 }
