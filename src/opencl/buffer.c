@@ -52,12 +52,27 @@ cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties 
   cl_int ignored;
   if (!error) error = &ignored;
   if (!flags) flags = CL_MEM_READ_WRITE;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
-  if (properties && *properties) return *error = CL_INVALID_PROPERTY, NULL;
-  if (!flags_fit(flags)) return *error = CL_INVALID_VALUE, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
+  if (properties && *properties) {
+    *error = CL_INVALID_PROPERTY;
+    return NULL;
+  }
+  if (!flags_fit(flags)) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   bool uses_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-  if (uses_host != (host != NULL)) return *error = CL_INVALID_HOST_PTR, NULL;
-  if (!size) return *error = CL_INVALID_BUFFER_SIZE, NULL;
+  if (uses_host != (host != NULL)) {
+    *error = CL_INVALID_HOST_PTR;
+    return NULL;
+  }
+  if (!size) {
+    *error = CL_INVALID_BUFFER_SIZE;
+    return NULL;
+  }
   if (!(flags & (CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
   cl_mem m = new_memory(context, CL_MEM_OBJECT_BUFFER, flags, size);
   if (flags & CL_MEM_USE_HOST_PTR) m->host = host;
@@ -77,18 +92,31 @@ cl_mem clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
   enum { BASE_ALIGNMENT = 256 };
   cl_int ignored;
   if (!error) error = &ignored;
-  if (!ocl_is(parent, OCL_MEMORY) || parent->type != CL_MEM_OBJECT_BUFFER || parent->parent)
-    return *error = CL_INVALID_MEM_OBJECT, NULL;
+  if (!ocl_is(parent, OCL_MEMORY) || parent->type != CL_MEM_OBJECT_BUFFER || parent->parent) {
+    *error = CL_INVALID_MEM_OBJECT;
+    return NULL;
+  }
   cl_mem_flags place = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
   cl_mem_flags device = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
   bool wider = (flags & device & ~parent->flags) && !(parent->flags & CL_MEM_READ_WRITE);
-  if (type != CL_BUFFER_CREATE_TYPE_REGION || !info || flags & place || !flags_fit(flags) || wider)
-    return *error = CL_INVALID_VALUE, NULL;
+  if (type != CL_BUFFER_CREATE_TYPE_REGION || !info || flags & place || !flags_fit(flags) ||
+      wider) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   const cl_buffer_region *region = info;
-  if (!region->size) return *error = CL_INVALID_BUFFER_SIZE, NULL;
-  if (region->origin > parent->size || region->size > parent->size - region->origin)
-    return *error = CL_INVALID_VALUE, NULL;
-  if (region->origin % BASE_ALIGNMENT) return *error = CL_MISALIGNED_SUB_BUFFER_OFFSET, NULL;
+  if (!region->size) {
+    *error = CL_INVALID_BUFFER_SIZE;
+    return NULL;
+  }
+  if (region->origin > parent->size || region->size > parent->size - region->origin) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
+  if (region->origin % BASE_ALIGNMENT) {
+    *error = CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    return NULL;
+  }
   if (!(flags & device)) flags |= parent->flags & device;
   flags |= parent->flags & place;
   cl_mem m = new_memory(parent->context, CL_MEM_OBJECT_BUFFER, flags, region->size);

@@ -147,21 +147,36 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devi
                          Notify notify, void *user, cl_int *error) {
   cl_int ignored;
   if (!error) error = &ignored;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
-  if (!n_inputs || !inputs || (!notify && user)) return *error = CL_INVALID_VALUE, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
+  if (!n_inputs || !inputs || (!notify && user)) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   if ((*error = check_devices(context, n, devices))) return NULL;
   for (cl_uint i = 0; i < n_inputs; i++) {
-    if (!ocl_is(inputs[i], OCL_PROGRAM)) return *error = CL_INVALID_PROGRAM, NULL;
+    if (!ocl_is(inputs[i], OCL_PROGRAM)) {
+      *error = CL_INVALID_PROGRAM;
+      return NULL;
+    }
     bool object = inputs[i]->type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT ||
                   inputs[i]->type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
-    if (!object) return *error = CL_INVALID_OPERATION, NULL;
+    if (!object) {
+      *error = CL_INVALID_OPERATION;
+      return NULL;
+    }
   }
   Str words = {0};
   const char *bad;
   bool library;
   bool known = ocl_options(options, &words, &bad, &library);
   str_free(&words);
-  if (!known) return *error = CL_INVALID_LINKER_OPTIONS, NULL;
+  if (!known) {
+    *error = CL_INVALID_LINKER_OPTIONS;
+    return NULL;
+  }
   Arena a = {0};
   OclRequest r = {.link = true};
   for (cl_uint i = 0; i < n_inputs; i++) add_objects(object_text(inputs[i]), &a, &r);

@@ -45,13 +45,19 @@ bool ocl_options(const char *text, Str *out, const char **bad, bool *library) {
   *library = false;
   for (char *word; (word = next_word(&p));) {
     int i = find(word);
-    if (i < 0) return *bad = word, false;
+    if (i < 0) {
+      *bad = word;
+      return false;
+    }
     if (known[i].what == LIBRARY) *library = true;
     if (known[i].what == PASS || known[i].what == NEXT) add(out, word);
     standard |= !strncmp(word, "-cl-std=", 8);
     if (known[i].what == NEXT && !word[2]) {
       char *value = next_word(&p);
-      if (!value) return *bad = word, false;
+      if (!value) {
+        *bad = word;
+        return false;
+      }
       add(out, value);
       free(value);
     }

@@ -35,9 +35,15 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n,
   cl_int ignored;
   if (!error) error = &ignored;
   *error = CL_SUCCESS;
-  if (!devices || !n || (!notify && user)) return *error = CL_INVALID_VALUE, NULL;
+  if (!devices || !n || (!notify && user)) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   for (cl_uint i = 0; i < n; i++)
-    if (!ocl_is(devices[i], OCL_DEVICE)) return *error = CL_INVALID_DEVICE, NULL;
+    if (!ocl_is(devices[i], OCL_DEVICE)) {
+      *error = CL_INVALID_DEVICE;
+      return NULL;
+    }
   cl_context c = ocl_object_new(OCL_CONTEXT, sizeof *c);
   c->notify = notify;
   c->user = user;

@@ -98,7 +98,10 @@ cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *value, 
 cl_event clCreateUserEvent(cl_context context, cl_int *error) {
   cl_int ignored;
   if (!error) error = &ignored;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
   cl_event e = ocl_event_new(context, NULL, CL_COMMAND_USER);
   e->object.references = 1;
   e->status = CL_SUBMITTED;

@@ -47,9 +47,18 @@ cl_kernel clCreateKernel(cl_program p, const char *name, cl_int *error) {
   cl_int ignored;
   CUfunction f;
   if (!error) error = &ignored;
-  if (!ocl_is(p, OCL_PROGRAM)) return *error = CL_INVALID_PROGRAM, NULL;
-  if (!p->image.ptx) return *error = CL_INVALID_PROGRAM_EXECUTABLE, NULL;
-  if (!name) return *error = CL_INVALID_VALUE, NULL;
+  if (!ocl_is(p, OCL_PROGRAM)) {
+    *error = CL_INVALID_PROGRAM;
+    return NULL;
+  }
+  if (!p->image.ptx) {
+    *error = CL_INVALID_PROGRAM_EXECUTABLE;
+    return NULL;
+  }
+  if (!name) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   *error = CL_INVALID_KERNEL_NAME;
   for (uint32_t i = 0; i < p->image.kernels.len; i++) {
     if (strcmp(p->image.kernels.data[i]->name, name)) continue;

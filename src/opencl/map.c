@@ -36,13 +36,17 @@ void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_
   if (*error) return NULL;
   cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
   bool both = flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE);
-  if (!size || offset > m->size || size > m->size - offset || flags & ~known || both)
-    return *error = CL_INVALID_VALUE, NULL;
+  if (!size || offset > m->size || size > m->size - offset || flags & ~known || both) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   cl_mem_flags no_read = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
   cl_mem_flags no_write = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
   if ((flags & CL_MAP_READ && m->flags & no_read) ||
-      (flags & ~(cl_map_flags)CL_MAP_READ && m->flags & no_write))
-    return *error = CL_INVALID_OPERATION, NULL;
+      (flags & ~(cl_map_flags)CL_MAP_READ && m->flags & no_write)) {
+    *error = CL_INVALID_OPERATION;
+    return NULL;
+  }
   OclCommand *c = ocl_command(q, CL_COMMAND_MAP_BUFFER, w, error);
   if (!c) return NULL;
   Mapped *work = c->work = mem_alloc(sizeof *work);

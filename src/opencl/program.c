@@ -36,10 +36,19 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint n, const char *
                                      const size_t *lengths, cl_int *error) {
   cl_int ignored;
   if (!error) error = &ignored;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
-  if (!n || !texts) return *error = CL_INVALID_VALUE, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
+  if (!n || !texts) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   for (cl_uint i = 0; i < n; i++)
-    if (!texts[i]) return *error = CL_INVALID_VALUE, NULL;
+    if (!texts[i]) {
+      *error = CL_INVALID_VALUE;
+      return NULL;
+    }
   Str all = {0};
   str_add(&all, "");
   for (cl_uint i = 0; i < n; i++)
@@ -60,12 +69,20 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_dev
                                      cl_int *status, cl_int *error) {
   cl_int ignored;
   if (!error) error = &ignored;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
-  if (!n || !devices || !lengths || !binaries) return *error = CL_INVALID_VALUE, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
+  if (!n || !devices || !lengths || !binaries) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   *error = CL_SUCCESS;
   for (cl_uint i = 0; i < n; i++) {
-    if (!ocl_is(devices[i], OCL_DEVICE) || !ocl_context_has(context, devices[i]))
-      return *error = CL_INVALID_DEVICE, NULL;
+    if (!ocl_is(devices[i], OCL_DEVICE) || !ocl_context_has(context, devices[i])) {
+      *error = CL_INVALID_DEVICE;
+      return NULL;
+    }
     bool given = lengths[i] && binaries[i];
     bool ours = given && (starts(binaries[i], lengths[i], OCL_IMAGE_MARK) ||
                           starts(binaries[i], lengths[i], OCL_OBJECT_MARK));

@@ -33,11 +33,22 @@ static cl_command_queue make(cl_context context, cl_device_id device,
   cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
                                       CL_QUEUE_PROFILING_ENABLE;
   cl_command_queue_properties on_device = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
-  if (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device))
-    return *error = CL_INVALID_DEVICE, NULL;
-  if (flags & ~(known | on_device)) return *error = CL_INVALID_VALUE, NULL;
-  if (flags & on_device) return *error = CL_INVALID_QUEUE_PROPERTIES, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
+  if (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device)) {
+    *error = CL_INVALID_DEVICE;
+    return NULL;
+  }
+  if (flags & ~(known | on_device)) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
+  if (flags & on_device) {
+    *error = CL_INVALID_QUEUE_PROPERTIES;
+    return NULL;
+  }
   cl_command_queue q = ocl_object_new(OCL_QUEUE, sizeof *q);
   q->context = context;
   ocl_hold(context);
@@ -66,8 +77,14 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
   cl_command_queue_properties flags = 0;
   if (!error) error = &ignored;
   for (const cl_queue_properties *p = properties; p && *p; p += 2) {
-    if (*p != CL_QUEUE_PROPERTIES && *p != CL_QUEUE_SIZE) return *error = CL_INVALID_VALUE, NULL;
-    if (*p == CL_QUEUE_SIZE) return *error = CL_INVALID_QUEUE_PROPERTIES, NULL;
+    if (*p != CL_QUEUE_PROPERTIES && *p != CL_QUEUE_SIZE) {
+      *error = CL_INVALID_VALUE;
+      return NULL;
+    }
+    if (*p == CL_QUEUE_SIZE) {
+      *error = CL_INVALID_QUEUE_PROPERTIES;
+      return NULL;
+    }
     flags = p[1];
   }
   cl_command_queue q = make(context, device, flags, error);

@@ -12,8 +12,14 @@ static cl_sampler make(cl_context context, const cl_sampler like, cl_int *error)
   bool modes = like->addressing >= CL_ADDRESS_NONE &&
                like->addressing <= CL_ADDRESS_MIRRORED_REPEAT;
   bool filters = like->filter == CL_FILTER_NEAREST || like->filter == CL_FILTER_LINEAR;
-  if (!ocl_is(context, OCL_CONTEXT)) return *error = CL_INVALID_CONTEXT, NULL;
-  if (!modes || !filters || like->normalized > CL_TRUE) return *error = CL_INVALID_VALUE, NULL;
+  if (!ocl_is(context, OCL_CONTEXT)) {
+    *error = CL_INVALID_CONTEXT;
+    return NULL;
+  }
+  if (!modes || !filters || like->normalized > CL_TRUE) {
+    *error = CL_INVALID_VALUE;
+    return NULL;
+  }
   cl_sampler s = ocl_object_new(OCL_SAMPLER, sizeof *s);
   s->context = context;
   ocl_hold(context);
@@ -41,7 +47,10 @@ cl_sampler clCreateSamplerWithProperties(cl_context context,
     if (*p == CL_SAMPLER_NORMALIZED_COORDS) like.normalized = (cl_bool)p[1];
     else if (*p == CL_SAMPLER_ADDRESSING_MODE) like.addressing = (cl_addressing_mode)p[1];
     else if (*p == CL_SAMPLER_FILTER_MODE) like.filter = (cl_filter_mode)p[1];
-    else return *error = CL_INVALID_VALUE, NULL;
+    else {
+      *error = CL_INVALID_VALUE;
+      return NULL;
+    }
   }
   cl_sampler s = make(context, &like, error);
   for (const cl_sampler_properties *p = properties; s && p && *p; p += 2) {
