@@ -33,8 +33,6 @@ static _Thread_local Pending *serving;  // its handlers run on this thread
 
 void (*gpu_hold_calls)(void);
 
-bool gpu_interrupts_in_handler(void) { return serving != NULL; }
-
 static void make_condition(void) {
   pthread_condattr_t attr;
   pthread_condattr_init(&attr);

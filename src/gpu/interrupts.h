@@ -25,6 +25,5 @@ void gpu_interrupts_add(const GpuLaunch *l);
 // that runs on it), or those that come before work in a stream. What went wrong is told once.
 CUresult gpu_interrupts_wait(void);
 CUresult gpu_interrupts_wait_in(uint64_t stream);
-bool gpu_interrupts_in_handler(void);  // a handler runs on the calling thread
 
 #endif
