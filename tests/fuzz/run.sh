@@ -19,7 +19,7 @@ objects=$BUILD-fuzz
 mkdir -p "$objects"
 make -s -j2 CC=clang BUILD="$objects" OPT=-O1 CFLAGS="$flags" lib-base lib-ptx lib-ir lib-weave \
   lib-tools lib-image lib-channel lib-symbol lib-store lib-trace lib-run lib-report \
-  lib-tool_reports lib-view > "$objects/build.log" 2>&1 ||
+  lib-tool_reports lib-diff lib-view > "$objects/build.log" 2>&1 ||
   { tail -n 20 "$objects/build.log"; echo "FAIL build"; exit 1; }
 
 # A recorded run for the targets that change or ask one, made by the ordinary command.
@@ -43,7 +43,7 @@ for source in tests/fuzz/*.c; do
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
     --rtlib=compiler-rt --unwindlib=libgcc -Isrc -Itests/trace -o "$dir/$name" "$source" \
-    "$objects"/obj/lib{view,report,run,tool_reports,report,run,trace,store,symbol,channel}.a \
+    "$objects"/obj/lib{view,diff,report,run,tool_reports,report,run,trace,store,symbol,channel}.a \
     "$objects"/obj/lib{weave,tools,weave,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 \
       -lm \
     -ldl -pthread || { echo "FAIL $name: does not build"; continue; }

@@ -29,5 +29,9 @@ run_program() {
   return $said
 }
 files=()
-for f in tests/*/*.cu examples/*/*.cu; do [ -e "${f%.cu}.sh" ] || files+=("$f"); done
+for f in tests/*/*.cu examples/*/*.cu; do
+  # CUDA's own libraries do not run on the stand-in, ours only on the virtual device
+  case $f in tests/libraries/*) continue ;; esac
+  [ -e "${f%.cu}.sh" ] || files+=("$f")
+done
 every_test cuda_program "${files[@]}"
