@@ -310,9 +310,10 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
     gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
                   result == CUDA_SUCCESS ? l->number : 0);
   if (result == CUDA_SUCCESS) gpu_run_ends(l);
-  if (result == CUDA_SUCCESS && l->of && session_wants(SESSION_WANTS_LAUNCHES_TAKEN)) {
-    tell_call(l);
-    gpu_code_tell(l->of);
+  if (result == CUDA_SUCCESS && l->of) {
+    bool wanted = session_wants(SESSION_WANTS_LAUNCHES_TAKEN);
+    if (wanted || session_has_tensor_maps()) tell_call(l);
+    if (wanted) gpu_code_tell(l->of);
   }
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
   if (l->interrupts) result = gpu_interrupts_end(l, result);

@@ -764,6 +764,7 @@ typedef struct SessionTensorMap {  // the same, as it is remembered
   int interleave, swizzle;
   bool nan_fill;
 } SessionTensorMap;
+bool session_has_tensor_maps(void);  // the program has encoded at least one
 // false: it is none, or was not made by a call of this process
 bool session_tensor_map_find(const void *map, SessionTensorMap *out);
 SassFormat session_tensor_format(const SessionTensorMap *m);   // SASS_OTHER: no such numbers

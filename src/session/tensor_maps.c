@@ -61,6 +61,8 @@ void session_tensor_map_moved(const void *before, const void *map, uint64_t addr
   keep(map, &m);
 }
 
+bool session_has_tensor_maps(void) { return any; }
+
 bool session_tensor_map_find(const void *map, SessionTensorMap *out) {
   if (!any) return false;
   pthread_mutex_lock(&lock);
