@@ -46,7 +46,7 @@ if command -v sqlite3 > /dev/null && [ "${SAN:-0}" = 0 ]; then
   cp one.wg bit.wg; python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2]))
 b = f.read(1); f.seek(-1, 1); f.write(bytes([b[0] ^ 8]))' bit.wg "$at"
   check extension        [ \
-    "$(sqlite3 one.wg ".load $BUILD/lib/warpgrind_sqlite.so" 'select count(*) from access')" = 447 ]
+    "$(sqlite3 one.wg ".load $BUILD/lib/warpgrind_sqlite.so" 'select count(*) from access')" = 448 ]
   sqlite3 bit.wg ".load $BUILD/lib/warpgrind_sqlite.so" 'select count(*) from access' > out 2> err
   check extension_damage has err 'the file is damaged: page'
 fi
@@ -85,7 +85,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
       tail -n 1)" = 1000 ]
     check read_only_whole  [ \
       "$(as_nobody "$WARPGRIND" sql "$read_only/f/one.wg" 'select count(*) from access' |
-      tail -n 1)" = 447 ]
+      tail -n 1)" = 448 ]
   else
     echo "skip read_only_folder: the command cannot be run by another user here"
   fi

@@ -2,7 +2,7 @@ import { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
 import { CalculatorPane } from "./calculator";
-import { RunsPane, TwinPane, useComparison } from "./compare";
+import { RunsPane, TwinPane, comparesRuns, useComparison } from "./compare";
 import { ElementPane } from "./element";
 import { placeNamed } from "./expression";
 import { Flow, FlowChart, kernelName } from "./flow";
@@ -187,7 +187,7 @@ export function App() {
         fromAddress();
         // Opening a run with a finding starts at its thread.
         // One without starts at the flow of the whole run.
-        if (!trail().length && !f.findings.length && (await (await fetch("api/compare_state").catch(() => new Response("{}"))).json().catch(() => ({}))).files) start({ kind: "runs" });
+        if (!trail().length && !f.findings.length && await comparesRuns()) start({ kind: "runs" });
         if (!trail().length && (f.findings.length || steps.length || r.meta.tools?.includes("profile"))) { start(f.findings.length ? findingPane(f.findings[0]) : r.meta.tools?.split(",").includes("profile") ? { kind: "profile", kernel: 0 } : { kind: "flow" }); history.replaceState(null, "", location.hash); }
         setReady(true);
         while (all.length < r.buffers && all.length < 100000) {

@@ -1,6 +1,6 @@
 // Two runs, or two steps: which launches differ, and a buffer side by side with its other self, with the difference as a picture.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { FlowStep, ask, askBytes, buffers, flowStep } from "./api";
+import { FlowStep, ask, askBytes, buffers, flowStep, isStatic } from "./api";
 import { kernelName } from "./flow";
 import { bufferName, elementName, many, partsText } from "./format";
 import { useAnswer, useListen } from "./hooks";
@@ -12,6 +12,12 @@ import { bufferType, leaves, onTypes } from "./types";
 
 export interface Differing { launch: number; other_launch: number; number: number; kernel: string; name: string; buffer: number; other_buffer: number; within?: number; why?: string; compared?: number; different?: number; nans?: number; first?: number; ulps?: number; absolute?: number; relative?: number }
 export interface Comparison { files?: [string, string]; done: number; total: number; finished: boolean; equal: number; different: number; unmatched: number; not_compared: number; failed?: string; rows: Differing[] }
+// The server was started with two runs. A page without a server never is.
+export async function comparesRuns(): Promise<boolean> {
+  if (isStatic()) return false;
+  try { return !!(await (await fetch("api/compare_state")).json()).files; } catch { return false; }
+}
+
 // Compared in the background, from the moment the page is opened; undefined: there is one run only.
 export function useComparison(wanted: boolean): Comparison | undefined {
   const [state, set] = useState<Comparison>();
