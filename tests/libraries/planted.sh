@@ -35,3 +35,13 @@ for tool in memcheck initcheck fpcheck racecheck; do
   check "silent_$tool" silent $tool none
 done
 check half_a_matrix silent initcheck half
+
+# Where OpenBLAS was not installed there is nothing to compute with: the call says so and fails.
+without=$TEST_DIR/without
+rm -rf "$without"; mkdir -p "$without"
+cp "$BUILD/warpgrind" "$without/" && cp -rs "$BUILD/lib" "$without/" || exit 1
+rm -f "$without/lib/cpu/libwarpgrind-blas.so"
+"$without/warpgrind" --device=cpu --tool=none "$TEST_DIR/planted" none > "$TEST_DIR/out" 2>&1
+check no_blas_status has "$TEST_DIR/out" 'status 15'
+check no_blas_said has "$TEST_DIR/out" 'Debian: libopenblas-serial-dev'
+rm -rf "$without"

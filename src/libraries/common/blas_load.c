@@ -20,7 +20,10 @@ static void load(void) {
   snprintf(path, sizeof path, "%.*slibwarpgrind-blas.so", folder, me.dli_fname);
   void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (file) table = dlsym(file, "warpgrind_blas");
-  else warpgrind_library_services.unsupported(path, dlerror());
+  else
+    warpgrind_library_services.unsupported(
+        "linear algebra", "libwarpgrind-blas.so is not there; make builds it where OpenBLAS is "
+                          "installed (Debian: libopenblas-serial-dev)");
 }
 
 const BlasTable *blas(void) {

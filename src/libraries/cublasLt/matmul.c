@@ -1,6 +1,7 @@
 // cuBLASLt on the virtual device: descriptors, and the product with its epilogue.
 #include <math.h>
 
+#include "libraries/blas/blas.h"
 #include "libraries/common/gemm.h"
 
 typedef enum Status {
@@ -324,6 +325,7 @@ EXPORT Status cublasLtMatmul(void *handle, const Attributes *d, const void *alph
                       .arguments = &w,
                       .argument_bytes = sizeof w};
   operands(&call, &w);
+  if (!blas()) return NOT_SUPPORTED;  // it has said what is missing
   return warpgrind_library_services.submit(&call) ? EXECUTION_FAILED : SUCCESS;
 }
 
