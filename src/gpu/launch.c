@@ -224,7 +224,8 @@ static void check_machine_code(GpuLaunch *l) {
   gpu_closed_begin(l, &(SessionCall){&l->event, tell(l), &given, gpu_launch_param, l->of});
 }
 
-// What was launched before it has called all its interrupts; a launch that failed there is told of.
+// Waits until earlier launches of this stream have served all their interrupts. If one of them
+// failed, this launch is refused with its error.
 static CUresult wait_for_interrupts(GpuLaunch *l) {
   CUresult result = gpu_interrupts_wait_in((uint64_t)(uintptr_t)l->event.stream);
   if (result == CUDA_SUCCESS) return result;

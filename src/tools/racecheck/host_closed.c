@@ -38,17 +38,12 @@ static bool add_word(uint64_t *list, uint32_t *n, uint64_t address) {
   return true;
 }
 
-// Atomic operations do not race with each other, and count as none.
-static bool is_written(const SassStores *s, uint32_t param) {
-  for (uint32_t i = 0; i < s->n; i++)
-    if (s->list[i].param == param) return s->list[i].plain;
-  return false;
-}
+typedef enum { NOT_STORED, STORED_ATOMICALLY, STORED_PLAINLY } StoredHow;
 
-static bool is_atomic(const SassStores *s, uint32_t param) {
+static StoredHow stored_how(const SassStores *s, uint32_t param) {
   for (uint32_t i = 0; i < s->n; i++)
-    if (s->list[i].param == param) return !s->list[i].plain;
-  return false;
+    if (s->list[i].param == param) return s->list[i].plain ? STORED_PLAINLY : STORED_ATOMICALLY;
+  return NOT_STORED;
 }
 
 static bool is_read(const SassStores *s, uint32_t param) {
@@ -61,8 +56,10 @@ static void find_words(const SessionClosedLaunch *l, Words *w) {
   *w = (Words){.nwritten = 0};
   for (uint32_t i = 0; i < l->pointers.len; i++) {
     const SessionClosedPointer *p = &l->pointers.data[i];
-    if (p->is_map || is_atomic(l->stores, p->param)) continue;
-    if (is_written(l->stores, p->param)) add_word(w->written, &w->nwritten, p->address & ~3ull);
+    StoredHow how = stored_how(l->stores, p->param);
+    // Atomic operations do not race with each other, and count as none.
+    if (p->is_map || how == STORED_ATOMICALLY) continue;
+    if (how == STORED_PLAINLY) add_word(w->written, &w->nwritten, p->address & ~3ull);
     else if (is_read(l->stores, p->param)) add_word(w->read, &w->nread, p->address & ~3ull);
   }
 }
@@ -77,18 +74,19 @@ static SessionCopy pair_of(const Words *w, uint32_t i, const void *stream) {
 
 // --- around the launch ---
 
-static _Thread_local uint32_t number;  // of the launch that is being made; 0: it is not followed
+// Of the launch that this thread makes now.
+static _Thread_local uint32_t number;  // 0: it is not followed
+static _Thread_local Words words;
 
 void race_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   RaceDevice *r = d->state;
   SessionUnordered order;
-  Words w;
   number = 0;
   pthread_mutex_lock(&race_lock);
   session_order_uses(l->stream);
   if (r->kernel.function && (has_free_streams || session_order_concurrent())) {
-    find_words(l, &w);
-    if (w.nwritten || w.nread) number = race_next_number(r);
+    find_words(l, &words);
+    if (words.nwritten || words.nread) number = race_next_number(r);
   }
   session_order_launch(d->device, l->stream, number, false, false, &order);
   if (number) {
@@ -104,11 +102,9 @@ void race_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
 }
 
 void race_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
-  Words w;
   if (!number) return;
-  find_words(l, &w);
-  for (uint32_t i = 0; i < MAX(w.nwritten, w.nread); i++) {
-    SessionCopy c = pair_of(&w, i, l->stream);
+  for (uint32_t i = 0; i < MAX(words.nwritten, words.nread); i++) {
+    SessionCopy c = pair_of(&words, i, l->stream);
     race_enter_on_device(d->state, number, &c);
   }
   number = 0;
