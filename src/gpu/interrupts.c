@@ -43,7 +43,7 @@ static bool allocate(Buffer *b, bool host) {
   return true;
 }
 
-static Buffer *take_buffer(CUcontext ctx, size_t size, bool host) {
+static Buffer *take_any(CUcontext ctx, size_t size, bool host) {
   enum { STEP = 1 << 16 };
   pthread_mutex_lock(&buffers_lock);
   Buffer *b = find_free(ctx, size, host);
@@ -59,6 +59,13 @@ static Buffer *take_buffer(CUcontext ctx, size_t size, bool host) {
   pthread_mutex_lock(&buffers_lock);
   vec_push(&buffers, b);
   pthread_mutex_unlock(&buffers_lock);
+  return b;
+}
+
+// What the last launch left zero is overwritten.
+static Buffer *take_buffer(CUcontext ctx, size_t size, bool host) {
+  Buffer *b = take_any(ctx, size, host);
+  if (b) b->kernel = NULL;
   return b;
 }
 
@@ -171,7 +178,7 @@ bool gpu_interrupts_begin(GpuLaunch *l) {
   g->kernel = k;
   g->stream = stream;
   gpu_real.cuCtxGetCurrent(&g->ctx);
-  g->memory = take_buffer(g->ctx, sizes.all, false);
+  g->memory = take_any(g->ctx, sizes.all, false);
   if (!g->memory) {
     error_set(&err,
               "kernel %s calls interrupts: its %zu threads need %zu bytes of device memory to "

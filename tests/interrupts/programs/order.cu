@@ -1,6 +1,6 @@
 // nvcc: -Iinclude
 // What comes behind a launch in its stream, and what waits for an event behind it, comes behind its
-// interrupts. Two host threads at a time.
+// interrupts. Two host threads at a time, four times: launches use memory of earlier ones again.
 #include <cstdio>
 #include <thread>
 
@@ -60,8 +60,11 @@ static void run(const char *name, char *said) {
 
 int main() {
   char said[2][200];
-  std::thread one(run, "one", said[0]), two(run, "two", said[1]);
-  one.join();
-  two.join();
-  printf("%s%s%d rounds\n", said[0], said[1], rounds);
+  for (int i = 0; i < 4; i++) {
+    std::thread one(run, "one", said[0]), two(run, "two", said[1]);
+    one.join();
+    two.join();
+    printf("%s%s", said[0], said[1]);
+  }
+  printf("%d rounds\n", rounds);
 }
