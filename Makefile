@@ -122,7 +122,7 @@ LIBRARIES := $(foreach l,$(LIBRARY_NUMBERS),$(call library-file,$(l))) \
 # everything else is built.
 OPENCL_LIB := $(if $(shell printf '\043include <CL/cl_icd.h>' | $(CC) -E -x c - 2>/dev/null | \
   head -n 1),$(addprefix $(BUILD)/lib/,libwarpgrind_opencl.so libwarpgrind_opencl_layer.so \
-  opencl/warpgrind.icd))
+  opencl/warpgrind.icd opencl/libOpenCL.so.1 opencl/libOpenCL.so))
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
   $(BUILD)/lib/libwarpgrind.so $(OPENCL_LIB) \
@@ -345,6 +345,17 @@ $(BUILD)/lib/libwarpgrind_opencl_layer.so: $(call folder-objs,opencl_layer) $(ca
 	  -Wl,-Bsymbolic -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ \
 	  -lm -ldl -pthread && mv $@.$$$$ $@
 
+# The loader that programs find; programs that open it at run time know it by either name.
+$(BUILD)/lib/opencl/libOpenCL.so.1: $(call folder-objs,opencl_loader) $(call folder-objs,base) \
+  src/opencl_loader/exports.map
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libOpenCL.so.1 -Wl,-Bsymbolic \
+	  -Wl,--version-script=src/opencl_loader/exports.map $(if $(SAN_FLAGS),,-Wl,-z,defs) \
+	  -o $@.$$$$ $(filter-out %.map,$^) -lm -ldl -pthread && mv $@.$$$$ $@
+
+$(BUILD)/lib/opencl/libOpenCL.so: $(BUILD)/lib/opencl/libOpenCL.so.1
+	@ln -sf libOpenCL.so.1 $@
+
 $(BUILD)/lib/opencl/warpgrind.icd:
 	@mkdir -p $(@D)
 	@echo libwarpgrind_opencl.so > $@
@@ -544,6 +555,10 @@ install: all
 	  $(DESTDIR)$(PREFIX)/lib/warpgrind/)
 	$(if $(OPENCL_LIB),install -m 644 $(BUILD)/lib/opencl/warpgrind.icd \
 	  $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl/)
+	$(if $(OPENCL_LIB),install -m 755 $(BUILD)/lib/opencl/libOpenCL.so.1 \
+	  $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl/)
+	$(if $(OPENCL_LIB),ln -sf libOpenCL.so.1 \
+	  $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl/libOpenCL.so)
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,$(dir $(COMPLETIONS)))
 	if [ "$(ARCH)" = "$(HOST_ARCH)" ]; then \

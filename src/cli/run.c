@@ -58,8 +58,8 @@ static void prepend(const char *variable, const char *first, char separator, con
 
 // LD_PRELOAD splits a path with a space in it: then it has the library's name only, which
 // LD_LIBRARY_PATH leads to. The CUDA runtimes of CPU mode are in a folder of their own, since on a
-// GPU the program must find NVIDIA's.
-static void set_library(const char *folder, bool on_gpu) {
+// GPU the program must find NVIDIA's; OpenCL's loader is in another, for --opencl=system.
+static void set_library(const Options *o, const char *folder, bool on_gpu) {
   Str preload = {0}, search = {0};
 #ifdef WARPGRIND_SANITIZER_RUNTIME
   str_add(&preload, WARPGRIND_SANITIZER_RUNTIME ":");
@@ -67,14 +67,17 @@ static void set_library(const char *folder, bool on_gpu) {
   if (strchr(folder, ' ')) str_add(&preload, "libcuda.so.1");
   else str_printf(&preload, "%s/libcuda.so.1", folder);
   prepend("LD_PRELOAD", preload.data, ':', "WARPGRIND_SAVED_LD_PRELOAD");
-  if (on_gpu) str_add(&search, folder);
-  else str_printf(&search, "%s/cpu:%s", folder, folder);
+  if (options_is(o, OPT_OPENCL, "ours") || options_given(o, OPT_OPENCL_CALLS))
+    str_printf(&search, "%s/opencl:", folder);
+  if (!on_gpu) str_printf(&search, "%s/cpu:", folder);
+  str_add(&search, folder);
   prepend("LD_LIBRARY_PATH", search.data, ':', "WARPGRIND_SAVED_LD_LIBRARY_PATH");
   str_free(&preload);
   str_free(&search);
 }
 
-// OpenCL's loader opens what the files *.icd of this folder name, and nothing of the system then.
+// For programs that bring a loader of their own, under another name or with an RPATH: it opens what
+// the files *.icd of this folder name, and nothing of the system then.
 static void set_opencl(const Options *o, const char *folder) {
   Str layer = {0};
   str_printf(&layer, "%s/libwarpgrind_opencl_layer.so", folder);
@@ -388,7 +391,7 @@ int cli_run(const Options *given, char **argv) {
   if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err))
     return cli_fail("%s", err.text);
   if (!open_run_file(&o, 0, r, &err)) return cli_fail("%s", err.text);
-  set_library(folder.data, on_gpu);
+  set_library(&o, folder.data, on_gpu);
   set_opencl(&o, folder.data);
   options_to_environment(&o);
   cli_ptxas_environment();

@@ -1,5 +1,6 @@
-// What the devices do not have: images and pipes. clGetDeviceInfo says so, and these functions
-// return what the specification gives for such devices.
+// What the devices do not have: images, pipes, objects of OpenGL and EGL. clGetDeviceInfo says so,
+// and these functions return what the specification gives for such devices.
+#include "opencl/graphics.h"
 #include "opencl/opencl.h"
 
 static void *no_object(cl_context context, cl_int *error) {
@@ -93,4 +94,26 @@ void *clEnqueueMapImage(cl_command_queue q, cl_mem image, cl_bool blocking, cl_m
                         cl_uint n, const cl_event *list, cl_event *event, cl_int *error) {
   if (error) *error = no_command(q);
   return NULL;
+}
+
+cl_mem ocl_no_gl_buffer(cl_context context, cl_mem_flags flags, cl_GLuint object, cl_int *error) {
+  return no_object(context, error);
+}
+
+cl_mem ocl_no_gl_texture(cl_context context, cl_mem_flags flags, cl_GLenum target, cl_GLint level,
+                         cl_GLuint texture, cl_int *error) {
+  return no_object(context, error);
+}
+
+cl_mem ocl_no_egl_image(cl_context context, void *display, void *image, cl_mem_flags flags,
+                        const cl_egl_image_properties_khr *properties, cl_int *error) {
+  return no_object(context, error);
+}
+
+cl_event ocl_no_gl_event(cl_context context, cl_GLsync sync, cl_int *error) {
+  return no_object(context, error);
+}
+
+cl_event ocl_no_egl_event(cl_context context, void *sync, void *display, cl_int *error) {
+  return no_object(context, error);
 }

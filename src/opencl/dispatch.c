@@ -1,4 +1,5 @@
 // The table through which the loader calls us, and the three functions it finds by name.
+#include "opencl/graphics.h"
 #include "opencl/opencl.h"
 
 #include <CL/cl_icd.h>
@@ -14,6 +15,12 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void fill(void) {
   void **slots = (void **)&table;
   for (size_t i = 0; i < sizeof table / sizeof *slots; i++) slots[i] = (void *)absent;
+  table.clCreateFromGLBuffer = table.clCreateFromGLRenderbuffer = ocl_no_gl_buffer;
+  table.clCreateFromGLTexture2D = table.clCreateFromGLTexture3D = ocl_no_gl_texture;
+  table.clCreateFromGLTexture = ocl_no_gl_texture;
+  table.clCreateFromEGLImageKHR = ocl_no_egl_image;
+  table.clCreateEventFromGLsyncKHR = ocl_no_gl_event;
+  table.clCreateEventFromEGLSyncKHR = ocl_no_egl_event;
 #define API(name) table.name = name;
 #include "opencl/api.def"
 }

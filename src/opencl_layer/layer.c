@@ -50,6 +50,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *below,
                                                    cl_uint *ours, const cl_icd_dispatch **out) {
   if (!below || !ours || !out || n < sizeof table / sizeof(void *)) return CL_INVALID_VALUE;
+  // our libOpenCL.so.1 has this layer already, and forwards to a loader that knows layers, too
+  if (next.clGetPlatformIDs) return CL_INVALID_OPERATION;
   next = table = *below;
 #define CALL(name, ...) table.name = layer_##name;
 #define MAKES(name, ...) table.name = layer_##name;
