@@ -15,7 +15,7 @@ static const struct {
 
 // The library that a program's NVTX calls load. A child that does not run under Warpgrind must not
 // load ours.
-static void hear_pools(const Options *o, const char *folder) {
+static void hear_nvtx(const Options *o, const char *folder) {
   Str library = {0};
   str_printf(&library, "%s/libcuda.so.1", folder);
   if (options_flag(o, OPT_TRACE_CHILDREN)) setenv("NVTX_INJECTION64_PATH", library.data, 0);
@@ -26,7 +26,7 @@ void cli_allocators_environment(const Options *o, const char *folder) {
   unsigned tools = 0;
   Error err;
   if (!tools_parse(options_text(o, OPT_TOOL), &tools, &err)) return;
-  if (tools_hear_pools(tools)) hear_pools(o, folder);
+  if (tools_hear_nvtx(tools)) hear_nvtx(o, folder);
   if (!tools_need_each_object(tools) || !options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
   // the user's own setting wins
   for (size_t i = 0; i < ARRAY_LEN(switches); i++)

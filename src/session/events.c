@@ -140,6 +140,8 @@ void session_stream_created(const void *stream, bool non_blocking) {
   TELL(stream_created, stream, non_blocking);
 }
 
+void session_range_ended(const SessionRange *r) { TELL(range_ended, r); }
+
 void session_synchronised(const void *stream) {
   session_order_host_saw(stream);
   TELL(synchronised, stream, false);

@@ -787,6 +787,15 @@ struct CUDA_ARRAY3D_DESCRIPTOR;
 void session_surface_created(uint64_t handle, const struct CUDA_ARRAY3D_DESCRIPTOR *d);
 void session_surface_destroyed(uint64_t handle);
 
+// --- events.c: parts of the program's work that it names (NVTX) ---
+typedef struct SessionRange {
+  const char *name;
+  uint64_t begin_ns, end_ns;  // clock_ns()
+  uint32_t depth;             // so many ranges of this thread are around it
+  bool of_thread;             // false: of the whole process
+} SessionRange;
+void session_range_ended(const SessionRange *r);
+
 // --- events.c: waits ---
 void session_synchronised(const void *stream);  // the program waits for this stream now …
 void session_synchronised_all(void);            // … for all of them

@@ -37,7 +37,7 @@ typedef struct Pass {
   bool (*spills_around)(const PtxInstr *call);
   // Programs are to allocate each object by itself, without the caches of frameworks.
   bool needs_each_object;
-  bool hears_pools;  // programs are to describe the pools that they manage themselves (NVTX)
+  bool hears_nvtx;  // programs are to tell what they annotate: pools of memory, ranges of work
   // What the user's options mean for the pass: WeavePlan.tool_options. plan: all but those. May be
   // NULL.
   unsigned (*options)(const struct Options *o, const WeavePlan *plan);

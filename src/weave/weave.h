@@ -21,7 +21,7 @@ enum { TOOL_MOST = 32 };  // sets of tools are bits of a word; arrays in structs
 const char *tool_name(ToolId id);                                 // "count"
 bool tools_parse(const char *list, unsigned *tools, Error *err);  // "none", "count", "a,b", "all"
 bool tools_need_each_object(unsigned tools);                      // one of them: weave/pass.h
-bool tools_hear_pools(unsigned tools);
+bool tools_hear_nvtx(unsigned tools);
 
 typedef struct WeavePlan {
   unsigned tools;  // TOOL_BIT()s; 0: nothing to add

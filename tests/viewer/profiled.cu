@@ -1,4 +1,6 @@
 // Kernels with something to say of each: a bank conflict, rows by threads, a misaligned load.
+#include <nvtx3/nvToolsExt.h>
+
 #include "../profile/programs/host.h"
 __global__ void transpose(float *out, const float *in, int n) {
   __shared__ float tile[32][32];
@@ -25,11 +27,15 @@ int main() {
   float *a = buffer<float>(n * n + 1), *b = buffer<float>(n * n);
   float *h = new float[n * n]();
   for (int k = 0; k < 5; k++) {
+    nvtxRangePushA("turn");
+    nvtxRangePushA("input");
     cudaMemcpy(a, h, n * n * 4, cudaMemcpyHostToDevice);
+    nvtxRangePop();
     transpose<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(b, a, n);
     columns<<<1, n>>>(a, b, n);
     offset<<<n, n>>>(b, a, n);
     cudaDeviceSynchronize();
+    nvtxRangePop();
   }
   return finish();
 }

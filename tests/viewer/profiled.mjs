@@ -30,6 +30,8 @@ try {
   step = "plots";
   const seen = await b.see(`({ roof: !!${body}.querySelector(".roof"), kernels: ${body}.querySelectorAll(".plot .kernel").length, curves: ${body}.querySelectorAll(".curve").length, calls: ${body}.querySelectorAll(".timeline .call").length })`);
   ok("plots", seen.roof && seen.kernels >= 2 && seen.curves === 3 && seen.calls >= 30, seen);
+  const ranges = await b.see(`[...${body}.querySelectorAll(".timeline .call.range title")].map(e => e.textContent)`);
+  ok("ranges", ranges.filter(t => t === "turn").length === 5 && ranges.filter(t => t === "input").length === 5, ranges);
   const width = () => b.see(`${body}.querySelector(".timeline .call").getBoundingClientRect().width`), before = await width();
   await b.see(`${body}.querySelector(".timeline svg").dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true }))`);
   await b.until(`${body}.querySelector(".timeline .call").getBoundingClientRect().width !== ${before}`, "a closer look at the time");

@@ -5,11 +5,11 @@ import { fileName, many } from "./format";
 import { useAnswer } from "./hooks";
 import { List } from "./list";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
-import { Access, Advice, Call, Kernel, OccupancyPlots, Peaks, RooflinePlot, Timeline, WarpPicture, unitsOf } from "./profileplots";
+import { Access, Advice, Call, Kernel, OccupancyPlots, Peaks, RangeBar, RooflinePlot, Timeline, WarpPicture, unitsOf } from "./profileplots";
 import { Pane, replace } from "./trail";
 import "./profile.css";
 
-interface Profile { advice?: Advice[]; kernels?: Kernel[]; peaks?: Peaks; timeline?: Call[]; calls?: number; counts?: { kernel: string; file?: string; line: number; executed: number; warp_executed?: number }[]; sources: { path: string; text?: string; missing?: string }[]; kernel_ids: { id: number; kernel: string }[] }
+interface Profile { advice?: Advice[]; kernels?: Kernel[]; peaks?: Peaks; timeline?: Call[]; range_bars?: RangeBar[]; calls?: number; counts?: { kernel: string; file?: string; line: number; executed: number; warp_executed?: number }[]; sources: { path: string; text?: string; missing?: string }[]; kernel_ids: { id: number; kernel: string }[] }
 interface Ptx { pieces: { line: number; text: string }[]; lines: [line: number, site: number, file: number, source: number][] }
 
 // The measures of a line: how much of the kernel's it has.
@@ -80,7 +80,7 @@ export function ProfilePane({ pane, index, active }: { pane: Pane & { kind: "pro
       <p>{many(k.launches)} {k.launches === 1 ? "launch" : "launches"}, {many(k.warp_instructions)} instructions of warps, {k.warp_instructions ? (100 * k.instructions / k.warp_instructions / 32).toFixed(1) : "0"} % of their lanes active{k.ns ? `, ${(k.ns / 1e6).toPrecision(3)} ms` : ""}</p>
       {source && <Source k={k} source={source} line={line} choose={setLine} kernel={id} />}
       <div class="plots"><div><h3>Occupancy</h3><OccupancyPlots k={k} /></div>{p!.peaks && <div><h3>Roofline</h3><RooflinePlot kernels={kernels} peaks={p!.peaks} chosen={chosen} choose={i => choose(i)} /></div>}</div>
-      <h3>Timeline</h3><Timeline calls={p!.timeline ?? []} total={p!.calls ?? 0} kernel={k.kernel} />
+      <h3>Timeline</h3><Timeline calls={p!.timeline ?? []} total={p!.calls ?? 0} kernel={k.kernel} ranges={p!.range_bars ?? []} />
     </div>}
   </PaneFrame>;
 }

@@ -5,6 +5,7 @@ import { bytesText, many } from "./format";
 export interface Access { file?: string; line?: number; ptx_line?: number; space: string; what: string; bytes: number; requests: number; threads: number; sectors?: number; wavefronts?: number; words?: number; lines?: number; ideal: number; pattern: string; stride?: number }
 export interface Advice { rule: string; kernel?: string; file?: string; line?: number; evidence: string; worth_ms: number | null; instead: string }
 export interface Call { kind: string; name?: string; stream: number; bytes: number; file?: string; line: number; begin?: number; end?: number; started?: number; ended?: number }
+export interface RangeBar { name: string; depth: number; thread: number; begin: number; end: number }
 export interface Kernel {
   kernel: string; instructions: number; warp_instructions: number; launches: number; ns?: number; accesses: Access[];
   branches: { file?: string; line?: number; warps: number; parted: number }[]; waves?: { waves: number; last_full: number };
@@ -82,24 +83,27 @@ export function WarpPicture({ a }: { a: Access }) {
   </svg><figcaption>32 lanes, and the sectors of 32 bytes they touch, filled as far as they are used: {each.toFixed(1)} a request, {ideal.toFixed(1)} would do</figcaption></figure>;
 }
 
-// Host above, streams below. Wheel: zoom; drag: along time.
-export function Timeline({ calls, total, kernel }: { calls: Call[]; total: number; kernel?: string }) {
+// Ranges above (a row for each depth of a thread), the host below them, then streams. Wheel: zoom; drag: along time.
+const MOST_RANGE_ROWS = 8;
+export function Timeline({ calls, total, kernel, ranges }: { calls: Call[]; total: number; kernel?: string; ranges: RangeBar[] }) {
+  const rowOf = (r: RangeBar) => `${String(r.thread).padStart(10, "0")}:${String(r.depth).padStart(4, "0")}`, rows = [...new Set(ranges.map(rowOf))].sort().slice(0, MOST_RANGE_ROWS), host = rows.length;
   const timed = calls.some(c => c.started !== undefined), box = useRef<SVGSVGElement>(null);
   const from = (c: Call, i: number) => c.begin ?? i, upto = (c: Call, i: number) => Math.max(c.end ?? i + .8, (c.begin ?? i) + .001);
-  const end = Math.max(1, ...calls.map((c, i) => Math.max(upto(c, i), c.ended ?? 0)));
+  const end = [...calls.map((c, i) => Math.max(upto(c, i), c.ended ?? 0)), ...ranges.map(r => r.end)].reduce((a, b) => Math.max(a, b), 1);
   const [view, setView] = useState<[number, number]>([0, 1]), drag = useRef<{ x: number; view: [number, number] } | undefined>(undefined);
   const streams = [...new Set(calls.filter(c => c.kind !== "wait").map(c => c.stream))], w = 900, left = 84, row = 22, X = (t: number) => left + (w - left) * (t / end - view[0]) / (view[1] - view[0]);
   const bar = (c: Call, a: number, b: number, y: number, key: string) => { const x = Math.max(left, X(a)), width = Math.max(1, Math.min(w, X(b)) - x); if (X(b) < left || X(a) > w) return null;
     return <g key={key}><rect x={x} y={y} width={width} height={row - 6} class={`call ${c.kind.replace(" ", "-")} ${kernel && c.name === kernel ? "here" : ""}`}><title>{`${c.name ?? c.kind}${c.bytes ? `, ${bytesText(c.bytes)}` : ""}${timed ? `, ${((b - a) / 1000).toFixed(1)} µs` : ""}`}</title></rect>{width > 60 && <text x={x + 4} y={y + 12} class="on">{(c.name ?? c.kind).slice(0, Math.floor(width / 7))}</text>}</g>; };
   const zoom = (by: number, at: number) => setView(([a, b]) => { const width = Math.max(1e-6, Math.min(1, (b - a) / by)), anchor = a + (b - a) * at, first = Math.max(0, Math.min(1 - width, anchor - width * at)); return [first, first + width]; });
   const place = (e: { clientX: number }) => { const r = box.current!.getBoundingClientRect(); return Math.max(0, Math.min(1, ((e.clientX - r.left) / r.width * w - left) / (w - left))); };
-  return <figure class="plot timeline"><svg ref={box} viewBox={`0 0 ${w} ${(streams.length + 1) * row + 20}`} role="img" aria-label="timeline: wheel zooms" tabIndex={0}
+  return <figure class="plot timeline"><svg ref={box} viewBox={`0 0 ${w} ${(host + streams.length + 1) * row + 20}`} role="img" aria-label="timeline: wheel zooms" tabIndex={0}
     onWheel={e => { e.preventDefault(); zoom(e.deltaY < 0 ? 1.3 : 1 / 1.3, place(e)); }} onKeyDown={e => { if (e.key === "+" || e.key === "-") { e.stopPropagation(); zoom(e.key === "+" ? 1.5 : 1 / 1.5, .5); } }}
     onPointerDown={e => { drag.current = { x: place(e), view }; e.currentTarget.setPointerCapture(e.pointerId); }} onPointerUp={() => { drag.current = undefined; }}
     onPointerMove={e => { const d = drag.current; if (!d) return; const width = d.view[1] - d.view[0], first = Math.max(0, Math.min(1 - width, d.view[0] + (d.x - place(e)) * width)); setView([first, first + width]); }}>
-    <text x={4} y={16}>host</text>{streams.map((s, i) => <text x={4} y={(i + 1) * row + 16}>{s <= 2 ? "default" : `stream ${i}`}</text>)}
-    {calls.map((c, i) => bar(c, from(c, i), upto(c, i), 3, `h${i}`))}
-    {calls.map((c, i) => c.kind === "wait" ? null : c.started !== undefined ? bar(c, c.started, c.ended!, (streams.indexOf(c.stream) + 1) * row + 3, `d${i}`) : timed ? null : bar(c, from(c, i), upto(c, i), (streams.indexOf(c.stream) + 1) * row + 3, `d${i}`))}
-    <text x={left} y={(streams.length + 1) * row + 16}>{timed ? `${(view[0] * end / 1e6).toFixed(3)} ms` : `call ${Math.floor(view[0] * end) + 1}`}</text><text x={w} y={(streams.length + 1) * row + 16} text-anchor="end">{timed ? `${(view[1] * end / 1e6).toFixed(3)} ms` : `call ${Math.ceil(view[1] * end)}`}</text>
+    {host > 0 && <text x={4} y={16}>ranges</text>}<text x={4} y={host * row + 16}>host</text>{streams.map((s, i) => <text x={4} y={(host + i + 1) * row + 16}>{s <= 2 ? "default" : `stream ${i}`}</text>)}
+    {ranges.map((r, i) => rows.includes(rowOf(r)) ? bar({ kind: "range", name: r.name, stream: 0, bytes: 0, line: 0 }, r.begin, r.end, rows.indexOf(rowOf(r)) * row + 3, `r${i}`) : null)}
+    {calls.map((c, i) => bar(c, from(c, i), upto(c, i), host * row + 3, `h${i}`))}
+    {calls.map((c, i) => c.kind === "wait" ? null : c.started !== undefined ? bar(c, c.started, c.ended!, (host + streams.indexOf(c.stream) + 1) * row + 3, `d${i}`) : timed ? null : bar(c, from(c, i), upto(c, i), (host + streams.indexOf(c.stream) + 1) * row + 3, `d${i}`))}
+    <text x={left} y={(host + streams.length + 1) * row + 16}>{timed ? `${(view[0] * end / 1e6).toFixed(3)} ms` : `call ${Math.floor(view[0] * end) + 1}`}</text><text x={w} y={(host + streams.length + 1) * row + 16} text-anchor="end">{timed ? `${(view[1] * end / 1e6).toFixed(3)} ms` : `call ${Math.ceil(view[1] * end)}`}</text>
   </svg><figcaption>{timed ? "What the host asked for, and when it ran." : "The order of calls: the virtual device has no times."} The wheel zooms, dragging moves.{total > calls.length ? ` The first ${many(calls.length)} of ${many(total)} calls.` : ""}</figcaption></figure>;
 }

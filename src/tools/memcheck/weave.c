@@ -113,4 +113,4 @@ const Pass pass_memcheck = {.options = options,
                             .weave = weave,
                             .inlines_debug = 8000,
                             .needs_each_object = true,
-                            .hears_pools = true};
+                            .hears_nvtx = true};

@@ -19,5 +19,6 @@ void timeline_flush(void);  // with session_lock held
 void timeline_copy_asked(const SessionCopy *c);
 void timeline_copy(const SessionCopy *c);
 void timeline_wait(const void *stream, bool all);
+void timeline_range(const SessionRange *r);
 
 #endif

@@ -1,5 +1,8 @@
 // What the program asks of the device, in its order: launches, copies, sets and waits, each sent to
 // the command as one measure. On a GPU a launch is sent when it is known when it ran.
+#define _GNU_SOURCE
+#include <unistd.h>
+
 #include "session/internal.h"
 #include "tools/profile/host.h"
 #include "tools/profile/measures.h"
@@ -35,6 +38,7 @@ static void set_common(uint64_t *v, unsigned kind, const void *stream, int devic
   v[CALL_STREAM] = (uintptr_t)stream;
   v[CALL_DEVICE] = (uint64_t)device;
   v[CALL_PLAIN] = plain;
+  v[CALL_HOST_THREAD] = (uint64_t)gettid();
   pthread_mutex_lock(&lock);
   v[CALL_NON_BLOCKING] = u64map_get(&non_blocking, (uintptr_t)stream) != NULL;
   pthread_mutex_unlock(&lock);
@@ -150,4 +154,18 @@ void timeline_wait(const void *stream, bool all) {
   v[CALL_BEGIN] = v[CALL_END] = clock_ns();
   v[CALL_ALL] = all;
   send_call(all ? "cuCtxSynchronize" : "cuStreamSynchronize", 0, session_stack(), v);
+}
+
+// --- parts of the work that the program names ---
+
+void timeline_range(const SessionRange *r) {
+  uint64_t v[RANGE_COUNT] = {[RANGE_BEGIN] = r->begin_ns,
+                             [RANGE_END] = r->end_ns,
+                             [RANGE_HOST_THREAD] = r->of_thread ? (uint64_t)gettid() : 0,
+                             [RANGE_DEPTH] = r->depth,
+                             [RANGE_PLAIN] = plain};
+  pthread_mutex_lock(&session_lock);
+  uint64_t what = session_string(MEASURE_RANGE);
+  session_send(EVENT_MEASURE, &(EventMeasure){what, 0, 0, 0, r->name, 0, v, RANGE_COUNT});
+  pthread_mutex_unlock(&session_lock);
 }

@@ -8,6 +8,7 @@
 #define MEASURE_WORK "work"            // instructions of warps, for a kernel with loops
 #define MEASURE_RESOURCES "resources"  // registers … of a kernel; who says so as text
 #define MEASURE_CALL "call"            // a copy, a set or a wait of the host: its call as text
+#define MEASURE_RANGE "range"          // work that the program names: the name as text
 
 enum {
   ACCESS_REQUESTS,  // of warps
@@ -57,7 +58,16 @@ enum {
   CALL_SHARED,        // dynamic, bytes
   CALL_PLAIN,         // the program ran without our code
   CALL_NON_BLOCKING,  // the stream does not wait for the default stream
-  CALL_ALL            // a wait for everything
+  CALL_ALL,           // a wait for everything
+  CALL_HOST_THREAD
+};
+enum {
+  RANGE_BEGIN,
+  RANGE_END,
+  RANGE_HOST_THREAD,  // 0: calls of all threads belong to it
+  RANGE_DEPTH,        // how many ranges of the thread are around it
+  RANGE_PLAIN,        // as CALL_PLAIN
+  RANGE_COUNT
 };
 // CALL_KIND; CALL_HOST_MEMORY
 enum { CALL_TO_DEVICE, CALL_TO_HOST, CALL_ON_DEVICE, CALL_SET, CALL_WAIT, CALL_LAUNCH };

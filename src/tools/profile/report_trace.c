@@ -1,6 +1,7 @@
 // --profile-trace: launches, copies and waits as a trace that Perfetto and Chrome show. Times are
 // microseconds since the first call; on the virtual device, which has none, the order.
 #include "base/json.h"
+#include "tools/profile/report_ranges.h"
 #include "tools/profile/report_trace.h"
 
 static const char *name_of(const ProfileModel *m, const RunMeasure *x) {
@@ -10,8 +11,9 @@ static const char *name_of(const ProfileModel *m, const RunMeasure *x) {
 typedef struct Event {
   const char *name, *category;
   double at, length;  // microseconds
-  uint64_t row;       // 0: the host; else a stream
+  uint64_t row;       // a thread of the host, or a stream
 } Event;
+enum { FIRST_STREAM = 100000000 };  // rows of streams; threads have smaller numbers
 
 static void add_event(Str *s, const Event *e, const RunMeasure *x) {
   str_add(s, s->len > 20 ? ",\n{" : "\n{");
@@ -26,11 +28,33 @@ static void add_event(Str *s, const Event *e, const RunMeasure *x) {
   json_number(s, "tid", e->row);
   json_key(s, "args");
   str_addc(s, '{');
-  json_number(s, "bytes", x->v[CALL_BYTES]);
-  json_number(s, "stream", x->v[CALL_STREAM]);
-  json_text(s, "file", x->file);
-  json_number(s, "line", x->line);
+  if (!strcmp(x->what, MEASURE_CALL)) {
+    json_number(s, "bytes", x->v[CALL_BYTES]);
+    json_number(s, "stream", x->v[CALL_STREAM]);
+  }
+  if (x->file) {
+    json_text(s, "file", x->file);
+    json_number(s, "line", x->line);
+  }
   str_add(s, "}}");
+}
+
+// Ranges of the whole process have a row of their own, 0: they may overlap those of threads.
+static void add_ranges(const ProfileModel *m, uint64_t first, Str *s) {
+  RangeModel r;
+  ranges_build(m, &r);
+  for (uint32_t i = 0; i < r.bars.len; i++) {
+    const RangeBar *b = &r.bars.data[i];
+    const uint64_t *v = b->m->v;
+    Event e = {b->m->text, "nvtx", b->first, (double)MAX(b->end, b->first) - b->first,
+               v[RANGE_HOST_THREAD]};
+    if (m->has_times) {
+      e.at = ((double)v[RANGE_BEGIN] - (double)first) / 1e3;
+      e.length = (double)(v[RANGE_END] - v[RANGE_BEGIN]) / 1e3;
+    }
+    add_event(s, &e, b->m);
+  }
+  ranges_free(&r);
 }
 
 bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
@@ -38,16 +62,19 @@ bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
   uint64_t first = UINT64_MAX;
   for (uint32_t i = 0; i < m->calls.len; i++) first = MIN(first, m->calls.data[i]->v[CALL_BEGIN]);
   str_add(&s, "{\"traceEvents\":[");
+  add_ranges(m, first, &s);
   for (uint32_t i = 0; i < m->calls.len; i++) {
     const RunMeasure *x = m->calls.data[i];
     const uint64_t *v = x->v;
     bool timed = m->has_times;
     Event host = {name_of(m, x), "host", timed ? (double)(v[CALL_BEGIN] - first) / 1e3 : i,
-                  timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1, 0};
+                  timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1,
+                  v[CALL_HOST_THREAD]};
     add_event(&s, &host, x);
     if (!v[CALL_STARTED] || v[CALL_STARTED] < first) continue;
     Event device = {host.name, "device", (double)(v[CALL_STARTED] - first) / 1e3,
-                    (double)(v[CALL_ENDED] - v[CALL_STARTED]) / 1e3, 1 + v[CALL_STREAM] % 100000};
+                    (double)(v[CALL_ENDED] - v[CALL_STARTED]) / 1e3,
+                    FIRST_STREAM + v[CALL_STREAM] % FIRST_STREAM};
     add_event(&s, &device, x);
   }
   str_printf(&s, "\n],\"otherData\":{\"times\":\"%s\"}}\n",

@@ -217,5 +217,6 @@ const Pass pass_profile = {.options = options,
                            .prepare = prepare_function,
                            .weave = weave,
                            .end = end,
+                           .hears_nvtx = true,
                            .keeps_calls = true,
                            .only_checks_code = true};
