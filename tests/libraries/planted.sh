@@ -1,25 +1,35 @@
 #!/usr/bin/env bash
-# Mistakes in calls of cuBLAS, as each tool reports them: what, and the line of the call. Correct
-# calls are silent.
-# timeout: 120
+# Mistakes in calls of the libraries, as each tool reports them: what, and the line of the call.
+# Correct calls are silent.
+# timeout: 240
 . tests/lib/check.sh
 command -v nvcc > /dev/null || { echo "skip planted: nvcc is not installed"; exit 0; }
-tests/lib/nvcc -arch=sm_75 -g -lineinfo -o "$TEST_DIR/planted" tests/libraries/planted.cu \
-  -lcublas ||
-  exit 1
+build() {  # PROGRAM OPTION…
+  program=$1
+  shift
+  tests/lib/nvcc -arch=sm_75 -g -lineinfo -o "$TEST_DIR/$program" "tests/libraries/$program.cu" \
+    "$@" || exit 1
+}
 
 run() {  # TOOL MISTAKE
-  "$WARPGRIND" --device=cpu --tool="$1" "$TEST_DIR/planted" "$2" > "$TEST_DIR/out" 2>&1
+  "$WARPGRIND" --device=cpu --tool="$1" "$TEST_DIR/$program" "$2" > "$TEST_DIR/out" 2>&1
 }
-# finds TOOL MISTAKE TEXT: a finding with this text, and the call in planted.cu is its first frame
+# finds TOOL MISTAKE TEXT: a finding with this text, and the call in the program is its first frame
 finds() {
   run "$1" "$2"
-  has "$TEST_DIR/out" "$3" && grep -A2 'called$' "$TEST_DIR/out" | grep -q 'at main .*planted.cu:'
+  has "$TEST_DIR/out" "$3" && grep -A2 'called$' "$TEST_DIR/out" | grep -q "at main .*$program.cu:"
 }
 silent() {
   run "$1" "$2"
   has "$TEST_DIR/out" 'ERROR SUMMARY: 0 errors'
 }
+silent_everywhere() {  # a program without a mistake
+  for tool in memcheck initcheck fpcheck racecheck; do
+    check "silent_${program}_$tool" silent $tool none
+  done
+}
+
+build planted -lcublas
 check leading_dimension finds memcheck leading \
   'cublasSgemm: A is read up to 768 bytes behind its allocation'
 check leading_dimension_shape has "$TEST_DIR/out" \
@@ -31,9 +41,7 @@ check unwritten finds initcheck unwritten \
   'cublasSgemm reads A, of which 1024 bytes were never written'
 check infinity finds fpcheck nan 'Infinity is born in cublasSgemm: 256 of the numbers of C'
 check race finds racecheck race 'cublasSgemm reads bytes that another copy or set writes'
-for tool in memcheck initcheck fpcheck racecheck; do
-  check "silent_$tool" silent $tool none
-done
+silent_everywhere
 check half_a_matrix silent initcheck half
 
 # Where OpenBLAS was not installed there is nothing to compute with: the call says so and fails.
@@ -45,3 +53,19 @@ rm -f "$without/lib/cpu/libwarpgrind-blas.so"
 check no_blas_status has "$TEST_DIR/out" 'status 15'
 check no_blas_said has "$TEST_DIR/out" 'Debian: libopenblas-serial-dev'
 rm -rf "$without"
+
+build planted_cusolver -lcusolver
+check solver_leading_dimension finds memcheck leading \
+  'cusolverDnSgetrf: A is written up to 240 bytes behind its allocation'
+check solver_workspace finds memcheck workspace \
+  'cusolverDnSgetrf: the workspace is written up to 48 bytes behind its allocation: 64 bytes'
+check solver_arguments finds memcheck arguments \
+  'cusolverDnSpotrf: the workspace is smaller than bufferSize says'
+check solver_unwritten finds initcheck unwritten \
+  'cusolverDnSgetrf reads A, of which 1024 bytes were never written'
+check solver_pivots finds initcheck pivots \
+  'cusolverDnSgetrs reads ipiv, of which 64 bytes were never written'
+check solver_infinity finds fpcheck zero 'Infinity is born in cusolverDnSgetrs'
+check solver_race finds racecheck race 'cusolverDnSgetrf writes bytes that another copy or set'
+silent_everywhere
+check solver_half_a_matrix silent initcheck half

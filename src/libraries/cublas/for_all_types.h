@@ -1,90 +1,12 @@
 // Includes FUNCTIONS for each type of elements, and for functions with int and with int64_t.
-//   T, t        the type's letter in names of cuBLAS and of BLAS
-//   REAL_T      the letters of functions with a real result: Scnrm2
-//   E, R        an element and its real part
-//   REAL        1: they are the same
+// Besides the names of common/for_all_types.h:
 //   INT         the type of sizes
 //   API(f)      cublasSf_v2 or cublasSf_v2_64; NEW(f): without the version
 //   FIRST       defined for one of the two widths
-#define PASTE_(a, b, c, d) a##b##c##d
-#define PASTE(a, b, c, d) PASTE_(a, b, c, d)
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
 #define API(f) PASTE(cublas, T, f, V2)
 #define NEW(f) PASTE(cublas, T, f, V1)
 #define NAME(f) TEXT(PASTE(cublas, T, f, ))
-#define LOCAL(f) PASTE(f, _, t, )
 #define BLAS(f) (blas()->PASTE(t, f, , ))
-#define ELEMENT ((Element){sizeof(E), FORMAT})
 
-#define T S
-#define t s
-#define REAL_T S
-#define E float
-#define R float
-#define REAL 1
-#define FORMAT OPERAND_F32
-#define DATA R_32F
-#include "libraries/cublas/for_both_widths.h"
-#undef T
-#undef t
-#undef REAL_T
-#undef E
-#undef R
-#undef REAL
-#undef FORMAT
-#undef DATA
-
-#define T D
-#define t d
-#define REAL_T D
-#define E double
-#define R double
-#define REAL 1
-#define FORMAT OPERAND_F64
-#define DATA R_64F
-#include "libraries/cublas/for_both_widths.h"
-#undef T
-#undef t
-#undef REAL_T
-#undef E
-#undef R
-#undef REAL
-#undef FORMAT
-#undef DATA
-
-#define T C
-#define t c
-#define REAL_T Sc
-#define E float _Complex
-#define R float
-#define REAL 0
-#define FORMAT OPERAND_F32
-#define DATA C_32F
-#include "libraries/cublas/for_both_widths.h"
-#undef T
-#undef t
-#undef REAL_T
-#undef E
-#undef R
-#undef REAL
-#undef FORMAT
-#undef DATA
-
-#define T Z
-#define t z
-#define REAL_T Dz
-#define E double _Complex
-#define R double
-#define REAL 0
-#define FORMAT OPERAND_F64
-#define DATA C_64F
-#include "libraries/cublas/for_both_widths.h"
-#undef T
-#undef t
-#undef REAL_T
-#undef E
-#undef R
-#undef REAL
-#undef FORMAT
-#undef DATA
+#define FUNCTIONS_OF_A_TYPE "libraries/cublas/for_both_widths.h"
+#include "libraries/common/for_all_types.h"

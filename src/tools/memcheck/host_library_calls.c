@@ -22,7 +22,8 @@ static void report(const LibraryCall *c, const Operand *o, uint64_t address, uin
 
 static void describe(Str *text, const Operand *o) {
   if (o->batch > 1) str_printf(text, "%llu of ", N(o->batch));
-  if (o->rows == 1 || o->columns == 1)
+  if (o->element == 1 && o->columns == 1) str_printf(text, "%llu bytes", N(o->rows));
+  else if (o->rows == 1 || o->columns == 1)
     str_printf(text, "%llu elements of %llu bytes", N(o->rows * o->columns), N(o->element));
   else
     str_printf(text, "%llu x %llu elements of %llu bytes", N(o->rows), N(o->columns),
