@@ -233,3 +233,58 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
+
+// --- atomics over a link ---
+
+// What the instructions atom and red of PTX can do, by CUatomicOperation.
+static unsigned atomic_capabilities(CUatomicOperation operation) {
+  enum {
+    INTEGER = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED,
+    REDUCTION = CU_ATOMIC_CAPABILITY_REDUCTION,
+    OF_32 = CU_ATOMIC_CAPABILITY_SCALAR_32,
+    OF_64 = OF_32 | CU_ATOMIC_CAPABILITY_SCALAR_64,
+    OF_128 = OF_64 | CU_ATOMIC_CAPABILITY_SCALAR_128
+  };
+  switch (operation) {
+    case CU_ATOMIC_OPERATION_INTEGER_ADD:
+    case CU_ATOMIC_OPERATION_INTEGER_MIN:
+    case CU_ATOMIC_OPERATION_INTEGER_MAX:
+    case CU_ATOMIC_OPERATION_AND:
+    case CU_ATOMIC_OPERATION_OR:
+    case CU_ATOMIC_OPERATION_XOR: return INTEGER | REDUCTION | OF_64;
+    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+      return CU_ATOMIC_CAPABILITY_UNSIGNED | REDUCTION | OF_32;
+    case CU_ATOMIC_OPERATION_EXCHANGE:
+    case CU_ATOMIC_OPERATION_CAS: return INTEGER | OF_128;
+    case CU_ATOMIC_OPERATION_FLOAT_ADD:
+      return CU_ATOMIC_CAPABILITY_SIGNED | REDUCTION | OF_64 | CU_ATOMIC_CAPABILITY_VECTOR_32x4;
+    default: return 0;  // minima of float and double do not exist
+  }
+}
+
+// native: the link carries all atomics, else none
+static CUresult link_capabilities(unsigned *out, const CUatomicOperation *operations,
+                                  unsigned count, bool native) {
+  if (!out || !operations || !count) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count; i++)
+    if ((unsigned)operations[i] >= CU_ATOMIC_OPERATION_MAX) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count; i++) out[i] = native ? atomic_capabilities(operations[i]) : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned *out, const CUatomicOperation *operations,
+                                           unsigned count, CUdevice handle) {
+  DEVICE_OR_RETURN(dev, handle);
+  (void)dev;
+  // as the attribute HOST_NATIVE_ATOMIC_SUPPORTED says
+  return link_capabilities(out, operations, count, false);
+}
+
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned *out, const CUatomicOperation *operations,
+                                          unsigned count, CUdevice from, CUdevice to) {
+  DEVICE_OR_RETURN(dev, from);
+  Device *other = device_get(to);
+  if (!other || dev == other) return CUDA_ERROR_INVALID_DEVICE;
+  return link_capabilities(out, operations, count, true);
+}

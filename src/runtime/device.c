@@ -123,6 +123,20 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, int attribute, int src, int ds
   return e ? rt_return(e)
            : rt_done(cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, src, dst));
 }
+cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned *out, const int *operations,
+                                                unsigned count, int device) {
+  cudaError_t e = rt_init();
+  const CUatomicOperation *list = (const CUatomicOperation *)operations;
+  return e ? rt_return(e)
+           : rt_done(cuDeviceGetHostAtomicCapabilities(out, list, count, device));
+}
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned *out, const int *operations,
+                                               unsigned count, int src, int dst) {
+  cudaError_t e = rt_init();
+  const CUatomicOperation *list = (const CUatomicOperation *)operations;
+  return e ? rt_return(e)
+           : rt_done(cuDeviceGetP2PAtomicCapabilities(out, list, count, src, dst));
+}
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   RT_ENTER();
   CUcontext context;

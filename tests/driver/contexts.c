@@ -35,6 +35,27 @@ static void devices(void) {
   RETURNS(cuDeviceGet(&d, 2), CUDA_ERROR_INVALID_DEVICE);
 }
 
+// Atomics between devices are native, those between a device and the host are not.
+static void atomics(void) {
+  CUatomicOperation operations[3] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_CAS,
+                                     CU_ATOMIC_OPERATION_FLOAT_MIN};
+  unsigned got[3] = {9, 9, 9};
+  OK(cuDeviceGetHostAtomicCapabilities(got, operations, 3, 0));
+  EXPECT(!got[0] && !got[1] && !got[2]);
+  OK(cuDeviceGetP2PAtomicCapabilities(got, operations, 3, 0, 1));
+  EXPECT(got[0] & CU_ATOMIC_CAPABILITY_REDUCTION && got[0] & CU_ATOMIC_CAPABILITY_SCALAR_64);
+  EXPECT(got[1] & CU_ATOMIC_CAPABILITY_SCALAR_128 && !(got[1] & CU_ATOMIC_CAPABILITY_REDUCTION));
+  EXPECT(!got[2]);
+  RETURNS(cuDeviceGetP2PAtomicCapabilities(got, operations, 3, 0, 0), CUDA_ERROR_INVALID_DEVICE);
+  RETURNS(cuDeviceGetP2PAtomicCapabilities(got, operations, 0, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  RETURNS(cuDeviceGetHostAtomicCapabilities(NULL, operations, 3, 0), CUDA_ERROR_INVALID_VALUE);
+  RETURNS(cuDeviceGetHostAtomicCapabilities(got, operations, 3, 2), CUDA_ERROR_INVALID_DEVICE);
+  operations[2] = CU_ATOMIC_OPERATION_MAX;
+  got[0] = 9;
+  RETURNS(cuDeviceGetHostAtomicCapabilities(got, operations, 3, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT(got[0] == 9);
+}
+
 static void stack(void) {
   CUcontext a, b, top;
   CUdevice dev;
@@ -173,6 +194,7 @@ int main(void) {
   RETURNS(cuDeviceGetCount(&(int){0}), CUDA_ERROR_NOT_INITIALIZED);
   OK(cuInit(0));
   devices();
+  atomics();
   stack();
   separate_modules();
   managed_variable();

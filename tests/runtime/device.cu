@@ -58,6 +58,16 @@ int main() {
   int can = 0;
   OK(cudaDeviceCanAccessPeer(&can, 0, 1));
   EXPECT(can == 1);
+#if CUDART_VERSION >= 13000
+  cudaAtomicOperation operations[] = {cudaAtomicOperationIntegerAdd, cudaAtomicOperationCAS};
+  unsigned atomics[2] = {9, 9};
+  OK(cudaDeviceGetHostAtomicCapabilities(atomics, operations, 2, 0));
+  EXPECT(!atomics[0] && !atomics[1]);
+  OK(cudaDeviceGetP2PAtomicCapabilities(atomics, operations, 2, 0, 1));
+  EXPECT(atomics[0] & cudaAtomicCapabilityScalar64 && atomics[1] & cudaAtomicCapabilityScalar128);
+  RETURNS(cudaDeviceGetP2PAtomicCapabilities(atomics, operations, 2, 1, 1),
+          cudaErrorInvalidDevice);
+#endif
   OK(cudaDeviceEnablePeerAccess(0, 0));
   RETURNS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled);
   OK(cudaDeviceDisablePeerAccess(0));
