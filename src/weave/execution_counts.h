@@ -1,6 +1,6 @@
 // count's table: written by count.c while it weaves, read by weave/execution_rows.c.
-#ifndef WG_INSTRUMENT_COUNT_H
-#define WG_INSTRUMENT_COUNT_H
+#ifndef WG_WEAVE_EXECUTION_COUNTS_H
+#define WG_WEAVE_EXECUTION_COUNTS_H
 
 #include "weave/pass.h"
 

@@ -1,5 +1,5 @@
-// What a pass sees of a program and how it says what to add. docs/weave.md is the guide; count.c
-// the example.
+// What a pass sees of a program and how it says what to add. docs/weave.md is the guide,
+// execution_counts.c the example.
 //
 // A pass gets one function at a time as a Body: the instructions of the program in Body.cfg, in
 // order and cut into basic blocks. It never sees probes, neither its own nor another pass's: what
@@ -9,8 +9,8 @@
 //
 // Probes must not change what the program does: no shared memory, no barrier, no write to a
 // register of the program.
-#ifndef WG_INSTRUMENT_PASS_H
-#define WG_INSTRUMENT_PASS_H
+#ifndef WG_WEAVE_PASS_H
+#define WG_WEAVE_PASS_H
 
 #include "probe/order_rules.h"
 #include "weave/weave.h"

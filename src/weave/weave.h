@@ -4,8 +4,8 @@
 // A module goes through all passes of a run at once. What runs afterwards is the same program with
 // probes in it: on the virtual device directly, on a GPU printed and compiled. docs/weave.md says
 // how to write a pass.
-#ifndef WG_INSTRUMENT_H
-#define WG_INSTRUMENT_H
+#ifndef WG_WEAVE_WEAVE_H
+#define WG_WEAVE_WEAVE_H
 
 #include "base/base.h"
 #include "probe/probe_abi.h"

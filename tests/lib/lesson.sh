@@ -5,7 +5,7 @@ follow_lesson() {
   local page=$1 object; shift
   tree=$TEST_DIR/tree tree_build=$(basename "$BUILD")
   mkdir -p "$tree"
-  cp -a src include tools viewer Makefile "$tree/" || return 1
+  cp -a src include tests tools viewer Makefile "$tree/" || return 1
   mkdir -p "$tree/$tree_build"
   cp -a "$BUILD"/obj "$BUILD"/lib "$BUILD"/gen "$BUILD"/flags "$BUILD"/warpgrind \
     "$BUILD"/warpgrind.1 "$tree/$tree_build/" || return 1

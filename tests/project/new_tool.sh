@@ -12,7 +12,7 @@ objects=$(grep -rlE \
 # shellcheck disable=SC2086
 follow_lesson docs/new-tool.md $objects || { echo "FAIL build"; exit 1; }
 echo "ok build"
-others=$(grep -v '^src/tools/silent/' "$TEST_DIR/changed")
+others=$(grep '^src/' "$TEST_DIR/changed" | grep -v '^src/tools/silent/')
 if [ "$others" = src/tools/tools.def ]; then
   echo "ok one_folder_and_one_line"
 else
@@ -91,3 +91,18 @@ if command -v ptxas > /dev/null; then
   if ptxas -arch=sm_75 -o "$TEST_DIR/woven.cubin" "$TEST_DIR/woven.ptx" > "$TEST_DIR/ptxas" 2>&1
     then echo "ok assembles"; else cat "$TEST_DIR/ptxas"; echo "FAIL assembles"; fi
 fi
+# the page's own tests
+own() {
+  mkdir "$TEST_DIR/$1"
+  ( cd "$tree" && ROOT=$tree BUILD=$tree/$tree_build WARPGRIND=$warpgrind TEST_DIR=$TEST_DIR/$1 \
+    bash "$tree/tests/$1/$2.sh" ) > "$TEST_DIR/$1.log" 2>&1
+  if [ $? = 77 ]; then
+    echo "skip own_$1: $(tail -n 1 "$TEST_DIR/$1.log")"
+  elif grep -q '^ok' "$TEST_DIR/$1.log" && ! grep -q '^FAIL' "$TEST_DIR/$1.log"; then
+    echo "ok own_$1"
+  else
+    cat "$TEST_DIR/$1.log"; echo "FAIL own_$1"
+  fi
+}
+own silent silent
+own report every_kind

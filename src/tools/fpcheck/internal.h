@@ -1,6 +1,6 @@
 // fpcheck: what its files share. docs/fpcheck.md says what is looked for and why.
-#ifndef WG_INSTRUMENT_FPCHECK_H
-#define WG_INSTRUMENT_FPCHECK_H
+#ifndef WG_FPCHECK_INTERNAL_H
+#define WG_FPCHECK_INTERNAL_H
 
 #include "weave/pass.h"
 #include "tools/fpcheck/abi.h"

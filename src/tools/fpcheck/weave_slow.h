@@ -1,6 +1,6 @@
 // What the slow path's files share: questions, and the temporaries they are asked with.
-#ifndef WG_INSTRUMENT_FPCHECK_SLOW_H
-#define WG_INSTRUMENT_FPCHECK_SLOW_H
+#ifndef WG_FPCHECK_WEAVE_SLOW_H
+#define WG_FPCHECK_WEAVE_SLOW_H
 
 #include "tools/fpcheck/internal.h"
 

@@ -4,8 +4,8 @@
 // Every register that may hold something read from memory has a shadow register: its set bits are
 // the bits that come from memory nobody wrote. Shadows are computed beside the program's
 // instructions; a set bit is reported where it decides something.
-#ifndef WG_INSTRUMENT_INITCHECK_H
-#define WG_INSTRUMENT_INITCHECK_H
+#ifndef WG_INITCHECK_INTERNAL_H
+#define WG_INITCHECK_INTERNAL_H
 
 #include "weave/pass.h"
 #include "tools/initcheck/abi.h"

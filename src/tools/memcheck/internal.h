@@ -1,7 +1,7 @@
 // memcheck: what the files of the pass share. docs/memcheck.md says how accesses are checked and
 // why so.
-#ifndef WG_INSTRUMENT_MEMCHECK_H
-#define WG_INSTRUMENT_MEMCHECK_H
+#ifndef WG_MEMCHECK_INTERNAL_H
+#define WG_MEMCHECK_INTERNAL_H
 
 #include "weave/pass.h"
 #include "tools/memcheck/abi.h"

@@ -1,7 +1,7 @@
 // racecheck: what the files of the pass share. docs/racecheck.md says what is kept of each access
 // and what is a race.
-#ifndef WG_INSTRUMENT_RACECHECK_H
-#define WG_INSTRUMENT_RACECHECK_H
+#ifndef WG_RACECHECK_INTERNAL_H
+#define WG_RACECHECK_INTERNAL_H
 
 #include "weave/pass.h"
 #include "tools/racecheck/abi.h"

@@ -1,7 +1,7 @@
 // racecheck: what the code of one access is made from. Shared by tools/racecheck/weave_access.c and
 // tools/racecheck/weave_inline.c.
-#ifndef WG_INSTRUMENT_RACECHECK_EMIT_H
-#define WG_INSTRUMENT_RACECHECK_EMIT_H
+#ifndef WG_RACECHECK_WEAVE_EMIT_H
+#define WG_RACECHECK_WEAVE_EMIT_H
 
 #include "tools/racecheck/internal.h"
 

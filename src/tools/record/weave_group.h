@@ -1,7 +1,7 @@
 // Groups of loads and stores (probe/trace_abi.h): what weave.c, weave_group*.c and
 // tools/record/weave_fold.c share.
-#ifndef WG_INSTRUMENT_TRACE_GROUP_H
-#define WG_INSTRUMENT_TRACE_GROUP_H
+#ifndef WG_RECORD_WEAVE_GROUP_H
+#define WG_RECORD_WEAVE_GROUP_H
 
 #include "tools/record/internal.h"
 

@@ -1,7 +1,7 @@
 // synccheck: what its files share. docs/synccheck.md says what is checked, docs/hangs.md what the
 // watchdog needs.
-#ifndef WG_INSTRUMENT_SYNCCHECK_H
-#define WG_INSTRUMENT_SYNCCHECK_H
+#ifndef WG_SYNCCHECK_INTERNAL_H
+#define WG_SYNCCHECK_INTERNAL_H
 
 #include "weave/pass.h"
 #include "tools/synccheck/kinds.h"
