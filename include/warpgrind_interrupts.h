@@ -12,6 +12,7 @@
  *
  * defines the handler, a function of the host. It runs once for all threads that call the interrupt at about the same time. A wg_list
  * has the values of one parameter, one for each caller: `d` is the array on the device, host() the same on the host, copied when asked for.
+ * A parameter of type wg_host<T> is an object of the host: device code passes it on, the handler uses it as a pointer.
  * In C, and for handlers chosen at run time: wg_interrupt_handler(name, function, user).
  *
  * In device code a call is one asm statement that moves the address of a description and the arguments into registers whose names Warpgrind
@@ -117,6 +118,25 @@ static inline int wg_interrupt_handler(const char *name, wg_handler_function *f,
 #include <exception>
 #include <stdlib.h>
 #endif
+/* An object of the host, as a parameter of kernels and interrupts. Device code can only pass it on. */
+#if defined(__CUDACC__)
+#define WG_ON_HOST_ __host__
+#define WG_ON_BOTH_ __host__ __device__
+#else
+#define WG_ON_HOST_
+#define WG_ON_BOTH_
+#endif
+template <class T> class wg_host {
+  T *object;
+ public:
+  wg_host() = default;
+  WG_ON_HOST_ wg_host(T &x) : object(&x) {}
+  WG_ON_HOST_ T &operator*() const { return *object; }
+  WG_ON_HOST_ T *operator->() const { return object; }
+  WG_ON_HOST_ T *get() const { return object; }
+  WG_ON_BOTH_ bool operator==(const wg_host &other) const { return object == other.object; }
+};
+
 /* --- C++: types of parameters --- */
 template <unsigned I, class... A> struct wg_bytes_at_ { static constexpr unsigned value = 0; };
 template <class T, class... A> struct wg_bytes_at_<0, T, A...> { static constexpr unsigned value = sizeof(T); };
