@@ -30,7 +30,9 @@ static const char *word_named(const ApiWords *w, const char *name, size_t n) {
              {"thread_index", w->thread_index},
              {"block_size", w->block_size},
              {"warp_barrier", w->warp_barrier},
-             {"cooperative_launch", w->cooperative_launch}};
+             {"cooperative_launch", w->cooperative_launch},
+             {"with_shared_fence", w->with_shared_fence},
+             {"with_global_fence", w->with_global_fence}};
   for (size_t i = 0; i < ARRAY_LEN(all); i++)
     if (strlen(all[i].name) == n && strncasecmp(all[i].name, name, n) == 0) return all[i].word;
   return NULL;
@@ -41,6 +43,7 @@ static void add_word(Str *out, const ApiWords *w, const char *name, size_t n) {
   bool plural = !word && n && name[n - 1] == 's';
   if (plural) word = word_named(w, name, n - 1);
   CHECK(word);
+  if (!*word) return;
   str_addc(out, isupper((unsigned char)name[0]) ? (char)toupper((unsigned char)word[0]) : word[0]);
   str_add(out, word + 1);
   if (plural) str_addc(out, 's');

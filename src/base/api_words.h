@@ -15,6 +15,7 @@ typedef enum ApiId {
 typedef struct ApiWords {
   const char *api, *thread, *block, *grid, *warp, *shared, *local, *kernel;
   const char *thread_index, *block_size, *warp_barrier, *cooperative_launch;
+  const char *with_shared_fence, *with_global_fence;
   bool grid_in_threads;  // reports give the size of a grid in threads, not in blocks
 } ApiWords;
 

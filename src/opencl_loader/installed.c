@@ -15,7 +15,6 @@ static const char *const places[] = {
     "/usr/lib64/libOpenCL.so.1",
     "/usr/lib/libOpenCL.so.1",
     "/usr/local/lib/libOpenCL.so.1",
-    "/usr/local/cuda/lib64/libOpenCL.so.1",
 };
 
 // DEEPBIND: calls inside of it must not come back to us.

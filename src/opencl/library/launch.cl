@@ -9,6 +9,8 @@
 #define LAUNCH_PICK(d, x, y, z, otherwise) \
   ((d) == 0 ? LAUNCH_WORD(x) : (d) == 1 ? LAUNCH_WORD(y) : (d) == 2 ? LAUNCH_WORD(z) : (otherwise))
 #define BUILT_IN __attribute__((overloadable, always_inline))
+#define ALL_WIDTHS(what, type) \
+  what(type) what(type##2) what(type##3) what(type##4) what(type##8) what(type##16)
 
 uint BUILT_IN get_work_dim(void) {
   uint n;

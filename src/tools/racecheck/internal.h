@@ -74,6 +74,10 @@ typedef struct RaceCheck {  // one kernel
   // side in x
   PtxReg *cluster;
   PtxReg *me, *first, *shared_at, *fences, *knows;
+  // The thread as entries of shared memory have it, where barriers order one memory only
+  // (wg_barrier_orders); NULL: as `me`
+  PtxReg *me_shared;
+  bool splits_memories;
   PtxReg *once;
   PtxReg *cache_base, *cache_size, *cache_entries;
   // Where machine code is made: accesses of a block that need a closer look wait for its end. A bit
@@ -124,6 +128,9 @@ void race_range(RaceCheck *k, const RaceAccess *a);
 // --- tools/racecheck/weave_annotations.c ---
 bool race_says(const RaceCheck *k, uint32_t i);  // that races on some bytes are meant
 void race_said(RaceCheck *k, uint32_t i);
+// Which memory a barrier of the block orders: RACE_ORDERS_…
+enum { RACE_ORDERS_SHARED = 1, RACE_ORDERS_GLOBAL = 2, RACE_ORDERS_ALL = 3 };
+unsigned race_barrier_memory(const RaceCheck *k, uint32_t i);
 // --- tools/racecheck/weave_order.c ---
 bool race_is_matrix(const PtxInstr *in);           // lanes of a warp access a matrix together
 void race_order_before(RaceCheck *k, uint32_t i);  // what they all have done before

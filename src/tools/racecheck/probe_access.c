@@ -94,13 +94,18 @@ DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me
 
 // Machine code pays for every call that is out of line and for its arguments: there is one for all
 // accesses of a basic block. record: of a WgRaceRecord. which: a bit for each that waits.
-void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me, uint64_t knows);
+// me_shared: what `me` is for shared memory.
+void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me,
+                    uint64_t me_shared, uint64_t knows);
 __attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which,
-                                              uint64_t me, uint64_t knows) {
+                                              uint64_t me, uint64_t me_shared, uint64_t knows) {
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 0; which >> i; i++)
+  for (uint32_t i = 0; which >> i; i++) {
+    const WgRaceWaiting *w = (const WgRaceWaiting *)waiting + i;
     if (which >> i & 1)
-      race_look((const WgRaceRecord *)record, (const WgRaceWaiting *)waiting + i, me, knows);
+      race_look((const WgRaceRecord *)record, w, w->what & WG_RACE_ACCESS_SHARED ? me_shared : me,
+                knows);
+  }
 }
 #endif
 

@@ -43,7 +43,8 @@ static bool detail(const RunFinding *f, Str *out) {
 
 static const char *const missing[] = {
     [WG_RACE_NO_BARRIER] =
-        "no barrier of the {block} lies between them, and nothing else orders them",
+        "no barrier of the {block}{with_global_fence} lies between them, and nothing else orders "
+        "them",
     [WG_RACE_NO_WARP_SYNC] = "the {threads} are of one {warp}, and no {warp_barrier} or other "
                              "synchronisation of the {warp} lies between them",
     [WG_RACE_SAME_INSTRUCTION] = "the {threads} are of one {warp} and do this at the same time",
@@ -62,6 +63,16 @@ static const char *const missing[] = {
     [WG_RACE_NO_PROXY_FENCE] = "the asynchronous proxy reads what was written in the usual way, "
                                "and no fence.proxy.async lies between them",
 };
+
+static const char *what_is_missing(const RunFinding *f) {
+  unsigned why = (unsigned)f->extra[2] & WG_RACE_WHY;
+  // who shares a sub-group is left to the device: programs use barriers with flags
+  if (why == WG_RACE_NO_WARP_SYNC && *report_words(f)->with_shared_fence) why = WG_RACE_NO_BARRIER;
+  if (why == WG_RACE_NO_BARRIER && f->extra[2] & WG_RACE_IN_SHARED)
+    return "no barrier of the {block}{with_shared_fence} lies between them, and nothing else "
+           "orders them";
+  return why < ARRAY_LEN(missing) ? missing[why] : NULL;
+}
 
 // of the variable in shared memory; NULL: not known
 static const char *variable(Run *r, const RunFinding *f) {
@@ -108,9 +119,9 @@ static void describe(Run *r, const RunFinding *f, Str *out) {
   if (what & WG_RACE_VALUES)
     str_printf(out, "  it writes 0x%llx where there is 0x%llx\n", (unsigned long long)f->value[2],
                (unsigned long long)f->value[3]);
-  if ((what & WG_RACE_WHY) < ARRAY_LEN(missing)) {
+  if (what_is_missing(f)) {
     str_add(out, "  ");
-    words_add(out, w, missing[what & WG_RACE_WHY]);
+    words_add(out, w, what_is_missing(f));
     str_addc(out, '\n');
   }
 }

@@ -65,6 +65,10 @@ static void prepare(RaceCheck *k) {
     code_call_value(c, probe_function(p, b->unit, "wg_race_round"), k->me, round, 3);
     if (k->has_clusters) prepare_cluster(k, c);
   }
+  if (k->splits_memories) {
+    k->me_shared = body_reg(b, TYPE_B64);
+    EMIT(c, "mov.b64", opd_reg(k->me_shared), opd_reg(k->me));
+  }
   if (k->has_clock) {
     k->fences = body_reg(b, TYPE_B64);
     k->knows = body_reg(b, TYPE_B64);
@@ -177,6 +181,13 @@ static bool turns_loop(const IrCfg *c, const IrBlock *b) {
   return false;
 }
 
+static void weave_access(RaceCheck *k, const RaceAccess *a) {
+  PtxReg *me = k->me;
+  if (k->me_shared && a->place == RACE_SHARED_MEMORY) k->me = k->me_shared;
+  race_access(k, a);
+  k->me = me;
+}
+
 static void weave_instr(RaceCheck *k, uint32_t i, uint32_t *a) {
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[i];
@@ -186,7 +197,7 @@ static void weave_instr(RaceCheck *k, uint32_t i, uint32_t *a) {
   race_order_before(k, i);
   for (; *a < k->accesses.len && k->accesses.data[*a].instr == i; ++*a) {
     RaceAccess *x = &k->accesses.data[*a];
-    if (!x->gone) race_access(k, x);
+    if (!x->gone) weave_access(k, x);
     if (k->nwaiting && orders) race_look(k, body_before(b, i));
     race_tells(k, x);
   }

@@ -264,7 +264,11 @@ void race_look(RaceCheck *k, Code *c) {
   record_address(cold, record, k->record);
   EMIT(cold, "mov.u64", opd_reg(list), opd_var(k->waiting_at));
   EMIT(cold, "cvta.local.u64", opd_reg(list), opd_reg(list));
-  const PtxOperand args[] = {opd_reg(record), opd_reg(list), opd_reg(k->waiting), opd_reg(k->me),
+  const PtxOperand args[] = {opd_reg(record),
+                             opd_reg(list),
+                             opd_reg(k->waiting),
+                             opd_reg(k->me),
+                             opd_reg(k->me_shared ? k->me_shared : k->me),
                              k->has_clock ? opd_reg(k->knows) : opd_imm(0)};
   code_call(cold, probe_function(b->program, b->unit, "wg_race_access"), args, ARRAY_LEN(args));
   EMIT(cold, "mov.b32", opd_reg(k->waiting), opd_imm(0));

@@ -1,9 +1,20 @@
-// wg_benign_race of include/warpgrind.h: moves into registers that are known by their names.
+// What code says by moves into registers that are known by their names: wg_benign_race of
+// include/warpgrind.h; wg_barrier_orders, with which the barrier of OpenCL C keeps its flags
+// (src/opencl/library/barrier.cl).
 #include "tools/racecheck/internal.h"
 
 static bool is_move_to(const PtxInstr *in, const char *name) {
   return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG &&
          code_is_named(in->ops[0].reg, name);
+}
+
+unsigned race_barrier_memory(const RaceCheck *k, uint32_t i) {
+  int64_t flags;
+  const PtxInstr *before = i ? k->body->cfg->instrs[i - 1] : NULL;
+  if (!before || !is_move_to(before, "wg_barrier_orders") ||
+      !constant_value(k->body, &before->ops[1], &flags))
+    return RACE_ORDERS_ALL;
+  return (unsigned)flags & RACE_ORDERS_ALL;
 }
 
 bool race_says(const RaceCheck *k, uint32_t i) {

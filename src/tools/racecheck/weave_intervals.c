@@ -49,7 +49,7 @@ static void walk(RaceIntervals *v, uint32_t start, uint32_t block, uint32_t from
   }
 }
 
-static bool find_intervals(RaceIntervals *v) {
+static bool find_intervals(const RaceCheck *k, RaceIntervals *v) {
   const IrCfg *c = v->cfg;
   v->n = 1;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
@@ -57,6 +57,7 @@ static bool find_intervals(RaceIntervals *v) {
     if (c->blocks[c->block_of[i]].rpo == IR_NONE) continue;
     if (in->op == OP_CALL && race_call_orders(in)) return false;
     if (access_orders(in) != WG_ORDERS_BLOCK) continue;
+    if (k->splits_memories && !(race_barrier_memory(k, i) & RACE_ORDERS_SHARED)) continue;
     if (in->guard || v->n == MOST_STARTS) return false;
     v->starts[v->n++] = i;
   }
@@ -239,7 +240,7 @@ RaceIntervals *race_intervals(RaceCheck *k) {
   v->reached = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
   v->divergent = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
   v->trusted = ARENA_ARRAY(scratch, bool, c->ninstrs + 1);
-  if (!find_intervals(v)) return NULL;
+  if (!find_intervals(k, v)) return NULL;
   for (uint32_t i = 0; i < k->accesses.len; i++)
     v->trusted[k->accesses.data[i].instr] = is_plain_load(k, &k->accesses.data[i]);
   do {

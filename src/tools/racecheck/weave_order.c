@@ -30,14 +30,14 @@ static void end_around(Code *c, PtxLabel *over) {
 
 // --- counters ---
 
-static void count_barrier(RaceCheck *k, uint32_t i) {
+static void count_barrier_in(RaceCheck *k, uint32_t i, PtxReg *me) {
   Code *c = guarded(k, i, true);
   PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0),
          *next = wide(k, 2);
   const PtxInstr *in = k->body->cfg->instrs[i];
   code_guard(c, NULL, false);
   RACE_LOAD(k, c, all, barriers);
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(k->me), opd_reg(all));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(me), opd_reg(all));
   if (in->guard)
     EMIT(c, "setp.ne.and.u64", opd_reg(more), opd_reg(t), opd_reg(all),
          in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
@@ -45,11 +45,17 @@ static void count_barrier(RaceCheck *k, uint32_t i) {
   if (k->has_syncs) {
     RACE_LOAD(k, c, t, syncs);
     EMIT(c, "not.b64", opd_reg(t), opd_reg(t));
-    EMIT(c, "and.b64", opd_reg(next), opd_reg(k->me), opd_reg(t));
-  } else EMIT(c, "mov.b64", opd_reg(next), opd_reg(k->me));
+    EMIT(c, "and.b64", opd_reg(next), opd_reg(me), opd_reg(t));
+  } else EMIT(c, "mov.b64", opd_reg(next), opd_reg(me));
   RACE_LOAD(k, c, t, barrier);
   EMIT(c, "add.u64", opd_reg(next), opd_reg(next), opd_reg(t));
-  EMIT(c, "selp.b64", opd_reg(k->me), opd_reg(next), opd_reg(k->me), opd_reg(more));
+  EMIT(c, "selp.b64", opd_reg(me), opd_reg(next), opd_reg(me), opd_reg(more));
+}
+
+static void count_barrier(RaceCheck *k, uint32_t i) {
+  unsigned memory = k->me_shared ? race_barrier_memory(k, i) : RACE_ORDERS_ALL;
+  if (memory & RACE_ORDERS_GLOBAL) count_barrier_in(k, i, k->me);
+  if (k->me_shared && memory & RACE_ORDERS_SHARED) count_barrier_in(k, i, k->me_shared);
 }
 
 static bool is_everybody(const RaceCheck *k, const PtxOperand *o) {
@@ -59,20 +65,25 @@ static bool is_everybody(const RaceCheck *k, const PtxOperand *o) {
 
 // everybody: the whole warp. Else the lanes are not known, and the order within the warp is unknown
 // until the next barrier.
-static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
+static void count_sync_in(RaceCheck *k, uint32_t i, bool everybody, bool after, PtxReg *me) {
   Code *c = guarded(k, i, after);
   PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0);
   RACE_LOAD(k, c, all, syncs);
   if (!everybody) {
-    EMIT(c, "or.b64", opd_reg(k->me), opd_reg(k->me), opd_reg(all));
+    EMIT(c, "or.b64", opd_reg(me), opd_reg(me), opd_reg(all));
     return;
   }
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(k->me), opd_reg(all));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(me), opd_reg(all));
   EMIT(c, "setp.ne.u64", opd_reg(more), opd_reg(t), opd_reg(all));
   RACE_LOAD(k, c, t, sync);
-  EMIT(c, "add.u64", opd_reg(t), opd_reg(k->me), opd_reg(t));
-  EMIT(c, "selp.b64", opd_reg(k->me), opd_reg(t), opd_reg(k->me), opd_reg(more));
+  EMIT(c, "add.u64", opd_reg(t), opd_reg(me), opd_reg(t));
+  EMIT(c, "selp.b64", opd_reg(me), opd_reg(t), opd_reg(me), opd_reg(more));
   code_guard(c, NULL, false);
+}
+
+static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
+  count_sync_in(k, i, everybody, after, k->me);
+  if (k->me_shared) count_sync_in(k, i, everybody, after, k->me_shared);
 }
 
 bool race_is_matrix(const PtxInstr *in) {

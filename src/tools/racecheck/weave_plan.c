@@ -160,6 +160,22 @@ bool race_orders(const PtxInstr *in) {
   return makes_clocks(in) || is_warp_sync(in) || ptx_op_order(in->op) == ORDER_BLOCK;
 }
 
+// Barriers for one memory need a count for each. Clocks and addresses of either memory have one for
+// all: there every barrier counts for both, which can only miss.
+static bool splits_memories(const RaceCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  bool some = false;
+  if (k->has_clock || k->has_clusters || k->has_async || k->unseen) return false;
+  for (uint32_t i = 0; i < cfg->ninstrs && !some; i++)
+    some = access_orders(cfg->instrs[i]) == WG_ORDERS_BLOCK &&
+           race_barrier_memory(k, i) != RACE_ORDERS_ALL;
+  for (uint32_t i = 0; i < k->accesses.len; i++)
+    if (k->accesses.data[i].place == RACE_LOOKUP &&
+        cfg->instrs[k->accesses.data[i].instr]->space == SPACE_GENERIC)
+      return false;
+  return some;
+}
+
 void race_plan(RaceCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   bool unseen_order = false;
@@ -187,4 +203,5 @@ void race_plan(RaceCheck *k) {
     k->writes_strong |= (k->accesses.data[i].flags & WG_RACE_WRITE) &&
                         (k->accesses.data[i].flags & WG_RACE_STRONG);
   k->bounds = k->has_clock && !k->has_clusters && !unseen_order;
+  k->splits_memories = splits_memories(k);
 }

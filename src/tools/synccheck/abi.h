@@ -10,7 +10,8 @@ enum {
   WG_WATCH_WARPS = 1 << 14,
   WG_WATCH_BLOCKS = 1 << 12,
   WG_WATCH_LOOPS = 1 << 11,
-  WG_WATCH_MBARRIERS = 12
+  WG_WATCH_MBARRIERS = 12,
+  WG_WATCH_CALLS = 4
 };
 
 // A warp that is resident. Its place in the table is that of the hardware, %smid and %warpid, so
@@ -50,6 +51,8 @@ typedef struct WgWatchBlock {
   // barriers that a thread has executed: count << 32 | site or thread. least: its complement
   uint64_t most, least;
   uint64_t mbarrier[WG_WATCH_MBARRIERS];  // address << 32 | count; 0: free
+  // The last calls of functions that all threads call: number << 48 | a hash of the arguments
+  uint64_t calls[WG_WATCH_CALLS];
 } WgWatchBlock;
 
 // A loop that the threads of a block share. visits: how often each thread came, and << 16 how often
@@ -103,6 +106,9 @@ enum {
   // a barrier of the cluster; value: 1: it arrives again, and has not waited; 0: it waits, and has
   // not arrived
   WG_SYNC_CLUSTER,
+  WG_SYNC_ARGUMENTS,   // a function that all threads call with the same arguments
+  WG_SYNC_NO_EVENT,    // a wait for an event that no copy has returned
+  WG_SYNC_NOT_WAITED,  // the thread ends and has not waited for a copy of the block
 };
 enum { WG_LAUNCH_COOPERATIVE = 1 << 10 };  // WgLaunch.flags
 

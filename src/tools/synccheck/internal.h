@@ -37,6 +37,8 @@ typedef struct Sync {
   PtxReg *barriers, *last_site, *early;  // executed so far, the last one's site; it has left early
   // the mbarrier it arrived at last, -1: none since it waited; the parity of the phase it was in
   PtxReg *arrived_at, *arrived_in;
+  bool group_calls;   // there are functions that all threads call with the same arguments
+  PtxReg *copy_site;  // of the last copy of the block that was not waited for, plus 1; 0: none
   PtxReg *slot, *leads;  // watchdog: the warp's place; the lane that writes there
   struct SharedLoop {
     uint32_t loop, preheader, site;
@@ -78,6 +80,10 @@ void synccheck_weave_loops(Sync *s);
 void synccheck_leave_loops(Sync *s, Code *c);
 void synccheck_weave_mbarriers(Sync *s);
 void synccheck_weave_cluster(Sync *s);  // tools/synccheck/weave_cluster.c
+// --- tools/synccheck/weave_group_calls.c ---
+bool synccheck_plan_group_calls(Sync *s);
+void synccheck_weave_group_calls(Sync *s);
+void synccheck_leave_copies(Sync *s, Code *c);
 
 // --- watch.c: the watchdog ---
 void watch_enter(Sync *s, Code *c);  // at the start of kernels with barriers that may be missed

@@ -241,6 +241,7 @@ DEVICE WgWatchBlock *own_block(uint64_t watch, uint32_t launch) {
     v->most = 0;
     v->least = 0;
     for (int k = 0; k < WG_WATCH_MBARRIERS; k++) v->mbarrier[k] = 0;
+    for (int k = 0; k < WG_WATCH_CALLS; k++) v->calls[k] = 0;
     device_fence();
     v->key = key;
   }
@@ -320,6 +321,37 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   if (least && most && (uint32_t)(most >> 32) > fewest)
     wg_report(channel, launch, (uint32_t)most, KIND_BARRIER_DIVERGENCE, WG_SYNC_SKIPPED, 0,
               most >> 32 | (uint64_t)fewest << 32, (uint32_t)least);
+}
+
+// --- functions that all threads of a block call ---
+
+// number: of this thread's calls, from 1 on. All threads have made the call before the last one, so
+// that a place holds this call or one that is over.
+void wg_sync_group_call(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
+                        uint64_t arguments, uint32_t number);
+__attribute__((noinline)) void wg_sync_group_call(uint64_t watch, uint64_t channel, uint32_t launch,
+                                                  uint32_t site, uint64_t arguments,
+                                                  uint32_t number) {
+  if (!watch) return;
+  WgWatchBlock *b = own_block(watch, launch);
+  if (!b) return;
+  uint64_t *place = &b->calls[number % WG_WATCH_CALLS];
+  uint64_t own = (uint64_t)number << 48 | arguments * 0x9E3779B97F4A7C15ull >> 16;
+  uint64_t there = *(volatile uint64_t *)place;
+  while (there >> 48 != own >> 48) {
+    uint64_t found = device_swap_if64(place, there, own);
+    if (found == there) return;
+    there = found;
+  }
+  if (there != own)
+    wg_report(channel, launch, site, KIND_BARRIER_MISUSE, WG_SYNC_ARGUMENTS, 0, 0, 0);
+}
+
+void wg_sync_unwaited(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site);
+__attribute__((noinline)) void wg_sync_unwaited(uint64_t watch, uint64_t channel, uint32_t launch,
+                                                uint32_t site) {
+  if (!watch) return;
+  wg_report(channel, launch, site, KIND_BARRIER_MISUSE, WG_SYNC_NOT_WAITED, 0, 0, 0);
 }
 
 // --- loops that the threads of a block share ---

@@ -27,6 +27,10 @@ static const char *title(const RunFinding *f) {
     case WG_SYNC_PHASE: return "A wait for the wrong phase of an mbarrier";
     case WG_SYNC_CLUSTER:
       return "Arriving and waiting at the barrier of the cluster do not take turns";
+    case WG_SYNC_ARGUMENTS:
+      return "{Threads} call a function of the {block} with different arguments";
+    case WG_SYNC_NO_EVENT: return "A wait for an event that no copy has returned";
+    case WG_SYNC_NOT_WAITED: return "A copy of the {block} that is not waited for";
     case WG_SYNC_GRID: return "A barrier of the {grid} in a launch that is not cooperative";
     default: return NULL;
   }
@@ -148,6 +152,9 @@ static void describe(Run *r, const RunFinding *f, Str *out) {
           "  the value read is undefined: keep all lanes that are read alive, and "
           "{blocks} a multiple of 32 {threads}\n",
       [WG_SYNC_GRID] = "  launch it with {cooperative_launch}\n",
+      [WG_SYNC_ARGUMENTS] = "  all {threads} of the {block} must come to it, in the same order, "
+                            "with the same values\n",
+      [WG_SYNC_NOT_WAITED] = "  the {kernel} ends without wait_group_events for its event\n",
   };
   if (!is_recorded(f)) return;
   if (f->extra[2] < ARRAY_LEN(advice) && advice[f->extra[2]])

@@ -205,6 +205,7 @@ static void leave(Code *c, void *user) {
   Sync *s = user;
   Body *b = s->body;
   synccheck_leave_loops(s, c);
+  synccheck_leave_copies(s, c);
   if (!s->counts && !s->needs_slot) return;
   PtxReg *site = body_temp(b, TYPE_B32, 1), *guard = c->guard;
   bool negated = c->guard_negated;
@@ -316,6 +317,7 @@ static void plan(Sync *s) {
                     each_early_leave(s, false);
   s->needs_slot = s->is_kernel && (warp || calls || s->leaves_early || s->unsure);
   if (s->is_kernel) synccheck_plan_loops(s);
+  s->group_calls = synccheck_plan_group_calls(s);
 }
 
 static void weave(Body *b) {
@@ -341,10 +343,11 @@ static void weave(Body *b) {
   synccheck_weave_warp(&s);
   synccheck_weave_mbarriers(&s);
   synccheck_weave_cluster(&s);
+  synccheck_weave_group_calls(&s);
   test_grid_barriers(&s);
   synccheck_weave_loops(&s);
   if (synccheck_watches(b)) watch_weave_loops(&s);
-  if (s.counts || s.needs_slot || s.nshared) body_at_exits(b, leave, &s);
+  if (s.counts || s.needs_slot || s.nshared || s.group_calls) body_at_exits(b, leave, &s);
   if (s.warp) ir_uniform_free(s.warp);
 }
 
