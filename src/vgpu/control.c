@@ -124,6 +124,7 @@ const Inst *vgpu_yield(Warp *w, const Inst *next) {
 const Inst *vgpu_give_way(Warp *w, const Inst *next) {
   w->unspent += MAX(w->budget, 0);
   w->budget = -1;
+  if (next > w->frame->code->insts && next[-1].fn == region_enter) next--;
   save(w, settle(next));
   return NULL;
 }
@@ -226,7 +227,7 @@ static Frame *new_frame(Warp *w, const Code *code) {
     memset(f->regs, 0, code->reg_bytes + REG_MARGIN);
     memcpy(f->regs + code->const_start, code->constants, code->const_bytes);
     f->code = code;
-    f->probe = !strncmp(code->func->name, "__wg", 4) && strstr(code->func->name, "wg_");
+    f->probe = vgpu_is_probe(code->func);
   }
   return f;
 }

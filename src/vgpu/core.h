@@ -161,6 +161,11 @@ void regions_detach(Code *code);
 ExecFn region_join, region_enter;  // heads: where compiled code may be entered
 // An instruction behind which a head is worth its time: the interpreter may have to run it.
 bool region_head_after(const PtxInstr *in);
+// A store before which a warp lets others come as far (vgpu_give_way): it goes on at the head.
+bool region_head_before(const PtxInstr *in);
+static inline bool vgpu_is_probe(const PtxFunc *f) {
+  return !strncmp(f->name, "__wg", 4) && strstr(f->name, "wg_");
+}
 
 // --- heap.c ---
 uint64_t heap_alloc(size_t n);

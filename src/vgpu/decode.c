@@ -428,6 +428,7 @@ static void decode_blocks(Decoder *d) {
       d->wants_head = o == 0;  // a warp starts behind the join
     }
     for (uint32_t i = blk->first; i < blk->end; i++) {
+      d->wants_head |= region_head_before(g->instrs[i]);
       emit_head(d, g->instrs[i]);
       decode_one(d, g->instrs[i]);
       d->wants_head = region_head_after(g->instrs[i]);

@@ -47,10 +47,22 @@ static void release(Regions *g) {
   free(g);
 }
 
+// For those who work on the compiler: WARPGRIND_JIT_TEXTS names a folder for the texts.
+static void keep_text(const Str *text, const char *name, unsigned shape) {
+  const char *folder = getenv("WARPGRIND_JIT_TEXTS");
+  if (!folder || !*folder) return;
+  Str path = {0};
+  Error err = {""};
+  str_printf(&path, "%s/%.100s.%u.ll", folder, name, columns_of[shape]);
+  if (!file_write(path.data, text->data, text->len, &err)) log_verbose("%s", err.text);
+  str_free(&path);
+}
+
 static void finish(Regions *g, unsigned shape, const Str *text, const char *name) {
   Error err = {""};
   uint64_t start = clock_ns();
   JitCode machine;
+  keep_text(text, name, shape);
   if (!jit_compile(text, &machine, &err)) {
     log_verbose("%s is not compiled: %s", name, err.text);
     return;
@@ -95,7 +107,11 @@ static void compile(Regions *g, unsigned shape, bool now) {
   Job *j = mem_alloc(sizeof *j);
   *j = (Job){.regions = g, .shape = shape};
   snprintf(j->name, sizeof j->name, "%s", g->code->func->name);
-  if (!region_text(g->code, columns_of[shape], &j->text)) {
+  Str rest = {0};
+  bool possible = region_text(g->code, columns_of[shape], &j->text, &rest);
+  if (rest.len) log_verbose("%s, what is not compiled:%s", j->name, rest.data);
+  str_free(&rest);
+  if (!possible) {
     log_verbose("%s is not compiled: it is too large, or has something that is not known", j->name);
     str_free(&j->text);
     free(j);

@@ -72,6 +72,7 @@ typedef struct Region {
   uint8_t *shape;  // by Inst: Shape of the PTX instruction that begins there
   uint32_t *group_end;  // by Inst that begins a PTX instruction: one past its last Inst
   bool *divergent;      // by block: lanes may come here apart, because of data
+  bool *cold;           // by block: the interpreter's, see region_cold.c
   bool *exits;          // by Inst: an exit was asked for
   Str *to;
   uint32_t next;
@@ -91,6 +92,11 @@ PtxType region_type(const PtxInstr *in);  // the type it computes in
 bool region_is_f32_arithmetic(const PtxInstr *in);
 bool region_is_head(const Inst *in);     // region_join or region_enter
 bool region_is_control(const Inst *in);  // heads, jumps, branches
+
+// --- region_cold.c ---
+void region_find_cold(Region *r);
+bool region_is_cold(const Region *r, const Inst *in);
+uint32_t region_number(const Region *r, const PtxInstr *in);  // in the IrCfg; IR_NONE: not of it
 
 // --- region_classes.c ---
 void region_classify(Region *r);
@@ -125,7 +131,11 @@ void region_access(Region *r, const Inst *in, Shape s);
 void region_sreg(Region *r, const PtxInstr *in);
 // Calls the execute functions of a PTX instruction.
 void region_call(Region *r, const Inst *first, uint32_t n);
-// The LLVM text of a function. false: there is nothing to gain, or it is too large.
-bool region_text(const Code *code, uint32_t columns, Str *out);
+// The LLVM text of a function. false: there is nothing to gain, or it is too large. rest: what is
+// called or left to the interpreter, for -v.
+bool region_text(const Code *code, uint32_t columns, Str *out, Str *rest);
+
+// --- region_rest.c ---
+void region_list_rest(const Region *r, Str *out);
 
 #endif

@@ -264,10 +264,12 @@ static void load(Place *p) {
 }
 
 // --- stores ---
-// A store that must let other warps go first is the interpreter's.
+// A store that must let other warps go first is the interpreter's; it comes back to the head before
+// the store (vgpu_must_wait_before_store: an odd number says that they have gone).
 static void leave_to_wait(Place *p) {
   Region *r = p->r;
   Name must;
+  if (!p->shared && vgpu_is_probe(r->func)) return;
   if (p->shared) {
     Name at = region_field(r, "%w", offsetof(Warp, shared_store_waits));
     Name waits = region_emit(r, "load i8, ptr %s", at.text);
@@ -275,11 +277,22 @@ static void leave_to_wait(Place *p) {
   } else {
     Name at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
     Name left = region_emit(r, "load i32, ptr %s", at.text);
-    must = region_emit(r, "icmp ne i32 %s, 0", left.text);
+    Name odd = region_emit(r, "trunc i32 %s to i1", left.text);
+    Name some = region_emit(r, "icmp ne i32 %s, 0", left.text);
+    must = region_emit(r, "select i1 %s, i1 false, i1 %s", odd.text, some.text);
   }
   Name on = region_label(r), out = region_exit(r, p->in);
   region_line(r, "br i1 %s, label %%%s, label %%%s", must.text, out.text, on.text);
   region_place(r, on);
+}
+
+static void count_wait(Place *p) {
+  Region *r = p->r;
+  if (p->shared || vgpu_is_probe(r->func)) return;
+  Name at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
+  Name left = region_emit(r, "load i32, ptr %s", at.text);
+  Name even = region_emit(r, "and i32 %s, -2", left.text);
+  region_line(r, "store i32 %s, ptr %s", even.text, at.text);
 }
 
 static void count_store(Region *r) {
@@ -325,6 +338,7 @@ static void store(Place *p) {
   region_place(r, on);
   set_mem_pc(r, p->in);
   count_store(r);
+  count_wait(p);
   store_rows(p);
   region_line(r, "br label %%%s", done.text);
   region_place(r, other);

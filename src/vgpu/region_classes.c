@@ -90,7 +90,7 @@ static bool visit_instruction(Region *r, uint32_t i) {
   const Inst *first = &r->code->insts[i];
   PtxInstr *in = (PtxInstr *)first->src;
   Shape s = (Shape)r->shape[i];
-  if (s == SHAPE_STOP && !in) return false;
+  if ((s == SHAPE_STOP && !in) || region_is_cold(r, first)) return false;
   Walk w = {.r = r, .c = result_class(r, first, s)};
   if (in->guard) {
     LaneClass g = r->kept[in->guard->id] ? (LaneClass)r->lanes[in->guard->id] : LANES_DATA;
@@ -125,7 +125,8 @@ static bool find_divergent(Region *r, bool *done) {
   bool changed = false;
   for (uint32_t b = 0; b < r->cfg->nblocks; b++) {
     const IrBlock *k = &r->cfg->blocks[b];
-    if (done[b] || k->first == k->end || k->nsucc < 2) continue;
+    if (done[b] || k->first == k->end || k->nsucc < 2 || r->cold[b]) continue;
+    if (r->cold[k->succ[0]] || r->cold[k->succ[1]]) continue;  // nobody is expected to go there
     const PtxInstr *last = r->cfg->instrs[k->end - 1];
     if (!last->guard || !r->kept[last->guard->id] || r->lanes[last->guard->id] != LANES_DATA)
       continue;

@@ -290,7 +290,10 @@ Shape region_shape(const Region *r, const Inst *first, uint32_t n) {
   return may_be_called(in) ? SHAPE_UNKNOWN : SHAPE_STOP;
 }
 
+bool region_head_before(const PtxInstr *in) { return in->op == OP_ST && !may_be_called(in); }
+
 bool region_head_after(const PtxInstr *in) {
+  if (region_head_before(in) && !in->guard) return false;
   return !ptx_op_is_arith(in->op) && !may_be_called(in) &&
          !(ptx_op_classes(in) & (CLASS_BRANCH | CLASS_RETURN));
 }

@@ -5,10 +5,6 @@
 enum { MOST_INSTS = 6000, MOST_TEXT = 24 << 20 };
 
 // --- what is known before the first line ---
-static uint32_t number_of(const Region *r, const PtxInstr *in) {
-  return in ? (uint32_t)(uintptr_t)u64map_get(&r->number, (uint64_t)in) - 1 : IR_NONE;
-}
-
 typedef struct Backwards {
   uint64_t *set;
   bool guarded, defs;
@@ -78,7 +74,7 @@ static bool find_groups(Region *r, Arena *a) {
     uint32_t end = i + 1;
     if (first->fn != exec_return)
       while (end < n && is_part(&r->code->insts[end], first->src)) end++;
-    if (first->src && number_of(r, first->src) == IR_NONE) return false;
+    if (first->src && region_number(r, first->src) == IR_NONE) return false;
     r->shape[i] = (uint8_t)region_shape(r, first, end - i);
     // an instruction that is not there has no registers to look at
     r->group_end[i] = first->src ? end : 0;
@@ -89,7 +85,7 @@ static bool find_groups(Region *r, Arena *a) {
 
 // Registers that live before an Inst.
 static const uint64_t *live_at(const Region *r, const Inst *in) {
-  uint32_t n = number_of(r, in->src);
+  uint32_t n = region_number(r, in->src);
   if (n == IR_NONE) return NULL;
   bool falls_through = (in->fn == exec_jump && in->src->op != OP_BRA) ||
                        (in->fn == exec_return && in->src->op != OP_RET);
@@ -169,7 +165,7 @@ static void emit_entry(Region *r, uint32_t head) {
 
 static bool is_entry(const Region *r, uint32_t i) {
   const Inst *in = &r->code->insts[i];
-  return region_is_head(in) && live_at(r, in);
+  return region_is_head(in) && !region_is_cold(r, in) && live_at(r, in);
 }
 
 static void emit_start(Region *r) {
@@ -296,6 +292,10 @@ static void emit_instruction(Region *r, uint32_t i) {
 // One Inst, or all of a PTX instruction. False: the block has ended.
 static bool emit_at(Region *r, uint32_t i) {
   const Inst *in = &r->code->insts[i];
+  if (region_is_cold(r, in)) {
+    region_line(r, "br label %%%s", region_exit(r, in).text);
+    return false;
+  }
   if (region_is_head(in) || in->fn == exec_join) return true;
   if (in->fn == exec_jump) emit_go(r, i, target_of(r, in));
   else if (in->fn == exec_branch) {
@@ -351,8 +351,13 @@ static void emit_end(Region *r) {
                  "\"min-legal-vector-width\"=\"512\" }\n");
 }
 
-bool region_text(const Code *code, uint32_t columns, Str *out) {
-  if (code->ninsts > MOST_INSTS) return false;
+static uint32_t count_warm(const Region *r) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->code->ninsts; i++) n += !region_is_cold(r, &r->code->insts[i]);
+  return n;
+}
+
+bool region_text(const Code *code, uint32_t columns, Str *out, Str *rest) {
   Error err = {""};
   Arena arena = {0};
   Region r = {.code = code, .func = code->func, .columns = columns};
@@ -364,12 +369,15 @@ bool region_text(const Code *code, uint32_t columns, Str *out) {
   for (uint32_t i = 0; i < r.cfg->ninstrs; i++)
     u64map_put(&r.number, (uint64_t)r.cfg->instrs[i], (void *)(uintptr_t)(i + 1));
   r.divergent = ARENA_ARRAY(&arena, bool, r.cfg->nblocks + 1);
+  r.cold = ARENA_ARRAY(&arena, bool, r.cfg->nblocks + 1);
+  region_find_cold(&r);
   find_registers(&r, &arena);
   find_live(&r, &arena);
   r.to = out;
-  r.failed = !find_groups(&r, &arena);
+  r.failed = count_warm(&r) > MOST_INSTS || !find_groups(&r, &arena);
   if (!r.failed) {
     region_classify(&r);
+    region_list_rest(&r, rest);
     emit_start(&r);
     emit_code(&r);
     emit_end(&r);
