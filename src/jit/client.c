@@ -205,7 +205,7 @@ void jit_free(JitCode *code) {
   *code = (JitCode){0};
 }
 
-bool jit_compile(const Str *text, JitCode *out, Error *err) {
+bool jit_compile(const Str *text, bool only_kept, JitCode *out, Error *err) {
   char maker[256];
   if (!jit_possible(err)) return false;
   if (!maker_name(maker, sizeof maker)) return error_set(err, "the compiler is not there");
@@ -213,6 +213,7 @@ bool jit_compile(const Str *text, JitCode *out, Error *err) {
   JitKey key = jit_key(text, maker);
   Str bytes = {0};
   bool ok = jit_cache_get(key, &bytes);
+  if (!ok && only_kept) return error_set(err, "it was not compiled before");
   if (!ok) {
     ok = ask_helper(text, &bytes, err);
     if (ok) jit_cache_put(key, &bytes);

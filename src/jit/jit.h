@@ -14,8 +14,9 @@ typedef struct JitCode {
   size_t bytes;
 } JitCode;
 bool jit_possible(Error *why);  // this CPU has what compiled code needs, and the compiler is there
-// Blocks until the code is there, for minutes in the worst case.
-bool jit_compile(const Str *text, JitCode *out, Error *err);
+// Blocks until the code is there, for minutes in the worst case. only_kept: code of an earlier run
+// or none, at once.
+bool jit_compile(const Str *text, bool only_kept, JitCode *out, Error *err);
 void jit_free(JitCode *code);
 
 // --- cache.c: compiled code of earlier runs ---

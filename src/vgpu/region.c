@@ -1,14 +1,19 @@
 // Compiled code behind the interpreter: the places where a warp may enter it, when a function is
 // compiled, and what becomes of the result.
 //
-// With --jit=always a function is compiled when a warp first comes by; with auto it must have been
-// entered often, and is compiled in the background while the interpreter goes on. A failure is said
-// with -v, and the interpreter runs everything.
+// With --jit=always a function is compiled when a warp first comes by. With auto this happens in
+// the background while the interpreter goes on: after some entries code of an earlier run is taken
+// if there is any; after many more it is compiled. A failure is said with -v, and the interpreter
+// runs everything.
 #include "vgpu/region.h"
 
 #include "jit/jit.h"
 
-enum { SHAPES = 4, HOT = 3000 };  // entries before a function is worth compiling
+enum { SHAPES = 4 };
+// Entries before a function is looked for among those of earlier runs, which takes as long as
+// writing its text; and before compiling it pays: the interpreter has then run for tens of
+// milliseconds.
+enum { WARM = 3000, HOT = 100000 };
 static const uint32_t columns_of[SHAPES] = {0, 32, 16, 8};
 static VgpuJit mode;
 
@@ -20,7 +25,7 @@ struct Regions {
   _Atomic(RegionFn *) fn[SHAPES];
   _Atomic bool asked[SHAPES];
   JitCode machine[SHAPES];
-  _Atomic uint32_t heat, users;
+  _Atomic uint32_t heat[SHAPES], users;
 };
 
 void region_configure(VgpuJit m) {
@@ -58,33 +63,41 @@ static void keep_text(const Str *text, const char *name, unsigned shape) {
   str_free(&path);
 }
 
-static void finish(Regions *g, unsigned shape, const Str *text, const char *name) {
-  Error err = {""};
-  uint64_t start = clock_ns();
-  JitCode machine;
-  keep_text(text, name, shape);
-  if (!jit_compile(text, &machine, &err)) {
-    log_verbose("%s is not compiled: %s", name, err.text);
-    return;
-  }
-  g->machine[shape] = machine;
-  log_verbose("%s is compiled: %zu bytes after %llu ms", name, machine.bytes,
-              (unsigned long long)(clock_ns() - start) / 1000000);
-  atomic_store_explicit(&g->fn[shape], (RegionFn *)machine.entry, memory_order_release);
-}
-
 typedef struct Job {
   Regions *regions;
   unsigned shape;
+  bool only_kept;  // code of an earlier run, or none
   Str text;
   char name[256];
   struct Job *next;
 } Job;
 
+static void finish(Job *j) {
+  Regions *g = j->regions;
+  Error err = {""};
+  uint64_t start = clock_ns();
+  JitCode machine;
+  if (atomic_load(&g->fn[j->shape])) return;
+  keep_text(&j->text, j->name, j->shape);
+  if (!jit_compile(&j->text, j->only_kept, &machine, &err)) {
+    if (!j->only_kept) log_verbose("%s is not compiled: %s", j->name, err.text);
+    return;
+  }
+  g->machine[j->shape] = machine;
+  log_verbose("%s is compiled: %zu bytes after %llu ms", j->name, machine.bytes,
+              (unsigned long long)(clock_ns() - start) / 1000000);
+  atomic_store_explicit(&g->fn[j->shape], (RegionFn *)machine.entry, memory_order_release);
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static Job *first, **last = &first;
 static bool started;
+
+static void drop(Job *j) {
+  str_free(&j->text);
+  free(j);
+}
 
 static void *compile_jobs(void *user) {
   pthread_mutex_lock(&lock);
@@ -94,33 +107,33 @@ static void *compile_jobs(void *user) {
     first = j->next;
     if (!first) last = &first;
     pthread_mutex_unlock(&lock);
-    finish(j->regions, j->shape, &j->text, j->name);
+    finish(j);
     release(j->regions);
-    str_free(&j->text);
-    free(j);
+    drop(j);
     pthread_mutex_lock(&lock);
   }
   return NULL;
 }
 
-static void compile(Regions *g, unsigned shape, bool now) {
+// NULL: this function cannot be compiled.
+static Job *make_job(Regions *g, unsigned shape, bool only_kept) {
   Job *j = mem_alloc(sizeof *j);
-  *j = (Job){.regions = g, .shape = shape};
+  *j = (Job){.regions = g, .shape = shape, .only_kept = only_kept};
   snprintf(j->name, sizeof j->name, "%s", g->code->func->name);
   Str rest = {0};
   bool possible = region_text(g->code, columns_of[shape], &j->text, &rest);
-  if (rest.len) log_verbose("%s, what is not compiled:%s", j->name, rest.data);
+  if (rest.len && !only_kept) log_verbose("%s, what is not compiled:%s", j->name, rest.data);
   str_free(&rest);
-  if (!possible) {
-    log_verbose("%s is not compiled: it is too large, or has something that is not known", j->name);
-    str_free(&j->text);
-    free(j);
-    return;
-  }
-  if (now) {
-    finish(g, shape, &j->text, j->name);
-    str_free(&j->text);
-    free(j);
+  if (possible) return j;
+  log_verbose("%s is not compiled: it is too large, or has something that is not known", j->name);
+  drop(j);
+  return NULL;
+}
+
+static void compile_later(Regions *g, unsigned shape, bool only_kept) {
+  Job *j = make_job(g, shape, only_kept);
+  if (!j) {
+    atomic_store(&g->heat[shape], HOT + 1);
     return;
   }
   atomic_fetch_add(&g->users, 1);
@@ -133,25 +146,29 @@ static void compile(Regions *g, unsigned shape, bool now) {
   pthread_mutex_unlock(&lock);
 }
 
-// There is no code for this shape (yet).
-static RegionFn *consider(Regions *g, unsigned shape) {
-  if (!shape) return NULL;
-  if (mode == VGPU_JIT_AUTO) {
-    if (atomic_fetch_add_explicit(&g->heat, 1, memory_order_relaxed) >= HOT &&
-        !atomic_load_explicit(&g->asked[shape], memory_order_relaxed) &&
-        !atomic_exchange(&g->asked[shape], true))
-      compile(g, shape, false);
-    return NULL;
-  }
+static RegionFn *compile_now(Regions *g, unsigned shape) {
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   if (atomic_load(&g->asked[shape])) return g->fn[shape];
   pthread_mutex_lock(&one);
-  if (!g->asked[shape]) {
-    compile(g, shape, true);
-    g->asked[shape] = true;
+  Job *j = g->asked[shape] ? NULL : make_job(g, shape, false);
+  if (j) {
+    finish(j);
+    drop(j);
   }
+  g->asked[shape] = true;
   pthread_mutex_unlock(&one);
   return g->fn[shape];
+}
+
+// There is no code for this shape (yet).
+static RegionFn *consider(Regions *g, unsigned shape) {
+  if (!shape) return NULL;
+  if (mode == VGPU_JIT_ALWAYS) return compile_now(g, shape);
+  // beyond HOT nothing is counted: workers share the word
+  if (atomic_load_explicit(&g->heat[shape], memory_order_relaxed) > HOT) return NULL;
+  uint32_t heat = atomic_fetch_add_explicit(&g->heat[shape], 1, memory_order_relaxed);
+  if (heat == WARM || heat == HOT) compile_later(g, shape, heat == WARM);
+  return NULL;
 }
 
 static inline const Inst *run(Warp *w, const Inst *in) {
