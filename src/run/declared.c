@@ -65,8 +65,9 @@ static bool number(const Source *s, const char *p, const char *end, unsigned dep
 static bool constant_named(const Source *s, const char *name, size_t n, unsigned depth,
                            uint64_t *out) {
   unsigned found = 0;
-  for (const char *p = s->text; (p = strstr(p, name)); p++) {
-    if (strncmp(p, name, n) || is_word(p[n]) || (p > s->text && is_word(p[-1]))) continue;
+  const char *last = s->text + strlen(s->text);
+  for (const char *p = s->text; (p = memmem(p, (size_t)(last - p), name, n)); p++) {
+    if (is_word(p[n]) || (p > s->text && is_word(p[-1]))) continue;
     const char *line = p;
     while (line > s->text && line[-1] != '\n') line--;
     const char *end = p + strcspn(p, "\n"), *hash = skip(line, p), *value = skip(p + n, end);
