@@ -149,6 +149,7 @@ static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bo
                 .first_side = a->site,
                 .second_side = b->site,
                 .same_value = touches_same_value(a, b),
+                .one_warp = a->warp == b->warp,
                 .words = 1,
                 .class = told        ? RACE_NO_ACQUIRE
                          : x->shared ? RACE_IN_SHARED
@@ -291,11 +292,14 @@ static bool read_op(TraceReader *t, uint64_t record, uint32_t lane, uint64_t add
 }
 
 bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err) {
-  TraceRace race = {.same_value = w.same_value, .class = w.class};
+  TraceRace race = {.same_value = w.same_value, .one_warp = w.one_warp, .class = w.class};
   uint64_t key = (uint64_t)MIN(w.first_side, w.second_side) << 34 |
                  (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.class;
   uintptr_t index = (uintptr_t)u64map_get(&list->pairs, key);
-  bool better = index && list->out->list[index - 1].same_value && !w.same_value;
+  const TraceRace *shown = index ? &list->out->list[index - 1] : NULL;
+  // threads of different warps show a race best: between them nothing looks like an order
+  bool better = shown && ((shown->same_value && !w.same_value) ||
+                          (shown->same_value == w.same_value && shown->one_warp && !w.one_warp));
   if (!index || better || list->meant.n) {
     if (!read_op(t, w.first_record, w.first_lane, w.address, &race.first, err) ||
         !read_op(t, w.second_record, w.second_lane, w.address, &race.second, err))
@@ -315,6 +319,7 @@ bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err) {
   if (better) {
     r->first = race.first;
     r->second = race.second;
+    r->one_warp = race.one_warp;
   }
   r->count += w.words;
   r->same_value &= w.same_value;

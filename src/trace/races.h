@@ -83,7 +83,7 @@ typedef struct RaceWord {
   uint64_t first_record, second_record, address;
   uint32_t first_lane, second_lane, first_side, second_side;
   TraceRaceClass class;
-  bool same_value, has_shared;
+  bool same_value, has_shared, one_warp;
   uint64_t words;
 } RaceWord;
 bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err);

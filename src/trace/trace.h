@@ -264,8 +264,8 @@ void trace_ranges_free(TraceRanges *r);
 
 // Accesses of different threads of a launch, or of steps that nothing orders, to the same bytes,
 // one of them a write, not both atomic: one for each pair of sites, or of a site and the place that
-// asked for a copy. count: words where it was found. same_value: all of them are writes of the same
-// value. docs/run-file.md says what orders.
+// asked for a copy. count: words where it was found. one_warp: first and second are of one warp.
+// same_value: all of them are writes of the same value. docs/run-file.md says what orders.
 typedef enum {
   RACE_IN_GLOBAL,
   RACE_IN_SHARED,
@@ -279,7 +279,7 @@ extern const char *const trace_race_names[];
 typedef struct TraceRace {
   TraceOp first, second;
   uint64_t count;
-  bool same_value;
+  bool same_value, one_warp;
   TraceRaceClass class;
 } TraceRace;
 // order_known: of steps; else the file is of an older Warpgrind, and only races within launches are
