@@ -193,12 +193,17 @@ static void answer_ops(ViewDesk *d, ViewAnswer *a, TraceOps *ops, const OpsPage 
   trace_ops_free(ops);
 }
 
-// by_step: the last one up to that step
+// by_step: the last one up to that step, with write the last that writes
 typedef struct Wanted {
   bool by_record, by_address, by_step, write;
   uint64_t record, address;
   uint32_t lane, step;
 } Wanted;
+
+static bool is_write(const TraceOp *op) {
+  return op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC || op->kind == TRACE_SET ||
+         (op->kind == TRACE_COPY && op->lane == 0);
+}
 
 static bool is_wanted(const Wanted *w, const TraceOp *op) {
   if (w->by_record) return op->record == w->record && op->lane == w->lane;
@@ -218,6 +223,7 @@ static Wanted what_is_wanted(ViewRequest *q) {
   } else if (view_given(q, "step")) {
     w.by_step = true;
     w.step = (uint32_t)view_number(q, "step", UINT32_MAX);
+    w.write = view_number_or(q, "write", 0, 1) != 0;
   }
   return w;
 }
@@ -249,7 +255,8 @@ static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *inde
     bool more = ops.more;
     for (uint32_t i = 0; i < ops.n && (w->by_step || *index < 0); i++) {
       if (w->by_step && ops.list[i].step > w->step) more = false;
-      else if (w->by_step || is_wanted(w, &ops.list[i])) *index = (int64_t)(at + i);
+      else if (w->by_step ? !w->write || is_write(&ops.list[i]) : is_wanted(w, &ops.list[i]))
+        *index = (int64_t)(at + i);
     }
     trace_ops_free(&ops);
     if (!more) break;

@@ -117,12 +117,12 @@ export const writes = (o: Op) => o.kind === Kind.Store || o.kind === Kind.Atomic
 const page = (j: any): Page => ({ ops: j.ops.map(op), skip: j.skip ?? 0, more: j.more, total: j.total, index: j.index, followed: j.followed && op(j.followed) });
 export const PAGE = 200;
 export type At = { record: number; lane: number } | { address: string; write: boolean } | undefined;
-const where = (at: At | { step: number }) => !at ? {} : "step" in at ? { step: at.step } : "record" in at ? { record: at.record, lane: at.lane } : { address: at.address, write: at.write ? 1 : 0 };
+const where = (at: At | { step: number; write?: boolean }) => !at ? {} : "step" in at ? { step: at.step, write: at.write ? 1 : undefined } : "record" in at ? { record: at.record, lane: at.lane } : { address: at.address, write: at.write ? 1 : 0 };
 
 export async function ofThread(launch: number, thread: number, skip: number, at?: At) {
   return page(await ask("thread", { launch, thread, skip: at ? undefined : skip, most: PAGE, ...where(at) }));
 }
-export async function ofElement(buffer: number, at: string, bytes: number, skip: number, focus?: At | { step: number }) {
+export async function ofElement(buffer: number, at: string, bytes: number, skip: number, focus?: At | { step: number; write?: boolean }) {
   return page(await ask("element", { allocation: buffer, address: at, bytes, skip: focus ? undefined : skip, most: PAGE, ...where(focus) }));
 }
 // Operations of a thread that fit, with their numbers; all: how many it has.

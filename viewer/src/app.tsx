@@ -80,6 +80,14 @@ function trailLabel(p: Pane): string {
   }
 }
 
+// Launches with races that no tool reported: the recording shows them.
+function RacedLaunches({ races, open }: { races: Map<number, number>; open(launch: number): void }) {
+  const list = [...races].filter(([, n]) => n > 0);
+  if (!list.length) return <></>;
+  return <><h3 class="listhead">Races that the recording shows</h3><List label="launches with races" className="findings" count={list.length} height={34} row={i =>
+    <button type="button" class="raced" onClick={() => open(list[i][0])}><span class="dot" /><b>{launchName(launches.get(list[i][0]), list[i][0])}</b><span class="dim">{list[i][1] === 1 ? "1 race" : `${many(list[i][1])} races`}</span></button>} /></>;
+}
+
 function Findings({ list, current, total }: { list: Finding[]; current: Pane[]; total: number }) {
   const here = current[0] && "finding" in current[0] ? current[0].finding : undefined;
   if (!list.length) return <p class="none">No findings in this run.</p>;
@@ -367,11 +375,11 @@ export function App() {
     </nav>
     <aside class="rail">
       <div class="tabs" role="tablist" onKeyDown={e => { if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return; e.preventDefault(); e.stopPropagation(); const all = [...e.currentTarget.querySelectorAll<HTMLElement>("button")], n = all[(all.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowRight" ? 1 : -1) + all.length) % all.length]; n.focus(); n.click(); }}>
-        <button type="button" role="tab" aria-selected={tab === "findings"} onClick={() => setTab("findings")}>Findings <span class="count">{run?.findings ?? ""}</span></button>
+        <button type="button" role="tab" aria-selected={tab === "findings"} onClick={() => setTab("findings")}>Findings <span class="count">{run?.findings ?? ""}</span>{races.size > 0 && <span class="dot raced" title="the recording shows races" />}</button>
         <button type="button" role="tab" aria-selected={tab === "buffers"} onClick={() => setTab("buffers")}>Buffers <span class="count">{run?.buffers ?? ""}</span></button>
         {watches.length > 0 && <button type="button" role="tab" aria-selected={tab === "watches"} onClick={() => setTab("watches")}>Watches <span class="count">{watches.length}</span></button>}
       </div>
-      {ready && (tab === "findings" ? <Findings list={findings} current={panes} total={run?.findings ?? 0} /> : tab === "watches" ? <List label="watches" className="buffers" count={watches.length} height={30} row={i => <WatchRow watch={watches[i]} here={here?.kind === "watch" && here.site === watches[i].site} open={() => start({ kind: "watch", site: watches[i].site, launch: 0, width: 0 })} />} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
+      {ready && (tab === "findings" ? <div class="found"><Findings list={findings} current={panes} total={run?.findings ?? 0} /><RacedLaunches races={races} open={launch => start({ kind: "launch", launch })} /></div> : tab === "watches" ? <List label="watches" className="buffers" count={watches.length} height={30} row={i => <WatchRow watch={watches[i]} here={here?.kind === "watch" && here.site === watches[i].site} open={() => start({ kind: "watch", site: watches[i].site, launch: 0, width: 0 })} />} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
       <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => { setTime(step); start({ kind: "buffer", buffer, step: 0, width: 0 }); }} openAll={openFlow} races={races} openStep={step => start({ kind: "step", step, buffer: 0, offset: 0, bytes: 0 })} />
     </aside>
     <main class="panes" ref={panesBox}>

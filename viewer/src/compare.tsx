@@ -6,7 +6,7 @@ import { bufferName, elementName, many, partsText } from "./format";
 import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
 import { NUMBER, Picture, ScaleControls, decode, goodWidth, paint, placeOn, ring, scaleOf, scales, usualRange } from "./picture";
-import { allSteps, stepById } from "./time";
+import { allSteps, hostTail, stepById } from "./time";
 import { Pane, follow, replace } from "./trail";
 import { bufferType, leaves, onTypes } from "./types";
 
@@ -103,7 +103,7 @@ export function TwinPane({ pane, index, active, kernels }: { pane: Extract<Pane,
     return () => { gone = true; clearTimeout(timer); };
   }, [at, both.value]);
   const steps = useMemo(() => allSteps.filter(s => s.uses.some(u => u[0] === pane.buffer && u[1] !== 1)).slice(0, 500), [pane.buffer, allSteps.length]);
-  const label = (id: number) => { const s = stepById(id); return !id ? "at the end" : s ? `after ${s.kind === "launch" ? `${kernelName(kernels[s.kernel])} #${s.number}` : s.call || s.kind}` : `after step ${id}`; };
+  const label = (id: number) => { const s = stepById(id); return !id ? "at the end" : s ? `after ${s.kind === "launch" ? `${kernelName(kernels[s.kernel])} #${s.number}` : `${s.call || s.kind}${hostTail(s.id)}`}` : `after step ${id}`; };
   const open = (i: number) => { const e = elementAt(i); if (e >= 0) follow(index, { kind: "element", buffer: pane.buffer, offset: e * t.bytes, bytes: t.bytes, step: pane.step || undefined }); };
   const go = (by: number) => { const k = different.findIndex(i => i === at), n = different[Math.max(0, Math.min(different.length - 1, k < 0 ? 0 : k + by))]; if (n !== undefined) setAt(n); };
   const onKey = (e: KeyboardEvent) => { if (e.key === "ArrowRight" || e.key === "ArrowDown") go(1); else if (e.key === "ArrowLeft" || e.key === "ArrowUp") go(-1); else if (e.key === "Enter" && at >= 0) open(at); else return; e.preventDefault(); e.stopPropagation(); };

@@ -1,6 +1,6 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
-import { Buffer, Finding, Kind, Op, PAGE, askBytes, buffers, isStatic, key, launches, ofElement, readersOf, writes } from "./api";
+import { At, Buffer, Finding, Kind, Op, PAGE, askBytes, buffers, isStatic, key, launches, ofElement, readersOf, writes } from "./api";
 import { addressOf, bufferName, bufferType, bytesText, elementName, hexAt, kindName, launchOf, many, opValue, partsText, valueHex } from "./format";
 import { FindOperation } from "./find";
 import { Ops, useAnswer, useListen, useOps } from "./hooks";
@@ -31,6 +31,8 @@ function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane
   return <nav class="neighbours" aria-label="neighbouring elements">{cells}</nav>;
 }
 
+const END = 0xffffffff;          // a step after all others
+
 // Reads after a write belong to it until the next write.
 function instanceOf(ops: Ops, i: number) {
   for (let k = i; k >= 0; k--) { const o = ops.get(k); if (!o) return undefined; if (writes(o)) return o; }
@@ -57,10 +59,14 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
   const b = buffers.get(pane.buffer);
   useListen(onTypes, onTime);
   // Where no operation was followed, the cursor of time chooses: the last operation up to its step.
-  const step0 = pane.at ? 0 : pane.step ?? timeStep();
+  const step0 = pane.at ? 0 : pane.step ?? timeStep(), atEnd = !pane.at && !step0;
   const ops = useOps(async (skip, first) => {
     if (!b) throw new Error("there is no such buffer");
-    return ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, first ? pane.at ?? (step0 ? { step: step0 } : undefined) : undefined);
+    const load = (focus?: At | { step: number; write?: boolean }) => ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, focus);
+    if (!first || !atEnd) return load(first ? pane.at ?? { step: step0 } : undefined);
+    // At the end of the run the last value is what one came for: of long lists the server looks for its page.
+    const beginning = await load(), page = beginning.more ? await load({ step: END, write: true }) : beginning, last = page.ops.map(writes).lastIndexOf(true);
+    return { ...page, index: last >= 0 ? page.skip + last : page.index };
   }, [pane.buffer, pane.offset, pane.bytes, b?.base, JSON.stringify(pane.at), step0]);
   const [selected, select] = useState(-1);
   useEffect(() => select(ops.focus), [ops.focus, pane.buffer, pane.offset]);

@@ -4,6 +4,7 @@ import { FlowStep, buffers } from "./api";
 import { bufferName, bytesText, duration, many } from "./format";
 import type { FlowIndex } from "./flowindex";
 import { Button } from "./parts";
+import { hostTail } from "./time";
 
 export interface Flow { steps: FlowStep[]; kernels: Record<string, string>; total: number; index: FlowIndex }
 interface Props { flow: Flow; current: number; currentBuffer: number; openLaunch(id: number): void; openBuffer(id: number, step: number): void; openStep(id: number): void; openAll(): void; races: Map<number, number> }
@@ -86,7 +87,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
       if (row >= 12) {
         g.font = `${here ? "600 " : ""}12px ${v("--sans")}`;
         g.fillStyle = s.kind === "launch" && s.recorded ? ink : dim;
-        const label = s.kind === "launch" ? kernelName(flow.kernels[s.kernel]) : s.call || s.kind, tail = s.kind === "launch" ? ` #${s.number}` : "";
+        const label = s.kind === "launch" ? kernelName(flow.kernels[s.kernel]) : s.call || s.kind, tail = s.kind === "launch" ? ` #${s.number}` : hostTail(s.id);
         let text = label;
         while (text.length > 3 && g.measureText(text + tail).width > LABEL - 30) text = text.slice(0, -2) + "…";
         g.fillText(text + tail, 20, middle);
@@ -127,7 +128,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
   const hit = hover ? hover.y > HEAD ? steps[Math.floor((hover.y - HEAD + at) / row)] : undefined : cursor && steps[cursor.step];
   const lane = hover ? [...laneX].find(([, x]) => Math.abs(x - hover.x) < 8)?.[0] : cursor && lanes[cursor.lane];
   const how = hit && lane ? hit.uses.find(u => u[0] === lane)?.[1] : undefined;
-  const said = (s: FlowStep) => s.kind === "launch" ? `${kernelName(flow.kernels[s.kernel])} #${s.number}: ${many(s.blocks)} × ${s.threads} threads${s.ns ? `, ${duration(s.ns)}` : ""}${s.findings ? `, ${s.findings === 1 ? "1 finding" : `${s.findings} findings`}` : ""}${races.get(s.launch) ? `, ${races.get(s.launch)} race${races.get(s.launch) === 1 ? "" : "s"}` : ""}${s.recorded ? "" : ", not recorded"}` : `${s.call || s.kind}: ${bytesText(s.bytes)}`;
+  const said = (s: FlowStep) => s.kind === "launch" ? `${kernelName(flow.kernels[s.kernel])} #${s.number}: ${many(s.blocks)} × ${s.threads} threads${s.ns ? `, ${duration(s.ns)}` : ""}${s.findings ? `, ${s.findings === 1 ? "1 finding" : `${s.findings} findings`}` : ""}${races.get(s.launch) ? `, ${races.get(s.launch)} race${races.get(s.launch) === 1 ? "" : "s"}` : ""}${s.recorded ? "" : ", not recorded"}` : `${s.call || s.kind}${hostTail(s.id)}: ${bytesText(s.bytes)}`;
   const open = () => { if (hover && hover.y <= HEAD && lane) openBuffer(lane, 0); else if (hit && lane && how !== undefined) openBuffer(lane, hit.id); else if (hit?.launch) openLaunch(hit.launch); else if (hit) openStep(hit.id); };
   // The keyboard goes from step to step, and on a step from one of its buffers to the next.
   const goTo = (step: number, lane = -1) => {

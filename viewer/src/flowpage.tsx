@@ -7,7 +7,7 @@ import { Flow, kernelName } from "./flow";
 import { useListen } from "./hooks";
 import { Button, PaneFrame } from "./parts";
 import { RaceProgress, RaceSearch } from "./races";
-import { onTime, setTime, stepIndex, timeStep } from "./time";
+import { hostTail, onTime, setTime, stepIndex, timeStep } from "./time";
 import { Pane, follow } from "./trail";
 
 const NAMES = 190, LANE = 26, ROW = 20, HEAD = 24;
@@ -72,7 +72,7 @@ export function FlowPane({ index, active, flow, list, races, raceSearch }: { pan
       if (s.kind !== "launch") { g.strokeStyle = rule; g.strokeRect(x + .5, y + 5.5, Math.max(1, w - 1), LANE - 11); }
       if (found || raced) { g.fillStyle = found ? error : warning; g.beginPath(); g.arc(x + Math.min(w / 2, 7), y + 6, Math.max(2, Math.min(4, perStep)), 0, 7); g.fill(); }
       if (perStep > 34) {
-        const tail = s.kind === "launch" ? ` #${s.number}` : "";
+        const tail = s.kind === "launch" ? ` #${s.number}` : hostTail(s.id);
         let text = names[i];
         g.fillStyle = ink;
         while (text.length > 2 && g.measureText(text + tail).width > w - 8) text = text.slice(0, -2) + "…";

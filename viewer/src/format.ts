@@ -1,6 +1,7 @@
 // How values, elements, threads and launches are written.
 import { Buffer, Kind, Launch, Op, buffers, launches, sites, steps } from "./api";
 import { Scalar, Type, bufferType, indexText, leafAt, scalarBytes, siteScalar, variableElement, variableOf, variableType } from "./types";
+import { hostTail } from "./time";
 export { bufferType, onTypes, scalarBytes } from "./types";
 export type { Scalar, Type } from "./types";
 export const typeBytes = (t: Type) => t.bytes;
@@ -131,7 +132,7 @@ export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l
 export const launchOf = (o: Op) => o.launch ? launchName(launches.get(o.launch), o.launch) : stepName(o.step);
 export function stepName(id: number) {
   const s = steps.get(id);
-  return !s ? "host" : s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host";
+  return !s ? "host" : `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host"}${hostTail(id)}`;
 }
 export const triple = (v: number[]) => `(${v.join(",")})`;
 export function coordinates(l: Launch, thread: number) {

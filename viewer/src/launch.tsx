@@ -1,23 +1,14 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, Kind, Launch, LaunchInfo, Op, ask, buffers, isStatic, racesOf, sites } from "./api";
-import { bufferName, bytesOf, duration, launchName, many, opElement, partsText, scalarText, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
+import { bufferName, duration, launchName, many, opElement, streamNames, streamOf, threadCount, triple } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame, mainPlace } from "./parts";
 import { RaceProgress, RaceSearch } from "./races";
+import { parameterType, parameterValue } from "./parameters";
 import { memoryPane } from "./thread";
 import { allSteps } from "./time";
 import { Pane, follow } from "./trail";
-import { Type, leaves, typeNamed, types } from "./types";
-
-// A parameter as its type says; without one its bytes.
-function parameterValue(hex: string | undefined, bytes: number, t: Type | undefined) {
-  if (!hex) return "?";
-  const d = bytesOf(hex.toLowerCase()), typed = t?.known && t.bytes === bytes && d.byteLength === bytes ? t : undefined;
-  if (!typed) return <span title="its type is not known">{bytes > 8 ? `${bytes} bytes: ${hex.toLowerCase().slice(0, 24)}${hex.length > 24 ? "…" : ""}` : valueHex(hex.toLowerCase())}</span>;
-  if (typed.parts.length === 1 && !typed.parts[0].path) return <span title={valueHex(hex.toLowerCase())}>{partsText(d, typed, 0)}</span>;
-  return <span class="fields">{leaves(typed, 32).map(l => <span><span class="dim">{l.path}</span> {scalarText(d, l.offset, l.scalar)}</span>)}</span>;
-}
 
 // The grid as a map of blocks, coloured by what they did; a block and a thread in it can be opened by their places.
 function Blocks({ launch: l, findings, open, touch }: { launch: Launch; findings: Finding[]; open(block: number, thread: number): void; touch(buffer: number, first: number, last: number): void }) {
@@ -82,7 +73,7 @@ export function LaunchPane({ pane, index, active, findings, races: known, raceSe
       {info.value.parameters.length === 0 ? <p class="dim">not recorded</p> : <table><tbody>{info.value.parameters.map(p => <tr>
         <td class="dim num">{p.number}</td>
         <td>{p.name ?? ""}</td>
-        <td>{p.allocation ? <button type="button" class="link" onClick={() => follow(index, { kind: "buffer", buffer: p.allocation, step: l.step, width: 0 })}>{bufferName(buffers.get(p.allocation), p.allocation)}</button> : parameterValue(p.value, p.bytes, (p.type_id ? types.get(p.type_id) : undefined) ?? typeNamed(p.type))}</td><td class="dim">{p.type ?? (p.points_to ? `${p.points_to}*` : "")}{p.type && !p.type_id && p.bytes > 8 ? <span title="compile the host code with -g"> (fields need -g)</span> : ""}</td></tr>)}</tbody></table>}
+        <td>{p.allocation ? <button type="button" class="link" onClick={() => follow(index, { kind: "buffer", buffer: p.allocation, step: l.step, width: 0 })}>{bufferName(buffers.get(p.allocation), p.allocation)}</button> : parameterValue(p.value, p.bytes, parameterType(p))}</td><td class="dim">{p.type ?? (p.points_to ? `${p.points_to}*` : "")}{p.type && !p.type_id && p.bytes > 8 ? <span title="compile the host code with -g"> (fields need -g)</span> : ""}</td></tr>)}</tbody></table>}
       <h3>Launched</h3>
       <HostStack stack={info.value.stack} />
       <h3>Findings</h3>

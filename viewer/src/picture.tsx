@@ -5,7 +5,7 @@ import { bufferName, bufferType, bytesText, elementName, errorText, hexAt, many,
 import { FindStep } from "./find";
 import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
-import { onTime, setTime, stepById, timeStep } from "./time";
+import { hostTail, onTime, setTime, stepById, timeStep } from "./time";
 import { Look, Pane, follow, replace } from "./trail";
 import { leaves, onTypes, typeHelp } from "./types";
 
@@ -287,7 +287,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     {!isStatic() && used.length > 0 && <div class="controls"><FindStep steps={used} count={count} width={width} load={(at, n, k) => askBytes("picture", { ...question, step: at, first: 0, rows: n, pool_x: k, pool_y: k })} found={(at, element) => { setTime(at); setShown({ element, text: "" }); setCell({ x: Math.floor(element % width / pool), y: Math.floor(Math.floor(element / width) / pool) }); }} /></div>}
     <div class="controls time">
       <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); setTime(i >= used.length ? 0 : used[i].id); }} />
-      <span>{step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind} #${shownStep.number}`}` : `after step ${step}`}</span>
+      <span>{step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind}${hostTail(shownStep.id)}`}` : `after step ${step}`}</span>
     </div>
     {error ? <Failure text={error} /> : <div class="canvas still" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${bufferName(b)}: arrow keys choose an element, Enter opens it. ${shown.element >= 0 ? `${elementName(pane.buffer, shown.element * t.bytes, t.bytes)} ${shown.text}` : ""}`} onKeyDown={onKey}
       onWheel={e => { e.preventDefault(); const r = e.currentTarget.getBoundingClientRect(); zoomBy(e.deltaY < 0 ? .5 : -.5, e.clientX - r.left, e.clientY - r.top); }}

@@ -5,6 +5,7 @@ import { fileName, launchName, many, opElement, opValue } from "./format";
 import { useAnswer, useOps } from "./hooks";
 import { List } from "./list";
 import { Button, Empty, Failure, Icon, PaneFrame, chooseEditor, editorLink, editorName, editors, keepOwnEditor, linesOf, ownEditor, useSource } from "./parts";
+import { Given } from "./parameters";
 import { memoryPane } from "./thread";
 import { Pane, follow, replace } from "./trail";
 
@@ -107,6 +108,7 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
         <a class="button" href={editor} title={`Open the editor at this line (${editors[chosen][0]})`}><Icon name="edit" />editor</a></>}</>}
     sub={<>{pane.launch ? <>beside the lines: thread {pane.thread}; counts: all threads of {launchName(launches.get(pane.launch), pane.launch)}{busy ? " …" : ""}</> : "no thread is chosen"}<span class="right" title={source.value?.path}>{source.value?.path.replace(/^.*?([^/]+\/[^/]+\/[^/]+)$/, "$1")}</span></>}>
     {source.value?.warning && <div class="help" role="note">{source.value.warning}</div>}
+    {pane.launch > 0 && launches.get(pane.launch) && <Given launch={launches.get(pane.launch)!} thread={pane.thread} />}
     {chain && chain.places.length > 1 && <div class="inlined">{chain.places.map((p, i) => <button type="button" class="link" onClick={() => p[0] >= 0 && follow(index, { kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread })}>
       {i ? "inlined at " : "at "}{p[3] || (i === chain.places.length - 1 ? chain.function : "") || "?"}:{p[1]}</button>)}</div>}
     {source.error ? <Failure text={source.error} /> : !source.value ? <Empty>reading…</Empty> : source.value.missing ? <Failure text={`${source.value.path}: ${source.value.missing}`} /> :

@@ -52,7 +52,7 @@ function allOps(from: Map<string, string>, question: string): any[] {
 function pageOf(ops: any[], q: Parameters) {
   const most = Number(q.most ?? 200);
   let skip = Number(q.skip ?? 0), index = -1;
-  if (q.step !== undefined) { for (let i = 0; i < ops.length && ops[i][3] <= Number(q.step); i++) index = i; }
+  if (q.step !== undefined) { for (let i = 0; i < ops.length && ops[i][3] <= Number(q.step); i++) if (!q.write || ops[i][2] === 1 || ops[i][2] === 2 || ops[i][2] === 6 || (ops[i][2] === 5 && ops[i][1] === 0)) index = i; }
   else if (q.record !== undefined) index = ops.findIndex(o => o[0] === Number(q.record) && o[1] === Number(q.lane));
   else if (q.address !== undefined && q.allocation === undefined)
     index = ops.findIndex(o => o[8] && BigInt(String(q.address)) >= BigInt(o[8]) && BigInt(String(q.address)) < BigInt(o[8]) + BigInt(o[7]) && (!q.write || o[2] === 1 || o[2] === 2));

@@ -4,6 +4,7 @@ import { otherSide } from "./copies";
 import { addressOf, bytesText, elementName, stepName } from "./format";
 import { useAnswer } from "./hooks";
 import { Empty, Failure, HostStack, PaneFrame } from "./parts";
+import { hostTail } from "./time";
 import { Pane, follow } from "./trail";
 
 export function StepPane({ pane, index, active }: { pane: Extract<Pane, { kind: "step" }>; index: number; active: boolean }) {
@@ -11,11 +12,11 @@ export function StepPane({ pane, index, active }: { pane: Extract<Pane, { kind: 
   const total = s ? s.width * Math.max(1, s.height) * Math.max(1, s.depth) : 0, of = buffers.get(pane.buffer);
   const side = (id: number, address: string) => id ? <button type="button" class="link" onClick={() => follow(index, { kind: "buffer", buffer: id, step: pane.step, width: 0 })}>{elementName(id, Number(BigInt(address) - BigInt(buffers.get(id)?.base ?? address)))}</button>
     : <span class="dim">memory of the host at {address}</span>;
-  const name = s ? `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind}` : stepName(pane.step);
+  const name = s ? `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind}${hostTail(s.id)}` : stepName(pane.step);
   // The same bytes on the other side, where that is a buffer too.
   const there = s && of && s.kind === "copy" ? otherSide(s, BigInt(addressOf(of, pane.offset)), s.to_buffer === pane.buffer) : undefined, otherId = s ? s.to_buffer === pane.buffer ? s.from_buffer : s.to_buffer : 0;
   const other = there !== undefined && otherId ? buffers.get(otherId) : undefined, otherOffset = other && there !== undefined ? Number(there - BigInt(other.base)) : 0;
-  return <PaneFrame index={index} kind="step" active={active} title={<><span class="what">by the host</span> {name}{s ? ` #${s.number}` : ""}</>} sub={s?.call}>
+  return <PaneFrame index={index} kind="step" active={active} title={<><span class="what">by the host</span> {name}</>} sub={s?.call}>
     {info.error ? <Failure text={info.error} /> : !s ? <Empty>reading…</Empty> : <div class="scroll">
       <dl>
         <dt>bytes</dt><dd>{s.height > 1 || s.depth > 1 ? `${s.width} in each of ${s.height} rows${s.depth > 1 ? ` of ${s.depth} planes` : ""}: ${bytesText(total)}` : bytesText(total)}</dd>

@@ -100,6 +100,11 @@ export function memoryPane(o: Op): Pane | undefined {
   return o.space && o.address !== null && per ? { kind: "memory", launch: o.launch, space: o.space, block: Math.floor(o.thread / per), thread: o.space === 2 ? o.thread % per : 0, address: Number(o.address), bytes: o.bytes, at: { record: o.record, lane: o.lane } } : undefined;
 }
 
+// Where there is no room for all of a name its index stays: it is what tells one row from the next.
+function ElementName({ text }: { text: string }) {
+  const at = text.search(/\[|\+/);
+  return at <= 0 ? <>{text}</> : <><span class="base" style={{ maxWidth: `calc(100% - ${text.length - at}ch)` }}>{text.slice(0, at)}</span>{text.slice(at)}</>;
+}
 const LONG = 60;          // operations from which on a filter is worth its room
 function Filter({ search, choose, all, fit, jump, buffersUsed }: { search: ThreadSearch; choose(s: ThreadSearch): void; all?: number; fit?: number; jump(n: number): void; buffersUsed: number[] }) {
   const active = search.kinds || search.line || search.allocation;
@@ -153,6 +158,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
 
   const marked = new Map(findings.filter(f => f.launch === pane.launch && f.thread !== undefined).map(f => [f.thread!, f.severity]));
   for (const f of repeated) occurs.get(f.id)?.forEach(t => { if (!marked.has(t)) marked.set(t, f.severity); });
+  const longest = useMemo(() => { let n = 0; for (const page of ops.pages.values()) for (const o of page) n = Math.max(n, opElement(o).length); return n; }, [ops.count, ops.pages.size, ops.loaded]);
   const peers: number[] = [];
   for (let t = pane.thread - 5; t <= pane.thread + 5; t++) if (t >= 0 && t < total) peers.push(t);
 
@@ -176,7 +182,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
     {(filtered || (ops.loaded && ops.count > LONG)) && !isStatic() && <Filter search={search} choose={setSearch} all={all ?? (ops.all ? ops.count : undefined)} fit={fit} buffersUsed={flowUses(pane.launch)}
       jump={n => { if (filtered) setSearch({}); replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: n }, false); }} />}
     {!filtered && ops.loaded && ops.count > 12 && !isStatic() && <div class="filterbar"><FindOperation from={selected} load={skip => ofThread(pane.launch, pane.thread, Math.floor(skip / PAGE) * PAGE)} found={i => replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: i }, false)} /></div>}
-    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>{filtered ? "No operation of this thread fits." : "This thread did nothing that was recorded."}</Empty> : <div class={ops.count > 999 ? "table long" : "table"}>
+    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>{filtered ? "No operation of this thread fits." : "This thread did nothing that was recorded."}</Empty> : <div class={ops.count > 999 ? "table long" : "table"} style={{ "--element": `${longest}ch` } as any}>
       <div class="columns threadrow" aria-hidden="true"><span>#</span><span>line</span><span>does</span><span>element</span><span class="num">value</span><span>from · race</span><span>source</span></div>
       <List label="operations" count={ops.count} height={ROW} focus={selected} seen={(a, b) => { ops.seen(a, b); origins.want(a, b); }} row={i => {
         const o = ops.get(i);
@@ -187,7 +193,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
           onClick={() => { select(i); open(o); }}>
           <span class="dim num">{filtered ? numbers.get(i) ?? "" : i}</span>
           <button type="button" class="lineno" title="open the source" onClick={e => { e.stopPropagation(); if (p && p[0] >= 0) go({ kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread }); }}>{p ? p[1] : "—"}</button>
-          <KindTag op={o} /><span class="element" title={o.address ? `${element}: ${o.bytes} bytes at ${o.address}` : ""}>{element}</span>
+          <KindTag op={o} /><span class="element" title={o.address ? `${element}: ${o.bytes} bytes at ${o.address}` : ""}><ElementName text={element} /></span>
           <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{opValue(o, o.old)} <span class="dim">with</span> {opValue(o)}</> : opValue(o)}</span>
           <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={filtered ? undefined : conflicts.get(i)} outside={outside} go={go} /></span>
           <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>

@@ -4,10 +4,10 @@ import { FlowStep } from "./api";
 import { many } from "./format";
 import { useListen } from "./hooks";
 import { Button } from "./parts";
-import { onTime, setTime, stepIndex, timeStep } from "./time";
+import { hostTail, onTime, setTime, stepIndex, timeStep } from "./time";
 
 export function stepLabel(s: FlowStep | undefined, kernel: (s: FlowStep) => string): string {
-  return !s ? "the end of the run" : s.kind === "launch" ? `${kernel(s)} #${s.number}` : s.call || s.kind;
+  return !s ? "the end of the run" : s.kind === "launch" ? `${kernel(s)} #${s.number}` : `${s.call || s.kind}${hostTail(s.id)}`;
 }
 
 export function TimeBar({ steps, kernel }: { steps: FlowStep[]; kernel(s: FlowStep): string }) {
