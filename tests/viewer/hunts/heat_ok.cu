@@ -55,7 +55,8 @@ int main(void)
     }
     int mirror = worst / WIDTH * WIDTH + WIDTH - 1 - worst % WIDTH;
     if (most > 1e-3f)
-        printf("WRONG: now[%d] is %g, its mirror image now[%d] is %g\n", worst, plate[worst], mirror, plate[mirror]);
+        printf("WRONG: now[%d] is %g, its mirror image now[%d] is %g\n", worst, plate[worst],
+               mirror, plate[mirror]);
     else
         printf("right: the plate is symmetric\n");
     return 0;

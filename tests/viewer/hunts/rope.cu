@@ -71,7 +71,8 @@ int main(void)
     int left = COUNT - 32;
     stretch_of<<<(left + BLOCK - 1) / BLOCK, BLOCK>>>(stretch, new_pos, new_partner, left);
     must_finish("stretch_of");
-    must(cudaMemcpy(result, stretch, left * sizeof *result, cudaMemcpyDeviceToHost), "copy to the host");
+    must(cudaMemcpy(result, stretch, left * sizeof *result, cudaMemcpyDeviceToHost),
+         "copy to the host");
     for (int i = 0; i < left; i++)
         if (result[i] > 0.5f) {
             printf("WRONG: stretch[%d] is %g, no spring is longer than 0.5\n", i, result[i]);

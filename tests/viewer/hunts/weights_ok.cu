@@ -19,7 +19,8 @@ __global__ void score(float *scores, const float *samples, const float *weights,
 
 static void update(float *to, const float *from, size_t first, size_t count)
 {
-    must(cudaMemcpy(to + first, from + first, count * sizeof *to, cudaMemcpyHostToDevice), "copy of weights");
+    must(cudaMemcpy(to + first, from + first, count * sizeof *to, cudaMemcpyHostToDevice),
+         "copy of weights");
 }
 
 int main(void)
