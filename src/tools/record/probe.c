@@ -177,19 +177,14 @@ DEVICE void store_head(uint64_t at, Head h, Who w, int has_address, uint32_t beg
   }
 }
 
-// The shape of a record, known when this is compiled. planes: words of a value; values: 0, 1 (the
-// value) or 2 (and what an atomic found). same: a load, whose value is the same in all lanes where
-// the address is.
-typedef struct Shape {
-  int has_address, planes, values, same;
-} Shape;
 typedef struct Operation {
   uint32_t place, warp, launch;
   uint64_t address;
+  Planes v, old;  // the value, and what an atomic found
 } Operation;
 
 typedef struct Packing {
-  int planes, values;  // as in Shape
+  int planes, values;  // as in RECORD
   int one;             // all lanes share the value, and the leader's words are enough
   int split;           // a word is stored as two, since one of them is WG_TRACE_KEY
 } Packing;
@@ -212,12 +207,17 @@ DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, Planes v, Plane
   }
 }
 
+// The last four parameters of record are constants.
+//   planes  words of a value
+//   values  0, 1 (the value) or 2 (and what an atomic found)
+//   same    a load: lanes with the same address have the same value
+// They are not fields of a struct: clang folds those too late, and the code gets 5 % longer.
 #define RECORD(has_address, planes, values, same) \
-  record(ring_of(rings, heads, geometry, slot), (Shape){has_address, planes, values, same}, \
-         (Operation){place, warp, launch, address}, v, old)
+  record(ring_of(rings, heads, geometry, slot), \
+         (Operation){place, warp, launch, address, v, old}, has_address, planes, values, same)
 
-DEVICE void record(Ring r, Shape s, Operation o, Planes v, Planes old) {
-  int has_address = s.has_address, planes = s.planes, values = s.values, same = s.same;
+DEVICE void record(Ring r, Operation o, int has_address, int planes, int values, int same) {
+  Planes v = o.v, old = o.old;
   uint64_t address = o.address;
   uint32_t lanes = device_active_lanes(), me = device_lane(), leader = lowest(lanes),
            n = (uint32_t)__builtin_popcount(lanes);
