@@ -469,41 +469,42 @@ $(BUILD)/warpgrind.1: $(BUILD)/warpgrind
 	@if [ "$(ARCH)" = "$(HOST_ARCH)" ]; then $(BUILD)/warpgrind --man > $@; else : > $@; fi
 
 # --- what people type ---
-CORES := $(shell nproc)
+# as many jobs as there are processors, where the caller has not said -j himself
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 deps:
 	@tools/install-deps build
 
 demo:
 	@tools/install-deps build
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) tools/demo
 
 check:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=$(FUZZ_INPUTS) tests/run $(TESTS)
 
 # What a developer runs before every commit: three minutes on two processors.
 check-quick:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=1000 tests/run --quick $(TESTS)
 
 # All tests, those with random inputs at their full size: hours.
 check-long:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=1000000 tests/run --long $(TESTS)
 
 check-gpu:
 	@tools/install-deps build
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" tests/check-gpu $(TESTS)
 
 bench:
 	@tools/install-deps bench
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" bench/run
 
 # The same tests with arenas and vectors of the smallest size, and with several orders of warps and
@@ -511,7 +512,7 @@ bench:
 STRESS_RUNS ?= 1:1 2:3 3:2
 stress:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory -j$(CORES) BUILD=$(BUILD)-stress \
+	@$(MAKE) --no-print-directory $(JOBS) BUILD=$(BUILD)-stress \
 	  CFLAGS="$(CFLAGS) -DWARPGRIND_STRESS=1" all
 	@for run in $(STRESS_RUNS); do \
 	  echo "seed $${run%:*}, workers $${run#*:}"; \
@@ -522,7 +523,7 @@ stress:
 
 fuzz:
 	@tools/install-deps fuzz
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=0 tests/fuzz/run.sh
 
 # Attacks with new random starts for HOURS or MINUTES; SEED repeats a soak. What is found is kept in
@@ -531,7 +532,7 @@ HOURS ?= 0
 MINUTES ?= 0
 soak:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory -j$(CORES) all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) tools/soak --hours=$(HOURS) --minutes=$(MINUTES) \
 	  $(if $(SEED),--seed=$(SEED)) $(ATTACKS)
 
