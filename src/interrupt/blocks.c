@@ -213,18 +213,19 @@ static void check_barrier(Emitter *e, const Stop *s) {
   Code *c = stays ? body_before(e->body, s->at) : body_instead(e->body, s->at);
   PtxLabel *missing = body_label(e->body), *back = body_label(e->body);
   PtxReg *here = word(c, 4);
+  PtxOperand id = in->ops[stays ? 1 : 0];
   if (e->resumes) code_label(c, e->restored[s->number - 1]);
   EMIT(c, "mov.pred", opd_reg(pred(c, 1)), opd_imm(1));
   // Other lanes of the warp may be about to leave, or come from another stop.
-  if (e->aligned) EMIT(c, "bar.red.popc.u32", opd_reg(here), opd_imm(0), opd_reg(pred(c, 1)));
-  else EMIT(c, "barrier.red.popc.u32", opd_reg(here), opd_imm(0), opd_reg(pred(c, 1)));
+  if (e->aligned) EMIT(c, "bar.red.popc.u32", opd_reg(here), id, opd_reg(pred(c, 1)));
+  else EMIT(c, "barrier.red.popc.u32", opd_reg(here), id, opd_reg(pred(c, 1)));
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(here), opd_reg(e->per_block));
   code_branch(c, pred(c, 0), false, missing);
   code_label(c, back);
   Code *cold = body_cold(e->body);
   code_label(cold, missing);
   EMIT(cold, "ld.volatile.shared.u32", opd_reg(word(cold, 4)), block_word(e, cold, WORD_SUSPENDED));
-  EMIT(cold, "barrier.sync", opd_imm(0));  // all have read it before anybody goes on
+  EMIT(cold, "barrier.sync", id);  // all have read it before anybody goes on
   EMIT(cold, "setp.ne.u32", opd_reg(pred(cold, 0)), opd_reg(word(cold, 4)), opd_imm(0));
   suspend_if(e, cold, s, back);
 }

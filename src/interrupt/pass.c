@@ -37,14 +37,17 @@ static PtxVar *new_parameter(PtxFunc *f) {
   return v;
 }
 
-static PtxVar *new_shared(PtxModule *m, const PtxFunc *f) {
+PtxVar *stops_new_shared(PtxFunc *f, const char *name, uint32_t bytes) {
+  PtxModule *m = f->module;
   PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
-  *v = (PtxVar){.name = arena_printf(&m->arena, "%s_shared_%u", PREFIX, f->id),
+  *v = (PtxVar){.name = arena_printf(&m->arena, "%s_%s_%u", PREFIX, name, f->id),
                 .space = SPACE_SHARED,
                 .type = TYPE_B8,
                 .align = 16,
                 .align_given = true,
                 .ndims = 1,
+                .dims = {bytes},
+                .size = bytes,
                 .id = m->nvars};
   ARENA_APPEND(&m->arena, m->vars, m->nvars, &v, 1);
   PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 2);
@@ -236,7 +239,7 @@ static bool callees_wait(const PtxFunc *f, Error *err) {
       const PtxInstr *in = g->stmts[k].instr;
       PtxOrder order = ptx_op_order(in->op);
       if (order != ORDER_BLOCK && order != ORDER_WARP && order != ORDER_LANES &&
-          in->space != SPACE_SHARED)
+          order != ORDER_MBARRIER && in->space != SPACE_SHARED)
         continue;
       stops_refuse(err, f, in, "a function that is not inlined uses barriers or shared memory");
       return true;
@@ -272,7 +275,7 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
   bool ok = stops_find(&stops, f, locals, err);
   if (ok) {
     if (stops.uses_blocks) {
-      shape.block = new_shared(m, f);
+      shape.block = stops_new_shared(f, "shared", 0);
       shape.words_at = shared_join(f, shape.block, &shape.dynamic);
       shape.block->size = shape.block->dims[0] = shape.words_at + WORDS_BYTES;
     }
@@ -388,6 +391,10 @@ static void hide_calls(PtxModule *m) {
   }
 }
 
+static bool replace_barriers(Splitting *p, PtxFunc *f, Error *err) {
+  return mbarriers_replace(f, &p->program, err) && named_barriers_replace(f, &p->program, err);
+}
+
 static bool split_module(Splitting *p, Error *err) {
   PtxModule *m = p->m;
   bool in_functions = false;
@@ -408,6 +415,7 @@ static bool split_module(Splitting *p, Error *err) {
     if (merged == MERGE_FAILED) return false;
     if (merged == MERGE_DONE) through = NULL;
     if (through) refuse_function(f, through, &why);
+    if (!through && !replace_barriers(p, f, err)) return false;
     if (!through && can_split(f, &why)) {
       raise_version(m, 62);
       if (!split_kernel(p, f, &k, err)) return false;

@@ -96,12 +96,12 @@ static bool read_call(Stops *s, Stop *stop, const IrProvenance *from, Error *err
 
 // --- where threads wait for each other ---
 
-// __syncthreads() and its like with a result: barrier 0, of the whole block.
+// __syncthreads() and its like with a result, by any number.
 bool stops_is_block_barrier(const PtxInstr *in) {
   if (ptx_op_order(in->op) != ORDER_BLOCK || in->guard) return false;
   unsigned id = ptx_has(in, MOD_RED) ? 1 : 0;
   if (!ptx_has(in, MOD_SYNC) && !ptx_has(in, MOD_RED)) return false;
-  return in->nops == (id ? 3 : 1) && in->ops[id].kind == OPD_INT && in->ops[id].imm == 0;
+  return in->nops == (id ? 3 : 1) && in->ops[id].kind == OPD_INT;
 }
 
 static bool waits_for_lanes(const PtxInstr *in) {
@@ -194,8 +194,8 @@ static bool add_barrier(Stops *s, uint32_t i, Error *err) {
   const PtxInstr *in = s->cfg->instrs[i];
   if (!stops_is_block_barrier(in))
     return stops_refuse(err, s->func, in,
-                        "a barrier other than __syncthreads(): named, or of a part of the "
-                        "block");
+                        "a reduction by a part of the block, or a barrier whose number is not a "
+                        "constant");
   add(s, STOP_BARRIER, i);
   return true;
 }

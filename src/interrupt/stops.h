@@ -80,7 +80,14 @@ uint32_t shared_join(PtxFunc *f, PtxVar *into, PtxVar **dynamic);
 // The workspace of a cooperative launch stays the same when it is entered again.
 void workspace_keep(PtxFunc *f, PtxVar *launch);
 
+// --- mbarriers.c: those that only threads of the block arrive at become words of shared memory ---
+bool mbarriers_replace(PtxFunc *f, Program *p, Error *err);
+
+// --- named_barriers.c: barriers of a part of the block, too ---
+bool named_barriers_replace(PtxFunc *f, Program *p, Error *err);
+
 // --- pass.c ---
+PtxVar *stops_new_shared(PtxFunc *f, const char *name, uint32_t bytes);
 bool stops_address_taken(const PtxModule *m, const PtxFunc *f);
 PtxReg *stops_new_register(PtxFunc *f, const char *name);  // .b64; nothing uses it yet
 
