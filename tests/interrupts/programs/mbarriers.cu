@@ -1,7 +1,7 @@
 // nvcc: -Iinclude -arch=sm_80 -Xcudafe --diag_suppress=20054
-// Barriers that lie in shared memory (cuda::barrier is an mbarrier from sm_80 on): threads that wait
-// for a suspended one are suspended, too; phases, tokens, threads that drop out, and copies that
-// arrive are kept.
+// Barriers that lie in shared memory (cuda::barrier is an mbarrier from sm_80 on): threads that
+// wait for a suspended one are suspended, too; phases, tokens, threads that drop out, and copies
+// that arrive are kept.
 #include <cuda/barrier>
 #include <cstdio>
 #include <utility>
@@ -58,6 +58,14 @@ __global__ void drops(int *out) {
   out[i] = tile[(t + 1) % (THREADS / 2)];
 }
 
+__device__ unsigned address_of(const void *shared) {
+  return (unsigned)__cvta_generic_to_shared(shared);
+}
+__device__ void arrive_at(unsigned at) {
+  asm volatile("{\n\t.reg .b64 s;\n\tmbarrier.arrive.shared.b64 s, [%0];\n\t}" ::"r"(at)
+               : "memory");
+}
+
 // As code for warp specialisation has it: by parity, without a token, polled by hand.
 __device__ bool is_past(unsigned at, unsigned parity) {
   unsigned past;
@@ -69,7 +77,7 @@ __device__ bool is_past(unsigned at, unsigned parity) {
 __global__ void parities(int *out) {
   __shared__ alignas(8) unsigned long long full, empty;
   __shared__ int slot;
-  unsigned f = (unsigned)__cvta_generic_to_shared(&full), e = (unsigned)__cvta_generic_to_shared(&empty);
+  unsigned f = address_of(&full), e = address_of(&empty);
   int t = threadIdx.x;
   if (t == 0) {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(f) : "memory");
@@ -80,14 +88,14 @@ __global__ void parities(int *out) {
     for (int r = 0; r < 6; r++) {
       while (r && !is_past(e, (r - 1) & 1)) {}
       slot = r % 2 ? ten_times(r) : r;
-      asm volatile("{\n\t.reg .b64 s;\n\tmbarrier.arrive.shared.b64 s, [%0];\n\t}" ::"r"(f) : "memory");
+      arrive_at(f);
     }
   } else if (t == 32) {
     int sum = 0;
     for (int r = 0; r < 6; r++) {
       while (!is_past(f, r & 1)) {}
       sum = sum * 3 + (r % 3 ? slot : ten_times(slot));
-      asm volatile("{\n\t.reg .b64 s;\n\tmbarrier.arrive.shared.b64 s, [%0];\n\t}" ::"r"(e) : "memory");
+      arrive_at(e);
     }
     out[blockIdx.x] = sum;
   }
@@ -100,8 +108,8 @@ __global__ void copies(int *out, const int *in) {
   int t = threadIdx.x, i = t + blockIdx.x * THREADS;
   if (t == 0) init(&barrier, THREADS);
   __syncthreads();
-  unsigned to = (unsigned)__cvta_generic_to_shared(&tile[t]);
-  unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+  unsigned to = address_of(&tile[t]);
+  unsigned at = address_of(&barrier);
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(in + i) : "memory");
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(at) : "memory");
   int x = t % 9 ? 1 : ten_times(1);
