@@ -54,7 +54,9 @@ typedef enum {
   SHAPE_VARIABLE,  // the address of a variable: what is in the constant slot
   SHAPE_PARAM,
   SHAPE_LOAD,
-  SHAPE_STORE
+  SHAPE_STORE,
+  SHAPE_SHUFFLE,  // shfl between lanes that are known now
+  SHAPE_VOTE      // of all 32 lanes
 } Shape;
 
 typedef struct Region {
@@ -68,6 +70,7 @@ typedef struct Region {
   uint8_t *lanes;     // LaneClass by PtxReg.id
   bool *kept;         // by PtxReg.id: a value of the compiled code
   bool *written;
+  const PtxInstr **constant;  // by PtxReg.id: the mov of a number that alone writes it, or NULL
   bool *lazy_nan;  // by PtxReg.id: results of f32 arithmetic only, NaN made canonical on leaving
   uint8_t *shape;  // by Inst: Shape of the PTX instruction that begins there
   uint32_t *group_end;  // by Inst that begins a PTX instruction: one past its last Inst
@@ -124,6 +127,11 @@ void region_reload(Region *r, const PtxReg *reg);  // as a vector
 Name region_inst(Region *r, const Inst *in);
 // to the interpreter, at this Inst: the label of the block that does it
 Name region_exit(Region *r, const Inst *in);
+
+// --- region_warp.c: shfl and vote ---
+bool region_known(const Region *r, const PtxOperand *o, uint32_t *value);  // a number known now
+Shape region_warp_shape(const Region *r, const PtxInstr *in);
+void region_warp(Region *r, const PtxInstr *in, Shape s);
 
 // --- region_ops.c, region_access.c, region_text.c ---
 void region_op(Region *r, const Inst *first, Shape s);

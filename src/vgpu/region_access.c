@@ -302,25 +302,51 @@ static void count_store(Region *r) {
   region_line(r, "store i32 %s, ptr %s", n.text, at.text);
 }
 
+// Element e of what each lane stores.
+static Name stored(Place *p, unsigned e) {
+  Region *r = p->r;
+  unsigned bits = p->d->size * 8;
+  LaneValue v = region_operand(r, &values_of(p->in->src)[e], region_type(p->in->src), false);
+  Name all = region_vector(r, &v);
+  if (v.bits == bits) return all;
+  return region_emit(r, "trunc %s %s to %s", region_int(FORM_VECTOR, v.bits), all.text,
+                     region_int(FORM_VECTOR, bits));
+}
+
+// The elements of all lanes, one vector after the other, as two vectors of *half elements each.
+static void join_elements(Place *p, Name two[2], unsigned *half) {
+  Region *r = p->r;
+  unsigned bits = p->d->size * 8, n = p->d->count;
+  *half = LANES;
+  for (unsigned e = 0; e < MIN(n, 2u); e++) two[e] = stored(p, e);
+  if (n == 1) two[1] = (Name){"poison"};
+  if (n < 4) return;
+  Name high[2] = {stored(p, 2), stored(p, 3)};
+  Str list = {0};
+  for (uint32_t l = 0; l < 2 * LANES; l++) str_printf(&list, "%si32 %u", l ? ", " : "", l);
+  Name pairs[2][2] = {{two[0], two[1]}, {high[0], high[1]}};
+  for (unsigned k = 0; k < 2; k++)
+    two[k] = region_emit(r, "shufflevector <32 x i%u> %s, <32 x i%u> %s, <64 x i32> <%s>", bits,
+                         pairs[k][0].text, bits, pairs[k][1].text, list.data);
+  str_free(&list);
+  *half = 2 * LANES;
+}
+
 static void store_rows(Place *p) {
   Region *r = p->r;
-  const PtxOperand *from = values_of(p->in->src);
-  unsigned bits = p->d->size * 8;
-  LaneValue v = region_operand(r, from, region_type(p->in->src), false);
-  Name all = region_vector(r, &v);
-  if (v.bits != bits)
-    all = region_emit(r, "trunc %s %s to %s", region_int(FORM_VECTOR, v.bits), all.text,
-                      region_int(FORM_VECTOR, bits));
+  unsigned bits = p->d->size * 8, half, n = p->d->count;
+  Name two[2];
+  join_elements(p, two, &half);
   for (unsigned k = 0; k < p->rows; k++) {
     Str list = {0};
-    for (uint32_t l = 0; l < r->columns; l++)
-      str_printf(&list, "%si32 %u", l ? ", " : "", k * r->columns + l);
-    Name row = region_emit(r, "shufflevector <32 x i%u> %s, <32 x i%u> poison, <%u x i32> <%s>",
-                           bits, all.text, bits, r->columns, list.data);
+    for (uint32_t l = 0; l < r->columns * n; l++)
+      str_printf(&list, "%si32 %u", l ? ", " : "", l % n * LANES + k * r->columns + l / n);
+    Name row = region_emit(r, "shufflevector <%u x i%u> %s, <%u x i%u> %s, <%u x i32> <%s>", half,
+                           bits, two[0].text, half, bits, two[1].text, r->columns * n, list.data);
     str_free(&list);
     Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
-    region_line(r, "store volatile <%u x i%u> %s, ptr %s, align %u", r->columns, bits, row.text,
-                at.text, p->d->size);
+    region_line(r, "store volatile <%u x i%u> %s, ptr %s, align %u", r->columns * n, bits,
+                row.text, at.text, p->d->size);
   }
 }
 
@@ -328,7 +354,7 @@ static void store(Place *p) {
   Region *r = p->r;
   leave_to_wait(p);
   // lanes that write the same place do so in their order
-  if (p->address.form != FORM_LINEAR || in_rows(p) || p->d->count > 1) {
+  if (p->address.form != FORM_LINEAR || in_rows(p) || p->d->count == 3) {
     region_call(r, p->in, 1);
     return;
   }

@@ -61,7 +61,9 @@ static LaneClass result_class(const Region *r, const Inst *first, Shape s) {
     case SHAPE_ELEMENT: return spread(all_operands(r, in));
     case SHAPE_SREG: return sreg_class(r, in);
     case SHAPE_VARIABLE:
+    case SHAPE_VOTE:
     case SHAPE_PARAM: return LANES_SAME;
+    case SHAPE_SHUFFLE: return later(a, LANES_MIXED);
     case SHAPE_LOAD: {
       const PtxOperand *o = &in->ops[1];
       return operand_class(r, o->nlist ? &o->list[0] : o) == LANES_SAME ? LANES_SAME : LANES_DATA;

@@ -268,12 +268,42 @@ static Name min_max(Lanes *l, bool max) {
   return choose(l, both, constant(l, 0x7fffffff, 32), v);
 }
 
-static Name floating(Lanes *l, const PtxInstr *in) {
+// .ftz: a subnormal number becomes zero with its sign.
+static Name flush(Lanes *l, Name bits) {
+  Name exponent = int_op(l, "and", bits, constant(l, 0x7f800000, 32));
+  Name tiny = compare(l, "eq", exponent, constant(l, 0, 32));
+  return choose(l, tiny, int_op(l, "and", bits, constant(l, 0x80000000u, 32)), bits);
+}
+
+// The least normal number may have been rounded up to, and is zero then (arith_float.h): the
+// interpreter knows.
+static void leave_if_least_normal(Lanes *l, const Inst *first, Name bits) {
+  Region *r = l->r;
+  Name magnitude = int_op(l, "and", bits, constant(l, 0x7fffffff, 32));
+  Name least = compare(l, "eq", magnitude, constant(l, 0x00800000, 32));
+  if (l->f == FORM_VECTOR) {
+    least = region_emit(r, "bitcast <32 x i1> %s to i32", least.text);
+    least = region_emit(r, "icmp ne i32 %s, 0", least.text);
+  }
+  Name on = region_label(r), out = region_exit(r, first);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", least.text, out.text, on.text);
+  region_place(r, on);
+}
+
+static Name floating(Lanes *l, const Inst *first) {
+  const PtxInstr *in = first->src;
+  bool ftz = ptx_has(in, MOD_FTZ) && l->bits == 32;
+  for (unsigned k = 0; ftz && k + 1u < in->nops; k++) l->s[k] = flush(l, l->s[k]);
   if (in->op == OP_NEG || in->op == OP_ABS) return change_sign(l, in->op == OP_NEG);
   if (in->op == OP_MIN || in->op == OP_MAX) return min_max(l, in->op == OP_MAX);
   Name x[3];
   for (unsigned k = 0; k + 1u < in->nops; k++) x[k] = to_float(l, l->s[k]);
   Name result = arithmetic(l, in, x);
+  if (ftz) {
+    Name bits = flush(l, to_int(l, result));
+    if (in->op != OP_ADD && in->op != OP_SUB) leave_if_least_normal(l, first, bits);
+    result = to_float(l, bits);
+  }
   if (l->bits == 64) return propagate(l, in, result, x);
   if (l->r->lazy_nan[in->ops[0].reg->id]) return to_int(l, result);
   Name nan = float_compare(l, "uno", result, result);
@@ -306,6 +336,8 @@ static Name setp(Lanes *l, const PtxInstr *in) {
     l->r->failed = true;
     return result;
   }
+  for (unsigned k = 0; k < 2 && is_float && ptx_has(in, MOD_FTZ) && l->bits == 32; k++)
+    l->s[k] = flush(l, l->s[k]);
   result = is_float ? float_compare(l, how, to_float(l, l->s[0]), to_float(l, l->s[1]))
                     : compare(l, how, l->s[0], l->s[1]);
   const char *with = ptx_has(in, MOD_AND)   ? "and"
@@ -323,14 +355,15 @@ static Name from_integer(Lanes *l, const PtxInstr *in) {
   return region_emit(l->r, "bitcast %s %s to %s", to, x.text, region_int(l->f, f64 ? 64 : 32));
 }
 
-static Name element(Lanes *l, const PtxInstr *in) {
+static Name element(Lanes *l, const Inst *first) {
+  const PtxInstr *in = first->src;
   switch (in->op) {
     case OP_SETP: return setp(l, in);
     case OP_CVT: return from_integer(l, in);
     case OP_SELP: return choose(l, l->s[2], l->s[0], l->s[1]);
     default: break;
   }
-  return ptx_type_kind(l->t) == KIND_FLOAT ? floating(l, in) : integer(l, in);
+  return ptx_type_kind(l->t) == KIND_FLOAT ? floating(l, first) : integer(l, in);
 }
 
 // The type of source k (from 0).
@@ -339,7 +372,8 @@ static PtxType source_type(const PtxInstr *in, unsigned k, PtxType t) {
   return (in->op == OP_SHL || in->op == OP_SHR) && k == 1 ? TYPE_U32 : t;
 }
 
-static LaneValue elementwise(Region *r, const PtxInstr *in) {
+static LaneValue elementwise(Region *r, const Inst *first) {
+  const PtxInstr *in = first->src;
   PtxType t = region_type(in);
   LaneValue v[3];
   Form f = FORM_SAME;
@@ -357,7 +391,7 @@ static LaneValue elementwise(Region *r, const PtxInstr *in) {
              .fl = region_float(f, bits),
              .b = region_int(f, 1)};
   for (unsigned k = 0; k + 1u < in->nops; k++) l.s[k] = region_as(r, &v[k], f);
-  return region_value(f, region_bits(in->ops[0].reg), element(&l, in));
+  return region_value(f, region_bits(in->ops[0].reg), element(&l, first));
 }
 
 static LaneValue variable(Region *r, const Inst *first) {
@@ -371,7 +405,7 @@ static LaneValue compute(Region *r, const Inst *first, Shape s) {
   const PtxInstr *in = first->src;
   PtxType t = region_type(in), to = s == SHAPE_COPY ? region_type(in) : t;
   LaneValue a = {0}, b = {0}, c = {0};
-  if (s == SHAPE_ELEMENT) return elementwise(r, in);
+  if (s == SHAPE_ELEMENT) return elementwise(r, first);
   if (s == SHAPE_VARIABLE) return variable(r, first);
   bool raw = s == SHAPE_COPY && r->lazy_nan[in->ops[0].reg->id];
   a = region_operand(r, &in->ops[1], to, raw);

@@ -35,10 +35,10 @@ static bool has_any(const PtxInstr *in, const PtxMod *mods, unsigned n) {
   return false;
 }
 
-// Rounding, flushing and clamping that only the execute functions know.
+// Rounding and clamping that only the execute functions know.
 static bool is_modified(const PtxInstr *in) {
-  static const PtxMod mods[] = {MOD_FTZ, MOD_SAT,  MOD_APPROX, MOD_FULL,    MOD_RZ,  MOD_RM, MOD_RP,
-                                MOD_CC,  MOD_RELU, MOD_NAN,    MOD_XORSIGN, MOD_ABS, MOD_OOB};
+  static const PtxMod mods[] = {MOD_SAT, MOD_APPROX, MOD_FULL, MOD_RZ,      MOD_RM,  MOD_RP,
+                                MOD_CC,  MOD_RELU,   MOD_NAN,  MOD_XORSIGN, MOD_ABS, MOD_OOB};
   return has_any(in, mods, ARRAY_LEN(mods));
 }
 
@@ -171,8 +171,7 @@ static Shape float_shape(const Region *r, const PtxInstr *in, PtxType t) {
 }
 
 static Shape setp_shape(const Region *r, const PtxInstr *in, PtxType t) {
-  if (!(is_plain_int(t) || t == TYPE_F32 || t == TYPE_F64) || ptx_has(in, MOD_FTZ))
-    return SHAPE_UNKNOWN;
+  if (!(is_plain_int(t) || t == TYPE_F32 || t == TYPE_F64)) return SHAPE_UNKNOWN;
   PtxType types[] = {TYPE_PRED, t, t, TYPE_PRED};
   bool combined = ptx_has(in, MOD_AND) || ptx_has(in, MOD_OR) || ptx_has(in, MOD_XOR);
   return operands_fit(r, in, types, combined ? 4 : 3) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
@@ -204,7 +203,8 @@ static Shape mov_shape(const Region *r, const Inst *first, uint32_t n) {
 }
 
 static Shape cvt_shape(const Region *r, const PtxInstr *in) {
-  if (in->ntypes != 2 || is_modified(in) || in->nops != 2 || in->ops[1].kind != OPD_REG)
+  if (in->ntypes != 2 || is_modified(in) || ptx_has(in, MOD_FTZ) || in->nops != 2 ||
+      in->ops[1].kind != OPD_REG)
     return SHAPE_UNKNOWN;
   PtxType to = in->types[0], from = in->types[1];
   unsigned d = ptx_type_size(to), s = ptx_type_size(from);
@@ -250,6 +250,15 @@ static bool may_be_called(const PtxInstr *in) {
     case OP_FENCE:
     case OP_PREFETCH:
     case OP_PREFETCHU: return true;
+    // all lanes are there, so that nobody waits
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_ACTIVEMASK:
+    case OP_REDUX:
+    case OP_ELECT:
+    case OP_MMA:
+    case OP_BAR_WARP_SYNC: return !in->guard;
     case OP_ST: return in->space == SPACE_LOCAL || in->space == SPACE_PARAM;
     default: return false;
   }
@@ -287,7 +296,8 @@ Shape region_shape(const Region *r, const Inst *first, uint32_t n) {
     Shape s = access_shape(r, first, n);
     if (s != SHAPE_UNKNOWN) return s;
   }
-  return may_be_called(in) ? SHAPE_UNKNOWN : SHAPE_STOP;
+  Shape s = may_be_called(in) ? SHAPE_UNKNOWN : SHAPE_STOP;
+  return s == SHAPE_UNKNOWN && n == 1 ? region_warp_shape(r, in) : s;
 }
 
 bool region_head_before(const PtxInstr *in) { return in->op == OP_ST && !may_be_called(in); }

@@ -36,8 +36,19 @@ static void find_live(Region *r, Arena *a) {
   free(set);
 }
 
+typedef struct Writer {
+  Region *r;
+  const PtxInstr *in;
+} Writer;
+
 static void mark_written(void *ctx, PtxReg **reg, bool is_def) {
-  if (is_def) ((Region *)ctx)->written[(*reg)->id] = true;
+  Writer *w = ctx;
+  uint32_t id = (*reg)->id;
+  if (!is_def) return;
+  bool number = w->in->op == OP_MOV && !w->in->guard && w->in->nops == 2 &&
+                w->in->ops[1].kind == OPD_INT;
+  w->r->constant[id] = number && !w->r->written[id] ? w->in : NULL;
+  w->r->written[id] = true;
 }
 
 static void find_registers(Region *r, Arena *a) {
@@ -52,7 +63,11 @@ static void find_registers(Region *r, Arena *a) {
     r->kept[i] = r->code->slots[i] != UINT32_MAX && !reg->vector && k != KIND_OPAQUE &&
                  slot_width(reg->type) <= 8;
   }
-  for (uint32_t i = 0; i < r->cfg->ninstrs; i++) ptx_visit_regs(r->cfg->instrs[i], mark_written, r);
+  r->constant = ARENA_ARRAY(a, const PtxInstr *, n + 1);
+  for (uint32_t i = 0; i < r->cfg->ninstrs; i++) {
+    Writer w = {r, r->cfg->instrs[i]};
+    ptx_visit_regs(r->cfg->instrs[i], mark_written, &w);
+  }
 }
 
 // Does an Inst begin or continue the PTX instruction of `src`?
@@ -261,6 +276,8 @@ static void emit_body(Region *r, uint32_t i) {
     case SHAPE_PARAM:
     case SHAPE_LOAD:
     case SHAPE_STORE: region_access(r, first, s); break;
+    case SHAPE_SHUFFLE:
+    case SHAPE_VOTE: region_warp(r, first->src, s); break;
     case SHAPE_SREG: {
       const PtxReg *g = first->src->guard;
       if (g && r->lanes[g->id] != LANES_SAME) region_call(r, first, r->group_end[i] - i);

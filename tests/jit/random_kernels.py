@@ -13,7 +13,7 @@ INPUTS = 4096     # elements of each input
 WORDS = 48        # 32-bit words that a thread stores
 NUMBERS = {"r": 10, "f": 8, "rd": 5, "d": 4, "h": 3, "p": 4}
 PREFIX = {"r": "%r", "f": "%f", "rd": "%rd", "d": "%d", "h": "%h", "p": "%p"}
-FLOATS = ["0f00000000", "0f3F800000", "0fBF800000", "0f7F800000", "0f7FC00001", "0f00000001",
+FLOATS = ["0f00800000", "0f807FFFFF", "0f00000000", "0f3F800000", "0fBF800000", "0f7F800000", "0f7FC00001", "0f00000001",
           "0f3E99999A", "0f41200000"]
 
 
@@ -21,6 +21,7 @@ class Kernel:
     def __init__(self, rng, name):
         self.rng, self.name, self.lines, self.labels, self.depth = rng, name, [], 0, 0
         self.loops = 0
+        self.apart = 0  # lanes may have gone different ways
 
     def put(self, text):
         self.lines.append("\t" + text)
@@ -90,12 +91,13 @@ class Kernel:
         k, t = rng.choice([("f", "f32"), ("f", "f32"), ("d", "f64")])
         d, a, b, c = self.reg(k), self.reg(k), self.src(k), self.src(k)
         m = rng.choice(["", "", "", ".rz", ".rm"])
-        f = ".ftz" if t == "f32" and rng.random() < 0.1 else ""
+        f = ".ftz" if t == "f32" and rng.random() < 0.3 else ""
         ops = [f"add{m}{f}.{t} {d}, {a}, {b}", f"sub{m}{f}.{t} {d}, {a}, {b}",
                f"mul{m}{f}.{t} {d}, {a}, {b}", f"fma{m or '.rn'}{f}.{t} {d}, {a}, {b}, {c}",
-               f"fma.rn.{t} {d}, {a}, {b}, {d}", f"neg.{t} {d}, {a}", f"abs.{t} {d}, {a}",
-               f"min.{t} {d}, {a}, {b}", f"max.{t} {d}, {a}, {b}", f"div.rn.{t} {d}, {a}, {b}",
-               f"sqrt.rn.{t} {d}, {a}", f"rcp.rn.{t} {d}, {a}", f"mov.{t} {d}, {b}",
+               f"fma.rn.{t} {d}, {a}, {b}, {d}", f"neg{f}.{t} {d}, {a}", f"abs{f}.{t} {d}, {a}",
+               f"min{f}.{t} {d}, {a}, {b}", f"max{f}.{t} {d}, {a}, {b}",
+               f"div.rn{f}.{t} {d}, {a}, {b}",
+               f"sqrt.rn{f}.{t} {d}, {a}", f"rcp.rn{f}.{t} {d}, {a}", f"mov.{t} {d}, {b}",
                f"selp.{t} {d}, {a}, {b}, {self.reg('p')}"]
         self.put(g + rng.choice(ops) + ";")
 
@@ -108,6 +110,8 @@ class Kernel:
         c = rng.choice(how)
         p, q = self.reg("p"), self.reg("p")
         a, b = self.reg(k), self.src(k)
+        if k == "f" and rng.random() < 0.3:
+            t = "ftz.f32"
         also = rng.choice(["", "", f".{rng.choice(['and', 'or', 'xor'])}"])
         tail = f", {rng.choice(['', '!'])}{q}" if also else ""
         self.put(rng.choice([f"{g}setp.{c}{also}.{t} {p}, {a}, {b}{tail};",
@@ -178,6 +182,40 @@ class Kernel:
             self.put(f"ld.shared.u32 {self.reg('r')}, [%at];")
         self.put("bar.sync 0;")
 
+    def line_store(self):
+        """Lanes side by side: one to four words of each thread."""
+        n = self.rng.choice([1, 2, 4])
+        if n == 1:
+            self.put(f"st.global.b32 [%lines1], {self.src('r')};")
+            return
+        kind = self.rng.choice("rf")
+        names = ", ".join(self.reg(kind) for _ in range(n))
+        self.put(f"{self.guard()}st.global.v{n}.{'u32' if kind == 'r' else 'f32'} [%lines{n}], "
+                 f"{{{names}}};")
+
+    def collective(self):
+        """shfl and vote: all lanes of the warp must be there."""
+        rng = self.rng
+        if self.apart:
+            return
+        p, q, r = self.reg("p"), self.reg("p"), self.reg("r")
+        number = lambda values: rng.choice([str(rng.choice(values)), self.reg("r")])
+        members = rng.choice(["-1", "0xffffffff", "%all"])
+        d = rng.choice([r, f"{r}|{p}", f"{self.reg('r')}|_"])
+        mode = rng.choice(["up", "down", "bfly", "idx"])
+        clamp = rng.choice(["0", "31", "0x1801", "0x101f", self.reg("r")])
+        by = rng.choice([number([0, 1, 2, 4, 7, 16, 31, 40]), "%four"])
+        what = self.reg("r")
+        self.put(rng.choice([
+            f"shfl.sync.{mode}.b32 {d}, {what}, {by}, {clamp}, {members};",
+            f"shfl.sync.{mode}.b32 {d}, {what}, {by}, {clamp}, {members};",
+            f"vote.sync.ballot.b32 {r}, {rng.choice(['', '!'])}{q}, {members};",
+            f"vote.sync.{rng.choice(['all', 'any', 'uni'])}.pred {p}, {rng.choice(['', '!'])}{q}, "
+            f"{members};",
+            f"match.any.sync.b32 {r}, {what}, {members};",
+            f"redux.sync.{rng.choice(['add', 'min', 'max'])}.s32 {r}, {what}, {members};",
+            f"bar.warp.sync {members};"]))
+
     # --- control flow ---
     def label(self):
         self.labels += 1
@@ -186,6 +224,7 @@ class Kernel:
     def branch(self):
         rng, other, end = self.rng, self.label(), self.label()
         self.depth += 1
+        self.apart += 1
         self.put(f"@{rng.choice(['', '!'])}{self.reg('p')} bra {other};")
         self.body(rng.randrange(1, 6))
         if rng.random() < 0.5:
@@ -196,6 +235,7 @@ class Kernel:
         else:
             self.lines.append(f"{other}:")
         self.depth -= 1
+        self.apart -= 1
 
     def loop(self):
         rng, again = self.rng, self.label()
@@ -208,6 +248,7 @@ class Kernel:
             self.put(f"mov.u32 {counter}, {rng.randrange(1, 12)};")
         else:  # lanes leave at different times
             self.depth += 1
+            self.apart += 1
             self.put(f"and.b32 {counter}, {self.reg('r')}, 7;")
         self.lines.append(f"{again}:")
         self.depth += 1
@@ -218,11 +259,12 @@ class Kernel:
         self.put(f"@%pl bra {again};")
         if not same:
             self.depth -= 1
+            self.apart -= 1
         self.loops -= 1
 
     def body(self, n):
         simple = [self.integer, self.integer, self.wide, self.floating, self.floating, self.compare,
-                  self.load, self.own_store, self.shared]
+                  self.load, self.own_store, self.shared, self.line_store, self.collective]
         for _ in range(n):
             if self.depth < 3 and self.rng.random() < 0.15:
                 self.rng.choice([self.branch, self.loop])()
@@ -240,6 +282,12 @@ class Kernel:
         put("mul.lo.s32 %at, %nx, %ny;\n\tmul.lo.s32 %at, %at, %nz;\n\tadd.s32 %last, %at, -1;")
         put("mov.u32 %r1, %ctaid.x;\n\tmad.lo.s32 %global, %r1, %at, %linear;")
         put(f"mul.wide.s32 %off, %global, {4 * WORDS};\n\tadd.s64 %out, %out, %off;")
+        put(f"ld.param.u64 %lines1, [{self.name}_5];\n\tmov.u32 %r1, %nctaid.x;")
+        put("mul.lo.s32 %at, %at, %r1;\n\tmul.wide.s32 %off, %at, 4;")
+        put("add.s64 %lines2, %lines1, %off;\n\tmad.lo.s64 %lines4, %off, 3, %lines1;")
+        for n in (1, 2, 4):
+            put(f"mul.wide.s32 %off, %global, {4 * n};\n\tadd.s64 %lines{n}, %lines{n}, %off;")
+        put("mov.u32 %all, -1;\n\tmov.u32 %four, 4;")
         put("mov.u32 %tile, tile;\n\tshl.b32 %mine, %linear, 2;\n\tadd.u32 %mine, %mine, %tile;")
         put("mov.u32 %r2, %tx;\n\tmov.u32 %r3, %ty;\n\tmov.u32 %r4, %global;\n\tmov.u32 %r5, 5;")
         for k in range(6, NUMBERS["r"]):
@@ -269,10 +317,11 @@ class Kernel:
                 (("r", "b32"), ("f", "f32"), ("rd", "b64"), ("d", "f64"), ("h", "b16"),
                  ("p", "pred"))]
         regs.append(".reg .b32 %at, %tx, %ty, %tz, %nx, %ny, %nz, %linear, %last, %global, %tile, "
-                    "%mine, %n0, %n1, %n2;")
-        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra;\n\t.reg .pred %pl;")
+                    "%mine, %n0, %n1, %n2, %all, %four;")
+        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra, %lines1, %lines2, %lines4;\n\t.reg .pred %pl;")
         regs.append(".shared .align 4 .b8 tile[4096];")
-        return (f".visible .entry {self.name}({params}, .param .u32 {self.name}_4)\n{{\n\t"
+        return (f".visible .entry {self.name}({params}, .param .u32 {self.name}_4, "
+                f".param .u64 {self.name}_5)\n{{\n\t"
                 + "\n\t".join(regs) + "\n" + "\n".join(self.lines) + "\n}\n")
 
 
@@ -287,8 +336,9 @@ def main():
         x, y, z = rng.choice(SHAPES)
         blocks = rng.randrange(1, 4)
         script.append(f"//! buffer out{k} b32 {x * y * z * blocks * WORDS} zero")
+        script.append(f"//! buffer lines{k} b32 {x * y * z * blocks * 7} zero")
         script.append(f"//! launch k{k} grid={blocks},1,1 block={x},{y},{z} in_r in_f in_d out{k} "
-                      f"u32:{rng.randrange(100)}")
+                      f"u32:{rng.randrange(100)} lines{k}")
         kernels.append(Kernel(rng, f"k{k}").text())
     print("\n".join(script))
     print(".version 7.8\n.target sm_80\n.address_size 64\n")
