@@ -302,7 +302,6 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   g->index = index;
   g->ran_ns = 0;
   watch_forget(&g->watched);
-  note_progress(l);
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
   for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
@@ -392,8 +391,19 @@ static bool watch(Launch *l, Group *g, uint64_t now) {
   return true;
 }
 
+// Is it time to look at the clock? Looking costs as much as the turn of a warp that only comes to
+// its next store or barrier; so it is done after some work, or some rounds of such turns.
+static bool clock_is_due(uint32_t *rounds, uint64_t *spent) {
+  enum { MOST_ROUNDS = 16, MOST_SPENT = 2000 };  // spent: of the budgets of warps
+  if (++*rounds < MOST_ROUNDS && *spent < MOST_SPENT) return false;
+  *rounds = 0;
+  *spent = 0;
+  return true;
+}
+
 static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running) {
-  uint64_t start = 0;
+  uint64_t start = 0, spent = 0;
+  uint32_t rounds = 0;
   for (;;) {
     bool any_left = false, moved = false, worked = false, spun = false, atomics = false;
     for (uint32_t k = 0; k < l->group_size; k++) {
@@ -410,6 +420,7 @@ static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running)
         worked |= r == RAN_ENDED || r == RAN_BLOCKED || r == RAN_PREEMPTED;
         spun |= r == RAN_SPINNING;
         atomics |= r == RAN_PREEMPTED && w->atomics;
+        spent += (uint64_t)(WARP_BUDGET - MAX(w->budget, 0) - w->unspent);
       }
     }
     if (!any_left) return GROUP_ENDED;
@@ -423,6 +434,7 @@ static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running)
       }
       continue;
     }
+    if (!clock_is_due(&rounds, &spent) && !spun) continue;
     uint64_t now = clock_ns();
     if (spun && !worked) return watch(l, g, now) ? GROUP_STOPPED : GROUP_SUSPEND;
     if (!start) start = now;
@@ -494,6 +506,7 @@ static bool batch_take(Launch *l, Batch *b, uint64_t *index) {
       return false;
     }
     atomic_fetch_add(&l->resident, (uint32_t)(b->end - b->next));
+    note_progress(l);
   }
   *index = b->next++;
   return true;

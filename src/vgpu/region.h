@@ -93,8 +93,9 @@ static inline bool region_is_native(Shape s) { return s >= SHAPE_COPY; }
 Shape region_shape(const Region *r, const Inst *first, uint32_t ninsts);
 PtxType region_type(const PtxInstr *in);  // the type it computes in
 bool region_is_f32_arithmetic(const PtxInstr *in);
-bool region_is_head(const Inst *in);     // region_join or region_enter
-bool region_is_control(const Inst *in);  // heads, jumps, branches
+bool region_is_small_cvt(const PtxInstr *in);  // between integers, one of them of 8 or 16 bits
+bool region_is_head(const Inst *in);           // region_join or region_enter
+bool region_is_control(const Inst *in);        // heads, jumps, branches
 
 // --- region_cold.c ---
 void region_find_cold(Region *r);

@@ -345,8 +345,8 @@ static void store_rows(Place *p) {
                            bits, two[0].text, half, bits, two[1].text, r->columns * n, list.data);
     str_free(&list);
     Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
-    region_line(r, "store volatile <%u x i%u> %s, ptr %s, align %u", r->columns * n, bits,
-                row.text, at.text, p->d->size);
+    region_line(r, "store volatile <%u x i%u> %s, ptr %s, align %u", r->columns * n, bits, row.text,
+                at.text, p->d->size);
   }
 }
 

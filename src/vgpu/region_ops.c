@@ -355,11 +355,51 @@ static Name from_integer(Lanes *l, const PtxInstr *in) {
   return region_emit(l->r, "bitcast %s %s to %s", to, x.text, region_int(l->f, f64 ? 64 : 32));
 }
 
+// From an integer of `from` bits to one of `to`.
+static Name resize(Lanes *l, Name v, unsigned from, unsigned to, bool with_sign) {
+  if (from == to) return v;
+  return region_emit(l->r, "%s %s %s to %s",
+                     from > to   ? "trunc"
+                     : with_sign ? "sext"
+                                 : "zext",
+                     region_int(l->f, from), v.text, region_int(l->f, to));
+}
+
+// The low bits of the source register are the source; the result is extended to its register.
+static Name small_cvt(Lanes *l, const PtxInstr *in) {
+  unsigned d = 8 * ptx_type_size(in->types[0]), s = 8 * ptx_type_size(in->types[1]);
+  Name v = resize(l, l->s[0], region_bits(in->ops[1].reg), s, false);
+  v = resize(l, v, s, d, is_signed(in->types[1]));
+  return resize(l, v, d, region_bits(in->ops[0].reg), is_signed(in->types[0]));
+}
+
+static Name to_integer(Lanes *l, const PtxInstr *in) {
+  bool v = l->f == FORM_VECTOR;
+  return region_emit(l->r, "call %s @llvm.fpto%ci.sat.%si32.%sf32(%s %s)", region_int(l->f, 32),
+                     is_signed(in->types[0]) ? 's' : 'u', v ? "v32" : "", v ? "v32" : "", l->fl,
+                     to_float(l, l->s[0]).text);
+}
+
+static Name convert(Lanes *l, const PtxInstr *in) {
+  if (region_is_small_cvt(in)) return small_cvt(l, in);
+  return in->types[1] == TYPE_F32 ? to_integer(l, in) : from_integer(l, in);
+}
+
+static Name count_bits(Lanes *l, const PtxInstr *in) {
+  const char *name = in->op == OP_POPC ? "ctpop" : in->op == OP_CLZ ? "ctlz" : "bitreverse";
+  return region_emit(l->r, "call %s @llvm.%s.%si32(%s %s%s)", l->i, name,
+                     l->f == FORM_VECTOR ? "v32" : "", l->i, l->s[0].text,
+                     in->op == OP_CLZ ? ", i1 false" : "");
+}
+
 static Name element(Lanes *l, const Inst *first) {
   const PtxInstr *in = first->src;
   switch (in->op) {
     case OP_SETP: return setp(l, in);
-    case OP_CVT: return from_integer(l, in);
+    case OP_CVT: return convert(l, in);
+    case OP_POPC:
+    case OP_CLZ:
+    case OP_BREV: return count_bits(l, in);
     case OP_SELP: return choose(l, l->s[2], l->s[0], l->s[1]);
     default: break;
   }

@@ -202,18 +202,40 @@ static Shape mov_shape(const Region *r, const Inst *first, uint32_t n) {
   return fits(r, s, t) ? SHAPE_COPY : SHAPE_UNKNOWN;
 }
 
+static bool is_int(PtxType t) { return t == TYPE_U8 || t == TYPE_S8 || is_plain_int(t); }
+
+static bool is_register(const Region *r, const PtxOperand *o) {
+  return o->kind == OPD_REG && r->kept[o->reg->id] && !o->selector && !o->negated &&
+         region_bits(o->reg) >= 16;
+}
+
+bool region_is_small_cvt(const PtxInstr *in) {
+  return in->op == OP_CVT && in->ntypes == 2 && is_int(in->types[0]) && is_int(in->types[1]) &&
+         (ptx_type_size(in->types[0]) < 4 || ptx_type_size(in->types[1]) < 4);
+}
+
 static Shape cvt_shape(const Region *r, const PtxInstr *in) {
   if (in->ntypes != 2 || is_modified(in) || ptx_has(in, MOD_FTZ) || in->nops != 2 ||
       in->ops[1].kind != OPD_REG)
     return SHAPE_UNKNOWN;
   PtxType to = in->types[0], from = in->types[1];
   unsigned d = ptx_type_size(to), s = ptx_type_size(from);
+  if (region_is_small_cvt(in) && is_register(r, &in->ops[0]) && is_register(r, &in->ops[1]))
+    return SHAPE_ELEMENT;
   if (!operands_fit(r, in, (PtxType[]){to, from}, 2)) return SHAPE_UNKNOWN;
+  if (from == TYPE_F32 && (to == TYPE_S32 || to == TYPE_U32) && ptx_has(in, MOD_RZI))
+    return SHAPE_ELEMENT;
   if (is_plain_int(to) && is_plain_int(from) && d >= 4 && s >= 4)
     return d == s ? SHAPE_COPY : d > s ? SHAPE_WIDEN : SHAPE_NARROW;
   if ((to == TYPE_F32 || to == TYPE_F64) && (from == TYPE_S32 || from == TYPE_U32))
     return SHAPE_ELEMENT;
   return SHAPE_UNKNOWN;
+}
+
+// popc, clz, brev of 32 bits.
+static Shape bits_shape(const Region *r, const PtxInstr *in, PtxType t) {
+  bool known = in->op == OP_POPC || in->op == OP_CLZ || in->op == OP_BREV;
+  return known && ptx_type_size(t) == 4 && all_fit(r, in, t, 2) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
 }
 
 // Loads and stores whose addresses are looked at here. Others go to their execute functions.
@@ -272,6 +294,7 @@ static Shape arith_shape(const Region *r, const Inst *first, uint32_t n) {
     case FAMILY_ARITH_CVT: return cvt_shape(r, in);
     case FAMILY_ARITH_SETP: return setp_shape(r, in, t);
     case FAMILY_ARITH_LOGIC: return logic_shape(r, in, t);
+    case FAMILY_ARITH_BITS: return bits_shape(r, in, t);
     case FAMILY_ARITH_SELECT:
       return in->op == OP_SELP && (is_plain_int(t) || t == TYPE_F32 || t == TYPE_F64) &&
                      operands_fit(r, in, (PtxType[]){t, t, t, TYPE_PRED}, 4)

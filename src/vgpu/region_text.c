@@ -364,6 +364,15 @@ static void emit_end(Region *r) {
                type[k]);
     str_printf(r->to, "declare %s @llvm.sqrt.%s(%s)\n", type[k], suffix[k], type[k]);
   }
+  for (unsigned k = 0; k < 2; k++) {
+    const char *v = k ? "v32" : "", *i = region_int(k ? FORM_VECTOR : FORM_SAME, 32);
+    str_printf(r->to, "declare %s @llvm.ctpop.%si32(%s)\n", i, v, i);
+    str_printf(r->to, "declare %s @llvm.ctlz.%si32(%s, i1)\n", i, v, i);
+    str_printf(r->to, "declare %s @llvm.bitreverse.%si32(%s)\n", i, v, i);
+    for (unsigned s = 0; s < 2; s++)
+      str_printf(r->to, "declare %s @llvm.fpto%ci.sat.%si32.%sf32(%s)\n", i, s ? 's' : 'u', v, v,
+                 k ? "<32 x float>" : "float");
+  }
   str_add(r->to, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" "
                  "\"min-legal-vector-width\"=\"512\" }\n");
 }

@@ -13,7 +13,8 @@ INPUTS = 4096     # elements of each input
 WORDS = 48        # 32-bit words that a thread stores
 NUMBERS = {"r": 10, "f": 8, "rd": 5, "d": 4, "h": 3, "p": 4}
 PREFIX = {"r": "%r", "f": "%f", "rd": "%rd", "d": "%d", "h": "%h", "p": "%p"}
-FLOATS = ["0f00800000", "0f807FFFFF", "0f00000000", "0f3F800000", "0fBF800000", "0f7F800000", "0f7FC00001", "0f00000001",
+FLOATS = ["0f00800000", "0f807FFFFF",
+          "0f00000000", "0f3F800000", "0fBF800000", "0f7F800000", "0f7FC00001", "0f00000001",
           "0f3E99999A", "0f41200000"]
 
 
@@ -76,6 +77,11 @@ class Kernel:
                f"cvt.{rng.choice('su')}64.{s}32 {rd}, {r}", f"cvt.u32.u64 {r}, {rd}",
                f"cvt.{s}32.{s}16 {r}, {self.reg('h')}", f"cvt.u16.u32 {self.reg('h')}, {r}",
                f"popc.b32 {r}, {self.reg('r')}", f"clz.b32 {r}, {self.reg('r')}",
+               f"brev.b32 {r}, {self.reg('r')}", f"cvt.rzi.u32.f32 {r}, {self.reg('f')}",
+               f"cvt.{s}32.{s}8 {r}, {self.reg('r')}", f"cvt.{s}16.{s}8 {self.reg('h')}, {r}",
+               f"cvt.{rng.choice('su')}8.{s}32 {self.reg('h')}, {r}",
+               f"cvt.{rng.choice('su')}64.{s}16 {rd}, {self.reg('h')}",
+               f"cvt.{s}16.u64 {self.reg('h')}, {rd}", f"cvt.{s}8.u64 {r}, {rd}",
                f"cvt.rn.f32.{s}32 {self.reg('f')}, {r}", f"cvt.rzi.s32.f32 {r}, {self.reg('f')}",
                f"cvt.rn.f64.{s}32 {self.reg('d')}, {r}",
                f"cvt.f64.f32 {self.reg('d')}, {self.reg('f')}",
@@ -318,7 +324,8 @@ class Kernel:
                  ("p", "pred"))]
         regs.append(".reg .b32 %at, %tx, %ty, %tz, %nx, %ny, %nz, %linear, %last, %global, %tile, "
                     "%mine, %n0, %n1, %n2, %all, %four;")
-        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra, %lines1, %lines2, %lines4;\n\t.reg .pred %pl;")
+        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra, %lines1, %lines2, %lines4;"
+                    "\n\t.reg .pred %pl;")
         regs.append(".shared .align 4 .b8 tile[4096];")
         return (f".visible .entry {self.name}({params}, .param .u32 {self.name}_4, "
                 f".param .u64 {self.name}_5)\n{{\n\t"
