@@ -185,6 +185,10 @@ static bool compile(const OclRequest *r, const Str *options, Folder *f, Str *out
   str_printf(&text, "# 1 \"%s\"\n%s\n", name.data, r->source);
   write_headers(r, f);
   Words w = {0};
+  // A last member char x[1] or x[] may stand for more elements.
+  if (wg_opencl_tests_indices())
+    ADD(&w, "-Xclang", "-fsanitize=array-bounds", "-Xclang", "-fsanitize-recover=array-bounds",
+        "-fstrict-flex-arrays=1");
   // Everything has to be inlined: fit.c.
   ADD(&w, "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
       "-finclude-default-header", "-cl-kernel-arg-info", "-Dnoinline=", "-fno-caret-diagnostics",
@@ -279,7 +283,7 @@ static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) 
 
 static uint64_t key_of(const OclRequest *r, const Str *options) {
   Str all = {0};
-  str_printf(&all, "%s %d", WARPGRIND_VERSION, r->link);
+  str_printf(&all, "%s %d %d", WARPGRIND_VERSION, r->link, wg_opencl_tests_indices());
   str_addn(&all, options->data ? options->data : "", options->len);
   str_add(&all, r->source ? r->source : "");
   for (uint32_t i = 0; i < r->objects.len; i++) str_add(&all, r->objects.data[i]);

@@ -12,12 +12,14 @@ typedef struct Launch {
   uint32_t n;
   void **values;  // of the parameters; the last is `range` where the kernel has that one
   unsigned char *bytes;
+  uint64_t (*buffers)[3];  // of wg_opencl_arguments
 } Launch;
 
 static void launch_end(void *work) {
   Launch *l = work;
   free(l->values);
   free(l->bytes);
+  free(l->buffers);
 }
 
 // Part of the NDRange in one dimension: work-groups of the same size.
@@ -44,10 +46,12 @@ static CUresult launch_part(const Launch *l, const Part *const part[3], CUstream
   void **values = mem_alloc((l->n + 2) * sizeof *values);
   memcpy(values, l->values, l->n * sizeof *values);
   values[l->n] = &range;
+  wg_opencl_arguments(l->buffers, l->n);
   CUresult r = cuLaunchKernel(l->function, (unsigned)part[0]->groups, (unsigned)part[1]->groups,
                               (unsigned)part[2]->groups, (unsigned)part[0]->size,
                               (unsigned)part[1]->size, (unsigned)part[2]->size, (unsigned)l->shared,
                               stream, values, NULL);
+  wg_opencl_arguments(NULL, 0);
   free(values);
   return r;
 }
@@ -128,6 +132,7 @@ static cl_int take_arguments(cl_kernel k, OclCommand *c, Launch *l) {
   }
   l->values = mem_alloc((l->n + 1) * sizeof *l->values);
   l->bytes = mem_alloc(bytes + 16);
+  l->buffers = mem_alloc((l->n + 1) * sizeof *l->buffers);
   for (uint32_t i = 0, at = 0; i < l->n; i++) {
     const OclArgument *a = &k->arguments[i];
     size_t size = k->entry->parameters.data[i].bytes;
@@ -141,7 +146,12 @@ static cl_int take_arguments(cl_kernel k, OclCommand *c, Launch *l) {
     }
     l->values[i] = l->bytes + at;
     at += (uint32_t)((size + 15) / 16 * 16);
-    if (a->memory) ocl_command_uses(c, a->memory);
+    if (!a->memory) continue;
+    ocl_command_uses(c, a->memory);
+    l->buffers[i][0] = a->memory->address;
+    l->buffers[i][1] = a->memory->size;
+    if (a->memory->flags & CL_MEM_WRITE_ONLY) l->buffers[i][2] |= 1;
+    if (a->memory->flags & CL_MEM_READ_ONLY) l->buffers[i][2] |= 2;
   }
   l->shared = local;
   return CL_SUCCESS;

@@ -25,7 +25,10 @@
 // The driver's exported functions, not those of the virtual device: on a GPU they are others.
 #undef WARPGRIND_LIBRARY
 #include "cuda/abi.h"
-void wg_opencl_call(int begins);  // preload/opencl.c
+// preload/opencl.c
+void wg_opencl_call(int begins);
+int wg_opencl_tests_indices(void);
+void wg_opencl_arguments(const uint64_t (*list)[3], uint32_t n);
 
 // --- objects.c: handles and their reference counts ---
 typedef enum OclKind {

@@ -1,7 +1,27 @@
-// What the OpenCL platform (src/opencl) calls around its calls of the driver: reports of kernels
-// that it loads speak of work-items. A library of its own: it finds this function by its name.
+// What the OpenCL platform (src/opencl) asks and tells; a library of its own, it finds these
+// functions by their names.
 #include "session/session.h"
 
+// Around its calls of the driver: reports of kernels that it loads speak of work-items.
 __attribute__((visibility("default"))) void wg_opencl_call(int begins) {
   session_thread_api(begins ? API_OPENCL : API_CUDA);
+}
+
+// Arguments of the launch that this thread asks for next: start, size and flags of each (1: no
+// reads, 2: no writes), zeros for those that are no buffers. n 0: the launch was asked for.
+__attribute__((visibility("default"))) void wg_opencl_arguments(const uint64_t (*list)[3],
+                                                                uint32_t n) {
+  static _Thread_local VEC(SessionArgument) arguments;
+  arguments.len = 0;
+  for (uint32_t i = 0; i < n; i++)
+    vec_push(&arguments, (SessionArgument){.base = list[i][0],
+                                           .size = list[i][1],
+                                           .no_reads = list[i][2] & 1,
+                                           .no_writes = list[i][2] & 2});
+  session_arguments(arguments.data, n);
+}
+
+// Does a tool want indices of arrays tested? They cost time.
+__attribute__((visibility("default"))) int wg_opencl_tests_indices(void) {
+  return session_wants(SESSION_WANTS_INDEX_TESTS);
 }

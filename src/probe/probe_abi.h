@@ -134,4 +134,8 @@ typedef struct WgFinding {
   uint64_t extra[3];
 } WgFinding;  // 112 bytes
 
+// In the base of a FACT_RANGE: the argument does not allow this. No address has these bits.
+#define WG_NO_READS (1ull << 62)
+#define WG_NO_WRITES (1ull << 63)
+
 #endif

@@ -24,6 +24,26 @@ static uint32_t index_limit(const WeaveFact *f, const WgMemoryRange *r, uint64_t
   return (uint32_t)MIN(limit, most);
 }
 
+static _Thread_local const SessionArgument *arguments;
+static _Thread_local uint32_t narguments;
+
+void session_arguments(const SessionArgument *list, uint32_t n) {
+  arguments = list;
+  narguments = n;
+}
+
+// What the API says of the argument: a part of the allocation, and what may be done with it.
+// Returns bits for the base of a range.
+static uint64_t narrow(const WeaveFact *f, uint64_t pointer, WgMemoryRange *r) {
+  if (f->param >= narguments || f->param_offset) return 0;
+  const SessionArgument *a = &arguments[f->param];
+  if (a->base != pointer || a->base < r->base || a->size > r->size - (a->base - r->base)) return 0;
+  r->base = a->base;
+  r->size = a->size;
+  return (a->no_reads && f->accesses & FACT_READS ? WG_NO_READS : 0) |
+         (a->no_writes && f->accesses & FACT_WRITES ? WG_NO_WRITES : 0);
+}
+
 static size_t fact_bytes(WeaveFactKind kind) {
   return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24;
 }
@@ -42,8 +62,11 @@ void session_fill_facts(const WovenKernel *code, const SessionParams *params, vo
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
     if (!found || (f->align && pointer % f->align)) continue;
-    if (f->kind == FACT_RANGE && r.size >= f->bytes)
-      memcpy(at, (uint64_t[]){r.base, r.size - f->bytes}, 16);
-    if (f->kind == FACT_INDEX_LIMIT) memcpy(at, &(uint32_t){index_limit(f, &r, pointer)}, 4);
+    WgMemoryRange part = r;
+    uint64_t forbidden = narrow(f, pointer, &part);
+    if (f->kind == FACT_RANGE && part.size >= f->bytes)
+      memcpy(at, (uint64_t[]){part.base | forbidden, part.size - f->bytes}, 16);
+    if (f->kind == FACT_INDEX_LIMIT && !forbidden)
+      memcpy(at, &(uint32_t){index_limit(f, &part, pointer)}, 4);
   }
 }

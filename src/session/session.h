@@ -47,6 +47,7 @@ enum {
   SESSION_WANTS_QUARANTINE = 1 << 15,  // freed device memory that is not given back yet
   SESSION_WANTS_GAPS = 1 << 16,        // small allocations that lie apart
   SESSION_WANTS_RANGES = 1 << 17,      // where allocations are, for the tool itself
+  SESSION_WANTS_INDEX_TESTS = 1 << 18,  // indices of arrays, where we compile the program's kernels
 };
 bool session_wants(unsigned what);  // one of these is wanted
 typedef enum {                      // what the program says by functions of warpgrind.h
@@ -71,6 +72,13 @@ void session_module_instrumented(SessionModule *m, Woven *r);
 void session_module_unloaded(SessionModule *m);
 // The calling thread serves calls of this API from now on: kernels that it loads are that API's.
 void session_thread_api(ApiId id);
+// --- facts.c: what the API says of the arguments of the launches that this thread asks for from
+// now on, by parameter; size 0: nothing. The list stays the caller's ---
+typedef struct SessionArgument {
+  uint64_t base, size;
+  bool no_reads, no_writes;
+} SessionArgument;
+void session_arguments(const SessionArgument *list, uint32_t n);
 ApiId session_api(void);
 // the same one for the same name
 SessionKernel *session_kernel(SessionModule *m, const char *name);

@@ -72,6 +72,7 @@ enum {
   FACT_OF_TOOL
 };
 typedef unsigned WeaveFactKind;
+enum { FACT_READS = 1, FACT_WRITES = 2 };
 typedef struct WeaveFact {
   WeaveFactKind kind;
   uint32_t record_offset;  // where in the added parameter
@@ -85,6 +86,8 @@ typedef struct WeaveFact {
   bool index_signed;
   // FACT_OF_TOOL: the kernel stores nothing through this pointer; it reads through it
   bool read_only, is_read;
+  // FACT_RANGE, FACT_INDEX_LIMIT: what the kernel does through this pointer: FACT_READS …
+  uint32_t accesses;
 } WeaveFact;
 
 // An expression over what a launch gives a kernel; operands come before it in the list. bytes: of

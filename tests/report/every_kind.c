@@ -78,6 +78,8 @@ static const Example examples[] = {
     RACE("race-same-value", A + 136,
          RACE_FLAGS | WG_RACE_NO_WARP_SYNC | WG_RACE_SAME_VALUE | WG_RACE_VALUES),
     RACE("race-no-acquire", A + 140, RACE_FLAGS | WG_RACE_NO_ACQUIRE),
+    DEVICE("oob-index", .value = {7}),
+    DEVICE("no-access", .size = 4, .address = A + 16, .value = {A}, .extra = {4096}),
     DEVICE("barrier-divergence", .size = WG_SYNC_DIVERGED, .value = {0xffull | 0xff00ull << 32}),
     {"barrier-mismatch", {.size = WG_SYNC_ELSEWHERE, .value = {0xf | 0xcull << 32}}, SITE, {0}},
     DEVICE("barrier-misuse", .size = WG_SYNC_ARRIVALS, .address = A + 512, .value = {3},

@@ -9,7 +9,14 @@ enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
 // its alignment << WG_WHAT_ALIGN.
 enum { WG_WHERE_GLOBAL, WG_WHERE_GENERIC, WG_WHERE_SHARED, WG_WHERE_OTHER };
 // CLUSTERS: a shared address may be another block's. OBJECT: its base may be 0
-enum { WG_WHAT_SPACE = 2, WG_WHAT_CLUSTERS = 1 << 5, WG_WHAT_OBJECT = 1 << 6, WG_WHAT_ALIGN = 8 };
+// INSERTS: a load that is made for a store
+enum {
+  WG_WHAT_SPACE = 2,
+  WG_WHAT_CLUSTERS = 1 << 5,
+  WG_WHAT_OBJECT = 1 << 6,
+  WG_WHAT_INSERTS = 1 << 7,
+  WG_WHAT_ALIGN = 8
+};
 // Several accesses at once: tools/memcheck/weave_region.c. bytes 0: it is not made.
 // HEAP: the device's heap counts. RANGE: base and size become the range it is in, as wg_memory_base
 // and wg_memory_last say

@@ -31,7 +31,7 @@ const Tool tool_memcheck = {.device_bytes = sizeof(MemcheckDevice),
                             .patches = true,
                             .wants = SESSION_WANTS_TABLE | SESSION_WANTS_IMAGES |
                                      SESSION_WANTS_POOLS | SESSION_WANTS_QUARANTINE |
-                                     SESSION_WANTS_GAPS,
+                                     SESSION_WANTS_GAPS | SESSION_WANTS_INDEX_TESTS,
                             .configure = configure,
                             .facts = heap_facts,
                             .device_close = heap_close,

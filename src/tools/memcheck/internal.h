@@ -57,6 +57,7 @@ typedef struct Check {
   // give an address; 0: any other instruction
   uint32_t lanes;
   uint32_t cache;  // LOOKUP: which of Memcheck.caches
+  bool inserts;    // a load for a store of a part of what it loads
   bool hoisted;    // tested before the loop it is in; see tools/memcheck/weave_loops.c
   // Addresses that differ by constants, tested once: see tools/memcheck/weave_group.c
   uint32_t leader;     // number of the check that tests for all of the group; its own: none does
@@ -128,6 +129,10 @@ void memcheck_heap(Memcheck *m);  // what malloc and free of device code do
 // --- tools/memcheck/weave_texture.c, tools/memcheck/weave_surface.c ---
 void memcheck_textures(Memcheck *m);
 void memcheck_surfaces(Memcheck *m);
+// --- tools/memcheck/weave_inserts.c ---
+bool memcheck_inserts(const Memcheck *m, const Check *c);
+// --- tools/memcheck/weave_indices.c ---
+void memcheck_indices(Memcheck *m);
 // --- tools/memcheck/weave_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
 uint32_t memcheck_site(Memcheck *m, const Check *c);  // a new one

@@ -82,14 +82,18 @@ DEVICE uint32_t check_anything(uint64_t table, uint64_t address, uint32_t bytes,
 }
 
 // 0: the access is good. Else the kind of finding. base, size: the object the address was computed
-// from; 0: not known.
+// from; 0: not known. base has WG_NO_READS and WG_NO_WRITES where the argument does not allow them.
 __attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes,
                                                uint32_t what, uint64_t base, uint64_t size,
                                                uint32_t heap) {
+  uint64_t forbidden = (what & 3) == WG_ACCESS_READ ? WG_NO_READS : WG_NO_WRITES;
+  uint32_t is_forbidden = base & forbidden && !(what & (WG_WHAT_OBJECT | WG_WHAT_INSERTS));
+  base &= ~(WG_NO_READS | WG_NO_WRITES);
   uint32_t kind = base || what & WG_WHAT_OBJECT
                       ? check_object(table, address, bytes, what, base, size)
                       : check_anything(table, address, bytes, what, heap);
   if (kind) return kind;
+  if (is_forbidden) return KIND_NO_ACCESS;
   return address & ((1u << (what >> WG_WHAT_ALIGN & 15)) - 1) ? KIND_MISALIGNED : 0;
 }
 
@@ -106,6 +110,7 @@ __attribute__((noinline)) uint32_t wg_memcheck_report(uint64_t table, uint64_t a
                                                       uint64_t channel, uint32_t launch,
                                                       uint32_t site) {
   uint32_t kind = wg_memcheck(table, address, bytes, what, base, size, heap);
+  base &= ~(WG_NO_READS | WG_NO_WRITES);
   if (kind) wg_report(channel, launch, site, kind, bytes, address, base, size);
   return kind;
 }
@@ -141,7 +146,7 @@ __attribute__((noinline)) uint32_t wg_memcheck_region(uint64_t entries, uint32_t
                               : wg_memcheck_report(table, e->address, e->bytes, e->what, e->base,
                                                    e->size, e->what & WG_WHAT_HEAP ? heap : 0,
                                                    channel, launch, e->site);
-    if (kind) wrong |= 1u << i;
+    if (kind && kind != KIND_NO_ACCESS) wrong |= 1u << i;
     if (e->what & WG_WHAT_RANGE) {
       uint64_t base = wg_memory_base(table, e->address), last = wg_memory_last(table, e->address);
       e->base = kind ? ~0ull : base;

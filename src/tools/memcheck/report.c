@@ -1,5 +1,7 @@
-// memcheck inside the command: accesses to surfaces, which have coordinates instead of an address.
+// memcheck inside the command: accesses to surfaces, which have coordinates instead of an address,
+// and indices of arrays.
 #include "report/report.h"
+#include "probe/probe_abi.h"
 #include "tools/report.h"
 
 static bool is_surface(const RunFinding *f) {
@@ -8,6 +10,7 @@ static bool is_surface(const RunFinding *f) {
 
 static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f) {
   if (is_surface(f)) f->has_address = false;
+  else if (f->has_address) f->value[0] &= ~(WG_NO_READS | WG_NO_WRITES);
   return true;
 }
 
@@ -22,4 +25,34 @@ static bool where(const RunFinding *f, Str *out) {
   return true;
 }
 
-const ToolReport tool_report_memcheck = {.receive = receive, .where = where};
+static bool is_store(const RunSite *s) {
+  for (unsigned i = 0; s && i < 32 && run_class_name(i); i++)
+    if (s->classes >> i & 1 && !strcmp(run_class_name(i), "store")) return true;
+  return false;
+}
+
+static const char *title(const RunFinding *f) {
+  if (strcmp(f->kind->name, "no-access")) return NULL;
+  return is_store(f->site) ? "Write to a buffer that is read-only for {kernel}s"
+                           : "Read from a buffer that is write-only for {kernel}s";
+}
+
+static bool is_index(const RunFinding *f) { return !strcmp(f->kind->name, "oob-index"); }
+
+// The compiler hands over the bits of an index: one of 32 bits is not extended.
+static long long index_of(const RunFinding *f) {
+  uint64_t bits = f->value[0];
+  return bits >> 31 == 1 ? (int32_t)bits : (long long)bits;
+}
+
+static bool detail(const RunFinding *f, Str *out) {
+  if (is_index(f)) str_printf(out, ": index %lld", index_of(f));
+  return is_index(f);
+}
+
+static void json(Run *r, const RunFinding *f, Str *out) {
+  if (is_index(f)) str_printf(out, ",\"index\":%lld", index_of(f));
+}
+
+const ToolReport tool_report_memcheck = {
+    .receive = receive, .title = title, .detail = detail, .where = where, .json = json};

@@ -65,6 +65,7 @@ static void finish(Memcheck *m) {
   memcheck_heap(m);
   memcheck_textures(m);
   memcheck_surfaces(m);
+  memcheck_indices(m);
   facts_keep(b, m->facts.data, m->facts.len);
   vec_free(&m->facts);
   ir_alignment_free(m->alignment);

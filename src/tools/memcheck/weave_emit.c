@@ -65,7 +65,8 @@ static uint32_t space_of(const Check *c) {
 
 uint32_t memcheck_what(const Memcheck *m, const Check *c) {
   uint32_t clusters = m->body->func->module->sm >= 90 ? WG_WHAT_CLUSTERS : 0;
-  return c->access | (c->var ? WG_WHAT_OBJECT : 0) | space_of(c) << WG_WHAT_SPACE | clusters |
+  return c->access | (c->var ? WG_WHAT_OBJECT : 0) |
+         (c->inserts ? WG_WHAT_INSERTS : 0) | space_of(c) << WG_WHAT_SPACE | clusters |
          (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
 }
 
@@ -175,6 +176,13 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code_label(code, bad);
   if (!reports) memcheck_report(m, code, c, kind, address);
   else if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  if (c->range_at) {  // what flags forbid is performed: there is memory
+    PtxLabel *outside = body_label(b);
+    EMIT(code, "setp.eq.u32", opd_reg(good), opd_reg(kind), opd_imm(KIND_NO_ACCESS));
+    code_branch(code, good, true, outside);
+    memcheck_return(code, c, back);
+    code_label(code, outside);
+  }
   memcheck_zero(code, in);
   memcheck_complete(m, code, in);
   memcheck_return(code, c, after);

@@ -202,6 +202,24 @@ static void dissolve(Memcheck *m, uint32_t leader) {
   }
 }
 
+// What is done through each pointer, for arguments that allow only one of both.
+static void note_accesses(Memcheck *m) {
+  for (uint32_t i = 0; i < m->nchecks; i++) {
+    Check *c = &m->checks[i];
+    if (!c->range_at) continue;
+    c->inserts = memcheck_inserts(m, c);
+    if (c->inserts) continue;
+    WeaveFact like = fact_of(m, c, FACT_RANGE, c->bytes);
+    uint32_t does = c->access == WG_ACCESS_READ    ? FACT_READS
+                    : c->access == WG_ACCESS_WRITE ? FACT_WRITES
+                                                   : FACT_READS | FACT_WRITES;
+    for (uint32_t k = 0; k < m->facts.len; k++)
+      if (m->facts.data[k].param == like.param &&
+          m->facts.data[k].param_offset == like.param_offset)
+        m->facts.data[k].accesses |= does;
+  }
+}
+
 static bool is_of_parameter(const Check *c) {
   return c->kind == CHECK_RANGE || (c->kind == CHECK_INDEX && !c->var);
 }
@@ -226,4 +244,5 @@ void memcheck_group(Memcheck *m) {
     else if (c->kind == CHECK_RANGE && !settle_range(m, i)) dissolve(m, i);
     else if (c->kind == CHECK_VARIABLE) c->limit = (int64_t)c->var->size - (c->high - c->low);
   }
+  note_accesses(m);
 }

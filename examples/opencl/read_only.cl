@@ -1,0 +1,8 @@
+// tools: memcheck
+// The program has made `in` with CL_MEM_READ_ONLY: a kernel must not write there.
+kernel void example(global float *in, global float *out, local float *tile, int n) {
+  size_t i = get_global_id(0);
+  if (i >= n) return;
+  out[i] = in[i];
+  if (in[i] > 8) in[i] = 0;
+}
