@@ -181,6 +181,7 @@ CUresult interrupts_serve(Context *ctx, const KernelWork *k) {
                             .resume = resume,
                             .enter = enter,
                             .leave = leave,
+                            .limit_ns = session_hang_ns(),
                             .user = &s};
   bool ok = interrupt_serve(&device, &run, &err);
   if (s.handling.stream) cuStreamDestroy_v2((CUstream)s.handling.stream);

@@ -439,6 +439,7 @@ static CUresult serve(GpuLaunch *l) {
                             .resume = resume,
                             .enter = enter,
                             .leave = leave,
+                            .limit_ns = session_hang_ns(),
                             .user = &s};
   if (interrupt_serve(&device, &run, &err)) {
     g->memory->kernel = g->kernel;

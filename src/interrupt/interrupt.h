@@ -117,6 +117,7 @@ typedef struct InterruptDevice {
   bool (*report)(void *user, const InterruptFinding *f);  // false: it was not reported
   void *(*enter)(void *user);                             // a handler is about to run: its stream
   void (*leave)(void *user);                              // it has run: waits for its work
+  uint64_t limit_ns;  // a handler that takes longer is named; 0: none is
   void *user;
 } InterruptDevice;
 // The first kernel was launched: serves rounds until no thread is suspended. false: err.

@@ -1,6 +1,7 @@
 // Rounds: the kernel has left threads suspended; gather them, call the handlers, launch the second
 // kernel, until none is left.
 #include "interrupt/interrupt.h"
+#include "interrupt/watch.h"
 
 #include "../include/warpgrind.h"
 
@@ -151,9 +152,18 @@ static bool call_handler(Group *g) {
   const InterruptCall *c = &g->run->kernel->calls[g->first];
   InterruptHandler h;
   if (!interrupt_find_handler(c->name, &h)) return fails(g, "it is gone");
+  HandlerWatch watch = {.name = c->name,
+                        .kernel = g->run->shown,
+                        .file = c->file,
+                        .line = c->line,
+                        .count = g->pub.count,
+                        // wg_break waits for the user
+                        .limit_ns = strcmp(c->name, "wg_break_reached") ? d->limit_ns : 0};
   g->pub.stream = d->enter(d->user);
+  handler_begins(&watch);
   h.function(&g->pub, h.user);
   d->leave(d->user);
+  handler_ends(&watch);
   if (g->host_results && !g->failed &&
       !d->write(d->user, g->results, g->host_results, g->pub.count * c->result_bytes))
     fails(g, "its results cannot be copied to the device");

@@ -7,8 +7,9 @@ set -u
 command -v nvcc > /dev/null || { echo "skipped: nvcc is not installed"; exit 77; }
 . tests/lib/steps.sh
 right() {  # PROGRAM
-  timeout 60 "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool=none -q "$1" > "$TEST_DIR/out" \
-    2> "$TEST_DIR/err"
+  # shellcheck disable=SC2046
+  timeout 60 "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool=none -q $(setting options) "$1" > \
+    "$TEST_DIR/out" 2> "$TEST_DIR/err"
   local code=$? expected said
   sed -i "s|$ROOT/||g" "$TEST_DIR/err"
   expected=$(setting exit)
