@@ -107,7 +107,7 @@ SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/l
 # CUDA's mathematical libraries on the virtual device (docs/libraries.md), and the numbers at the
 # end of their names in CUDA 12 and 13.
 LIBRARY_NUMBERS := cublas:12 cublas:13 cublasLt:12 cublasLt:13 cufft:11 cufft:12 curand:10 \
-  cusolver:11 cusolver:12
+  cusolver:11 cusolver:12 cusparse:12
 library-src = $(sort $(wildcard src/libraries/common/*.c src/libraries/$(1)/*.c))
 library-objs = $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out %/version.c,$(call library-src,$(1))))
 library-file = $(BUILD)/lib/cpu/lib$(subst :,.so.,$(1))

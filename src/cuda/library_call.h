@@ -90,12 +90,14 @@ typedef struct LibraryServices {
   // While a call runs: it has read from device memory where more operands are. false: they are not
   // there, and must not be touched.
   bool (*more_operands)(const Operand *o, uint32_t n);
+  // While a call runs: what it has read from device memory is wrong; why: a sentence.
+  void (*wrong_data)(const char *why);
   // The function is not served; named once in the report.
   void (*unsupported)(const char *function, const char *why);
   // The call is refused because of its arguments; why: a sentence.
   void (*refused)(const char *call, const char *why);
   bool (*is_capturing)(const void *stream);
 } LibraryServices;
-enum { LIBRARY_SERVICES_VERSION = 1 };
+enum { LIBRARY_SERVICES_VERSION = 2 };
 extern const LibraryServices warpgrind_library_services;
 #endif

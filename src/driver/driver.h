@@ -384,6 +384,7 @@ void events_launch_end(LaunchRun *l);
 CUresult library_call_submit(const LibraryCall *call);
 CUresult library_call_run(const LibraryWork *w);
 bool library_call_more_operands(const Operand *o, uint32_t n);  // LibraryServices.more_operands
+void library_call_wrong_data(const char *why);  // LibraryServices.wrong_data
 bool library_call_is_capturing(const void *stream);
 void library_call_retain(LibraryWork *w);
 void library_call_release(LibraryWork *w);

@@ -64,6 +64,10 @@ bool library_call_more_operands(const Operand *o, uint32_t n) {
   return !failed;
 }
 
+void library_call_wrong_data(const char *why) {
+  if (running) session_library_wrong(running, why);
+}
+
 // --- submitting ---
 
 CUresult library_call_submit(const LibraryCall *call) {

@@ -19,6 +19,7 @@ const LibraryServices warpgrind_library_services = {.version = LIBRARY_SERVICES_
                                                     .enter = enter,
                                                     .submit = submit,
                                                     .more_operands = library_call_more_operands,
+                                                    .wrong_data = library_call_wrong_data,
                                                     .unsupported = unsupported,
                                                     .refused = refused,
                                                     .is_capturing = library_call_is_capturing};

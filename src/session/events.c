@@ -188,6 +188,7 @@ void session_library_found(const LibraryCall *c, const Operand *o, uint32_t n) {
 void session_library_begins(const LibraryCall *c, const Operand *o, uint32_t n) {
   TELL(library_begins, c, o, n);
 }
+void session_library_wrong(const LibraryCall *c, const char *why) { TELL(library_wrong, c, why); }
 void session_library_ran(const LibraryCall *c) { TELL(library_ran, c); }
 void session_library_done(const LibraryCall *c) { TELL(library_done, c); }
 void session_library_refused(const char *call, const char *why) {

@@ -746,6 +746,8 @@ void session_library_asked(LibraryCall *c, SessionDevice *on);
 // While it runs, operands that it has found in device memory, before they are touched.
 void session_library_found(const LibraryCall *c, const Operand *o, uint32_t n);
 void session_library_begins(const LibraryCall *c, const Operand *o, uint32_t n);  // it runs now
+// It has read wrong data, such as an index outside of its matrix.
+void session_library_wrong(const LibraryCall *c, const char *why);
 void session_library_ran(const LibraryCall *c);
 void session_library_done(const LibraryCall *c);  // it never runs again
 void session_library_refused(const char *call, const char *why);  // because of its arguments

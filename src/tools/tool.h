@@ -153,6 +153,7 @@ typedef struct Tool {
   void (*library_asked)(LibraryCall *c, SessionDevice *on);
   void (*library_found)(const LibraryCall *c, const Operand *o, uint32_t n);
   void (*library_begins)(const LibraryCall *c, const Operand *o, uint32_t n);
+  void (*library_wrong)(const LibraryCall *c, const char *why);
   void (*library_ran)(const LibraryCall *c);
   void (*library_done)(const LibraryCall *c);
   void (*library_refused)(const char *call, const char *why);

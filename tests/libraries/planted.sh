@@ -69,3 +69,19 @@ check solver_infinity finds fpcheck zero 'Infinity is born in cusolverDnSgetrs'
 check solver_race finds racecheck race 'cusolverDnSgetrf writes bytes that another copy or set'
 silent_everywhere
 check solver_half_a_matrix silent initcheck half
+
+build planted_cusparse -lcusparse
+check sparse_column finds memcheck column \
+  'cusparseSpMV: a column index of 16, at position 5, is not from 0 to 15'
+check sparse_offset finds memcheck base 'cusparseSpMV: an offset of 17, at position 15'
+check sparse_short finds memcheck short \
+  'cusparseSpMV: the value array of A is read up to 16 bytes behind its allocation'
+check sparse_sizes finds memcheck sizes \
+  'cusparseSpMV: the sizes of the operands do not go together'
+check sparse_buffer finds memcheck buffer 'cusparseSpSV_solve: the buffer was freed before'
+check sparse_buffer_kept silent memcheck solve
+check sparse_unwritten finds initcheck unwritten \
+  'cusparseSpMV reads x, of which 64 bytes were never written'
+check sparse_infinity finds fpcheck infinite 'Infinity is born in cusparseSpMV: 16 of the numbers'
+check sparse_race finds racecheck race 'cusparseSpMV reads bytes that another copy or set writes'
+silent_everywhere

@@ -33,7 +33,8 @@ for major in 12 13; do
 done
 
 # One function of each of the other libraries, under the numbers of CUDA 12 and 13.
-for library in cusolver.11:cusolverDnCreate cusolver.12:cusolverDnCreate; do
+for library in cusolver.11:cusolverDnCreate cusolver.12:cusolverDnCreate \
+  cusparse.12:cusparseCreate; do
   name=${library%%:*} function=${library#*:}
   soname=lib${name%.*}.so.${name#*.}
   printf 'void %s(void) {}\n' "$function" > "$TEST_DIR/stub.c"
@@ -41,6 +42,7 @@ for library in cusolver.11:cusolverDnCreate cusolver.12:cusolverDnCreate; do
   "$CC" -shared -fPIC -Wl,-soname,"$soname" -Wl,--version-script="$TEST_DIR/stub.map" \
     -o "$TEST_DIR/libstub$name.so" "$TEST_DIR/stub.c" || exit 1
   printf 'int %s(void **);\nint main(void) { void *h; return %s(&h); }\n' "$function" \
-    "$function" | "$CC" -o "$TEST_DIR/program$name" -x c - -x none "$TEST_DIR/libstub$name.so" || exit 1
+    "$function" > "$TEST_DIR/program.c"
+  "$CC" -o "$TEST_DIR/program$name" "$TEST_DIR/program.c" "$TEST_DIR/libstub$name.so" || exit 1
   check "creates_$name" "$WARPGRIND" --device=cpu --tool=none "$TEST_DIR/program$name"
 done

@@ -31,6 +31,7 @@ void copies_refused(const SessionCopy *c);
 // --- host_library_calls.c ---
 void library_call_asked(LibraryCall *c, SessionDevice *on);
 void library_call_found(const LibraryCall *c, const Operand *o, uint32_t n);
+void library_call_wrong(const LibraryCall *c, const char *why);
 void library_call_refused(const char *call, const char *why);
 
 // --- host_pageable_copies.c ---

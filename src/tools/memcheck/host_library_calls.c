@@ -79,6 +79,14 @@ void library_call_found(const LibraryCall *c, const Operand *o, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) check(c, &o[i], true);
 }
 
+void library_call_wrong(const LibraryCall *c, const char *why) {
+  Str text = {0};
+  str_printf(&text, "%s: %s", c->name, why);
+  session_finding(&(SessionFinding){
+      .kind = "api-misuse", .text = text.data, .stack = c->stack, .no_stack = true});
+  str_free(&text);
+}
+
 void library_call_refused(const char *call, const char *why) {
   Str text = {0};
   str_printf(&text, "%s: %s", call, why);

@@ -1,0 +1,3 @@
+#define FUNCTIONS "libraries/cusparse/functions.def"
+#define STATUS 10
+#include "libraries/common/missing.h"
