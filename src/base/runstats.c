@@ -46,6 +46,12 @@ void runstats_count_launch(bool first_time) {
   if (first_time) atomic_fetch_add_explicit(&s->kernels, 1, memory_order_relaxed);
 }
 
+void runstats_count_library_call(bool checked) {
+  RunStats *s = runstats();
+  atomic_fetch_add_explicit(&s->library_calls, 1, memory_order_relaxed);
+  if (checked) atomic_fetch_add_explicit(&s->checked_library_calls, 1, memory_order_relaxed);
+}
+
 void runstats_count_cuda_process(void) { atomic_fetch_add(&runstats()->cuda_processes, 1); }
 
 void runstats_fail(const char *fmt, ...) {

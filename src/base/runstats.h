@@ -25,12 +25,15 @@ typedef struct RunStats {
   _Atomic uint32_t cuda_processes;  // of those, the ones that called CUDA
   _Atomic uint64_t launches;
   _Atomic uint64_t kernels;  // different kernels launched
+  // calls of CUDA's mathematical libraries, and those that a tool looks at
+  _Atomic uint64_t library_calls, checked_library_calls;
   _Atomic uint32_t failed;   // 0, 1: being written, 2: `failure` holds the sentence
   char failure[2048];
 } RunStats;
 
 RunStats *runstats(void);  // never NULL
 void runstats_count_launch(bool first_time);
+void runstats_count_library_call(bool checked);
 void runstats_count_cuda_process(void);  // once for each process, at its first CUDA call
 // the first sentence is kept; does not print, does not exit
 void runstats_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);

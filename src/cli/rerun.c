@@ -62,6 +62,8 @@ bool cli_rerun_begin(CliRerun *a, Run *r, RunStats *stats) {
     setenv("WARPGRIND_KERNEL", list.data, 1);
     a->launches = stats->launches;
     a->kernels = stats->kernels;
+    a->library_calls = stats->library_calls;
+    a->checked_library_calls = stats->checked_library_calls;
     a->checked = r->checked_launches;
     a->nkernels = r->kernels.len;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -86,6 +88,8 @@ void cli_rerun_end(CliRerun *a, Run *r, RunStats *stats, bool ran) {
   if (!ran) log_error("--%s: the program could not be started a second time", a->tool->option);
   stats->launches = a->launches;
   stats->kernels = a->kernels;
+  stats->library_calls = a->library_calls;
+  stats->checked_library_calls = a->checked_library_calls;
   r->checked_launches = a->checked;
   for (uint32_t i = a->nkernels; i < r->kernels.len; i++) {
     RunKernel *k = r->kernels.data[i];

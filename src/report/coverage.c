@@ -49,6 +49,7 @@ static double percent(const Run *r, const Coverage *c) {
 // Of the tool that has seen least.
 double report_covered_percent(const Run *r) {
   if (!report_has_tools(r)) return 0;
+  if (!r->launches && r->library_calls && r->checked_library_calls == r->library_calls) return 100;
   double least = 100;
   size_t len;
   for (const char *list = r->tools, *tool; (tool = next_name(&list, &len));) {
@@ -58,11 +59,19 @@ double report_covered_percent(const Run *r) {
   return least;
 }
 
+static bool only_library_calls(const Run *r) { return !r->launches && r->checked_library_calls; }
+
 static void add_coverage(const Run *r, const char *tools, int len, const Coverage *c, Str *out) {
+  unsigned long long calls = r->checked_library_calls;
+  if (only_library_calls(r)) {
+    str_printf(out, "coverage (%.*s): %llu library calls\n", len, tools, calls);
+    return;
+  }
   words_printf(out, api_words(r->api), "coverage (%.*s): %llu launches (%.0f%%) of %llu {kernels}",
                len, tools, (unsigned long long)c->launches, percent(r, c),
                (unsigned long long)c->kernels);
   if (c->patched) str_printf(out, ", %llu of them in machine code", (unsigned long long)c->patched);
+  if (calls) str_printf(out, ", %llu library calls", calls);
   str_addc(out, '\n');
 }
 
@@ -123,8 +132,11 @@ void report_coverage(Run *r, bool all, Str *out) {
   for (unsigned t = 0; (tool = tool_report_at(t)); t++)
     if (tool->verdicts) tool->verdicts(r, out);
   words_printf(out, api_words(r->api),
-               "device: %s; {kernel} launches: %llu, different {kernels}: %llu\n", r->device,
+               "device: %s; {kernel} launches: %llu, different {kernels}: %llu", r->device,
                (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
+  if (r->library_calls)
+    str_printf(out, ", library calls: %llu", (unsigned long long)r->library_calls);
+  str_addc(out, '\n');
   if (report_has_tools(r)) add_coverages(r, out);
   uint32_t shown = 0, more = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {

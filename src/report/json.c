@@ -135,6 +135,10 @@ static void coverage(Run *r, Str *s) {
   json_number(s, "launches", r->launches);
   json_number(s, "kernels", r->different_kernels);
   json_number(s, "checked_launches", r->checked_launches);
+  if (r->library_calls) {
+    json_number(s, "library_calls", r->library_calls);
+    json_number(s, "checked_library_calls", r->checked_library_calls);
+  }
   if (r->unfinished) json_text(s, "unfinished", r->unfinished);
   json_key(s, "uncovered");
   str_addc(s, '[');

@@ -21,7 +21,8 @@ void report_summary(Run *r, bool all, Str *out) {
              errors ? REPORT_ERROR : REPORT_BOLD, r->unfinished ? "at least " : "",
              (unsigned long long)errors, (unsigned long long)places);
   // calls of the host are checked, too
-  if (report_has_tools(r) && (r->checked_launches || (r->findings.len && !r->launches))) return;
+  bool host_checked = r->findings.len || r->checked_library_calls;
+  if (report_has_tools(r) && (r->checked_launches || (host_checked && !r->launches))) return;
   str_printf(out, REPORT_WARNING "%s WAS CHECKED" REPORT_PLAIN "\n",
-             report_has_tools(r) && r->findings.len ? "NO KERNEL" : "NOTHING");
+             report_has_tools(r) && host_checked ? "NO KERNEL" : "NOTHING");
 }

@@ -69,6 +69,9 @@ static void save_end(Run *r) {
   save_number(r, "launches", (int64_t)r->launches);
   save_number(r, "checked_launches", (int64_t)r->checked_launches);
   save_number(r, "different_kernels", (int64_t)r->different_kernels);
+  if (r->library_calls) save_number(r, "library_calls", (int64_t)r->library_calls);
+  if (r->checked_library_calls)
+    save_number(r, "checked_library_calls", (int64_t)r->checked_library_calls);
   save_number(r, "findings_left_out", (int64_t)r->findings_left_out);
   save_number(r, "places_left_out", (int64_t)r->places_left_out);
   save_number(r, "processes_unrecorded", r->unrecorded);

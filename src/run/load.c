@@ -101,6 +101,8 @@ static void meta_row(Load *l, const Row *s) {
   } numbers[] = {{"launches", &r->launches},
                  {"checked_launches", &r->checked_launches},
                  {"different_kernels", &r->different_kernels},
+                 {"library_calls", &r->library_calls},
+                 {"checked_library_calls", &r->checked_library_calls},
                  {"findings_left_out", &r->findings_left_out},
                  {"places_left_out", &r->places_left_out}};
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)

@@ -248,6 +248,7 @@ typedef struct Run {
   uint64_t launches, checked_launches;  // kernel launches of all processes
   uint64_t counted_launches;            // those that were told together with checked_launches
   uint64_t different_kernels;
+  uint64_t library_calls, checked_library_calls;  // of CUDA's mathematical libraries
   uint32_t last_id;
   uint32_t still_running, unrecorded;  // processes
   uint64_t lost_events;                // of all processes

@@ -181,7 +181,12 @@ void session_copy_contents(const SessionCopy *c) { TELL(copy_contents, c); }
 
 // --- calls of libraries ---
 
-void session_library_asked(LibraryCall *c, SessionDevice *on) { TELL(library_asked, c, on); }
+void session_library_asked(LibraryCall *c, SessionDevice *on) {
+  bool checked = false;
+  EACH_RUNNING_TOOL(t, tool) checked |= tool->library_asked || tool->library_begins;
+  runstats_count_library_call(checked);
+  TELL(library_asked, c, on);
+}
 void session_library_found(const LibraryCall *c, const Operand *o, uint32_t n) {
   TELL(library_found, c, o, n);
 }

@@ -2,8 +2,9 @@
 # On a GPU: NVIDIA's libraries compute the same as ours. Random numbers and integers bit for bit,
 # other results within the tolerances of the programs.
 . tests/lib/check.sh
-for name in cublas_levels cublaslt cufft curand cusolver cusparse; do
-  nvcc -arch=native -o "$TEST_DIR/$name" "tests/libraries/$name.cu" -lcublas -lcublasLt \
+for name in cublas_levels cublaslt cufft curand cusolver cusparse \
+  cusparse_legacy; do
+  nvcc -arch=native -std=c++17 -o "$TEST_DIR/$name" "tests/libraries/$name.cu" -lcublas -lcublasLt \
     -lcufft -lcurand -lcusolver -lcusparse || exit 1
 done
 check cublas_on_the_gpu "$TEST_DIR/cublas_levels"
@@ -11,6 +12,7 @@ check cublaslt_on_the_gpu "$TEST_DIR/cublaslt"
 check cufft_on_the_gpu "$TEST_DIR/cufft"
 check cusolver_on_the_gpu "$TEST_DIR/cusolver"
 check cusparse_on_the_gpu "$TEST_DIR/cusparse"
+check cusparse_legacy_on_the_gpu "$TEST_DIR/cusparse_legacy"
 "$TEST_DIR/curand" device > "$TEST_DIR/curand.gpu"
 same() { diff "$TEST_DIR/curand.gpu" tests/libraries/curand.txt; }
 check curand_numbers same

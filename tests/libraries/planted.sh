@@ -43,6 +43,13 @@ check infinity finds fpcheck nan 'Infinity is born in cublasSgemm: 256 of the nu
 check race finds racecheck race 'cublasSgemm reads bytes that another copy or set writes'
 silent_everywhere
 check half_a_matrix silent initcheck half
+# A program that only calls libraries was checked, and the report says what was.
+run memcheck none
+check counts_calls has "$TEST_DIR/out" 'different kernels: 0, library calls: 1'
+check says_what_was_checked has "$TEST_DIR/out" 'coverage (memcheck): 1 library calls'
+check something_was_checked [ "$(grep -c 'NOTHING WAS CHECKED' "$TEST_DIR/out")" = 0 ]
+run synccheck none
+check nothing_was_checked has "$TEST_DIR/out" 'NOTHING WAS CHECKED'
 
 # Where OpenBLAS was not installed there is nothing to compute with: the call says so and fails.
 without=$TEST_DIR/without

@@ -1,13 +1,5 @@
 // Products of sparse and dense matrices: SpMV, SpMM, SDDMM.
-#include "libraries/cusparse/entries.h"
-
-typedef struct ProductWork {
-  Sparse a;
-  Dense b, c;
-  int opa, opb;
-  Scalar alpha, beta;
-  DataType compute;
-} ProductWork;
+#include "libraries/cusparse/products.h"
 
 static int64_t rows_of(int op, int64_t rows, int64_t columns) {
   return op == OP_NONE ? rows : columns;
@@ -52,11 +44,7 @@ static void run_product(void *p) {
   }
 }
 
-typedef struct ProductNames {
-  const char *call, *b, *c;
-} ProductNames;
-
-static Status multiply(const Handle *h, const ProductNames *names, ProductWork *w, void *buffer) {
+Status product_submit(const Handle *h, const ProductNames *names, ProductWork *w, void *buffer) {
   const char *call_name = names->call;
   int64_t rows = rows_of(w->opa, w->a.rows, w->a.columns),
           inner = rows_of(w->opa, w->a.columns, w->a.rows);
@@ -103,7 +91,7 @@ EXPORT Status cusparseSpMV(const Handle *h, int op, const void *alpha, const Spa
                    scalar_take(h, alpha, (DataType)compute),
                    scalar_take(h, beta, (DataType)compute),
                    (DataType)compute};
-  return multiply(h, &(ProductNames){call_name, "x", "y"}, &w, buffer);
+  return product_submit(h, &(ProductNames){call_name, "x", "y"}, &w, buffer);
 }
 
 // --- SpMM ---
@@ -132,7 +120,7 @@ EXPORT Status cusparseSpMM(const Handle *h, int opa, int opb, const void *alpha,
                    scalar_take(h, alpha, (DataType)compute),
                    scalar_take(h, beta, (DataType)compute),
                    (DataType)compute};
-  return multiply(h, &(ProductNames){call_name, "B", "C"}, &w, buffer);
+  return product_submit(h, &(ProductNames){call_name, "B", "C"}, &w, buffer);
 }
 
 // --- SDDMM: the elements of op(A) op(B) where C has some ---

@@ -1,0 +1,33 @@
+// The exported functions of legacy.h.
+#include <complex.h>
+#undef I
+
+#include "libraries/cusparse/legacy.h"
+
+static Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataType type) {
+  return (Sparse){.magic = MAGIC_SPARSE,
+                  .format = CSR,
+                  .rows = m,
+                  .columns = n,
+                  .count = count,
+                  .offset_type = INDEX_32,
+                  .index_type = INDEX_32,
+                  .base = matrix->base,
+                  .type = type,
+                  .batch = 1};
+}
+
+static Dense dense_of(int64_t rows, int64_t columns, int64_t ld, const void *p, DataType type) {
+  return (Dense){MAGIC_DENSE, rows, columns, ld, (void *)p, type, ORDER_COLUMN, 1, 0};
+}
+
+static Status int_buffer_size(const Handle *h, int *bytes) {
+  size_t size = 0;
+  Status s = bytes ? buffer_size(h, &size) : INVALID_VALUE;
+  if (!s) *bytes = (int)size;
+  return s;
+}
+
+#define API(f) PASTE(cusparse, T, f, )
+#define FUNCTIONS_OF_A_TYPE "libraries/cusparse/legacy_functions.h"
+#include "libraries/common/for_all_types.h"

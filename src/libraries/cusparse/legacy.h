@@ -1,0 +1,28 @@
+// The older functions, whose names say the type of elements.
+#ifndef WG_LIBRARIES_CUSPARSE_LEGACY_H
+#define WG_LIBRARIES_CUSPARSE_LEGACY_H
+
+#include "libraries/cusparse/products.h"
+
+// --- tridiagonal.c: element i of system s is at i * step + s * stride ---
+typedef struct BandWork {
+  DataType type;
+  int64_t m, systems, step, stride, ldb;
+  bool one_matrix, pivots;  // gtsv2: B has `systems` columns
+  const void *ds, *dl, *d, *du, *dw;
+  void *x;
+} BandWork;
+Status bands_submit(const Handle *h, const char *call_name, const BandWork *w, void *buffer);
+
+// --- incomplete.c ---
+typedef struct Pivot {
+  Magic magic;
+  int64_t row;  // the first without a pivot; -1: all have one
+} Pivot;
+typedef struct FactorWork {
+  Sparse a;
+  bool cholesky;
+  Pivot *pivot;
+} FactorWork;
+Status factor_submit(const Handle *h, const char *call_name, const FactorWork *w, void *buffer);
+#endif
