@@ -58,7 +58,8 @@ struct Bands {
     Vector y(M);
     for (int i = 0; i < M; i++)
       for (int b = 0; b < 5; b++)
-        if (i + b - 2 >= 0 && i + b - 2 < M) y[i] += band[b][of * M + i] * x[system * M + i + b - 2];
+        if (i + b - 2 >= 0 && i + b - 2 < M)
+          y[i] += band[b][of * M + i] * x[system * M + i + b - 2];
     return y;
   }
 };
