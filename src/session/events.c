@@ -1,4 +1,5 @@
 // Hands what happens in the program to the tools that run (tools/tool.h).
+#include "base/runstats.h"
 #include "session/order.h"
 #include "session/written_buffers.h"
 #include "tools/tool.h"
