@@ -33,7 +33,7 @@ static void add_number(Bytes *b, uint64_t v, unsigned width) {
 static void read_section(const char *text, Bytes *b) {
   const char *p = strchr(text, '{');
   unsigned width = 1;
-  while (p && *p) {
+  while (p && *p && *p != '}') {
     const char *start = p;
     if (*p == '/' && p[1] == '/') {
       while (*p && *p != '\n') p++;
@@ -75,14 +75,17 @@ static uint64_t offset_in(const Bytes *b, const uint8_t *at) {
 
 enum {
   TAG_ARRAY = 1,
+  TAG_CLASS = 2,
   TAG_PARAMETER = 5,
   TAG_TYPEDEF = 22,
   TAG_POINTER = 15,
+  TAG_STRUCT = 19,
   TAG_SUBRANGE = 33,
   TAG_CONST = 38,
   TAG_VARIABLE = 52,
   TAG_VOLATILE = 53,
-  TAG_RESTRICT = 55
+  TAG_RESTRICT = 55,
+  TAG_NAMESPACE = 57
 };
 enum {
   AT_LOCATION = 2,
@@ -294,21 +297,43 @@ static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_
   m->parts = parts;
 }
 
+// A variable whose location is the address of a frame plus a number. false: it is elsewhere.
+static bool find_place(const Debug *d, const Entry *e, const Named **frame, uint64_t *offset) {
+  if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name)
+    return false;
+  Reading r = {e->location, e->location + e->location_len, false};
+  if (reading_number(&r, 1) != LOCATION_ADDR) return false;
+  *frame = name_at(&d->info, offset_in(&d->info, r.at));
+  reading_skip(&r, 8);
+  if (!*frame || reading_number(&r, 1) != LOCATION_PLUS) return false;
+  *offset = reading_uleb(&r);
+  return !r.bad && r.at == r.end;
+}
+
 static void find_parts(PtxModule *m, const Debug *d) {
   for (uint32_t i = 0; i < d->entries.len; i++) {
     const Entry *e = &d->entries.data[i];
-    if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name)
-      continue;
-    Reading r = {e->location, e->location + e->location_len, false};
-    if (reading_number(&r, 1) != LOCATION_ADDR) continue;
-    const Named *n = name_at(&d->info, offset_in(&d->info, r.at));
-    const PtxVar *frame = n ? find_frame(m, n) : NULL;
-    reading_skip(&r, 8);
-    if (!frame || reading_number(&r, 1) != LOCATION_PLUS) continue;
-    uint64_t offset = reading_uleb(&r), size = type_size(d, e->type, 0);
-    if (!r.bad && r.at == r.end && size && offset < frame->size && size <= frame->size - offset)
+    const Named *n;
+    uint64_t offset;
+    const PtxVar *frame = find_place(d, e, &n, &offset) ? find_frame(m, n) : NULL;
+    uint64_t size = frame ? type_size(d, e->type, 0) : 0;
+    if (size && offset < frame->size && size <= frame->size - offset)
       add_part(m, frame, offset, size, e->name);
   }
+}
+
+static bool read_debug(const char *info, const char *abbreviations, Debug *d) {
+  read_section(info, &d->info);
+  read_section(abbreviations, &d->abbreviations);
+  Reading r = all_of(&d->info);
+  while (r.at < r.end && read_unit(d, &r)) continue;
+  return r.at == r.end && !r.bad;
+}
+
+static void free_debug(Debug *d) {
+  free_bytes(&d->info);
+  free_bytes(&d->abbreviations);
+  vec_free(&d->entries);
 }
 
 static const char *section_of(const PtxModule *m, const char *name) {
@@ -328,20 +353,113 @@ const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset)
                *abbreviations = section_of(m, ".debug_abbrev");
     Debug d = {0};
     m->knows_parts = true;
-    if (info && abbreviations) {
-      read_section(info, &d.info);
-      read_section(abbreviations, &d.abbreviations);
-      Reading r = all_of(&d.info);
-      while (r.at < r.end && read_unit(&d, &r)) continue;
-      if (r.at == r.end && !r.bad) find_parts(m, &d);
-    }
-    free_bytes(&d.info);
-    free_bytes(&d.abbreviations);
-    vec_free(&d.entries);
+    if (info && abbreviations && read_debug(info, abbreviations, &d)) find_parts(m, &d);
+    free_debug(&d);
   }
   for (uint32_t i = 0; i < m->nparts; i++)
     if (m->parts[i].offset == offset && m->parts[i].var->size &&
         !strcmp(m->parts[i].frame, frame->name))
       return m->parts[i].var;
   return NULL;
+}
+
+// --- variables with their types ---
+
+static const Entry *without_qualifiers(const Debug *d, const Entry *e) {
+  for (unsigned depth = 0; e && depth < 16; depth++) {
+    if (e->tag != TAG_TYPEDEF && e->tag != TAG_CONST && e->tag != TAG_VOLATILE &&
+        e->tag != TAG_RESTRICT)
+      return e;
+    e = entry_at(d, e->type);
+  }
+  return NULL;
+}
+
+// "space::Pair", "float*"; "": it has no name.
+static void name_type(const Debug *d, const Entry *e, char *out, size_t size) {
+  e = without_qualifiers(d, e);
+  out[0] = 0;
+  if (!e) return;
+  if (e->tag == TAG_POINTER) {
+    const Entry *to = without_qualifiers(d, entry_at(d, e->type));
+    if (to && to->name) snprintf(out, size, "%s*", to->name);
+    return;
+  }
+  if (!e->name) return;
+  snprintf(out, size, "%s", e->name);
+  for (uint32_t p = e->parent; p < d->entries.len; p = d->entries.data[p].parent) {
+    const Entry *of = &d->entries.data[p];
+    if (of->tag != TAG_NAMESPACE && of->tag != TAG_STRUCT && of->tag != TAG_CLASS) break;
+    if (!of->name) continue;
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s", out);
+    snprintf(out, size, "%s::%s", of->name, whole);
+  }
+}
+
+static void describe_type(const Debug *d, const Entry *e, PtxFrameVariable *v) {
+  size_t len = 0;
+  while ((e = without_qualifiers(d, e)) && e->tag == TAG_ARRAY) {
+    uint32_t self = (uint32_t)(e - d->entries.data);
+    for (uint32_t i = self + 1; i < d->entries.len && d->entries.data[i].parent != e->parent; i++) {
+      const Entry *range = &d->entries.data[i];
+      if (range->parent == self && range->tag == TAG_SUBRANGE && len + 24 < sizeof v->dims)
+        len += (size_t)snprintf(v->dims + len, sizeof v->dims - len, "%s%llu", len ? "," : "",
+                                (unsigned long long)range->count);
+    }
+    e = entry_at(d, e->type);
+  }
+  name_type(d, e, v->type, sizeof v->type);
+}
+
+static const char *section_in(const char *text, const char *name) {
+  for (const char *p = text; (p = strstr(p, ".section")); p++) {
+    const char *q = p + strlen(".section");
+    while (*q == ' ' || *q == '\t') q++;
+    if (!strncmp(q, name, strlen(name)) && !is_word_char(q[strlen(name)])) return p;
+  }
+  return NULL;
+}
+
+// Each of two that lie in the same place may be the one that is meant: neither is kept.
+static void drop_overlapping(PtxFrameVariables *all) {
+  bool *alone = mem_alloc(all->len + 1);
+  for (uint32_t i = 0; i < all->len; i++) {
+    const PtxFrameVariable *a = &all->data[i];
+    alone[i] = true;
+    for (uint32_t k = 0; k < all->len && alone[i]; k++) {
+      const PtxFrameVariable *b = &all->data[k];
+      alone[i] = i == k || strcmp(a->frame, b->frame) || a->offset >= b->offset + b->bytes ||
+                 b->offset >= a->offset + a->bytes;
+    }
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < all->len; i++)
+    if (alone[i]) all->data[kept++] = all->data[i];
+  all->len = kept;
+  free(alone);
+}
+
+void ptx_frame_variables(const char *text, PtxFrameVariables *out) {
+  enum { MOST = 4096 };
+  const char *info = section_in(text, ".debug_info"),
+             *abbreviations = section_in(text, ".debug_abbrev");
+  Debug d = {0};
+  bool whole = info && abbreviations && read_debug(info, abbreviations, &d);
+  for (uint32_t i = 0; whole && i < d.entries.len && out->len < MOST; i++) {
+    const Entry *e = &d.entries.data[i];
+    const Named *frame;
+    PtxFrameVariable v = {0};
+    if (!find_place(&d, e, &frame, &v.offset) || frame->len >= sizeof v.frame ||
+        strncmp(frame->name, "__local_depot", 13) != 0)
+      continue;
+    v.bytes = type_size(&d, e->type, 0);
+    if (!v.bytes || v.bytes > 1u << 28 || v.offset > 1u << 28) continue;
+    snprintf(v.frame, sizeof v.frame, "%.*s", (int)frame->len, frame->name);
+    snprintf(v.name, sizeof v.name, "%s", e->name);
+    describe_type(&d, entry_at(&d, e->type), &v);
+    vec_push(out, v);
+  }
+  drop_overlapping(out);
+  free_debug(&d);
 }

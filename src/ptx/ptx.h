@@ -555,6 +555,15 @@ typedef struct PtxFramePart {
 } PtxFramePart;
 const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset);
 
+// All of them, from the text of a module. type: of an element, "": not known; dims: of an array,
+// "4,8". Those that overlap others are left out.
+typedef struct PtxFrameVariable {
+  char frame[128], name[128], type[160], dims[64];
+  uint64_t offset, bytes;
+} PtxFrameVariable;
+typedef VEC(PtxFrameVariable) PtxFrameVariables;
+void ptx_frame_variables(const char *text, PtxFrameVariables *out);
+
 // --- verifier.c: every instruction matches a form of the table; operands, types, labels, scopes
 // agree. ---
 bool ptx_verify(PtxModule *m, Error *err);

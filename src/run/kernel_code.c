@@ -27,6 +27,10 @@ static void save_piece(Run *r, RunKernel *k, uint32_t line) {
 void run_take_code(Run *r, RunProcess *p, const EventKernelCode *e) {
   RunKernel *k = launched_kernel(p, e->launch);
   if (!k || !e->text || k->code.len > CODE_MOST) return;
+  if (!e->line) {
+    if (!k->frames.len) str_add(&k->frames, e->text);
+    return;
+  }
   str_add(&k->code, e->text);
   if (e->more) return;
   save_piece(r, k, (uint32_t)e->line);

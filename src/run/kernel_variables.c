@@ -3,6 +3,7 @@
 // has is `.shared .align 4 .b8 _ZZ6reducePfPKfE1s[1024]` and one `.local` array for all variables
 // of a function.
 #include "run/declared.h"
+#include "run/frame_variables.h"
 #include "run/internal.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@ static const int64_t NOWHERE = -1;
 
 typedef struct Variable {
   char object[512];  // as linked
-  bool shared, dynamic;
+  bool shared, dynamic, of_entry;  // of_entry: declared in the kernel itself
   uint64_t bytes, align;
   int64_t address;
 } Variable;
@@ -72,11 +73,12 @@ static bool read_declaration(const char *p, size_t len, Variable *v) {
   return v->align && v->align <= 1 << 20 && v->bytes <= 1 << 28;
 }
 
-static void read_variables(const char *code, Variables *all) {
+static void read_variables(const char *code, const char *entry, const char *end, Variables *all) {
   for (const char *p = code; *p; p += strcspn(p, "\n"), p += *p == '\n') {
     Variable v;
     if (all->n == VARIABLES_MOST || !read_declaration(p, strcspn(p, "\n;"), &v)) continue;
     bool known = false;
+    v.of_entry = entry && p > entry && p < end;
     for (unsigned i = 0; i < all->n; i++) known |= !strcmp(all->list[i].object, v.object);
     if (!known) all->list[all->n++] = v;
   }
@@ -150,7 +152,7 @@ static void describe_shared(Run *r, const RunKernel *k, const Source *source, co
 }
 
 // All sites that use the function's local memory must be written in one and the same function.
-static bool local_function(const RunKernel *k, const char *object, char *out, size_t size) {
+static bool local_function(Run *r, const RunKernel *k, const char *object, char *out, size_t size) {
   uint32_t it = 0;
   uint64_t number;
   void *found;
@@ -158,8 +160,8 @@ static bool local_function(const RunKernel *k, const char *object, char *out, si
   while (u64map_next(&k->process->sites, &it, &number, &found)) {
     const RunSite *s = found;
     if (!s->object || strcmp(s->object, object) || !s->nplaces) continue;
-    const char *function = s->nplaces == 1 || !s->places[0].function ? k->readable
-                                                                     : s->places[0].function;
+    const char *own = s->function ? run_readable_name(r, s->function) : k->readable,
+               *function = s->nplaces > 1 && s->places[0].function ? s->places[0].function : own;
     char name[512];
     if (!run_base_name(function, name, sizeof name) || (out[0] && strcmp(out, name))) return false;
     snprintf(out, size, "%s", name);
@@ -167,12 +169,12 @@ static bool local_function(const RunKernel *k, const char *object, char *out, si
   return out[0] != 0;
 }
 
-static void describe_local(const RunKernel *k, const Source *source, const Variable *v,
+static void describe_local(Run *r, const RunKernel *k, const Source *source, const Variable *v,
                            Described *out) {
   char function[512];
   snprintf(out->name, sizeof out->name, "%s", v->object);
   out->why = "several variables share a function's local memory, and PTX does not name them";
-  out->is_declared = source && local_function(k, v->object, function, sizeof function) &&
+  out->is_declared = source && local_function(r, k, v->object, function, sizeof function) &&
                      declared_local(source, function, &out->declared);
   if (out->is_declared) snprintf(out->name, sizeof out->name, "%s", out->declared.name);
 }
@@ -210,29 +212,53 @@ static void save_variable(Run *r, const RunKernel *k, const Variable *v, Describ
   if (!v->shared && !type) snprintf(d->name, sizeof d->name, "%s", v->object);
   for (unsigned i = 0; type && i < a->ndims; i++)
     str_printf(&dims, "%s%llu", i ? "," : "", (unsigned long long)a->dims[i]);
-  char kinds[] = "itttiiitt";
+  char kinds[] = "itttiiittxx";
   if (v->address == NOWHERE) kinds[4] = 'x';
   run_save(r, TABLE_kernel_variable, kinds, (int64_t)k->id, v->shared ? "shared" : "local",
            v->object, d->name, v->address, (int64_t)v->bytes, type, dims.len ? dims.data : NULL,
-           type ? NULL : d->why);
+           type ? NULL : d->why, (int64_t)0, (int64_t)0);
   str_free(&dims);
+}
+
+// Variables that debug information of unoptimised code (-G) finds in a frame. false: it has none.
+static bool save_frame(Run *r, const RunKernel *k, const Variable *frame) {
+  bool any = false;
+  FrameVariable v;
+  for (const char *p = k->frames.data; p && frame_variable_next(&p, &v);) {
+    if (strcmp(v.frame, frame->object) || v.offset + v.bytes > frame->bytes) continue;
+    int64_t type = v.type[0] ? run_type_id(r, k->process->symbols, v.type) : 0;
+    uint64_t element = type ? run_type_bytes(r, type) : 0;
+    if (element && v.bytes % element) type = 0;
+    char kinds[] = "itttiiittii";
+    if (frame->address == NOWHERE) kinds[4] = 'x';
+    run_save(r, TABLE_kernel_variable, kinds, (int64_t)k->id, "local", frame->object, v.name,
+             frame->address == NOWHERE ? NOWHERE : frame->address + (int64_t)v.offset,
+             (int64_t)v.bytes, type, v.dims[0] ? v.dims : NULL,
+             type ? NULL : "its type is not described: compile with -g for the fields of structs",
+             (int64_t)v.offset, (int64_t)frame->bytes);
+    any = true;
+  }
+  return any;
 }
 
 void run_save_variables(Run *r, RunKernel *k) {
   if (!k->code.len) return;
   Variables *all = mem_alloc(sizeof *all);
   const Source *source = run_kernel_source(r, k);
-  read_variables(k->code.data, all);
   // the kernel itself: functions that it calls follow
   const char *entry = strstr(k->code.data, ".entry"), *end = entry ? strstr(entry, ".func") : NULL;
-  if (entry) lay_out(entry, end ? end : entry + strlen(entry), all);
+  if (entry && !end) end = entry + strlen(entry);
+  read_variables(k->code.data, entry, end, all);
+  if (entry) lay_out(entry, end, all);
+  // the frame of a function that is called lies where the stack is then
   for (unsigned i = 0; i < all->n; i++)
-    if (!all->list[i].shared) all->list[i].address = 0;
+    if (!all->list[i].shared) all->list[i].address = all->list[i].of_entry ? 0 : NOWHERE;
   if (k->process->device && strcmp(k->process->device, "cpu")) forget_places(all);
   for (unsigned i = 0; i < all->n; i++) {
     Described d = {0};
+    if (!all->list[i].shared && save_frame(r, k, &all->list[i])) continue;
     if (all->list[i].shared) describe_shared(r, k, source, &all->list[i], &d);
-    else describe_local(k, source, &all->list[i], &d);
+    else describe_local(r, k, source, &all->list[i], &d);
     save_variable(r, k, &all->list[i], &d);
   }
   free(all);

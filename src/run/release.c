@@ -129,6 +129,7 @@ void run_release_process(Run *r, RunProcess *p) {
   while (u64map_next(&p->kernels, &it, &number, &k)) {
     ((RunKernel *)k)->parameters = NULL;
     str_free(&((RunKernel *)k)->code);
+    str_free(&((RunKernel *)k)->frames);
   }
   free_contents(p);
 }

@@ -61,6 +61,7 @@ typedef struct RunKernel {
   // kernel_code.c: its PTX as far as it has arrived, and where the piece under way begins in it
   Str code;
   size_t piece;
+  Str frames;  // frame_variables.c
 } RunKernel;
 
 // where something was found or may be; PTX alone where there are no places
@@ -328,7 +329,7 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);
 // --- file.c, load.c, schema.c: the run file ---
 // Written; and the oldest that is read. 5 and 6 are format 2 of docs/run-file.md (5 has no sources
 // and types); 3 and 4 are format 1 (3 has no order of steps).
-enum { RUN_SCHEMA_VERSION = 6, RUN_SCHEMA_OLDEST = 3 };
+enum { RUN_SCHEMA_VERSION = 7, RUN_SCHEMA_OLDEST = 3 };
 // replaces what was there; large: much will be written
 RunFile *run_file_create(const char *path, bool large, Error *err);
 void run_file_begin(Run *r);  // program, tools and device are known

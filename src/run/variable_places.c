@@ -23,7 +23,7 @@ static bool extend(void *user, const TraceOp *op) {
 
 typedef struct Unplaced {
   int64_t row, kernel;
-  uint64_t bytes;
+  uint64_t bytes, offset;  // of its frame; where it lies in that
   char object[512];
 } Unplaced;
 typedef VEC(Unplaced) UnplacedList;
@@ -34,12 +34,14 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
 }
 
 static void find_unplaced(sqlite3 *db, UnplacedList *out) {
-  sqlite3_stmt *s = prepare(db, "SELECT rowid, kernel, bytes, object FROM kernel_variable WHERE "
+  sqlite3_stmt *s = prepare(db, "SELECT rowid, kernel, coalesce(frame_bytes, bytes), object, "
+                                "coalesce(frame_offset, 0) FROM kernel_variable WHERE "
                                 "address IS NULL AND bytes > 0 AND object IS NOT NULL");
   while (s && sqlite3_step(s) == SQLITE_ROW) {
     Unplaced u = {.row = sqlite3_column_int64(s, 0),
                   .kernel = sqlite3_column_int64(s, 1),
-                  .bytes = (uint64_t)sqlite3_column_int64(s, 2)};
+                  .bytes = (uint64_t)sqlite3_column_int64(s, 2),
+                  .offset = (uint64_t)sqlite3_column_int64(s, 4)};
     snprintf(u.object, sizeof u.object, "%s", (const char *)sqlite3_column_text(s, 3));
     vec_push(out, u);
   }
@@ -84,7 +86,7 @@ void run_place_variables(sqlite3 *db, TraceReader *t) {
     if (n && launch &&
         trace_at_sites(t, &(TraceAtSites){launch, sites, n}, extend, &e, &err) &&
         e.seen < OPERATIONS && e.high > e.low && e.high - e.low == u->bytes)
-      save_place(db, u->row, e.low);
+      save_place(db, u->row, e.low + u->offset);
   }
   vec_free(&list);
 }

@@ -298,6 +298,7 @@ typedef struct Replay {
   uint64_t born, died;
   bool outside;
   unsigned depth;
+  uint32_t *last_writers;  // if not NULL: for each byte the step, from 1; 0: none
 } Replay;
 bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *known, Error *err);
 // --- atomic.c ---

@@ -286,7 +286,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *
              .pending = bytes,
              .value = value,
              .known = known};
-  s.since = mem_alloc(sizeof *s.since * (bytes + 1));
+  s.since = what->last_writers ? what->last_writers : mem_alloc(sizeof *s.since * (bytes + 1));
   memset(known, PENDING, bytes);
   memset(value, 0, bytes);
   bool ok = true, unknown = false;
@@ -302,7 +302,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *
       known[i] = what->outside ? 2 : 0;
       s.since[i] = 0;
     }
-    unknown |= known[i] == 2;
+    unknown |= known[i] == 2 && !what->last_writers;
   }
   s.loads = true;
   for (uint32_t i = MIN(what->steps, t->nsteps); unknown && i-- && ok;) {
@@ -314,13 +314,13 @@ bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *
     }
   }
   reader_end(t);
-  free(s.since);
+  if (!what->last_writers) free(s.since);
   free(s.best);
   return ok;
 }
 
-bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_t *known,
-                    Error *err) {
+static bool replay_slice(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_t *known,
+                         uint32_t *last_writers, Error *err) {
   Life life;
   if (!reader_life(t, of->allocation, &life, err)) return false;
   if (of->offset > life.size || of->bytes > life.size - of->offset)
@@ -336,6 +336,20 @@ bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_
                                  .bytes = of->bytes,
                                  .born = life.born,
                                  .died = life.died,
-                                 .outside = outside},
+                                 .outside = outside,
+                                 .last_writers = last_writers},
                        value, known, err);
+}
+
+bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_t *known,
+                    Error *err) {
+  return replay_slice(t, of, value, known, NULL, err);
+}
+
+bool trace_last_writers(TraceReader *t, const TraceSlice *of, uint32_t *step, uint8_t *known,
+                        Error *err) {
+  uint8_t *value = mem_alloc(of->bytes + 1);
+  bool ok = replay_slice(t, of, value, known, step, err);
+  free(value);
+  return ok;
 }

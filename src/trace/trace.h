@@ -172,6 +172,10 @@ typedef struct TraceSlice {
 // Its contents. known[i]: 0 never written, 1 known, 2 written by something that was not recorded.
 bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_t *known,
                     Error *err);
+// For each byte which step of the run wrote it last, counted from 1 in the order of their ids; 0:
+// none. known as above.
+bool trace_last_writers(TraceReader *t, const TraceSlice *of, uint32_t *step, uint8_t *known,
+                        Error *err);
 
 // --- private_memory.c ---
 // Bytes of the shared memory of a block (space 1), or of the local memory of a thread of it (2).

@@ -149,10 +149,18 @@ static void find_buffer(Connection *c, const TraceOp *o, VtabBuffer *b) {
   if (!o->has_address || !l) return;
   if (o->space) {
     sqlite3_stmt *s = ask(c, &c->variable,
-                          "SELECT v.name, v.address FROM kernel_variable v JOIN launch l ON "
-                          "l.kernel = v.kernel JOIN site s ON s.object = v.object WHERE l.id = ? "
-                          "AND s.id = ? AND v.address IS NOT NULL",
+                          "SELECT v.name, v.address, v.bytes FROM kernel_variable v JOIN launch "
+                          "l ON l.kernel = v.kernel JOIN site s ON s.object = v.object WHERE "
+                          "l.id = ? AND s.id = ? AND v.address IS NOT NULL",
                           o->launch, o->site);
+    // a frame of local memory may have several
+    while (s && sqlite3_column_int64(s, 2) &&
+           o->address - (uint64_t)sqlite3_column_int64(s, 1) >=
+               (uint64_t)sqlite3_column_int64(s, 2))
+      if (sqlite3_step(s) != SQLITE_ROW) {
+        sqlite3_reset(s);
+        s = NULL;
+      }
     b->name = text_of(s, 0);
     b->offset = s ? o->address - (uint64_t)sqlite3_column_int64(s, 1) : 0;
     if (s) sqlite3_reset(s);

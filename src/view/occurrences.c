@@ -134,8 +134,9 @@ static void look_in_launch(Search *s, uint32_t launch, const uint32_t *sites, ui
 // The variable in shared or local memory that the site's address comes from.
 static void find_variable(Search *s, uint64_t site, uint64_t kernel) {
   ViewRows r = view_rows(s->desk,
-                         "SELECT v.address, v.bytes FROM site s JOIN kernel_variable v ON v.object "
-                         "= s.object AND v.kernel = ? WHERE s.id = ? AND v.address IS NOT NULL",
+                         "SELECT min(v.address), max(v.address + v.bytes) - min(v.address) FROM "
+                         "site s JOIN kernel_variable v ON v.object = s.object AND v.kernel = ? "
+                         "WHERE s.id = ? AND v.address IS NOT NULL HAVING count(*) > 0",
                          "ii", (int64_t)kernel, (int64_t)site);
   if (view_next(&r)) {
     s->variable.address = view_column(&r, 0);

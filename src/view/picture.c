@@ -128,6 +128,53 @@ static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ElementTyp
   }
 }
 
+// Of pictures of the last write: the latest step that wrote to the element.
+static void add_writer(Pixel *p, const uint32_t *writer, const uint8_t *known, unsigned bytes) {
+  uint32_t last = 0;
+  bool outside = false;
+  for (unsigned i = 0; i < bytes; i++) {
+    last = MAX(last, writer[i]);
+    outside |= known[i] > 1;
+  }
+  if (!last) {
+    p->flags |= outside ? HAS_UNRECORDED : HAS_UNWRITTEN;
+    return;
+  }
+  if (!(p->flags & HAS_NUMBER) || last < p->low) p->low = last;
+  if (!(p->flags & HAS_NUMBER) || last > p->high) p->high = last;
+  p->sum += last;
+  p->n++;
+  p->flags |= HAS_NUMBER;
+}
+
+// A part of a buffer, as values or as the steps that wrote it last.
+typedef struct Part {
+  uint8_t *value, *known;
+  uint32_t *writer;  // NULL: values
+} Part;
+static Part part_new(uint64_t bytes, bool written) {
+  return (Part){written ? NULL : mem_alloc(bytes + 1), mem_alloc(bytes + 1),
+                written ? mem_alloc(sizeof(uint32_t) * (bytes + 1)) : NULL};
+}
+static void part_free(Part *p) {
+  free(p->value);
+  free(p->known);
+  free(p->writer);
+}
+static bool part_read(ViewDesk *d, const TraceSlice *of, Part *p, Error *err) {
+  return p->writer ? trace_last_writers(d->trace, of, p->writer, p->known, err)
+                   : trace_contents(d->trace, of, p->value, p->known, err);
+}
+static void part_add(Pixel *to, const Part *p, uint64_t at, ElementType t) {
+  if (p->writer) add_writer(to, p->writer + at, p->known + at, types[t].bytes);
+  else add(to, p->value + at, p->known + at, t);
+}
+// Whether a picture of last writes is asked for.
+static bool of_writes(ViewRequest *q) {
+  const char *of = view_text(q, "of");
+  return of && !strcmp(of, "writes");
+}
+
 // The answer: two 32-bit numbers (columns, rows), two doubles (smallest and largest of all), then
 // for each pixel a float (smallest), for each a float (largest), for each a float (mean), for each
 // a byte (flags).
@@ -187,24 +234,23 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t begin = first * stride,
            end = MIN(b->size / stride * stride, begin + width * rows * stride);
   Pixel *pixels = mem_alloc(nx * ny * sizeof *pixels);
-  uint8_t *value = mem_alloc(SLICE), *known = mem_alloc(SLICE);
+  Part part = part_new(SLICE, of_writes(q));
   uint64_t slice = SLICE / stride * stride;
   Error err = {{0}};
   bool ok = true;
   for (uint64_t at = begin; ok && at < end; at += slice) {
     uint64_t n = MIN(slice, end - at);
-    ok = trace_contents(d->trace, &(TraceSlice){b->id, step, at, n}, value, known, &err);
+    ok = part_read(d, &(TraceSlice){b->id, step, at, n}, &part, &err);
     for (uint64_t i = 0; ok && i < n; i += stride) {
       uint64_t element = (at - begin + i) / stride, x = element % width / pool_x,
                y = element / width / pool_y;
-      add(&pixels[y * nx + x], value + i + offset, known + i + offset, (ElementType)type);
+      part_add(&pixels[y * nx + x], &part, i + offset, (ElementType)type);
     }
   }
   if (!ok) view_fail(a, 500, err.text);
   else write_pixels(pixels, nx, ny, a);
   free(pixels);
-  free(value);
-  free(known);
+  part_free(&part);
 }
 
 // The elements of one pixel that make it look as it does: {"low":index,"high":index,"nan":index …},
@@ -240,18 +286,17 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   }
   uint64_t count = b->size / stride, columns = MIN(pool_x, width - x * pool_x), low = 0, high = 0,
            found[ARRAY_LEN(kinds)] = {0};
-  uint8_t *value = mem_alloc(columns * stride + 1), *known = mem_alloc(columns * stride + 1);
+  Part part = part_new(columns * stride, of_writes(q));
   Pixel all = {0};
   Error err = {{0}};
   bool ok = true;
   for (uint64_t row = y * pool_y; ok && row < (y + 1) * pool_y && row * width + x * pool_x < count;
        row++) {
     uint64_t first = row * width + x * pool_x, n = MIN(columns, count - first);
-    ok = trace_contents(d->trace, &(TraceSlice){b->id, step, first * stride, n * stride}, value,
-                        known, &err);
+    ok = part_read(d, &(TraceSlice){b->id, step, first * stride, n * stride}, &part, &err);
     for (uint64_t i = 0; ok && i < n; i++) {
       Pixel one = {0};
-      add(&one, value + i * stride + offset, known + i * stride + offset, (ElementType)type);
+      part_add(&one, &part, i * stride + offset, (ElementType)type);
       if (one.flags & HAS_NUMBER) {
         if (!(all.flags & HAS_NUMBER) || one.low < all.low) {
           all.low = one.low;
@@ -278,8 +323,7 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       if (all.flags & kinds[k].flag) json_number(&a->body, kinds[k].name, found[k]);
     str_add(&a->body, "}");
   }
-  free(value);
-  free(known);
+  part_free(&part);
 }
 
 // --- wg_watch: a dot for each thread ---

@@ -23,7 +23,7 @@ $w --record -o two.wg ./recorded 101 > /dev/null 2>&1
 $w --tool=count --hash -o hash1.wg ./recorded > /dev/null 2>&1
 $w --tool=count --hash -o hash2.wg ./recorded > /dev/null 2>&1
 check mode               [ "$(stat -c %a one.wg)" = 600 ]
-check version            [ "$("$WARPGRIND" sql one.wg 'pragma user_version' | tail -n 1)" = 6 ]
+check version            [ "$("$WARPGRIND" sql one.wg 'pragma user_version' | tail -n 1)" = 7 ]
 cd "$ROOT" || exit 1
 flips recorded "$TEST_DIR/one.wg" "$TEST_DIR/two.wg" "$FLIPS"
 flips hashes "$TEST_DIR/hash1.wg" "$TEST_DIR/hash2.wg" "$FLIPS"

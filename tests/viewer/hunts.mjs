@@ -61,6 +61,22 @@ const hunts = {
     await step("the copy", click(row(2, "copy to device #3")), `${pane(3)}?.innerText.includes("32 B") && ${pane(3)}?.innerText.includes("weights.cu:22")`);
   },
 };
+// The same picture by last write, and a page that is opened at its address: weights 16 to 23 were written by the third copy, all others by the second.
+async function byLastWrite() {
+  await b.key("Home");
+  await b.click(`[...document.querySelectorAll(".bufferrow")].find(e => e.innerText.startsWith("weights"))`);
+  await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 8`, "the picture");
+  await b.see(`(() => { const e = document.querySelector('select[aria-label="what colours mean"]'); e.value = "writes"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`);
+  await b.quiet();
+  const seen = [];
+  for (const i of [15, 16, 23, 24]) seen.push((await b.dot(i)).colour);
+  const two = seen[0] === seen[3] && seen[1] === seen[2] && seen[0] !== seen[1];
+  console.log(two && /~.*writes/.test(await b.see("location.hash")) ? "ok weights_last_write" : `FAIL weights_last_write: ${seen.join(" | ")}`);
+  const d = await b.dot(16);
+  await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", x: d.x, y: d.y });
+  console.log(await b.holds(`${pane(0)}.querySelector(".legend").innerText.includes("last written by copy to device #3")`) ? "ok weights_writer_named" : `FAIL weights_writer_named: ${await b.see(`${pane(0)}.querySelector(".legend").innerText`)}`);
+  if (folder) await b.picture(`${folder}/last-write.png`);
+}
 try {
   await b.colours("light");
   await b.open(url);
@@ -69,6 +85,7 @@ try {
   if (folder) await b.picture(`${folder}/${name}-0.png`);
   await hunts[name]();
   console.log(`ok ${name} in ${steps} steps`);
+  if (name === "weights") await byLastWrite();
   console.log(b.complaints().length ? `FAIL ${name}_complaints: ${b.complaints()}` : `ok ${name}_no_complaints`);
 } catch (e) {
   console.log(`FAIL ${name}: ${e.message} ${b.complaints()}`);

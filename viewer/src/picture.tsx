@@ -1,11 +1,11 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, FlowStep, ask, askBytes, buffers, isStatic } from "./api";
-import { bufferName, bufferType, bytesText, elementName, errorText, hexAt, many, partsText, shortFloat } from "./format";
+import { bufferName, bufferType, bytesText, elementName, errorText, flowNames, hexAt, many, partsText, shortFloat } from "./format";
 import { FindStep } from "./find";
 import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
-import { hostTail, onTime, setTime, stepById, timeStep } from "./time";
+import { allSteps, hostTail, onTime, setTime, stepById, timeStep } from "./time";
 import { Look, Pane, follow, replace } from "./trail";
 import { leaves, onTypes, typeHelp } from "./types";
 
@@ -135,6 +135,12 @@ function Histogram({ picture, low, high, choose }: { picture: Picture; low: numb
     {bars.map((n, i) => <i class={i === 0 || i === 41 ? "outside" : ""} style={{ height: `${n ? Math.max(2, 26 * Math.log1p(n) / Math.log1p(most)) : 0}px` }} />)}</div>;
 }
 
+// A step by its place in the run, from 1.
+function writerName(n: number): string {
+  const s = allSteps[Math.round(n) - 1];
+  return !s ? `step ${Math.round(n)}` : s.kind === "launch" ? flowNames.get(s.launch) ?? `launch #${s.number}` : `${s.call || s.kind}${hostTail(s.id)}`;
+}
+
 const LEFT = 44, TOP = 18;          // room for the numbers of rows and columns
 // The part of the picture that is seen: so many pixels for an element, and the element at the upper left corner.
 export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
@@ -162,15 +168,15 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   // Of tall pictures only the rows around what is seen are asked for.
   const chunk = Math.max(64, 2 * seenY), from = lines <= 2 * chunk ? 0 : Math.max(0, Math.floor((y0 - seenY / 2) / (chunk / 2)) * (chunk / 2)), upto = lines <= 2 * chunk ? lines : Math.min(lines, from + 2 * chunk), loaded = upto - from;
   const used = useMemo(() => steps.filter(s => s.uses.some(u => u[0] === pane.buffer && (u[1] !== 1 || !s.recorded))), [steps, pane.buffer]);
-  const shownStep = stepById(step), question = { allocation: pane.buffer, type: scalar, stride: t.bytes, offset: leaf.offset, width, pool_x: pool, pool_y: pool };
+  const shownStep = stepById(step), question = { allocation: pane.buffer, type: scalar, stride: t.bytes, offset: leaf.offset, width, pool_x: pool, pool_y: pool, of: pane.by };
   const rowsOfBand = Math.max(1, Math.floor(BAND / (t.bytes * width * pool))), load = (at: number) => (first: number, n: number) =>
     askBytes("picture", { ...question, step: at, first: firstElement + (from + first) * pool * width, rows: Math.min(n * pool, rows - (from + first) * pool) });
-  const what = [pane.buffer, width, rows, firstElement, scalar, t.bytes, leaf.offset, pool, from, loaded, !room.w], whole = b && count && room.w ? { columns, rows: loaded } : undefined;
+  const what = [pane.buffer, width, rows, firstElement, scalar, t.bytes, leaf.offset, pool, from, loaded, pane.by ?? "", !room.w], whole = b && count && room.w ? { columns, rows: loaded } : undefined;
   const now = usePicture([...what, step], whole, rowsOfBand, load(step)), other = usePicture([...what, pane.minus], pane.minus !== undefined ? whole : undefined, rowsOfBand, load(pane.minus ?? 0));
   const { done, error } = now;
   // The difference to another step: what has changed.
   const picture = useMemo(() => {
-    const p = now.picture, q = pane.minus !== undefined ? other.picture : undefined;
+    const p = now.picture, q = pane.minus !== undefined && !pane.by ? other.picture : undefined;
     if (!p || !q || p.flags.length !== q.flags.length) return p;
     const d: Picture = { ...p, min: new Float32Array(p.min.length), max: new Float32Array(p.min.length), mean: new Float32Array(p.min.length), low: NaN, high: NaN };
     for (let i = 0; i < p.flags.length; i++) { d.mean[i] = p.mean[i] - q.mean[i]; d.min[i] = p.min[i] - q.min[i]; d.max[i] = p.max[i] - q.max[i]; if (p.flags[i] & NUMBER) { if (!(d.mean[i] >= d.low)) d.low = d.mean[i]; if (!(d.mean[i] <= d.high)) d.high = d.mean[i]; } }
@@ -183,7 +189,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   // Without a word from somebody the scale is for all but the farthest hundredth at either end of what was seen first, so that it does not change with every move.
   const usualOf = useRef<{ key: string; range: [number, number] } | undefined>(undefined);
   const usual = useMemo(() => {
-    const key = JSON.stringify([pane.buffer, step, width, scalar, leaf.offset, slice, pane.minus]), range = usualRange(picture);
+    const key = JSON.stringify([pane.buffer, step, width, scalar, leaf.offset, slice, pane.minus, pane.by]), range: [number, number] = pane.by && picture ? [picture.low, picture.high] : usualRange(picture);
     if (usualOf.current?.key !== key || done < 1 || !zoom) usualOf.current = { key, range };
     return usualOf.current.range;
   }, [picture, zoom]);
@@ -235,12 +241,17 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
       try {
         const element = await elementOf(cell), n = t.bytes, a = await askBytes("contents", { allocation: pane.buffer, step, offset: element * n, bytes: n });
         const d = new DataView(a, 0, n), known = new Uint8Array(a, n, n);
-        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : partsText(d, t, 0).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n) });
+        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : (partsText(d, t, 0).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n)) + lastWriter(picture, cell) });
       } catch { /* the picture says what is wrong */ }
     }, 30);
     return () => { gone = true; clearTimeout(timer); };
   }, [cell?.x, cell?.y, step, picture]);
 
+  // Of a picture of last writes: which step that was.
+  function lastWriter(p: Picture | undefined, at: { x: number; y: number }) {
+    const i = (at.y - from) * columns + at.x;
+    return pane.by && p && p.flags[i] & NUMBER ? `, last written by ${writerName(p.max[i])}` : "";
+  }
   if (!b) return <PaneFrame index={index} kind="buffer" active={active} title="buffer"><Failure text="there is no such buffer in this run" /></PaneFrame>;
   const choose = (more: Partial<typeof pane>) => replace(index, { ...pane, ...more }, false);
   const open = (p: { x: number; y: number } | undefined) => { if (p) elementOf(p).then(i => follow(index, { kind: "element", buffer: pane.buffer, offset: i * t.bytes, bytes: t.bytes, step: step || undefined }), () => {}); };
@@ -265,7 +276,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   };
   const save = () => canvas.current?.toBlob(blob => { if (!blob) return; const a = document.createElement("a"), url = URL.createObjectURL(blob); a.href = url; a.download = `${bufferName(b).replace(/[^\w.-]+/g, "_")}.png`; a.click(); setTimeout(() => URL.revokeObjectURL(url), 1000); });
   const at = used.findIndex(s => s.id >= step), slider = step === 0 || at < 0 ? used.length : used[at].id === step ? at : Math.max(0, at - 1);
-  const number = (v: number) => Number.isNaN(v) ? "–" : shortFloat(v, scalar !== "f64"), help = typeHelp(b), fixed = pane.low !== undefined && pane.high !== undefined;
+  const number = (v: number) => pane.by && Number.isFinite(v) ? writerName(v) : Number.isNaN(v) ? "–" : shortFloat(v, scalar !== "f64"), help = typeHelp(b), fixed = pane.low !== undefined && pane.high !== undefined;
   return <PaneFrame index={index} kind="buffer" active={active} title={<><span class="what">{t.name}</span> {bufferName(b)}[{many(count)}]</>}
     tools={<>
       <Button icon="fit" label="All of it" onClick={() => choose({ zoom: 0, x: 0, y: 0 })} /><Button icon="minus" label="Smaller (-)" onClick={() => zoomBy(-1)} /><Button icon="plus" label="Larger (+)" onClick={() => zoomBy(1)} />
@@ -278,7 +289,8 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     <div class="controls">
       <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n, x: 0, y: 0 }); }} /></label>
       {all.length > 1 && <label>part <select value={part} onChange={e => choose({ part: Number(e.currentTarget.value) })}>{all.map((l, i) => <option value={i}>{l.path.replace(/^\./, "")}</option>)}</select></label>}
-      <ScaleControls look={pane} usual={picture && usual} number={number} choose={choose} />
+      <ScaleControls look={pane} usual={picture && usual} number={v => pane.by ? String(v) : number(v)} choose={choose} />
+      {!isStatic() && <label title="which value an element has, or which step wrote it last">by <select aria-label="what colours mean" value={pane.by ?? ""} onChange={e => choose({ by: e.currentTarget.value === "writes" ? "writes" : undefined, low: undefined, high: undefined, minus: undefined })}><option value="">value</option><option value="writes">last write</option></select></label>}
       <label title="the scale stays as it is now when the step changes"><input type="checkbox" checked={fixed} onChange={e => choose(e.currentTarget.checked ? { low: usual[0], high: usual[1] } : { low: undefined, high: undefined })} /> fixed</label>
       <label title="three dimensions: rows of a slice">slices of <input type="number" class="short" min={0} value={depth || ""} placeholder="–" aria-label="rows of a slice" onChange={e => choose({ rows: Math.max(0, Math.floor(Number(e.currentTarget.value))) || undefined, slice: 0, x: 0, y: 0 })} /> rows</label>
       {depth > 0 && <label>slice <input type="range" min={0} max={slices - 1} value={slice} onInput={e => choose({ slice: Number(e.currentTarget.value) })} /> {slice}</label>}

@@ -24,12 +24,13 @@ type PaneOf =
   | { kind: "calculator"; expression: string };
 // How a picture is shown; what is not said is as usual.
 // layout: threads in the order of their numbers (1), not at their place in the grid; depth: rows of a slice of 3-D data, slice: which; fixed: the scale stays when the step changes
-export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; zoom?: number; layout?: number; rows?: number; slice?: number; x?: number; y?: number; minus?: number; ofLaunch?: number; firstThread?: number; lastThread?: number }
+export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; by?: "writes"; zoom?: number; layout?: number; rows?: number; slice?: number; x?: number; y?: number; minus?: number; ofLaunch?: number; firstThread?: number; lastThread?: number }
 const looks: [string, keyof Look][] = [["p", "part"], ["l", "low"], ["h", "high"], ["z", "zoom"], ["t", "layout"], ["r", "rows"], ["s", "slice"], ["x", "x"], ["y", "y"], ["m", "minus"], ["u", "ofLaunch"], ["v", "firstThread"], ["w", "lastThread"]];
 function lookText(p: Look): string {
   const out = looks.filter(([, k]) => p[k] !== undefined && !(k === "zoom" && !p.zoom) && !(k === "part" && !p.part) && !((k === "x" || k === "y" || k === "slice" || k === "layout" || k === "rows" || k === "minus") && !p[k])).map(([c, k]) => `${c}${p[k]}`);
   if (p.colours) out.push(`c${p.colours}`);
   if (p.log) out.push("log");
+  if (p.by) out.push(p.by);
   return out.length ? `~${out.join(",")}` : "";
 }
 function lookFrom(text: string | undefined): Look {
@@ -37,6 +38,7 @@ function lookFrom(text: string | undefined): Look {
   for (const part of (text ?? "").split(",")) {
     const k = looks.find(([c]) => part.startsWith(c) && /^-?[\d.]+(e[-+]?\d+)?$/.test(part.slice(1)));
     if (part === "log") out.log = true;
+    else if (part === "writes") out.by = part;
     else if (/^c[a-z-]+$/.test(part)) out.colours = part.slice(1);
     else if (k && Number.isFinite(Number(part.slice(1)))) (out as any)[k[1]] = Number(part.slice(1));
   }

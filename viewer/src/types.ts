@@ -128,7 +128,9 @@ export const variableType = (v: Variable): Type => types.get(v.type) ?? bytesTyp
 export function variableOf(o: Op): Variable | undefined {
   const kernel = launches.get(o.launch)?.kernel ?? 0, all = variablesOfKernel(kernel), space = o.space === 1 ? "shared" : "local", at = Number(o.address);
   const object = sites.get(o.site)?.object;
-  return (object ? all.find(v => v.object === object && v.space === space) : undefined)
+  const own = object ? all.filter(v => v.object === object && v.space === space) : [], covers = (v: Variable) => v.address !== undefined && at >= v.address && (at < v.address + v.bytes || !v.bytes);
+  // A frame of local memory has several variables; where it lies may not be known.
+  return own.find(covers) ?? (own.length === 1 ? own[0] : undefined)
     ?? all.find(v => v.space === space && v.address !== undefined && at >= v.address && (at < v.address + v.bytes || !v.bytes));
 }
 // "[3][4]" of element 28 of an array of 4 × 8.

@@ -4,6 +4,8 @@
 // of each module's text stays in the process until then.
 #include "tools/record/host.h"
 
+#include "ptx/ptx.h"
+
 #include <ctype.h>
 
 enum { COPIES_MOST = 256 << 20, PIECE = 16000 };
@@ -11,7 +13,9 @@ enum { COPIES_MOST = 256 << 20, PIECE = 16000 };
 // The text of a module that has kernels which were not launched yet.
 typedef struct ModuleText {
   char *text;
-  StrMap sent;  // names of kernels
+  StrMap sent;                // names of kernels
+  PtxFrameVariables frames;  // of unoptimised code
+  bool knows_frames;
 } ModuleText;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -183,6 +187,28 @@ static void send_declarations(uint32_t launch, const char *text, const Functions
   }
 }
 
+// Variables of frames that functions of the kernel have: a line each, as run/frame_variables.c
+// reads them.
+static void send_frames(uint32_t launch, ModuleText *t, const Functions *all) {
+  Str lines = {0};
+  pthread_mutex_lock(&lock);
+  if (!t->knows_frames) ptx_frame_variables(t->text, &t->frames);
+  t->knows_frames = true;
+  pthread_mutex_unlock(&lock);
+  for (uint32_t i = 0; i < t->frames.len && lines.len < PIECE - 1024; i++) {
+    const PtxFrameVariable *v = &t->frames.data[i];
+    bool used = false;
+    for (uint32_t k = 0; k < all->len && !used; k++)
+      used = all->data[k].wanted && mentions(all->data[k].start + 1, all->data[k].end, v->frame,
+                                             strlen(v->frame));
+    if (used)
+      str_printf(&lines, "%s\t%llu\t%llu\t%s\t%s\t%s\n", v->frame, (unsigned long long)v->offset,
+                 (unsigned long long)v->bytes, v->name, v->type, v->dims);
+  }
+  if (lines.len) session_send(EVENT_KERNEL_CODE, &(EventKernelCode){launch, 0, false, lines.data});
+  str_free(&lines);
+}
+
 void record_kernel_launched(const SessionCall *c) {
   if (!record_options.operations || !c->launch->kernel) return;
   const SessionModule *m = c->launch->kernel->module;
@@ -200,5 +226,6 @@ void record_kernel_launched(const SessionCall *c) {
     for (uint32_t i = 0; i < all.len; i++)
       if (all.data[i].wanted && all.data[i].entry == (entry == 1))
         send_text(c->number, t->text, all.data[i].start, all.data[i].end);
+  send_frames(c->number, t, &all);
   vec_free(&all);
 }
