@@ -10,8 +10,8 @@ run=$TEST_DIR/frames.wg
 "$WARPGRIND" --device=cpu --tool=none --record -q -o "$run" "$TEST_DIR/frames" || exit 1
 sql() { "$WARPGRIND" sql "$run" "$1" | tail -n +2; }
 check names [ "$(sql "select group_concat(x) from (select name || ' ' || coalesce(dims, '-') ||
-  ' ' || bytes || ' ' || (address is not null) as x from kernel_variable where space = 'local' order by
-  name)")" = "inner 2 16 1,p - 8 1,table 2,2 16 1" ]
+  ' ' || bytes || ' ' || (address is not null) as x from kernel_variable where space = 'local'
+  order by name)")" = "inner 2 16 1,p - 8 1,table 2,2 16 1" ]
 check types [ "$(sql "select group_concat(x) from (select v.name || ' ' || t.name as x from
   kernel_variable v join type t on t.id = v.type where v.space = 'local' order by v.name)")" = \
   "inner Pair,p Pair,table float" ]
