@@ -102,8 +102,6 @@ bool warp_pick(Warp *w) {
   return true;
 }
 
-const Inst *warp_resume_pc(Warp *w) { return w->frags[w->current].pc; }
-
 static const Inst *preempt(Warp *w, const Inst *next) {
   save(w, settle(next));
   // Rotate when it looks like waiting for other lanes; plain long loops keep their lanes together
@@ -254,8 +252,9 @@ static void exit_lanes(Warp *w, uint32_t mask) {
     f->lanes &= ~mask;
     if (!f->lanes && up) drop_frame(w, f);
   }
-  w->block->alive_threads -= (uint32_t)__builtin_popcount(mask);
-  if (w->block->cluster) w->block->cluster->alive -= (uint32_t)__builtin_popcount(mask);
+  uint32_t n = mask == FULL_MASK ? LANES : (uint32_t)__builtin_popcount(mask);
+  w->block->alive_threads -= n;
+  if (w->block->cluster) w->block->cluster->alive -= n;
 }
 
 static const Inst *leave(Warp *w) {  // the running fragment has no lanes left
@@ -276,7 +275,7 @@ const Inst *exec_exit(Warp *w, const Inst *in) {
     Fragment *f = &w->frags[i];
     if (f->state == FRAG_WARP_SYNC && !(f->needed & w->live & ~f->mask)) f->state = FRAG_READY;
   }
-  barrier_lanes_exited(w->block);
+  if (w->block->active_barriers) barrier_lanes_exited(w->block);
   return next;
 }
 

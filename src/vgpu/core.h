@@ -116,7 +116,6 @@ typedef struct CallSite {
   } * args, *rets;
 } CallSite;
 bool warp_pick(Warp *w);  // chooses a ready fragment and loads it; false: none
-const Inst *warp_resume_pc(Warp *w);
 void warp_start(Warp *w, const Code *code, char *regs);
 void warp_free_frames(Warp *w);
 

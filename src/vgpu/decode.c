@@ -415,6 +415,13 @@ static void emit_head(Decoder *d, const PtxInstr *next) {
   d->wants_head = false;
 }
 
+// Lanes may have come here together from brx.idx, which the interpreter has run.
+static bool is_switched_to(const IrCfg *g, const IrBlock *b) {
+  if (b->npred != 1) return false;
+  const IrBlock *from = &g->blocks[b->pred[0]];
+  return from->first < from->end && g->instrs[from->end - 1]->op == OP_BRX_IDX;
+}
+
 static void decode_blocks(Decoder *d) {
   IrCfg *g = d->cfg;
   for (uint32_t o = 0; o < g->norder; o++) {
@@ -422,7 +429,7 @@ static void decode_blocks(Decoder *d) {
     IrBlock *blk = &g->blocks[b];
     d->block_start[b] = d->insts.len;
     d->binder.in = blk->first < blk->end ? g->instrs[blk->first] : NULL;
-    d->wants_head |= o == 0;
+    d->wants_head |= o == 0 || is_switched_to(g, blk);
     if (blk->npred > 1 || (b == 0 && blk->npred > 0)) {
       bind_emit(&d->binder, region_is_on() ? region_join : exec_join);
       d->wants_head = o == 0;  // a warp starts behind the join

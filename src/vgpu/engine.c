@@ -334,6 +334,19 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
 
 typedef enum { RAN_BLOCKED, RAN_PREEMPTED, RAN_SPINNING, RAN_ENDED, RAN_NOTHING } Ran;
 
+// As warp_pick, for a warp whose lanes stand together.
+static inline bool pick(Warp *w) {
+  const Fragment *f = &w->frags[0];
+  if (w->nfrags != 1) return warp_pick(w);
+  w->rotate = w->fair = false;
+  if (f->state != FRAG_READY) return false;
+  w->current = 0;
+  w->active = w->exec = f->mask;
+  w->frame = f->frame;
+  w->regs = f->frame->regs;
+  return true;
+}
+
 // Runs one warp until it has no ready fragment, its budget is used up, or all its lanes have ended.
 static Ran run_warp(Warp *w, Launch *l, Warp *volatile *running) {
   if (!w->nfrags) return RAN_ENDED;
@@ -342,12 +355,14 @@ static Ran run_warp(Warp *w, Launch *l, Warp *volatile *running) {
   w->polls = w->atomics = 0;
   bool ran = false;
   *running = w;
-  while (w->budget >= 0 && w->nfrags && warp_pick(w)) {
+  while (w->budget >= 0 && w->nfrags && pick(w)) {
     ran = true;
-    for (const Inst *pc = warp_resume_pc(w); pc;) pc = pc->fn(w, pc);
+    for (const Inst *pc = w->frags[w->current].pc; pc;) pc = pc->fn(w, pc);
     if (l->stop) return RAN_BLOCKED;
   }
-  watch_ran(w, (uint32_t)(WARP_BUDGET - MAX(w->budget, 0) - w->unspent));
+  uint32_t turns = (uint32_t)(WARP_BUDGET - MAX(w->budget, 0) - w->unspent);
+  if (turns || w->polls) watch_ran(w, turns);
+  else w->only_polls = false;
   if (!w->nfrags) return RAN_ENDED;
   if (w->budget < 0) return w->polls ? RAN_SPINNING : RAN_PREEMPTED;
   if (!ran) {  // every fragment waits: for lanes of this warp only?

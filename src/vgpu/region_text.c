@@ -268,6 +268,36 @@ static void emit_branch(Region *r, uint32_t i) {
   emit_go(r, i, target_of(r, in));
 }
 
+// brx.idx by a register of the compiled code that is the same for all lanes.
+static bool is_switch(const Region *r, const Inst *in) {
+  if (in->fn != exec_branch_indexed) return false;
+  const PtxOperand *o = &in->src->ops[0];
+  return o->kind == OPD_REG && r->kept[o->reg->id] && !o->selector && region_bits(o->reg) == 32 &&
+         r->lanes[o->reg->id] == LANES_SAME;
+}
+
+static uint32_t switch_target(const Region *r, const Inst *in, uint32_t k) {
+  return (uint32_t)(((const Inst *const *)in->ptr)[k] - r->code->insts);
+}
+
+// An index past the table is the interpreter's.
+static void emit_switch(Region *r, uint32_t i) {
+  const Inst *in = &r->code->insts[i];
+  LaneValue index = region_read(r, in->src->ops[0].reg, false);
+  Name way[256];
+  uint32_t n = MIN(in->b, (uint32_t)ARRAY_LEN(way));
+  region_line(r, "switch i32 %s, label %%%s [", index.base.text, region_exit(r, in).text);
+  for (uint32_t k = 0; k < n; k++) {
+    way[k] = region_label(r);
+    region_line(r, "  i32 %u, label %%%s", k, way[k].text);
+  }
+  region_line(r, "]");
+  for (uint32_t k = 0; k < n; k++) {
+    region_place(r, way[k]);
+    emit_go(r, i, switch_target(r, in, k));
+  }
+}
+
 static void emit_body(Region *r, uint32_t i) {
   const Inst *first = &r->code->insts[i];
   Shape s = (Shape)r->shape[i];
@@ -318,7 +348,8 @@ static bool emit_at(Region *r, uint32_t i) {
   else if (in->fn == exec_branch) {
     if (r->kept[in->src->guard->id]) emit_branch(r, i);
     else region_line(r, "br label %%%s", region_exit(r, in).text);
-  } else if (r->shape[i] == SHAPE_STOP) region_line(r, "br label %%%s", region_exit(r, in).text);
+  } else if (is_switch(r, in)) emit_switch(r, i);
+  else if (r->shape[i] == SHAPE_STOP) region_line(r, "br label %%%s", region_exit(r, in).text);
   else {
     emit_instruction(r, i);
     return true;
@@ -334,6 +365,8 @@ static void emit_code(Region *r) {
     if (is_entry(r, i)) label[i] = true;
     if (in->fn == exec_jump || in->fn == exec_branch) label[target_of(r, in)] = true;
     if (in->fn == exec_branch) label[i + 1] = true;
+    if (is_switch(r, in))
+      for (uint32_t k = 0; k < in->b; k++) label[switch_target(r, in, k)] = true;
   }
   bool open = false;
   for (uint32_t i = 0; i < n && !r->failed && r->to->len < MOST_TEXT;) {

@@ -243,6 +243,23 @@ class Kernel:
         self.depth -= 1
         self.apart -= 1
 
+    def switch(self):
+        rng, table, end = self.rng, self.label(), self.label()
+        ways = [self.label() for _ in range(4)]
+        index = rng.choice([self.reg("r"), "%n0", "%nx"])
+        self.put(f"and.b32 %at, {index}, 3;")
+        self.lines.append(f"{table}: .branchtargets {', '.join(ways)};")
+        self.put(f"brx.idx %at, {table};")
+        self.depth += 1
+        self.apart += 1
+        for way in ways:
+            self.lines.append(f"{way}:")
+            self.body(rng.randrange(1, 4))
+            self.put(f"bra {end};")
+        self.lines.append(f"{end}:")
+        self.depth -= 1
+        self.apart -= 1
+
     def loop(self):
         rng, again = self.rng, self.label()
         if self.loops >= 3:
@@ -273,7 +290,7 @@ class Kernel:
                   self.load, self.own_store, self.shared, self.line_store, self.collective]
         for _ in range(n):
             if self.depth < 3 and self.rng.random() < 0.15:
-                self.rng.choice([self.branch, self.loop])()
+                self.rng.choice([self.branch, self.loop, self.switch])()
             else:
                 self.rng.choice(simple)()
 
@@ -293,7 +310,7 @@ class Kernel:
         put("add.s64 %lines2, %lines1, %off;\n\tmad.lo.s64 %lines4, %off, 3, %lines1;")
         for n in (1, 2, 4):
             put(f"mul.wide.s32 %off, %global, {4 * n};\n\tadd.s64 %lines{n}, %lines{n}, %off;")
-        put("mov.u32 %all, -1;\n\tmov.u32 %four, 4;")
+        put("mov.u32 %n0, 2;\n\tmov.u32 %all, -1;\n\tmov.u32 %four, 4;")
         put("mov.u32 %tile, tile;\n\tshl.b32 %mine, %linear, 2;\n\tadd.u32 %mine, %mine, %tile;")
         put("mov.u32 %r2, %tx;\n\tmov.u32 %r3, %ty;\n\tmov.u32 %r4, %global;\n\tmov.u32 %r5, 5;")
         for k in range(6, NUMBERS["r"]):
