@@ -2,7 +2,7 @@
 # On a GPU: NVIDIA's libraries compute the same as ours. Random numbers and integers bit for bit,
 # other results within the tolerances of the programs.
 . tests/lib/check.sh
-for name in cublas_levels cublaslt cufft curand cusolver cusparse \
+for name in cublas_levels cublaslt cufft curand sobol cusolver cusparse \
   cusparse_legacy; do
   nvcc -arch=native -std=c++17 -o "$TEST_DIR/$name" "tests/libraries/$name.cu" -lcublas -lcublasLt \
     -lcufft -lcurand -lcusolver -lcusparse || exit 1
@@ -14,5 +14,7 @@ check cusolver_on_the_gpu "$TEST_DIR/cusolver"
 check cusparse_on_the_gpu "$TEST_DIR/cusparse"
 check cusparse_legacy_on_the_gpu "$TEST_DIR/cusparse_legacy"
 "$TEST_DIR/curand" device > "$TEST_DIR/curand.gpu"
-same() { diff "$TEST_DIR/curand.gpu" tests/libraries/curand.txt; }
-check curand_numbers same
+"$TEST_DIR/sobol" device > "$TEST_DIR/sobol.gpu"
+same() { diff "$TEST_DIR/$1.gpu" "tests/libraries/$1.txt"; }
+check curand_numbers same curand
+check sobol_numbers same sobol

@@ -6,17 +6,20 @@
 static Status create(Generator **out, int type, bool on_host) {
   if (!out) return NOT_INITIALIZED;
   if (type == 100) type = RNG_XORWOW;
-  if (type != RNG_XORWOW && type != RNG_MRG32K3A && type != RNG_PHILOX) {
-    bool known = type == 141 || type == 142 || (type >= 200 && type <= 204);
+  if (type == 200) type = RNG_SOBOL32;
+  if (type != RNG_XORWOW && type != RNG_MRG32K3A && type != RNG_PHILOX && type != RNG_SOBOL32 &&
+      type != RNG_SOBOL64) {
+    bool known = type == 141 || type == 142 || type == 202 || type == 204;
     if (!known) return TYPE_ERROR;
     warpgrind_library_services.unsupported("curandCreateGenerator",
-                                           "only XORWOW, MRG32k3a and Philox are served");
+                                           "MT19937, MTGP32 and scrambled Sobol sequences are not "
+                                           "served");
     return NOT_SUPPORTED;
   }
   if (!on_host && warpgrind_library_services.enter()) return NOT_INITIALIZED;
   Generator *g = calloc(1, sizeof *g);
   if (!g) return ALLOCATION_FAILED;
-  *g = (Generator){.magic = GENERATOR_MAGIC, .type = type, .on_host = on_host};
+  *g = (Generator){.magic = GENERATOR_MAGIC, .type = type, .on_host = on_host, .dimensions = 1};
   pthread_mutex_init(&g->lock, NULL);
   *out = g;
   return SUCCESS;
@@ -61,6 +64,7 @@ EXPORT Status curandSetStream(Generator *g, const void *stream) {
 
 EXPORT Status curandSetPseudoRandomGeneratorSeed(Generator *g, unsigned long long seed) {
   if (!is_generator(g)) return NOT_INITIALIZED;
+  if (is_sobol(g)) return TYPE_ERROR;
   settle(g);
   g->seed = seed;
   g->ready = false;
@@ -83,6 +87,7 @@ EXPORT Status curandSetGeneratorOrdering(Generator *g, int ordering) {
                                            "CURAND_ORDERING_PSEUDO_SEEDED is not served");
     return NOT_SUPPORTED;
   }
+  if (is_sobol(g)) return ordering == 201 ? SUCCESS : OUT_OF_RANGE;
   if (ordering < 100 || ordering > 104) return OUT_OF_RANGE;
   settle(g);
   g->legacy = ordering == 103;
@@ -91,7 +96,17 @@ EXPORT Status curandSetGeneratorOrdering(Generator *g, int ordering) {
 }
 
 EXPORT Status curandSetQuasiRandomGeneratorDimensions(Generator *g, unsigned dimensions) {
-  return is_generator(g) ? TYPE_ERROR : NOT_INITIALIZED;
+  if (!is_generator(g)) return NOT_INITIALIZED;
+  if (!is_sobol(g)) return TYPE_ERROR;
+  if (dimensions < 1 || dimensions > 20000) return OUT_OF_RANGE;
+  if (dimensions > SOBOL_DIMENSIONS) {
+    warpgrind_library_services.unsupported(__func__, "Sobol sequences have up to 21 dimensions");
+    return NOT_SUPPORTED;
+  }
+  settle(g);
+  g->dimensions = dimensions;
+  g->ready = false;
+  return SUCCESS;
 }
 
 EXPORT Status curandGenerateSeeds(Generator *g) {
@@ -103,7 +118,12 @@ EXPORT Status curandGenerateSeeds(Generator *g) {
 static Status generate(const char *name, Request r, Element e) {
   Generator *g = r.generator;
   if (!is_generator(g)) return NOT_INITIALIZED;
-  bool pairs = r.kind >= KIND_NORMAL;
+  if (is_sobol(g) && r.n % g->dimensions) {
+    warpgrind_library_services.refused(name, "the number of results is no multiple of the number "
+                                             "of dimensions");
+    return LENGTH_NOT_MULTIPLE;
+  }
+  bool pairs = r.kind >= KIND_NORMAL && !is_sobol(g);
   if (pairs && r.n % 2) {
     warpgrind_library_services.refused(name, "the number of normally distributed results is odd");
     return LENGTH_NOT_MULTIPLE;
@@ -128,6 +148,7 @@ static Status generate(const char *name, Request r, Element e) {
 static const Element word = {4, OPERAND_OTHER}, single = {4, OPERAND_F32}, wide = {8, OPERAND_F64};
 
 EXPORT Status curandGenerate(Generator *g, unsigned *out, size_t n) {
+  if (is_generator(g) && g->type == RNG_SOBOL64) return TYPE_ERROR;
   return generate(__func__, (Request){g, KIND_BITS, out, n}, word);
 }
 EXPORT Status curandGenerateUniform(Generator *g, float *out, size_t n) {
@@ -153,5 +174,6 @@ EXPORT Status curandGenerateLogNormalDouble(Generator *g, double *out, size_t n,
   return generate(__func__, (Request){g, KIND_LOG_NORMAL_DOUBLE, out, n, mean, deviation}, wide);
 }
 EXPORT Status curandGenerateLongLong(Generator *g, unsigned long long *out, size_t n) {
-  return is_generator(g) ? TYPE_ERROR : NOT_INITIALIZED;  // of 64-bit quasirandom generators only
+  if (is_generator(g) && g->type != RNG_SOBOL64) return TYPE_ERROR;
+  return generate(__func__, (Request){g, KIND_LONG_BITS, out, n}, (Element){8, OPERAND_OTHER});
 }

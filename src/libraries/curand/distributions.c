@@ -115,6 +115,11 @@ void distribution_fill(void *request) {
                  r->kind == KIND_LOG_NORMAL_DOUBLE;
   Source s = {.g = r->generator, .blocks = doubles ? 2 : 1};
   pthread_mutex_lock(&r->generator->lock);
+  if (is_sobol(r->generator)) {
+    sobol_fill(r);
+    pthread_mutex_unlock(&r->generator->lock);
+    return;
+  }
   if (r->kind >= KIND_NORMAL) fill_normals(&s, r);
   for (uint64_t i = 0; r->kind < KIND_NORMAL && i < r->n; i++) {
     if (r->kind == KIND_UNIFORM) ((float *)r->out)[i] = uniform(&s, draw(&s));

@@ -173,6 +173,11 @@ void philox_block(const Generator *g, uint64_t thread, uint64_t counter, uint32_
 bool generator_prepare(Generator *g) {
   uint64_t threads = generator_threads(g);
   if (g->ready) return true;
+  if (is_sobol(g)) {
+    g->next = g->offset;
+    g->ready = true;
+    return true;
+  }
   free(g->states);
   g->states = calloc(threads, sizeof *g->states);
   if (!g->states) return false;

@@ -21,7 +21,14 @@ typedef enum Status {
   NOT_SUPPORTED = 204  // cuRAND has no such status: ARCH_MISMATCH is the nearest
 } Status;
 
-enum { RNG_XORWOW = 101, RNG_MRG32K3A = 121, RNG_PHILOX = 161 };
+enum {
+  RNG_XORWOW = 101,
+  RNG_MRG32K3A = 121,
+  RNG_PHILOX = 161,
+  RNG_SOBOL32 = 201,
+  RNG_SOBOL64 = 203
+};
+enum { SOBOL_DIMENSIONS = 21 };  // that have direction numbers
 enum { GENERATOR_MAGIC = 0x646e7263 };
 
 typedef union ThreadState {
@@ -43,9 +50,10 @@ typedef struct Generator {
   const void *stream;
   uint64_t seed, offset;
   pthread_mutex_t lock;
-  bool ready;       // the states are those of seed and offset
-  uint64_t next;    // thread of the next item
-  uint32_t within;  // Philox: numbers of its block that were used
+  bool ready;           // the states are those of seed and offset
+  uint64_t next;        // thread of the next item; Sobol: the next point
+  uint64_t dimensions;  // Sobol
+  uint32_t within;      // Philox: numbers of its block that were used
   ThreadState *states;
 } Generator;
 
@@ -61,6 +69,7 @@ typedef enum Kind {
   KIND_BITS,
   KIND_UNIFORM,
   KIND_UNIFORM_DOUBLE,
+  KIND_LONG_BITS,
   KIND_NORMAL,
   KIND_NORMAL_DOUBLE,
   KIND_LOG_NORMAL,
@@ -74,4 +83,10 @@ typedef struct Request {
   double mean, deviation;
 } Request;
 void distribution_fill(void *request);
+
+// --- sobol.c ---
+void sobol_fill(const Request *r);
+static inline bool is_sobol(const Generator *g) {
+  return g->type == RNG_SOBOL32 || g->type == RNG_SOBOL64;
+}
 #endif
