@@ -1,17 +1,22 @@
-// Buffers and sub-buffers. A buffer is device memory of the context's first device; a host pointer
-// given with it is copied, and written again when the buffer is mapped.
+// Buffers and sub-buffers, and what images have in common with them. A buffer is device memory of
+// the context's first device; a host pointer given with it is copied, and written again when the
+// buffer is mapped.
 #include "opencl/opencl.h"
 
 void ocl_memory_free(void *object) {
   cl_mem m = object;
   for (uint32_t i = m->ends.len; i > 0; i--) m->ends.data[i - 1].call(m, m->ends.data[i - 1].user);
-  for (uint32_t i = 0; i < m->mappings.len; i++)
+  for (uint32_t i = 0; i < m->mappings.len; i++) {
     if (m->mappings.data[i].ours) free(m->mappings.data[i].host);
-  if (m->address && !m->parent) {
+    free(m->mappings.data[i].box);
+  }
+  CUdeviceptr memory = m->image ? m->image->head_address : m->parent ? 0 : m->address;
+  if (memory) {
     ocl_enter(m->context->devices.data[0]);
-    cuMemFree_v2(m->address);
+    cuMemFree_v2(memory);
     ocl_leave();
   }
+  free(m->image);
   vec_free(&m->ends);
   vec_free(&m->mappings);
   vec_free(&m->properties);
@@ -31,8 +36,14 @@ static bool flags_fit(cl_mem_flags flags) {
          !(flags & CL_MEM_USE_HOST_PTR && flags & (place & ~CL_MEM_USE_HOST_PTR));
 }
 
-static cl_mem new_memory(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
-                         size_t size) {
+cl_int ocl_check_flags(cl_mem_flags flags, const void *host) {
+  if (!flags_fit(flags)) return CL_INVALID_VALUE;
+  bool uses_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+  return uses_host == (host != NULL) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
+}
+
+cl_mem ocl_memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
+                      size_t size) {
   cl_mem m = ocl_object_new(OCL_MEMORY, sizeof *m);
   m->context = context;
   ocl_hold(context);
@@ -60,21 +71,14 @@ cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties 
     *error = CL_INVALID_PROPERTY;
     return NULL;
   }
-  if (!flags_fit(flags)) {
-    *error = CL_INVALID_VALUE;
-    return NULL;
-  }
-  bool uses_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-  if (uses_host != (host != NULL)) {
-    *error = CL_INVALID_HOST_PTR;
-    return NULL;
-  }
+  *error = ocl_check_flags(flags, host);
+  if (*error) return NULL;
   if (!size) {
     *error = CL_INVALID_BUFFER_SIZE;
     return NULL;
   }
   if (!(flags & (CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
-  cl_mem m = new_memory(context, CL_MEM_OBJECT_BUFFER, flags, size);
+  cl_mem m = ocl_memory_new(context, CL_MEM_OBJECT_BUFFER, flags, size);
   if (flags & CL_MEM_USE_HOST_PTR) m->host = host;
   if (properties) vec_push(&m->properties, 0);
   ocl_enter(context->devices.data[0]);
@@ -119,7 +123,7 @@ cl_mem clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
   }
   if (!(flags & device)) flags |= parent->flags & device;
   flags |= parent->flags & place;
-  cl_mem m = new_memory(parent->context, CL_MEM_OBJECT_BUFFER, flags, region->size);
+  cl_mem m = ocl_memory_new(parent->context, CL_MEM_OBJECT_BUFFER, flags, region->size);
   m->parent = parent;
   ocl_hold(parent);
   m->origin = region->origin;

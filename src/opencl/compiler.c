@@ -128,7 +128,8 @@ static void write_headers(const OclRequest *r, Folder *f) {
   }
 }
 
-#define EXTENSIONS "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"
+#define EXTENSIONS \
+  "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_3d_image_writes"
 static const char *const common[] = {"--target=nvptx64--nvcl",
                                      "-gdwarf-2",
                                      "-gline-tables-only",

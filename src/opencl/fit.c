@@ -22,6 +22,7 @@ typedef struct Item {  // at the top level
   const char *body;  // of a function; NULL: only declared
   char *name;
   bool used;
+  bool is_forward;  // a function that is only declared here, and has a body further down
 } Item;
 typedef VEC(Item) Items;
 
@@ -101,6 +102,17 @@ static void split(const char *ptx, Arena *a, Items *out) {
     if (!line && i.kind != ITEM_DROPPED) i.name = item_name(p, end, kernel || function, a);
     vec_push(out, i);
     p = end;
+  }
+}
+
+static void mark_forward(Items *items) {
+  for (uint32_t i = 0; i < items->len; i++) {
+    Item *f = &items->data[i];
+    if (f->kind != ITEM_FUNCTION || f->body) continue;
+    for (uint32_t k = i + 1; k < items->len; k++) {
+      const Item *g = &items->data[k];
+      if (g->kind == ITEM_FUNCTION && g->body && !strcmp(f->name, g->name)) f->is_forward = true;
+    }
   }
 }
 
@@ -248,7 +260,7 @@ static bool check(const Items *items, Error *err) {
     const Item *f = &items->data[i];
     if (f->kind != ITEM_FUNCTION || !f->used) continue;
     readable_name(f->name, name, sizeof name);
-    if (!f->body && !is_provided(f->name))
+    if (!f->body && !f->is_forward && !is_provided(f->name))
       return error_set(err,
                        "error: function '%s' is not defined, and is no built-in that this "
                        "compiler's library has",
@@ -289,6 +301,7 @@ bool ocl_fit(const char *ptx, const OclRequest *r, Str *out, Error *err) {
   OclEntries facts = {0};
   Str code = {0};
   split(ptx, &a, &items);
+  mark_forward(&items);
   mark_used(&items);
   for (uint32_t i = 0; i < r->objects.len; i++) ocl_kernel_facts(r->objects.data[i], &a, &facts);
   bool ok = check(&items, err);
@@ -304,7 +317,7 @@ bool ocl_fit(const char *ptx, const OclRequest *r, Str *out, Error *err) {
     if (it->kind == ITEM_TEXT && starts(it->text, ".address_size"))
       str_add(&code, ".extern .shared .align 16 .b8 " LOCAL "[];\n");
     if (it->kind == ITEM_VARIABLE && it->used) add_variable(&code, it);
-    if (it->kind == ITEM_FUNCTION && it->used && !it->body) {
+    if (it->kind == ITEM_FUNCTION && it->used && !it->body && !it->is_forward) {
       if (!declared)
         str_add(&code, ".extern .func (.param .b32 func_retval0) vprintf\n(\n.param .b64 "
                        "vprintf_param_0,\n.param .b64 vprintf_param_1\n);\n");

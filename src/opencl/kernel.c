@@ -108,11 +108,16 @@ static cl_int set_memory(OclArgument *a, const OclParameter *p, size_t size, con
   if (size != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
   cl_mem m = value ? *(cl_mem *)value : NULL;
   if (m && !ocl_is(m, OCL_MEMORY)) return CL_INVALID_MEM_OBJECT;
-  if (is_image(p) && (!m || m->type == CL_MEM_OBJECT_BUFFER)) return CL_INVALID_ARG_VALUE;
+  if (is_image(p) && (!m || m->type != ocl_image_type_named(p->type))) return CL_INVALID_ARG_VALUE;
+  if (!is_image(p) && m && m->image) return CL_INVALID_ARG_VALUE;
+  bool reads = strcmp(p->access, "write_only"), writes = strcmp(p->access, "read_only");
+  if (is_image(p) && ((reads && m->flags & CL_MEM_WRITE_ONLY) ||
+                      (writes && m->flags & CL_MEM_READ_ONLY)))
+    return CL_INVALID_ARG_VALUE;
   ocl_hold(m);
   ocl_drop(a->memory);
   a->memory = m;
-  CUdeviceptr address = m ? m->address : 0;
+  CUdeviceptr address = !m ? 0 : m->image ? m->image->head_address : m->address;
   memcpy(a->value, &address, sizeof address);
   return CL_SUCCESS;
 }

@@ -185,9 +185,10 @@ typedef struct OclMemoryEnd {
   OclMemoryCallback call;
   void *user;
 } OclMemoryEnd;
+struct OclTransfer;
 typedef struct OclMapping {
   char *host;
-  size_t offset, size;
+  struct OclTransfer *box;  // from the device to the host
   cl_map_flags flags;
   bool ours;  // the memory is to be freed
 } OclMapping;
@@ -204,8 +205,31 @@ struct _cl_mem {
   VEC(cl_mem_properties) properties;
   VEC(OclMemoryEnd) ends;
   VEC(OclMapping) mappings;  // ocl_lock
+  struct OclImageData *image;  // NULL: a buffer
 };
 cl_int ocl_check_memory(cl_mem m, cl_command_queue q);  // a buffer, of the queue's context
+cl_mem ocl_memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags, size_t size);
+// Flags that may stand together, and a host pointer where they ask for one.
+cl_int ocl_check_flags(cl_mem_flags flags, const void *host);
+
+// --- images.c, image_formats.c ---
+typedef struct OclImageHead {  // at the start of its memory; library/images.cl has the same
+  uint64_t pixels, row, slice;
+  int32_t width, height, depth, layers;
+  uint32_t order, type, bytes, unused;
+} OclImageHead;
+typedef struct OclImageData {
+  OclImageHead head;
+  CUdeviceptr head_address;
+  cl_image_format format;
+  cl_image_desc desc;
+  size_t host_row, host_slice;  // of the program's host pointer
+} OclImageData;
+size_t ocl_format_bytes(const cl_image_format *f);  // of a pixel; 0: not supported
+bool ocl_format_exists(const cl_image_format *f);   // in OpenCL
+// A pixel of the color that clEnqueueFillImage is given.
+void ocl_format_pixel(const cl_image_format *f, const void *color, unsigned char *out);
+cl_mem_object_type ocl_image_type_named(const char *type);  // "image2d_t"; 0: none
 
 // --- compiler.c: clang, with libclc and the library of library/*.cl ---
 typedef struct OclRequest {   // what to compile or link

@@ -1,22 +1,9 @@
 // Reads, writes, copies and fills of buffers. All are boxes: bytes, rows and slices.
-#include "opencl/opencl.h"
+#include "opencl/transfer.h"
 
-typedef struct Place {  // one end of a copy
-  bool on_host;
-  void *host;
-  CUdeviceptr device;
-  size_t x, y, z;     // bytes, rows, slices to skip
-  size_t row, slice;  // bytes from row to row, slice to slice
-} Place;
+static size_t offset_of(const OclPlace *p) { return p->z * p->slice + p->y * p->row + p->x; }
 
-typedef struct Transfer {
-  Place to, from;
-  size_t size[3];  // bytes, rows, slices
-} Transfer;
-
-static size_t offset_of(const Place *p) { return p->z * p->slice + p->y * p->row + p->x; }
-
-static CUresult copy_line(const Transfer *t, CUstream stream) {
+static CUresult copy_line(const OclTransfer *t, CUstream stream) {
   char *to = (char *)t->to.host + offset_of(&t->to);
   const char *from = (const char *)t->from.host + offset_of(&t->from);
   CUdeviceptr to_device = t->to.device + offset_of(&t->to);
@@ -26,7 +13,7 @@ static CUresult copy_line(const Transfer *t, CUstream stream) {
   return cuMemcpyDtoDAsync_v2(to_device, from_device, t->size[0], stream);
 }
 
-static CUresult copy_box(const Transfer *t, CUstream stream) {
+static CUresult copy_box(const OclTransfer *t, CUstream stream) {
   CUDA_MEMCPY3D c = {.WidthInBytes = t->size[0], .Height = t->size[1], .Depth = t->size[2]};
   c.dstMemoryType = t->to.on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
   c.srcMemoryType = t->from.on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -48,11 +35,11 @@ static CUresult copy_box(const Transfer *t, CUstream stream) {
 }
 
 // CUDA counts rows in a slice; a slice that is no whole number of rows is copied row by row.
-static CUresult copy_rows(const Transfer *t, CUstream stream) {
+static CUresult copy_rows(const OclTransfer *t, CUstream stream) {
   CUresult r = CUDA_SUCCESS;
   for (size_t z = 0; z < t->size[2]; z++) {
     for (size_t y = 0; !r && y < t->size[1]; y++) {
-      Transfer line = *t;
+      OclTransfer line = *t;
       line.size[1] = line.size[2] = 1;
       line.to.y += y;
       line.from.y += y;
@@ -64,19 +51,19 @@ static CUresult copy_rows(const Transfer *t, CUstream stream) {
   return r;
 }
 
-static cl_int run_transfer(OclCommand *c) {
-  const Transfer *t = c->work;
+CUresult ocl_transfer(const OclTransfer *t, CUstream stream) {
   bool line = t->size[1] == 1 && t->size[2] == 1;
   bool whole = line || (t->to.slice % t->to.row == 0 && t->from.slice % t->from.row == 0);
-  CUresult r = line    ? copy_line(t, c->stream)
-               : whole ? copy_box(t, c->stream)
-                       : copy_rows(t, c->stream);
-  return ocl_error(r, CL_OUT_OF_RESOURCES);
+  return line ? copy_line(t, stream) : whole ? copy_box(t, stream) : copy_rows(t, stream);
 }
 
-static cl_int enqueue(OclCommand *c, const Transfer *t, OclWaits w, cl_bool blocking) {
+static cl_int run_transfer(OclCommand *c) {
+  return ocl_error(ocl_transfer(c->work, c->stream), CL_OUT_OF_RESOURCES);
+}
+
+cl_int ocl_enqueue_transfer(OclCommand *c, const OclTransfer *t, OclWaits w, cl_bool blocking) {
   c->work = mem_alloc(sizeof *t);
-  *(Transfer *)c->work = *t;
+  *(OclTransfer *)c->work = *t;
   c->run = run_transfer;
   return ocl_enqueue(c, w, blocking);
 }
@@ -85,8 +72,7 @@ static bool inside(cl_mem m, size_t offset, size_t size) {
   return offset <= m->size && size <= m->size - offset;
 }
 
-// What the flags of a buffer let the host do.
-static bool host_may(cl_mem m, bool read) {
+bool ocl_host_may(cl_mem m, bool read) {
   return !(m->flags &
            (CL_MEM_HOST_NO_ACCESS | (read ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY)));
 }
@@ -100,25 +86,25 @@ typedef struct Call {  // what calls that move data between host and buffer have
   OclWaits waits;
 } Call;
 
-static cl_int host_call(const Call *call, bool read, Transfer *t) {
+static cl_int host_call(const Call *call, bool read, OclTransfer *t) {
   cl_int error = ocl_check_memory(call->buffer, call->queue);
   if (error) return error;
-  if (!host_may(call->buffer, read)) return CL_INVALID_OPERATION;
+  if (!ocl_host_may(call->buffer, read)) return CL_INVALID_OPERATION;
   OclCommand *c = ocl_command(call->queue, call->type, call->waits, &error);
   if (!c) return error;
-  Place *host = read ? &t->to : &t->from, *device = read ? &t->from : &t->to;
+  OclPlace *host = read ? &t->to : &t->from, *device = read ? &t->from : &t->to;
   host->on_host = true;
   host->host = call->host;
   device->device = call->buffer->address;
   ocl_command_uses(c, call->buffer);
-  return enqueue(c, t, call->waits, call->blocking);
+  return ocl_enqueue_transfer(c, t, call->waits, call->blocking);
 }
 
 static cl_int linear(const Call *call, bool read, size_t offset, size_t size) {
   if (!ocl_is(call->queue, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
   if (!ocl_is(call->buffer, OCL_MEMORY)) return CL_INVALID_MEM_OBJECT;
   if (!call->host || !size || !inside(call->buffer, offset, size)) return CL_INVALID_VALUE;
-  Transfer t = {.to.row = size, .from.row = size, .size = {size, 1, 1}};
+  OclTransfer t = {.to.row = size, .from.row = size, .size = {size, 1, 1}};
   *(read ? &t.from.x : &t.to.x) = offset;
   return host_call(call, read, &t);
 }
@@ -138,7 +124,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size
 }
 
 // One end of a rectangle; false: pitches that do not fit the region.
-static bool set_place(Place *p, const size_t *origin, const size_t *region, size_t row,
+static bool set_place(OclPlace *p, const size_t *origin, const size_t *region, size_t row,
                       size_t slice) {
   p->row = row ? row : region[0];
   p->slice = slice ? slice : region[1] * p->row;
@@ -148,7 +134,7 @@ static bool set_place(Place *p, const size_t *origin, const size_t *region, size
   return p->row >= region[0] && p->slice >= region[1] * p->row && (p->slice % p->row == 0 || slice);
 }
 
-static bool box_inside(cl_mem m, const Place *p, const size_t *region) {
+static bool box_inside(cl_mem m, const OclPlace *p, const size_t *region) {
   size_t end = offset_of(p) + (region[2] - 1) * p->slice + (region[1] - 1) * p->row + region[0];
   return end <= m->size;
 }
@@ -164,8 +150,8 @@ static cl_int rectangle(const Call *call, bool read, const size_t *region, Pitch
   if (!ocl_is(call->buffer, OCL_MEMORY)) return CL_INVALID_MEM_OBJECT;
   if (!call->host || !region || !buffer.origin || !host.origin) return CL_INVALID_VALUE;
   if (!region[0] || !region[1] || !region[2]) return CL_INVALID_VALUE;
-  Transfer t = {.size = {region[0], region[1], region[2]}};
-  Place *device = read ? &t.from : &t.to, *other = read ? &t.to : &t.from;
+  OclTransfer t = {.size = {region[0], region[1], region[2]}};
+  OclPlace *device = read ? &t.from : &t.to, *other = read ? &t.to : &t.from;
   if (!set_place(device, buffer.origin, region, buffer.row, buffer.slice) ||
       !set_place(other, host.origin, region, host.row, host.slice) ||
       !box_inside(call->buffer, device, region))
@@ -194,13 +180,13 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue q, cl_mem m, cl_bool blocking,
 }
 
 static cl_int between_buffers(cl_command_type type, cl_command_queue q, cl_mem from, cl_mem to,
-                              const Transfer *t, OclWaits w) {
+                              const OclTransfer *t, OclWaits w) {
   cl_int error;
   OclCommand *c = ocl_command(q, type, w, &error);
   if (!c) return error;
   ocl_command_uses(c, from);
   ocl_command_uses(c, to);
-  return enqueue(c, t, w, CL_FALSE);
+  return ocl_enqueue_transfer(c, t, w, CL_FALSE);
 }
 
 static bool same_memory(cl_mem a, cl_mem b) {
@@ -215,17 +201,17 @@ cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to, size_t fr
   if (error) return error;
   if (!size || !inside(from, from_offset, size) || !inside(to, to_offset, size))
     return CL_INVALID_VALUE;
-  Transfer t = {.to = {.device = to->address, .x = to_offset, .row = size},
-                .from = {.device = from->address, .x = from_offset, .row = size},
-                .size = {size, 1, 1}};
+  OclTransfer t = {.to = {.device = to->address, .x = to_offset, .row = size},
+                   .from = {.device = from->address, .x = from_offset, .row = size},
+                   .size = {size, 1, 1}};
   CUdeviceptr a = from->address + from_offset, b = to->address + to_offset;
   if (same_memory(from, to) && a < b + size && b < a + size) return CL_MEM_COPY_OVERLAP;
   return between_buffers(CL_COMMAND_COPY_BUFFER, q, from, to, &t, (OclWaits){n, list, event});
 }
 
 // Boxes of the same pitch in one buffer overlap if they do in all three directions.
-static bool boxes_overlap(const Transfer *t) {
-  const Place *a = &t->from, *b = &t->to;
+static bool boxes_overlap(const OclTransfer *t) {
+  const OclPlace *a = &t->from, *b = &t->to;
   return a->x < b->x + t->size[0] && b->x < a->x + t->size[0] && a->y < b->y + t->size[1] &&
          b->y < a->y + t->size[1] && a->z < b->z + t->size[2] && b->z < a->z + t->size[2];
 }
@@ -240,7 +226,7 @@ cl_int clEnqueueCopyBufferRect(cl_command_queue q, cl_mem from, cl_mem to,
   if (error) return error;
   if (!region || !from_origin || !to_origin || !region[0] || !region[1] || !region[2])
     return CL_INVALID_VALUE;
-  Transfer t = {.size = {region[0], region[1], region[2]}};
+  OclTransfer t = {.size = {region[0], region[1], region[2]}};
   t.from.device = from->address;
   t.to.device = to->address;
   if (!set_place(&t.from, from_origin, region, from_row, from_slice) ||

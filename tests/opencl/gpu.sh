@@ -8,14 +8,20 @@ cd "$ROOT" || exit 1
 cache=${OPENCL_CACHE:-$BUILD/opencl-cache}
 if [ -d "$cache" ]; then export WARPGRIND_CACHE_DIR=$cache; fi
 device=${GPU_DEVICE:-gpu}
-for program in tests/opencl/api.c examples/opencl/example.c; do
+for program in tests/opencl/api.c tests/opencl/images.c examples/opencl/example.c; do
   ${CC:-gcc} -std=gnu11 -g -O1 -pthread -o "$TEST_DIR/$(basename "$program" .c)" "$program" \
-    -lOpenCL || { echo "FAIL $program: does not compile"; exit 1; }
+    -lOpenCL -lm || { echo "FAIL $program: does not compile"; exit 1; }
 done
 for tool in none memcheck,initcheck,racecheck,synccheck; do
   timeout 100 "$WARPGRIND" --device="$device" --tool=$tool "$TEST_DIR/api" tests/opencl/api.cl \
     > "$TEST_DIR/out" 2> "$TEST_DIR/err"
   check "api_$tool" eval \
+    "[ $? = 0 ] || { grep FAIL $TEST_DIR/out; tail -n 15 $TEST_DIR/err; false; }"
+done
+for tool in none memcheck; do
+  (cd tests/opencl && timeout 100 "$WARPGRIND" --device="$device" --tool=$tool "$TEST_DIR/images") \
+    > "$TEST_DIR/out" 2> "$TEST_DIR/err"
+  check "images_$tool" eval \
     "[ $? = 0 ] || { grep FAIL $TEST_DIR/out; tail -n 15 $TEST_DIR/err; false; }"
 done
 # kind and line of each error of a report; which work-item was first is left to the device
