@@ -129,7 +129,8 @@ static void write_headers(const OclRequest *r, Folder *f) {
 }
 
 #define EXTENSIONS \
-  "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_3d_image_writes"
+  "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_3d_image_writes," \
+  "+__opencl_c_images,+__opencl_c_3d_image_writes,+__opencl_c_read_write_images"
 static const char *const common[] = {"--target=nvptx64--nvcl",
                                      "-gdwarf-2",
                                      "-gline-tables-only",
@@ -191,6 +192,9 @@ static bool compile(const OclRequest *r, const Str *options, Folder *f, Str *out
     ADD(&w, "-Xclang", "-fsanitize=array-bounds", "-Xclang", "-fsanitize-recover=array-bounds",
         "-fstrict-flex-arrays=1");
   // Everything has to be inlined: fit.c.
+  // The macros are features of OpenCL C 3.0 that clang leaves to its users.
+  ADD(&w, "-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
+      "-D__opencl_c_atomic_scope_device=1");
   ADD(&w, "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
       "-finclude-default-header", "-cl-kernel-arg-info", "-Dnoinline=", "-fno-caret-diagnostics",
       "-S", "-emit-llvm");
