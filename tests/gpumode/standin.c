@@ -13,6 +13,7 @@ static RunStats own;
 
 RunStats *runstats(void) { return &own; }
 void runstats_count_launch(bool first_time) {}
+void runstats_count_library_call(bool checked) {}
 void runstats_count_cuda_process(void) {}
 void runstats_add_uncovered(const char *kernel, const char *reason) {}
 void runstats_fail(const char *fmt, ...) {}
