@@ -1,12 +1,13 @@
 // Kernels whose threads share tiles in shared memory, in the usual ways: bench/gpu_tiles runs them
 // plain and under tools. One line for each: name, milliseconds of a launch (the best of some), and
 // a digest of what it wrote.
-#include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "../../tests/lib/tensor_map.h"
 
 enum { N = 1 << 22, SIDE = 1024 };
 static float *in, *out;
@@ -357,21 +358,13 @@ __global__ void fill(float *f, int *i, int n) {
 }
 
 static CUtensorMap map_of(void *p, int n) {
-  typedef CUresult (*Encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                             const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                             const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-  void *encode = nullptr;
-  cudaDriverEntryPointQueryResult found;
+  TensorMapEncode *encode = tensor_map_encode();
   CUtensorMap map = {};
   cuuint64_t dims[2] = {(cuuint64_t)n, (cuuint64_t)n}, strides[1] = {(cuuint64_t)n * 2};
   cuuint32_t box[2] = {64, 64}, steps[2] = {1, 1};
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault,
-                                   &found);
-  if (!encode ||
-      ((Encode)encode)(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, dims, strides, box, steps,
-                       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                       CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+  if (!encode || encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, dims, strides, box, steps,
+                        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
     printf("no tensor map\n");
   return map;
 }

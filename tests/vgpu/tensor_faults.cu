@@ -11,8 +11,9 @@
 // prints: (-4, 1), back: an illegal instruction was encountered
 // prints: (4, -2), back: an illegal instruction was encountered
 #include <cstdio>
-#include <cuda.h>
 #include <cuda_runtime.h>
+
+#include "../lib/tensor_map.h"
 
 #define AT(p) ((unsigned)__cvta_generic_to_shared(p))
 __global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int shift, char op) {
@@ -46,16 +47,8 @@ __global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int 
                  : "memory");
 }
 
-typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
-                        const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
-                        CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-                        CUtensorMapFloatOOBfill);
-
 static void attempt(int x, int y, int shift, const char *how) {
-  Encode *encode = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                   cudaEnableDefault, &found);
+  TensorMapEncode *encode = tensor_map_encode();
   float *data;
   cudaMalloc(&data, 4096);
   CUtensorMap m;

@@ -2,8 +2,9 @@
 // three dimensions; there, back and added. Run by tensor.sh.
 #include <cstdint>
 #include <cstdio>
-#include <cuda.h>
 #include <cuda_runtime.h>
+
+#include "../../lib/tensor_map.h"
 
 #define AT(p) ((uint32_t)__cvta_generic_to_shared(p))
 __device__ static void wait(uint64_t *bar) {
@@ -92,11 +93,6 @@ __global__ void of_pointer(const CUtensorMap *in, float *copy) {
   copy[threadIdx.x] = s[threadIdx.x];
 }
 
-typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
-                        const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
-                        CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-                        CUtensorMapFloatOOBfill);
-
 int main(int argc, char **) {
   enum { W = 36, H = 8, N = W * H };        // the last two of each line are not the tensor's
   static float host[N], back[N];
@@ -105,10 +101,7 @@ int main(int argc, char **) {
       cudaMalloc(&copy, 128);
   for (int i = 0; i < N; i++) host[i] = (float)(i + 1);
   cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
-  Encode *encode = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                   cudaEnableDefault, &found);
+  TensorMapEncode *encode = tensor_map_encode();
   auto map = [&](float *data, CUtensorMapSwizzle swizzle, cuuint32_t rank) {
     CUtensorMap m;
     cuuint64_t dims[] = {W - 2, (cuuint64_t)(rank == 2 ? H : H / 2), 2},
