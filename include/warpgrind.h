@@ -1,7 +1,7 @@
 /* warpgrind.h: what a program can tell Warpgrind's initcheck, racecheck and recorder, in C11, C++ and CUDA. This header is all there is: nothing to link with.
  *
  *   wg_mark_initialized(p, n)     these n bytes count as written: something Warpgrind does not see has done it
- *   wg_mark_uninitialized(p, n)   nobody may rely on what is in these n bytes: as if just allocated
+ *   wg_mark_uninitialized(p, n)   these n bytes count as never written, as if just allocated
  *   wg_is_initialized(p, n)       true if every byte was written. Without Warpgrind, and for memory it knows nothing of: true
  *   wg_benign_race(p, n)          races on these n bytes are meant: they are not reported
  *   wg_record(x)                  in device code, C++: what x is here goes into a recording (--record), as an operation of the thread. x has up to 8 bytes

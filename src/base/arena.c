@@ -32,7 +32,7 @@ void *arena_alloc(Arena *a, size_t size) {
   return p;
 }
 
-// A chunk of its own, behind the one that is being filled.
+// A chunk of its own, after the one that is being filled.
 void *arena_alloc_uncleared(Arena *a, size_t size) {
   if (size < FIRST_CHUNK) return arena_alloc(a, size);
   ArenaChunk *c = mem_realloc(NULL, size + 16);

@@ -238,7 +238,7 @@ typedef struct ChannelSink {
   // at_least: counts may be too low, wg_far_count
   void (*device_closed)(void *user, uint32_t process, uint32_t device, uint32_t lost,
                         bool at_least);
-  // since they were last told; kernel 0: others
+  // since the last report; kernel 0: all others
   void (*kernel_counts)(void *user, uint32_t process, uint32_t kernel, uint64_t launches,
                         uint64_t checked);
   void (*closed)(void *user, uint32_t process, ChannelClosed how, uint64_t lost, bool damaged);

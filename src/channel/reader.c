@@ -140,8 +140,8 @@ static void open_lane(ChannelReader *r, uint32_t i, uint32_t pid) {
 
 static const uint32_t ALL_LANES = UINT32_MAX;
 
-// A finding is written after the launch it belongs to: read before the events and handed on after
-// them, it finds its launch known.
+// A finding is written after the launch it belongs to: it is read before the events and passed on
+// after them, so that its launch is known.
 static size_t drain_devices(ChannelReader *r, uint32_t lane) {
   size_t found = 0;
   r->hold = true;
@@ -264,7 +264,7 @@ static void *drain(void *p) {
     close_lane(r, i, CLOSED_RUNNING);
   }
   queue_publish(r->queue);
-  reader_trace_stop(r);  // whoever takes records may wait for what the receiver does with them
+  reader_trace_stop(r);  // the thread that takes records may wait for the receiver
   queue_end(r->queue);
   return NULL;
 }

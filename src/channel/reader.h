@@ -16,7 +16,7 @@ typedef struct LaneState {
   uint64_t tail;                        // the truth; the one in the lane is for the writer
   uint64_t quiet_since;                 // END was read, and nothing since
   bool damaged, ended, replaced, left;  // ended: it said so
-  uint32_t kernels;                     // that it has told of
+  uint32_t kernels;                     // that it has reported
   VEC(CountsTold) told;                 // kernel_counts.c: of each kernel
 } LaneState;
 

@@ -183,7 +183,7 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   session_launch_taken(&call);
 }
 
-// --- buffers that are looked at behind a launch ---
+// --- buffers that are looked at after a launch ---
 
 static void add_outputs(SessionOutputs *o, const KernelWork *k) {
   session_outputs_add(

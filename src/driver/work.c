@@ -52,7 +52,7 @@ CUresult work_run(const Work *w, uint64_t seq) {
     w->event->time_ns = clock_ns();
     return CUDA_SUCCESS;
   }
-  if (w->kind == WORK_CALLBACK) {  // told about errors, not skipped
+  if (w->kind == WORK_CALLBACK) {  // gets the error, is not skipped
     w->callback.fn(w->callback.stream, (CUresult)w->ctx->error, w->callback.user);
     return CUDA_SUCCESS;
   }

@@ -1,5 +1,5 @@
-// The shapes of arrays, for checks of copies. Levels of mipmapped arrays and formats we cannot
-// measure are not told.
+// The shapes of arrays, for checks of copies. Levels of mipmapped arrays, and formats whose size is
+// not known, are not reported to the session.
 #include "cuda/format.h"
 #include "gpu/gpu.h"
 

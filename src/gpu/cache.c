@@ -4,7 +4,7 @@
 // said with -v, once.
 //
 //   file_cache_folder() says where
-//   $WARPGRIND_CACHE_LIMIT   in MiB, 1024 unless told; the files used longest ago go first
+//   $WARPGRIND_CACHE_LIMIT   in MiB, 1024 by default; the files used longest ago go first
 #define _GNU_SOURCE
 #include "gpu/modules.h"
 

@@ -20,7 +20,7 @@ typedef struct GpuPagesRings {
   CUdeviceptr head;
 } GpuPagesRings;
 GpuPagesEnds *gpu_pages_ends_open(GpuContext *c, const GpuPagesRings *rings);
-// in the context, behind the kernel that keeps them
+// in the context, after the kernel that keeps them
 void gpu_pages_ends_await(GpuPagesEnds *g, CUstream stream, uint32_t step);
 void gpu_pages_ends_close(GpuPagesEnds *g);
 

@@ -5,7 +5,7 @@
 
 typedef struct Pending {
   struct Pending *next;
-  CUevent kept;  // behind the kernel that keeps the pages
+  CUevent kept;  // after the kernel that keeps the pages
   uint32_t step;
   bool is_kept;
   uint64_t heads[2];  // of the ring and of the stage, read after it had come

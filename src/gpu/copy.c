@@ -1,5 +1,5 @@
-// Copies and sets: checked before the driver is called, told when it has taken them. Without a tool
-// that wants them: forwarded.
+// Copies and sets: checked before the driver is called, reported to the session once it has
+// accepted them. Without a tool that wants them: forwarded.
 #include "gpu/gpu.h"
 
 // --- before and after the real call ---

@@ -81,7 +81,7 @@ typedef struct GpuContext {
   // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
   _Atomic(SessionDevice *) session;
   _Atomic int users;
-  bool settled;                // when it went, all its work had ended
+  bool settled;                // all its work had ended when it was destroyed
   _Atomic bool faulted;        // a kernel failed: device memory cannot be read any more
   _Atomic size_t stack_asked;  // stack.c: bytes that the program thinks a thread has; 0: it is so
   struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
@@ -135,7 +135,7 @@ typedef struct GpuFunction {
   bool is_free;
   bool unchanged;  // set with target: it is the handle, since there is nothing to check in it
   _Atomic(const WovenKernel *) early;  // facts known before it is woven; NULL: none
-  _Atomic(const GpuParams *) params;   // as the driver told of them; NULL: not asked yet
+  _Atomic(const GpuParams *) params;   // as the driver reports them; NULL: not asked yet
   struct GpuDuration *duration;        // kernel_durations.c
   bool machine_code;                   // set with target: the original runs (closed.c)
   _Atomic(struct GpuClosed *) closed;  // closed.c, by context; NULL: it was not launched yet

@@ -2,8 +2,8 @@
 // the program asks of the driver meanwhile waits for their end: nothing stands behind a suspended
 // kernel in its stream, so that a handler may use every stream and synchronise as it likes.
 //
-// Most launches suspend nobody. Then the call that waits finds that out itself, and no other thread
-// takes part.
+// Most launches suspend no thread. Then the call that waits finds that out itself, and no other
+// thread takes part.
 #include "gpu/interrupts.h"
 
 #include <stdatomic.h>
@@ -17,8 +17,8 @@ typedef struct Pending {
   unsigned users;    // the list, its service, and those that wait
   unsigned looking;  // threads that ask the driver about it: it is not freed meanwhile
   bool is_taken;     // a service thread has it
-  bool served;       // somebody ends it; nobody else does
-  bool is_wanted;    // it has suspended threads, and somebody waits
+  bool served;       // a thread has begun to end it, and no other may
+  bool is_wanted;    // it has suspended threads, and a thread waits for it
   bool done;
   CUresult result;
 } Pending;

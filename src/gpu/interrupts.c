@@ -327,7 +327,7 @@ static bool prepare_job(Serving *s, const InterruptRun *run) {
   return true;
 }
 
-// Most launches suspend nobody: a word tells.
+// Most launches suspend no thread: one word says so.
 static bool is_suspended(Serving *s, const InterruptRun *run) {
   uint32_t suspended = 1;
   if (s->g->entered) return true;

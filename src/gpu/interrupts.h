@@ -22,7 +22,7 @@ CUresult gpu_interrupts_serve(GpuLaunch *l, bool suspended);  // frees l->interr
 extern void (*gpu_hold_calls)(void);
 void gpu_interrupts_add(const GpuLaunch *l);
 // Until launches are served: all of the calling thread's (the program's, or those of the handler
-// that runs on it), or those that come before work in a stream. What went wrong is told once.
+// that runs on it), or those that come before work in a stream. Each error is reported once.
 CUresult gpu_interrupts_wait(void);
 CUresult gpu_interrupts_wait_in(uint64_t stream);
 

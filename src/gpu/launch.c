@@ -101,7 +101,7 @@ static void add_record(GpuLaunch *l, const WovenKernel *code) {
   else extend_list(l, code, record);
 }
 
-// --- buffers that are looked at behind the launch ---
+// --- buffers that are looked at after the launch ---
 
 static SessionOutputs *find_outputs(GpuLaunch *l) {
   if (!session_wants_outputs() || !l->context || l->event.captured) return NULL;

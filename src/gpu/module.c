@@ -69,7 +69,7 @@ void gpu_module_collect(GpuModule *m) {
   if (c) gpu_context_collect(c, m->session);
 }
 
-// Our code in that context went with it.
+// Our code in that context was unloaded with it.
 void gpu_modules_forget_context(CUcontext ctx) {
   gpu_interrupts_forget(ctx);
   VEC(GpuModule *) gone = {0}, others = {0};

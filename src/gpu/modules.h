@@ -116,7 +116,7 @@ typedef struct GpuTexts {
   VEC(unsigned) registers;  // by unit: most that its functions may use; 0, or no entry: any
   bool has_key;
   GpuHash key;
-  Str *log;  // NULL: nobody asks
+  Str *log;  // NULL: not wanted
 } GpuTexts;
 // From the PTX of a piece to the PTX that runs. *out is only filled when tools run. refused:
 // kernels that stay without checks
@@ -140,7 +140,7 @@ typedef struct GpuLoad {
   const GpuJit *jit;  // copied
   bool as_library;
   const char *name;  // of a kernel, for the progress line
-  Str *log;          // what the compiler says if it refuses; NULL: nobody asks
+  Str *log;          // the compiler's message if it refuses; NULL: not wanted
 } GpuLoad;
 // Compiles and loads.
 bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuLoad *how, GpuLoaded *out,
@@ -179,7 +179,7 @@ typedef struct GpuMade {
 } GpuMade;
 typedef struct GpuPiece {
   pthread_mutex_t lock;
-  GpuMade *made;              // made before it was known whether it is needed; NULL: not so
+  GpuMade *made;              // made before it was known to be needed; NULL: it was not
   _Atomic int state;          // PIECE_…; set once
   GpuLoaded loaded;           // PIECE_OURS
   const char *reason, *cure;  // PIECE_ORIGINAL

@@ -16,7 +16,7 @@ typedef struct InterruptLaunch {
   uint64_t stopped;   // uint32_t[blocks]: the block has suspended threads
   uint64_t locals;    // local variables, for each thread
   uint64_t threads, saved_stride;
-  uint64_t notify;  // InterruptControl.suspended once more, in memory of the host; 0: nobody asks
+  uint64_t notify;  // host address that gets a copy of InterruptControl.suspended; 0: none
   uint64_t workspace;  // of a cooperative launch: counts the blocks at its barriers; 0: it is none
 } InterruptLaunch;
 
@@ -34,7 +34,7 @@ typedef struct GatherCall {  // as in InterruptCall and InterruptRun
   uint32_t first_rank, args_at, nparams, bytes[GATHER_PARAMS], unused;
 } GatherCall;
 typedef struct GatherJob {
-  uint64_t states, contexts, ranks;  // ranks 0: nobody asks
+  uint64_t states, contexts, ranks;  // ranks: 0 if not wanted
   uint64_t counts;                   // uint32_t[ncalls][chunks]: callers; then, of chunks before
   uint64_t totals;                   // uint32_t[ncalls], in memory of the host
   uint64_t calls;                    // GatherCall[ncalls]

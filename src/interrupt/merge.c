@@ -17,7 +17,7 @@ static bool is_indirect(const PtxInstr *in) {
   return in->op == OP_CALL && in->nops >= 3 && in->ops[1].kind == OPD_REG;
 }
 
-// --- which functions come to an interrupt ---
+// --- which functions reach an interrupt ---
 
 typedef struct Reach {
   const PtxModule *m;
@@ -116,7 +116,7 @@ static void add_function(Merge *g, const PtxFunc *f, bool is_kernel) {
   vec_push(&g->funcs, m);
 }
 
-// The functions that the kernel comes to, and those that they come to.
+// The functions that the kernel calls, directly or through others.
 static bool collect(Merge *g, const Reach *r) {
   add_function(g, g->kernel, true);
   for (uint32_t k = 0; k < g->funcs.len; k++) {
@@ -254,7 +254,7 @@ static PtxStmt branch_back(Merge *g, const PtxInstr *like) {
   return (PtxStmt){.kind = STMT_INSTR, .instr = in};
 }
 
-// Registers, labels and variables get names of their own: nobody is in braces any more.
+// Registers, labels and variables are renamed, since no scope in braces is left.
 static void adopt(Merge *g, Merged *f, uint32_t number) {
   PtxFunc *k = g->kernel, *c = f->copy;
   Arena *a = &g->m->arena;
@@ -278,7 +278,7 @@ static void adopt(Merge *g, Merged *f, uint32_t number) {
   }
 }
 
-// Threads that are resumed use registers before they come to the function.
+// Threads that are resumed use registers before they reach the function.
 static void declare_first(Merge *g, const PtxFunc *c) {
   PtxFunc *k = g->kernel;
   PtxStmt *out = ARENA_ARRAY(&g->m->arena, PtxStmt, k->nstmts + c->nstmts + 1);

@@ -27,7 +27,7 @@ typedef struct Merge {
   PtxReg *sp;      // the frame of the function that runs
   PtxVar *stack;   // a local variable of the kernel
   PtxLabel *back;  // where a function that returns goes
-  PtxInstr *last;  // … the instruction there: nobody comes to it
+  PtxInstr *last;  // … the instruction there is unreachable
   PtxReg *overflows;
 } Merge;
 enum { FRAME_HEADER = 16 };  // of a frame: the number of the call

@@ -294,7 +294,7 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
   return ok;
 }
 
-// --- calls of interrupts that a kernel comes to through functions, which stay calls ---
+// --- calls of interrupts that a kernel reaches through functions, which stay calls ---
 
 static bool names_function(const PtxOperand *o, const PtxFunc *f) {
   if (o->kind == OPD_FUNC && o->func == f) return true;
@@ -379,8 +379,8 @@ static void raise_version(PtxModule *m, unsigned version) {
   m->version_minor = version % 10;
 }
 
-// Functions keep their calls, which give their defaults; whoever reads our code takes them for
-// none.
+// Functions keep their calls of interrupts, which return the defaults; later passes do not treat
+// them as interrupts.
 static void hide_calls(PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++) {
     PtxFunc *f = m->funcs[i];

@@ -298,7 +298,7 @@ static bool has_stack_left(const InterruptDevice *d, const InterruptRun *run, Er
                    run->shown, k->stack_bytes);
 }
 
-// false: nobody was suspended, or err says what is wrong
+// false: no thread was suspended, or err says what is wrong
 static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err) {
   uint32_t n = run->kernel->ncalls;
   Round r = {.device = d, .run = run};

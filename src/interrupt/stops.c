@@ -135,7 +135,7 @@ static const char *unsavable(const PtxInstr *in) {
   }
 }
 
-// --- what a suspended thread can still come to ---
+// --- what a suspended thread can still reach ---
 
 static bool names_shared(const PtxOperand *o) {
   if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) return true;

@@ -108,7 +108,7 @@ typedef struct Emitter {
   bool resumes;            // this is the second kernel
   PtxLabel **restored;     // by stop: where a thread goes on
   bool waits_at_entry;     // for the words of the block to be cleared
-  bool aligned;            // warps come to barriers as a whole
+  bool aligned;            // warps reach barriers as a whole
   PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
   PtxReg *thread, *count;  // .b64: its number, and how many there are
 } Emitter;

@@ -36,7 +36,7 @@ static bool reads_time(const PtxInstr *in) {
   return found;
 }
 
-// *reads: something comes from memory. false: from what others do.
+// *reads: something is loaded from memory. false: something depends on other threads.
 static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
   const IrLoop *l = &c->loops[loop];
   bool meets = false;  // it may be that others, or it itself, change memory while it turns

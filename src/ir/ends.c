@@ -47,7 +47,7 @@ static bool same_operand(const PtxOperand *a, const PtxOperand *b) {
 }
 
 // What moves `r` in each turn. Backwards through moves and additions of what the loop does not
-// change, one comes to a register that comes back to itself from one turn to the next; on the way
+// change, one reaches a register that comes back to itself from one turn to the next; on the way
 // around it one and the same step is added, once or, in a loop that was unrolled, several times.
 static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step, bool *halves) {
   enum { HOPS = 40 };

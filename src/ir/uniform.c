@@ -5,7 +5,7 @@
 // whose condition differs between lanes makes the blocks up to the place where the lanes meet again
 // divergent; what is written there varies. Lanes meet at the nearest post-dominator that comes
 // after the whole region in IrCfg.order (see the header for what that asks of the device). In
-// irreducible graphs, in functions other than kernels, and behind calls of functions with a body
+// irreducible graphs, in functions other than kernels, and after calls of functions with a body
 // nothing is promised.
 #include "ir/ir.h"
 

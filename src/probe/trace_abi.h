@@ -29,13 +29,14 @@
 // What kind of operation it was: with an address, what the site's classes say (load, store, atomic;
 // an instruction that does two of them, cp.async, has a site and a record for each); without one:
 // with values wg_record, else a barrier or fence. Of an mbarrier (the site's class says that it is
-// a barrier) there are two words: its place in shared memory, and MBARRIER_* bits. A copy whose end
-// an mbarrier is told has such a record behind its others. Addresses are of 62 bits, modulo 2^62;
-// bits 60 and 61 tell the memory (WG_TRACE_GLOBAL …). Shared and local ones count from the start of
-// the block's (cluster's) and of the thread's memory. Values are as they lie in memory, the first 4
-// bytes in the first plane; of fewer than 4 bytes the rest is 0. The value of an atomic operation
-// is its operand, of cas what memory holds afterwards. An operation of more than 16 bytes, and one
-// whose value nobody knew when it was recorded (cp.async), has an address and no values.
+// a barrier) there are two words: its place in shared memory, and MBARRIER_* bits. A copy that
+// completes at an mbarrier has such a record after its others. Addresses are of 62 bits, modulo
+// 2^62; bits 60 and 61 tell the memory (WG_TRACE_GLOBAL …). Shared and local ones count from the
+// start of the block's (cluster's) and of the thread's memory. Values are as they lie in memory,
+// the first 4 bytes in the first plane; of fewer than 4 bytes the rest is 0. The value of an atomic
+// operation is its operand, of cas what memory holds afterwards. An operation of more than 16
+// bytes, and one whose value nobody knew when it was recorded (cp.async), has an address and no
+// values.
 //
 // A GROUP is one record for several operations: loads and stores of a piece of straight code that
 // the same lanes went through, or that they went through several times in a loop which does nothing

@@ -15,7 +15,7 @@ static uint32_t parse_u32(Parser *ps, const char *what) {
 
 // The .loc that `inlined_at` means. The place alone does not tell: two functions may have been put
 // at the same line of a third, which is in several places itself. The compiler writes the whole
-// chain the first time, each directly behind the one it is in; later it may leave out all but the
+// chain the first time, each directly after the one it is in; later it may leave out all but the
 // last.
 static const PtxLoc *call_site(Parser *ps, const PtxLoc *l, uint32_t file, uint32_t line,
                                uint32_t column) {
@@ -171,7 +171,7 @@ typedef struct LabelHome {
 typedef struct SectionScan {
   Parser *ps;
   StrMap labels;  // name -> LabelHome
-  PtxFunc *func;  // of the label seen last: registers named after it are that function's
+  PtxFunc *func;  // of the last label; the registers named next are of this function
   PtxFunc *regs_of;
   StrMap regs;  // names of the registers of regs_of
   VEC(struct PtxSectionRef) refs;

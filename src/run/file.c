@@ -110,7 +110,7 @@ RunFile *run_file_create(const char *path, bool large, Error *err) {
   if (!f->db)
     snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %.300s", path, why.text);
   // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the
-  // machine is not expected to fall.
+  // file need not survive a crash of the machine.
   bool ok = f->db && (!large || execute(f, "PRAGMA page_size=32768")) &&
             execute(f, "PRAGMA synchronous=OFF") && make_identity(f) &&
             execute(f, "PRAGMA journal_mode=WAL") && execute(f, "BEGIN") && make_tables(f) &&

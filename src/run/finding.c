@@ -29,8 +29,8 @@ static uint64_t distance(const RunAllocation *a, uint64_t address) {
   return address - a->base < a->size ? 0 : address - a->base - a->size + 1;
 }
 
-// Findings of a kernel are read later than they happened: what was freed or allocated since its
-// launch was not so then. `launch` 0: now.
+// Findings arrive late: allocations made or freed after the launch are judged as they were at the
+// launch. `launch` 0: now.
 static bool was_there(const RunAllocation *a, uint32_t launch) {
   return !launch || a->born < launch;
 }

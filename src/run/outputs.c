@@ -1,6 +1,6 @@
 // Hashes of buffers as they arrive: a step says which buffers a launch may have written, its hashes
-// come when the device has made them. A step's rows are written when they have; whoever looks at
-// them later finds the buffers by the names of the report.
+// come when the device has made them. A step's rows are written when they have; later readers find
+// the buffers by the names of the report.
 #include "base/hash_option.h"
 #include "run/internal.h"
 
@@ -270,7 +270,7 @@ void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e) {
   if (e->dump) save_dump(r, p, s, o);
 }
 
-// The file has a name of no meaning; whoever is asked gives it another one.
+// The file has a temporary name; the receiver renames it.
 void run_dumped(Run *r, RunProcess *p, const EventDumped *e) {
   Step *s = step_of(p, e->step);
   if (!s || e->buffer >= s->ndumped) return;

@@ -247,7 +247,7 @@ typedef struct Run {
   bool full_said, counts_full;
   uint32_t undescribed;                 // places of findings that were only counted by the device
   uint64_t launches, checked_launches;  // kernel launches of all processes
-  uint64_t counted_launches;            // those that were told together with checked_launches
+  uint64_t counted_launches;            // those reported together with checked_launches
   uint64_t different_kernels;
   uint64_t library_calls, checked_library_calls;  // of CUDA's mathematical libraries
   uint32_t last_id;
@@ -281,8 +281,8 @@ typedef struct Run {
   // returns the file's name from now on
   const char *(*on_dump)(struct Run *run, const RunDump *d, void *user);
   void *user;
-  // Which suppression fits; NULL: none. Asked once for each place; what is suppressed does not come
-  // to on_finding. May be NULL.
+  // Which suppression fits; NULL: none. Called once for each place; suppressed findings do not
+  // reach on_finding. May be NULL.
   RunSuppression *(*suppress)(struct Run *run, const RunFinding *f, void *user);
   void *suppress_user;
 } Run;

@@ -1,6 +1,6 @@
 #include "run/internal.h"
 
-// Lists end with a comma here; whoever makes a statement of them cuts it off.
+// Lists end with a comma, which the code that makes a statement of them removes.
 static const char *const columns[] = {
 #define COLUMN(name, type) #name " " type ","
 #define TABLE(name, columns) columns,

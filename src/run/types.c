@@ -117,7 +117,7 @@ void run_note_given(RunAllocation *a, RunKernel *k, uint32_t number, uint32_t of
   a->given[a->ngiven++].offset = offset;
 }
 
-// What a buffer's elements are: a type, or only its name; why says who told.
+// The type of a buffer's elements, or only its name; `why` says how it is known.
 typedef struct Elements {
   const SymbolType *type;
   char name[NAME_MOST], why[NAME_MOST + 200], dims[100];

@@ -176,7 +176,7 @@ static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t si
   }
 }
 
-// Libraries encode tensor maps themselves, in a form that nobody documents.
+// Libraries encode tensor maps themselves, in an undocumented format.
 static void name_unknown_maps(const SessionClosedLaunch *l) {
   bool known = !l->stores->through_tensor;
   for (uint32_t i = 0; i < l->pointers.len; i++) known |= l->pointers.data[i].is_map;

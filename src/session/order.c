@@ -34,8 +34,8 @@ static U64Map events;  // -> Clock
 static Recent recent[RECENT];
 static uint32_t nrecent;
 static bool several_threads;  // have made launches
-// streams that something was on, or that the program made, the legacy one apart; of them those that
-// do not wait for it
+// Streams that the program made or used, the legacy stream excepted; nfree of them do not wait for
+// that one.
 static _Atomic uint32_t nused, nfree;
 static _Atomic bool legacy_used;
 

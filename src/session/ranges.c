@@ -20,7 +20,7 @@ typedef struct Leaf {
 } Leaf;
 typedef struct Spot {
   uint32_t leaf, at;
-} Spot;  // leaf == leaves.len: behind all of them
+} Spot;  // leaf == leaves.len: after all of them
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static VEC(Leaf *) leaves;  // by base, no range overlaps another, no leaf is empty

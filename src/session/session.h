@@ -676,7 +676,7 @@ void session_order_stream(const void *stream, bool non_blocking);  // the progra
 void session_order_record(const void *event, const void *stream);
 void session_order_wait(const void *stream, const void *event);
 void session_order_waits_for_something(const void *stream);  // for a value in memory, a semaphore …
-// … that all of it is done, or waits for that, or may be told
+// The host knows that the stream's work is done.
 void session_order_host_saw(const void *stream);
 void session_order_host_saw_event(const void *event);
 void session_order_host_saw_all(void);
@@ -810,8 +810,8 @@ void session_range_ended(const SessionRange *r);
 void session_synchronised(const void *stream);  // the program waits for this stream now …
 void session_synchronised_all(void);            // … for all of them
 
-// --- events.c: streams, events, modules … that are used after they went. `what` is one of these
-// phrases. ---
+// --- events.c: streams, events, modules … that are used after they were destroyed. `what` is one
+// of these phrases. ---
 #define SESSION_STREAM_GONE "a stream that was destroyed before"
 #define SESSION_EVENT_GONE "an event that was destroyed before"
 #define SESSION_GRAPH_GONE "a graph that was destroyed before"

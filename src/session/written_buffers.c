@@ -339,7 +339,7 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   for (uint32_t i = 0; known && i < o->dumped.len; i++)
     take_place(&(Access){moment, o->dumped.data[i].base, o->dumped.data[i].size, o, i, true, true},
                stream);
-  o->epoch = epoch;  // behind all that disturbs it
+  o->epoch = epoch;  // after all that disturbs it
   pthread_mutex_unlock(&lock);
   return o;
 }

@@ -11,7 +11,7 @@ typedef struct Wanted {    // the bytes in question
   const uint8_t *value;  // what it saw
   const Access *self;    // NULL: by the host
   uint64_t block;
-  bool all;          // of very many accesses, too
+  bool all;          // even if there are very many accesses
   WritesKept *kept;  // not NULL: writes to these bytes were gathered before, and will be again
 } Wanted;
 

@@ -1,6 +1,6 @@
 // Unpacks parts of chunks that a query will need, on several threads, while the querying thread
 // reads the next ones from the file. Errors are not reported here: a part that cannot be read is
-// read again by whoever needs it, and the error is reported then.
+// read again when it is needed, and the error is reported then.
 #include <unistd.h>
 
 #include "trace/reader.h"

@@ -86,8 +86,8 @@ static bool is_under_way(const Touch *a, const Touch *b) {
 }
 
 // Whether a may have come before b by fences and the like: as far as can be seen from here, which
-// is not far. A warp may tell another of its block, which then tells other blocks. told: if b had
-// acquired what it read.
+// is not far. A warp may release to another of its block, which then releases to other blocks.
+// told: as if b had acquired what it read.
 static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b,
                           const Timeline *of_b, bool told) {
   bool far = a->block != b->block;

@@ -5,8 +5,8 @@
 #include "probe/order_rules.h"
 #include "trace/internal.h"
 
-// strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: an
-// mbarrier is, when it is done
+// strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: it
+// completes at an mbarrier
 typedef struct ReaderSite {
   uint32_t process, number, id;
   uint32_t bytes, classes;
@@ -377,9 +377,9 @@ Timeline *timelines_at(Timelines *all, uint64_t warp);
 enum { MBARRIER_UNKNOWN = INT32_MAX };
 // a row of kind sync
 void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l);
-// of the copy whose row that is; NULL: which mbarrier or phase is not known
+// the phase that completes with the copy of this row; NULL: mbarrier or phase is not known
 const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t lane);
-// whether the warp knew before that record that it was done
+// true: before this record the warp had waited for the phase
 bool mbarriers_knows(const Timeline *l, const MbarrierEvent *told, uint64_t record);
 
 // --- accesses.c: all accesses of a launch to some bytes, and which came first ---

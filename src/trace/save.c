@@ -215,7 +215,7 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
   s.err->text[0] = 0;
   bool mine = sqlite3_get_autocommit(db), ok = true;
   writer_flush_rings(w, last ? 0 : IDLE_NS, NULL);
-  // whoever looks at the file meanwhile does not wait for more of a launch
+  // readers of the file do not wait for more of a launch meanwhile
   if (last || clock_ns() - w->rests_ns > IDLE_NS) {
     writer_submit_rests(w);
     w->rests_ns = clock_ns();

@@ -217,7 +217,7 @@ void writer_close_pieces(TraceWriter *w,
     Ring *r = i < w->ring_list.len ? w->ring_list.data[i] : NULL;
     pthread_mutex_unlock(&w->lock);
     if (!r) return;
-    // it may wait for memory, which whoever called this gives back
+    // it may wait for memory, which the caller gives back
     if (pthread_mutex_trylock(&r->lock)) continue;
     for (uint32_t k = r->open.len; k--;)
       if (ended(w, r->process, r->open.data[k].launch)) close_piece(w, r, k, false);

@@ -158,7 +158,7 @@ uint8_t region_lane_shape(const uint32_t block[3]);
 void regions_attach(Code *code);  // when it is decoded
 void regions_detach(Code *code);
 ExecFn region_join, region_enter;  // heads: where compiled code may be entered
-// An instruction behind which a head is worth its time: the interpreter may have to run it.
+// An instruction after which a head is worth its time: the interpreter may have to run it.
 bool region_head_after(const PtxInstr *in);
 // A store before which a warp lets others come as far (vgpu_give_way): it goes on at the head.
 bool region_head_before(const PtxInstr *in);

@@ -489,7 +489,7 @@ static GroupResult run_group(Launch *l, Group *g) {
 // executors share, change once for several groups.
 typedef struct Batch {
   uint64_t next, end;  // taken and not begun
-  uint32_t ended;      // and not yet told to the launch
+  uint32_t ended;      // and not yet counted by the launch
 } Batch;
 
 // Small enough that all workers end at about the same time, and that the groups taken are few

@@ -1,6 +1,6 @@
 // Asynchronous copies and mbarrier. A copy is done at once, which is one of the orders the memory
-// model allows: the waits for it (commit, wait_group) have nothing left to do, and its mbarrier is
-// told in the same step.
+// model allows: the waits for it (commit, wait_group) have nothing left to do, and it completes at
+// its mbarrier in the same step.
 #include <inttypes.h>
 
 #include "vgpu/exec_mbarrier.h"

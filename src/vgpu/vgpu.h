@@ -138,7 +138,8 @@ typedef struct VgpuStanding {  // lanes of one warp that stand together
   bool unchanged;            // its registers are the same after thousands of turns
   bool circles;              // its loop has come back to a state it was in
   bool fixed;                // … and no way out of the loop depends on anything it changes
-  const char *index, *step;  // registers: an index that moves by `step`, which is 0; NULL: not so
+  // registers: `index` moves by `step`, which holds 0; NULL: no such pair
+  const char *index, *step;
 } VgpuStanding;
 typedef struct VgpuHang {
   const VgpuStanding *list;

@@ -201,7 +201,7 @@ struct Block {
   char *shared;
   uint32_t shared_end;  // one past the last valid shared offset
   Barrier barriers[NUM_BARRIERS];
-  uint32_t active_barriers;  // bit i: some thread has come to barrier i
+  uint32_t active_barriers;  // bit i: some thread has reached barrier i
   Cluster *cluster;
   uint32_t cluster_rank;
   void *mem;  // everything above in one piece

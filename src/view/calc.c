@@ -249,7 +249,7 @@ static CalcValue named(Parser *c) {
   return v;
 }
 
-// -2147483648 is a long in C; whoever copies the value of an int means an int.
+// -2147483648 is a long in C; a user who copies the value of an int means an int.
 static bool smallest_int(Parser *c) {
   static const char digits[] = "2147483648";
   skip_spaces(c);

@@ -4,9 +4,9 @@
 
 enum { SITES = 64, LOOK_MS = 400, MOST = 2000, RANGES = 1 << 16 };
 
-// What is wrong with an operation: a tool did not let it happen, it is outside of every buffer or
-// of its variable, reads what nobody wrote, or races. Found out by looking at the finding's own
-// operation.
+// What is wrong with an operation: a tool refused it, it is outside of every buffer or of its
+// variable, it reads memory that was never written, or it races. Found out by looking at the
+// finding's own operation.
 typedef enum { OF_REFUSED, OF_OUTSIDE, OF_BEYOND, OF_UNWRITTEN, OF_RACE, OF_NOTHING } What;
 
 typedef struct Search {

@@ -84,7 +84,7 @@ static ViewDesk *take_desk(Server *s, Desks *f, int *index, Error *err) {
   return d;
 }
 
-// A file that is being written is not kept open: whoever writes it wants it for itself at the end.
+// A file that is being written is not kept open: its writer locks it at the end.
 static void give_desk(Server *s, Desks *f, int index) {
   pthread_mutex_lock(&s->lock);
   ViewDesk *d = s->live ? f->desks[index] : NULL;

@@ -51,7 +51,7 @@ typedef struct Counting {  // one function
   PtxReg *lower;  // lanes below this one; all lanes when nothing is to be counted
   const char *kernel;
   uint32_t *entry;           // block -> the counters at its beginning, COUNT_NONE: it has none
-  PtxReg **lanes;            // block -> the lanes that come to its beginning; NULL: not kept
+  PtxReg **lanes;            // block -> the lanes that reach its beginning; NULL: not kept
   struct CountLoops *loops;  // NULL: no loops
 } Counting;
 

@@ -1,4 +1,4 @@
-// What a kernel may write, told from its code: for --hash and --dump-buffers, which look at buffers
+// Finds in the code what a kernel may write: for --hash and --dump-buffers, which look at buffers
 // after a launch. Sees the program's own instructions, before any pass adds to them.
 //
 // A store whose address comes from a parameter writes to the allocation which that parameter points

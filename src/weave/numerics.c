@@ -1,6 +1,6 @@
-// What may make a kernel's numbers differ from device to device or from run to run, told from its
-// code: instructions that only promise an approximation, and those whose outcome depends on the
-// order of threads. For warpgrind gold.
+// Finds what may make a kernel's numbers differ from device to device or from run to run:
+// instructions that only promise an approximation, and those whose outcome depends on the order of
+// threads. For warpgrind gold.
 #include "weave/pass.h"
 
 #include <math.h>

@@ -67,7 +67,8 @@ typedef struct FuncInfo {
   uint32_t kernel;       // index of the only kernel it runs for; UINT32_MAX: several, or not known
   bool address_taken;    // called through a pointer; a kernel: launched from the device
   bool may_not_return;   // a call of it can end the thread
-  bool may_recurse;      // it comes to a function that may call itself, or to one through a pointer
+  // it reaches a function that may call itself, or is called through a pointer
+  bool may_recurse;
   bool calls_functions;  // of the program, directly or not: they find the launch record in the slot
   bool wanted;           // gets probes
   PtxVar *record;        // kernels: the added parameter, NULL if it has none
@@ -100,7 +101,7 @@ struct Program {
   U64Map mnemonics;  // code.c
   PtxModule *probes;
   StrMap *probe_copies;        // probes.c; copies by unit
-  struct Count *counts;        // execution_counts.h; NULL: nobody counts executions
+  struct Count *counts;        // execution_counts.h; NULL: executions are not counted
   void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass keeps from begin to end
 };
 bool program_survey(Program *p, Error *err);
@@ -163,7 +164,7 @@ typedef struct LoopCopy {  // loop_copy.c
   PtxReg *safe;
   PtxLabel *start, *leave;
   Code *decide;
-  bool together;  // whoever leaves the copy for code out of line returns to the copy
+  bool together;  // threads that leave the copy for code out of line return to the copy
   // labels that such code returns to, and what they are in the copy
   struct {
     PtxLabel *label, *copy;
@@ -195,7 +196,7 @@ struct Body {
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
   bool *copied;                 // by instruction: see body_copied
   DeferredChecks *deferred;     // NULL: there are none
-  struct Counting *counting;    // execution_counts.h; NULL: nobody counts executions
+  struct Counting *counting;    // execution_counts.h; NULL: executions are not counted
   uint32_t cold_from, cold_to;  // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
@@ -204,7 +205,7 @@ bool body_close(Body *b, Error *err);  // puts everything into the function
 Code *body_entry(Body *b);  // once for each call of the function, before its first instruction
 // out of line, behind the function: reached only by branches to labels in it
 Code *body_cold(Body *b);
-// all lanes that come to the instruction, whatever its guard
+// all lanes that reach the instruction, whatever its guard
 Code *body_before(Body *b, uint32_t i);
 // the same, left out where the instruction is in a copied loop
 Code *body_before_once(Body *b, uint32_t i);

@@ -2,8 +2,7 @@
 // functions a program's probes call are copied into it, under names of their own.
 #include "weave/pass.h"
 
-// The probes use nothing newer than what every supported module has; whoever writes a newer one
-// learns it here.
+// Probes may use only what every supported module has; a newer probe fails here.
 static void check_needs(const PtxFunc *f, const PtxModule *into) {
   for (uint32_t i = 0; i < f->nstmts; i++)
     if (f->stmts[i].kind == STMT_INSTR)

@@ -105,8 +105,8 @@ static void settle_addresses(Program *p) {
     }
 }
 
-// Functions are taken away that call nothing that is left; those that stay are on a cycle, or come
-// to one.
+// Removes functions that call none of the remaining ones; those that stay are on a cycle of calls,
+// or reach one.
 static void find_cycles(Program *p) {
   U64Map left = {0};
   for (uint32_t i = 0; i < p->calls.len; i++)
@@ -185,7 +185,7 @@ static void list_kernels(Program *p) {
     }
 }
 
-// A function is woven when a kernel that is may come to it.
+// A function is woven when a kernel that is may reach it.
 static void choose_functions(Program *p) {
   bool pointers = false;
   for (uint32_t i = 0; i < p->out->nkernels; i++) pointers |= p->out->kernels[i].instrumented;

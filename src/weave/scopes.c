@@ -9,7 +9,7 @@ static bool has_label(const Body *b, const Code *c) {
   return false;
 }
 
-// The statement behind the brace that closes the one at `from`; *instr: number of the first
+// The statement after the brace that closes the one at `from`; *instr: number of the first
 // instruction inside, moved behind the last.
 static uint32_t scope_end(const PtxFunc *f, uint32_t from, uint32_t *instr) {
   int depth = 0;

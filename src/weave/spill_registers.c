@@ -3,8 +3,8 @@
 // A value that is live across a call lies where the callee leaves it alone, and the compiler of
 // machine code decides that for the whole life of the value. A call through a pointer
 // (weave/cold_calls.c) leaves some sixteen registers; a loop that had little more than that itself,
-// and ran with as many threads as fit, is slower for it. So what is live across a call is put into
-// local memory before it and taken back behind it.
+// and ran with as many threads as fit, is slower for it. So registers that are live across a call
+// are stored to local memory before it and loaded after it.
 #include "weave/pass.h"
 
 struct Spill {

@@ -153,7 +153,7 @@ typedef struct WovenKernel {
   // A kernel with loops gets loop_registers more than the original uses, up to loop_registers_most
   // in all; 0: the device decides.
   uint32_t loop_registers, loop_registers_most;
-  bool may_recurse;  // how deep its stack gets cannot be told from its code
+  bool may_recurse;  // the depth of its stack is not known from its code
   // Order, where a pass has looked for it: it waits for the launch before it in its stream
   // (griddepcontrol); the host may know of its effects before it ends.
   bool waits_for_launch, tells_host;
@@ -179,7 +179,7 @@ typedef struct Woven {
   Site *sites;
   uint32_t nsites;             // numbers in the code are indices here, plus WgLaunch.site_base
   uint32_t ncounters;          // uint64_t the module needs at WgLaunch.counters
-  struct CountTable *counts;   // of executions (weave/execution_counts.h); NULL: nobody counts
+  struct CountTable *counts;   // of executions (weave/execution_counts.h); NULL: not counted
   bool uses_heap;              // a pass has put something around calls of malloc or free
   bool may_wait;               // src/gpu: the program's own code may wait for other blocks
   const char *probe_prefix;    // what the names of probes begin with, and nothing else

@@ -1,5 +1,5 @@
 // A process that takes its device channel after a round of the reader has begun, reports, and gives
-// the channel back before the round has come to its events: the finding arrives all the same.
+// the channel back before the round has reached its events: the finding arrives all the same.
 #include <stdio.h>
 
 #include "channel/internal.h"

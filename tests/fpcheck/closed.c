@@ -1,5 +1,5 @@
 // fpcheck's half for closed kernels (host_closed.c), with a device of host memory: which buffers
-// are scanned before and behind launches, and what is said of them.
+// are scanned before and after launches, and what is said of them.
 #include <math.h>
 #include <stdio.h>
 

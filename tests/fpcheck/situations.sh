@@ -80,7 +80,7 @@ check "many: exit code when killed" is "$(code fp --fp-mode=full "$TEST_DIR/many
 check "many: what is left when killed" is "$(total fp-nan)" "$left"
 [ "$device" = cpu ] || check "many: and it is said" has "$TEST_DIR/err" "up to 2% too low"
 
-# Asynchronous products: the accumulators are looked at behind the wait.
+# Asynchronous products: the accumulators are looked at after the wait.
 for mode in full fast; do
   check "async: no error, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/async")" 0
   check "async: a note, $mode" is "$(python3 -c 'import json,sys; print(*[(f["line"], f["count"])

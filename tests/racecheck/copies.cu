@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "event")) OK(cudaStreamWaitEvent(own, event, 0));
     if (!strcmp(how, "host")) OK(cudaEventSynchronize(event));
     fill<<<N / 512, 256, 0, own>>>(p + away, 1);
-  } else if (!strcmp(what, "waited")) {  // copies that the host waits for, and what comes behind
+  } else if (!strcmp(what, "waited")) {  // copies that the host waits for, and what comes after
                                          // them on streams that do not
     cudaStream_t own;
     OK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
 # Copies that are done later: bulk copies, reductions, stores to other blocks of a cluster. They are
-# recorded with what they move, both devices say the same, memory behind the launch is known, and
+# recorded with what they move, both devices say the same, memory after the launch is known, and
 # what is read of a tile in shared memory leads back to the element in global memory that the copy
 # read, through mbarriers.
 set -u
@@ -21,7 +21,7 @@ check stores test "$(of 2 0 | tail -n 1)" = "store buffer1+496 = 000004280000042
 check reduces test "$(of 3 0 | tail -n 2 | tr '\n' ' ')" = "load shared+240 = "\
 "00000428000004270000042600000425 atomic buffer1+496 = 00000428000004270000042600000425 "
 
-# memory behind a launch is what the program has: element I of out behind launch N, and whether it
+# memory after a launch is what the program has: element I of out behind launch N, and whether it
 # is known
 element() {
   sql all "SELECT min(known) || ' ' || coalesce(sum(value << 8 * (offset % 4)), '?') FROM

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
 # Tensor copies are recorded tile by tile, with what the driver was asked to put into their maps;
-# both devices say the same, memory behind the launch is known, and what is read of a tile leads
+# both devices say the same, memory after the launch is known, and what is read of a tile leads
 # back to the element of the tensor.
 set -u
 . tests/record/common
@@ -94,7 +94,7 @@ buffer0+896 = 43640000436300004362000043610000
 buffer0+1040 = 43840000438380004383000043828000
 X
 
-# memory behind each launch is what the program has
+# memory after each launch is what the program has
 hash_of() {
   sql all "SELECT value FROM contents((SELECT min(id) FROM (SELECT id FROM allocation WHERE kind =
     'device' ORDER BY id LIMIT 1 OFFSET 1)),

@@ -33,7 +33,7 @@ typedef enum WgFpOp {
   WG_FP_MATRIX,
   WG_FP_LOAD,  // read from memory or a parameter
   WG_FP_COMPARE,
-  // --fp-flow: the operand a is exceptional and the result is not; or is where there is none
+  // --fp-flow: operand a is exceptional and the result is not, or there is no result
   WG_FP_VANISHES,
   WG_FP_STORED,      // --fp-flow: a goes to memory
   WG_FP_SINK,        // fast mode: goes where it leaves or may vanish

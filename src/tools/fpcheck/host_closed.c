@@ -27,7 +27,7 @@ typedef struct Allocation {
   Buffer as[FORMATS];
 } Allocation;
 
-// Events come soon behind their launches: it is enough to know the last ones.
+// Events come soon after their launches: it is enough to know the last ones.
 enum { RECENT = 1 << 16 };
 typedef struct Recent {
   uint32_t launch;
@@ -207,7 +207,7 @@ static uint32_t number(struct FpClosed *c, Allocation *a, unsigned format) {
   return b->number;
 }
 
-typedef struct Scan {  // before or behind a launch
+typedef struct Scan {  // before or after a launch
   struct FpClosed *c;
   const SessionClosedLaunch *of;
   WgFpScan work;
@@ -356,7 +356,7 @@ static void read_event(struct FpClosed *c, volatile WgFpEvent *at) {
   tell_event(&e, format, r.launch == e.launch ? r.kernel : NULL);
 }
 
-// Events are written behind launches, at any time; most launches have none.
+// Events are written after launches, at any time; most launches have none.
 void fp_closed_tell(void) {
   pthread_mutex_lock(&lock);
   for (struct FpClosed *c = all; c; c = c->next) {

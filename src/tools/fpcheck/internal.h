@@ -74,7 +74,7 @@ bool fp_is_own_difference(const PtxInstr *in);
 bool fp_is_test(const FpFlow *f, const PtxInstr *in);
 
 // --- tools/fpcheck/weave_library.c: what functions of the library return in place of a result ---
-bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);  // the constant, of whoever
+bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);  // the constant, of any format
 // by its bits
 bool fp_is_constant(const FpFlow *f, const PtxOperand *o, uint64_t single, uint64_t wide);
 bool fp_is_largest(const FpFlow *f, const PtxOperand *o);
@@ -98,7 +98,7 @@ bool fp_is_exponent(const FpCheck *k, const PtxInstr *in);  // -inf is no except
 // --- tools/fpcheck/weave_library_poles.c: infinity that they make of bits, or put down before they
 // ask ---
 bool fp_is_pole(const FpFlow *f, const PtxInstr *in, FpOperation *out);
-// a constant of this block, behind which it branches
+// a constant of this block, after which it branches
 bool fp_is_pole_in(const FpCheck *k, uint32_t block, const PtxInstr *in, FpOperation *out);
 bool fp_is_logb_answer(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x);
 
@@ -140,7 +140,7 @@ typedef struct FpItem {  // one instruction whose values are looked at in the sl
   uint32_t instr;
   FpOperation operation;
   PtxOperand result;
-  bool nan_only;     // a sink that infinity may come to
+  bool nan_only;     // infinity may get here: only NaN counts
   bool unless_zero;  // a division: nothing is born of a divisor that is zero
   // nor where one of these is NaN: f32, or its bits; NULL: no more
   PtxReg *unless_nan[FP_UNLESS_NAN];
@@ -152,8 +152,8 @@ typedef struct FpItem {  // one instruction whose values are looked at in the sl
   unsigned nconditions;  // all must hold
 } FpItem;
 
-// Tests of a group that are put together before anything is compared: each into a value that tells
-// whether any of them was positive.
+// Tests of a group that are merged into one value first: a single comparison says whether any was
+// positive.
 typedef enum {
   FP_GATHER_F32,
   FP_GATHER_SUBNORMAL,
@@ -174,7 +174,7 @@ struct FpCheck {  // one function
   // slow path: the questions that are left, a bit each; the word of the one at hand
   PtxReg *asked, *what;
   PtxReg *arguments[4], *wide_arguments[4];  // … and its values
-  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
+  // fast mode: this thread has reached a sink; it runs through the full body now. NULL: it may not
   PtxReg *seen, *repeats;
   PtxLabel *again;  // where it is decided whether it does
   // fast mode, by instruction: this thread may have done something before it that others see. NULL:
@@ -243,7 +243,8 @@ typedef struct FpDeferred {
   uint32_t *results;    // … all of these
   bool *shuffles;       // … values of other lanes are among them
 } FpDeferred;
-// root: who decides, plus 1. paths: conditions under which instructions were come to
+// root: number of the deciding instruction, plus 1. paths: the conditions under which instructions
+// are reached
 typedef struct FpItems {
   FpItem *data;
   uint32_t len, cap, visits, root;

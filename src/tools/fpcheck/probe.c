@@ -131,9 +131,8 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
     wg_report(channel, launch, fp_flow_site(site, what), KIND_FP_FLOW, what, b, r, a);
 }
 
-// --- who stored an exception where ---
-// The first of a launch and site is noted; of a site, told to the host, for which the launch has to
-// wait.
+// --- who stored an exception where --- The first store of each launch and site is noted; the first
+// of a site is also reported to the host, for which the launch waits.
 DEVICE void fp_note_store(uint64_t channel, WgFpMemory *m, uint32_t launch, uint32_t site) {
   uint32_t last = device_swap32(&m->stored[site], launch);
   if (last == launch) return;
@@ -191,7 +190,7 @@ DEVICE void fp_mark_told(uint64_t channel, uint32_t site) {
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
 
-// Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot:
+// Fast mode: an exception has reached a sink; it is stored at the address, if that is not 0. hot:
 // the counter of the kernel, which makes blocks that start from now on run through the full body,
 // if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter
 // too: it may run again.

@@ -1,4 +1,4 @@
-// What the kernel is given that looks for NaN and infinity in buffers, before and behind a launch
+// What the kernel is given that looks for NaN and infinity in buffers, before and after a launch
 // of machine code (tools/fpcheck/scan_kernel.cu), and what it tells.
 #ifndef WG_FP_SCAN_ABI_H
 #define WG_FP_SCAN_ABI_H
@@ -49,7 +49,7 @@ typedef struct WgFpScan {
   uint64_t stored;        // … of a counter that grows when something is noted there
   uint32_t launch, site;  // who wrote the parts: site + WgFpFormat
   uint32_t nparts, ninputs;
-  uint32_t behind;  // of the launch: what is new is told
+  uint32_t behind;  // true: after the launch; reports what is new
   uint32_t reserved;
   WgFpPart parts[WG_FP_SCAN_PARTS];
   uint32_t inputs[WG_FP_SCAN_INPUTS];  // buffers; WG_FP_GUESSED: their format is not known

@@ -1,5 +1,5 @@
-// How many NaN and infinite numbers are in these buffers? Runs before and behind a launch of
-// machine code, in its stream. Behind it, what is more than before is told to the host.
+// How many NaN and infinite numbers are in these buffers? Runs before and after a launch of machine
+// code, in its stream. After it, an increase is reported to the host.
 #include <stddef.h>
 
 #include "probe/kernel.h"
@@ -57,8 +57,8 @@ DEVICE uint32_t bytes_of(uint32_t format) {
   return format == WG_FP_F32 ? 4 : format == WG_FP_F64 ? 8 : 2;
 }
 
-// Who stored it, for kernels that read it and for copies to the host. Where somebody is noted
-// already and the buffer held some before, that is more likely to be right.
+// Who stored it, for kernels that read it and for copies to the host. Where a writer is noted
+// already and the buffer held some before, that writer is the more likely cause.
 DEVICE void note_writer(const WgFpScan *s, const WgFpPart *p, uint64_t address, bool clean_before) {
   if (!s->memory || !s->behind) return;
   uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT), site = s->site + p->format;

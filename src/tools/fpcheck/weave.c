@@ -217,8 +217,8 @@ static bool warps_are_bound(const Body *b) {
   return false;
 }
 
-// Subnormal numbers come to no sink as such: who asks for them alone has every instruction tested,
-// and with others they are for full mode.
+// No sink finds subnormal numbers: a run that asks for them alone tests every instruction; together
+// with other kinds they are left to full mode.
 static unsigned kinds_of(const WeavePlan *plan) {
   unsigned kinds = plan->tool_options[TOOL_FPCHECK] & WG_FP_ALL;
   return kinds ? kinds : WG_FP_ALL;
@@ -347,7 +347,7 @@ static void weave(Body *b) {
   vec_free(&k.kept);
 }
 
-// One counter for each kernel: not zero when a value has come to a sink.
+// One counter for each kernel: not zero when a value has reached a sink.
 static void begin(Program *p) {
   if ((p->plan->tools == TOOL_BIT(FPCHECK) && !is_full(p->plan)) || shares_kernels(p->plan))
     p->out->ncounters = p->out->nkernels;

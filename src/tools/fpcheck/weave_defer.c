@@ -89,7 +89,7 @@ static bool asks_for_zero(const FpCheck *k, uint32_t i) {
 typedef struct Readers {
   uint32_t *known, *owner, *taken_by;
   bool *several;
-  uint32_t store;  // the last guarded store of the block, behind which no barrier came, + 1
+  uint32_t store;  // the last guarded store of the block, after which no barrier came, + 1
 } Readers;
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
@@ -257,7 +257,7 @@ void fp_deferred_gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, co
   vec_push(out, item);
 }
 
-// Adds that the selection takes operand o. false: it cannot, as the conditions are.
+// Adds the condition that the selection takes operand o; false: it contradicts another condition.
 static bool add_condition(FpItem *item, const PtxInstr *in, unsigned o) {
   bool negated = (o == 2) != in->ops[3].negated;
   for (unsigned i = 0; i < item->nconditions; i++)

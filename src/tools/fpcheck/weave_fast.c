@@ -1,5 +1,5 @@
 // Fast mode: values are tested only where they leave or may vanish, the sinks. NaN survives add,
-// multiply and FMA, and infinity survives as infinity or NaN, so whatever is born comes to one of
+// multiply and FMA, and infinity survives as infinity or NaN, so whatever is born reaches one of
 // them.
 //
 // What keeps an exception exceptional is no sink: sqrt, lg2, sin and cos, conversions between
@@ -150,7 +150,7 @@ static void close_group(FpCheck *k, Code *c, uint32_t next, bool in_place) {
   fp_close_group(k, c, in_place);
 }
 
-// One value that comes to a sink; tested where the group is closed.
+// One value that reaches a sink; tested where the group is closed.
 static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   FpCheck *k = f->k;
   const PtxInstr *in = k->body->cfg->instrs[i];

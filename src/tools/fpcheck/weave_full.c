@@ -48,8 +48,8 @@ static bool usable(const PtxOperand *o) {
          o->kind == OPD_INT;
 }
 
-// Where a value is looked at: behind the instruction (NULL), or before the branch, for those lanes
-// that go where it is read.
+// Where a value is tested: after its instruction (NULL), or before a branch, for the lanes that
+// branch to its use.
 typedef struct Where {
   Code *code;
   FpCondition way;

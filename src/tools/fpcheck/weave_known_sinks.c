@@ -195,7 +195,7 @@ static void load_memory(FpCheck *k, Code *c, PtxLabel *otherwise) {
   record_load(c, temp32(k, LAUNCH).reg, offsetof(WgLaunch, launch));
 }
 
-// Those that store must have been told in this launch.
+// Those that store must have been reported in this launch.
 void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), found = temp32(k, 1), mine = temp_pred(k, 1);
   PtxLabel *over = body_label(k->body);

@@ -53,8 +53,7 @@ bool fp_is_pole(const FpFlow *f, const PtxInstr *in, FpOperation *out) {
   return is_rcbrt_of_zero(f, in, out);
 }
 
-// --- behind a question ---
-// The comparison for equality that leads out of a block.
+// --- after a comparison --- The comparison for equality that leads out of a block.
 static const PtxInstr *asked_behind(const FpCheck *k, uint32_t block) {
   const IrCfg *cfg = k->body->cfg;
   const PtxInstr *last = cfg->instrs[cfg->blocks[block].end - 1];

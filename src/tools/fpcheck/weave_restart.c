@@ -1,4 +1,4 @@
-// A thread whose value comes to a sink before it has done anything that others can see starts over,
+// A thread whose value reaches a sink before it has done anything that others can see starts over,
 // in the full body: what is born there is found although the kernel writes over what it reads. To
 // others it is a thread that began later. Only where lanes do not need each other: some of a warp
 // start over, others do not.

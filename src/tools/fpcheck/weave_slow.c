@@ -524,7 +524,7 @@ static void begin(FpCheck *k) {
   }
 }
 
-// Whoever comes here has an exception: there is no other test than that of this value.
+// Lanes that get here have an exception: this value's test is the only one.
 static bool is_certain(const FpItem *items, uint32_t n) {
   return n == 1 && is_plain(items->operation.types[0]) && !items->nconditions &&
          !items->unless_zero && !items->unless_nan[0];

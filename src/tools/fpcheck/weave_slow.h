@@ -52,7 +52,7 @@ bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLa
 bool fp_counts_quiet(FpCheck *k, const Ask *asks, unsigned n);  // whether the following can
 // lanes all of whose sites are quiet are counted and go on there, others behind it
 void fp_count_quiet(FpCheck *k, Code *c, FpQuiet *q, PtxLabel *resume);
-// behind that; whether all of them were told before
+// after that; true: all of them were reported before
 void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q);
 // behind that, in launches that are not tested everywhere: if so they become quiet, and the lanes
 // go on there, too

@@ -15,7 +15,7 @@ DEVICE bool end_is_good(const WgWholePart *p) {
   return true;
 }
 
-// false: somebody has found something
+// false: some thread has found uninitialised memory
 DEVICE bool look(const WgWholeWork *w, const WgWholePart *p, uint64_t thread, uint64_t threads) {
   uint64_t last = p->bytes / 64;           // pieces of 16 bytes of shadow
   for (uint64_t i = thread; i < last; i += WG_WHOLE_AHEAD * threads) {

@@ -40,7 +40,7 @@ static bool was_said(const SessionKernel *k, uint32_t param) {
 static void say(const SessionClosedLaunch *l, const SessionClosedPointer *p) {
   Str text = {0};
   str_printf(&text,
-             "A kernel of machine code gets %llu bytes that nobody has written, and does "
+             "A kernel of machine code gets %llu bytes that were never written, and does "
              "not write them itself",
              (unsigned long long)p->size);
   session_finding(&(SessionFinding){.kind = "uninit-input",

@@ -129,7 +129,7 @@ void init_emit_regions(InitCheck *k, bool *cuts);
 void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word);
 bool init_can_settle(const InitCheck *k);
 void init_prepare_settle(InitCheck *k, Code *c);
-void init_settle(InitCheck *k, uint32_t i, bool *cuts);  // behind a barrier
+void init_settle(InitCheck *k, uint32_t i, bool *cuts);  // after a barrier
 // --- tools/initcheck/weave_steps.c: how shadows follow from each other, as data for a call. See
 // tools/initcheck/follow_abi.h ---
 typedef struct InitValue InitValue;
@@ -138,7 +138,7 @@ typedef struct InitSteps {
   VEC(WgStep) steps;  // of all lists
   uint16_t *number;
   uint32_t nshadows;  // by register: its shadow's, 0: it has none yet
-  // by register: it is dead behind its block. Their numbers are used again, and come behind the
+  // by register: it is dead behind its block. Their numbers are used again, and come after the
   // others in the end
   bool *is_local;
   VEC(uint16_t) unused;

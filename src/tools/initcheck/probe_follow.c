@@ -203,8 +203,7 @@ DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, u
 }
 #endif
 
-// Where what lane `from` holds was read is where what this one takes was. All `lanes` come here
-// together.
+// The received value inherits the origin of lane `from`'s. All `lanes` call this together.
 DEVICE void take_origin(Follow *f, uint32_t lanes, uint32_t from, uint32_t takes) {
   uint64_t address = f->dirty ? f->shadows[WG_SHADOW_ORIGIN] : 0;
   uint32_t low = device_read_lane(lanes, (uint32_t)address, from),
@@ -365,7 +364,7 @@ DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
   return 0;
 }
 
-// All of a step at once: one after the other its parts would each be waited for. It is taken apart
+// All of a step at once: one after the other its parts would each be waited for. It is decoded
 // where it is needed, so that few registers hold two of them.
 typedef struct Step {
   uint32_t w[8];

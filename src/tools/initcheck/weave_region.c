@@ -16,7 +16,7 @@
 //
 // Shadows of registers are in local memory, and there is one call for many instructions: a compiler
 // of machine code needs little time for that, and the program's instructions have nothing beside
-// them. What Follow reads must still be there behind the region, and nothing in it may be addressed
+// them. What Follow reads must still be there after the region, and nothing in it may be addressed
 // by what was read in it: both end a region, as do barriers, calls and branches. Where a region has
 // shuffles whose lanes exchange shadows, all of them go the same way.
 #include "tools/initcheck/internal.h"
@@ -243,7 +243,7 @@ static bool looks_up(const Weaver *w) {
   return false;
 }
 
-// Shadows that are dead behind the region.
+// Shadows that are dead after the region.
 static void release(void *ctx, PtxReg **reg, bool is_def) {
   Weaver *w = ctx;
   (void)is_def;
@@ -307,7 +307,7 @@ static void defines_predicate(void *ctx, PtxReg **reg, bool is_def) {
   *(bool *)ctx |= is_def && (*reg)->type == TYPE_PRED;
 }
 
-// Does every dirty thread that comes to this region come from the Follow of the last one, and is
+// Does every dirty thread that reaches this region come from the Follow of the last one, and is
 // all known there that Uses reads?
 static bool comes_from_last(const Weaver *w) {
   const Region *last = &w->last, *r = &w->region;
@@ -319,7 +319,7 @@ static bool comes_from_last(const Weaver *w) {
   return !tests;
 }
 
-// Writes the Follow of the last region. told: it does what Uses of this one would.
+// Writes the Follow of the last region. told: it also reports what Uses of this region would.
 static void finish_last(Weaver *w, bool told) {
   if (!w->last_follow) return;
   Region r = w->region;

@@ -405,8 +405,7 @@ static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
 
 // --- what lanes exchange ---
 
-// Where what lane `from` holds was read is where what this one takes was; takes: NULL: all of them
-// do.
+// The received value inherits the origin of lane `from`'s. takes: lanes that receive; NULL: all.
 static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *lanes,
                         PtxReg *takes) {
   PtxReg *low = temp32(k, 2), *high = temp32(k, 3),

@@ -18,7 +18,7 @@
 // (tools/initcheck/weave_region.c).
 #include "tools/initcheck/internal.h"
 
-// behind which barriers a block asks, the first is bit 0; loads of a thread at one
+// after which barriers a block asks, the first is bit 0; loads of a thread at one
 enum { ASKS = 0x8b, MOST_LOADS = 16 };
 
 static bool is_barrier(const PtxInstr *in) { return in->op == OP_BAR || in->op == OP_BARRIER; }

@@ -102,7 +102,7 @@ void memcheck_plan(Memcheck *m);  // fills checks
 void memcheck_plan_address(Memcheck *m, Check c);
 // --- tools/memcheck/weave_wide.c: copies and matrices ---
 bool memcheck_plan_wide(Memcheck *m, uint32_t instr);  // false: it is neither
-// a copy that is not made: whoever waits for its bytes need not
+// a copy that is left out: its bytes still count at its mbarrier
 void memcheck_complete(Memcheck *m, Code *code, const PtxInstr *in);
 void memcheck_emit_together(Memcheck *m, Check *c);  // for checks with lanes
 // --- tools/memcheck/weave_group.c ---

@@ -3,8 +3,8 @@
 //
 // One byte for each 16 bytes of the heap: how many of them belong to a block, whether a block
 // begins there, whether it was freed. A page of 256 such bytes stands for 4 KB and is found by a
-// hash of the address. Blocks are made 16 bytes longer than the program asks for; the rest belongs
-// to nobody, so that the byte behind a block is never in the next one. When the pages are used up,
+// hash of the address. Blocks are made 16 bytes longer than the program asks for; the rest stays
+// unused, so that the byte after a block is never in the next one. When the pages are used up,
 // blocks that need more are not known.
 #include "tools/memcheck/heap_abi.h"
 #include "tools/memcheck/kinds.h"

@@ -8,10 +8,10 @@ _Static_assert(KIND_OOB_WRITE == KIND_OOB_READ + WG_ACCESS_WRITE &&
                    KIND_OOB_ATOMIC == KIND_OOB_READ + WG_ACCESS_ATOMIC,
                "kinds of accesses");
 
-// Memory that nobody told us about (the device's heap, what the driver gives a cooperative grid) is
-// not in the table. So an address outside of everything is wrong only if it is null, larger than
-// addresses are, or close to an allocation: then it was meant for that. Not close to a variable:
-// others of the module that have no name to ask for lie beside it.
+// Memory that the driver allocates by itself (the device's heap, the workspace of a cooperative
+// grid) is not in the table. So an address outside of everything is wrong only if it is null,
+// larger than addresses are, or close to an allocation: then it was meant for that. Not close to a
+// variable: others of the module that have no name to ask for lie beside it.
 enum { CLOSE = 4096, ADDRESS_BITS = 57 };
 DEVICE int is_stray(uint64_t table, const WgMemoryRange *below, uint64_t address) {
   const WgMemoryTable *t = (const WgMemoryTable *)table;

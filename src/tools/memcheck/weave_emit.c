@@ -72,7 +72,7 @@ uint32_t memcheck_what(const Memcheck *m, const Check *c) {
 
 // The object's base and size stay in temporaries 1 and 2, for the report. With `reports` that is
 // made in the same call: each call costs a compiler what is live across it (weave/cold_calls.c).
-// The virtual device does the test natively, and the two are apart.
+// The virtual device does the test natively, and so the two are separate.
 static void emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address,
                        bool reports) {
   Body *b = m->body;

@@ -143,7 +143,7 @@ static bool is_multiple(IrLinear step, IrLinear unit, int64_t *factor) {
 
 static bool moves_by_register(const Hoist *h) { return h->plan->distance_step == 0; }
 
-// Can it be told how far this step goes in all iterations? A loop that moves by a register makes at
+// Is it known how far this step goes in all iterations? A loop that moves by a register makes at
 // most as many as it moves in all.
 static bool can_travel(const Hoist *h, IrLinear step) {
   int64_t factor;
@@ -360,7 +360,7 @@ static bool leaves(const IrCfg *cfg, uint32_t loop, uint32_t block) {
   return !b->nsucc;
 }
 
-// Is the instruction executed by whoever enters the loop, before it can be left?
+// Does every thread that enters the loop execute the instruction before it can leave?
 static bool comes_before_leaving(const IrCfg *cfg, uint32_t loop, uint32_t instr) {
   const IrLoop *l = &cfg->loops[loop];
   for (uint32_t i = 0; i < l->nblocks; i++)

@@ -142,7 +142,7 @@ static void test_narrow(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   EMIT(code, "setp.gt.u32", opd_reg(bad), opd_reg(t), opd_imm(c->limit));
 }
 
-// The first byte and the byte behind the last one against a size in bytes.
+// The first byte and the byte after the last one against a size in bytes.
 static void test_end(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *t,
                      PtxReg *size) {
   if (c->size) {

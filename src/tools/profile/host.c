@@ -1,5 +1,5 @@
-// profile inside the program: what the counters of a module say is put together with what its code
-// told, and sent to the command when the module is unloaded or the device is closed.
+// profile inside the program: the counters of a module are joined with what was found in its code,
+// and sent to the command when the module is unloaded or the device is closed.
 #include "session/counters.h"
 #include "tools/profile/host.h"
 #include "tools/profile/internal.h"
@@ -69,7 +69,7 @@ static void add_decided(const ProfileSite *s, uint64_t *v, const uint64_t sums[2
     v[ACCESS_SAME] += r.n;
     return;
   }
-  bool far = sums[1] == r.threads;  // 128 bytes or more: nobody knows how many
+  bool far = sums[1] == r.threads;  // 128 bytes or more; how many is not known
   if (!far && gaps)
     distance = sums[0] < r.threads ? (sums[0] - r.n) * 32 / gaps : (sums[1] - r.n) * 128 / gaps;
   distance = (distance + s->bytes / 2) / s->bytes * s->bytes;

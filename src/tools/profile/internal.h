@@ -18,7 +18,7 @@ typedef enum {
   FROM_NOTHING
 } SiteFrom;
 
-// A block that lanes run apart from each other behind a branch: its counters, its instructions.
+// A block that lanes run apart from each other after a branch: its counters, its instructions.
 typedef struct RegionBlock {
   uint32_t counters, instructions;
 } RegionBlock;
@@ -91,7 +91,7 @@ typedef struct Profiling {
   uint32_t second;  // first instruction of the second body; UINT32_MAX: there is none
   SiteCode *codes;  // of the block at hand
   uint32_t ncodes;
-  LanesHere *here;  // the same; NULL: nobody has asked
+  LanesHere *here;  // the same; NULL: not computed yet
   Code *here_at;    // code out of line that asks for itself; NULL: at the beginning of the block
 } Profiling;
 

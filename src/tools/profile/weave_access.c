@@ -1,8 +1,8 @@
-// Counts the requests of the accesses of a block. What the code tells is not computed again: a
-// request of a full warp whose lanes are a fixed distance apart costs a test of its alignment, with
-// no branch, so that the compiler may still issue loads together. Everything else waits for the end
-// of the block, where one branch leads to the requests of a warp that is not full, and the device
-// code of probe.c is called for those that must be looked at.
+// Counts the requests of the accesses of a block. What is known from the code is not computed
+// again: a request of a full warp whose lanes are a fixed distance apart costs a test of its
+// alignment, with no branch, so that the compiler may still issue loads together. Everything else
+// waits for the end of the block, where one branch leads to the requests of a warp that is not
+// full, and the device code of probe.c is called for those that must be looked at.
 #include "tools/profile/internal.h"
 
 struct SiteCode {
@@ -314,7 +314,7 @@ static bool describe(const PtxInstr *in, unsigned operand, ProfileSite *s) {
   return s->bytes > 0;
 }
 
-// Fewer threads may come back from a call than have come to the block.
+// Fewer threads may come back from a call than have reached the block.
 static bool has_call(const Profiling *w, uint32_t block) {
   const IrBlock *b = &w->body->cfg->blocks[block];
   for (uint32_t k = b->first; k < b->end; k++)

@@ -97,8 +97,8 @@ static const PtxOperand *address_of(const PtxInstr *in) {
   return NULL;
 }
 
-// The second comes `n` accesses behind the first in memory, and nothing is between them in the
-// code that would keep them apart.
+// The second access is `n` elements after the first in memory, and no code between them keeps the
+// two from being merged.
 static bool follows(const Profiling *w, const ProfileSite *a, const ProfileSite *b,
                     const uint32_t instrs[2], uint32_t n) {
   const PtxInstr *x = w->body->cfg->instrs[instrs[0]], *y = w->body->cfg->instrs[instrs[1]];

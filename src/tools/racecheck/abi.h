@@ -108,7 +108,7 @@ typedef struct WgRaceRecord {
   uint32_t clock_at, reserved;
 } WgRaceRecord;
 
-// Copies and sets have numbers as launches have, and come to entries in the same way
+// Copies and sets have numbers as launches have, and are entered in the same way
 // (tools/racecheck/probe_copy.h). Rows of bytes of one allocation, from `offset` of its first word
 // on; rows 0: nothing. word: the address of the first word
 typedef struct WgRaceRows {

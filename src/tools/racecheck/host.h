@@ -32,7 +32,7 @@ typedef struct RaceDevice {  // what racecheck keeps for a context
   uint32_t number;  // of the last launch or copy, in entries
   RaceTold *told;
   uint64_t told_at;  // where the device sees it
-  uint64_t heard;    // of told->count
+  uint64_t heard;    // how much of told->count was read
   RaceCopy copies[WG_RACE_LAUNCHES];
   uint32_t running[2];      // launches of each half, where the device says when they end
   SessionOwnKernel kernel;  // that enters copies and sets, on a GPU; function NULL: none

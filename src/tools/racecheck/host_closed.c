@@ -2,7 +2,7 @@
 // such a launch accesses is not seen; the machine code says through which of its parameters it
 // loads and stores (src/sass), and each such pointer counts as an access to the word that it points
 // to: two launches that get the same buffer get the same pointer. So does one that gets memory
-// which another stream still uses. Words are entered behind the launch, in its stream, as those of
+// which another stream still uses. Words are entered after the launch, in its stream, as those of
 // a copy are.
 #include "tools/racecheck/host.h"
 

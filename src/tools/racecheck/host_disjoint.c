@@ -419,8 +419,8 @@ static bool add_reaches(const Launch *l, const RaceReaches *f, Reached *all, int
   return true;
 }
 
-// The loop continues where the threads along the axis end, so that both together are one index, and
-// every access limits that index: the largest limit. 0: it is not so
+// The loop continues where the threads along the axis end, so that both together are one index,
+// which every access limits. Returns the largest limit; 0: the loop is not like that.
 typedef struct JoinedIndex {
   int axis;
   bool blocks_too;

@@ -93,7 +93,7 @@ static Number evaluate(const Block *b, uint32_t i) {
   return x.state == KNOWN && y.state == KNOWN ? of_two(t, x.value, y.value) : (Number){0};
 }
 
-// --- who accesses which byte: number of the thread, from 1 on; 0: nobody ---
+// --- which thread accesses which byte: its number, from 1 on; 0: none ---
 
 enum { SEVERAL = -1 };
 typedef struct Bytes {

@@ -18,7 +18,7 @@ typedef struct RaceEnumeration {
   uint32_t turns[32];             // by loop: the most iterations; 0: not known, or it has none
 } RaceEnumeration;
 
-// Each thread only accesses bytes of its own, or bytes that nobody writes. false: not known
+// Each thread only accesses bytes of its own, or bytes that no thread writes. false: not known
 bool race_enumerate(const RaceEnumeration *e);
 
 #endif

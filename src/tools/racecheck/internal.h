@@ -35,7 +35,7 @@ typedef struct RaceAccess {
   // later: no other thread writes the same
   bool reads_too;
   bool gone;       // another access says the same, or it cannot race
-  bool unread;     // a write to shared memory: nobody reads there between the same two barriers
+  bool unread;     // a write to shared memory: no thread reads there between the same two barriers
   bool same;       // tools/racecheck/weave_repeated.c: its address is still in its register
   uint32_t lanes;  // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
   // … lines of a tile are so many elements apart, of that many bits; apart NULL, bits not 0: that

@@ -4,8 +4,8 @@
 
 #include "weave/weave.h"
 
-// WeaveFact.kind: base and size of the allocation, and its entries. Zeros: nobody writes there in
-// this launch, or nothing is known
+// WeaveFact.kind: base and size of the allocation, and its entries. Zeros: no thread writes there
+// in this launch, or nothing is known
 enum { FACT_RACE = FACT_OF_TOOL + TOOL_RACECHECK };
 enum { RACE_FULL = 1 };  // of WeavePlan.tool_options: --race=full, two entries for each word
 

@@ -39,7 +39,7 @@ DEVICE uint64_t race_check_lanes(const RaceTouch *a, uint64_t me, const RaceThre
   uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader),
            its_low = race_of_lane(lanes, value.low, leader),
            its_high = race_of_lane(lanes, value.high, leader);
-  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes come to all of these
+  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes reach all of these
   int same = at == its_at && what == its_what;
   uint32_t strong_write = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT,
            alike = device_ballot(lanes, same);

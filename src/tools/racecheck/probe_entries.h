@@ -141,10 +141,10 @@ DEVICE uint64_t race_shared_entries(uint64_t shared, uint32_t stride, uint32_t s
   return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0;
 }
 
-// --- clocks: what one has told and another takes ---
+// --- clocks: released by one thread, acquired by another ---
 
 // knows: three clocks. What the thread knows to have been done before; what it will know behind a
-// fence; the same behind a fence of its block only.
+// fence; the same after a fence of its block only.
 enum { KNOWS = 21 };
 DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) {
   return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1);

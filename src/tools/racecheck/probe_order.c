@@ -33,8 +33,8 @@ __attribute__((noinline)) uint64_t wg_race_remote(uint64_t shared, uint32_t stri
   return slots ? shared + (uint64_t)((race_block_number() + away) % slots) * stride : 0;
 }
 
-// Blocks that come to the same entries one after the other begin to count barriers at different
-// numbers, so that what one has left there is old for the next.
+// Blocks that use the same entries one after the other count barriers from different numbers, so
+// that the entries of one look old to the next.
 uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots);
 __attribute__((noinline)) uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots) {
   uint32_t bits = WG_RACE_BARRIER_BITS(layout), numbers = bits < 4   ? 1
@@ -159,7 +159,7 @@ __attribute__((noinline)) uint64_t wg_race_depart_knows(uint64_t slots, uint32_t
   return counted ? knows : race_learn(knows, 0, race_told(&s->clock, serial));
 }
 
-// A strong write: whoever reads it there sees what was done before the last fence.
+// A strong write: a thread that reads it sees everything before the writer's last fence.
 uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how,
                          uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
 __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t serial,

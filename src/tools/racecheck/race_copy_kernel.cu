@@ -1,4 +1,4 @@
-// A copy or set has been done: it comes to the entries of racecheck, in its stream.
+// Enters a copy or set that has been done into racecheck's shadow memory, in its stream.
 #include "probe/kernel.h"
 
 DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }
@@ -9,7 +9,7 @@ DEVICE uint64_t device_swap_if64(uint64_t *p, uint64_t was, uint64_t v) {
 }
 #include "tools/racecheck/probe_copy.h"
 
-// The first race is told to the host.
+// The first race is reported to the host.
 DEVICE void tell(const WgRaceCopy *c, uint64_t entry, uint64_t address, uint32_t writes) {
   WgRaceMet *m = (WgRaceMet *)c->met;
   uint32_t before;

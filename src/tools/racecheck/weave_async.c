@@ -2,7 +2,7 @@
 // through the asynchronous proxy.
 //
 // Their entries have WG_RACE_CTA without WG_RACE_STRONG: only a clock orders them, not the thread
-// that asked for them, nor a barrier. Who waits (a wait_group, an mbarrier that has come to its
+// that asked for them, nor a barrier. Who waits (a wait_group, an mbarrier that has reached its
 // next phase) learns a clock that is later. What the asynchronous proxy reads must have been
 // followed by a fence.proxy.async: see tools/racecheck/probe_async.c of the probes.
 #include "tools/racecheck/internal.h"

@@ -1,8 +1,8 @@
 // What of an access needs no call: entries are read, tested and replaced in line, where it is a
 // word of 4 bytes, a part of one, or up to four of them.
 //
-// Entries are read as any memory is: from a cache, which may be late. Whoever has replaced an entry
-// since has seen it, and everything that an entry has ever said was so.
+// Entries are read as any memory is: from a cache, which may be late. A thread that has replaced an
+// entry since has seen it, and an entry never held anything untrue.
 #include "tools/racecheck/weave_emit.h"
 
 enum { WHOLE = 15 << WG_RACE_BYTES_AT };

@@ -1,12 +1,13 @@
-// Accesses to shared memory between barriers of the block. What stands in different intervals is
-// ordered; who finds nothing in its own intervals that it could race with needs no look.
+// Accesses to shared memory between barriers of the block. Accesses of different intervals are
+// ordered; an access needs no check if nothing in its own intervals can race with it.
 //
-// An interval begins where the kernel does, or behind a barrier, and is everything that is reached
+// An interval begins where the kernel does, or after a barrier, and is everything that is reached
 // from there without another barrier. Threads are in intervals that begin at the same barrier as
 // long as no branch that they take differently leads to different barriers; where one may, all
 // pairs of intervals that threads can be in at the same time are followed from pair to pair. A
-// branch on what all of them read from shared memory is the same for all, provided nobody writes
-// there in that interval: that is assumed, and taken back where it turns out otherwise.
+// branch on a value that all threads read from shared memory is uniform, unless some thread writes
+// there in that interval. It is assumed uniform first, and the assumption is withdrawn where it
+// proves wrong.
 #include "tools/racecheck/internal.h"
 
 enum { MOST_STARTS = 64, MOST_ACCESSES = 4096, MOST_SEARCHES = 20000 };
@@ -20,7 +21,7 @@ struct RaceIntervals {
   bool *reached;                    // by block, of one search
   bool *trusted;                    // by instruction: a load that gives all threads the same
   uint32_t searches;                // that are left
-  bool *divergent;                  // by block: threads may come to it one without the other
+  bool *divergent;                  // by block: some threads may reach it and others not
 };
 
 // --- intervals ---
@@ -138,7 +139,7 @@ static bool leads(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_
   return v->reached[to];
 }
 
-// The nearest block that all threads run, and through which this interval comes to the instruction;
+// The nearest block that all threads run, and through which this interval reaches the instruction;
 // IR_NONE: there is none.
 static uint32_t gate(const RaceIntervals *v, uint32_t instr, uint32_t start) {
   const IrCfg *c = v->cfg;
@@ -195,7 +196,7 @@ static bool finds(RaceIntervals *v, const RaceAccess *a, bool reads_only) {
   return false;
 }
 
-// All threads are in one interval when they come to it.
+// All threads are in one interval when they reach it.
 static bool is_common(const RaceIntervals *v, uint32_t instr) {
   for (uint32_t s = 0; s < v->n; s++)
     if (v->within[instr] >> s & 1 && v->beside[s] & ~(1ull << s)) return false;
@@ -268,7 +269,7 @@ void race_find_unread(RaceCheck *k, RaceIntervals *v) {
   }
 }
 
-// --- counters of loops that are the same for all threads that come to a group ---
+// --- counters of loops that are the same for all threads that reach a group ---
 //
 // All threads turn a loop together if its header is not divergent. What an access finds in the
 // counter is the same for all of them, and for all accesses of the group, if these are in one

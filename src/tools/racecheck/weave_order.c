@@ -91,7 +91,7 @@ bool race_is_matrix(const PtxInstr *in) {
   return memory == MEMORY_MATRIX || memory == MEMORY_TILE;
 }
 
-// All lanes come to it together, and programs rely on that; who accesses which bytes is not known.
+// All lanes reach it together, and programs rely on that; who accesses which bytes is not known.
 void race_order_before(RaceCheck *k, uint32_t i) {
   if (race_is_matrix(k->body->cfg->instrs[i])) count_sync(k, i, true, false);
 }
@@ -310,8 +310,8 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
   }
 }
 
-// Barriers in memory: whoever waits takes what all that arrived have told. In a cluster others may
-// come by another address: one place for all.
+// Barriers in memory: a thread that waits acquires what all that arrived have released. In a
+// cluster others may come by another address: one place for all.
 static void at_mbarrier(RaceCheck *k, uint32_t i, bool waits) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   const PtxOperand *address = NULL;

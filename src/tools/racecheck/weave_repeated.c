@@ -40,8 +40,7 @@ bool race_is_order(const PtxInstr *in) {
   }
 }
 
-// The store writes what was just computed, a sum that goes on: nobody expects that other threads
-// write the same.
+// The store writes a running sum: other threads are not expected to write the same value.
 typedef struct Defines {
   const PtxReg *reg;
   bool yes;

@@ -1,4 +1,4 @@
-// --record: the rings of each context, which the command reads, and what each launch is told of
+// --record: the rings of each context, which the command reads, and what each launch record says of
 // them.
 #include "tools/record/host.h"
 

@@ -18,11 +18,11 @@ enum {
 // that no two warps that run at the same time share one; a warp that finds another's name here (it
 // was moved) says and finds nothing.
 typedef struct WgWatchWarp {
-  uint64_t key;   // launch << 32 | number of the warp in its grid; 0: nobody
+  uint64_t key;   // launch << 32 | number of the warp in its grid; 0: none
   uint32_t gone;  // lanes that left before the barriers of the block
   uint32_t dead;  // … and will execute nothing of the warp either
-  // Lanes that wait for others of the warp: at which site, for whom, with which instruction. lanes
-  // 0: nobody. The last to come writes it, for the watchdog
+  // Lanes that wait for others of the warp: at which site, for which lanes, by which instruction.
+  // lanes 0: none. The last to arrive writes it, for the watchdog
   uint32_t wait_site, wait_lanes, wait_mask, wait_what;
   uint32_t barrier_site;  // watchdog: the site it waits at; 0: none, else plus 1
   uint32_t loop_site;     // the loop it turns in, plus 1; 0: none

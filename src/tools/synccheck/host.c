@@ -186,7 +186,7 @@ static void tell(Device *d, const WgWatchWarp *warps, const bool *still, const S
   free(list);
 }
 
-// asked: whatever stands still now is told.
+// asked: what hangs now is reported.
 // true: it is known where something stands
 static bool look_at_device(Device *d, uint64_t now, uint64_t patience, bool asked) {
   WgWatchWarp *warps = mem_alloc(sizeof *warps * WG_WATCH_WARPS);

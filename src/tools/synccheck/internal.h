@@ -50,19 +50,19 @@ typedef struct Sync {
 // --- tools/synccheck/weave_uniform_barriers.c ---
 // one that all threads of the block must come to: no thread count
 bool synccheck_is_block_barrier(const PtxInstr *in);
-bool synccheck_calls_program(const PtxInstr *in);  // it may come to a barrier
+bool synccheck_calls_program(const PtxInstr *in);  // it may reach a barrier
 void synccheck_together(const IrCfg *c, bool is_kernel, Together *t);
-// Threads that take this edge go for good, before barriers of the block that others come to; before
-// what others of the warp execute together.
+// Threads that take this edge end before barriers of the block that others reach; … before what
+// others of the warp execute together.
 bool synccheck_leaves_early(const Sync *s, uint32_t from, uint32_t to);
-// … they may do what others do behind barriers, but only write results
+// … they may do what others do after barriers, but only write results
 bool synccheck_leaves_quietly(const Sync *s, uint32_t from, uint32_t to);
 bool synccheck_leaves_warp(const Sync *s, uint32_t from, uint32_t to);
 
 // --- tools/synccheck/weave.c: calls of probes; the arguments behind launch and site are the
 // caller's --- a new site, its number into the register
 PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number);
-// Code that lanes come to before instruction i when not all 32 of the warp are there; it must end
+// Code that lanes reach before instruction i when not all 32 of the warp are there; it must end
 // with a branch to `back`.
 Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back);
 void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more, unsigned n);

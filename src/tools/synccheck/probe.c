@@ -62,7 +62,7 @@ __attribute__((noinline)) void wg_sync_enter(uint64_t watch, uint32_t launch) {
   w->key = warp_key(launch);
 }
 
-// These lanes will not come to a barrier any more, and go without doing anything that others do
+// These lanes will not reach a barrier any more, and go without doing anything that others do
 // behind one.
 void wg_sync_gone(uint64_t watch, uint32_t launch, uint32_t dead);
 __attribute__((noinline)) void wg_sync_gone(uint64_t watch, uint32_t launch, uint32_t dead) {
@@ -80,9 +80,9 @@ DEVICE uint32_t dead_lanes(WgWatchWarp *w) { return device_swap_or32(&w->dead, 0
 // --- barriers of a warp, shuffles and votes ---
 
 // Groups of lanes of a warp that stand at different instructions may come here one after the other,
-// at the same time, or together: compilers join calls that are alike. So `here`, who stands where
-// the caller stands, is told by the caller; and each lane says that it waits before it looks at the
-// others, so that of two that wait for each other at least one sees it.
+// at the same time, or together: compilers join calls that are alike. So the caller passes `here`,
+// the lanes at the same place. Each lane announces its wait before it reads the others', so that of
+// two lanes that wait for each other at least one sees it.
 DEVICE uint32_t waits_of(const WgWatchLane *l) { return *(const volatile uint32_t *)&l->waits; }
 DEVICE void clear_lanes(WgWatchLane *lanes, uint32_t which) {
   for (uint32_t l = 0; l < 32; l++)
@@ -109,9 +109,9 @@ DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t wh
   v->wait_lanes = lanes;
 }
 
-// Fewer than 32 lanes come to a barrier of the block that the warp must execute as one. Who is not
+// Fewer than 32 lanes reach a barrier of the block that the warp must execute as one. Who is not
 // here may only be late: nothing makes lanes that took different ways meet again before they look
-// who is there. So they say where they stand and wait in the barrier, and whoever comes to another
+// who is there. So they say where they stand and wait in the barrier, and whoever reaches another
 // one, or ends, finds that. may_end: threads may leave before barriers, and those that have ended
 // are not missed.
 void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
@@ -220,7 +220,8 @@ enum { BUSY = 1 };  // a key that no block has: launch 0
 // left behind that is over is taken over. One lane does it for all that are here: a lane that waits
 // for another of its warp may wait for ever.
 DEVICE int claim(uint64_t *key, uint64_t own) {
-  for (int i = 0; i < 1 << 20; i++) {  // whoever makes it BUSY needs a few instructions
+  // the thread that makes it BUSY needs only a few instructions
+  for (int i = 0; i < 1 << 20; i++) {
     uint64_t now = *(volatile uint64_t *)key;
     if (now == BUSY) continue;
     if (now >> 32 == own >> 32) return 0;
@@ -291,7 +292,7 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   if (!watch) return;
   uint32_t here = device_active_lanes();
   WgWatchWarp *w = own_warp(watch, launch);
-  if (w && here == lanes_of_warp()) {  // nobody of it is left who could wait or ask
+  if (w && here == lanes_of_warp()) {  // no thread of it is left that could wait
     if (is_first(here)) *(volatile uint32_t *)&w->wait_lanes = 0;
   } else if (w) leave_others(watch, channel, launch, w, here);
   if (site == ~0u) return;  // the kernel has no such barrier

@@ -166,7 +166,7 @@ void synccheck_plan_loops(Sync *s) {
     s->shared[s->nshared++] = (struct SharedLoop){.loop = k, .preheader = shape->preheader};
   }
   // A loop that the compiler has made two of, for threads that differ, is no loop that some of them
-  // miss. (Of the two in two bodies all threads come to one.)
+  // miss. (Of the two in two bodies all threads reach one.)
   uint32_t second = second_body_first(b);
   for (uint32_t i = 0; i < s->nshared; i++)
     for (uint32_t k = 0; k < s->nshared; k++) {

@@ -1,10 +1,10 @@
 // Which barriers all threads of a block come to, whatever the data is.
 //
 // A value is the same in all threads of a block if it is computed from parameters, constants and
-// what the block has in common. A branch on anything else sends threads different ways; up to where
-// the ways meet again they are apart, and what is written there differs. Threads that leave early
-// are another matter: `if (i >= n) return;` takes them out of the barriers to come, and the rest
-// stays together.
+// what the block has in common. A branch on anything else sends threads different ways; until they
+// reconverge they are divergent, and what is written there differs. Threads that leave early are
+// another matter: `if (i >= n) return;` takes them out of the barriers to come, and the rest stays
+// together.
 #include "tools/synccheck/internal.h"
 
 bool synccheck_is_block_barrier(const PtxInstr *in) {
@@ -94,7 +94,7 @@ static void spread(Look *l, uint32_t from, uint32_t join) {
   }
 }
 
-// Blocks that threads may come to on the other ways out of `from`, behind a barrier (1) or before
+// Blocks that threads may reach on the other ways out of `from`, after a barrier (1) or before
 // one (0), and not through `from` again.
 static void others_come(const IrCfg *c, const bool *has, uint32_t from, uint32_t not_to,
                         bool *seen[2], uint32_t *work) {
@@ -118,7 +118,7 @@ static void others_come(const IrCfg *c, const bool *has, uint32_t from, uint32_t
 }
 
 // Threads that go from one block to the other come to no barrier any more, and nothing but
-// `harmless` of what others do behind a barrier they have missed.
+// `harmless` of what others do after a barrier they have missed.
 static bool gone_for_good(const IrCfg *c, const bool *has, const bool *before, const bool *harmless,
                           uint32_t from, uint32_t to) {
   enum { MOST_BLOCKS = 1 << 14 };
@@ -175,7 +175,7 @@ static void split(Look *l, uint32_t block) {
   for (uint32_t i = 0; i < b->nsucc; i++) spread(l, b->succ[i], b->ipdom);
 }
 
-// In the strict sense a guarded exit leaves the rest apart as well.
+// Strictly, the lanes that remain after a guarded exit are divergent too.
 static void split_at_exit(Look *l, uint32_t block) {
   const IrBlock *b = &l->c->blocks[block];
   const PtxInstr *last = b->first < b->end ? l->c->instrs[b->end - 1] : NULL;
@@ -200,7 +200,7 @@ static void settle(Look *l) {
   } while (l->changed);
 }
 
-// A call of something of the program may come to a barrier; printf and its like do not.
+// A call of something of the program may reach a barrier; printf and its like do not.
 bool synccheck_calls_program(const PtxInstr *in) {
   return in->op == OP_CALL && (in->ops[1].kind != OPD_FUNC || program_callee(in));
 }

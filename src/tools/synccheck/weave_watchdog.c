@@ -30,8 +30,8 @@ void watch_enter(Sync *s, Code *c) {
   EMIT(c, "setp.eq.and.u32", opd_reg(s->leads), opd_reg(warp), opd_imm(0), opd_reg(on));
 }
 
-// Lane 0 speaks for its warp; where it is not among those that come, nobody does, and the lanes
-// that are missing are reported anyway.
+// Lane 0 acts for its warp. Where it does not arrive, no lane does; the missing lanes are reported
+// anyway.
 void watch_barrier(Sync *s, uint32_t i) {
   Body *b = s->body;
   PtxInstr *in = b->cfg->instrs[i];

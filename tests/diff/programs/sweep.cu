@@ -1,4 +1,4 @@
-// For measuring: launches behind each other that write a buffer. `small`: a megabyte, some
+// For measuring: launches after each other that write a buffer. `small`: a megabyte, some
 // microseconds each; `large`: a matrix product, a millisecond each.
 #include <cstdio>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Where what is reported was read: by the first instruction of the program, and behind a sum that
+// Where what is reported was read: by the first instruction of the program, and after a sum that
 // atomic operations made.
 #include <cstdio>
 

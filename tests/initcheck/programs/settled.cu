@@ -19,7 +19,7 @@ __global__ void tiles(const int *in, int *out) {
   out[threadIdx.x] = sum;
 }
 
-// The second half is written behind the first barrier: the block asks again.
+// The second half is written after the first barrier: the block asks again.
 __global__ void halves(const int *in, int *out) {
   __shared__ int both[2 * THREADS];
   both[threadIdx.x] = in[threadIdx.x];

@@ -1,7 +1,7 @@
 // nvcc: -Iinclude
 // args: FOLDER
 // tools: none
-// The functions of warpgrind_functions.h. What goes to standard error comes to standard output.
+// The functions of warpgrind_functions.h. What goes to standard error reaches standard output.
 // With a tool failed assertions are findings: findings.sh.
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 // nvcc: -Iinclude
-// What comes behind a launch in its stream, and what waits for an event behind it, comes behind its
+// What comes after a launch in its stream, and what waits for an event behind it, comes after its
 // interrupts. Two host threads at a time, four times: launches use memory of earlier ones again.
 #include <cstdio>
 #include <thread>

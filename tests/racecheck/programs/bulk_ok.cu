@@ -133,7 +133,7 @@ __global__ void fenced_by_all(int *out) {
   }
 }
 
-__global__ void fenced_by_one(int *out) {  // who asks for the copy, behind the barrier
+__global__ void fenced_by_one(int *out) {  // who asks for the copy, after the barrier
   __shared__ alignas(16) int tile[64];
   tile[threadIdx.x] = threadIdx.x;
   __syncthreads();

@@ -96,7 +96,7 @@ __global__ void no_acquire(int *data, int *flag,
 }
 
 __global__ void lock_with_last_fence(
-    int *lock, int *total) {  // nothing keeps what comes behind the lock from being done before it
+    int *lock, int *total) {  // nothing keeps what comes after the lock from being done before it
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
     // finds-next: race-no-acquire group=lock_with_last_fence
@@ -107,7 +107,7 @@ __global__ void lock_with_last_fence(
 }
 
 __global__ void read_after_block(
-    int *a, int *out) {  // block 0 writes and reads it behind a barrier; others read it at any time
+    int *a, int *out) {  // block 0 writes and reads it after a barrier; others read it at any time
   if (blockIdx.x == 0) {
     // finds-next: race group=read_after_block
     a[threadIdx.x] = threadIdx.x;

@@ -1,4 +1,4 @@
-// Shared memory between barriers, where threads do not all come to the same barriers, or where two
+// Shared memory between barriers, where threads do not all reach the same barriers, or where two
 // intervals are one.
 #include <cstdio>
 
@@ -63,7 +63,7 @@ __global__ void neighbour(int *out) {
 }
 
 __global__ void fill(int *out,
-                     int n) {  // the last turn comes to what the first of the next row has
+                     int n) {  // the last turn reaches what the first of the next row has
   __shared__ int a[256];
   // finds-next: race group=fill
   for (int i = threadIdx.x; i <= n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;

@@ -41,7 +41,7 @@ __global__ void lock_of_one(int *lock, int *left, int *total) {
   if (blockIdx.x == 1) atomicAdd(left, 1);
 }
 
-// A thread of the block fences and tells for all, behind a barrier.
+// A thread of the block fences and tells for all, after a barrier.
 __global__ void told_by_one(int *data, int *flag, int *out) {
   if (blockIdx.x == 0) {
     data[threadIdx.x] = threadIdx.x;

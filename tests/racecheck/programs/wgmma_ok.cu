@@ -1,5 +1,5 @@
 // arch: 90a
-// wgmma reads shared memory through the asynchronous proxy, behind its fence.
+// wgmma reads shared memory through the asynchronous proxy, after its fence.
 #include <cstdint>
 #include <cstdio>
 
