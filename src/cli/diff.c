@@ -217,7 +217,7 @@ static int diff_runs(const CliArguments *args) {
 
 // --- what a tool found ---
 
-// The one of this option; option NULL: the first that there is. NULL: there is none.
+// The comparison of this option; option NULL: the first of the table. NULL: there is none.
 static const ToolDiff *find_tool(const char *option) {
   const ToolReport *tool;
   for (unsigned t = 0; (tool = tool_report_at(t)); t++)

@@ -35,7 +35,8 @@ typedef struct GatherCall {  // as in InterruptCall and InterruptRun
 } GatherCall;
 typedef struct GatherJob {
   uint64_t states, contexts, ranks;  // ranks: 0 if not wanted
-  uint64_t counts;                   // uint32_t[ncalls][chunks]: callers; then, of chunks before
+  // uint32_t[ncalls][chunks]: callers; later their sum over all chunks before
+  uint64_t counts;
   uint64_t totals;                   // uint32_t[ncalls], in memory of the host
   uint64_t calls;                    // GatherCall[ncalls]
   uint64_t stride;                   // InterruptLaunch.threads

@@ -39,7 +39,7 @@ static bool reads_time(const PtxInstr *in) {
 // *reads: something is loaded from memory. false: something depends on other threads.
 static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
   const IrLoop *l = &c->loops[loop];
-  bool meets = false;  // it may be that others, or it itself, change memory while it turns
+  bool meets = false;  // other threads, or the loop itself, may change memory while it runs
   do {
     m->changed = false;
     for (uint32_t b = l->nblocks; b-- > 0;)

@@ -1,5 +1,5 @@
-// Memory that the program deals out itself and tells us so (NVTX): the pool is no object any more,
-// the pieces are. What of the pool is in no piece belongs to nothing.
+// Memory pools that the program manages itself and describes to us (NVTX): not the pool but each of
+// its pieces counts as an allocation. What of the pool is in no piece belongs to nothing.
 #include "session/internal.h"
 
 typedef struct ProgramPool {

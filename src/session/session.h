@@ -539,7 +539,7 @@ typedef struct SessionOutputs {
   uint32_t kernels;
   int device;
   uint64_t epoch;    // changes when something was written that is not known
-  bool guessed;      // what the code does not tell: everything that parameters point to
+  bool guessed;      // where the code does not say: everything that parameters point to
   bool told;         // session_outputs_tell
   bool kernel_fits;  // --dump-buffers: a kernel of it is one that was asked for
   _Atomic int refs;

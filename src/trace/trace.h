@@ -49,7 +49,7 @@ typedef struct TraceWriter TraceWriter;
 typedef struct TraceLimits {
   uint64_t memory, disk;
   unsigned threads;  // 0: a sensible one
-  bool ahead;        // memory for the first records is got before they come
+  bool ahead;        // memory for the first records is allocated before they arrive
 } TraceLimits;
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
 // Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed
@@ -112,8 +112,8 @@ typedef struct TracePage {
 } TracePage;
 bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, TracePage page,
                      TraceOps *out, Error *err);
-// Those of a thread that fit, with their numbers among all of its operations, and how many fit and
-// how many there are: total and `all`.
+// The operations of a thread that match, each with its number among all of its operations. total:
+// how many match; all: how many there are.
 typedef struct TraceThreadSearch {
   uint32_t launch;
   uint64_t thread, skip;

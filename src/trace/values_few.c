@@ -108,7 +108,7 @@ static uint32_t last_affine(const TraceRow *r, uint32_t n, uint32_t plane, uint3
   return last;
 }
 
-// The word of a row that is left in that slot; NOWHERE: none
+// The word that the row leaves in that slot; NOWHERE: none
 static uint32_t word_at(const TraceBlock *b, uint32_t row, uint32_t slot) {
   const TraceRow *r = &b->rows[row];
   const TracePlace *p = &b->places[r->place];

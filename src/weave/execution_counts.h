@@ -48,7 +48,7 @@ typedef struct Counting {  // one function
   Body *body;
   // address of this multiprocessor's counters; 0: nothing is to be counted in this launch
   PtxReg *counters;
-  PtxReg *lower;  // lanes below this one; all lanes when nothing is to be counted
+  PtxReg *lower;  // mask of the lanes below this one; all bits set when nothing is to be counted
   const char *kernel;
   uint32_t *entry;           // block -> the counters at its beginning, COUNT_NONE: it has none
   PtxReg **lanes;            // block -> the lanes that reach its beginning; NULL: not kept

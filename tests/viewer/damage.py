@@ -44,7 +44,7 @@ for i in range(8):
 for name, data in cases:
     file = os.path.join(folder, name + ".wg")
     open(file, "wb").write(data)
-    # With valid checksums most of what was changed comes to light behind them, not at them.
+    # With valid checksums most of the changes are found by later checks.
     if name.startswith("noise"): subprocess.run([os.environ["ROOT"] + "/tests/lib/seal", file])
     p, url = serve(file)
     why = ""

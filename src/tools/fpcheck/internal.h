@@ -144,7 +144,7 @@ typedef struct FpItem {  // one instruction whose values are looked at in the sl
   bool unless_zero;  // a division: nothing is born of a divisor that is zero
   // nor where one of these is NaN: f32, or its bits; NULL: no more
   PtxReg *unless_nan[FP_UNLESS_NAN];
-  bool implied;  // another item of the group is exceptional if this one is
+  bool implied;  // redundant: another item of the group is exceptional whenever this one is
   // of what is stored, a register; kind OPD_NONE: not known, or not global memory
   PtxOperand address;
   int64_t offset;

@@ -307,8 +307,8 @@ static void defines_predicate(void *ctx, PtxReg **reg, bool is_def) {
   *(bool *)ctx |= is_def && (*reg)->type == TYPE_PRED;
 }
 
-// Does every dirty thread that reaches this region come from the Follow of the last one, and is
-// all known there that Uses reads?
+// Does every dirty thread that reaches this region come from the last region's Follow, and does
+// that know every shadow that Uses reads?
 static bool comes_from_last(const Weaver *w) {
   const Region *last = &w->last, *r = &w->region;
   bool tests = false;

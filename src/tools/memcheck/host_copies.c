@@ -9,7 +9,7 @@ typedef struct Side {
   bool to;
   uint64_t first, bytes;  // from the first byte that is copied to the last, gaps included
   HeapRange range;        // the allocation that the address is in
-  bool known;             // there is one
+  bool known;             // an allocation was found
 } Side;
 
 static _Thread_local bool reported;  // something is wrong with the thread's current call

@@ -97,7 +97,8 @@ bool race_orders(const PtxInstr *in);  // it can order accesses, of this thread 
 // --- tools/racecheck/weave_calls.c: what the functions of the program do, before passes change
 // them ---
 void race_survey_calls(Program *p);
-bool race_call_orders(const PtxInstr *call);    // nothing is known of the order of things behind it
+// after it nothing is known about the order of accesses
+bool race_call_orders(const PtxInstr *call);
 bool race_call_accesses(const PtxInstr *call);  // it may access memory of other threads
 // --- tools/racecheck/weave_intervals.c ---
 typedef struct RaceIntervals RaceIntervals;

@@ -23,7 +23,8 @@ typedef struct Dirty {
   uint64_t order, base, size;
   SessionSpan recomputable;  // written by launches that can be re-run, and not kept since
   SessionSpan other;         // written by anything else, and not kept since
-  SessionSpan from_host;     // kept from copies of the host since the device looked last
+  // kept from copies of the host since the device last searched for changes
+  SessionSpan from_host;
   SessionSpan stale;         // written since the host kept it
   int device;
   SessionMemoryKind kind;

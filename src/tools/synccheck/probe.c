@@ -109,11 +109,10 @@ DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t wh
   v->wait_lanes = lanes;
 }
 
-// Fewer than 32 lanes reach a barrier of the block that the warp must execute as one. Who is not
-// here may only be late: nothing makes lanes that took different ways meet again before they look
-// who is there. So they say where they stand and wait in the barrier, and whoever reaches another
-// one, or ends, finds that. may_end: threads may leave before barriers, and those that have ended
-// are not missed.
+// Fewer than 32 lanes reach a barrier of the block that the warp must execute as one. A missing
+// lane may only be late: nothing makes diverged lanes reconverge before they read the active mask.
+// So they say where they stand and wait in the barrier, and whoever reaches another one, or ends,
+// finds that. may_end: threads may leave before barriers, and those that have ended are not missed.
 void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
                      uint32_t may_end, uint32_t here);
 __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch,
