@@ -119,6 +119,23 @@ static bool report(void *user, const InterruptFinding *f) {
                            &(SessionAssertion){f->text, f->file, f->line, f->block, f->thread});
 }
 
+static void served(void *user, const InterruptServed *i) {
+  const Serving *s = user;
+  SessionInterrupt told = {.name = i->name,
+                           .launch = s->work->launch,
+                           .stream = s->work->interrupt_stream,
+                           .device = s->ctx->device->ordinal,
+                           .count = i->count,
+                           .nparams = i->nparams,
+                           .result_bytes = i->result_bytes,
+                           .param_bytes = i->param_bytes,
+                           .callers = i->callers,
+                           .params = i->params,
+                           .results = i->results,
+                           .results_at = i->results_at};
+  session_interrupt_served(&told);
+}
+
 static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
   const KernelWork *first = s->work;
@@ -181,6 +198,7 @@ CUresult interrupts_serve(Context *ctx, const KernelWork *k) {
                             .resume = resume,
                             .enter = enter,
                             .leave = leave,
+                            .served = session_wants_interrupts() ? served : NULL,
                             .limit_ns = session_hang_ns(),
                             .user = &s};
   bool ok = interrupt_serve(&device, &run, &err);

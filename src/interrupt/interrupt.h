@@ -102,6 +102,17 @@ typedef struct InterruptFinding {
   const char *text, *file;
   uint32_t line, block[3], thread[3];
 } InterruptFinding;
+// One call of a handler: who called, with which arguments, and what it returned; all on the host.
+// results_at: where the host wrote the results on the device; 0: it did not
+typedef struct InterruptServed {
+  const char *name;
+  size_t count;
+  uint32_t nparams, result_bytes;
+  const uint32_t *param_bytes;
+  const struct wg_caller *callers;
+  const void *params[INTERRUPT_PARAMS], *results;
+  uint64_t results_at;
+} InterruptServed;
 typedef struct InterruptDevice {
   bool (*read)(void *user, void *to, uint64_t from, size_t bytes);
   bool (*write)(void *user, uint64_t to, const void *from, size_t bytes);
@@ -118,6 +129,7 @@ typedef struct InterruptDevice {
   void *(*enter)(void *user);                             // a handler is about to run: its stream
   void (*leave)(void *user);                              // it has run: waits for its work
   uint64_t limit_ns;  // a handler that takes longer is named; 0: none is
+  void (*served)(void *user, const InterruptServed *s);   // NULL: nobody wants to know
   void *user;
 } InterruptDevice;
 // The first kernel was launched: serves rounds until no thread is suspended. false: err.

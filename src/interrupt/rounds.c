@@ -147,6 +147,27 @@ static int report(wg_interrupt *call, size_t caller, const char *text) {
   return g->device->report(g->device->user, &f);
 }
 
+// Tells of a call that was served; results that a kernel of the handler wrote are read back.
+static void tell_served(Group *g) {
+  const InterruptDevice *d = g->device;
+  const InterruptCall *c = &g->run->kernel->calls[g->first];
+  InterruptServed s = {.name = c->name,
+                       .count = g->pub.count,
+                       .nparams = c->nparams,
+                       .result_bytes = c->result_bytes,
+                       .param_bytes = c->param_bytes,
+                       .callers = callers(&g->pub),
+                       .results_at = g->host_results ? g->results : 0};
+  for (uint32_t i = 0; i < c->nparams; i++) s.params[i] = host_values(&g->pub, i);
+  if (c->result_bytes && !g->host_results) {
+    void *results = host_results(&g->pub);
+    if (results && !d->read(d->user, results, g->results, s.count * c->result_bytes))
+      fails(g, "its results cannot be copied to the host");
+  }
+  s.results = g->host_results;
+  if (!g->failed) d->served(d->user, &s);
+}
+
 static bool call_handler(Group *g) {
   const InterruptDevice *d = g->device;
   const InterruptCall *c = &g->run->kernel->calls[g->first];
@@ -167,6 +188,7 @@ static bool call_handler(Group *g) {
   if (g->host_results && !g->failed &&
       !d->write(d->user, g->results, g->host_results, g->pub.count * c->result_bytes))
     fails(g, "its results cannot be copied to the device");
+  if (d->served && !g->failed) tell_served(g);
   for (uint32_t i = 0; i < c->nparams; i++)
     if (g->host_params[i]) d->host_free(d->user, g->host_params[i]);
   if (g->host_results) d->host_free(d->user, g->host_results);

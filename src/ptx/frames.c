@@ -393,7 +393,10 @@ static void name_type(const Debug *d, const Entry *e, char *out, size_t size) {
     if (!of->name) continue;
     char whole[160];
     snprintf(whole, sizeof whole, "%s", out);
-    snprintf(out, size, "%s::%s", of->name, whole);
+    if ((size_t)snprintf(out, size, "%s::%s", of->name, whole) >= size) {
+      out[0] = 0;
+      return;
+    }
   }
 }
 

@@ -26,6 +26,9 @@ void run_commit_steps(Run *r);  // behind trace_save: those that are complete no
 void run_uncommit_steps(Run *r, RunProcess *p);
 void run_free_uncommitted(RunProcess *p);
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);
+void run_save_interrupt(Run *r, const RunProcess *p, const EventInterrupt *e);
+void run_save_interrupt_caller(Run *r, const RunProcess *p, const EventInterruptCaller *e);
+const char *run_kernel_name(Run *r, const char *name);
 void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e);
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e);
 void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);

@@ -109,7 +109,7 @@ static void on_Kernel(Run *r, RunProcess *p, const EventKernel *e) {
   const char *name = run_text(r, e->name ? e->name : "?");
   *k = (RunKernel){
       .id = ++r->last_id, .process = p, .module = u64map_get(&p->modules, e->module), .name = name};
-  k->readable = run_readable_name(r, name);
+  k->readable = run_kernel_name(r, name);
   u64map_put(&p->kernels, e->id, k);
   vec_push(&r->kernels, k);
   run_save_kernel(r, k);
@@ -247,6 +247,14 @@ static void on_DeviceEnd(Run *r, RunProcess *p, const EventDeviceEnd *e) {
   u64map_remove(&p->open_devices, e->channel + 1);
 }
 static void on_Step(Run *r, RunProcess *p, const EventStep *e) { run_save_step(r, p, e); }
+static void on_Interrupt(Run *r, RunProcess *p, const EventInterrupt *e) {
+  run_save_interrupt(r, p, e);
+}
+
+static void on_InterruptCaller(Run *r, RunProcess *p, const EventInterruptCaller *e) {
+  run_save_interrupt_caller(r, p, e);
+}
+
 static void on_StepAfter(Run *r, RunProcess *p, const EventStepAfter *e) {
   run_save_step_after(r, p, e);
 }

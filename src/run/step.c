@@ -117,6 +117,33 @@ void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e)
   run_save(r, TABLE_benign_race, "iiii", N(p->id), N(e->step), N(e->address), N(e->bytes));
 }
 
+void run_save_interrupt(Run *r, const RunProcess *p, const EventInterrupt *e) {
+  const RunLaunch *l = launch_of(p, e->launch);
+  Str bytes = {0};
+  for (uint64_t i = 0; i < e->param_bytes_count; i++)
+    str_printf(&bytes, "%s%llu", i ? "," : "", (unsigned long long)e->param_bytes[i]);
+  run_save(r, TABLE_interrupt, "iiiiit", N(p->id), N(e->step), N(l ? l->id : 0), N(e->callers),
+           N(e->result_bytes), bytes.len ? bytes.data : "");
+  str_free(&bytes);
+}
+
+void run_save_interrupt_caller(Run *r, const RunProcess *p, const EventInterruptCaller *e) {
+  run_save(r, TABLE_interrupt_caller, "iiiitibb", N(p->id), N(e->step), N(e->number), N(e->thread),
+           e->file, N(e->line), (const void *)e->arguments, (size_t)(8 * e->arguments_count),
+           (const void *)e->result, (size_t)(8 * e->result_count));
+}
+
+// The kernel that goes on after interrupts has the name of the one that called them.
+const char *run_kernel_name(Run *r, const char *name) {
+  static const char prefix[] = "__wgint_resume_";
+  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return run_readable_name(r, name);
+  Str s = {0};
+  str_printf(&s, "resumed %s", run_readable_name(r, name + sizeof prefix - 1));
+  const char *out = run_text(r, s.data);
+  str_free(&s);
+  return out;
+}
+
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e) {
   const RunLaunch *l = launch_of(p, e->launch);
   if (l) run_save(r, TABLE_launch_time, "iii", N(l->id), N(e->begin_ns), N(e->end_ns));

@@ -68,6 +68,13 @@ void session_unknown_writes(const void *stream) { TELL(unknown_writes, stream); 
 
 void session_variable_loaded(const SessionVariable *v) { TELL(variable_loaded, v); }
 
+bool session_wants_interrupts(void) {
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->interrupt_served) return true;
+  return false;
+}
+void session_interrupt_served(const SessionInterrupt *i) { TELL(interrupt_served, i); }
+
 void session_annotated(SessionAnnotation what, uint64_t address, uint64_t bytes) {
   TELL(annotated, what, address, bytes);
 }

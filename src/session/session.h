@@ -453,6 +453,22 @@ typedef struct SessionVariable {  // of a module that was loaded, and what it ho
   int device;
 } SessionVariable;
 void session_variable_loaded(const SessionVariable *v);
+// A handler of an interrupt has returned: arrays of count callers, arguments and results, on the
+// host. results_at: where the results were written on the device; 0: nowhere by the host
+struct wg_caller;
+typedef struct SessionInterrupt {
+  const char *name;
+  uint32_t launch, nparams, result_bytes;
+  const void *stream;
+  int device;
+  size_t count;
+  const uint32_t *param_bytes;
+  const struct wg_caller *callers;
+  const void *const *params, *results;
+  uint64_t results_at;
+} SessionInterrupt;
+bool session_wants_interrupts(void);
+void session_interrupt_served(const SessionInterrupt *i);
 struct SessionCopy;
 // For SessionCopy.step, when the program makes the call, after session_copy_check. 0: no tool wants
 // one.

@@ -115,6 +115,7 @@ typedef struct Tool {
   void (*freed)(uint64_t base, bool in_order);
   void (*pitched)(uint64_t base, uint64_t pitch);  // after allocated: the distance of its rows
   void (*variable_loaded)(const SessionVariable *v);
+  void (*interrupt_served)(const SessionInterrupt *i);
   void (*annotated)(SessionAnnotation what, uint64_t address, uint64_t bytes);
   void (*texture_asked)(const char *call, const struct CUDA_RESOURCE_DESC *d);
   // --- frees that are wrong (session.h) ---

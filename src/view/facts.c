@@ -33,7 +33,9 @@ static void short_name(const char *readable, Str *out) {
       break;
     }
   char name[256];
-  snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), begin);
+  // the part of a kernel that goes on after interrupts (run_kernel_name)
+  const char *part = strncmp(readable, "resumed ", 8) == 0 ? "resumed " : "";
+  snprintf(name, sizeof name, "%s%.*s", part, (int)MIN(n, sizeof name - 16), begin);
   json_text(out, "name", name[0] ? name : readable);
 }
 

@@ -27,8 +27,15 @@ export function elementName(buffer: number, offset: number, bytes?: number): str
   if (!bytes || bytes >= size || !leaf) return inside ? `${name}+${inside}` : name;
   return inside === leaf.offset ? `${name}${leaf.path}${bytes > leaf.bytes ? "…" : ""}` : `${name}${leaf.path}+${inside - leaf.offset}`;
 }
+// What a call of an interrupt saves and gets back is kept in memory of Warpgrind: instructions that it added say so by their registers.
+export function interruptPart(o: Op): string {
+  const text = sites.get(o.site)?.text ?? "", value = /wg_interrupt_([ar])(\d+)/.exec(text);
+  return !text.includes("%wgint_") ? "" : !value ? "saved state" : value[1] === "r" ? "result of the call" : `argument ${value[2]} of the call`;
+}
 export function opElement(o: Op): string {
   if (o.address === null) return "";
+  const interrupt = interruptPart(o);
+  if (interrupt) return interrupt;
   if (o.buffer) return elementName(o.buffer, o.offset, o.bytes);
   const s = sites.get(o.site), at = Number(o.address);
   if (!o.space) return `memory at ${o.address}`;
@@ -132,7 +139,7 @@ export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l
 export const launchOf = (o: Op) => o.launch ? launchName(launches.get(o.launch), o.launch) : stepName(o.step);
 export function stepName(id: number) {
   const s = steps.get(id);
-  return !s ? "host" : `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host"}${hostTail(id)}`;
+  return !s ? "host" : s.call?.startsWith("interrupt ") ? `${s.call}${hostTail(id)}` : `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host"}${hostTail(id)}`;
 }
 export const triple = (v: number[]) => `(${v.join(",")})`;
 export function coordinates(l: Launch, thread: number) {

@@ -1,7 +1,7 @@
 // A thread: its operations in order, where each value came from, and its peers.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, Kind, Op, PAGE, ThreadSearch, Writers, buffers, conflictsOf, isStatic, key, launches, occurrencesOf, ofThread, searchThread, sites, writersOf } from "./api";
-import { bufferName, coordinates, elementName, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
+import { bufferName, coordinates, elementName, interruptPart, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
 import { FindOperation } from "./find";
 import { Ops, useAgain, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
@@ -84,7 +84,7 @@ function Origin({ op, writers, lookAtAll, conflicts, outside, go }: { op: Op; wr
   const near = writers?.some && writers.ops.length === 1;      // nothing says that it is the only one, but it is worth following
   const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
   return <>
-    {writers?.never_written && <Badge kind="error">never written</Badge>}
+    {writers?.never_written && !interruptPart(op) && <Badge kind="error">never written</Badge>}
     {writers?.ambiguous && !near && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
     {writers && !writers.never_written && (!writers.ambiguous || near) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
     {writers?.some && <button type="button" class="go whole" disabled={looking} title="look at every operation that touched it: this may take long" onClick={e => { e.stopPropagation(); setLooking(true); lookAtAll().finally(() => setLooking(false)); }}>{looking ? "looking…" : "all?"}</button>}

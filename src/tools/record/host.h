@@ -65,6 +65,7 @@ void record_captured_launch(ToolDevice *d, ToolLaunch *l);
 void record_launch_taken(const SessionCall *c);
 void record_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
 void record_variable_loaded(const SessionVariable *v);
+void record_interrupt_served(const SessionInterrupt *i);  // host_interrupts.c
 uint32_t record_copy_number(const SessionCopy *c);
 void record_copy_taken(const SessionCopy *c);
 void record_copy_contents(const SessionCopy *c);
