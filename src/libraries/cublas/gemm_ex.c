@@ -41,6 +41,9 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
 }
 
 #define SHAPE .transa = operation(transa), .transb = operation(transb), .m = m, .n = n, .k = k
+// Matrices without strides.
+#define MATRICES(count, at, bt, ct) \
+  .batch = count, .a = {a, at, lda, 0}, .b = {b, bt, ldb, 0}, .c = {c, ct, ldc, 0}
 #define EX(INT, SUFFIX) \
   EXPORT Status cublasGemmEx##SUFFIX(const Handle *h, int transa, int transb, INT m, INT n, INT k, \
                                      const void *alpha, const void *a, int at, INT lda, \
@@ -48,10 +51,7 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
                                      int ct, INT ldc, int compute, int algo) { \
     BEGIN(h, "cublasGemmEx"); \
     GemmWork g = {SHAPE, \
-                  .batch = 1, \
-                  .a = {a, at, lda, 0}, \
-                  .b = {b, bt, ldb, 0}, \
-                  .c = {c, ct, ldc, 0}, \
+                  MATRICES(1, at, bt, ct), \
                   .compute = compute_of(compute)}; \
     return multiply(h, call_name, &g, (Scales){alpha, beta}); \
   } \
@@ -61,10 +61,7 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
       const void *beta, void *const *c, int ct, INT ldc, INT batch, int compute, int algo) { \
     BEGIN(h, "cublasGemmBatchedEx"); \
     GemmWork g = {SHAPE, \
-                  .batch = batch, \
-                  .a = {a, at, lda, 0}, \
-                  .b = {b, bt, ldb, 0}, \
-                  .c = {c, ct, ldc, 0}, \
+                  MATRICES(batch, at, bt, ct), \
                   .compute = compute_of(compute), \
                   .pointers = true}; \
     return multiply(h, call_name, &g, (Scales){alpha, beta}); \
@@ -89,10 +86,7 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
                                       int ct, INT ldc) { \
     BEGIN(h, "cublasSgemmEx"); \
     GemmWork g = {SHAPE, \
-                  .batch = 1, \
-                  .a = {a, at, lda, 0}, \
-                  .b = {b, bt, ldb, 0}, \
-                  .c = {c, ct, ldc, 0}, \
+                  MATRICES(1, at, bt, ct), \
                   .compute = COMPUTE_32F}; \
     return multiply(h, call_name, &g, (Scales){alpha, beta}); \
   } \
@@ -102,10 +96,7 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
                                       int ct, INT ldc) { \
     BEGIN(h, "cublasCgemmEx"); \
     GemmWork g = {SHAPE, \
-                  .batch = 1, \
-                  .a = {a, at, lda, 0}, \
-                  .b = {b, bt, ldb, 0}, \
-                  .c = {c, ct, ldc, 0}, \
+                  MATRICES(1, at, bt, ct), \
                   .compute = COMPUTE_32F}; \
     return multiply(h, call_name, &g, (Scales){alpha, beta}); \
   } \
@@ -114,10 +105,7 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
                                     INT ldb, const void *beta, void *c, INT ldc) { \
     BEGIN(h, "cublasHgemm"); \
     GemmWork g = {SHAPE, \
-                  .batch = 1, \
-                  .a = {a, R_16F, lda, 0}, \
-                  .b = {b, R_16F, ldb, 0}, \
-                  .c = {c, R_16F, ldc, 0}, \
+                  MATRICES(1, R_16F, R_16F, R_16F), \
                   .compute = COMPUTE_16F}; \
     return multiply(h, call_name, &g, (Scales){alpha, beta}); \
   } \
@@ -127,10 +115,7 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
                                            const void *beta, void *const *c, INT ldc, INT batch) { \
     BEGIN(h, "cublasHgemmBatched"); \
     GemmWork g = {SHAPE, \
-                  .batch = batch, \
-                  .a = {a, R_16F, lda, 0}, \
-                  .b = {b, R_16F, ldb, 0}, \
-                  .c = {c, R_16F, ldc, 0}, \
+                  MATRICES(batch, R_16F, R_16F, R_16F), \
                   .compute = COMPUTE_16F, \
                   .pointers = true}; \
     return multiply(h, call_name, &g, (Scales){alpha, beta}); \

@@ -122,6 +122,11 @@ RUN_SPR2(hpr2)
 #undef RUN_SPR2
 #endif
 
+// y = alpha op(A) x + beta y
+#define GENERAL \
+  .transa = operation(trans), .m = (int)m, .n = (int)n, .lda = (int)lda, .incx = (int)incx, \
+  .incy = (int)incy, .alpha = scalar_take(h, alpha, sizeof(E)), \
+  .beta = scalar_take(h, beta, sizeof(E)), .a = (void *)a, .x = (void *)x, .y = y
 EXPORT Status API(gemv)(const Handle *h, int trans, INT m, INT n, const E *alpha, const E *a,
                         INT lda, const E *x, INT incx, const E *beta, E *y, INT incy) {
   BEGIN(h, NAME(gemv));
@@ -130,17 +135,7 @@ EXPORT Status API(gemv)(const Handle *h, int trans, INT m, INT n, const E *alpha
   INCREMENT(incx);
   INCREMENT(incy);
   if (!m || !n) return SUCCESS;
-  BlasArguments w = {.transa = operation(trans),
-                     .m = (int)m,
-                     .n = (int)n,
-                     .lda = (int)lda,
-                     .incx = (int)incx,
-                     .incy = (int)incy,
-                     .alpha = scalar_take(h, alpha, sizeof(E)),
-                     .beta = scalar_take(h, beta, sizeof(E)),
-                     .a = (void *)a,
-                     .x = (void *)x,
-                     .y = y};
+  BlasArguments w = {GENERAL};
   LibraryCall c = {.name = call_name, .run = LOCAL(run_gemv)};
   add_matrix(&c, MATRIX(m, n), OPERAND_READ, OPERAND_FULL);
   add_vector(&c, VECTOR("x", x, trans == 0 ? n : m, incx), OPERAND_READ);
@@ -157,25 +152,15 @@ EXPORT Status API(gbmv)(const Handle *h, int trans, INT m, INT n, INT kl, INT ku
   INCREMENT(incx);
   INCREMENT(incy);
   if (!m || !n) return SUCCESS;
-  BlasArguments w = {.transa = operation(trans),
-                     .m = (int)m,
-                     .n = (int)n,
-                     .kl = (int)kl,
-                     .ku = (int)ku,
-                     .lda = (int)lda,
-                     .incx = (int)incx,
-                     .incy = (int)incy,
-                     .alpha = scalar_take(h, alpha, sizeof(E)),
-                     .beta = scalar_take(h, beta, sizeof(E)),
-                     .a = (void *)a,
-                     .x = (void *)x,
-                     .y = y};
+  BlasArguments w = {GENERAL, .kl = (int)kl, .ku = (int)ku};
   LibraryCall c = {.name = call_name, .run = LOCAL(run_gbmv)};
   add_matrix(&c, MATRIX(kl + ku + 1, n), OPERAND_READ | OPERAND_PARTLY, OPERAND_FULL);
   add_vector(&c, VECTOR("x", x, trans == 0 ? n : m, incx), OPERAND_READ);
   add_vector(&c, VECTOR("y", y, trans == 0 ? m : n, incy), access_of_y(&w, sizeof(E)));
   return finish(h, &c, &w, ELEMENT);
 }
+
+#undef GENERAL
 
 #define SYMV_ARGUMENTS(pa) \
   { \

@@ -1,43 +1,37 @@
 // Level 3 without gemm, for the type that for_all_types.h sets.
 #ifdef FIRST
-static void LOCAL(run_symm)(void *p) {
-  BlasArguments *w = p;
-  BLAS(symm)
-  (&w->side, &w->uplo, &w->m, &w->n, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb,
-   scalar(&w->beta), w->c, &w->ldc);
-}
-static void LOCAL(run_syrk)(void *p) {
-  BlasArguments *w = p;
-  BLAS(syrk)
-  (&w->uplo, &w->transa, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, scalar(&w->beta), w->c,
-   &w->ldc);
-}
-static void LOCAL(run_syr2k)(void *p) {
-  BlasArguments *w = p;
-  BLAS(syr2k)
-  (&w->uplo, &w->transa, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb,
-   scalar(&w->beta), w->c, &w->ldc);
-}
+#define RUN_SYMM(name) \
+  static void LOCAL(run_##name)(void *p) { \
+    BlasArguments *w = p; \
+    BLAS(name) \
+    (&w->side, &w->uplo, &w->m, &w->n, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb, \
+     scalar(&w->beta), w->c, &w->ldc); \
+  }
+#define RUN_SYRK(name) \
+  static void LOCAL(run_##name)(void *p) { \
+    BlasArguments *w = p; \
+    BLAS(name) \
+    (&w->uplo, &w->transa, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, scalar(&w->beta), w->c, \
+     &w->ldc); \
+  }
+#define RUN_SYR2K(name) \
+  static void LOCAL(run_##name)(void *p) { \
+    BlasArguments *w = p; \
+    BLAS(name) \
+    (&w->uplo, &w->transa, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb, \
+     scalar(&w->beta), w->c, &w->ldc); \
+  }
+RUN_SYMM(symm)
+RUN_SYRK(syrk)
+RUN_SYR2K(syr2k)
 #if !REAL
-static void LOCAL(run_hemm)(void *p) {
-  BlasArguments *w = p;
-  BLAS(hemm)
-  (&w->side, &w->uplo, &w->m, &w->n, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb,
-   scalar(&w->beta), w->c, &w->ldc);
-}
-static void LOCAL(run_herk)(void *p) {
-  BlasArguments *w = p;
-  BLAS(herk)
-  (&w->uplo, &w->transa, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, scalar(&w->beta), w->c,
-   &w->ldc);
-}
-static void LOCAL(run_her2k)(void *p) {
-  BlasArguments *w = p;
-  BLAS(her2k)
-  (&w->uplo, &w->transa, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb,
-   scalar(&w->beta), w->c, &w->ldc);
-}
+RUN_SYMM(hemm)
+RUN_SYRK(herk)
+RUN_SYR2K(her2k)
 #endif
+#undef RUN_SYMM
+#undef RUN_SYRK
+#undef RUN_SYR2K
 static void LOCAL(run_trsm)(void *p) {
   BlasArguments *w = p;
   BLAS(trsm)
@@ -194,32 +188,42 @@ SYR2K(API(her2k), NAME(her2k), run_her2k, R)
 #undef SYRK
 #undef SYR2K
 
+// --- a triangle A, and matrices that it is multiplied with or solved for ---
+#define REQUIRE_TRIANGULAR() \
+  REQUIRE(m >= 0 && n >= 0 && fits(m) && fits(n), "m and n must be from 0 to 2^31 - 1"); \
+  REQUIRE(lda >= MAX_OF(1, side == 0 ? m : n), "lda is smaller than the number of rows of A"); \
+  REQUIRE(ldb >= MAX_OF(1, m), "ldb is smaller than the number of rows of B")
+#define TRIANGULAR \
+  .side = side == 0 ? 'L' : 'R', .uplo = fill(uplo), .transa = operation(trans), \
+  .diag = diag ? 'U' : 'N', .m = (int)m, .n = (int)n, .lda = (int)lda, .ldb = (int)ldb, \
+  .alpha = scalar_take(h, alpha, sizeof(E)), .a = (void *)a, .b = (void *)b
+#define TRIANGULAR_CALL(routine) \
+  { .name = call_name, .run = LOCAL(routine), .arguments = &w, .argument_bytes = sizeof w }
+#ifdef FIRST
+static void LOCAL(add_triangle)(LibraryCall *c, const BlasArguments *w) {
+  uint64_t order = (uint64_t)(w->side == 'L' ? w->m : w->n);
+  add_matrix(c, operand_of_matrix("A", w->a, ELEMENT, order, order, (uint64_t)w->lda), OPERAND_READ,
+             shape_with_diagonal(w->uplo == 'U', w->diag == 'U'));
+  call_scalar(c, "alpha", &w->alpha, ELEMENT);
+}
+static void LOCAL(add_rectangle)(LibraryCall *c, const BlasArguments *w, Operand o,
+                                 unsigned access) {
+  o.rows = (uint64_t)w->m;
+  o.columns = (uint64_t)w->n;
+  add_matrix(c, o, access, OPERAND_FULL);
+}
+#endif
+
 EXPORT Status API(trsm)(const Handle *h, int side, int uplo, int trans, int diag, INT m, INT n,
                         const E *alpha, const E *a, INT lda, E *b, INT ldb) {
   BEGIN(h, NAME(trsm));
-  REQUIRE(m >= 0 && n >= 0 && fits(m) && fits(n), "m and n must be from 0 to 2^31 - 1");
-  INT ka = side == 0 ? m : n;
-  REQUIRE(lda >= MAX_OF(1, ka), "lda is smaller than the number of rows of A");
-  REQUIRE(ldb >= MAX_OF(1, m), "ldb is smaller than the number of rows of B");
+  REQUIRE_TRIANGULAR();
   if (!m || !n) return SUCCESS;
-  BlasArguments w = {.side = side == 0 ? 'L' : 'R',
-                     .uplo = fill(uplo),
-                     .transa = operation(trans),
-                     .diag = diag ? 'U' : 'N',
-                     .m = (int)m,
-                     .n = (int)n,
-                     .lda = (int)lda,
-                     .ldb = (int)ldb,
-                     .alpha = scalar_take(h, alpha, sizeof(E)),
-                     .a = (void *)a,
-                     .b = b};
-  LibraryCall c = {
-      .name = call_name, .run = LOCAL(run_trsm), .arguments = &w, .argument_bytes = sizeof w};
-  add_matrix(&c, operand_of_matrix("A", a, ELEMENT, (uint64_t)ka, (uint64_t)ka, (uint64_t)lda),
-             OPERAND_READ, shape_with_diagonal(uplo, diag));
-  add_matrix(&c, operand_of_matrix("B", b, ELEMENT, (uint64_t)m, (uint64_t)n, (uint64_t)ldb),
-             OPERAND_READ | OPERAND_WRITE, OPERAND_FULL);
-  call_scalar(&c, "alpha", &w.alpha, ELEMENT);
+  BlasArguments w = {TRIANGULAR};
+  LibraryCall c = TRIANGULAR_CALL(run_trsm);
+  LOCAL(add_triangle)(&c, &w);
+  LOCAL(add_rectangle)
+  (&c, &w, operand_of_matrix("B", b, ELEMENT, 0, 0, (uint64_t)ldb), OPERAND_READ | OPERAND_WRITE);
   return submit(h, &c);
 }
 
@@ -227,27 +231,11 @@ EXPORT Status NEW(trsmBatched)(const Handle *h, int side, int uplo, int trans, i
                                INT n, const E *alpha, const E *const *a, INT lda, E *const *b,
                                INT ldb, INT batch) {
   BEGIN(h, NAME(trsmBatched));
-  REQUIRE(m >= 0 && n >= 0 && batch >= 0 && fits(m) && fits(n) && fits(batch),
-          "a size is negative or above 2^31 - 1");
-  REQUIRE(lda >= MAX_OF(1, side == 0 ? m : n), "lda is smaller than the number of rows of A");
-  REQUIRE(ldb >= MAX_OF(1, m), "ldb is smaller than the number of rows of B");
+  REQUIRE_TRIANGULAR();
+  REQUIRE(batch >= 0 && fits(batch), "batchCount is not from 0 to 2^31 - 1");
   if (!m || !n || !batch) return SUCCESS;
-  BlasArguments w = {.side = side == 0 ? 'L' : 'R',
-                     .uplo = fill(uplo),
-                     .transa = operation(trans),
-                     .diag = diag ? 'U' : 'N',
-                     .m = (int)m,
-                     .n = (int)n,
-                     .k = (int)batch,
-                     .lda = (int)lda,
-                     .ldb = (int)ldb,
-                     .alpha = scalar_take(h, alpha, sizeof(E)),
-                     .a = (void *)a,
-                     .b = (void *)b};
-  LibraryCall c = {.name = call_name,
-                   .run = LOCAL(run_trsm_batched),
-                   .arguments = &w,
-                   .argument_bytes = sizeof w};
+  BlasArguments w = {TRIANGULAR, .k = (int)batch};
+  LibraryCall c = TRIANGULAR_CALL(run_trsm_batched);
   Element pointer = {sizeof(void *), OPERAND_OTHER};
   add_vector(&c, operand_of_vector("A", a, pointer, (uint64_t)batch, 1), OPERAND_READ);
   add_vector(&c, operand_of_vector("B", b, pointer, (uint64_t)batch, 1), OPERAND_READ);
@@ -258,36 +246,21 @@ EXPORT Status NEW(trsmBatched)(const Handle *h, int side, int uplo, int trans, i
 EXPORT Status API(trmm)(const Handle *h, int side, int uplo, int trans, int diag, INT m, INT n,
                         const E *alpha, const E *a, INT lda, const E *b, INT ldb, E *c, INT ldc) {
   BEGIN(h, NAME(trmm));
-  REQUIRE(m >= 0 && n >= 0 && fits(m) && fits(n), "m and n must be from 0 to 2^31 - 1");
-  INT ka = side == 0 ? m : n;
-  REQUIRE(lda >= MAX_OF(1, ka), "lda is smaller than the number of rows of A");
-  REQUIRE(ldb >= MAX_OF(1, m), "ldb is smaller than the number of rows of B");
+  REQUIRE_TRIANGULAR();
   REQUIRE(ldc >= MAX_OF(1, m), "ldc is smaller than the number of rows of C");
   if (!m || !n) return SUCCESS;
-  BlasArguments w = {.side = side == 0 ? 'L' : 'R',
-                     .uplo = fill(uplo),
-                     .transa = operation(trans),
-                     .diag = diag ? 'U' : 'N',
-                     .m = (int)m,
-                     .n = (int)n,
-                     .lda = (int)lda,
-                     .ldb = (int)ldb,
-                     .ldc = (int)ldc,
-                     .alpha = scalar_take(h, alpha, sizeof(E)),
-                     .a = (void *)a,
-                     .b = (void *)b,
-                     .c = c};
-  LibraryCall call = {
-      .name = call_name, .run = LOCAL(run_trmm), .arguments = &w, .argument_bytes = sizeof w};
-  add_matrix(&call, operand_of_matrix("A", a, ELEMENT, (uint64_t)ka, (uint64_t)ka, (uint64_t)lda),
-             OPERAND_READ, shape_with_diagonal(uplo, diag));
-  add_matrix(&call, operand_of_matrix("B", b, ELEMENT, (uint64_t)m, (uint64_t)n, (uint64_t)ldb),
-             OPERAND_READ, OPERAND_FULL);
-  add_matrix(&call, operand_of_matrix("C", c, ELEMENT, (uint64_t)m, (uint64_t)n, (uint64_t)ldc),
-             OPERAND_WRITE, OPERAND_FULL);
-  call_scalar(&call, "alpha", &w.alpha, ELEMENT);
+  BlasArguments w = {TRIANGULAR, .ldc = (int)ldc, .c = c};
+  LibraryCall call = TRIANGULAR_CALL(run_trmm);
+  LOCAL(add_triangle)(&call, &w);
+  LOCAL(add_rectangle)
+  (&call, &w, operand_of_matrix("B", b, ELEMENT, 0, 0, (uint64_t)ldb), OPERAND_READ);
+  LOCAL(add_rectangle)
+  (&call, &w, operand_of_matrix("C", c, ELEMENT, 0, 0, (uint64_t)ldc), OPERAND_WRITE);
   return submit(h, &call);
 }
+#undef REQUIRE_TRIANGULAR
+#undef TRIANGULAR
+#undef TRIANGULAR_CALL
 
 // --- BLAS-like extensions ---
 #ifdef FIRST

@@ -17,6 +17,13 @@ static Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataTy
                   .batch = 1};
 }
 
+// Makes a matrix of blocks of it, which are stored by rows or by columns.
+static void blocks_of(Sparse *s, int block, int direction) {
+  s->format = BSR;
+  s->block_rows = s->block_columns = block;
+  s->order = direction == 0 ? ORDER_ROW : ORDER_COLUMN;
+}
+
 static Dense dense_of(int64_t rows, int64_t columns, int64_t ld, const void *p, DataType type) {
   return (Dense){MAGIC_DENSE, rows, columns, ld, (void *)p, type, ORDER_COLUMN, 1, 0};
 }

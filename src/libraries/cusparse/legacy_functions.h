@@ -138,9 +138,7 @@ EXPORT Status API(bsrmv)(const Handle *h, int direction, int trans, int mb, int 
                    .alpha = scalar_take(h, alpha, DATA),
                    .beta = scalar_take(h, beta, DATA),
                    .compute = DATA};
-  w.a.format = BSR;
-  w.a.block_rows = w.a.block_columns = block;
-  w.a.order = direction == 0 ? ORDER_ROW : ORDER_COLUMN;
+  blocks_of(&w.a, block, direction);
   w.a.offsets = (void *)offsets;
   w.a.indices = (void *)columns;
   w.a.values = (void *)values;
@@ -163,9 +161,7 @@ EXPORT Status API(bsrmm)(const Handle *h, int direction, int trans, int transb, 
                    .alpha = scalar_take(h, alpha, DATA),
                    .beta = scalar_take(h, beta, DATA),
                    .compute = DATA};
-  w.a.format = BSR;
-  w.a.block_rows = w.a.block_columns = block;
-  w.a.order = direction == 0 ? ORDER_ROW : ORDER_COLUMN;
+  blocks_of(&w.a, block, direction);
   w.a.offsets = (void *)offsets;
   w.a.indices = (void *)columns;
   w.a.values = (void *)values;
