@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "gpu/modules.h"
+#include "interrupt/interrupt.h"
 
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
@@ -136,6 +137,26 @@ static void keep_machine_code(GpuCode *c, const Image *image, unsigned sm) {
   }
 }
 
+// Calls of interrupts are made in PTX. Machine code has only the descriptions of those it calls.
+static void warn_of_interrupts(const GpuCode *c, const Image *image) {
+  static const char description[] = "wg_info_of_";
+  Arena a = {0};
+  bool calls = false;
+  for (uint32_t i = 0; i < image->entries.len && !calls; i++) {
+    const ImageEntry *e = &image->entries.data[i];
+    const void *data;
+    size_t size;
+    Error err = {{0}};
+    if (e->kind == IMAGE_ENTRY_ELF && image_entry_data(e, &a, &data, &size, &err))
+      calls = memmem(data, size, description, sizeof description - 1) != NULL;
+  }
+  arena_free(&a);
+  if (calls)
+    log_error("code that calls interrupts cannot be suspended, and its calls give their defaults: "
+              "%s%s%s",
+              c->reason, c->cure ? ". Rebuild it with " : "", c->cure ? c->cure : "");
+}
+
 void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, unsigned sm) {
   *c = (GpuCode){.name = path ? base_name(path) : "module", .what = "unknown"};
   Error err = {{0}};
@@ -162,6 +183,7 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
   vec_free(&chosen);
   keep_machine_code(c, &image, sm);
   describe(c, &image, path);
+  if (!c->nunits && c->reason && interrupt_has_handlers()) warn_of_interrupts(c, &image);
   image_close(&image);
 }
 

@@ -16,6 +16,13 @@ void interrupt_add_handler(const InterruptHandler *h) {
   pthread_mutex_unlock(&lock);
 }
 
+bool interrupt_has_handlers(void) {
+  pthread_mutex_lock(&lock);
+  bool any = handlers.len != 0;
+  pthread_mutex_unlock(&lock);
+  return any;
+}
+
 bool interrupt_find_handler(const char *name, InterruptHandler *out) {
   bool found = false;
   pthread_mutex_lock(&lock);

@@ -67,6 +67,7 @@ typedef struct InterruptHandler {
 } InterruptHandler;
 void interrupt_add_handler(const InterruptHandler *h);
 bool interrupt_find_handler(const char *name, InterruptHandler *out);
+bool interrupt_has_handlers(void);
 // Can each call of the kernel be served? false: err names the call that cannot.
 bool interrupt_check_handlers(const InterruptKernel *k, Error *err);
 

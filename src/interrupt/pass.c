@@ -4,6 +4,8 @@
 // for one parameter behind it. breaks: an IrCfg built before.
 #include "interrupt/stops.h"
 
+#include <stdatomic.h>
+
 static const char PREFIX[] = INTERRUPT_PREFIX, REG_PREFIX[] = INTERRUPT_REG_PREFIX;
 enum { MOST_STATEMENTS = 200000, OLD_LIMIT = 4096 };
 
@@ -357,14 +359,26 @@ static bool refuse_function(const PtxFunc *f, const PtxFunc *g, Error *err) {
 
 // --- the module ---
 
+static bool refuse_device_launch(const PtxFunc *f, Error *err) {
+  Arena a = {0};
+  uint32_t i = 0;
+  while (i < f->nstmts && !(f->stmts[i].kind == STMT_INSTR && stops_is_call(f->stmts[i].instr)))
+    i++;
+  error_set(err,
+            "kernel %s calls interrupts (%s), and device code launches it: only the host can "
+            "launch such a kernel",
+            f->name, i < f->nstmts ? stops_place(&a, f, f->stmts[i].instr) : "in a function");
+  // here, since such a launch is not seen before it runs
+  static _Atomic bool is_said;
+  if (!atomic_exchange(&is_said, true)) log_error("%s; the calls give their defaults", err->text);
+  arena_free(&a);
+  return false;
+}
+
 // What cannot be suspended is found out before anything is changed.
 static bool can_split(PtxFunc *f, Error *err) {
   Stops stops = {0};
-  if (stops_address_taken(f->module, f))
-    return error_set(err,
-                     "kernel %s calls interrupts, and device code launches it: only the host "
-                     "can launch such a kernel",
-                     f->name);
+  if (stops_address_taken(f->module, f)) return refuse_device_launch(f, err);
   bool ok = check_room(f, err) && !callees_wait(f, err) && stops_find(&stops, f, NULL, err);
   if (ok && f->module->sm < 70 && stops.uses_blocks)
     ok = stops_refuse(err, f, stops.cfg->instrs[stops.list[0].at],

@@ -6,6 +6,7 @@ set -u
 . tests/lib/check.sh
 command -v nvcc > /dev/null || { echo "skipped: nvcc is not installed"; exit 77; }
 . tests/lib/steps.sh
+arch() { local own; own=$(setting arch); echo "${own:--arch=sm_75 -lineinfo}"; }
 right() {  # PROGRAM
   # shellcheck disable=SC2046
   timeout 60 "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool=none -q $(setting options) "$1" > \
@@ -24,8 +25,10 @@ all() {  # SUFFIX OPTION…: of tests, and of nvcc
   for TEST_FILE in tests/interrupts/errors/*.cu; do
     name=$(basename "$TEST_FILE" .cu)
     [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
-    tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude "$@" -o "$TEST_DIR/$name$suffix" \
-      "$TEST_FILE" || { echo "FAIL $name.build"; continue; }
+    [ -z "$suffix" ] || [ "$(setting device)" != cpu ] || continue
+    # shellcheck disable=SC2046
+    tests/lib/nvcc -std=c++17 -Iinclude $(arch) "$@" $(setting nvcc) \
+      -o "$TEST_DIR/$name$suffix" "$TEST_FILE" || { echo "FAIL $name.build"; continue; }
     check "$name$suffix" right "$TEST_DIR/$name$suffix"
   done
 }
@@ -34,3 +37,8 @@ all ""
 . tests/gpumode/lib.sh  # once more with the virtual device as the driver
 shared_runtime
 all .gpu -cudart=shared
+tests/lib/nvcc -std=c++17 -lineinfo -Iinclude -gencode arch=compute_90,code=sm_90 -cudart=shared \
+  -o "$TEST_DIR/no_ptx.gpu" tests/interrupts/errors/no_ptx.cu
+"$WARPGRIND" --device=gpu --tool=none -q "$TEST_DIR/no_ptx.gpu" > "$TEST_DIR/out" 2> "$TEST_DIR/err"
+check machine_code_is_named has "$TEST_DIR/err" \
+  "its calls give their defaults: there is no PTX, only machine code for sm_90"
