@@ -11,6 +11,15 @@ both() {
   run always --workers=1 -- "$host" --dump="$TEST_DIR/always" "$TEST_DIR/kernels.ptx" || return 1
   cmp "$TEST_DIR/off" "$TEST_DIR/always"
 }
+# Probes are called in blocks that are not compiled. The kernels are long then, so there is one.
+with_memcheck() {
+  python3 tests/jit/random_kernels.py 21 1 > "$TEST_DIR/one.ptx"
+  run off --workers=1 -- "$host" --dump="$TEST_DIR/plain" "$TEST_DIR/one.ptx" || return 1
+  timeout 250 "$WARPGRIND" --device=cpu --tool=memcheck -q --jit=always --workers=1 -- "$host" \
+    --dump="$TEST_DIR/checked" "$TEST_DIR/one.ptx" || return 1
+  cmp "$TEST_DIR/plain" "$TEST_DIR/checked"
+}
+check memcheck with_memcheck
 seeds="11 12"
 [ "${TEST_SIZE:-}" != long ] || seeds=$(seq 100 160)
 for seed in $seeds; do

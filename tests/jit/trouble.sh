@@ -21,6 +21,9 @@ for way in 'exit 1' 'kill -SEGV $$' 'head -c 40 /dev/zero >&3' 'head -c 4 <&3 > 
   check "bad_helper_says" has "$TEST_DIR/log.always" "is not compiled: the compiler"
 done
 WARPGRIND_JIT_HELPER=$TEST_DIR/compiler
+# A program that ends soon pays nothing for the compiler.
+check short_program run auto -- "$host" $kernel
+check short_program_is_interpreted [ "$(compiled auto)" = 0 ]
 check no_file_of_a_failure [ "$(find "$cache" -type f | wc -l)" = 0 ]
 
 check compiles good
