@@ -130,7 +130,6 @@ Name region_inst(Region *r, const Inst *in);
 Name region_exit(Region *r, const Inst *in);
 
 // --- region_warp.c: shfl and vote ---
-bool region_known(const Region *r, const PtxOperand *o, uint32_t *value);  // a number known now
 Shape region_warp_shape(const Region *r, const PtxInstr *in);
 void region_warp(Region *r, const PtxInstr *in, Shape s);
 

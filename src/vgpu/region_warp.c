@@ -2,7 +2,8 @@
 // mask of members decides nothing but whose votes count.
 #include "vgpu/region.h"
 
-bool region_known(const Region *r, const PtxOperand *o, uint32_t *value) {
+// A number that is known now.
+static bool is_known(const Region *r, const PtxOperand *o, uint32_t *value) {
   if (o->kind == OPD_REG && !o->selector && r->constant[o->reg->id])
     o = &r->constant[o->reg->id]->ops[1];
   *value = (uint32_t)o->imm;
@@ -22,13 +23,13 @@ static bool results_fit(const Region *r, const PtxOperand *o) {
 
 static bool all_vote(const Region *r, const PtxInstr *in) {
   uint32_t mask = FULL_MASK;
-  return !ptx_has(in, MOD_SYNC) || (region_known(r, &in->ops[2], &mask) && mask == FULL_MASK);
+  return !ptx_has(in, MOD_SYNC) || (is_known(r, &in->ops[2], &mask) && mask == FULL_MASK);
 }
 
 Shape region_warp_shape(const Region *r, const PtxInstr *in) {
   uint32_t value;
   if (in->op == OP_SHFL && results_fit(r, &in->ops[0]) && is_word(r, &in->ops[1], 32) &&
-      region_known(r, &in->ops[2], &value) && region_known(r, &in->ops[3], &value))
+      is_known(r, &in->ops[2], &value) && is_known(r, &in->ops[3], &value))
     return SHAPE_SHUFFLE;
   if (in->op == OP_VOTE && all_vote(r, in) && is_word(r, &in->ops[1], 1) &&
       is_word(r, &in->ops[0], ptx_has(in, MOD_BALLOT) ? 32 : 1))
@@ -55,8 +56,8 @@ static uint32_t source_lane(const PtxInstr *in, uint32_t lane, uint32_t b, uint3
 
 static void shuffle(Region *r, const PtxInstr *in) {
   uint32_t b, c, insides = 0;
-  region_known(r, &in->ops[2], &b);
-  region_known(r, &in->ops[3], &c);
+  is_known(r, &in->ops[2], &b);
+  is_known(r, &in->ops[3], &c);
   LaneValue a = region_read(r, in->ops[1].reg, false);
   Name all = region_vector(r, &a);
   Str list = {0};
