@@ -65,7 +65,7 @@ cp run.wg two.wg
   "$ROOT/tests/lib/seal" two.wg
 check older_version      [ "$(code "$WARPGRIND" report two.wg)" = 125 ]
 check older_version_said has err 'was written by an older version of Warpgrind: its tables have '\
-'version 2 and this Warpgrind reads versions 3 to 6'
+'version 2 and this Warpgrind reads versions 3 to 7'
 head -c 9000 run.wg > cut.wg
 check cut_file           [ "$(code "$WARPGRIND" report cut.wg)" = 125 ]
 

@@ -21,7 +21,9 @@ export function List({ count, height, focus, className, label, row, seen }: Prop
   // A very long list is higher than its element: a pixel of the scroll bar is many. The wheel and keys move by pixels all the same, and the bar follows.
   const goTo = (to: number) => { const e = box.current!, next = Math.max(0, Math.min(to, whole - e.clientHeight)); e.scrollTop = next / scale; setView({ top: next, height: e.clientHeight || 600, bar: e.scrollTop }); };
   const scrolled = () => {
-    const e = box.current!, by = e.scrollTop - view.bar;
+    const e = box.current;
+    if (!e) return;  // the event came after the list had gone
+    const by = e.scrollTop - view.bar;
     if (scale === 1) setView({ top: e.scrollTop, height: e.clientHeight || 600, bar: e.scrollTop });
     else if (Math.abs(by) < .5) return;
     else if (Math.abs(by) < 1.5 * view.height) goTo(top + by);
