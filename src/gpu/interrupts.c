@@ -62,7 +62,7 @@ static Buffer *take_any(CUcontext ctx, size_t size, bool host) {
   return b;
 }
 
-// What the last launch left zero is overwritten.
+// The new owner overwrites what the last launch had left zero.
 static Buffer *take_buffer(CUcontext ctx, size_t size, bool host) {
   Buffer *b = take_any(ctx, size, host);
   if (b) b->kernel = NULL;

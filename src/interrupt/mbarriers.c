@@ -61,11 +61,12 @@ static void begin(Code *c, const PtxInstr *in) {
 
 typedef struct Arrival {
   PtxOperand at;
-  const PtxOperand *count, *token;  // NULL: 1; nobody wants it
-  bool drops;                       // the next phases have so many less
+  const PtxOperand *count;  // NULL: 1
+  const PtxOperand *token;  // where the token goes; NULL: the program does not use it
+  bool drops;               // the next phases have so many less
 } Arrival;
 
-// The last one begins the next phase. Until it has, nobody else can arrive.
+// The last arrival begins the next phase. Until then no other thread can arrive.
 static void arrive(Code *c, const PtxInstr *in, Arrival a) {
   PtxReg *count = wide(c, 0), *old = wide(c, 1), *by = wide(c, 2), *pending = wide(c, 3);
   PtxLabel *done = body_label(c->body);

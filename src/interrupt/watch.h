@@ -9,7 +9,7 @@ typedef struct HandlerWatch {
   const char *file;  // of the first call; NULL: not known
   unsigned line;
   size_t count;       // callers
-  uint64_t limit_ns;  // 0: nobody watches
+  uint64_t limit_ns;  // 0: no limit
   uint64_t since;
   bool said;
   struct HandlerWatch *next;
