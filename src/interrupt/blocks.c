@@ -15,10 +15,6 @@
 
 #define LAUNCH(field) ((unsigned)offsetof(InterruptLaunch, field))
 
-static PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, k); }
-static PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
-static PtxReg *pred(Code *c, unsigned k) { return body_temp(c->body, TYPE_PRED, k); }
-
 static void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
   EMIT(c, "ld.param.u64", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
 }

@@ -7,9 +7,6 @@ static void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
   EMIT(c, "ld.param.u64", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
 }
 
-static PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, k); }
-static PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
-
 // to = to * sreg.selector + sreg2.selector
 static void scale_and_add(Code *c, PtxReg *to, PtxSreg size, PtxSelector of, PtxSreg place,
                           PtxSelector at) {

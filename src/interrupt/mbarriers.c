@@ -8,10 +8,6 @@
 
 enum { EXPECTED = 20, PHASE = 40, COUNT_MASK = (1 << 20) - 1 };
 
-static PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
-static PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, k); }
-static PtxReg *pred(Code *c, unsigned k) { return body_temp(c->body, TYPE_PRED, k); }
-
 // --- which can be replaced ---
 
 static bool is_mbarrier(const PtxInstr *in) { return ptx_op_order(in->op) == ORDER_MBARRIER; }
@@ -154,15 +150,11 @@ static bool replace_all(PtxFunc *f, Program *p, Error *err) {
   return body_close(&b, err);
 }
 
-// The pass adds names of its own to the same function afterwards.
 bool mbarriers_replace(PtxFunc *f, Program *p, Error *err) {
   bool any = false;
   if (!can_replace_all(f, &any) || !any) return true;
-  const char *prefix = p->prefix, *reg_prefix = p->reg_prefix;
-  p->prefix = "__wgmb";
-  p->reg_prefix = "%wgmb_";
+  PassNames before = names_use(p, (PassNames){"__wgmb", "%wgmb_"});
   bool ok = replace_all(f, p, err);
-  p->prefix = prefix;
-  p->reg_prefix = reg_prefix;
+  names_use(p, before);
   return ok;
 }

@@ -2,10 +2,6 @@
 // the number of the call, by which the function finds back.
 #include "interrupt/merge.h"
 
-static PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, k); }
-static PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
-static PtxReg *pred(Code *c, unsigned k) { return body_temp(c->body, TYPE_PRED, k); }
-
 typedef struct Calls {
   Merge *g;
   Body *body;
@@ -192,13 +188,9 @@ static bool rewrite_calls(Merge *g, Program *p, Error *err) {
   return body_close(&b, err);
 }
 
-// The pass adds names of its own to the same function afterwards.
 bool merge_calls(Merge *g, Program *p, Error *err) {
-  const char *prefix = p->prefix, *reg_prefix = p->reg_prefix;
-  p->prefix = "__wgmc";
-  p->reg_prefix = "%wgmc_";
+  PassNames before = names_use(p, (PassNames){"__wgmc", "%wgmc_"});
   bool ok = rewrite_calls(g, p, err);
-  p->prefix = prefix;
-  p->reg_prefix = reg_prefix;
+  names_use(p, before);
   return ok;
 }

@@ -18,10 +18,8 @@ typedef struct Named {
   unsigned slots[MOST_BARRIERS], nslots;
 } Named;
 
-static PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
-// The first ones are those of emit_thread_in_block.
-static PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, 3 + k); }
-static PtxReg *pred(Code *c, unsigned k) { return body_temp(c->body, TYPE_PRED, k); }
+// emit_thread_in_block overwrites the first temporaries.
+static PtxReg *own(Code *c, unsigned k) { return word(c, 3 + k); }
 
 // --- which there are ---
 
@@ -55,7 +53,7 @@ static unsigned slot_of(const Named *n, int64_t id) {
 // --- at the entry: all words are 0; lanes that the last warp lacks have ended ---
 
 static void clear(const Named *n, Code *c) {
-  PtxReg *at = word(c, 0), *count = word(c, 1), *mask = word(c, 2);
+  PtxReg *at = own(c, 0), *count = own(c, 1), *mask = own(c, 2);
   PtxLabel *others = body_label(c->body), *again = body_label(c->body);
   emit_thread_in_block(c, at);
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(at), opd_imm(0));
@@ -86,11 +84,11 @@ static void clear(const Named *n, Code *c) {
 
 // --- a lane arrives or ends ---
 
-// word(0): the words of its barrier. The one that makes a warp complete clears its arrivals and
+// own(0): the words of its barrier. The one that makes a warp complete clears its arrivals and
 // counts 32 threads; the one that makes the count complete begins the next phase.
 static void lane_comes(Code *c, bool ends) {
-  PtxReg *words = word(c, 0), *pair = word(c, 1), *arrived = word(c, 2), *ended = word(c, 3),
-         *bit = word(c, 4), *old = word(c, 5), *needed = word(c, 6);
+  PtxReg *words = own(c, 0), *pair = own(c, 1), *arrived = own(c, 2), *ended = own(c, 3),
+         *bit = own(c, 4), *old = own(c, 5), *needed = own(c, 6);
   PtxReg *before = wide(c, 0), *behind = wide(c, 1), *seen = wide(c, 2);
   PtxLabel *again = body_label(c->body), *done = body_label(c->body), *part = body_label(c->body);
   emit_thread_in_block(c, pair);
@@ -133,14 +131,14 @@ static void lane_comes(Code *c, bool ends) {
 }
 
 static void read_phase(Code *c, PtxReg *to) {
-  EMIT(c, "ld.acquire.cta.shared.u32", opd_reg(to), opd_at(c, opd_reg(word(c, 0)), STATE));
+  EMIT(c, "ld.acquire.cta.shared.u32", opd_reg(to), opd_at(c, opd_reg(own(c, 0)), STATE));
   EMIT(c, "shr.u32", opd_reg(to), opd_reg(to), opd_imm(16));
 }
 
 static void replace(const Named *n, uint32_t i) {
   const PtxInstr *in = n->body->cfg->instrs[i];
   Code *c = body_instead(n->body, i);
-  PtxReg *words = word(c, 0), *phase = word(c, 7), *now = word(c, 8);
+  PtxReg *words = own(c, 0), *phase = own(c, 7), *now = own(c, 8);
   PtxLabel *skip = in->guard ? body_label(n->body) : NULL;
   if (skip) code_branch(c, in->guard, !in->guard_negated, skip);
   EMIT(c, "mov.u32", opd_reg(words), opd_var(n->words));
@@ -171,8 +169,8 @@ static void lane_ends(const Named *n, uint32_t i) {
   PtxLabel *skip = in && in->guard ? body_label(n->body) : NULL;
   if (skip) code_branch(c, in->guard, !in->guard_negated, skip);
   for (unsigned k = 0; k < n->nslots; k++) {
-    EMIT(c, "mov.u32", opd_reg(word(c, 0)), opd_var(n->words));
-    EMIT(c, "add.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(k * EACH));
+    EMIT(c, "mov.u32", opd_reg(own(c, 0)), opd_var(n->words));
+    EMIT(c, "add.u32", opd_reg(own(c, 0)), opd_reg(own(c, 0)), opd_imm(k * EACH));
     lane_comes(c, true);
   }
   if (skip) code_label(c, skip);
@@ -192,16 +190,12 @@ static bool replace_all(Named *n, PtxFunc *f, Program *p, Error *err) {
   return body_close(&b, err);
 }
 
-// The pass adds names of its own to the same function afterwards.
 bool named_barriers_replace(PtxFunc *f, Program *p, Error *err) {
   Named n = {0};
   if (!find(f, &n)) return true;
-  const char *prefix = p->prefix, *reg_prefix = p->reg_prefix;
   n.words = stops_new_shared(f, "barriers", n.nslots * EACH);
-  p->prefix = "__wgnb";
-  p->reg_prefix = "%wgnb_";
+  PassNames before = names_use(p, (PassNames){"__wgnb", "%wgnb_"});
   bool ok = replace_all(&n, f, p, err);
-  p->prefix = prefix;
-  p->reg_prefix = reg_prefix;
+  names_use(p, before);
   return ok;
 }

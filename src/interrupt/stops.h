@@ -42,6 +42,22 @@ typedef struct Stops {
   bool uses_async;   // asynchronous copies, which are waited for
 } Stops;
 
+// Registers that every piece of code may overwrite.
+static inline PtxReg *word(Code *c, unsigned k) { return body_temp(c->body, TYPE_B32, k); }
+static inline PtxReg *wide(Code *c, unsigned k) { return body_temp(c->body, TYPE_B64, k); }
+static inline PtxReg *pred(Code *c, unsigned k) { return body_temp(c->body, TYPE_PRED, k); }
+
+// Passes that rewrite the same function one after another need names that differ.
+typedef struct PassNames {
+  const char *prefix, *reg_prefix;
+} PassNames;
+static inline PassNames names_use(Program *p, PassNames own) {
+  PassNames before = {p->prefix, p->reg_prefix};
+  p->prefix = own.prefix;
+  p->reg_prefix = own.reg_prefix;
+  return before;
+}
+
 // --- stops.c ---
 bool stops_is_block_barrier(const PtxInstr *in);  // of all threads of the block
 bool stops_is_call(const PtxInstr *in);           // of an interrupt

@@ -24,6 +24,19 @@ static void load_band(Bands *b, const void *from, Number *to, int64_t system) {
   }
 }
 
+// Solves with the diagonal, the band above it, and one more above that.
+static void substitute_back(Bands *b, const Number *second) {
+  const Number *d = b->band[2], *du = b->band[3];
+  Number *x = b->x;
+  int64_t m = b->w->m;
+  for (int64_t i = m - 1; i >= 0; i--) {
+    Number sum = x[i];
+    if (i + 1 < m) sum = minus(sum, times(du[i], x[i + 1]));
+    if (i + 2 < m) sum = minus(sum, times(second[i], x[i + 2]));
+    x[i] = divided(sum, d[i]);
+  }
+}
+
 // Gaussian elimination; rows are swapped where the element below the pivot is larger.
 static void solve_tridiagonal(Bands *b) {
   Number *dl = b->band[1], *d = b->band[2], *du = b->band[3], *x = b->x, *fill = b->fill;
@@ -46,12 +59,7 @@ static void solve_tridiagonal(Bands *b) {
     du[i + 1] = minus(du[i + 1], times(factor, fill[i]));
     x[i + 1] = minus(x[i + 1], times(factor, x[i]));
   }
-  for (int64_t i = m - 1; i >= 0; i--) {
-    Number sum = x[i];
-    if (i + 1 < m) sum = minus(sum, times(du[i], x[i + 1]));
-    if (i + 2 < m) sum = minus(sum, times(fill[i], x[i + 2]));
-    x[i] = divided(sum, d[i]);
-  }
+  substitute_back(b, fill);
 }
 
 // Without pivots: systems of this kind are diagonally dominant in practice.
@@ -70,12 +78,7 @@ static void solve_pentadiagonal(Bands *b) {
     d[i + 2] = minus(d[i + 2], times(factor, dw[i]));
     x[i + 2] = minus(x[i + 2], times(factor, x[i]));
   }
-  for (int64_t i = m - 1; i >= 0; i--) {
-    Number sum = x[i];
-    if (i + 1 < m) sum = minus(sum, times(du[i], x[i + 1]));
-    if (i + 2 < m) sum = minus(sum, times(dw[i], x[i + 2]));
-    x[i] = divided(sum, d[i]);
-  }
+  substitute_back(b, dw);
 }
 
 static void run_bands(void *p) {

@@ -199,7 +199,7 @@ void ranges_text(const ProfileModel *m, bool all, Str *out) {
 static void bar_json(const ProfileModel *m, const RangeModel *r, const RangeBar *b, uint64_t zero,
                      Str *s) {
   const uint64_t *v = b->m->v;
-  str_addc(s, '{');
+  json_open(s, NULL, '{');
   json_text(s, "name", b->m->text);
   json_number(s, "depth", r->list.data[b->profile].depth);
   json_number(s, "thread", v[RANGE_HOST_THREAD]);
@@ -218,11 +218,10 @@ void ranges_json(const ProfileModel *m, Str *s) {
   uint64_t zero = UINT64_MAX;
   ranges_build(m, &r);
   for (uint32_t i = 0; i < m->calls.len; i++) zero = MIN(zero, m->calls.data[i]->v[CALL_BEGIN]);
-  json_key(s, "ranges");
-  str_addc(s, '[');
+  json_open(s, "ranges", '[');
   for (uint32_t i = 0; i < r.list.len; i++) {
     const RangeProfile *p = &r.list.data[i];
-    str_add(s, i ? ",{" : "{");
+    json_open(s, NULL, '{');
     json_text(s, "name", p->name);
     if (p->parent != UINT32_MAX) json_number(s, "parent", p->parent);
     json_number(s, "times", p->times);
@@ -236,12 +235,9 @@ void ranges_json(const ProfileModel *m, Str *s) {
     str_addc(s, '}');
   }
   str_addc(s, ']');
-  json_key(s, "range_bars");
-  str_addc(s, '[');
-  for (uint32_t i = 0; i < r.bars.len && i < MOST_BARS; i++) {
-    if (i) str_addc(s, ',');
+  json_open(s, "range_bars", '[');
+  for (uint32_t i = 0; i < r.bars.len && i < MOST_BARS; i++)
     bar_json(m, &r, &r.bars.data[i], zero, s);
-  }
   str_addc(s, ']');
   ranges_free(&r);
 }
