@@ -173,10 +173,11 @@ static const Served served[] = {
     {MODULE_DOMAINS, 13, (AnyFunction)domain_create_wide},
 };
 
+// Libraries have ranges around every call: without a listener they must cost nothing.
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     const void *(*get_export)(uint32_t id)) {
   const ExportedCallbacks *from = get_export ? get_export(EXPORTED_CALLBACKS) : NULL;
-  if (!from || from->bytes < sizeof *from) return 0;
+  if (!from || from->bytes < sizeof *from || !session_hears_ranges()) return 0;
   for (unsigned i = 0; i < ARRAY_LEN(served); i++) {
     AnyFunction **table = NULL;
     unsigned size = 0;

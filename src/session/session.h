@@ -821,6 +821,7 @@ typedef struct SessionRange {
   bool of_thread;             // false: of the whole process
 } SessionRange;
 void session_range_ended(const SessionRange *r);
+bool session_hears_ranges(void);  // start.c; may be called before the session starts
 
 // --- events.c: waits ---
 void session_synchronised(const void *stream);  // the program waits for this stream now …

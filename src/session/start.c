@@ -26,6 +26,19 @@ static bool compile(const Options *o, OptionId id, regex_t *out) {
   return false;
 }
 
+bool session_hears_ranges(void) {
+  Options o = {0};
+  Error err = {{0}};
+  unsigned tools = 0;
+  bool any = false;
+  if (!options_from_environment(&o, &err) || !options_given(&o, OPT_TOOL) ||
+      !tools_parse(options_text(&o, OPT_TOOL), &tools, &err))
+    return false;
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    any |= (tools >> t & 1) && tool_table[t] && tool_table[t]->range_ended;
+  return any;
+}
+
 static void configure_tools(const Options *o) {
   for (unsigned t = 0; t < TOOL_COUNT_; t++) {
     const Tool *tool = tool_table[t];
