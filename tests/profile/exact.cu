@@ -98,6 +98,18 @@ template <int P, int B> __global__ void loop(const typename Element<B>::T *in,
 #pragma unroll 1
   for (int k = 0; k < turns; k++) use(in[element<P>(t, x, y, k)], out);
 }
+// One access before the loop: what is counted there must not leak into the loop.
+template <int P, int B> __global__ void before(const typename Element<B>::T *in,
+                                               typename Element<B>::T *out, int turns) {
+  PLACE;
+  unsigned sum = word(in[element<P>(t, x, y, 0)]);
+#pragma unroll 1
+  for (int k = 0; k < turns; k++) {
+    asm volatile("" ::"l"(in) : "memory");  // it may have been written
+    sum += word(in[element<P>(t, x, y, k)]);
+  }
+  if (sum == 77) *out = typename Element<B>::T();
+}
 template <int P, int B> __global__ void shared(typename Element<B>::T *out, int turns) {
   __shared__ typename Element<B>::T tile[SHARED_ELEMENTS];
   PLACE;
@@ -165,9 +177,12 @@ template <int P, int B> static void run_one(void *memory) {
   load<P, B><<<BLOCKS, shape>>>(data, out);
   store<P, B><<<BLOCKS, shape>>>(data);
   loop<P, B><<<BLOCKS, shape>>>(data, out, TURNS);
-  print("load", P, B, expect<P>(B, 1, false));
-  print("store", P, B, expect<P>(B, 1, false));
-  print("loop", P, B, expect<P>(B, TURNS, false));
+  before<P, B><<<BLOCKS, shape>>>(data, out, TURNS);
+  Sum first = expect<P>(B, 1, false), all = expect<P>(B, TURNS, false);
+  print("load", P, B, first);
+  print("store", P, B, first);
+  print("loop", P, B, all);
+  print("before", P, B, {first.requests + all.requests, first.units + all.units});
   if (B <= 8 || P < 12) {
     shared<P, B><<<BLOCKS, shape>>>(out, TURNS);
     print("shared", P, B, expect<P>(B, TURNS, true));

@@ -9,10 +9,11 @@ for line in open(expected):
     kernel, requests, units = line.split()
     wanted[kernel] = (int(requests), int(units))
 spaces = {"load": ("global", "load", "sectors"), "store": ("global", "store", "sectors"),
-          "loop": ("global", "load", "sectors"), "shared": ("shared", "load", "wavefronts")}
+          "loop": ("global", "load", "sectors"), "before": ("global", "load", "sectors"),
+          "shared": ("shared", "load", "wavefronts")}
 got = {}
 for k in json.load(open(report))["kernels"]:
-    found = re.search(r"(load|store|loop|shared)<(\d+), (\d+)>", k["kernel"])
+    found = re.search(r"(load|store|loop|before|shared)<(\d+), (\d+)>", k["kernel"])
     if not found:
         continue
     space, what, unit = spaces[found.group(1)]

@@ -147,8 +147,10 @@ typedef struct ShortLaunches {
   double each_ns;
 } ShortLaunches;
 static ShortLaunches short_launches(const ProfileModel *m, const KernelProfile *k) {
+  // Counting makes a launch longer: the times of counted launches say nothing about it.
+  bool own_times = m->has_plain || k->warp_instructions == 0;
   // not every launch is timed where there are many
-  if (k->timed)
+  if (k->timed && own_times)
     return (ShortLaunches){k->launches * k->short_launches / k->timed,
                            (double)k->short_ns / (double)MAX(k->short_launches, 1ull)};
   double each = profile_kernel_ns(k) / (double)MAX(k->launches, 1ull);

@@ -167,10 +167,13 @@ static void add_difference(Profiling *w, Code *c, const LaneSite *k, bool lines)
 }
 
 void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k) {
+  // What it computes is known in this branch alone.
+  w->here = NULL;
   w->here_at = cold;
   differing_bits(w, cold, k);
   lanes_at_end(w, cold, k);
   w->here_at = NULL;
+  w->here = NULL;
 }
 
 void lanes_at_end(Profiling *w, Code *c, const LaneSite *k) {
