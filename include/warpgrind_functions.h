@@ -36,10 +36,8 @@
   } while (0)
 #if defined(__CUDA_ARCH__)
 #define WG_ON_DEVICE_(...) __VA_ARGS__
-#define WG_ON_HOST_(...)
 #else
 #define WG_ON_DEVICE_(...)
-#define WG_ON_HOST_(...) __VA_ARGS__
 #endif
 
 /* --- wg_assert --- */

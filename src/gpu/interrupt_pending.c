@@ -3,26 +3,32 @@
 // kernel in its stream, so that a handler may use every stream and synchronise as it likes.
 //
 // Most launches suspend no thread. Then the call that waits finds that out itself, and no other
-// thread takes part.
+// thread takes part. And the next launch of the stream, if it has interrupts as well, does not
+// wait: the device tells it whether it may begin (InterruptLaunch.gate). If not, the service
+// launches it again when its turn has come.
 #include "gpu/interrupts.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
-typedef struct Pending {
+typedef struct GpuPending {
   GpuLaunch launch;
-  CUlaunchConfig config;   // what the program gave, kept
-  struct Pending *parent;  // whose handler launched it; NULL: the program
-  struct Pending *next;
-  unsigned users;    // the list, its service, and those that wait
-  unsigned looking;  // threads that ask the driver about it: it is not freed meanwhile
-  bool is_taken;     // a service thread has it
-  bool served;       // a thread has begun to end it, and no other may
-  bool is_wanted;    // it has suspended threads, and a thread waits for it
+  CUlaunchConfig config;      // what the program gave, kept
+  struct GpuPending *parent;  // whose handler launched it; NULL: the program
+  struct GpuPending *next;
+  struct GpuPending *follows;  // it was launched before that one was served; NULL: it is done
+  unsigned users;              // the list, its service, and those that wait
+  unsigned looking;            // threads that ask the driver about it: it is not freed meanwhile
+  bool is_taken;               // a service thread has it
+  bool served;                 // a thread has begun to end it, and no other may
+  bool is_wanted;              // it has suspended threads, and a thread waits for it
   bool done;
+  bool failed;  // it, or one that it follows
   CUresult result;
 } Pending;
 
+enum { LONGEST_LINE = 128 };                              // launches in the list; more of them wait
+static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;  // taken before lock
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -49,16 +55,21 @@ static void release(Pending *p) {
 }
 
 // Locked on entry and on return.
-static void end_pending(Pending *p, bool suspended) {
+static void end_pending(Pending *p, GpuServing how) {
+  Pending *follows = p->follows;
   p->served = true;
   while (p->looking) pthread_cond_wait(&changed, &lock);
+  if (follows && follows->failed) how = SERVE_DROPPED;
   pthread_mutex_unlock(&lock);
   Pending *outer = serving;
-  if (suspended) serving = p;
-  CUresult result = gpu_interrupts_serve(&p->launch, suspended);
+  if (how == SERVE_ALL) serving = p;
+  CUresult result = gpu_interrupts_serve(&p->launch, how);
   serving = outer;
   pthread_mutex_lock(&lock);
   p->result = result;
+  p->failed = result != CUDA_SUCCESS || how == SERVE_DROPPED;
+  p->follows = NULL;
+  if (follows) release(follows);
   p->done = true;
   pthread_cond_broadcast(&changed);
 }
@@ -87,9 +98,13 @@ static void wait_for_change(unsigned microseconds) {
   pthread_cond_timedwait(&changed, &lock, &until);
 }
 
+static bool is_next(const Pending *p) {
+  return !p->served && !p->is_taken && (!p->follows || p->follows->done);
+}
+
 static Pending *next_to_serve(void) {
   for (Pending *p = list; p; p = p->next)
-    if (!p->served && !p->is_taken) return p;
+    if (is_next(p)) return p;
   return NULL;
 }
 
@@ -111,7 +126,7 @@ static void *service(void *user) {
       if (!p->is_wanted || p->looking) wait_for_change(pause);
       if (p->served || p->looking) continue;
       bool ended = p->is_wanted || look(p, gpu_interrupts_has_ended);
-      if (ended && !p->served) end_pending(p, true);
+      if (ended && !p->served) end_pending(p, SERVE_ALL);
     }
     release(p);
   }
@@ -128,11 +143,11 @@ static void keep_config(Pending *p) {
   p->launch.config = &p->config;
 }
 
-void gpu_interrupts_add(const GpuLaunch *l) {
+void gpu_interrupts_add(const GpuLaunch *l, bool in_line, Pending *follows) {
   pthread_once(&once, make_condition);
   if (gpu_hold_calls) gpu_hold_calls();
   Pending *p = mem_alloc(sizeof *p);
-  *p = (Pending){.launch = *l, .parent = serving, .users = 1};
+  *p = (Pending){.launch = *l, .parent = serving, .follows = follows, .users = 1};
   keep_config(p);
   pthread_mutex_lock(&lock);
   Pending **end = &list;
@@ -140,11 +155,12 @@ void gpu_interrupts_add(const GpuLaunch *l) {
   *end = p;
   atomic_fetch_add(&listed, 1);
   unsigned waiting = 0;
-  for (Pending *q = list; q; q = q->next) waiting += !q->served && !q->is_taken;
+  for (const Pending *q = list; q; q = q->next) waiting += is_next(q);
   pthread_t thread;
   if (idle < waiting && thread_start(&thread, service, NULL) == 0) pthread_detach(thread);
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
+  if (in_line) pthread_mutex_unlock(&line);
 }
 
 // --- those that wait ---
@@ -174,7 +190,7 @@ static void wait_for(Pending *p) {
   p->users++;
   if (!p->served) {
     bool nobody = look(p, gpu_interrupts_suspended_nobody);
-    if (!p->served && nobody) end_pending(p, false);
+    if (!p->served && nobody) end_pending(p, SERVE_NOBODY);
     else if (!p->served) {
       p->is_wanted = true;
       pthread_cond_broadcast(&changed);
@@ -205,3 +221,54 @@ static CUresult wait_for_all(const uint64_t *stream) {
 
 CUresult gpu_interrupts_wait(void) { return wait_for_all(NULL); }
 CUresult gpu_interrupts_wait_in(uint64_t stream) { return wait_for_all(&stream); }
+
+// --- those that do not ---
+
+// The last of the launches before work in the stream, if all of them are in this stream. false: it
+// has to wait for one of them
+static bool find_last(uint64_t stream, Pending **last) {
+  unsigned n = 0;
+  *last = NULL;
+  for (Pending *p = list; p; p = p->next) {
+    if (!comes_before(p, &stream)) continue;
+    if ((uint64_t)(uintptr_t)p->launch.event.stream != stream) return false;
+    *last = p;
+    n++;
+  }
+  return n < LONGEST_LINE;
+}
+
+static bool follow(uint64_t stream, GpuFollowing *f) {
+  Pending *last;
+  if (!find_last(stream, &last)) return false;
+  if (!last) return true;
+  if (last->served || !gpu_interrupts_follow(&last->launch, f)) return false;
+  for (Pending *p = last; p && !p->served; p = p->follows) gpu_interrupts_share(&p->launch, f);
+  f->pending = last;
+  last->users++;
+  return true;
+}
+
+CUresult gpu_interrupts_line_up(uint64_t stream, GpuFollowing *f) {
+  for (;;) {
+    if (f) {
+      pthread_mutex_lock(&line);
+      pthread_mutex_lock(&lock);
+      bool follows = follow(stream, f);
+      pthread_mutex_unlock(&lock);
+      if (follows) return CUDA_SUCCESS;
+      pthread_mutex_unlock(&line);
+    }
+    CUresult result = wait_for_all(&stream);
+    if (result != CUDA_SUCCESS || !f) return result;
+  }
+}
+
+void gpu_interrupts_give_up(Pending *follows) {
+  if (follows) {
+    pthread_mutex_lock(&lock);
+    release(follows);
+    pthread_mutex_unlock(&lock);
+  }
+  pthread_mutex_unlock(&line);
+}

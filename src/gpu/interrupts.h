@@ -4,7 +4,37 @@
 
 #include "gpu/gpu.h"
 
-// Memory and the added parameter. false: it is not to be launched, l->refused says why
+// --- interrupt_memory.c ---
+typedef struct GpuBuffer {
+  CUcontext ctx;
+  uint64_t p;
+  void *host;  // of the host, not of the device
+  size_t size;
+  unsigned users;
+  const InterruptKernel *kernel;  // whose launch used it last, and its sizes: what must be zero is
+  InterruptSizes sizes;
+} GpuBuffer;
+GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host);  // NULL: there is no memory
+GpuBuffer *gpu_buffer_new(CUcontext ctx, size_t size, bool host);   // … its contents are lost
+void gpu_buffer_share(GpuBuffer *b);
+void gpu_buffer_give_back(GpuBuffer *b);
+GpuBuffer *gpu_buffer_of(uint64_t p, const void *host);
+
+typedef struct GpuGate {  // what a launch tells the next and the host: InterruptLaunch.gate
+  CUcontext ctx;
+  volatile uint32_t *news;  // memory of the host, at notify for the device
+  CUdeviceptr notify, word;
+  uint32_t serial;
+  unsigned users;
+} GpuGate;
+GpuGate *gpu_gate_take(CUcontext ctx);  // NULL: there is no memory
+void gpu_gate_share(GpuGate *g);
+void gpu_gate_give_back(GpuGate *g);
+void gpu_interrupt_memory_forget(CUcontext ctx);
+
+// --- interrupts.c ---
+// Memory and the added parameter. Waits for earlier launches of its stream, or lines up behind
+// them. false: it is not to be launched, l->refused says why
 bool gpu_interrupts_begin(GpuLaunch *l);
 // The driver has taken the launch, or not (result). Its interrupts are served by another thread;
 // where tools run, before it returns. Frees l->interrupts, then or later.
@@ -14,13 +44,57 @@ void gpu_interrupts_forget(CUcontext ctx);  // it is gone
 // A launch that has been made; any thread may ask.
 bool gpu_interrupts_has_ended(const GpuLaunch *l);         // its first kernel
 bool gpu_interrupts_suspended_nobody(const GpuLaunch *l);  // … and nothing went wrong: waits for it
-CUresult gpu_interrupts_serve(GpuLaunch *l, bool suspended);  // frees l->interrupts
+// A new launch is put behind it, unserved. false: it must wait
+typedef struct GpuFollowing {
+  CUcontext ctx;  // of the new launch, and what it is
+  const InterruptKernel *kernel;
+  const InterruptSizes *sizes;
+  struct GpuPending *pending;  // the launch that it follows; NULL: all before have been served
+  GpuGate *gate;               // … and its gate
+  GpuBuffer *memory;           // of a launch before that it can have, too; NULL: none
+} GpuFollowing;
+bool gpu_interrupts_follow(const GpuLaunch *l, GpuFollowing *f);
+void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f);  // sets f->memory, if it can
+// Frees l->interrupts. dropped: if it did not begin, it does not any more
+typedef enum { SERVE_NOBODY, SERVE_ALL, SERVE_DROPPED } GpuServing;
+CUresult gpu_interrupts_serve(GpuLaunch *l, GpuServing how);
+
+struct GpuInterrupts {
+  const InterruptKernel *kernel;
+  CUcontext ctx;
+  CUstream stream;
+  GpuBuffer *memory, *counts, *totals, *calls;
+  InterruptSizes sizes;
+  GpuGate *gate, *before;      // NULL: none
+  struct GpuPending *follows;  // … until the driver has taken the launch
+  bool in_line;
+  InterruptLaunch launch;
+  void **params;
+  void *list[5];
+  size_t size;
+  uint8_t *room;  // all parameters
+  CUevent ended;  // the first kernel has; NULL: the stream tells
+  CUstream own;   // for the rest, where the stream is one of the thread's; NULL: it is not
+  bool entered;   // the second kernel has been launched
+  bool clean;     // … and all its threads have ended
+  CUresult result;
+};
+CUresult gpu_interrupts_wait_for_first(const GpuInterrupts *g);
+bool gpu_interrupts_clear_states(GpuInterrupts *g);  // of its memory, if they are not
+
+// --- interrupt_rounds.c ---
+CUresult gpu_interrupts_rounds(GpuLaunch *l);  // until no thread is suspended
 
 // --- interrupt_pending.c ---
 // From now on calls of the driver, but for launches, call gpu_interrupts_wait first. Set before the
 // first call.
 extern void (*gpu_hold_calls)(void);
-void gpu_interrupts_add(const GpuLaunch *l);
+// A launch lines up: it waits until those that come before it are served, or follows one that is
+// not. f NULL: it waits. With f no other launch lines up until this one has left the line: by
+// gpu_interrupts_add, or by gpu_interrupts_give_up.
+CUresult gpu_interrupts_line_up(uint64_t stream, GpuFollowing *f);
+void gpu_interrupts_give_up(struct GpuPending *follows);
+void gpu_interrupts_add(const GpuLaunch *l, bool in_line, struct GpuPending *follows);
 // Until launches are served: all of the calling thread's (the program's, or those of the handler
 // that runs on it), or those that come before work in a stream. Each error is reported once.
 CUresult gpu_interrupts_wait(void);

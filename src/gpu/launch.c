@@ -225,14 +225,12 @@ static void check_machine_code(GpuLaunch *l) {
 }
 
 // Waits until earlier launches of this stream have served all their interrupts. If one of them
-// failed, this launch is refused with its error.
-static CUresult wait_for_interrupts(GpuLaunch *l) {
-  CUresult result = gpu_interrupts_wait_in((uint64_t)(uintptr_t)l->event.stream);
-  if (result == CUDA_SUCCESS) return result;
-  if (l->interrupts) gpu_interrupts_end(l, result);
-  l->refused = result;
-  l->gone = true;
-  return result;
+// failed, this launch is refused with its error. A launch with interrupts of its own may go first.
+static bool wait_for_interrupts(GpuLaunch *l) {
+  if (l->of->interrupts) return gpu_interrupts_begin(l);
+  l->refused = gpu_interrupts_wait_in((uint64_t)(uintptr_t)l->event.stream);
+  l->gone = l->refused != CUDA_SUCCESS;
+  return !l->gone;
 }
 
 void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx) {
@@ -266,8 +264,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (session_wants_launches()) l->context = look_around(l, ctx);
   const WovenKernel *code = l->function || l->event.captured ? NULL : gpu_function_early(l->of);
   if (!l->function && !code) l->function = gpu_function_target(l->of);
-  if (l->of->interrupts && !gpu_interrupts_begin(l)) return;
-  if (wait_for_interrupts(l) != CUDA_SUCCESS) return;
+  if (!wait_for_interrupts(l)) return;
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
   gpu_hash_before_launch(l->outputs);

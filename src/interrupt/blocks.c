@@ -87,17 +87,25 @@ static void stopped_address(Emitter *e, Code *c, PtxReg *to, PtxReg *block) {
 
 // --- entering and leaving ---
 
-// One thread clears the words; the others wait for it.
+static void clear(Emitter *e, Code *c, unsigned from, unsigned to) {
+  for (unsigned at = from; at < to; at += 4)
+    EMIT(c, "st.volatile.shared.u32", block_word(e, c, at), opd_reg(word(c, 0)));
+}
+
+// All threads clear the words that every kernel has, which is faster than to choose one of them;
+// one clears the rest. Then they wait for each other.
 static void clear_words(Emitter *e, Code *c) {
   PtxLabel *others = body_label(c->body);
-  emit_thread_in_block(c, word(c, 0));
-  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
-  code_branch(c, pred(c, 0), false, others);
+  if (e->stops->uses_warps) {
+    emit_thread_in_block(c, word(c, 0));
+    EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+    code_branch(c, pred(c, 0), false, others);
+    EMIT(c, "mov.u32", opd_reg(word(c, 0)), opd_imm(0));
+    clear(e, c, WORD_WARPS, WORDS_BYTES);
+    code_label(c, others);
+  }
   EMIT(c, "mov.u32", opd_reg(word(c, 0)), opd_imm(0));
-  uint32_t end = e->stops->uses_warps ? WORDS_BYTES : WORD_WARPS;
-  for (unsigned at = 0; at < end; at += 4)
-    EMIT(c, "st.volatile.shared.u32", block_word(e, c, at), opd_reg(word(c, 0)));
-  code_label(c, others);
+  clear(e, c, 0, WORD_WARPS);
 }
 
 void block_enter(Emitter *e, Code *c) {
@@ -128,8 +136,7 @@ void block_enter(Emitter *e, Code *c) {
   code_label(c, others);
 }
 
-static void mark_suspended(Emitter *e, Code *c) {
-  EMIT(c, "st.volatile.shared.u32", block_word(e, c, WORD_SUSPENDED), opd_imm(1));
+static void mark_lane(Emitter *e, Code *c) {
   if (!e->stops->uses_warps) return;
   emit_thread_in_block(c, word(c, 0));
   EMIT(c, "shr.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_imm(5));
@@ -148,33 +155,33 @@ static void save_block(Emitter *e, Code *c) {
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
 }
 
-// Lanes that leave together are counted by the first of them: an atomic operation of each would
-// wait for the others'. Leaves to `ends` all but the first.
-static void count_leaving(Emitter *e, Code *c, PtxLabel *ends) {
-  PtxReg *lanes = word(c, 3), *before = word(c, 4);
-  EMIT(c, "activemask.b32", opd_reg(lanes));
-  EMIT(c, "bar.warp.sync", opd_reg(lanes));  // the first has seen what the others have written
-  EMIT(c, "mov.u32", opd_reg(before), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
-  EMIT(c, "and.b32", opd_reg(before), opd_reg(before), opd_reg(lanes));
-  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(before), opd_imm(0));
+// Counts the thread in one word, which says as well whether anybody is suspended: whoever is
+// counted last sees all others in it. Most blocks have nobody suspended, and their threads end
+// here.
+static void count_leaving(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
+  PtxReg *left = word(c, 4);
+  if (suspended) code_emit(c, "membar.cta", NULL, 0);
+  EMIT(c, "red.shared.add.u32", block_word(e, c, WORD_LEFT),
+       opd_imm(suspended ? ONE_SUSPENDED + 1 : 1));
+  EMIT(c, "ld.volatile.shared.u32", opd_reg(left), block_word(e, c, WORD_LEFT));
+  if (suspended) return;
+  EMIT(c, "setp.lt.u32", opd_reg(pred(c, 0)), opd_reg(left), opd_imm(ONE_SUSPENDED));
   code_branch(c, pred(c, 0), false, ends);
-  EMIT(c, "popc.b32", opd_reg(lanes), opd_reg(lanes));
-  EMIT(c, "atom.acq_rel.cta.shared.add.u32", opd_reg(before), block_word(e, c, WORD_LEFT),
-       opd_reg(lanes));
-  EMIT(c, "add.u32", opd_reg(before), opd_reg(before), opd_reg(lanes));
 }
 
-// The last one saves the shared memory, if anybody is suspended. Acquire and release: it sees what
-// the others have written.
+// When all have left and somebody is suspended, one of those that see it saves the shared memory.
 void block_leave(Emitter *e, Code *c, bool suspended) {
   PtxLabel *ends = body_label(c->body);
-  if (suspended) mark_suspended(e, c);
-  count_leaving(e, c, ends);
+  PtxReg *left = word(c, 4);
+  if (suspended) mark_lane(e, c);
+  count_leaving(e, c, suspended, ends);
+  code_emit(c, "membar.cta", NULL, 0);
+  EMIT(c, "and.b32", opd_reg(left), opd_reg(left), opd_imm(ONE_SUSPENDED - 1));
   emit_block_threads(c, word(c, 0));
-  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_reg(word(c, 4)));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_reg(left));
   code_branch(c, pred(c, 0), false, ends);
-  EMIT(c, "ld.volatile.shared.u32", opd_reg(word(c, 0)), block_word(e, c, WORD_SUSPENDED));
-  EMIT(c, "setp.eq.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
+  EMIT(c, "atom.shared.exch.b32", opd_reg(left), block_word(e, c, WORD_SAVER), opd_imm(1));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(left), opd_imm(0));
   code_branch(c, pred(c, 0), false, ends);
   save_block(e, c);
   code_label(c, ends);
@@ -187,7 +194,7 @@ void block_at_exits(Emitter *e) {
   PtxLabel *leave = body_label(b);
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
-    if (in->op == OP_RET || in->op == OP_EXIT)
+    if ((in->op == OP_RET || in->op == OP_EXIT) && !settled_at(e->stops, i))
       code_branch(body_instead(b, i), in->guard, in->guard_negated, leave);
   }
   code_branch(body_before(b, cfg->ninstrs), NULL, false, leave);
@@ -220,9 +227,9 @@ static void check_barrier(Emitter *e, const Stop *s) {
   code_label(c, back);
   Code *cold = body_cold(e->body);
   code_label(cold, missing);
-  EMIT(cold, "ld.volatile.shared.u32", opd_reg(word(cold, 4)), block_word(e, cold, WORD_SUSPENDED));
+  EMIT(cold, "ld.volatile.shared.u32", opd_reg(word(cold, 4)), block_word(e, cold, WORD_LEFT));
   EMIT(cold, "barrier.sync", id);  // all have read it before anybody goes on
-  EMIT(cold, "setp.ne.u32", opd_reg(pred(cold, 0)), opd_reg(word(cold, 4)), opd_imm(0));
+  EMIT(cold, "setp.ge.u32", opd_reg(pred(cold, 0)), opd_reg(word(cold, 4)), opd_imm(ONE_SUSPENDED));
   suspend_if(e, cold, s, back);
 }
 

@@ -92,6 +92,7 @@ typedef struct InterruptRun {
   uint32_t grid[3], block[3];
   InterruptLaunch launch;  // what the kernel got
   size_t threads;
+  bool ended;  // a handler has ended the kernel: states are left
   // of this round, by call: its callers, the rank of the first among those of its interrupt, where
   // their numbers go on the device, and (times INTERRUPT_PARAMS) where the values of each parameter
   const uint32_t *counts;

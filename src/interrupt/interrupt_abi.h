@@ -16,9 +16,16 @@ typedef struct InterruptLaunch {
   uint64_t stopped;   // uint32_t[blocks]: the block has suspended threads
   uint64_t locals;    // local variables, for each thread
   uint64_t threads, saved_stride;
-  uint64_t notify;  // host address that gets a copy of InterruptControl.suspended; 0: none
+  uint64_t notify;     // host address that gets an InterruptNews; 0: none
   uint64_t workspace;  // of a cooperative launch: counts the blocks at its barriers; 0: it is none
+  // Launches of one stream that follow each other before the host knows how the first has ended: a
+  // launch that does not end writes its serial to its gate, and the next does not begin if it finds
+  // that there. With notify only
+  uint64_t gate, gate_before;  // uint32_t; gate_before 0: it begins anyway
+  uint32_t serial, serial_before;
 } InterruptLaunch;
+
+enum InterruptNews { NEWS_NONE, NEWS_SUSPENDED, NEWS_NOT_BEGUN };
 
 // Then uint64_t results[ncalls]: where the results of the call's interrupt are.
 typedef struct InterruptControl {
@@ -37,9 +44,9 @@ typedef struct GatherJob {
   uint64_t states, contexts, ranks;  // ranks: 0 if not wanted
   // uint32_t[ncalls][chunks]: callers; later their sum over all chunks before
   uint64_t counts;
-  uint64_t totals;                   // uint32_t[ncalls], in memory of the host
-  uint64_t calls;                    // GatherCall[ncalls]
-  uint64_t stride;                   // InterruptLaunch.threads
+  uint64_t totals;  // uint32_t[ncalls], in memory of the host
+  uint64_t calls;   // GatherCall[ncalls]
+  uint64_t stride;  // InterruptLaunch.threads
   uint32_t threads, ncalls, chunks, unused;
 } GatherJob;
 

@@ -345,6 +345,7 @@ static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err)
     free(r.groups);
   }
   free(counts);
+  run->ended = r.ends;
   return all && ok && !r.ends;
 }
 

@@ -158,31 +158,29 @@ static bool uses_shared(const PtxInstr *in) {
          ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC);
 }
 
-// By instruction: it may be executed by a thread that was suspended. All others need no care: no
-// suspended thread is missing there, and what they use of shared memory is not used again.
-static bool *after_stops(Stops *s) {
-  const IrCfg *c = s->cfg;
-  bool *after = ARENA_ARRAY(&s->arena, bool, c->ninstrs + 1),
-       *seen = ARENA_ARRAY(&s->arena, bool, c->nblocks + 1);
-  uint32_t *stack = ARENA_ARRAY(&s->arena, uint32_t, c->nblocks + 1), top = 0;
-  for (uint32_t i = 0; i < s->n; i++) {
-    const IrBlock *b = &c->blocks[c->block_of[s->list[i].at]];
-    for (uint32_t k = s->list[i].at; k < b->end; k++) after[k] = true;
+// Marks the instructions from `at` on that can follow it.
+void stops_mark_from(Arena *a, const IrCfg *c, uint32_t at, bool *marks) {
+  bool *seen = ARENA_ARRAY(a, bool, c->nblocks + 1);
+  uint32_t *stack = ARENA_ARRAY(a, uint32_t, c->nblocks + 1), top = 0;
+  const IrBlock *b = &c->blocks[c->block_of[at]];
+  for (uint32_t k = at; k < b->end; k++) marks[k] = true;
+  for (;;) {
     for (uint32_t k = 0; k < b->nsucc; k++)
       if (!seen[b->succ[k]]) {
         seen[b->succ[k]] = true;
         stack[top++] = b->succ[k];
       }
-    while (top) {
-      const IrBlock *next = &c->blocks[stack[--top]];
-      for (uint32_t k = next->first; k < next->end; k++) after[k] = true;
-      for (uint32_t k = 0; k < next->nsucc; k++)
-        if (!seen[next->succ[k]]) {
-          seen[next->succ[k]] = true;
-          stack[top++] = next->succ[k];
-        }
-    }
+    if (!top) return;
+    b = &c->blocks[stack[--top]];
+    for (uint32_t k = b->first; k < b->end; k++) marks[k] = true;
   }
+}
+
+// By instruction: it may be executed by a thread that was suspended. All others need no care: no
+// suspended thread is missing there, and what they use of shared memory is not used again.
+static bool *after_stops(Stops *s) {
+  bool *after = ARENA_ARRAY(&s->arena, bool, s->cfg->ninstrs + 1);
+  for (uint32_t i = 0; i < s->n; i++) stops_mark_from(&s->arena, s->cfg, s->list[i].at, after);
   return after;
 }
 
@@ -283,7 +281,9 @@ bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err) {
   s->cfg = ir_cfg_build(f, err);
   if (!s->cfg) return false;
   s->list = ARENA_ARRAY(&s->arena, Stop, s->cfg->ninstrs + s->cfg->nloops + 1);
-  if (!find_calls(s, err) || !add_waits(s, err) || !stops_find_live(s, err)) return false;
+  if (!find_calls(s, err) || !add_waits(s, err)) return false;
+  settled_find(s);
+  if (!stops_find_live(s, err)) return false;
   for (uint32_t i = 0; i < s->n; i++) s->list[i].number = i + 1;
   return true;
 }

@@ -40,6 +40,7 @@ typedef struct Stops {
   bool uses_blocks;  // shared memory, barriers or operations of several lanes
   bool uses_warps;   // … operations of several lanes
   bool uses_async;   // asynchronous copies, which are waited for
+  uint32_t settled;  // a barrier: see settled.c; IR_NONE: there is none
 } Stops;
 
 // Registers that every piece of code may overwrite.
@@ -65,9 +66,14 @@ bool stops_has_calls(const PtxFunc *f);
 // false: err says what cannot be saved, and where. locals: as in Stops
 bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err);
 void stops_free(Stops *s);
+void stops_mark_from(Arena *a, const IrCfg *c, uint32_t at, bool *marks);
 // "file:line", or the line of PTX
 const char *stops_place(Arena *a, const PtxFunc *f, const PtxInstr *in);
 bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *what);
+
+// --- settled.c: a barrier behind which no thread of the block is suspended ---
+void settled_find(Stops *s);                  // and drops the stops behind it, which need no care
+bool settled_at(const Stops *s, uint32_t i);  // the instruction is behind that barrier
 
 // --- live.c: fills saved and again ---
 bool stops_find_live(Stops *s, Error *err);
@@ -129,13 +135,17 @@ typedef struct Emitter {
   PtxReg *thread, *count;  // .b64: its number, and how many there are
 } Emitter;
 // What threads of a block know of each other, in shared memory.
-enum { WORD_LEFT = 0, WORD_SUSPENDED = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
+// WORD_LEFT: threads that have left, and ONE_SUSPENDED for each that is suspended.
+// WORD_SAVER: one of them saves the block. WORD_WARPS: the suspended lanes of each warp
+enum { WORD_LEFT = 0, WORD_SAVER = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
+enum { ONE_SUSPENDED = 1 << 16 };
 void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
 void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
 void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the grid
 void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
 void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
+void emit_gate(Emitter *e, Code *c);      // the entry of the first kernel: does it begin?
 void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel
 
 // --- blocks.c ---

@@ -25,20 +25,24 @@ all() {  # SUFFIX OPTION…: of tests, and of nvcc
   for TEST_FILE in tests/interrupts/errors/*.cu; do
     name=$(basename "$TEST_FILE" .cu)
     [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
-    [ -z "$suffix" ] || [ "$(setting device)" != cpu ] || continue
+    [ "$suffix${TEST_DEVICE:-cpu}" = cpu ] || [ "$(setting device)" != cpu ] || continue
     # shellcheck disable=SC2046
     tests/lib/nvcc -std=c++17 -Iinclude $(arch) "$@" $(setting nvcc) \
       -o "$TEST_DIR/$name$suffix" "$TEST_FILE" || { echo "FAIL $name.build"; continue; }
     check "$name$suffix" right "$TEST_DIR/$name$suffix"
   done
 }
+machine_code() {  # OPTION…: without PTX the program runs on a GPU, and is told
+  tests/lib/nvcc -std=c++17 -lineinfo -Iinclude -gencode arch=compute_90,code=sm_90 "$@" \
+    -o "$TEST_DIR/no_ptx.gpu" tests/interrupts/errors/no_ptx.cu
+  "$WARPGRIND" --device=gpu --tool=none -q "$TEST_DIR/no_ptx.gpu" > "$TEST_DIR/out" 2> \
+    "$TEST_DIR/err"
+  check machine_code_is_named has "$TEST_DIR/err" \
+    "its calls give their defaults: there is no PTX, only machine code for sm_90"
+}
 all ""
-[ "${TEST_DEVICE:-cpu}" = cpu ] || exit 0
+[ "${TEST_DEVICE:-cpu}" = cpu ] || { machine_code; exit 0; }
 . tests/gpumode/lib.sh  # once more with the virtual device as the driver
 shared_runtime
 all .gpu -cudart=shared
-tests/lib/nvcc -std=c++17 -lineinfo -Iinclude -gencode arch=compute_90,code=sm_90 -cudart=shared \
-  -o "$TEST_DIR/no_ptx.gpu" tests/interrupts/errors/no_ptx.cu
-"$WARPGRIND" --device=gpu --tool=none -q "$TEST_DIR/no_ptx.gpu" > "$TEST_DIR/out" 2> "$TEST_DIR/err"
-check machine_code_is_named has "$TEST_DIR/err" \
-  "its calls give their defaults: there is no PTX, only machine code for sm_90"
+machine_code -cudart=shared

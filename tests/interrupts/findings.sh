@@ -5,7 +5,8 @@ set -u
 . tests/lib/check.sh
 command -v nvcc > /dev/null || { echo "skipped: nvcc is not installed"; exit 77; }
 program=$TEST_DIR/findings
-tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude -o "$program" \
+tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude -Werror all-warnings \
+  -Xcompiler -Wall,-Werror -o "$program" \
   tests/interrupts/findings.cu || { echo "FAIL build"; exit 1; }
 line=$(grep -n 'label: assertion' tests/interrupts/findings.cu | cut -d: -f1)
 device=${TEST_DEVICE:-cpu}

@@ -1,0 +1,171 @@
+// Memory of launches with interrupts, which is used again: allocating takes longer than a round.
+#include "gpu/interrupts.h"
+
+static VEC(GpuBuffer *) buffers;
+static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static GpuBuffer *find_free(CUcontext ctx, size_t size, bool host) {
+  GpuBuffer *best = NULL;
+  for (uint32_t i = 0; i < buffers.len; i++) {
+    GpuBuffer *b = buffers.data[i];
+    if (b->users || b->ctx != ctx || b->size < size || (b->host != NULL) != host) continue;
+    if (!best || b->size < best->size) best = b;
+  }
+  return best;
+}
+
+static bool allocate(GpuBuffer *b, bool host) {
+  if (host)
+    return gpu_real.cuMemHostAlloc(&b->host, b->size, CU_MEMHOSTALLOC_DEVICEMAP) == CUDA_SUCCESS;
+  CUdeviceptr p;
+  // tools look at what the kernel writes: they hear of this memory as of the program's own
+  CUresult result = session_tools() ? gpu_cuMemAlloc_v2(&p, b->size)
+                                    : gpu_real.cuMemAlloc_v2(&p, b->size);
+  if (result != CUDA_SUCCESS) return false;
+  b->p = p;
+  if (session_tools()) session_annotated(SESSION_INITIALISED, p, b->size);
+  return true;
+}
+
+// Buffers that no launch uses; false: there were none
+static bool free_idle(CUcontext ctx) {
+  bool found = false;
+  pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < buffers.len; i++) {
+    GpuBuffer *b = buffers.data[i];
+    if (b->users || b->ctx != ctx) continue;
+    if (b->host) gpu_real.cuMemFreeHost(b->host);
+    else gpu_real.cuMemFree_v2(b->p);
+    free(b);
+    buffers.data[i--] = buffers.data[--buffers.len];
+    found = true;
+  }
+  pthread_mutex_unlock(&buffers_lock);
+  return found;
+}
+
+GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host) {
+  enum { STEP = 1 << 16 };
+  pthread_mutex_lock(&buffers_lock);
+  GpuBuffer *b = find_free(ctx, size, host);
+  if (b) b->users = 1;
+  pthread_mutex_unlock(&buffers_lock);
+  if (b) return b;
+  b = mem_alloc(sizeof *b);
+  *b = (GpuBuffer){.ctx = ctx, .size = (size + STEP) / STEP * STEP, .users = 1};
+  if (!allocate(b, host) && !(free_idle(ctx) && allocate(b, host))) {
+    free(b);
+    return NULL;
+  }
+  pthread_mutex_lock(&buffers_lock);
+  vec_push(&buffers, b);
+  pthread_mutex_unlock(&buffers_lock);
+  return b;
+}
+
+// The new owner overwrites what the last launch had left zero.
+GpuBuffer *gpu_buffer_new(CUcontext ctx, size_t size, bool host) {
+  GpuBuffer *b = gpu_buffer_take(ctx, size, host);
+  if (b) b->kernel = NULL;
+  return b;
+}
+
+void gpu_buffer_share(GpuBuffer *b) {
+  pthread_mutex_lock(&buffers_lock);
+  b->users++;
+  pthread_mutex_unlock(&buffers_lock);
+}
+
+// With a tool it is freed at once: it is no leak of the program's.
+void gpu_buffer_give_back(GpuBuffer *b) {
+  pthread_mutex_lock(&buffers_lock);
+  b->users--;
+  bool frees = !b->users && b->p && session_tools();
+  for (uint32_t i = 0; frees && i < buffers.len; i++)
+    if (buffers.data[i] == b) buffers.data[i--] = buffers.data[--buffers.len];
+  pthread_mutex_unlock(&buffers_lock);
+  if (!frees) return;
+  gpu_cuMemFree_v2(b->p);
+  free(b);
+}
+
+GpuBuffer *gpu_buffer_of(uint64_t p, const void *host) {
+  GpuBuffer *found = NULL;
+  pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < buffers.len && !found; i++)
+    if (host ? buffers.data[i]->host == host : buffers.data[i]->p == p) found = buffers.data[i];
+  pthread_mutex_unlock(&buffers_lock);
+  return found;
+}
+
+// --- gates ---
+
+enum { GATES = 1024 };  // that are allocated together
+static VEC(GpuGate *) gates;
+static uint32_t last_serial;
+
+static bool add_gates(CUcontext ctx) {
+  GpuBuffer *host = gpu_buffer_new(ctx, GATES * sizeof(uint32_t), true),
+            *device = gpu_buffer_new(ctx, GATES * sizeof(uint32_t), false);
+  CUdeviceptr notify = 0;
+  if (!host || !device ||
+      gpu_real.cuMemHostGetDevicePointer_v2(&notify, host->host, 0) != CUDA_SUCCESS)
+    return false;
+  pthread_mutex_lock(&buffers_lock);
+  for (unsigned i = 0; i < GATES; i++) {
+    GpuGate *g = mem_alloc(sizeof *g);
+    *g = (GpuGate){.ctx = ctx,
+                   .news = (volatile uint32_t *)host->host + i,
+                   .notify = notify + i * sizeof(uint32_t),
+                   .word = device->p + i * sizeof(uint32_t)};
+    vec_push(&gates, g);
+  }
+  pthread_mutex_unlock(&buffers_lock);
+  return true;
+}
+
+static GpuGate *free_gate(CUcontext ctx) {
+  GpuGate *found = NULL;
+  pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < gates.len && !found; i++)
+    if (!gates.data[i]->users && gates.data[i]->ctx == ctx) found = gates.data[i];
+  if (found) {
+    found->users = 1;
+    found->serial = ++last_serial ? last_serial : ++last_serial;
+    *found->news = NEWS_NONE;
+  }
+  pthread_mutex_unlock(&buffers_lock);
+  return found;
+}
+
+GpuGate *gpu_gate_take(CUcontext ctx) {
+  GpuGate *g = free_gate(ctx);
+  return g || !add_gates(ctx) ? g : free_gate(ctx);
+}
+
+void gpu_gate_share(GpuGate *g) {
+  pthread_mutex_lock(&buffers_lock);
+  g->users++;
+  pthread_mutex_unlock(&buffers_lock);
+}
+
+void gpu_gate_give_back(GpuGate *g) {
+  pthread_mutex_lock(&buffers_lock);
+  g->users--;
+  pthread_mutex_unlock(&buffers_lock);
+}
+
+void gpu_interrupt_memory_forget(CUcontext ctx) {
+  pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < buffers.len; i++)
+    if (buffers.data[i]->ctx == ctx) {
+      free(buffers.data[i]);
+      buffers.data[i--] = buffers.data[--buffers.len];
+    }
+  for (uint32_t i = 0; i < gates.len; i++)
+    if (gates.data[i]->ctx == ctx) {
+      free(gates.data[i]);
+      gates.data[i--] = gates.data[--gates.len];
+    }
+  pthread_mutex_unlock(&buffers_lock);
+}

@@ -1,0 +1,259 @@
+// The rounds of a launch with interrupts, on a GPU: what interrupt_serve asks of the device.
+#include "gpu/interrupts.h"
+
+extern const char probe_gather_kernel_text[];
+
+typedef struct Kernels {  // those that gather, in one context
+  CUcontext ctx;
+  CUmodule module;
+  CUfunction count, scan, gather;
+} Kernels;
+static VEC(Kernels) loaded;
+static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool load_kernels(CUcontext ctx, Kernels *out) {
+  bool ok = false;
+  pthread_mutex_lock(&loaded_lock);
+  for (uint32_t i = 0; i < loaded.len && !ok; i++)
+    if (loaded.data[i].ctx == ctx) {
+      *out = loaded.data[i];
+      ok = true;
+    }
+  if (!ok) {
+    Kernels k = {.ctx = ctx};
+    ok = gpu_real.cuModuleLoadData(&k.module, probe_gather_kernel_text) == CUDA_SUCCESS &&
+         gpu_real.cuModuleGetFunction(&k.count, k.module, "interrupt_gather_count") ==
+             CUDA_SUCCESS &&
+         gpu_real.cuModuleGetFunction(&k.scan, k.module, "interrupt_gather_scan") == CUDA_SUCCESS &&
+         gpu_real.cuModuleGetFunction(&k.gather, k.module, "interrupt_gather") == CUDA_SUCCESS;
+    if (ok) vec_push(&loaded, k);
+    *out = k;
+  }
+  pthread_mutex_unlock(&loaded_lock);
+  return ok;
+}
+
+void gpu_interrupts_forget(CUcontext ctx) {
+  gpu_interrupt_memory_forget(ctx);
+  pthread_mutex_lock(&loaded_lock);
+  for (uint32_t i = 0; i < loaded.len; i++)
+    if (loaded.data[i].ctx == ctx) loaded.data[i--] = loaded.data[--loaded.len];
+  pthread_mutex_unlock(&loaded_lock);
+}
+
+typedef struct Serving {
+  GpuLaunch *launch;
+  GpuInterrupts *g;
+  Kernels kernels;
+  GatherJob job;
+} Serving;
+
+static bool ok_or(Serving *s, CUresult result) {
+  if (result != CUDA_SUCCESS && s->g->result == CUDA_SUCCESS) s->g->result = result;
+  return result == CUDA_SUCCESS;
+}
+
+static bool read_memory(void *user, void *to, uint64_t from, size_t bytes) {
+  Serving *s = user;
+  return ok_or(s, gpu_real.cuMemcpyDtoHAsync_v2(to, from, bytes, s->g->stream)) &&
+         ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+}
+
+static bool write_memory(void *user, uint64_t to, const void *from, size_t bytes) {
+  Serving *s = user;
+  bool ok = ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(to, from, bytes, s->g->stream)) &&
+            ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+  if (ok && session_wants(SESSION_WANTS_CONTENTS))
+    session_annotated(SESSION_INITIALISED, to, bytes);
+  return ok;
+}
+
+static uint64_t alloc_lists(void *user, size_t bytes) {
+  GpuBuffer *b = gpu_buffer_new(((Serving *)user)->g->ctx, bytes, false);
+  return b ? b->p : 0;
+}
+static void free_lists(void *user, uint64_t p) {
+  Serving *s = user;
+  gpu_real.cuStreamSynchronize(s->g->stream);  // the kernel reads results from it
+  GpuBuffer *b = gpu_buffer_of(p, NULL);
+  if (b) gpu_buffer_give_back(b);
+}
+
+static void *alloc_host(void *user, size_t bytes) {
+  GpuBuffer *b = gpu_buffer_new(((Serving *)user)->g->ctx, bytes, true);
+  return b ? b->host : NULL;
+}
+static void free_host(void *user, void *p) {
+  GpuBuffer *b = gpu_buffer_of(0, p);
+  if (b) gpu_buffer_give_back(b);
+}
+
+static bool launch_gather(Serving *s, CUfunction f, unsigned blocks) {
+  void *params[] = {&s->job};
+  return ok_or(s, gpu_real.cuLaunchKernel(f, blocks, 1, 1, GATHER_CHUNK, 1, 1, 0, s->g->stream,
+                                          params, NULL));
+}
+
+static bool prepare_job(Serving *s, const InterruptRun *run) {
+  GpuInterrupts *g = s->g;
+  uint32_t n = run->kernel->ncalls,
+           chunks = (uint32_t)((run->threads + GATHER_CHUNK - 1) / GATHER_CHUNK);
+  CUdeviceptr totals;
+  if (!g->counts) g->counts = gpu_buffer_new(g->ctx, 4 * (size_t)n * chunks, false);
+  if (!g->calls) g->calls = gpu_buffer_new(g->ctx, n * sizeof(GatherCall), false);
+  if (!g->totals) g->totals = gpu_buffer_new(g->ctx, n * MAX(sizeof(GatherCall), 4), true);
+  if (!g->counts || !g->calls || !g->totals || !load_kernels(g->ctx, &s->kernels) ||
+      gpu_real.cuMemHostGetDevicePointer_v2(&totals, g->totals->host, 0) != CUDA_SUCCESS)
+    return false;
+  s->job = (GatherJob){.states = run->launch.states,
+                       .contexts = run->launch.contexts,
+                       .ranks = run->kernel->has_results ? run->launch.ranks : 0,
+                       .counts = g->counts->p,
+                       .totals = totals,
+                       .calls = g->calls->p,
+                       .stride = run->launch.threads,
+                       .threads = (uint32_t)run->threads,
+                       .ncalls = n,
+                       .chunks = chunks};
+  return true;
+}
+
+// Most launches suspend no thread: one word says so.
+static bool is_suspended(Serving *s, const InterruptRun *run) {
+  uint32_t suspended = 1;
+  if (s->g->entered) return true;
+  if (s->g->launch.notify) {
+    ok_or(s, gpu_interrupts_wait_for_first(s->g));
+    return *s->g->gate->news != NEWS_NONE;
+  }
+  read_memory(s, &suspended, run->launch.control, sizeof suspended);
+  return suspended != 0;
+}
+
+static bool count(void *user, const InterruptRun *run, uint32_t *counts) {
+  Serving *s = user;
+  if (s->g->result != CUDA_SUCCESS) return false;
+  bool suspended = is_suspended(s, run);
+  if (s->g->result != CUDA_SUCCESS || !suspended) return s->g->result == CUDA_SUCCESS;
+  if (!prepare_job(s, run) || !launch_gather(s, s->kernels.count, s->job.chunks) ||
+      !launch_gather(s, s->kernels.scan, 1) ||
+      !ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream)))
+    return false;
+  memcpy(counts, s->g->totals->host, run->kernel->ncalls * sizeof *counts);
+  return true;
+}
+
+static bool gather(void *user, const InterruptRun *run) {
+  Serving *s = user;
+  GatherCall *calls = s->g->totals->host;
+  for (uint32_t i = 0; i < run->kernel->ncalls; i++) {
+    const InterruptCall *c = &run->kernel->calls[i];
+    calls[i] = (GatherCall){.numbers = run->numbers[i],
+                            .first_rank = run->first_rank[i],
+                            .args_at = c->args_at,
+                            .nparams = c->nparams};
+    memcpy(calls[i].lists, run->lists + i * INTERRUPT_PARAMS, sizeof calls[i].lists);
+    memcpy(calls[i].bytes, c->param_bytes, sizeof calls[i].bytes);
+  }
+  return ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(
+                      s->g->calls->p, calls, run->kernel->ncalls * sizeof *calls, s->g->stream)) &&
+         launch_gather(s, s->kernels.gather, s->job.chunks) &&
+         ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+}
+
+static bool report(void *user, const InterruptFinding *f) {
+  const Serving *s = user;
+  return session_assertion(s->launch->of->kernel, s->launch->number,
+                           &(SessionAssertion){f->text, f->file, f->line, f->block, f->thread});
+}
+
+// As the program has launched it; parameters are those of l.
+static CUresult launch_again(const Serving *s, const GpuLaunch *l) {
+  const GpuLaunch *first = s->launch;
+  const SessionLaunch *e = &first->event;
+  CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+  CUlaunchConfig c = {.gridDimX = e->grid[0],
+                      .gridDimY = e->grid[1],
+                      .gridDimZ = e->grid[2],
+                      .blockDimX = e->block[0],
+                      .blockDimY = e->block[1],
+                      .blockDimZ = e->block[2],
+                      .sharedMemBytes = e->shared,
+                      .hStream = s->g->stream,
+                      .attrs = first->config ? first->config->attrs : &cooperative,
+                      .numAttrs = first->config ? first->config->numAttrs
+                                                : (unsigned)first->event.cooperative};
+  return gpu_real.cuLaunchKernelEx
+             ? gpu_real.cuLaunchKernelEx(&c, l->function, l->params, l->extra)
+             : gpu_real.cuLaunchKernel(l->function, c.gridDimX, c.gridDimY, c.gridDimZ, c.blockDimX,
+                                       c.blockDimY, c.blockDimZ, c.sharedMemBytes, c.hStream,
+                                       l->params, l->extra);
+}
+
+static bool resume(void *user, const InterruptRun *run) {
+  Serving *s = user;
+  GpuLaunch l;
+  s->g->entered = true;
+  l.event = s->launch->event;
+  l.config = s->launch->config;
+  gpu_launch_begin(&l, s->launch->of->resume, NULL, s->g->list, NULL);
+  return ok_or(s, gpu_launch_end(&l, launch_again(s, &l)));
+}
+
+// It followed a launch that has suspended threads. Now all before it have ended. Launches behind it
+// still find its serial in its gate, and wait for their turn as well.
+static bool begin_now(Serving *s) {
+  GpuInterrupts *g = s->g;
+  *g->gate->news = NEWS_NONE;
+  g->launch.gate_before = 0;
+  memcpy(g->room + g->kernel->param_at, &g->launch, sizeof g->launch);
+  GpuLaunch l = {.function = s->launch->function, .extra = g->list};
+  return ok_or(s, gpu_interrupts_clear_states(g) ? launch_again(s, &l) : CUDA_ERROR_UNKNOWN);
+}
+
+static void *enter(void *user) { return ((Serving *)user)->g->stream; }
+
+// What the handler has given the device, in the streams that it knows.
+static void leave(void *user) {
+  Serving *s = user;
+  ok_or(s, gpu_interrupts_wait());  // launches with interrupts of their own
+  ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
+  ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_LEGACY));
+  ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_PER_THREAD));
+}
+
+CUresult gpu_interrupts_rounds(GpuLaunch *l) {
+  GpuInterrupts *g = l->interrupts;
+  Serving s = {.launch = l, .g = g};
+  Error err = {{0}};
+  const uint32_t *grid = l->event.grid, *block = l->event.block;
+  InterruptRun run = {.kernel = g->kernel,
+                      .shown = g->kernel->name,
+                      .launch = g->launch,
+                      .threads = (size_t)grid[0] * grid[1] * grid[2] * block[0] * block[1] *
+                                 block[2]};
+  memcpy(run.grid, grid, sizeof run.grid);
+  memcpy(run.block, block, sizeof run.block);
+  InterruptDevice device = {.read = read_memory,
+                            .write = write_memory,
+                            .alloc = alloc_lists,
+                            .free = free_lists,
+                            .host_alloc = alloc_host,
+                            .host_free = free_host,
+                            .count = count,
+                            .gather = gather,
+                            .report = report,
+                            .resume = resume,
+                            .enter = enter,
+                            .leave = leave,
+                            .limit_ns = session_hang_ns(),
+                            .user = &s};
+  if (g->gate && ok_or(&s, gpu_interrupts_wait_for_first(g)) && *g->gate->news == NEWS_NOT_BEGUN)
+    begin_now(&s);
+  if (interrupt_serve(&device, &run, &err)) {
+    g->clean = !run.ended;
+    return CUDA_SUCCESS;
+  }
+  if (g->result == CUDA_SUCCESS) log_error("%s", err.text);
+  return g->result != CUDA_SUCCESS ? g->result : CUDA_ERROR_LAUNCH_FAILED;
+}
