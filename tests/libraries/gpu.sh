@@ -2,8 +2,8 @@
 # On a GPU: NVIDIA's libraries compute the same as ours. Random numbers and integers bit for bit,
 # other results within the tolerances of the programs.
 . tests/lib/check.sh
-for name in cublas_levels cublaslt cufft curand sobol cusolver cusparse \
-  cusparse_legacy; do
+for name in cublas_levels cublaslt cufft curand curand_generators curand_discrete sobol cusolver \
+  cusparse cusparse_legacy; do
   nvcc -arch=native -std=c++17 -o "$TEST_DIR/$name" "tests/libraries/$name.cu" -lcublas -lcublasLt \
     -lcufft -lcurand -lcusolver -lcusparse || exit 1
 done
@@ -13,8 +13,7 @@ check cufft_on_the_gpu "$TEST_DIR/cufft"
 check cusolver_on_the_gpu "$TEST_DIR/cusolver"
 check cusparse_on_the_gpu "$TEST_DIR/cusparse"
 check cusparse_legacy_on_the_gpu "$TEST_DIR/cusparse_legacy"
-"$TEST_DIR/curand" device > "$TEST_DIR/curand.gpu"
-"$TEST_DIR/sobol" device > "$TEST_DIR/sobol.gpu"
-same() { diff "$TEST_DIR/$1.gpu" "tests/libraries/$1.txt"; }
-check curand_numbers same curand
-check sobol_numbers same sobol
+same() { "$TEST_DIR/$1" device | diff - "tests/libraries/$1.txt"; }
+for name in curand curand_generators curand_discrete sobol; do
+  check "${name}_numbers" same "$name"
+done

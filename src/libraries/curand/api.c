@@ -3,17 +3,37 @@
 
 #include "cuda/abi.h"
 
+static bool is_known(int type) {
+  static const int types[] = {
+      RNG_XORWOW,           RNG_MRG32K3A, RNG_MTGP32,  RNG_MT19937,
+      RNG_PHILOX,           RNG_SOBOL32,  RNG_SOBOL64, RNG_SCRAMBLED_SOBOL32,
+      RNG_SCRAMBLED_SOBOL64};
+  for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i] == type) return true;
+  return false;
+}
+
+// Some generators need tables that only NVIDIA has.
+static const char *missing_table(int type) {
+  Generator g = {.type = type};
+  if (type == RNG_MTGP32 && !mtgp32_is_there())
+    return "MTGP32 needs curand_mtgp32dc_p_11213.h of a CUDA toolkit, and none was found; "
+           "CUDA_HOME "
+           "says where one is";
+  if (is_scrambled(&g) && !sobol_has_tables(&g))
+    return "scrambled Sobol sequences need the tables of NVIDIA's libcurand.so.10, and none was "
+           "found; CUDA_HOME says where a toolkit is";
+  return NULL;
+}
+
 static Status create(Generator **out, int type, bool on_host) {
   if (!out) return NOT_INITIALIZED;
   if (type == 100) type = RNG_XORWOW;
   if (type == 200) type = RNG_SOBOL32;
-  if (type != RNG_XORWOW && type != RNG_MRG32K3A && type != RNG_PHILOX && type != RNG_SOBOL32 &&
-      type != RNG_SOBOL64) {
-    bool known = type == 141 || type == 142 || type == 202 || type == 204;
-    if (!known) return TYPE_ERROR;
-    warpgrind_library_services.unsupported("curandCreateGenerator",
-                                           "MT19937, MTGP32 and scrambled Sobol sequences are not "
-                                           "served");
+  if (!is_known(type)) return TYPE_ERROR;
+  const char *missing = missing_table(type);
+  if (missing) {
+    warpgrind_library_services.unsupported("curandCreateGenerator", missing);
     return NOT_SUPPORTED;
   }
   if (!on_host && warpgrind_library_services.enter()) return NOT_INITIALIZED;
@@ -41,7 +61,8 @@ EXPORT Status curandDestroyGenerator(Generator *g) {
   settle(g);
   g->magic = 0;
   pthread_mutex_destroy(&g->lock);
-  free(g->states);
+  generator_free_states(g);
+  poisson_free(g->poisson);
   free(g);
   return SUCCESS;
 }
@@ -73,6 +94,7 @@ EXPORT Status curandSetPseudoRandomGeneratorSeed(Generator *g, unsigned long lon
 
 EXPORT Status curandSetGeneratorOffset(Generator *g, unsigned long long offset) {
   if (!is_generator(g)) return NOT_INITIALIZED;
+  if (is_stream(g)) return TYPE_ERROR;
   settle(g);
   g->offset = offset;
   g->ready = false;
@@ -82,15 +104,13 @@ EXPORT Status curandSetGeneratorOffset(Generator *g, unsigned long long offset) 
 // The dynamic ordering depends on the GPU: here it is the default one.
 EXPORT Status curandSetGeneratorOrdering(Generator *g, int ordering) {
   if (!is_generator(g)) return NOT_INITIALIZED;
-  if (ordering == 102 && g->type == RNG_XORWOW) {
-    warpgrind_library_services.unsupported("curandSetGeneratorOrdering",
-                                           "CURAND_ORDERING_PSEUDO_SEEDED is not served");
-    return NOT_SUPPORTED;
-  }
-  if (is_sobol(g)) return ordering == 201 ? SUCCESS : OUT_OF_RANGE;
+  if (is_sobol(g)) return ordering == ORDERING_QUASI ? SUCCESS : OUT_OF_RANGE;
   if (ordering < 100 || ordering > 104) return OUT_OF_RANGE;
+  if (ordering == ORDERING_SEEDED && g->type != RNG_XORWOW) return OUT_OF_RANGE;
+  if (ordering == 100 && g->type == RNG_MT19937) return OUT_OF_RANGE;
   settle(g);
-  g->legacy = ordering == 103;
+  g->legacy = ordering == ORDERING_LEGACY;
+  g->seeded = ordering == ORDERING_SEEDED;
   g->ready = false;
   return SUCCESS;
 }
@@ -98,9 +118,11 @@ EXPORT Status curandSetGeneratorOrdering(Generator *g, int ordering) {
 EXPORT Status curandSetQuasiRandomGeneratorDimensions(Generator *g, unsigned dimensions) {
   if (!is_generator(g)) return NOT_INITIALIZED;
   if (!is_sobol(g)) return TYPE_ERROR;
-  if (dimensions < 1 || dimensions > 20000) return OUT_OF_RANGE;
-  if (dimensions > SOBOL_DIMENSIONS) {
-    warpgrind_library_services.unsupported(__func__, "Sobol sequences have up to 21 dimensions");
+  if (dimensions < 1 || dimensions > MOST_DIMENSIONS) return OUT_OF_RANGE;
+  if (dimensions > SOBOL_DIMENSIONS && !sobol_has_tables(g)) {
+    warpgrind_library_services.unsupported(
+        __func__, "Sobol sequences of more than 21 dimensions need the tables of NVIDIA's "
+                  "libcurand.so.10, which is not installed");
     return NOT_SUPPORTED;
   }
   settle(g);
@@ -123,7 +145,7 @@ static Status generate(const char *name, Request r, Element e) {
                                              "of dimensions");
     return LENGTH_NOT_MULTIPLE;
   }
-  bool pairs = r.kind >= KIND_NORMAL && !is_sobol(g);
+  bool pairs = r.kind >= KIND_NORMAL && !is_sobol(g) && !is_stream(g);
   if (pairs && r.n % 2) {
     warpgrind_library_services.refused(name, "the number of normally distributed results is odd");
     return LENGTH_NOT_MULTIPLE;
@@ -148,7 +170,7 @@ static Status generate(const char *name, Request r, Element e) {
 static const Element word = {4, OPERAND_OTHER}, single = {4, OPERAND_F32}, wide = {8, OPERAND_F64};
 
 EXPORT Status curandGenerate(Generator *g, unsigned *out, size_t n) {
-  if (is_generator(g) && g->type == RNG_SOBOL64) return TYPE_ERROR;
+  if (is_generator(g) && is_wide(g)) return TYPE_ERROR;
   return generate(__func__, (Request){g, KIND_BITS, out, n}, word);
 }
 EXPORT Status curandGenerateUniform(Generator *g, float *out, size_t n) {
@@ -174,6 +196,18 @@ EXPORT Status curandGenerateLogNormalDouble(Generator *g, double *out, size_t n,
   return generate(__func__, (Request){g, KIND_LOG_NORMAL_DOUBLE, out, n, mean, deviation}, wide);
 }
 EXPORT Status curandGenerateLongLong(Generator *g, unsigned long long *out, size_t n) {
-  if (is_generator(g) && g->type != RNG_SOBOL64) return TYPE_ERROR;
+  if (is_generator(g) && !is_wide(g)) return TYPE_ERROR;
   return generate(__func__, (Request){g, KIND_LONG_BITS, out, n}, (Element){8, OPERAND_OTHER});
+}
+EXPORT Status curandGeneratePoisson(Generator *g, unsigned *out, size_t n, double lambda) {
+  if (!(lambda > 0 && lambda <= 400000)) {
+    warpgrind_library_services.refused(__func__, "lambda is not above 0 and up to 400000");
+    return OUT_OF_RANGE;
+  }
+  return generate(__func__, (Request){g, KIND_POISSON, out, n, lambda}, word);
+}
+EXPORT Status curandGeneratePoissonMethod(Generator *g, unsigned *out, size_t n, double lambda,
+                                          int method) {
+  (void)method;  // NVIDIA's library has one of its own for each generator too
+  return curandGeneratePoisson(g, out, n, lambda);
 }

@@ -66,8 +66,7 @@ static double uniform_double(Source *s) {
 }
 
 // Two numbers by the method of Box and Muller.
-static void normal_pair(Source *s, float out[2]) {
-  uint32_t x = draw(s), y = draw(s);
+static void normal_pair_of(const Source *s, uint32_t x, uint32_t y, float out[2]) {
   float u, v;
   if (s->g->type == RNG_MRG32K3A) {
     u = (float)((double)x * MRG_NORM);
@@ -81,6 +80,11 @@ static void normal_pair(Source *s, float out[2]) {
   out[1] = cosf(v) * r;
 }
 
+static void normal_pair(Source *s, float out[2]) {
+  uint32_t x = draw(s), y = draw(s);
+  normal_pair_of(s, x, y, out);
+}
+
 static void normal_pair_double(Source *s, double out[2]) {
   double u = uniform_double(s), v = uniform_double(s) * 2.0;
   double r = sqrt(-2.0 * log(u));
@@ -89,16 +93,15 @@ static void normal_pair_double(Source *s, double out[2]) {
 }
 
 static void fill_normals(Source *s, const Request *r) {
-  bool is_double = r->kind == KIND_NORMAL_DOUBLE || r->kind == KIND_LOG_NORMAL_DOUBLE;
-  bool logs = r->kind == KIND_LOG_NORMAL || r->kind == KIND_LOG_NORMAL_DOUBLE;
+  bool wide = is_double(r->kind), logs = is_log(r->kind);
   for (uint64_t i = 0; i < r->n; i += 2) {
     float f[2];
     double d[2];
-    if (is_double) normal_pair_double(s, d);
+    if (wide) normal_pair_double(s, d);
     else normal_pair(s, f);
     end_item(s);
     for (uint64_t k = 0; k < 2 && i + k < r->n; k++) {
-      if (is_double) {
+      if (wide) {
         double x = r->mean + d[k] * r->deviation;
         ((double *)r->out)[i + k] = logs ? exp(x) : x;
       } else {
@@ -109,25 +112,78 @@ static void fill_normals(Source *s, const Request *r) {
   }
 }
 
-void distribution_fill(void *request) {
-  const Request *r = request;
-  bool doubles = r->kind == KIND_UNIFORM_DOUBLE || r->kind == KIND_NORMAL_DOUBLE ||
-                 r->kind == KIND_LOG_NORMAL_DOUBLE;
-  Source s = {.g = r->generator, .blocks = doubles ? 2 : 1};
-  pthread_mutex_lock(&r->generator->lock);
-  if (is_sobol(r->generator)) {
-    sobol_fill(r);
-    pthread_mutex_unlock(&r->generator->lock);
+static uint32_t bits(Source *s) {
+  uint32_t x = draw(s);
+  return s->g->type == RNG_MRG32K3A ? (uint32_t)((double)x * MRG_BITS_NORM) : x;
+}
+
+// From normal numbers, where lambda is large. A thread makes two of them at once and keeps the
+// second for its next turn.
+static void fill_poisson_of_normals(Source *s, const Request *r) {
+  for (uint64_t i = 0; i < r->n; i++) {
+    ThreadPair *pair = &s->g->pairs[thread_of(s)];
+    if (!pair->kept) normal_pair(s, pair->numbers);
+    ((uint32_t *)r->out)[i] = poisson_of_normal(r->mean, pair->numbers[pair->kept]);
+    pair->kept = !pair->kept;
+    end_item(s);
+  }
+}
+
+// Philox: results have the places of draws, and two neighbours share their draws.
+static void fill_poisson_of_philox(Source *s, const Request *r) {
+  for (uint64_t i = 0; i < r->n; i++) {
+    Generator *g = s->g;
+    uint32_t within = g->within, block[4];
+    philox_block(g, g->next, g->states[g->next].philox.counter, block);
+    float numbers[2];
+    normal_pair_of(s, block[within & ~1u], block[within | 1], numbers);
+    ((uint32_t *)r->out)[i] = poisson_of_normal(r->mean, numbers[within & 1]);
+    philox_draw(s);
+  }
+}
+
+static void fill_from_threads(const Request *r) {
+  Source s = {.g = r->generator, .blocks = is_double(r->kind) ? 2 : 1};
+  if (r->kind >= KIND_NORMAL) {
+    fill_normals(&s, r);
     return;
   }
-  if (r->kind >= KIND_NORMAL) fill_normals(&s, r);
-  for (uint64_t i = 0; r->kind < KIND_NORMAL && i < r->n; i++) {
-    if (r->kind == KIND_UNIFORM) ((float *)r->out)[i] = uniform(&s, draw(&s));
-    else if (r->kind == KIND_UNIFORM_DOUBLE) ((double *)r->out)[i] = uniform_double(&s);
-    else if (s.g->type == RNG_MRG32K3A)
-      ((uint32_t *)r->out)[i] = (uint32_t)((double)draw(&s) * MRG_BITS_NORM);
-    else ((uint32_t *)r->out)[i] = draw(&s);
+  if (r->kind == KIND_POISSON && r->mean >= POISSON_IS_NORMAL) {
+    if (s.g->type == RNG_PHILOX) fill_poisson_of_philox(&s, r);
+    else fill_poisson_of_normals(&s, r);
+    return;
+  }
+  for (uint64_t i = 0; i < r->n; i++) {
+    switch (r->kind) {
+      case KIND_UNIFORM: ((float *)r->out)[i] = uniform(&s, draw(&s)); break;
+      case KIND_UNIFORM_DOUBLE: ((double *)r->out)[i] = uniform_double(&s); break;
+      case KIND_POISSON:
+        ((uint32_t *)r->out)[i] = poisson_by_histogram(s.g->poisson,
+                                                       (double)bits(&s) * 0x1p-32 + 0x1p-32);
+        break;
+      default: ((uint32_t *)r->out)[i] = bits(&s); break;
+    }
     end_item(&s);
   }
-  pthread_mutex_unlock(&r->generator->lock);
+}
+
+static void fill_from_stream(const Request *r) {
+  Generator *g = r->generator;
+  for (uint64_t i = 0; i < r->n; i++, g->next++)
+    word_store(r, i, g->type == RNG_MT19937 ? mt19937_word(g, g->next) : mtgp32_word(g, g->next));
+}
+
+void distribution_fill(void *request) {
+  const Request *r = request;
+  Generator *g = r->generator;
+  pthread_mutex_lock(&g->lock);
+  if (r->kind == KIND_POISSON && (!g->poisson || g->poisson->lambda != r->mean)) {
+    poisson_free(g->poisson);
+    g->poisson = poisson_new(r->mean);
+  }
+  if (r->kind == KIND_POISSON && !g->poisson) memset(r->out, 0, r->n * sizeof(uint32_t));
+  else if (is_sobol(g)) sobol_fill(r);
+  else if (is_stream(g)) fill_from_stream(r);
+  else fill_from_threads(r);
+  pthread_mutex_unlock(&g->lock);
 }

@@ -57,12 +57,21 @@ static void xorwow_skip(ThreadState *states, uint64_t n, uint64_t threads) {
   }
 }
 
+static ThreadState xorwow_of_seed(uint64_t seed) {
+  uint32_t t0 = 1099087573u * ((uint32_t)seed ^ 0xaad26b49u),
+           t1 = 2591861531u * ((uint32_t)(seed >> 32) ^ 0xf7dcefddu);
+  return (ThreadState){.xorwow = {.d = 6615241u + t1 + t0,
+                                  .v = {123456789u + t0, 362436069u ^ t0, 521288629u + t1,
+                                        88675123u ^ t1, 5783321u + t0}}};
+}
+
 static void xorwow_seed(Generator *g) {
-  uint32_t t0 = 1099087573u * ((uint32_t)g->seed ^ 0xaad26b49u),
-           t1 = 2591861531u * ((uint32_t)(g->seed >> 32) ^ 0xf7dcefddu);
-  ThreadState s = {.xorwow = {.d = 6615241u + t1 + t0,
-                              .v = {123456789u + t0, 362436069u ^ t0, 521288629u + t1,
-                                    88675123u ^ t1, 5783321u + t0}}};
+  if (g->seeded) {  // each thread has a seed of its own
+    for (uint64_t i = 0; i < generator_threads(g); i++)
+      g->states[i] = xorwow_of_seed(g->seed + i * 3133713);
+    return;
+  }
+  ThreadState s = xorwow_of_seed(g->seed);
   Map apart;  // threads are 2^67 steps apart; the counter does not move with them
   map_of_one_step(&apart);
   for (int i = 0; i < 67; i++) map_square(&apart);
@@ -170,17 +179,36 @@ void philox_block(const Generator *g, uint64_t thread, uint64_t counter, uint32_
 
 // --- all of them ---
 
+static bool prepare_stream(Generator *g) {
+  generator_free_states(g);
+  g->next = 0;
+  g->ready = g->type == RNG_MT19937 ? mt19937_prepare(g) : mtgp32_prepare(g);
+  return g->ready;
+}
+
+void generator_free_states(Generator *g) {
+  if (g->type == RNG_MT19937) mt19937_free(g);
+  if (g->type == RNG_MTGP32) mtgp32_free(g);
+  g->stream_state = NULL;
+  free(g->states);
+  free(g->pairs);
+  g->states = NULL;
+  g->pairs = NULL;
+}
+
 bool generator_prepare(Generator *g) {
   uint64_t threads = generator_threads(g);
   if (g->ready) return true;
+  if (is_stream(g)) return prepare_stream(g);
   if (is_sobol(g)) {
     g->next = g->offset;
     g->ready = true;
     return true;
   }
-  free(g->states);
+  generator_free_states(g);
   g->states = calloc(threads, sizeof *g->states);
-  if (!g->states) return false;
+  g->pairs = calloc(threads, sizeof *g->pairs);
+  if (!g->states || !g->pairs) return false;
   if (g->type == RNG_PHILOX) {
     uint64_t block = g->offset / 4, turn = block / threads;
     g->next = block % threads;

@@ -1,8 +1,6 @@
 // Sobol's quasirandom sequences with 32 and 64 bits, in the order of Gray codes. The initial
 // direction numbers are the first of Joe and Kuo's search criterion D(6) (SIAM J. Sci. Comput. 30,
 // 2008); the rest follows from the primitive polynomial of each dimension.
-#include <math.h>
-
 #include "libraries/curand/internal.h"
 
 typedef struct Polynomial {
@@ -53,64 +51,51 @@ static uint64_t point(const uint64_t *v, uint64_t n) {
   return x;
 }
 
-// z where erfc(z) = y, for y from 0 to 1: a first approximation (Winitzki), then Halley's method.
-static double inverse_erfc(double y) {
-  double logarithm = log(y * (2 - y)), t = 2 / (3.14159265358979323846 * 0.147) + logarithm / 2,
-         z = sqrt(sqrt(t * t - logarithm / 0.147) - t);
-  for (int i = 0; i < 3; i++) {
-    double error = erfc(z) - y;
-    z += error / (1.12837916709551257 * exp(-z * z) - z * error);
+// NVIDIA's tables: numbers of 20000 dimensions, 32 or 64 of each, and what scrambles the results.
+typedef Status (*TableFunction)(void *out, int set);
+
+static const void *vectors_of(const Generator *g) {
+  TableFunction f = (TableFunction)toolkit_curand_function(
+      is_wide(g) ? "curandGetDirectionVectors64" : "curandGetDirectionVectors32");
+  const void *table = NULL;
+  int set = 101 + (is_scrambled(g) ? 1 : 0) + (is_wide(g) ? 2 : 0);
+  return f && f(&table, set) == SUCCESS ? table : NULL;
+}
+
+static const void *constants_of(const Generator *g) {
+  typedef Status (*ConstantsFunction)(const void **out);
+  ConstantsFunction f = (ConstantsFunction)toolkit_curand_function(
+      is_wide(g) ? "curandGetScrambleConstants64" : "curandGetScrambleConstants32");
+  const void *table = NULL;
+  return f && f(&table) == SUCCESS ? table : NULL;
+}
+
+bool sobol_has_tables(const Generator *g) {
+  return vectors_of(g) && (!is_scrambled(g) || constants_of(g));
+}
+
+// The directions of a dimension; returns what its points are scrambled with.
+static uint64_t dimension(const Generator *g, uint64_t d, uint64_t v[64]) {
+  int bits = is_wide(g) ? 64 : 32;
+  if (d < SOBOL_DIMENSIONS && !is_scrambled(g)) {
+    directions(&polynomials[d], bits, v);
+    return 0;
   }
-  return z;
-}
-
-// A point as a number between 0 and 1, never one of them: bits of its highest places.
-static double unit(const Generator *g, uint64_t x, bool is_double) {
-  if (g->type == RNG_SOBOL64 && is_double) return (double)(x >> 11) * 0x1p-53 + 0x1p-54;
-  if (g->type == RNG_SOBOL64) x >>= 32;
-  if (is_double) return (double)x * 0x1p-32 + 0x1p-33;
-  return (float)(uint32_t)x * 2.3283064e-10f + 2.3283064e-10f / 2.0f;
-}
-
-// cuRAND adds a whole place to 32-bit points in double, not half of one: 1 is among them.
-static double uniform(const Generator *g, uint64_t x, bool is_double) {
-  if (g->type == RNG_SOBOL32 && is_double) return (double)x * 0x1p-32 + 0x1p-32;
-  return unit(g, x, is_double);
-}
-
-static double normal(const Generator *g, uint64_t x, bool is_double) {
-  uint64_t top = g->type == RNG_SOBOL64 ? 0x8000000000000000u : 0x80000000u;
-  bool upper = x > top;
-  if (upper) x = 2 * top - 1 - x;
-  double z = 1.41421356237309505 * inverse_erfc(2 * unit(g, x, is_double));
-  return upper ? z : -z;
+  const void *vectors = vectors_of(g), *constants = is_scrambled(g) ? constants_of(g) : NULL;
+  for (int i = 0; i < bits; i++)
+    v[i] = is_wide(g) ? ((const uint64_t(*)[64])vectors)[d][i]
+                      : ((const uint32_t(*)[32])vectors)[d][i];
+  if (!constants) return 0;
+  return is_wide(g) ? ((const uint64_t *)constants)[d] : ((const uint32_t *)constants)[d];
 }
 
 void sobol_fill(const Request *r) {
   Generator *g = r->generator;
-  bool is_double = r->kind == KIND_UNIFORM_DOUBLE || r->kind == KIND_NORMAL_DOUBLE ||
-                   r->kind == KIND_LOG_NORMAL_DOUBLE;
-  bool logs = r->kind == KIND_LOG_NORMAL || r->kind == KIND_LOG_NORMAL_DOUBLE;
   uint64_t each = r->n / g->dimensions;
   for (uint64_t d = 0; d < g->dimensions; d++) {
-    uint64_t v[64];
-    directions(&polynomials[d], g->type == RNG_SOBOL64 ? 64 : 32, v);
-    for (uint64_t i = 0; i < each; i++) {
-      uint64_t x = point(v, g->next + i), at = d * each + i;
-      if (r->kind == KIND_LONG_BITS) {
-        ((uint64_t *)r->out)[at] = x;
-        continue;
-      }
-      if (r->kind == KIND_BITS) {
-        ((uint32_t *)r->out)[at] = (uint32_t)x;
-        continue;
-      }
-      double value = r->kind < KIND_NORMAL ? uniform(g, x, is_double)
-                                           : r->mean + normal(g, x, is_double) * r->deviation;
-      if (logs) value = exp(value);
-      if (is_double) ((double *)r->out)[at] = value;
-      else ((float *)r->out)[at] = (float)value;
-    }
+    uint64_t v[64], scramble = dimension(g, d, v);
+    for (uint64_t i = 0; i < each; i++)
+      word_store(r, d * each + i, point(v, g->next + i) ^ scramble);
   }
   g->next += each;
 }
