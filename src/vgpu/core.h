@@ -158,6 +158,27 @@ uint8_t region_lane_shape(const uint32_t block[3]);
 void regions_attach(Code *code);  // when it is decoded
 void regions_detach(Code *code);
 ExecFn region_join, region_enter;  // heads: where compiled code may be entered
+// Turns of the warps of one block in compiled code (region_block.c).
+typedef enum { TURNS_ENDED, TURNS_LEFT, TURNS_FAULT, TURNS_PAUSE } TurnsResult;
+typedef struct BlockTurns BlockTurns;
+struct BlockTurns {
+  Warp *warps;
+  const Inst *insts;
+  uint64_t window;
+  Warp *volatile running;  // whose turn it is: for faults
+  char *memory;             // registers of warps that wait: waiting_bytes for each
+  uint64_t waiting_bytes;
+  void (*release)(BlockTurns *t, uint32_t warps);  // these have passed the barrier
+  uint32_t unload;          // 1: only puts the registers of warp `turn` into their slots
+  uint32_t turn;            // the warp that had the last turn; UINT32_MAX: a round begins
+  uint32_t rounds;          // since the last pause
+  uint32_t alive, waiting;  // masks of warps: not ended, at the barrier
+  const Inst *left;         // TURNS_LEFT: where warp `turn` goes on
+  uint32_t at[LANES];       // by warp: the head where it waits; 0: it has not begun
+};
+typedef TurnsResult TurnsFn(BlockTurns *t);
+TurnsFn *region_turns(const Code *code, unsigned shape, uint64_t *waiting_bytes);  // NULL: none
+
 // An instruction after which a head is worth its time: the interpreter may have to run it.
 bool region_head_after(const PtxInstr *in);
 // A store before which a warp lets others come as far (vgpu_give_way): it goes on at the head.
@@ -165,6 +186,13 @@ bool region_head_before(const PtxInstr *in);
 static inline bool vgpu_is_probe(const PtxFunc *f) {
   return !strncmp(f->name, "__wg", 4) && strstr(f->name, "wg_");
 }
+
+// --- turns.c: blocks that compiled code runs as a whole ---
+// Runs a block that has begun. LEFT: the engine goes on with the turn of warp `first`, with what is
+// left of its budget.
+TurnsResult turns_run(Launch *l, Block *b, TurnsFn *fn, BlockTurns *t, uint32_t *first);
+void turns_prepare(Launch *l, Block *b, BlockTurns *t);  // for the blocks of one batch
+void turns_begin(Block *b);  // a block begins, after one that turns_run has ended
 
 // --- heap.c ---
 uint64_t heap_alloc(size_t n);
@@ -215,6 +243,8 @@ bool past_circles(struct Past *first, uint32_t warp, const Warp *w);  // looks a
 bool past_goes_round(const struct Past *first, uint32_t warp);
 
 // --- engine.c ---
+// backward branches before a warp gives way; see vgpu_must_wait_before_store
+enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };
 bool vgpu_is_allocated(uint64_t address);  // VgpuConfig.is_allocated
 Launch *engine_launches(bool lock);        // true: takes the lock; false: gives it back
 void engine_free_groups(VgpuKernel *k);
@@ -229,6 +259,10 @@ struct Launch {
   VEC(BlockRun) active;       // none: all blocks run
   uint32_t group_size, nthreads, nwarps;
   uint8_t lane_shape;     // region_lane_shape
+  // compiled code may run whole blocks; how many it did, and how many it left to the engine
+  _Atomic bool whole_blocks;
+  _Atomic uint64_t blocks_whole;
+  _Atomic uint32_t blocks_left;
   uint32_t shared_bytes;  // one past the last shared offset
   uint32_t local_bytes;
   char *params;

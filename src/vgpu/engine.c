@@ -15,8 +15,6 @@
 #include "vgpu/core.h"
 
 enum { MOST_SHARED = 1 << 20, MOST_STACK = 512 << 10 };  // bytes; a GPU has no more
-// backward branches before a warp gives way; see vgpu_must_wait_before_store
-enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };
 // How long a group runs before others get a turn: when it only works, and when it might be waiting
 // in a loop of atomics.
 static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000,
@@ -33,6 +31,11 @@ typedef struct Group {
   uint64_t ran_ns;
   uint64_t rng;
   Watched watched;
+  BlockTurns turns;
+  size_t turns_bytes;     // of turns.memory
+  bool begun;
+  bool resumed;           // compiled code has left it in the turn of warp `resume`
+  uint32_t resume;
   struct Group *next;
 } Group;
 
@@ -176,6 +179,7 @@ static void group_free(Group *g) {
     free(b->barriers[0].arrived);
     free(b->mem);
   }
+  free(g->turns.memory);
   free(g->blocks);
   free(g);
 }
@@ -301,6 +305,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   index = idle_blocks_index(l, index);
   g->index = index;
   g->ran_ns = 0;
+  g->begun = g->resumed = false;
   watch_forget(&g->watched);
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
@@ -350,7 +355,6 @@ static inline bool pick(Warp *w) {
 // Runs one warp until it has no ready fragment, its budget is used up, or all its lanes have ended.
 static Ran run_warp(Warp *w, Launch *l, Warp *volatile *running) {
   if (!w->nfrags) return RAN_ENDED;
-  w->budget = WARP_BUDGET;
   w->unspent = 0;
   w->polls = w->atomics = 0;
   bool ran = false;
@@ -421,13 +425,16 @@ static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running)
   uint32_t rounds = 0;
   for (;;) {
     bool any_left = false, moved = false, worked = false, spun = false, atomics = false;
+    bool resumed = g->resumed;
+    g->resumed = false;
     for (uint32_t k = 0; k < l->group_size; k++) {
       Block *b = &g->blocks[k];
       uint32_t first = config.seeded ? (uint32_t)(next_random(&g->rng) % l->nwarps) : 0;
-      for (uint32_t i = 0; i < l->nwarps; i++) {
+      for (uint32_t i = resumed ? g->resume : 0; i < l->nwarps; i++) {
         uint32_t at = first + i;
         Warp *w = &b->warps[at < l->nwarps ? at : at - l->nwarps];
         if (!w->nfrags) continue;
+        if (!resumed || i != g->resume) w->budget = WARP_BUDGET;
         Ran r = run_warp(w, l, running);
         if (l->stop) return GROUP_STOPPED;
         any_left |= r != RAN_ENDED;
@@ -438,6 +445,7 @@ static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running)
         spent += (uint64_t)(WARP_BUDGET - MAX(w->budget, 0) - w->unspent);
       }
     }
+    if (resumed) continue;  // the rest of a round says nothing about the other warps
     if (!any_left) return GROUP_ENDED;
     if (!moved) {
       bool released = false;
@@ -467,15 +475,76 @@ static GroupResult run_group_inner(Launch *l, Group *g, Warp *volatile *running)
   }
 }
 
-static GroupResult run_group(Launch *l, Group *g) {
+// Fresh groups that one executor has taken at once, so that the counters of the launch, which all
+// executors share, change once for several groups.
+typedef struct Batch {
+  uint64_t next, end;  // taken and not begun
+  uint32_t ended;      // and not yet counted by the launch
+  uint32_t whole;      // of those, run in compiled code
+} Batch;
+
+// The compiled form for whole blocks, if this launch can use it.
+static TurnsFn *turns_of(Launch *l, Group *g) {
+  if (!l->whole_blocks || g->begun) return NULL;
+  uint64_t bytes = 0;
+  TurnsFn *fn = region_turns(l->kernel->code, l->lane_shape, &bytes);
+  if (!fn) return NULL;
+  if (g->turns_bytes < bytes * l->nwarps || !g->turns.memory) {
+    free(g->turns.memory);
+    g->turns_bytes = bytes * l->nwarps + 64;
+    g->turns.memory = aligned_alloc(64, round64(g->turns_bytes));
+    CHECK(g->turns.memory);
+  }
+  g->turns.waiting_bytes = bytes;
+  turns_prepare(l, &g->blocks[0], &g->turns);
+  return fn;
+}
+
+// A group follows one that turns_run has ended: most of its state is as it was at the start.
+static void group_follow(Launch *l, Group *g, uint64_t index) {
+  g->index = idle_blocks_index(l, index);
+  place(l, &g->blocks[0], g->index, 0);
+  turns_begin(&g->blocks[0]);
+}
+
+// Blocks of a kernel that leaves compiled code often are better begun by the engine.
+static void count_left(Launch *l) {
+  enum { LOOK_AFTER = 8 };
+  uint32_t left = ++l->blocks_left;
+  if (left >= LOOK_AFTER && left > l->blocks_whole / 4) l->whole_blocks = false;
+}
+
+// Runs this block, and those that the batch has left, in compiled code. GROUP_SUSPEND: the engine
+// goes on with the last one.
+static GroupResult run_whole_blocks(Launch *l, Group *g, TurnsFn *fn, Batch *batch) {
+  for (;;) {
+    switch (turns_run(l, &g->blocks[0], fn, &g->turns, &g->resume)) {
+      case TURNS_ENDED: break;
+      case TURNS_FAULT: return GROUP_STOPPED;
+      default:
+        g->resumed = true;
+        count_left(l);
+        return GROUP_SUSPEND;
+    }
+    batch->whole++;
+    if (l->stop) return GROUP_STOPPED;
+    if (batch->next == batch->end || l->suspended_first) return GROUP_ENDED;
+    batch->ended++;
+    group_follow(l, g, batch->next++);
+  }
+}
+
+static GroupResult run_group(Launch *l, Group *g, Batch *batch) {
   sigjmp_buf env;
-  GroupResult r;
-  Warp *volatile running = NULL;
+  GroupResult r = GROUP_SUSPEND;
   if (sigsetjmp(env, 0) == 0) {
     recover = &env;
-    r = run_group_inner(l, g, &running);
+    TurnsFn *fn = turns_of(l, g);
+    g->begun = true;
+    if (fn) r = run_whole_blocks(l, g, fn, batch);
+    if (r == GROUP_SUSPEND) r = run_group_inner(l, g, &g->turns.running);
   } else {
-    Warp *w = running;
+    Warp *w = g->turns.running;
     vgpu_fault(w, w->mem_pc, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1),
                bad_address, "illegal address 0x%" PRIx64, bad_address);
     r = GROUP_STOPPED;
@@ -485,13 +554,6 @@ static GroupResult run_group(Launch *l, Group *g) {
 }
 
 // --- executors ---
-// Fresh groups that one executor has taken at once, so that the counters of the launch, which all
-// executors share, change once for several groups.
-typedef struct Batch {
-  uint64_t next, end;  // taken and not begun
-  uint32_t ended;      // and not yet counted by the launch
-} Batch;
-
 // Small enough that all workers end at about the same time, and that the groups taken are few
 // beside those that may be resident.
 static uint64_t batch_size(const Launch *l) {
@@ -506,6 +568,8 @@ static bool batch_report(Launch *l, Batch *b) {
   uint32_t n = b->ended;
   b->ended = 0;
   if (!n) return false;
+  if (b->whole) atomic_fetch_add_explicit(&l->blocks_whole, b->whole, memory_order_relaxed);
+  b->whole = 0;
   atomic_fetch_sub(&l->resident, n);
   return atomic_fetch_add(&l->done_groups, n) + n == l->ngroups;
 }
@@ -570,7 +634,7 @@ static void execute(Launch *l, bool helper) {
   Batch batch = {0};
   unsigned turn = 0;
   while (!l->stop && (g = take_group(l, &batch, &spare, turn++))) {
-    GroupResult r = run_group(l, g);
+    GroupResult r = run_group(l, g, &batch);
     if (r == GROUP_SUSPEND && !cancelled) {
       batch_report(l, &batch);
       suspend(l, g);
@@ -750,6 +814,8 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   idle_blocks_find(l);
   shuffle_order(l);
   l->batch = batch_size(l);
+  l->whole_blocks = l->group_size == 1 && !l->cluster[0] && !config.seeded && l->lane_shape &&
+                    l->nthreads % LANES == 0 && !r->cooperative;
   return VGPU_OK;
 }
 

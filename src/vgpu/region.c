@@ -25,6 +25,10 @@ struct Regions {
   _Atomic(RegionFn *) fn[SHAPES];
   _Atomic bool asked[SHAPES];
   JitCode machine[SHAPES];
+  // the form that runs whole blocks: kernels only
+  _Atomic(TurnsFn *) turns[SHAPES];
+  JitCode turns_machine[SHAPES];
+  uint64_t waiting_bytes[SHAPES];
   _Atomic uint32_t heat[SHAPES], users;
 };
 
@@ -48,17 +52,20 @@ uint8_t region_lane_shape(const uint32_t block[3]) {
 // --- compiling ---
 static void release(Regions *g) {
   if (atomic_fetch_sub(&g->users, 1) != 1) return;
-  for (unsigned s = 0; s < SHAPES; s++) jit_free(&g->machine[s]);
+  for (unsigned s = 0; s < SHAPES; s++) {
+    jit_free(&g->machine[s]);
+    jit_free(&g->turns_machine[s]);
+  }
   free(g);
 }
 
 // For those who work on the compiler: WARPGRIND_JIT_TEXTS names a folder for the texts.
-static void keep_text(const Str *text, const char *name, unsigned shape) {
+static void keep_text(const Str *text, const char *name, unsigned shape, bool block) {
   const char *folder = getenv("WARPGRIND_JIT_TEXTS");
   if (!folder || !*folder) return;
   Str path = {0};
   Error err = {""};
-  str_printf(&path, "%s/%.100s.%u.ll", folder, name, columns_of[shape]);
+  str_printf(&path, "%s/%.100s.%u%s.ll", folder, name, columns_of[shape], block ? ".block" : "");
   if (!file_write(path.data, text->data, text->len, &err)) log_verbose("%s", err.text);
   str_free(&path);
 }
@@ -67,26 +74,40 @@ typedef struct Job {
   Regions *regions;
   unsigned shape;
   bool only_kept;  // code of an earlier run, or none
+  bool block;      // the form that runs whole blocks
   Str text;
+  size_t waiting_bytes;
   char name[256];
   struct Job *next;
 } Job;
+
+static bool is_finished(const Job *j) {
+  Regions *g = j->regions;
+  return j->block ? g->turns[j->shape] != NULL : g->fn[j->shape] != NULL;
+}
 
 static void finish(Job *j) {
   Regions *g = j->regions;
   Error err = {""};
   uint64_t start = clock_ns();
   JitCode machine;
-  if (atomic_load(&g->fn[j->shape])) return;
-  keep_text(&j->text, j->name, j->shape);
+  const char *form = j->block ? " (whole blocks)" : "";
+  if (is_finished(j)) return;
+  keep_text(&j->text, j->name, j->shape, j->block);
   if (!jit_compile(&j->text, j->only_kept, &machine, &err)) {
-    if (!j->only_kept) log_verbose("%s is not compiled: %s", j->name, err.text);
+    if (!j->only_kept) log_verbose("%s%s is not compiled: %s", j->name, form, err.text);
     return;
   }
-  g->machine[j->shape] = machine;
-  log_verbose("%s is compiled: %zu bytes after %llu ms", j->name, machine.bytes,
+  log_verbose("%s is compiled%s: %zu bytes after %llu ms", j->name, form, machine.bytes,
               (unsigned long long)(clock_ns() - start) / 1000000);
-  atomic_store_explicit(&g->fn[j->shape], (RegionFn *)machine.entry, memory_order_release);
+  if (j->block) {
+    g->turns_machine[j->shape] = machine;
+    g->waiting_bytes[j->shape] = j->waiting_bytes;
+    atomic_store_explicit(&g->turns[j->shape], (TurnsFn *)machine.entry, memory_order_release);
+  } else {
+    g->machine[j->shape] = machine;
+    atomic_store_explicit(&g->fn[j->shape], (RegionFn *)machine.entry, memory_order_release);
+  }
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -130,13 +151,19 @@ static Job *make_job(Regions *g, unsigned shape, bool only_kept) {
   return NULL;
 }
 
-static void compile_later(Regions *g, unsigned shape, bool only_kept) {
-  Job *j = make_job(g, shape, only_kept);
-  if (!j) {
-    atomic_store(&g->heat[shape], HOT + 1);
-    return;
-  }
-  atomic_fetch_add(&g->users, 1);
+// NULL: this function has no such form.
+static Job *make_block_job(Regions *g, unsigned shape, bool only_kept) {
+  if (g->code->kernel->code != g->code) return NULL;
+  Job *j = mem_alloc(sizeof *j);
+  *j = (Job){.regions = g, .shape = shape, .only_kept = only_kept, .block = true};
+  snprintf(j->name, sizeof j->name, "%s", g->code->func->name);
+  if (region_block_text(g->code, columns_of[shape], &j->text, &j->waiting_bytes)) return j;
+  drop(j);
+  return NULL;
+}
+
+static void put_job(Job *j) {
+  atomic_fetch_add(&j->regions->users, 1);
   pthread_mutex_lock(&lock);
   pthread_t t;
   if (!started) started = !thread_start(&t, compile_jobs, NULL);
@@ -146,14 +173,29 @@ static void compile_later(Regions *g, unsigned shape, bool only_kept) {
   pthread_mutex_unlock(&lock);
 }
 
+static void compile_later(Regions *g, unsigned shape, bool only_kept) {
+  Job *j = make_job(g, shape, only_kept);
+  if (!j) {
+    atomic_store(&g->heat[shape], HOT + 1);
+    return;
+  }
+  put_job(j);
+  if ((j = make_block_job(g, shape, only_kept))) put_job(j);
+}
+
+static void compile_form(Job *j) {
+  if (!j) return;
+  finish(j);
+  drop(j);
+}
+
 static RegionFn *compile_now(Regions *g, unsigned shape) {
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   if (atomic_load(&g->asked[shape])) return g->fn[shape];
   pthread_mutex_lock(&one);
-  Job *j = g->asked[shape] ? NULL : make_job(g, shape, false);
-  if (j) {
-    finish(j);
-    drop(j);
+  if (!g->asked[shape]) {
+    compile_form(make_job(g, shape, false));
+    if (g->fn[shape]) compile_form(make_block_job(g, shape, false));
   }
   g->asked[shape] = true;
   pthread_mutex_unlock(&one);
@@ -178,6 +220,15 @@ static inline const Inst *run(Warp *w, const Inst *in) {
   if (__builtin_expect(!f, 0) && !(f = consider(g, shape))) return in + 1;
   if (w->exec != FULL_MASK) return in + 1;
   return f(w, in, &vgpu_window_base);
+}
+
+TurnsFn *region_turns(const Code *code, unsigned shape, uint64_t *waiting_bytes) {
+  Regions *g = code->regions;
+  if (!g || !shape) return NULL;
+  if (mode == VGPU_JIT_ALWAYS) compile_now(g, shape);
+  TurnsFn *f = atomic_load_explicit(&g->turns[shape], memory_order_acquire);
+  if (f) *waiting_bytes = g->waiting_bytes[shape];
+  return f;
 }
 
 const Inst *region_join(Warp *w, const Inst *in) {

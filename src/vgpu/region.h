@@ -80,6 +80,12 @@ typedef struct Region {
   Str *to;
   uint32_t next;
   bool failed;  // something does not fit: no code
+  // region_block.c
+  bool block;          // the form that runs whole blocks
+  bool *stops;         // by Inst, of heads: a warp's turn ends there
+  bool has_barrier;
+  uint32_t barrier;      // the number of its barriers
+  size_t waiting_bytes;  // of a warp's registers while it waits
 } Region;
 
 static inline uint32_t region_rows(const Region *r) { return LANES / r->columns; }
@@ -142,6 +148,20 @@ void region_call(Region *r, const Inst *first, uint32_t n);
 // The LLVM text of a function. false: there is nothing to gain, or it is too large. rest: what is
 // called or left to the interpreter, for -v.
 bool region_text(const Code *code, uint32_t columns, Str *out, Str *rest);
+// The form that runs whole blocks. waiting_bytes: what a warp needs in BlockTurns.memory.
+bool region_block_text(const Code *code, uint32_t columns, Str *out, size_t *waiting_bytes);
+const uint64_t *region_live_at(const Region *r, const Inst *in);  // registers that live before it
+bool region_is_live(const uint64_t *set, const PtxReg *reg);
+bool region_is_entry(const Region *r, uint32_t i);  // a head that is compiled
+void region_declare(Region *r);                     // the variables that hold registers
+
+// --- region_block.c ---
+void region_block_start(Region *r);
+void region_block_end(Region *r);
+bool region_block_stop(Region *r, uint32_t i);  // emits the end of a turn; false: not one
+Name region_block_wait(Region *r, const Inst *store);  // label: the turn ends before the store
+void region_block_leave(Region *r, Name at);           // returns; the engine goes on at this Inst
+bool region_block_is_worth(const Region *r);
 
 // --- region_rest.c ---
 void region_list_rest(const Region *r, Str *out);

@@ -122,7 +122,8 @@ static void call_insts(Region *r, const Inst *first, uint32_t n) {
     Name good = region_emit(r, "icmp eq ptr %s, %s", next.text, expected.text);
     region_line(r, "br i1 %s, label %%%s, label %%%s", good.text, on.text, out.text);
     region_place(r, out);
-    region_line(r, "ret ptr %s", next.text);
+    if (r->block) region_line(r, "ret i32 %d", TURNS_FAULT);
+    else region_line(r, "ret ptr %s", next.text);
     region_place(r, on);
   }
 }
@@ -268,21 +269,25 @@ static void load(Place *p) {
 // the store (vgpu_must_wait_before_store: an odd number says that they have gone).
 static void leave_to_wait(Place *p) {
   Region *r = p->r;
-  Name must;
   if (!p->shared && vgpu_is_probe(r->func)) return;
-  if (p->shared) {
-    Name at = region_field(r, "%w", offsetof(Warp, shared_store_waits));
-    Name waits = region_emit(r, "load i8, ptr %s", at.text);
-    must = region_emit(r, "icmp ne i8 %s, 0", waits.text);
-  } else {
-    Name at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
-    Name left = region_emit(r, "load i32, ptr %s", at.text);
+  Name at = region_field(r, "%w", p->shared ? offsetof(Warp, shared_store_waits)
+                                            : offsetof(Warp, stores_to_wait));
+  const char *t = p->shared ? "i8" : "i32";
+  Name left = region_emit(r, "load %s, ptr %s", t, at.text);
+  Name must = region_emit(r, "icmp ne %s %s, 0", t, left.text);
+  if (!p->shared) {
     Name odd = region_emit(r, "trunc i32 %s to i1", left.text);
-    Name some = region_emit(r, "icmp ne i32 %s, 0", left.text);
-    must = region_emit(r, "select i1 %s, i1 false, i1 %s", odd.text, some.text);
+    must = region_emit(r, "select i1 %s, i1 false, i1 %s", odd.text, must.text);
   }
-  Name on = region_label(r), out = region_exit(r, p->in);
+  Name on = region_label(r), wait = region_label(r);
+  Name out = r->block ? wait : region_exit(r, p->in);
   region_line(r, "br i1 %s, label %%%s, label %%%s", must.text, out.text, on.text);
+  if (r->block) {  // the turn ends here, not in the interpreter
+    region_place(r, wait);
+    Name less = region_emit(r, "add %s %s, -1", t, left.text);
+    region_line(r, "store %s %s, ptr %s", t, less.text, at.text);
+    region_line(r, "br label %%%s", region_block_wait(r, p->in).text);
+  }
   region_place(r, on);
 }
 

@@ -99,7 +99,7 @@ static bool find_groups(Region *r, Arena *a) {
 }
 
 // Registers that live before an Inst.
-static const uint64_t *live_at(const Region *r, const Inst *in) {
+const uint64_t *region_live_at(const Region *r, const Inst *in) {
   uint32_t n = region_number(r, in->src);
   if (n == IR_NONE) return NULL;
   bool falls_through = (in->fn == exec_jump && in->src->op != OP_BRA) ||
@@ -107,12 +107,12 @@ static const uint64_t *live_at(const Region *r, const Inst *in) {
   return falls_through ? r->live->live_out[r->cfg->block_of[n]] : r->before[n];
 }
 
-static bool is_live(const uint64_t *set, const PtxReg *reg) {
+bool region_is_live(const uint64_t *set, const PtxReg *reg) {
   return set && set[reg->id / 64] >> (reg->id & 63) & 1;
 }
 
 // --- entering ---
-static void declare_registers(Region *r) {
+void region_declare(Region *r) {
   for (uint32_t i = 0; i < r->func->nregs; i++) {
     if (!r->kept[i]) continue;
     unsigned bits = region_bits(r->func->regs[i]);
@@ -167,25 +167,25 @@ static Name enter_register(Region *r, const PtxReg *reg) {
 }
 
 static void emit_entry(Region *r, uint32_t head) {
-  const uint64_t *live = live_at(r, &r->code->insts[head]);
+  const uint64_t *live = region_live_at(r, &r->code->insts[head]);
   str_printf(r->to, "E%u:\n", head);
   Name good = {"true"};
   for (uint32_t i = 0; i < r->func->nregs; i++) {
-    if (!r->kept[i] || !is_live(live, r->func->regs[i])) continue;
+    if (!r->kept[i] || !region_is_live(live, r->func->regs[i])) continue;
     Name one = enter_register(r, r->func->regs[i]);
     if (strcmp(one.text, "true")) good = region_emit(r, "and i1 %s, %s", good.text, one.text);
   }
   region_line(r, "br i1 %s, label %%I%u, label %%refuse", good.text, head);
 }
 
-static bool is_entry(const Region *r, uint32_t i) {
+bool region_is_entry(const Region *r, uint32_t i) {
   const Inst *in = &r->code->insts[i];
-  return region_is_head(in) && !region_is_cold(r, in) && live_at(r, in);
+  return region_is_head(in) && !region_is_cold(r, in) && region_live_at(r, in);
 }
 
 static void emit_start(Region *r) {
   str_add(r->to, "define ptr @region(ptr %w, ptr %in, ptr %env) #0 {\nstart:\n");
-  declare_registers(r);
+  region_declare(r);
   static const struct {
     const char *name, *base, *type;
     size_t offset;
@@ -209,24 +209,25 @@ static void emit_start(Region *r) {
   region_line(r, "%%insts = getelementptr i8, ptr %%in, i64 %%back");
   str_add(r->to, "  switch i32 %index, label %refuse [\n");
   for (uint32_t i = 0; i < r->code->ninsts; i++)
-    if (is_entry(r, i)) str_printf(r->to, "    i32 %u, label %%E%u\n", i, i);
+    if (region_is_entry(r, i)) str_printf(r->to, "    i32 %u, label %%E%u\n", i, i);
   str_printf(r->to, "  ]\nrefuse:\n  %%after = getelementptr i8, ptr %%in, i64 %zu\n",
              sizeof(Inst));
   str_add(r->to, "  ret ptr %after\n");
   for (uint32_t i = 0; i < r->code->ninsts; i++)
-    if (is_entry(r, i)) emit_entry(r, i);
+    if (region_is_entry(r, i)) emit_entry(r, i);
 }
 
 // --- leaving ---
 static void emit_exit(Region *r, uint32_t i) {
   const Inst *in = &r->code->insts[i];
-  const uint64_t *live = live_at(r, in);
+  const uint64_t *live = region_live_at(r, in);
   str_printf(r->to, "X%u:\n", i);
   for (uint32_t k = 0; k < r->func->nregs; k++)
-    if (r->kept[k] && r->written[k] && is_live(live, r->func->regs[k]))
+    if (r->kept[k] && r->written[k] && region_is_live(live, r->func->regs[k]))
       region_spill(r, r->func->regs[k]);
   Name at = region_inst(r, in);
-  region_line(r, "ret ptr %s", at.text);
+  if (r->block) region_block_leave(r, at);
+  else region_line(r, "ret ptr %s", at.text);
 }
 
 // --- instructions ---
@@ -349,8 +350,10 @@ static bool emit_at(Region *r, uint32_t i) {
     if (r->kept[in->src->guard->id]) emit_branch(r, i);
     else region_line(r, "br label %%%s", region_exit(r, in).text);
   } else if (is_switch(r, in)) emit_switch(r, i);
-  else if (r->shape[i] == SHAPE_STOP) region_line(r, "br label %%%s", region_exit(r, in).text);
-  else {
+  else if (r->shape[i] == SHAPE_STOP) {
+    if (!r->block || !region_block_stop(r, i))
+      region_line(r, "br label %%%s", region_exit(r, in).text);
+  } else {
     emit_instruction(r, i);
     return true;
   }
@@ -362,7 +365,7 @@ static void emit_code(Region *r) {
   bool *label = mem_alloc(n + 1);
   for (uint32_t i = 0; i < n; i++) {
     const Inst *in = &r->code->insts[i];
-    if (is_entry(r, i)) label[i] = true;
+    if (region_is_entry(r, i)) label[i] = true;
     if (in->fn == exec_jump || in->fn == exec_branch) label[target_of(r, in)] = true;
     if (in->fn == exec_branch) label[i + 1] = true;
     if (is_switch(r, in))
@@ -382,6 +385,7 @@ static void emit_code(Region *r) {
   if (open) region_line(r, "unreachable");
   if (label[n]) str_printf(r->to, "I%u:\n  unreachable\n", n);
   free(label);
+  if (r->block) region_block_end(r);
   for (uint32_t i = 0; i < n && !r->failed; i++)
     if (r->exits[i]) emit_exit(r, i);
 }
@@ -406,6 +410,7 @@ static void emit_end(Region *r) {
       str_printf(r->to, "declare %s @llvm.fpto%ci.sat.%si32.%sf32(%s)\n", i, s ? 's' : 'u', v, v,
                  k ? "<32 x float>" : "float");
   }
+  str_add(r->to, "declare i64 @llvm.cttz.i64(i64, i1)\n!0 = !{}\n");
   str_add(r->to, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" "
                  "\"min-legal-vector-width\"=\"512\" }\n");
 }
@@ -416,34 +421,53 @@ static uint32_t count_warm(const Region *r) {
   return n;
 }
 
-bool region_text(const Code *code, uint32_t columns, Str *out, Str *rest) {
+static void emit_text(Region *r, Str *rest) {
+  region_classify(r);
+  if (r->block) {
+    region_block_start(r);
+    emit_entry(r, 0);
+  } else {
+    region_list_rest(r, rest);
+    emit_start(r);
+  }
+  emit_code(r);
+  emit_end(r);
+}
+
+static bool write_text(Region *r, Str *rest) {
   Error err = {""};
   Arena arena = {0};
-  Region r = {.code = code, .func = code->func, .columns = columns};
-  for (uint32_t i = 0; i < code->func->nregs; i++)
-    if (code->func->regs[i]->vector) return false;
-  r.cfg = ir_cfg_build(code->func, &err);
-  if (!r.cfg) return false;
-  r.live = ir_liveness_build(r.cfg);
-  for (uint32_t i = 0; i < r.cfg->ninstrs; i++)
-    u64map_put(&r.number, (uint64_t)r.cfg->instrs[i], (void *)(uintptr_t)(i + 1));
-  r.divergent = ARENA_ARRAY(&arena, bool, r.cfg->nblocks + 1);
-  r.cold = ARENA_ARRAY(&arena, bool, r.cfg->nblocks + 1);
-  region_find_cold(&r);
-  find_registers(&r, &arena);
-  find_live(&r, &arena);
-  r.to = out;
-  r.failed = count_warm(&r) > MOST_INSTS || !find_groups(&r, &arena);
-  if (!r.failed) {
-    region_classify(&r);
-    region_list_rest(&r, rest);
-    emit_start(&r);
-    emit_code(&r);
-    emit_end(&r);
-  }
-  ir_liveness_free(r.live);
-  ir_cfg_free(r.cfg);
-  u64map_free(&r.number);
+  for (uint32_t i = 0; i < r->func->nregs; i++)
+    if (r->func->regs[i]->vector) return false;
+  r->cfg = ir_cfg_build(r->func, &err);
+  if (!r->cfg) return false;
+  r->live = ir_liveness_build(r->cfg);
+  for (uint32_t i = 0; i < r->cfg->ninstrs; i++)
+    u64map_put(&r->number, (uint64_t)r->cfg->instrs[i], (void *)(uintptr_t)(i + 1));
+  r->divergent = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
+  r->cold = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
+  r->stops = ARENA_ARRAY(&arena, bool, r->code->ninsts + 1);
+  region_find_cold(r);
+  find_registers(r, &arena);
+  find_live(r, &arena);
+  r->failed = count_warm(r) > MOST_INSTS || !find_groups(r, &arena) ||
+              (r->block && !region_block_is_worth(r));
+  if (!r->failed) emit_text(r, rest);
+  ir_liveness_free(r->live);
+  ir_cfg_free(r->cfg);
+  u64map_free(&r->number);
   arena_free(&arena);
-  return !r.failed && out->len < MOST_TEXT;
+  return !r->failed && r->to->len < MOST_TEXT;
+}
+
+bool region_text(const Code *code, uint32_t columns, Str *out, Str *rest) {
+  Region r = {.code = code, .func = code->func, .columns = columns, .to = out};
+  return write_text(&r, rest);
+}
+
+bool region_block_text(const Code *code, uint32_t columns, Str *out, size_t *waiting_bytes) {
+  Region r = {.code = code, .func = code->func, .columns = columns, .to = out, .block = true};
+  bool ok = write_text(&r, NULL);
+  *waiting_bytes = r.waiting_bytes;
+  return ok;
 }

@@ -1,0 +1,96 @@
+// Blocks that compiled code runs as a whole (region_block.c): what the engine prepares for them,
+// and how it goes on with a block that the code has left.
+#include "vgpu/core.h"
+
+static const uint64_t LONGEST_NS = 20000000;  // then the engine takes the block over
+
+static void release(BlockTurns *t, uint32_t warps) {
+  t->warps[0].block->releases++;
+  FOR_LANES(i, warps) t->warps[i].shared_store_waits = true;
+}
+
+void turns_prepare(Launch *l, Block *b, BlockTurns *t) {
+  t->warps = b->warps;
+  t->insts = l->kernel->code->insts;
+  t->window = vgpu_window_base;
+  t->release = release;
+}
+
+void turns_begin(Block *b) {
+  bool several = b->nwarps > 1;
+  for (uint32_t i = 0; i < b->nwarps; i++) {
+    b->warps[i].stores_to_wait = several ? STORES_TO_WAIT : 0;
+    b->warps[i].shared_store_waits = several;
+  }
+}
+
+static void end_warp(Block *b, Warp *w) {
+  w->nfrags = 0;
+  w->live = w->base_frame.lanes = 0;
+  b->alive_threads -= LANES;
+  b->cluster->alive -= LANES;
+}
+
+// A warp at a barrier runs the barrier once more when it is released.
+static void wait_at_barrier(Block *b, Warp *w, const Inst *after) {
+  Fragment *f = &w->frags[0];
+  uint32_t id = (uint32_t)after[-1].src->ops[0].imm;
+  Barrier *bar = &b->barriers[id];
+  f->pc = after - 1;
+  f->state = FRAG_BARRIER;
+  f->barrier = id;
+  f->needed = 0;
+  if (!(b->active_barriers >> id & 1)) {
+    bar->and_ = 1;
+    bar->popc = bar->or_ = bar->expected = 0;
+  }
+  b->active_barriers |= 1u << id;
+  bar->arrived[w->index] = FULL_MASK;
+}
+
+// Puts all warps where the engine finds them.
+static void unload(Block *b, TurnsFn *fn, BlockTurns *t, uint32_t left) {
+  const Inst *left_at = t->left;
+  t->unload = 1;
+  for (uint32_t i = 0; i < b->nwarps; i++) {
+    Warp *w = &b->warps[i];
+    if (!(t->alive >> i & 1)) {
+      end_warp(b, w);
+      continue;
+    }
+    const Inst *at = left_at;
+    if (i != left) {
+      if (!t->at[i]) continue;  // it has not begun
+      t->turn = i;
+      fn(t);
+      at = t->left;
+    }
+    if (t->waiting >> i & 1) wait_at_barrier(b, w, at);
+    else w->frags[0].pc = at->fn == region_join ? at + 1 : at;
+  }
+  t->unload = 0;
+}
+
+TurnsResult turns_run(Launch *l, Block *b, TurnsFn *fn, BlockTurns *t, uint32_t *first) {
+  uint64_t start = 0;
+  t->alive = b->nwarps < LANES ? (1u << b->nwarps) - 1 : FULL_MASK;
+  t->waiting = t->rounds = 0;
+  t->turn = UINT32_MAX;
+  memset(t->at, 0, b->nwarps * sizeof t->at[0]);
+  for (;;) {
+    TurnsResult r = fn(t);
+    if (r == TURNS_ENDED || r == TURNS_FAULT) return r;
+    *first = 0;
+    if (r == TURNS_LEFT) *first = t->turn;
+    else {
+      t->rounds = 0;
+      uint64_t now = clock_ns();
+      if (!start) start = now;
+      if (!l->stop && now - start < LONGEST_NS) continue;
+    }
+    int32_t budget = r == TURNS_LEFT ? b->warps[t->turn].budget : WARP_BUDGET;
+    unload(b, fn, t, r == TURNS_LEFT ? t->turn : UINT32_MAX);
+    b->warps[*first].budget = budget;
+    return TURNS_LEFT;
+  }
+}
