@@ -159,6 +159,8 @@ void regions_attach(Code *code);  // when it is decoded
 void regions_detach(Code *code);
 ExecFn region_join, region_enter;  // heads: where compiled code may be entered
 // Turns of the warps of one block in compiled code (region_block.c).
+#define TURNS_UNLOAD 0x80000000u
+#define TURNS_BARRIER 0x40000000u
 typedef enum { TURNS_ENDED, TURNS_LEFT, TURNS_FAULT, TURNS_PAUSE } TurnsResult;
 typedef struct BlockTurns BlockTurns;
 struct BlockTurns {
@@ -169,12 +171,16 @@ struct BlockTurns {
   char *memory;             // registers of warps that wait: waiting_bytes for each
   uint64_t waiting_bytes;
   void (*release)(BlockTurns *t, uint32_t warps);  // these have passed the barrier
-  uint32_t unload;          // 1: only puts the registers of warp `turn` into their slots
+  uint32_t several;         // warps: they wait for each other before stores
+  uint32_t access;          // index of the Inst that accesses memory; 0: Warp.mem_pc says it
   uint32_t turn;            // the warp that had the last turn; UINT32_MAX: a round begins
   uint32_t rounds;          // since the last pause
   uint32_t alive, waiting;  // masks of warps: not ended, at the barrier
   const Inst *left;         // TURNS_LEFT: where warp `turn` goes on
-  uint32_t at[LANES];       // by warp: the head where it waits; 0: it has not begun
+  // by warp: the head where it waits, with TURNS_BARRIER after a barrier; 0: it has not begun. With
+  // TURNS_UNLOAD its turn only puts its registers into their slots
+  uint32_t at[LANES];
+  uint64_t last[32];        // by load: the address of the last one, to prefetch
 };
 typedef TurnsResult TurnsFn(BlockTurns *t);
 TurnsFn *region_turns(const Code *code, unsigned shape, uint64_t *waiting_bytes);  // NULL: none

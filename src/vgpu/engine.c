@@ -542,10 +542,12 @@ static GroupResult run_group(Launch *l, Group *g, Batch *batch) {
     TurnsFn *fn = turns_of(l, g);
     g->begun = true;
     if (fn) r = run_whole_blocks(l, g, fn, batch);
+    g->turns.access = 0;
     if (r == GROUP_SUSPEND) r = run_group_inner(l, g, &g->turns.running);
   } else {
     Warp *w = g->turns.running;
-    vgpu_fault(w, w->mem_pc, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1),
+    const Inst *at = g->turns.access ? &g->turns.insts[g->turns.access] : w->mem_pc;
+    vgpu_fault(w, at, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1),
                bad_address, "illegal address 0x%" PRIx64, bad_address);
     r = GROUP_STOPPED;
   }

@@ -82,10 +82,11 @@ typedef struct Region {
   bool failed;  // something does not fit: no code
   // region_block.c
   bool block;          // the form that runs whole blocks
-  bool *stops;         // by Inst, of heads: a warp's turn ends there
+  uint8_t *stops;      // by Inst, of heads: why a warp's turn ends there
   bool has_barrier;
   uint32_t barrier;      // the number of its barriers
   size_t waiting_bytes;  // of a warp's registers while it waits
+  uint32_t nprefetched;  // loads that have a place in BlockTurns.last
 } Region;
 
 static inline uint32_t region_rows(const Region *r) { return LANES / r->columns; }
@@ -117,6 +118,7 @@ void region_line(Region *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 Name region_name(const char *fmt, ...) PRINTF_LIKE(1, 2);
 Name region_label(Region *r);              // a new one
 void region_place(Region *r, Name label);  // begins a block; the last one has ended
+void region_expect(Region *r, Name condition, Name yes, Name no);  // branches, hardly ever to `no`
 const char *region_int(Form f, unsigned bits);
 const char *region_float(Form f, unsigned bits);
 Name region_vector(Region *r, const LaneValue *v);
@@ -159,7 +161,7 @@ void region_declare(Region *r);                     // the variables that hold r
 void region_block_start(Region *r);
 void region_block_end(Region *r);
 bool region_block_stop(Region *r, uint32_t i);  // emits the end of a turn; false: not one
-Name region_block_wait(Region *r, const Inst *store);  // label: the turn ends before the store
+void region_block_wait(Region *r, const Inst *store, bool shared);
 void region_block_leave(Region *r, Name at);           // returns; the engine goes on at this Inst
 bool region_block_is_worth(const Region *r);
 

@@ -97,6 +97,11 @@ static void look_at(Place *p) {
 }
 
 static void set_mem_pc(Region *r, const Inst *in) {
+  if (r->block) {
+    Name index = region_field(r, "%turns", offsetof(BlockTurns, access));
+    region_line(r, "store volatile i32 %zu, ptr %s", (size_t)(in - r->code->insts), index.text);
+    return;
+  }
   Name pc = region_inst(r, in), at = region_field(r, "%w", offsetof(Warp, mem_pc));
   region_line(r, "store volatile ptr %s, ptr %s", pc.text, at.text);
 }
@@ -112,6 +117,10 @@ static void reload_def(void *ctx, PtxReg **reg, bool is_def) {
 
 static void call_insts(Region *r, const Inst *first, uint32_t n) {
   bool always = ptx_op_is_arith(first->src->op);
+  if (r->block && !always) {  // the function says itself where it is
+    Name index = region_field(r, "%turns", offsetof(BlockTurns, access));
+    region_line(r, "store volatile i32 0, ptr %s", index.text);
+  }
   for (uint32_t k = 0; k < n; k++) {
     Name in = region_inst(r, first + k);
     Name fn = region_emit(r, "load ptr, ptr %s", in.text);
@@ -120,7 +129,7 @@ static void call_insts(Region *r, const Inst *first, uint32_t n) {
     Name expected = region_inst(r, first + k + 1);
     Name on = region_label(r), out = region_label(r);
     Name good = region_emit(r, "icmp eq ptr %s, %s", next.text, expected.text);
-    region_line(r, "br i1 %s, label %%%s, label %%%s", good.text, on.text, out.text);
+    region_expect(r, good, on, out);
     region_place(r, out);
     if (r->block) region_line(r, "ret i32 %d", TURNS_FAULT);
     else region_line(r, "ret ptr %s", next.text);
@@ -194,6 +203,50 @@ static void load_rows(Place *p) {
   }
 }
 
+static bool calls_memory(const Region *r, uint32_t i) {
+  const PtxInstr *in = r->code->insts[i].src;
+  if (r->shape[i] == SHAPE_UNKNOWN) return !ptx_op_is_arith(in->op);
+  if (r->shape[i] != SHAPE_LOAD && r->shape[i] != SHAPE_STORE) return false;
+  const PtxOperand *o = &in->ops[in->op == OP_LD ? 1 : 0], *base = o->nlist ? &o->list[0] : o;
+  return base->kind == OPD_REG && r->lanes[base->reg->id] > LANES_LINEAR;
+}
+
+// A loop without calls of execute functions is so short that the CPU runs ahead by itself.
+static bool is_worth_prefetching(const Place *p) {
+  const Region *r = p->r;
+  uint32_t loop = r->cfg->blocks[r->cfg->block_of[region_number(r, p->in->src)]].loop;
+  if (loop == IR_NONE) return true;
+  for (uint32_t i = 0; i < r->code->ninsts; i++) {
+    uint32_t n = r->group_end[i] ? region_number(r, r->code->insts[i].src) : IR_NONE;
+    if (n != IR_NONE && ir_in_loop(r->cfg, r->cfg->block_of[n], loop) && calls_memory(r, i))
+      return true;
+  }
+  return false;
+}
+
+// Asks for the memory that this load will want some warps or turns of its loop later, if its
+// address goes on as it did since the last time. The CPU's own prefetchers do not see strides of
+// more than a page.
+static void prefetch(Place *p) {
+  enum { AHEAD = 8, LINE = 64 };
+  Region *r = p->r;
+  if (!r->block || p->shared || !is_worth_prefetching(p)) return;
+  if (r->nprefetched == ARRAY_LEN(((BlockTurns *)0)->last)) return;
+  Name at = region_field(r, "%turns", offsetof(BlockTurns, last) + 8 * r->nprefetched++);
+  Name last = region_emit(r, "load i64, ptr %s", at.text);
+  region_line(r, "store i64 %s, ptr %s", p->address.base.text, at.text);
+  Name step = region_emit(r, "sub i64 %s, %s", p->address.base.text, last.text);
+  step = region_emit(r, "mul i64 %s, %d", step.text, AHEAD);
+  for (unsigned k = 0; k < p->rows; k++) {
+    Name ahead = region_emit(r, "add i64 %s, %s", p->row[k].text, step.text);
+    ahead = region_emit(r, "inttoptr i64 %s to ptr", ahead.text);
+    for (unsigned line = 0; line < r->columns * p->lane_bytes; line += LINE) {
+      Name there = region_field(r, ahead.text, line);
+      region_line(r, "call void @llvm.prefetch.p0(ptr %s, i32 0, i32 3, i32 1)", there.text);
+    }
+  }
+}
+
 // One element for each row.
 static void load_broadcast(Place *p) {
   Region *r = p->r;
@@ -249,14 +302,17 @@ static void load(Place *p) {
   bool same = p->address.form == FORM_SAME;
   // What the same address gives all lanes may differ (local memory): the interpreter knows.
   Name other = same ? region_exit(r, p->in) : region_label(r);
-  region_line(r, "br i1 %s, label %%%s, label %%%s", p->good.text, on.text, other.text);
+  region_expect(r, p->good, on, other);
   region_place(r, on);
   if (same) {
     load_same(p);
     return;
   }
   if (in_rows(p)) load_broadcast(p);
-  else load_rows(p);
+  else {
+    prefetch(p);
+    load_rows(p);
+  }
   region_line(r, "br label %%%s", done.text);
   region_place(r, other);
   region_call(r, p->in, 1);
@@ -270,6 +326,10 @@ static void load(Place *p) {
 static void leave_to_wait(Place *p) {
   Region *r = p->r;
   if (!p->shared && vgpu_is_probe(r->func)) return;
+  if (r->block) {
+    region_block_wait(r, p->in, p->shared);
+    return;
+  }
   Name at = region_field(r, "%w", p->shared ? offsetof(Warp, shared_store_waits)
                                             : offsetof(Warp, stores_to_wait));
   const char *t = p->shared ? "i8" : "i32";
@@ -279,21 +339,14 @@ static void leave_to_wait(Place *p) {
     Name odd = region_emit(r, "trunc i32 %s to i1", left.text);
     must = region_emit(r, "select i1 %s, i1 false, i1 %s", odd.text, must.text);
   }
-  Name on = region_label(r), wait = region_label(r);
-  Name out = r->block ? wait : region_exit(r, p->in);
+  Name on = region_label(r), out = region_exit(r, p->in);
   region_line(r, "br i1 %s, label %%%s, label %%%s", must.text, out.text, on.text);
-  if (r->block) {  // the turn ends here, not in the interpreter
-    region_place(r, wait);
-    Name less = region_emit(r, "add %s %s, -1", t, left.text);
-    region_line(r, "store %s %s, ptr %s", t, less.text, at.text);
-    region_line(r, "br label %%%s", region_block_wait(r, p->in).text);
-  }
   region_place(r, on);
 }
 
 static void count_wait(Place *p) {
   Region *r = p->r;
-  if (p->shared || vgpu_is_probe(r->func)) return;
+  if (p->shared || r->block || vgpu_is_probe(r->func)) return;
   Name at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
   Name left = region_emit(r, "load i32, ptr %s", at.text);
   Name even = region_emit(r, "and i32 %s, -2", left.text);
@@ -301,6 +354,7 @@ static void count_wait(Place *p) {
 }
 
 static void count_store(Region *r) {
+  if (r->block) return;  // nobody looks at warps that are not the engine's
   Name at = region_field(r, "%w", offsetof(Warp, stores));
   Name n = region_emit(r, "load i32, ptr %s", at.text);
   n = region_emit(r, "add i32 %s, 1", n.text);
@@ -357,7 +411,6 @@ static void store_rows(Place *p) {
 
 static void store(Place *p) {
   Region *r = p->r;
-  leave_to_wait(p);
   // lanes that write the same place do so in their order
   if (p->address.form != FORM_LINEAR || in_rows(p) || p->d->count == 3) {
     region_call(r, p->in, 1);
@@ -365,7 +418,7 @@ static void store(Place *p) {
   }
   look_at(p);
   Name on = region_label(r), done = region_label(r), other = region_label(r);
-  region_line(r, "br i1 %s, label %%%s, label %%%s", p->good.text, on.text, other.text);
+  region_expect(r, p->good, on, other);
   region_place(r, on);
   set_mem_pc(r, p->in);
   count_store(r);
@@ -384,7 +437,8 @@ static void load_parameters(Region *r, const Inst *in) {
   const PtxOperand *to = values_of(in->src);
   for (unsigned e = 0; e < p.d->count; e++) {
     Name at = region_field(r, "%arguments", (size_t)in->imm + (size_t)e * p.d->size);
-    Name v = region_emit(r, "load i%u, ptr %s, align 1", p.d->size * 8, at.text);
+    Name v = region_emit(r, "load i%u, ptr %s, align 1, !invariant.load !0", p.d->size * 8,
+                         at.text);
     unsigned bits = region_bits(to[e].reg);
     region_write(r, to[e].reg, region_value(FORM_SAME, bits, fit(&p, FORM_SAME, v, bits)));
   }
@@ -405,6 +459,7 @@ void region_access(Region *r, const Inst *in, Shape s) {
   Place p = {.r = r, .in = in, .d = mem_desc(in)};
   p.shared = p.d->space == SPACE_SHARED;
   p.lane_bytes = p.d->size * p.d->count;
+  if (s == SHAPE_STORE) leave_to_wait(&p);
   p.address = read_address(&p);
   if (s == SHAPE_LOAD) load(&p);
   else store(&p);
@@ -413,7 +468,7 @@ void region_access(Region *r, const Inst *in, Shape s) {
 // --- special registers ---
 static Name load_u32(Region *r, const char *base, size_t offset) {
   Name at = region_field(r, base, offset);
-  return region_emit(r, "load i32, ptr %s", at.text);
+  return region_emit(r, "load i32, ptr %s, !invariant.load !0", at.text);
 }
 
 void region_sreg(Region *r, const PtxInstr *in) {

@@ -8,6 +8,7 @@
 // how far each warp is, and `unload` puts the registers of one warp into its slots.
 #include "vgpu/region.h"
 
+enum { STOPS_BEFORE_STORE = 1, STOPS_AT_BARRIER = 2 };  // Region.stops
 enum { ROUNDS = 16 };  // rounds of turns after which the engine looks at the clock
 
 // --- registers of a warp that waits ---
@@ -135,8 +136,8 @@ static void emit_barrier(Region *r, uint32_t head) {
   Name alive = get(r, "alive");
   Name all = region_emit(r, "icmp eq i32 %s, %s", waiting.text, alive.text);
   Name done = region_label(r);
-  r->stops[head] = true;
-  region_line(r, "br i1 %s, label %%%s, label %%S%u", all.text, done.text, head);
+  r->stops[head] |= STOPS_AT_BARRIER;
+  region_line(r, "br i1 %s, label %%%s, label %%B%u", all.text, done.text, head);
   region_place(r, done);
   release_barrier(r, waiting);
   region_line(r, "br label %%I%u", head);
@@ -173,14 +174,25 @@ bool region_block_stop(Region *r, uint32_t i) {
   return true;
 }
 
-Name region_block_wait(Region *r, const Inst *store) {
+// The turn ends before a store, if it must; the next one begins behind this test. The execute
+// function of the store, should it be called, finds that others have had their turn.
+void region_block_wait(Region *r, const Inst *store, bool shared) {
   uint32_t head = (uint32_t)(store - r->code->insts) - 1;
   if (store == r->code->insts || !region_is_entry(r, head)) {
     r->failed = true;
-    return (Name){"next"};
+    return;
   }
-  r->stops[head] = true;
-  return region_name("S%u", head);
+  r->stops[head] |= STOPS_BEFORE_STORE;
+  if (shared) {
+    Name at = region_field(r, "%w", offsetof(Warp, shared_store_waits)), wait = region_label(r);
+    Name waits = region_emit(r, "load i8, ptr %s", at.text);
+    Name must = region_emit(r, "icmp ne i8 %s, 0", waits.text);
+    region_line(r, "br i1 %s, label %%%s, label %%W%u", must.text, wait.text, head);
+    region_place(r, wait);
+    region_line(r, "store i8 0, ptr %s", at.text);
+    region_line(r, "br label %%S%u", head);
+  } else region_line(r, "br i1 %%several, label %%S%u, label %%W%u", head, head);
+  str_printf(r->to, "W%u:\n", head);
 }
 
 void region_block_leave(Region *r, Name at) {
@@ -217,7 +229,7 @@ static void emit_next(Region *r) {
   rounds = region_emit(r, "add i32 %s, 1", rounds.text);
   set(r, "rounds", rounds.text);
   Name some = region_emit(r, "icmp ult i32 %s, %d", rounds.text, ROUNDS);
-  region_line(r, "br i1 %s, label %%next, label %%pause", some.text);
+  region_expect(r, some, (Name){"next"}, (Name){"pause"});
   str_add(r->to, "pause:\n");
   emit_return(r, TURNS_PAUSE);
 }
@@ -231,14 +243,14 @@ static void emit_take(Region *r) {
   region_line(r, "%%w = getelementptr i8, ptr %%warps, i64 %s", far.text);
   region_line(r, "store volatile ptr %%w, ptr %s",
               turns_field(r, offsetof(BlockTurns, running)).text);
-  Name regs = region_field(r, "%w", offsetof(Warp, regs));
-  region_line(r, "%%regs = load ptr, ptr %s", regs.text);
   region_line(r, "%%skip = mul i64 %%turn64, %%waiting_bytes");
   region_line(r, "%%mine = getelementptr i8, ptr %%memory, i64 %%skip");
   Name list = turns_field(r, offsetof(BlockTurns, at));
   region_line(r, "%%at = getelementptr i32, ptr %s, i64 %%turn64", list.text);
-  Name budget = region_field(r, "%w", offsetof(Warp, budget));
-  region_line(r, "store i32 %d, ptr %s", WARP_BUDGET, budget.text);
+  if (r->cfg->nloops) {
+    Name budget = region_field(r, "%w", offsetof(Warp, budget));
+    region_line(r, "store i32 %d, ptr %s", WARP_BUDGET, budget.text);
+  }
   region_line(r, "%%where = load i32, ptr %%at");
   region_line(r, "br label %%go");
 }
@@ -255,7 +267,7 @@ void region_block_start(Region *r) {
       {"window", "%turns", "i64", offsetof(BlockTurns, window)},
       {"memory", "%turns", "ptr", offsetof(BlockTurns, memory)},
       {"waiting_bytes", "%turns", "i64", offsetof(BlockTurns, waiting_bytes)},
-      {"unload32", "%turns", "i32", offsetof(BlockTurns, unload)},
+      {"several32", "%turns", "i32", offsetof(BlockTurns, several)},
       {"launch", "%warps", "ptr", offsetof(Warp, launch)},
       {"block", "%warps", "ptr", offsetof(Warp, block)},
       {"shared", "%warps", "i64", offsetof(Warp, shared)},
@@ -268,14 +280,14 @@ void region_block_start(Region *r) {
                 at.text);
   }
   region_line(r, "%%shared_end = zext i32 %%shared_end32 to i64");
-  region_line(r, "%%unload = icmp ne i32 %%unload32, 0");
+  region_line(r, "%%several = icmp ne i32 %%several32, 0");
   find_barrier(r);
   for (size_t k = 0; k < ARRAY_LEN(variables); k++) {
     region_line(r, "%%v_%s = alloca i32", variables[k].name);
     Name at = turns_field(r, variables[k].offset), v = region_emit(r, "load i32, ptr %s", at.text);
     set(r, variables[k].name, v.text);
   }
-  region_line(r, "br i1 %%unload, label %%take, label %%next");
+  region_line(r, "br label %%next");
   emit_next(r);
   emit_take(r);
   // a warp that has not begun is left as it is
@@ -283,22 +295,39 @@ void region_block_start(Region *r) {
   region_block_leave(r, (Name){"%insts"});
 }
 
+// Where a turn ends, where the next one begins, and where the engine takes over.
+static void emit_stop(Region *r, uint32_t head, bool barrier) {
+  uint32_t number = barrier ? head | TURNS_BARRIER : head;
+  str_printf(r->to, "%c%u:\n", barrier ? 'B' : 'S', head);
+  move_registers(r, head, true);
+  region_line(r, "store i32 %u, ptr %%at", number);
+  region_line(r, "br label %%next");
+  str_printf(r->to, "C%u:\n", number);
+  move_registers(r, head, false);
+  region_line(r, "br label %%%c%u", barrier ? 'I' : 'W', head);
+}
+
+static void emit_unload(Region *r, uint32_t head) {
+  str_printf(r->to, "U%u:\n", head);
+  move_registers(r, head, false);
+  region_line(r, "br label %%%s", region_exit(r, &r->code->insts[head]).text);
+}
+
 void region_block_end(Region *r) {
-  for (uint32_t i = 0; i < r->code->ninsts; i++) {
-    if (!r->stops[i]) continue;
-    str_printf(r->to, "S%u:\n", i);
-    move_registers(r, i, true);
-    region_line(r, "store i32 %u, ptr %%at", i);
-    region_line(r, "br label %%next");
-    str_printf(r->to, "C%u:\n", i);
-    move_registers(r, i, false);
-    region_line(r, "br i1 %%unload, label %%%s, label %%I%u",
-                region_exit(r, &r->code->insts[i]).text, i);
-  }
-  str_add(r->to, "go:\n  switch i32 %where, label %E0 [\n");
+  Str cases = {0};
   for (uint32_t i = 0; i < r->code->ninsts; i++)
-    if (r->stops[i]) str_printf(r->to, "    i32 %u, label %%C%u\n", i, i);
-  str_add(r->to, "  ]\n");
+    for (uint32_t k = 0; k < 2; k++) {
+      uint32_t number = k ? i | TURNS_BARRIER : i;
+      if (!(r->stops[i] & (k ? STOPS_AT_BARRIER : STOPS_BEFORE_STORE))) continue;
+      emit_stop(r, i, k);
+      str_printf(&cases, "    i32 %u, label %%C%u\n", number, number);
+      str_printf(&cases, "    i32 %u, label %%U%u\n", number | TURNS_UNLOAD, i);
+    }
+  for (uint32_t i = 0; i < r->code->ninsts; i++)
+    if (r->stops[i]) emit_unload(r, i);
+  str_printf(r->to, "go:\n  switch i32 %%where, label %%E0 [\n%s  ]\n",
+             cases.len ? cases.data : "");
+  str_free(&cases);
 }
 
 // Calls of functions would leave each block: that gains nothing.

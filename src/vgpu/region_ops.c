@@ -62,7 +62,7 @@ static void guard_corner(Region *r, const Inst *in, const LaneValue *wide, unsig
   Name back = region_emit(r, "%s i32 %s to i64", how, narrow.text);
   Name good = region_emit(r, "icmp eq i64 %s, %s", back.text, n.text);
   Name on = region_label(r), out = region_exit(r, in);
-  region_line(r, "br i1 %s, label %%%s, label %%%s", good.text, on.text, out.text);
+  region_expect(r, good, on, out);
   region_place(r, on);
 }
 
@@ -286,7 +286,8 @@ static void leave_if_least_normal(Lanes *l, const Inst *first, Name bits) {
     least = region_emit(r, "icmp ne i32 %s, 0", least.text);
   }
   Name on = region_label(r), out = region_exit(r, first);
-  region_line(r, "br i1 %s, label %%%s, label %%%s", least.text, out.text, on.text);
+  Name none = region_emit(r, "xor i1 %s, true", least.text);
+  region_expect(r, none, on, out);
   region_place(r, on);
 }
 

@@ -238,7 +238,7 @@ static void emit_go(Region *r, uint32_t from, uint32_t to) {
     Name left = region_emit(r, "load i32, ptr %s", at.text);
     Name good = region_emit(r, "icmp sgt i32 %s, 0", left.text);
     Name on = region_label(r), out = region_exit(r, &r->code->insts[from]);
-    region_line(r, "br i1 %s, label %%%s, label %%%s", good.text, on.text, out.text);
+    region_expect(r, good, on, out);
     region_place(r, on);
     Name less = region_emit(r, "add i32 %s, -1", left.text);
     region_line(r, "store i32 %s, ptr %s", less.text, at.text);
@@ -262,7 +262,7 @@ static void emit_branch(Region *r, uint32_t i) {
     Name mask = region_emit(r, "bitcast <32 x i1> %s to i32", p.base.text),
          out = region_exit(r, in);
     int all = src->guard_negated ? 0 : -1;
-    region_line(r, "switch i32 %s, label %%%s [ i32 %d, label %%%s i32 %d, label %%I%u ]",
+    region_line(r, "switch i32 %s, label %%%s [ i32 %d, label %%%s i32 %d, label %%I%u ], !prof !2",
                 mask.text, out.text, all, taken.text, -1 - all, i + 1);
   }
   region_place(r, taken);
@@ -410,7 +410,10 @@ static void emit_end(Region *r) {
       str_printf(r->to, "declare %s @llvm.fpto%ci.sat.%si32.%sf32(%s)\n", i, s ? 's' : 'u', v, v,
                  k ? "<32 x float>" : "float");
   }
-  str_add(r->to, "declare i64 @llvm.cttz.i64(i64, i1)\n!0 = !{}\n");
+  str_add(r->to, "declare i64 @llvm.cttz.i64(i64, i1)\n"
+                 "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n!0 = !{}\n"
+                 "!1 = !{!\"branch_weights\", i32 2000, i32 1}\n"
+                 "!2 = !{!\"branch_weights\", i32 1, i32 1000, i32 1000}\n");
   str_add(r->to, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" "
                  "\"min-legal-vector-width\"=\"512\" }\n");
 }
@@ -446,7 +449,7 @@ static bool write_text(Region *r, Str *rest) {
     u64map_put(&r->number, (uint64_t)r->cfg->instrs[i], (void *)(uintptr_t)(i + 1));
   r->divergent = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
   r->cold = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
-  r->stops = ARENA_ARRAY(&arena, bool, r->code->ninsts + 1);
+  r->stops = ARENA_ARRAY(&arena, uint8_t, r->code->ninsts + 1);
   region_find_cold(r);
   find_registers(r, &arena);
   find_live(r, &arena);

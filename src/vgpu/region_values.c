@@ -41,6 +41,10 @@ void region_line(Region *r, const char *fmt, ...) {
 Name region_label(Region *r) { return region_name("L%u", r->next++); }
 void region_place(Region *r, Name label) { str_printf(r->to, "%s:\n", label.text); }
 
+void region_expect(Region *r, Name condition, Name yes, Name no) {
+  region_line(r, "br i1 %s, label %%%s, label %%%s, !prof !1", condition.text, yes.text, no.text);
+}
+
 const char *region_int(Form f, unsigned bits) {
   bool v = f == FORM_VECTOR;
   switch (bits) {
@@ -179,7 +183,13 @@ Name region_field(Region *r, const char *base, size_t offset) {
   return region_emit(r, "getelementptr i8, ptr %s, i64 %zu", base, offset);
 }
 
-Name region_slot(Region *r, uint32_t slot) { return region_field(r, "%regs", slot); }
+Name region_slot(Region *r, uint32_t slot) {
+  if (!r->block) return region_field(r, "%regs", slot);
+  // of the warp whose turn it is; most turns need none
+  Name at = region_field(r, "%w", offsetof(Warp, regs));
+  Name regs = region_emit(r, "load ptr, ptr %s", at.text);
+  return region_field(r, regs.text, slot);
+}
 
 Name region_inst(Region *r, const Inst *in) {
   return region_field(r, "%insts", (size_t)(in - r->code->insts) * sizeof(Inst));

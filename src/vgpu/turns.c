@@ -14,14 +14,17 @@ void turns_prepare(Launch *l, Block *b, BlockTurns *t) {
   t->insts = l->kernel->code->insts;
   t->window = vgpu_window_base;
   t->release = release;
+  t->several = b->nwarps > 1;
+  for (uint32_t i = 0; i < b->nwarps; i++) {
+    b->warps[i].budget = WARP_BUDGET;
+    b->warps[i].stores_to_wait = 0;  // the code does that
+  }
 }
 
 void turns_begin(Block *b) {
   bool several = b->nwarps > 1;
-  for (uint32_t i = 0; i < b->nwarps; i++) {
-    b->warps[i].stores_to_wait = several ? STORES_TO_WAIT : 0;
-    b->warps[i].shared_store_waits = several;
-  }
+  if (b->shared_end <= SHARED_BASE) return;
+  for (uint32_t i = 0; i < b->nwarps; i++) b->warps[i].shared_store_waits = several;
 }
 
 static void end_warp(Block *b, Warp *w) {
@@ -48,27 +51,36 @@ static void wait_at_barrier(Block *b, Warp *w, const Inst *after) {
   bar->arrived[w->index] = FULL_MASK;
 }
 
-// Puts all warps where the engine finds them.
+// Puts the registers of a warp into their slots: the only warp that has a turn.
+static const Inst *unload_warp(TurnsFn *fn, BlockTurns *t, uint32_t warp) {
+  uint32_t alive = t->alive, waiting = t->waiting;
+  t->at[warp] |= TURNS_UNLOAD;
+  t->alive = 1u << warp;
+  t->waiting = 0;
+  t->turn = UINT32_MAX;
+  fn(t);
+  t->alive = alive;
+  t->waiting = waiting;
+  return t->left;
+}
+
+// Puts all warps where the engine finds them. left: the warp that is in its turn.
 static void unload(Block *b, TurnsFn *fn, BlockTurns *t, uint32_t left) {
   const Inst *left_at = t->left;
-  t->unload = 1;
   for (uint32_t i = 0; i < b->nwarps; i++) {
     Warp *w = &b->warps[i];
     if (!(t->alive >> i & 1)) {
       end_warp(b, w);
       continue;
     }
-    const Inst *at = left_at;
-    if (i != left) {
-      if (!t->at[i]) continue;  // it has not begun
-      t->turn = i;
-      fn(t);
-      at = t->left;
-    }
+    // before a store: the others have come as far (vgpu_must_wait_before_store)
+    bool waited = i != left && t->at[i] && !(t->at[i] & TURNS_BARRIER);
+    if (t->several) w->stores_to_wait = STORES_TO_WAIT - waited;
+    if (i != left && !t->at[i]) continue;  // it has not begun
+    const Inst *at = i == left ? left_at : unload_warp(fn, t, i);
     if (t->waiting >> i & 1) wait_at_barrier(b, w, at);
     else w->frags[0].pc = at->fn == region_join ? at + 1 : at;
   }
-  t->unload = 0;
 }
 
 TurnsResult turns_run(Launch *l, Block *b, TurnsFn *fn, BlockTurns *t, uint32_t *first) {

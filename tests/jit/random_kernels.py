@@ -23,6 +23,9 @@ class Kernel:
         self.rng, self.name, self.lines, self.labels, self.depth = rng, name, [], 0, 0
         self.loops = 0
         self.apart = 0  # lanes may have gone different ways
+        # A calm kernel has branches that all lanes of a block take alike: compiled code runs its
+        # blocks as a whole.
+        self.calm = rng.random() < 0.6
 
     def put(self, text):
         self.lines.append("\t" + text)
@@ -164,13 +167,26 @@ class Kernel:
 
     def own_store(self):
         """Somewhere in what the thread stores at the end anyway."""
+        if self.rng.random() < 0.3:
+            self.common()
+            return
         w = self.rng.randrange(WORDS // 2)
         self.put(f"{self.guard()}st.global.{self.rng.choice(['u32', 'b32'])} "
                  f"[%out+{4 * w}], {self.src('r')};")
 
+    def common(self):
+        """Words that all threads of a block use: the order of their turns decides."""
+        rng = self.rng
+        self.put(f"and.b32 %at, {rng.choice(['%linear', '%tx', self.reg('r')])}, "
+                 f"{rng.choice([0, 7, 63])};")
+        self.put("mul.wide.u32 %off, %at, 4;\n\tadd.s64 %ra, %lines0, %off;")
+        if rng.random() < 0.5:
+            self.put(f"ld.global.u32 {self.reg('r')}, [%ra];")
+        self.put(f"{self.guard()}st.global.u32 [%ra], {self.src('r')};")
+
     def shared(self):
         rng = self.rng
-        if self.depth:
+        if self.depth and (not self.calm or self.apart):
             return
         r, s = self.reg("r"), self.reg("f")
         self.put(f"st.shared.u32 [%mine], {r};")
@@ -231,7 +247,14 @@ class Kernel:
         rng, other, end = self.rng, self.label(), self.label()
         self.depth += 1
         self.apart += 1
-        self.put(f"@{rng.choice(['', '!'])}{self.reg('p')} bra {other};")
+        p = self.reg("p")
+        if self.calm:
+            self.apart -= 1
+            what = rng.choice(["%n0", "%block", "%count"])
+            self.put(f"and.b32 %at, {what}, {rng.choice([1, 3])};")
+            self.put(f"setp.eq.u32 %pu, %at, {rng.choice([0, 1])};")
+            p = "%pu"
+        self.put(f"@{rng.choice(['', '!'])}{p} bra {other};")
         self.body(rng.randrange(1, 6))
         if rng.random() < 0.5:
             self.put(f"bra {end};")
@@ -241,12 +264,12 @@ class Kernel:
         else:
             self.lines.append(f"{other}:")
         self.depth -= 1
-        self.apart -= 1
+        self.apart -= not self.calm
 
     def switch(self):
         rng, table, end = self.rng, self.label(), self.label()
         ways = [self.label() for _ in range(4)]
-        index = rng.choice([self.reg("r"), "%n0", "%nx"])
+        index = rng.choice(["%n0", "%nx"] if self.calm else [self.reg("r"), "%n0", "%nx"])
         self.put(f"and.b32 %at, {index}, 3;")
         self.lines.append(f"{table}: .branchtargets {', '.join(ways)};")
         self.put(f"brx.idx %at, {table};")
@@ -266,7 +289,7 @@ class Kernel:
             return
         counter = f"%n{self.loops}"
         self.loops += 1
-        same = rng.random() < 0.7
+        same = self.calm or rng.random() < 0.7
         if same:
             self.put(f"mov.u32 {counter}, {rng.randrange(1, 12)};")
         else:  # lanes leave at different times
@@ -310,6 +333,9 @@ class Kernel:
         put("add.s64 %lines2, %lines1, %off;\n\tmad.lo.s64 %lines4, %off, 3, %lines1;")
         for n in (1, 2, 4):
             put(f"mul.wide.s32 %off, %global, {4 * n};\n\tadd.s64 %lines{n}, %lines{n}, %off;")
+        put(f"ld.param.u64 %lines0, [{self.name}_6];\n\tmov.u32 %block, %ctaid.x;")
+        put(f"ld.param.u32 %count, [{self.name}_4];")
+        put("mul.wide.u32 %off, %block, 256;\n\tadd.s64 %lines0, %lines0, %off;")
         put("mov.u32 %n0, 2;\n\tmov.u32 %all, -1;\n\tmov.u32 %four, 4;")
         put("mov.u32 %tile, tile;\n\tshl.b32 %mine, %linear, 2;\n\tadd.u32 %mine, %mine, %tile;")
         put("mov.u32 %r2, %tx;\n\tmov.u32 %r3, %ty;\n\tmov.u32 %r4, %global;\n\tmov.u32 %r5, 5;")
@@ -325,7 +351,7 @@ class Kernel:
             put(f"cvt.u16.u32 %h{k}, %r{k + 2};")
         for k in range(NUMBERS["p"]):
             put(f"setp.lt.s32 %p{k}, %r{self.rng.randrange(6)}, {self.rng.randrange(40)};")
-        self.body(self.rng.randrange(15, 45))
+        self.body(self.rng.randrange(4, 16) if self.calm else self.rng.randrange(15, 45))
         at = 4 * (WORDS // 2)
         for kind, t, size in (("rd", "b64", 8), ("d", "f64", 8), ("r", "b32", 4), ("f", "f32", 4)):
             for k in range(NUMBERS[kind]):
@@ -340,12 +366,12 @@ class Kernel:
                 (("r", "b32"), ("f", "f32"), ("rd", "b64"), ("d", "f64"), ("h", "b16"),
                  ("p", "pred"))]
         regs.append(".reg .b32 %at, %tx, %ty, %tz, %nx, %ny, %nz, %linear, %last, %global, %tile, "
-                    "%mine, %n0, %n1, %n2, %all, %four;")
-        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra, %lines1, %lines2, %lines4;"
-                    "\n\t.reg .pred %pl;")
+                    "%mine, %n0, %n1, %n2, %all, %four, %block, %count;")
+        regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra, %lines0, %lines1, %lines2, "
+                    "%lines4;\n\t.reg .pred %pl, %pu;")
         regs.append(".shared .align 4 .b8 tile[4096];")
         return (f".visible .entry {self.name}({params}, .param .u32 {self.name}_4, "
-                f".param .u64 {self.name}_5)\n{{\n\t"
+                f".param .u64 {self.name}_5, .param .u64 {self.name}_6)\n{{\n\t"
                 + "\n\t".join(regs) + "\n" + "\n".join(self.lines) + "\n}\n")
 
 
@@ -358,11 +384,12 @@ def main():
     kernels = []
     for k in range(count):
         x, y, z = rng.choice(SHAPES)
-        blocks = rng.randrange(1, 4)
+        blocks = rng.choice([1, 2, 3, 9])
         script.append(f"//! buffer out{k} b32 {x * y * z * blocks * WORDS} zero")
         script.append(f"//! buffer lines{k} b32 {x * y * z * blocks * 7} zero")
+        script.append(f"//! buffer common{k} b32 {64 * blocks} zero")
         script.append(f"//! launch k{k} grid={blocks},1,1 block={x},{y},{z} in_r in_f in_d out{k} "
-                      f"u32:{rng.randrange(100)} lines{k}")
+                      f"u32:{rng.randrange(100)} lines{k} common{k}")
         kernels.append(Kernel(rng, f"k{k}").text())
     print("\n".join(script))
     print(".version 7.8\n.target sm_80\n.address_size 64\n")
