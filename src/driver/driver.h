@@ -244,7 +244,7 @@ typedef struct Alloc {
   unsigned flags;  // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   uint64_t id;
   Pool *pool;
-  const char *name;  // of a variable; lives with its module
+  const char *name;  // of a variable (lives with its module), of memory of our own; or NULL
   bool freeing;      // cuMemFreeAsync was called: the program has no right to it any more
   bool sync_memops, read_mostly;
   CUmemLocation preferred, last_prefetch;
@@ -258,7 +258,9 @@ bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user),
 // the program gives it back now; alloc_remove follows when its stream is there
 void alloc_free_later(uintptr_t base);
 void alloc_free_all(Context *ctx);  // context destroyed
-// of the pool's device, if there is a pool, else of the context's
+// of the pool's device, if there is a pool, else of the context's; like: size, kind, ctx, flags,
+// pool and name
+CUresult memory_new_like(const Alloc *like, CUdeviceptr *out);
 CUresult memory_new(Context *ctx, size_t size, AllocKind kind, unsigned flags, Pool *pool,
                     CUdeviceptr *out);
 void *memory_take(Device *dev, size_t size, size_t align);  // the bare memory; NULL: there is none

@@ -37,7 +37,9 @@ CUresult interrupts_check(const Function *f, bool captured) {
 
 static uint64_t take_memory(Context *ctx, size_t bytes) {
   CUdeviceptr p;
-  if (memory_new(ctx, bytes, ALLOC_DEVICE, 0, NULL, &p)) return 0;
+  // the name tells the viewer that it is not the program's
+  Alloc like = {.size = bytes, .kind = ALLOC_DEVICE, .ctx = ctx, .name = "wg_interrupt_memory"};
+  if (memory_new_like(&like, &p)) return 0;
   session_annotated(SESSION_INITIALISED, p, bytes);
   return p;
 }

@@ -148,25 +148,27 @@ void *memory_take(Device *dev, size_t size, size_t align) {
   return p;
 }
 
-CUresult memory_new(Context *ctx, size_t size, AllocKind kind, unsigned flags, Pool *pool,
-                    CUdeviceptr *out) {
-  Device *dev = pool ? pool->device : ctx->device;
-  bool counted = kind != ALLOC_HOST;
-  if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-  void *p = memory_take(dev, size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
+CUresult memory_new_like(const Alloc *like, CUdeviceptr *out) {
+  Alloc a = *like;
+  a.device = a.pool ? a.pool->device : a.ctx->device;
+  bool counted = a.kind != ALLOC_HOST;
+  if (counted && !take(a.device, a.size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  size_t align = a.kind == ALLOC_HOST || a.kind == ALLOC_MANAGED ? 4096 : 512;
+  void *p = memory_take(a.device, a.size, align);
   if (!p) {
-    if (counted) atomic_fetch_sub(&dev->used, size);
+    if (counted) atomic_fetch_sub(&a.device->used, a.size);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  alloc_add(&(Alloc){.base = (uintptr_t)p,
-                     .size = size,
-                     .kind = kind,
-                     .ctx = ctx,
-                     .device = dev,
-                     .flags = flags,
-                     .pool = pool});
+  a.base = (uintptr_t)p;
+  alloc_add(&a);
   *out = (CUdeviceptr)(uintptr_t)p;
   return CUDA_SUCCESS;
+}
+
+CUresult memory_new(Context *ctx, size_t size, AllocKind kind, unsigned flags, Pool *pool,
+                    CUdeviceptr *out) {
+  return memory_new_like(
+      &(Alloc){.size = size, .kind = kind, .ctx = ctx, .flags = flags, .pool = pool}, out);
 }
 
 // Gives the memory back; the range is already removed.

@@ -2,11 +2,14 @@
 // rows, without values.
 #include "trace/reader.h"
 
-enum { BLOCKS_MOST = 1 << 22 };
+enum { BLOCKS_MOST = 1 << 22, CLOCK = 0x7FFFFFFF };
 
+// took: the block's last access, until all of them are known
 typedef struct Counting {
   TraceCounts *out;
   const ReaderLaunch *launch;
+  uint32_t first;  // access of the launch
+  bool any;
   U64Map of_site;  // index plus 1
   uint32_t cap;
 } Counting;
@@ -50,6 +53,15 @@ static uint32_t bank_conflicts(const RowRef *r, uint32_t bytes) {
   return most - 1;
 }
 
+static void note_time(Counting *c, uint64_t block, uint32_t time) {
+  uint32_t *began = &c->out->began[block], *last = &c->out->took[block];
+  if (!c->any || time_is_later(c->first, time)) c->first = time;
+  c->any = true;
+  if (*began == UINT32_MAX) *began = *last = time;
+  if (time_is_later(*began, time)) *began = time;
+  if (time_is_later(time, *last)) *last = time;
+}
+
 static ScanResult count(TraceReader *t, const RowRef *r, void *user, Error *err) {
   (void)err;
   Counting *c = user;
@@ -62,9 +74,12 @@ static ScanResult count(TraceReader *t, const RowRef *r, void *user, Error *err)
   s->operations += lanes;
   s->records++;
   if (r->row->lanes != lanes_of(c->launch, r->row->warp)) s->divergent++;
-  if (block < c->out->nblocks) c->out->blocks[block] += lanes;
-  if (site->space == WG_TRACE_SHARED &&
-      r->block->places[r->row->place].has & (ROW_AFFINE | ROW_EACH))
+  bool access = r->block->places[r->row->place].has & (ROW_AFFINE | ROW_EACH);
+  if (block < c->out->nblocks) {
+    c->out->blocks[block] += lanes;
+    if (access) note_time(c, block, r->row->time & CLOCK);
+  }
+  if (site->space == WG_TRACE_SHARED && access)
     s->passes += bank_conflicts(r, row_bytes(r, site));
   return SCAN_GO_ON;
 }
@@ -75,8 +90,17 @@ bool trace_counts(TraceReader *t, uint32_t launch, TraceCounts *out, Error *err)
   if (!l) return error_set(err, "the run file has no launch %u.", launch);
   out->nblocks = MIN(l->blocks, (uint64_t)BLOCKS_MOST);
   out->blocks = mem_alloc(sizeof *out->blocks * (out->nblocks + 1));
+  out->began = mem_alloc(sizeof *out->began * (out->nblocks + 1));
+  out->took = mem_alloc(sizeof *out->took * (out->nblocks + 1));
+  memset(out->began, 0xFF, sizeof *out->began * out->nblocks);
+  memset(out->took, 0xFF, sizeof *out->took * out->nblocks);
   Counting c = {.out = out, .launch = l};
   bool ok = reader_scan_launch(t, l, count, &c, err) != SCAN_FAILED;
+  for (uint64_t i = 0; i < out->nblocks; i++) {
+    if (out->began[i] == UINT32_MAX) continue;
+    out->took[i] = (out->took[i] - out->began[i]) & CLOCK;
+    out->began[i] = (out->began[i] - c.first) & CLOCK;
+  }
   u64map_free(&c.of_site);
   if (!ok) trace_counts_free(out);
   return ok;
@@ -85,6 +109,8 @@ bool trace_counts(TraceReader *t, uint32_t launch, TraceCounts *out, Error *err)
 void trace_counts_free(TraceCounts *c) {
   free(c->sites);
   free(c->blocks);
+  free(c->began);
+  free(c->took);
   *c = (TraceCounts){0};
 }
 

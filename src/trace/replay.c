@@ -10,6 +10,14 @@ typedef struct Best {
   uint32_t time;
   bool seen;
 } Best;
+// What all lanes of a row have in common, looked up once. words NULL: not a plain store.
+typedef struct StoreRow {
+  uint64_t record;
+  const TraceRow *row;
+  const uint32_t *words;
+  uint32_t planes, plane_words;
+  bool one;  // all lanes store the same
+} StoreRow;
 typedef struct State {
   const Replay *what;
   uint64_t address, bytes, pending;
@@ -22,6 +30,7 @@ typedef struct State {
   // before a launch whose inputs were kept: pages that are not among them are those that were kept
   // before
   bool kept;
+  StoreRow store;
 } State;
 
 static void settle(State *s, uint64_t i, uint8_t known) {
@@ -32,6 +41,43 @@ static void settle(State *s, uint64_t i, uint8_t known) {
 }
 
 // --- launches ---
+static bool is_later(const Best *b, const RowRef *r) {
+  return !b->seen || time_is_later(r->row->time, b->time) ||
+         (r->row->time == b->time && r->record >= b->record);
+}
+
+// Most accesses are stores whose values are unpacked: the row is looked at once, not lane by lane.
+static bool is_plain_store(TraceReader *t, State *s, const RowRef *r) {
+  if (s->store.row != r->row || s->store.record != r->record) {
+    const TracePlace *p = &r->block->places[r->row->place];
+    const ReaderSite *site;
+    bool plain = row_kind(t, r, &site) == TRACE_STORE && p->has & ROW_VALUES && r->block->words;
+    s->store = (StoreRow){.record = r->record,
+                          .row = r->row,
+                          .words = plain ? r->block->words + r->row->words : NULL,
+                          .planes = p->planes,
+                          .plane_words = row_plane_words(p, r->row->lanes),
+                          .one = p->has & ROW_ONE};
+  }
+  return s->store.words != NULL;
+}
+
+static ScanResult visit_store(State *s, const RowRef *r, const LaneAccess *at, uint64_t from,
+                              uint64_t to) {
+  const StoreRow *w = &s->store;
+  uint32_t rank = w->one ? 0 : lane_rank(r->row->lanes, at->lane), words[4] = {0};
+  for (uint32_t i = 0; i < w->planes; i++) words[i] = w->words[i * w->plane_words + rank];
+  for (uint64_t a = from; a < to; a++) {
+    uint64_t i = a - s->address;
+    Best *b = &s->best[i];
+    if (s->known[i] != PENDING || !is_later(b, r)) continue;
+    *b = (Best){r->record, r->row->time, true};
+    s->value[i] = ((const uint8_t *)words)[a - at->address];
+    s->since[i] = 1;  // for the moment: the value is known
+  }
+  return SCAN_GO_ON;
+}
+
 static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
                         Error *err) {
   State *s = user;
@@ -43,13 +89,12 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
     else s->best = mem_alloc(sizeof *s->best * s->bytes);
     s->touched = true;
   }
+  if (!s->loads && at->bytes <= 16 && is_plain_store(t, s, r))
+    return visit_store(s, r, at, from, to);
   for (uint64_t a = from; a < to && !wanted; a++) {
     uint64_t i = a - s->address;
     if (s->loads) wanted = s->known[i] == 2 && s->since[i] <= s->step;
-    else
-      wanted = s->known[i] == PENDING &&
-               (!s->best[i].seen || time_is_later(r->row->time, s->best[i].time) ||
-                (r->row->time == s->best[i].time && r->record >= s->best[i].record));
+    else wanted = s->known[i] == PENDING && is_later(&s->best[i], r);
   }
   if (!wanted) return SCAN_GO_ON;
   TraceOp op;
@@ -76,9 +121,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
     }
     if (s->known[i] != PENDING) continue;
     Best *b = &s->best[i];
-    if (b->seen && !time_is_later(r->row->time, b->time) &&
-        (r->row->time != b->time || r->record < b->record))
-      continue;
+    if (!is_later(b, r)) continue;
     *b = (Best){r->record, r->row->time, true};
     s->value[i] = known ? result[a - at->address] : 0;
     b->seen = true;

@@ -216,6 +216,9 @@ typedef struct TraceCounts {
   TraceSiteCount *sites;
   uint32_t n;
   uint64_t *blocks, nblocks;  // operations of each
+  // Of each block, in nanoseconds of the device's clock: its first access after the launch's first,
+  // and its last after its first. UINT32_MAX: it made none
+  uint32_t *began, *took;
 } TraceCounts;
 bool trace_counts(TraceReader *t, uint32_t launch, TraceCounts *out, Error *err);
 void trace_counts_free(TraceCounts *c);
@@ -228,6 +231,16 @@ typedef struct TraceAtSites {
 } TraceAtSites;
 bool trace_at_sites(TraceReader *t, const TraceAtSites *where, TraceOpVisitor *f, void *user,
                     Error *err);
+
+// What blocks of a launch stored into a piece of memory: of each element base + i * stride, `bytes`
+// from its beginning, and in which block.
+typedef struct TraceStored {
+  uint32_t launch, bytes;
+  uint64_t base, stride, count;
+} TraceStored;
+typedef void TraceStoredVisitor(void *user, uint64_t block, const uint8_t *value);
+bool trace_stored(TraceReader *t, const TraceStored *what, TraceStoredVisitor *f, void *user,
+                  Error *err);
 
 // --- touched.c: which elements of [base, base + count * stride) threads first to last of a launch
 // touched: TRACE_READS, TRACE_WRITES for each in out ---

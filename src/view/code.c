@@ -56,6 +56,14 @@ void view_answer_ptx(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   view_rows_ok(&r, a);
 }
 
+// -1: the block made no access
+static void block_times(Str *s, const char *key, const uint32_t *times, uint64_t n) {
+  json_open(s, key, '[');
+  for (uint64_t i = 0; i < n; i++)
+    str_printf(s, "%s%lld", i ? "," : "", times[i] == UINT32_MAX ? -1ll : (long long)times[i]);
+  str_add(s, "]");
+}
+
 void view_answer_counts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX);
   if (q->error.text[0]) return;
@@ -80,6 +88,8 @@ void view_answer_counts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   for (uint64_t i = 0; i < c.nblocks; i++)
     str_printf(s, "%s%llu", i ? "," : "", (unsigned long long)c.blocks[i]);
   str_add(s, "]");
+  block_times(s, "began", c.began, c.nblocks);
+  block_times(s, "took", c.took, c.nblocks);
   view_facts_write(d, &facts, s);
   str_add(s, "}");
   view_facts_free(&facts);

@@ -72,6 +72,14 @@ uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...) {
 
 static char *copy(const char *text) { return text ? mem_strdup(text) : NULL; }
 
+// Names that no program gives. STEPS_SHOWN (overview.c) has those of variables, too.
+static bool is_own(const char *name) {
+  static const char *const beginnings[] = {"$str", "__unnamed_", "wg_info_of_", "wg_interrupt_"};
+  for (size_t i = 0; name && i < ARRAY_LEN(beginnings); i++)
+    if (!strncmp(name, beginnings[i], strlen(beginnings[i]))) return true;
+  return false;
+}
+
 static bool read_allocations(ViewDesk *d, Error *err) {
   ViewRows r = view_rows(d,
                          "SELECT id, process, base, size, coalesce(name, pointer), kind, freed "
@@ -85,6 +93,7 @@ static bool read_allocations(ViewDesk *d, Error *err) {
                         .name = copy(view_column_text(&r, 4)),
                         .kind = copy(view_column_text(&r, 5)),
                         .freed = view_column(&r, 6) != 0};
+    x.own = is_own(x.name);
     if (x.base + x.size < x.base) x.size = 0;  // no such allocation can be
     if (x.size > d->largest) d->largest = x.size;
     vec_push(&d->allocations, x);

@@ -79,6 +79,7 @@ void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out) {
   json_number(out, "size", a->size);
   json_key(out, "freed");
   str_add(out, a->freed ? "true" : "false");
+  if (a->own) str_add(out, ",\"own\":true");
   json_number(out, "process", a->process);
   const char *type = view_buffer_type(d, a->id);
   if (type) str_printf(out, ",%s", type);

@@ -39,6 +39,7 @@ typedef struct ViewAllocation {
   uint64_t base, size;
   char *name, *kind;
   bool freed;
+  bool own;  // the compiler's or Warpgrind's, not the program's: texts of printf, saved states
 } ViewAllocation;
 typedef struct ViewDesk {
   Store *store;

@@ -141,7 +141,7 @@ static void read_uses(ViewDesk *d, uint64_t first, uint64_t last, UseList *out) 
   if (out->len) qsort(out->data, out->len, sizeof *out->data, by_launch);
 }
 
-static void launch_uses(const UseList *uses, uint64_t launch, Str *out) {
+static void launch_uses(ViewDesk *d, const UseList *uses, uint64_t launch, Str *out) {
   uint32_t low = 0, high = uses->len;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -154,6 +154,8 @@ static void launch_uses(const UseList *uses, uint64_t launch, Str *out) {
     const Use *u = &uses->data[i];
     // accesses come before parameters
     if (i > low && u[-1].allocation == u->allocation && u[-1].launch == launch) continue;
+    const ViewAllocation *x = view_allocation(d, u->allocation);
+    if (x && x->own) continue;
     str_printf(out, "%s[%u,%u]", first ? "" : ",", u->allocation, u->uses);
     first = false;
   }
@@ -163,8 +165,14 @@ static void launch_uses(const UseList *uses, uint64_t launch, Str *out) {
 static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t address,
                               uint64_t step) {
   const ViewAllocation *x = address ? view_allocation_at(d, process, address, step) : NULL;
-  return x ? x->id : 0;
+  return x && !x->own ? x->id : 0;
 }
+
+// Copies of initial values into variables that are not the program's are no steps of it.
+#define STEPS_SHOWN \
+  "step s WHERE NOT (coalesce(s.call, '') = 'initial value of a variable' AND s.destination IN " \
+  "(SELECT base FROM allocation WHERE kind = 'variable' AND (name LIKE '$str%' OR name LIKE " \
+  "'\\_\\_unnamed\\_%' ESCAPE '\\' OR name LIKE 'wg\\_info\\_of\\_%' ESCAPE '\\')))"
 
 // [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what
 // ("copy to device"), bytes, [[allocation, uses], …], nanoseconds (0: not known), device, when it
@@ -177,7 +185,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   bool with_steps = view_one(d, "SELECT count(*) FROM (SELECT 1 FROM step LIMIT 1)", "") != 0;
   str_add(s, "{");
   json_number(s, "total",
-              with_steps ? view_one(d, "SELECT count(*) FROM step", "")
+              with_steps ? view_one(d, "SELECT count(*) FROM " STEPS_SHOWN, "")
                          : view_one(d, "SELECT count(*) FROM launch", ""));
   kernel_names(d, a);
   UseList uses = {0};
@@ -185,11 +193,12 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     read_uses(
         d,
         view_one(d,
-                 "SELECT min(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?) "
-                 "WHERE launch > 0",
+                 "SELECT min(launch) FROM (SELECT launch FROM " STEPS_SHOWN
+                 " ORDER BY id LIMIT ? OFFSET ?) WHERE launch > 0",
                  "ii", (int64_t)most, (int64_t)skip),
         view_one(d,
-                 "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)",
+                 "SELECT max(launch) FROM (SELECT launch FROM " STEPS_SHOWN
+                 " ORDER BY id LIMIT ? OFFSET ?)",
                  "ii", (int64_t)most, (int64_t)skip),
         &uses);
 #define LAUNCH_COLUMNS \
@@ -203,9 +212,10 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                       "replace(s.direction, '-', ' '), s.call) END WHEN 'inputs' THEN 'inputs of "
                       "launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * "
                       "max(s.depth, 1), s.destination, s.source, s.process, l.number, "
-                      "t.end_ns - t.begin_ns, s.device, s.time_ns, t.begin_ns FROM step s LEFT "
-                      "JOIN launch l ON l.id = s.launch "
-                      "LEFT JOIN launch_time t ON t.launch = l.id ORDER BY s.id LIMIT ? OFFSET ?",
+                      "t.end_ns - t.begin_ns, s.device, s.time_ns, t.begin_ns FROM (SELECT * "
+                      "FROM " STEPS_SHOWN " ORDER BY s.id LIMIT ? OFFSET ?) s LEFT JOIN launch l "
+                      "ON l.id = s.launch LEFT JOIN launch_time t ON t.launch = l.id "
+                      "ORDER BY s.id",
                       "ii", (int64_t)most, (int64_t)skip)
           : view_rows(d,
                       "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS
@@ -226,7 +236,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     str_addc(s, ',');
     json_string(s, view_column_text(&r, 10) ? view_column_text(&r, 10) : "");
     str_printf(s, ",%llu,", (unsigned long long)view_column(&r, 11));
-    if (launch) launch_uses(&uses, launch, s);
+    if (launch) launch_uses(d, &uses, launch, s);
     else {
       uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id),
                from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);

@@ -2,6 +2,7 @@
 // says the smallest and the largest, so that one element that is unlike the others is seen however
 // small the picture is.
 #include "view/internal.h"
+#include "view/numbers.h"
 
 #include <math.h>
 
@@ -38,58 +39,6 @@ void view_answer_contents(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   free(known);
 }
 
-typedef enum { U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64, TYPE_COUNT } ElementType;
-static const struct {
-  const char *name;
-  unsigned bytes;
-} types[TYPE_COUNT] = {
-    [U8] = {"u8", 1},   [I8] = {"i8", 1},     [U16] = {"u16", 2}, [I16] = {"i16", 2},
-    [U32] = {"u32", 4}, [I32] = {"i32", 4},   [U64] = {"u64", 8}, [I64] = {"i64", 8},
-    [F16] = {"f16", 2}, [BF16] = {"bf16", 2}, [F32] = {"f32", 4}, [F64] = {"f64", 8}};
-
-static double half_value(uint16_t h) {
-  int exponent = h >> 10 & 31, fraction = h & 1023;
-  double v = exponent == 31 ? (fraction ? NAN : INFINITY)
-             : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                            : ldexp(fraction, -24);
-  return h & 0x8000 ? -v : v;
-}
-
-#define TAKE(T) \
-  ({ \
-    T take_; \
-    memcpy(&take_, p, sizeof take_); \
-    take_; \
-  })
-static double number_at(const uint8_t *p, ElementType t) {
-  switch (t) {
-    case U8: return TAKE(uint8_t);
-    case I8: return TAKE(int8_t);
-    case U16: return TAKE(uint16_t);
-    case I16: return TAKE(int16_t);
-    case U32: return TAKE(uint32_t);
-    case I32: return TAKE(int32_t);
-    case U64: return (double)TAKE(uint64_t);
-    case I64: return (double)TAKE(int64_t);
-    case F16: return half_value(TAKE(uint16_t));
-    case BF16: {
-      uint32_t bits = (uint32_t)TAKE(uint16_t) << 16;
-      float f;
-      memcpy(&f, &bits, 4);
-      return f;
-    }
-    case F32: return TAKE(float);
-    default: return TAKE(double);
-  }
-}
-
-// Integers in full, others so that they can be told from their neighbours.
-static void number_text(const uint8_t *p, ElementType t, char *out, size_t size) {
-  if (t == U64) snprintf(out, size, "%llu", (unsigned long long)TAKE(uint64_t));
-  else if (t == I64) snprintf(out, size, "%lld", (long long)TAKE(int64_t));
-  else snprintf(out, size, "%.*g", t == F64 ? 17 : t == F32 ? 9 : 10, number_at(p, t));
-}
-
 // Bits of a pixel's flags: something in it is …
 enum {
   HAS_NUMBER = 1,
@@ -106,9 +55,9 @@ typedef struct Pixel {
   uint8_t flags;
 } Pixel;
 
-static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ElementType t) {
+static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ViewElement t) {
   bool unwritten = false, unrecorded = false;
-  for (unsigned i = 0; i < types[t].bytes; i++) {
+  for (unsigned i = 0; i < view_element_bytes[t]; i++) {
     unwritten |= known[i] == 0;
     unrecorded |= known[i] > 1;
   }
@@ -116,7 +65,7 @@ static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ElementTyp
     p->flags |= unwritten ? HAS_UNWRITTEN : HAS_UNRECORDED;
     return;
   }
-  double v = number_at(value, t);
+  double v = view_number_at(value, t);
   if (isnan(v)) p->flags |= HAS_NAN;
   else if (isinf(v)) p->flags |= v > 0 ? HAS_PLUS_INF : HAS_MINUS_INF;
   else {
@@ -165,8 +114,8 @@ static bool part_read(ViewDesk *d, const TraceSlice *of, Part *p, Error *err) {
   return p->writer ? trace_last_writers(d->trace, of, p->writer, p->known, err)
                    : trace_contents(d->trace, of, p->value, p->known, err);
 }
-static void part_add(Pixel *to, const Part *p, uint64_t at, ElementType t) {
-  if (p->writer) add_writer(to, p->writer + at, p->known + at, types[t].bytes);
+static void part_add(Pixel *to, const Part *p, uint64_t at, ViewElement t) {
+  if (p->writer) add_writer(to, p->writer + at, p->known + at, view_element_bytes[t]);
   else add(to, p->value + at, p->known + at, t);
 }
 // Whether a picture of last writes is asked for.
@@ -190,26 +139,28 @@ static void write_pixels(const Pixel *pixels, uint64_t nx, uint64_t ny, ViewAnsw
   str_addn(&a->body, (char *)size, 8);
   str_addn(&a->body, (char *)&low, 8);
   str_addn(&a->body, (char *)&high, 8);
-  for (int part = 0; part < 3; part++) {
-    for (uint64_t i = 0; i < nx * ny; i++) {
-      const Pixel *p = &pixels[i];
-      float f = (float)(part == 0 ? p->low : part == 1 ? p->high : p->n ? p->sum / p->n : 0);
-      str_addn(&a->body, (char *)&f, 4);
-    }
+  uint64_t n = nx * ny;
+  float *all = mem_alloc(n * (3 * sizeof *all + 1)), *low_of = all, *high_of = all + n,
+        *mean_of = all + 2 * n;
+  uint8_t *flags = (uint8_t *)(all + 3 * n);
+  for (uint64_t i = 0; i < n; i++) {
+    const Pixel *p = &pixels[i];
+    low_of[i] = (float)p->low;
+    high_of[i] = (float)p->high;
+    mean_of[i] = (float)(p->n ? p->sum / p->n : 0);
+    flags[i] = p->flags ? p->flags : HAS_NOTHING;
   }
-  for (uint64_t i = 0; i < nx * ny; i++)
-    str_addc(&a->body, (char)(pixels[i].flags ? pixels[i].flags : HAS_NOTHING));
+  str_addn(&a->body, (char *)all, n * (3 * sizeof *all + 1));
+  free(all);
 }
 
-static int type_named(const char *name) {
-  int type = 0;
-  while (type < TYPE_COUNT && (!name || strcmp(types[type].name, name) != 0)) type++;
-  return type;
+static unsigned element_bytes(int type) {
+  return type < ELEMENT_TYPES ? view_element_bytes[type] : 1;
 }
 
 void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  int type = type_named(view_text(q, "type"));
-  uint64_t stride = view_number_or(q, "stride", type < TYPE_COUNT ? types[type].bytes : 1, 1 << 16),
+  int type = view_element_type(view_text(q, "type"));
+  uint64_t stride = view_number_or(q, "stride", element_bytes(type), 1 << 16),
            offset = view_number_or(q, "offset", 0, 1 << 16);
   uint64_t width = view_number(q, "width", 1 << 24), rows = view_number(q, "rows", 1 << 24),
            first = view_number_or(q, "first", 0, UINT32_MAX);
@@ -218,11 +169,11 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);
   const ViewAllocation *b = buffer(d, q, a);
   if (!b) return;
-  if (type == TYPE_COUNT) {
+  if (type == ELEMENT_TYPES) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
-  if (!width || !rows || !pool_x || !pool_y || offset + types[type].bytes > stride) {
+  if (!width || !rows || !pool_x || !pool_y || offset + view_element_bytes[type] > stride) {
     view_fail(a, 400, "the numbers of the picture do not fit together");
     return;
   }
@@ -244,7 +195,7 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     for (uint64_t i = 0; ok && i < n; i += stride) {
       uint64_t element = (at - begin + i) / stride, x = element % width / pool_x,
                y = element / width / pool_y;
-      part_add(&pixels[y * nx + x], &part, i + offset, (ElementType)type);
+      part_add(&pixels[y * nx + x], &part, i + offset, (ViewElement)type);
     }
   }
   if (!ok) view_fail(a, 500, err.text);
@@ -265,8 +216,8 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                {HAS_MINUS_INF, "minus"},
                {HAS_UNWRITTEN, "unwritten"},
                {HAS_UNRECORDED, "unrecorded"}};
-  int type = type_named(view_text(q, "type"));
-  uint64_t stride = view_number_or(q, "stride", type < TYPE_COUNT ? types[type].bytes : 1, 1 << 16),
+  int type = view_element_type(view_text(q, "type"));
+  uint64_t stride = view_number_or(q, "stride", element_bytes(type), 1 << 16),
            offset = view_number_or(q, "offset", 0, 1 << 16),
            width = view_number(q, "width", 1 << 24);
   uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24),
@@ -275,11 +226,11 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);
   const ViewAllocation *b = buffer(d, q, a);
   if (!b) return;
-  if (type == TYPE_COUNT) {
+  if (type == ELEMENT_TYPES) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
-  if (!width || !pool_x || !pool_y || offset + types[type].bytes > stride || x * pool_x >= width ||
+  if (!width || !pool_x || !pool_y || offset + view_element_bytes[type] > stride || x * pool_x >= width ||
       pool_x * pool_y > ELEMENTS_MOST) {
     view_fail(a, 400, "the numbers of the picture do not fit together");
     return;
@@ -296,7 +247,7 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     ok = part_read(d, &(TraceSlice){b->id, step, first * stride, n * stride}, &part, &err);
     for (uint64_t i = 0; ok && i < n; i++) {
       Pixel one = {0};
-      part_add(&one, &part, i * stride + offset, (ElementType)type);
+      part_add(&one, &part, i * stride + offset, (ViewElement)type);
       if (one.flags & HAS_NUMBER) {
         if (!(all.flags & HAS_NUMBER) || one.low < all.low) {
           all.low = one.low;
@@ -438,7 +389,7 @@ static void place_of(const Layout *l, uint64_t thread, uint64_t *x, uint64_t *y)
   *y = at_z * l->grid[1] * l->block[1] + at_y;
 }
 
-static void write_watched(const Watched *w, const Layout *l, ElementType type, uint64_t pool,
+static void write_watched(const Watched *w, const Layout *l, ViewElement type, uint64_t pool,
                           ViewAnswer *a) {
   static const uint8_t known[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   uint64_t nx = (l->width + pool - 1) / pool, ny = (l->rows + pool - 1) / pool;
@@ -459,13 +410,13 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t width = view_number(q, "width", 1 << 24), pool = view_number_or(q, "pool", 1, 1 << 24);
   uint64_t thread = view_number_or(q, "thread", UINT64_MAX, UINT64_MAX);
   bool by_place = view_number_or(q, "layout", 0, 1) == 1;
-  int type = type_named(view_text(q, "type"));
+  int type = view_element_type(view_text(q, "type"));
   if (q->error.text[0]) return;
   if (!d->trace) {
     view_fail(a, 404, "nothing was recorded in this run");
     return;
   }
-  if (type == TYPE_COUNT) {
+  if (type == ELEMENT_TYPES) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
@@ -474,7 +425,7 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     view_fail(a, 404, "there is no such launch");
     return;
   }
-  Watched w = {.bytes = types[type].bytes, .threads = 1};
+  Watched w = {.bytes = view_element_bytes[type], .threads = 1};
   for (int i = 0; i < 3; i++) w.threads *= layout.grid[i] * layout.block[i];
   if (w.threads > THREADS_MOST) {
     view_fail(a, 400, "the launch has too many threads for a picture");
@@ -494,11 +445,11 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     str_add(s, "{");
     if (w.known[thread]) {
       char text[64];
-      number_text(w.value + thread * w.bytes, (ElementType)type, text, sizeof text);
+      view_number_text(w.value + thread * w.bytes, (ViewElement)type, text, sizeof text);
       json_text(s, "value", text);
     }
     str_add(s, "}");
-  } else write_watched(&w, &layout, (ElementType)type, pool, a);
+  } else write_watched(&w, &layout, (ViewElement)type, pool, a);
   free(w.value);
   free(w.known);
 }

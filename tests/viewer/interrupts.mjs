@@ -11,6 +11,8 @@ try {
   await b.open(url);
   await b.until(`document.querySelector(".tabs")`);
   await b.quiet();
+  // Memory of Warpgrind and the compiler's texts are not the program's.
+  await ok("own_buffers_hidden", `[...document.querySelectorAll(".bufferrow b")].map(e => e.innerText).sort().join() === "keys,out" && !document.body.innerText.includes("$str") && document.querySelector(".pane.flow h2").innerText.includes("5 steps, 2 buffers")`);
   // From the result back: out[2] was written by the part that goes on, with a value that the handler returned.
   await b.key("g"); await b.until(`document.activeElement?.tagName === "INPUT"`); await b.type("out[2]"); await b.key("Enter");
   await b.until(row(0, "store", "501"), "out[2]");

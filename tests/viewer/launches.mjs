@@ -26,7 +26,22 @@ try {
     await b.picture(`${folder}/touched.png`);
     await b.see(`(() => { const e = ${pane(0)}.querySelector('select[aria-label="whose accesses"]'); e.value = "thread"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`);
     await b.click(`[...${pane(0)}.querySelectorAll(".touches .link")].find(e => e.innerText === "c")`);
-    await holds("touched_by_thread", `${pane(1)}?.querySelector(".touched")?.innerText.includes("thread 320: 1 elements")`, text(1));
+    await holds("touched_by_thread", `${pane(1)}?.querySelector(".touched")?.innerText.includes("thread 320: 1 element ")`, text(1));
+    // The map of blocks by what they stored, when they began and how long they took.
+    await goTo("4");
+    await b.until(`${text(0)}.includes("slopes #4") && ${pane(0)}.querySelector(".blocks canvas")?.width > 20`, "slopes");
+    const by = value => b.see(`(() => { const e = ${pane(0)}.querySelector('select[aria-label="what the colours of blocks mean"]'), o = [...e.options].find(x => x.text === ${JSON.stringify(value)}); e.value = o.value; e.dispatchEvent(new Event("change", { bubbles: true })); })()`);
+    const under = async block => { const r = await b.see(`(() => { const c = ${pane(0)}.querySelector(".blocks canvas"), r = c.getBoundingClientRect(), w = 5, n = r.width / w; return { x: r.left + (${block} % w + .5) * n, y: r.top + (Math.floor(${block} / w) + .5) * n }; })()`); await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...r }); };
+    await by("f");
+    await b.until(`${text(0)}.includes("stored 14 in the mean")`, "the scale of values");
+    await under(5);
+    await holds("blocks_by_value", `${text(0)}.includes("block (5,0,0)") && ${text(0)}.includes("stored 10 in the mean")`);
+    await under(3);
+    await holds("blocks_with_nan", `${text(0)}.includes("block (3,0,0)") && ${text(0)}.includes("NaN or infinite among them")`);
+    await by("when it began");
+    await holds("blocks_by_begin", `/block \\(3,0,0\\): 32 operations, began [0-9.]+ (ns|µs|ms) after the first/.test(${text(0)})`);
+    await by("how long it took");
+    await holds("blocks_by_time", `/block \\(3,0,0\\): 32 operations, took [0-9.]+ (ns|µs|ms)/.test(${text(0)})`);
   } else {
     await goTo("3");
     await b.click(`[...${pane(0)}.querySelectorAll("button")].find(e => e.innerText === "record this launch in full")`);

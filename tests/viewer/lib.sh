@@ -18,10 +18,11 @@ record() {
   [ $code = 0 ] || [ $code = 99 ] || { cat "$TEST_DIR/$name.err"
     echo "FAIL $name: recording ended with code $code"; return 1; }
 }
-# serve FILE: sets URL and SERVER; end_server ends it
+# serve FILE [options…]: sets URL and SERVER; end_server ends it
 serve() {
+  local file=$1; shift
   : > "$TEST_DIR/url"
-  "$WARPGRIND" view --no-browser "$1" > "$TEST_DIR/url" 2> "$TEST_DIR/server.err" &
+  "$WARPGRIND" view --no-browser "$@" "$file" > "$TEST_DIR/url" 2> "$TEST_DIR/server.err" &
   SERVER=$!
   local i
   for ((i = 0; i < 1200; i++)); do

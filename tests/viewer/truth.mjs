@@ -43,7 +43,10 @@ try {
     // 3: fields by name and type.
     await goTo("p[3].vel.z");
     await b.until(row(0, "store", "1.5"), "p[3].vel.z");
-    await holds("field", `${title(0)}.includes("p[3].vel.z")`, title(0));
+    await holds("field", `${title(0)}.includes("float p[3].vel.z")`, title(0));
+    // beside it the same field, which was written, not the whole struct, which was not
+    await holds("field_neighbours", `[...${pane(0)}.querySelectorAll(".cell")].map(e => e.innerText.replace(/\\s+/g, " ")).join() === "p[1].vel.z 0.5,p[2].vel.z 1,p[3].vel.z 1.5,p[4].vel.z 2,p[5].vel.z 2.5"`, `${pane(0)}.querySelector(".neighbours").innerText`);
+    await holds("one_operation", `/\\b1 operation$/.test(${pane(0)}.querySelector(".sub .right").innerText)`, text(0));
     await goTo("4:3");
     await b.until(row(0, "store", "p[3].alive", "true"), "p[3].alive");
     await b.until(row(0, "store", "p[3].mass", "1.5"), "p[3].mass");

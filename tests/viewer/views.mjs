@@ -1,4 +1,6 @@
-// Sheets of screenshots: each view, light and dark, in windows of three sizes: views.mjs URL one|two FOLDER
+// Sheets of screenshots: each view, light and dark, in windows of three sizes: views.mjs URL one|two|interrupts|profiled FOLDER
+// SHOTS=FOLDER keeps every window in its full size, too, for people to look at.
+import { writeFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
 
 const [url, which, folder] = process.argv.slice(2);
@@ -19,22 +21,27 @@ const two = {
   threads: async () => { await goTo("2:700"); await b.until(`document.querySelector(".op")`); await b.key("v"); await b.until(`document.querySelector(".op.versusrow")`); },
   "came-from": async () => { await goTo("3:5"); await b.until(row("store")); await b.click(row("store")); await b.until(pane(1)); await b.key("ArrowLeft"); await b.key("o"); await b.until(`document.querySelector(".slicetree li li")`); await b.click(`document.querySelector('button[aria-label^="Open one level"]')`); },
 };
-async function shots() {
+const interrupts = {
+  interrupt: async () => { await goTo("out[2]"); await b.until(row("store")); await b.click(row("store")); await b.until(row("result of the call")); await b.click(`[...document.querySelectorAll(".go")].find(e => e.innerText.includes("interrupt lookup"))`); await b.until(`document.querySelector(".callers tr")`); },
+};
+const profiled = { profile: async () => { await b.until(`document.querySelector(".profilebody .advice li")`); await b.click(`[...document.querySelectorAll(".advice li")].find(e => e.innerText.includes("bank-conflict")).querySelector("button")`); await b.until(`document.querySelector(".access rect")`); } };
+async function shots(name) {
   const out = [];
   for (const scheme of ["light", "dark"]) for (const [w, h] of sizes) {
     await b.size(w, h); await b.colours(scheme); await b.quiet();
     const { data } = await b.call("Page.captureScreenshot", { format: "png", clip: { x: 0, y: 0, width: w, height: h, scale: 620 / w } });
     out.push([w, h, scheme, data]);
+    if (process.env.SHOTS) writeFileSync(`${process.env.SHOTS}/${name}-${scheme}-${w}.png`, Buffer.from((await b.call("Page.captureScreenshot", { format: "png" })).data, "base64"));
   }
   return out;
 }
 try {
-  for (const [name, go] of Object.entries(which === "one" ? one : two)) {
+  for (const [name, go] of Object.entries({ one, two, interrupts, profiled }[which])) {
     await b.size(1680, 940);
     await b.open(url);
     await b.until(`document.querySelector(".pane")`, "the first pane");
     await go();
-    const all = await shots();
+    const all = await shots(name);
     await b.call("Page.navigate", { url: "about:blank" });
     await b.size(1884, 760); await b.colours("light");
     await b.see(`document.body.style.cssText = "margin: 4px; display: grid; grid-template-columns: repeat(3, 620px); gap: 6px; font: 11px sans-serif; background: #fff"; document.body.innerHTML = ${JSON.stringify(all.map(([w, h, s, d]) => `<figure style="margin:0"><figcaption>${w} × ${h}, ${s}</figcaption><img src="data:image/png;base64,${d}"></figure>`).join(""))}; Promise.all([...document.images].map(i => i.decode()))`);

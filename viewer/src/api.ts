@@ -15,7 +15,7 @@ export interface Launch {
   id: number; number: number; name: string; readable?: string; grid: number[]; block: number[]; process: number; device: number; findings: number; step: number; kernel: number;
 }
 // given: as which parameter a kernel had it first; type, type_id: of its elements, why: who says so; dims: of a variable
-export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; type_id?: number; why?: string; dims?: string; given?: string }
+export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; type_id?: number; why?: string; dims?: string; given?: string; own?: boolean }
 export interface Step { number?: number; kind?: string; call?: string; direction?: string; bytes?: number }
 export interface Finding {
   id: number; kind: string; severity: string; headline: string; launch: number; launch_number: number; site: number; kernel?: string; address?: string; size: number;

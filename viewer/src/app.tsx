@@ -8,7 +8,7 @@ import { placeNamed } from "./expression";
 import { Flow, FlowChart, kernelName } from "./flow";
 import { FlowIndexer } from "./flowindex";
 import { FlowPane } from "./flowpage";
-import { bufferName, bytesText, elementName, errorText, fileName, flowNames, launchName, learnStream, many, stepName } from "./format";
+import { bufferName, bytesText, counted, elementName, errorText, fileName, flowNames, launchName, learnStream, many, stepName } from "./format";
 import { useListen } from "./hooks";
 import { MemoryPane, PhasePane, memoryName } from "./memory";
 import { learnSteps, onTime, setTime, stepIndex, timeStep } from "./time";
@@ -85,7 +85,7 @@ function RacedLaunches({ races, open }: { races: Map<number, number>; open(launc
   const list = [...races].filter(([, n]) => n > 0);
   if (!list.length) return <></>;
   return <><h3 class="listhead">Races that the recording shows</h3><List label="launches with races" className="findings" count={list.length} height={34} row={i =>
-    <button type="button" class="raced" onClick={() => open(list[i][0])}><span class="dot" /><b>{launchName(launches.get(list[i][0]), list[i][0])}</b><span class="dim">{list[i][1] === 1 ? "1 race" : `${many(list[i][1])} races`}</span></button>} /></>;
+    <button type="button" class="raced" onClick={() => open(list[i][0])}><span class="dot" /><b>{launchName(launches.get(list[i][0]), list[i][0])}</b><span class="dim">{counted(list[i][1], "race")}</span></button>} /></>;
 }
 
 function Findings({ list, current, total }: { list: Finding[]; current: Pane[]; total: number }) {
@@ -162,6 +162,8 @@ function goTo(text: string, flow: Flow): boolean {
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
   ["Backspace", "close the pane"], ["K", "keep the pane when something else is followed"], ["< >", "move the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["o", "where the value came from, as a tree"], ["v", "compare: with another thread, with another step"], ["P", "what the profile says"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
+// Buffers of the compiler and of Warpgrind (texts of printf, saved states of interrupts) are not listed.
+const shownBuffers = (all: Buffer[]) => all.filter(b => !b.own).sort((x, y) => x.id - y.id);
 const FLOW_PAGE = 2000;          // steps: what is read in a moment
 const stepTitle = (s: FlowStep, kernels: Record<string, string>) => s.kind === "launch" ? kernelName(kernels[s.kernel]) : s.call || s.kind;
 const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`), learnStream(x.launch, x.stream); });
@@ -188,8 +190,8 @@ export function App() {
         learnSteps(steps);
         nameLaunches(steps, first.kernels);
         await indexer.add(steps, name);
-        if (steps.length >= first.total) await indexer.findLoops();
-        setRun(r); setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: first.kernels, total: first.total, index: indexer.index });
+        if (steps.length >= first.total) await indexer.finish();
+        setRun(r); setFindings(f.findings); setList(shownBuffers(b.buffers)); setFlow({ steps, kernels: first.kernels, total: first.total, index: indexer.index });
         document.title = `${fileName(r.meta.program ?? r.file)} · Warpgrind`;
         if (!r.findings) setTab("buffers");
         fromAddress();
@@ -202,7 +204,7 @@ export function App() {
           const more = await ask<{ buffers: Buffer[] }>("buffers", { skip: all.length, most: 20000 });
           if (!more.buffers.length) break;
           more.buffers.forEach(x => buffers.set(x.id, x));
-          setList((all = [...all, ...more.buffers]).sort((x, y) => x.id - y.id));
+          setList(shownBuffers(all = [...all, ...more.buffers]));
         }
         while (found.length < r.findings && found.length < 5000) {
           const more = await ask<{ findings: Finding[] }>("findings", { skip: found.length, most: 1500 });
@@ -219,7 +221,7 @@ export function App() {
           await indexer.add(next, name);
         }
         // drawn once for all of them: each time takes a moment
-        if (steps.length > first.steps.length) { await indexer.findLoops(); setFlow({ steps, kernels: first.kernels, total: first.total, index: indexer.index }); }
+        if (steps.length > first.steps.length) { await indexer.finish(); setFlow({ steps, kernels: first.kernels, total: first.total, index: indexer.index }); }
         setError(undefined);
       } catch (e) { setError(errorText(e)); if (/^waiting/.test(errorText(e))) setTimeout(load, 500); }
     };
@@ -253,8 +255,8 @@ export function App() {
           learnSteps(steps);
           const indexer = new FlowIndexer();
           await indexer.add(steps, s => stepTitle(s, all.kernels));
-          await indexer.findLoops();
-          setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: all.kernels, total: all.total, index: indexer.index });
+          await indexer.finish();
+          setFindings(f.findings); setList(shownBuffers(b.buffers)); setFlow({ steps, kernels: all.kernels, total: all.total, index: indexer.index });
           if (r.recorded) await haveWatches();
           setRun(r);
           return;
@@ -273,6 +275,7 @@ export function App() {
   };
   const choosePane = (i: number) => { activate(i); reveal(); };
   useLayoutEffect(reveal, [panes.map(paneText).join("/"), ready]);
+  useEffect(() => { const o = new ResizeObserver(reveal); if (panesBox.current) o.observe(panesBox.current); return () => o.disconnect(); }, []);
   useLayoutEffect(() => document.querySelector(".trail .here")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [panes.length, active, ready]);
 
   const here = panes[active];
@@ -327,7 +330,7 @@ export function App() {
   const moveTime = (by: number) => { const n = flow.steps.length, i = (timeStep() ? stepIndex(timeStep()) : n) + by; if (n) setTime(i >= n ? 0 : flow.steps[Math.max(0, i)].id); };
   const usesOf = (launch: number) => flow.steps.find(s => s.kind === "launch" && s.launch === launch)?.uses.map(u => u[0]) ?? [];
   const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) choosePane(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
-  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools?.split(",").map(x => x === "record" || x === "trace" ? "recorded" : x).join(", "), run.launches === 1 ? "1 launch" : `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : "", run.meta.complete === "no" && (run.live ? "still running" : "not finished: what was known when Warpgrind was ended")].filter(Boolean).join(" · "), [run]);
+  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools?.split(",").map(x => x === "record" || x === "trace" ? "recorded" : x).join(", "), counted(run.launches, "launch", "launches"), run.recorded ? counted(run.operations ?? 0, "operation") : "", run.meta.complete === "no" && (run.live ? "still running" : "not finished: what was known when Warpgrind was ended")].filter(Boolean).join(" · "), [run]);
 
   function view(p: Pane, i: number): ComponentChild {
     const common = { key: `${i}:${p.kind}`, index: i, active: i === active };
@@ -376,7 +379,7 @@ export function App() {
     <aside class="rail">
       <div class="tabs" role="tablist" onKeyDown={e => { if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return; e.preventDefault(); e.stopPropagation(); const all = [...e.currentTarget.querySelectorAll<HTMLElement>("button")], n = all[(all.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowRight" ? 1 : -1) + all.length) % all.length]; n.focus(); n.click(); }}>
         <button type="button" role="tab" aria-selected={tab === "findings"} onClick={() => setTab("findings")}>Findings <span class="count">{run?.findings ?? ""}</span>{races.size > 0 && <span class="dot raced" title="the recording shows races" />}</button>
-        <button type="button" role="tab" aria-selected={tab === "buffers"} onClick={() => setTab("buffers")}>Buffers <span class="count">{run?.buffers ?? ""}</span></button>
+        <button type="button" role="tab" aria-selected={tab === "buffers"} onClick={() => setTab("buffers")}>Buffers <span class="count">{ready ? list.length : ""}</span></button>
         {watches.length > 0 && <button type="button" role="tab" aria-selected={tab === "watches"} onClick={() => setTab("watches")}>Watches <span class="count">{watches.length}</span></button>}
       </div>
       {ready && (tab === "findings" ? <div class="found"><Findings list={findings} current={panes} total={run?.findings ?? 0} /><RacedLaunches races={races} open={launch => start({ kind: "launch", launch })} /></div> : tab === "watches" ? <List label="watches" className="buffers" count={watches.length} height={30} row={i => <WatchRow watch={watches[i]} here={here?.kind === "watch" && here.site === watches[i].site} open={() => start({ kind: "watch", site: watches[i].site, launch: 0, width: 0 })} />} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}

@@ -1,32 +1,37 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
 import { At, Buffer, Finding, Kind, Op, PAGE, askBytes, buffers, isStatic, key, launches, ofElement, readersOf, writes } from "./api";
-import { addressOf, bufferName, bufferType, bytesText, elementName, hexAt, kindName, launchOf, many, opValue, partsText, valueHex } from "./format";
+import { addressOf, bufferName, bufferType, bytesText, counted, elementName, hexAt, kindName, launchOf, many, opValue, partsText, scalarText, valueHex } from "./format";
 import { FindOperation } from "./find";
 import { Ops, useAnswer, useListen, useOps } from "./hooks";
 import { onTime, stepBefore as before, timeStep } from "./time";
-import { onTypes, typeHelp } from "./types";
+import { Type, leaves, onTypes, scalarType, typeHelp } from "./types";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, KindTag, PaneFrame, TypeChooser, linesOf, mainPlace, useSource } from "./parts";
 import { ROW } from "./thread";
 import { Pane, follow, replace } from "./trail";
 
+// Which scalar of a struct the element is; undefined: all of it, or something else.
+const partOf = (pane: { offset: number; bytes: number }, t: Type, size: number) => pane.bytes < size ? leaves(t, 400).find(l => l.offset === pane.offset % size && l.bytes === pane.bytes) : undefined;
+
 function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane: Extract<Pane, { kind: "element" }>; step: number; findings: Finding[]; go(p: Pane): void }) {
   const t = bufferType(pane.buffer), size = t.known ? t.bytes : pane.bytes;
+  // Of an element that is a part of a struct, the same part of its neighbours.
+  const within = pane.offset % size, part = partOf(pane, t, size), width = part ? part.bytes : size, skip = part ? within : 0;
   const at = Math.floor(pane.offset / size), first = Math.max(0, at - 2), last = Math.min(Math.floor(buffer.size / size), at + 3);
   const contents = useAnswer(() => last > first ? askBytes("contents", { allocation: pane.buffer, step, offset: first * size, bytes: (last - first) * size }) : undefined, [pane.buffer, step, first, last, size]);
   const cells = [];
   for (let i = first; i < last; i++) {
     let text = "…", state = "";
     if (contents.value) {
-      const n = (last - first) * size, d = new DataView(contents.value, 0, n), known = new Uint8Array(contents.value, n, n).subarray((i - first) * size, (i - first + 1) * size);
+      const n = (last - first) * size, d = new DataView(contents.value, 0, n), begin = (i - first) * size + skip, known = new Uint8Array(contents.value, n, n).subarray(begin, begin + width);
       state = known.some(k => k === 0) ? "unwritten" : known.some(k => k > 1) ? "unrecorded" : "";
-      const one = new DataView(contents.value, (i - first) * size, size);
-      text = state === "unwritten" ? "never written" : state ? "not recorded" : partsText(one, t, 0).replace(/^\((.*)\)$/, "$1") || hexAt(d, (i - first) * size, size);
+      const one = new DataView(contents.value, begin, width);
+      text = state === "unwritten" ? "never written" : state ? "not recorded" : (part ? scalarText(one, 0, part.scalar) : partsText(one, t, 0).replace(/^\((.*)\)$/, "$1")) || hexAt(d, begin, width);
     }
     const bad = findings.find(f => f.allocation === pane.buffer && Math.floor(f.offset / size) === i);
-    cells.push(<button type="button" class={`cell ${state} ${i === at ? "here" : ""} ${bad?.severity ?? ""}`} title={bad ? bad.headline : elementName(pane.buffer, i * size, size)}
-      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size + pane.offset % size, bytes: pane.bytes }); }}><span class="index">{elementName(pane.buffer, i * size, size)}</span><span class="num">{text}</span></button>);
+    cells.push(<button type="button" class={`cell ${state} ${i === at ? "here" : ""} ${bad?.severity ?? ""}`} title={bad ? bad.headline : elementName(pane.buffer, i * size + skip, width)}
+      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size + pane.offset % size, bytes: pane.bytes }); }}><span class="index">{elementName(pane.buffer, i * size + skip, width)}</span><span class="num">{text}</span></button>);
   }
   return <nav class="neighbours" aria-label="neighbouring elements">{cells}</nav>;
 }
@@ -81,14 +86,14 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
   const step = !chosen ? 0 : chosen.kind === Kind.Load ? stepBefore(chosen) : chosen.step;
 
   return <PaneFrame index={index} kind="element" active={active}
-    title={<><span class="what">{t.known ? t.name : `${pane.bytes} bytes`}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
+    title={<><span class="what">{!t.known ? `${pane.bytes} bytes` : partOf(pane, t, size) ? scalarType(partOf(pane, t, size)!.scalar).name : t.name}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
     tools={<>
       <TypeChooser buffer={pane.buffer} type={t} />
       <Button icon="left" label="The element before ([)" disabled={pane.offset < size} onClick={() => beside(-1)} />
       <Button icon="right" label="The next element (])" disabled={!b || pane.offset + size + pane.bytes > b.size} onClick={() => beside(1)} />
       <Button icon="picture" label="The buffer as a picture (b)" onClick={() => { go({ kind: "buffer", buffer: pane.buffer, step: 0, width: 0 }); }} />
     </>}
-    sub={b && <><span title={b.why ? `type from ${b.why}` : undefined}>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span> <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operations` : ""}</span></>}>
+    sub={b && <><span title={b.why ? `type from ${b.why}` : undefined}>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span> <span class="right">{ops.loaded && !ops.error ? ops.all ? counted(ops.count, "operation") : `${many(ops.count)}+ operations` : ""}</span></>}>
     {help && <div class="help" role="note">{help}</div>}
     {b && ops.loaded && <Neighbours buffer={b} pane={pane} step={step} findings={findings} go={go} />}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>Nobody touched this element: it was never written and never read.</Empty> : <>

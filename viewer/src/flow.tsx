@@ -1,7 +1,7 @@
 // The flow chart: launches, copies and sets from top to bottom, buffers as columns; a filled mark writes, a hollow one reads.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FlowStep, buffers } from "./api";
-import { bufferName, bytesText, duration, many } from "./format";
+import { bufferName, bytesText, counted, duration, many } from "./format";
 import type { FlowIndex } from "./flowindex";
 import { Button } from "./parts";
 import { hostTail } from "./time";
@@ -17,10 +17,11 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
   const [size, setSize] = useState({ w: 300, h: 300 }), [top, setTop] = useState(0), [row, setRow] = useState(20), [hover, setHover] = useState<{ x: number; y: number } | undefined>(), [theme, setTheme] = useState(0);
   const [cursor, setCursor] = useState<{ step: number; lane: number } | undefined>();        // of the keyboard: lane -1 is the step itself
   const { steps } = flow;
-  // Buffers that are used most come first; for those that do not fit there is a page of its own.
+  // For buffers that do not fit there is a page of its own.
   const { uses } = flow.index;
   const lanes = useMemo(() => {
-    return [...uses.keys()].sort((a, b) => uses.get(b)!.length - uses.get(a)!.length).slice(0, Math.max(1, Math.floor((size.w - LABEL - 8) / LANE))).sort((a, b) => a - b);
+    const all = flow.index.order.length ? flow.index.order : [...uses.keys()].sort((a, b) => uses.get(b)!.length - uses.get(a)!.length);
+    return all.slice(0, Math.max(1, Math.floor((size.w - LABEL - 8) / LANE))).sort((a, b) => a - b);
   }, [flow, size.w]);
   const missing = uses.size - lanes.length;
   const names = useMemo(() => new Map(lanes.map(b => [b, bufferName(buffers.get(b), b)])), [lanes, buffers.size]);
@@ -145,7 +146,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
     if (act) { act(); e.preventDefault(); e.stopPropagation(); }
   };
   return <div class="flow">
-    <div class="flowhead"><h3>Flow</h3><span class="dim">{many(flow.total)} steps{steps.length < flow.total ? `, the first ${many(steps.length)}` : ""}{missing > 0 && <> · <button type="button" class="link" onClick={openAll}>{many(missing)} more buffers</button></>}</span>
+    <div class="flowhead"><h3>Flow</h3><span class="dim">{counted(flow.total, "step")}{steps.length < flow.total ? `, the first ${many(steps.length)}` : ""}{missing > 0 && <> · <button type="button" class="link" onClick={openAll}>{many(missing)} more {missing === 1 ? "buffer" : "buffers"}</button></>}</span>
       <Button icon="flow" label="The flow of the whole run (F)" onClick={openAll} />
       <Button icon="minus" label="See more steps at once" onClick={() => zoom(1 / 1.6)} /><Button icon="plus" label="See fewer steps, larger" onClick={() => zoom(1.6)} /></div>
     <div class="flowbox" ref={box} tabIndex={0} role="application" aria-label={`flow chart: up and down choose a step, left and right a buffer it uses, Enter opens it, plus and minus zoom. ${hit ? said(hit) : ""}`}

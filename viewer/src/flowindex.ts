@@ -4,9 +4,10 @@ import type { FlowStep } from "./api";
 // Steps in a row that repeat: from, how many steps make a turn, how many turns.
 export interface Loop { first: number; length: number; turns: number }
 export interface Lane { label: string; device: number }
-export interface FlowIndex { names: string[]; lanes: Lane[]; laneOf: number[]; uses: Map<number, [step: number, how: number][]>; loops: Loop[] }
+export interface FlowIndex { names: string[]; lanes: Lane[]; laneOf: number[]; uses: Map<number, [step: number, how: number][]>; loops: Loop[]; order: number[] }
 
 const SLICE = 8;          // milliseconds
+const ORDERED = 40;       // a chart on the left has no room for more
 const pause = () => new Promise<void>(done => { const c = new MessageChannel(); c.port1.onmessage = () => { c.port1.close(); done(); }; c.port2.postMessage(0); });
 // Lets the page draw and answer keys, where a slice is over.
 export function slicer() { let began = performance.now(); return async () => { if (performance.now() - began > SLICE) { await pause(); began = performance.now(); } }; }
@@ -25,7 +26,8 @@ export function loopAt(names: string[], i: number): Loop | undefined {
 export class FlowIndexer {
   private readonly at = new Map<string, number>();
   private readonly streams = new Map<string, number>();
-  readonly index: FlowIndex = { names: [], lanes: [], laneOf: [], uses: new Map(), loops: [] };
+  private readonly weights: number[] = [];
+  readonly index: FlowIndex = { names: [], lanes: [], laneOf: [], uses: new Map(), loops: [], order: [] };
   async add(steps: FlowStep[], name: (s: FlowStep) => string) {
     const rest = slicer(), x = this.index;
     for (const s of steps) {
@@ -38,12 +40,31 @@ export class FlowIndexer {
         x.lanes.push({ label: `device ${s.device} ${s.stream ? `stream ${count}` : "default stream"}`, device: s.device });
       }
       x.names.push(name(s));
+      this.weights.push(s.kind === "launch" ? 1 : .2);
       x.laneOf.push(lane);
       for (const [b, how] of s.uses) { const l = x.uses.get(b); if (l) l.push([i, how]); else x.uses.set(b, [[i, how]]); }
       if (!(i & 255)) await rest();
     }
   }
-  async findLoops() {
+  async finish() { await this.findLoops(); await this.rank(); }
+  // Buffers for a chart that has no room for all: each next one is that which says most about steps that those before say little of.
+  private async rank() {
+    const rest = slicer(), x = this.index, told = new Float32Array(x.names.length), left = new Set(x.uses.keys()), order: number[] = [];
+    while (left.size && order.length < ORDERED) {
+      let best = -1, most = -1;
+      for (const b of left) {
+        let gain = 0;
+        for (const [i] of x.uses.get(b)!) gain += this.weights[i] / (1 + told[i]) ** 2;
+        if (gain > most) { most = gain; best = b; }
+        await rest();
+      }
+      for (const [i] of x.uses.get(best)!) told[i]++;
+      left.delete(best);
+      order.push(best);
+    }
+    x.order = order;
+  }
+  private async findLoops() {
     const rest = slicer(), x = this.index;
     x.loops = [];
     for (let i = 0; i < x.names.length;) { const l = loopAt(x.names, i); if (l) { x.loops.push(l); i += l.turns * l.length; } else i++; await rest(); }

@@ -2,7 +2,7 @@
 // by loop, and below them the buffers that are wanted, thousands if need be. Only what is in sight is drawn.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Buffer, FlowStep, buffers } from "./api";
-import { bufferName, bytesText, duration, many } from "./format";
+import { bufferName, bytesText, counted, duration, many } from "./format";
 import { Flow, kernelName } from "./flow";
 import { useListen } from "./hooks";
 import { Button, PaneFrame } from "./parts";
@@ -136,7 +136,7 @@ export function FlowPane({ index, active, flow, list, races, raceSearch }: { pan
       "+": () => zoom(1.6), "-": () => zoom(1 / 1.6), n: () => nextBad(1), p: () => nextBad(-1), Enter: () => { open(steps[cursor], undefined); (e.currentTarget as HTMLElement).blur(); }, Escape: () => (e.currentTarget as HTMLElement).blur() };
     if (acts[e.key]) { acts[e.key](); e.preventDefault(); e.stopPropagation(); }
   };
-  return <PaneFrame index={index} kind="flow" active={active} title={<><span class="what">flow</span> {many(flow.total)} steps, {many(rows.length)} buffers</>}
+  return <PaneFrame index={index} kind="flow" active={active} title={<><span class="what">flow</span> {counted(flow.total, "step")}, {counted(rows.length, "buffer")}</>}
     tools={<><Button icon="fit" label="All steps" onClick={() => setView({ from: 0, upto: 0 })} /><Button icon="minus" label="See more steps at once" onClick={() => zoom(1 / 1.6)} /><Button icon="plus" label="See fewer steps, larger" onClick={() => zoom(1.6)} /></>}
     sub={<><span>{loops.length ? `${loops.length === 1 ? "a loop" : `${loops.length} loops`} found. ` : ""}</span><RaceProgress search={raceSearch} /></>}>
     <div class="controls"><label>find <input type="search" aria-label="kernels and buffers" placeholder="a kernel or a buffer" value={filter} onInput={e => { setFilter(e.currentTarget.value); setTop(0); }} /></label>
@@ -148,6 +148,6 @@ export function FlowPane({ index, active, flow, list, races, raceSearch }: { pan
       onMouseMove={e => { const r = e.currentTarget.getBoundingClientRect(), d = drag.current; if (d && e.buttons & 1) { if (Math.abs(e.clientX - d.x) + Math.abs(e.clientY - d.y) > 4) d.moved = true; if (d.moved) { const w = d.upto - d.from, start = Math.max(0, Math.min(n - w, d.from - (e.clientX - d.x) / perStep)); setView({ from: start, upto: start + w }); setTop(Math.max(0, Math.min(highest, d.top - (e.clientY - d.y)))); } } else setHover({ x: e.clientX - r.left, y: e.clientY - r.top }); }}
       onMouseLeave={() => setHover(undefined)} onClick={e => { if (!drag.current?.moved) { const r = e.currentTarget.getBoundingClientRect(), x = e.clientX - r.left; if (x < NAMES && rowHit) open(undefined, rowHit); else if (shownStep) open(shownStep, rowHit && how !== undefined ? rowHit : undefined); } }}>
       <canvas ref={canvas} /></div>
-    <div class="flowfoot">{shownStep ? <>{said(shownStep)}{rowHit && how !== undefined && <> — {how === 3 ? "reads and writes" : how === 2 ? "writes" : how === 1 ? "reads" : "is given"} {bufferName(rowHit)}</>}</> : rowHit ? `${bufferName(rowHit)}: ${bytesText(rowHit.size)}, used by ${many(uses.get(rowHit.id)?.length ?? 0)} steps` : <><i class="m-write" /> writes <i class="m-read" /> reads <i class="m-bad" /> findings <i class="m-race" /> races <i class="m-grey" /> not recorded</>}</div>
+    <div class="flowfoot">{shownStep ? <>{said(shownStep)}{rowHit && how !== undefined && <> — {how === 3 ? "reads and writes" : how === 2 ? "writes" : how === 1 ? "reads" : "is given"} {bufferName(rowHit)}</>}</> : rowHit ? `${bufferName(rowHit)}: ${bytesText(rowHit.size)}, used by ${counted(uses.get(rowHit.id)?.length ?? 0, "step")}` : <><i class="m-write" /> writes <i class="m-read" /> reads <i class="m-bad" /> findings <i class="m-race" /> races <i class="m-grey" /> not recorded</>}</div>
   </PaneFrame>;
 }

@@ -162,6 +162,8 @@ export function placeOfThread(l: Launch, thread: number): number {
 }
 export const threadCount = (l: Launch) => l.grid.concat(l.block).reduce((a, b) => a * b, 1);
 export const many = (n: number) => n.toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+// "1 launch", "2 launches"
+export const counted = (n: number, one: string, several = `${one}s`) => `${many(n)} ${n === 1 ? one : several}`;
 export const bytesText = (n: number) => n < 10000 ? `${n} B` : n < 1 << 23 ? `${(n / 1024).toFixed(n % 1024 ? 1 : 0)} KiB` : n < 2 ** 33 ? `${(n / 2 ** 20).toFixed(1)} MiB` : `${(n / 2 ** 30).toFixed(1)} GiB`;
 export const addressOf = (b: Buffer, offset: number) => "0x" + (BigInt(b.base) + BigInt(offset)).toString(16);
 export const fileName = (path: string) => path.replace(/^.*\//, "");

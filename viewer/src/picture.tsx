@@ -1,7 +1,7 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, FlowStep, ask, askBytes, buffers, isStatic } from "./api";
-import { bufferName, bufferType, bytesText, elementName, errorText, flowNames, hexAt, many, partsText, shortFloat } from "./format";
+import { bufferName, bufferType, bytesText, counted, elementName, errorText, flowNames, hexAt, many, partsText, shortFloat } from "./format";
 import { FindStep } from "./find";
 import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
@@ -25,7 +25,7 @@ export const scales: Record<string, number[][]> = {
   "blue-red": [[33, 60, 143], [94, 135, 199], [190, 205, 226], [240, 240, 240], [233, 190, 170], [206, 104, 84], [150, 20, 38]],
 };
 const special: Record<string, [number, number, number]> = { nan: [255, 0, 170], plus: [255, 140, 0], minus: [0, 150, 255], unwritten: [214, 48, 49], unrecorded: [128, 128, 136] };
-function colour(t: number, stops: number[][]): number[] {
+export function colour(t: number, stops: number[][]): number[] {
   const x = Math.max(0, Math.min(1, t)) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(x)), f = x - i;
   return stops[i].map((c, k) => c + (stops[i + 1][k] - c) * f);
 }
@@ -131,7 +131,7 @@ function Histogram({ picture, low, high, choose }: { picture: Picture; low: numb
     for (let i = 0; i < picture.flags.length; i++) if (picture.flags[i] & NUMBER) { const v = picture.mean[i]; n[v < low ? 0 : v > high ? 41 : 1 + Math.min(39, Math.floor((v - low) / Math.max(1e-300, high - low) * 40))]++; }
     return n;
   }, [picture, low, high]), most = Math.max(1, ...bars), out = bars[0] + bars[41];
-  return <div class="histogram" role="img" aria-label={`histogram: ${many(out)} values outside of the scale`} title={`from ${low} to ${high}; ${many(out)} outside of the scale. Click: the scale of all values`} onClick={() => choose(picture.low, picture.high)}>
+  return <div class="histogram" role="img" aria-label={`histogram: ${counted(out, "value")} outside of the scale`} title={`from ${low} to ${high}; ${many(out)} outside of the scale. Click: the scale of all values`} onClick={() => choose(picture.low, picture.high)}>
     {bars.map((n, i) => <i class={i === 0 || i === 41 ? "outside" : ""} style={{ height: `${n ? Math.max(2, 26 * Math.log1p(n) / Math.log1p(most)) : 0}px` }} />)}</div>;
 }
 
@@ -311,7 +311,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     <footer class="legend">
       <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * t.bytes, t.bytes)}</b> {shown.text} <span class="dim">row {Math.floor((shown.element - firstElement) / width)}, column {(shown.element - firstElement) % width}</span></> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
       {picture && Number.isFinite(low) && high > low && <Histogram picture={picture} low={low} high={high} choose={(l, h) => choose({ low: l, high: h })} />}
-      <span class="keys">{marks && <span class="touched"><i class="c-read" />read <i class="c-written" />written by thread{pane.firstThread === pane.lastThread ? ` ${pane.firstThread ?? 0}` : `s ${pane.firstThread ?? 0} to ${pane.lastThread ?? 0}`}: {many(marks.reduce((n, m) => n + Number(m > 0), 0))} elements <button type="button" class="link" onClick={() => choose({ ofLaunch: undefined, firstThread: undefined, lastThread: undefined })}>all</button></span>}<SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
+      <span class="keys">{marks && <span class="touched"><i class="c-read" />read <i class="c-written" />written by thread{pane.firstThread === pane.lastThread ? ` ${pane.firstThread ?? 0}` : `s ${pane.firstThread ?? 0} to ${pane.lastThread ?? 0}`}: {counted(marks.reduce((n, m) => n + Number(m > 0), 0), "element")} <button type="button" class="link" onClick={() => choose({ ofLaunch: undefined, firstThread: undefined, lastThread: undefined })}>all</button></span>}<SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
     </footer>
   </PaneFrame>;
 }

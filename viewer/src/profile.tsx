@@ -1,7 +1,7 @@
 // What --tool=profile measured: what to change, then a kernel with its lines, their measures as heat, and pictures.
 import { useMemo, useState } from "preact/hooks";
 import { ask } from "./api";
-import { fileName, many } from "./format";
+import { counted, fileName, many } from "./format";
 import { useAnswer } from "./hooks";
 import { List } from "./list";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
@@ -60,7 +60,7 @@ function Source({ k, source, line, choose, kernel }: { k: Kernel; source: { path
     <div class="beside"><List label="source" className="code heatlines" count={count} height={20} focus={Number.isFinite(first) ? first - 1 : 0} row={i => { const l = lines.get(i + 1);
       return <div class={`row ${i + 1 === line ? "here" : ""} ${l ? "hot" : ""}`} onClick={() => choose(i + 1)}><span class="at num">{i + 1}</span>{shown.map(m => <Heat value={l?.[m.key] ?? 0} most={most(m.key)} title={`${m.help}: ${many(l?.[m.key] ?? 0)}`} />)}<code>{text[i] ?? ""}</code></div>; }} />
       {ptx && kernel !== undefined && <PtxBeside kernel={kernel} line={line} />}</div>
-    {here && alike(here.accesses).map(a => <div class="access"><p><b>{a.what} of {a.bytes} bytes, {a.space} memory</b>: {a.pattern}, {many(a.requests)} requests</p><WarpPicture a={a} /></div>)}
+    {here && alike(here.accesses).map(a => <div class="access"><p><b>{a.what} of {a.bytes} bytes, {a.space} memory</b>: {a.pattern}, {counted(a.requests, "request")}</p><WarpPicture a={a} /></div>)}
   </div>;
 }
 
