@@ -230,8 +230,8 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     view_fail(a, 400, "type: there is no such type");
     return;
   }
-  if (!width || !pool_x || !pool_y || offset + view_element_bytes[type] > stride || x * pool_x >= width ||
-      pool_x * pool_y > ELEMENTS_MOST) {
+  if (!width || !pool_x || !pool_y || offset + view_element_bytes[type] > stride ||
+      x * pool_x >= width || pool_x * pool_y > ELEMENTS_MOST) {
     view_fail(a, 400, "the numbers of the picture do not fit together");
     return;
   }
