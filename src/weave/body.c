@@ -222,6 +222,29 @@ static void install_stmts(Body *b) {
     if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
 }
 
+// The machine issues bulk copies and operations on mbarriers once for a warp. ptxas takes the guard
+// of one (often from elect.sync) to hold for the warp as it was before our code, which may have
+// parted its lanes: the lanes without the guard would issue it, too. A branch around the
+// instruction keeps them away; the barrier in it keeps ptxas from making a guard of the branch.
+static void branch_around_warp_issued(Body *b) {
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    const PtxInstr *in = b->cfg->instrs[i];
+    PtxMemory memory = ptx_op_memory(in->op);
+    if (!in->guard || !b->before[i] || b->instead[i]) continue;
+    if (memory != MEMORY_BULK && memory != MEMORY_TENSOR && memory != MEMORY_MBARRIER) continue;
+    Code *c = body_instead(b, i);
+    PtxLabel *over = body_label(b);
+    PtxReg *lanes = body_reg(b, TYPE_B32);
+    code_branch(c, in->guard, !in->guard_negated, over);
+    EMIT(c, "activemask.b32", opd_reg(lanes));
+    EMIT(c, "bar.warp.sync", opd_reg(lanes));
+    PtxInstr *alone = code_instr(c, in);
+    alone->guard = NULL;
+    alone->guard_negated = false;
+    code_label(c, over);
+  }
+}
+
 bool body_is_changed(const Body *b) { return b->added.len != 0 || b->copies.len != 0; }
 
 bool body_close(Body *b, Error *err) {
@@ -229,6 +252,7 @@ bool body_close(Body *b, Error *err) {
   Arena *a = &f->module->arena;
   bool changed = body_is_changed(b);
   if (changed) {
+    branch_around_warp_issued(b);
     install_stmts(b);
     if (b->regs.len) ARENA_APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);
     if (b->labels.len) ARENA_APPEND(a, f->labels, f->nlabels, b->labels.data, b->labels.len);
