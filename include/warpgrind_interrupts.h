@@ -27,7 +27,7 @@ enum { WG_INTERRUPT_MAGIC_ = 0x77674931, WG_INTERRUPT_PARAMS_ = 16, WG_INTERRUPT
 typedef struct wg_interrupt_info_ {
   unsigned magic, line;
   const char *name, *file, *text; /* line, file, text: of the place, where the call gives them (wg_assert) */
-  unsigned flags, result_bytes, nparams, param_bytes[WG_INTERRUPT_PARAMS_];
+  unsigned flags, result, nparams, params[WG_INTERRUPT_PARAMS_]; /* bytes, and in the upper half a letter: wg_kind_ */
 } wg_interrupt_info_;
 
 /* --- the host: what a handler gets --- */
@@ -138,6 +138,17 @@ template <class T> class wg_host {
 };
 
 /* --- C++: types of parameters --- */
+/* How a value is shown: a number with a sign ('s'), without ('u'), with a point ('f'), an address ('p'); 0: its bytes. */
+template <class T> struct wg_kind_ { static constexpr unsigned value = 0; };
+template <class T> struct wg_kind_<T *> { static constexpr unsigned value = 'p'; };
+#define WG_KIND_(type, letter) template <> struct wg_kind_<type> { static constexpr unsigned value = letter; }
+WG_KIND_(bool, 'u'); WG_KIND_(char, 's'); WG_KIND_(signed char, 's'); WG_KIND_(unsigned char, 'u'); WG_KIND_(short, 's'); WG_KIND_(unsigned short, 'u');
+WG_KIND_(int, 's'); WG_KIND_(unsigned, 'u'); WG_KIND_(long, 's'); WG_KIND_(unsigned long, 'u'); WG_KIND_(long long, 's');
+WG_KIND_(unsigned long long, 'u'); WG_KIND_(float, 'f'); WG_KIND_(double, 'f');
+#undef WG_KIND_
+template <unsigned I, class... A> struct wg_kind_at_ { static constexpr unsigned value = 0; };
+template <class T, class... A> struct wg_kind_at_<0, T, A...> { static constexpr unsigned value = wg_kind_<T>::value; };
+template <unsigned I, class T, class... A> struct wg_kind_at_<I, T, A...> { static constexpr unsigned value = wg_kind_at_<I - 1, A...>::value; };
 template <unsigned I, class... A> struct wg_bytes_at_ { static constexpr unsigned value = 0; };
 template <class T, class... A> struct wg_bytes_at_<0, T, A...> { static constexpr unsigned value = sizeof(T); };
 template <unsigned I, class T, class... A> struct wg_bytes_at_<I, T, A...> { static constexpr unsigned value = wg_bytes_at_<I - 1, A...>::value; };
@@ -150,19 +161,21 @@ template <class F> struct wg_signature_;
 template <class R, class... A> struct wg_signature_<R(A...)> {
   static constexpr unsigned nparams = sizeof...(A), result_bytes = wg_result_bytes_<R>::value, words = wg_words_<A...>::value;
   template <unsigned I> struct bytes { static constexpr unsigned value = wg_bytes_at_<I, A...>::value; };
+  template <unsigned I> struct shown { static constexpr unsigned value = wg_bytes_at_<I, A...>::value | wg_kind_at_<I, A...>::value << 16; };
+  static constexpr unsigned result_shown = result_bytes | wg_kind_<R>::value << 16;
   static_assert(nparams <= WG_INTERRUPT_PARAMS_, "an interrupt has at most 16 parameters");
   static_assert(words <= WG_INTERRUPT_WORDS_, "the parameters of an interrupt have at most 64 bytes: pass a pointer");
   static_assert(result_bytes <= 16 && (result_bytes % 4 == 0 || result_bytes <= 2), "the result of an interrupt has 1, 2, 4, 8, 12 or 16 bytes");
 };
 #define WG_INTERRUPT_BYTES_(type, i) wg_signature_<type>::template bytes<i>::value
 #define WG_INTERRUPT_INFO_(name, type, flags, file, line, text) \
-  { WG_INTERRUPT_MAGIC_, line, name, file, text, flags, wg_signature_<type>::result_bytes, wg_signature_<type>::nparams, \
-    { wg_signature_<type>::bytes<0>::value, wg_signature_<type>::bytes<1>::value, wg_signature_<type>::bytes<2>::value, \
-      wg_signature_<type>::bytes<3>::value, wg_signature_<type>::bytes<4>::value, wg_signature_<type>::bytes<5>::value, \
-      wg_signature_<type>::bytes<6>::value, wg_signature_<type>::bytes<7>::value, wg_signature_<type>::bytes<8>::value, \
-      wg_signature_<type>::bytes<9>::value, wg_signature_<type>::bytes<10>::value, wg_signature_<type>::bytes<11>::value, \
-      wg_signature_<type>::bytes<12>::value, wg_signature_<type>::bytes<13>::value, wg_signature_<type>::bytes<14>::value, \
-      wg_signature_<type>::bytes<15>::value } }
+  { WG_INTERRUPT_MAGIC_, line, name, file, text, flags, wg_signature_<type>::result_shown, wg_signature_<type>::nparams, \
+    { wg_signature_<type>::shown<0>::value, wg_signature_<type>::shown<1>::value, wg_signature_<type>::shown<2>::value, \
+      wg_signature_<type>::shown<3>::value, wg_signature_<type>::shown<4>::value, wg_signature_<type>::shown<5>::value, \
+      wg_signature_<type>::shown<6>::value, wg_signature_<type>::shown<7>::value, wg_signature_<type>::shown<8>::value, \
+      wg_signature_<type>::shown<9>::value, wg_signature_<type>::shown<10>::value, wg_signature_<type>::shown<11>::value, \
+      wg_signature_<type>::shown<12>::value, wg_signature_<type>::shown<13>::value, wg_signature_<type>::shown<14>::value, \
+      wg_signature_<type>::shown<15>::value } }
 
 #if defined(__CUDACC__)
 /* --- the call, in device code: one asm statement, so that the compiler keeps its parts together --- */

@@ -131,6 +131,8 @@ static void served(void *user, const InterruptServed *i) {
                            .nparams = i->nparams,
                            .result_bytes = i->result_bytes,
                            .param_bytes = i->param_bytes,
+                           .param_shown = i->param_shown,
+                           .result_shown = i->result_shown,
                            .callers = i->callers,
                            .params = i->params,
                            .results = i->results,

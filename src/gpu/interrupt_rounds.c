@@ -167,6 +167,25 @@ static bool report(void *user, const InterruptFinding *f) {
                            &(SessionAssertion){f->text, f->file, f->line, f->block, f->thread});
 }
 
+static void served(void *user, const InterruptServed *i) {
+  const Serving *s = user;
+  const GpuLaunch *l = s->launch;
+  session_interrupt_served(&(SessionInterrupt){.name = i->name,
+                                               .launch = l->number,
+                                               .stream = l->event.stream,
+                                               .device = l->context ? l->context->device : 0,
+                                               .count = i->count,
+                                               .nparams = i->nparams,
+                                               .result_bytes = i->result_bytes,
+                                               .param_bytes = i->param_bytes,
+                                               .param_shown = i->param_shown,
+                                               .result_shown = i->result_shown,
+                                               .callers = i->callers,
+                                               .params = i->params,
+                                               .results = i->results,
+                                               .results_at = i->results_at});
+}
+
 // As the program has launched it; parameters are those of l.
 static CUresult launch_again(const Serving *s, const GpuLaunch *l) {
   const GpuLaunch *first = s->launch;
@@ -246,6 +265,7 @@ CUresult gpu_interrupts_rounds(GpuLaunch *l) {
                             .resume = resume,
                             .enter = enter,
                             .leave = leave,
+                            .served = session_wants_interrupts() ? served : NULL,
                             .limit_ns = session_hang_ns(),
                             .user = &s};
   if (g->gate && ok_or(&s, gpu_interrupts_wait_for_first(g)) && *g->gate->news == NEWS_NOT_BEGUN)

@@ -1,5 +1,6 @@
 // What the program says of an interrupt that it calls: a variable of the module, read where it is
-// initialised (wg_interrupt_info_ of include/warpgrind_interrupts.h).
+// initialised (wg_interrupt_info_ of include/warpgrind_interrupts.h). Sizes have a letter in their
+// upper half, which says how the value is shown.
 #include "interrupt/stops.h"
 
 enum { MAGIC = 0x77674931, LINE_AT = 4, NAME_AT = 8, FILE_AT = 16, TEXT_AT = 24 };
@@ -33,11 +34,13 @@ bool stops_describe(const PtxFunc *f, Arena *a, const PtxVar *v, InterruptCall *
     out->line = word_at(v, LINE_AT);
   }
   out->text = text_at(v, TEXT_AT, a);
-  out->result_bytes = word_at(v, RESULT_AT);
+  out->result_bytes = word_at(v, RESULT_AT) & 0xffff;
+  out->result_shown = (char)(word_at(v, RESULT_AT) >> 16);
   out->nparams = word_at(v, COUNT_AT);
   uint32_t words = 0;
   for (uint32_t i = 0; i < out->nparams && i < INTERRUPT_PARAMS; i++) {
-    out->param_bytes[i] = word_at(v, SIZES_AT + 4 * i);
+    out->param_bytes[i] = word_at(v, SIZES_AT + 4 * i) & 0xffff;
+    out->param_shown[i] = (char)(word_at(v, SIZES_AT + 4 * i) >> 16);
     words += (out->param_bytes[i] + 3) / 4;
   }
   return out->name && out->nparams <= INTERRUPT_PARAMS && words <= INTERRUPT_WORDS &&

@@ -21,6 +21,7 @@ typedef struct InterruptCall {  // one call in a kernel; its number is its place
   const char *file, *text;      // the place; file NULL: it is not known
   uint32_t line;
   uint32_t nparams, param_bytes[INTERRUPT_PARAMS], result_bytes;
+  char param_shown[INTERRUPT_PARAMS], result_shown;  // as s, u, f, p; 0: as bytes
   uint32_t args_at;  // the arguments in a thread's context: words, one after the other
 } InterruptCall;
 typedef struct InterruptKernel {
@@ -111,6 +112,8 @@ typedef struct InterruptServed {
   size_t count;
   uint32_t nparams, result_bytes;
   const uint32_t *param_bytes;
+  const char *param_shown;
+  char result_shown;
   const struct wg_caller *callers;
   const void *params[INTERRUPT_PARAMS], *results;
   uint64_t results_at;

@@ -156,6 +156,8 @@ static void tell_served(Group *g) {
                        .nparams = c->nparams,
                        .result_bytes = c->result_bytes,
                        .param_bytes = c->param_bytes,
+                       .param_shown = c->param_shown,
+                       .result_shown = c->result_shown,
                        .callers = callers(&g->pub),
                        .results_at = g->host_results ? g->results : 0};
   for (uint32_t i = 0; i < c->nparams; i++) s.params[i] = host_values(&g->pub, i);

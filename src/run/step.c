@@ -117,13 +117,27 @@ void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e)
   run_save(r, TABLE_benign_race, "iiii", N(p->id), N(e->step), N(e->address), N(e->bytes));
 }
 
+// A size with its letter: "4s"
+static void add_size(Str *s, uint64_t size) {
+  char letter = (char)(size >> 16 & 0xff);
+  str_printf(s, "%llu", (unsigned long long)(size & 0xffff));
+  if (letter >= 'a' && letter <= 'z') str_addc(s, letter);
+}
+
+// "4s,4f=4s": parameters, then the result if there is one
 void run_save_interrupt(Run *r, const RunProcess *p, const EventInterrupt *e) {
   const RunLaunch *l = launch_of(p, e->launch);
   Str bytes = {0};
-  for (uint64_t i = 0; i < e->param_bytes_count; i++)
-    str_printf(&bytes, "%s%llu", i ? "," : "", (unsigned long long)e->param_bytes[i]);
+  for (uint64_t i = 0; i < e->param_bytes_count; i++) {
+    if (i) str_addc(&bytes, ',');
+    add_size(&bytes, e->param_bytes[i]);
+  }
+  if (e->result_bytes) {
+    str_addc(&bytes, '=');
+    add_size(&bytes, e->result_bytes);
+  }
   run_save(r, TABLE_interrupt, "iiiiit", N(p->id), N(e->step), N(l ? l->id : 0), N(e->callers),
-           N(e->result_bytes), bytes.len ? bytes.data : "");
+           N(e->result_bytes & 0xffff), bytes.len ? bytes.data : "");
   str_free(&bytes);
 }
 

@@ -463,6 +463,8 @@ typedef struct SessionInterrupt {
   int device;
   size_t count;
   const uint32_t *param_bytes;
+  const char *param_shown;  // how a value is shown: s, u, f, p, as in warpgrind_interrupts.h
+  char result_shown;
   const struct wg_caller *callers;
   const void *const *params, *results;
   uint64_t results_at;

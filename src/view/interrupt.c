@@ -21,6 +21,8 @@ static void add_arguments(Str *s, const char *sizes, const char *hex) {
     if (at) str_addc(s, ',');
     add_hex(s, hex + at, 2 * size);
     at = MIN(n, at + 2 * ((size + 7) / 8 * 8));
+    if (*end >= 'a' && *end <= 'z') end++;
+    if (*end == '=') break;
     sizes = *end == ',' ? end + 1 : end;
   }
   str_addc(s, ']');
@@ -76,6 +78,7 @@ void view_answer_interrupt(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_number(s, "launch", launch);
   json_number(s, "total", callers);
   json_number(s, "result_bytes", bytes);
+  json_text(s, "types", sizes);
   add_callers(d, q, sizes, bytes, s);
   str_add(s, "}");
 }

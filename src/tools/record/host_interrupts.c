@@ -37,6 +37,11 @@ static void send_callers(const SessionInterrupt *s, uint32_t step) {
   }
 }
 
+// As in wg_interrupt_info_.
+static uint64_t with_letter(uint32_t bytes, char shown) {
+  return bytes | (uint64_t)(unsigned char)shown << 16;
+}
+
 void record_interrupt_served(const SessionInterrupt *i) {
   if (!record_options.operations) return;
   size_t bytes = i->results_at ? i->count * i->result_bytes : 0;
@@ -44,13 +49,14 @@ void record_interrupt_served(const SessionInterrupt *i) {
   uint64_t sizes[32];
   uint32_t n = MIN(i->nparams, (uint32_t)ARRAY_LEN(sizes));
   char call[160];
-  for (uint32_t p = 0; p < n; p++) sizes[p] = i->param_bytes[p];
+  for (uint32_t p = 0; p < n; p++) sizes[p] = with_letter(i->param_bytes[p], i->param_shown[p]);
   snprintf(call, sizeof call, "interrupt %.128s", i->name);
   record_order_step(step, i->stream, (StepHow){.host_knows = true});
   session_send(EVENT_INTERRUPT, &(EventInterrupt){.step = step,
                                                   .launch = i->launch,
                                                   .callers = i->count,
-                                                  .result_bytes = i->result_bytes,
+                                                  .result_bytes = with_letter(i->result_bytes,
+                                                                              i->result_shown),
                                                   .param_bytes = sizes,
                                                   .param_bytes_count = n});
   send_callers(i, step);
