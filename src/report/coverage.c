@@ -10,6 +10,7 @@ bool report_has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none"
 
 typedef struct Coverage {
   uint64_t launches, kernels, patched;  // patched: launches of machine code among them
+  uint64_t library_calls;
 } Coverage;
 
 // The next name of a list with commas between; *list starts at its beginning. NULL: there is none.
@@ -30,6 +31,7 @@ static bool is_listed(const char *list, const char *name, size_t len) {
 
 static Coverage coverage_of(const Run *r, const char *tool, size_t len) {
   Coverage c = {.launches = r->checked_launches};
+  if (tool_sees_library_calls(tool, len)) c.library_calls = r->checked_library_calls;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
     if (k->patched_by && !is_listed(k->patched_by, tool, len)) {
@@ -43,13 +45,14 @@ static Coverage coverage_of(const Run *r, const char *tool, size_t len) {
 }
 
 static double percent(const Run *r, const Coverage *c) {
+  if (!r->launches && r->library_calls)
+    return 100.0 * (double)c->library_calls / (double)r->library_calls;
   return r->launches ? 100.0 * (double)c->launches / (double)r->launches : 0;
 }
 
 // Of the tool that has seen least.
 double report_covered_percent(const Run *r) {
   if (!report_has_tools(r)) return 0;
-  if (!r->launches && r->library_calls && r->checked_library_calls == r->library_calls) return 100;
   double least = 100;
   size_t len;
   for (const char *list = r->tools, *tool; (tool = next_name(&list, &len));) {
@@ -62,7 +65,7 @@ double report_covered_percent(const Run *r) {
 static bool only_library_calls(const Run *r) { return !r->launches && r->checked_library_calls; }
 
 static void add_coverage(const Run *r, const char *tools, int len, const Coverage *c, Str *out) {
-  unsigned long long calls = r->checked_library_calls;
+  unsigned long long calls = c->library_calls;
   if (only_library_calls(r)) {
     str_printf(out, "coverage (%.*s): %llu library calls\n", len, tools, calls);
     return;
@@ -82,7 +85,8 @@ static void add_coverages(const Run *r, Str *out) {
   bool same = true;
   for (const char *list = r->tools, *tool; (tool = next_name(&list, &len));) {
     Coverage c = coverage_of(r, tool, len);
-    same &= c.launches == first.launches && c.patched == first.patched;
+    same &= c.launches == first.launches && c.patched == first.patched &&
+            c.library_calls == first.library_calls;
   }
   if (same) {
     add_coverage(r, r->tools, (int)strlen(r->tools), &first, out);

@@ -19,6 +19,13 @@ const ToolReport *tool_report_at(unsigned number) {
   return number < ARRAY_LEN(reports) ? reports[number].report : NULL;
 }
 
+bool tool_sees_library_calls(const char *name, size_t len) {
+  for (unsigned i = 0; i < ARRAY_LEN(reports); i++)
+    if (strncmp(reports[i].owner, name, len) == 0 && !reports[i].owner[len])
+      return reports[i].report->library_calls;
+  return false;
+}
+
 const ToolRerun *tool_rerun(const struct Options *o) {
   for (unsigned i = 0; i < ARRAY_LEN(reports); i++) {
     const ToolRerun *rerun = reports[i].report->rerun;

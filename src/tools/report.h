@@ -71,6 +71,7 @@ typedef struct ToolReport {
   void (*json)(Run *r, const RunFinding *f, Str *out);  // keys of its own
 
   // --- the report of the run ---
+  bool library_calls;  // it looks at calls of CUDA's mathematical libraries
   void (*results)(Run *r, bool all, Str *out);  // what it measured
   void (*json_results)(Run *r, Str *out);       // … as keys of the whole report
   // A limit that the user has set for what it measured is passed: the exit code is that of an
@@ -86,6 +87,7 @@ typedef struct ToolReport {
 } ToolReport;
 
 const ToolReport *tool_report(const Kind *k);          // never NULL
+bool tool_sees_library_calls(const char *name, size_t len);
 const ToolReport *tool_report_at(unsigned number);     // from 0 on; NULL: there are no more
 const ToolRerun *tool_rerun(const struct Options *o);  // that the options ask for; NULL: none
 

@@ -208,9 +208,9 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
           ? view_rows(d,
                       "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS
                       ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN CASE WHEN s.call LIKE "
-                      "'interrupt %' THEN s.call ELSE coalesce('copy ' || "
-                      "replace(s.direction, '-', ' '), s.call) END WHEN 'inputs' THEN 'inputs of "
-                      "launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * "
+                      "'interrupt %' OR s.call LIKE 'library %' THEN s.call ELSE coalesce('copy ' "
+                      "|| replace(s.direction, '-', ' '), s.call) END WHEN 'inputs' THEN 'inputs "
+                      "of launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * "
                       "max(s.depth, 1), s.destination, s.source, s.process, l.number, "
                       "t.end_ns - t.begin_ns, s.device, s.time_ns, t.begin_ns FROM (SELECT * "
                       "FROM " STEPS_SHOWN " ORDER BY s.id LIMIT ? OFFSET ?) s LEFT JOIN launch l "

@@ -1,5 +1,5 @@
 // Planted mistakes in calls of cuBLAS: the argument chooses one. Without it, and with
-// "half", nothing is wrong.
+// "half" and "ordered", nothing is wrong.
 // nvcc: -lcublas
 #include <cublas_v2.h>
 #include <cstdio>
@@ -12,6 +12,25 @@ static float *device(int n, float value) {
   cudaMalloc(&p, n * sizeof(float));
   cudaMemcpy(p, v.data(), n * sizeof(float), cudaMemcpyHostToDevice);
   return p;
+}
+
+__global__ void fill(float *p) { p[threadIdx.x] = 1; }
+
+// A kernel writes A in another stream; an event orders it, or nothing does.
+static int beside_a_kernel(cublasHandle_t h, float *const matrices[3], int n, bool ordered) {
+  float one = 1, zero = 0;
+  cudaStream_t s, t;
+  cudaEvent_t written;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+  cudaEventCreate(&written);
+  cudaDeviceSynchronize();
+  fill<<<1, n * n, 0, s>>>(matrices[0]);
+  cudaEventRecord(written, s);
+  if (ordered) cudaStreamWaitEvent(t, written, 0);
+  cublasSetStream(h, t);
+  return cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, matrices[0], n, matrices[1], n,
+                     &zero, matrices[2], n);
 }
 
 int main(int argc, char **argv) {
@@ -61,6 +80,9 @@ int main(int argc, char **argv) {
     cublasSetStream(h, t);
     status = cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c, n);
     cudaDeviceSynchronize();
+  } else if (!strcmp(mistake, "kernel") || !strcmp(mistake, "ordered")) {
+    float *const matrices[] = {a, b, c};
+    status = beside_a_kernel(h, matrices, n, !strcmp(mistake, "ordered"));
   } else {
     status = cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c, n);
   }

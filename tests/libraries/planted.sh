@@ -19,6 +19,11 @@ finds() {
   run "$1" "$2"
   has "$TEST_DIR/out" "$3" && grep -A2 'called$' "$TEST_DIR/out" | grep -q "at main .*$program.cu:"
 }
+# … and the call is in a function that main calls
+finds_below() {
+  run "$1" "$2"
+  has "$TEST_DIR/out" "$3" && grep -A2 'called$' "$TEST_DIR/out" | grep -q "by main .*$program.cu:"
+}
 silent() {
   run "$1" "$2"
   has "$TEST_DIR/out" 'ERROR SUMMARY: 0 errors'
@@ -41,6 +46,9 @@ check unwritten finds initcheck unwritten \
   'cublasSgemm reads A, of which 1024 bytes were never written'
 check infinity finds fpcheck nan 'Infinity is born in cublasSgemm: 256 of the numbers of C'
 check race finds racecheck race 'cublasSgemm reads bytes that another copy or set writes'
+check race_with_a_kernel finds_below racecheck kernel \
+  'cublasSgemm reads bytes that launch 1 writes, and nothing orders the two'
+check ordered_by_an_event silent racecheck ordered
 silent_everywhere
 check half_a_matrix silent initcheck half
 # A program that only calls libraries was checked, and the report says what was.
@@ -48,6 +56,9 @@ run memcheck none
 check counts_calls has "$TEST_DIR/out" 'different kernels: 0, library calls: 1'
 check says_what_was_checked has "$TEST_DIR/out" 'coverage (memcheck): 1 library calls'
 check something_was_checked [ "$(grep -c 'NOTHING WAS CHECKED' "$TEST_DIR/out")" = 0 ]
+run memcheck,synccheck none
+check says_who_checked_it has "$TEST_DIR/out" 'coverage (memcheck): 1 library calls'
+check says_who_did_not has "$TEST_DIR/out" 'coverage (synccheck): 0 library calls'
 run synccheck none
 check nothing_was_checked has "$TEST_DIR/out" 'NOTHING WAS CHECKED'
 

@@ -137,9 +137,11 @@ export function learnStream(launch: number, stream: number) {
 }
 export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l.number}` : flowNames.get(id) ?? `launch ${id}`;
 export const launchOf = (o: Op) => o.launch ? launchName(launches.get(o.launch), o.launch) : stepName(o.step);
+// Functions that the host ran: handlers of interrupts, calls of CUDA's libraries.
+export const hasName = (call: string | undefined) => /^(interrupt|library) /.test(call ?? "");
 export function stepName(id: number) {
   const s = steps.get(id);
-  return !s ? "host" : s.call?.startsWith("interrupt ") ? `${s.call}${hostTail(id)}` : `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host"}${hostTail(id)}`;
+  return !s ? "host" : hasName(s.call) ? `${s.call}${hostTail(id)}` : `${s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host"}${hostTail(id)}`;
 }
 export const triple = (v: number[]) => `(${v.join(",")})`;
 export function coordinates(l: Launch, thread: number) {

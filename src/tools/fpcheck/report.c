@@ -100,7 +100,8 @@ static const ToolDiff diff = {.option = "fp",
                               .files = "two reports of fpcheck that --json wrote (docs/fpcheck.md)",
                               .compare = fp_report_diff};
 
-const ToolReport tool_report_fpcheck = {.check_options = check_options,
+const ToolReport tool_report_fpcheck = {.library_calls = true,
+                                        .check_options = check_options,
                                         .receive = receive,
                                         .counted = counted,
                                         .settle = settle,

@@ -116,4 +116,5 @@ static void json(Run *r, const RunFinding *f, Str *out) {
 }
 
 const ToolReport tool_report_initcheck = {
+    .library_calls = true,
     .receive = receive, .settle = settle, .detail = detail, .describe = describe, .json = json};

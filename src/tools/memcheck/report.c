@@ -55,4 +55,5 @@ static void json(Run *r, const RunFinding *f, Str *out) {
 }
 
 const ToolReport tool_report_memcheck = {
+    .library_calls = true,
     .receive = receive, .title = title, .detail = detail, .where = where, .json = json};

@@ -161,4 +161,5 @@ static void json(Run *r, const RunFinding *f, Str *out) {
 }
 
 const ToolReport tool_report_racecheck = {
+    .library_calls = true,
     .receive = receive, .detail = detail, .describe = describe, .locate = locate, .json = json};

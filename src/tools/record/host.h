@@ -66,6 +66,9 @@ void record_launch_taken(const SessionCall *c);
 void record_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
 void record_variable_loaded(const SessionVariable *v);
 void record_interrupt_served(const SessionInterrupt *i);  // host_interrupts.c
+void record_library_asked(LibraryCall *c, SessionDevice *on);  // host_library_calls.c
+void record_library_ran(const LibraryCall *c);
+void record_library_done(const LibraryCall *c);
 uint32_t record_copy_number(const SessionCopy *c);
 void record_copy_taken(const SessionCopy *c);
 void record_copy_contents(const SessionCopy *c);

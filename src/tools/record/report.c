@@ -177,7 +177,8 @@ static void finished(const Run *r, const Options *o) {
 
 static bool replaces_checks(const Options *o) { return options_is(o, OPT_RECORD, "inputs"); }
 
-const ToolReport tool_report_record = {.replaces_checks = replaces_checks,
+const ToolReport tool_report_record = {.library_calls = true,
+                                       .replaces_checks = replaces_checks,
                                        .check_options = check_options,
                                        .ring_bytes = ring_bytes,
                                        .start = start,
