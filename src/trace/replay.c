@@ -5,11 +5,12 @@
 
 enum { PENDING = 255, DEEPEST = 16 };
 
+// The latest write of a byte so far. There is one for each byte of a picture: they are small so that
+// few lines of the cache are missed. order: of its record among those of the launch
 typedef struct Best {
-  uint64_t record;
-  uint32_t time;
-  bool seen;
+  uint32_t time, order;
 } Best;
+enum { SEEN = 1u << 31 };  // beside a time, which has 31 bits
 // What all lanes of a row have in common, looked up once. words NULL: not a plain store.
 typedef struct StoreRow {
   uint64_t record;
@@ -24,6 +25,7 @@ typedef struct State {
   uint8_t *value, *known;
   uint32_t *since;  // for bytes of unknown contents: behind how many steps they were written
   Best *best;
+  uint64_t first_record;  // of the launch
   uint32_t step;
   bool loads;    // the second way back: what loads have seen
   bool touched;  // by this launch; until then `best` is that of another
@@ -41,9 +43,12 @@ static void settle(State *s, uint64_t i, uint8_t known) {
 }
 
 // --- launches ---
-static bool is_later(const Best *b, const RowRef *r) {
-  return !b->seen || time_is_later(r->row->time, b->time) ||
-         (r->row->time == b->time && r->record >= b->record);
+static Best best_of(const State *s, const RowRef *r) {
+  return (Best){r->row->time | SEEN, (uint32_t)(r->record - s->first_record)};
+}
+static bool is_later(Best now, const Best *b) {
+  return !b->time || time_is_later(now.time, b->time) ||
+         (now.time == b->time && now.order >= b->order);
 }
 
 // Most accesses are stores whose values are unpacked: the row is looked at once, not lane by lane.
@@ -67,11 +72,12 @@ static ScanResult visit_store(State *s, const RowRef *r, const LaneAccess *at, u
   const StoreRow *w = &s->store;
   uint32_t rank = w->one ? 0 : lane_rank(r->row->lanes, at->lane), words[4] = {0};
   for (uint32_t i = 0; i < w->planes; i++) words[i] = w->words[i * w->plane_words + rank];
+  Best now = best_of(s, r);
   for (uint64_t a = from; a < to; a++) {
     uint64_t i = a - s->address;
     Best *b = &s->best[i];
-    if (s->known[i] != PENDING || !is_later(b, r)) continue;
-    *b = (Best){r->record, r->row->time, true};
+    if (s->known[i] != PENDING || !is_later(now, b)) continue;
+    *b = now;
     s->value[i] = ((const uint8_t *)words)[a - at->address];
     s->since[i] = 1;  // for the moment: the value is known
   }
@@ -94,7 +100,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
   for (uint64_t a = from; a < to && !wanted; a++) {
     uint64_t i = a - s->address;
     if (s->loads) wanted = s->known[i] == 2 && s->since[i] <= s->step;
-    else wanted = s->known[i] == PENDING && is_later(&s->best[i], r);
+    else wanted = s->known[i] == PENDING && is_later(best_of(s, r), &s->best[i]);
   }
   if (!wanted) return SCAN_GO_ON;
   TraceOp op;
@@ -121,10 +127,9 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
     }
     if (s->known[i] != PENDING) continue;
     Best *b = &s->best[i];
-    if (!is_later(b, r)) continue;
-    *b = (Best){r->record, r->row->time, true};
+    if (!is_later(best_of(s, r), b)) continue;
+    *b = best_of(s, r);
     s->value[i] = known ? result[a - at->address] : 0;
-    b->seen = true;
     s->since[i] = known;  // for the moment: whether the value is known
   }
   return SCAN_GO_ON;
@@ -136,7 +141,7 @@ static bool is_any_open(const void *user, uint64_t start, uint64_t end, uint32_t
   uint64_t from = MAX(start, s->address), to = MIN(end, s->address + s->bytes);
   for (uint64_t i = from - s->address; i < to - s->address && from < to; i++)
     if (s->known[i] == PENDING &&
-        !(s->touched && s->best[i].seen && time_is_later(s->best[i].time, last_time)))
+        !(s->touched && s->best[i].time && time_is_later(s->best[i].time, last_time)))
       return true;
   return false;
 }
@@ -145,6 +150,7 @@ static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error 
   RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .values = true};
   // most launches of a long run have nothing to do with these bytes, and must cost nothing
   s->touched = false;
+  s->first_record = t->chunks[l->first_chunk].id << 16;
   if (s->loads) return reader_scan_range(t, l, &scan, visit, s, err) != SCAN_FAILED;
   LatestScan latest = {.low = s->address,
                        .high = s->address + s->bytes,
@@ -153,7 +159,7 @@ static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error 
                        .user = s};
   if (reader_scan_latest(t, l, &latest, err) == SCAN_FAILED) return false;
   for (uint64_t i = 0; s->touched && i < s->bytes; i++)
-    if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
+    if (s->known[i] == PENDING && s->best[i].time) settle(s, i, s->since[i] ? 1 : 2);
   return true;
 }
 

@@ -35,6 +35,7 @@ check one_line test "$(sql "select group_concat(pointer) from allocation where s
   "b,c,d,small"
 serve "$TEST_DIR/truth.wg" || exit 1
 node tests/viewer/truth.mjs "$URL" "$TEST_DIR/truth.png"
+node tests/viewer/pictures.mjs "$URL"
 end_server
 serve "$TEST_DIR/without.wg" || exit 1
 node tests/viewer/changed.mjs "$URL"

@@ -111,7 +111,7 @@ export function placeOn(low: number, high: number, log?: boolean) {
 
 export const scaleOf = (look: Look) => look.colours && scales[look.colours] ? look.colours : "viridis";
 export function ScaleControls({ look, usual, number, choose }: { look: Look; usual?: [number, number]; number(v: number): string; choose(more: Look): void }) {
-  const limit = (name: "low" | "high", text: string, i: 0 | 1) => <label>{text} <input type="number" step="any" value={look[name] ?? ""} placeholder={usual ? number(usual[i]) : ""} onChange={e => choose({ [name]: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>;
+  const limit = (name: "low" | "high", text: string, i: 0 | 1) => <label>{text} <input type="number" step="any" aria-label={`scale ${text}`} value={look[name] ?? ""} placeholder={usual ? number(usual[i]) : ""} onChange={e => choose({ [name]: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>;
   return <><label>colours <select value={scaleOf(look)} onChange={e => choose({ colours: e.currentTarget.value })}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
     {limit("low", "from", 0)}{limit("high", "to", 1)}
     <label><input type="checkbox" checked={!!look.log} onChange={e => choose({ log: e.currentTarget.checked || undefined })} /> log</label></>;
@@ -227,6 +227,8 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     const r = canvas.current!.getBoundingClientRect(), x = x0 + Math.floor((e.clientX - r.left - LEFT) / dot), y = y0 + Math.floor((e.clientY - r.top - TOP) / dot);
     return e.clientX - r.left >= LEFT && e.clientY - r.top >= TOP && x < columns && y < lines && firstElement + y * pool * width + x * pool < count ? { x, y } : undefined;
   };
+  // What an element of the picture is: a field of a struct, where one is shown.
+  const mine = all.length > 1 && leaf ? { offset: leaf.offset, bytes: leaf.bytes } : { offset: 0, bytes: t.bytes };
   // The element that gave a pixel its colour: the same order as in paint().
   const elementOf = async (p: { x: number; y: number }): Promise<number> => {
     if (pool === 1 || !picture) return firstElement + p.y * pool * width + p.x * pool;
@@ -239,13 +241,13 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     let gone = false;
     const timer = setTimeout(async () => {
       try {
-        const element = await elementOf(cell), n = t.bytes, a = await askBytes("contents", { allocation: pane.buffer, step, offset: element * n, bytes: n });
+        const element = await elementOf(cell), n = mine.bytes, a = await askBytes("contents", { allocation: pane.buffer, step, offset: element * t.bytes + mine.offset, bytes: n });
         const d = new DataView(a, 0, n), known = new Uint8Array(a, n, n);
-        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : (partsText(d, t, 0).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n)) + lastWriter(picture, cell) });
+        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : (partsText(d, t, mine.offset).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n)) + lastWriter(picture, cell) });
       } catch { /* the picture says what is wrong */ }
     }, 30);
     return () => { gone = true; clearTimeout(timer); };
-  }, [cell?.x, cell?.y, step, picture]);
+  }, [cell?.x, cell?.y, step, picture, mine.offset]);
 
   // Of a picture of last writes: which step that was.
   function lastWriter(p: Picture | undefined, at: { x: number; y: number }) {
@@ -254,7 +256,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   }
   if (!b) return <PaneFrame index={index} kind="buffer" active={active} title="buffer"><Failure text="there is no such buffer in this run" /></PaneFrame>;
   const choose = (more: Partial<typeof pane>) => replace(index, { ...pane, ...more }, false);
-  const open = (p: { x: number; y: number } | undefined) => { if (p) elementOf(p).then(i => follow(index, { kind: "element", buffer: pane.buffer, offset: i * t.bytes, bytes: t.bytes, step: step || undefined }), () => {}); };
+  const open = (p: { x: number; y: number } | undefined) => { if (p) elementOf(p).then(i => follow(index, { kind: "element", buffer: pane.buffer, offset: i * t.bytes + mine.offset, bytes: mine.bytes, step: step || undefined }), () => {}); };
   // Zooms about a point of the canvas: what is under it stays there.
   const zoomBy = (by: number, px = room.w / 2, py = room.h / 2) => {
     const next = Math.max(-4, Math.min(12, zoom + by)), ex = (x0 + (px - LEFT) / dot) * pool, ey = (y0 + (py - TOP) / dot) * pool, nextSize = Math.max((fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit) * 2 ** next, 1 / 4096), perPixel = nextSize >= 1 ? 1 / Math.floor(nextSize) : Math.ceil(1 / nextSize);
@@ -301,7 +303,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
       <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); setTime(i >= used.length ? 0 : used[i].id); }} />
       <span>{step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind}${hostTail(shownStep.id)}`}` : `after step ${step}`}</span>
     </div>
-    {error ? <Failure text={error} /> : <div class="canvas still" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${bufferName(b)}: arrow keys choose an element, Enter opens it. ${shown.element >= 0 ? `${elementName(pane.buffer, shown.element * t.bytes, t.bytes)} ${shown.text}` : ""}`} onKeyDown={onKey}
+    {error ? <Failure text={error} /> : <div class="canvas still" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${bufferName(b)}: arrow keys choose an element, Enter opens it. ${shown.element >= 0 ? `${elementName(pane.buffer, shown.element * t.bytes + mine.offset, mine.bytes)} ${shown.text}` : ""}`} onKeyDown={onKey}
       onWheel={e => { e.preventDefault(); const r = e.currentTarget.getBoundingClientRect(); zoomBy(e.deltaY < 0 ? .5 : -.5, e.clientX - r.left, e.clientY - r.top); }}
       onMouseDown={e => { drag.current = { x: e.clientX, y: e.clientY, px: x0, py: y0, moved: false }; }} onMouseUp={() => { setTimeout(() => { drag.current = undefined; }, 0); }}
       onMouseMove={e => { const d = drag.current; if (!d || !(e.buttons & 1)) return; if (Math.abs(e.clientX - d.x) + Math.abs(e.clientY - d.y) > 4) d.moved = true; if (d.moved) choose({ x: Math.max(0, (d.px - Math.round((e.clientX - d.x) / dot)) * pool), y: Math.max(0, (d.py - Math.round((e.clientY - d.y) / dot)) * pool) }); }}>
@@ -309,7 +311,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
       <canvas ref={canvas} class="dots" data-dot={dot} data-pool={pool} data-x={x0} data-y={y0} data-left={LEFT} data-top={TOP} onMouseMove={e => { const p = cellAt(e); if (p?.x !== cell?.x || p?.y !== cell?.y) setCell(p); }} onMouseLeave={() => setCell(undefined)} onClick={e => { if (!drag.current?.moved) open(cellAt(e)); }} />
     </div>}
     <footer class="legend">
-      <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * t.bytes, t.bytes)}</b> {shown.text} <span class="dim">row {Math.floor((shown.element - firstElement) / width)}, column {(shown.element - firstElement) % width}</span></> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
+      <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * t.bytes + mine.offset, mine.bytes)}</b> {shown.text} <span class="dim">row {Math.floor((shown.element - firstElement) / width)}, column {(shown.element - firstElement) % width}</span></> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
       {picture && Number.isFinite(low) && high > low && <Histogram picture={picture} low={low} high={high} choose={(l, h) => choose({ low: l, high: h })} />}
       <span class="keys">{marks && <span class="touched"><i class="c-read" />read <i class="c-written" />written by thread{pane.firstThread === pane.lastThread ? ` ${pane.firstThread ?? 0}` : `s ${pane.firstThread ?? 0} to ${pane.lastThread ?? 0}`}: {counted(marks.reduce((n, m) => n + Number(m > 0), 0), "element")} <button type="button" class="link" onClick={() => choose({ ofLaunch: undefined, firstThread: undefined, lastThread: undefined })}>all</button></span>}<SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
     </footer>

@@ -3,7 +3,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { LaunchInfo, Watch, ask, askBytes, isStatic } from "./api";
 import { FindStep } from "./find";
 import { errorText, fileName, many, placeOfThread, shortFloat, threadAt, triple, coordinates } from "./format";
-import { useAnswer } from "./hooks";
+import { useAnswer, useListen } from "./hooks";
+import { allSteps, onTime, setTime, timeStep } from "./time";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
 import { Picture, ScaleControls, SpecialKeys, decode, goodWidth, paint, placeOn, ring, scaleOf, scales, usualRange } from "./picture";
 import { Pane, follow, replace } from "./trail";
@@ -39,7 +40,10 @@ export function WatchRow({ watch, here, open }: { watch: Watch; here: boolean; o
 
 export function WatchPane({ pane, index, active, watches, live }: { pane: Extract<Pane, { kind: "watch" }>; index: number; active: boolean; watches: Watch[]; live: boolean }) {
   const w = watches.find(x => x.site === pane.site), expression = useExpression(w);
-  const at = w ? Math.max(0, w.launches.findIndex(l => l[0] === pane.launch)) : 0, shown = w?.launches[at];
+  useListen(onTime);
+  // The cursor of time chooses the launch: the newest up to its step. An address may name one.
+  const now = timeStep(), upto = w?.launches.findIndex(l => !now || l[0] <= now) ?? 0;
+  const at = !w ? 0 : pane.launch ? Math.max(0, w.launches.findIndex(l => l[0] === pane.launch)) : upto < 0 ? w.launches.length - 1 : upto, shown = w?.launches[at];
   const info = useAnswer<LaunchInfo>(() => shown ? ask("launch", { id: shown[0] }) : undefined, [shown?.[0]]), l = info.value?.launch;
   // Threads of a launch of more than one dimension stand where they are in the grid, unless somebody wants them in the order of their numbers.
   const grid = !!l && (l.grid[1] * l.block[1] > 1 || l.grid[2] * l.block[2] > 1), byPlace = grid && pane.layout !== 1;
@@ -83,7 +87,11 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
     else return;
     e.preventDefault(); e.stopPropagation();
   };
-  const go = (launch: number) => replace(index, { ...pane, launch }, false);
+  const go = (launch: number) => {
+    const s = allSteps.find(x => x.kind === "launch" && x.launch === launch), newest = launch === 0 || launch === w?.launches[0]?.[0];
+    replace(index, { ...pane, launch: s || newest ? 0 : launch }, false);
+    if (s || newest) setTime(newest ? 0 : s!.id);
+  };
   if (!w) return <PaneFrame index={index} kind="watch" active={active} title="watch"><Failure text="there is no such wg_watch in this run" /></PaneFrame>;
   return <PaneFrame index={index} kind="watch" active={active} title={<><span class="what">{w.type}</span> {expression || "wg_watch"}</>}
     tools={<><Button icon="minus" label="Smaller (-)" onClick={() => replace(index, { ...pane, zoom: zoom - 1 }, false)} /><Button icon="plus" label="Larger (+)" onClick={() => replace(index, { ...pane, zoom: zoom + 1 }, false)} /></>}
@@ -96,10 +104,10 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
         <label title="the scale stays as it is now in all launches"><input type="checkbox" checked={pane.low !== undefined && pane.high !== undefined} onChange={e => replace(index, { ...pane, low: e.currentTarget.checked ? usual[0] : undefined, high: e.currentTarget.checked ? usual[1] : undefined }, false)} /> fixed</label>
       </div>
       {!isStatic() && w.launches.length > 1 && <div class="controls"><FindStep what="launch" steps={[...w.launches].reverse().map(x => ({ id: x[0] }))} count={threads} width={width} load={(at, _, k) => askBytes("watch", { launch: at, site: w.site, type: w.type, width, pool: k, layout: byPlace ? 1 : undefined })} found={(at, place) => { go(at); setHover(threadOf(place)); }} /></div>}
-      <div class="controls time"><input type="range" min={0} max={w.launches.length - 1} value={w.launches.length - 1 - at} aria-label="launch" onInput={e => go(w.launches[w.launches.length - 1 - Number(e.currentTarget.value)][0])} />
-        <span>launch #{shown[1]}{pane.launch === 0 ? ", the newest" : ""}</span>
-        {pane.launch !== 0 && <Button label="The newest launch" onClick={() => go(0)}>newest</Button>}
-</div>
+      {w.launches.length > 1 ? <div class="controls time"><input type="range" min={0} max={w.launches.length - 1} value={w.launches.length - 1 - at} aria-label="launch" onInput={e => go(w.launches[w.launches.length - 1 - Number(e.currentTarget.value)][0])} />
+        <span>launch #{shown[1]}{at === 0 ? ", the newest" : ""}</span>
+        {at !== 0 && <Button label="The newest launch" onClick={() => go(0)}>newest</Button>}
+      </div> : <div class="controls"><span class="dim">launch #{shown[1]}, the newest</span></div>}
       {error ? <Failure text={error} /> : <div class="canvas" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${expression || "the values"}: arrow keys choose a thread, Enter opens it. ${hover >= 0 ? `thread ${hover}: ${value}` : ""}`} onKeyDown={onKey}
         onWheel={e => { if (e.ctrlKey || e.metaKey) { e.preventDefault(); replace(index, { ...pane, zoom: Math.max(-4, Math.min(8, zoom + (e.deltaY < 0 ? .5 : -.5))) }, false); } }}><canvas ref={canvas} class="dots" onMouseMove={e => setHover(threadUnder(e))} onMouseLeave={() => setHover(-1)}
         onClick={e => { const t = threadUnder(e); if (t >= 0) follow(index, { kind: "thread", launch: shown[0], thread: t }); }} /></div>}
