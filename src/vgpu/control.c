@@ -151,6 +151,8 @@ static void split(Warp *w, uint32_t lanes, const Inst *pc) {
   w->frags[w->current].mask = w->active;
 }
 
+void warp_split_lanes(Warp *w, const Inst *pc, uint32_t lanes) { split(w, lanes, pc); }
+
 const Inst *exec_branch(Warp *w, const Inst *in) {
   uint32_t p = PRED(w, in->guard);
   uint32_t taken = (in->guard_negated ? ~p : p) & w->active;

@@ -115,6 +115,8 @@ typedef struct CallSite {
     uint32_t size;
   } * args, *rets;
 } CallSite;
+// Makes a fragment of some lanes of the running one, which goes on at `pc`.
+void warp_split_lanes(Warp *w, const Inst *pc, uint32_t lanes);
 bool warp_pick(Warp *w);  // chooses a ready fragment and loads it; false: none
 void warp_start(Warp *w, const Code *code, char *regs);
 void warp_free_frames(Warp *w);
@@ -171,6 +173,7 @@ struct BlockTurns {
   char *memory;             // registers of warps that wait: waiting_bytes for each
   uint64_t waiting_bytes;
   void (*release)(BlockTurns *t, uint32_t warps);  // these have passed the barrier
+  void (*split)(Warp *w, const Inst *at, uint32_t lanes);  // warp_split_lanes
   uint32_t several;         // warps: they wait for each other before stores
   uint32_t access;          // index of the Inst that accesses memory; 0: Warp.mem_pc says it
   uint32_t turn;            // the warp that had the last turn; UINT32_MAX: a round begins

@@ -17,7 +17,7 @@ enum { WARM = 3000, HOT = 100000 };
 static const uint32_t columns_of[SHAPES] = {0, 32, 16, 8};
 static VgpuJit mode;
 
-typedef const Inst *RegionFn(Warp *w, const Inst *in, const uint64_t *window);
+typedef const Inst *RegionFn(Warp *w, const Inst *in, const RegionEnv *env);
 
 // The compiled forms of one function, by the shape of blocks. Jobs in the background share it.
 struct Regions {
@@ -219,7 +219,8 @@ static inline const Inst *run(Warp *w, const Inst *in) {
   RegionFn *f = atomic_load_explicit(&g->fn[shape], memory_order_acquire);
   if (__builtin_expect(!f, 0) && !(f = consider(g, shape))) return in + 1;
   if (w->exec != FULL_MASK) return in + 1;
-  return f(w, in, &vgpu_window_base);
+  RegionEnv env = {vgpu_window_base, warp_split_lanes};
+  return f(w, in, &env);
 }
 
 TurnsFn *region_turns(const Code *code, unsigned shape, uint64_t *waiting_bytes) {

@@ -59,6 +59,9 @@ typedef enum {
   SHAPE_VOTE      // of all 32 lanes
 } Shape;
 
+// How lanes that have gone different ways wait at a block: to run it alone, or to meet there.
+typedef enum { WAIT_NONE, WAIT_MASKED, WAIT_MEETING } RegionWait;
+
 typedef struct Region {
   const Code *code;
   PtxFunc *func;
@@ -80,6 +83,12 @@ typedef struct Region {
   Str *to;
   uint32_t next;
   bool failed;  // something does not fit: no code
+  // region_masked.c
+  bool has_masked;
+  uint8_t *waits;   // by Inst: RegionWait of the block that begins there
+  bool *crosses;    // by PtxReg.id: lives where a block begins
+  bool masked;      // code is for some lanes
+  Name mask, lanes_now;  // these, as <32 x i1> and as i32
   // region_block.c
   bool block;          // the form that runs whole blocks
   uint8_t *stops;      // by Inst, of heads: why a warp's turn ends there
@@ -95,6 +104,12 @@ static inline unsigned region_bits(const PtxReg *reg) {
   return w ? 8 * w : 1;
 }
 static inline bool region_is_native(Shape s) { return s >= SHAPE_COPY; }
+
+// What a compiled function needs beside its warp.
+typedef struct RegionEnv {
+  uint64_t window;
+  void (*split)(Warp *w, const Inst *at, uint32_t lanes);  // warp_split_lanes
+} RegionEnv;
 
 // --- region_shapes.c ---
 Shape region_shape(const Region *r, const Inst *first, uint32_t ninsts);
@@ -132,6 +147,7 @@ LaneValue region_operand(Region *r, const PtxOperand *o, PtxType t, bool raw);
 Name region_field(Region *r, const char *base, size_t offset);  // address of a member
 Name region_slot(Region *r, uint32_t slot);
 void region_spill(Region *r, const PtxReg *reg);
+void region_spill_lanes(Region *r, const PtxReg *reg, Name lanes);  // lanes: i32
 void region_reload(Region *r, const PtxReg *reg);  // as a vector
 Name region_inst(Region *r, const Inst *in);
 // to the interpreter, at this Inst: the label of the block that does it
@@ -156,6 +172,15 @@ const uint64_t *region_live_at(const Region *r, const Inst *in);  // registers t
 bool region_is_live(const uint64_t *set, const PtxReg *reg);
 bool region_is_entry(const Region *r, uint32_t i);  // a head that is compiled
 void region_declare(Region *r);                     // the variables that hold registers
+
+void region_instruction(Region *r, uint32_t i);  // one PTX instruction, with its guard
+
+// --- region_masked.c ---
+void region_masked_find(Region *r);
+void region_masked_declare(Region *r);
+void region_masked_code(Region *r);
+bool region_masked_can(const Region *r, uint32_t i);  // a branch whose ways have masked code
+void region_masked_enter(Region *r, uint32_t i, Name mask);  // i32: lanes whose predicate is true
 
 // --- region_block.c ---
 void region_block_start(Region *r);

@@ -137,11 +137,21 @@ static void call_insts(Region *r, const Inst *first, uint32_t n) {
   }
 }
 
+static void set_lanes(Region *r, const char *lanes) {
+  static const size_t fields[] = {offsetof(Warp, exec), offsetof(Warp, active)};
+  for (size_t k = 0; k < ARRAY_LEN(fields); k++) {
+    Name at = region_field(r, "%w", fields[k]);
+    region_line(r, "store i32 %s, ptr %s", lanes, at.text);
+  }
+}
+
 void region_call(Region *r, const Inst *first, uint32_t n) {
   PtxInstr *in = (PtxInstr *)first->src;
   // lanes whose guard is false keep what the destination held
-  ptx_visit_regs(in, in->guard ? spill_all : spill_use, r);
+  ptx_visit_regs(in, in->guard || r->masked ? spill_all : spill_use, r);
+  if (r->masked) set_lanes(r, r->lanes_now.text);
   call_insts(r, first, n);
+  if (r->masked) set_lanes(r, "-1");
   ptx_visit_regs(in, reload_def, r);
 }
 

@@ -41,6 +41,15 @@ static LaneClass sreg_class(const Region *r, const PtxInstr *in) {
   }
 }
 
+// Numbers that lanes compute with as floats decide as data does: where a lane goes is not seen from
+// its number.
+static LaneClass element_class(const Region *r, const PtxInstr *in) {
+  LaneClass c = spread(all_operands(r, in));
+  bool is_float = false;
+  for (unsigned k = 0; k < in->ntypes; k++) is_float |= ptx_type_kind(in->types[k]) == KIND_FLOAT;
+  return c == LANES_MIXED && is_float ? LANES_DATA : c;
+}
+
 static LaneClass result_class(const Region *r, const Inst *first, Shape s) {
   const PtxInstr *in = first->src;
   LaneClass a = in->nops > 1 ? operand_class(r, &in->ops[1]) : LANES_SAME;
@@ -58,7 +67,7 @@ static LaneClass result_class(const Region *r, const Inst *first, Shape s) {
     case SHAPE_MUL_WIDE: return product(a, b);
     case SHAPE_MAD:
     case SHAPE_MAD_WIDE: return later(product(a, b), c);
-    case SHAPE_ELEMENT: return spread(all_operands(r, in));
+    case SHAPE_ELEMENT: return element_class(r, in);
     case SHAPE_SREG: return sreg_class(r, in);
     case SHAPE_VARIABLE:
     case SHAPE_VOTE:

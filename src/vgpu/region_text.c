@@ -123,6 +123,7 @@ void region_declare(Region *r) {
     if (c == LANES_LINEAR) region_line(r, "%%r%ux = alloca %s", i, region_int(FORM_SAME, bits));
     if (r->columns < LANES) region_line(r, "%%r%uy = alloca %s", i, region_int(FORM_SAME, bits));
   }
+  region_masked_declare(r);
 }
 
 static Name lane_of(Region *r, Name v, unsigned bits, unsigned lane) {
@@ -196,7 +197,7 @@ static void emit_start(Region *r) {
       {"shared", "%w", "i64", offsetof(Warp, shared)},
       {"arguments", "%launch", "ptr", offsetof(Launch, arguments)},
       {"shared_end32", "%block", "i32", offsetof(Block, shared_end)},
-      {"window", "%env", "i64", 0},
+      {"window", "%env", "i64", offsetof(RegionEnv, window)},
       {"index", "%in", "i32", offsetof(Inst, d)},
   };
   for (size_t k = 0; k < ARRAY_LEN(fields); k++) {
@@ -254,19 +255,23 @@ static void emit_branch(Region *r, uint32_t i) {
   const Inst *in = &r->code->insts[i];
   const PtxInstr *src = in->src;
   LaneValue p = region_read(r, src->guard, false);
-  Name taken = region_label(r);
+  Name taken = region_label(r), mask = {""}, out = {""};
+  bool masked = p.form != FORM_SAME && region_masked_can(r, i);
   if (p.form == FORM_SAME) {
     if (src->guard_negated) p.base = region_emit(r, "xor i1 %s, true", p.base.text);
     region_line(r, "br i1 %s, label %%%s, label %%I%u", p.base.text, taken.text, i + 1);
   } else {
-    Name mask = region_emit(r, "bitcast <32 x i1> %s to i32", p.base.text),
-         out = region_exit(r, in);
+    mask = region_emit(r, "bitcast <32 x i1> %s to i32", p.base.text);
+    out = masked ? region_label(r) : region_exit(r, in);
     int all = src->guard_negated ? 0 : -1;
     region_line(r, "switch i32 %s, label %%%s [ i32 %d, label %%%s i32 %d, label %%I%u ], !prof !2",
                 mask.text, out.text, all, taken.text, -1 - all, i + 1);
   }
   region_place(r, taken);
   emit_go(r, i, target_of(r, in));
+  if (!masked) return;
+  region_place(r, out);
+  region_masked_enter(r, i, mask);
 }
 
 // brx.idx by a register of the compiled code that is the same for all lanes.
@@ -320,7 +325,7 @@ static void emit_body(Region *r, uint32_t i) {
 }
 
 // A guard that is the same for all lanes is a branch.
-static void emit_instruction(Region *r, uint32_t i) {
+void region_instruction(Region *r, uint32_t i) {
   const PtxInstr *in = r->code->insts[i].src;
   bool branch = in->guard && r->kept[in->guard->id] && r->lanes[in->guard->id] == LANES_SAME;
   if (!branch) {
@@ -354,7 +359,7 @@ static bool emit_at(Region *r, uint32_t i) {
     if (!r->block || !region_block_stop(r, i))
       region_line(r, "br label %%%s", region_exit(r, in).text);
   } else {
-    emit_instruction(r, i);
+    region_instruction(r, i);
     return true;
   }
   return false;
@@ -365,7 +370,7 @@ static void emit_code(Region *r) {
   bool *label = mem_alloc(n + 1);
   for (uint32_t i = 0; i < n; i++) {
     const Inst *in = &r->code->insts[i];
-    if (region_is_entry(r, i)) label[i] = true;
+    if (region_is_entry(r, i) || r->waits[i]) label[i] = true;
     if (in->fn == exec_jump || in->fn == exec_branch) label[target_of(r, in)] = true;
     if (in->fn == exec_branch) label[i + 1] = true;
     if (is_switch(r, in))
@@ -385,6 +390,7 @@ static void emit_code(Region *r) {
   if (open) region_line(r, "unreachable");
   if (label[n]) str_printf(r->to, "I%u:\n  unreachable\n", n);
   free(label);
+  region_masked_code(r);
   if (r->block) region_block_end(r);
   for (uint32_t i = 0; i < n && !r->failed; i++)
     if (r->exits[i]) emit_exit(r, i);
@@ -426,6 +432,7 @@ static uint32_t count_warm(const Region *r) {
 
 static void emit_text(Region *r, Str *rest) {
   region_classify(r);
+  region_masked_find(r);
   if (r->block) {
     region_block_start(r);
     emit_entry(r, 0);
@@ -450,6 +457,8 @@ static bool write_text(Region *r, Str *rest) {
   r->divergent = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
   r->cold = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
   r->stops = ARENA_ARRAY(&arena, uint8_t, r->code->ninsts + 1);
+  r->waits = ARENA_ARRAY(&arena, uint8_t, r->code->ninsts + 1);
+  r->crosses = ARENA_ARRAY(&arena, bool, r->func->nregs + 1);
   region_find_cold(r);
   find_registers(r, &arena);
   find_live(r, &arena);

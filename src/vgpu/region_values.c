@@ -128,7 +128,20 @@ LaneValue region_read(Region *r, const PtxReg *reg, bool raw) {
     if (r->lanes[reg->id] == LANES_LINEAR) v.x = region_emit(r, "load %s, ptr %%r%ux", t, reg->id);
     if (r->columns < LANES) v.y = region_emit(r, "load %s, ptr %%r%uy", t, reg->id);
   }
+  // some lanes alone cannot leave where a linear value would have to be tested
+  if (r->masked && v.form == FORM_LINEAR)
+    v = region_value(FORM_VECTOR, v.bits, region_vector(r, &v));
   return r->lazy_nan[reg->id] && !raw && v.form != FORM_LINEAR ? canonical(r, v) : v;
+}
+
+// What the lanes of the mask write, and what the others keep.
+static LaneValue blend(Region *r, const PtxReg *reg, LaneValue v) {
+  LaneValue old = region_read(r, reg, true);
+  Name now = region_vector(r, &v), was = region_vector(r, &old);
+  const char *t = region_int(FORM_VECTOR, v.bits);
+  return region_value(FORM_VECTOR, v.bits,
+                      region_emit(r, "select <32 x i1> %s, %s %s, %s %s", r->mask.text, t, now.text,
+                                  t, was.text));
 }
 
 void region_write(Region *r, const PtxReg *reg, LaneValue v) {
@@ -139,6 +152,11 @@ void region_write(Region *r, const PtxReg *reg, LaneValue v) {
     r->failed = true;
     return;
   }
+  if (r->masked && f != FORM_VECTOR) {
+    r->failed = true;
+    return;
+  }
+  if (r->masked && r->crosses[reg->id]) v = blend(r, reg, v);
   const char *t = region_int(f, bits);
   Name base = f == FORM_VECTOR ? region_vector(r, &v) : v.base;
   region_line(r, "store %s %s, ptr %%r%u", t, base.text, reg->id);
@@ -208,6 +226,26 @@ void region_spill(Region *r, const PtxReg *reg) {
   Name mask = v.form == FORM_SAME ? region_emit(r, "sext i1 %s to i32", v.base.text)
                                   : region_emit(r, "bitcast <32 x i1> %s to i32", v.base.text);
   region_line(r, "store i32 %s, ptr %s, align 4", mask.text, at.text);
+}
+
+void region_spill_lanes(Region *r, const PtxReg *reg, Name lanes) {
+  LaneValue v = region_read(r, reg, false);
+  Name at = region_slot(r, r->code->slots[reg->id]), all = region_vector(r, &v);
+  if (v.bits > 1) {
+    const char *t = region_int(FORM_VECTOR, v.bits);
+    Name mask = region_emit(r, "bitcast i32 %s to <32 x i1>", lanes.text);
+    Name old = region_emit(r, "load %s, ptr %s, align 64", t, at.text);
+    Name now = region_emit(r, "select <32 x i1> %s, %s %s, %s %s", mask.text, t, all.text, t,
+                           old.text);
+    region_line(r, "store %s %s, ptr %s, align 64", t, now.text, at.text);
+    return;
+  }
+  Name bits = region_emit(r, "bitcast <32 x i1> %s to i32", all.text);
+  Name old = region_emit(r, "load i32, ptr %s, align 4", at.text);
+  Name differ = region_emit(r, "xor i32 %s, %s", bits.text, old.text);
+  differ = region_emit(r, "and i32 %s, %s", differ.text, lanes.text);
+  Name now = region_emit(r, "xor i32 %s, %s", differ.text, old.text);
+  region_line(r, "store i32 %s, ptr %s, align 4", now.text, at.text);
 }
 
 void region_reload(Region *r, const PtxReg *reg) {

@@ -14,6 +14,7 @@ void turns_prepare(Launch *l, Block *b, BlockTurns *t) {
   t->insts = l->kernel->code->insts;
   t->window = vgpu_window_base;
   t->release = release;
+  t->split = warp_split_lanes;
   t->several = b->nwarps > 1;
   for (uint32_t i = 0; i < b->nwarps; i++) {
     b->warps[i].budget = WARP_BUDGET;
