@@ -47,6 +47,11 @@ OF_TYPES(geqrf) OF_TYPES(geqrf_bufferSize) UNITARY(gqr) UNITARY(mqr)
 OF_TYPES(gesvd) OF_TYPES(gesvd_bufferSize) OF_TYPES(gesvdj) OF_TYPES(gesvdjBatched)
 HERMITIAN(evd) HERMITIAN(evd_bufferSize) HERMITIAN(evdx) HERMITIAN(evj) HERMITIAN(evjBatched)
 HERMITIAN(gvd)
+OF_TYPES(potri_bufferSize) UNITARY(gqr_bufferSize) UNITARY(mqr_bufferSize)
+OF_TYPES2(gesv_bufferSize, SSgesv_bufferSize, DSgesv_bufferSize, CCgesv_bufferSize,
+          ZCgesv_bufferSize)
+OF_TYPES2(gels_bufferSize, SSgels_bufferSize, DSgels_bufferSize, CCgels_bufferSize,
+          ZCgels_bufferSize)
 OF_TYPES2(gesv, SSgesv, DSgesv, CCgesv, ZCgesv) OF_TYPES2(gels, SSgels, DSgels, CCgels, ZCgels)
 #define F(name) name##_of((T *)0)
 
@@ -152,7 +157,8 @@ template <class T> static void linear_systems() {
     OK(F(potrf)(h, fill, N, da, N, work, size, info));
     OK(F(potrs)(h, fill, N, RIGHT, da, N, db, N, info));
     compare<T>("potrs", download(db, N * RIGHT), x);
-    OK(F(potri)(h, fill, N, da, N, work, size, info));
+    OK(F(potri_bufferSize)(h, fill, N, da, N, &size));
+    OK(F(potri)(h, fill, N, da, N, empty<T>(size), size, info));
     Matrix inverse = download(da, N * N), one = diagonal(Matrix(N, 1), N, N);
     for (int j = 0; j < N; j++)
       for (int i = 0; i < j; i++)
@@ -163,11 +169,13 @@ template <class T> static void linear_systems() {
   Matrix minus = spd;
   minus[5 + 5 * N] = -1;  // not definite from the sixth minor on
   T *da = upload<T>(minus);
+  OK(F(potrf_bufferSize)(h, CUBLAS_FILL_MODE_LOWER, N, da, N, &size));
   OK(F(potrf)(h, CUBLAS_FILL_MODE_LOWER, N, da, N, empty<T>(size), size, info));
   if (info_of(info) != 6) printf("potrf: info %d\n", info_of(info)), bad++;
-  size_t bytes = N * sizeof(T) * 64;
+  size_t bytes;
   int iterations = -1;
   T *solution = empty<T>(N * RIGHT);
+  OK(F(gesv_bufferSize)(h, N, RIGHT, NULL, N, NULL, NULL, N, NULL, N, NULL, &bytes));
   OK(F(gesv)(h, N, RIGHT, upload<T>(a), N, pivots, upload<T>(b), N, solution, N,
              empty<char>(bytes), bytes, &iterations, info));
   compare<T>("gesv", download(solution, N * RIGHT), x);
@@ -195,15 +203,17 @@ template <class T> static void orthogonal() {
   T *da = upload<T>(a), *tau = empty<T>(N), *dc = upload<T>(c), *work;
   int *info = empty<int>(1), size;
   OK(F(geqrf_bufferSize)(h, M, N, da, M, &size));
-  size = size > M * 64 ? size : M * 64;
   work = empty<T>(size);
   OK(F(geqrf)(h, M, N, da, M, tau, work, size, info));
   Matrix r = download(da, M * N), upper(N * N);
   for (int j = 0; j < N; j++)
     for (int i = 0; i <= j; i++) upper[i + j * N] = r[i + j * M];
-  OK(F(mqr)(h, CUBLAS_SIDE_LEFT, is_complex<T>() ? CUBLAS_OP_C : CUBLAS_OP_T, M, RIGHT, N, da, M,
-            tau, dc, M, work, size, info));
-  OK(F(gqr)(h, M, N, N, da, M, tau, work, size, info));
+  cublasOperation_t adjoint_of = is_complex<T>() ? CUBLAS_OP_C : CUBLAS_OP_T;
+  OK(F(mqr_bufferSize)(h, CUBLAS_SIDE_LEFT, adjoint_of, M, RIGHT, N, da, M, tau, dc, M, &size));
+  OK(F(mqr)(h, CUBLAS_SIDE_LEFT, adjoint_of, M, RIGHT, N, da, M, tau, dc, M, empty<T>(size), size,
+            info));
+  OK(F(gqr_bufferSize)(h, M, N, N, da, M, tau, &size));
+  OK(F(gqr)(h, M, N, N, da, M, tau, empty<T>(size), size, info));
   Matrix q = download(da, M * N);
   compare<T>("geqrf", product(q, upper, M, N, N), a);
   compare<T>("gqr", product(adjoint(q, M, N), q, N, M, N), diagonal(Matrix(N, 1), N, N));
@@ -212,8 +222,9 @@ template <class T> static void orthogonal() {
     for (int i = 0; i < N; i++) top[i + j * N] = rotated[i + j * M];
   compare<T>("mqr", top, product(adjoint(q, M, N), c, N, M, RIGHT));
   T *x = empty<T>(N * RIGHT);
-  size_t bytes = M * sizeof(T) * 64;
+  size_t bytes;
   int iterations;
+  OK(F(gels_bufferSize)(h, M, N, RIGHT, NULL, M, NULL, M, NULL, N, NULL, &bytes));
   Matrix exact = random_matrix<T>(N, RIGHT, 6);
   OK(F(gels)(h, M, N, RIGHT, upload<T>(a), M, upload<T>(product(a, exact, M, N, RIGHT)), M, x, N,
              empty<char>(bytes), bytes, &iterations, info));

@@ -107,7 +107,7 @@ EXPORT Status curandSetGeneratorOrdering(Generator *g, int ordering) {
   if (is_sobol(g)) return ordering == ORDERING_QUASI ? SUCCESS : OUT_OF_RANGE;
   if (ordering < 100 || ordering > 104) return OUT_OF_RANGE;
   if (ordering == ORDERING_SEEDED && g->type != RNG_XORWOW) return OUT_OF_RANGE;
-  if (ordering == 100 && g->type == RNG_MT19937) return OUT_OF_RANGE;
+  if (ordering == 100 && g->type == RNG_MT19937 && g->on_host) return OUT_OF_RANGE;
   settle(g);
   g->legacy = ordering == ORDERING_LEGACY;
   g->seeded = ordering == ORDERING_SEEDED;
