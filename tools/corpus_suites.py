@@ -6,10 +6,11 @@ import re
 import subprocess
 
 # Libraries that come without PTX, or that need a display or a network: such programs are not tried.
-NOT_TRIED = re.compile(
-    r'cublas|cudnn|cusparse|cusolver|cufft|nccl\.h|mpi\.h|curand\.h|curandCreate|nvjpeg|\bnpp|'
-    r'gsl/|boost/'
-                       r'|nvshmem|GL/|vulkan|d3d1|EGL/|nvscibuf|<nvml|freeglut|netcdf|hdf5|libxml')
+NOT_TRIED = re.compile(r'cudnn|nccl\.h|mpi\.h|nvjpeg|\bnpp|gsl/|boost/|nvshmem|GL/|vulkan|d3d1|EGL/'
+                       r'|nvscibuf|<nvml|freeglut|netcdf|hdf5|libxml')
+# Libraries that the virtual device has (docs/libraries.md).
+SERVED = {'cublas': r'cublas(?!Lt)', 'cublasLt': r'cublasLt', 'cufft': r'cufft',
+          'curand': r'curand\.h|curandCreate', 'cusolver': r'cusolver', 'cusparse': r'cusparse'}
 
 
 class Program:
@@ -23,6 +24,7 @@ class Program:
         self.arguments = None  # text as for a shell; None: from `make -n run`
         self.nvcc_flags = ''
         self.not_tried = None  # why it is not even built
+        self.libraries = []    # of SERVED
 
     @property
     def id(self):
@@ -52,6 +54,10 @@ def why_not_tried(text):
     return 'uses ' + found.group(0) if found else None
 
 
+def libraries_of(text):
+    return [name for name, pattern in SERVED.items() if re.search(pattern, text)]
+
+
 # --- HeCBench: src/NAME-cuda/Makefile; its `run` target has the arguments ---
 
 def hecbench(top):
@@ -66,6 +72,7 @@ def hecbench(top):
         with open(os.path.join(folder, 'Makefile'), errors='replace') as f:
             makefile = f.read()
         p.not_tried = why_not_tried(text + makefile)
+        p.libraries = libraries_of(text + makefile)
         if not p.not_tried and not re.search(r'\bPASS', text):
             p.not_tried = 'does not check itself'
         p.build = [['make']]
@@ -116,7 +123,9 @@ def sample(top, base, name, cmake, known):
     target = re.search(r'add_executable\(\s*%s\s+([^)]*)\)' % re.escape(name), text)
     sources = [s for s in target.group(1).split() if '$' not in s
                and not s.endswith(('.h', '.cuh'))] if target else []
-    p.not_tried = why_not_tried(text_of(p.folder))
+    whole = text_of(p.folder)
+    p.not_tried = why_not_tried(whole)
+    p.libraries = libraries_of(whole + text)
     if re.search(r'find_package\((OpenGL|GLUT|Vulkan|MPI|EGL|FreeImage|X11)', text):
         p.not_tried = p.not_tried or 'needs graphics or MPI'
     if not sources:
@@ -136,6 +145,7 @@ def sample(top, base, name, cmake, known):
         command += ['-lnvJitLink', '-lcuda']
     if 'OpenMP' in text:
         command += ['-Xcompiler', '-fopenmp']
+    command += ['-l' + library for library in p.libraries]
     p.build = [command]
     # Driver-API samples load a fat binary or PTX that is made beside the program.
     for kind, product in re.findall(
