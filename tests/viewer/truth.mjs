@@ -37,6 +37,12 @@ try {
     await holds("flow_findings", `${foot}.includes("beyond") && ${foot}.includes("finding")`, foot);
     await b.key("p");
     await holds("flow_races", `${foot}.includes("race #") && ${foot}.includes("races")`, foot);
+    // by the clock: the launch with 40,000 operations in a row takes most of the time
+    await b.click(`[...${pane(0)}.querySelectorAll(".controls label")].find(e => e.innerText.includes("by the clock")).querySelector("input")`);
+    await b.quiet();
+    const lane = await b.see(`(() => { const r = document.querySelector(".flowbox.big").getBoundingClientRect(); return { x: r.left + 190 + (r.width - 190) * .8, y: r.top + 24 + 13 }; })()`);
+    await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...lane });
+    await holds("flow_by_clock", `${foot}.startsWith("much #19: 1 × 1 threads, ")`, foot);
   });
 
   await part("types", async () => {

@@ -287,7 +287,9 @@ export function App() {
     const onKey = (e: KeyboardEvent) => {
       const target = e.target as HTMLElement;
       if (e.ctrlKey || e.metaKey || e.altKey) return;
-      if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) { if (e.key === "Escape") target.blur(); return; }
+      // Boxes to tick and sliders take no letters: those stay keys of the page.
+      const kind = (target as HTMLInputElement).type, ticks = kind === "checkbox" && e.key !== " ", slides = kind === "range" && !/^(Arrow|Page|Home|End)/.test(e.key);
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !ticks && !slides) { if (e.key === "Escape") target.blur(); return; }
       const section = panesBox.current?.querySelector<HTMLElement>(`section[data-pane="${activePane()}"]`);
       const p = trail()[activePane()];
       const press = (label: string) => section?.querySelector<HTMLElement>(`button[aria-label^="${label}"]`)?.click();

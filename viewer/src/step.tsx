@@ -22,9 +22,9 @@ export function StepPane({ pane, index, active }: { pane: Extract<Pane, { kind: 
       <dl>
         {!interrupt && <><dt>bytes</dt><dd>{s.height > 1 || s.depth > 1 ? `${s.width} in each of ${s.height} rows${s.depth > 1 ? ` of ${s.depth} planes` : ""}: ${bytesText(total)}` : bytesText(total)}</dd></>}
         {s.kind === "copy" && !interrupt && !(library && !s.from_buffer) && <><dt>from</dt><dd>{side(s.from_buffer, s.from)}</dd></>}
-        {library && !s.to_buffer ? <></> : !interrupt ? <><dt>to</dt><dd>{side(s.to_buffer, s.to)}</dd></> : total > 0 && <><dt>results</dt><dd>{side(s.to_buffer, s.to)}</dd></>}
+        {interrupt || library && !s.to_buffer ? <></> : <><dt>to</dt><dd>{side(s.to_buffer, s.to)}</dd></>}
         {s.kind === "set" && <><dt>value</dt><dd class="num">0x{s.value.toString(16).padStart(2 * Math.max(1, s.value_bytes), "0")}</dd></>}
-        {of && !library && <><dt>element</dt><dd>{elementName(pane.buffer, pane.offset, pane.bytes)}{s.kind === "copy" ? s.to_buffer === pane.buffer ? " came from " : " went to " : ""}
+        {of && !of.own && !library && <><dt>element</dt><dd>{elementName(pane.buffer, pane.offset, pane.bytes)}{s.kind === "copy" ? s.to_buffer === pane.buffer ? " came from " : " went to " : ""}
           {other ? <button type="button" class="link" onClick={() => follow(index, { kind: "element", buffer: other.id, offset: otherOffset, bytes: pane.bytes })}>{elementName(other.id, otherOffset, pane.bytes)}</button>
             : there !== undefined ? <span class="dim">memory of the host at 0x{there.toString(16)}</span> : ""}</dd></>}
       </dl>
