@@ -5,8 +5,8 @@
 
 enum { PENDING = 255, DEEPEST = 16 };
 
-// The latest write of a byte so far. There is one for each byte of a picture: they are small so that
-// few lines of the cache are missed. order: of its record among those of the launch
+// The latest write of a byte so far. There is one for each byte of a picture: they are small so
+// that few lines of the cache are missed. order: of its record among those of the launch
 typedef struct Best {
   uint32_t time, order;
 } Best;
