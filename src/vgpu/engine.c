@@ -556,12 +556,12 @@ static GroupResult run_group(Launch *l, Group *g, Batch *batch) {
 }
 
 // --- executors ---
-// Small enough that all workers end at about the same time, and that the groups taken are few
-// beside those that may be resident.
+// Small enough that all workers end at about the same time, and that the groups taken are a part of
+// those that may be resident.
 static uint64_t batch_size(const Launch *l) {
-  enum { SHARE = 32, MOST = 32 };
+  enum { SHARE = 32, PART = 4, MOST = 32 };
   uint64_t workers = (uint64_t)worker_count();
-  uint64_t n = MIN(l->ngroups, (uint64_t)l->max_resident) / (workers * SHARE);
+  uint64_t n = MIN(l->ngroups / (workers * SHARE), l->max_resident / (workers * PART));
   return MIN(MAX(n, (uint64_t)1), (uint64_t)MOST);
 }
 
