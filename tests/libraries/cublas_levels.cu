@@ -2,6 +2,7 @@
 // are four; both pointer modes; streams; batches; mixed types.
 // nvcc: -lcublas
 #include <cublas_v2.h>
+#include <cublasXt.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cmath>
@@ -230,7 +231,21 @@ static void streams(cublasHandle_t h) {
   cudaStreamDestroy(s);
 }
 
+static void products_on_the_host() {  // cuBLASXt: 3 x 2 times 2 x 2
+  double a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 1, 1}, c[6] = {1, 1, 1, 1, 1, 1}, two = 2, one = 1;
+  const double want[] = {3, 5, 7, 11, 15, 19};
+  int device = 0;
+  cublasXtHandle_t h;
+  OK(cublasXtCreate(&h));
+  OK(cublasXtDeviceSelect(h, 1, &device));
+  OK(cublasXtDgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 3, 2, 2, &two, a, 3, b, 2, &one, c, 3));
+  OK(cublasXtDestroy(h));
+  for (int i = 0; i < 6; i++)
+    if (c[i] != want[i]) printf("cublasXtDgemm %d: %g instead of %g\n", i, c[i], want[i]), bad++;
+}
+
 int main() {
+  products_on_the_host();
   cublasHandle_t h;
   int version = 0;
   OK(cublasCreate(&h));

@@ -60,7 +60,10 @@ static void product(const char *what, cudaDataType t, cudaDataType dt, bool scal
     SET(A_SCALE_POINTER, scale);
     SET(B_SCALE_POINTER, scale);
   }
-  OK(cublasLtMatrixLayoutCreate(&la, t, k, m, k));
+  // a descriptor in the program's own memory
+  cublasLtMatrixLayoutOpaque_t memory;
+  OK(cublasLtMatrixLayoutInit(&memory, t, k, m, k));
+  la = &memory;
   OK(cublasLtMatrixLayoutCreate(&lb, t, k, n, k));
   OK(cublasLtMatrixLayoutCreate(&ld, dt, m, n, m));
   OK(cublasLtMatmulPreferenceCreate(&preference));
@@ -83,7 +86,6 @@ static void product(const char *what, cudaDataType t, cudaDataType dt, bool scal
       }
     }
   OK(cublasLtMatmulPreferenceDestroy(preference));
-  OK(cublasLtMatrixLayoutDestroy(la));
   OK(cublasLtMatrixLayoutDestroy(lb));
   OK(cublasLtMatrixLayoutDestroy(ld));
   OK(cublasLtMatmulDescDestroy(desc));

@@ -2,6 +2,7 @@
 // complex, one to three dimensions, batches, strides, in place.
 // nvcc: -lcufft
 #include <cufft.h>
+#include <cufftXt.h>
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -125,7 +126,30 @@ static void columns() {  // of a matrix in row-major order: stride and distance
   cudaFree(d);
 }
 
+static void plans_of_data_types() {  // cufftXtMakePlanMany: there and back
+  long long n[] = {20};
+  size_t work = 0;
+  std::vector<Z> x(40);
+  for (int i = 0; i < 40; i++) x[i] = Z(value(i), value(i + 50));
+  Z *d = device(x), *out = device(x);
+  cufftHandle plan;
+  OK(cufftCreate(&plan));
+  OK(cufftXtMakePlanMany(plan, 1, n, NULL, 1, 20, CUDA_C_64F, NULL, 1, 20, CUDA_C_64F, 2, &work,
+                         CUDA_C_64F));
+  OK(cufftXtExec(plan, d, out, CUFFT_FORWARD));
+  std::vector<Z> got = get(out, x.size());
+  for (int b = 0; b < 2; b++) {
+    std::vector<Z> line(x.begin() + 20 * b, x.begin() + 20 * (b + 1)),
+        result(got.begin() + 20 * b, got.begin() + 20 * (b + 1));
+    compare("XtMakePlanMany", b, result, slow(line, 1, 1, 20, -1), 1e-13);
+  }
+  OK(cufftDestroy(plan));
+  cudaFree(d);
+  cudaFree(out);
+}
+
 int main() {
+  plans_of_data_types();
   complex_lines();
   real_there_and_back(false);
   real_there_and_back(true);

@@ -183,8 +183,28 @@ static void blocks() {  // blocks (0, 0), (0, 1) and (1, 1) of 2 x 2 elements, b
   compare("bsrmv", download(dy, 4), want);
 }
 
+static void nonzeros() {  // of 3 x 4 elements, columns 5 apart
+  std::vector<float> a(20, 9);
+  for (int j = 0; j < 4; j++)
+    for (int i = 0; i < 3; i++) a[i + j * 5] = i <= j ? 1 : 0;
+  float *da = upload(a);
+  int *each, total = 0;
+  cudaMalloc(&each, 4 * sizeof *each);
+  cusparseMatDescr_t descr;
+  OK(cusparseCreateMatDescr(&descr));
+  for (int direction = 0; direction < 2; direction++) {
+    int got[4] = {0};
+    OK(cusparseSnnz(h, (cusparseDirection_t)direction, 3, 4, descr, da, 5, each, &total));
+    cudaMemcpy(got, each, (3 + direction) * sizeof *got, cudaMemcpyDeviceToHost);
+    bool right = direction ? got[0] == 1 && got[1] == 2 && got[2] == 3 && got[3] == 3
+                           : got[0] == 4 && got[1] == 3 && got[2] == 2;
+    if (total != 9 || !right) printf("nnz: %d %d %d %d\n", total, got[0], got[1], got[2]), bad++;
+  }
+}
+
 int main() {
   OK(cusparseCreate(&h));
+  nonzeros();
   tridiagonal();
   factors();
   blocks();

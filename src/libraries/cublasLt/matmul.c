@@ -79,7 +79,28 @@ static void put(Attributes *a, int i, uint64_t value, unsigned bytes) {
   a->bytes[i] = (uint8_t)bytes;
 }
 
-static Status set(Attributes *a, int i, const void *from, size_t bytes) {
+// Descriptors in the program's own memory (…Init), which is too small for attributes and has their
+// address instead. Nothing ends such a descriptor: its attributes stay until the process ends.
+enum { OPAQUE_BYTES = 64 };  // of the smallest one
+#define OPAQUE_MAGIC 0x7470697263736564u
+typedef struct Opaque {
+  uint64_t magic;
+  Attributes *at;
+} Opaque;
+
+static Attributes *attributes_of(const void *descriptor) {
+  const Opaque *o = descriptor;
+  return o && o->magic == OPAQUE_MAGIC ? o->at : (Attributes *)descriptor;
+}
+
+static Status init(void *memory, size_t bytes, Status created, Attributes *at) {
+  if (!memory || bytes < OPAQUE_BYTES) return INVALID_VALUE;
+  if (!created) *(Opaque *)memory = (Opaque){OPAQUE_MAGIC, at};
+  return created;
+}
+
+static Status set(Attributes *descriptor, int i, const void *from, size_t bytes) {
+  Attributes *a = attributes_of(descriptor);
   if (!a || !from || i < 0 || i >= ATTRIBUTES || !bytes || bytes > 8) return INVALID_VALUE;
   a->value[i] = 0;
   memcpy(&a->value[i], from, bytes);
@@ -87,7 +108,8 @@ static Status set(Attributes *a, int i, const void *from, size_t bytes) {
   return SUCCESS;
 }
 
-static Status get(const Attributes *a, int i, void *to, size_t bytes, size_t *written) {
+static Status get(const Attributes *descriptor, int i, void *to, size_t bytes, size_t *written) {
+  const Attributes *a = attributes_of(descriptor);
   if (!a || i < 0 || i >= ATTRIBUTES) return INVALID_VALUE;
   size_t size = a->bytes[i] ? a->bytes[i] : bytes;
   if (written) *written = size;
@@ -131,6 +153,22 @@ EXPORT Status cublasLtMatmulPreferenceCreate(Attributes **out) {
   if (!out || !a) return ALLOC_FAILED;
   *out = a;
   return SUCCESS;
+}
+EXPORT Status cublasLtMatmulDescInit_internal(void *memory, size_t bytes, int compute, int scale) {
+  Attributes *a = NULL;
+  Status created = cublasLtMatmulDescCreate(&a, compute, scale);
+  return init(memory, bytes, created, a);
+}
+EXPORT Status cublasLtMatrixLayoutInit_internal(void *memory, size_t bytes, int type, uint64_t rows,
+                                                uint64_t columns, int64_t ld) {
+  Attributes *a = NULL;
+  Status created = cublasLtMatrixLayoutCreate(&a, type, rows, columns, ld);
+  return init(memory, bytes, created, a);
+}
+EXPORT Status cublasLtMatmulPreferenceInit_internal(void *memory, size_t bytes) {
+  Attributes *a = NULL;
+  Status created = cublasLtMatmulPreferenceCreate(&a);
+  return init(memory, bytes, created, a);
 }
 EXPORT Status cublasLtMatmulDescDestroy(Attributes *a) { return destroy(a); }
 EXPORT Status cublasLtMatrixLayoutDestroy(Attributes *a) { return destroy(a); }
@@ -284,6 +322,11 @@ EXPORT Status cublasLtMatmul(void *handle, const Attributes *d, const void *alph
                              const Attributes *out, const void *algo, void *workspace,
                              size_t workspace_bytes, const void *stream) {
   if (!handle) return NOT_INITIALIZED;
+  d = attributes_of(d);
+  a = attributes_of(a);
+  b = attributes_of(b);
+  c = attributes_of(c);
+  out = attributes_of(out);
   if (!d || !a || !b || !c || !out || !alpha || !beta) return refuse("an argument is null");
   if (a->value[LAYOUT_ORDER] || b->value[LAYOUT_ORDER] || c->value[LAYOUT_ORDER] ||
       out->value[LAYOUT_ORDER])

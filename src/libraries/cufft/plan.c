@@ -166,6 +166,29 @@ EXPORT Result cufftMakePlanMany(int h, int rank, int *n, int *inembed, int istri
   return cufftMakePlanMany64(h, rank, wide[0], inembed ? wide[1] : NULL, istride, idist,
                              onembed ? wide[2] : NULL, ostride, odist, type, batch, work);
 }
+// cudaDataType of input and output: the plan of the older functions, 0 where there is none.
+static int type_of(int input, int output, int execution) {
+  enum { REAL_32 = 0, REAL_64 = 1, COMPLEX_32 = 4, COMPLEX_64 = 5 };
+  if (input == COMPLEX_32 && output == COMPLEX_32 && execution == COMPLEX_32) return C2C;
+  if (input == COMPLEX_64 && output == COMPLEX_64 && execution == COMPLEX_64) return Z2Z;
+  if (input == REAL_32 && output == COMPLEX_32 && execution == COMPLEX_32) return R2C;
+  if (input == REAL_64 && output == COMPLEX_64 && execution == COMPLEX_64) return D2Z;
+  if (input == COMPLEX_32 && output == REAL_32 && execution == COMPLEX_32) return C2R;
+  if (input == COMPLEX_64 && output == REAL_64 && execution == COMPLEX_64) return Z2D;
+  return 0;
+}
+EXPORT Result cufftXtMakePlanMany(int h, int rank, long long *n, long long *inembed,
+                                  long long istride, long long idist, int input, long long *onembed,
+                                  long long ostride, long long odist, int output, long long batch,
+                                  size_t *work, int execution) {
+  int type = type_of(input, output, execution);
+  if (!type) {
+    warpgrind_library_services.unsupported(__func__, "only single and double precision are served");
+    return NOT_SUPPORTED;
+  }
+  return cufftMakePlanMany64(h, rank, n, inembed, istride, idist, onembed, ostride, odist, type,
+                             batch, work);
+}
 EXPORT Result cufftPlanMany(int *h, int rank, int *n, int *inembed, int istride, int idist,
                             int *onembed, int ostride, int odist, int type, int batch) {
   Result r = cufftCreate(h);
@@ -336,4 +359,13 @@ EXPORT Result cufftExecC2R(int h, const void *in, void *out) {
 }
 EXPORT Result cufftExecZ2D(int h, const void *in, void *out) {
   return execute(__func__, h, Z2D, in, out, 1);
+}
+
+// The plan knows its types; a direction counts for complex numbers only.
+EXPORT Result cufftXtExec(int h, const void *in, void *out, int direction) {
+  const Plan *p = plan_of(h);
+  if (!p) return INVALID_PLAN;
+  int forward = reads_real(p->type) ? -1 : direction;
+  bool to_real = p->type == C2R || p->type == Z2D;
+  return execute(__func__, h, p->type, in, out, to_real ? 1 : forward);
 }

@@ -14,6 +14,16 @@ typedef struct BandWork {
 } BandWork;
 Status bands_submit(const Handle *h, const char *call_name, const BandWork *w, void *buffer);
 
+// --- nonzeros.c ---
+typedef struct NonzeroWork {
+  Element element;
+  bool by_column;
+  int m, n, lda;
+  const void *a;
+  int *each, *total;  // of each row or column, and of all; total: by the handle's pointer mode
+} NonzeroWork;
+Status nonzeros_submit(const Handle *h, const char *call_name, const NonzeroWork *w);
+
 // --- incomplete.c ---
 typedef struct Pivot {
   Magic magic;

@@ -167,3 +167,18 @@ EXPORT Status API(bsrmm)(const Handle *h, int direction, int trans, int transb, 
   w.a.values = (void *)values;
   return product_submit(h, &(ProductNames){call_name, "B", "C"}, &w, NULL);
 }
+
+// --- dense matrices ---
+EXPORT Status API(nnz)(const Handle *h, int direction, int m, int n, const LegacyMatrix *matrix,
+                       const E *a, int lda, int *each, int *total) {
+  BEGIN(h);
+  NonzeroWork w = {.element = ELEMENT,
+                   .by_column = direction == 1,
+                   .m = m,
+                   .n = n,
+                   .lda = lda,
+                   .a = a,
+                   .each = each,
+                   .total = total};
+  return nonzeros_submit(h, call_name, &w);
+}
