@@ -30,12 +30,26 @@ static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   return true;
 }
 
+// What a launch takes, before it is made.
+static void print_memory(const InterruptKernel *k, Str *out) {
+  InterruptMemory m = interrupt_memory(k);
+  str_printf(out,
+             "// kernel %s: %u bytes of memory for each thread (%u live and arguments, %u state, %u "
+             "local)",
+             k->name, m.thread, k->context_bytes, m.state, k->local_bytes);
+  if (k->saves_blocks)
+    str_printf(out, ", and %u for each block, besides dynamic shared memory", m.block);
+  str_add(out, "\n");
+}
+
 // A kernel that cannot be suspended stays as it is.
-static bool split_kernels(PtxModule *m, Error *err) {
+static bool split_kernels(PtxModule *m, Str *out, Error *err) {
   Interrupts result;
   if (!interrupt_pass(&m, 1, &result, err)) return false;
-  for (uint32_t i = 0; i < result.n; i++)
+  for (uint32_t i = 0; i < result.n; i++) {
     if (result.kernels[i].refused) fprintf(stderr, "%s\n", result.kernels[i].refused);
+    else print_memory(&result.kernels[i], out);
+  }
   interrupt_free(&result);
   return true;
 }
@@ -43,7 +57,7 @@ static bool split_kernels(PtxModule *m, Error *err) {
 static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
   if (!ptx_verify(m, err)) return false;
   if (job->contract && !ir_contract(m, err)) return false;
-  if (job->interrupts && !split_kernels(m, err)) return false;
+  if (job->interrupts && !split_kernels(m, out, err)) return false;
   if (job->tools && !instrument(m, job->tools, err)) return false;
   if (job->rename) ptx_rename_all(m);
   if (job->rename && !ptx_verify(m, err)) return false;

@@ -30,6 +30,7 @@ CUresult gpu_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphN
   GpuLaunch l;
   CUDA_KERNEL_NODE_PARAMS p = *given;
   begin_node(&l, &p);
+  if (l.refused) return l.refused;
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode_v2(out, g, after, n, &p));
 }
 
@@ -39,6 +40,7 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
   GpuLaunch l;
   CUDA_KERNEL_NODE_PARAMS_v1 p = *given;
   begin_node_v1(&l, &p);
+  if (l.refused) return l.refused;
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode(out, g, after, n, &p));
 }
 
@@ -64,6 +66,7 @@ static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given)
     GpuLaunch l; \
     Params p = *given; \
     begin(&l, &p); \
+    if (l.refused) return l.refused; \
     CHANGED(first_args, session_run_settled(&l.run)); \
     CUresult result = gpu_real.name(first_args, &p); \
     CUDA_KERNEL_NODE_PARAMS as_given = {0}; \
@@ -92,6 +95,7 @@ SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_nod
     GpuLaunch l; \
     CUgraphNodeParams p = *given; \
     begin_node(&l, &p.kernel); \
+    if (l.refused) return l.refused; \
     __VA_ARGS__; \
     return gpu_launch_end(&l, gpu_real.name(args_before, &p)); \
   }

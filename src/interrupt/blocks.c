@@ -13,12 +13,6 @@
 // The thread that leaves a block last, ended or suspended, saves its shared memory.
 #include "interrupt/stops.h"
 
-#define LAUNCH(field) ((unsigned)offsetof(InterruptLaunch, field))
-
-static void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
-  EMIT(c, "ld.param.u64", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
-}
-
 static PtxOperand block_word(Emitter *e, Code *c, unsigned at) {
   return opd_at(c, opd_var(e->block), (int64_t)e->words_at + at);
 }

@@ -1,16 +1,6 @@
 // The code that saves a thread and ends it, and the code that brings it back.
 #include "interrupt/stops.h"
 
-#define LAUNCH(field) ((unsigned)offsetof(InterruptLaunch, field))
-
-static void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
-  EMIT(c, "ld.param.u64", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
-}
-
-static void load_launch_word(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
-  EMIT(c, "ld.param.u32", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
-}
-
 // to = to * sreg.selector + sreg2.selector
 static void scale_and_add(Code *c, PtxReg *to, PtxSreg size, PtxSelector of, PtxSreg place,
                           PtxSelector at) {
@@ -136,18 +126,6 @@ void emit_this_thread(Emitter *e, Code *c) {
   load_launch(e, c, e->count, LAUNCH(threads));
 }
 
-// Writes the launch's serial to its gate and the news to memory of the host.
-static void tell_host(Emitter *e, Code *c, unsigned news, PtxLabel *said) {
-  PtxReg *at = wide(c, 2);
-  load_launch(e, c, at, LAUNCH(notify));
-  EMIT(c, "setp.eq.u64", opd_reg(pred(c, 0)), opd_reg(at), opd_imm(0));
-  code_branch(c, pred(c, 0), false, said);
-  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_imm(news));
-  load_launch(e, c, at, LAUNCH(gate));
-  load_launch_word(e, c, word(c, 0), LAUNCH(serial));
-  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_reg(word(c, 0)));
-}
-
 // The host looks at its own memory. Of a million threads only the first ones write there.
 static void say_suspended(Emitter *e, Code *c) {
   PtxReg *at = wide(c, 2), *known = pred(c, 0);
@@ -157,31 +135,8 @@ static void say_suspended(Emitter *e, Code *c) {
   EMIT(c, "setp.ne.u32", opd_reg(known), opd_reg(word(c, 0)), opd_imm(0));
   code_branch(c, known, false, said);
   EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_imm(1));
-  tell_host(e, c, NEWS_SUSPENDED, said);
+  gate_tell(e, c, NEWS_SUSPENDED, said);
   code_label(c, said);
-}
-
-// The first thing that the first kernel does. What it reads does not change while it runs: all
-// threads decide alike.
-void emit_gate(Emitter *e, Code *c) {
-  PtxReg *at = wide(c, 2), *stands = pred(c, 0);
-  PtxLabel *begins = body_label(c->body), *ends = body_label(c->body);
-  load_launch(e, c, at, LAUNCH(gate_before));
-  EMIT(c, "setp.eq.u64", opd_reg(stands), opd_reg(at), opd_imm(0));
-  code_branch(c, stands, false, begins);
-  EMIT(c, "ld.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(at), 0));
-  load_launch_word(e, c, word(c, 1), LAUNCH(serial_before));
-  EMIT(c, "setp.ne.u32", opd_reg(stands), opd_reg(word(c, 0)), opd_reg(word(c, 1)));
-  code_branch(c, stands, false, begins);
-  load_launch(e, c, at, LAUNCH(gate));
-  load_launch_word(e, c, word(c, 1), LAUNCH(serial));
-  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(at), 0));
-  EMIT(c, "setp.eq.u32", opd_reg(stands), opd_reg(word(c, 0)), opd_reg(word(c, 1)));
-  code_branch(c, stands, false, ends);
-  tell_host(e, c, NEWS_NOT_BEGUN, ends);
-  code_label(c, ends);
-  code_emit(c, "exit", NULL, 0);
-  code_label(c, begins);
 }
 
 void emit_overflow(Emitter *e, Code *c) {

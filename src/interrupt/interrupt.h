@@ -82,6 +82,11 @@ typedef struct InterruptSizes {
   size_t threads, padded, blocks, saved_stride;
   size_t states, control, stopped, workspace, contexts, ranks, locals, saved, all;
 } InterruptSizes;
+// What it needs for each thread and each block; dynamic shared memory comes on top.
+typedef struct InterruptMemory {
+  uint32_t thread, state, block;  // state: what of thread is neither saved nor local
+} InterruptMemory;
+InterruptMemory interrupt_memory(const InterruptKernel *k);
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
                      Error *err);
 InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory);

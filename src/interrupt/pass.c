@@ -180,7 +180,7 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
   e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);
   for (uint32_t i = 0; i < stops->n; i++) e.restored[i] = body_label(&b);
   Code *entry = body_entry(&b);
-  if (!resumes) emit_gate(&e, entry);
+  if (!resumes) gate_emit(&e);
   set_locals(&e, entry, shape->local_bytes);
   if (resumes) emit_dispatch(&e, entry);
   else if (e.block) block_enter(&e, entry);

@@ -9,6 +9,13 @@
 
 static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
 
+InterruptMemory interrupt_memory(const InterruptKernel *k) {
+  InterruptMemory m = {.state = k->has_results ? 8 : 4};
+  m.thread = k->context_bytes + k->local_bytes + m.state;
+  m.block = k->saves_blocks ? k->block_bytes + 4 : 0;
+  return m;
+}
+
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
                      Error *err) {
   const uint32_t *g = shape->grid, *b = shape->block;

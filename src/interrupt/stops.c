@@ -27,14 +27,16 @@ static bool is_our_header(const char *path) {
   return name && !strncmp(name, "warpgrind", strlen("warpgrind"));
 }
 
-// Where the program's own code has it: not in our header, and not in the function of this name that
-// the declaration of an interrupt defines.
+// Where the program's own code has it: not in our header nor in one of the toolkit, and not in the
+// function of this name that the declaration of an interrupt defines.
 static const SitePlace *own_place(Arena *a, const PtxFunc *f, const PtxInstr *in,
                                   const char *declared) {
   const SitePlace *places;
   uint32_t n = in->loc ? weave_places(a, f->module, in->loc, &places) : 0;
   for (uint32_t i = 0; i < n; i++) {
-    if (!places[i].file || !places[i].line || is_our_header(places[i].file)) continue;
+    if (!places[i].file || !places[i].line || is_our_header(places[i].file) ||
+        (weave_is_toolkit_header(places[i].file) && i + 1 < n))
+      continue;
     bool declares = declared && places[i].function && strstr(places[i].function, declared);
     if (!declares || i + 1 == n) return &places[i];
   }
@@ -111,15 +113,16 @@ static bool waits_for_lanes(const PtxInstr *in) {
 
 // What keeps state that cannot be saved, or waits in a way that cannot be left.
 static const char *unsavable(const PtxInstr *in) {
+  if (!strncmp(ptx_op_name(in->op), "tcgen05.", strlen("tcgen05."))) return "tcgen05 memory";
   switch (ptx_op_order(in->op)) {
     case ORDER_CLUSTER: return "a barrier of the cluster";
     case ORDER_MBARRIER: return "an mbarrier";
     case ORDER_WGMMA_WAIT: return "wgmma";
-    case ORDER_TCGEN05: return "tcgen05 memory";
     case ORDER_GRID: return "griddepcontrol";
     default: break;
   }
   switch (in->op) {
+    case OP_MAPA: return "shared memory of another block";
     case OP_SETMAXNREG: return "setmaxnreg";
     case OP_ALLOCA:
     case OP_STACKSAVE:

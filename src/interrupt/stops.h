@@ -145,8 +145,17 @@ void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the gr
 void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
 void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
-void emit_gate(Emitter *e, Code *c);      // the entry of the first kernel: does it begin?
 void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel
+
+#define LAUNCH(field) ((unsigned)offsetof(InterruptLaunch, field))
+static inline void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
+  EMIT(c, "ld.param.u64", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
+}
+
+// --- gate.c ---
+void gate_emit(Emitter *e);  // the first kernel asks whether it may begin
+// Tells the next launch and the host of news, or goes to said where nobody wants to know.
+void gate_tell(Emitter *e, Code *c, unsigned news, PtxLabel *said);
 
 // --- blocks.c ---
 void block_enter(Emitter *e, Code *c);  // at the entry of both kernels

@@ -110,9 +110,8 @@ static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter
 }
 
 // --- the table ---
-// The CUDA toolkit's own headers: an atomicAdd counts for the line that calls it, not for one of
-// theirs.
-static bool is_toolkit_header(const char *path) {
+// An atomicAdd counts for the line that calls it, not for one of the toolkit's.
+bool weave_is_toolkit_header(const char *path) {
   const char *at = strstr(path, "/targets/");
   if (at && strstr(at, "-linux/include/")) return true;
   if (strstr(path, "/cuda_runtime/include/")) return true;
@@ -134,7 +133,7 @@ static void list_files(Count *t, const Body *b) {
     if (m->files[i]->index < t->nfiles)
       t->files[m->files[i]->index] = (struct CountFile){
           arena_strdup(&b->program->out->arena, m->files[i]->path),
-          is_toolkit_header(m->files[i]->path)};
+          weave_is_toolkit_header(m->files[i]->path)};
   t->unit = b->unit;
 }
 

@@ -194,5 +194,6 @@ void weave_free(Woven *r);
 const WovenKernel *weave_kernel(const Woven *r, const char *name);  // NULL: no such kernel
 // Where an instruction stands, inline chain included; also for faults of kernels without probes.
 uint32_t weave_places(Arena *a, const PtxModule *m, const PtxLoc *loc, const SitePlace **out);
+bool weave_is_toolkit_header(const char *path);  // one of the CUDA toolkit's own
 
 #endif
