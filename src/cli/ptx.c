@@ -34,8 +34,8 @@ static bool instrument(PtxModule *m, unsigned tools, Error *err) {
 static void print_memory(const InterruptKernel *k, Str *out) {
   InterruptMemory m = interrupt_memory(k);
   str_printf(out,
-             "// kernel %s: %u bytes of memory for each thread (%u live and arguments, %u state, %u "
-             "local)",
+             "// kernel %s: %u bytes of memory for each thread (%u live and arguments, %u state, "
+             "%u local)",
              k->name, m.thread, k->context_bytes, m.state, k->local_bytes);
   if (k->saves_blocks)
     str_printf(out, ", and %u for each block, besides dynamic shared memory", m.block);

@@ -22,7 +22,16 @@ END
   has "$TEST_DIR/err" "kernel _Z6kernelPi calls interrupts and cannot be suspended at" &&
     has "$TEST_DIR/err" "$1.cu:7: $3"
 }
-while read -r name arch rest; do
-  [ "$name" != "#" ] || continue
-  check "$name" refused "$name" "$arch" "${rest%% |*}" "${rest#*| }"
+check_last() { [ -z "$name" ] || check "$name" refused "$name" "$arch" "$reason" "$code"; }
+name=
+while IFS= read -r line; do
+  case $line in
+    "#"*) ;;
+    " "*) code+=$line ;;
+    *)
+      check_last
+      read -r name arch reason <<< "$line"
+      code= ;;
+  esac
 done < tests/interrupts/refused.def
+check_last
