@@ -29,11 +29,17 @@ export function List({ count, height, focus, className, label, row, seen }: Prop
     else if (Math.abs(by) < 1.5 * view.height) goTo(top + by);
     else setView({ top: e.scrollTop * scale, height: e.clientHeight || 600, bar: e.scrollTop });
   };
+  // A row that was in sight stays there when the list becomes lower.
+  const keepFocus = useRef(() => {});
+  keepFocus.current = () => {
+    const e = box.current, at = (focus ?? -1) * height;
+    if (e && at >= top && at + height <= top + view.height && at + height > top + e.clientHeight) goTo(at - e.clientHeight / 3);
+  };
   useLayoutEffect(() => {
     const e = box.current!;
     const measure = () => setView(v => v.height === e.clientHeight ? v : { ...v, height: e.clientHeight || 600 });
     measure();
-    const o = new ResizeObserver(measure);
+    const o = new ResizeObserver(() => { keepFocus.current(); measure(); });
     o.observe(e);
     return () => o.disconnect();
   }, []);
