@@ -88,6 +88,7 @@ static void go_to_shared(Emit *e, Code *hot, Code *cold) {
   else RACE_LOAD(e->k, hot, stride, shared_stride);
   go_if(e, hot, stride);
   code_label(cold, e->slow);
+  race_gather_row(e, cold);
   find_address(e, cold, e->off);
   if (!e->a->is_shared_space) EMIT(cold, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->off));
   EMIT(cold, "mov.b64", opd_reg(e->at), opd_reg(e->off));
@@ -361,6 +362,7 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
       .k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
   e.at = wide(&e, 0);
   e.off = wide(&e, 1);
+  race_plan_row(&e);
   Code *hot = body_before(b, a->instr), *c = body_cold(b);
   c->near = e.in;
   bool shared = a->place == RACE_SHARED_MEMORY || a->place == RACE_CLUSTER_MEMORY;

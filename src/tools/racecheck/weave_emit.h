@@ -13,6 +13,8 @@ typedef struct Emit {
   // shared_slow: a generic address of shared memory; remote_slow: of another block's
   PtxLabel *slow, *back, *shared_slow, *remote_slow;
   PtxReg *entries;  // of another block of the cluster; NULL: its own
+  bool has_row;     // stmatrix: `row` holds the words that go to this lane's address
+  PtxOperand row[4];
 } Emit;
 
 static inline PtxReg *wide(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B64, n); }
@@ -22,6 +24,9 @@ static inline PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, T
 // --- tools/racecheck/weave_inline.c ---
 void race_without_call(Emit *e, Code *c, bool shared);  // the call begins where this ends
 void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared);
+// --- tools/racecheck/weave_row.c ---
+void race_plan_row(Emit *e);
+void race_gather_row(Emit *e, Code *c);  // before any lane goes back
 // --- tools/racecheck/weave_value.c ---
 // The value that a store is about to write: its first 8 bytes in `to`, the rest in `high`. false:
 // it is not known. c NULL: emits nothing and only says whether it is known.

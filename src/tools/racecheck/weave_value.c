@@ -20,6 +20,10 @@ static bool is_readable(const PtxOperand *o) {
 static bool find_elements(const Emit *e, Elements *out) {
   const PtxInstr *in = e->in;
   uint32_t bytes = e->a->bytes;
+  if (e->has_row) {
+    *out = (Elements){e->row, ARRAY_LEN(e->row), bytes / ARRAY_LEN(e->row)};
+    return true;
+  }
   if (in->op != OP_ST || in->nops != 2) return false;
   if (bytes > 8 && bytes != WG_RACE_MOST_STORED) return false;
   const PtxOperand *o = &in->ops[1];
