@@ -25,6 +25,7 @@ typedef enum {
 } RaceRange;
 typedef struct RaceAccess {
   uint32_t instr;
+  uint32_t source;  // the instruction that makes it, if it is looked at elsewhere; 0: that one
   RaceRange range;
   const PtxOperand *address;
   // bytes of a range; without a range: of `bytes` only so many are read. NULL: all
@@ -111,6 +112,8 @@ void race_find_groups(RaceCheck *k, RaceIntervals *v);
 void race_join_same(RaceCheck *k);       // accesses that need not be looked at are gone
 bool race_is_order(const PtxInstr *in);  // behind it accesses may be ordered
 bool race_writes_sum(const RaceCheck *k, const RaceAccess *a);
+// --- tools/racecheck/weave_masked_reads.c ---
+void race_move_masked_reads(RaceCheck *k);  // to the guarded stores that use them
 // --- tools/racecheck/weave_loop_invariant.c ---
 void race_find_once(RaceCheck *k);  // accesses that are looked at once in a loop
 // --- tools/racecheck/weave_disjoint.c ---

@@ -17,10 +17,12 @@ static void number_sites(RaceCheck *k) {
     RaceAccess *a = &k->accesses.data[i];
     if (i >= WG_RACE_NO_SITE) a->site = WG_RACE_NO_SITE;
     else if (i && k->accesses.data[i - 1].instr == a->instr &&
+             k->accesses.data[i - 1].source == a->source &&
              b->cfg->instrs[a->instr]->op != OP_CP_ASYNC)
       a->site = k->accesses.data[i - 1].site;
     else {
-      uint32_t site = program_site(b->program, b, b->cfg->instrs[a->instr]);
+      uint32_t site = program_site(b->program, b,
+                                   b->cfg->instrs[a->source ? a->source : a->instr]);
       name_variable(k, a, &b->program->sites.data[site]);
       if (!i) k->first_site = site;
       a->site = site - k->first_site;
@@ -245,6 +247,7 @@ static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
   race_plan(&k);
+  race_move_masked_reads(&k);
   RaceIntervals *intervals = race_intervals(&k);
   race_join_same(&k);
   race_join_products(&k);

@@ -20,6 +20,7 @@ static bool is_readable(const PtxOperand *o) {
 static bool find_elements(const Emit *e, Elements *out) {
   const PtxInstr *in = e->in;
   uint32_t bytes = e->a->bytes;
+  if (!(e->a->flags & WG_RACE_WRITE)) return false;
   if (e->has_row) {
     *out = (Elements){e->row, ARRAY_LEN(e->row), bytes / ARRAY_LEN(e->row)};
     return true;
