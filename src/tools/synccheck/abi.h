@@ -56,9 +56,10 @@ typedef struct WgWatchBlock {
 } WgWatchBlock;
 
 // A loop that the threads of a block share. visits: how often each thread came, and << 16 how often
-// its right neighbour should have.
+// its right neighbour should have; most, least (0xffff less that) and expected: of all of them.
 typedef struct WgWatchLoop {
   uint64_t key;  // launch << 32 | site + 1
+  uint64_t most, least, expected;
   uint32_t left, block;
   uint32_t visits[1024];
 } WgWatchLoop;

@@ -360,6 +360,39 @@ __attribute__((noinline)) void wg_sync_unwaited(uint64_t watch, uint64_t channel
 // `expects` times.
 void wg_sync_shared_loop(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
                          uint32_t visits, uint32_t expects);
+
+// What the threads of a block come to. One lane speaks for those that say the same.
+DEVICE void sum_up(WgWatchLoop *l, uint32_t here, uint32_t visits, uint32_t expects) {
+  uint32_t leader = (uint32_t)__builtin_ctz(here);
+  uint32_t alike = device_ballot(here, visits == device_read_lane(here, visits, leader) &&
+                                           expects == device_read_lane(here, expects, leader));
+  if (alike == here && !is_first(here)) return;
+  device_max64(&l->most, visits);
+  device_max64(&l->least, 0xffff - visits);
+  device_max64(&l->expected, expects);
+}
+
+// The first thread that came less often than its neighbours say it should have.
+DEVICE void report_missing(const WgWatchLoop *l, uint64_t channel, uint32_t launch, uint32_t site,
+                           uint32_t most) {
+  uint32_t threads = threads_of_block(), width = device_ntid_x(), missing = 0, first = 0,
+           fewest = 0, came = 0;
+  for (uint32_t t = 0; t < threads; t++) {
+    uint32_t own = *(const volatile uint32_t *)&l->visits[t],
+             before = t % width ? *(const volatile uint32_t *)&l->visits[t - 1] : 0;
+    uint32_t after = t % width + 1 < width ? *(const volatile uint32_t *)&l->visits[t + 1] : 0;
+    uint32_t should = (before >> 16) > (after & 0xffff) ? before >> 16 : after & 0xffff;
+    came += (own & 0xffff) == most;
+    if ((own & 0xffff) < should && should < 0xffff && !missing++) {
+      first = t;
+      fewest = own & 0xffff;
+    }
+  }
+  if (missing)
+    wg_report(channel, launch, site, KIND_BARRIER_DIVERGENCE, WG_SYNC_MISSING, 0,
+              fewest | (uint64_t)first << 32, came | (uint64_t)most << 32);
+}
+
 __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t channel,
                                                    uint32_t launch, uint32_t site, uint32_t visits,
                                                    uint32_t expects) {
@@ -372,6 +405,9 @@ __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t chan
   if (is_first(here) && claim(&l->key, key)) {
     *(volatile uint32_t *)&l->left = 0;
     *(volatile uint32_t *)&l->block = block;
+    *(volatile uint64_t *)&l->most = 0;
+    *(volatile uint64_t *)&l->least = 0;
+    *(volatile uint64_t *)&l->expected = 0;
     device_fence();
     *(volatile uint64_t *)&l->key = key;
   }
@@ -380,28 +416,21 @@ __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t chan
   visits = visits < 0xffff ? visits : 0xffff;
   expects = expects < 0xffff ? expects : 0xffff;
   *(volatile uint32_t *)&l->visits[thread_number()] = visits | expects << 16;
+  here = device_active_lanes();
+  sum_up(l, here, visits, expects);
   device_fence();
-  if (device_add32(&l->left, 1) + 1 < threads) return;
+  device_meet(here);
+  if (!is_first(here)) return;
+  uint32_t n = (uint32_t)__builtin_popcount(here);
+  if (device_add32(&l->left, n) + n < threads) return;
   device_fence();
-  uint32_t width = device_ntid_x(), missing = 0, first = 0, fewest = 0, most = 0, came = 0;
-  for (uint32_t t = 0; t < threads; t++) {
-    uint32_t own = *(volatile uint32_t *)&l->visits[t],
-             before = t % width ? *(volatile uint32_t *)&l->visits[t - 1] : 0;
-    uint32_t after = t % width + 1 < width ? *(volatile uint32_t *)&l->visits[t + 1] : 0;
-    uint32_t should = (before >> 16) > (after & 0xffff) ? before >> 16 : after & 0xffff;
-    most = (own & 0xffff) > most ? own & 0xffff : most;
-    if ((own & 0xffff) < should && should < 0xffff && !missing++) {
-      first = t;
-      fewest = own & 0xffff;
-    }
-  }
-  for (uint32_t t = 0; t < threads; t++)
-    came += (*(volatile uint32_t *)&l->visits[t] & 0xffff) == most;
+  uint32_t most = (uint32_t)*(volatile uint64_t *)&l->most,
+           least = 0xffff - (uint32_t)*(volatile uint64_t *)&l->least;
+  // all came equally often, and as often as any was expected: so it is nearly always
+  int complete = least == most && *(volatile uint64_t *)&l->expected <= most;
+  if (!complete) report_missing(l, channel, launch, site, most);
   device_fence();
   *(volatile uint64_t *)&l->key = 0;
-  if (missing)
-    wg_report(channel, launch, site, KIND_BARRIER_DIVERGENCE, WG_SYNC_MISSING, 0,
-              fewest | (uint64_t)first << 32, came | (uint64_t)most << 32);
 }
 
 // --- mbarriers: addresses in the shared memory of the block ---
