@@ -1,8 +1,9 @@
 // cfg: cuts a function body into basic blocks and connects them.
 //
 // requires: a parsed function with a body. keeps: the PTX. A block starts at the first instruction,
-// at a code label and after every instruction that may go elsewhere. Running off the end of the
-// body is a return.
+// at a code label that some instruction names and after every instruction that may go elsewhere.
+// Labels that only debug information names ($L__tmp1) start none. Running off the end of the body
+// is a return.
 #include "ir/internal.h"
 
 static bool ends_block(const PtxInstr *in) { return ptx_op_classes(in) & CLASS_BRANCH; }
@@ -21,15 +22,31 @@ static bool is_code_label(const PtxStmt *s) {
   return s->kind == STMT_LABEL && s->label->kind == LABEL_CODE;
 }
 
+static void mark_named(const PtxLabel *label, bool *named, uint32_t n) {
+  if (label->id < n) named[label->id] = true;
+  for (uint32_t i = 0; i < label->ntargets; i++)
+    if (label->targets[i] && label->targets[i]->id < n) named[label->targets[i]->id] = true;
+}
+
+// By label: an instruction names it, by itself or in a list of branch targets.
+static bool *named_labels(IrCfg *c) {
+  bool *named = ARENA_ARRAY(&c->arena, bool, c->func->nlabels + 1);
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    for (unsigned o = 0; o < c->instrs[i]->nops; o++)
+      if (c->instrs[i]->ops[o].kind == OPD_LABEL && c->instrs[i]->ops[o].label)
+        mark_named(c->instrs[i]->ops[o].label, named, c->func->nlabels);
+  return named;
+}
+
 // Finds the blocks. A label after the last instruction gets an empty block, so that a branch to it
 // has a target.
 static void cut_blocks(IrCfg *c) {
   PtxFunc *f = c->func;
-  bool *starts = ARENA_ARRAY(&c->arena, bool, c->ninstrs + 1);
+  bool *starts = ARENA_ARRAY(&c->arena, bool, c->ninstrs + 1), *named = named_labels(c);
   starts[0] = true;
   uint32_t at = 0;
   for (uint32_t i = 0; i < f->nstmts; i++) {
-    if (is_code_label(&f->stmts[i])) starts[at] = true;
+    if (is_code_label(&f->stmts[i]) && named[f->stmts[i].label->id]) starts[at] = true;
     if (f->stmts[i].kind == STMT_INSTR && ends_block(c->instrs[at++]) && at < c->ninstrs)
       starts[at] = true;
   }
@@ -52,7 +69,7 @@ static void cut_blocks(IrCfg *c) {
   for (uint32_t i = 0; i < f->nlabels; i++) c->label_block[i] = IR_NONE;
   at = 0;
   for (uint32_t i = 0; i < f->nstmts; i++) {
-    if (is_code_label(&f->stmts[i]))
+    if (is_code_label(&f->stmts[i]) && named[f->stmts[i].label->id])
       c->label_block[f->stmts[i].label->id] = at < c->ninstrs ? c->block_of[at] : c->nblocks - 1;
     at += f->stmts[i].kind == STMT_INSTR;
   }

@@ -44,7 +44,8 @@ static bool *find_nounroll(const IrCfg *c, Arena *a) {
     if (s->kind == STMT_PRAGMA && strstr(s->text, "nounroll")) {
       pending = true;
       if (at < c->ninstrs) marked[c->block_of[at]] = true;
-    } else if (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE) {
+    } else if (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE &&
+               c->label_block[s->label->id] != IR_NONE) {
       if (pending) marked[c->label_block[s->label->id]] = true;
       pending = false;
     } else if (s->kind == STMT_INSTR) {

@@ -84,6 +84,7 @@ static bool verify_labels(const IrCfg *c, Error *err) {
     if (l->id >= f->nlabels || f->labels[l->id] != l)
       return fail(c, err, "label with a wrong id, at statement", i, l->id);
     uint32_t b = c->label_block[l->id];
+    if (b == IR_NONE) continue;  // no instruction names it
     if (b >= c->nblocks || c->blocks[b].first != at)
       return fail(c, err, "label is not at the start of its block", l->id, b);
   }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# JAX on a real GPU, each tool by itself and all of them: the output of a plain run, no finding.
+# JAX on a real GPU, each tool by itself and all of them: the numbers of a plain run, no error. XLA
+# chooses kernels by their time, which the tools change: the last digits may differ.
 # TOOLS: which tools. Where it fails, PTX of kernels that a report of ours names, else of those with
 # tensor copies, is printed.
 set -u
@@ -10,6 +11,14 @@ export XLA_PYTHON_CLIENT_PREALLOCATE=false
 python3 "$folder/models.py" jax > "$TEST_DIR/plain.out" 2> "$TEST_DIR/plain.log" ||
   { echo "FAIL jax: plain: $(tail -n 1 "$TEST_DIR/plain.log")"; exit 1; }
 
+near() {  # FILE FILE
+  python3 - "$1" "$2" << 'EOF'
+import math, sys
+plain, checked = ([float(word) for word in open(name).read().split()[1:]] for name in sys.argv[1:])
+sys.exit(not plain or len(plain) != len(checked) or
+         not all(math.isclose(x, y, rel_tol=1e-4) for x, y in zip(plain, checked)))
+EOF
+}
 run() {  # TOOL
   WARPGRIND_CACHE_DIR=$TEST_DIR/cache.$1 timeout "${LIMIT:-150}" "$WARPGRIND" --device=gpu \
     --tool="$1" python3 "$folder/models.py" jax > "$TEST_DIR/$1.out" 2> "$TEST_DIR/$1.log"
@@ -38,7 +47,7 @@ tools=${TOOLS:-memcheck racecheck synccheck initcheck fpcheck all}
 for tool in $tools; do run $tool & done
 wait
 for tool in $tools; do
-  if [ "$(cat "$TEST_DIR/$tool.code")" = 0 ] && cmp -s "$TEST_DIR/plain.out" "$TEST_DIR/$tool.out"
+  if [ "$(cat "$TEST_DIR/$tool.code")" = 0 ] && near "$TEST_DIR/plain.out" "$TEST_DIR/$tool.out"
   then
     echo "ok jax $tool: $(grep -h 'coverage' "$TEST_DIR/$tool.log" | head -n 1)"
   else

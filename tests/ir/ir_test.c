@@ -123,9 +123,9 @@ static void test_endless(void) {
                   &err);
   EXPECT(b.c);
   if (b.c) {
-    EXPECT(b.c->blocks[1].ipdom == 2 && b.c->blocks[2].ipdom == IR_NONE &&
-           b.c->blocks[0].ipdom == IR_NONE);
-    EXPECT(b.c->blocks[3].nsucc == 1 && b.c->blocks[4].nsucc == 0);  // runs off the end
+    EXPECT(b.c->blocks[1].end - b.c->blocks[1].first == 2);  // nothing names Spin2
+    EXPECT(b.c->blocks[1].ipdom == IR_NONE && b.c->blocks[0].ipdom == IR_NONE);
+    EXPECT(b.c->blocks[2].nsucc == 1 && b.c->blocks[3].nsucc == 0);  // runs off the end
   }
   destroy(&b);
   b = build("bra End;\nEnd:\n", &err);

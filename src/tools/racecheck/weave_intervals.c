@@ -255,7 +255,7 @@ RaceIntervals *race_intervals(RaceCheck *k) {
   k->uses_shared = says_something(k);
   for (uint32_t i = 0; i < k->accesses.len; i++) {
     RaceAccess *a = &k->accesses.data[i];
-    a->gone = a->place == RACE_SHARED_MEMORY && !finds(v, a, false);
+    a->gone |= a->place == RACE_SHARED_MEMORY && !finds(v, a, false);
     k->uses_shared |= !a->gone && may_be_shared(k, a);
   }
   return v;

@@ -1,7 +1,7 @@
 // Reads whose value only a guarded store uses. Triton lets all threads load a scalar, and one of
 // them store what comes of it: what the others have read is thrown away, so that it does not matter
 // whether they read before or after the store. Such a read is looked at where the store stands, in
-// the threads that store.
+// the threads that store. One whose value nothing uses is not looked at.
 #include "tools/racecheck/internal.h"
 
 typedef struct Search {
@@ -52,6 +52,15 @@ static bool is_written(const IrCfg *c, const PtxReg *reg, uint32_t from, uint32_
   return w.yes;
 }
 
+// Nothing in the function reads what the load writes.
+static bool is_unused(Search *s, uint32_t load) {
+  const IrCfg *c = s->cfg;
+  ptx_visit_regs(c->instrs[load], taint, s);
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (i != load && reads_tainted(s, c->instrs[i])) return false;
+  return true;
+}
+
 // Follows the value through its block. The first store that uses it; IR_NONE: something else uses
 // it.
 static uint32_t follow(Search *s, uint32_t load) {
@@ -78,11 +87,36 @@ static uint32_t follow(Search *s, uint32_t load) {
   return first;
 }
 
+// Where `p` holds, so does `q`: it is q, or the conjunction of q and something.
+static bool implies(const IrCfg *c, const PtxReg *p, const PtxReg *q, unsigned depth) {
+  const PtxInstr *def = NULL;
+  if (p == q) return true;
+  for (uint32_t i = 0; i < c->ninstrs && depth; i++) {
+    if (!is_written(c, p, i, i + 1)) continue;
+    if (def) return false;
+    def = c->instrs[i];
+  }
+  if (!def || def->op != OP_AND || def->guard || def->nops != 3) return false;
+  for (unsigned o = 1; o < 3; o++)
+    if (def->ops[o].kind == OPD_REG && !def->ops[o].negated &&
+        implies(c, def->ops[o].reg, q, depth - 1))
+      return true;
+  return false;
+}
+
+// The threads that store have loaded.
+static bool guard_fits(const IrCfg *c, const PtxInstr *load, const PtxInstr *store) {
+  return !load->guard || (!load->guard_negated && !store->guard_negated &&
+                          implies(c, store->guard, load->guard, 4));
+}
+
 static bool may_move(const RaceCheck *k, const RaceAccess *a, uint32_t to) {
   const IrCfg *c = k->body->cfg;
   const PtxInstr *load = c->instrs[a->instr], *store = c->instrs[to];
+  if (!guard_fits(c, load, store)) return false;
   if (load->space != store->space || is_written(c, a->address->list[0].reg, a->instr, to))
     return false;
+  if (load->guard && is_written(c, load->guard, a->instr, to)) return false;
   for (uint32_t i = a->instr; i < to; i++)
     if (race_is_order(c->instrs[i])) return false;
   return true;
@@ -101,16 +135,17 @@ void race_move_masked_reads(RaceCheck *k) {
   const IrCfg *c = k->body->cfg;
   Search s = {.cfg = c};
   for (uint32_t i = k->accesses.len; i-- > 0;) {  // what is moved comes to stand behind
-    const RaceAccess *a = &k->accesses.data[i];
+    RaceAccess *a = &k->accesses.data[i];
     const PtxInstr *in = c->instrs[a->instr];
-    if (in->op != OP_LD || in->guard || a->flags & WG_RACE_STRONG || a->address->nlist != 1 ||
+    if (in->op != OP_LD || a->flags & WG_RACE_STRONG || a->address->nlist != 1 ||
         a->address->list[0].kind != OPD_REG)
       continue;
     uint32_t n = k->body->func->nregs + 1;
     if (!s.tainted) s.tainted = ARENA_ARRAY(&k->body->program->scratch, bool, n);
     memset(s.tainted, 0, sizeof *s.tainted * n);
     s.use = NULL;
-    uint32_t to = follow(&s, a->instr);
+    a->gone = is_unused(&s, a->instr);
+    uint32_t to = a->gone ? IR_NONE : follow(&s, a->instr);
     if (to != IR_NONE && may_move(k, a, to)) move(k, i, to);
   }
 }
