@@ -188,6 +188,13 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devi
   return p;
 }
 
+// The caller of OpenCL gets one code for all of this: CL_OUT_OF_RESOURCES.
+static void name_refusal(CUresult r) {
+  const char *name = NULL;
+  if (cuGetErrorName(r, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
+  log_error("the device does not take the code of an OpenCL program: %s", name);
+}
+
 bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out) {
   for (uint32_t i = 0; i < p->devices.len; i++) {
     if (p->devices.data[i] != device) continue;
@@ -195,6 +202,7 @@ bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out) {
     ocl_enter(device);
     if (!p->modules.data[i]) r = cuModuleLoadData(&p->modules.data[i], p->image.ptx);
     ocl_leave();
+    if (r != CUDA_SUCCESS) name_refusal(r);
     *out = p->modules.data[i];
     return r == CUDA_SUCCESS;
   }
