@@ -1,7 +1,8 @@
 // Reads whose value only a guarded store uses. Triton lets all threads load a scalar, and one of
 // them store what comes of it: what the others have read is thrown away, so that it does not matter
 // whether they read before or after the store. Such a read is looked at where the store stands, in
-// the threads that store. One whose value nothing uses is not looked at.
+// the threads that store. Of several loads of the scalar, one for each element that a thread holds,
+// those whose value nothing uses are not looked at.
 #include "tools/racecheck/internal.h"
 
 typedef struct Search {
@@ -122,6 +123,24 @@ static bool may_move(const RaceCheck *k, const RaceAccess *a, uint32_t to) {
   return true;
 }
 
+// A load before it, in the same block and under the same guard, reads the same bytes.
+static bool repeats(const RaceCheck *k, const RaceAccess *a) {
+  const IrCfg *c = k->body->cfg;
+  const PtxInstr *load = c->instrs[a->instr];
+  for (uint32_t i = a->instr; i-- > c->blocks[c->block_of[a->instr]].first;) {
+    const PtxInstr *in = c->instrs[i];
+    if (race_is_order(in) || is_written(c, a->address->list[0].reg, i, i + 1)) return false;
+    if (in->op != OP_LD || in->space != load->space || in->guard != load->guard ||
+        in->guard_negated != load->guard_negated || access_bytes(in) != a->bytes)
+      continue;
+    const PtxOperand *at = &in->ops[1];
+    if (at->kind == OPD_ADDR && at->nlist == 1 && at->list[0].kind == OPD_REG &&
+        at->list[0].reg == a->address->list[0].reg && at->imm == a->address->imm)
+      return true;
+  }
+  return false;
+}
+
 static void move(RaceCheck *k, uint32_t from, uint32_t to) {
   RaceAccess a = k->accesses.data[from];
   a.source = a.instr;
@@ -144,7 +163,7 @@ void race_move_masked_reads(RaceCheck *k) {
     if (!s.tainted) s.tainted = ARENA_ARRAY(&k->body->program->scratch, bool, n);
     memset(s.tainted, 0, sizeof *s.tainted * n);
     s.use = NULL;
-    a->gone = is_unused(&s, a->instr);
+    a->gone = is_unused(&s, a->instr) && repeats(k, a);
     uint32_t to = a->gone ? IR_NONE : follow(&s, a->instr);
     if (to != IR_NONE && may_move(k, a, to)) move(k, i, to);
   }
