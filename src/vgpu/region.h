@@ -116,6 +116,7 @@ Shape region_shape(const Region *r, const Inst *first, uint32_t ninsts);
 PtxType region_type(const PtxInstr *in);  // the type it computes in
 bool region_is_f32_arithmetic(const PtxInstr *in);
 bool region_is_small_cvt(const PtxInstr *in);  // between integers, one of them of 8 or 16 bits
+bool region_is_collective(const PtxInstr *in);  // lanes of a warp execute it together
 bool region_is_head(const Inst *in);           // region_join or region_enter
 bool region_is_control(const Inst *in);        // heads, jumps, branches
 

@@ -150,20 +150,6 @@ static void emit_leave(Region *r) {
 }
 
 // --- instructions ---
-static bool is_collective(const PtxInstr *in) {
-  switch (in->op) {
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_ACTIVEMASK:
-    case OP_REDUX:
-    case OP_ELECT:
-    case OP_MMA:
-    case OP_BAR_WARP_SYNC: return true;
-    default: return false;
-  }
-}
-
 // Leaves where a store must let other warps go first.
 static void store_or_leave(Region *r, const Inst *in, Name lanes) {
   bool shared = in->src->space == SPACE_SHARED;
@@ -193,7 +179,7 @@ static bool emit_masked(Region *r, uint32_t i, Name lanes) {
     case SHAPE_SHUFFLE:
     case SHAPE_VOTE: leave(r, in, lanes); return false;
     case SHAPE_UNKNOWN:
-      if (is_collective(in->src)) {
+      if (region_is_collective(in->src)) {
         leave(r, in, lanes);
         return false;
       }

@@ -260,6 +260,20 @@ static Shape access_shape(const Region *r, const Inst *first, uint32_t n) {
   return global || shared ? (is_load ? SHAPE_LOAD : SHAPE_STORE) : SHAPE_UNKNOWN;
 }
 
+bool region_is_collective(const PtxInstr *in) {
+  switch (in->op) {
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_ACTIVEMASK:
+    case OP_REDUX:
+    case OP_ELECT:
+    case OP_MMA:
+    case OP_BAR_WARP_SYNC: return true;
+    default: return false;
+  }
+}
+
 // Memory instructions that return to the next one or end the launch, and change no other register.
 static bool may_be_called(const PtxInstr *in) {
   switch (in->op) {
@@ -272,17 +286,9 @@ static bool may_be_called(const PtxInstr *in) {
     case OP_FENCE:
     case OP_PREFETCH:
     case OP_PREFETCHU: return true;
-    // all lanes are there, so that nobody waits
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_ACTIVEMASK:
-    case OP_REDUX:
-    case OP_ELECT:
-    case OP_MMA:
-    case OP_BAR_WARP_SYNC: return !in->guard;
     case OP_ST: return in->space == SPACE_LOCAL || in->space == SPACE_PARAM;
-    default: return false;
+    // all lanes are there, so that nobody waits
+    default: return region_is_collective(in) && !in->guard;
   }
 }
 
