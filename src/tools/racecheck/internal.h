@@ -112,6 +112,8 @@ void race_find_groups(RaceCheck *k, RaceIntervals *v);
 void race_join_same(RaceCheck *k);       // accesses that need not be looked at are gone
 bool race_is_order(const PtxInstr *in);  // behind it accesses may be ordered
 bool race_writes_sum(const RaceCheck *k, const RaceAccess *a);
+bool race_writes_register(PtxInstr *in, const PtxReg *reg);
+bool race_same_address(const RaceAccess *a, const RaceAccess *b);  // of one register each
 // --- tools/racecheck/weave_masked_reads.c ---
 void race_move_masked_reads(RaceCheck *k);  // to the guarded stores that use them
 // --- tools/racecheck/weave_loop_invariant.c ---

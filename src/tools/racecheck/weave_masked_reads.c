@@ -5,12 +5,31 @@
 // those whose value nothing uses are not looked at.
 #include "tools/racecheck/internal.h"
 
+enum { NO_READER = IR_NONE, SEVERAL_BLOCKS = IR_NONE - 1 };
+
 typedef struct Search {
   const IrCfg *cfg;
+  IrDefs *defs;
+  uint32_t *reader;     // by register: the block that reads it, NO_READER or SEVERAL_BLOCKS
+  uint32_t block;       // of the function, or of the load
   bool *tainted;        // by register: it holds the value, or something computed from it
   const PtxInstr *use;  // the first store; NULL: none yet
-  bool reads;
+  bool reads, escapes;  // a tainted register is read; one is read in other blocks
 } Search;
+
+static void note_reader(void *user, PtxReg **r, bool is_def) {
+  Search *s = user;
+  uint32_t *reader = &s->reader[(*r)->id];
+  if (is_def) return;
+  *reader = *reader == NO_READER || *reader == s->block ? s->block : SEVERAL_BLOCKS;
+}
+static void find_readers(Search *s) {
+  for (uint32_t i = 0; i < s->cfg->func->nregs; i++) s->reader[i] = NO_READER;
+  for (uint32_t i = 0; i < s->cfg->ninstrs; i++) {
+    s->block = s->cfg->block_of[i];
+    ptx_visit_regs(s->cfg->instrs[i], note_reader, s);
+  }
+}
 
 static void note_read(void *user, PtxReg **r, bool is_def) {
   Search *s = user;
@@ -22,7 +41,11 @@ static bool reads_tainted(Search *s, PtxInstr *in) {
   return s->reads;
 }
 static void taint(void *user, PtxReg **r, bool is_def) {
-  if (is_def) ((Search *)user)->tainted[(*r)->id] = true;
+  Search *s = user;
+  if (!is_def) return;
+  uint32_t reader = s->reader[(*r)->id];
+  s->tainted[(*r)->id] = true;
+  s->escapes |= reader != NO_READER && reader != s->block;
 }
 
 static bool has_tainted(const Search *s, const PtxOperand *o) {
@@ -39,36 +62,35 @@ static bool is_masked_use(const Search *s, const PtxInstr *in) {
   return !s->use || (s->use->guard == in->guard && s->use->guard_negated == in->guard_negated);
 }
 
-typedef struct Written {
-  const PtxReg *reg;
-  bool yes;
-} Written;
-static void note_write(void *user, PtxReg **r, bool is_def) {
-  Written *w = user;
-  w->yes |= is_def && *r == w->reg;
-}
 static bool is_written(const IrCfg *c, const PtxReg *reg, uint32_t from, uint32_t to) {
-  Written w = {.reg = reg};
-  for (uint32_t i = from; i < to; i++) ptx_visit_regs(c->instrs[i], note_write, &w);
-  return w.yes;
+  for (uint32_t i = from; i < to; i++)
+    if (race_writes_register(c->instrs[i], reg)) return true;
+  return false;
 }
 
+static void note_used(void *user, PtxReg **r, bool is_def) {
+  Search *s = user;
+  s->reads |= is_def && s->reader[(*r)->id] != NO_READER;
+}
 // Nothing in the function reads what the load writes.
 static bool is_unused(Search *s, uint32_t load) {
-  const IrCfg *c = s->cfg;
-  ptx_visit_regs(c->instrs[load], taint, s);
-  for (uint32_t i = 0; i < c->ninstrs; i++)
-    if (i != load && reads_tainted(s, c->instrs[i])) return false;
-  return true;
+  s->reads = false;
+  ptx_visit_regs(s->cfg->instrs[load], note_used, s);
+  return !s->reads;
 }
 
 // Follows the value through its block. The first store that uses it; IR_NONE: something else uses
 // it.
 static uint32_t follow(Search *s, uint32_t load) {
   const IrCfg *c = s->cfg;
-  uint32_t end = c->blocks[c->block_of[load]].end, first = IR_NONE, last = load;
+  const IrBlock *b = &c->blocks[c->block_of[load]];
+  uint32_t first = IR_NONE, last = load;
+  memset(s->tainted, 0, sizeof *s->tainted * c->func->nregs);
+  s->use = NULL;
+  s->escapes = false;
+  s->block = c->block_of[load];
   ptx_visit_regs(c->instrs[load], taint, s);
-  for (uint32_t i = load + 1; i < end; i++) {
+  for (uint32_t i = load + 1; i < b->end && !s->escapes; i++) {
     PtxInstr *in = c->instrs[i];
     if (!reads_tainted(s, in)) continue;
     if (ptx_op_is_arith(in->op)) {
@@ -82,61 +104,57 @@ static uint32_t follow(Search *s, uint32_t load) {
     }
     last = i;
   }
-  for (uint32_t i = 0; i < c->ninstrs && first != IR_NONE; i++)
-    if ((i <= load || i >= end) && reads_tainted(s, c->instrs[i])) return IR_NONE;
-  if (first != IR_NONE && is_written(c, s->use->guard, first, last)) return IR_NONE;
-  return first;
+  if (s->escapes || first == IR_NONE) return IR_NONE;
+  for (uint32_t i = b->first; i <= load; i++)  // the block may be a loop
+    if (reads_tainted(s, c->instrs[i])) return IR_NONE;
+  return is_written(c, s->use->guard, first, last) ? IR_NONE : first;
 }
 
 // Where `p` holds, so does `q`: it is q, or the conjunction of q and something.
-static bool implies(const IrCfg *c, const PtxReg *p, const PtxReg *q, unsigned depth) {
-  const PtxInstr *def = NULL;
+static bool implies(const IrDefs *d, const PtxReg *p, const PtxReg *q, unsigned depth) {
+  const PtxInstr *def = depth ? ir_single_def(d, p) : NULL;
   if (p == q) return true;
-  for (uint32_t i = 0; i < c->ninstrs && depth; i++) {
-    if (!is_written(c, p, i, i + 1)) continue;
-    if (def) return false;
-    def = c->instrs[i];
-  }
   if (!def || def->op != OP_AND || def->guard || def->nops != 3) return false;
   for (unsigned o = 1; o < 3; o++)
     if (def->ops[o].kind == OPD_REG && !def->ops[o].negated &&
-        implies(c, def->ops[o].reg, q, depth - 1))
+        implies(d, def->ops[o].reg, q, depth - 1))
       return true;
   return false;
 }
 
 // The threads that store have loaded.
-static bool guard_fits(const IrCfg *c, const PtxInstr *load, const PtxInstr *store) {
+static bool guard_fits(const IrDefs *d, const PtxInstr *load, const PtxInstr *store) {
   return !load->guard || (!load->guard_negated && !store->guard_negated &&
-                          implies(c, store->guard, load->guard, 4));
+                          implies(d, store->guard, load->guard, 4));
 }
 
-static bool may_move(const RaceCheck *k, const RaceAccess *a, uint32_t to) {
-  const IrCfg *c = k->body->cfg;
+static bool may_move(const Search *s, const RaceAccess *a, uint32_t to) {
+  const IrCfg *c = s->cfg;
   const PtxInstr *load = c->instrs[a->instr], *store = c->instrs[to];
-  if (!guard_fits(c, load, store)) return false;
-  if (load->space != store->space || is_written(c, a->address->list[0].reg, a->instr, to))
+  if (load->space != store->space || !guard_fits(s->defs, load, store) ||
+      is_written(c, a->address->list[0].reg, a->instr, to) ||
+      (load->guard && is_written(c, load->guard, a->instr, to)))
     return false;
-  if (load->guard && is_written(c, load->guard, a->instr, to)) return false;
   for (uint32_t i = a->instr; i < to; i++)
     if (race_is_order(c->instrs[i])) return false;
   return true;
 }
 
 // A load before it, in the same block and under the same guard, reads the same bytes.
-static bool repeats(const RaceCheck *k, const RaceAccess *a) {
+static bool repeats(const RaceCheck *k, uint32_t n) {
   const IrCfg *c = k->body->cfg;
+  const RaceAccess *a = &k->accesses.data[n];
   const PtxInstr *load = c->instrs[a->instr];
-  for (uint32_t i = a->instr; i-- > c->blocks[c->block_of[a->instr]].first;) {
-    const PtxInstr *in = c->instrs[i];
-    if (race_is_order(in) || is_written(c, a->address->list[0].reg, i, i + 1)) return false;
-    if (in->op != OP_LD || in->space != load->space || in->guard != load->guard ||
-        in->guard_negated != load->guard_negated || access_bytes(in) != a->bytes)
-      continue;
-    const PtxOperand *at = &in->ops[1];
-    if (at->kind == OPD_ADDR && at->nlist == 1 && at->list[0].kind == OPD_REG &&
-        at->list[0].reg == a->address->list[0].reg && at->imm == a->address->imm)
-      return true;
+  uint32_t from = c->blocks[c->block_of[a->instr]].first;
+  for (uint32_t i = a->instr; i > from; i--)
+    if (race_is_order(c->instrs[i - 1])) from = i;
+  while (n-- > 0 && k->accesses.data[n].instr >= from) {
+    const RaceAccess *b = &k->accesses.data[n];
+    const PtxInstr *in = c->instrs[b->instr];
+    if (in->op == OP_LD && in->space == load->space && in->guard == load->guard &&
+        in->guard_negated == load->guard_negated && b->bytes == a->bytes &&
+        b->address->nlist == 1 && b->address->list[0].kind == OPD_REG && race_same_address(a, b))
+      return !is_written(c, a->address->list[0].reg, b->instr, a->instr);
   }
   return false;
 }
@@ -152,19 +170,22 @@ static void move(RaceCheck *k, uint32_t from, uint32_t to) {
 
 void race_move_masked_reads(RaceCheck *k) {
   const IrCfg *c = k->body->cfg;
-  Search s = {.cfg = c};
+  Arena *scratch = &k->body->program->scratch;
+  uint32_t n = c->func->nregs + 1;
+  if (!k->accesses.len) return;
+  Search s = {.cfg = c,
+              .defs = ir_defs_build(c),
+              .reader = ARENA_ARRAY(scratch, uint32_t, n),
+              .tainted = ARENA_ARRAY(scratch, bool, n)};
+  find_readers(&s);
   for (uint32_t i = k->accesses.len; i-- > 0;) {  // what is moved comes to stand behind
     RaceAccess *a = &k->accesses.data[i];
-    const PtxInstr *in = c->instrs[a->instr];
-    if (in->op != OP_LD || a->flags & WG_RACE_STRONG || a->address->nlist != 1 ||
+    if (c->instrs[a->instr]->op != OP_LD || a->flags & WG_RACE_STRONG || a->address->nlist != 1 ||
         a->address->list[0].kind != OPD_REG)
       continue;
-    uint32_t n = k->body->func->nregs + 1;
-    if (!s.tainted) s.tainted = ARENA_ARRAY(&k->body->program->scratch, bool, n);
-    memset(s.tainted, 0, sizeof *s.tainted * n);
-    s.use = NULL;
-    a->gone = is_unused(&s, a->instr) && repeats(k, a);
+    a->gone = is_unused(&s, a->instr) && repeats(k, i);
     uint32_t to = a->gone ? IR_NONE : follow(&s, a->instr);
-    if (to != IR_NONE && may_move(k, a, to)) move(k, i, to);
+    if (to != IR_NONE && may_move(&s, a, to)) move(k, i, to);
   }
+  ir_defs_free(s.defs);
 }

@@ -9,7 +9,7 @@ static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
          a->address->nlist == 1 && a->address->list[0].kind == OPD_REG;
 }
 
-static bool has_same_address(const RaceAccess *a, const RaceAccess *b) {
+bool race_same_address(const RaceAccess *a, const RaceAccess *b) {
   return a->place == b->place && a->fact_at == b->fact_at &&
          a->is_shared_space == b->is_shared_space &&
          a->address->list[0].reg == b->address->list[0].reg && a->address->imm == b->address->imm;
@@ -40,7 +40,6 @@ bool race_is_order(const PtxInstr *in) {
   }
 }
 
-// The store writes a running sum: other threads are not expected to write the same value.
 typedef struct Defines {
   const PtxReg *reg;
   bool yes;
@@ -50,16 +49,21 @@ static void note_def(void *user, PtxReg **r, bool is_def) {
   d->yes |= is_def && *r == d->reg;
 }
 
+bool race_writes_register(PtxInstr *in, const PtxReg *reg) {
+  Defines d = {.reg = reg};
+  ptx_visit_regs(in, note_def, &d);
+  return d.yes;
+}
+
+// The store writes a running sum: other threads are not expected to write the same value.
 bool race_writes_sum(const RaceCheck *k, const RaceAccess *a) {
   const IrCfg *c = k->body->cfg;
   const PtxInstr *store = c->instrs[a->instr];
   if (store->op != OP_ST || store->nops != 2 || store->ops[1].kind != OPD_REG ||
       store->ops[1].selector != SEL_NONE)
     return false;
-  Defines d = {.reg = store->ops[1].reg};
   for (uint32_t i = a->instr; i-- > c->blocks[c->block_of[a->instr]].first;) {
-    ptx_visit_regs(c->instrs[i], note_def, &d);
-    if (!d.yes) continue;
+    if (!race_writes_register(c->instrs[i], store->ops[1].reg)) continue;
     PtxOp op = c->instrs[i]->op;
     return (op == OP_ADD || op == OP_SUB || op == OP_FMA || op == OP_MAD || op == OP_MUL) &&
            !c->instrs[i]->guard;
@@ -72,7 +76,7 @@ static bool join(const RaceCheck *k, RaceAccess *a, RaceAccess *b) {
   const PtxInstr *first = k->body->cfg->instrs[a->instr], *second = k->body->cfg->instrs[b->instr];
   bool alike = first->guard == second->guard &&
                (!first->guard || first->guard_negated == second->guard_negated);
-  if (!has_same_address(a, b)) return false;
+  if (!race_same_address(a, b)) return false;
   if (!(b->flags & WG_RACE_WRITE)) return b->bytes <= a->bytes && (alike || !first->guard);
   if (a->flags & b->flags & WG_RACE_WRITE && a->bytes == b->bytes && (alike || !first->guard) &&
       race_writes_sum(k, b)) {
