@@ -6,6 +6,8 @@
 
 #include <sys/mman.h>
 
+#include "base/memory_left.h"
+
 static const uint64_t REGION = 1ull << 30;
 
 // One mmap for many segments: each call takes a lock of the process's address space, for which all
@@ -45,8 +47,14 @@ bool writer_segments_wanted(const TraceWriter *w, bool pressed) {
          have < (pressed ? w->ahead / 16 : MAX(w->ahead, used));
 }
 
+// Half of the memory that was free at the start is gone, or another process uses it: several
+// programs that are recorded at a time must not get ahead of each other until the system ends one.
+static bool memory_is_short(const TraceWriter *w) {
+  return w->fresh == w->fresh_end && memory_left("") < w->memory_limit;
+}
+
 void writer_segments_more(TraceWriter *w) {
-  uint8_t *data = fresh(w);
+  uint8_t *data = memory_is_short(w) ? NULL : fresh(w);
   if (!data) {
     w->ahead = 0;
     return;
