@@ -189,10 +189,21 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devi
 }
 
 // The caller of OpenCL gets one code for all of this: CL_OUT_OF_RESOURCES.
-static void name_refusal(CUresult r) {
+void ocl_name_refusal(CUresult r, const char *what) {
   const char *name = NULL;
   if (cuGetErrorName(r, &name) != CUDA_SUCCESS || !name) name = "an unknown error";
-  log_error("the device does not take the code of an OpenCL program: %s", name);
+  log_error("the device does not take the code of an OpenCL program: %s%s%s", name,
+            *what ? "\n" : "", what);
+}
+
+static CUresult load_module(const char *ptx, CUmodule *out) {
+  char log[4096] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, (void *)sizeof log};
+  CUresult r = cuModuleLoadDataEx(out, ptx, ARRAY_LEN(options), options, values);
+  log[sizeof log - 1] = 0;
+  if (r != CUDA_SUCCESS) ocl_name_refusal(r, log);
+  return r;
 }
 
 bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out) {
@@ -200,9 +211,8 @@ bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out) {
     if (p->devices.data[i] != device) continue;
     CUresult r = CUDA_SUCCESS;
     ocl_enter(device);
-    if (!p->modules.data[i]) r = cuModuleLoadData(&p->modules.data[i], p->image.ptx);
+    if (!p->modules.data[i]) r = load_module(p->image.ptx, &p->modules.data[i]);
     ocl_leave();
-    if (r != CUDA_SUCCESS) name_refusal(r);
     *out = p->modules.data[i];
     return r == CUDA_SUCCESS;
   }

@@ -3,6 +3,7 @@
 //     (OclLaunch). Only a kernel itself can read its parameters, so that functions are inlined, and
 //     those that are left over and unused go.
 //   - A __local argument is an offset in the dynamic shared memory, to which its start is added.
+//     It is declared as a number: the CUDA driver loads no module with `.ptr .shared` parameters.
 //   - __constant is .global: CUDA's constant bank is not where buffers are.
 //   - printf is CUDA's vprintf.
 #define _GNU_SOURCE
@@ -211,12 +212,23 @@ static void add_local_base(Str *out, const char *line, size_t n, const DeclaredL
   }
 }
 
+// The head of a kernel without the words `.ptr .shared .align N`.
+static void add_head(Str *out, const char *text, const char *end) {
+  static const char words[] = ".ptr .shared .align ";
+  for (const char *p; (p = memmem(text, (size_t)(end - text), words, sizeof words - 1));) {
+    add_text(out, text, (size_t)(p - text));
+    p += sizeof words - 1;
+    text = p + strspn(p, "0123456789 ");
+  }
+  add_text(out, text, (size_t)(end - text));
+}
+
 static void add_kernel(Str *out, const Item *k, const DeclaredList *list, bool has_launch) {
   const char *close = k->body;
   while (*close != ')') close--;
   while (isspace((unsigned char)close[-1])) close--;
   if (!starts(k->text, ".visible")) str_add(out, ".visible ");
-  add_text(out, k->text, (size_t)(close - k->text));
+  add_head(out, k->text, close);
   if (has_launch)
     str_printf(out, "%s\n.param .align 8 .b8 " LAUNCH "[%zu]", list->len ? "," : "",
                sizeof(OclLaunch));

@@ -37,6 +37,7 @@ bool ocl_kernel_function(cl_kernel k, cl_device_id device, CUfunction *out) {
     ocl_enter(device);
     CUresult r = cuModuleGetFunction(out, m, k->entry->name);
     ocl_leave();
+    if (r != CUDA_SUCCESS) ocl_name_refusal(r, k->entry->name);
     k->functions.data[i] = *out;
     return r == CUDA_SUCCESS;
   }

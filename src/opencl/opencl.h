@@ -279,7 +279,7 @@ typedef struct OclImage {
   char *ptx;
   OclEntries kernels;
 } OclImage;
-#define OCL_IMAGE_MARK "warpgrind opencl program 1\n"
+#define OCL_IMAGE_MARK "warpgrind opencl program 2\n"
 #define OCL_OBJECT_MARK "warpgrind opencl object 1\n"
 bool ocl_image_read(const char *text, OclImage *out);
 void ocl_image_free(OclImage *image);
@@ -310,6 +310,8 @@ struct _cl_program {
   _Atomic int kernels;    // that exist
 };
 cl_program ocl_program_new(cl_context context);
+// Names what the device refused; `what`: the compiler's log, or the kernel.
+void ocl_name_refusal(CUresult r, const char *what);
 bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out);
 
 // --- kernel.c, launch.c ---
