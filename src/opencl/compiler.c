@@ -288,7 +288,8 @@ static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) 
 
 static uint64_t key_of(const OclRequest *r, const Str *options) {
   Str all = {0};
-  str_printf(&all, "%s%s %d %d", OCL_IMAGE_MARK, WARPGRIND_VERSION, r->link, wg_opencl_tests_indices());
+  str_printf(&all, "%s%s %d %d", OCL_IMAGE_MARK, WARPGRIND_VERSION, r->link,
+             wg_opencl_tests_indices());
   str_addn(&all, options->data ? options->data : "", options->len);
   str_add(&all, r->source ? r->source : "");
   for (uint32_t i = 0; i < r->objects.len; i++) str_add(&all, r->objects.data[i]);
