@@ -104,3 +104,44 @@ check sparse_unwritten finds initcheck unwritten \
 check sparse_infinity finds fpcheck infinite 'Infinity is born in cusparseSpMV: 16 of the numbers'
 check sparse_race finds racecheck race 'cusparseSpMV reads bytes that another copy or set writes'
 silent_everywhere
+
+build planted_cufft -lcufft
+check fft_spectrum finds memcheck half \
+  'cufftExecR2C: odata is written up to 32 bytes behind its allocation: 132 elements of 8 bytes'
+check fft_stride finds memcheck stride \
+  'cufftExecR2C: idata is read up to 1020 bytes behind its allocation'
+check fft_type finds memcheck type 'cufftExecR2C: the plan is one of another type'
+check fft_unwritten finds initcheck unwritten \
+  'cufftExecR2C reads idata, of which 1024 bytes were never written'
+check fft_infinity finds fpcheck infinite 'Infinity is born in cufftExecR2C: 4 of the numbers'
+check fft_race finds racecheck race 'cufftExecR2C reads bytes that another copy or set writes'
+silent_everywhere
+for tool in memcheck initcheck; do
+  check fft_in_place_$tool silent $tool padded
+done
+
+build planted_curand -lcurand
+check random_bytes finds memcheck bytes \
+  'curandGenerateUniform: outputPtr is written up to 12288 bytes behind its allocation'
+check random_freed finds memcheck freed 'curandGenerateUniform: outputPtr was freed before'
+check random_odd finds memcheck odd \
+  'curandGenerateNormal: the number of normally distributed results is odd'
+check random_short finds initcheck short 'Data computed from memory that was never written'
+check random_infinity finds fpcheck infinite \
+  'Infinity is born in curandGenerateLogNormal: 1024 of the numbers of outputPtr'
+check random_race finds racecheck race \
+  'curandGenerateUniform writes bytes that another copy or set writes'
+silent_everywhere
+
+build planted_cublaslt -lcublasLt
+check matmul_leading_dimension finds memcheck leading \
+  'cublasLtMatmul: A is read up to 8064 bytes behind its allocation: 32 x 64 elements'
+check matmul_bias finds memcheck bias \
+  'cublasLtMatmul: bias is read up to 64 bytes behind its allocation: 32 elements'
+check matmul_shapes finds memcheck shapes \
+  'cublasLtMatmul: the shapes of A, B and D do not go together'
+check matmul_unwritten finds initcheck unwritten \
+  'cublasLtMatmul reads A, of which 8192 bytes were never written'
+check matmul_infinity finds fpcheck infinite 'Infinity is born in cublasLtMatmul: 512 of the'
+check matmul_race finds racecheck race 'cublasLtMatmul reads bytes that another copy or set writes'
+silent_everywhere
