@@ -33,8 +33,9 @@ for major in 12 13; do
 done
 
 # One function of each of the other libraries, under the numbers of CUDA 12 and 13.
-for library in cusolver.11:cusolverDnCreate cusolver.12:cusolverDnCreate \
-  cusparse.12:cusparseCreate; do
+for library in cublasLt.12:cublasLtCreate cublasLt.13:cublasLtCreate cufft.11:cufftCreate \
+  cufft.12:cufftCreate curand.10:curandGetVersion cusolver.11:cusolverDnCreate \
+  cusolver.12:cusolverDnCreate cusparse.12:cusparseCreate; do
   name=${library%%:*} function=${library#*:}
   soname=lib${name%.*}.so.${name#*.}
   printf 'void %s(void) {}\n' "$function" > "$TEST_DIR/stub.c"
