@@ -44,6 +44,21 @@ static bool begin(SessionCopy *c, bool alone) {
   return true;
 }
 
+// Around the call. Copies of a batch are not timed.
+static void *begin_time(const SessionCopy *c) {
+  if (!session_wants(SESSION_WANTS_COPY_TIMES) || is_empty(c) || c->captured) return NULL;
+  CUstream stream = (CUstream)(uintptr_t)c->stream;
+  return gpu_times_begin(gpu_context_of_stream(stream), stream);
+}
+
+static void end_time(SessionCopy *c, void *began, CUresult result) {
+  static _Atomic uint64_t last;
+  if (!began) return;
+  CUstream stream = (CUstream)(uintptr_t)c->stream;
+  if (result == CUDA_SUCCESS) c->timed_as = ++last;
+  gpu_times_end(gpu_context_of_stream(stream), stream, began, (GpuTimed){c->timed_as, true});
+}
+
 static CUresult end(const SessionCopy *c, CUresult result) {
   if (result == CUDA_SUCCESS && !is_empty(c)) {
     gpu_copy_enqueued(c);
@@ -97,7 +112,10 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
     SessionCopy copy = __VA_ARGS__; \
     name_stream(&copy, #name, stream); \
     if (!begin(&copy, true)) return CUDA_ERROR_INVALID_HANDLE; \
-    return end(&copy, SESSION_WAITING(#name, gpu_real.name args)); \
+    void *timed = begin_time(&copy); \
+    CUresult result = SESSION_WAITING(#name, gpu_real.name args); \
+    end_time(&copy, timed, result); \
+    return end(&copy, result); \
   }
 #define COPY(name, twin, params, args, stream, ...) \
   ONE(name, params, args, AS_IT_IS((CUstream)(stream)), __VA_ARGS__) \

@@ -312,12 +312,15 @@ void gpu_run_ends(GpuLaunch *l);  // the driver has taken it
 void gpu_unchecked_writes(GpuContext *c, CUstream stream);
 void gpu_runs_close(GpuContext *c);
 
-// --- times.c: when launches begin and end (session_launch_ran) ---
+// --- times.c: when launches and copies ran (session_launch_ran, session_copy_ran) ---
+typedef struct GpuTimed {
+  uint64_t number;  // 0: it was not made
+  bool is_copy;
+} GpuTimed;
 void gpu_times_open(GpuContext *c);
 void gpu_times_close(GpuContext *c);
 void *gpu_times_begin(GpuContext *c, CUstream stream);  // NULL: it is not timed
-// launch 0: it was not made
-void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch);
+void gpu_times_end(GpuContext *c, CUstream stream, void *began, GpuTimed what);
 // --- changed_pages.c: memory before launches (session_inputs) ---
 void gpu_code_tell(GpuFunction *f);  // the PTX of its module, once (code.c)
 void gpu_pages_open(GpuContext *c);

@@ -306,7 +306,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
         &(SessionRefusal){&l->event, (int)result, l->function == l->of->handle, answer, l});
   if (l->timed)
     gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
-                  result == CUDA_SUCCESS ? l->number : 0);
+                  (GpuTimed){.number = result == CUDA_SUCCESS ? l->number : 0});
   if (result == CUDA_SUCCESS) gpu_run_ends(l);
   if (result == CUDA_SUCCESS && l->of) {
     bool wanted = session_wants(SESSION_WANTS_LAUNCHES_TAKEN);

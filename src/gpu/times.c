@@ -1,5 +1,8 @@
-// When launches begin and end (session_launch_ran): an event before and one after each, in its
-// stream. A thread of ours reads them when they are done; nothing waits for them.
+// When launches and copies ran: an event before and one after each, in its stream. A thread of ours
+// reads them when they are done; nothing waits for them. CUPTI measures better, where it can be
+// used (times_cupti.c).
+#include "gpu/times.h"
+
 #include "gpu/collector.h"
 
 // pending launches of a context; those beyond it are not timed
@@ -9,7 +12,7 @@ static const float FAR_MS = 4000;
 
 typedef struct Timed {
   CUevent begin, end;
-  uint32_t launch;
+  GpuTimed what;
   struct Timed *next;
 } Timed;
 struct GpuTimes {
@@ -31,6 +34,11 @@ static bool set_base(GpuTimes *t) {
   return true;
 }
 
+void gpu_timed_ran(const GpuTimed *what, const SessionTimes *t) {
+  if (what->is_copy) session_copy_ran(what->number, t);
+  else session_launch_ran((uint32_t)what->number, t);
+}
+
 static uint64_t time_of(const GpuTimes *t, CUevent e, float *ms) {
   if (gpu_real.cuEventElapsedTime(ms, t->base, e) != CUDA_SUCCESS) return 0;
   return (uint64_t)((double)t->base_ns + (double)*ms * 1e6);
@@ -44,9 +52,10 @@ static void take_done(GpuTimes *t) {
   uint32_t n = 0;
   while (t->first && n < AT_ONCE && gpu_real.cuEventQuery(t->first->end) == CUDA_SUCCESS) {
     Timed *one = t->first;
-    ended[n++] = one->launch;
+    if (!one->what.is_copy) ended[n++] = one->what.number;
     uint64_t begin = time_of(t, one->begin, &ms), end = time_of(t, one->end, &ms);
-    if (begin && end) session_launch_ran(one->launch, begin, end);
+    if (begin && end)
+      gpu_timed_ran(&one->what, &(SessionTimes){.begin = begin, .end = end, .source = "events"});
     t->first = one->next;
     if (!t->first) t->last = NULL;
     one->next = t->spare;
@@ -68,12 +77,17 @@ static GpuTaken take(GpuCollected *one) {
   return GPU_WAITS;
 }
 
+static bool by_cupti;  // set before the first launch
 static GpuCollector times = GPU_COLLECTOR(take, NULL, 1000);
 
 void gpu_times_open(GpuContext *c) {
   if (!session_wants(SESSION_WANTS_LAUNCH_TIMES) || c->times || !c->stream ||
       !gpu_real.cuEventElapsedTime)
     return;
+  if (session_wants(SESSION_WANTS_CUPTI) && gpu_cupti_open()) {
+    by_cupti = true;
+    return;
+  }
   GpuTimes *t = mem_alloc(sizeof *t);
   t->collected.context = c;
   GpuEntered e = gpu_context_enter(c);
@@ -90,6 +104,7 @@ void gpu_times_open(GpuContext *c) {
 // All its work has ended, or never will.
 void gpu_times_close(GpuContext *c) {
   GpuTimes *t = c->times;
+  if (by_cupti) gpu_cupti_flush();
   if (!t) return;
   pthread_mutex_lock(&times.lock);
   gpu_collector_remove(&times, &t->collected);
@@ -115,6 +130,7 @@ static Timed *spare_of(GpuTimes *t) {
 }
 
 void *gpu_times_begin(GpuContext *c, CUstream stream) {
+  if (by_cupti) return (void *)(uintptr_t)gpu_cupti_begin();
   if (!c || !c->times) return NULL;
   SessionDevice *d = gpu_context_use(c);
   GpuEntered e = gpu_context_enter(c);
@@ -133,15 +149,19 @@ void *gpu_times_begin(GpuContext *c, CUstream stream) {
   return one;
 }
 
-void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch) {
+void gpu_times_end(GpuContext *c, CUstream stream, void *began, GpuTimed what) {
   Timed *one = began;
   if (!one) return;
+  if (by_cupti) {
+    gpu_cupti_end((uintptr_t)began, &what);
+    return;
+  }
   SessionDevice *d = gpu_context_use(c);
   GpuEntered e = gpu_context_enter(c);
   pthread_mutex_lock(&times.lock);
   GpuTimes *t = d ? c->times : NULL;
-  bool ok = t && launch && e.ok && gpu_real.cuEventRecord(one->end, stream) == CUDA_SUCCESS;
-  one->launch = launch;
+  bool ok = t && what.number && e.ok && gpu_real.cuEventRecord(one->end, stream) == CUDA_SUCCESS;
+  one->what = what;
   one->next = NULL;
   if (ok && t->last) t->last = t->last->next = one;
   else if (ok) t->first = t->last = one;

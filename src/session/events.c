@@ -12,8 +12,12 @@
 
 void session_launch_taken(const SessionCall *c) { TELL(launch_taken, c); }
 
-void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
-  TELL(launch_ran, launch, begin_ns, end_ns);
+void session_launch_ran(uint32_t launch, const SessionTimes *when) {
+  TELL(launch_ran, launch, when);
+}
+
+void session_copy_ran(uint64_t timed_as, const SessionTimes *when) {
+  TELL(copy_ran, timed_as, when);
 }
 
 void session_launch_refused(const SessionRefusal *r) { TELL(launch_refused, r); }

@@ -48,6 +48,8 @@ enum {
   SESSION_WANTS_GAPS = 1 << 16,        // small allocations that lie apart
   SESSION_WANTS_RANGES = 1 << 17,      // where allocations are, for the tool itself
   SESSION_WANTS_INDEX_TESTS = 1 << 18,  // indices of arrays, where we compile the program's kernels
+  SESSION_WANTS_COPY_TIMES = 1 << 19,   // when copies and sets ran, where that has to be measured
+  SESSION_WANTS_CUPTI = 1 << 20,        // nothing is woven: times by CUPTI, if it can be used
 };
 bool session_wants(unsigned what);  // one of these is wanted
 typedef enum {                      // what the program says by functions of warpgrind.h
@@ -445,7 +447,13 @@ unsigned session_closed_settles(const SessionClosedLaunch *l);  // SessionRun.se
 void session_contents_kept(uint64_t base);
 void session_launch_unseen(void);  // a launch was made that no tool looked at in this way
 void session_launch_taken(const SessionCall *c);  // after session_device_record
-void session_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
+// When work of the device ran, by clock_ns(); 0: not known. source: who measured it
+typedef struct SessionTimes {
+  uint64_t queued, submitted, begin, end;
+  const char *source;
+} SessionTimes;
+void session_launch_ran(uint32_t launch, const SessionTimes *t);
+void session_copy_ran(uint64_t timed_as, const SessionTimes *t);  // SessionCopy.timed_as
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds
   uint64_t base;
   const void *bytes;
@@ -506,6 +514,7 @@ typedef struct SessionCopy {
   SessionDevice *on;            // its stream's; NULL: not known
   uint64_t tag;                 // session_copy_tag()
   bool on_host;                 // a tool reads its source on the host; before session_copy_check
+  uint64_t timed_as;            // of session_copy_ran; 0: it is not timed
 } SessionCopy;
 // when the program makes the call, before the driver does
 void session_copy_check(const SessionCopy *c);

@@ -82,7 +82,8 @@ typedef struct Tool {
   void (*launch_refused)(const SessionRefusal *r);  // by the driver
   // The device ended a launch: the kind of finding for it; NULL: none of this tool's
   const char *(*fault_kind)(const SessionFault *f);
-  void (*launch_ran)(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);  // by clock_ns()
+  void (*launch_ran)(uint32_t launch, const SessionTimes *t);
+  void (*copy_ran)(uint64_t timed_as, const SessionTimes *t);
   // These have ended, with all that they write; n 0: all so far.
   void (*launches_ended)(ToolDevice *d, const uint64_t *launches, uint32_t n);
   // Reads what kernels of a module left in device memory, before it is unloaded. With session_lock

@@ -185,17 +185,20 @@ static void device_close(ToolDevice *d, bool alive) {
 }
 
 static void configure(ToolSetup *s) {
-  timeline_configure(options_is(s->options, OPT_DEVICE, "gpu"),
-                     options_is(s->options, OPT_PROFILE_PART, "timeline"));
+  bool plain = options_is(s->options, OPT_PROFILE_PART, "timeline");
+  timeline_configure(options_is(s->options, OPT_DEVICE, "gpu"), plain);
+  if (plain && s->named) s->wants |= SESSION_WANTS_CUPTI;
 }
 
 const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
                            .only_counts = true,
                            .wants = SESSION_WANTS_COPIES | SESSION_WANTS_LAUNCH_TIMES |
-                                    SESSION_WANTS_LAUNCHES_TAKEN | SESSION_WANTS_RANGES,
+                                    SESSION_WANTS_COPY_TIMES | SESSION_WANTS_LAUNCHES_TAKEN |
+                                    SESSION_WANTS_RANGES,
                            .configure = configure,
                            .launch_taken = timeline_launch,
                            .launch_ran = timeline_launch_ran,
+                           .copy_ran = timeline_copy_ran,
                            .copy_asked = timeline_copy_asked,
                            .copy_taken = timeline_copy,
                            .synchronised = timeline_wait,

@@ -14,7 +14,8 @@ void profile_code(const SessionModule *m, const SessionCode *units, uint32_t n);
 void timeline_configure(bool gpu, bool without_code);
 void timeline_stream(const void *stream, bool is_non_blocking);
 void timeline_launch(const SessionCall *c);
-void timeline_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
+void timeline_launch_ran(uint32_t launch, const SessionTimes *t);
+void timeline_copy_ran(uint64_t timed_as, const SessionTimes *t);
 void timeline_flush(void);  // with session_lock held
 void timeline_copy_asked(const SessionCopy *c);
 void timeline_copy(const SessionCopy *c);

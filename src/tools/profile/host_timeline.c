@@ -1,5 +1,5 @@
 // What the program asks of the device, in its order: launches, copies, sets and waits, each sent to
-// the command as one measure. On a GPU a launch is sent when it is known when it ran.
+// the command as one measure. On a GPU launches and copies are sent when it is known when they ran.
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -7,14 +7,19 @@
 #include "tools/profile/host.h"
 #include "tools/profile/measures.h"
 
-typedef struct Launch {
+// A launch or copy, until it is known when it ran.
+typedef struct Work {
+  const char *call;
   uint64_t kernel, stack;
   uint64_t v[RUN_VALUES];
-} Launch;
+} Work;
+typedef struct Pending {
+  U64Map running;  // what has not ended, by number
+  U64Map early;    // what ended before it was told that it was taken: Work with its times only
+} Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map running;  // launches that have not ended, by number
-static U64Map early;    // launches that ended before timeline_launch was called for them: Launch
+static Pending launches, copies;
 static U64Map non_blocking;
 static _Atomic uint64_t last_number;
 static _Thread_local uint64_t asked_ns;
@@ -51,11 +56,58 @@ void timeline_stream(const void *stream, bool is_non_blocking) {
   pthread_mutex_unlock(&lock);
 }
 
+// --- work whose times come later ---
+
+static void tell_source(const char *source) {
+  static const char *_Atomic told;
+  if (!source || atomic_exchange(&told, source) == source) return;
+  pthread_mutex_lock(&session_lock);
+  uint64_t what = session_string(MEASURE_TIMES);
+  session_send(EVENT_MEASURE, &(EventMeasure){what, 0, 0, 0, source, 0, NULL, 0});
+  pthread_mutex_unlock(&session_lock);
+}
+
+// Sends it when its times come; number 0: they never will. Owns it.
+static void wait_until_it_ran(Pending *p, uint64_t number, Work *w) {
+  static const unsigned times[] = {CALL_STARTED, CALL_ENDED, CALL_QUEUED, CALL_SUBMITTED};
+  if (number) {
+    pthread_mutex_lock(&lock);
+    Work *ended = u64map_remove(&p->early, number);
+    if (!ended) u64map_put(&p->running, number, w);
+    pthread_mutex_unlock(&lock);
+    if (!ended) return;
+    for (unsigned i = 0; i < ARRAY_LEN(times); i++) w->v[times[i]] = ended->v[times[i]];
+    free(ended);
+  }
+  send_call(w->call, w->kernel, w->stack, w->v);
+  free(w);
+}
+
+static void it_ran(Pending *p, uint64_t number, const SessionTimes *t) {
+  tell_source(t->source);
+  pthread_mutex_lock(&lock);
+  Work *w = u64map_remove(&p->running, number);
+  bool told = w != NULL;
+  if (!w) {
+    w = mem_alloc(sizeof *w);
+    u64map_put(&p->early, number, w);
+  }
+  w->v[CALL_STARTED] = t->begin;
+  w->v[CALL_ENDED] = t->end;
+  w->v[CALL_QUEUED] = t->queued;
+  w->v[CALL_SUBMITTED] = t->submitted;
+  pthread_mutex_unlock(&lock);
+  if (!told) return;
+  send_call(w->call, w->kernel, w->stack, w->v);
+  free(w);
+}
+
 // --- launches ---
 
 void timeline_launch(const SessionCall *c) {
   const SessionLaunch *l = c->launch;
-  Launch *e = mem_alloc(sizeof *e);
+  Work *e = mem_alloc(sizeof *e);
+  e->call = "launch";
   set_common(e->v, CALL_LAUNCH, l->stream, l->device);
   e->v[CALL_BEGIN] = e->v[CALL_END] = clock_ns();
   e->v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
@@ -65,54 +117,35 @@ void timeline_launch(const SessionCall *c) {
   pthread_mutex_lock(&session_lock);
   e->kernel = session_string(l->kernel->name);
   pthread_mutex_unlock(&session_lock);
-  if (on_gpu) {
-    pthread_mutex_lock(&lock);
-    Launch *ended = u64map_remove(&early, c->number);
-    if (!ended) u64map_put(&running, c->number, e);
-    pthread_mutex_unlock(&lock);
-    if (!ended) return;
-    e->v[CALL_STARTED] = ended->v[CALL_STARTED];
-    e->v[CALL_ENDED] = ended->v[CALL_ENDED];
-    free(ended);
-  }
-  send_call("launch", e->kernel, e->stack, e->v);
-  free(e);
+  wait_until_it_ran(&launches, on_gpu ? c->number : 0, e);
 }
 
-void timeline_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
-  if (!on_gpu) return;
-  pthread_mutex_lock(&lock);
-  Launch *e = u64map_remove(&running, launch);
-  bool told = e != NULL;
-  if (!e) {
-    e = mem_alloc(sizeof *e);
-    u64map_put(&early, launch, e);
-  }
-  e->v[CALL_STARTED] = begin_ns;
-  e->v[CALL_ENDED] = end_ns;
-  pthread_mutex_unlock(&lock);
-  if (!told) return;
-  send_call("launch", e->kernel, e->stack, e->v);
-  free(e);
+void timeline_launch_ran(uint32_t launch, const SessionTimes *t) {
+  if (on_gpu) it_ran(&launches, launch, t);
 }
 
-// Launches whose times never came.
-void timeline_flush(void) {
+// What never ran, or when is not known.
+static void flush(Pending *p) {
   uint32_t it = 0;
   uint64_t number;
   void *e;
   pthread_mutex_lock(&lock);
-  U64Map left = running;
-  running = (U64Map){0};
+  U64Map left = p->running;
+  p->running = (U64Map){0};
   pthread_mutex_unlock(&lock);
   while (u64map_next(&left, &it, &number, &e)) {
-    Launch *l = e;
+    Work *w = e;
     uint64_t what = session_string(MEASURE_CALL);
     session_send(EVENT_MEASURE,
-                 &(EventMeasure){what, l->kernel, 0, 0, "launch", l->stack, l->v, RUN_VALUES});
-    free(l);
+                 &(EventMeasure){what, w->kernel, 0, 0, w->call, w->stack, w->v, RUN_VALUES});
+    free(w);
   }
   u64map_free(&left);
+}
+
+void timeline_flush(void) {
+  flush(&launches);
+  flush(&copies);
 }
 
 // --- copies ---
@@ -128,8 +161,9 @@ static unsigned host_memory(const SessionPlace *p) {
 void timeline_copy_asked(const SessionCopy *c) { asked_ns = clock_ns(); }
 
 void timeline_copy(const SessionCopy *c) {
-  uint64_t v[RUN_VALUES] = {0};
   if (c->captured) return;
+  Work *w = mem_alloc(sizeof *w);
+  uint64_t *v = w->v;
   unsigned to = host_memory(&c->to), from = c->is_set ? HOST_NONE : host_memory(&c->from);
   unsigned kind = c->is_set     ? CALL_SET
                   : from && !to ? CALL_TO_DEVICE
@@ -143,7 +177,13 @@ void timeline_copy(const SessionCopy *c) {
                         : to || from                                 ? HOST_PINNED
                                                                      : HOST_NONE;
   v[CALL_ASYNC] = c->async;
-  send_call(c->call, 0, c->stack ? c->stack : session_stack(), v);
+  w->call = c->call;
+  w->stack = c->stack ? c->stack : session_stack();
+  wait_until_it_ran(&copies, on_gpu ? c->timed_as : 0, w);
+}
+
+void timeline_copy_ran(uint64_t timed_as, const SessionTimes *t) {
+  if (on_gpu) it_ran(&copies, timed_as, t);
 }
 
 // --- waits ---

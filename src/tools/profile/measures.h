@@ -9,6 +9,7 @@
 #define MEASURE_RESOURCES "resources"  // registers … of a kernel; who says so as text
 #define MEASURE_CALL "call"            // a copy, a set or a wait of the host: its call as text
 #define MEASURE_RANGE "range"          // work that the program names: the name as text
+#define MEASURE_TIMES "times"          // who measured when the device worked, as text
 
 enum {
   ACCESS_REQUESTS,  // of warps
@@ -59,7 +60,9 @@ enum {
   CALL_PLAIN,         // the program ran without our code
   CALL_NON_BLOCKING,  // the stream does not wait for the default stream
   CALL_ALL,           // a wait for everything
-  CALL_HOST_THREAD
+  CALL_HOST_THREAD,
+  CALL_QUEUED,     // a launch: put into the driver's buffer
+  CALL_SUBMITTED,  // … and given to the device
 };
 enum {
   RANGE_BEGIN,

@@ -67,6 +67,7 @@ typedef struct ProfileModel {
   VEC(Advice) advice;  // the most gain first
   const Peaks *peaks;
   bool has_times;
+  const char *times;              // who measured when the device worked; NULL: nobody
   bool has_plain;                 // a second run has the times of the program's own kernels
   VEC(const RunMeasure *) calls;  // in their order
 } ProfileModel;

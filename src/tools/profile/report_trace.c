@@ -78,7 +78,7 @@ bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
     add_event(&s, &device, x);
   }
   str_printf(&s, "\n],\"otherData\":{\"times\":\"%s\"}}\n",
-             m->has_times ? "events" : "order only: the virtual device has no times");
+             m->times ? m->times : "order only: the virtual device has no times");
   bool ok = file_write(path, s.data, s.len, err);
   str_free(&s);
   return ok;

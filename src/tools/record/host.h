@@ -63,7 +63,7 @@ typedef enum { RECORDED_IN_PART, RECORDED_ALL, RECORDED_BUFFERS } Recorded;
 void record_set_extent(uint32_t launch, Recorded extent);  // of the calling thread's last launch
 void record_captured_launch(ToolDevice *d, ToolLaunch *l);
 void record_launch_taken(const SessionCall *c);
-void record_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);
+void record_launch_ran(uint32_t launch, const SessionTimes *t);
 void record_variable_loaded(const SessionVariable *v);
 void record_interrupt_served(const SessionInterrupt *i);  // host_interrupts.c
 void record_library_asked(LibraryCall *c, SessionDevice *on);  // host_library_calls.c

@@ -129,8 +129,8 @@ void record_launch_taken(const SessionCall *c) {
   record_inputs_launch_taken();
 }
 
-void record_launch_ran(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
-  session_send(EVENT_LAUNCH_TIME, &(EventLaunchTime){launch, begin_ns, end_ns});
+void record_launch_ran(uint32_t launch, const SessionTimes *t) {
+  session_send(EVENT_LAUNCH_TIME, &(EventLaunchTime){launch, t->begin, t->end});
 }
 
 // --- copies and sets ---
