@@ -10,7 +10,9 @@
 // Suspended threads do not wait in the kernel instead: a barrier that lanes of one warp come to by
 // different instructions fails on a GPU (sm_90).
 //
-// The thread that leaves a block last, ended or suspended, saves its shared memory.
+// The thread that leaves a block last, ended or suspended, saves its shared memory: stops.h has the
+// ways to find out who is the last. InterruptLaunch.stopped says that it was saved, and counts
+// LEAVING_TOGETHER.
 #include "interrupt/stops.h"
 
 static PtxOperand block_word(Emitter *e, Code *c, unsigned at) {
@@ -89,6 +91,7 @@ static void clear(Emitter *e, Code *c, unsigned from, unsigned to) {
 // All threads clear the words that every kernel has, which is faster than to choose one of them;
 // one clears the rest. Then they wait for each other.
 static void clear_words(Emitter *e, Code *c) {
+  if (e->stops->leaving != LEAVING_COUNTED) return;
   PtxLabel *others = body_label(c->body);
   if (e->stops->uses_warps) {
     emit_thread_in_block(c, word(c, 0));
@@ -120,7 +123,8 @@ void block_enter(Emitter *e, Code *c) {
   }
   clear_words(e, c);
   if (e->resumes) EMIT(c, "barrier.sync", opd_imm(0));
-  else if (e->waits_at_entry) EMIT(c, "bar.sync", opd_imm(0));
+  else if (e->waits_at_entry && e->stops->leaving == LEAVING_COUNTED)
+    EMIT(c, "bar.sync", opd_imm(0));
   if (!e->resumes) return;
   PtxLabel *others = body_label(c->body);
   emit_thread_in_block(c, word(c, 0));
@@ -128,6 +132,7 @@ void block_enter(Emitter *e, Code *c) {
   code_branch(c, pred(c, 0), false, others);
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(stopped), 0), opd_imm(0));
   code_label(c, others);
+  if (e->stops->leaving != LEAVING_COUNTED) EMIT(c, "barrier.sync", opd_imm(0));
 }
 
 static void mark_lane(Emitter *e, Code *c) {
@@ -145,8 +150,6 @@ static void mark_lane(Emitter *e, Code *c) {
 static void save_block(Emitter *e, Code *c) {
   emit_block(c, wide(c, 4));
   copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true}, wide(c, 4));
-  stopped_address(e, c, wide(c, 5), wide(c, 4));
-  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
 }
 
 // Counts the thread in one word, which says as well whether anybody is suspended: whoever is
@@ -164,8 +167,7 @@ static void count_leaving(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
 }
 
 // When all have left and somebody is suspended, one of those that see it saves the shared memory.
-void block_leave(Emitter *e, Code *c, bool suspended) {
-  PtxLabel *ends = body_label(c->body);
+static void leave_counted(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
   PtxReg *left = word(c, 4);
   if (suspended) mark_lane(e, c);
   count_leaving(e, c, suspended, ends);
@@ -178,6 +180,53 @@ void block_leave(Emitter *e, Code *c, bool suspended) {
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(left), opd_imm(0));
   code_branch(c, pred(c, 0), false, ends);
   save_block(e, c);
+  stopped_address(e, c, wide(c, 5), wide(c, 4));
+  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
+}
+
+// Adds one to stopped[block]: *before gets what was there.
+static void count_stopped(Emitter *e, Code *c, PtxReg *before) {
+  emit_block(c, wide(c, 4));
+  stopped_address(e, c, wide(c, 5), wide(c, 4));
+  EMIT(c, "atom.global.add.u32", opd_reg(before), opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
+}
+
+static void leave_together(Emitter *e, Code *c, PtxLabel *ends) {
+  PtxReg *before = word(c, 4);
+  code_emit(c, "membar.cta", NULL, 0);
+  count_stopped(e, c, before);
+  code_emit(c, "membar.cta", NULL, 0);
+  EMIT(c, "add.u32", opd_reg(before), opd_reg(before), opd_imm(1));
+  emit_block_threads(c, word(c, 0));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_reg(before));
+  code_branch(c, pred(c, 0), false, ends);
+  save_block(e, c);
+}
+
+// One place for all stops: lanes of a warp must come to a barrier by the same instruction.
+void block_wait(Emitter *e) {
+  Code *c = body_cold(e->body);
+  PtxLabel *ends = body_label(e->body);
+  code_label(c, e->leave);
+  EMIT(c, "barrier.sync", opd_imm(0));
+  count_stopped(e, c, word(c, 4));
+  EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 4)), opd_imm(0));
+  code_branch(c, pred(c, 0), false, ends);
+  save_block(e, c);
+  code_label(c, ends);
+  code_emit(c, "exit", NULL, 0);
+}
+
+void block_leave(Emitter *e, Code *c, bool suspended) {
+  PtxLabel *ends = body_label(c->body);
+  Leaving how = e->stops->leaving;
+  if (how == LEAVING_WAITS && suspended) {
+    if (!e->leave) e->leave = body_label(e->body);
+    code_branch(c, NULL, false, e->leave);
+    return;
+  }
+  if (how == LEAVING_COUNTED) leave_counted(e, c, suspended, ends);
+  else if (suspended) leave_together(e, c, ends);
   code_label(c, ends);
   code_emit(c, "exit", NULL, 0);
 }
@@ -185,10 +234,11 @@ void block_leave(Emitter *e, Code *c, bool suspended) {
 void block_at_exits(Emitter *e) {
   Body *b = e->body;
   const IrCfg *cfg = b->cfg;
+  if (e->stops->leaving != LEAVING_COUNTED) return;
   PtxLabel *leave = body_label(b);
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
-    if ((in->op == OP_RET || in->op == OP_EXIT) && !settled_at(e->stops, i))
+    if ((in->op == OP_RET || in->op == OP_EXIT) && e->stops->counted[i])
       code_branch(body_instead(b, i), in->guard, in->guard_negated, leave);
   }
   code_branch(body_before(b, cfg->ninstrs), NULL, false, leave);
@@ -221,6 +271,10 @@ static void check_barrier(Emitter *e, const Stop *s) {
   code_label(c, back);
   Code *cold = body_cold(e->body);
   code_label(cold, missing);
+  if (e->stops->leaving == LEAVING_TOGETHER) {  // nobody has ended
+    emit_suspend(e, cold, s);
+    return;
+  }
   EMIT(cold, "ld.volatile.shared.u32", opd_reg(word(cold, 4)), block_word(e, cold, WORD_LEFT));
   EMIT(cold, "barrier.sync", id);  // all have read it before anybody goes on
   EMIT(cold, "setp.ge.u32", opd_reg(pred(cold, 0)), opd_reg(word(cold, 4)), opd_imm(ONE_SUSPENDED));

@@ -108,9 +108,13 @@ static void emit_stop(Emitter *e, const Stop *s) {
     block_check(e, s);
     return;
   }
-  Code *c = body_instead(e->body, s->at);
-  emit_suspend(e, c, s);
-  if (e->resumes) code_label(c, e->restored[s->number - 1]);
+  // Far from the program's own code; the label takes away the braces around the call (scopes.c).
+  Code *c = body_instead(e->body, s->at), *cold = body_cold(e->body);
+  PtxLabel *suspends = body_label(e->body);
+  code_branch(c, NULL, false, suspends);
+  code_label(cold, suspends);
+  emit_suspend(e, cold, s);
+  code_label(c, e->restored[s->number - 1]);
 }
 
 // No thread ends before a barrier that others reach.
@@ -155,9 +159,10 @@ static void free_barriers(Emitter *e) {
   }
 }
 
-static bool is_overflow(const PtxInstr *in) {
-  return in->op == OP_MOV && in->ops[0].kind == OPD_REG &&
-         code_is_named(in->ops[0].reg, MERGE_OVERFLOW);
+static bool has_barriers(const Stops *s) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->list[i].kind == STOP_BARRIER) return true;
+  return false;
 }
 
 static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shape *shape,
@@ -174,7 +179,7 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
                .resumes = resumes};
   e.aligned = !resumes && all_come_to_barriers(stops->cfg);
   e.waits_at_entry = resumes || !barrier_comes_first(stops);
-  e.per_block = e.block ? body_reg(&b, TYPE_B32) : NULL;
+  e.per_block = e.block && has_barriers(stops) ? body_reg(&b, TYPE_B32) : NULL;
   e.thread = body_reg(&b, TYPE_B64);
   e.count = body_reg(&b, TYPE_B64);
   e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);
@@ -186,8 +191,9 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
   else if (e.block) block_enter(&e, entry);
   for (uint32_t i = 0; i < stops->n; i++) emit_stop(&e, &stops->list[i]);
   for (uint32_t i = 0; i < b.cfg->ninstrs; i++)
-    if (is_overflow(b.cfg->instrs[i])) emit_overflow(&e, body_instead(&b, i));
+    if (stops_is_overflow(b.cfg->instrs[i])) emit_overflow(&e, body_instead(&b, i));
   if (e.block) block_at_exits(&e);
+  if (e.leave) block_wait(&e);
   if (e.block && !e.aligned) free_barriers(&e);
   return body_close(&b, err);
 }
@@ -280,7 +286,10 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
     if (stops.uses_blocks) {
       shape.block = stops_new_shared(f, "shared", 0);
       shape.words_at = shared_join(f, shape.block, &shape.dynamic);
-      shape.block->size = shape.block->dims[0] = shape.words_at + WORDS_BYTES;
+      shape.block->size = shape.words_at;
+      if (stops.leaving == LEAVING_COUNTED) shape.block->size += WORDS_BYTES;
+      shape.block->size = MAX(shape.block->size, 16);
+      shape.block->dims[0] = (uint32_t)shape.block->size;
     }
     describe(p, f, &stops, k);
     k->saves_blocks = stops.uses_blocks;

@@ -1,12 +1,11 @@
-// A barrier behind which no thread of the block is suspended, and none will be.
+// Where nobody of the block can be suspended: barriers and operations of lanes there stay as the
+// compiler made them, and threads end there without being counted.
 //
 // A thread that is suspended is missing at the next barrier of its block, and the others notice it
-// there. So once all have passed a barrier from which no interrupt can be reached, nobody is
-// suspended: later barriers and operations of lanes stay as the compiler made them, and threads end
-// without being counted.
-//
-// This holds where all threads come to that barrier as their n-th one. So each barrier that is not
-// behind it comes before it, once.
+// there. So a barrier must be checked only if a call of an interrupt can come to it with no other
+// barrier in between. This holds where all threads come to the same barriers, one after the other
+// (ir_uniform_build). Where that is not known, one barrier that all come to as their n-th one can
+// still settle what is behind it, if no call is.
 #include "interrupt/stops.h"
 
 static bool comes_first(const IrCfg *c, uint32_t i, uint32_t before) {
@@ -14,14 +13,100 @@ static bool comes_first(const IrCfg *c, uint32_t i, uint32_t before) {
   return ir_dominates(c, c->block_of[i], c->block_of[before]);
 }
 
+static bool is_barrier(const PtxInstr *in) { return ptx_op_order(in->op) == ORDER_BLOCK; }
+static bool is_end(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT; }
+
+// Suspends threads of which nobody else of the block is waited for.
+static bool is_source(const Stop *s) { return s->kind == STOP_CALL || s->kind == STOP_LOOP; }
+
+// --- intervals: what is executed between two barriers ---
+
+// From instruction `at` on, up to the next barriers; those, too.
+static void mark_interval(Stops *s, uint32_t at, bool *marks) {
+  const IrCfg *c = s->cfg;
+  bool *seen = ARENA_ARRAY(&s->arena, bool, c->nblocks + 1);
+  uint32_t *stack = ARENA_ARRAY(&s->arena, uint32_t, c->nblocks + 1), top = 0;
+  uint32_t block = at < c->ninstrs ? c->block_of[at] : c->nblocks, i = at;
+  while (block < c->nblocks) {
+    const IrBlock *b = &c->blocks[block];
+    bool ends = false;
+    for (; i < b->end && !ends; i++) {
+      marks[i] = true;
+      ends = is_barrier(c->instrs[i]);
+    }
+    for (uint32_t k = 0; k < b->nsucc && !ends; k++)
+      if (!seen[b->succ[k]]) {
+        seen[b->succ[k]] = true;
+        stack[top++] = b->succ[k];
+      }
+    if (!top) return;
+    block = stack[--top];
+    i = c->blocks[block].first;
+  }
+}
+
+static bool *new_marks(Stops *s) { return ARENA_ARRAY(&s->arena, bool, s->cfg->ninstrs + 1); }
+
+static bool source_is_marked(const Stops *s, const bool *marks) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (is_source(&s->list[i]) && marks[s->list[i].at]) return true;
+  return false;
+}
+
+// Nobody waits for a handler's results before they differ.
+static bool is_result_of_call(void *user, const PtxInstr *in) {
+  const Stops *s = user;
+  for (uint32_t i = 0; i < s->ncalls; i++) {
+    const Stop *t = &s->list[i];
+    const PtxReg *r = in->nops && in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL;
+    bool is = r && r == t->served;
+    for (unsigned k = 0; k < INTERRUPT_RESULT_WORDS; k++) is |= r && r == t->results[k];
+    if (is) return true;
+  }
+  return false;
+}
+
+static bool all_come_to_the_same(Stops *s) {
+  const IrCfg *c = s->cfg;
+  bool same = true;
+  IrUniform *u = ir_uniform_build(
+      c, &(IrUniformFacts){.whole_block = true, .differs = is_result_of_call, .user = s});
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (is_barrier(c->instrs[i]))
+      same &= !u->block_divergent[c->block_of[i]] && stops_is_block_barrier(c->instrs[i]);
+  ir_uniform_free(u);
+  return same;
+}
+
+// Ends that a thread can come to while another of its block is suspended, or will be.
+static void count_ends(Stops *s) {
+  const IrCfg *c = s->cfg;
+  for (uint32_t i = 0; i <= c->ninstrs; i++) {
+    if (i && !is_barrier(c->instrs[i - 1])) continue;  // an interval begins here
+    bool *later = new_marks(s);
+    if (i < c->ninstrs) stops_mark_from(&s->arena, c, i, later);
+    if (source_is_marked(s, later)) mark_interval(s, i, s->counted);
+  }
+}
+
+static bool *reached_from_sources(Stops *s) {
+  bool *reached = new_marks(s);
+  for (uint32_t i = 0; i < s->n; i++)
+    if (is_source(&s->list[i])) mark_interval(s, s->list[i].at + 1, reached);
+  return reached;
+}
+
+// --- one barrier that settles what is behind it ---
+
 static bool is_in_loop(const IrCfg *c, uint32_t i) {
   return c->blocks[c->block_of[i]].loop != IR_NONE;
 }
 
+// Each barrier that is not behind it comes before it, once.
 static bool is_same_for_all(const IrCfg *c, uint32_t barrier) {
   if (is_in_loop(c, barrier)) return false;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
-    if (i == barrier || ptx_op_order(c->instrs[i]->op) != ORDER_BLOCK) continue;
+    if (i == barrier || !is_barrier(c->instrs[i])) continue;
     if (comes_first(c, barrier, i)) continue;
     if (is_in_loop(c, i) || !comes_first(c, i, barrier)) return false;
   }
@@ -29,32 +114,64 @@ static bool is_same_for_all(const IrCfg *c, uint32_t barrier) {
 }
 
 static bool is_last_chance(Stops *s, const Stop *barrier) {
-  bool *behind = ARENA_ARRAY(&s->arena, bool, s->cfg->ninstrs + 1);
+  bool *behind = new_marks(s);
   stops_mark_from(&s->arena, s->cfg, barrier->at, behind);
-  for (uint32_t i = 0; i < s->n; i++)
-    if ((s->list[i].kind == STOP_CALL || s->list[i].kind == STOP_LOOP) && behind[s->list[i].at])
-      return false;
-  return true;
+  return !source_is_marked(s, behind);
 }
 
-bool settled_at(const Stops *s, uint32_t i) {
-  return s->settled != IR_NONE && i < s->cfg->ninstrs && i != s->settled &&
-         comes_first(s->cfg, s->settled, i);
-}
-
-void settled_find(Stops *s) {
-  s->settled = IR_NONE;
+static uint32_t settling_barrier(Stops *s) {
+  uint32_t found = IR_NONE;
   for (uint32_t i = 0; i < s->n; i++) {
     const Stop *b = &s->list[i];
-    if (b->kind != STOP_BARRIER || settled_at(s, b->at)) continue;
-    if (is_same_for_all(s->cfg, b->at) && is_last_chance(s, b)) s->settled = b->at;
+    if (b->kind != STOP_BARRIER || (found != IR_NONE && comes_first(s->cfg, found, b->at)))
+      continue;
+    if (is_same_for_all(s->cfg, b->at) && is_last_chance(s, b)) found = b->at;
   }
+  return found;
+}
+
+// --- the stops that are left, and how threads leave a block ---
+
+static void keep_stops(Stops *s, const bool *needed) {
   uint32_t n = 0;
   s->uses_warps = false;
   for (uint32_t i = 0; i < s->n; i++) {
-    if (settled_at(s, s->list[i].at)) continue;
+    if (!is_source(&s->list[i]) && !needed[s->list[i].at]) continue;
     s->uses_warps |= s->list[i].kind == STOP_WARP;
     s->list[n++] = s->list[i];
   }
   s->n = n;
+}
+
+static bool is_counted_anywhere(const Stops *s) {
+  const IrCfg *c = s->cfg;
+  const PtxInstr *last = c->ninstrs ? c->instrs[c->ninstrs - 1] : NULL;
+  // the end of the function, without an instruction
+  bool counted = !last || !(is_end(last) || last->op == OP_BRA) || last->guard;
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    counted |= (is_end(c->instrs[i]) && s->counted[i]) || stops_is_overflow(c->instrs[i]);
+  for (uint32_t b = 0; b < c->nblocks; b++)
+    counted |= c->blocks[b].first == c->ninstrs && c->blocks[b].npred;
+  return counted;
+}
+
+void settled_find(Stops *s) {
+  const IrCfg *c = s->cfg;
+  bool only_calls = true, same = all_come_to_the_same(s);
+  bool *needed;
+  s->counted = new_marks(s);
+  if (same) {
+    needed = reached_from_sources(s);
+    count_ends(s);
+  } else {
+    uint32_t settles = settling_barrier(s);
+    needed = new_marks(s);
+    for (uint32_t i = 0; i < c->ninstrs; i++)
+      s->counted[i] = needed[i] = settles == IR_NONE || !(i != settles && comes_first(c, settles, i));
+  }
+  keep_stops(s, needed);
+  for (uint32_t i = 0; i < s->n; i++) only_calls &= s->list[i].kind == STOP_CALL;
+  if (same && only_calls) s->leaving = LEAVING_WAITS;
+  else if (!is_counted_anywhere(s) && !s->uses_warps) s->leaving = LEAVING_TOGETHER;
+  else s->leaving = LEAVING_COUNTED;
 }

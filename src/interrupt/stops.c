@@ -9,6 +9,11 @@ static bool is_named(const PtxInstr *in, const char *name) {
 }
 bool stops_is_call(const PtxInstr *in) { return is_named(in, "wg_interrupt_wait"); }
 
+bool stops_is_overflow(const PtxInstr *in) {
+  return in->op == OP_MOV && in->ops[0].kind == OPD_REG &&
+         code_is_named(in->ops[0].reg, MERGE_OVERFLOW);
+}
+
 bool interrupt_occurs(const char *text, size_t len) {
   return memmem(text, len, "wg_interrupt_wait", strlen("wg_interrupt_wait")) != NULL;
 }

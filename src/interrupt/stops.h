@@ -29,6 +29,14 @@ typedef struct Stop {
   PtxReg *args[INTERRUPT_WORDS], *results[INTERRUPT_RESULT_WORDS], *served;
 } Stop;
 
+// How threads leave a block of which one is suspended, so that its shared memory is saved when all
+// have left. All but COUNTED cost nothing where nobody is suspended.
+typedef enum {
+  LEAVING_COUNTED,   // each thread counts itself in shared memory, those that end, too
+  LEAVING_TOGETHER,  // if one is suspended, all will be: those count themselves
+  LEAVING_WAITS      // no barrier is left: a suspended thread waits at one until the others ended
+} Leaving;
+
 typedef struct Stops {
   Arena arena;
   PtxFunc *func;
@@ -40,7 +48,8 @@ typedef struct Stops {
   bool uses_blocks;  // shared memory, barriers or operations of several lanes
   bool uses_warps;   // … operations of several lanes
   bool uses_async;   // asynchronous copies, which are waited for
-  uint32_t settled;  // a barrier: see settled.c; IR_NONE: there is none
+  bool *counted;     // by instruction, where it ends the thread: see settled.c
+  Leaving leaving;
 } Stops;
 
 // Registers that every piece of code may overwrite.
@@ -63,6 +72,7 @@ static inline PassNames names_use(Program *p, PassNames own) {
 bool stops_is_block_barrier(const PtxInstr *in);  // of all threads of the block
 bool stops_is_call(const PtxInstr *in);           // of an interrupt
 bool stops_has_calls(const PtxFunc *f);
+bool stops_is_overflow(const PtxInstr *in);  // see MERGE_OVERFLOW
 // false: err says what cannot be saved, and where. locals: as in Stops
 bool stops_find(Stops *s, PtxFunc *f, PtxReg *locals, Error *err);
 void stops_free(Stops *s);
@@ -71,9 +81,9 @@ void stops_mark_from(Arena *a, const IrCfg *c, uint32_t at, bool *marks);
 const char *stops_place(Arena *a, const PtxFunc *f, const PtxInstr *in);
 bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *what);
 
-// --- settled.c: a barrier behind which no thread of the block is suspended ---
-void settled_find(Stops *s);                  // and drops the stops behind it, which need no care
-bool settled_at(const Stops *s, uint32_t i);  // the instruction is behind that barrier
+// --- settled.c ---
+// Drops stops at which nobody can be missing; fills counted and leaving.
+void settled_find(Stops *s);
 
 // --- live.c: fills saved and again ---
 bool stops_find_live(Stops *s, Error *err);
@@ -123,16 +133,17 @@ typedef struct Emitter {
   Body *body;
   const Stops *stops;
   PtxVar *launch;          // the added parameter
-  PtxVar *block;           // shared memory: the program's own, then BlockWords; NULL: !uses_blocks
-  uint32_t words_at;       // where in it BlockWords are
+  PtxVar *block;           // shared memory: the program's own, then words; NULL: !uses_blocks
+  uint32_t words_at;       // where in it the words are
   PtxVar *dynamic;         // the program's dynamic shared memory; NULL: none
   PtxReg *locals;          // as in Stops; of this function
   bool resumes;            // this is the second kernel
   PtxLabel **restored;     // by stop: where a thread goes on
   bool waits_at_entry;     // for the words of the block to be cleared
   bool aligned;            // warps reach barriers as a whole
-  PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: !uses_blocks
+  PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: no barrier is left
   PtxReg *thread, *count;  // .b64: its number, and how many there are
+  PtxLabel *leave;         // LEAVING_WAITS: where suspended threads wait; NULL: no code goes there yet
 } Emitter;
 // What threads of a block know of each other, in shared memory.
 // WORD_LEFT: threads that have left, and ONE_SUSPENDED for each that is suspended.
@@ -162,5 +173,6 @@ void block_enter(Emitter *e, Code *c);  // at the entry of both kernels
 void block_check(Emitter *e, const Stop *s);
 void block_leave(Emitter *e, Code *c, bool suspended);  // ends the thread
 void block_at_exits(Emitter *e);
+void block_wait(Emitter *e);  // LEAVING_WAITS: the code at e->leave
 
 #endif

@@ -79,6 +79,8 @@ typedef struct IrUniformFacts {
   // … a load from shared memory, whose address is the same for all threads, gives all of them the
   // same. NULL: none does.
   bool (*same_in_block)(void *user, const PtxInstr *load);
+  // … an instruction that gives each thread a value of its own, whatever it reads. NULL: none does.
+  bool (*differs)(void *user, const PtxInstr *in);
   void *user;
   // A register that no instruction writes, and that is the same in all lanes; NULL: there is none.
   const PtxReg *same;

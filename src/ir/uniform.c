@@ -151,6 +151,7 @@ static bool is_shared_load(const Analysis *a, const PtxInstr *in) {
 }
 
 static Value result(const Analysis *a, const PtxInstr *in) {
+  if (a->facts->differs && a->facts->differs(a->facts->user, in)) return varying;
   switch (in->op) {
     case OP_VOTE:
     case OP_REDUX:  // one answer for the warp, given one mask

@@ -16,7 +16,12 @@ number_of() {  # PATTERN KERNEL: so many lines of the kernel have it
     "$TEST_DIR/ptx" | grep -c "$1"
 }
 check sum_checked [ "$(number_of 'bar[a-z]*\.red' sum)" = 1 ]
-check sum_unchecked [ "$(number_of 'bar\.sync' sum)" = 7 ]  # six, and one at the entry
+check sum_unchecked [ "$(number_of 'bar\.sync' sum)" = 6 ]
+check sum_uncounted [ "$(number_of 'red\.shared' sum)" = 0 ]
 check some_end_checked [ "$(number_of 'bar[a-z]*\.red' some_end)" = 2 ]
-check branches_checked [ "$(number_of 'bar[a-z]*\.red' branches)" = 3 ]
+check branches_checked [ "$(number_of 'bar[a-z]*\.red' branches)" = 2 ]
 check behind_checked [ "$(number_of 'bar[a-z]*\.red' behind)" = 0 ]
+check behind_uncounted [ "$(number_of 'red\.shared' behind)" = 0 ]
+check tiles_checked [ "$(number_of 'bar[a-z]*\.red' tiles)" = 1 ]
+check decided_checked [ "$(number_of 'bar[a-z]*\.red' decided)" = 2 ]
+check last_checked [ "$(number_of 'bar[a-z]*\.red' last)" = 0 ]

@@ -1,21 +1,7 @@
 // nvcc: -Iinclude
 // Threads that need each other, with interrupts in between: barriers, shared memory, operations of
 // lanes, local arrays. Each kernel is compared with itself without interrupts.
-#include <cstdio>
-
-#include "warpgrind.h"
-
-enum { N = 1024 };
-
-WG_INTERRUPT_OR(twice_on_host, int(int x), 0);
-template <bool INTERRUPTS> __device__ int twice(int x) {
-  if (INTERRUPTS) return twice_on_host(x);
-  return 2 * x;
-}
-
-WG_HANDLER(twice_on_host, wg_callers &callers, wg_list<int> x, wg_results<int> r) {
-  for (size_t i = 0; i < callers.size(); i++) r[i] = 2 * x[i];
-}
+#include "compare.h"
 
 template <bool I> __global__ void tile(int *out, const int *in, int) {
   __shared__ int s[128];
@@ -129,28 +115,7 @@ template <bool I> __global__ void loop(int *out, const int *in, int) {
   out[i] = a[t] + b[t % 64];
 }
 
-typedef void Kernel(int *, const int *, int);
-static int *in, *out;
-
-static void compare(const char *name, Kernel *plain, Kernel *interrupts) {
-  static int expected[N], found[N];
-  Kernel *both[] = {plain, interrupts};
-  for (int k = 0; k < 2; k++) {
-    cudaMemset(out, 0, sizeof found);
-    both[k]<<<N / 128, 128, 512>>>(out, in, 1000);
-    cudaMemcpy(k ? found : expected, out, sizeof found, cudaMemcpyDeviceToHost);
-  }
-  int different = 0;
-  for (int i = 0; i < N; i++) different += expected[i] != found[i];
-  printf("%s: %d different, %s\n", name, different, cudaGetErrorString(cudaGetLastError()));
-}
-
 int main() {
-  static int host[N];
-  cudaMalloc(&in, sizeof host);
-  cudaMalloc(&out, sizeof host);
-  for (int i = 0; i < N; i++) host[i] = i * 37 % 101;
-  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   compare("tile", tile<false>, tile<true>);
   compare("reduction", reduction<false>, reduction<true>);
   compare("shuffles", shuffles<false>, shuffles<true>);
@@ -158,6 +123,4 @@ int main() {
   compare("ended", ended<false>, ended<true>);
   compare("early", early<false>, early<true>);
   compare("loop", loop<false>, loop<true>);
-  cudaFree(in);
-  cudaFree(out);
 }

@@ -1,21 +1,7 @@
 // nvcc: -Iinclude
 // Barriers behind which nobody can be suspended stay as they are (src/interrupt/settled.c), and
 // those before do not. Each kernel is compared with itself without interrupts.
-#include <cstdio>
-
-#include "warpgrind.h"
-
-enum { N = 1024, BLOCK = 128 };
-
-WG_INTERRUPT_OR(twice_on_host, int(int x), 0);
-template <bool INTERRUPTS> __device__ int twice(int x) {
-  if (INTERRUPTS) return twice_on_host(x);
-  return 2 * x;
-}
-
-WG_HANDLER(twice_on_host, wg_callers &callers, wg_list<int> x, wg_results<int> r) {
-  for (size_t i = 0; i < callers.size(); i++) r[i] = 2 * x[i];
-}
+#include "compare.h"
 
 // One barrier is checked, seven are not.
 template <bool I> __global__ void sum(int *out, const int *in, int n) {
@@ -47,7 +33,7 @@ template <bool I> __global__ void some_end(int *out, const int *in, int n) {
   out[i] = s[(t + 1) % BLOCK] + s[t];
 }
 
-// Blocks come to different barriers: all of them are checked.
+// Blocks come to different barriers: the first of each way is checked.
 template <bool I> __global__ void branches(int *out, const int *in, int n) {
   __shared__ int s[BLOCK];
   int t = threadIdx.x, i = blockIdx.x * BLOCK + t, v = in[i];
@@ -74,32 +60,59 @@ template <bool I> __global__ void behind(int *out, const int *in, int n) {
   out[i] = v + s[(t + 3) % BLOCK];
 }
 
-typedef void Kernel(int *, const int *, int);
-static int *in, *out;
-
-static void compare(const char *name, Kernel *plain, Kernel *interrupts) {
-  static int expected[N], found[N];
-  Kernel *both[] = {plain, interrupts};
-  for (int k = 0; k < 2; k++) {
-    cudaMemset(out, 0, sizeof found);
-    both[k]<<<N / BLOCK, BLOCK>>>(out, in, 1000);
-    cudaMemcpy(k ? found : expected, out, sizeof found, cudaMemcpyDeviceToHost);
+// In a loop: the first barrier of each turn is checked, the second is not.
+template <bool I> __global__ void tiles(int *out, const int *in, int n) {
+  __shared__ int s[BLOCK];
+  int t = threadIdx.x, i = blockIdx.x * BLOCK + t, sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < n / 200; k++) {
+    s[t] = in[(i + k) % N] + sum;
+    __syncthreads();
+    sum += s[(t + k + 1) % BLOCK];
+    __syncthreads();
+    if ((t + k) % 11 == 0) sum = twice<I>(sum) % 1000;
   }
-  int different = 0;
-  for (int i = 0; i < N; i++) different += expected[i] != found[i];
-  printf("%s: %d different, %s\n", name, different, cudaGetErrorString(cudaGetLastError()));
+  out[i] = sum;
+}
+
+// How often the loop turns comes from the host: both barriers are checked.
+template <bool I> __global__ void decided(int *out, const int *in, int n) {
+  __shared__ int s[BLOCK];
+  int t = threadIdx.x, i = blockIdx.x * BLOCK + t, turns = twice<I>(n / 500), sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < turns; k++) {
+    s[t] = in[i] + sum;
+    __syncthreads();
+    sum += s[(t + k + 1) % BLOCK];
+    __syncthreads();
+    if (t == k) sum = twice<I>(sum);
+  }
+  out[i] = sum;
+}
+
+// Lanes of a warp call one after the other, and several times, behind the last barrier; others have
+// ended before.
+template <bool I> __global__ void last(int *out, const int *in, int n) {
+  __shared__ int s[BLOCK];
+  int t = threadIdx.x, i = blockIdx.x * BLOCK + t, v = 0;
+  s[t] = t;
+  if (i >= n) return;
+  s[t] = in[i];
+  __syncthreads();
+  for (int k = 0; k < t % 5; k++) {
+    v += k % 2 ? twice<I>(s[(t + k) % BLOCK]) : s[t] + k;
+    if (t % 32 == 9) v += twice<I>(v + s[t ^ 1]);
+  }
+  if (t % 3 == 1) v += twice<I>(s[t]);
+  out[i] = v + s[(t + 7) % BLOCK];
 }
 
 int main() {
-  static int host[N];
-  cudaMalloc(&in, sizeof host);
-  cudaMalloc(&out, sizeof host);
-  for (int i = 0; i < N; i++) host[i] = i * 37 % 101;
-  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   compare("sum", sum<false>, sum<true>);
   compare("some end", some_end<false>, some_end<true>);
   compare("branches", branches<false>, branches<true>);
   compare("behind", behind<false>, behind<true>);
-  cudaFree(in);
-  cudaFree(out);
+  compare("tiles", tiles<false>, tiles<true>);
+  compare("decided", decided<false>, decided<true>);
+  compare("last", last<false>, last<true>);
 }
