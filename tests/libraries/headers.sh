@@ -6,7 +6,8 @@
 . tests/lib/check.sh
 export LC_ALL=C  # one order of names
 includes=
-for folder in "${CUDA_HOME:-}" "$(dirname "$(dirname "$(command -v nvcc)")")" /usr /usr/local/cuda; do
+beside_nvcc=$(dirname "$(dirname "$(command -v nvcc)")")
+for folder in "${CUDA_HOME:-}" "$beside_nvcc" /usr /usr/local/cuda; do
   [ -n "$includes" ] || [ ! -e "$folder/include/cublas_v2.h" ] || includes=$folder/include
 done
 [ -n "$includes" ] || { echo "skip headers: CUDA's headers are not installed"; exit 0; }

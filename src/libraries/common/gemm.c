@@ -70,8 +70,8 @@ static uint32_t matrices(const GemmWork *g, Operand *out) {
   uint32_t n = 0;
   bool same = g->c.p == g->d.p;
   if (g->k && !scalar_is_zero(&g->alpha, number_bytes(g->scale))) {
-    out[n++] = operand("A", &g->a, rows_a(g), columns_a(g), g->batch);
-    out[n++] = operand("B", &g->b, rows_b(g), columns_b(g), g->batch);
+    out[n++] = operand(g->swapped ? "B" : "A", &g->a, rows_a(g), columns_a(g), g->batch);
+    out[n++] = operand(g->swapped ? "A" : "B", &g->b, rows_b(g), columns_b(g), g->batch);
   }
   if (reads_c(g) && !same) out[n++] = operand("C", &g->c, g->m, g->n, g->batch);
   out[n] = operand(same ? "C" : "D", &g->d, g->m, g->n, g->batch);

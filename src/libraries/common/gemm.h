@@ -34,6 +34,7 @@ typedef struct GemmWork {
   int64_t m, n, k, batch;
   GemmMatrix a, b, c, d;
   bool pointers;
+  bool swapped;    // the program calls a its B, and b its A
   DataType scale;  // type of alpha and beta
   Compute compute;
   Scalar alpha, beta;

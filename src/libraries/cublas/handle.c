@@ -102,37 +102,8 @@ EXPORT Status cublasGetLoggerCallback(void (**f)(const char *)) {
   return SUCCESS;
 }
 
-EXPORT const char *cublasGetStatusName(Status s) {
-  switch (s) {
-    case SUCCESS: return "CUBLAS_STATUS_SUCCESS";
-    case NOT_INITIALIZED: return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case ALLOC_FAILED: return "CUBLAS_STATUS_ALLOC_FAILED";
-    case INVALID_VALUE: return "CUBLAS_STATUS_INVALID_VALUE";
-    case ARCH_MISMATCH: return "CUBLAS_STATUS_ARCH_MISMATCH";
-    case MAPPING_ERROR: return "CUBLAS_STATUS_MAPPING_ERROR";
-    case EXECUTION_FAILED: return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case INTERNAL_ERROR: return "CUBLAS_STATUS_INTERNAL_ERROR";
-    case NOT_SUPPORTED: return "CUBLAS_STATUS_NOT_SUPPORTED";
-    case LICENSE_ERROR: return "CUBLAS_STATUS_LICENSE_ERROR";
-  }
-  return "CUBLAS_STATUS_UNKNOWN";
-}
-
-EXPORT const char *cublasGetStatusString(Status s) {
-  switch (s) {
-    case SUCCESS: return "the operation completed successfully";
-    case NOT_INITIALIZED: return "the library was not initialized";
-    case ALLOC_FAILED: return "the resource allocation failed";
-    case INVALID_VALUE: return "an unsupported value or parameter was passed to the function";
-    case ARCH_MISMATCH: return "the device lacks a feature that the function needs";
-    case MAPPING_ERROR: return "an access to GPU memory space failed";
-    case EXECUTION_FAILED: return "the GPU program failed to execute";
-    case INTERNAL_ERROR: return "an internal operation failed";
-    case NOT_SUPPORTED: return "the functionality is not supported";
-    case LICENSE_ERROR: return "the functionality requires a license";
-  }
-  return "unknown status";
-}
+EXPORT const char *cublasGetStatusName(Status s) { return blas_status_name(s); }
+EXPORT const char *cublasGetStatusString(Status s) { return blas_status_words(s); }
 
 // --- copies of vectors and matrices ---
 

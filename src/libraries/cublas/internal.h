@@ -3,21 +3,9 @@
 #define WG_LIBRARIES_CUBLAS_INTERNAL_H
 
 #include "libraries/blas/blas.h"
+#include "libraries/common/blas_status.h"
 #include "libraries/common/call.h"
 #include "libraries/common/gemm.h"
-
-typedef enum Status {
-  SUCCESS = 0,
-  NOT_INITIALIZED = 1,
-  ALLOC_FAILED = 3,
-  INVALID_VALUE = 7,
-  ARCH_MISMATCH = 8,
-  MAPPING_ERROR = 11,
-  EXECUTION_FAILED = 13,
-  INTERNAL_ERROR = 14,
-  NOT_SUPPORTED = 15,
-  LICENSE_ERROR = 16
-} Status;
 
 enum { HANDLE_MAGIC = 0x67726263, MATH_TF32 = 3 };
 typedef struct Handle {
