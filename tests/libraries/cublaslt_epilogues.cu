@@ -1,5 +1,5 @@
-// cublasLtMatmul's epilogues with auxiliary matrices and gradients, matrices in row-major order, and
-// cublasLtMatrixTransform, against sums in double.
+// cublasLtMatmul's epilogues with auxiliary matrices and gradients, matrices in row-major order,
+// and cublasLtMatrixTransform, against sums in double.
 // nvcc: -lcublasLt
 #include <cublasLt.h>
 #include <cuda_fp16.h>

@@ -148,8 +148,34 @@ static void plans_of_data_types() {  // cufftXtMakePlanMany: there and back
   cudaFree(out);
 }
 
+static void own_work_area() {  // the program asks for the size of the work area and allocates it
+  const int n = 50;
+  size_t estimate = 1 << 30, exact = 1 << 30, made = 1 << 30;
+  std::vector<Z> x(n);
+  for (int i = 0; i < n; i++) x[i] = Z(value(i), value(i + 50));
+  Z *d = device(x), *out = device(x);
+  void *area = NULL;
+  cufftHandle plan;
+  OK(cufftEstimate1d(n, CUFFT_Z2Z, 1, &estimate));
+  OK(cufftCreate(&plan));
+  OK(cufftSetAutoAllocation(plan, 0));
+  OK(cufftGetSize1d(plan, n, CUFFT_Z2Z, 1, &exact));
+  OK(cufftMakePlan1d(plan, n, CUFFT_Z2Z, 1, &made));
+  if (made > exact && made > estimate) printf("sizes %zu %zu %zu\n", estimate, exact, made), bad++;
+  cudaMalloc(&area, made + 1);
+  OK(cufftSetWorkArea(plan, area));
+  OK(cufftExecZ2Z(plan, (cufftDoubleComplex *)d, (cufftDoubleComplex *)out, CUFFT_FORWARD));
+  compare("own work area", 0, get(out, x.size()), slow(x, 1, 1, n, -1), 1e-13);
+  OK(cufftDestroy(plan));
+  if (!cufftEstimate1d(-1, CUFFT_Z2Z, 1, &estimate)) printf("a length of -1 is taken\n"), bad++;
+  cudaFree(d);
+  cudaFree(out);
+  cudaFree(area);
+}
+
 int main() {
   plans_of_data_types();
+  own_work_area();
   complex_lines();
   real_there_and_back(false);
   real_there_and_back(true);

@@ -7,7 +7,7 @@
 export LC_ALL=C  # one order of names
 includes=
 beside_nvcc=$(dirname "$(dirname "$(command -v nvcc)")")
-for folder in "${CUDA_HOME:-}" "$beside_nvcc" /usr /usr/local/cuda; do
+for folder in "${CUDA_HOME:-}" "$beside_nvcc" /usr; do
   [ -n "$includes" ] || [ ! -e "$folder/include/cublas_v2.h" ] || includes=$folder/include
 done
 [ -n "$includes" ] || { echo "skip headers: CUDA's headers are not installed"; exit 0; }

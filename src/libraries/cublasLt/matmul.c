@@ -1,6 +1,6 @@
 // cublasLtMatmul: D = epilogue(alpha op(A) op(B) + beta C).
 //
-// A matrix in row-major order is the transpose of one in column-major order. So A and B in row-major
+// A matrix in row-major order is the transpose of one in column-major order. So A and B in that
 // order only change their operation; for D the transposed product is computed: D' = op(B)' op(A)'.
 #include "libraries/cublasLt/internal.h"
 

@@ -4,20 +4,10 @@
 #include <pthread.h>
 
 #include "cuda/abi.h"
-#include "libraries/cufft/fft.h"
 #include "libraries/common/call.h"
+#include "libraries/cufft/fft.h"
+#include "libraries/cufft/plan.h"
 
-typedef enum Result {
-  SUCCESS = 0,
-  INVALID_PLAN = 1,
-  ALLOC_FAILED = 2,
-  INVALID_TYPE = 3,
-  INVALID_VALUE = 4,
-  EXEC_FAILED = 6,
-  SETUP_FAILED = 7,
-  INVALID_SIZE = 8,
-  NOT_SUPPORTED = 16
-} Result;
 enum { R2C = 0x2a, C2R = 0x2c, C2C = 0x29, D2Z = 0x6a, Z2D = 0x6c, Z2Z = 0x69 };
 enum { PLANS = 4096, MOST = 3 };
 
@@ -71,11 +61,13 @@ EXPORT Result cufftCreate(int *handle) {
   return r;
 }
 
+void plan_free(int handle) { plans[handle].used = false; }
+bool plan_exists(int handle) { return plan_of(handle) != NULL; }
+
 EXPORT Result cufftDestroy(int handle) {
-  Plan *p = plan_of(handle);
-  if (!p) return INVALID_PLAN;
+  if (!plan_exists(handle)) return INVALID_PLAN;
   cuCtxSynchronize();
-  p->used = false;
+  plan_free(handle);
   return SUCCESS;
 }
 
@@ -203,13 +195,6 @@ EXPORT Result cufftSetStream(int handle, const void *stream) {
   Plan *p = plan_of(handle);
   if (!p) return INVALID_PLAN;
   p->stream = stream;
-  return SUCCESS;
-}
-EXPORT Result cufftSetWorkArea(int h, void *area) { return plan_of(h) ? SUCCESS : INVALID_PLAN; }
-EXPORT Result cufftSetAutoAllocation(int h, int on) { return plan_of(h) ? SUCCESS : INVALID_PLAN; }
-EXPORT Result cufftGetSize(int h, size_t *work) {
-  if (!plan_of(h)) return INVALID_PLAN;
-  if (work) *work = 0;
   return SUCCESS;
 }
 EXPORT Result cufftGetVersion(int *version) {
