@@ -13,20 +13,16 @@ static CUresult copy_line(const OclTransfer *t, CUstream stream) {
   return cuMemcpyDtoDAsync_v2(to_device, from_device, t->size[0], stream);
 }
 
+// The origin goes into the pointers: CUDA wants rows and slices that are as long as origin and
+// region together, OpenCL as long as the region.
 static CUresult copy_box(const OclTransfer *t, CUstream stream) {
   CUDA_MEMCPY3D c = {.WidthInBytes = t->size[0], .Height = t->size[1], .Depth = t->size[2]};
   c.dstMemoryType = t->to.on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
   c.srcMemoryType = t->from.on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  c.dstHost = t->to.host;
-  c.srcHost = t->from.host;
-  c.dstDevice = t->to.device;
-  c.srcDevice = t->from.device;
-  c.dstXInBytes = t->to.x;
-  c.dstY = t->to.y;
-  c.dstZ = t->to.z;
-  c.srcXInBytes = t->from.x;
-  c.srcY = t->from.y;
-  c.srcZ = t->from.z;
+  if (t->to.on_host) c.dstHost = (char *)t->to.host + offset_of(&t->to);
+  else c.dstDevice = t->to.device + offset_of(&t->to);
+  if (t->from.on_host) c.srcHost = (const char *)t->from.host + offset_of(&t->from);
+  else c.srcDevice = t->from.device + offset_of(&t->from);
   c.dstPitch = t->to.row;
   c.dstHeight = t->to.slice / t->to.row;
   c.srcPitch = t->from.row;

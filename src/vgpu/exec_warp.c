@@ -58,7 +58,8 @@ static const Inst *exec_shfl(Warp *w, const Inst *in) {
         break;
     }
     if (!ok) j = lane;
-    result[lane] = a[j & 31];
+    // a lane that has ended gives 0, as on an H200; the manual says that the value is undefined
+    result[lane] = w->live >> (j & 31) & 1 ? a[j & 31] : 0;
     inside |= (uint32_t)ok << lane;
   }
   ELEMENTWISE(w, uint32_t, in->d, i, result[i]);
