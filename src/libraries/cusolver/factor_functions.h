@@ -5,41 +5,18 @@ EXPORT Status API(getrf_bufferSize)(const Handle *h, int m, int n, E *a, int lda
 EXPORT Status API(getrf)(const Handle *h, int m, int n, E *a, int lda, E *work, int *pivots,
                          int *info) {
   int lwork = workspace_elements(m, n);
-  return solver_getrf(h, NAME(getrf),
-                      &(Work){.type = DATA,
-                              .m = m,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .pivots = pivots,
-                              .info = info,
-                              WORKSPACE});
+  return solver_getrf(h, NAME(getrf), &(Work){MATRIX_A, PIVOTS, M_BY_N, RESULT});
 }
 EXPORT Status API(getrs)(const Handle *h, int trans, int n, int nrhs, const E *a, int lda,
                          const int *pivots, E *b, int ldb, int *info) {
-  return solver_getrs(h, NAME(getrs),
-                      &(Work){.type = DATA,
-                              .trans = trans,
-                              .n = n,
-                              .nrhs = nrhs,
-                              .a = (void *)a,
-                              .lda = lda,
-                              .pivots = (void *)pivots,
-                              .b = b,
-                              .ldb = ldb,
-                              .info = info});
+  return solver_getrs(
+      h, NAME(getrs),
+      &(Work){MATRIX_A, MATRIX_B, PIVOTS, .trans = trans, .n = n, .nrhs = nrhs, .info = info});
 }
 EXPORT Status API(laswp)(const Handle *h, int n, E *a, int lda, int k1, int k2, const int *pivots,
                          int incx) {
   return solver_laswp(h, NAME(laswp),
-                      &(Work){.type = DATA,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .k1 = k1,
-                              .k2 = k2,
-                              .pivots = (void *)pivots,
-                              .incx = incx});
+                      &(Work){MATRIX_A, PIVOTS, .n = n, .k1 = k1, .k2 = k2, .incx = incx});
 }
 
 // --- one triangle in place ---
@@ -50,9 +27,7 @@ EXPORT Status API(laswp)(const Handle *h, int n, E *a, int lda, int k1, int k2, 
   } \
   EXPORT Status API(name)(const Handle *h, int uplo, int n, E *a, int lda, E *work, int lwork, \
                           int *info) { \
-    return solver_##name( \
-        h, NAME(name), \
-        &(Work){.type = DATA, .uplo = uplo, .n = n, .a = a, .lda = lda, .info = info, WORKSPACE}); \
+    return solver_##name(h, NAME(name), &(Work){MATRIX_A, .uplo = uplo, .n = n, RESULT}); \
   }
 TRIANGLE(potrf)
 TRIANGLE(potri)
@@ -61,41 +36,20 @@ TRIANGLE(lauum)
 
 EXPORT Status API(potrs)(const Handle *h, int uplo, int n, int nrhs, const E *a, int lda, E *b,
                          int ldb, int *info) {
-  return solver_potrs(h, NAME(potrs),
-                      &(Work){.type = DATA,
-                              .uplo = uplo,
-                              .n = n,
-                              .nrhs = nrhs,
-                              .a = (void *)a,
-                              .lda = lda,
-                              .b = b,
-                              .ldb = ldb,
-                              .info = info});
+  return solver_potrs(
+      h, NAME(potrs),
+      &(Work){MATRIX_A, MATRIX_B, .uplo = uplo, .n = n, .nrhs = nrhs, .info = info});
 }
 EXPORT Status API(potrfBatched)(const Handle *h, int uplo, int n, E **a, int lda, int *info,
                                 int batch) {
-  return solver_potrf_batched(h, NAME(potrfBatched),
-                              &(Work){.type = DATA,
-                                      .uplo = uplo,
-                                      .n = n,
-                                      .a = (void *)a,
-                                      .lda = lda,
-                                      .info = info,
-                                      .batch = batch});
+  return solver_potrf_batched(
+      h, NAME(potrfBatched), &(Work){MATRIX_A, .uplo = uplo, .n = n, .info = info, .batch = batch});
 }
 EXPORT Status API(potrsBatched)(const Handle *h, int uplo, int n, int nrhs, E **a, int lda, E **b,
                                 int ldb, int *info, int batch) {
   return solver_potrs_batched(h, NAME(potrsBatched),
-                              &(Work){.type = DATA,
-                                      .uplo = uplo,
-                                      .n = n,
-                                      .nrhs = nrhs,
-                                      .a = (void *)a,
-                                      .lda = lda,
-                                      .b = (void *)b,
-                                      .ldb = ldb,
-                                      .info = info,
-                                      .batch = batch});
+                              &(Work){MATRIX_A, MATRIX_B, .uplo = uplo, .n = n, .nrhs = nrhs,
+                                      .info = info, .batch = batch});
 }
 
 // --- symmetric indefinite ---
@@ -104,15 +58,7 @@ EXPORT Status API(sytrf_bufferSize)(const Handle *h, int n, E *a, int lda, int *
 }
 EXPORT Status API(sytrf)(const Handle *h, int uplo, int n, E *a, int lda, int *pivots, E *work,
                          int lwork, int *info) {
-  return solver_sytrf(h, NAME(sytrf),
-                      &(Work){.type = DATA,
-                              .uplo = uplo,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .pivots = pivots,
-                              .info = info,
-                              WORKSPACE});
+  return solver_sytrf(h, NAME(sytrf), &(Work){MATRIX_A, PIVOTS, .uplo = uplo, .n = n, RESULT});
 }
 EXPORT Status API(sytri_bufferSize)(const Handle *h, int uplo, int n, E *a, int lda,
                                     const int *pivots, int *lwork) {
@@ -120,13 +66,5 @@ EXPORT Status API(sytri_bufferSize)(const Handle *h, int uplo, int n, E *a, int 
 }
 EXPORT Status API(sytri)(const Handle *h, int uplo, int n, E *a, int lda, const int *pivots,
                          E *work, int lwork, int *info) {
-  return solver_sytri(h, NAME(sytri),
-                      &(Work){.type = DATA,
-                              .uplo = uplo,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .pivots = (void *)pivots,
-                              .info = info,
-                              WORKSPACE});
+  return solver_sytri(h, NAME(sytri), &(Work){MATRIX_A, PIVOTS, .uplo = uplo, .n = n, RESULT});
 }

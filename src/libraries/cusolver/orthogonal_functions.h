@@ -14,10 +14,7 @@ EXPORT Status API(geqrf_bufferSize)(const Handle *h, int m, int n, E *a, int lda
 }
 EXPORT Status API(geqrf)(const Handle *h, int m, int n, E *a, int lda, E *tau, E *work, int lwork,
                          int *info) {
-  return solver_geqrf(
-      h, NAME(geqrf),
-      &(Work){
-          .type = DATA, .m = m, .n = n, .a = a, .lda = lda, .tau = tau, .info = info, WORKSPACE});
+  return solver_geqrf(h, NAME(geqrf), &(Work){MATRIX_A, REFLECTORS, M_BY_N, RESULT});
 }
 EXPORT Status UN(gqr_bufferSize)(const Handle *h, int m, int n, int k, const E *a, int lda,
                                  const E *tau, int *lwork) {
@@ -25,16 +22,7 @@ EXPORT Status UN(gqr_bufferSize)(const Handle *h, int m, int n, int k, const E *
 }
 EXPORT Status UN(gqr)(const Handle *h, int m, int n, int k, E *a, int lda, const E *tau, E *work,
                       int lwork, int *info) {
-  return solver_orgqr(h, TEXT(UN(gqr)),
-                      &(Work){.type = DATA,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .a = a,
-                              .lda = lda,
-                              .tau = (void *)tau,
-                              .info = info,
-                              WORKSPACE});
+  return solver_orgqr(h, TEXT(UN(gqr)), &(Work){MATRIX_A, REFLECTORS, M_BY_N, .k = k, RESULT});
 }
 EXPORT Status UN(mqr_bufferSize)(const Handle *h, int side, int trans, int m, int n, int k,
                                  const E *a, int lda, const E *tau, const E *c, int ldc,
@@ -44,19 +32,8 @@ EXPORT Status UN(mqr_bufferSize)(const Handle *h, int side, int trans, int m, in
 EXPORT Status UN(mqr)(const Handle *h, int side, int trans, int m, int n, int k, const E *a,
                       int lda, const E *tau, E *c, int ldc, E *work, int lwork, int *info) {
   return solver_ormqr(h, TEXT(UN(mqr)),
-                      &(Work){.type = DATA,
-                              .side = side,
-                              .trans = trans,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .a = (void *)a,
-                              .lda = lda,
-                              .tau = (void *)tau,
-                              .c = c,
-                              .ldc = ldc,
-                              .info = info,
-                              WORKSPACE});
+                      &(Work){MATRIX_A, MATRIX_C, REFLECTORS, M_BY_N, .side = side, .trans = trans,
+                              .k = k, RESULT});
 }
 
 // --- bidiagonal form ---
@@ -65,18 +42,9 @@ EXPORT Status API(gebrd_bufferSize)(const Handle *h, int m, int n, int *lwork) {
 }
 EXPORT Status API(gebrd)(const Handle *h, int m, int n, E *a, int lda, R *d, R *e, E *tauq, E *taup,
                          E *work, int lwork, int *info) {
-  return solver_gebrd(h, NAME(gebrd),
-                      &(Work){.type = DATA,
-                              .m = m,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .values = d,
-                              .off_diagonal = e,
-                              .tau = tauq,
-                              .taup = taup,
-                              .info = info,
-                              WORKSPACE});
+  return solver_gebrd(
+      h, NAME(gebrd),
+      &(Work){MATRIX_A, M_BY_N, .values = d, .off_diagonal = e, .tau = tauq, .taup = taup, RESULT});
 }
 EXPORT Status UN(gbr_bufferSize)(const Handle *h, int side, int m, int n, int k, const E *a,
                                  int lda, const E *tau, int *lwork) {
@@ -85,16 +53,7 @@ EXPORT Status UN(gbr_bufferSize)(const Handle *h, int side, int m, int n, int k,
 EXPORT Status UN(gbr)(const Handle *h, int side, int m, int n, int k, E *a, int lda, const E *tau,
                       E *work, int lwork, int *info) {
   return solver_orgbr(h, TEXT(UN(gbr)),
-                      &(Work){.type = DATA,
-                              .side = side,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .a = a,
-                              .lda = lda,
-                              .tau = (void *)tau,
-                              .info = info,
-                              WORKSPACE});
+                      &(Work){MATRIX_A, REFLECTORS, M_BY_N, .side = side, .k = k, RESULT});
 }
 
 // --- tridiagonal form ---
@@ -104,17 +63,9 @@ EXPORT Status HE(trd_bufferSize)(const Handle *h, int uplo, int n, const E *a, i
 }
 EXPORT Status HE(trd)(const Handle *h, int uplo, int n, E *a, int lda, R *d, R *e, E *tau, E *work,
                       int lwork, int *info) {
-  return solver_sytrd(h, TEXT(HE(trd)),
-                      &(Work){.type = DATA,
-                              .uplo = uplo,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .values = d,
-                              .off_diagonal = e,
-                              .tau = tau,
-                              .info = info,
-                              WORKSPACE});
+  return solver_sytrd(
+      h, TEXT(HE(trd)),
+      &(Work){MATRIX_A, REFLECTORS, .uplo = uplo, .n = n, .values = d, .off_diagonal = e, RESULT});
 }
 EXPORT Status UN(gtr_bufferSize)(const Handle *h, int uplo, int n, const E *a, int lda,
                                  const E *tau, int *lwork) {
@@ -123,14 +74,7 @@ EXPORT Status UN(gtr_bufferSize)(const Handle *h, int uplo, int n, const E *a, i
 EXPORT Status UN(gtr)(const Handle *h, int uplo, int n, E *a, int lda, const E *tau, E *work,
                       int lwork, int *info) {
   return solver_orgtr(h, TEXT(UN(gtr)),
-                      &(Work){.type = DATA,
-                              .uplo = uplo,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .tau = (void *)tau,
-                              .info = info,
-                              WORKSPACE});
+                      &(Work){MATRIX_A, REFLECTORS, .uplo = uplo, .n = n, RESULT});
 }
 EXPORT Status UN(mtr_bufferSize)(const Handle *h, int side, int uplo, int trans, int m, int n,
                                  const E *a, int lda, const E *tau, const E *c, int ldc,
@@ -140,17 +84,6 @@ EXPORT Status UN(mtr_bufferSize)(const Handle *h, int side, int uplo, int trans,
 EXPORT Status UN(mtr)(const Handle *h, int side, int uplo, int trans, int m, int n, E *a, int lda,
                       E *tau, E *c, int ldc, E *work, int lwork, int *info) {
   return solver_ormtr(h, TEXT(UN(mtr)),
-                      &(Work){.type = DATA,
-                              .side = side,
-                              .uplo = uplo,
-                              .trans = trans,
-                              .m = m,
-                              .n = n,
-                              .a = a,
-                              .lda = lda,
-                              .tau = tau,
-                              .c = c,
-                              .ldc = ldc,
-                              .info = info,
-                              WORKSPACE});
+                      &(Work){MATRIX_A, MATRIX_C, REFLECTORS, M_BY_N, .side = side, .uplo = uplo,
+                              .trans = trans, RESULT});
 }

@@ -153,76 +153,59 @@ static Status create(Sparse **out, const char *call_name, Sparse s) {
   return SUCCESS;
 }
 
+// The parts of a matrix that all formats have, from the parameters of the function, and back.
+#define PARTS \
+  .rows = rows, .columns = columns, .count = count, .offsets = offsets, .indices = indices, \
+  .values = values, .offset_type = offset_type, .index_type = index_type, .base = base, \
+  .type = (DataType)type
+#define GIVE_PARTS(s) \
+  do { \
+    GIVE(rows, (s)->rows); \
+    GIVE(columns, (s)->columns); \
+    GIVE(count, (s)->count); \
+    GIVE(offsets, (s)->offsets); \
+    GIVE(indices, (s)->indices); \
+    GIVE(values, (s)->values); \
+    GIVE(offset_type, (s)->offset_type); \
+    GIVE(index_type, (s)->index_type); \
+    GIVE(base, (s)->base); \
+    GIVE(type, (int)(s)->type); \
+  } while (0)
+
 #define COMPRESSED(Name, FORMAT) \
   BOTH(Create, Name, \
        (Sparse * *out, int64_t rows, int64_t columns, int64_t count, void *offsets, void *indices, \
         void *values, int offset_type, int index_type, int base, int type), \
        (out, rows, columns, count, offsets, indices, values, offset_type, index_type, base, \
         type)) { \
-    return create(out, "cusparseCreate" #Name, \
-                  (Sparse){.format = FORMAT, \
-                           .rows = rows, \
-                           .columns = columns, \
-                           .count = count, \
-                           .offsets = offsets, \
-                           .indices = indices, \
-                           .values = values, \
-                           .offset_type = offset_type, \
-                           .index_type = index_type, \
-                           .base = base, \
-                           .type = (DataType)type}); \
+    return create(out, "cusparseCreate" #Name, (Sparse){PARTS, .format = FORMAT}); \
   } \
   BOTH(, Name##Get, \
        (Sparse * s, int64_t * rows, int64_t * columns, int64_t * count, void **offsets, \
         void **indices, void **values, int *offset_type, int *index_type, int *base, int *type), \
        (s, rows, columns, count, offsets, indices, values, offset_type, index_type, base, type)) { \
     if (!IS(s, SPARSE) || s->format != FORMAT) return INVALID_VALUE; \
-    GIVE(rows, s->rows); \
-    GIVE(columns, s->columns); \
-    GIVE(count, s->count); \
-    GIVE(offsets, s->offsets); \
-    GIVE(indices, s->indices); \
-    GIVE(values, s->values); \
-    GIVE(offset_type, s->offset_type); \
-    GIVE(index_type, s->index_type); \
-    GIVE(base, s->base); \
-    GIVE(type, (int)s->type); \
+    GIVE_PARTS(s); \
     return SUCCESS; \
   }
 COMPRESSED(Csr, CSR)
 COMPRESSED(Csc, CSC)
 
+// The rows of its elements stand where other formats have offsets.
 BOTH(Create, Coo,
-     (Sparse * *out, int64_t rows, int64_t columns, int64_t count, void *row_indices,
-      void *column_indices, void *values, int index_type, int base, int type),
-     (out, rows, columns, count, row_indices, column_indices, values, index_type, base, type)) {
-  return create(out, "cusparseCreateCoo",
-                (Sparse){.format = COO,
-                         .rows = rows,
-                         .columns = columns,
-                         .count = count,
-                         .offsets = row_indices,
-                         .indices = column_indices,
-                         .values = values,
-                         .offset_type = index_type,
-                         .index_type = index_type,
-                         .base = base,
-                         .type = (DataType)type});
+     (Sparse * *out, int64_t rows, int64_t columns, int64_t count, void *offsets, void *indices,
+      void *values, int index_type, int base, int type),
+     (out, rows, columns, count, offsets, indices, values, index_type, base, type)) {
+  int offset_type = index_type;
+  return create(out, "cusparseCreateCoo", (Sparse){PARTS, .format = COO});
 }
 BOTH(, CooGet,
-     (Sparse * s, int64_t *rows, int64_t *columns, int64_t *count, void **row_indices,
-      void **column_indices, void **values, int *index_type, int *base, int *type),
-     (s, rows, columns, count, row_indices, column_indices, values, index_type, base, type)) {
+     (Sparse * s, int64_t *rows, int64_t *columns, int64_t *count, void **offsets, void **indices,
+      void **values, int *index_type, int *base, int *type),
+     (s, rows, columns, count, offsets, indices, values, index_type, base, type)) {
+  int *offset_type = NULL;
   if (!IS(s, SPARSE) || s->format != COO) return INVALID_VALUE;
-  GIVE(rows, s->rows);
-  GIVE(columns, s->columns);
-  GIVE(count, s->count);
-  GIVE(row_indices, s->offsets);
-  GIVE(column_indices, s->indices);
-  GIVE(values, s->values);
-  GIVE(index_type, s->index_type);
-  GIVE(base, s->base);
-  GIVE(type, (int)s->type);
+  GIVE_PARTS(s);
   return SUCCESS;
 }
 
@@ -235,21 +218,11 @@ BOTH(Create, Bsr,
   static const char call_name[] = "cusparseCreateBsr";
   REQUIRE(block_rows > 0 && block_columns > 0, "a block has no rows or columns");
   REQUIRE(order == ORDER_COLUMN || order == ORDER_ROW, "the order is none of CUSPARSE_ORDER_…");
-  return create(out, call_name,
-                (Sparse){.format = BSR,
-                         .rows = rows * block_rows,
-                         .columns = columns * block_columns,
-                         .count = count,
-                         .block_rows = block_rows,
-                         .block_columns = block_columns,
-                         .offsets = offsets,
-                         .indices = indices,
-                         .values = values,
-                         .offset_type = offset_type,
-                         .index_type = index_type,
-                         .base = base,
-                         .order = order,
-                         .type = (DataType)type});
+  Sparse s = {PARTS, .format = BSR, .block_rows = block_rows, .block_columns = block_columns,
+              .order = order};
+  s.rows *= block_rows;
+  s.columns *= block_columns;
+  return create(out, call_name, s);
 }
 
 BOTH(Create, SlicedEll,
@@ -261,19 +234,7 @@ BOTH(Create, SlicedEll,
   static const char call_name[] = "cusparseCreateSlicedEll";
   REQUIRE(slice > 0 && stored >= count, "a slice has no rows, or sellValuesSize is below nnz");
   return create(out, call_name,
-                (Sparse){.format = SLICED_ELL,
-                         .rows = rows,
-                         .columns = columns,
-                         .count = count,
-                         .stored = stored,
-                         .slice = slice,
-                         .offsets = offsets,
-                         .indices = indices,
-                         .values = values,
-                         .offset_type = offset_type,
-                         .index_type = index_type,
-                         .base = base,
-                         .type = (DataType)type});
+                (Sparse){PARTS, .format = SLICED_ELL, .stored = stored, .slice = slice});
 }
 EXPORT Status cusparseDestroySpMat(Sparse *s) { return object_destroy(s, MAGIC_SPARSE); }
 
