@@ -2,12 +2,13 @@
 # On a GPU: NVIDIA's libraries compute the same as ours. Random numbers and integers bit for bit,
 # other results within the tolerances of the programs.
 . tests/lib/check.sh
-for name in cublas_levels cublaslt cublaslt_epilogues cufft curand curand_generators \
+for name in cublas_levels cublas_more cublaslt cublaslt_epilogues cufft curand curand_generators \
   curand_discrete sobol cusolver cusparse cusparse_legacy; do
   nvcc -arch=native -std=c++17 -o "$TEST_DIR/$name" "tests/libraries/$name.cu" -lcublas -lcublasLt \
     -lcufft -lcurand -lcusolver -lcusparse || exit 1
 done
 check cublas_on_the_gpu "$TEST_DIR/cublas_levels"
+check cublas_more_on_the_gpu "$TEST_DIR/cublas_more"
 check cublaslt_on_the_gpu "$TEST_DIR/cublaslt"
 check cublaslt_epilogues_on_the_gpu "$TEST_DIR/cublaslt_epilogues"
 check cufft_on_the_gpu "$TEST_DIR/cufft"

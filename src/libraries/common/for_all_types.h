@@ -3,6 +3,7 @@
 //   REAL_T      the letters of functions with a real result: Scnrm2
 //   E, R        an element and its real part
 //   REAL        1: they are the same
+//   REAL_t      the letter of the real type
 //   FORMAT      OPERAND_F32 or OPERAND_F64
 //   DATA        the cudaDataType
 #define PASTE_(a, b, c, d) a##b##c##d
@@ -14,6 +15,7 @@
 
 #define T S
 #define t s
+#define REAL_t s
 #define REAL_T S
 #define E float
 #define R float
@@ -23,6 +25,7 @@
 #include FUNCTIONS_OF_A_TYPE
 #undef T
 #undef t
+#undef REAL_t
 #undef REAL_T
 #undef E
 #undef R
@@ -32,6 +35,7 @@
 
 #define T D
 #define t d
+#define REAL_t d
 #define REAL_T D
 #define E double
 #define R double
@@ -41,6 +45,7 @@
 #include FUNCTIONS_OF_A_TYPE
 #undef T
 #undef t
+#undef REAL_t
 #undef REAL_T
 #undef E
 #undef R
@@ -50,6 +55,7 @@
 
 #define T C
 #define t c
+#define REAL_t s
 #define REAL_T Sc
 #define E float _Complex
 #define R float
@@ -59,6 +65,7 @@
 #include FUNCTIONS_OF_A_TYPE
 #undef T
 #undef t
+#undef REAL_t
 #undef REAL_T
 #undef E
 #undef R
@@ -68,6 +75,7 @@
 
 #define T Z
 #define t z
+#define REAL_t d
 #define REAL_T Dz
 #define E double _Complex
 #define R double
@@ -77,6 +85,7 @@
 #include FUNCTIONS_OF_A_TYPE
 #undef T
 #undef t
+#undef REAL_t
 #undef REAL_T
 #undef E
 #undef R

@@ -157,6 +157,83 @@ EXPORT Status PASTE(cublas, T, matinvBatched, )(const Handle *h, int n, const E 
   return submit(h, &c);
 }
 
+// --- QR and least squares ---
+
+static void LOCAL(run_geqrf)(void *p) {
+  BatchWork *w = p;
+  int size = MAX_OF(1, w->n) * 64, info, least = MIN_OF(w->m, w->n);
+  E *work = malloc((size_t)size * sizeof(E));
+  for (int i = 0; work && i < w->batch; i++) {
+    if (!LOCAL(there)("A", w->a[i], w->m, w->n, w->lda, OPERAND_READ | OPERAND_WRITE) ||
+        !LOCAL(there)("Tau", w->b[i], least, 1, MAX_OF(1, least), OPERAND_WRITE))
+      break;
+    BLAS(geqrf)(&w->m, &w->n, w->a[i], &w->lda, w->b[i], work, &size, &info);
+  }
+  free(work);
+}
+EXPORT Status PASTE(cublas, T, geqrfBatched, )(const Handle *h, int m, int n, E *const *a, int lda,
+                                               E *const *tau, int *info, int batch) {
+  BEGIN(h, NAME(geqrfBatched));
+  REQUIRE(m >= 0 && n >= 0 && batch >= 0, "a size is negative");
+  REQUIRE(lda >= MAX_OF(1, m), "lda is smaller than m");
+  if (info) *info = 0;
+  if (!m || !n || !batch) return SUCCESS;
+  BatchWork w = {.m = m,
+                 .n = n,
+                 .lda = lda,
+                 .batch = batch,
+                 .a = (void *const *)a,
+                 .b = (void *const *)tau};
+  LibraryCall c = {
+      .name = call_name, .run = LOCAL(run_geqrf), .arguments = &w, .argument_bytes = sizeof w};
+  add_pointers(&c, "Aarray", a, batch);
+  add_pointers(&c, "TauArray", tau, batch);
+  return submit(h, &c);
+}
+
+// Least squares; cuBLAS serves more rows than columns, without transposition.
+static void LOCAL(run_gels)(void *p) {
+  BatchWork *w = p;
+  int size = (w->m + w->n + w->nrhs) * 64, info = 0;
+  E *work = malloc((size_t)size * sizeof(E));
+  for (int i = 0; work && i < w->batch; i++) {
+    unsigned both = OPERAND_READ | OPERAND_WRITE;
+    if (!LOCAL(there)("A", w->a[i], w->m, w->n, w->lda, both) ||
+        !LOCAL(there)("C", w->b[i], w->m, w->nrhs, w->ldb, both))
+      break;
+    BLAS(gels)
+    (&w->trans, &w->m, &w->n, &w->nrhs, w->a[i], &w->lda, w->b[i], &w->ldb, work, &size, &info, 1);
+    if (w->info) w->info[i] = info;
+  }
+  free(work);
+}
+EXPORT Status PASTE(cublas, T, gelsBatched, )(const Handle *h, int trans, int m, int n, int nrhs,
+                                              E *const *a, int lda, E *const *c, int ldc, int *info,
+                                              int *infos, int batch) {
+  BEGIN(h, NAME(gelsBatched));
+  REQUIRE(trans == 0 && m >= n, "only systems without transposition, m >= n, are served");
+  REQUIRE(n >= 0 && nrhs >= 0 && batch >= 0, "a size is negative");
+  REQUIRE(lda >= MAX_OF(1, m) && ldc >= MAX_OF(1, m), "lda or ldc is smaller than m");
+  if (info) *info = 0;
+  if (!n || !nrhs || !batch) return SUCCESS;
+  BatchWork w = {.trans = 'N',
+                 .m = m,
+                 .n = n,
+                 .nrhs = nrhs,
+                 .lda = lda,
+                 .ldb = ldc,
+                 .batch = batch,
+                 .a = (void *const *)a,
+                 .b = (void *const *)c,
+                 .info = infos};
+  LibraryCall call = {
+      .name = call_name, .run = LOCAL(run_gels), .arguments = &w, .argument_bytes = sizeof w};
+  add_pointers(&call, "Aarray", a, batch);
+  add_pointers(&call, "Carray", c, batch);
+  add_ints(&call, "devInfoArray", infos, (uint64_t)batch, OPERAND_WRITE);
+  return submit(h, &call);
+}
+
 // --- products with vectors ---
 
 static void LOCAL(run_gemv_batch)(void *p) {

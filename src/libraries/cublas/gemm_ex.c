@@ -1,8 +1,6 @@
-// Products with types chosen at run time: cublasGemmEx and its batched forms, cublasHgemm,
-// cublasSgemmEx; and the level 1 functions of that kind.
+// Products with types chosen at run time: cublasGemmEx and its batched forms, and the functions
+// with names for pairs of types: cublasHgemm, cublasSgemmEx, cublasCgemm3m.
 #include "libraries/cublas/internal.h"
-
-#include <math.h>
 
 // Programs in C may still give a cudaDataType.
 static Compute compute_of(int type) {
@@ -44,224 +42,124 @@ static Status multiply(const Handle *h, const char *name, GemmWork *g, Scales s)
 // Matrices without strides.
 #define MATRICES(count, at, bt, ct) \
   .batch = count, .a = {a, at, lda, 0}, .b = {b, bt, ldb, 0}, .c = {c, ct, ldc, 0}
+#define STRIDED(at, bt, ct) \
+  .batch = batch, .a = {a, at, lda, sa}, .b = {b, bt, ldb, sb}, .c = {c, ct, ldc, sc}
+#define MULTIPLY(...) \
+  do { \
+    GemmWork g = {SHAPE, __VA_ARGS__}; \
+    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+  } while (0)
+
+#define SIZES(INT) const Handle *h, int transa, int transb, INT m, INT n, INT k, const void *alpha
+// Types as arguments.
+#define TYPED(INT) \
+  SIZES(INT), const void *a, int at, INT lda, const void *b, int bt, INT ldb, const void *beta, \
+      void *c, int ct, INT ldc
+#define TYPED_STRIDED(INT) \
+  SIZES(INT), const void *a, int at, INT lda, long long sa, const void *b, int bt, INT ldb, \
+      long long sb, const void *beta, void *c, int ct, INT ldc, long long sc, INT batch
+// Types by the name of the function.
+#define PLAIN(INT) \
+  SIZES(INT), const void *a, INT lda, const void *b, INT ldb, const void *beta, void *c, INT ldc
+#define PLAIN_STRIDED(INT) \
+  SIZES(INT), const void *a, INT lda, long long sa, const void *b, INT ldb, long long sb, \
+      const void *beta, void *c, INT ldc, long long sc, INT batch
+
 #define EX(INT, SUFFIX) \
-  EXPORT Status cublasGemmEx##SUFFIX(const Handle *h, int transa, int transb, INT m, INT n, INT k, \
-                                     const void *alpha, const void *a, int at, INT lda, \
-                                     const void *b, int bt, INT ldb, const void *beta, void *c, \
-                                     int ct, INT ldc, int compute, int algo) { \
+  EXPORT Status cublasGemmEx##SUFFIX(TYPED(INT), int compute, int algo) { \
     BEGIN(h, "cublasGemmEx"); \
-    GemmWork g = {SHAPE, \
-                  MATRICES(1, at, bt, ct), \
-                  .compute = compute_of(compute)}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(MATRICES(1, at, bt, ct), .compute = compute_of(compute)); \
   } \
-  EXPORT Status cublasGemmBatchedEx##SUFFIX( \
-      const Handle *h, int transa, int transb, INT m, INT n, INT k, const void *alpha, \
-      const void *const *a, int at, INT lda, const void *const *b, int bt, INT ldb, \
-      const void *beta, void *const *c, int ct, INT ldc, INT batch, int compute, int algo) { \
+  EXPORT Status cublasGemmBatchedEx##SUFFIX(TYPED(INT), INT batch, int compute, int algo) { \
     BEGIN(h, "cublasGemmBatchedEx"); \
-    GemmWork g = {SHAPE, \
-                  MATRICES(batch, at, bt, ct), \
-                  .compute = compute_of(compute), \
-                  .pointers = true}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(MATRICES(batch, at, bt, ct), .compute = compute_of(compute), .pointers = true); \
   } \
-  EXPORT Status cublasGemmStridedBatchedEx##SUFFIX( \
-      const Handle *h, int transa, int transb, INT m, INT n, INT k, const void *alpha, \
-      const void *a, int at, INT lda, long long sa, const void *b, int bt, INT ldb, long long sb, \
-      const void *beta, void *c, int ct, INT ldc, long long sc, INT batch, int compute, \
-      int algo) { \
+  EXPORT Status cublasGemmStridedBatchedEx##SUFFIX(TYPED_STRIDED(INT), int compute, int algo) { \
     BEGIN(h, "cublasGemmStridedBatchedEx"); \
-    GemmWork g = {SHAPE, \
-                  .batch = batch, \
-                  .a = {a, at, lda, sa}, \
-                  .b = {b, bt, ldb, sb}, \
-                  .c = {c, ct, ldc, sc}, \
-                  .compute = compute_of(compute)}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(STRIDED(at, bt, ct), .compute = compute_of(compute)); \
   } \
-  EXPORT Status cublasSgemmEx##SUFFIX(const Handle *h, int transa, int transb, INT m, INT n, \
-                                      INT k, const float *alpha, const void *a, int at, INT lda, \
-                                      const void *b, int bt, INT ldb, const float *beta, void *c, \
-                                      int ct, INT ldc) { \
+  EXPORT Status cublasSgemmEx##SUFFIX(TYPED(INT)) { \
     BEGIN(h, "cublasSgemmEx"); \
-    GemmWork g = {SHAPE, \
-                  MATRICES(1, at, bt, ct), \
-                  .compute = COMPUTE_32F}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(MATRICES(1, at, bt, ct), .compute = COMPUTE_32F); \
   } \
-  EXPORT Status cublasCgemmEx##SUFFIX(const Handle *h, int transa, int transb, INT m, INT n, \
-                                      INT k, const void *alpha, const void *a, int at, INT lda, \
-                                      const void *b, int bt, INT ldb, const void *beta, void *c, \
-                                      int ct, INT ldc) { \
+  EXPORT Status cublasCgemmEx##SUFFIX(TYPED(INT)) { \
     BEGIN(h, "cublasCgemmEx"); \
-    GemmWork g = {SHAPE, \
-                  MATRICES(1, at, bt, ct), \
-                  .compute = COMPUTE_32F}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(MATRICES(1, at, bt, ct), .compute = COMPUTE_32F); \
   } \
-  EXPORT Status cublasHgemm##SUFFIX(const Handle *h, int transa, int transb, INT m, INT n, INT k, \
-                                    const void *alpha, const void *a, INT lda, const void *b, \
-                                    INT ldb, const void *beta, void *c, INT ldc) { \
+  EXPORT Status cublasCgemm3mEx##SUFFIX(TYPED(INT)) { \
+    BEGIN(h, "cublasCgemm3mEx"); \
+    MULTIPLY(MATRICES(1, at, bt, ct), .compute = COMPUTE_32F); \
+  } \
+  EXPORT Status cublasHgemm##SUFFIX(PLAIN(INT)) { \
     BEGIN(h, "cublasHgemm"); \
-    GemmWork g = {SHAPE, \
-                  MATRICES(1, R_16F, R_16F, R_16F), \
-                  .compute = COMPUTE_16F}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(MATRICES(1, R_16F, R_16F, R_16F), .compute = COMPUTE_16F); \
   } \
-  EXPORT Status cublasHgemmBatched##SUFFIX(const Handle *h, int transa, int transb, INT m, INT n, \
-                                           INT k, const void *alpha, const void *const *a, \
-                                           INT lda, const void *const *b, INT ldb, \
-                                           const void *beta, void *const *c, INT ldc, INT batch) { \
+  EXPORT Status cublasHgemmBatched##SUFFIX(PLAIN(INT), INT batch) { \
     BEGIN(h, "cublasHgemmBatched"); \
-    GemmWork g = {SHAPE, \
-                  MATRICES(batch, R_16F, R_16F, R_16F), \
-                  .compute = COMPUTE_16F, \
-                  .pointers = true}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(MATRICES(batch, R_16F, R_16F, R_16F), .compute = COMPUTE_16F, .pointers = true); \
   } \
-  EXPORT Status cublasHgemmStridedBatched##SUFFIX( \
-      const Handle *h, int transa, int transb, INT m, INT n, INT k, const void *alpha, \
-      const void *a, INT lda, long long sa, const void *b, INT ldb, long long sb, \
-      const void *beta, void *c, INT ldc, long long sc, INT batch) { \
+  EXPORT Status cublasHgemmStridedBatched##SUFFIX(PLAIN_STRIDED(INT)) { \
     BEGIN(h, "cublasHgemmStridedBatched"); \
-    GemmWork g = {SHAPE, \
-                  .batch = batch, \
-                  .a = {a, R_16F, lda, sa}, \
-                  .b = {b, R_16F, ldb, sb}, \
-                  .c = {c, R_16F, ldc, sc}, \
-                  .compute = COMPUTE_16F}; \
-    return multiply(h, call_name, &g, (Scales){alpha, beta}); \
+    MULTIPLY(STRIDED(R_16F, R_16F, R_16F), .compute = COMPUTE_16F); \
+  } \
+  EXPORT Status cublasCgemm3mBatched##SUFFIX(PLAIN(INT), INT batch) { \
+    BEGIN(h, "cublasCgemm3mBatched"); \
+    MULTIPLY(MATRICES(batch, C_32F, C_32F, C_32F), .compute = COMPUTE_32F, .pointers = true); \
+  } \
+  EXPORT Status cublasCgemm3mStridedBatched##SUFFIX(PLAIN_STRIDED(INT)) { \
+    BEGIN(h, "cublasCgemm3mStridedBatched"); \
+    MULTIPLY(STRIDED(C_32F, C_32F, C_32F), .compute = COMPUTE_32F); \
   }
 EX(int, )
 EX(int64_t, _64)
 
-// --- level 1 with types chosen at run time ---
+// --- groups: batches of several shapes, one after the other in the arrays of pointers ---
 
-typedef struct VectorEx {
-  int64_t n, incx, incy;
-  const void *x;
-  void *y, *result;
-  DataType xt, yt, rt, at;
-  Scalar alpha;
-  bool conjugates;
-} VectorEx;
-
-static void load(double *to, const void *p, DataType t, int64_t n, int64_t inc, int64_t i) {
-  int64_t first = inc < 0 ? (1 - n) * inc : 0;
-  to[1] = 0;
-  numbers_widen(to, (const char *)p + (first + i * inc) * (int64_t)number_bytes(t), t, 1);
-}
-static void store(void *p, DataType t, int64_t n, int64_t inc, int64_t i, const double *x) {
-  int64_t first = inc < 0 ? (1 - n) * inc : 0;
-  numbers_narrow((char *)p + (first + i * inc) * (int64_t)number_bytes(t), t, x, 1);
-}
-
-static void run_dot(void *p) {
-  VectorEx *w = p;
-  double sum[2] = {0};
-  for (int64_t i = 0; i < w->n; i++) {
-    double x[2], y[2];
-    load(x, w->x, w->xt, w->n, w->incx, i);
-    load(y, w->y, w->yt, w->n, w->incy, i);
-    if (w->conjugates) x[1] = -x[1];
-    sum[0] += x[0] * y[0] - x[1] * y[1];
-    sum[1] += x[0] * y[1] + x[1] * y[0];
+// The arguments of one group; all are arrays on the host but those of pointers.
+#define GROUPS(INT) \
+  const Handle *h, const int *transa, const int *transb, const INT *m, const INT *n, const INT *k, \
+      const void *alpha
+#define GROUP_WORK(at, bt, ct, compute_type) \
+  { \
+    .transa = operation(transa[i]), .transb = operation(transb[i]), .m = m[i], .n = n[i], \
+    .k = k[i], .batch = size[i], .a = {a + first, at, lda[i], 0}, .b = {b + first, bt, ldb[i], 0}, \
+    .c = {c + first, ct, ldc[i], 0}, .compute = compute_type, .pointers = true \
   }
-  store(w->result, w->rt, 1, 1, 0, sum);
-}
-static void run_nrm2(void *p) {
-  VectorEx *w = p;
-  double sum = 0, out[2] = {0};
-  for (int64_t i = 0; i < w->n; i++) {
-    double x[2];
-    load(x, w->x, w->xt, w->n, w->incx, i);
-    sum += x[0] * x[0] + x[1] * x[1];
-  }
-  out[0] = sqrt(sum);
-  store(w->result, w->rt, 1, 1, 0, out);
-}
-static void run_axpy(void *p) {
-  VectorEx *w = p;
-  double a[2] = {0};
-  numbers_widen(a, scalar(&w->alpha), w->at, 1);
-  for (int64_t i = 0; i < w->n; i++) {
-    double x[2], y[2];
-    load(x, w->x, w->xt, w->n, w->incx, i);
-    load(y, w->y, w->yt, w->n, w->incy, i);
-    y[0] += a[0] * x[0] - a[1] * x[1];
-    y[1] += a[0] * x[1] + a[1] * x[0];
-    store(w->y, w->yt, w->n, w->incy, i, y);
-  }
-}
-static void run_scal(void *p) {
-  VectorEx *w = p;
-  double a[2] = {0};
-  numbers_widen(a, scalar(&w->alpha), w->at, 1);
-  for (int64_t i = 0; i < w->n; i++) {
-    double x[2], y[2];
-    load(x, w->x, w->xt, w->n, w->incx, i);
-    y[0] = a[0] * x[0] - a[1] * x[1];
-    y[1] = a[0] * x[1] + a[1] * x[0];
-    store((void *)w->x, w->xt, w->n, w->incx, i, y);
-  }
-}
-
-static Element element_of(DataType t) { return (Element){number_bytes(t), number_format(t)}; }
-
-static Status vector_call(const Handle *h, const char *name, void (*run)(void *), VectorEx *w,
-                          unsigned x_access, unsigned y_access) {
-  if (!number_bytes(w->xt) || (w->y && !number_bytes(w->yt)) || (w->result && !number_bytes(w->rt)))
-    return refuse(name, "the type of an operand is not one that is served");
-  LibraryCall c = {.name = name, .run = run, .arguments = w, .argument_bytes = sizeof *w};
-  uint64_t n = (uint64_t)MAX_OF(w->n, 0);
-  add_vector(&c, operand_of_vector("x", w->x, element_of(w->xt), n, w->incx), x_access);
-  if (w->y) add_vector(&c, operand_of_vector("y", w->y, element_of(w->yt), n, w->incy), y_access);
-  if (w->result && h->device_pointers)
-    add_vector(&c, operand_of_vector("result", w->result, element_of(w->rt), 1, 1), OPERAND_WRITE);
-  c.waits = w->result && !h->device_pointers;
-  call_scalar(&c, "alpha", &w->alpha, element_of(w->at));
-  return submit(h, &c);
-}
-
-#define VECTOR_EX(INT, SUFFIX) \
-  EXPORT Status cublasDotEx##SUFFIX(const Handle *h, INT n, const void *x, int xt, INT incx, \
-                                    const void *y, int yt, INT incy, void *result, int rt, \
-                                    int execution) { \
-    BEGIN(h, "cublasDotEx"); \
-    VectorEx w = {n, incx, incy, x, (void *)y, result, xt, yt, rt}; \
-    return vector_call(h, call_name, run_dot, &w, OPERAND_READ, OPERAND_READ); \
+// bytes: of alpha and beta
+#define FOR_GROUPS(at, bt, ct, compute_type, bytes) \
+  REQUIRE(groups >= 0, "group_count is negative"); \
+  REQUIRE(!h->device_pointers, "alpha and beta of groups are on the host"); \
+  int64_t first = 0; \
+  for (int64_t i = 0; i < groups; i++) { \
+    GemmWork g = GROUP_WORK(at, bt, ct, compute_type); \
+    Scales of_group = {(const char *)alpha + (size_t)i * (bytes), \
+                       (const char *)beta + (size_t)i * (bytes)}; \
+    Status s = multiply(h, call_name, &g, of_group); \
+    if (s) return s; \
+    first += size[i]; \
   } \
-  EXPORT Status cublasDotcEx##SUFFIX(const Handle *h, INT n, const void *x, int xt, INT incx, \
-                                     const void *y, int yt, INT incy, void *result, int rt, \
-                                     int execution) { \
-    BEGIN(h, "cublasDotcEx"); \
-    VectorEx w = {n, incx, incy, x, (void *)y, result, xt, yt, rt, .conjugates = true}; \
-    return vector_call(h, call_name, run_dot, &w, OPERAND_READ, OPERAND_READ); \
+  return SUCCESS
+
+#define GROUPED(INT, SUFFIX) \
+  EXPORT Status cublasGemmGroupedBatchedEx##SUFFIX( \
+      GROUPS(INT), const void *const *a, int at, const INT *lda, const void *const *b, int bt, \
+      const INT *ldb, const void *beta, void *const *c, int ct, const INT *ldc, INT groups, \
+      const INT *size, int compute) { \
+    BEGIN(h, "cublasGemmGroupedBatchedEx"); \
+    size_t bytes = compute_of(compute) == COMPUTE_64F ? 8 : 4; \
+    FOR_GROUPS(at, bt, ct, compute_of(compute), bytes); \
   } \
-  EXPORT Status cublasNrm2Ex##SUFFIX(const Handle *h, INT n, const void *x, int xt, INT incx, \
-                                     void *result, int rt, int execution) { \
-    BEGIN(h, "cublasNrm2Ex"); \
-    VectorEx w = {n, incx, .x = x, .result = result, .xt = xt, .rt = rt}; \
-    return vector_call(h, call_name, run_nrm2, &w, OPERAND_READ, 0); \
+  EXPORT Status cublasSgemmGroupedBatched##SUFFIX( \
+      GROUPS(INT), const void *const *a, const INT *lda, const void *const *b, const INT *ldb, \
+      const void *beta, void *const *c, const INT *ldc, INT groups, const INT *size) { \
+    BEGIN(h, "cublasSgemmGroupedBatched"); \
+    FOR_GROUPS(R_32F, R_32F, R_32F, COMPUTE_32F, 4); \
   } \
-  EXPORT Status cublasAxpyEx##SUFFIX(const Handle *h, INT n, const void *alpha, int at, \
-                                     const void *x, int xt, INT incx, void *y, int yt, INT incy, \
-                                     int execution) { \
-    BEGIN(h, "cublasAxpyEx"); \
-    REQUIRE(alpha &&number_bytes(at), "alpha is null, or of a type that is not served"); \
-    VectorEx w = {n,        incx,     incy, \
-                  x,        y,        .xt = xt, \
-                  .yt = yt, .at = at, .alpha = scalar_take(h, alpha, number_bytes(at))}; \
-    return vector_call(h, call_name, run_axpy, &w, OPERAND_READ, OPERAND_READ | OPERAND_WRITE); \
-  } \
-  EXPORT Status cublasScalEx##SUFFIX(const Handle *h, INT n, const void *alpha, int at, void *x, \
-                                     int xt, INT incx, int execution) { \
-    BEGIN(h, "cublasScalEx"); \
-    REQUIRE(alpha &&number_bytes(at), "alpha is null, or of a type that is not served"); \
-    VectorEx w = {n,        incx,     .x = x, \
-                  .xt = xt, .at = at, .alpha = scalar_take(h, alpha, number_bytes(at))}; \
-    return vector_call(h, call_name, run_scal, &w, OPERAND_READ | OPERAND_WRITE, 0); \
+  EXPORT Status cublasDgemmGroupedBatched##SUFFIX( \
+      GROUPS(INT), const void *const *a, const INT *lda, const void *const *b, const INT *ldb, \
+      const void *beta, void *const *c, const INT *ldc, INT groups, const INT *size) { \
+    BEGIN(h, "cublasDgemmGroupedBatched"); \
+    FOR_GROUPS(R_64F, R_64F, R_64F, COMPUTE_64F, 8); \
   }
-VECTOR_EX(int, )
-VECTOR_EX(int64_t, _64)
+GROUPED(int, )
+GROUPED(int64_t, _64)

@@ -176,18 +176,60 @@ INDEX(PASTE(cublasI, t, amax, V2), TEXT(PASTE(cublasI, t, amax, )), false)
 INDEX(PASTE(cublasI, t, amin, V2), TEXT(PASTE(cublasI, t, amin, )), true)
 #undef INDEX
 
-// --- plane rotations ---
-#if REAL
+// --- plane rotations: the cosine is real, the sine may be complex ---
 #ifdef FIRST
-static void LOCAL(run_rot)(void *p) {
-  VectorWork *w = p;
-  E c = *(const E *)scalar(&w->alpha), s = *(const E *)scalar(&w->beta);
+static void LOCAL(rotate)(VectorWork *w, E sine) {
+  R c = *(const R *)scalar(&w->alpha);
+#if REAL
+  E conjugate = sine;
+#else
+  E conjugate = (E)conj((double _Complex)sine);
+#endif
   for (int64_t i = 0; i < w->n; i++) {
     E x = X(i), y = Y(i);
-    ((E *)w->x)[first_of(w->n, w->incx) + i * w->incx] = c * x + s * y;
-    Y(i) = c * y - s * x;
+    ((E *)w->x)[first_of(w->n, w->incx) + i * w->incx] = c * x + sine * y;
+    Y(i) = c * y - conjugate * x;
   }
 }
+static void LOCAL(run_rot)(void *p) {
+  VectorWork *w = p;
+  LOCAL(rotate)(w, *(const E *)scalar(&w->beta));
+}
+#endif
+#define ROT(function, text, routine, S) \
+  EXPORT Status function(const Handle *h, INT n, E *x, INT incx, E *y, INT incy, const R *c, \
+                         const S *sine) { \
+    BEGIN(h, text); \
+    if (n <= 0) return SUCCESS; \
+    VectorWork w = {n, incx, incy, x, y}; \
+    w.alpha = scalar_take(h, c, sizeof(R)); \
+    w.beta = scalar_take(h, sine, sizeof(S)); \
+    LibraryCall call = {.name = call_name, .run = LOCAL(routine), .arguments = &w}; \
+    call.argument_bytes = sizeof w; \
+    unsigned both = OPERAND_READ | OPERAND_WRITE; \
+    add_vector(&call, operand_of_vector("x", x, ELEMENT, (uint64_t)n, incx), both); \
+    add_vector(&call, operand_of_vector("y", y, ELEMENT, (uint64_t)n, incy), both); \
+    call_scalar(&call, "c", &w.alpha, (Element){sizeof(R), FORMAT}); \
+    call_scalar(&call, "s", &w.beta, (Element){sizeof(S), FORMAT}); \
+    return submit(h, &call); \
+  }
+ROT(API(rot), NAME(rot), run_rot, E)
+#if !REAL
+#ifdef FIRST
+static void LOCAL(run_real_rot)(void *p) {
+  VectorWork *w = p;
+  LOCAL(rotate)(w, *(const R *)scalar(&w->beta));
+}
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+ROT(PASTE(cublas, T, REAL_t, JOIN(rot, V2)), TEXT(PASTE(cublas, T, REAL_t, rot)), run_real_rot, R)
+#undef JOIN_
+#undef JOIN
+#endif
+#undef ROT
+#if REAL
+#ifdef FIRST
 typedef struct LOCAL(Rotm) {
   VectorWork v;
   const E *param;  // NULL: host
@@ -199,22 +241,6 @@ static void LOCAL(run_rotm)(void *p) {
   BLAS(rotm)(&n, r->v.x, &incx, r->v.y, &incy, r->param ? r->param : r->host);
 }
 #endif
-EXPORT Status API(rot)(const Handle *h, INT n, E *x, INT incx, E *y, INT incy, const E *c,
-                       const E *s) {
-  BEGIN(h, NAME(rot));
-  if (n <= 0) return SUCCESS;
-  VectorWork w = {n,
-                  incx,
-                  incy,
-                  x,
-                  y,
-                  .alpha = scalar_take(h, c, sizeof(E)),
-                  .beta = scalar_take(h, s, sizeof(E))};
-  LibraryCall call = LOCAL(call_of)(call_name, LOCAL(run_rot), &w, OPERAND_READ | OPERAND_WRITE,
-                                    OPERAND_READ | OPERAND_WRITE);
-  call_scalar(&call, "s", &w.beta, ELEMENT);
-  return submit(h, &call);
-}
 EXPORT Status API(rotm)(const Handle *h, INT n, E *x, INT incx, E *y, INT incy, const E *param) {
   BEGIN(h, NAME(rotm));
   REQUIRE(fits(n) && fits(incx) && fits(incy), "a size is above 2^31 - 1");

@@ -106,6 +106,20 @@ RUN_GER(geru)
 RUN_GER(gerc)
 RUN_SYR(her)
 RUN_SYR2(her2)
+// BLAS has it for real numbers only: A = A + alpha (x y' + y x')
+static void LOCAL(run_syr2)(void *p) {
+  BlasArguments *w = p;
+  E alpha = *(const E *)scalar(&w->alpha), *a = w->a;
+  const E *x = w->x, *y = w->y;
+  x += w->incx < 0 ? (int64_t)(1 - w->n) * w->incx : 0;
+  y += w->incy < 0 ? (int64_t)(1 - w->n) * w->incy : 0;
+  for (int64_t j = 0; j < w->n; j++) {
+    int64_t from = w->uplo == 'L' ? j : 0, end = w->uplo == 'L' ? w->n : j + 1;
+    for (int64_t i = from; i < end; i++)
+      a[i + j * w->lda] +=
+          alpha * (x[i * w->incx] * y[j * w->incy] + y[i * w->incy] * x[j * w->incx]);
+  }
+}
 RUN_SPR(hpr)
 RUN_SPR2(hpr2)
 #endif
@@ -387,6 +401,7 @@ SPMV(hpmv)
 GER(geru)
 GER(gerc)
 SYR(her, R)
+SYR2(syr2)
 SYR2(her2)
 SPR(hpr, R)
 SPR2(hpr2)

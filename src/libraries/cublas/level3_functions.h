@@ -32,6 +32,36 @@ RUN_SYR2K(her2k)
 #undef RUN_SYMM
 #undef RUN_SYRK
 #undef RUN_SYR2K
+// A half of alpha op(A) op(B)' + beta C, for products that are known to be symmetric.
+static void LOCAL(half_product)(BlasArguments *w, char transposed, const E *beta, bool hermitian) {
+  static const E zero = 0;
+  char transa = w->transa == 'N' ? 'N' : transposed, transb = w->transa == 'N' ? transposed : 'N';
+  E *product = malloc(((size_t)w->n * (size_t)w->n + 1) * sizeof(E));
+  if (!product) return;
+  BLAS(gemm)
+  (&transa, &transb, &w->n, &w->n, &w->k, scalar(&w->alpha), w->a, &w->lda, w->b, &w->ldb, &zero,
+   product, &w->n);
+  for (int64_t j = 0; j < w->n; j++) {
+    int64_t from = w->uplo == 'L' ? j : 0, end = w->uplo == 'L' ? w->n : j + 1;
+    for (int64_t i = from; i < end; i++) {
+      E *c = (E *)w->c + i + j * w->ldc, sum = product[i + j * w->n];
+      if (*beta != 0) sum += *beta * *c;
+      *c = hermitian && i == j ? (E)creal((double _Complex)sum) : sum;
+    }
+  }
+  free(product);
+}
+static void LOCAL(run_syrkx)(void *p) {
+  BlasArguments *w = p;
+  LOCAL(half_product)(w, 'T', scalar(&w->beta), false);
+}
+#if !REAL
+static void LOCAL(run_herkx)(void *p) {
+  BlasArguments *w = p;
+  E beta = *(const R *)scalar(&w->beta);
+  LOCAL(half_product)(w, 'C', &beta, true);
+}
+#endif
 static void LOCAL(run_trsm)(void *p) {
   BlasArguments *w = p;
   BLAS(trsm)
@@ -179,10 +209,12 @@ static Status LOCAL(submit_update)(const Handle *h, LibraryCall *c, BlasArgument
 SYMM(API(symm), NAME(symm), run_symm)
 SYRK(API(syrk), NAME(syrk), run_syrk, E)
 SYR2K(API(syr2k), NAME(syr2k), run_syr2k, E)
+SYR2K(NEW(syrkx), NAME(syrkx), run_syrkx, E)
 #if !REAL
 SYMM(API(hemm), NAME(hemm), run_hemm)
 SYRK(API(herk), NAME(herk), run_herk, R)
 SYR2K(API(her2k), NAME(her2k), run_her2k, R)
+SYR2K(NEW(herkx), NAME(herkx), run_herkx, R)
 #endif
 #undef SYMM
 #undef SYRK
