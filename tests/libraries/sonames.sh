@@ -8,19 +8,19 @@ cat > "$TEST_DIR/program.c" << 'END'
 int cublasCreate_v2(void **handle);
 int cublasSetStream_v2(void *handle, void *stream);
 int cublasDestroy_v2(void *handle);
-int cublasCherkx(void);
+int cublasUint8gemmBias(void);
 int main(void) {
   void *handle = NULL;
   int create = cublasCreate_v2(&handle), set = cublasSetStream_v2(handle, NULL);
-  int missing = cublasCherkx();
-  cublasCherkx();
+  int missing = cublasUint8gemmBias();
+  cublasUint8gemmBias();
   printf("%d %d %d %d\n", create, set, missing, cublasDestroy_v2(handle));
   return 0;
 }
 END
 for major in 12 13; do
   # A stub has the names and versions of the real library, and no code.
-  printf 'int cublasCreate_v2, cublasSetStream_v2, cublasDestroy_v2, cublasCherkx;\n' |
+  printf 'int cublasCreate_v2, cublasSetStream_v2, cublasDestroy_v2, cublasUint8gemmBias;\n' |
     sed 's/int /void /; s/,/(void){} void/g; s/;/(void){}/' > "$TEST_DIR/stub.c"
   printf 'libcublas.so.%s { global: *; };\n' $major > "$TEST_DIR/stub.map"
   "$CC" -shared -fPIC -Wl,-soname,libcublas.so.$major -Wl,--version-script="$TEST_DIR/stub.map" \
@@ -28,7 +28,7 @@ for major in 12 13; do
   "$CC" -o "$TEST_DIR/program$major" "$TEST_DIR/program.c" "$TEST_DIR/libstub$major.so" || exit 1
   "$WARPGRIND" --device=cpu --tool=none "$TEST_DIR/program$major" > "$TEST_DIR/out" 2>&1
   check "runs_$major" has "$TEST_DIR/out" '0 0 15 0'
-  check "names_missing_once_$major" [ "$(grep -c 'cublasCherkx is not supported' \
+  check "names_missing_once_$major" [ "$(grep -c 'cublasUint8gemmBias is not supported' \
     "$TEST_DIR/out")" = 1 ]
 done
 
