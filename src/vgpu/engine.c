@@ -59,9 +59,10 @@ bool vgpu_is_allocated(uint64_t address) {
 }
 
 static int worker_count(void) {
+  static _Atomic int cores;  // asking reads a file, which takes longer than a small launch
   if (config.workers > 0) return config.workers;
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n > 0 ? (int)n : 1;
+  if (!cores) cores = (int)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+  return cores;
 }
 
 void vgpu_print(Launch *l, const char *text, size_t n) {
