@@ -10,9 +10,8 @@ enum {
   CUPTI_COPY = 1,
   CUPTI_SET = 2,
   CUPTI_KERNEL = 10,
-  CUPTI_EXTERNAL = 39,  // which of our numbers a correlation belongs to
 };
-enum { CUPTI_CUSTOM = 3, CUPTI_FLUSH_FORCED = 1 };
+enum { CUPTI_FLUSH_FORCED = 1 };
 
 typedef struct CuptiRecord {
   uint32_t kind;
@@ -30,18 +29,15 @@ typedef struct CuptiKernel {
   const char *name;
   void *reserved;
   uint64_t queued, submitted;
+  uint8_t launch_type, carveout[3];
+  uint32_t shared_executed;
+  uint64_t graph_node;  // 0: none
 } CuptiKernel;
 typedef struct CuptiCopy {  // of a set, too
   uint32_t kind, what;
   uint64_t bytes, start, end;
   uint32_t device, context, stream, correlation;
 } CuptiCopy;
-typedef struct CuptiExternal {
-  uint32_t kind, external_kind;
-  uint64_t id;
-  uint32_t correlation;
-} CuptiExternal;
-
 typedef void CuptiWant(uint8_t **buffer, size_t *bytes, size_t *most_records);
 typedef void CuptiFilled(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
                          size_t valid);
@@ -54,8 +50,8 @@ typedef void CuptiFilled(CUcontext context, uint32_t stream, uint8_t *buffer, si
   FUNCTION(cuptiActivityFlushPeriod, (uint32_t milliseconds)) \
   FUNCTION(cuptiActivityFlushAll, (uint32_t flags)) \
   FUNCTION(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, CuptiRecord * *record)) \
-  FUNCTION(cuptiActivityPushExternalCorrelationId, (uint32_t kind, uint64_t id)) \
-  FUNCTION(cuptiActivityPopExternalCorrelationId, (uint32_t kind, uint64_t * id))
+  FUNCTION(cuptiGetContextId, (CUcontext context, uint32_t * id)) \
+  FUNCTION(cuptiGetStreamIdEx, (CUcontext context, CUstream s, uint8_t per_thread, uint32_t * id))
 typedef struct Cupti {
 #define FUNCTION(name, parameters) int(*name) parameters;
   CUPTI_FUNCTIONS

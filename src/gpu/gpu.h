@@ -316,6 +316,9 @@ void gpu_runs_close(GpuContext *c);
 typedef struct GpuTimed {
   uint64_t number;  // 0: it was not made
   bool is_copy;
+  uint64_t bytes;  // of a copy
+  uint64_t blocks;
+  uint32_t threads;  // … of a launch
 } GpuTimed;
 void gpu_times_open(GpuContext *c);
 void gpu_times_close(GpuContext *c);

@@ -2,6 +2,7 @@
 // each is a look at one number. One that is known to be destroyed does not reach the driver, which
 // may crash on it.
 #include "gpu/gpu.h"
+#include "gpu/times.h"
 
 #define STREAM(h) GPU_ALIVE(STREAM, h);
 #define EVENT(h) GPU_ALIVE(EVENT, h);
@@ -25,7 +26,8 @@
   CUresult gpu_##name params { \
     CUresult result = gpu_real.name args; \
     if (result == CUDA_SUCCESS && out) \
-      session_created(*out), session_order_stream(*out, (flags)&CU_STREAM_NON_BLOCKING); \
+      session_created(*out), gpu_cupti_stream_made(), \
+          session_order_stream(*out, (flags)&CU_STREAM_NON_BLOCKING); \
     return gpu_checked(result); \
   }
 #define MAKES(name, params, args, out) \

@@ -294,6 +294,13 @@ static void tell_call(GpuLaunch *l) {
   session_launch_taken(&(SessionCall){&l->event, l->number, &given, gpu_launch_param, l->of});
 }
 
+static GpuTimed shape_of(const GpuLaunch *l, bool made) {
+  const SessionLaunch *e = &l->event;
+  return (GpuTimed){.number = made ? l->number : 0,
+                    .blocks = (uint64_t)e->grid[0] * e->grid[1] * e->grid[2],
+                    .threads = e->block[0] * e->block[1] * e->block[2]};
+}
+
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (session_reads_closed() && !(l->closed && l->closed_looks)) session_launch_unseen();
   if (l->closed) gpu_closed_end(l, result == CUDA_SUCCESS);
@@ -306,7 +313,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
         &(SessionRefusal){&l->event, (int)result, l->function == l->of->handle, answer, l});
   if (l->timed)
     gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed,
-                  (GpuTimed){.number = result == CUDA_SUCCESS ? l->number : 0});
+                  shape_of(l, result == CUDA_SUCCESS));
   if (result == CUDA_SUCCESS) gpu_run_ends(l);
   if (result == CUDA_SUCCESS && l->of) {
     bool wanted = session_wants(SESSION_WANTS_LAUNCHES_TAKEN);

@@ -9,9 +9,8 @@ void gpu_timed_ran(const GpuTimed *what, const SessionTimes *t);  // tells the s
 
 // --- times_cupti.c ---
 bool gpu_cupti_open(void);  // false: it is not installed, or somebody else uses it
-// Around a call of the driver, on its thread.
-uint64_t gpu_cupti_begin(void);
-void gpu_cupti_end(uint64_t id, const GpuTimed *what);
+void gpu_cupti_asked(CUcontext context, CUstream stream, const GpuTimed *what);
+void gpu_cupti_stream_made(void);
 void gpu_cupti_flush(void);  // all times of work that has ended are told. Without locks
 
 #endif

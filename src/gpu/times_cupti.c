@@ -14,95 +14,79 @@ static Cupti cupti;
 static bool used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Work between gpu_cupti_begin and gpu_cupti_end, by our number; times come in any order.
-typedef struct Work {
-  bool is_told;
+// Work and when it ran, in the order of each stream, until one has found the other. CUPTI could
+// carry our number along, but that costs 2 microseconds a launch: records are told apart by their
+// stream, their kind and their size.
+typedef struct Half {
   GpuTimed what;
-  SessionTimes times;  // begin 0: not known yet
-} Work;
-typedef struct Correlated {  // by CUPTI's number of a call
-  uint64_t id;               // 0: not known yet
   SessionTimes times;
-} Correlated;
-static U64Map works, correlated;
-static uint64_t last_id;
+} Half;
+typedef VEC(Half) Halves;
+typedef struct Queue {
+  Halves list;
+  uint32_t first;  // those before it are gone
+} Queue;
+typedef struct Stream {
+  Queue asked;  // not known to have run
+  Queue ran;    // gpu_cupti_asked has not come yet
+} Stream;
+static U64Map streams;   // by context and CUPTI's number of the stream: Stream
+enum { MOST_RAN = 64 };  // of work that is not timed there may be any number
+
+static uint64_t stream_key(uint32_t context, uint32_t stream) {
+  return (uint64_t)context << 32 | stream;
+}
 
 // --- what CUPTI tells ---
 
+static bool is_same(const GpuTimed *a, const GpuTimed *b) {
+  return a->is_copy == b->is_copy && a->bytes == b->bytes && a->blocks == b->blocks &&
+         a->threads == b->threads;
+}
+
 // With the lock held.
-static Work *work_of(uint64_t id) {
-  Work *w = u64map_get(&works, id);
-  if (w) return w;
-  w = mem_alloc(sizeof *w);
-  u64map_put(&works, id, w);
-  return w;
+static Stream *stream_of(uint64_t key) {
+  Stream *s = u64map_get(&streams, key);
+  if (!s) u64map_put(&streams, key, s = mem_alloc(sizeof *s));
+  return s;
 }
 
-static Correlated *call_of(uint32_t correlation) {
-  Correlated *c = u64map_get(&correlated, correlation);
-  if (c) return c;
-  c = mem_alloc(sizeof *c);
-  u64map_put(&correlated, correlation, c);
-  return c;
+// Removes the oldest one of this shape, which is nearly always the first; false: there is none.
+static bool remove_first(Queue *q, const GpuTimed *what, Half *out) {
+  Half *all = q->list.data;
+  uint32_t i = q->first;
+  while (i < q->list.len && !is_same(&all[i].what, what)) i++;
+  if (i == q->list.len) return false;
+  *out = all[i];
+  memmove(&all[q->first + 1], &all[q->first], (i - q->first) * sizeof *all);
+  if (++q->first == q->list.len) q->first = q->list.len = 0;
+  return true;
 }
 
-// A copy of pageable memory has several parts.
-static void join(SessionTimes *to, const SessionTimes *t) {
-  if (!to->begin) *to = *t;
-  to->begin = MIN(to->begin, t->begin);
-  to->end = MAX(to->end, t->end);
+static void match(uint64_t key, const Half *record, Halves *out) {
+  Stream *s = stream_of(key);
+  Half asked;
+  if (remove_first(&s->asked, &record->what, &asked)) {
+    asked.times = record->times;
+    vec_push(out, asked);
+  } else if (s->ran.list.len < MOST_RAN) vec_push(&s->ran.list, *record);
 }
 
-static void take(const CuptiRecord *r) {
-  if (r->kind == CUPTI_EXTERNAL) {
-    const CuptiExternal *e = (const CuptiExternal *)r;
-    call_of(e->correlation)->id = e->id;
-  } else if (r->kind == CUPTI_KERNEL) {
+static void take(const CuptiRecord *r, Halves *out) {
+  Half half = {0};
+  if (r->kind == CUPTI_KERNEL) {
     const CuptiKernel *k = (const CuptiKernel *)r;
-    join(&call_of(k->correlation)->times,
-         &(SessionTimes){k->queued, k->submitted, k->start, k->end, "CUPTI"});
+    if (k->graph_node) return;
+    half.what.blocks = (uint64_t)k->grid[0] * (uint64_t)k->grid[1] * (uint64_t)k->grid[2];
+    half.what.threads = (uint32_t)(k->block[0] * k->block[1] * k->block[2]);
+    half.times = (SessionTimes){k->queued, k->submitted, k->start, k->end, "CUPTI"};
+    match(stream_key(k->context, k->stream), &half, out);
   } else if (r->kind == CUPTI_COPY || r->kind == CUPTI_SET) {
     const CuptiCopy *k = (const CuptiCopy *)r;
-    join(&call_of(k->correlation)->times,
-         &(SessionTimes){.begin = k->start, .end = k->end, .source = "CUPTI"});
+    half.what = (GpuTimed){.is_copy = true, .bytes = k->bytes};
+    half.times = (SessionTimes){.begin = k->start, .end = k->end, .source = "CUPTI"};
+    match(stream_key(k->context, k->stream), &half, out);
   }
-}
-
-// Calls of which both the number and the times are known.
-static void settle_calls(void) {
-  VEC(uint64_t) settled = {0};
-  uint32_t it = 0;
-  uint64_t correlation;
-  void *value;
-  while (u64map_next(&correlated, &it, &correlation, &value)) {
-    Correlated *c = value;
-    if (!c->id || !c->times.begin) continue;
-    join(&work_of(c->id)->times, &c->times);
-    vec_push(&settled, correlation);
-  }
-  for (uint32_t i = 0; i < settled.len; i++) free(u64map_remove(&correlated, settled.data[i]));
-  vec_free(&settled);
-}
-
-// Tells what is complete, without the lock: the session has its own.
-static void tell_complete(void) {
-  VEC(Work) done = {0};
-  VEC(uint64_t) ids = {0};
-  uint32_t it = 0;
-  uint64_t id;
-  void *value;
-  pthread_mutex_lock(&lock);
-  while (u64map_next(&works, &it, &id, &value)) {
-    const Work *w = value;
-    if (!w->is_told || !w->times.begin) continue;
-    vec_push(&done, *w);
-    vec_push(&ids, id);
-  }
-  for (uint32_t i = 0; i < ids.len; i++) free(u64map_remove(&works, ids.data[i]));
-  pthread_mutex_unlock(&lock);
-  for (uint32_t i = 0; i < done.len; i++) gpu_timed_ran(&done.data[i].what, &done.data[i].times);
-  vec_free(&done);
-  vec_free(&ids);
 }
 
 static void want(uint8_t **buffer, size_t *bytes, size_t *most_records) {
@@ -114,20 +98,21 @@ static void want(uint8_t **buffer, size_t *bytes, size_t *most_records) {
 static void filled(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
                    size_t valid) {
   CuptiRecord *r = NULL;
+  Halves ran = {0};
   pthread_mutex_lock(&lock);
-  while (!cupti.cuptiActivityGetNextRecord(buffer, valid, &r)) take(r);
-  settle_calls();
+  while (!cupti.cuptiActivityGetNextRecord(buffer, valid, &r)) take(r, &ran);
   pthread_mutex_unlock(&lock);
   free(buffer);
-  tell_complete();
+  for (uint32_t i = 0; i < ran.len; i++) gpu_timed_ran(&ran.data[i].what, &ran.data[i].times);
+  vec_free(&ran);
 }
 
 // --- what we tell CUPTI ---
 
 static void *open_library(void) {
   static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-  static const char *const patterns[] = {"/usr/local/cuda*/lib64/libcupti.so",
-                                         "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so",
+  static const char *const patterns[] = {"/usr/local/*/lib64/libcupti.so",
+                                         "/usr/local/*/extras/CUPTI/lib64/libcupti.so",
                                          "/opt/*/lib64/libcupti.so"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++)  // a program that has it open may use it
     if (dlopen(names[i], RTLD_NOW | RTLD_NOLOAD)) return NULL;
@@ -153,7 +138,7 @@ static bool open_functions(void *library) {
 }
 
 static void start(void) {
-  static const uint32_t kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_SET, CUPTI_EXTERNAL};
+  static const uint32_t kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_SET};
   void *library = open_library();
   if (!library || !open_functions(library)) return;
   bool ok = !cupti.cuptiActivityRegisterTimestampCallback(clock_ns) &&
@@ -170,27 +155,45 @@ bool gpu_cupti_open(void) {
   return used;
 }
 
-uint64_t gpu_cupti_begin(void) {
-  pthread_mutex_lock(&lock);
-  uint64_t id = ++last_id;
-  pthread_mutex_unlock(&lock);
-  return cupti.cuptiActivityPushExternalCorrelationId(CUPTI_CUSTOM, id) ? 0 : id;
+static _Atomic uint32_t streams_made;
+void gpu_cupti_stream_made(void) { streams_made++; }
+
+// CUPTI's number of the stream, asked again when there are new streams: they may have the handles
+// of old ones.
+static bool key_of(CUcontext context, CUstream stream, uint64_t *key) {
+  static _Thread_local struct {
+    CUcontext context;
+    CUstream stream;
+    uint64_t key;
+    uint32_t streams_made;
+  } last;
+  uint32_t number, of_context, made = streams_made;
+  if (!last.key || last.context != context || last.stream != stream || last.streams_made != made) {
+    if (cupti.cuptiGetStreamIdEx(context, stream, stream == CU_STREAM_PER_THREAD, &number) ||
+        cupti.cuptiGetContextId(context, &of_context))
+      return false;
+    last.context = context;
+    last.stream = stream;
+    last.streams_made = made;
+    last.key = stream_key(of_context, number);
+  }
+  *key = last.key;
+  return true;
 }
 
-void gpu_cupti_end(uint64_t id, const GpuTimed *what) {
-  uint64_t popped;
-  if (!id) return;
-  cupti.cuptiActivityPopExternalCorrelationId(CUPTI_CUSTOM, &popped);
+void gpu_cupti_asked(CUcontext context, CUstream stream, const GpuTimed *what) {
+  uint64_t key;
+  Half half = {.what = *what};
+  if (!key_of(context, stream, &key)) return;
   pthread_mutex_lock(&lock);
-  Work *w = work_of(id);
-  w->is_told = true;
-  w->what = *what;
-  if (!what->number) free(u64map_remove(&works, id));  // it was not made
+  Stream *s = stream_of(key);
+  bool ran = remove_first(&s->ran, what, &half);
+  half.what = *what;
+  if (!ran) vec_push(&s->asked.list, half);
   pthread_mutex_unlock(&lock);
+  if (ran) gpu_timed_ran(what, &half.times);
 }
 
 void gpu_cupti_flush(void) {
-  if (!used) return;
-  cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-  tell_complete();
+  if (used) cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 }

@@ -21,7 +21,11 @@ static void first_launch(SessionKernel *k) {
   pthread_mutex_unlock(&session_lock);
 }
 
+static _Thread_local uint64_t launch_stack;
+uint64_t session_launch_stack(void) { return launch_stack; }
+
 static void send_launch(const SessionLaunch *l, uint32_t number) {
+  launch_stack = session_stack();
   session_send(EVENT_LAUNCH,
                &(EventLaunch){number, l->kernel->id, l->grid[0], l->grid[1], l->grid[2],
                               l->block[0], l->block[1], l->block[2], l->cluster[0], l->cluster[1],
@@ -29,7 +33,7 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
                               (l->cooperative ? LAUNCH_COOPERATIVE : 0) |
                                   (l->captured ? LAUNCH_CAPTURED : 0) |
                                   (uint64_t)l->kernel->api << LAUNCH_API_SHIFT,
-                              clock_ns(), session_stack()});
+                              clock_ns(), launch_stack});
 }
 
 uint32_t session_launch_count(const SessionLaunch *l) {

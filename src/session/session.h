@@ -116,6 +116,7 @@ uint32_t session_launch(const SessionLaunch *l);
 // launch before the second.
 uint32_t session_launch_count(const SessionLaunch *l);
 void session_launch_tell(const SessionLaunch *l, uint32_t number);
+uint64_t session_launch_stack(void);  // the host stack of the last one that this thread has told
 // a captured launch, counted when it was captured, runs once more
 void session_launch_again(SessionKernel *k, bool checked);
 // one execution of a captured launch, as the calling thread's last launch

@@ -8,17 +8,24 @@
 static _Atomic uint32_t ran, ended;
 static _Atomic uint64_t last_launch, last_begin, last_end;
 static _Atomic bool in_order = true;
-static void launch_ran(uint32_t launch, uint64_t begin, uint64_t end) {
-  if (begin >= end || begin < last_end || launch <= last_launch) in_order = false;
+static void launch_ran(uint32_t launch, const SessionTimes *t) {
+  if (t->begin >= t->end || t->begin < last_end || launch <= last_launch) in_order = false;
   last_launch = launch;
-  last_begin = begin;
-  last_end = end;
+  last_begin = t->begin;
+  last_end = t->end;
   ran++;
+}
+static _Atomic uint64_t last_copy;
+static _Atomic uint32_t last_copy_ran;
+static void copy_ran(uint64_t timed_as, const SessionTimes *t) {
+  last_copy = timed_as;
+  last_copy_ran++;
 }
 static void launches_ended(ToolDevice *d, const uint64_t *launches, uint32_t n) { ended += n; }
 static const Tool tool = {.only_counts = true,
                           .wants = SESSION_WANTS_LAUNCH_TIMES | SESSION_WANTS_LAUNCHES_TAKEN,
                           .launch_ran = launch_ran,
+                          .copy_ran = copy_ran,
                           .launches_ended = launches_ended};
 const Tool *const tool_table[TOOL_COUNT_] = {[TOOL_COUNT] = &tool};
 
@@ -35,7 +42,7 @@ static void test_times(void) {
   for (uint32_t i = 1; i <= 300; i++) {
     void *began = gpu_times_begin(c, s);
     EXPECT(began != NULL);
-    gpu_times_end(c, s, began, i);
+    gpu_times_end(c, s, began, (GpuTimed){.number = i});
   }
   pause_ms(20);
   EXPECT(ran == 0);  // none has ended
@@ -55,11 +62,16 @@ static void test_refused(void) {
   ran = ended = last_launch = last_end = 0;
   void *began = gpu_times_begin(c, s);
   int events = fake_driver.events;
-  gpu_times_end(c, s, began, 0);
+  gpu_times_end(c, s, began, (GpuTimed){.number = 0});
   EXPECT(gpu_times_begin(c, s) == began && fake_driver.events == events);
-  gpu_times_end(c, s, began, 7);
+  gpu_times_end(c, s, began, (GpuTimed){.number = 7});
   wait_for(&ran, 1);
   EXPECT(ran == 1 && last_launch == 7);
+  began = gpu_times_begin(c, s);  // a copy is told to others, and ends no launch
+  uint32_t launches = ended;
+  gpu_times_end(c, s, began, (GpuTimed){.number = 5, .is_copy = true});
+  wait_for(&last_copy_ran, 1);
+  EXPECT(last_copy == 5 && ran == 1 && ended == launches);
   gpu_cuCtxDestroy_v2(a);
 }
 
@@ -69,11 +81,11 @@ static void test_context_gone(void) {
   GpuContext *first = gpu_context_of(a), *second = gpu_context_of(b);
   CUstream s = fake_stream(a), t = fake_stream(b);
   ran = ended = last_launch = last_end = 0;
-  gpu_times_end(first, s, gpu_times_begin(first, s), 1);
+  gpu_times_end(first, s, gpu_times_begin(first, s), (GpuTimed){.number = 1});
   gpu_cuCtxDestroy_v2(a);
   EXPECT(ran == 1 && last_launch == 1);
   EXPECT(gpu_times_begin(first, s) == NULL);
-  gpu_times_end(second, t, gpu_times_begin(second, t), 2);
+  gpu_times_end(second, t, gpu_times_begin(second, t), (GpuTimed){.number = 2});
   wait_for(&ran, 2);
   EXPECT(ran == 2 && last_launch == 2);
   gpu_cuCtxDestroy_v2(b);

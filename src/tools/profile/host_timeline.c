@@ -37,13 +37,19 @@ static void send_call(const char *call, uint64_t kernel, uint64_t stack, const u
   pthread_mutex_unlock(&session_lock);
 }
 
+static uint64_t thread_number(void) {
+  static _Thread_local uint64_t number;  // a system call each time would be half of the cost
+  if (!number) number = (uint64_t)gettid();
+  return number;
+}
+
 static void set_common(uint64_t *v, unsigned kind, const void *stream, int device) {
   v[CALL_NUMBER] = ++last_number;
   v[CALL_KIND] = kind;
   v[CALL_STREAM] = (uintptr_t)stream;
   v[CALL_DEVICE] = (uint64_t)device;
   v[CALL_PLAIN] = plain;
-  v[CALL_HOST_THREAD] = (uint64_t)gettid();
+  v[CALL_HOST_THREAD] = thread_number();
   pthread_mutex_lock(&lock);
   v[CALL_NON_BLOCKING] = u64map_get(&non_blocking, (uintptr_t)stream) != NULL;
   pthread_mutex_unlock(&lock);
@@ -113,7 +119,7 @@ void timeline_launch(const SessionCall *c) {
   e->v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
   e->v[CALL_BLOCKS] = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   e->v[CALL_SHARED] = l->shared;
-  e->stack = session_stack();
+  e->stack = session_launch_stack();
   pthread_mutex_lock(&session_lock);
   e->kernel = session_string(l->kernel->name);
   pthread_mutex_unlock(&session_lock);
@@ -201,7 +207,7 @@ void timeline_wait(const void *stream, bool all) {
 void timeline_range(const SessionRange *r) {
   uint64_t v[RANGE_COUNT] = {[RANGE_BEGIN] = r->begin_ns,
                              [RANGE_END] = r->end_ns,
-                             [RANGE_HOST_THREAD] = r->of_thread ? (uint64_t)gettid() : 0,
+                             [RANGE_HOST_THREAD] = r->of_thread ? thread_number() : 0,
                              [RANGE_DEPTH] = r->depth,
                              [RANGE_PLAIN] = plain};
   pthread_mutex_lock(&session_lock);

@@ -12,6 +12,7 @@
 #include "tools/profile/report_plots.h"
 #include "tools/profile/report_ranges.h"
 #include "tools/profile/report_resources.h"
+#include "tools/profile/report_timeline.h"
 #include "tools/profile/report_trace.h"
 #include "tools/report.h"
 
@@ -224,6 +225,7 @@ static void results(Run *r, bool all, Str *out) {
   if (!r->measures.len) return;
   profile_model_build(r, &m);
   add_first(&m, all, out);
+  timeline_text(&m, all, out);
   ranges_text(&m, all, out);
   qsort(m.kernels.data, m.kernels.len, sizeof *m.kernels.data, by_model);
   for (uint32_t i = 0; i < m.kernels.len; i++) add_kernel(&m, m.kernels.data[i], all, out);
@@ -344,6 +346,7 @@ static void json_results(Run *r, Str *s) {
   }
   str_addc(s, ']');
   plots_json(&m, s);
+  timeline_json(&m, s);
   ranges_json(&m, s);
   profile_model_free(&m);
 }

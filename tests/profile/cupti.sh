@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# timeout: 300
+# Times by CUPTI: what the device did, and who let it idle. The stand-ins for the driver and for
+# CUPTI make them known beforehand; without CUPTI events measure.
+set -u
+cd "$ROOT" || exit 1
+. tests/lib/check.sh
+. tests/gpumode/lib.sh
+command -v nvcc > /dev/null || { echo "skip cupti: nvcc is not installed"; exit 77; }
+shared_runtime
+d=$TEST_DIR
+tests/lib/nvcc -w -O2 -g -lineinfo -cudart=shared -arch=compute_75 -o "$d/work" \
+  tests/profile/cupti/work.cu > "$d/nvcc" 2>&1 ||
+  { cat "$d/nvcc"; exit 1; }
+mkdir -p "$d/cupti"
+$CC -std=gnu11 -O1 -fPIC -shared -Isrc -o "$d/cupti/libcupti.so.13" \
+  tests/profile/cupti/fake_cupti.c || exit 1
+
+profiled() {  # NAME VARIABLES…
+  local name=$1; shift
+  env LD_LIBRARY_PATH="$d/cupti:$LD_LIBRARY_PATH" "$@" "$WARPGRIND" --device=gpu --tool=profile \
+    --profile-part=timeline --json="$d/$name.json" "$d/work" > "$d/$name.out" 2> "$d/$name.err"
+}
+profiled cupti FAKE_CUPTI="c 4096 0 100 k 2 64 200 300 k 2 64 500 600 k 3 64 700 800 c 4096 750 900"
+check by_cupti python3 - "$d/cupti.json" <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))["timeline"]
+assert t["times"] == "CUPTI", t
+sums = {k: round(t[k], 6) for k in ("ms", "kernel_ms", "copy_ms", "both_ms", "idle_ms")}
+assert sums == {"ms": 0.9, "kernel_ms": 0.3, "copy_ms": 0.25, "both_ms": 0.05, "idle_ms": 0.4}, sums
+gaps = sorted((g["cause"], round(g["ms"], 6), g["times"]) for g in t["gaps"])
+assert gaps == [("host", 0.1, 1), ("wait", 0.1, 1), ("wait", 0.2, 1)], gaps
+END
+check words grep -q \
+  "profile: 0.9 ms of the device, by CUPTI: kernels 33%, copies 28%, both at once 6%, idle 44%" \
+  "$d/cupti.err"
+check gap grep -q "idle for 0.2 ms after the host waited at .* (1 time)" "$d/cupti.err"
+profiled events
+check by_events grep -q "of the device, by events: kernels" "$d/events.err"
