@@ -6,6 +6,7 @@ struct TracePairs {
   TraceReader *reader;
   Timelines lines;
   U64Map blocks;
+  bool lanes;  // those of one warp may race, too
 };
 
 TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
@@ -14,6 +15,7 @@ TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
   TracePairs *p = mem_alloc(sizeof *p);
   p->reader = t;
   p->lines.launch = l;
+  p->lanes = timeline_judges_lanes(t, l);
   return p;
 }
 
@@ -84,8 +86,10 @@ bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b) {
   End x, y;
   if (!look_at(p, a, far, &x, &err) || !look_at(p, b, far, &y, &err)) return false;
   if (x.strong && y.strong) return false;
-  // a warp's rows are in the order in which they happened
-  if (x.warp == y.warp) return x.record == y.record;
+  if (x.warp == y.warp && x.record == y.record) return true;
+  if (x.warp == y.warp &&
+      (!p->lanes || timeline_met(x.line, (LaneAt){x.record, x.lane}, (LaneAt){y.record, y.lane})))
+    return false;
   if (!far && x.passed != y.passed) return false;
   return !may_be_before(&x, &y, far) && !may_be_before(&y, &x, far);
 }

@@ -100,21 +100,6 @@ static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a,
           (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
 }
 
-// Whether both lanes of a warp came to something between two of its records that lets them wait for
-// each other.
-static bool met_between(const Timeline *l, const Touch *a, const Touch *b) {
-  uint64_t from = MIN(a->record, b->record), to = MAX(a->record, b->record);
-  uint32_t both = 1u << a->lane | 1u << b->lane, low = 0, high = l->all.len;
-  while (low < high) {
-    uint32_t m = (low + high) / 2;
-    if (l->all.data[m].record <= from) low = m + 1;
-    else high = m;
-  }
-  for (; low < l->all.len && l->all.data[low].record < to; low++)
-    if ((l->all.data[low].lanes & both) == both) return true;
-  return false;
-}
-
 // They are in the same block between the same barriers, or in different blocks. false: something
 // orders them, or they do not conflict
 static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told,
@@ -128,7 +113,10 @@ static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, 
     return a->lane != b->lane;
   const Timeline *l = timeline_of(t, &x->lines, a->warp, err),
                  *m = timeline_of(t, &x->lines, b->warp, err);
-  if (a->warp == b->warp && (!x->lanes || !l || met_between(l, a, b))) return false;
+  if (a->warp == b->warp &&
+      (!x->lanes || !l ||
+       timeline_met(l, (LaneAt){a->record, a->lane}, (LaneAt){b->record, b->lane})))
+    return false;
   if (!l || !m || may_be_before(x, a, l, b, m, false) || may_be_before(x, b, m, a, l, false))
     return false;
   *told = may_be_before(x, a, l, b, m, true) || may_be_before(x, b, m, a, l, true);
@@ -244,25 +232,9 @@ static bool shared_races(TraceReader *t, Racing *x, Error *err) {
   return true;
 }
 
-// Operations that exchange values between lanes may order them in ways that are not recorded, also
-// in functions that this kernel may call.
-static bool lanes_can_be_judged(TraceReader *t, const ReaderLaunch *l) {
-  sqlite3_stmt *s = reader_statement(
-      t,
-      "SELECT 1 FROM launch l JOIN kernel k ON k.id = l.kernel WHERE l.id = ?1 AND NOT EXISTS "
-      "(SELECT 1 FROM site s WHERE s.classes & 8192 AND s.process = l.process AND (s.function = "
-      "k.name OR s.function NOT IN (SELECT name FROM kernel)))",
-      NULL);
-  if (!s) return false;
-  sqlite3_bind_int64(s, 1, l->id);
-  bool yes = sqlite3_step(s) == SQLITE_ROW;
-  reader_done(t, s);
-  return yes;
-}
-
 static bool launch_races(TraceReader *t, const ReaderLaunch *l, RaceList *list, Error *err) {
   Racing x = {
-      .launch = l, .lines = {.launch = l}, .list = list, .lanes = lanes_can_be_judged(t, l)};
+      .launch = l, .lines = {.launch = l}, .list = list, .lanes = timeline_judges_lanes(t, l)};
   bool ok = reader_scan_launch(t, l, note, &x, err) != SCAN_FAILED;
   note_blocks(&x);
   ok = ok && global_races(t, &x, err) && (!x.any_shared || shared_races(t, &x, err));

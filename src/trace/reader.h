@@ -355,6 +355,15 @@ typedef struct Timelines {
 const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);
 // barriers before that record
 uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);
+// Whether both lanes of a warp came to something between two of its records that lets them wait for
+// each other.
+typedef struct LaneAt {
+  uint64_t record;
+  uint32_t lane;
+} LaneAt;
+bool timeline_met(const Timeline *l, LaneAt a, LaneAt b);
+// Whether lanes of one warp may race: not where something orders them that is not recorded.
+bool timeline_judges_lanes(TraceReader *t, const ReaderLaunch *l);
 // when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
 uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);
 void timelines_free(Timelines *all);

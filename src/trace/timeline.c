@@ -150,6 +150,35 @@ const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error
   return reader_scan_warp(t, all->launch, warp, note, l, err) == SCAN_FAILED ? NULL : l;
 }
 
+bool timeline_met(const Timeline *l, LaneAt a, LaneAt b) {
+  uint64_t from = MIN(a.record, b.record), to = MAX(a.record, b.record);
+  uint32_t both = 1u << a.lane | 1u << b.lane, low = 0, high = l->all.len;
+  while (low < high) {
+    uint32_t m = (low + high) / 2;
+    if (l->all.data[m].record <= from) low = m + 1;
+    else high = m;
+  }
+  for (; low < l->all.len && l->all.data[low].record < to; low++)
+    if ((l->all.data[low].lanes & both) == both) return true;
+  return false;
+}
+
+// Operations that exchange values between lanes may order them in ways that are not recorded, also
+// in functions that this kernel may call.
+bool timeline_judges_lanes(TraceReader *t, const ReaderLaunch *l) {
+  sqlite3_stmt *s = reader_statement(
+      t,
+      "SELECT 1 FROM launch l JOIN kernel k ON k.id = l.kernel WHERE l.id = ?1 AND NOT EXISTS "
+      "(SELECT 1 FROM site s WHERE s.classes & 8192 AND s.process = l.process AND (s.function = "
+      "k.name OR s.function NOT IN (SELECT name FROM kernel)))",
+      NULL);
+  if (!s) return false;
+  sqlite3_bind_int64(s, 1, l->id);
+  bool yes = sqlite3_step(s) == SQLITE_ROW;
+  reader_done(t, s);
+  return yes;
+}
+
 uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane) {
   uint32_t low = 0, high = l->barriers.len;
   while (low < high) {

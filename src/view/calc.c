@@ -1,8 +1,9 @@
 // The calculator: an expression of C with the device's own functions, its types and what happens at
 // their ends.
 //
-//   expression: unary { operator unary }        with C's precedence: * / %  + -  << >>  &  ^  |
-//   unary:      - ~ + unary | ( type ) unary | ( expression ) | number | NAME | function (
+//   expression: unary { operator unary } [ ? expression : expression ]
+//               with C's precedence: * / %  + -  << >>  < <= > >=  == !=  &  ^  |  &&  ||
+//   unary:      - ~ + ! unary | ( type ) unary | ( expression ) | number | NAME | x | function (
 //   expression , … )
 #include "view/calc.h"
 
@@ -13,7 +14,6 @@
 #include <limits.h>
 #include <math.h>
 
-#include "view/internal.h"
 
 typedef struct Parser {
   const char *p;
@@ -22,6 +22,8 @@ typedef struct Parser {
   unsigned depth;
   bool failed;
   CalcDevice *device;
+  const CalcValue *x;
+  unsigned unused;  // parts that C does not evaluate: what goes wrong there is no matter
 } Parser;
 
 static CalcValue fail(Parser *c, const char *why) {
@@ -212,6 +214,32 @@ static bool constant(const char *name, size_t n, CalcValue *out) {
   return false;
 }
 
+static bool is_called(const CalcCall *f, const char *name, unsigned arguments) {
+  return f->count == arguments && f->n == strlen(name) && strncmp(f->name, name, f->n) == 0;
+}
+
+// Functions of C++ that take every type with a point: their result is of the same type.
+static bool overloaded(const CalcCall *f, CalcValue *out) {
+  CalcValue a = f->arguments[0], b = f->count > 1 ? f->arguments[1] : a;
+  CalcType type = MAX(a.type, b.type);
+  double x = calc_is_float(a.type) ? a.f : 0;
+  bool of_float = calc_is_float(type);
+  if (is_called(f, "isnan", 1)) *out = calc_int(CALC_INT, isnan(x));
+  else if (is_called(f, "isinf", 1)) *out = calc_int(CALC_INT, isinf(x) != 0);
+  else if (is_called(f, "isfinite", 1)) *out = calc_int(CALC_INT, isfinite(x));
+  else if (is_called(f, "fabsf", 1))
+    *out = calc_float(CALC_FLOAT, fabs(calc_convert(a, CALC_FLOAT, FE_TONEAREST).f));
+  else if (is_called(f, "fabs", 1) || (is_called(f, "abs", 1) && of_float)) {
+    CalcType to = of_float ? type : CALC_DOUBLE;
+    *out = calc_float(to, fabs(calc_convert(a, to, FE_TONEAREST).f));
+  } else if ((is_called(f, "min", 2) || is_called(f, "max", 2)) && of_float) {
+    x = calc_convert(a, type, FE_TONEAREST).f;
+    double y = calc_convert(b, type, FE_TONEAREST).f;
+    *out = calc_float(type, f->name[1] == 'i' ? fmin(x, y) : fmax(x, y));
+  } else return false;
+  return true;
+}
+
 static CalcValue named(Parser *c) {
   const char *name = c->p;
   size_t n = 0;
@@ -227,6 +255,7 @@ static CalcValue named(Parser *c) {
   }
   if (!take(c, "(")) {
     if (constant(name, n, &v)) return v;
+    if (c->x && n == 1 && *name == 'x') return *c->x;
     c->p = name;
     return fail(c, "there is no such name");
   }
@@ -242,6 +271,7 @@ static CalcValue named(Parser *c) {
   if (count == 1 && is_type(name, n)) return cast(arguments[0], name, n);
   Error why = {{0}};
   CalcCall call = {name, n, arguments, count, c->device};
+  if (count && overloaded(&call, &v)) return v;
   if (calc_call(&call, &v, &c->notes, &why)) return v;
   if (count == 1 && conversion(name, n, arguments[0], &v)) return v;
   *c->err = why;
@@ -262,6 +292,8 @@ static bool smallest_int(Parser *c) {
   return true;
 }
 
+static bool is_true(CalcValue v) { return calc_is_float(v.type) ? v.f != 0 : v.i != 0; }
+
 static CalcValue unary(Parser *c) {
   if (c->depth > 100) return fail(c, "too deep");
   c->depth++;
@@ -272,6 +304,7 @@ static CalcValue unary(Parser *c) {
     if (v.type == CALC_INT && v.i == INT32_MIN) str_add(&c->notes, "int overflow; ");
     v = calc_is_float(v.type) ? calc_float(v.type, -v.f) : calc_int(v.type, -(uint64_t)v.i);
   } else if (take(c, "+")) v = unary(c);
+  else if (take(c, "!")) v = calc_int(CALC_INT, !is_true(unary(c)));
   else if (take(c, "~")) {
     v = unary(c);
     if (calc_is_float(v.type)) v = fail(c, "~ is for integers");
@@ -297,11 +330,36 @@ static CalcValue unary(Parser *c) {
   return v;
 }
 
+// Longer ones first: << is no <.
 static const struct {
   const char *text;
   int level;
-} operators[] = {{"<<", 4}, {">>", 4}, {"*", 6}, {"/", 6}, {"%", 6},
-                 {"+", 5},  {"-", 5},  {"&", 3}, {"^", 2}, {"|", 1}};
+} operators[] = {{"<<", 8}, {">>", 8}, {"<=", 7}, {">=", 7}, {"==", 6}, {"!=", 6},
+                 {"&&", 2}, {"||", 1}, {"<", 7},  {">", 7},  {"*", 10}, {"/", 10},
+                 {"%", 10}, {"+", 9},  {"-", 9},  {"&", 5},  {"^", 4},  {"|", 3}};
+
+// -1, 0, 1; 2: one of them is a NaN
+static int compared(CalcValue a, CalcValue b) {
+  CalcType type = MAX(a.type, b.type);
+  a = calc_convert(a, type, FE_TONEAREST);
+  b = calc_convert(b, type, FE_TONEAREST);
+  if (calc_is_float(type)) return isnan(a.f) || isnan(b.f) ? 2 : (a.f > b.f) - (a.f < b.f);
+  if (type == CALC_ULONG) return ((uint64_t)a.i > (uint64_t)b.i) - ((uint64_t)a.i < (uint64_t)b.i);
+  return (a.i > b.i) - (a.i < b.i);
+}
+
+static bool is_comparison(const char *op) {
+  return !strcmp(op, "==") || !strcmp(op, "!=") || ((*op == '<' || *op == '>') && op[1] != *op);
+}
+
+static CalcValue comparison(const char *op, CalcValue a, CalcValue b) {
+  int c = compared(a, b);
+  bool or_equal = op[1] == '=';
+  return calc_int(CALC_INT, op[0] == '='   ? c == 0
+                            : op[0] == '!' ? c != 0
+                            : op[0] == '<' ? c == -1 || (or_equal && c == 0)
+                                           : c == 1 || (or_equal && c == 0));
+}
 
 static CalcValue float_result(Parser *c, char op, CalcType type, double a, double b) {
   if (op == '%') return fail(c, "% is for integers");
@@ -333,6 +391,7 @@ static CalcValue integer_result(Parser *c, const char *op, CalcType type, CalcVa
     case '*': r = type == CALC_ULONG ? (__int128)((uint64_t)x * (uint64_t)y) : x * y; break;
     case '/':
     case '%':
+      if (y == 0 && c->unused) return calc_int(type, 0);
       if (y == 0) return fail(c, "division by zero");
       r = op[0] == '/' ? x / y : x % y;
       break;
@@ -371,6 +430,26 @@ static CalcValue binary(Parser *c, const char *op, CalcValue a, CalcValue b) {
   return integer_result(c, op, type, a, b);
 }
 
+// What stands behind && || ? : is read in any case, but may be nothing that C evaluates: then it
+// has no say.
+static CalcValue part(Parser *c, int level, bool is_used) {
+  size_t notes = c->notes.len;
+  c->unused += !is_used;
+  CalcValue v = expression(c, level);
+  c->unused -= !is_used;
+  if (!is_used && c->notes.len > notes) c->notes.data[c->notes.len = notes] = 0;
+  return v;
+}
+
+static CalcValue choice(Parser *c, bool first) {
+  CalcValue a = part(c, 0, first);
+  if (c->failed) return a;
+  if (!take(c, ":")) return fail(c, "a : is missing");
+  CalcValue b = part(c, 0, !first);
+  CalcType type = MAX(a.type, b.type);
+  return calc_convert(first ? a : b, type, FE_TONEAREST);
+}
+
 static CalcValue expression(Parser *c, int level) {
   CalcValue left = unary(c);
   while (!c->failed) {
@@ -384,67 +463,23 @@ static CalcValue expression(Parser *c, int level) {
       }
     if (!op || found <= level) break;
     c->p += strlen(op);
-    CalcValue right = expression(c, found);
-    left = binary(c, op, left, right);
+    bool is_and = !strcmp(op, "&&"), is_logic = is_and || !strcmp(op, "||");
+    CalcValue right = part(c, found, !is_logic || is_true(left) == is_and);
+    if (c->failed) break;
+    if (is_logic)
+      left = calc_int(CALC_INT,
+                      is_and ? is_true(left) && is_true(right) : is_true(left) || is_true(right));
+    else left = is_comparison(op) ? comparison(op, left, right) : binary(c, op, left, right);
   }
-  return left;
+  return !c->failed && level == 0 && take(c, "?") ? choice(c, is_true(left)) : left;
 }
 
-static void result_json(CalcValue v, const Str *notes, Str *out) {
-  static const char *const names[] = {"int",  "unsigned int", "long long", "unsigned long long",
-                                      "half", "bfloat16",     "float",     "double"};
-  static const unsigned bits[] = {32, 32, 64, 64, 16, 16, 32, 64},
-                        digits[] = {0, 0, 0, 0, 5, 4, 9, 17};
-  char text[64];
-  json_text(out, "type", names[v.type]);
-  if (v.type == CALC_ULONG) snprintf(text, sizeof text, "%llu", (unsigned long long)v.i);
-  else if (!calc_is_float(v.type)) snprintf(text, sizeof text, "%lld", (long long)v.i);
-  else snprintf(text, sizeof text, "%.*g", (int)digits[v.type], v.f);
-  json_text(out, "value", text);
-  if (calc_is_float(v.type)) {
-    snprintf(text, sizeof text, "%a", v.f);
-    json_text(out, "exact", text);
-  }
-  snprintf(text, sizeof text, "0x%0*llx", (int)bits[v.type] / 4, (unsigned long long)calc_bits(v));
-  json_text(out, "hex", text);
-  json_number(out, "bits", bits[v.type]);
-  if (notes->len > 2) {
-    snprintf(text, sizeof text, "%.*s", (int)MIN(notes->len - 2, sizeof text - 1), notes->data);
-    Str n = {0};
-    str_addn(&n, notes->data, notes->len - 2);
-    json_text(out, "notes", n.data);
-    str_free(&n);
-  }
-}
-
-static bool calculate(const char *text, CalcDevice *device, Str *json, Error *err) {
-  Parser c = {.p = text, .err = err, .device = device};
-  CalcValue v = expression(&c, 0);
+bool calc_evaluate(const CalcQuestion *q, CalcValue *out, Str *notes, Error *err) {
+  Parser c = {.p = q->text, .err = err, .device = q->device, .x = q->x};
+  *out = expression(&c, 0);
   skip_spaces(&c);
   if (!c.failed && *c.p) fail(&c, "this is not understood");
-  if (!c.failed) result_json(v, &c.notes, json);
+  if (!c.failed && notes && c.notes.len) str_addn(notes, c.notes.data, c.notes.len);
   str_free(&c.notes);
   return !c.failed;
-}
-
-void view_answer_calc(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  const char *text = view_text(q, "expression");
-  Error err = {{0}};
-  bool gpu = view_one(d, "SELECT value = 'gpu' FROM meta WHERE key = 'device'", "") != 0;
-  CalcDevice device = {.run = calc_on_device, .kind = gpu ? "gpu" : "cpu"};
-  str_add(&a->body, "{");
-  if (!text) {
-    json_key(&a->body, "functions");
-    calc_list(&a->body);
-  } else if (!calculate(text, &device, &a->body, &err)) {
-    view_fail(a, 200, err.text);  // a mistake in an expression is an answer too
-    return;
-  }
-  json_text(
-      &a->body, "device",
-      device.missed ? "this machine's CPU, in IEEE arithmetic: no device could be started"
-      : device.ran
-          ? device.name
-          : "this machine's CPU: integers, bits and IEEE arithmetic, the same on every device");
-  str_add(&a->body, "}");
 }

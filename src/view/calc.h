@@ -42,6 +42,15 @@ typedef struct CalcDevice {
   char name[128];
 } CalcDevice;
 
+// An expression; x: what the name x stands for, NULL: nothing
+typedef struct CalcQuestion {
+  const char *text;
+  const CalcValue *x;
+  CalcDevice *device;
+} CalcQuestion;
+// notes: may be NULL
+bool calc_evaluate(const CalcQuestion *q, CalcValue *out, Str *notes, Error *err);
+
 typedef struct CalcCall {
   const char *name;
   size_t n;  // of the name

@@ -43,7 +43,7 @@ void view_launch_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "{");
   ViewRows r = view_rows(d,
                          "SELECT l.number, k.readable, k.name, grid_x, grid_y, grid_z, block_x, "
-                         "block_y, block_z, l.process, l.stream, l.device, l.kernel "
+                         "block_y, block_z, l.process, l.stream, l.device, l.kernel, l.shared "
                          "FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?",
                          "i", (int64_t)id);
   if (view_next(&r)) {
@@ -65,6 +65,7 @@ void view_launch_json(ViewDesk *d, uint32_t id, Str *out) {
     json_number(out, "findings", view_findings_of_launch(d, id));
     json_number(out, "step", view_step_of_launch(d, id));
     json_number(out, "kernel", view_column(&r, 12));
+    json_number(out, "shared", view_column(&r, 13));
   }
   view_rows_end(&r);
   str_add(out, "}");

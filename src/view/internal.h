@@ -10,7 +10,7 @@
 #include "view/view.h"
 
 // --- request.c: what was asked, and whether it makes sense ---
-enum { VIEW_PARAMETERS = 16, VIEW_VALUE_MAX = 512 };
+enum { VIEW_PARAMETERS = 16, VIEW_VALUE_MAX = 512, VIEW_VALUES_MAX = 8192 };
 typedef struct ViewRequest {
   const char *path;  // "/api/thread"
   struct {

@@ -2,7 +2,7 @@
 // first one and counts the others.
 #include "view/ops.h"
 
-enum { SITES = 64, LOOK_MS = 400, MOST = 2000, RANGES = 1 << 16 };
+enum { LOOK_MS = 400, MOST = 2000, RANGES = 1 << 16 };
 
 // What is wrong with an operation: a tool refused it, it is outside of every buffer or of its
 // variable, it reads memory that was never written, or it races. Found out by looking at the
@@ -93,8 +93,7 @@ static bool look_at_own(void *user, const TraceOp *op) {
   return s->what == OF_NOTHING;
 }
 
-// The recorder has sites of its own: those of the same instruction.
-static uint32_t sites_of(ViewDesk *d, uint64_t site, uint32_t *out) {
+uint32_t view_sites_of_code(ViewDesk *d, uint64_t site, uint32_t *out) {
   uint32_t n = 0;
   ViewRows r = view_rows(
       d,
@@ -102,7 +101,7 @@ static uint32_t sites_of(ViewDesk *d, uint64_t site, uint32_t *out) {
       "= s.module AND o.function = s.function AND o.ptx_line = s.ptx_line WHERE "
       "s.id = ? LIMIT 64",
       "i", (int64_t)site);
-  while (n < SITES && view_next(&r)) out[n++] = (uint32_t)view_column(&r, 0);
+  while (n < VIEW_SITES && view_next(&r)) out[n++] = (uint32_t)view_column(&r, 0);
   view_rows_end(&r);
   return n;
 }
@@ -151,7 +150,7 @@ static uint32_t choose_sites(Search *s, uint64_t launch, const uint64_t *candida
                              uint32_t *sites) {
   Error err = {{0}};
   for (int i = 0; i < 2; i++) {
-    uint32_t n = candidates[i] ? sites_of(s->desk, candidates[i], sites) : 0;
+    uint32_t n = candidates[i] ? view_sites_of_code(s->desk, candidates[i], sites) : 0;
     s->what = OF_NOTHING;
     if (!n) continue;
     enter_launch(s, (uint32_t)launch);
@@ -195,7 +194,7 @@ void view_answer_occurrences(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     if (view_rows_ok(&r, a)) view_fail(a, 404, "there is no such finding");
     return;
   }
-  uint32_t sites[SITES], n = 0;
+  uint32_t sites[VIEW_SITES], n = 0;
   const uint64_t candidates[] = {view_column(&r, 0), view_column(&r, 1)};
   uint64_t first = view_column(&r, 3), kernel = view_column(&r, 4);
   s.process = (uint32_t)view_column(&r, 2);

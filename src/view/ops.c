@@ -197,7 +197,8 @@ static void answer_ops(ViewDesk *d, ViewAnswer *a, TraceOps *ops, const OpsPage 
 typedef struct Wanted {
   bool by_record, by_address, by_step, write;
   uint64_t record, address;
-  uint32_t lane, step;
+  uint32_t lane, step, nsites;
+  uint32_t sites[VIEW_SITES];  // by_address: of one of these instructions, if there are any
 } Wanted;
 
 static bool is_write(const TraceOp *op) {
@@ -207,7 +208,9 @@ static bool is_write(const TraceOp *op) {
 
 static bool is_wanted(const Wanted *w, const TraceOp *op) {
   if (w->by_record) return op->record == w->record && op->lane == w->lane;
-  return op->has_address && w->address - op->address < op->bytes &&
+  bool is_of_code = !w->nsites;
+  for (uint32_t i = 0; i < w->nsites && !is_of_code; i++) is_of_code = op->site == w->sites[i];
+  return is_of_code && op->has_address && w->address - op->address < op->bytes &&
          (!w->write || op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC);
 }
 
@@ -268,13 +271,20 @@ static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *inde
 static void answer_page(ViewDesk *d, ViewRequest *q, ViewAnswer *a, const Question *of) {
   uint32_t most = (uint32_t)view_number_or(q, "most", 200, MOST);
   uint64_t skip = view_number_or(q, "skip", 0, UINT64_MAX);
+  uint64_t code = view_number_or(q, "code", 0, UINT32_MAX);
   Wanted w = what_is_wanted(q);
   if (q->error.text[0] || !has_trace(d, a)) return;
+  if (w.by_address && code) w.nsites = view_sites_of_code(d, code, w.sites);
   TraceOps ops;
   Error err = {{0}};
   int64_t index = -1;
   if (w.by_record || w.by_address || w.by_step) {
-    if (!find(d, of, &w, &index, &err)) {
+    bool found = find(d, of, &w, &index, &err);
+    if (found && index < 0 && w.nsites) {  // what was found there is about another instruction
+      w.nsites = 0;
+      found = find(d, of, &w, &index, &err);
+    }
+    if (!found) {
       view_fail(a, 500, err.text);
       return;
     }

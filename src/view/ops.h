@@ -12,6 +12,9 @@ void view_list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bo
 bool *view_find_races(ViewDesk *d, const TraceOps *ops);
 
 // Others that touch the same bytes: in the launch, or in the block's shared memory.
+// The recorder has sites of its own: those of the same instruction as this site.
+enum { VIEW_SITES = 64 };
+uint32_t view_sites_of_code(ViewDesk *d, uint64_t site, uint32_t *out);
 bool view_others_of(ViewDesk *d, const TraceOp *op, uint64_t threads_of_block, TraceOps *out,
                     Error *err);
 

@@ -174,7 +174,8 @@ static enum MHD_Result add_parameter(void *request, enum MHD_ValueKind kind, con
     error_set(&q->error, "there are too many parameters");
     return MHD_NO;
   }
-  if (!name || !value || strlen(value) > VIEW_VALUE_MAX) {
+  size_t most = name && strcmp(name, "values") == 0 ? VIEW_VALUES_MAX : VIEW_VALUE_MAX;
+  if (!name || !value || strlen(value) > most) {
     error_set(&q->error, "a parameter has no value, or a very long one");
     return MHD_NO;
   }

@@ -63,10 +63,10 @@ export class Browser {
     await this.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p });
     for (const type of ["mousePressed", "mouseReleased"]) await this.call("Input.dispatchMouseEvent", { type, ...p, button: "left", clickCount: 1 });
   }
-  // Where an element of a buffer's picture is drawn: on its canvas, and on the page.
+  // Where an element of a buffer's picture is drawn: on its canvas, and on the page. Above the middle, where large dots have their value written.
   dot(element) {
     return this.see(`(() => { const c = document.querySelector(".pane.buffer canvas.dots"), d = c.dataset, w = Number(c.closest(".pane").querySelector('.controls input[type="number"]').value), n = Number(d.dot), pool = Number(d.pool), r = c.getBoundingClientRect();
-      const x = Number(d.left) + (Math.floor(${element} % w / pool) - Number(d.x)) * n + Math.floor((n - 1) / 2), y = Number(d.top) + (Math.floor(Math.floor(${element} / w) / pool) - Number(d.y)) * n + Math.floor((n - 1) / 2);
+      const x = Number(d.left) + (Math.floor(${element} % w / pool) - Number(d.x)) * n + Math.floor((n - 1) / 2), y = Number(d.top) + (Math.floor(Math.floor(${element} / w) / pool) - Number(d.y)) * n + Math.floor((n - 1) / 5);
       return { x: Math.ceil(r.left + x), y: Math.ceil(r.top + y), colour: [...c.getContext("2d").getImageData(x, y, 1, 1).data].join(), pool, dot: n }; })()`);
   }
   async clickAt({ x, y }) { for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) await this.call("Input.dispatchMouseEvent", { type, x, y, button: type === "mouseMoved" ? "none" : "left", clickCount: 1 }); }

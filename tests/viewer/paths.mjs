@@ -50,7 +50,7 @@ try {
     await find(0, "first step where", "isnan(x)");
     await holds("no_step", `${text(0)}.includes("in no step")`);
     await find(0, "first step where", "x >> 3");
-    await holds("condition_mistake", `/expected|missing|what is/.test(${text(0)})`);
+    await holds("condition_mistake", `/bit operations are for integers/.test(${text(0)})`);
     await b.see(`document.querySelector('.timebar button[aria-label="Time: the end of the run"]').click()`);
     await goTo("a[700]");
     await b.until(`${pane(0)}?.querySelectorAll(".op").length > 6`, "operations of a[700]");

@@ -13,6 +13,7 @@ export interface Site {
 }
 export interface Launch {
   id: number; number: number; name: string; readable?: string; grid: number[]; block: number[]; process: number; device: number; findings: number; step: number; kernel: number;
+  shared?: number;       // bytes of dynamic shared memory
 }
 // given: as which parameter a kernel had it first; type, type_id: of its elements, why: who says so; dims: of a variable
 export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; type_id?: number; why?: string; dims?: string; given?: string; own?: boolean }
@@ -119,8 +120,9 @@ export const PAGE = 200;
 export type At = { record: number; lane: number } | { address: string; write: boolean } | undefined;
 const where = (at: At | { step: number; write?: boolean }) => !at ? {} : "step" in at ? { step: at.step, write: at.write ? 1 : undefined } : "record" in at ? { record: at.record, lane: at.lane } : { address: at.address, write: at.write ? 1 : 0 };
 
-export async function ofThread(launch: number, thread: number, skip: number, at?: At) {
-  return page(await ask("thread", { launch, thread, skip: at ? undefined : skip, most: PAGE, ...where(at) }));
+// code: the site of the instruction that is meant, where several touch the address
+export async function ofThread(launch: number, thread: number, skip: number, at?: At, code?: number) {
+  return page(await ask("thread", { launch, thread, skip: at ? undefined : skip, most: PAGE, ...where(at), code: at && "address" in at && !isStatic() ? code : undefined }));
 }
 export async function ofElement(buffer: number, at: string, bytes: number, skip: number, focus?: At | { step: number; write?: boolean }) {
   return page(await ask("element", { allocation: buffer, address: at, bytes, skip: focus ? undefined : skip, most: PAGE, ...where(focus) }));

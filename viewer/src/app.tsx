@@ -4,7 +4,7 @@ import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forg
 import { CalculatorPane } from "./calculator";
 import { RunsPane, TwinPane, comparesRuns, useComparison } from "./compare";
 import { ElementPane } from "./element";
-import { placeNamed } from "./expression";
+import { isPlace, resolve } from "./expression";
 import { Flow, FlowChart, kernelName } from "./flow";
 import { FlowIndexer } from "./flowindex";
 import { FlowPane } from "./flowpage";
@@ -13,7 +13,7 @@ import { useListen } from "./hooks";
 import { MemoryPane, PhasePane, memoryName } from "./memory";
 import { learnSteps, onTime, setTime, stepIndex, timeStep } from "./time";
 import { TimeBar } from "./timebar";
-import { bufferType, forgetVariables, learnTypes, onTypes, variableType, variables, variablesOfKernel } from "./types";
+import { bufferType, forgetVariables, learnTypes, onTypes, variableBytes, variableType, variables, variablesOfKernel } from "./types";
 import { FindingPane, LaunchPane } from "./launch";
 import { Lines } from "./lines";
 import { List } from "./list";
@@ -111,7 +111,7 @@ function Buffers({ list, current, open }: { list: Buffer[]; current: number; ope
 }
 
 // What the line at the top understands: 2:4012 is thread 4012 of launch 2, 2 the launch, b[4013] an element, b the buffer, shade the first launch of a kernel.
-export const understood = "a thread (2:4012), an element (b[4013], s[3], p[3].vel.x), a launch (2), a buffer (b) or a kernel";
+export const understood = "a thread (2:4012), an element (b[4013], s[3], p[3].vel.x, rows[2][5]), a launch (2), a buffer (b) or a kernel";
 // s[3] in shared memory: of the block that is looked at, or of the first launch of a kernel that has such a variable.
 function goToVariable(text: string, flow: Flow): boolean {
   const m = /^\s*([A-Za-z_]\w*)((?:\[\d+\])*)\s*$/.exec(text), here = trail()[activePane()], launchHere = here && "launch" in here ? here.launch : 0;
@@ -125,7 +125,7 @@ function goToVariable(text: string, flow: Flow): boolean {
   if (!launch) return false;
   const space = v.space === "shared" ? 1 : 2, own = space === 2 && per ? thread % per : 0;
   const open = () => {
-    if (!index.length && v.bytes > t.bytes) { start({ kind: "phase", launch, space, block, thread: own, variable: variablesOfKernel(v.kernel).indexOf(v), phase: 0 }); return; }
+    if (!index.length && variableBytes(v, launches.get(launch)) > t.bytes) { start({ kind: "phase", launch, space, block, thread: own, variable: variablesOfKernel(v.kernel).indexOf(v), phase: 0 }); return; }
     let element = 0;
     index.forEach((n, i) => { element = i ? element * (dims[i] || 1) + n : n; });
     start({ kind: "memory", launch, space, block, thread: own, address: v.address! + element * t.bytes, bytes: t.bytes });
@@ -133,8 +133,8 @@ function goToVariable(text: string, flow: Flow): boolean {
   if (l) open(); else void ask("launch", { id: launch }).then((j: any) => { if (j.launch) launches.set(launch, j.launch); open(); }, () => {});
   return true;
 }
-function goTo(text: string, flow: Flow): boolean {
-  const t = /^\s*#?(\d+)(?:\s*[:. ]\s*(\d+))?\s*$/.exec(text), e = /^\s*(.+?)\s*\[\s*(\d+)\s*\]\s*$/.exec(text), name = text.trim();
+async function goTo(text: string, flow: Flow): Promise<boolean> {
+  const t = /^\s*#?(\d+)(?:\s*[:. ]\s*(\d+))?\s*$/.exec(text), name = text.replace(/\s+/g, "");
   const launch = t && flow.steps.find(x => x.launch && x.kind === "launch" && x.number === Number(t[1]));
   if (launch) {
     if (t[2] === undefined) start({ kind: "launch", launch: launch.launch });
@@ -142,21 +142,23 @@ function goTo(text: string, flow: Flow): boolean {
     else return false;
     return true;
   }
-  const place = placeNamed(name);
-  if (place && /[[.]/.test(name.slice(bufferName(buffers.get(place.buffer)).length))) { start({ kind: "element", buffer: place.buffer, offset: place.offset, bytes: place.leaf.bytes }); return true; }
-  const named = (n: string) => [...buffers.values()].find(x => bufferName(x) === n);
-  const b = e ? named(e[1]) : named(name);
-  if (b && e) {
-    const whole = bufferType(b.id).bytes;
-    if ((Number(e[2]) + 1) * whole > b.size) return false;
-    start({ kind: "element", buffer: b.id, offset: Number(e[2]) * whole, bytes: whole });
-    return true;
-  }
+  const named = (n: string) => [...buffers.values()].find(x => bufferName(x) === n), b = named(name);
   if (b) { start({ kind: "buffer", buffer: b.id, step: 0, width: 0 }); return true; }
-  if (goToVariable(text, flow)) return true;
+  // Names of the program come before those that a kernel has for its parameters.
+  const place = /[[.*>]/.test(name) ? await resolve(name) : undefined, own = isPlace(place) && name.startsWith(bufferName(buffers.get(place.buffer)));
+  if (!own && goToVariable(text, flow)) return true;
+  if (isPlace(place)) { start({ kind: "element", buffer: place.buffer, offset: place.offset, bytes: place.bytes }); return true; }
   const kernel = name && flow.steps.find(x => x.launch && x.kind === "launch" && kernelName(flow.kernels[x.kernel]) === name);
   if (kernel) start({ kind: "launch", launch: kernel.launch });
   return !!kernel;
+}
+
+// Names that begin with what is typed: buffers, variables of kernels, kernels.
+function suggestions(text: string, list: Buffer[], flow: Flow): string[] {
+  const typed = text.trim().toLowerCase(), out = new Set<string>();
+  if (!/^[a-z_]/.test(typed)) return [];
+  for (const all of [list.map(b => bufferName(b)), variables.map(v => v.name), Object.values(flow.kernels).map(kernelName)]) for (const n of all) { if (out.size >= 12) return [...out]; if (n.toLowerCase().startsWith(typed) && n.toLowerCase() !== typed) out.add(n); }
+  return [...out];
 }
 
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
@@ -364,8 +366,8 @@ export function App() {
     <header class="bar">
       <h1><span class="logo" aria-hidden="true" />{run ? fileName(run.meta.program ?? run.file) : "…"}</h1>
       <span class="facts dim">{facts}</span>
-      <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(search.current?.value ?? "", flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity(`nothing of that name is here: ${understood}`), search.current?.reportValidity(); }}>
-        <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label={`go to ${understood}`} title={`go to ${understood}`} spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
+      <form class="search" onSubmit={e => { e.preventDefault(); void goTo(search.current?.value ?? "", flow).catch(() => false).then(found => { if (found) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity(`nothing of that name is here: ${understood}`), search.current?.reportValidity(); }); }}>
+        <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label={`go to ${understood}`} title={`go to ${understood}`} spellcheck={false} list="names" autocomplete="off" onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /><datalist id="names">{suggestions(where, list, flow).map(n => <option value={n} />)}</datalist></form>
       <Button icon="flow" label="The flow of the whole run (F)" onClick={openFlow} />
       {comparison && <Button icon="twins" label="Compare the two runs (D)" onClick={openRuns}>{comparison.different ? `${many(comparison.different)} differ` : "compare"}</Button>}
       {run?.meta.tools?.split(",").includes("profile") && <Button icon="profile" label="What the profile says (P)" onClick={openProfile} />}

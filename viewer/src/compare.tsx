@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FlowStep, ask, askBytes, buffers, flowStep, isStatic } from "./api";
 import { kernelName } from "./flow";
-import { bufferName, elementName, many, partsText } from "./format";
+import { bufferName, elementName, knownOf, many, partsText } from "./format";
 import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
 import { NUMBER, Picture, ScaleControls, decode, goodWidth, paint, placeOn, ring, scaleOf, scales, usualRange } from "./picture";
@@ -81,7 +81,10 @@ function Side({ title, picture, dot, stops, place, at, choose, open }: { title: 
 export function TwinPane({ pane, index, active, kernels }: { pane: Extract<Pane, { kind: "twin" }>; index: number; active: boolean; kernels: Record<string, string> }) {
   useListen(onTypes);
   const b = buffers.get(pane.buffer), t = bufferType(pane.buffer), all = useMemo(() => leaves(t), [t]), part = Math.min(pane.part ?? 0, all.length - 1), leaf = all[Math.max(0, part)], scalar = leaf.scalar === "bool" ? "u8" : leaf.scalar === "ptr" ? "u64" : leaf.scalar;
-  const count = b ? Math.floor(b.size / t.bytes) : 0, width = Math.max(1, pane.width || goodWidth(count)), rows = Math.max(1, Math.ceil(count / width)), pool = Math.max(1, Math.ceil(Math.max(width / 340, rows / 420))), dot = pool > 1 ? 1 : Math.max(1, Math.min(16, Math.floor(340 / width), Math.floor(420 / rows)));
+  const count = b ? Math.floor(b.size / t.bytes) : 0, width = Math.max(1, pane.width || goodWidth(count)), rows = Math.max(1, Math.ceil(count / width)), holder = useRef<HTMLDivElement>(null), [room, setRoom] = useState({ w: 0, h: 0 });
+  useEffect(() => { const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); }); if (holder.current) o.observe(holder.current); return () => o.disconnect(); }, []);
+  // Three pictures in one, two or three columns: whichever makes them largest.
+  const size = Math.min(32, Math.max(...[1, 2, 3].map(k => Math.min(((room.w || 1060) - 28 - 16 * (k - 1)) / k / width, ((room.h || 460) - 20 - 16 * (Math.ceil(3 / k) - 1)) / Math.ceil(3 / k) / rows - 24 / rows)), 1 / 4096)), pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size));
   const question = { type: scalar, stride: t.bytes, offset: leaf.offset, width, rows, pool_x: pool, pool_y: pool, first: 0 };
   const both = useBoth(pane, question), difference = useMemo(() => both.value && differenceOf(...both.value), [both.value]), usual = useMemo(() => usualRange(both.value?.[0]), [both.value]);
   const low = pane.low ?? usual[0], high = pane.high ?? usual[1], far = difference ? Math.max(Math.abs(difference.low || 0), Math.abs(difference.high || 0)) || 1 : 1;
@@ -96,7 +99,7 @@ export function TwinPane({ pane, index, active, kernels }: { pane: Extract<Pane,
     const timer = setTimeout(async () => {
       try {
         const q = { offset: e * t.bytes, bytes: t.bytes }, values = await Promise.all([askBytes("contents", { ...q, allocation: pane.buffer, step: pane.step }), askBytes(pane.run ? "other/contents" : "contents", { ...q, allocation: pane.other, step: pane.otherStep })]);
-        const [x, y] = values.map(v => new Uint8Array(v, t.bytes, t.bytes).some(k => k !== 1) ? "not known" : partsText(new DataView(v, 0, t.bytes), t, 0));
+        const [x, y] = values.map(v => knownOf(new Uint8Array(v, t.bytes, t.bytes), t, 0) ? "not known" : partsText(new DataView(v, 0, t.bytes), t, 0));
         if (!gone) setText(`${elementName(pane.buffer, e * t.bytes, t.bytes)}: ${x} and ${y}`);
       } catch { /* the picture says what is wrong */ }
     }, 30);
@@ -113,10 +116,10 @@ export function TwinPane({ pane, index, active, kernels }: { pane: Extract<Pane,
       {all.length > 1 && <label>part <select value={part} onChange={e => choose({ part: Number(e.currentTarget.value) })}>{all.map((l, i) => <option value={i}>{l.path.replace(/^\./, "")}</option>)}</select></label>}
       {!pane.run && (["step", "otherStep"] as const).map((k, i) => <label>{i ? "and" : ""} <select aria-label={i ? "the other step" : "the step"} value={pane[k]} onChange={e => choose({ [k]: Number(e.currentTarget.value) })}>{steps.map(s => <option value={s.id}>{label(s.id)}</option>)}<option value={0}>at the end</option></select></label>)}
       <ScaleControls look={pane} usual={both.value && usual} number={n => String(Number(n.toPrecision(6)))} choose={choose} /></div>
-    {both.error ? <Failure text={both.error} /> : !both.value || !difference ? <Empty>reading…</Empty> : <div class="twins canvas" tabIndex={0} role="group" aria-label={`two pictures and their difference: arrow keys go over what differs, Enter opens it. ${text}`} onKeyDown={onKey}>
+    <div class="twinroom" ref={holder}>{both.error ? <Failure text={both.error} /> : !both.value || !difference ? <Empty>reading…</Empty> : <div class="twins canvas" tabIndex={0} role="group" aria-label={`two pictures and their difference: arrow keys go over what differs, Enter opens it. ${text}`} onKeyDown={onKey}>
       <Side title={pane.run ? "this run" : label(pane.step)} picture={both.value[0]} dot={dot} stops={scales[scaleOf(pane)]} place={place} at={at} choose={setAt} open={open} />
       <Side title={pane.run ? "the other run" : label(pane.otherStep)} picture={both.value[1]} dot={dot} stops={scales[scaleOf(pane)]} place={place} at={at} choose={setAt} open={open} />
-      <Side title="difference" picture={difference} dot={dot} stops={scales["blue-red"]} place={placeDifference} at={at} choose={setAt} open={open} /></div>}
+      <Side title="difference" picture={difference} dot={dot} stops={scales["blue-red"]} place={placeDifference} at={at} choose={setAt} open={open} /></div>}</div>
     <footer class="legend"><span class="under">{text ? <b>{text}</b> : <span class="dim">{different.length === 1 ? `1 ${pool > 1 ? "pixel" : "element"} differs` : `${different.length === 200 ? "200 or more" : different.length} ${pool > 1 ? "pixels" : "elements"} differ`}{far !== 1 || different.length ? `, by at most ${Number(far.toPrecision(4))}` : ""}</span>}</span><Button icon="left" label="What differs before" onClick={() => go(-1)} /><Button icon="right" label="What differs next" onClick={() => go(1)} /></footer>
   </PaneFrame>;
 }

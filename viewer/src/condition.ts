@@ -1,61 +1,65 @@
-// Conditions over recorded values: x > 1 || isnan(x), x != b[3] * 2. x is the value that is looked at; names of elements are their recorded values at the cursor of time,
-// as in the calculator. Numbers are doubles.
-import { placeNamed, recordedNumber } from "./expression";
+// Conditions over recorded values: x > 1 || isnan(x), x != b[3] * 2, __float_as_int(x) & 1. x is the value that is looked at; everything else is as in the
+// calculator, which also computes them, for many values at a time. "NaN" alone, "> 1", "or" and "and" are understood as people write them.
+import { ask, isStatic } from "./api";
+import { withRecorded } from "./expression";
+import { bytesOf } from "./format";
+import { Scalar, scalarBytes } from "./types";
 
-export type Condition = (x: number) => boolean;
-type Node = (x: number) => number;
-const functions: Record<string, (...v: number[]) => number> = { isnan: v => Number(Number.isNaN(v)), isinf: v => Number(v === Infinity || v === -Infinity), isfinite: v => Number(Number.isFinite(v)), abs: Math.abs, fabs: Math.abs, fabsf: Math.abs, min: Math.min, max: Math.max, fminf: Math.min, fmaxf: Math.max,
-  sqrt: Math.sqrt, sqrtf: Math.sqrt, floor: Math.floor, ceil: Math.ceil, round: Math.round, exp: Math.exp, log: Math.log, int: Math.trunc };
-const constants: Record<string, number> = { nan: NaN, inf: Infinity, true: 1, false: 0, INT_MAX: 2147483647, INT_MIN: -2147483648, pi: Math.PI };
-const levels: Record<string, (a: number, b: number) => number>[] = [{ "||": (a, b) => Number(!!a || !!b), or: (a, b) => Number(!!a || !!b) }, { "&&": (a, b) => Number(!!a && !!b), and: (a, b) => Number(!!a && !!b) }, { "==": (a, b) => Number(a === b), "!=": (a, b) => Number(a !== b) },
-  { "<=": (a, b) => Number(a <= b), ">=": (a, b) => Number(a >= b), "<": (a, b) => Number(a < b), ">": (a, b) => Number(a > b) }, { "+": (a, b) => a + b, "-": (a, b) => a - b }, { "*": (a, b) => a * b, "/": (a, b) => a / b, "%": (a, b) => a % b }];
+export interface Value { scalar: Scalar; bits: bigint }
+// Which of these values fit.
+export type Condition = (values: Value[]) => Promise<boolean[]>;
 
-// Throws a sentence where it cannot be understood. "NaN" alone, "> 1", "inf" are understood as people write them.
-export async function condition(text: string): Promise<Condition> {
-  let t = text.trim();
-  t = t.replace(/(^|\|\||&&|\bor\b|\band\b)\s*(NaN|nan)\s*(?=$|\|\||&&|\bor\b|\band\b)/g, "$1 isnan(x) ").replace(/(^|\|\||&&|\bor\b|\band\b)\s*(inf)\s*(?=$|\|\||&&|\bor\b|\band\b)/g, "$1 isinf(x) ");
-  t = t.replace(/(^|\|\||&&|\bor\b|\band\b|\()\s*(<=|>=|==|!=|<|>)/g, "$1 x $2");
-  const tokens = [...t.matchAll(/\s*(?:(0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)[fFuUlL]*|([A-Za-z_]\w*(?:-\d+(?=\[))?(?:\[\w+\]|\.\w+)*)|(\|\||&&|==|!=|<=|>=|[-+*/%<>()!,]))/gy)];
-  if (tokens.reduce((n, m) => n + m[0].length, 0) < t.trimEnd().length) throw new Error(`what is "${t.slice(tokens.reduce((n, m) => n + m[0].length, 0)).trim()}"?`);
-  if (!tokens.length) throw new Error("say what to look for: x > 1, NaN");
-  const values = new Map<string, number>();
-  for (const m of tokens) if (m[2] && m[2] !== "x" && !functions[m[2]] && !(m[2] in constants) && m[2] !== "or" && m[2] !== "and") {
-    const p = placeNamed(m[2]);
-    if (!p) throw new Error(`${m[2]}: nothing of that name is here; x is the value`);
-    values.set(m[2], await recordedNumber(p));
-  }
-  let at = 0;
-  const peek = () => tokens[at]?.[3] ?? (tokens[at]?.[2] === "or" || tokens[at]?.[2] === "and" ? tokens[at][2] : ""), need = (s: string) => { if (peek() !== s) throw new Error(`"${s}" is missing`); at++; };
-  function unary(): Node {
-    const m = tokens[at];
-    if (!m) throw new Error("something is missing at the end");
-    at++;
-    if (m[3] === "-") { const a = unary(); return x => -a(x); }
-    if (m[3] === "!") { const a = unary(); return x => Number(!a(x)); }
-    if (m[3] === "(") { const a = binary(0); need(")"); return a; }
-    if (m[1]) { const v = Number(m[1]); return () => v; }
-    if (m[2] && functions[m[2]]) {
-      const f = functions[m[2]], args: Node[] = [];
-      need("(");
-      do args.push(binary(0)); while (peek() === "," && ++at);
-      need(")");
-      return x => f(...args.map(a => a(x)));
-    }
-    if (m[2] === "x") return x => x;
-    if (m[2]) { const v = m[2] in constants ? constants[m[2]] : values.get(m[2])!; return () => v; }
-    throw new Error(`"${m[0].trim()}" is not expected here`);
-  }
-  function binary(level: number): Node {
-    if (level === levels.length) return unary();
-    let a = binary(level + 1);
-    for (let f; (f = levels[level][peek()]);) { at++; const left = a, right = binary(level + 1), g = f; a = x => g(left(x), right(x)); }
-    return a;
-  }
-  const all = binary(0);
-  if (at < tokens.length) throw new Error(`"${tokens[at][0].trim()}" is not expected here`);
-  return x => !!all(x);
+const OF_A_QUESTION = 400;        // values; their text is the longest part of an address
+const ours = new Set(["x", "or", "and", "NaN", "nan", "inf", "NAN", "INFINITY", "true", "false"]);
+function asC(text: string): string {
+  let t = text.trim().replace(/\bor\b/g, "||").replace(/\band\b/g, "&&").replace(/\btrue\b/g, "1").replace(/\bfalse\b/g, "0");
+  t = t.replace(/(^|\|\||&&)\s*(NaN|nan)\s*(?=$|\|\||&&)/g, "$1 isnan(x) ").replace(/(^|\|\||&&)\s*inf\s*(?=$|\|\||&&)/g, "$1 isinf(x) ");
+  return t.replace(/(^|\|\||&&|\()\s*(<=|>=|==|!=|<|>)(?![<>])/g, "$1 x $2").trim();
 }
-// Numbers in the text of a value: "1.5", "NaN", "+inf", "(1, 2)"; of several each is tried.
-export function numbersIn(text: string): number[] {
-  return (text.match(/NaN|[+-]inf|-?(?:0x[0-9a-fA-F]+|\d+\.?\d*(?:e[-+]?\d+)?)|true|false/g) ?? []).map(t => t === "NaN" ? NaN : t === "+inf" ? Infinity : t === "-inf" ? -Infinity : t === "true" ? 1 : t === "false" ? 0 : Number(t));
+// Comparisons of a number with numbers are the same everywhere: no need to ask. Undefined: it is more than that.
+function plain(text: string): ((x: number) => boolean) | undefined {
+  const side = /^\s*(?:x\s*(<=|>=|==|!=|<|>)\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(isnan|isinf)\(x\))\s*$/, tests = text.split("||").map(part => {
+    const m = side.exec(part), n = Number(m?.[2]);
+    if (!m) return undefined;
+    if (m[3]) return (x: number) => m[3] === "isnan" ? Number.isNaN(x) : x === Infinity || x === -Infinity;
+    return (x: number) => m[1] === "<" ? x < n : m[1] === ">" ? x > n : m[1] === "<=" ? x <= n : m[1] === ">=" ? x >= n : m[1] === "==" ? x === n : x !== n;
+  });
+  return tests.every(Boolean) ? x => tests.some(f => f!(x)) : undefined;
+}
+const view = new DataView(new ArrayBuffer(8));
+export function numberOf(v: Value): number {
+  view.setBigUint64(0, v.bits, true);
+  switch (v.scalar) {
+    case "i8": return view.getInt8(0); case "i16": return view.getInt16(0, true); case "i32": return view.getInt32(0, true); case "i64": return Number(view.getBigInt64(0, true));
+    case "f64": return view.getFloat64(0, true); case "f32": return view.getFloat32(0, true);
+    case "bf16": view.setUint32(0, Number(v.bits & 0xffffn) << 16 >>> 0, true); return view.getFloat32(0, true);
+    case "f16": { const h = Number(v.bits & 0xffffn), e = h >> 10 & 31, f = h & 1023, s = h & 0x8000 ? -1 : 1; return e === 31 ? (f ? NaN : s * Infinity) : e ? s * (1024 + f) * 2 ** (e - 25) : s * f * 2 ** -24; }
+    default: return Number(v.bits);
+  }
+}
+export function valuesOf(hex: string, parts: { offset: number; scalar: Scalar }[]): Value[] {
+  const d = bytesOf(hex), out: Value[] = [];
+  for (const p of parts) { let bits = 0n; if (p.offset + scalarBytes[p.scalar] > d.byteLength) continue; for (let i = scalarBytes[p.scalar]; i-- > 0;) bits = bits << 8n | BigInt(d.getUint8(p.offset + i)); out.push({ scalar: p.scalar, bits }); }
+  return out;
+}
+
+// Throws a sentence where it cannot be understood.
+export async function condition(text: string): Promise<Condition> {
+  if (!text.trim()) throw new Error("say what to look for: x > 1, NaN");
+  const simple = plain(asC(text)), known = new Map<string, boolean>();
+  // Integers of 64 bits are not numbers of JavaScript.
+  const local = (v: Value) => simple && v.scalar !== "i64" && v.scalar !== "u64" && v.scalar !== "ptr" ? simple(numberOf(v)) : undefined;
+  if (isStatic() && !simple) throw new Error("this page has no server: it compares x with numbers only, as in x > 1 or NaN");
+  const c = simple ? asC(text) : (await withRecorded(asC(text), n => ours.has(n))).text;
+  const asked = async (scalar: Scalar, bits: string[]) => {
+    const r = await ask<{ fits?: string; error?: string }>("calc", { expression: c, type: scalar, values: bits.join(",") });
+    if (r.fits === undefined) throw new Error(r.error?.replace(/there is no such name at: (\w*).*/, "$1: nothing of that name is here; x is the value") ?? "the server does not answer");
+    bits.forEach((b, i) => known.set(`${scalar}${b}`, r.fits![i] === "1"));
+  };
+  return async values => {
+    const wanted = new Map<Scalar, Set<string>>();
+    for (const v of values) if (local(v) === undefined && !known.has(`${v.scalar}${v.bits.toString(16)}`)) { if (!wanted.has(v.scalar)) wanted.set(v.scalar, new Set()); wanted.get(v.scalar)!.add(v.bits.toString(16)); }
+    for (const [scalar, set] of wanted) { const all = [...set]; for (let i = 0; i < all.length; i += OF_A_QUESTION) await asked(scalar, all.slice(i, i + OF_A_QUESTION)); }
+    return values.map(v => local(v) ?? known.get(`${v.scalar}${v.bits.toString(16)}`) ?? false);
+  };
 }

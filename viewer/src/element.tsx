@@ -1,7 +1,7 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
 import { At, Buffer, Finding, Kind, Op, PAGE, askBytes, buffers, isStatic, key, launches, ofElement, readersOf, writes } from "./api";
-import { addressOf, bufferName, bufferType, bytesText, counted, elementName, hexAt, kindName, launchOf, many, opValue, partsText, scalarText, valueHex } from "./format";
+import { addressOf, bufferName, bufferType, bytesText, counted, elementName, hexAt, hostCanWrite, kindName, knownOf, launchOf, many, opValue, partsText, scalarText, valueHex } from "./format";
 import { FindOperation } from "./find";
 import { Ops, useAnswer, useListen, useOps } from "./hooks";
 import { onTime, stepBefore as before, timeStep } from "./time";
@@ -25,7 +25,7 @@ function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane
     let text = "…", state = "";
     if (contents.value) {
       const n = (last - first) * size, d = new DataView(contents.value, 0, n), begin = (i - first) * size + skip, known = new Uint8Array(contents.value, n, n).subarray(begin, begin + width);
-      state = known.some(k => k === 0) ? "unwritten" : known.some(k => k > 1) ? "unrecorded" : "";
+      state = knownOf(known, t, skip);
       const one = new DataView(contents.value, begin, width);
       text = state === "unwritten" ? "never written" : state ? "not recorded" : (part ? scalarText(one, 0, part.scalar) : partsText(one, t, 0).replace(/^\((.*)\)$/, "$1")) || hexAt(d, begin, width);
     }
@@ -72,7 +72,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
     // At the end of the run the last value is what one came for: of long lists the server looks for its page.
     const beginning = await load(), page = beginning.more ? await load({ step: END, write: true }) : beginning, last = page.ops.map(writes).lastIndexOf(true);
     return { ...page, index: last >= 0 ? page.skip + last : page.index };
-  }, [pane.buffer, pane.offset, pane.bytes, b?.base, JSON.stringify(pane.at), step0]);
+  }, [pane.buffer, pane.offset, pane.bytes, b?.base, JSON.stringify(pane.at), step0], 5);
   const [selected, select] = useState(-1);
   useEffect(() => select(ops.focus), [ops.focus, pane.buffer, pane.offset]);
   const chosen = ops.get(selected) ?? ops.get(ops.count - 1);
@@ -93,7 +93,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
       <Button icon="right" label="The next element (])" disabled={!b || pane.offset + size + pane.bytes > b.size} onClick={() => beside(1)} />
       <Button icon="picture" label="The buffer as a picture (b)" onClick={() => { go({ kind: "buffer", buffer: pane.buffer, step: 0, width: 0 }); }} />
     </>}
-    sub={b && <><span title={b.why ? `type from ${b.why}` : undefined}>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span> <span class="right">{ops.loaded && !ops.error ? ops.all ? counted(ops.count, "operation") : `${many(ops.count)}+ operations` : ""}</span></>}>
+    sub={b && <><span title={b.why ? `type from ${b.why}` : undefined}>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span> <span class="right">{ops.loaded && !ops.error ? ops.all ? counted(ops.count, "operation") : `more than ${many(ops.least)} operations` : ""}</span></>}>
     {help && <div class="help" role="note">{help}</div>}
     {b && ops.loaded && <Neighbours buffer={b} pane={pane} step={step} findings={findings} go={go} />}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>Nobody touched this element: it was never written and never read.</Empty> : <>
@@ -109,7 +109,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
           onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); else if (o.step) go({ kind: "step", step: o.step, buffer: pane.buffer, offset: pane.offset, bytes: pane.bytes }); }}>
           <span class={before && before.step === o.step ? "when again" : "when"}>{launchOf(o)}</span>
           <KindTag op={o} />
-          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : opValue(o)}</span>
+          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load && !hostCanWrite(b) ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : opValue(o)}</span>
           <span class="who">{o.launch ? <>thread {o.thread}</> : <span class="dim">the host</span>}
             {o.race && <Badge kind="warning" title={`threads ${[...new Set([o, ...others].map(x => x.thread))].slice(0, 20).join(", ")} touch this in ${launchOf(o)}, one of them writes, and nothing orders them`}>race</Badge>}
             {w && o.launch > 0 && i === selected && <ReadBy op={o} go={go} />}</span>

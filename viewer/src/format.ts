@@ -18,6 +18,8 @@ function twin(id: number) {
   return twins.get(id) ?? 1;
 }
 export const bufferName = (b: Buffer | undefined, id = 0) => !b ? `buf${id}` : !b.name ? `buf${b.id}` : twin(b.id) > 1 ? `${b.name}-${twin(b.id)}` : b.name;
+// Managed and pinned memory: what the host does there itself is not recorded.
+export const hostCanWrite = (b: Buffer | undefined) => !!b?.kind && b.kind !== "device" && b.kind !== "variable";
 export function elementName(buffer: number, offset: number, bytes?: number): string {
   const b = buffers.get(buffer), t = bufferType(buffer);
   const size = t.known ? t.bytes : bytes && offset % bytes === 0 ? bytes : t.bytes, i = Math.floor(offset / size), inside = offset - i * size;
@@ -81,6 +83,16 @@ function pointerText(p: bigint): string {
   for (const b of buffers.values()) { const base = BigInt(b.base); if (p >= base && p < base + BigInt(b.size)) return `&${elementName(b.id, Number(p - base))}`; }
   return `0x${p.toString(16)}`;
 }
+// What is known of an element's bytes (0: never written, 1: known, else not recorded), without those between the fields of a struct: nobody writes these.
+export function knownOf(known: Uint8Array, t: Type, offset: number): "" | "unwritten" | "unrecorded" {
+  let state: "" | "unwritten" | "unrecorded" = "";
+  for (let i = 0; i < known.length; i++) {
+    if (known[i] === 1 || (t.known && !leafAt(t, (offset + i) % t.bytes))) continue;
+    if (known[i] === 0) return "unwritten";
+    state = "unrecorded";
+  }
+  return state;
+}
 // So many bytes of an element from an offset on: scalar for scalar; "": they are not its scalars.
 export function partsText(d: DataView, t: Type, offset: number): string {
   const out: string[] = [];
@@ -111,6 +123,16 @@ export function opValue(o: Op, hex: string | null = o.value): string {
   const scalar = o.kind === Kind.Value ? watchScalar(s?.text) : siteScalar(s);
   if (scalar && scalarBytes[scalar] === d.byteLength) return scalarText(d, 0, scalar);
   return "0x" + hexOf(d);
+}
+// The scalars of that value, for conditions.
+export function opScalars(o: Op): { offset: number; scalar: Scalar }[] {
+  const n = (o.value ?? "").length / 2, s = sites.get(o.site), v = o.space ? variableOf(o) : undefined, out: { offset: number; scalar: Scalar }[] = [];
+  const t = o.buffer ? bufferType(o.buffer) : v ? variableType(v) : undefined, offset = o.buffer ? o.offset : v?.address !== undefined ? Number(o.address) - v.address : 0;
+  if (t?.known && (o.buffer || v?.address !== undefined)) for (let at = 0; at < n; at++) { const l = leafAt(t, (offset + at) % t.bytes); if (l && l.offset === (offset + at) % t.bytes && at + l.bytes <= n) out.push({ offset: at, scalar: l.scalar }); }
+  const scalar = o.kind === Kind.Value ? watchScalar(s?.text) : siteScalar(s), plain: Record<number, Scalar> = { 1: "u8", 2: "u16", 4: "u32", 8: "u64" };
+  if (!out.length && scalar && scalarBytes[scalar] === n) out.push({ offset: 0, scalar });
+  if (!out.length && plain[n]) out.push({ offset: 0, scalar: plain[n] });
+  return out;
 }
 // wg_watch says the type of its value itself.
 export function watchScalar(text: string | undefined): Scalar | undefined {
@@ -166,7 +188,7 @@ export const threadCount = (l: Launch) => l.grid.concat(l.block).reduce((a, b) =
 export const many = (n: number) => n.toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
 // "1 launch", "2 launches"
 export const counted = (n: number, one: string, several = `${one}s`) => `${many(n)} ${n === 1 ? one : several}`;
-export const bytesText = (n: number) => n < 10000 ? `${n} B` : n < 1 << 23 ? `${(n / 1024).toFixed(n % 1024 ? 1 : 0)} KiB` : n < 2 ** 33 ? `${(n / 2 ** 20).toFixed(1)} MiB` : `${(n / 2 ** 30).toFixed(1)} GiB`;
+export const bytesText = (n: number) => n < 10000 ? `${n} B` : n < 1 << 23 ? `${Number((n / 1024).toFixed(1))} KiB` : n < 2 ** 33 ? `${Number((n / 2 ** 20).toFixed(1))} MiB` : `${Number((n / 2 ** 30).toFixed(1))} GiB`;
 export const addressOf = (b: Buffer, offset: number) => "0x" + (BigInt(b.base) + BigInt(offset)).toString(16);
 export const fileName = (path: string) => path.replace(/^.*\//, "");
 export const errorText = (e: unknown) => e instanceof Error ? e.message : String(e);

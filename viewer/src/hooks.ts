@@ -21,8 +21,9 @@ export function useAnswer<T>(ask: () => Promise<T> | undefined, on: unknown[]): 
 }
 
 // Operations by pages, loaded as they come into sight. focus: the index the first page was looked for with.
-export interface Ops { get(i: number): Op | undefined; count: number; focus: number; error?: string; loaded: boolean; all: boolean; followed?: Op; seen(first: number, last: number): void; pages: Map<number, Op[]>; setTotal(n: number): void }
-export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on: unknown[]): Ops {
+export interface Ops { get(i: number): Op | undefined; count: number; least: number; focus: number; error?: string; loaded: boolean; all: boolean; followed?: Op; seen(first: number, last: number): void; pages: Map<number, Op[]>; setTotal(n: number): void }
+// ahead: pages that are read unasked, so that it is known how many operations there are, unless there are very many
+export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on: unknown[], ahead = 0): Ops {
   const again = useAgain();
   const [s, reset] = useState(() => make());
   function make() { return { pages: new Map<number, Op[]>(), asked: new Set<number>(), count: 0, low: 0, high: Infinity, known: false, focus: -1, error: undefined as string | undefined, loaded: false, gone: false, followed: undefined as Op | undefined }; }
@@ -59,14 +60,18 @@ export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on
       looking = false;
       if (!n.gone) again();
     }
+    async function readOn() {
+      for (let k = 0; k < ahead && !n.known && !n.gone; k++) { const next = Math.floor(n.low / PAGE); if (n.asked.has(next)) break; n.asked.add(next); try { put(await load(next * PAGE, false)); } catch { break; } }
+      if (ahead && !n.gone) again();
+    }
     n.asked.add(-1);
     (n as any).load = (skip: number) => load(skip, false).then(p => { if (!n.gone) { put(p); again(); } }, e => { n.error = errorText(e); again(); });
-    load(0, true).then(p => { if (n.gone) return; put(p); n.asked.add(p.skip / PAGE); n.focus = p.index ?? -1; n.followed = p.followed; again(); }, e => { n.error = errorText(e); n.loaded = true; again(); });
+    load(0, true).then(p => { if (n.gone) return; put(p); n.asked.add(p.skip / PAGE); n.focus = p.index ?? -1; n.followed = p.followed; again(); void readOn(); }, e => { n.error = errorText(e); n.loaded = true; again(); });
     reset(n);
     return () => { n.gone = true; };
   }, on);
   return {
-    count: s.count, focus: s.focus, error: s.error, loaded: s.loaded, all: s.known, pages: s.pages, followed: s.followed,
+    count: s.count, least: s.low, focus: s.focus, error: s.error, loaded: s.loaded, all: s.known, pages: s.pages, followed: s.followed,
     setTotal(n) { s.count = n; s.known = true; again(); },
     get: i => s.pages.get(Math.floor(i / PAGE))?.[i % PAGE],
     seen(first, last) {

@@ -6,10 +6,10 @@ import { coordinates, errorText, many, opValue, partsText, triple, valueHex } fr
 import { Ops, useAnswer, useListen, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, KindTag, LaunchLink, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
-import { NOTHING, NUMBER, NAN, PLUS, MINUS, Picture, ScaleControls, SpecialKeys, UNRECORDED, UNWRITTEN, paint, placeOn, scaleOf, scales, usualRange } from "./picture";
+import { LARGEST_DOT, NOTHING, NUMBER, NAN, PLUS, MINUS, Picture, ScaleControls, SpecialKeys, UNRECORDED, UNWRITTEN, paint, placeOn, scaleOf, scales, usualRange, writeValues } from "./picture";
 import { ROW } from "./thread";
 import { Pane, follow, replace } from "./trail";
-import { Variable, indexText, leaves, onTypes, variableElement, variableType, variablesOfKernel } from "./types";
+import { Variable, indexText, leaves, onTypes, variableBytes, variableElement, variableType, variablesOfKernel } from "./types";
 
 type Memory = Extract<Pane, { kind: "memory" }>;
 export function variableAt(launch: number, space: number, address: number): Variable | undefined {
@@ -41,15 +41,15 @@ export function MemoryPane({ pane, index, active }: { pane: Memory; index: numbe
   const ops = useOps(async (skip, first) => { const p = await ofPrivate(of, skip, first ? pane.at : undefined); p.phases.forEach((n, i) => phases.set(p.skip + i, n)); return p; }, [pane.launch, pane.space, pane.block, pane.thread, pane.address, pane.bytes, JSON.stringify(pane.at)]);
   const [selected, select] = useState(-1);
   useEffect(() => select(ops.focus), [ops.focus, pane.address]);
-  const v = variableAt(pane.launch, pane.space, pane.address), t = v ? variableType(v) : undefined, size = t?.known ? t.bytes : pane.bytes;
+  const v = variableAt(pane.launch, pane.space, pane.address), room = variableBytes(v, launches.get(pane.launch)), t = v ? variableType(v) : undefined, size = t?.known ? t.bytes : pane.bytes;
   const go = (p: Pane) => follow(index, p), beside = (by: number) => replace(index, { ...pane, address: pane.address + by * size, at: undefined });
   const sample = ops.get(0), source = useSource(sample && mainPlace(sample.site)?.[0]), lines = linesOf(source.value), number = v ? variablesOfKernel(v.kernel).indexOf(v) : -1;
   const help = !v ? `PTX does not say which variable this is.` : v.address === undefined ? `Where ${v.name} lies in shared memory is not known on this device.` : v.why ?? "";
   return <PaneFrame index={index} kind="memory" active={active} title={<><span class="what">{t?.known ? t.name : `${pane.bytes} bytes`}</span> {where(pane)}</>}
     tools={<>
       <Button icon="left" label="The element before ([)" disabled={pane.address - size < (v?.address ?? 0)} onClick={() => beside(-1)} />
-      <Button icon="right" label="The next element (])" disabled={!!v?.bytes && v.address !== undefined && pane.address + 2 * size > v.address + v.bytes} onClick={() => beside(1)} />
-      <Button icon="picture" label="The buffer as a picture (b)" disabled={number < 0 || !v?.bytes} onClick={() => go({ kind: "phase", launch: pane.launch, space: pane.space, block: pane.block, thread: pane.thread, variable: number, phase: Math.max(0, phases.get(selected) ?? 0) })} />
+      <Button icon="right" label="The next element (])" disabled={!!room && v?.address !== undefined && pane.address + 2 * size > v.address + room} onClick={() => beside(1)} />
+      <Button icon="picture" label="The buffer as a picture (b)" disabled={number < 0 || !room} onClick={() => go({ kind: "phase", launch: pane.launch, space: pane.space, block: pane.block, thread: pane.thread, variable: number, phase: Math.max(0, phases.get(selected) ?? 0) })} />
     </>}
     sub={<><LaunchLink id={pane.launch} onClick={() => go({ kind: "launch", launch: pane.launch })} /><span> · {pane.space === 1 ? "shared memory" : "local memory"} of {owner(pane)}{pane.space === 1 ? ` · bank ${bank(pane.address)}` : ""}</span>
       <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)} operation${ops.count === 1 ? "" : "s"}` : ""}</span></>}>
@@ -77,9 +77,9 @@ interface Phase { phases: number; value: DataView; known: Uint8Array; touched: U
 const readPhase = (b: ArrayBuffer): Phase => { const n = (b.byteLength - 4) / 3; return { phases: new DataView(b).getUint32(0, true), value: new DataView(b, 4, n), known: new Uint8Array(b, 4 + n, n), touched: new Uint8Array(b, 4 + 2 * n, n) }; };
 
 export function PhasePane({ pane, index, active }: { pane: Extract<Pane, { kind: "phase" }>; index: number; active: boolean }) {
-  const kernel = launches.get(pane.launch)?.kernel ?? 0, v = variablesOfKernel(kernel)[pane.variable], t = v && variableType(v), all = useMemo(() => t ? leaves(t) : [], [t]), leaf = all[Math.min(pane.part ?? 0, all.length - 1)];
-  const found = useAnswer(() => v?.address === undefined || !v.bytes ? undefined : askBytes("phase", { launch: pane.launch, space: pane.space, block: pane.block, thread: pane.thread, address: v.address, bytes: v.bytes, phase: pane.phase }).then(readPhase), [pane.launch, pane.space, pane.block, pane.thread, v?.address, pane.phase]);
-  const dims = (v?.dims ?? "").split(",").map(Number).filter(n => n > 0), count = t && v ? Math.floor(v.bytes / t.bytes) : 0, width = dims.length > 1 ? dims[dims.length - 1] : Math.min(32, Math.max(1, count)), rows = Math.ceil(count / Math.max(1, width));
+  const kernel = launches.get(pane.launch)?.kernel ?? 0, v = variablesOfKernel(kernel)[pane.variable], extent = variableBytes(v, launches.get(pane.launch)), t = v && variableType(v), all = useMemo(() => t ? leaves(t) : [], [t]), leaf = all[Math.min(pane.part ?? 0, all.length - 1)];
+  const found = useAnswer(() => v?.address === undefined || !extent ? undefined : askBytes("phase", { launch: pane.launch, space: pane.space, block: pane.block, thread: pane.thread, address: v.address, bytes: extent, phase: pane.phase }).then(readPhase), [pane.launch, pane.space, pane.block, pane.thread, v?.address, pane.phase]);
+  const dims = (v?.dims ?? "").split(",").map(Number).filter(n => n > 0), count = t && v ? Math.floor(extent / t.bytes) : 0, width = dims.length > 1 ? dims[dims.length - 1] : Math.min(32, Math.max(1, count)), rows = Math.ceil(count / Math.max(1, width));
   const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null), [hover, setHover] = useState(-1), [room, setRoom] = useState({ w: 0, h: 0 });
   useLayoutEffect(() => { const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); }); if (holder.current) o.observe(holder.current); return () => o.disconnect(); }, [!v]);
   const picture = useMemo<Picture | undefined>(() => {
@@ -96,10 +96,11 @@ export function PhasePane({ pane, index, active }: { pane: Extract<Pane, { kind:
     }
     return p;
   }, [found.value, t, leaf, width]);
-  const usual = useMemo(() => usualRange(picture), [picture]), low = pane.low ?? usual[0], high = pane.high ?? usual[1], dot = Math.max(6, Math.min(28, Math.floor((room.w || 500) / Math.max(1, width))));
+  const usual = useMemo(() => usualRange(picture), [picture]), low = pane.low ?? usual[0], high = pane.high ?? usual[1], dot = Math.max(6, Math.min(LARGEST_DOT, Math.floor((room.w || 500) / Math.max(1, width)), Math.max(24, Math.floor((room.h || 400) / Math.max(1, rows)))));
   useEffect(() => {
     if (!canvas.current || !picture || !found.value || !t) return;
     const g = paint(canvas.current, picture, dot, scales[scaleOf(pane)], placeOn(low, high, pane.log));
+    if (leaf && leaf.scalar !== "f64" && leaf.scalar !== "ptr") writeValues(g, picture, dot, leaf.scalar === "f32", scales[scaleOf(pane)], placeOn(low, high, pane.log), getComputedStyle(canvas.current).getPropertyValue("--mono"));
     // What this phase did: a bar below what was written, a corner at what was read.
     for (let i = 0; i < count; i++) {
       const x = i % width * dot, y = Math.floor(i / width) * dot, touched = found.value.touched.subarray(i * t.bytes, (i + 1) * t.bytes).reduce((a, b) => a | b, 0);

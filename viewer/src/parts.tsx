@@ -62,7 +62,8 @@ export function mainPlace(site: number) {
 }
 
 // The other operations that a finding is about, looked for in the recording.
-function Occurrences({ finding, go }: { finding: Finding; go(at: Pane): void }) {
+// here: the thread that is looked at
+function Occurrences({ finding, go, here }: { finding: Finding; go(at: Pane): void; here?: { launch: number; thread: number } }) {
   const found = useAnswer(() => occurrencesOf(finding.id, 0), [finding.id]), ops = found.value?.ops ?? [];
   if (!found.value) return <></>;
   let threads: { launch: number; thread: number; at?: { record: number; lane: number } }[] = [...new Map(ops.map(o => [`${o.launch}.${o.thread}`, { launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }])).values()];
@@ -71,24 +72,24 @@ function Occurrences({ finding, go }: { finding: Finding; go(at: Pane): void }) 
   if (byLanes && finding.thread !== undefined) { const first = Math.log2(lanes & -lanes) | 0; threads = Array.from({ length: 32 }, (_, i) => i).filter(i => lanes >>> i & 1).map(i => ({ launch: finding.launch, thread: finding.thread! - first + i })); }
   if (threads.length < 2 && byLanes) return <></>;
   return <div class="occurrences" aria-label="all occurrences"><span class="dim">{byLanes && finding.count > threads.length ? "of its warp" : found.value.more || found.value.stopped ? `the first ${threads.length}` : threads.length === 1 ? "1 thread" : `${threads.length} threads`}:</span>
-    {threads.slice(0, 200).map(o => <button type="button" class={`peer ${o.thread === finding.thread && o.launch === finding.launch ? "here" : ""}`} title={`thread ${o.thread} of ${launchName(launches.get(o.launch), o.launch)}`} onClick={() => go({ kind: "thread", ...o })}>{o.launch !== finding.launch ? `#${launches.get(o.launch)?.number ?? "?"}:` : ""}{o.thread}</button>)}</div>;
+    {threads.slice(0, 200).map(o => <button type="button" class={`peer ${o.thread === (here ?? finding).thread && o.launch === (here ?? finding).launch ? "here" : ""}`} title={`thread ${o.thread} of ${launchName(launches.get(o.launch), o.launch)}`} onClick={() => go({ kind: "thread", ...o })}>{o.launch !== finding.launch ? `#${launches.get(o.launch)?.number ?? "?"}:` : ""}{o.thread}</button>)}</div>;
 }
 
-export function FindingCard({ finding, open, go }: { finding: Finding; open?: boolean; go?(to: Pane): void }) {
+export function FindingCard({ finding, open, go, here }: { finding: Finding; open?: boolean; go?(to: Pane): void; here?: { launch: number; thread: number } }) {
   const [shown, show] = useState(!!open);
   const text = useAnswer<{ text: string }>(() => shown ? ask("finding", { id: finding.id }) : undefined, [shown, finding.id]);
   return <div class={`card ${finding.severity}`}>
     <button type="button" class="line" aria-expanded={shown} onClick={() => show(!shown)}>
       <span class="dot" /><b>{finding.headline}</b><span class="dim">{finding.kind}{finding.count > 1 ? ` · ${finding.count} times` : ""}</span>
     </button>
-    {go && finding.count > 1 && !isStatic() && <Occurrences finding={finding} go={go} />}
+    {go && finding.count > 1 && !isStatic() && <Occurrences finding={finding} go={go} here={here} />}
     {shown && <pre>{text.error ?? text.value?.text.trim() ?? "…"}</pre>}
   </div>;
 }
 
 // The editor that links open: kept in this browser.
 export const editors: Record<string, [name: string, link: (path: string, line: number) => string]> = {
-  vscode: ["Visual Studio Code", (p, l) => `vscode://file${p}:${l}`], jetbrains: ["JetBrains", (p, l) => `idea://open?file=${encodeURIComponent(p)}&line=${l}`],
+  vscode: ["VS Code", (p, l) => `vscode://file${p}:${l}`], jetbrains: ["JetBrains", (p, l) => `idea://open?file=${encodeURIComponent(p)}&line=${l}`],
   emacs: ["Emacs", (p, l) => `org-protocol://open-source?url=file://${encodeURIComponent(p)}&line=${l}`], vim: ["Vim", (p, l) => `mvim://open?url=file://${encodeURIComponent(p)}&line=${l}`], zed: ["Zed", (p, l) => `zed://file${p}:${l}`],
   own: ["another …", (p, l) => ownEditor().replace(/\{path\}/g, p.split("/").map(encodeURIComponent).join("/")).replace(/\{line\}/g, String(l))],
 };

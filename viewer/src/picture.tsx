@@ -1,7 +1,7 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, FlowStep, ask, askBytes, buffers, isStatic } from "./api";
-import { bufferName, bufferType, bytesText, counted, elementName, errorText, flowNames, hexAt, many, partsText, shortFloat } from "./format";
+import { Finding, FlowStep, LaunchInfo, ask, askBytes, buffers, isStatic } from "./api";
+import { bufferName, bufferType, bytesOf, bytesText, counted, elementName, errorText, flowNames, hexAt, knownOf, many, partsText, shortFloat } from "./format";
 import { FindStep } from "./find";
 import { useAnswer, useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
@@ -87,6 +87,22 @@ export function paint(c: HTMLCanvasElement, picture: Picture, dot: number, stops
   return g;
 }
 
+// Values in dots that are large enough for them, each only if all of it has room: a shortened number would be a wrong one.
+export function writeValues(g: CanvasRenderingContext2D, picture: Picture, dot: number, exact: boolean, stops: number[][], place: (v: number) => number, font: string) {
+  if (dot < 26) return;
+  g.save();
+  g.font = `10px ${font}`; g.textAlign = "center"; g.textBaseline = "middle";
+  for (let i = 0; i < picture.flags.length; i++) {
+    const v = picture.mean[i];
+    if (!(picture.flags[i] & NUMBER) || (!exact && Math.abs(v) >= 1 << 24)) continue;
+    const text = shortFloat(v, true), rgb = colour(place(v), stops);
+    if (g.measureText(text).width > dot - 7) continue;
+    g.fillStyle = rgb[0] * .3 + rgb[1] * .59 + rgb[2] * .11 > 130 ? "#10131a" : "#fff";
+    g.fillText(text, i % picture.columns * dot + (dot - 1) / 2, Math.floor(i / picture.columns) * dot + dot / 2);
+  }
+  g.restore();
+}
+
 // A frame around a pixel's dot, seen on every colour.
 export function ring(g: CanvasRenderingContext2D, at: number, columns: number, dot: number, style: string) {
   const gap = dot > 4 ? 1 : 0, x = at % columns * dot, y = Math.floor(at / columns) * dot, m = Math.max(dot - gap, 3) + 5;
@@ -141,6 +157,7 @@ function writerName(n: number): string {
   return !s ? `step ${Math.round(n)}` : s.kind === "launch" ? flowNames.get(s.launch) ?? `launch #${s.number}` : `${s.call || s.kind}${hostTail(s.id)}`;
 }
 
+export const LARGEST_DOT = 44;          // pixels; small buffers fill what room there is up to that
 const LEFT = 44, TOP = 18;          // room for the numbers of rows and columns
 // The part of the picture that is seen: so many pixels for an element, and the element at the upper left corner.
 export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
@@ -162,12 +179,16 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     return () => o.disconnect();
   }, []);
   const w = Math.max(1, (room.w || 600) - LEFT), h = Math.max(1, (room.h || 400) - TOP), fit = Math.min(w / width, h / rows);
-  const size = Math.max((fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit) * 2 ** zoom, 1 / 4096);
+  const size = Math.max((fit >= 1 ? Math.floor(Math.min(fit, LARGEST_DOT)) : fit) * 2 ** zoom, 1 / 4096);
   const pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size)), columns = Math.ceil(width / pool), lines = Math.ceil(rows / pool);
   const seenX = Math.ceil(w / dot), seenY = Math.ceil(h / dot), x0 = Math.max(0, Math.min(columns - Math.min(columns, seenX), Math.round((pane.x ?? 0) / pool))), y0 = Math.max(0, Math.min(lines - Math.min(lines, seenY), Math.round((pane.y ?? 0) / pool)));
   // Of tall pictures only the rows around what is seen are asked for.
   const chunk = Math.max(64, 2 * seenY), from = lines <= 2 * chunk ? 0 : Math.max(0, Math.floor((y0 - seenY / 2) / (chunk / 2)) * (chunk / 2)), upto = lines <= 2 * chunk ? lines : Math.min(lines, from + 2 * chunk), loaded = upto - from;
   const used = useMemo(() => steps.filter(s => s.uses.some(u => u[0] === pane.buffer && (u[1] !== 1 || !s.recorded))), [steps, pane.buffer]);
+  // Numbers that a kernel was given together with the buffer, and that divide it into rows: one of them may be its width.
+  const user = used.find(s => s.kind === "launch" && s.launch)?.launch ?? steps.find(s => s.kind === "launch" && s.launch && s.uses.some(u => u[0] === pane.buffer))?.launch;
+  const given = useAnswer<LaunchInfo>(() => user ? ask("launch", { id: user }) : undefined, [user]), widths = (given.value?.parameters ?? []).filter(p => p.name && p.value && !p.allocation && (p.bytes === 4 || p.bytes === 8) && /^(u?int|unsigned|long|size_t|u?int\d+_t)/.test(p.type ?? ""))
+    .map(p => [p.name!, Number(bytesOf(p.value!.toLowerCase()).getUint32(0, true))] as [string, number]).filter(([, n]) => n > 1 && n < count && count % n === 0 && n !== width).slice(0, 3);
   const shownStep = stepById(step), question = { allocation: pane.buffer, type: scalar, stride: t.bytes, offset: leaf.offset, width, pool_x: pool, pool_y: pool, of: pane.by };
   const rowsOfBand = Math.max(1, Math.floor(BAND / (t.bytes * width * pool))), load = (at: number) => (first: number, n: number) =>
     askBytes("picture", { ...question, step: at, first: firstElement + (from + first) * pool * width, rows: Math.min(n * pool, rows - (from + first) * pool) });
@@ -201,7 +222,8 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     for (let y = 0; y < down; y++) { const k = y0 + y - from; if (k < 0 || k >= picture.rows) continue; for (let x = 0; x < across; x++) { const i = k * columns + x0 + x, o = y * across + x; part.min[o] = picture.min[i]; part.max[o] = picture.max[i]; part.mean[o] = picture.mean[i]; part.flags[o] = picture.flags[i]; } }
     const dots = document.createElement("canvas");
     if (!across || !down) return;
-    paint(dots, part, dot, scales[scale], placeOn(low, high, pane.log), middleOf(picture));
+    const painted = paint(dots, part, dot, scales[scale], placeOn(low, high, pane.log), middleOf(picture));
+    if (pool === 1 && !pane.by && scalar !== "f64" && leaf.scalar !== "ptr") writeValues(painted, part, dot, scalar === "f32", scales[scale], placeOn(low, high, pane.log), getComputedStyle(c).getPropertyValue("--mono"));
     c.width = room.w; c.height = room.h;
     const g = c.getContext("2d")!, style = getComputedStyle(c);
     g.drawImage(dots, LEFT, TOP);
@@ -243,7 +265,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
       try {
         const element = await elementOf(cell), n = mine.bytes, a = await askBytes("contents", { allocation: pane.buffer, step, offset: element * t.bytes + mine.offset, bytes: n });
         const d = new DataView(a, 0, n), known = new Uint8Array(a, n, n);
-        if (!gone) setShown({ element, text: known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : (partsText(d, t, mine.offset).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n)) + lastWriter(picture, cell) });
+        if (!gone) setShown({ element, text: knownOf(known, t, mine.offset) === "unwritten" ? "never written" : knownOf(known, t, mine.offset) ? "written by something that was not recorded" : (partsText(d, t, mine.offset).replace(/^\((.*)\)$/, "$1") || hexAt(d, 0, n)) + lastWriter(picture, cell) });
       } catch { /* the picture says what is wrong */ }
     }, 30);
     return () => { gone = true; clearTimeout(timer); };
@@ -259,7 +281,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   const open = (p: { x: number; y: number } | undefined) => { if (p) elementOf(p).then(i => follow(index, { kind: "element", buffer: pane.buffer, offset: i * t.bytes + mine.offset, bytes: mine.bytes, step: step || undefined }), () => {}); };
   // Zooms about a point of the canvas: what is under it stays there.
   const zoomBy = (by: number, px = room.w / 2, py = room.h / 2) => {
-    const next = Math.max(-4, Math.min(12, zoom + by)), ex = (x0 + (px - LEFT) / dot) * pool, ey = (y0 + (py - TOP) / dot) * pool, nextSize = Math.max((fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit) * 2 ** next, 1 / 4096), perPixel = nextSize >= 1 ? 1 / Math.floor(nextSize) : Math.ceil(1 / nextSize);
+    const next = Math.max(-4, Math.min(12, zoom + by)), ex = (x0 + (px - LEFT) / dot) * pool, ey = (y0 + (py - TOP) / dot) * pool, nextSize = Math.max((fit >= 1 ? Math.floor(Math.min(fit, LARGEST_DOT)) : fit) * 2 ** next, 1 / 4096), perPixel = nextSize >= 1 ? 1 / Math.floor(nextSize) : Math.ceil(1 / nextSize);
     choose({ zoom: next, x: Math.max(0, Math.round(ex - (px - LEFT) * perPixel)), y: Math.max(0, Math.round(ey - (py - TOP) * perPixel)) });
   };
   const onKey = (e: KeyboardEvent) => {
@@ -289,7 +311,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     sub={<><span title={b.why ? `type from ${b.why}` : undefined}>{bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}</span><span class="right">{pool > 1 ? `a pixel is ${pool}×${pool} elements: the farthest from the mean` : ""}</span></>}>
     {help && <div class="help" role="note">{help}</div>}
     <div class="controls">
-      <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n, x: 0, y: 0 }); }} /></label>
+      <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n, x: 0, y: 0 }); }} />{widths.length > 0 && <span class="widths">{widths.map(([name, n]) => <button type="button" class="link" title={`rows of ${n} elements: ${name} is a parameter of a kernel that uses this buffer`} onClick={() => choose({ width: n, x: 0, y: 0 })}>{name} {n}</button>)}</span>}</label>
       {all.length > 1 && <label>part <select value={part} onChange={e => choose({ part: Number(e.currentTarget.value) })}>{all.map((l, i) => <option value={i}>{l.path.replace(/^\./, "")}</option>)}</select></label>}
       <ScaleControls look={pane} usual={picture && usual} number={v => pane.by ? String(v) : number(v)} choose={choose} />
       {!isStatic() && <label title="which value an element has, or which step wrote it last">by <select aria-label="what colours mean" value={pane.by ?? ""} onChange={e => choose({ by: e.currentTarget.value === "writes" ? "writes" : undefined, low: undefined, high: undefined, minus: undefined })}><option value="">value</option><option value="writes">last write</option></select></label>}
@@ -298,7 +320,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
       {depth > 0 && <label>slice <input type="range" min={0} max={slices - 1} value={slice} onInput={e => choose({ slice: Number(e.currentTarget.value) })} /> {slice}</label>}
       <label title="what has changed since another step"><input type="checkbox" checked={pane.minus !== undefined} onChange={e => choose({ minus: e.currentTarget.checked ? used[Math.max(0, slider - 1)]?.id ?? 0 : undefined, colours: e.currentTarget.checked ? "blue-red" : undefined, low: undefined, high: undefined })} /> difference{pane.minus !== undefined ? ` to ${stepById(pane.minus)?.kind === "launch" ? `launch #${stepById(pane.minus)!.number}` : "the step before"}` : ""}</label>
     </div>
-    {!isStatic() && used.length > 0 && <div class="controls"><FindStep steps={used} count={count} width={width} load={(at, n, k) => askBytes("picture", { ...question, step: at, first: 0, rows: n, pool_x: k, pool_y: k })} found={(at, element) => { setTime(at); setShown({ element, text: "" }); setCell({ x: Math.floor(element % width / pool), y: Math.floor(Math.floor(element / width) / pool) }); }} /></div>}
+    {!isStatic() && used.length > 0 && <div class="controls"><FindStep steps={used} count={count} width={width} scalar={leaf.scalar} exact={{ scalar: leaf.scalar, stride: t.bytes, offset: leaf.offset, bytes: (at, first, n) => askBytes("contents", { allocation: pane.buffer, step: at, offset: first * t.bytes, bytes: n * t.bytes }) }} load={(at, n, k) => askBytes("picture", { ...question, step: at, first: 0, rows: n, pool_x: k, pool_y: k })} found={(at, element) => { setTime(at); setShown({ element, text: "" }); setCell({ x: Math.floor(element % width / pool), y: Math.floor(Math.floor(element / width) / pool) }); }} /></div>}
     <div class="controls time">
       <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); setTime(i >= used.length ? 0 : used[i].id); }} />
       <span>{step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind}${hostTail(shownStep.id)}`}` : `after step ${step}`}</span>

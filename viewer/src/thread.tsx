@@ -1,7 +1,7 @@
 // A thread: its operations in order, where each value came from, and its peers.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, Kind, Op, PAGE, ThreadSearch, Writers, buffers, conflictsOf, isStatic, key, launches, occurrencesOf, ofThread, searchThread, sites, writersOf } from "./api";
-import { bufferName, coordinates, elementName, interruptPart, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
+import { bufferName, bufferType, bytesOf, coordinates, elementName, hostCanWrite, interruptPart, launchName, launchOf, many, opElement, opValue, threadCount, triple, valueHex } from "./format";
 import { FindOperation } from "./find";
 import { Ops, useAgain, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
@@ -61,14 +61,18 @@ function candidates(op: Op, w: Writers): string {
 }
 
 // An access outside of every buffer, in any of the threads that a finding of the same instruction was counted in: the finding knows which buffer it missed.
+function sameCode(op: Op, f: Finding): boolean {
+  const s = sites.get(op.site), other = sites.get(f.site);
+  return !!s?.ptx_line && s.ptx_line === other?.ptx_line && s.function === other?.function && launches.get(f.launch)?.kernel === launches.get(op.launch)?.kernel;
+}
 interface Missed { headline: string; allocation: number; offset: number }
 function missed(op: Op, findings: Finding[]): Missed | undefined {
   if (op.buffer || op.space || op.address === null) return undefined;
-  const at = BigInt(op.address), s = sites.get(op.site), kernel = launches.get(op.launch)?.kernel;
+  const at = BigInt(op.address);
   for (const f of findings) {
     if (!f.allocation || !f.address) continue;
-    const there = BigInt(f.address), other = sites.get(f.site), sameCode = !!s?.ptx_line && s.ptx_line === other?.ptx_line && s.function === other?.function && launches.get(f.launch)?.kernel === kernel;
-    if ((f.launch === op.launch && there >= at && there < at + BigInt(op.bytes)) || sameCode) return { headline: f.headline, allocation: f.allocation, offset: f.offset + Number(at - there) };
+    const there = BigInt(f.address);
+    if ((f.launch === op.launch && there >= at && there < at + BigInt(op.bytes)) || sameCode(op, f)) return { headline: f.headline, allocation: f.allocation, offset: f.offset + Number(at - there) };
   }
   return undefined;
 }
@@ -82,11 +86,12 @@ function Origin({ op, writers, lookAtAll, conflicts, outside, go }: { op: Op; wr
       {kind === "race" ? "⚡" : "←"} {shortLaunch(op, w)}thread {w.thread}</button>
     : <button type="button" class={`go ${kind}`} title={`${note} the host`} onClick={e => { e.stopPropagation(); go({ kind: "step", step: w.step, buffer: op.buffer, offset: op.offset, bytes: op.bytes }); }}>← {launchOf(w)}</button>;
   const near = writers?.some && writers.ops.length === 1;      // nothing says that it is the only one, but it is worth following
+  const byHost = hostCanWrite(buffers.get(op.buffer)) && (writers?.never_written || writers?.why === "nothing that is recorded wrote what was read");
   const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
   return <>
-    {writers?.never_written && !interruptPart(op) && <Badge kind="error">never written</Badge>}
-    {writers?.ambiguous && !near && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
-    {writers && !writers.never_written && (!writers.ambiguous || near) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
+    {writers && byHost ? <span class="dim" title="nothing that was recorded wrote this value, and the host can write this memory itself">the host, directly</span> : writers?.never_written && !interruptPart(op) && <Badge kind="error">never written</Badge>}
+    {writers?.ambiguous && !near && !byHost && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
+    {writers && !byHost && !writers.never_written && (!writers.ambiguous || near) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
     {writers?.some && <button type="button" class="go whole" disabled={looking} title="look at every operation that touched it: this may take long" onClick={e => { e.stopPropagation(); setLooking(true); lookAtAll().finally(() => setLooking(false)); }}>{looking ? "looking…" : "all?"}</button>}
     {[...others.values()].slice(0, 2).map(c => to(c, c.kind === Kind.Load ? "read, in the same launch, by" : "also written, in the same launch, by", "race"))}
     {others.size > 2 && <span class="dim">+{others.size - 2}</span>}
@@ -104,6 +109,16 @@ export function memoryPane(o: Op): Pane | undefined {
 function ElementName({ text }: { text: string }) {
   const at = text.search(/\[|\+/);
   return at <= 0 ? <>{text}</> : <><span class="base" style={{ maxWidth: `calc(100% - ${text.length - at}ch)` }}>{text.slice(0, at)}</span>{text.slice(at)}</>;
+}
+// A pointer leads to what it points to.
+function OpValue({ op, go }: { op: Op; go(p: Pane): void }) {
+  const text = opValue(op), to = text.startsWith("&") && op.value !== null && op.value.length === 16 ? pointsTo(op.value) : undefined;
+  return to ? <button type="button" class="link" title="what it points to" onClick={e => { e.stopPropagation(); go(to); }}>{text}</button> : <>{text}</>;
+}
+function pointsTo(hex: string): Pane | undefined {
+  const at = bytesOf(hex).getBigUint64(0, true);
+  for (const b of buffers.values()) { const base = BigInt(b.base); if (at >= base && at < base + BigInt(b.size)) return { kind: "element", buffer: b.id, offset: Number(at - base), bytes: bufferType(b.id).bytes }; }
+  return undefined;
 }
 const LONG = 60;          // operations from which on a filter is worth its room
 function Filter({ search, choose, all, fit, jump, buffersUsed }: { search: ThreadSearch; choose(s: ThreadSearch): void; all?: number; fit?: number; jump(n: number): void; buffersUsed: number[] }) {
@@ -123,7 +138,7 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
   const filtered = !!(search.kinds || search.line || search.allocation);
   useEffect(() => { setSearch({}); setAll(undefined); setFit(undefined); }, [pane.launch, pane.thread]);
   const ops = useOps(async (skip, first) => {
-    if (!filtered) return ofThread(pane.launch, pane.thread, first && pane.skip ? Math.floor(pane.skip / PAGE) * PAGE : skip, first ? pane.at : undefined);
+    if (!filtered) return ofThread(pane.launch, pane.thread, first && pane.skip ? Math.floor(pane.skip / PAGE) * PAGE : skip, first ? pane.at : undefined, findings.find(f => f.id === pane.finding)?.site);
     const found = await searchThread(pane.launch, pane.thread, { ...search, file: file ?? undefined }, skip);
     found.numbers.forEach((n, i) => numbers.set(skip + i, n));
     setFit(found.total); setAll(found.all);
@@ -150,6 +165,10 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
   const elsewhere = useAnswer(() => isStatic() || !repeated.length ? undefined : Promise.all(repeated.map(f => occurrencesOf(f.id, 0))), [repeated.map(f => f.id).join(), pane.launch]);
   const occurs = new Map<number, Set<number>>((elsewhere.value ?? []).map((x, i) => [repeated[i].id, new Set(x.ops.filter(o => o.launch === pane.launch).map(o => o.thread))]));
   const mine = findings.filter(f => (f.launch === pane.launch && f.thread === pane.thread) || occurs.get(f.id)?.has(pane.thread));
+  // Which operations that are: those that the recording shows, or the one of the finding's own instruction; where there is none, all that touch its address.
+  const shownIn = new Set((elsewhere.value ?? []).flatMap(x => x.ops.map(key))), touches = (f: Finding, o: Op) => !!f.address && !!o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes);
+  const exact = mine.filter(f => [...ops.pages.values()].some(page => page.some(o => shownIn.has(key(o)) || (touches(f, o) && sameCode(o, f)))));
+  const isMeant = (o: Op) => shownIn.has(key(o)) || mine.some(f => touches(f, o) && (sameCode(o, f) || !exact.includes(f)));
   const total = l ? threadCount(l) : Infinity;
   const at = l && coordinates(l, pane.thread);
   const go = (p: Pane) => follow(index, p);
@@ -175,10 +194,10 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
     sub={<><LaunchLink id={pane.launch} onClick={() => go({ kind: "launch", launch: pane.launch })} />{at && <span> · block {triple(at.block)} thread {triple(at.thread)} · lane {at.lane}</span>}
       <span class="right">{ops.loaded && !ops.error ? `${many(filtered ? all ?? 0 : ops.count)}${ops.all || filtered || all !== undefined ? "" : "+"} operation${ops.count === 1 ? "" : "s"}` : ""}</span></>}>
     <nav class="peers" aria-label="peers of this thread">
-      {peers.map(t => <button type="button" class={`peer ${t === pane.thread ? "here" : ""} ${marked.get(t) ?? ""}`} aria-current={t === pane.thread} title={marked.has(t) ? "has a finding" : `thread ${t} of ${launchName(l, pane.launch)}`}
+      {peers.map(t => <button type="button" class={`peer ${t === pane.thread ? "here" : Math.abs(t - pane.thread) > 3 ? "far" : ""} ${marked.get(t) ?? ""}`} aria-current={t === pane.thread} title={marked.has(t) ? "has a finding" : `thread ${t} of ${launchName(l, pane.launch)}`}
         onClick={() => { if (t !== pane.thread) go({ kind: "thread", launch: pane.launch, thread: t }); }}>{t}</button>)}
     </nav>
-    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} go={go} />)}</div>}
+    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} go={go} here={pane} />)}</div>}
     {(filtered || (ops.loaded && ops.count > LONG)) && !isStatic() && <Filter search={search} choose={setSearch} all={all ?? (ops.all ? ops.count : undefined)} fit={fit} buffersUsed={flowUses(pane.launch)}
       jump={n => { if (filtered) setSearch({}); replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: n }, false); }} />}
     {!filtered && ops.loaded && ops.count > 12 && !isStatic() && <div class="filterbar"><FindOperation from={selected} load={skip => ofThread(pane.launch, pane.thread, Math.floor(skip / PAGE) * PAGE)} found={i => replace(index, { kind: "thread", launch: pane.launch, thread: pane.thread, skip: i }, false)} /></div>}
@@ -188,13 +207,13 @@ export function ThreadPane({ pane, index, active, findings, flowUses }: { pane: 
         const o = ops.get(i);
         if (!o) return <span class="dim loading">…</span>;
         const p = mainPlace(o.site), outside = missed(o, findings), element = outside ? elementName(outside.allocation, outside.offset, o.bytes) : o.kind === Kind.Value ? watchedExpression(p && p[0] === file ? lines[p[1] - 1] ?? "" : "") : opElement(o);
-        const bad = o.refused || !!outside || mine.some(f => f.address && o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes));
+        const bad = o.refused || !!outside || isMeant(o);
         return <div class={`op threadrow ${i === selected ? "selected" : ""} ${bad ? "bad" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
           onClick={() => { select(i); open(o); }}>
           <span class="dim num">{filtered ? numbers.get(i) ?? "" : i}</span>
           <button type="button" class="lineno" title="open the source" onClick={e => { e.stopPropagation(); if (p && p[0] >= 0) go({ kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread }); }}>{p ? p[1] : "—"}</button>
           <KindTag op={o} /><span class="element" title={o.address ? `${element}: ${o.bytes} bytes at ${o.address}` : ""}><ElementName text={element} /></span>
-          <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{opValue(o, o.old)} <span class="dim">with</span> {opValue(o)}</> : opValue(o)}</span>
+          <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{opValue(o, o.old)} <span class="dim">with</span> {opValue(o)}</> : <OpValue op={o} go={go} />}</span>
           <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={filtered ? undefined : conflicts.get(i)} outside={outside} go={go} /></span>
           <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>
         </div>;

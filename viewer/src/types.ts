@@ -124,6 +124,8 @@ export function variablesOfKernel(kernel: number): Variable[] {
   return v;
 }
 export const forgetVariables = () => variablesOf.clear();
+// extern __shared__ arrays are as large as the launch says.
+export const variableBytes = (v: Variable | undefined, l: Launch | undefined) => v?.bytes || (v?.space === "shared" ? l?.shared ?? 0 : 0);
 export const variableType = (v: Variable): Type => types.get(v.type) ?? bytesType(4);
 export function variableOf(o: Op): Variable | undefined {
   const kernel = launches.get(o.launch)?.kernel ?? 0, all = variablesOfKernel(kernel), space = o.space === 1 ? "shared" : "local", at = Number(o.address);

@@ -6,8 +6,9 @@ import { errorText, fileName, many, placeOfThread, shortFloat, threadAt, triple,
 import { useAnswer, useListen } from "./hooks";
 import { allSteps, onTime, setTime, timeStep } from "./time";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
-import { Picture, ScaleControls, SpecialKeys, decode, goodWidth, paint, placeOn, ring, scaleOf, scales, usualRange } from "./picture";
+import { LARGEST_DOT, Picture, ScaleControls, SpecialKeys, decode, goodWidth, paint, placeOn, ring, scaleOf, scales, usualRange, writeValues } from "./picture";
 import { Pane, follow, replace } from "./trail";
+import { Scalar } from "./types";
 
 // The argument of wg_watch or wg_record in a line; "": there is none.
 export function watchedExpression(line: string): string {
@@ -56,7 +57,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
     if (holder.current) o.observe(holder.current);
     return () => o.disconnect();
   }, [!w, !shown]);
-  const fit = Math.min(room.w / width, room.h / Math.max(1, rows)), zoom = pane.zoom ?? 0, size = Math.max((fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit) * 2 ** zoom, 1 / 4096);
+  const fit = Math.min(room.w / width, room.h / Math.max(1, rows)), zoom = pane.zoom ?? 0, size = Math.max((fit >= 1 ? Math.floor(Math.min(fit, LARGEST_DOT)) : fit) * 2 ** zoom, 1 / 4096);
   const pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size));
   useEffect(() => {
     if (!w || !shown || !info.value) return;
@@ -68,6 +69,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
   useEffect(() => {
     if (!canvas.current || !picture) return;
     const g = paint(canvas.current, picture, dot, scales[scale], placeOn(low, high, pane.log));
+    if (pool === 1 && w && w.type !== "f64") writeValues(g, picture, dot, w.type === "f32", scales[scale], placeOn(low, high, pane.log), getComputedStyle(canvas.current).getPropertyValue("--mono"));
     if (hover >= 0) ring(g, Math.floor(Math.floor(placeOf(hover) / width) / pool) * picture.columns + Math.floor(placeOf(hover) % width / pool), picture.columns, dot, "#1c2230");
   }, [picture, scale, dot, low, high, pane.log, hover]);
   useEffect(() => {
@@ -103,7 +105,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
         <ScaleControls look={pane} usual={picture && usual} number={v => Number.isNaN(v) ? "–" : shortFloat(v, w.type !== "f64")} choose={more => replace(index, { ...pane, ...more }, false)} />
         <label title="the scale stays as it is now in all launches"><input type="checkbox" checked={pane.low !== undefined && pane.high !== undefined} onChange={e => replace(index, { ...pane, low: e.currentTarget.checked ? usual[0] : undefined, high: e.currentTarget.checked ? usual[1] : undefined }, false)} /> fixed</label>
       </div>
-      {!isStatic() && w.launches.length > 1 && <div class="controls"><FindStep what="launch" steps={[...w.launches].reverse().map(x => ({ id: x[0] }))} count={threads} width={width} load={(at, _, k) => askBytes("watch", { launch: at, site: w.site, type: w.type, width, pool: k, layout: byPlace ? 1 : undefined })} found={(at, place) => { go(at); setHover(threadOf(place)); }} /></div>}
+      {!isStatic() && w.launches.length > 1 && <div class="controls"><FindStep what="launch" scalar={w.type as Scalar} steps={[...w.launches].reverse().map(x => ({ id: x[0] }))} count={threads} width={width} load={(at, _, k) => askBytes("watch", { launch: at, site: w.site, type: w.type, width, pool: k, layout: byPlace ? 1 : undefined })} found={(at, place) => { go(at); setHover(threadOf(place)); }} /></div>}
       {w.launches.length > 1 ? <div class="controls time"><input type="range" min={0} max={w.launches.length - 1} value={w.launches.length - 1 - at} aria-label="launch" onInput={e => go(w.launches[w.launches.length - 1 - Number(e.currentTarget.value)][0])} />
         <span>launch #{shown[1]}{at === 0 ? ", the newest" : ""}</span>
         {at !== 0 && <Button label="The newest launch" onClick={() => go(0)}>newest</Button>}
