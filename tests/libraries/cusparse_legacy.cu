@@ -1,5 +1,5 @@
 // cuSPARSE's older functions: tridiagonal and pentadiagonal systems, incomplete factorisations of
-// matrices without fill-in (which are the complete ones), products with blocks.
+// matrices without fill-in (which are the complete ones), products with blocks, sums.
 // nvcc: -std=c++17 -Xcompiler -Wno-deprecated-declarations -lcusparse
 #include <cusparse.h>
 #include <cmath>
@@ -183,6 +183,57 @@ static void blocks() {  // blocks (0, 0), (0, 1) and (1, 1) of 2 x 2 elements, b
   compare("bsrmv", download(dy, 4), want);
 }
 
+// C = 2 A - B, with the patterns 110, 011, 100 and 011, 010, 101; then in blocks of 2 x 2 and back
+static void sums() {
+  const int n = 3;
+  std::vector<int> ao = {0, 2, 4, 5}, ac = {0, 1, 1, 2, 0}, bo = {0, 2, 3, 5}, bc = {1, 2, 1, 0, 2};
+  Vector av = {1, 2, 3, 4, 5}, bv = {6, 7, 8, 9, 10}, dense(n * n);
+  for (int i = 0; i < n; i++) {
+    for (int k = ao[i]; k < ao[i + 1]; k++) dense[i * n + ac[k]] += 2 * av[k];
+    for (int k = bo[i]; k < bo[i + 1]; k++) dense[i * n + bc[k]] -= bv[k];
+  }
+  int *dao = upload(ao), *dac = upload(ac), *dbo = upload(bo), *dbc = upload(bc),
+      *dco = upload(std::vector<int>(n + 1)), count = 0;
+  double *dav = upload(av), *dbv = upload(bv), two = 2, minus = -1;
+  cusparseMatDescr_t d;
+  OK(cusparseCreateMatDescr(&d));
+  size_t bytes = 0;
+  OK(cusparseDcsrgeam2_bufferSizeExt(h, n, n, &two, d, 5, dav, dao, dac, &minus, d, 5, dbv, dbo,
+                                     dbc, d, dav, dco, dac, &bytes));
+  void *space = buffer(bytes);
+  OK(cusparseXcsrgeam2Nnz(h, n, n, d, 5, dao, dac, d, 5, dbo, dbc, d, dco, &count, space));
+  if (count != 7) printf("csrgeam2: %d elements\n", count), bad++;
+  int *dcc = upload(std::vector<int>(count));
+  double *dcv = upload(Vector(count));
+  OK(cusparseDcsrgeam2(h, n, n, &two, d, 5, dav, dao, dac, &minus, d, 5, dbv, dbo, dbc, d, dcv, dco,
+                       dcc, space));
+  auto dense_of = [&](const int *po, const int *pc, const double *pv, int rows) {
+    std::vector<int> o(rows + 1);
+    cudaMemcpy(o.data(), po, o.size() * sizeof(int), cudaMemcpyDeviceToHost);
+    std::vector<int> c(o[rows]);
+    cudaMemcpy(c.data(), pc, c.size() * sizeof(int), cudaMemcpyDeviceToHost);
+    Vector v = download(pv, c.size()), out(n * n);
+    for (int i = 0; i < n; i++)
+      for (int k = o[i]; k < o[i + 1]; k++)
+        if (c[k] < n) out[i * n + c[k]] = v[k];
+    return out;
+  };
+  compare("csrgeam2", dense_of(dco, dcc, dcv, n), dense);
+  int blocks = 0, *offsets = upload(std::vector<int>(3));
+  auto rows = CUSPARSE_DIRECTION_ROW;
+  OK(cusparseXcsr2bsrNnz(h, rows, n, n, d, dco, dcc, 2, d, offsets, &blocks));
+  if (blocks != 4) printf("csr2bsr: %d blocks\n", blocks), bad++;
+  int *columns = upload(std::vector<int>(blocks)), *eo = upload(std::vector<int>(5)),
+      *ec = upload(std::vector<int>(4 * blocks));
+  double *values = upload(Vector(4 * blocks)), *ev = upload(Vector(4 * blocks));
+  OK(cusparseDcsr2bsr(h, rows, n, n, d, dcv, dco, dcc, 2, d, values, offsets, columns));
+  compare("csr2bsr", download(values, 4),
+          {dense[0], dense[1], dense[n], dense[n + 1]});
+  OK(cusparseDbsr2csr(h, rows, 2, 2, d, values, offsets, columns, 2, d, ev, eo, ec));
+  compare("bsr2csr", dense_of(eo, ec, ev, 4), dense);
+  OK(cusparseDestroyMatDescr(d));
+}
+
 static void nonzeros() {  // of 3 x 4 elements, columns 5 apart
   std::vector<float> a(20, 9);
   for (int j = 0; j < 4; j++)
@@ -205,6 +256,7 @@ static void nonzeros() {  // of 3 x 4 elements, columns 5 apart
 int main() {
   OK(cusparseCreate(&h));
   nonzeros();
+  sums();
   tridiagonal();
   factors();
   blocks();

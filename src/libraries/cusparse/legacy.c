@@ -4,7 +4,7 @@
 
 #include "libraries/cusparse/legacy.h"
 
-static Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataType type) {
+Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataType type) {
   return (Sparse){.magic = MAGIC_SPARSE,
                   .format = CSR,
                   .rows = m,
@@ -17,11 +17,16 @@ static Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataTy
                   .batch = 1};
 }
 
-// Makes a matrix of blocks of it, which are stored by rows or by columns.
-static void blocks_of(Sparse *s, int block, int direction) {
+void blocks_of(Sparse *s, int block, int direction) {
   s->format = BSR;
   s->block_rows = s->block_columns = block;
   s->order = direction == 0 ? ORDER_ROW : ORDER_COLUMN;
+}
+
+void whole_blocks_of(Sparse *s, int block, int direction) {
+  s->rows = (s->rows + block - 1) / block * block;
+  s->columns = (s->columns + block - 1) / block * block;
+  blocks_of(s, block, direction);
 }
 
 static Dense dense_of(int64_t rows, int64_t columns, int64_t ld, const void *p, DataType type) {
@@ -35,6 +40,12 @@ static Status int_buffer_size(const Handle *h, int *bytes) {
   return s;
 }
 
+#define ARRAYS(matrix, of_offsets, of_columns, of_values) \
+  do { \
+    (matrix).offsets = (void *)(of_offsets); \
+    (matrix).indices = (void *)(of_columns); \
+    (matrix).values = (void *)(of_values); \
+  } while (0)
 #define API(f) PASTE(cusparse, T, f, )
 #define FUNCTIONS_OF_A_TYPE "libraries/cusparse/legacy_functions.h"
 #include "libraries/common/for_all_types.h"

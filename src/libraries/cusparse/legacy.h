@@ -24,6 +24,25 @@ typedef struct NonzeroWork {
 } NonzeroWork;
 Status nonzeros_submit(const Handle *h, const char *call_name, const NonzeroWork *w);
 
+// --- legacy.c: matrices of 32-bit indices, whose arrays the caller fills in ---
+Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataType type);
+// Makes a matrix of blocks of it, which are stored by rows or by columns.
+void blocks_of(Sparse *s, int block, int direction);
+void whole_blocks_of(Sparse *s, int block, int direction);  // rounds its sizes up
+
+// --- patterns.c ---
+typedef struct SumWork {
+  Sparse a, b, c;
+  int *total;  // only count; NULL: add up
+  Scalar alpha, beta;
+} SumWork;
+Status sum_submit(const Handle *h, const char *call_name, const SumWork *w, void *buffer);
+typedef struct BlockWork {
+  Sparse a, c;  // one of them is a matrix of blocks
+  int *total;   // only count blocks; NULL: convert
+} BlockWork;
+Status blocks_submit(const Handle *h, const char *call_name, const BlockWork *w);
+
 // --- incomplete.c ---
 typedef struct Pivot {
   Magic magic;

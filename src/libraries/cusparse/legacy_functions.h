@@ -114,9 +114,7 @@ EXPORT Status API(gpsvInterleavedBatch)(const Handle *h, int algorithm, int m, E
     BEGIN(h); \
     REQUIRE(IS(matrix, LEGACY) && IS(pivot, PIVOT), "a descriptor is none, or was destroyed"); \
     FactorWork w = {csr_of(m, m, count, matrix, DATA), is_cholesky, pivot}; \
-    w.a.offsets = (void *)offsets; \
-    w.a.indices = (void *)columns; \
-    w.a.values = values; \
+    ARRAYS(w.a, offsets, columns, values); \
     return factor_submit(h, call_name, &w, buffer); \
   }
 INCOMPLETE(csrilu02, false)
@@ -139,9 +137,7 @@ EXPORT Status API(bsrmv)(const Handle *h, int direction, int trans, int mb, int 
                    .beta = scalar_take(h, beta, DATA),
                    .compute = DATA};
   blocks_of(&w.a, block, direction);
-  w.a.offsets = (void *)offsets;
-  w.a.indices = (void *)columns;
-  w.a.values = (void *)values;
+  ARRAYS(w.a, offsets, columns, values);
   return product_submit(h, &(ProductNames){call_name, "x", "y"}, &w, NULL);
 }
 EXPORT Status API(bsrmm)(const Handle *h, int direction, int trans, int transb, int mb, int n,
@@ -162,10 +158,64 @@ EXPORT Status API(bsrmm)(const Handle *h, int direction, int trans, int transb, 
                    .beta = scalar_take(h, beta, DATA),
                    .compute = DATA};
   blocks_of(&w.a, block, direction);
-  w.a.offsets = (void *)offsets;
-  w.a.indices = (void *)columns;
-  w.a.values = (void *)values;
+  ARRAYS(w.a, offsets, columns, values);
   return product_submit(h, &(ProductNames){call_name, "B", "C"}, &w, NULL);
+}
+
+// --- sums, and conversions between elements and blocks ---
+EXPORT Status API(csrgeam2_bufferSizeExt)(
+    const Handle *h, int m, int n, const E *alpha, const LegacyMatrix *da, int count_a,
+    const E *values_a, const int *offsets_a, const int *columns_a, const E *beta,
+    const LegacyMatrix *db, int count_b, const E *values_b, const int *offsets_b,
+    const int *columns_b, const LegacyMatrix *dc, const E *values_c, const int *offsets_c,
+    const int *columns_c, size_t *bytes) {
+  return buffer_size(h, bytes);
+}
+EXPORT Status API(csrgeam2)(const Handle *h, int m, int n, const E *alpha, const LegacyMatrix *da,
+                            int count_a, const E *values_a, const int *offsets_a,
+                            const int *columns_a, const E *beta, const LegacyMatrix *db,
+                            int count_b, const E *values_b, const int *offsets_b,
+                            const int *columns_b, const LegacyMatrix *dc, E *values_c,
+                            int *offsets_c, int *columns_c, void *buffer) {
+  BEGIN(h);
+  REQUIRE(IS(da, LEGACY) && IS(db, LEGACY) && IS(dc, LEGACY),
+          "a descriptor is none, or was destroyed");
+  SumWork w = {.a = csr_of(m, n, count_a, da, DATA),
+               .b = csr_of(m, n, count_b, db, DATA),
+               .c = csr_of(m, n, 0, dc, DATA),
+               .alpha = scalar_take(h, alpha, DATA),
+               .beta = scalar_take(h, beta, DATA)};
+  ARRAYS(w.a, offsets_a, columns_a, values_a);
+  ARRAYS(w.b, offsets_b, columns_b, values_b);
+  ARRAYS(w.c, offsets_c, columns_c, values_c);
+  return sum_submit(h, call_name, &w, buffer);
+}
+EXPORT Status API(csr2bsr)(const Handle *h, int direction, int m, int n, const LegacyMatrix *da,
+                           const E *values, const int *offsets, const int *columns, int block,
+                           const LegacyMatrix *dc, E *to_values, int *to_offsets,
+                           int *to_columns) {
+  BEGIN(h);
+  REQUIRE(IS(da, LEGACY) && IS(dc, LEGACY), "a descriptor is none, or was destroyed");
+  REQUIRE(block > 0, "a block is empty");
+  BlockWork w = {.a = csr_of(m, n, 0, da, DATA), .c = csr_of(m, n, 0, dc, DATA)};
+  ARRAYS(w.a, offsets, columns, values);
+  ARRAYS(w.c, to_offsets, to_columns, to_values);
+  whole_blocks_of(&w.c, block, direction);
+  return blocks_submit(h, call_name, &w);
+}
+EXPORT Status API(bsr2csr)(const Handle *h, int direction, int mb, int nb, const LegacyMatrix *da,
+                           const E *values, const int *offsets, const int *columns, int block,
+                           const LegacyMatrix *dc, E *to_values, int *to_offsets,
+                           int *to_columns) {
+  BEGIN(h);
+  REQUIRE(IS(da, LEGACY) && IS(dc, LEGACY), "a descriptor is none, or was destroyed");
+  REQUIRE(block > 0, "a block is empty");
+  BlockWork w = {.a = csr_of(mb * block, nb * block, 0, da, DATA),
+                 .c = csr_of(mb * block, nb * block, 0, dc, DATA)};
+  ARRAYS(w.a, offsets, columns, values);
+  ARRAYS(w.c, to_offsets, to_columns, to_values);
+  blocks_of(&w.a, block, direction);
+  return blocks_submit(h, call_name, &w);
 }
 
 // --- dense matrices ---
