@@ -1,4 +1,5 @@
-// warpgrind profile: a run with the tool of that name; or two run files of such runs side by side.
+// warpgrind profile: a run with the tool of that name; or two run files of such runs side by side;
+// or the GPU measured.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -29,9 +30,17 @@ static int compare(const CliArguments *a) {
   return code < 0 ? cli_fail("%s", err.text) : code;
 }
 
+static int calibrate(const CliArguments *a) {
+  Error err = {{0}};
+  if (a->words.len) return cli_misuse(a->subcommand, "--calibrate needs no program");
+  return measuring_tool()->calibrate(&err) < 0 ? cli_fail("%s", err.text) : 0;
+}
+
 int cli_profile(const CliArguments *a) {
   VEC(char *) args = {0};
+  if (cli_value(a, CLI_PROFILE_CALIBRATE)) return calibrate(a);
   if (cli_value(a, CLI_PROFILE_DIFF)) return compare(a);
+  if (!a->words.len) return cli_misuse(a->subcommand, "program is missing");
   vec_push(&args, "warpgrind");
   if (!has(a, "--tool=")) vec_push(&args, "--tool=profile");
   Str again = {0};

@@ -112,7 +112,8 @@ CUresult launch_run_once(Context *ctx, const KernelWork *k) {
   memcpy(launch.cluster, k->cluster, sizeof launch.cluster);
   uint64_t begin = session_wants(SESSION_WANTS_LAUNCHES_TAKEN) ? clock_ns() : 0;
   CUresult result = cpu_launch(&launch, k);
-  if (begin && !result) session_launch_ran(tools_launch_number(k), &(SessionTimes){.begin = begin, .end = clock_ns()});
+  SessionTimes times = {.begin = begin, .end = clock_ns()};
+  if (begin && !result) session_launch_ran(tools_launch_number(k), &times);
   if (begin) session_launches_ended(ctx->session, (const uint64_t[]){tools_launch_number(k)}, 1);
   events_launch_end(&run);
   return result;

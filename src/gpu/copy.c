@@ -56,7 +56,8 @@ static void end_time(SessionCopy *c, void *began, CUresult result) {
   if (!began) return;
   CUstream stream = (CUstream)(uintptr_t)c->stream;
   if (result == CUDA_SUCCESS) c->timed_as = ++last;
-  GpuTimed what = {.number = c->timed_as, .is_copy = true, .bytes = c->width * c->height * c->depth};
+  uint64_t bytes = c->width * c->height * c->depth;
+  GpuTimed what = {.number = c->timed_as, .is_copy = true, .bytes = bytes};
   gpu_times_end(gpu_context_of_stream(stream), stream, began, what);
 }
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "tools/options.h"
+#include "tools/profile/report_calibrate.h"
 #include "tools/profile/report_budget.h"
 #include "tools/profile/report_diff.h"
 #include "tools/profile/report_model.h"
@@ -411,4 +412,5 @@ const ToolReport tool_report_profile = {.check_options = check_options,
                                         .json_results = json_results,
                                         .over_limits = over_limits,
                                         .rerun = &rerun,
-                                        .compare_results = profile_diff};
+                                        .compare_results = profile_diff,
+                                        .calibrate = profile_calibrate};

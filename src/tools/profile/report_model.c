@@ -180,7 +180,9 @@ void profile_model_build(Run *r, ProfileModel *m) {
   StrMap by_name = {0};
   *m = (ProfileModel){.run = r};
   m->has_times = r->device && !strcmp(r->device, "gpu");
-  m->peaks = peaks_get();
+  Peaks *peaks = ARENA_NEW(&m->arena, Peaks);
+  peaks_of(r, peaks);
+  m->peaks = peaks;
   resources_read(r);
   for (uint32_t i = 0; i < r->measures.len; i++) {
     const RunMeasure *x = r->measures.data[i];

@@ -2,7 +2,7 @@
 #ifndef WG_PROFILE_REPORT_PEAKS_H
 #define WG_PROFILE_REPORT_PEAKS_H
 
-#include "base/base.h"
+#include "run/run.h"
 
 typedef enum PeakId {
 #define PEAK(id, name, value, what) PEAK_##id,
@@ -15,7 +15,9 @@ typedef struct Peaks {
   const char *device;  // whose they are: "an H200"
 } Peaks;
 
-const Peaks *peaks_get(void);
+void peaks_of(Run *r, Peaks *p);             // what the run is to be compared with
+bool peaks_keep(const Peaks *p, Error *err);  // for later runs
+void peaks_print(const Peaks *p);
 const char *peak_name(PeakId id);
 
 #endif

@@ -21,6 +21,8 @@ void resources_start(const Options *o) {
   if (made) setenv("WARPGRIND_PROFILE_CODE", folder, 1);
 }
 
+bool resources_are_live(void) { return made; }
+
 void resources_end(void) {
   DIR *d = made ? opendir(folder) : NULL;
   for (struct dirent *e; d && (e = readdir(d));) {
