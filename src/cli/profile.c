@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "gpu/find.h"
 #include "tools/report.h"
 
 static bool has(const CliArguments *a, const char *option) {
@@ -33,7 +34,10 @@ static int compare(const CliArguments *a) {
 static int calibrate(const CliArguments *a) {
   Error err = {{0}};
   if (a->words.len) return cli_misuse(a->subcommand, "--calibrate needs no program");
-  return measuring_tool()->calibrate(&err) < 0 ? cli_fail("%s", err.text) : 0;
+  Str driver = {0};
+  bool ok = gpu_find_driver(&driver, &err) && measuring_tool()->calibrate(driver.data, &err) == 0;
+  str_free(&driver);
+  return ok ? 0 : cli_fail("%s", err.text);
 }
 
 int cli_profile(const CliArguments *a) {

@@ -80,7 +80,8 @@ typedef struct ToolReport {
   void (*verdicts)(Run *r, Str *out);           // what its findings amount to
   const ToolRerun *rerun;
 
-  int (*calibrate)(Error *err);  // measures the GPU at hand and keeps it for later; -1: err
+  // Measures the GPU at hand, through the library of its driver, and keeps that for later. -1: err
+  int (*calibrate)(const char *driver, Error *err);
 
   // --- two runs ---
   // Prints in what its results differ: 0: nothing, 1: something, -1: err says why not

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 
 #include "cuda/abi.h"
-#include "gpu/find.h"
 #include "tools/profile/report_peaks.h"
 
 enum { ROUNDS = 5, THREADS = 1024, WARPS = THREADS / 32, TURNS = 4000, TRIES = 2000 };
@@ -54,11 +53,8 @@ static void keep(Gpu *g, CUresult result) {
   if (!g->result) g->result = result;
 }
 
-static bool open_driver(Error *err) {
-  Str path = {0};
-  if (!gpu_find_driver(&path, err)) return false;
-  void *library = dlopen(path.data, RTLD_NOW | RTLD_LOCAL);
-  str_free(&path);
+static bool open_driver(const char *path, Error *err) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) return error_set(err, "the driver cannot be loaded: %s.", dlerror());
 #define X(name, version, params) \
   *(void **)&cu.name = dlsym(library, #name #version); \
@@ -185,11 +181,11 @@ static void start(Gpu *g, char *name, int size) {
   str_free(&code);
 }
 
-int profile_calibrate(Error *err) {
+int profile_calibrate(const char *driver, Error *err) {
   Gpu g = {0};
   char name[128] = "a GPU";
   Peaks p = {.device = name};
-  if (!open_driver(err)) return -1;
+  if (!open_driver(driver, err)) return -1;
   start(&g, name, sizeof name);
   if (!g.result) measure_kernels(&g, p.of);
   if (!g.result && !measure_copies(&g, p.of, err)) return -1;

@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-int profile_calibrate(Error *err);  // 0; -1: err says why not
+// driver: its library. 0; -1: err says why not
+int profile_calibrate(const char *driver, Error *err);
 
 // --- report_calibrate_code.c ---
 // What a thread of each kernel does in one turn of its loop.
