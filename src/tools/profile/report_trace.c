@@ -12,8 +12,15 @@ typedef struct Event {
   const char *name, *category;
   double at, length;  // microseconds
   uint64_t row;       // a thread of the host, or a stream
+  uint64_t first;     // nanoseconds: where the trace begins
 } Event;
 enum { FIRST_STREAM = 100000000 };  // rows of streams; threads have smaller numbers
+
+static void add_since(Str *s, const char *key, uint64_t ns, uint64_t first) {
+  if (!ns || ns < first) return;
+  json_key(s, key);
+  str_printf(s, "%.3f", (double)(ns - first) / 1e3);
+}
 
 static void add_event(Str *s, const Event *e, const RunMeasure *x) {
   str_add(s, s->len > 20 ? ",\n{" : "\n{");
@@ -31,6 +38,8 @@ static void add_event(Str *s, const Event *e, const RunMeasure *x) {
   if (!strcmp(x->what, MEASURE_CALL)) {
     json_number(s, "bytes", x->v[CALL_BYTES]);
     json_number(s, "stream", x->v[CALL_STREAM]);
+    add_since(s, "queued_us", x->v[CALL_QUEUED], e->first);
+    add_since(s, "submitted_us", x->v[CALL_SUBMITTED], e->first);
   }
   if (x->file) {
     json_text(s, "file", x->file);
@@ -47,7 +56,7 @@ static void add_ranges(const ProfileModel *m, uint64_t first, Str *s) {
     const RangeBar *b = &r.bars.data[i];
     const uint64_t *v = b->m->v;
     Event e = {b->m->text, "nvtx", b->first, (double)MAX(b->end, b->first) - b->first,
-               v[RANGE_HOST_THREAD]};
+               v[RANGE_HOST_THREAD], first};
     if (m->has_times) {
       e.at = ((double)v[RANGE_BEGIN] - (double)first) / 1e3;
       e.length = (double)(v[RANGE_END] - v[RANGE_BEGIN]) / 1e3;
@@ -69,12 +78,12 @@ bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
     bool timed = m->has_times;
     Event host = {name_of(m, x), "host", timed ? (double)(v[CALL_BEGIN] - first) / 1e3 : i,
                   timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1,
-                  v[CALL_HOST_THREAD]};
+                  v[CALL_HOST_THREAD], first};
     add_event(&s, &host, x);
     if (!v[CALL_STARTED] || v[CALL_STARTED] < first) continue;
     Event device = {host.name, "device", (double)(v[CALL_STARTED] - first) / 1e3,
                     (double)(v[CALL_ENDED] - v[CALL_STARTED]) / 1e3,
-                    FIRST_STREAM + v[CALL_STREAM] % FIRST_STREAM};
+                    FIRST_STREAM + v[CALL_STREAM] % FIRST_STREAM, first};
     add_event(&s, &device, x);
   }
   str_printf(&s, "\n],\"otherData\":{\"times\":\"%s\"}}\n",
