@@ -66,6 +66,9 @@ void cli_print_man(FILE *f);
 #define CLI_COMPLETE "complete-words"
 int cli_complete(int argc, char **argv);
 
+// --- missing_library.c: says what to install for libraries of NVIDIA's that a program needs ---
+void cli_name_missing_libraries(const char *program);
+
 // --- program.c: finds the program to start, and our library ---
 // 0, or the exit code with the reason in err. *path is found through PATH like a shell does.
 int cli_find_program(const char *name, Str *path, Error *err);

@@ -164,9 +164,13 @@ static int wait_for(pid_t pid) {
 }
 
 // 127 before our library was loaded is the dynamic linker's own: a library of the program is
-// missing, and it has said so.
+// missing, and it has said which.
 static void note_missing_library(int status, const char *program, RunStats *stats) {
-  if (stats->processes || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_NOT_FOUND) return;
+  if (stats->processes || !WIFEXITED(status)) return;
+  if (WEXITSTATUS(status) == EXIT_NOT_FOUND) {
+    cli_name_missing_libraries(program);
+    return;
+  }
   snprintf(stats->failure, sizeof stats->failure,
            "%s ran without Warpgrind's library. That happens with statically linked "
            "programs: link libc dynamically.",
