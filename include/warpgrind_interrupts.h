@@ -58,6 +58,7 @@ typedef struct wg_interrupt {
   int (*read_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
   int (*write_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
   int (*report)(struct wg_interrupt *call, size_t caller, const char *text);
+  const wg_caller *(*caller)(struct wg_interrupt *call, size_t i);
 } wg_interrupt;
 
 /* The values of a parameter, copied to the host; valid until the handler returns. NULL: it cannot be copied. */
@@ -65,6 +66,8 @@ static inline const void *wg_host_values(wg_interrupt *call, unsigned param) { r
 /* Room for the results on the host; copied to the device when the handler returns. */
 static inline void *wg_host_results(wg_interrupt *call) { return call->host_results(call); }
 static inline const wg_caller *wg_host_callers(wg_interrupt *call) { return call->callers(call); }
+/* One of them; NULL: there are not so many. */
+static inline const wg_caller *wg_host_caller(wg_interrupt *call, size_t i) { return call->caller(call, i); }
 /* Copies between host and device, as part of this call. 0: they failed. */
 static inline int wg_read_device(wg_interrupt *call, void *to, const void *from, size_t n) { return call->read_device(call, to, from, n); }
 static inline int wg_write_device(wg_interrupt *call, void *to, const void *from, size_t n) { return call->write_device(call, to, from, n); }
@@ -313,7 +316,7 @@ template <class T> struct wg_results {
 struct wg_callers {
   wg_interrupt *call;
   size_t size() const { return call->count; }
-  const wg_caller &operator[](size_t i) const { return wg_host_callers(call)[i]; }
+  const wg_caller &operator[](size_t i) const { return *wg_host_caller(call, i); }
   const wg_caller *begin() const { return wg_host_callers(call); }
   const wg_caller *end() const { return wg_host_callers(call) + size(); }
   const char *kernel() const { /* as the source has it */

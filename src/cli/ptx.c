@@ -43,8 +43,8 @@ static void print_memory(const InterruptKernel *k, Str *out) {
 }
 
 // A kernel that cannot be suspended stays as it is.
-static bool split_kernels(PtxModule *m, Str *out, Error *err) {
-  Interrupts result;
+static bool split_kernels(PtxModule *m, bool in_line, Str *out, Error *err) {
+  Interrupts result = {.in_line = in_line};
   if (!interrupt_pass(&m, 1, &result, err)) return false;
   for (uint32_t i = 0; i < result.n; i++) {
     if (result.kernels[i].refused) fprintf(stderr, "%s\n", result.kernels[i].refused);
@@ -57,7 +57,7 @@ static bool split_kernels(PtxModule *m, Str *out, Error *err) {
 static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
   if (!ptx_verify(m, err)) return false;
   if (job->contract && !ir_contract(m, err)) return false;
-  if (job->interrupts && !split_kernels(m, out, err)) return false;
+  if (job->interrupts && !split_kernels(m, !job->tools, out, err)) return false;
   if (job->tools && !instrument(m, job->tools, err)) return false;
   if (job->rename) ptx_rename_all(m);
   if (job->rename && !ptx_verify(m, err)) return false;

@@ -28,7 +28,7 @@ CUresult interrupts_check(const Function *f, bool captured) {
   if (!k) return CUDA_SUCCESS;
   if (k->refused) return refuse(CUDA_ERROR_NOT_SUPPORTED, k->refused);
   if (captured) {
-    error_set(&err, "kernel %s calls interrupts: it cannot be part of a graph", k->name);
+    interrupt_refuse_graph(k, &err);
     return refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, err.text);
   }
   return interrupt_check_handlers(k, &err) ? CUDA_SUCCESS
@@ -44,23 +44,27 @@ static uint64_t take_memory(Context *ctx, size_t bytes) {
   return p;
 }
 
+static InterruptShape shape_of(const KernelWork *k) {
+  InterruptShape shape = {.shared = k->shared, .cooperative = k->cooperative};
+  memcpy(shape.grid, k->grid, sizeof shape.grid);
+  memcpy(shape.block, k->block, sizeof shape.block);
+  return shape;
+}
+
 CUresult interrupts_prepare(Context *ctx, Stream *s, KernelWork *k) {
   const InterruptKernel *kernel = k->function->interrupts;
   InterruptSizes sizes;
   Error err = {{0}};
   if (!kernel) return CUDA_SUCCESS;
-  TRY(interrupts_check(k->function, s->capture != NULL));
-  InterruptShape shape = {.shared = k->shared, .cooperative = k->cooperative};
-  memcpy(shape.grid, k->grid, sizeof shape.grid);
-  memcpy(shape.block, k->block, sizeof shape.block);
+  CUresult result = interrupts_check(k->function, s->capture != NULL);
+  if (result && s->capture) capture_refuse(s);  // a graph without the kernel would be wrong
+  TRY(result);
+  InterruptShape shape = shape_of(k);
   if (!interrupt_sizes(kernel, &shape, &sizes, &err))
     return refuse(CUDA_ERROR_NOT_SUPPORTED, err.text);
   uint64_t memory = take_memory(ctx, sizes.all);
   if (!memory) {
-    error_set(&err,
-              "kernel %s calls interrupts: its %zu threads need %zu bytes of device memory to "
-              "be suspended, and there are not so many",
-              kernel->name, sizes.threads, sizes.all);
+    interrupt_refuse_memory(kernel, &sizes, &err);
     return refuse(CUDA_ERROR_OUT_OF_MEMORY, err.text);
   }
   memset((void *)(uintptr_t)memory, 0, interrupt_zeroed(&sizes));
@@ -183,13 +187,10 @@ CUresult interrupts_serve(Context *ctx, const KernelWork *k) {
   const InterruptKernel *kernel = k->function->interrupts;
   Serving s = {.ctx = ctx, .work = k};
   Error err = {{0}};
-  InterruptRun run = {.kernel = kernel,
-                      .shown = kernel->name,
-                      .threads = (size_t)k->grid[0] * k->grid[1] * k->grid[2] * k->block[0] *
-                                 k->block[1] * k->block[2]};
-  memcpy(run.grid, k->grid, sizeof run.grid);
-  memcpy(run.block, k->block, sizeof run.block);
-  memcpy(&run.launch, k->params + kernel->param_at, sizeof run.launch);
+  InterruptShape shape = shape_of(k);
+  InterruptLaunch launch;
+  memcpy(&launch, k->params + kernel->param_at, sizeof launch);
+  InterruptRun run = interrupt_run(kernel, &shape, &launch);
   InterruptDevice device = {.read = read_memory,
                             .write = write_memory,
                             .alloc = alloc_lists,

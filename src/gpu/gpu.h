@@ -142,6 +142,7 @@ typedef struct GpuFunction {
   const InterruptKernel *interrupts;   // set with target; NULL: it calls none
   CUfunction resume;                   // … and the kernel that goes on
   bool is_resume;                      // it is such a kernel: its handle is our code
+  _Atomic bool suspends;               // its last launch that was served has suspended threads
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);  // NULL: not from a module we have seen
 // decides at the first call: instruments and compiles, or keeps the original

@@ -17,11 +17,13 @@ typedef struct GpuPending {
   struct GpuPending *parent;  // whose handler launched it; NULL: the program
   struct GpuPending *next;
   struct GpuPending *follows;  // it was launched before that one was served; NULL: it is done
+  uint64_t number;             // launches are numbered in the order in which they were made
   unsigned users;              // the list, its service, and those that wait
   unsigned looking;            // threads that ask the driver about it: it is not freed meanwhile
   bool is_taken;               // a service thread has it
   bool served;                 // a thread has begun to end it, and no other may
   bool is_wanted;              // it has suspended threads, and a thread waits for it
+  bool ended;                  // its first kernel has, without an error
   bool done;
   bool failed;  // it, or one that it follows
   CUresult result;
@@ -30,11 +32,13 @@ typedef struct GpuPending {
 enum { LONGEST_LINE = 128 };                              // launches in the list; more of them wait
 static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;  // taken before lock
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed;
+static pthread_cond_t changed;  // threads of the program wait for it
+static pthread_cond_t work;     // service threads do
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static Pending *list;
+static uint64_t last_number;
 static _Atomic unsigned listed;
-static unsigned idle;                   // service threads that wait for work
+static unsigned services;               // service threads
 static _Thread_local Pending *serving;  // its handlers run on this thread
 
 void (*gpu_hold_calls)(void);
@@ -44,6 +48,7 @@ static void make_condition(void) {
   pthread_condattr_init(&attr);
   pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
   pthread_cond_init(&changed, &attr);
+  pthread_cond_init(&work, &attr);
   pthread_condattr_destroy(&attr);
 }
 
@@ -82,6 +87,7 @@ static bool look(Pending *p, bool (*ask)(const GpuLaunch *l)) {
   pthread_mutex_lock(&lock);
   p->looking--;
   pthread_cond_broadcast(&changed);
+  if (p->is_wanted) pthread_cond_broadcast(&work);
   return answer;
 }
 
@@ -95,7 +101,7 @@ static void wait_for_change(unsigned microseconds) {
     until.tv_sec++;
     until.tv_nsec -= 1000000000l;
   }
-  pthread_cond_timedwait(&changed, &lock, &until);
+  pthread_cond_timedwait(&work, &lock, &until);
 }
 
 static bool is_next(const Pending *p) {
@@ -115,9 +121,8 @@ static void *service(void *user) {
   for (;;) {
     Pending *p = next_to_serve();
     if (!p) {
-      idle++;
-      pthread_cond_wait(&changed, &lock);
-      idle--;
+      if (list) wait_for_change(LONG);
+      else pthread_cond_wait(&work, &lock);
       continue;
     }
     p->users++;
@@ -131,6 +136,16 @@ static void *service(void *user) {
     release(p);
   }
   return NULL;
+}
+
+// One for each launch that is served or could be.
+static void start_services(void) {
+  unsigned needed = 0;
+  pthread_t thread;
+  for (const Pending *p = list; p; p = p->next) needed += !p->done && (p->is_taken || is_next(p));
+  if (services >= needed || thread_start(&thread, service, NULL) != 0) return;
+  pthread_detach(thread);
+  services++;
 }
 
 static void keep_config(Pending *p) {
@@ -151,14 +166,14 @@ void gpu_interrupts_add(const GpuLaunch *l, bool in_line, Pending *follows) {
   keep_config(p);
   pthread_mutex_lock(&lock);
   Pending **end = &list;
+  bool is_first = !list;
   while (*end) end = &(*end)->next;
   *end = p;
+  p->number = ++last_number;
   atomic_fetch_add(&listed, 1);
-  unsigned waiting = 0;
-  for (const Pending *q = list; q; q = q->next) waiting += is_next(q);
-  pthread_t thread;
-  if (idle < waiting && thread_start(&thread, service, NULL) == 0) pthread_detach(thread);
-  pthread_cond_broadcast(&changed);
+  start_services();
+  // a thread that waits for a launch looks itself, and those behind the first have time
+  if (is_first) pthread_cond_broadcast(&work);
   pthread_mutex_unlock(&lock);
   if (in_line) pthread_mutex_unlock(&line);
 }
@@ -185,15 +200,26 @@ static bool remove_from_list(const Pending *p) {
   return true;
 }
 
+// Waits for the first kernel, and for all that its stream had got before that.
+static bool suspended_nobody(Pending *p) {
+  uint64_t known = last_number;
+  if (p->ended) return gpu_interrupts_told_nothing(&p->launch);
+  bool nobody = look(p, gpu_interrupts_suspended_nobody);
+  for (Pending *q = nobody ? list : NULL; q; q = q->next)
+    q->ended |= !q->served && q->number <= known &&
+                gpu_interrupts_same_stream(&p->launch, &q->launch);
+  return nobody;
+}
+
 // Locked on entry and on return.
 static void wait_for(Pending *p) {
   p->users++;
   if (!p->served) {
-    bool nobody = look(p, gpu_interrupts_suspended_nobody);
+    bool nobody = suspended_nobody(p);
     if (!p->served && nobody) end_pending(p, SERVE_NOBODY);
     else if (!p->served) {
       p->is_wanted = true;
-      pthread_cond_broadcast(&changed);
+      pthread_cond_broadcast(&work);
     }
   }
   while (!p->done) pthread_cond_wait(&changed, &lock);

@@ -118,14 +118,16 @@ static bool prepare_job(Serving *s, const InterruptRun *run) {
   return true;
 }
 
-// Most launches suspend no thread: one word says so.
+// Most launches suspend no thread, nor do most when they go on: one word says so.
 static bool is_suspended(Serving *s, const InterruptRun *run) {
   uint32_t suspended = 1;
-  if (s->g->entered) return true;
-  if (s->g->launch.notify) {
-    ok_or(s, gpu_interrupts_wait_for_first(s->g));
-    return *s->g->gate->news != NEWS_NONE;
+  GpuInterrupts *g = s->g;
+  if (g->launch.notify) {
+    ok_or(s,
+          g->entered ? gpu_real.cuStreamSynchronize(g->stream) : gpu_interrupts_wait_for_first(g));
+    return *g->gate->news != NEWS_NONE;
   }
+  if (g->entered) return true;
   read_memory(s, &suspended, run->launch.control, sizeof suspended);
   return suspended != 0;
 }
@@ -213,6 +215,7 @@ static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
   GpuLaunch l;
   s->g->entered = true;
+  if (s->g->gate) *s->g->gate->news = NEWS_NONE;
   l.event = s->launch->event;
   l.config = s->launch->config;
   gpu_launch_begin(&l, s->launch->of->resume, NULL, s->g->list, NULL);
@@ -224,7 +227,7 @@ static bool resume(void *user, const InterruptRun *run) {
 static bool begin_now(Serving *s) {
   GpuInterrupts *g = s->g;
   *g->gate->news = NEWS_NONE;
-  g->launch.gate_before = 0;
+  interrupt_follow_nobody(&g->launch);
   memcpy(g->room + g->kernel->param_at, &g->launch, sizeof g->launch);
   GpuLaunch l = {.function = s->launch->function, .extra = g->list};
   return ok_or(s, gpu_interrupts_clear_states(g) ? launch_again(s, &l) : CUDA_ERROR_UNKNOWN);
@@ -245,14 +248,8 @@ CUresult gpu_interrupts_rounds(GpuLaunch *l) {
   GpuInterrupts *g = l->interrupts;
   Serving s = {.launch = l, .g = g};
   Error err = {{0}};
-  const uint32_t *grid = l->event.grid, *block = l->event.block;
-  InterruptRun run = {.kernel = g->kernel,
-                      .shown = g->kernel->name,
-                      .launch = g->launch,
-                      .threads = (size_t)grid[0] * grid[1] * grid[2] * block[0] * block[1] *
-                                 block[2]};
-  memcpy(run.grid, grid, sizeof run.grid);
-  memcpy(run.block, block, sizeof run.block);
+  InterruptShape shape = gpu_interrupts_shape(l);
+  InterruptRun run = interrupt_run(g->kernel, &shape, &g->launch);
   InterruptDevice device = {.read = read_memory,
                             .write = write_memory,
                             .alloc = alloc_lists,
@@ -270,7 +267,9 @@ CUresult gpu_interrupts_rounds(GpuLaunch *l) {
                             .user = &s};
   if (g->gate && ok_or(&s, gpu_interrupts_wait_for_first(g)) && *g->gate->news == NEWS_NOT_BEGUN)
     begin_now(&s);
-  if (interrupt_serve(&device, &run, &err)) {
+  bool ok = interrupt_serve(&device, &run, &err);
+  atomic_store(&l->of->suspends, g->entered);
+  if (ok) {
     g->clean = !run.ended;
     return CUDA_SUCCESS;
   }

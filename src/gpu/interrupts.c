@@ -73,9 +73,11 @@ void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f) {
   gpu_buffer_share(f->memory);
 }
 
-static CUresult line_up(GpuInterrupts *g, uint64_t stream) {
+// Behind launches of a kernel that suspends threads each time it would be launched twice.
+static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
   GpuFollowing f = {.ctx = g->ctx, .kernel = g->kernel, .sizes = &g->sizes};
-  g->in_line = !session_tools() && !g->sizes.workspace && g->stream != CU_STREAM_PER_THREAD;
+  g->in_line = !session_tools() && !g->sizes.workspace && g->stream != CU_STREAM_PER_THREAD &&
+               !atomic_load(&of->suspends);
   CUresult result = gpu_interrupts_line_up(stream, g->in_line ? &f : NULL);
   g->in_line = g->in_line && result == CUDA_SUCCESS;
   g->follows = f.pending;
@@ -137,6 +139,13 @@ static bool wait_for_memory(GpuInterrupts *g, uint64_t stream) {
 
 // --- what is refused ---
 
+InterruptShape gpu_interrupts_shape(const GpuLaunch *l) {
+  InterruptShape shape = {.shared = l->event.shared, .cooperative = l->event.cooperative};
+  memcpy(shape.grid, l->event.grid, sizeof shape.grid);
+  memcpy(shape.block, l->event.block, sizeof shape.block);
+  return shape;
+}
+
 static bool can_launch(GpuLaunch *l, InterruptSizes *sizes) {
   const InterruptKernel *k = l->of->interrupts;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -145,22 +154,20 @@ static bool can_launch(GpuLaunch *l, InterruptSizes *sizes) {
   if (gpu_real.cuStreamIsCapturing)
     gpu_real.cuStreamIsCapturing((CUstream)(uintptr_t)l->event.stream, &status);
   if (l->event.captured || status != CU_STREAM_CAPTURE_STATUS_NONE) {
-    error_set(&err, "kernel %s calls interrupts: it cannot be part of a graph", k->name);
+    interrupt_refuse_graph(k, &err);
+    // what else waits for a stream ends its capture: a graph without the kernel would be wrong
+    if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+      gpu_real.cuStreamSynchronize((CUstream)(uintptr_t)l->event.stream);
     return refuse(l, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, err.text);
   }
   if (!interrupt_check_handlers(k, &err)) return refuse(l, CUDA_ERROR_INVALID_VALUE, err.text);
-  InterruptShape shape = {.shared = l->event.shared, .cooperative = l->event.cooperative};
-  memcpy(shape.grid, l->event.grid, sizeof shape.grid);
-  memcpy(shape.block, l->event.block, sizeof shape.block);
+  InterruptShape shape = gpu_interrupts_shape(l);
   return interrupt_sizes(k, &shape, sizes, &err) || refuse(l, CUDA_ERROR_NOT_SUPPORTED, err.text);
 }
 
 static bool refuse_for_memory(GpuLaunch *l, GpuInterrupts *g) {
   Error err = {{0}};
-  error_set(&err,
-            "kernel %s calls interrupts: its %zu threads need %zu bytes of device memory to "
-            "be suspended, and there are not so many",
-            g->kernel->name, g->sizes.threads, g->sizes.all);
+  interrupt_refuse_memory(g->kernel, &g->sizes, &err);
   free_launch(g);
   return refuse(l, CUDA_ERROR_OUT_OF_MEMORY, err.text);
 }
@@ -181,7 +188,7 @@ bool gpu_interrupts_begin(GpuLaunch *l) {
   g->sizes = sizes;
   g->stream = (CUstream)(uintptr_t)l->event.stream;
   gpu_real.cuCtxGetCurrent(&g->ctx);
-  CUresult result = line_up(g, (uint64_t)(uintptr_t)l->event.stream);
+  CUresult result = line_up(g, l->of, (uint64_t)(uintptr_t)l->event.stream);
   if (result != CUDA_SUCCESS) return refuse_quietly(l, g, result);
   if (!take_memory(g) && !wait_for_memory(g, (uint64_t)(uintptr_t)l->event.stream))
     return refuse_for_memory(l, g);
@@ -220,18 +227,29 @@ bool gpu_interrupts_has_ended(const GpuLaunch *l) {
   return result != CUDA_ERROR_NOT_READY;
 }
 
+bool gpu_interrupts_told_nothing(const GpuLaunch *l) {
+  const GpuInterrupts *g = l->interrupts;
+  return g->gate && *g->gate->news == NEWS_NONE;
+}
+
+bool gpu_interrupts_same_stream(const GpuLaunch *a, const GpuLaunch *b) {
+  const GpuInterrupts *x = a->interrupts, *y = b->interrupts;
+  return x && y && x->ctx == y->ctx && x->stream == y->stream && !x->ended && !y->ended;
+}
+
 bool gpu_interrupts_suspended_nobody(const GpuLaunch *l) {
   const GpuInterrupts *g = l->interrupts;
   Entered e = enter_context(g);
   bool ok = gpu_interrupts_wait_for_first(g) == CUDA_SUCCESS;
   leave_context(e);
-  return ok && g->gate && *g->gate->news == NEWS_NONE;
+  return ok && gpu_interrupts_told_nothing(l);
 }
 
 CUresult gpu_interrupts_serve(GpuLaunch *l, GpuServing how) {
   GpuInterrupts *g = l->interrupts;
   CUresult result = CUDA_SUCCESS;
   g->clean = how == SERVE_NOBODY;
+  if (how == SERVE_NOBODY) atomic_store(&l->of->suspends, false);
   if (how == SERVE_ALL) {
     Entered e = enter_context(g);
     if (g->own) g->stream = g->own;

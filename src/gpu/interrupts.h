@@ -36,6 +36,7 @@ void gpu_interrupt_memory_forget(CUcontext ctx);
 // Memory and the added parameter. Waits for earlier launches of its stream, or lines up behind
 // them. false: it is not to be launched, l->refused says why
 bool gpu_interrupts_begin(GpuLaunch *l);
+InterruptShape gpu_interrupts_shape(const GpuLaunch *l);
 // The driver has taken the launch, or not (result). Its interrupts are served by another thread;
 // where tools run, before it returns. Frees l->interrupts, then or later.
 CUresult gpu_interrupts_end(GpuLaunch *l, CUresult result);
@@ -44,6 +45,9 @@ void gpu_interrupts_forget(CUcontext ctx);  // it is gone
 // A launch that has been made; any thread may ask.
 bool gpu_interrupts_has_ended(const GpuLaunch *l);         // its first kernel
 bool gpu_interrupts_suspended_nobody(const GpuLaunch *l);  // … and nothing went wrong: waits for it
+bool gpu_interrupts_told_nothing(const GpuLaunch *l);      // … it is known to have ended
+// Both have their first kernels in one stream, one behind the other.
+bool gpu_interrupts_same_stream(const GpuLaunch *a, const GpuLaunch *b);
 // A new launch is put behind it, unserved. false: it must wait
 typedef struct GpuFollowing {
   CUcontext ctx;  // of the new launch, and what it is

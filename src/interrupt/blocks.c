@@ -133,6 +133,7 @@ void block_enter(Emitter *e, Code *c) {
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(stopped), 0), opd_imm(0));
   code_label(c, others);
   if (e->stops->leaving != LEAVING_COUNTED) EMIT(c, "barrier.sync", opd_imm(0));
+  cluster_enter_again(e, c);
 }
 
 static void mark_lane(Emitter *e, Code *c) {
@@ -179,6 +180,7 @@ static void leave_counted(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
   EMIT(c, "atom.shared.exch.b32", opd_reg(left), block_word(e, c, WORD_SAVER), opd_imm(1));
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(left), opd_imm(0));
   code_branch(c, pred(c, 0), false, ends);
+  cluster_wait_for_others(e, c);
   save_block(e, c);
   stopped_address(e, c, wide(c, 5), wide(c, 4));
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
@@ -334,5 +336,6 @@ static void check_loop(Emitter *e, const Stop *s) {
 void block_check(Emitter *e, const Stop *s) {
   if (s->kind == STOP_BARRIER) check_barrier(e, s);
   else if (s->kind == STOP_WARP) check_warp(e, s);
+  else if (s->kind == STOP_CLUSTER) cluster_check(e, s);
   else check_loop(e, s);
 }

@@ -30,6 +30,8 @@ void emit_block(Code *c, PtxReg *to) {
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(word(c, 0)));
 }
 
+void emit_cluster(Code *c, PtxReg *to) { number_of(c, to, SREG_CLUSTERID, SREG_NCLUSTERID); }
+
 static void emit_number(Code *c, PtxReg *to) {
   number_of(c, word(c, 0), SREG_CTAID, SREG_NCTAID);
   emit_block_threads(c, word(c, 3));
@@ -174,6 +176,7 @@ void emit_suspend(Emitter *e, Code *c, const Stop *s) {
       if (s->args[i]) save_word(&k, s->args[i]);
   }
   store_state(e, c, s);
+  cluster_mark(e, c);
   if (e->block) block_leave(e, c, true);
   else code_emit(c, "exit", NULL, 0);
 }

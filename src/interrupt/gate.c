@@ -2,9 +2,11 @@
 // all its threads end, and the host launches it again.
 //
 // The kernel reads the gate first and looks at what it has read only before it does anything that
-// others could see: meanwhile it computes addresses and reads memory, so that nobody waits for the
-// gate. What it reads may be too old, but the addresses are those of the program: they follow from
-// parameters and thread numbers, not from what was read.
+// others than its block could see: meanwhile it computes addresses, reads memory and uses shared
+// memory, so that nobody waits for the gate. A look that came earlier would do so: ptxas moves
+// loads behind it. What is read may be too old, but the addresses are those of the program: they
+// follow from parameters and thread numbers, not from what was read. All threads of the launch find
+// the same in the gate, so that those of a block end together.
 #include "interrupt/stops.h"
 
 static void load_word(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
@@ -26,7 +28,7 @@ void gate_tell(Emitter *e, Code *c, unsigned news, PtxLabel *said) {
 
 typedef struct Gate {
   Emitter *e;
-  PtxReg *found;  // .b32: in the gate, or not the serial
+  PtxReg *found;  // .b32: in the gate
   PtxLabel *not_begun;
   bool *read;   // by register: it depends on memory
   bool is_now;  // the instruction that is visited uses such a register
@@ -54,6 +56,36 @@ static bool depends_on_memory(Gate *g, PtxInstr *in) {
   return g->is_now;
 }
 
+static bool is_known(const Gate *g, const PtxOperand *o) {
+  return o->kind == OPD_INT || (o->kind == OPD_REG && !g->read[o->reg->id]);
+}
+
+static bool address_depends(const Gate *g, const PtxInstr *in) {
+  for (unsigned o = 0; o < in->nops; o++)
+    for (unsigned k = 0; in->ops[o].kind == OPD_ADDR && k < in->ops[o].nlist; k++)
+      if (in->ops[o].list[k].kind == OPD_REG && !is_known(g, &in->ops[o].list[k])) return true;
+  return in->guard && g->read[in->guard->id];
+}
+
+static bool is_stop(const Gate *g, uint32_t i) {
+  for (uint32_t k = 0; k < g->e->stops->n; k++)
+    if (g->e->stops->list[k].at == i) return true;
+  return false;
+}
+
+// Only threads of the block take part in it.
+static bool stays_in_block(Gate *g, uint32_t i) {
+  PtxInstr *in = g->e->body->cfg->instrs[i];
+  bool shared = (in->op == OP_LD || in->op == OP_ST) && in->space == SPACE_SHARED &&
+                !ptx_has(in, MOD_SHARED_CLUSTER);
+  bool lanes = (in->op == OP_SHFL || in->op == OP_VOTE) && ptx_has(in, MOD_SYNC) &&
+               is_known(g, &in->ops[in->nops - 1]);
+  bool barrier = stops_is_block_barrier(in) && !ptx_has(in, MOD_RED);
+  if (is_stop(g, i) || !(shared || lanes || barrier) || address_depends(g, in)) return false;
+  ptx_visit_regs(in, visit_result, g);
+  return true;
+}
+
 static bool is_plain_load(const PtxInstr *in) {
   return in->op == OP_LD && !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_ACQUIRE) &&
          !ptx_has(in, MOD_RELAXED) &&
@@ -61,7 +93,8 @@ static bool is_plain_load(const PtxInstr *in) {
 }
 
 // Nobody sees that it was executed, and it is executed with the same addresses in any case.
-static bool may_go_first(Gate *g, PtxInstr *in) {
+static bool may_go_first(Gate *g, uint32_t i) {
+  PtxInstr *in = g->e->body->cfg->instrs[i];
   enum {
     COMPUTES = CLASS_INT | CLASS_FLOAT | CLASS_COMPARE | CLASS_SELECT | CLASS_MOVE | CLASS_CONVERT |
                CLASS_ADDRESS
@@ -70,6 +103,7 @@ static bool may_go_first(Gate *g, PtxInstr *in) {
   bool depends = depends_on_memory(g, in);
   if (in->op == OP_BRA) return !depends;
   if (stops_is_call(in) || !in->nops) return false;
+  if (stays_in_block(g, i)) return true;
   if (is_plain_load(in)) {
     if (depends) return false;
     if (in->space != SPACE_PARAM) ptx_visit_regs(in, visit_result, g);
@@ -97,7 +131,7 @@ static void place_looks(Gate *g) {
     const IrBlock *b = &c->blocks[c->order[o]];
     if (!to_look[c->order[o]]) continue;
     uint32_t i = b->first;
-    while (i < b->end && may_go_first(g, c->instrs[i])) i++;
+    while (i < b->end && may_go_first(g, i)) i++;
     bool goes_on = i == b->end && b->nsucc;
     for (uint32_t k = 0; k < b->nsucc && goes_on; k++) goes_on = !is_loop_header(c, b->succ[k]);
     for (uint32_t k = 0; k < b->nsucc && goes_on; k++) to_look[b->succ[k]] = true;
@@ -134,12 +168,7 @@ void gate_emit(Emitter *e) {
   Code *c = body_entry(b);
   PtxReg *at = wide(c, 2);
   load_launch(e, c, at, LAUNCH(gate_before));
-  load_word(e, c, g.found, LAUNCH(serial_before));
-  EMIT(c, "not.b32", opd_reg(g.found), opd_reg(g.found));
-  EMIT(c, "setp.ne.u64", opd_reg(pred(c, 0)), opd_reg(at), opd_imm(0));
-  code_guard(c, pred(c, 0), false);
   EMIT(c, "ld.global.u32", opd_reg(g.found), opd_at(c, opd_reg(at), 0));
-  code_guard(c, NULL, false);
   place_looks(&g);
   emit_not_begun(&g);
 }

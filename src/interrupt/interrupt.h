@@ -36,6 +36,7 @@ typedef struct InterruptKernel {
   uint32_t local_bytes;    // of one thread: its local variables, which lie in memory of the launch
   uint32_t stack_bytes;    // … of them for functions that were not inlined
   bool saves_blocks;       // threads of a block need each other: see blocks.c
+  bool uses_clusters;      // … and those of a cluster: see clusters.c
   uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
   bool has_results;
   InterruptCall *calls;  // those of one interrupt side by side
@@ -43,6 +44,7 @@ typedef struct InterruptKernel {
   uint32_t nstops;       // with barriers and warp operations
 } InterruptKernel;
 typedef struct Interrupts {
+  bool in_line;  // in: launches follow each other before the host knows how the first has ended
   Arena arena;
   InterruptKernel *kernels;
   uint32_t n;
@@ -50,7 +52,8 @@ typedef struct Interrupts {
 #define INTERRUPT_PREFIX "__wgint"  // names that the pass adds begin so
 #define INTERRUPT_REG_PREFIX "%wgint_"
 bool interrupt_occurs(const char *text, size_t len);  // false: no unit needs the pass
-// Changes the units in place. false: err says why; they must not be used any more.
+// Changes the units in place; all of *out but in_line is overwritten. false: err says why; the
+// units must not be used any more.
 bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err);
 const InterruptKernel *interrupt_kernel(const Interrupts *i, const char *name);  // NULL: none
 void interrupt_free(Interrupts *i);
@@ -72,6 +75,12 @@ bool interrupt_has_handlers(void);
 // Can each call of the kernel be served? false: err names the call that cannot.
 bool interrupt_check_handlers(const InterruptKernel *k, Error *err);
 
+// --- refusals.c: why a launch is refused, with the place of a call. All return false ---
+struct InterruptSizes;
+bool interrupt_refuse_graph(const InterruptKernel *k, Error *err);
+bool interrupt_refuse_memory(const InterruptKernel *k, const struct InterruptSizes *s, Error *err);
+bool interrupt_refuse_threads(const InterruptKernel *k, double threads, Error *err);
+
 // --- rounds.c ---
 typedef struct InterruptShape {
   uint32_t grid[3], block[3], shared;  // shared: dynamic
@@ -80,7 +89,7 @@ typedef struct InterruptShape {
 // The bytes of what a launch needs. padded: threads, with some behind the last
 typedef struct InterruptSizes {
   size_t threads, padded, blocks, saved_stride;
-  size_t states, control, stopped, workspace, contexts, ranks, locals, saved, all;
+  size_t states, control, stopped, clusters, workspace, contexts, ranks, locals, saved, all;
 } InterruptSizes;
 // What it needs for each thread and each block; dynamic shared memory comes on top.
 typedef struct InterruptMemory {
@@ -90,6 +99,7 @@ InterruptMemory interrupt_memory(const InterruptKernel *k);
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
                      Error *err);
 InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory);
+void interrupt_follow_nobody(InterruptLaunch *l);  // it begins anyway, as it is placed
 size_t interrupt_zeroed(const InterruptSizes *s);  // the first bytes of the memory must be 0
 
 typedef struct InterruptRun {
@@ -142,6 +152,8 @@ typedef struct InterruptDevice {
   void (*served)(void *user, const InterruptServed *s);   // NULL: nobody wants to know
   void *user;
 } InterruptDevice;
+InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape,
+                           const InterruptLaunch *l);
 // The first kernel was launched: serves rounds until no thread is suspended. false: err.
 bool interrupt_serve(const InterruptDevice *d, InterruptRun *run, Error *err);
 

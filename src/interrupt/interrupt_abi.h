@@ -16,12 +16,14 @@ typedef struct InterruptLaunch {
   uint64_t stopped;   // uint32_t[blocks]: the block has suspended threads
   uint64_t locals;    // local variables, for each thread
   uint64_t threads, saved_stride;
+  uint64_t clusters;   // uint32_t[clusters]: one of its threads is suspended; 0: not needed
   uint64_t notify;     // host address that gets an InterruptNews; 0: none
   uint64_t workspace;  // of a cooperative launch: counts the blocks at its barriers; 0: it is none
   // Launches of one stream that follow each other before the host knows how the first has ended: a
   // launch that does not end writes its serial to its gate, and the next does not begin if it finds
-  // that there. With notify only
-  uint64_t gate, gate_before;  // uint32_t; gate_before 0: it begins anyway
+  // that there. gate: with notify only. gate_before: a launch that follows nobody reads
+  // InterruptControl.nobody
+  uint64_t gate, gate_before;  // uint32_t
   uint32_t serial, serial_before;
 } InterruptLaunch;
 
@@ -31,6 +33,8 @@ enum InterruptNews { NEWS_NONE, NEWS_SUSPENDED, NEWS_NOT_BEGUN };
 typedef struct InterruptControl {
   uint32_t suspended;  // some thread is, since the kernel was last entered
   uint32_t overflow;   // a thread has filled its stack, and ended
+  uint32_t nobody;     // always 0, which is no serial
+  uint32_t unused;
 } InterruptControl;
 
 // --- gathering, on a GPU: gather_kernel.cu ---

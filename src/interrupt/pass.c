@@ -185,7 +185,7 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
   e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);
   for (uint32_t i = 0; i < stops->n; i++) e.restored[i] = body_label(&b);
   Code *entry = body_entry(&b);
-  if (!resumes) gate_emit(&e);
+  if (!resumes && p->out->in_line) gate_emit(&e);
   set_locals(&e, entry, shape->local_bytes);
   if (resumes) emit_dispatch(&e, entry);
   else if (e.block) block_enter(&e, entry);
@@ -293,6 +293,7 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
     }
     describe(p, f, &stops, k);
     k->saves_blocks = stops.uses_blocks;
+    k->uses_clusters = stops.uses_clusters;
     k->block_bytes = shape.words_at;
     k->local_bytes = shape.local_bytes;
     k->resume = arena_printf(&p->out->arena, "%s_resume_%s", PREFIX, f->name);
@@ -453,7 +454,7 @@ static bool split_module(Splitting *p, Error *err) {
 }
 
 bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err) {
-  *out = (Interrupts){0};
+  *out = (Interrupts){.in_line = out->in_line};
   bool ok = true;
   for (uint32_t u = 0; u < n && ok; u++) {
     Splitting p = {.m = units[u], .out = out};

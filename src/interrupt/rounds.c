@@ -12,7 +12,7 @@ static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
 InterruptMemory interrupt_memory(const InterruptKernel *k) {
   InterruptMemory m = {.state = k->has_results ? 8 : 4};
   m.thread = k->context_bytes + k->local_bytes + m.state;
-  m.block = k->saves_blocks ? k->block_bytes + 4 : 0;
+  m.block = k->saves_blocks ? k->block_bytes + 4 + (k->uses_clusters ? 4 : 0) : 0;
   return m;
 }
 
@@ -21,11 +21,7 @@ bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, Inte
   const uint32_t *g = shape->grid, *b = shape->block;
   double threads = (double)g[0] * g[1] * g[2] * b[0] * b[1] * b[2];
   *s = (InterruptSizes){.blocks = (size_t)g[0] * g[1] * g[2]};
-  if (threads >= 4294967296.0)
-    return error_set(err,
-                     "kernel %s calls interrupts and is launched with %.0f threads: at most "
-                     "4294967295 are possible",
-                     k->name, threads);
+  if (threads >= 4294967296.0) return interrupt_refuse_threads(k, threads, err);
   s->threads = s->blocks * b[0] * b[1] * b[2];
   size_t padded = (s->threads + 31) / 32 * 32;  // columns begin at multiples of 8
   s->padded = padded;
@@ -35,6 +31,7 @@ bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, Inte
   s->locals = round_up(padded * k->local_bytes);
   s->control = round_up(sizeof(InterruptControl) + 8 * (size_t)k->ncalls);
   s->stopped = k->saves_blocks ? round_up(s->blocks * 4) : 0;
+  s->clusters = k->uses_clusters ? round_up(s->blocks * 4) : 0;
   s->workspace = shape->cooperative ? round_up(64) : 0;
   s->saved_stride = k->saves_blocks ? k->block_bytes + (shape->shared + 15u) / 16 * 16 : 0;
   s->saved = round_up(s->blocks * s->saved_stride);
@@ -43,21 +40,40 @@ bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, Inte
 }
 
 // What must be zero at first lies in front: states, control, stopped, workspace.
+void interrupt_follow_nobody(InterruptLaunch *l) {
+  l->gate_before = l->control + offsetof(InterruptControl, nobody);
+  l->serial_before = 1;
+}
+
 InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory) {
   InterruptLaunch l = {.threads = s->padded, .saved_stride = s->saved_stride};
   l.states = memory;
   l.control = l.states + s->states;
   l.stopped = l.control + s->control;
-  l.workspace = s->workspace ? l.stopped + s->stopped : 0;
-  l.contexts = l.stopped + s->stopped + s->workspace;
+  l.clusters = l.stopped + s->stopped;
+  l.workspace = s->workspace ? l.clusters + s->clusters : 0;
+  l.contexts = l.clusters + s->clusters + s->workspace;
   l.ranks = l.contexts + s->contexts;
   l.locals = l.ranks + s->ranks;
   l.blocks = l.locals + s->locals;
+  interrupt_follow_nobody(&l);
   return l;
 }
 
 size_t interrupt_zeroed(const InterruptSizes *s) {
-  return s->states + s->control + s->stopped + s->workspace;
+  return s->states + s->control + s->stopped + s->clusters + s->workspace;
+}
+
+InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape,
+                           const InterruptLaunch *l) {
+  const uint32_t *g = shape->grid, *b = shape->block;
+  InterruptRun run = {.kernel = k,
+                      .shown = k->name,
+                      .launch = *l,
+                      .threads = (size_t)g[0] * g[1] * g[2] * b[0] * b[1] * b[2]};
+  memcpy(run.grid, g, sizeof run.grid);
+  memcpy(run.block, b, sizeof run.block);
+  return run;
 }
 
 // --- one call of a handler ---
@@ -70,7 +86,8 @@ typedef struct Group {  // all calls of one interrupt, in one round
   uint64_t numbers, results;
   void *params[INTERRUPT_PARAMS];
   void *host_params[INTERRUPT_PARAMS], *host_results;
-  wg_caller *callers;
+  wg_caller *callers;      // those without a text are not described yet
+  uint32_t *host_numbers;  // of the callers
   bool ends;
   Error *err;
   bool failed;
@@ -117,19 +134,27 @@ static void describe_caller(const Group *g, uint32_t call, uint32_t number, wg_c
       .line = c->line};
 }
 
-static const wg_caller *callers(wg_interrupt *call) {
+// Its place is told when it is asked for: a handler may want one of a million.
+static const wg_caller *caller(wg_interrupt *call, size_t i) {
   Group *g = (Group *)call;
-  if (g->callers) return g->callers;
-  uint32_t *numbers = mem_alloc(MAX(call->count * sizeof *numbers, 1));
-  g->callers = mem_alloc(MAX(call->count * sizeof *g->callers, 1));
-  if (!g->device->read(g->device->user, numbers, g->numbers, call->count * sizeof *numbers))
-    fails(g, "the callers cannot be copied to the host");
-  size_t i = 0;
-  for (uint32_t c = g->first; c < g->end; c++)
-    for (uint32_t n = 0; n < g->run->counts[c]; n++, i++)
-      describe_caller(g, c, numbers[i], &g->callers[i]);
-  free(numbers);
-  return g->callers;
+  if (i >= call->count) return NULL;
+  if (!g->callers) {
+    size_t bytes = call->count * sizeof *g->host_numbers;
+    g->callers = mem_alloc(call->count * sizeof *g->callers);
+    g->host_numbers = g->device->host_alloc(g->device->user, bytes);
+    if (!g->host_numbers || !g->device->read(g->device->user, g->host_numbers, g->numbers, bytes))
+      fails(g, "the callers cannot be copied to the host");
+  }
+  if (g->callers[i].text || !g->host_numbers) return &g->callers[i];
+  uint32_t c = g->first;
+  for (size_t before = 0; i >= before + g->run->counts[c]; c++) before += g->run->counts[c];
+  describe_caller(g, c, g->host_numbers[i], &g->callers[i]);
+  return &g->callers[i];
+}
+
+static const wg_caller *callers(wg_interrupt *call) {
+  for (size_t i = call->count; i--;) caller(call, i);
+  return ((Group *)call)->callers;
 }
 
 static void end_kernel(wg_interrupt *call) { ((Group *)call)->ends = true; }
@@ -144,10 +169,10 @@ static int write_device(wg_interrupt *call, void *to, const void *from, size_t n
   return d->write(d->user, (uint64_t)(uintptr_t)to, from, n);
 }
 
-static int report(wg_interrupt *call, size_t caller, const char *text) {
+static int report(wg_interrupt *call, size_t which, const char *text) {
   const Group *g = (const Group *)call;
-  if (caller >= call->count) return 0;
-  const wg_caller *c = &callers(call)[caller];
+  const wg_caller *c = caller(call, which);
+  if (!c) return 0;
   InterruptFinding f = {.text = text, .file = c->file, .line = c->line};
   memcpy(f.block, c->block, sizeof f.block);
   memcpy(f.thread, c->thread, sizeof f.thread);
@@ -201,6 +226,7 @@ static bool call_handler(Group *g) {
   for (uint32_t i = 0; i < c->nparams; i++)
     if (g->host_params[i]) d->host_free(d->user, g->host_params[i]);
   if (g->host_results) d->host_free(d->user, g->host_results);
+  if (g->host_numbers) d->host_free(d->user, g->host_numbers);
   free(g->callers);
   return !g->failed;
 }
@@ -269,7 +295,8 @@ static void make_groups(Round *r, Error *err) {
                               .fail = fail_call,
                               .read_device = read_device,
                               .write_device = write_device,
-                              .report = report};
+                              .report = report,
+                              .caller = caller};
       memcpy(g->pub.grid, r->run->grid, sizeof g->pub.grid);
       memcpy(g->pub.block, r->run->block, sizeof g->pub.block);
     }

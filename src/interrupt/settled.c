@@ -13,7 +13,12 @@ static bool comes_first(const IrCfg *c, uint32_t i, uint32_t before) {
   return ir_dominates(c, c->block_of[i], c->block_of[before]);
 }
 
-static bool is_barrier(const PtxInstr *in) { return ptx_op_order(in->op) == ORDER_BLOCK; }
+static bool is_cluster_barrier(const PtxInstr *in) {
+  return in->op == OP_BARRIER_CLUSTER && ptx_has(in, MOD_WAIT);
+}
+static bool is_barrier(const PtxInstr *in) {
+  return ptx_op_order(in->op) == ORDER_BLOCK || is_cluster_barrier(in);
+}
 static bool is_end(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT; }
 
 // Suspends threads of which nobody else of the block is waited for.
@@ -22,7 +27,8 @@ static bool is_source(const Stop *s) { return s->kind == STOP_CALL || s->kind ==
 // --- intervals: what is executed between two barriers ---
 
 // From instruction `at` on, up to the next barriers; those, too.
-static void mark_interval(Stops *s, uint32_t at, bool *marks) {
+static void mark_interval(Stops *s, uint32_t at, bool (*is_end_of_it)(const PtxInstr *in),
+                          bool *marks) {
   const IrCfg *c = s->cfg;
   bool *seen = ARENA_ARRAY(&s->arena, bool, c->nblocks + 1);
   uint32_t *stack = ARENA_ARRAY(&s->arena, uint32_t, c->nblocks + 1), top = 0;
@@ -32,7 +38,7 @@ static void mark_interval(Stops *s, uint32_t at, bool *marks) {
     bool ends = false;
     for (; i < b->end && !ends; i++) {
       marks[i] = true;
-      ends = is_barrier(c->instrs[i]);
+      ends = is_end_of_it(c->instrs[i]);
     }
     for (uint32_t k = 0; k < b->nsucc && !ends; k++)
       if (!seen[b->succ[k]]) {
@@ -47,9 +53,11 @@ static void mark_interval(Stops *s, uint32_t at, bool *marks) {
 
 static bool *new_marks(Stops *s) { return ARENA_ARRAY(&s->arena, bool, s->cfg->ninstrs + 1); }
 
+// A barrier of the cluster suspends threads for the sake of another block.
 static bool source_is_marked(const Stops *s, const bool *marks) {
   for (uint32_t i = 0; i < s->n; i++)
-    if (is_source(&s->list[i]) && marks[s->list[i].at]) return true;
+    if ((is_source(&s->list[i]) || s->list[i].kind == STOP_CLUSTER) && marks[s->list[i].at])
+      return true;
   return false;
 }
 
@@ -73,7 +81,8 @@ static bool all_come_to_the_same(Stops *s) {
       c, &(IrUniformFacts){.whole_block = true, .differs = is_result_of_call, .user = s});
   for (uint32_t i = 0; i < c->ninstrs; i++)
     if (is_barrier(c->instrs[i]))
-      same &= !u->block_divergent[c->block_of[i]] && stops_is_block_barrier(c->instrs[i]);
+      same &= !u->block_divergent[c->block_of[i]] &&
+              (stops_is_block_barrier(c->instrs[i]) || c->instrs[i]->op == OP_BARRIER_CLUSTER);
   ir_uniform_free(u);
   return same;
 }
@@ -85,14 +94,14 @@ static void count_ends(Stops *s) {
     if (i && !is_barrier(c->instrs[i - 1])) continue;  // an interval begins here
     bool *later = new_marks(s);
     if (i < c->ninstrs) stops_mark_from(&s->arena, c, i, later);
-    if (source_is_marked(s, later)) mark_interval(s, i, s->counted);
+    if (source_is_marked(s, later)) mark_interval(s, i, is_barrier, s->counted);
   }
 }
 
-static bool *reached_from_sources(Stops *s) {
+static bool *reached_from_sources(Stops *s, bool (*is_end_of_it)(const PtxInstr *in)) {
   bool *reached = new_marks(s);
   for (uint32_t i = 0; i < s->n; i++)
-    if (is_source(&s->list[i])) mark_interval(s, s->list[i].at + 1, reached);
+    if (is_source(&s->list[i])) mark_interval(s, s->list[i].at + 1, is_end_of_it, reached);
   return reached;
 }
 
@@ -132,11 +141,15 @@ static uint32_t settling_barrier(Stops *s) {
 
 // --- the stops that are left, and how threads leave a block ---
 
+// Barriers of the block say nothing of other blocks of the cluster.
 static void keep_stops(Stops *s, const bool *needed) {
+  const bool *of_cluster = reached_from_sources(s, is_cluster_barrier);
   uint32_t n = 0;
-  s->uses_warps = false;
+  s->uses_warps = s->uses_clusters = false;
   for (uint32_t i = 0; i < s->n; i++) {
-    if (!is_source(&s->list[i]) && !needed[s->list[i].at]) continue;
+    const bool *by = s->list[i].kind == STOP_CLUSTER ? of_cluster : needed;
+    if (!is_source(&s->list[i]) && !by[s->list[i].at]) continue;
+    s->uses_clusters |= s->list[i].kind == STOP_CLUSTER;
     s->uses_warps |= s->list[i].kind == STOP_WARP;
     s->list[n++] = s->list[i];
   }
@@ -161,17 +174,18 @@ void settled_find(Stops *s) {
   bool *needed;
   s->counted = new_marks(s);
   if (same) {
-    needed = reached_from_sources(s);
+    needed = reached_from_sources(s, is_barrier);
     count_ends(s);
   } else {
     uint32_t settles = settling_barrier(s);
     needed = new_marks(s);
     for (uint32_t i = 0; i < c->ninstrs; i++)
-      s->counted[i] = needed[i] = settles == IR_NONE || !(i != settles && comes_first(c, settles, i));
+      s->counted[i] = needed[i] = settles == IR_NONE || i == settles || !comes_first(c, settles, i);
   }
   keep_stops(s, needed);
   for (uint32_t i = 0; i < s->n; i++) only_calls &= s->list[i].kind == STOP_CALL;
   if (same && only_calls) s->leaving = LEAVING_WAITS;
-  else if (!is_counted_anywhere(s) && !s->uses_warps) s->leaving = LEAVING_TOGETHER;
+  else if (!is_counted_anywhere(s) && !s->uses_warps && !s->uses_clusters)
+    s->leaving = LEAVING_TOGETHER;
   else s->leaving = LEAVING_COUNTED;
 }

@@ -120,14 +120,12 @@ static bool waits_for_lanes(const PtxInstr *in) {
 static const char *unsavable(const PtxInstr *in) {
   if (!strncmp(ptx_op_name(in->op), "tcgen05.", strlen("tcgen05."))) return "tcgen05 memory";
   switch (ptx_op_order(in->op)) {
-    case ORDER_CLUSTER: return "a barrier of the cluster";
     case ORDER_MBARRIER: return "an mbarrier";
     case ORDER_WGMMA_WAIT: return "wgmma";
     case ORDER_GRID: return "griddepcontrol";
     default: break;
   }
   switch (in->op) {
-    case OP_MAPA: return "shared memory of another block";
     case OP_SETMAXNREG: return "setmaxnreg";
     case OP_ALLOCA:
     case OP_STACKSAVE:
@@ -206,6 +204,27 @@ static bool add_barrier(Stops *s, uint32_t i, Error *err) {
   return true;
 }
 
+static bool add_cluster_barrier(Stops *s, uint32_t i, Error *err) {
+  if (!ptx_has(s->cfg->instrs[i], MOD_WAIT)) return true;  // its first half
+  if (clusters_arrive_of(s->cfg, i) == IR_NONE)
+    return stops_refuse(err, s->func, s->cfg->instrs[i],
+                        "a barrier of the cluster whose wait does not follow its arrive");
+  s->uses_blocks = s->uses_clusters = true;
+  add(s, STOP_CLUSTER, i);
+  return true;
+}
+
+// Shared memory of another block, which must not have left: its barriers make sure of that.
+static bool check_remote(const Stops *s, const bool *after, Error *err) {
+  for (uint32_t i = 0; i < s->cfg->ninstrs; i++) {
+    const PtxInstr *in = s->cfg->instrs[i];
+    if (after[i] && !s->uses_clusters && (in->op == OP_MAPA || ptx_has(in, MOD_SHARED_CLUSTER)))
+      return stops_refuse(err, s->func, in,
+                          "shared memory of another block, with no barrier of the cluster behind");
+  }
+  return true;
+}
+
 // It reads what other threads write meanwhile.
 static bool polls(const IrCfg *c, uint32_t loop) {
   for (uint32_t i = 0; i < c->ninstrs; i++) {
@@ -236,6 +255,7 @@ static bool add_wait(Stops *s, uint32_t i, Error *err) {
   if ((in->op == OP_SHFL || in->op == OP_VOTE) && !ptx_has(in, MOD_SYNC))
     return stops_refuse(err, s->func, in, "an operation of lanes without a mask");
   if (order == ORDER_BLOCK) return add_barrier(s, i, err);
+  if (order == ORDER_CLUSTER) return add_cluster_barrier(s, i, err);
   if (stops) {
     s->uses_warps = true;
     add(s, STOP_WARP, i);
@@ -258,7 +278,7 @@ static bool add_waits(Stops *s, Error *err) {
                       waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
     if (!add_wait(s, i, err)) return false;
   }
-  return true;
+  return check_remote(s, after, err);
 }
 
 // --- all of them ---

@@ -10,7 +10,8 @@ typedef enum {
   STOP_CALL,     // of an interrupt: every thread that comes here is suspended
   STOP_BARRIER,  // bar.sync 0: if threads of the block are suspended
   STOP_WARP,     // an operation of several lanes: if one of them is suspended
-  STOP_LOOP      // the branch back of a loop that waits for memory: if any thread is suspended
+  STOP_LOOP,     // the branch back of a loop that waits for memory: if any thread is suspended
+  STOP_CLUSTER   // barrier.cluster.wait: if threads of the cluster are suspended
 } StopKind;
 
 typedef struct Stop {
@@ -48,6 +49,7 @@ typedef struct Stops {
   bool uses_blocks;  // shared memory, barriers or operations of several lanes
   bool uses_warps;   // … operations of several lanes
   bool uses_async;   // asynchronous copies, which are waited for
+  bool uses_clusters;  // barriers of a cluster
   bool *counted;     // by instruction, where it ends the thread: see settled.c
   Leaving leaving;
 } Stops;
@@ -143,7 +145,7 @@ typedef struct Emitter {
   bool aligned;            // warps reach barriers as a whole
   PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: no barrier is left
   PtxReg *thread, *count;  // .b64: its number, and how many there are
-  PtxLabel *leave;         // LEAVING_WAITS: where suspended threads wait; NULL: no code goes there yet
+  PtxLabel *leave;         // LEAVING_WAITS: where suspended threads wait; NULL: none does
 } Emitter;
 // What threads of a block know of each other, in shared memory.
 // WORD_LEFT: threads that have left, and ONE_SUSPENDED for each that is suspended.
@@ -153,6 +155,7 @@ enum { ONE_SUSPENDED = 1 << 16 };
 void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
 void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
 void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the grid
+void emit_cluster(Code *c, PtxReg *to);          // .b32: of the cluster in the grid
 void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
 void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
@@ -167,6 +170,14 @@ static inline void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset)
 void gate_emit(Emitter *e);  // the first kernel asks whether it may begin
 // Tells the next launch and the host of news, or goes to said where nobody wants to know.
 void gate_tell(Emitter *e, Code *c, unsigned news, PtxLabel *said);
+
+// --- clusters.c: all but the first do nothing where the kernel has no barrier of a cluster ---
+// The first half of a barrier; IR_NONE: it is not in the same block, or others wait in between
+uint32_t clusters_arrive_of(const IrCfg *c, uint32_t wait);
+void cluster_check(Emitter *e, const Stop *s);
+void cluster_mark(Emitter *e, Code *c);             // a thread is about to be suspended
+void cluster_wait_for_others(Emitter *e, Code *c);  // the last thread of a stopped block
+void cluster_enter_again(Emitter *e, Code *c);      // the second kernel, when memory is back
 
 // --- blocks.c ---
 void block_enter(Emitter *e, Code *c);  // at the entry of both kernels

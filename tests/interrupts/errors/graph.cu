@@ -1,5 +1,8 @@
-// says: kernel _Z6kernelv calls interrupts: it cannot be part of a graph
-// prints: operation not permitted when stream is capturing
+// The capture is invalid: there is no graph without the kernel that could be instantiated.
+// says: kernel _Z6kernelv calls interrupts (tests/interrupts/errors/graph.cu:11): it cannot be part
+//    of a graph
+// prints: operation not permitted when stream is capturing; operation failed due to a previous
+//    error during capture
 #include <cstdio>
 
 #include "warpgrind.h"
@@ -13,5 +16,8 @@ int main() {
   cudaStreamCreate(&s);
   cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   kernel<<<1, 1, 0, s>>>();
-  puts(cudaGetErrorString(cudaGetLastError()));
+  cudaError_t launch = cudaGetLastError();
+  cudaGraph_t graph = nullptr;
+  cudaError_t capture = cudaStreamEndCapture(s, &graph);
+  printf("%s; %s\n", cudaGetErrorString(launch), cudaGetErrorString(capture));
 }

@@ -1,4 +1,5 @@
-// says: kernel _Z6kernelv calls interrupts: it cannot be part of a graph
+// says: kernel _Z6kernelv calls interrupts (tests/interrupts/errors/graph_node.cu:9): it cannot be
+//    part of a graph
 // prints: operation not permitted when stream is capturing
 #include <cstdio>
 

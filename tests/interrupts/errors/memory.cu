@@ -1,4 +1,5 @@
-// says: kernel _Z6kernelPd calls interrupts: its 4294901760 threads need
+// says: kernel _Z6kernelPd calls interrupts (tests/interrupts/errors/memory.cu:10): its 4294901760
+//    threads need
 // prints: out of memory
 #include <cstdio>
 
