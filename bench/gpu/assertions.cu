@@ -3,6 +3,7 @@
 // several turns of FRAMES frames.
 //   tessellation   triangles of factor 143. With an epsilon of 1e-3 the assertion holds; with
 //                  1e-6 rounding is wrong, and it fails in every frame (examples/interrupts)
+//   relief         the same for fewer triangles, whose vertices are lifted by a sum of waves
 //   normals        no triangle is degenerate, and one in 4096 is
 #include <chrono>
 #include <cstdio>
@@ -29,12 +30,15 @@ __device__ int strip_of(int vertex, int rows, float epsilon) {
   return (int)floorf((float)rows - x * rsqrtf(x) + epsilon);
 }
 
-template <bool CHECK> __global__ void tessellate(float2 *out, int factor, float epsilon) {
+template <bool CHECK>
+__global__ void tessellate(float2 *out, int factor, float epsilon, int waves) {
   int v = threadIdx.x + blockIdx.x * blockDim.x, rows = factor + 1, all = rows * rows - 1;
   if (v >= all) return;
   int strip = strip_of(v, rows, epsilon), first = strip * (2 * rows - strip);
   if (CHECK) wg_assert(v >= first && v < first + 2 * (rows - strip) - 1, v, strip);
-  out[v + (size_t)blockIdx.y * all] = make_float2((float)strip / rows, (float)(v - first) / rows);
+  float x = (float)strip / rows, y = (float)(v - first) / rows, height = 0;
+  for (int k = 1; k <= waves; k++) height += __sinf(x * k) * __cosf(y * k) / k;
+  out[v + (size_t)blockIdx.y * all] = make_float2(x + height, y - height);
 }
 
 // --- normals ---
@@ -76,6 +80,16 @@ static void say(const char *name, double plain, double checked) {
   failures = 0;
 }
 
+static void tessellation(float2 *out, int triangles, int waves, float epsilon) {
+  enum { FACTOR = 143 };
+  if (waves && triangles > 1) triangles /= 8;
+  dim3 grid(((FACTOR + 1) * (FACTOR + 1) + 127) / 128, (unsigned)triangles);
+  char name[64];
+  snprintf(name, sizeof name, "%s, epsilon %g", waves ? "relief" : "tessellation", epsilon);
+  double plain = frame_ms([&] { tessellate<false><<<grid, 128>>>(out, FACTOR, epsilon, waves); });
+  say(name, plain, frame_ms([&] { tessellate<true><<<grid, 128>>>(out, FACTOR, epsilon, waves); }));
+}
+
 int main(int argc, char **argv) {
   bool small = argc > 1 && !strcmp(argv[1], "small");
   int triangles = small ? 1 : 1024, n = small ? 1 << 12 : 1 << 23;
@@ -88,14 +102,8 @@ int main(int argc, char **argv) {
   cudaMalloc(&p, (size_t)n * 3 * sizeof *p);
   cudaMalloc(&out, (size_t)n * sizeof *out);
   cudaMemset(p, 0, (size_t)n * 3 * sizeof *p);
-  for (float epsilon : {1e-3f, 1e-6f}) {
-    enum { FACTOR = 143 };
-    dim3 grid(((FACTOR + 1) * (FACTOR + 1) + 127) / 128, (unsigned)triangles);
-    char name[64];
-    snprintf(name, sizeof name, "tessellation, epsilon %g", epsilon);
-    double plain = frame_ms([&] { tessellate<false><<<grid, 128>>>(vertices, FACTOR, epsilon); });
-    say(name, plain, frame_ms([&] { tessellate<true><<<grid, 128>>>(vertices, FACTOR, epsilon); }));
-  }
+  for (int waves : {0, 64})
+    for (float epsilon : {1e-3f, 1e-6f}) tessellation(vertices, triangles, waves, epsilon);
   for (int degenerate : {0, 4096}) {
     unsigned grid = (unsigned)(n + 127) / 128;
     double plain = frame_ms([&] { normals<false><<<grid, 128>>>(out, p, n, degenerate); });

@@ -35,6 +35,7 @@ static bool free_idle(CUcontext ctx) {
     GpuBuffer *b = buffers.data[i];
     if (b->users || b->ctx != ctx) continue;
     if (b->host) gpu_real.cuMemFreeHost(b->host);
+    else if (session_tools()) gpu_cuMemFree_v2(b->p);
     else gpu_real.cuMemFree_v2(b->p);
     free(b);
     buffers.data[i--] = buffers.data[--buffers.len];
@@ -76,17 +77,19 @@ void gpu_buffer_share(GpuBuffer *b) {
   pthread_mutex_unlock(&buffers_lock);
 }
 
-// With a tool it is freed at once: it is no leak of the program's.
 void gpu_buffer_give_back(GpuBuffer *b) {
   pthread_mutex_lock(&buffers_lock);
   b->users--;
-  bool frees = !b->users && b->p && session_tools();
-  for (uint32_t i = 0; frees && i < buffers.len; i++)
-    if (buffers.data[i] == b) buffers.data[i--] = buffers.data[--buffers.len];
   pthread_mutex_unlock(&buffers_lock);
-  if (!frees) return;
-  gpu_cuMemFree_v2(b->p);
-  free(b);
+}
+
+// Tools know of this memory; it is no leak of the program's.
+void gpu_interrupt_memory_end(void) {
+  if (!session_tools()) return;
+  pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < buffers.len; i++)
+    if (buffers.data[i]->p) session_free(buffers.data[i]->p);
+  pthread_mutex_unlock(&buffers_lock);
 }
 
 GpuBuffer *gpu_buffer_of(uint64_t p, const void *host) {

@@ -31,6 +31,7 @@ GpuGate *gpu_gate_take(CUcontext ctx);  // NULL: there is no memory
 void gpu_gate_share(GpuGate *g);
 void gpu_gate_give_back(GpuGate *g);
 void gpu_interrupt_memory_forget(CUcontext ctx);
+void gpu_interrupt_memory_end(void);  // the process ends
 
 // --- interrupts.c ---
 // Memory and the added parameter. Waits for earlier launches of its stream, or lines up behind

@@ -106,5 +106,6 @@ void preload_bind_later(void) {
 __attribute__((destructor)) static void end(void) {
   if (!loaded || loaded_in != getpid()) return;
   gpu_interrupts_wait();
+  gpu_interrupt_memory_end();
   session_end();
 }
