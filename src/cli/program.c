@@ -14,6 +14,12 @@
 #define HAVE_CHECK_EXECUTABLE 1
 #endif
 
+#define RUN_FILE "%s: this is a run file, not a program. To look at it: warpgrind view %s"
+static bool is_run_file(const char *name) {
+  size_t n = strlen(name);
+  return n > 3 && strcmp(name + n - 3, ".wg") == 0;
+}
+
 static bool is_file(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && S_ISREG(st.st_mode);
@@ -45,6 +51,10 @@ int cli_find_program(const char *name, Str *path, Error *err) {
   if (denied.data) {
     error_set(err, "%s: the file is not executable.", denied.data);
     str_free(&denied);
+    return EXIT_NOT_EXECUTABLE;
+  }
+  if (is_file(name) && is_run_file(name)) {
+    error_set(err, RUN_FILE, name, name);
     return EXIT_NOT_EXECUTABLE;
   }
   error_set(err, "%s: command not found.%s%s", name,
@@ -84,8 +94,10 @@ int cli_check_program(const char *path, bool on_gpu, Error *err) {
     return missing ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
   }
   if (!S_ISREG(st.st_mode) || access(path, X_OK) != 0) {
-    error_set(err, "%s: %s.", path,
-              S_ISDIR(st.st_mode) ? "is a folder" : "the file is not executable");
+    if (S_ISREG(st.st_mode) && is_run_file(path)) error_set(err, RUN_FILE, path, path);
+    else
+      error_set(err, "%s: %s.", path,
+                S_ISDIR(st.st_mode) ? "is a folder" : "the file is not executable");
     return EXIT_NOT_EXECUTABLE;
   }
   if (wrong_machine(path)) {

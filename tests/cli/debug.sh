@@ -26,6 +26,10 @@ else
 fi
 kill $server 2> /dev/null
 wait $server 2> /dev/null
+for name in sort.wg ./sort.wg; do  # as if it were a program
+  "$WARPGRIND" $name > run_file.err 2>&1
+  check "run_file_${name%%s*}" grep -q "To look at it: warpgrind view $name" run_file.err
+done
 check report_names_it grep -q "warpgrind view sort.wg" <("$WARPGRIND" report sort.wg 2>&1)
 "$WARPGRIND" view --live --no-browser nothing.wg > live 2> live.err &
 server=$!

@@ -33,7 +33,8 @@ export function colour(t: number, stops: number[][]): number[] {
 // A square for plain arrays; a width that somebody has chosen otherwise.
 export function goodWidth(count: number) { const w = 2 ** Math.round(Math.log2(Math.max(1, Math.sqrt(count)))); return Math.max(1, Math.min(count, Math.max(16, w))); }
 
-// A large picture is asked for in bands, a few at a time, and shown as they come. BAND: bytes of a buffer that the server looks at in a moment.
+// A large picture is asked for in bands, a few at a time, and shown as they come. BAND: bytes of a buffer that the server looks at in a moment; for last writes, which may be
+// many launches ago, a quarter of it.
 const BAND = 1 << 20;
 export function usePicture(key: unknown[], whole: { columns: number; rows: number } | undefined, rowsOfBand: number, load: (first: number, rows: number) => Promise<ArrayBuffer>): { picture?: Picture; done: number; error?: string } {
   const [state, set] = useState<{ picture?: Picture; done: number; error?: string }>({ done: 0 });
@@ -190,7 +191,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   const given = useAnswer<LaunchInfo>(() => user ? ask("launch", { id: user }) : undefined, [user]), widths = (given.value?.parameters ?? []).filter(p => p.name && p.value && !p.allocation && (p.bytes === 4 || p.bytes === 8) && /^(u?int|unsigned|long|size_t|u?int\d+_t)/.test(p.type ?? ""))
     .map(p => [p.name!, Number(bytesOf(p.value!.toLowerCase()).getUint32(0, true))] as [string, number]).filter(([, n]) => n > 1 && n < count && count % n === 0 && n !== width).slice(0, 3);
   const shownStep = stepById(step), question = { allocation: pane.buffer, type: scalar, stride: t.bytes, offset: leaf.offset, width, pool_x: pool, pool_y: pool, of: pane.by };
-  const rowsOfBand = Math.max(1, Math.floor(BAND / (t.bytes * width * pool))), load = (at: number) => (first: number, n: number) =>
+  const rowsOfBand = Math.max(1, Math.floor((pane.by ? BAND / 4 : BAND) / (t.bytes * width * pool))), load = (at: number) => (first: number, n: number) =>
     askBytes("picture", { ...question, step: at, first: firstElement + (from + first) * pool * width, rows: Math.min(n * pool, rows - (from + first) * pool) });
   const what = [pane.buffer, width, rows, firstElement, scalar, t.bytes, leaf.offset, pool, from, loaded, pane.by ?? "", !room.w], whole = b && count && room.w ? { columns, rows: loaded } : undefined;
   const now = usePicture([...what, step], whole, rowsOfBand, load(step)), other = usePicture([...what, pane.minus], pane.minus !== undefined ? whole : undefined, rowsOfBand, load(pane.minus ?? 0));

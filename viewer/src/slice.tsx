@@ -75,7 +75,8 @@ export function SlicePane({ pane, index, active }: { pane: Extract<Pane, { kind:
   };
   const line = (o: Op) => `${o.launch ? `${launchOf(o)} thread ${o.thread}` : launchOf(o)}: ${kindName[o.kind]} ${opElement(o)}${o.value !== null ? ` ${o.kind === Kind.Load ? "→" : "="} ${opValue(o)}` : ""}${mainPlace(o.site) ? ` (line ${mainPlace(o.site)![1]})` : ""}`;
   const asText = (path: string, depth: number): string => { const o = opAt(path), b = open.has(path) ? known.get(path) : undefined; return !o ? "" : `${"  ".repeat(depth)}${line(o)}\n${b?.note ? `${"  ".repeat(depth + 1)}${b.note}\n` : ""}${(b?.ops ?? []).map((_, i) => asText(`${path}_${i}`, depth + 1)).join("")}`; };
-  const save = () => { const a = document.createElement("a"), url = URL.createObjectURL(new Blob([`${location.href}\n\n${asText("r", 0)}`], { type: "text/plain" })); a.href = url; a.download = "where-it-came-from.txt"; a.click(); setTimeout(() => URL.revokeObjectURL(url), 1000); };
+  // The address itself stays here: it lets in who has it.
+  const save = () => { const a = document.createElement("a"), url = URL.createObjectURL(new Blob([`Behind the address of the page of this run: ${location.hash}\n\n${asText("r", 0)}`], { type: "text/plain" })); a.href = url; a.download = "where-it-came-from.txt"; a.click(); setTimeout(() => URL.revokeObjectURL(url), 1000); };
   const node = (path: string, above: string[]): ComponentChild => {
     const o = opAt(path);
     if (!o) return null;
