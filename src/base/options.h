@@ -64,6 +64,8 @@ bool options_from_environment(Options *o, Error *err);  // WARPGRIND_*; does not
 void options_to_environment(const Options *o);
 void options_variable(OptionId id, char *out, size_t size);  // "WARPGRIND_LOG_FILE"
 bool options_given(const Options *o, OptionId id);
+// OpenCL calls or the times of commands are written: the layer is in front of the platform.
+bool options_want_opencl_layer(const Options *o);
 const char *options_text(const Options *o, OptionId id);  // or the default; NULL: neither
 uint64_t options_number(const Options *o, OptionId id);
 bool options_flag(const Options *o, OptionId id);  // also for yes|no

@@ -67,7 +67,7 @@ static void set_library(const Options *o, const char *folder, bool on_gpu) {
   if (strchr(folder, ' ')) str_add(&preload, "libcuda.so.1");
   else str_printf(&preload, "%s/libcuda.so.1", folder);
   prepend("LD_PRELOAD", preload.data, ':', "WARPGRIND_SAVED_LD_PRELOAD");
-  if (options_is(o, OPT_OPENCL, "ours") || options_given(o, OPT_OPENCL_CALLS))
+  if (options_is(o, OPT_OPENCL, "ours") || options_want_opencl_layer(o))
     str_printf(&search, "%s/opencl:", folder);
   if (!on_gpu) str_printf(&search, "%s/cpu:", folder);
   str_add(&search, folder);
@@ -81,7 +81,7 @@ static void set_library(const Options *o, const char *folder, bool on_gpu) {
 static void set_opencl(const Options *o, const char *folder) {
   Str layer = {0};
   str_printf(&layer, "%s/libwarpgrind_opencl_layer.so", folder);
-  if (options_given(o, OPT_OPENCL_CALLS)) setenv("OPENCL_LAYERS", layer.data, 1);
+  if (options_want_opencl_layer(o)) setenv("OPENCL_LAYERS", layer.data, 1);
   str_free(&layer);
   if (!options_is(o, OPT_OPENCL, "ours")) return;
   Str vendors = {0};
@@ -380,7 +380,7 @@ int cli_run(const Options *given, char **argv) {
   }
   static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON,   OPT_SARIF,
                                    OPT_JUNIT,    OPT_OUTPUT, OPT_LAUNCH_LOG,
-                                   OPT_OPENCL_CALLS};
+                                   OPT_OPENCL_CALLS, OPT_OPENCL_TIMES};
   for (size_t i = 0; i < ARRAY_LEN(files); i++) {
     o.text[files[i]] = absolute_name(o.text[files[i]]);
     name.len = 0;

@@ -1,7 +1,6 @@
 // The functions of the layer: each calls the platform's, and tells record.c.
-#include "opencl_layer/layer.h"
+#include "opencl_layer/times.h"
 
-#include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -32,7 +31,66 @@ static cl_icd_dispatch next, table;
     if (error_) *error_ = call_.error; \
     return made_; \
   }
+// Functions that enqueue a kernel have a parameter of this name, which hides this one.
+static const cl_kernel kernel = NULL;
+
+// A command without an event gets one of ours where times are wanted. What is recorded is what the
+// program has passed.
+#define EVENT_BEGIN() \
+  cl_event own_ = NULL; \
+  bool has_own_ = !event && layer_times_on(); \
+  if (has_own_) event = &own_
+#define EVENT_END(name_) \
+  do { \
+    bool times_ = call_.error == CL_SUCCESS && event && layer_times_on(); \
+    if (times_) \
+      layer_times_add(&next, \
+                      &(LayerCommand){#name_, command_queue, kernel, *event, has_own_}); \
+    if (has_own_) event = NULL; \
+  } while (0)
+#define COMMAND(name, parameters, arguments, ...) \
+  static cl_int CL_API_CALL layer_##name parameters { \
+    LayerCall call_ = {#name, .caller = __builtin_return_address(0), .begin_ns = clock_ns()}; \
+    EVENT_BEGIN(); \
+    call_.error = next.name arguments; \
+    call_.end_ns = clock_ns(); \
+    EVENT_END(name); \
+    layer_record(&call_, __VA_ARGS__); \
+    return call_.error; \
+  }
+#define MAPS(name, result, parameters, arguments, ...) \
+  static result CL_API_CALL layer_##name(UNPACK parameters, cl_int *error_) { \
+    LayerCall call_ = {#name, .type = #result, .caller = __builtin_return_address(0), \
+                       .begin_ns = clock_ns()}; \
+    EVENT_BEGIN(); \
+    result made_ = next.name(UNPACK arguments, &call_.error); \
+    call_.end_ns = clock_ns(); \
+    call_.made = made_; \
+    EVENT_END(name); \
+    layer_record(&call_, __VA_ARGS__); \
+    if (error_) *error_ = call_.error; \
+    return made_; \
+  }
+#define QUEUE(name, result, parameters, arguments, ...) \
+  static result CL_API_CALL layer_##name(UNPACK parameters, cl_int *error_) { \
+    LayerCall call_ = {#name, .type = #result, .caller = __builtin_return_address(0), \
+                       .begin_ns = clock_ns()}; \
+    __typeof__(properties) asked_ = properties; \
+    properties = LAYER_PROFILED(properties); \
+    result made_ = next.name(UNPACK arguments, &call_.error); \
+    properties = asked_; \
+    call_.end_ns = clock_ns(); \
+    call_.made = made_; \
+    layer_record(&call_, __VA_ARGS__); \
+    if (error_) *error_ = call_.error; \
+    return made_; \
+  }
 #include "opencl_layer/calls.def"
+
+static cl_int CL_API_CALL release_queue(cl_command_queue queue) {
+  layer_times_finish(&next, queue);
+  return layer_clReleaseCommandQueue(queue);
+}
 
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *value,
                                                       size_t *needed) {
@@ -56,6 +114,7 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispa
 #define CALL(name, ...) table.name = layer_##name;
 #define MAKES(name, ...) table.name = layer_##name;
 #include "opencl_layer/calls.def"
+  table.clReleaseCommandQueue = release_queue;
   *ours = sizeof table / sizeof(void *);
   *out = &table;
   return CL_SUCCESS;

@@ -110,7 +110,7 @@ static void make_table(void) {
   if (system) take_installed(&bottom);
   else take_platform(&bottom);
   const cl_icd_dispatch *t = system ? &bottom : add_users_layers(&bottom);
-  if (known && options_given(&o, OPT_OPENCL_CALLS))
+  if (known && options_want_opencl_layer(&o))
     t = add_layer(open_ours("libwarpgrind_opencl_layer.so"), t);
   table = t;
 }

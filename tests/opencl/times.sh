@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# --opencl-times: the four times of every command of programs that do not ask for profiling, and
+# sums that fit them; with our platform and with an installed one.
+set -u
+cd "$ROOT" || exit 1
+. tests/lib/check.sh
+. tests/lib/opencl.sh
+build examples/opencl/example.c example
+build tests/opencl/api.c api
+times=$TEST_DIR/times.txt
+
+# The sums once more, from the lines of the table.
+cat > "$TEST_DIR/sums.py" << 'END'
+import re, sys
+lines = open(sys.argv[1]).read().splitlines()
+rows = [l.split() for l in lines[2:] if re.match(r' *[0-9.]+ +[0-9.]+ ', l)]
+covered = {'kernel': [], 'transfer': [], 'other': []}
+for r in rows:
+    at = [float(x) for x in r[:4]]
+    assert at == sorted(at), r
+    covered[r[5]].append((at[2], at[3]))
+def points(spans):  # microseconds that are covered, in tenths
+    out = set()
+    for begin, end in spans: out |= set(range(round(begin * 10), round(end * 10)))
+    return out
+kernels, transfers = points(covered['kernel']), points(covered['transfer'])
+text = '\n'.join(lines)
+def said(pattern): return [float(x) for x in re.search(pattern, text).groups()]
+near = lambda a, b: abs(a - b) <= 0.2 * len(rows) + 0.2  # the lines are rounded
+n, k, t, o, unknown = said(r'commands: (\d+) \(kernels (\d+), transfers (\d+), others (\d+)\), '
+                           r'of unknown times: (\d+)')
+assert (n, k, t, o) == (len(rows), *[len(covered[x]) for x in ('kernel', 'transfer', 'other')])
+assert unknown == float(sys.argv[2]), unknown
+long, moved = said(r'kernels: ([0-9.]+) us, transfers: ([0-9.]+) us')
+assert near(long, len(kernels) / 10) and near(moved, len(transfers) / 10), (long, moved)
+assert near(said(r'same time: ([0-9.]+) us')[0], len(kernels & transfers) / 10)
+END
+sums() { python3 "$TEST_DIR/sums.py" "$times" 0; }
+
+timeout 100 "$WARPGRIND" --device=cpu --tool=none -q --opencl-times="$times" \
+  "$TEST_DIR/example" examples/opencl/overrun_fixed.cl 2> "$TEST_DIR/err"
+check program_unchanged [ $? = 0 ]
+check kinds diff - <(awk 'NR > 2 && $6 ~ /^(kernel|transfer|other)$/ { print $6, $7 }' "$times") << 'END'
+transfer WriteBuffer
+kernel example
+transfer ReadBuffer
+END
+check sums sums
+# every kind of command, several queues, events of the program's own
+timeout 100 "$WARPGRIND" --device=cpu --tool=none -q --opencl-times="$times" "$TEST_DIR/api" \
+  tests/opencl/api.cl > "$TEST_DIR/out" 2> "$TEST_DIR/err"
+check api_unchanged [ $? = 0 ]
+check api_times grep -q ' kernel   add_one$' "$times"
+if [ -n "$(ls /etc/OpenCL/vendors/*.icd 2> /dev/null)" ]; then
+  timeout 100 "$WARPGRIND" --opencl=system --device=cpu --tool=none -q --opencl-times="$times" \
+    "$TEST_DIR/example" examples/opencl/overrun_fixed.cl 2> "$TEST_DIR/err"
+  check installed_platform [ $? = 0 ]
+  check installed_sums sums
+else
+  echo "skip installed_platform: no platform is installed"
+fi
