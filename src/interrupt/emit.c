@@ -158,6 +158,7 @@ static void store_state(Emitter *e, Code *c, const Stop *s) {
 
 void emit_suspend(Emitter *e, Code *c, const Stop *s) {
   if (e->stops->uses_async) code_emit(c, "cp.async.wait_all", NULL, 0);
+  if (e->stops->uses_bulk) EMIT(c, "cp.async.bulk.wait_group", opd_imm(0));
   emit_this_thread(e, c);
   if (s->nwide) {
     Column k = column_begin(e, c, 0, 3);

@@ -116,11 +116,19 @@ static bool waits_for_lanes(const PtxInstr *in) {
   return (order == ORDER_WARP || order == ORDER_LANES) && in->op != OP_ACTIVEMASK;
 }
 
+// An mbarrier that was not replaced (mbarriers.c), or a copy that it counts.
+static const char *counts_bytes(const PtxInstr *in) {
+  PtxMemory memory = ptx_op_memory(in->op);
+  if (ptx_op_order(in->op) == ORDER_MBARRIER) return "an mbarrier that counts bytes";
+  if ((memory == MEMORY_BULK || memory == MEMORY_TENSOR) && !ptx_has(in, MOD_BULK_GROUP))
+    return "a bulk copy that an mbarrier counts";
+  return NULL;
+}
+
 // What keeps state that cannot be saved, or waits in a way that cannot be left.
 static const char *unsavable(const PtxInstr *in) {
   if (!strncmp(ptx_op_name(in->op), "tcgen05.", strlen("tcgen05."))) return "tcgen05 memory";
   switch (ptx_op_order(in->op)) {
-    case ORDER_MBARRIER: return "an mbarrier";
     case ORDER_WGMMA_WAIT: return "wgmma";
     case ORDER_GRID: return "griddepcontrol";
     default: break;
@@ -133,8 +141,6 @@ static const char *unsavable(const PtxInstr *in) {
     default: break;
   }
   switch (ptx_op_memory(in->op)) {
-    case MEMORY_BULK:
-    case MEMORY_TENSOR: return "a bulk copy";
     case MEMORY_DESCRIPTOR: return "wgmma";
     case MEMORY_REMOTE: return "shared memory of another block";
     default: return NULL;
@@ -237,13 +243,22 @@ static bool polls(const IrCfg *c, uint32_t loop) {
   return false;
 }
 
+// A thread that waits for the hardware alone, or for threads that cannot be suspended yet: if they
+// could, the mbarrier would be behind a call.
+static bool has_mbarrier(const IrCfg *c, uint32_t loop) {
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (ptx_op_order(c->instrs[i]->op) == ORDER_MBARRIER && ir_in_loop(c, c->block_of[i], loop))
+      return true;
+  return false;
+}
+
 static void add_loops(Stops *s) {
   const IrCfg *c = s->cfg;
   for (uint32_t l = 0; l < c->nloops; l++) {
     IrLoopEnd end;
     ir_loop_end(c, l, &end);
     bool waits = end.kind == IR_END_WAITS || (end.kind == IR_END_OPEN && polls(c, l));
-    if (waits && end.branch < c->ninstrs) add(s, STOP_LOOP, end.branch);
+    if (waits && end.branch < c->ninstrs && !has_mbarrier(c, l)) add(s, STOP_LOOP, end.branch);
   }
 }
 
@@ -273,7 +288,9 @@ static bool add_waits(Stops *s, Error *err) {
     const char *what = unsavable(in);
     if (what) return stops_refuse(err, s->func, in, what);
     s->uses_async |= ptx_op_memory(in->op) == MEMORY_COPY;
+    s->uses_bulk |= in->op == OP_CP_ASYNC_BULK_COMMIT_GROUP;
     if (!after[i]) continue;
+    if (counts_bytes(in)) return stops_refuse(err, s->func, in, counts_bytes(in));
     s->uses_blocks |= (shared && uses_shared(in)) || ptx_op_order(in->op) == ORDER_BLOCK ||
                       waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
     if (!add_wait(s, i, err)) return false;

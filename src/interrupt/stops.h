@@ -49,6 +49,7 @@ typedef struct Stops {
   bool uses_blocks;  // shared memory, barriers or operations of several lanes
   bool uses_warps;   // … operations of several lanes
   bool uses_async;   // asynchronous copies, which are waited for
+  bool uses_bulk;    // … and those of bulk groups
   bool uses_clusters;  // barriers of a cluster
   bool *counted;     // by instruction, where it ends the thread: see settled.c
   Leaving leaving;
