@@ -167,7 +167,8 @@ static void print_sums(FILE *out) {
     if (!c->known) continue;
     cl_ulong waited = c->at[STARTED] - c->at[QUEUED];
     if (c->kind != OTHER) vec_push(&of[c->kind], ((Span){c->at[STARTED], c->at[ENDED]}));
-    if (waited > longest) longest = waited, waits_longest = i;
+    if (waited > longest) waits_longest = i;
+    longest = MAX(longest, waited);
     wait += waited;
     count[c->kind]++;
     n++;

@@ -40,7 +40,8 @@ sums() { python3 "$TEST_DIR/sums.py" "$times" 0; }
 timeout 100 "$WARPGRIND" --device=cpu --tool=none -q --opencl-times="$times" \
   "$TEST_DIR/example" examples/opencl/overrun_fixed.cl 2> "$TEST_DIR/err"
 check program_unchanged [ $? = 0 ]
-check kinds diff - <(awk 'NR > 2 && $6 ~ /^(kernel|transfer|other)$/ { print $6, $7 }' "$times") << 'END'
+kinds() { awk 'NR > 2 && $6 ~ /^(kernel|transfer|other)$/ { print $6, $7 }' "$times"; }
+check kinds diff - <(kinds) << 'END'
 transfer WriteBuffer
 kernel example
 transfer ReadBuffer

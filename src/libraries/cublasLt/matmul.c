@@ -117,8 +117,12 @@ static bool take_orders(GemmWork *g, const Attributes *const layouts[4]) {
   GemmMatrix a = g->a;
   char transa = g->transa;
   int64_t m = g->m;
-  g->a = g->b, g->transa = g->transb, g->m = g->n;
-  g->b = a, g->transb = transa, g->n = m;
+  g->a = g->b;
+  g->transa = g->transb;
+  g->m = g->n;
+  g->b = a;
+  g->transb = transa;
+  g->n = m;
   g->swapped = true;
   return true;
 }
