@@ -1,16 +1,28 @@
-/* warpgrind_functions.h: functions for device code that are made of GPU interrupts (docs/interrupts.md). Each is a declaration, a few lines for the
- * device and a handler: a program could have written it, and can define its own handler of the same name instead.
+/* warpgrind_functions.h: functions for device code that are made of GPU interrupts
+ * (docs/interrupts.md). Each is a declaration, a few lines for the device and a handler: a program
+ * could have written it, and can define its own handler of the same name instead.
  *
- *   wg_assert(condition, values…)       says which threads failed, where, with up to three values: a finding where a tool runs, else on standard error.
- *                                       The kernel goes on, or ends (wg_assert_ends)
- *   wg_printf(format, values…)          the host's printf: every conversion, no buffer to overflow, callers in the order of their threads. Up to six values
- *   wg_error(code, value)               remembers the first error of each code and counts the rest; a summary at the end of the program
- *   wg_break()                          says who is here and waits for Enter, if the standard input is a terminal
- *   wg_file_read(path, offset, to, n)   reads from a file of the host into memory of the device: bytes that were read, -1: it cannot be read
- *   wg_file_write(path, offset, from, n)   writes to one; made if it is not there
- *   wg_malloc(n), wg_free(p)            memory of the device that is allocated when it is asked for: there is no heap to be exhausted
+ *   wg_assert(condition, values…)
+ *     says which threads failed, where, with up to three values: a finding where a tool runs, else
+ *     on standard error. The kernel goes on, or ends (wg_assert_ends)
+ *   wg_printf(format, values…)
+ *     the host's printf: every conversion, no buffer to overflow, callers in the order of their
+ *     threads. Up to six values
+ *   wg_error(code, value)
+ *     remembers the first error of each code and counts the rest; a summary at the end of the
+ *     program
+ *   wg_break()
+ *     says who is here and waits for Enter, if the standard input is a terminal
+ *   wg_file_read(path, offset, to, n)
+ *     reads from a file of the host into memory of the device: bytes that were read, -1: it cannot
+ *     be read
+ *   wg_file_write(path, offset, from, n)
+ *     writes to one; made if it is not there
+ *   wg_malloc(n), wg_free(p)
+ *     memory of the device that is allocated when it is asked for: there is no heap to be exhausted
  *
- * C++11, with the CUDA runtime. Without Warpgrind they do nothing; wg_malloc gives NULL, wg_file_read and wg_file_write -1.
+ * C++11, with the CUDA runtime. Without Warpgrind they do nothing; wg_malloc gives NULL,
+ * wg_file_read and wg_file_write -1.
  */
 #ifndef WARPGRIND_FUNCTIONS_H
 #define WARPGRIND_FUNCTIONS_H
@@ -31,7 +43,8 @@
 /* A call with a place and a text, which the handler finds in wg_caller. */
 #define WG_CALL_WITH_TEXT_(name, text, ...) \
   do { \
-    static __device__ const wg_interrupt_info_ wg_info_ = WG_INTERRUPT_INFO_(#name, wg_type_of_##name, 0, __FILE__, __LINE__, text); \
+    static __device__ const wg_interrupt_info_ wg_info_ = WG_INTERRUPT_INFO_( \
+        #name, wg_type_of_##name, 0, __FILE__, __LINE__, text); \
     wg_function_<wg_type_of_##name>::plain(&wg_info_, false, __VA_ARGS__); \
   } while (0)
 #if defined(__CUDA_ARCH__)
@@ -56,7 +69,8 @@ struct wg_values_ {
   do { \
     if (!(condition)) { \
       wg_values_ wg_v_ = wg_values_(__VA_ARGS__); \
-      WG_CALL_WITH_TEXT_(wg_assert_failed, #condition "\n" #__VA_ARGS__, wg_v_.n, wg_v_.v[0], wg_v_.v[1], wg_v_.v[2]); \
+      WG_CALL_WITH_TEXT_(wg_assert_failed, #condition "\n" #__VA_ARGS__, wg_v_.n, wg_v_.v[0], \
+                         wg_v_.v[1], wg_v_.v[2]); \
     } \
   } while (0)
 #else
@@ -73,25 +87,34 @@ static inline bool &wg_assert_ends() {
   static bool ends;
   return ends;
 }
-WG_HANDLER(wg_assert_failed, wg_callers &callers, wg_list<unsigned> n, wg_list<double> a, wg_list<double> b, wg_list<double> c) {
+WG_HANDLER(wg_assert_failed, wg_callers &callers, wg_list<unsigned> n, wg_list<double> a,
+           wg_list<double> b, wg_list<double> c) {
   enum { SHOWN = 5 };
   for (size_t i = 0, end; i < callers.size(); i = end) {
-    std::string text = callers[i].text, condition = text.substr(0, text.find('\n')), names = text.substr(condition.size() + 1);
-    for (end = i; end < callers.size() && callers[end].text == callers[i].text && callers[end].line == callers[i].line;) end++;
+    std::string text = callers[i].text, condition = text.substr(0, text.find('\n')),
+                names = text.substr(condition.size() + 1);
+    for (end = i; end < callers.size() && callers[end].text == callers[i].text &&
+                  callers[end].line == callers[i].line;)
+      end++;
     std::string shown = "assertion failed: " + condition;
     for (unsigned v = 0; v < n[i]; v++) {
       char value[64];
-      snprintf(value, sizeof value, "%s %.9g", v ? "," : ("; " + names + " =").substr(0, 40).c_str(), v == 0 ? a[i] : v == 1 ? b[i] : c[i]);
+      snprintf(value, sizeof value, "%s %.9g",
+               v ? "," : ("; " + names + " =").substr(0, 40).c_str(),
+               v == 0   ? a[i]
+               : v == 1 ? b[i]
+                        : c[i]);
       shown += value;
     }
     if (end - i > 1) shown += "; in " + std::to_string(end - i) + " threads";
     if (wg_report_finding(callers.call, i, shown.c_str())) continue;
-    fprintf(stderr, "%s:%u: assertion failed in %zu threads of kernel %s: %s\n", callers[i].file, callers[i].line, end - i, callers.kernel(),
-            condition.c_str());
+    fprintf(stderr, "%s:%u: assertion failed in %zu threads of kernel %s: %s\n", callers[i].file,
+            callers[i].line, end - i, callers.kernel(), condition.c_str());
     for (size_t k = i; k < end && k < i + SHOWN; k++) {
       const double values[] = {a[k], b[k], c[k]};
-      fprintf(stderr, "  thread (%u,%u,%u) of block (%u,%u,%u)", callers[k].thread[0], callers[k].thread[1], callers[k].thread[2], callers[k].block[0],
-              callers[k].block[1], callers[k].block[2]);
+      fprintf(stderr, "  thread (%u,%u,%u) of block (%u,%u,%u)", callers[k].thread[0],
+              callers[k].thread[1], callers[k].thread[2], callers[k].block[0], callers[k].block[1],
+              callers[k].block[2]);
       if (n[k]) fprintf(stderr, ": %s =", names.c_str());
       for (unsigned v = 0; v < n[k]; v++) fprintf(stderr, "%s %.9g", v ? "," : "", values[v]);
       fprintf(stderr, "\n");
@@ -103,16 +126,23 @@ WG_HANDLER(wg_assert_failed, wg_callers &callers, wg_list<unsigned> n, wg_list<d
 
 /* --- wg_printf --- */
 enum { WG_PRINTF_VALUES_ = 6 };
-WG_INTERRUPT(wg_printf_called, void(unsigned long long a, unsigned long long b, unsigned long long c, unsigned long long d, unsigned long long e,
-                                    unsigned long long f));
+WG_INTERRUPT(wg_printf_called,
+             void(unsigned long long a, unsigned long long b, unsigned long long c,
+                  unsigned long long d, unsigned long long e, unsigned long long f));
 static __inline__ __host__ __device__ unsigned long long wg_bits_(double x) {
   unsigned long long bits;
   memcpy(&bits, &x, sizeof bits);
   return bits;
 }
-static __inline__ __host__ __device__ unsigned long long wg_bits_(float x) { return wg_bits_((double)x); }
-template <class T> static __inline__ __host__ __device__ unsigned long long wg_bits_(T *x) { return (unsigned long long)(size_t)x; }
-template <class T> static __inline__ __host__ __device__ unsigned long long wg_bits_(T x) { return (unsigned long long)(long long)x; }
+static __inline__ __host__ __device__ unsigned long long wg_bits_(float x) {
+  return wg_bits_((double)x);
+}
+template <class T> static __inline__ __host__ __device__ unsigned long long wg_bits_(T *x) {
+  return (unsigned long long)(size_t)x;
+}
+template <class T> static __inline__ __host__ __device__ unsigned long long wg_bits_(T x) {
+  return (unsigned long long)(long long)x;
+}
 #if defined(__CUDA_ARCH__)
 struct wg_all_bits_ {
   unsigned long long v[WG_PRINTF_VALUES_ + 1];
@@ -124,7 +154,8 @@ struct wg_all_bits_ {
 #define wg_printf(format, ...) \
   do { \
     wg_all_bits_ wg_v_ = wg_all_bits_(__VA_ARGS__); \
-    WG_CALL_WITH_TEXT_(wg_printf_called, format, wg_v_.v[0], wg_v_.v[1], wg_v_.v[2], wg_v_.v[3], wg_v_.v[4], wg_v_.v[5]); \
+    WG_CALL_WITH_TEXT_(wg_printf_called, format, wg_v_.v[0], wg_v_.v[1], wg_v_.v[2], wg_v_.v[3], \
+                       wg_v_.v[4], wg_v_.v[5]); \
   } while (0)
 #else
 #define wg_printf printf
@@ -141,7 +172,8 @@ static inline std::string wg_string_(wg_interrupt *call, unsigned long long addr
   return s;
 }
 /* One conversion of the format, from '%' to its letter, with the values it takes. */
-static inline std::string wg_convert_(wg_interrupt *call, std::string spec, const unsigned long long *&value) {
+static inline std::string wg_convert_(wg_interrupt *call, std::string spec,
+                                      const unsigned long long *&value) {
   char kind = spec[spec.size() - 1], out[512];
   std::string flags;
   int longs = 0, halves = 0;
@@ -155,13 +187,23 @@ static inline std::string wg_convert_(wg_interrupt *call, std::string spec, cons
   double number;
   memcpy(&number, &v, sizeof number);
   switch (kind) {
-    case 'd': case 'i': {
-      long long x = longs ? (long long)v : halves == 1 ? (short)v : halves > 1 ? (signed char)v : (int)v;
+    case 'd':
+    case 'i': {
+      long long x = longs         ? (long long)v
+                    : halves == 1 ? (short)v
+                    : halves > 1  ? (signed char)v
+                                  : (int)v;
       snprintf(out, sizeof out, (flags + "ll" + kind).c_str(), x);
       return out;
     }
-    case 'u': case 'o': case 'x': case 'X': {
-      unsigned long long x = longs ? v : halves == 1 ? (unsigned short)v : halves > 1 ? (unsigned char)v : (unsigned)v;
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X': {
+      unsigned long long x = longs         ? v
+                             : halves == 1 ? (unsigned short)v
+                             : halves > 1  ? (unsigned char)v
+                                           : (unsigned)v;
       snprintf(out, sizeof out, (flags + "ll" + kind).c_str(), x);
       return out;
     }
@@ -175,7 +217,8 @@ static inline std::string wg_convert_(wg_interrupt *call, std::string spec, cons
     default: snprintf(out, sizeof out, (flags + kind).c_str(), number); return out;
   }
 }
-static inline std::string wg_format_(wg_interrupt *call, const char *format, const unsigned long long *value) {
+static inline std::string wg_format_(wg_interrupt *call, const char *format,
+                                     const unsigned long long *value) {
   std::string out;
   const unsigned long long *end = value + WG_PRINTF_VALUES_;
   for (const char *at = format; *at;) {
@@ -191,8 +234,10 @@ static inline std::string wg_format_(wg_interrupt *call, const char *format, con
   }
   return out;
 }
-WG_HANDLER(wg_printf_called, wg_callers &callers, wg_list<unsigned long long> a, wg_list<unsigned long long> b, wg_list<unsigned long long> c,
-           wg_list<unsigned long long> d, wg_list<unsigned long long> e, wg_list<unsigned long long> f) {
+WG_HANDLER(wg_printf_called, wg_callers &callers, wg_list<unsigned long long> a,
+           wg_list<unsigned long long> b, wg_list<unsigned long long> c,
+           wg_list<unsigned long long> d, wg_list<unsigned long long> e,
+           wg_list<unsigned long long> f) {
   for (size_t i = 0; i < callers.size(); i++) {
     const unsigned long long values[] = {a[i], b[i], c[i], d[i], e[i], f[i]};
     std::string text = wg_format_(callers.call, callers[i].text, values);
@@ -203,9 +248,10 @@ WG_HANDLER(wg_printf_called, wg_callers &callers, wg_list<unsigned long long> a,
 
 /* --- wg_error --- */
 WG_INTERRUPT(wg_error_raised, void(int code, double value));
-#define wg_error(code, value) WG_ON_DEVICE_(WG_CALL_WITH_TEXT_(wg_error_raised, #code "\n" #value, code, (double)(value)))
+#define wg_error(code, value) \
+  WG_ON_DEVICE_(WG_CALL_WITH_TEXT_(wg_error_raised, #code "\n" #value, code, (double)(value)))
 static inline void wg_error_summary();
-struct wg_errors_ {  /* by code: how many */
+struct wg_errors_ { /* by code: how many */
   std::map<int, size_t> counts;
   wg_errors_() { atexit(wg_error_summary); }
   static wg_errors_ &all() {
@@ -214,15 +260,19 @@ struct wg_errors_ {  /* by code: how many */
   }
 };
 static inline void wg_error_summary() {
-  for (const auto &c : wg_errors_::all().counts) fprintf(stderr, "error code %d: %zu times\n", c.first, c.second);
+  for (const auto &c : wg_errors_::all().counts)
+    fprintf(stderr, "error code %d: %zu times\n", c.first, c.second);
 }
 WG_HANDLER(wg_error_raised, wg_callers &callers, wg_list<int> code, wg_list<double> value) {
   for (size_t i = 0; i < callers.size(); i++) {
     if (wg_errors_::all().counts[code[i]]++) continue;
     std::string text = callers[i].text;
-    fprintf(stderr, "%s:%u: error %d (%s) in kernel %s, thread (%u,%u,%u) of block (%u,%u,%u): %s = %.9g\n", callers[i].file, callers[i].line, code[i],
-            text.substr(0, text.find('\n')).c_str(), callers.kernel(), callers[i].thread[0], callers[i].thread[1], callers[i].thread[2],
-            callers[i].block[0], callers[i].block[1], callers[i].block[2], text.substr(text.find('\n') + 1).c_str(), value[i]);
+    fprintf(stderr,
+            "%s:%u: error %d (%s) in kernel %s, thread (%u,%u,%u) of block (%u,%u,%u): %s = %.9g\n",
+            callers[i].file, callers[i].line, code[i], text.substr(0, text.find('\n')).c_str(),
+            callers.kernel(), callers[i].thread[0], callers[i].thread[1], callers[i].thread[2],
+            callers[i].block[0], callers[i].block[1], callers[i].block[2],
+            text.substr(text.find('\n') + 1).c_str(), value[i]);
   }
 }
 
@@ -230,8 +280,9 @@ WG_HANDLER(wg_error_raised, wg_callers &callers, wg_list<int> code, wg_list<doub
 WG_INTERRUPT(wg_break_reached, void(int unused));
 #define wg_break() WG_ON_DEVICE_(WG_CALL_WITH_TEXT_(wg_break_reached, "", 0))
 WG_HANDLER(wg_break_reached, wg_callers &callers, wg_list<int>) {
-  fprintf(stderr, "%s:%u: break in kernel %s: %zu threads, first (%u,%u,%u) of block (%u,%u,%u)\n", callers[0].file, callers[0].line, callers.kernel(),
-          callers.size(), callers[0].thread[0], callers[0].thread[1], callers[0].thread[2], callers[0].block[0], callers[0].block[1],
+  fprintf(stderr, "%s:%u: break in kernel %s: %zu threads, first (%u,%u,%u) of block (%u,%u,%u)\n",
+          callers[0].file, callers[0].line, callers.kernel(), callers.size(), callers[0].thread[0],
+          callers[0].thread[1], callers[0].thread[2], callers[0].block[0], callers[0].block[1],
           callers[0].block[2]);
   if (!isatty(0)) return;
   fprintf(stderr, "Enter: go on ");
@@ -239,25 +290,33 @@ WG_HANDLER(wg_break_reached, wg_callers &callers, wg_list<int>) {
 }
 
 /* --- files --- */
-WG_INTERRUPT_OR(wg_file_read, long long(const char *path, long long offset, void *to, unsigned long long n), -1);
-WG_INTERRUPT_OR(wg_file_write, long long(const char *path, long long offset, const void *from, unsigned long long n), -1);
-WG_HANDLER(wg_file_read, wg_callers &callers, wg_list<const char *> path, wg_list<long long> offset, wg_list<void *> to,
-           wg_list<unsigned long long> n, wg_results<long long> done) {
+WG_INTERRUPT_OR(wg_file_read,
+                long long(const char *path, long long offset, void *to, unsigned long long n), -1);
+WG_INTERRUPT_OR(wg_file_write,
+                long long(const char *path, long long offset, const void *from,
+                          unsigned long long n),
+                -1);
+WG_HANDLER(wg_file_read, wg_callers &callers, wg_list<const char *> path, wg_list<long long> offset,
+           wg_list<void *> to, wg_list<unsigned long long> n, wg_results<long long> done) {
   for (size_t i = 0; i < callers.size(); i++) {
     FILE *f = fopen(wg_string_(callers.call, (size_t)path[i]).c_str(), "rb");
     std::string bytes(n[i], 0);
-    done[i] = f && !fseek(f, (long)offset[i], SEEK_SET) ? (long long)fread(&bytes[0], 1, n[i], f) : -1;
-    if (done[i] > 0 && !wg_write_device(callers.call, to[i], bytes.data(), (size_t)done[i])) done[i] = -1;
+    done[i] = f && !fseek(f, (long)offset[i], SEEK_SET) ? (long long)fread(&bytes[0], 1, n[i], f)
+                                                        : -1;
+    if (done[i] > 0 && !wg_write_device(callers.call, to[i], bytes.data(), (size_t)done[i]))
+      done[i] = -1;
     if (f) fclose(f);
   }
 }
-WG_HANDLER(wg_file_write, wg_callers &callers, wg_list<const char *> path, wg_list<long long> offset, wg_list<const void *> from,
-           wg_list<unsigned long long> n, wg_results<long long> done) {
+WG_HANDLER(wg_file_write, wg_callers &callers, wg_list<const char *> path,
+           wg_list<long long> offset, wg_list<const void *> from, wg_list<unsigned long long> n,
+           wg_results<long long> done) {
   for (size_t i = 0; i < callers.size(); i++) {
     std::string name = wg_string_(callers.call, (size_t)path[i]), bytes(n[i], 0);
     FILE *f = fopen(name.c_str(), "r+b");
     if (!f) f = fopen(name.c_str(), "w+b");
-    bool ok = f && !fseek(f, (long)offset[i], SEEK_SET) && wg_read_device(callers.call, &bytes[0], from[i], n[i]);
+    bool ok = f && !fseek(f, (long)offset[i], SEEK_SET) &&
+              wg_read_device(callers.call, &bytes[0], from[i], n[i]);
     done[i] = ok ? (long long)fwrite(bytes.data(), 1, n[i], f) : -1;
     if (f) fclose(f);
   }
@@ -268,8 +327,8 @@ WG_INTERRUPT_OR(wg_malloc, void *(unsigned long long n), (void *)0);
 WG_INTERRUPT(wg_free, void(void *p));
 /* One allocation for all callers; it goes when all of them have freed their part. */
 struct wg_memory_ {
-  std::map<char *, char *> owner;     /* part: allocation */
-  std::map<char *, size_t> parts;     /* allocation: parts in use */
+  std::map<char *, char *> owner; /* part: allocation */
+  std::map<char *, size_t> parts; /* allocation: parts in use */
   static wg_memory_ &all() {
     static wg_memory_ *one = new wg_memory_;
     return *one;
@@ -293,7 +352,9 @@ WG_HANDLER(wg_free, wg_callers &callers, wg_list<void *> p) {
   for (void *each : p) {
     auto found = m.owner.find(static_cast<char *>(each));
     if (found == m.owner.end()) {
-      if (each) fprintf(stderr, "wg_free in kernel %s: %p was not allocated by wg_malloc\n", callers.kernel(), each);
+      if (each)
+        fprintf(stderr, "wg_free in kernel %s: %p was not allocated by wg_malloc\n",
+                callers.kernel(), each);
       continue;
     }
     char *all = found->second;

@@ -1,6 +1,7 @@
 // What an image that the program loads holds for us: copies of the PTX we would use, as it is
 // stored, and a hash of it.
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 
 #include "gpu/modules.h"
@@ -137,24 +138,44 @@ static void keep_machine_code(GpuCode *c, const Image *image, unsigned sm) {
   }
 }
 
-// Calls of interrupts are made in PTX. Machine code has only the descriptions of those it calls.
-static void warn_of_interrupts(const GpuCode *c, const Image *image) {
+// The name of an interrupt in the symbols of machine code; false: there is none
+static bool names_interrupt(const void *data, size_t size, char *name, size_t room) {
   static const char description[] = "wg_info_of_";
+  const char *end = (const char *)data + size,
+             *at = memmem(data, size, description, sizeof description - 1);
+  size_t n = 0;
+  if (!at) return false;
+  for (at += sizeof description - 1; at < end && n + 1 < room; at++) {
+    if (!isalnum((unsigned char)*at) && *at != '_') break;
+    name[n++] = *at;
+  }
+  name[n] = 0;
+  return true;
+}
+
+// Calls of interrupts are made in PTX. Machine code has only the descriptions of those it calls, so
+// that the place is that of the handler.
+static void warn_of_interrupts(const GpuCode *c, const Image *image) {
   Arena a = {0};
   bool calls = false;
+  char name[256] = "", place[512] = "";
   for (uint32_t i = 0; i < image->entries.len && !calls; i++) {
     const ImageEntry *e = &image->entries.data[i];
     const void *data;
     size_t size;
     Error err = {{0}};
     if (e->kind == IMAGE_ENTRY_ELF && image_entry_data(e, &a, &data, &size, &err))
-      calls = memmem(data, size, description, sizeof description - 1) != NULL;
+      calls = names_interrupt(data, size, name, sizeof name);
   }
   arena_free(&a);
-  if (calls)
-    log_error("code that calls interrupts cannot be suspended, and its calls give their defaults: "
-              "%s%s%s",
-              c->reason, c->cure ? ". Rebuild it with " : "", c->cure ? c->cure : "");
+  if (!calls) return;
+  InterruptHandler h;
+  if (interrupt_find_handler(name, &h) && h.file)
+    snprintf(place, sizeof place, " (its handler is at %s:%u)", h.file, h.line);
+  log_error(
+      "code that calls interrupt %s%s cannot be suspended, and its calls give their defaults: "
+      "%s%s%s",
+      name, place, c->reason, c->cure ? ". Rebuild it with " : "", c->cure ? c->cure : "");
 }
 
 void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, unsigned sm) {

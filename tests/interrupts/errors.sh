@@ -38,7 +38,8 @@ machine_code() {  # OPTION…: without PTX the program runs on a GPU, and is tol
   "$WARPGRIND" --device=gpu --tool=none -q "$TEST_DIR/no_ptx.gpu" > "$TEST_DIR/out" 2> \
     "$TEST_DIR/err"
   check machine_code_is_named has "$TEST_DIR/err" \
-    "its calls give their defaults: there is no PTX, only machine code for sm_90"
+    "code that calls interrupt f (its handler is at tests/interrupts/errors/no_ptx.cu:12) cannot be\
+ suspended, and its calls give their defaults: there is no PTX, only machine code for sm_90"
 }
 all ""
 [ "${TEST_DEVICE:-cpu}" = cpu ] || { machine_code; exit 0; }

@@ -1,6 +1,6 @@
 // nvcc: -Iinclude -arch=sm_90
 // Bulk copies: one that an mbarrier counts is over before the first call, and those of bulk groups
-// are waited for when a thread is suspended. Each kernel is compared with itself without interrupts.
+// are waited for when a thread is suspended. Each kernel is compared with itself without them.
 #include "compare.h"
 
 static __device__ unsigned shared_address(const void *p) {
