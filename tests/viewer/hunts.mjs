@@ -1,4 +1,4 @@
-// Five programs whose bugs the tutorial does not name, each followed to its cause by clicks and keys only: hunts.mjs NAME URL FOLDER
+// Seven programs whose bugs the tutorial does not name, each followed to its cause by clicks and keys only: hunts.mjs NAME URL FOLDER
 // A step is one click, or one key with what is typed behind it; what the screen says after each is asserted, and the steps are counted.
 import { Browser } from "./browser.mjs";
 
@@ -59,6 +59,22 @@ const hunts = {
     await step("one that is still 1", async () => b.clickAt(await b.dot(24)), `${title(1)}?.endsWith("weights[24]") && ${row(1, "copy to device #2", "1")}`);
     await step("its neighbour", click(`[...${pane(1)}.querySelectorAll(".cell")].find(e => e.innerText.includes("weights[23]"))`), `${title(2)}?.endsWith("weights[23]") && ${row(2, "copy to device #3", "3")}`);
     await step("the copy", click(row(2, "copy to device #3")), `${pane(3)}?.innerText.includes("32 B") && ${pane(3)}?.innerText.includes("weights.cu:22")`);
+  },
+  // "the centre is at nan"
+  async flock() {
+    await step("the birds", goTo("s.birds"), `${pane(0)}?.querySelector("canvas.dots")?.width > 8 && ${pane(0)}?.querySelector(".findvalue input")`);
+    await step("the first NaN", async () => { await b.click(`${pane(0)}.querySelector(".findvalue input")`); await b.type("NaN"); await b.key("Enter"); }, `${pane(0)}?.querySelector(".legend")?.innerText.includes("s.birds[96].pos.x") && document.querySelector(".timelabel").innerText.includes("fly #3")`);
+    await b.quiet();
+    await step("the bird", async () => b.clickAt(await b.dot(96)), `${title(1)}?.endsWith("s.birds[96].pos.x") && ${pane(1)}?.querySelector(".op.selected")?.innerText.includes("NaN")`);
+    await step("its writer", click(row(1, "fly #3", "store", "NaN")), `${title(2)} === "thread 96" && ${row(2, "load", "s.birds[96].mass", "0")}`);
+    await step("who said 0", click(`${row(2, "load", "s.birds[96].mass")}?.querySelector(".go")`), `${title(3)} === "thread 96" && ${row(3, "load", "d_grams[96]", "900")} && ${row(3, "store", "s.birds[96].mass", "0")}`);
+    await step("the line", line(3, "store", "s.birds[96].mass"), `${selectedLine(4)}?.includes("grams[i] / 1000;")`);
+  },
+  // "14 rounds": a tree of 512 has 10 levels; the second round is launch 3
+  async levels() {
+    await step("a thread of the second round", goTo("3:0"), `${title(0)} === "thread 0" && ${row(0, "atomic", "a.count[0]", "1 with 1")}`);
+    await step("the count, which was 1 before", click(`${row(0, "atomic", "a.count[0]", "1 with 1")}?.querySelector(".element")`), `${title(1)}?.endsWith("a.count[0]") && ${row(1, "expand #3", "atomic", "1 with 1")}`);
+    await step("its write before", async () => { await b.key("{"); }, `${pane(1)}?.querySelector(".op.selected")?.innerText.replace(/\\s+/g, " ").includes("start #1 store 1")`);
   },
 };
 // The same picture by last write, and a page that is opened at its address: weights 16 to 23 were written by the third copy, all others by the second.

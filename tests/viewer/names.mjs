@@ -37,6 +37,15 @@ try {
     await b.click(`${row(0, "load", "rows[0]")}?.querySelector(".value .link")`);
     await holds("pointer_leads_on", `${title(1)} === "float row[i][0]"`, title(1));
   });
+  await part("writes", async () => {
+    await goTo("bodies[7].mass");
+    await b.until(`${pane(0)}?.querySelector(".op.selected")`, "the last write");
+    const last = await b.see(`${pane(0)}.querySelector(".op.selected").dataset.index`);
+    await b.key("{");
+    await holds("write_before", `Number(${pane(0)}.querySelector(".op.selected").dataset.index) < ${last} && ${pane(0)}.querySelector(".op.selected").classList.contains("write")`);
+    await b.key("}");
+    await holds("next_write", `${pane(0)}.querySelector(".op.selected").dataset.index === ${JSON.stringify(last)}`);
+  });
   await part("names", async () => {
     await goTo("rows[3][5]");
     await holds("through_pointers", `${title(0)} === "float row[i]-4[5]"`, title(0));

@@ -161,7 +161,7 @@ function suggestions(text: string, list: Buffer[], flow: Flow): string[] {
   return [...out];
 }
 
-const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
+const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"], ["{ }", "of an element: the write before, the next one"],
   ["Backspace", "close the pane"], ["K", "keep the pane when something else is followed"], ["< >", "move the pane"], ["s", "source"], ["x", "PTX beside the source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["F", "the flow of the whole run, on a page of its own"], [", .", "time: the step before, the next one"], ["Space", "time: play, stop"], ["o", "where the value came from, as a tree"], ["v", "compare: with another thread, with another step"], ["P", "what the profile says"], ["D", "what differs between two runs"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
 // Buffers of the compiler and of Warpgrind (texts of printf, saved states of interrupts) are not listed.
@@ -314,6 +314,7 @@ export function App() {
         w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".rail .flowbox")?.focus(), F: () => openFlow(), P: () => openProfile(), D: () => openRuns(), o: () => press("Where this came from"), v: () => press("Compare"),
         ",": () => moveTime(-1), ".": () => moveTime(1), " ": () => document.querySelector<HTMLElement>('.timebar button[aria-label^="Play"], .timebar button[aria-label^="Stop"]')?.click(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
+        "{": () => press("The write before"), "}": () => press("The next write"),
         Backspace: () => close(activePane()), s: () => press("Source"), x: () => press("PTX"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
         g: () => search.current?.focus(), "/": () => search.current?.focus(), t: () => turnTheme(), "?": () => setHelp(h => !h), Escape: () => setHelp(false), "+": () => press("Larger"), "-": () => press("Smaller"),
       };

@@ -77,6 +77,16 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
   useEffect(() => select(ops.focus), [ops.focus, pane.buffer, pane.offset]);
   const chosen = ops.get(selected) ?? ops.get(ops.count - 1);
   const go = (p: Pane) => follow(index, p);
+  // Thousands of reads may lie between two writes.
+  const toWrite = async (by: number) => {
+    if (!b) return;
+    for (let i = (selected < 0 ? by > 0 ? -1 : ops.count : selected) + by, looked = 0; i >= 0 && looked < 2000; looked++) {
+      const k = Math.floor(i / PAGE), known = ops.pages.get(k), page = known ? { ops: known, more: true } : await ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, k * PAGE);
+      for (let j = i - k * PAGE; j >= 0 && j < page.ops.length; j += by) if (writes(page.ops[j])) { const o = page.ops[j]; if (known) select(k * PAGE + j); else replace(index, { ...pane, at: { record: o.record, lane: o.lane }, step: undefined }, false); return; }
+      if (!page.ops.length || (by > 0 && (!page.more || page.ops.length < PAGE))) return;
+      i = by > 0 ? (k + 1) * PAGE : k * PAGE - 1;
+    }
+  };
   const t = bufferType(pane.buffer), size = t.known ? t.bytes : pane.bytes, help = typeHelp(b);
   const beside = (by: number) => replace(index, { kind: "element", buffer: pane.buffer, offset: pane.offset + by * size, bytes: pane.bytes });
   const sample = ops.get(0) && ops.pages.size ? [...ops.pages.values()][0].find(o => o.site) : undefined;
@@ -89,6 +99,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
     title={<><span class="what">{!t.known ? `${pane.bytes} bytes` : partOf(pane, t, size) ? scalarType(partOf(pane, t, size)!.scalar).name : t.name}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
     tools={<>
       <TypeChooser buffer={pane.buffer} type={t} />
+      {ops.count > 2 && <><Button icon="up" label="The write before ({)" onClick={() => void toWrite(-1)} /><Button icon="down" label="The next write (})" onClick={() => void toWrite(1)} /></>}
       <Button icon="left" label="The element before ([)" disabled={pane.offset < size} onClick={() => beside(-1)} />
       <Button icon="right" label="The next element (])" disabled={!b || pane.offset + size + pane.bytes > b.size} onClick={() => beside(1)} />
       <Button icon="picture" label="The buffer as a picture (b)" onClick={() => { go({ kind: "buffer", buffer: pane.buffer, step: 0, width: 0 }); }} />
@@ -109,7 +120,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
           onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); else if (o.step) go({ kind: "step", step: o.step, buffer: pane.buffer, offset: pane.offset, bytes: pane.bytes }); }}>
           <span class={before && before.step === o.step ? "when again" : "when"}>{launchOf(o)}</span>
           <KindTag op={o} />
-          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load && !hostCanWrite(b) ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : opValue(o)}</span>
+          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load && !hostCanWrite(b) ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : o.kind === Kind.Atomic && o.old !== null ? <>{opValue(o, o.old)} <span class="dim">with</span> {opValue(o)}</> : opValue(o)}</span>
           <span class="who">{o.launch ? <>thread {o.thread}</> : <span class="dim">the host</span>}
             {o.race && <Badge kind="warning" title={`threads ${[...new Set([o, ...others].map(x => x.thread))].slice(0, 20).join(", ")} touch this in ${launchOf(o)}, one of them writes, and nothing orders them`}>race</Badge>}
             {w && o.launch > 0 && i === selected && <ReadBy op={o} go={go} />}</span>

@@ -12,7 +12,7 @@ export interface Place { buffer: number; offset: number; bytes: number; leaf?: L
 export interface Known { scalar: Scalar; bits: bigint; text: string }
 type Step = { index: number } | { field: string };
 
-const NAME = /^([A-Za-z_]\w*(?:\[[A-Za-z_]\w*\])?(?:-\d+(?![\w.]))?)((?:\[\d+\]|\.\w+|->\w+)*)$/;
+const PATH = /^(?:\[\d+\]|\.\w+|->\w+)*$/;
 // Of names in a longer text; "r[i]-4[7]" is one, since several buffers of one line are called so.
 export const NAMES = /[A-Za-z_]\w*(?:\[[A-Za-z_]\w*\])?(?:-\d+(?=\[|->))?(?:\[\d+\]|\.[A-Za-z_]\w*|->\w+)*/g;
 function path(text: string): Step[] {
@@ -74,14 +74,17 @@ async function ofParameter(p: Parameter, steps: Step[], name: string): Promise<P
 }
 const single = (scalar: Scalar, bytes: number): Type => ({ name: "", bytes, known: true, text: "", parts: [{ path: "", offset: 0, scalar, dims: [], of: "" }] });
 
-// What a name stands for: an element, or a number that a kernel was given. bare: a name alone may be a buffer's first element.
+// What a name stands for: an element, or a number that a kernel was given.
 export async function resolve(text: string): Promise<Place | Known | undefined> {
-  const m = NAME.exec(text.trim().replace(/^\*\s*([A-Za-z_]\w*)$/, "$1[0]"));
-  if (!m) return undefined;
-  const b = [...buffers.values()].find(x => bufferName(x) === m[1]), steps = path(m[2]);
-  if (b) { const p = await walk(b, 0, steps, text.trim()); if (p) return p; }
-  const given = /\[|-/.test(m[1]) ? undefined : await parameter(m[1]);
-  return given && ofParameter(given, steps, text.trim());
+  const name = text.trim().replace(/^\*\s*([A-Za-z_][\w.]*)$/, "$1[0]");
+  // The name of a buffer may have dots and brackets itself: s.birds, row[i]-4. The longest that fits is meant.
+  let b: Buffer | undefined, longest = 0;
+  for (const x of buffers.values()) { const n = bufferName(x); if (n.length > longest && name.startsWith(n) && PATH.test(name.slice(n.length))) { b = x; longest = n.length; } }
+  if (b) { const p = await walk(b, 0, path(name.slice(longest)), text.trim()); if (p) return p; }
+  const m = /^([A-Za-z_]\w*)(.*)$/.exec(name);
+  if (!m || !PATH.test(m[2])) return undefined;
+  const given = await parameter(m[1]);
+  return given && ofParameter(given, path(m[2]), text.trim());
 }
 export const isPlace = (x: Place | Known | undefined): x is Place => !!x && "buffer" in x;
 

@@ -152,7 +152,7 @@ export function FlowPane({ index, active, flow, list, races, raceSearch }: { pan
   };
   return <PaneFrame index={index} kind="flow" active={active} title={<><span class="what">flow</span> {counted(flow.total, "step")}, {counted(rows.length, "buffer")}</>}
     tools={<><Button icon="fit" label="All steps" onClick={() => setView({ from: 0, upto: 0 })} /><Button icon="minus" label="See more steps at once" onClick={() => zoom(1 / 1.6)} /><Button icon="plus" label="See fewer steps, larger" onClick={() => zoom(1.6)} /></>}
-    sub={<><span>{loops.length ? `${loops.length === 1 ? "a loop" : `${loops.length} loops`} found. ` : ""}</span><RaceProgress search={raceSearch} /></>}>
+    sub={<><span>{loops.length ? `${loops.length === 1 ? "1 loop" : `${loops.length} loops`} found. ` : ""}</span><RaceProgress search={raceSearch} /></>}>
     <div class="controls"><label>find <input type="search" aria-label="kernels and buffers" placeholder="a kernel or a buffer" value={filter} onInput={e => { setFilter(e.currentTarget.value); setTop(0); }} /></label>
       <label title="how long each step took, as far as that is known; otherwise each step has the same width"><input type="checkbox" checked={byTime} onChange={e => { setByTime(e.currentTarget.checked); setView({ from: 0, upto: 0 }); }} /> by the clock</label>
       <label><input type="checkbox" checked={bad} onChange={e => setBad(e.currentTarget.checked)} /> only with findings or races</label>

@@ -9,7 +9,7 @@ import { Pane, activate, close, keepPane, move, trail } from "./trail";
 
 // --- icons: drawn, so that they look the same everywhere ---
 const shapes: Record<string, string> = {
-  left: "M10 3 5 8l5 5", right: "m6 3 5 5-5 5", close: "m4 4 8 8M12 4l-8 8", source: "M6 4 2 8l4 4M10 4l4 4-4 4", picture: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3",
+  up: "m3 10 5-5 5 5M3 13h10", down: "m3 6 5 5 5-5M3 3h10", left: "M10 3 5 8l5 5", right: "m6 3 5 5-5 5", close: "m4 4 8 8M12 4l-8 8", source: "M6 4 2 8l4 4M10 4l4 4-4 4", picture: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3",
   link: "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1", sun: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6 13 13M13 3l-1.4 1.4M4.4 11.6 3 13",
   calculator: "M3 1.5h10v13H3zM5 4h6v2H5zM5 9h1M8 9h1M11 9h0M5 12h1M8 12h1M11 12h0", help: "M6 6a2 2 0 1 1 3 1.7c-.7.5-1 .8-1 1.8M8 12v.4", launch: "M3 4h10v8H3zM6 4v8M10 4v8",
   tree: "M3 3h4M5 3v10M5 8h4M5 13h4M10 8h3M10 13h3", twins: "M2 3h5v10H2zM9 3h5v10H9z", pin: "M5 2h6M6 2v5l-2 3h8l-2-3V2M8 10v4", moveleft: "M7 4 3 8l4 4M3 8h10", moveright: "m9 4 4 4-4 4M13 8H3", plus: "M8 3v10M3 8h10", play: "M5 3v10l8-5z", pause: "M5 3v10M11 3v10", first: "M4 3v10M12 3 6 8l6 5", last: "M12 3v10M4 3l6 5-6 5", flow: "M3 3h4v3H3zM9 10h4v3H9zM5 6v5h4M11 3v7", save: "M8 2v8M5 7l3 3 3-3M3 13h10", fit: "M3 6V3h3M13 6V3h-3M3 10v3h3M13 10v3h-3", minus: "M3 8h10", edit: "m3 13 1-3 7-7 2 2-7 7zM10 4l2 2", profile: "M2 13h12M4 11V8M8 11V3M12 11V6", warning: "M8 2 14.5 13.5h-13zM8 6.5v3.5M8 12v.2",
