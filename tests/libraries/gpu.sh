@@ -10,7 +10,7 @@ done
 check cublas_on_the_gpu "$TEST_DIR/cublas_levels"
 check cublas_more_on_the_gpu "$TEST_DIR/cublas_more"
 check cublaslt_on_the_gpu "$TEST_DIR/cublaslt"
-check cublaslt_epilogues_on_the_gpu "$TEST_DIR/cublaslt_epilogues"
+check cublaslt_epilogues_on_the_gpu "$TEST_DIR/cublaslt_epilogues" gpu
 check cufft_on_the_gpu "$TEST_DIR/cufft"
 check cusolver_on_the_gpu "$TEST_DIR/cusolver"
 check cusparse_on_the_gpu "$TEST_DIR/cusparse"
