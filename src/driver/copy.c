@@ -41,7 +41,7 @@ static CUresult resolve(const Side *s, const CUDA_MEMCPY3D *d, char **at, size_t
   size_t height = s->height ? s->height : s->y + d->Height;
   if (pitch < s->x + d->WidthInBytes && (d->Height > 1 || d->Depth > 1))
     return CUDA_ERROR_INVALID_VALUE;
-  if (height < s->y + d->Height && d->Depth > 1) return CUDA_ERROR_INVALID_VALUE;
+  if (height < s->y + d->Height) return CUDA_ERROR_INVALID_VALUE;  // of one slice, too: H200
   *row = pitch;
   *slice = pitch * height;
   uintptr_t first = s->address + s->z * *slice + s->y * *row + s->x;
