@@ -14,6 +14,15 @@ DEVICE uint32_t ballot(bool p) {
                : "memory");
   return lanes;
 }
+DEVICE bool any_of_block(bool p) {
+  uint32_t any;
+  asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red.or.pred q, 0, p;"
+               " selp.u32 %0, 1, 0, q; }"
+               : "=r"(any)
+               : "r"((uint32_t)p)
+               : "memory");
+  return any;
+}
 DEVICE uint32_t lanes_below() {
   uint32_t lanes;
   asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
@@ -45,6 +54,11 @@ extern "C" __attribute__((global)) void interrupt_gather_count(GatherJob j) {
   static __attribute__((shared)) uint32_t sums[WARPS];
   uint32_t chunk = chunk_of_block(), before,
            state = state_of(&j, chunk * GATHER_CHUNK + thread_of_block());
+  if (!any_of_block(state)) {  // most chunks, where few threads call
+    for (uint32_t c = thread_of_block(); c < j.ncalls; c += GATHER_CHUNK)
+      store4(j.counts + 4 * ((uint64_t)c * j.chunks + chunk), 0);
+    return;
+  }
   for (uint32_t c = 0; c < j.ncalls; c++) {
     uint32_t n = count_in_chunk(state == c + 1, sums, &before);
     if (thread_of_block() == 0) store4(j.counts + 4 * ((uint64_t)c * j.chunks + chunk), n);
@@ -103,6 +117,7 @@ extern "C" __attribute__((global)) void interrupt_gather(GatherJob j) {
   static __attribute__((shared)) uint32_t sums[WARPS];
   uint32_t chunk = chunk_of_block(), before, thread = chunk * GATHER_CHUNK + thread_of_block(),
            state = state_of(&j, thread);
+  if (!any_of_block(state)) return;
   for (uint32_t c = 0; c < j.ncalls; c++) {
     count_in_chunk(state == c + 1, sums, &before);
     if (state != c + 1) continue;
