@@ -1,7 +1,7 @@
-// Names that are HTML stay text, everywhere: evil.mjs ADDRESS [static]
+// Names that are HTML stay text, everywhere: evil.mjs ADDRESS [static | less | profile]
 import { Browser } from "./browser.mjs";
 
-const [url, kind] = process.argv.slice(2), name = kind ? "evil_static" : "evil";
+const [url, kind] = process.argv.slice(2), name = kind ? `evil_${kind}` : "evil";
 const b = await Browser.start({ width: 1500, height: 900 });
 try {
   await b.open(url);
@@ -9,6 +9,17 @@ try {
   for (const tab of [1, 0]) { await b.click(`document.querySelectorAll(".tabs button")[${tab}]`); await b.quiet(); }
   await b.click(`document.querySelector(".finding")`);
   await b.quiet();
+  // Every view that a key leads to, from a thread, from an element, from a picture.
+  const type = async what => { await b.key("Escape"); await b.key("g"); await b.type(what); await b.key("Enter"); await b.quiet(); await b.key("Escape"); };
+  let reached = new Set();
+  const note = async () => { for (const k of await b.see(`[...document.querySelectorAll("section[data-pane]")].map(e => e.className.replace(/pane|active/g, "").trim())`)) reached.add(k); };
+  for (const from of kind === "static" ? [] : ["2:0", "3:0", "2", "4"]) {
+    for (const keys of [["s", "x"], ["o"], ["v"], ["ArrowDown", "Enter", "b"], ["ArrowDown", "Enter", "v"], ["c"]]) { await type(from); for (const k of keys) { await b.key(k); await b.quiet(); } await note(); }
+  }
+  for (const k of kind === "static" ? [] : ["F", "P", "D", "?"]) { await b.key("Escape"); await b.key(k); await b.quiet(); await note(); }
+  await b.key("Escape");
+  if (kind === "less") { const missing = ["thread", "source", "slice", "versus", "element", "buffer", "launch", "flow", "runs", "calculator"].filter(k => !reached.has(k)); console.log(missing.length ? `FAIL ${name}_views: not reached: ${missing}; ${[...reached]}` : `ok ${name}_views`); }
+  if (kind === "profile") console.log(reached.has("profile") ? `ok ${name}_views` : `FAIL ${name}_views: ${[...reached]}`);
   await b.click(`document.querySelectorAll(".tabs button")[1]`);
   await b.click(`document.querySelector(".bufferrow")`);
   await b.quiet();

@@ -83,3 +83,4 @@ int main() {
   printf("%d %d %d\n", result[0] > 0, result[5], cudaGetLastError() == cudaSuccess);
   return 0;
 }
+// <img src=x onerror="window.harmed=1"><script>window.harmed=1</script>: a source may say so.

@@ -26,34 +26,27 @@ node tests/viewer/odd.mjs "file://$TEST_DIR/page/index.html" "$TEST_DIR/page.png
 # The same names, meant to harm.
 "$WARPGRIND" --device=cpu --tool=none --record --kernel-exclude=outlier -q -o "$TEST_DIR/less.wg" \
   "$TEST_DIR/odd" > "$TEST_DIR/out" 2>&1
-python3 - "$TEST_DIR/less.wg" "$TEST_DIR/evil.wg" << 'END'
-import shutil, sqlite3, sys
-shutil.copy(sys.argv[1], sys.argv[2])
-d = sqlite3.connect(sys.argv[2])
-evil = "<img src=x onerror=\"window.harmed=1\"><script>window.harmed=1</script>"
-d.execute("UPDATE kernel SET readable = ? || name || '(int*)', name = ? || name", (evil, evil))
-d.execute("UPDATE allocation SET name = ?, pointer = ?", (evil, evil))
-d.execute("UPDATE place SET file = ?, function = ?", (evil, evil))
-d.execute("UPDATE frame SET function = ?, file = ?", (evil, evil))
-d.execute("UPDATE meta SET value = ? WHERE key = 'program'", (evil,))
-d.execute("UPDATE step SET call = ?, direction = ? WHERE kind <> 'launch'", (evil, evil))
-d.execute("UPDATE type SET name = ?", (evil,))
-d.execute("UPDATE type_part SET path = ?, points_to = ?", (evil, evil))
-d.execute("UPDATE buffer_type SET name = ?, why = ?, dims = ?", (evil, evil, evil))
-d.execute("UPDATE parameter_type SET name = ?", (evil,))
-d.execute("UPDATE kernel_variable SET name = ?, object = ?, why = ?, dims = ?", (evil,) * 4)
-d.execute("UPDATE source_file SET path = ? || path", (evil,))
-d.execute("UPDATE source_text SET path = ? || path WHERE rowid = 1", (evil,))
-d.execute("INSERT INTO finding(id, process, kind, severity, text, launch, count, suppressed) "
-          "SELECT 900000, 1, ?, 'error', ?, number, 1, 0 FROM launch LIMIT 1", (evil, evil))
-d.commit()
-END
+python3 tests/viewer/harm.py "$TEST_DIR/less.wg" "$TEST_DIR/evil.wg"
 tests/lib/seal "$TEST_DIR/evil.wg"
 serve "$TEST_DIR/evil.wg" || exit 1
 node tests/viewer/evil.mjs "$URL"
 end_server
 check evil_page "$WARPGRIND" view --static "$TEST_DIR/evil" "$TEST_DIR/evil.wg"
 node tests/viewer/evil.mjs "file://$TEST_DIR/evil/index.html" static
+# Every text of a file, in every view: also of a profile, and of two runs that are compared.
+tests/lib/nvcc -w -g -O3 -std=c++17 -lineinfo -Iinclude -arch=compute_75 -o "$TEST_DIR/profiled" \
+  tests/viewer/profiled.cu > "$TEST_DIR/nvcc.log" 2>&1 || cat "$TEST_DIR/nvcc.log"
+"$WARPGRIND" --device=cpu --tool=profile -q -o "$TEST_DIR/profile.wg" "$TEST_DIR/profiled" > \
+  "$TEST_DIR/out" 2>&1
+for name in less profile; do
+  python3 tests/viewer/harm.py "$TEST_DIR/$name.wg" "$TEST_DIR/all-$name.wg" all
+  tests/lib/seal "$TEST_DIR/all-$name.wg"
+  options=()
+  [ $name = less ] && options=(--compare="$TEST_DIR/evil.wg")
+  serve "$TEST_DIR/all-$name.wg" "${options[@]}" || continue
+  node tests/viewer/evil.mjs "$URL" $name
+  end_server
+done
 # No launch at all, and a program that is killed while it runs.
 cat > "$TEST_DIR/none.cu" << 'END'
 #include <cstdio>
