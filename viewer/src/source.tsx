@@ -1,7 +1,7 @@
 // A source file with what the chosen thread did beside its lines.
 import { useMemo, useState } from "preact/hooks";
 import { Kind, Op, ask, isStatic, launches, ofThread, sites } from "./api";
-import { fileName, launchName, many, opElement, opValue } from "./format";
+import { counted, fileName, launchName, many, opElement, opValue } from "./format";
 import { useAnswer, useOps } from "./hooks";
 import { List } from "./list";
 import { Button, Empty, Failure, Icon, PaneFrame, chooseEditor, editorLink, editorName, editors, keepOwnEditor, linesOf, ownEditor, useSource } from "./parts";
@@ -118,8 +118,8 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
           <span class={`gutter ${marks.get(i + 1) ? "bad" : marks.has(i + 1) ? "site" : ""}`}>{i + 1}</span>
           <span class="tally" title={c ? `${many(c.operations)} operations of all threads${c.divergent ? `; in ${Math.round(100 * c.divergent / c.records)} % of the warps' executions some lanes did not take part` : ""}` : undefined} style={c ? { "--share": `${Math.round(100 * c.operations / most)}%` } as any : undefined}>{c ? short(c.operations) : ""}{c && c.divergent > 0 && <i class="diverges" />}</span>
           <code>{coloured(lines[i].replace(/\t/g, "    "), inside[i])}</code>
-          {here.length > 0 && <span class="did">{here.slice(0, 3).map(o => <button type="button" class={`seen k${o.kind}`} onClick={() => { const p = memoryPane(o); if (p) follow(index, p); }}>
-            {o.kind === Kind.Sync ? "sync" : <>{opElement(o)} {o.kind === Kind.Load ? "→" : "="} {opValue(o)}</>}</button>)}{here.length > 3 && <span class="dim">+{here.length - 3}</span>}</span>}
+          {here.length > 0 && <span class="did"><span class="chips">{here.slice(0, 3).map(o => <button type="button" class={`seen k${o.kind}`} onClick={() => { const p = memoryPane(o); if (p) follow(index, p); }}>
+            {o.kind === Kind.Sync ? "sync" : <>{opElement(o)} {o.kind === Kind.Load ? "→" : "="} {opValue(o)}</>}</button>)}</span>{here.length > 1 && <span class="dim" title={`${counted(here.length, "operation")} of the thread in this line: the mouse over the line shows them`}>{many(here.length)}×</span>}</span>}
         </div>;
       }} />{seen.length > 0 && <div class="hovervalues" role="status"><b>line {under}, thread {pane.thread}</b>{seen.slice(0, 12).map(o => <span>{o.kind === Kind.Sync ? "sync" : `${opElement(o)} ${o.kind === Kind.Load ? "→" : "="} ${opValue(o)}`}</span>)}{seen.length > 12 && <span class="dim">and {many(seen.length - 12)} more</span>}</div>}{pane.ptx && kernel > 0 && <PtxColumn kernel={kernel} file={pane.file} line={pane.line} bySite={bySite} choose={line => replace(index, { ...pane, line }, false)} />}</div>}
   </PaneFrame>;
