@@ -242,7 +242,24 @@ static void add_kernel(Str *out, const Item *k, const DeclaredList *list, bool h
   str_addc(out, '\n');
 }
 
+// libclc (19) reads its bits of pi by 16 bytes, two of them behind the last ones.
+static void add_bits_of_pi(Str *out, const Item *v) {
+  const char *size = memmem(v->text, v->len, "[158]", 5);
+  size_t head = size ? (size_t)(size - v->text) : v->len;
+  str_addn(out, v->text, head);
+  if (size) str_add(out, "[160]");
+  if (size) str_addn(out, size + 5, v->len - head - 5);
+}
+
 static void add_variable(Str *out, const Item *v) {
+  if (strstr(v->name, "PIBITS_TBL")) {
+    Str wider = {0};
+    add_bits_of_pi(&wider, v);
+    Item changed = {.text = wider.data, .len = wider.len, .name = ""};
+    add_variable(out, &changed);
+    str_free(&wider);
+    return;
+  }
   const char *at = memmem(v->text, v->len, ".const", 6);
   size_t head = at ? (size_t)(at - v->text) : 0;
   bool constant = at && head < strcspn(v->text, "=[");

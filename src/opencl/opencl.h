@@ -279,7 +279,7 @@ typedef struct OclImage {
   char *ptx;
   OclEntries kernels;
 } OclImage;
-#define OCL_IMAGE_MARK "warpgrind opencl program 2\n"
+#define OCL_IMAGE_MARK "warpgrind opencl program 3\n"
 #define OCL_OBJECT_MARK "warpgrind opencl object 1\n"
 bool ocl_image_read(const char *text, OclImage *out);
 void ocl_image_free(OclImage *image);

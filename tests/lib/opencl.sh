@@ -11,6 +11,6 @@ export WARPGRIND_CACHE_DIR=$TEST_DIR/cache
 # build SOURCE NAME
 build() {
   # shellcheck disable=SC2086
-  $CC -std=gnu11 -g -O1 -Wall $san -pthread -o "$TEST_DIR/$2" "$1" -lOpenCL ||
+  $CC -std=gnu11 -g -O1 -Wall $san -pthread -o "$TEST_DIR/$2" "$1" -lOpenCL -lm ||
     { echo "FAIL $2: does not compile"; exit 1; }
 }
