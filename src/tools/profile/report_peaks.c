@@ -25,9 +25,18 @@ static const Peaks usual = {.of =
 
 const char *peak_name(PeakId id) { return words[id].name; }
 
+static void make_folders(char *path) {
+  for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+    *at = 0;
+    mkdir(path, 0700);
+    *at = '/';
+  }
+  mkdir(path, 0700);
+}
+
 static bool file_of(Str *path, bool make) {
   if (!file_state_folder(path)) return false;
-  if (make) mkdir(path->data, 0700);
+  if (make) make_folders(path->data);
   str_add(path, "/peaks");
   return true;
 }
