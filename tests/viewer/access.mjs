@@ -1,5 +1,5 @@
 // What a screen reader and a keyboard find in each view: access.mjs URL
-// Every control has a name, values of roles and states are right, no two elements have one id, everything that can be clicked can be reached by Tab or has a key, and text stands out from
+// Nothing is cut off or scrolls sideways at three sizes; every control has a name, values of roles and states are right, no two elements have one id, everything that can be clicked can be reached by Tab or has a key, and text stands out from
 // what is behind it (WCAG AA: 4.5 to 1, large text 3 to 1), light and dark.
 import { Browser } from "./browser.mjs";
 
@@ -42,6 +42,17 @@ const look = () => {
   for (const p of pale.values()) bad.push(`pale, ${p}`);
   return bad;
 };
+// Texts that end without a sign that there is more, boxes that scroll sideways: in windows of three sizes.
+const cut = () => {
+  const out = new Set(), ends = e => getComputedStyle(e).textOverflow === "ellipsis", scrolls = e => /auto|scroll/.test(getComputedStyle(e).overflowX);
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.scrollWidth <= e.clientWidth + 1 || !e.clientWidth || e.matches(".panes, .trail") || getComputedStyle(e).overflowX === "visible" || ends(e)) continue;
+    if (scrolls(e)) out.add(`sideways: ${e.className}`);
+    else if (![...e.querySelectorAll("*")].some(c => ends(c) || scrolls(c))) out.add(`cut: ${e.className || e.tagName} "${(e.innerText ?? "").slice(0, 50)}"`);
+  }
+  if (document.documentElement.scrollWidth > innerWidth) out.add("the page is wider than the window");
+  return [...out];
+};
 // What Tab comes to, once around; each has a mark that says where one is.
 async function tabbed() {
   const seen = [], tab = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 };
@@ -72,6 +83,9 @@ try {
       await b.quiet();
       for (const scheme of ["light", "dark"]) { await b.colours(scheme); await b.quiet(); const bad = await b.see(`(${look})()`); ok(`${name.replace(" ", "_")}_${scheme}`, !bad.length, bad.slice(0, 12)); }
       await b.colours("light");
+      const bad = [];
+      for (const [w, h] of [[1280, 720], [2560, 1400], [1500, 900]]) { await b.size(w, h); await b.quiet(); for (const x of await b.see(`(${cut})()`)) bad.push(`${w}: ${x}`); }
+      ok(`${name.replace(" ", "_")}_not_cut`, !bad.length, bad.slice(0, 8));
     } catch (e) { ok(name.replace(" ", "_"), false, e.message); }
   }
   await b.key("Escape");
