@@ -264,7 +264,8 @@ bool gpu_is_capturing(CUstream stream);
 bool gpu_captures_reserve(void);
 void gpu_owned_reserve(uint64_t base);
 typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
-// what cuMemFree is to do with it; but for NOW it is done
+// What cuMemFree has to do with memory that a graph may use. NOW: free it; else nothing is left to
+// do
 GpuFree gpu_free_in_capture(uint64_t base);
 // --- tensor_blocks.c: PyTorch and JAX without their caches ---
 bool gpu_frameworks_uncached(void);

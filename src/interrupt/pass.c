@@ -316,7 +316,7 @@ static bool names_function(const PtxOperand *o, const PtxFunc *f) {
   return false;
 }
 
-// Somewhere else than as what is called.
+// The module uses the address of the function: it may be called through a pointer.
 bool stops_address_taken(const PtxModule *m, const PtxFunc *f) {
   for (uint32_t v = 0; v < m->nvars; v++)
     for (uint32_t r = 0; r < m->vars[v]->nrelocs; r++)

@@ -14,7 +14,7 @@ static ApiId api_of(const RunLaunch *l) {
 
 static const RunLaunch *launch_of(Run *r, RunProcess *p, uint32_t number) {
   if (!number || !p->launches) return NULL;
-  // they come in order, but for those of other threads
+  // launches of one thread come in the order of their numbers
   uint64_t likely = (number - 1) % RUN_LAUNCHES_KEPT;
   if (likely < p->nlaunches && p->launches[likely].number == number)
     return keep_launch(r, &p->launches[likely]);

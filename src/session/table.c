@@ -116,7 +116,7 @@ static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, vo
   return b;
 }
 
-// The table of now, with what a launch needs on top of it.
+// The table as it is now, together with what a launch adds to it.
 static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, void *user) {
   if (t->current && t->current->version == session_ranges_version()) return t->current;
   for (int tries = 0; tries < 3; tries++) {  // others may allocate meanwhile

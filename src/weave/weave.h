@@ -1,5 +1,5 @@
-// instrument: passes that add checks to PTX. One pass is one file; none.c is the identity, count.c
-// the example to learn from.
+// weave: adds the checks of tools to PTX. Each tool has a pass in its own folder; docs/new-tool.md
+// writes one step by step.
 //
 // A module goes through all passes of a run at once. What runs afterwards is the same program with
 // probes in it: on the virtual device directly, on a GPU printed and compiled. docs/weave.md says

@@ -8,7 +8,7 @@
 // AHEAD: loads of 16 bytes that a thread has on their way
 enum { WG_WHOLE_PARTS = 8, WG_WHOLE_THREADS = 256, WG_WHOLE_AHEAD = 4 };
 
-// of memory of so many bytes; shadow: a multiple of 16
+// The shadow of `bytes` bytes of memory; its address is a multiple of 16
 typedef struct WgWholePart {
   uint64_t shadow, bytes;
 } WgWholePart;

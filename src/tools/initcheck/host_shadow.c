@@ -289,7 +289,7 @@ void shadow_unchecked_writes(SessionDevice *d, const void *stream) {
   shadow_unlock();
 }
 
-// With the lock held, to change.
+// The caller holds the lock for writing.
 static void forget_device(SessionDevice *d) {
   for (Shadow *s = shadow_next(NULL); s; s = shadow_next(s)) {
     if (s->device != d) continue;

@@ -39,8 +39,8 @@ typedef struct RaceAccess {
   bool unread;     // a write to shared memory: no thread reads there between the same two barriers
   bool same;       // tools/racecheck/weave_repeated.c: its address is still in its register
   uint32_t lanes;  // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
-  // … lines of a tile are so many elements apart, of that many bits; apart NULL, bits not 0: that
-  // many bits; both 0: each lane has its address
+  // … the distance between two lines of a tile: `apart` elements of `apart_bits` bits; where apart
+  // is NULL, apart_bits bits; where both are 0, each lane has an address of its own
   const PtxOperand *apart;
   uint32_t apart_bits;
   bool is_shared_space;  // the instruction says .shared; else the address is global or generic
