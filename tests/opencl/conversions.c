@@ -74,8 +74,8 @@ static uint64_t next_random(void) {
 }
 
 static void fill(const Type *t, void *in) {
-  static const double edges[] = {0, 1, -1, 0.5, -0.5, 1.5, 2.5, -1.5, 127, 127.5, 128, -128.5, 255.5,
-                                 32767.5, 65535.5, 2147483647, 2147483648.0, -2147483648.0,
+  static const double edges[] = {0, 1, -1, 0.5, -0.5, 1.5, 2.5, -1.5, 127, 127.5, 128, -128.5,
+                                 255.5, 32767.5, 65535.5, 2147483647, 2147483648.0, -2147483648.0,
                                  4294967295.0, 4294967296.0, 9223372036854775807.0,
                                  18446744073709551615.0, -9223372036854775808.0, 1e30, -1e30,
                                  16777217, 0.1, INFINITY, -INFINITY};
@@ -155,7 +155,12 @@ int main(int argc, char **argv) {
   queue = clCreateCommandQueue(context, device, 0, &e);
   MUST(e);
   program = clCreateProgramWithSource(context, 1, &text, NULL, &e);
-  MUST(clBuildProgram(program, 1, &device, "", NULL, NULL));
+  if (clBuildProgram(program, 1, &device, "", NULL, NULL)) {
+    static char log[1 << 14];
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+    printf("%s\n", log);
+    return 2;
+  }
   int pairs = 0, wrong = 0;
   for (int a = 0; a < TYPES; a++)
     for (int b = 0; b < TYPES; b++) {

@@ -1,19 +1,40 @@
-// Conversions toward zero in place of libclc's (19), which are wrong for the largest numbers.
-#define TOWARD_ZERO(to, from, machine) \
-  to BUILT_IN convert_##to##_rtz(from x) { return machine(x); } \
-  to##2 BUILT_IN convert_##to##2_rtz(from##2 x) { return (to##2)(machine(x.x), machine(x.y)); } \
-  to##3 BUILT_IN convert_##to##3_rtz(from##3 x) { \
+// Conversions downward, which is toward zero, in place of libclc's (19), which are wrong for the
+// largest numbers: the nearest number, or the one below where that is larger.
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+static float BUILT_IN float_below(uint x) {
+  float y = (float)x;
+  return (double)y > (double)x ? as_float(as_uint(y) - 1) : y;
+}
+static float BUILT_IN float_below(ulong x) {
+  float y = (float)x;
+  bool is_larger = y >= 0x1p64f || (ulong)y > x;
+  return is_larger ? as_float(as_uint(y) - 1) : y;
+}
+static double BUILT_IN double_below(ulong x) {
+  double y = (double)x;
+  bool is_larger = y >= 0x1p64 || (ulong)y > x;
+  return is_larger ? as_double(as_ulong(y) - 1) : y;
+}
+
+#define DOWNWARD(to, from, machine, mode) \
+  to BUILT_IN convert_##to##_##mode(from x) { return machine(x); } \
+  to##2 BUILT_IN convert_##to##2_##mode(from##2 x) { return (to##2)(machine(x.x), machine(x.y)); } \
+  to##3 BUILT_IN convert_##to##3_##mode(from##3 x) { \
     return (to##3)(machine(x.x), machine(x.y), machine(x.z)); \
   } \
-  to##4 BUILT_IN convert_##to##4_rtz(from##4 x) { \
-    return (to##4)(convert_##to##2_rtz(x.lo), convert_##to##2_rtz(x.hi)); \
+  to##4 BUILT_IN convert_##to##4_##mode(from##4 x) { \
+    return (to##4)(convert_##to##2_##mode(x.lo), convert_##to##2_##mode(x.hi)); \
   } \
-  to##8 BUILT_IN convert_##to##8_rtz(from##8 x) { \
-    return (to##8)(convert_##to##4_rtz(x.lo), convert_##to##4_rtz(x.hi)); \
+  to##8 BUILT_IN convert_##to##8_##mode(from##8 x) { \
+    return (to##8)(convert_##to##4_##mode(x.lo), convert_##to##4_##mode(x.hi)); \
   } \
-  to##16 BUILT_IN convert_##to##16_rtz(from##16 x) { \
-    return (to##16)(convert_##to##8_rtz(x.lo), convert_##to##8_rtz(x.hi)); \
+  to##16 BUILT_IN convert_##to##16_##mode(from##16 x) { \
+    return (to##16)(convert_##to##8_##mode(x.lo), convert_##to##8_##mode(x.hi)); \
   }
-TOWARD_ZERO(float, uint, __nvvm_ui2f_rz)
-TOWARD_ZERO(float, ulong, __nvvm_ull2f_rz)
-TOWARD_ZERO(double, ulong, __nvvm_ull2d_rz)
+DOWNWARD(float, uint, float_below, rtz)
+DOWNWARD(float, uint, float_below, rtn)
+DOWNWARD(float, ulong, float_below, rtz)
+DOWNWARD(float, ulong, float_below, rtn)
+DOWNWARD(double, ulong, double_below, rtz)
+DOWNWARD(double, ulong, double_below, rtn)
