@@ -1,5 +1,6 @@
-# PNG files as Chromium writes them, made smaller: a palette of at most 256 colours, the most
-# frequent ones. fewer_colours.py FILE… FOLDER
+# PNG files as Chromium writes them, made smaller: a palette of at most 256 colours. Half of them are
+# the most frequent ones, the others those that are farthest from all that are there: few pixels are
+# red, but that they are matters. fewer_colours.py FILE… FOLDER
 import collections, os, struct, sys, zlib
 
 def chunks(data):
@@ -40,12 +41,24 @@ def read(path):
 
 def write(path, width, height, rows):
     count = collections.Counter(c for row in rows for c in row)
-    palette = [c for c, _ in count.most_common(256)]
+    coarse = lambda c: (c[0] >> 3, c[1] >> 3, c[2] >> 3)
+    apart = lambda c, d: (c[0] - d[0]) ** 2 + (c[1] - d[1]) ** 2 + (c[2] - d[2]) ** 2
+    palette = [c for c, _ in count.most_common(128)]
+    # Of colours that are nearly the same, the most frequent one stands for all.
+    groups, weight = {}, collections.Counter()
+    for c, n in count.most_common():
+        groups.setdefault(coarse(c), c)
+        weight[coarse(c)] += n
+    far = {g: min(apart(c, d) for d in palette) for g, c in groups.items()}
+    while len(palette) < min(256, len(count)):
+        g = max(far, key=lambda g: far[g] * weight[g] ** .5)
+        if not far[g]: break
+        palette.append(groups[g])
+        for h, c in groups.items(): far[h] = min(far[h], apart(c, groups[g]))
     index = {c: i for i, c in enumerate(palette)}
-    for c in count:
-        if c not in index:
-            index[c] = min(range(len(palette)), key=lambda i: sum((x - y) ** 2 for x,
-                y in zip(c, palette[i])))
+    nearest = {g: min(range(len(palette)), key=lambda i: apart(c, palette[i]))
+               for g, c in groups.items()}
+    for c in count: index.setdefault(c, nearest[coarse(c)])
     data = b"".join(b"\0" + bytes(index[c] for c in row) for row in rows)
     part = lambda kind, body: struct.pack(">I", len(body)) + kind + body + struct.pack(">I",
         zlib.crc32(kind + body))
