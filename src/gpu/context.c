@@ -2,6 +2,7 @@
 // ends.
 #define _GNU_SOURCE
 
+#include "gpu/stalls.h"
 #include "gpu/closed.h"
 #include "gpu/gpu.h"
 #include "gpu/own_kernel.h"
@@ -241,6 +242,7 @@ static void open_session(GpuContext *c) {
   gpu_outputs_open(c);
   gpu_pages_open(c);
   gpu_times_open(c);
+  gpu_stalls_open(c);
 }
 
 static void end_contexts(void);
@@ -311,6 +313,7 @@ static void close_session(GpuContext *c) {
   gpu_outputs_close(c);
   gpu_pages_close(c);
   gpu_times_close(c);
+  gpu_stalls_close(c);
   gpu_closed_context_gone(c);
   if (c->settled) session_launches_ended(session, NULL, 0);
   gpu_copies_gone(c);

@@ -84,6 +84,7 @@ typedef struct GpuContext {
   bool settled;                // all its work had ended when it was destroyed
   _Atomic bool faulted;        // a kernel failed: device memory cannot be read any more
   _Atomic size_t stack_asked;  // stack.c: bytes that the program thinks a thread has; 0: it is so
+  struct GpuStalls *stalls;    // stalls.c; NULL: none
   struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
   struct GpuPages *pages;      // changed_pages.c; NULL: none
   struct GpuTimes *times;      // times.c; NULL: none

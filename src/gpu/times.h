@@ -7,6 +7,9 @@
 // --- times.c ---
 void gpu_timed_ran(const GpuTimed *what, const SessionTimes *t);  // tells the session
 
+// --- cupti_library.c ---
+void *gpu_cupti_library(void);  // NULL: it is not installed, or the program uses it
+
 // --- times_cupti.c ---
 bool gpu_cupti_open(void);  // false: it is not installed, or somebody else uses it
 void gpu_cupti_asked(CUcontext context, CUstream stream, const GpuTimed *what);

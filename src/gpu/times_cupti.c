@@ -3,7 +3,6 @@
 // in the program has CUPTI open: it has one user at a time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <glob.h>
 
 #include "gpu/cupti.h"
 #include "gpu/times.h"
@@ -109,26 +108,6 @@ static void filled(CUcontext context, uint32_t stream, uint8_t *buffer, size_t b
 
 // --- what we tell CUPTI ---
 
-static void *open_library(void) {
-  static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-  static const char *const patterns[] = {"/usr/local/*/lib64/libcupti.so",
-                                         "/usr/local/*/extras/CUPTI/lib64/libcupti.so",
-                                         "/opt/*/lib64/libcupti.so"};
-  for (size_t i = 0; i < ARRAY_LEN(names); i++)  // a program that has it open may use it
-    if (dlopen(names[i], RTLD_NOW | RTLD_NOLOAD)) return NULL;
-  void *library = NULL;
-  for (size_t i = 0; i < ARRAY_LEN(names) && !library; i++)
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; i < ARRAY_LEN(patterns) && !library; i++) {
-    glob_t found = {0};
-    if (glob(patterns[i], 0, NULL, &found) == 0)
-      for (size_t k = found.gl_pathc; k-- > 0 && !library;)
-        library = dlopen(found.gl_pathv[k], RTLD_NOW | RTLD_LOCAL);
-    globfree(&found);
-  }
-  return library;
-}
-
 static bool open_functions(void *library) {
 #define FUNCTION(name, parameters) \
   if (!(*(void **)&cupti.name = dlsym(library, #name))) return false;
@@ -139,7 +118,7 @@ static bool open_functions(void *library) {
 
 static void start(void) {
   static const uint32_t kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_SET};
-  void *library = open_library();
+  void *library = gpu_cupti_library();
   if (!library || !open_functions(library)) return;
   bool ok = !cupti.cuptiActivityRegisterTimestampCallback(clock_ns) &&
             !cupti.cuptiActivityEnableLatencyTimestamps(1) &&

@@ -20,6 +20,10 @@ void session_copy_ran(uint64_t timed_as, const SessionTimes *when) {
   TELL(copy_ran, timed_as, when);
 }
 
+void session_stalled(const char *kernel, const char *reason, uint64_t samples) {
+  TELL(stalled, kernel, reason, samples);
+}
+
 void session_launch_refused(const SessionRefusal *r) { TELL(launch_refused, r); }
 
 // The first tool that has a kind for it has the fault.

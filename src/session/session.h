@@ -49,6 +49,7 @@ enum {
   SESSION_WANTS_RANGES = 1 << 17,      // where allocations are, for the tool itself
   SESSION_WANTS_INDEX_TESTS = 1 << 18,  // indices of arrays, where we compile the program's kernels
   SESSION_WANTS_COPY_TIMES = 1 << 19,   // when copies and sets ran, where that has to be measured
+  SESSION_WANTS_STALLS = 1 << 21,       // why warps wait, by samples, where CUPTI can do that
   SESSION_WANTS_CUPTI = 1 << 20,        // nothing is woven: times by CUPTI, if it can be used
 };
 bool session_wants(unsigned what);  // one of these is wanted
@@ -455,6 +456,8 @@ typedef struct SessionTimes {
 } SessionTimes;
 void session_launch_ran(uint32_t launch, const SessionTimes *t);
 void session_copy_ran(uint64_t timed_as, const SessionTimes *t);  // SessionCopy.timed_as
+// Warps of the kernel were found so often to wait for this reason; it may be told in parts.
+void session_stalled(const char *kernel, const char *reason, uint64_t samples);
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds
   uint64_t base;
   const void *bytes;

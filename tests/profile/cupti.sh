@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 300
-# Times by CUPTI: what the device did, and who let it idle. The stand-ins for the driver and for
-# CUPTI make them known beforehand; without CUPTI events measure.
+# Times by CUPTI: what the device did, and who let it idle; samples: why warps wait. The stand-ins
+# for the driver and for CUPTI make them known beforehand; without CUPTI events measure.
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/check.sh
@@ -35,5 +35,17 @@ check words grep -q \
   "profile: 0.9 ms of the device, by CUPTI: kernels 33%, copies 28%, both at once 6%, idle 44%" \
   "$d/cupti.err"
 check gap grep -q "idle for 0.2 ms after the host waited at .* (1 time)" "$d/cupti.err"
+stalled() {
+  grep -q "its warps wait: 60% for data from global or local memory (long_scoreboard), \
+30% for other warps at a barrier (barrier)" "$d/stalls.err"
+}
+profiled stalls FAKE_CUPTI="" WARPGRIND_PROFILE_STALLS=yes
+check stalls stalled
 profiled events
 check by_events grep -q "of the device, by events: kernels" "$d/events.err"
+headers=$(dirname "$(dirname "$(command -v nvcc)")")/include
+if [ -e "$headers/cupti_pcsampling.h" ]; then
+  check layout "$CC" -fsyntax-only -Isrc -I"$headers" tests/profile/cupti/layout.c
+else
+  echo "skip layout: this toolkit has no headers of CUPTI"
+fi

@@ -17,3 +17,7 @@ cat "$TEST_DIR/out"
 grep -q "of the device, by \(CUPTI\|events\): kernels" "$TEST_DIR/out" && echo "ok timeline" ||
   echo "FAIL timeline"
 grep -q "of $device" "$TEST_DIR/out" && echo "ok calibrated" || echo "FAIL calibrated"
+nvcc -w -O3 -lineinfo -arch=sm_90 -o "$TEST_DIR/kernels" bench/profile/kernels.cu || exit 1
+"$WARPGRIND" profile --profile-stalls "$TEST_DIR/kernels" > "$TEST_DIR/out" 2>&1
+grep "its warps wait\|CUPTI" "$TEST_DIR/out"
+grep -q "its warps wait" "$TEST_DIR/out" && echo "ok stalls" || echo "FAIL stalls"

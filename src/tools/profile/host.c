@@ -181,6 +181,7 @@ static void say_gone(ToolDevice *d) { say_lost(d, "its context was gone before i
 
 static void device_close(ToolDevice *d, bool alive) {
   timeline_flush();
+  stalls_send();
   session_counters_collect(d, alive, &(SessionCollect){collect_piece, say_gone});
 }
 
@@ -188,6 +189,7 @@ static void configure(ToolSetup *s) {
   bool plain = options_is(s->options, OPT_PROFILE_PART, "timeline");
   timeline_configure(options_is(s->options, OPT_DEVICE, "gpu"), plain);
   if (plain && s->named) s->wants |= SESSION_WANTS_CUPTI;
+  if (plain && options_flag(s->options, OPT_PROFILE_STALLS)) s->wants |= SESSION_WANTS_STALLS;
 }
 
 const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
@@ -199,6 +201,7 @@ const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
                            .launch_taken = timeline_launch,
                            .launch_ran = timeline_launch_ran,
                            .copy_ran = timeline_copy_ran,
+                           .stalled = stalls_add,
                            .copy_asked = timeline_copy_asked,
                            .copy_taken = timeline_copy,
                            .synchronised = timeline_wait,

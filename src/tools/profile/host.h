@@ -22,4 +22,8 @@ void timeline_copy(const SessionCopy *c);
 void timeline_wait(const void *stream, bool all);
 void timeline_range(const SessionRange *r);
 
+// --- host_stalls.c ---
+void stalls_add(const char *kernel, const char *reason, uint64_t samples);
+void stalls_send(void);  // with session_lock held
+
 #endif

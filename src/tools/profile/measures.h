@@ -10,6 +10,7 @@
 #define MEASURE_CALL "call"            // a copy, a set or a wait of the host: its call as text
 #define MEASURE_RANGE "range"          // work that the program names: the name as text
 #define MEASURE_PEAKS "peaks"          // PeakId, as doubles; the device as text
+#define MEASURE_STALLS "stalls"        // samples of a kernel, its reason as text
 #define MEASURE_TIMES "times"          // who measured when the device worked, as text
 
 enum {

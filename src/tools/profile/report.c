@@ -13,6 +13,7 @@
 #include "tools/profile/report_plots.h"
 #include "tools/profile/report_ranges.h"
 #include "tools/profile/report_resources.h"
+#include "tools/profile/report_stalls.h"
 #include "tools/profile/report_timeline.h"
 #include "tools/profile/report_trace.h"
 #include "tools/report.h"
@@ -207,6 +208,7 @@ static void add_kernel(const ProfileModel *m, KernelProfile *k, bool all, Str *o
   str_addc(out, '\n');
   add_occupancy(k, all, out);
   add_roof(m, k, out);
+  stalls_text(m, k, all, out);
   if (!k->accesses.len) return;
   qsort(k->accesses.data, k->accesses.len, sizeof *k->accesses.data, by_units);
   str_printf(out, "  %-9s %12s %8s %8s  line, pattern\n", "access", "requests", "each", "ideal");
@@ -312,6 +314,7 @@ static void json_kernel(const ProfileModel *m, const KernelProfile *k, Str *s) {
   json_number(s, "launches", k->launches);
   if (k->ns) json_number(s, "ns", k->ns);
   json_occupancy(k, s);
+  stalls_json(m, k, s);
   plots_kernel_json(m, k, s);
   json_key(s, "accesses");
   str_addc(s, '[');

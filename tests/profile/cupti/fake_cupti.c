@@ -1,10 +1,11 @@
 // Stands in for NVIDIA's libcupti: when records are asked for it gives those that FAKE_CUPTI names,
 // "k BLOCKS THREADS START END" for a kernel and "c BYTES START END" for a copy, in microseconds
-// since it was opened.
+// since it was opened. Of samples it gives 100 the first time, and 100 when sampling ends.
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/cupti.h"
+#include "gpu/cupti_stalls.h"
 
 enum { STREAM = 7, CONTEXT = 3, MOST = 16, ROOM = 256 };
 static CuptiWant *want;
@@ -73,5 +74,50 @@ int cuptiActivityFlushAll(uint32_t flags) {
     while (*p == ' ') p++;
   }
   filled(NULL, 0, buffer, bytes, valid);
+  return 0;
+}
+
+// --- samples ---
+
+static const char *const reasons[] = {"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+                                      "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued",
+                                      "smsp__pcsamp_warps_issue_stalled_barrier",
+                                      "smsp__pcsamp_warps_issue_stalled_selected"};
+enum { REASONS = sizeof reasons / sizeof *reasons };
+static CuptiSamples *at_end;
+
+int cuptiPCSamplingEnable(CuptiOfContext *p) { return 0; }
+int cuptiPCSamplingGetNumStallReasons(CuptiReasonCount *p) {
+  *p->n = REASONS;
+  return 0;
+}
+int cuptiPCSamplingGetStallReasons(CuptiReasonNames *p) {
+  for (uint32_t i = 0; i < REASONS; i++) {
+    p->numbers[i] = 10 + i;
+    strcpy(p->names[i], reasons[i]);
+  }
+  return 0;
+}
+int cuptiPCSamplingSetConfigurationAttribute(CuptiSettings *p) {
+  for (size_t i = 0; i < p->n; i++)
+    if (p->list[i].what == CUPTI_BUFFER) at_end = p->list[i].buffer;
+  return 0;
+}
+
+static void fill(CuptiSamples *s) {
+  static const uint32_t samples[] = {60, 50, 30, 10};
+  s->nplaces = 1;
+  s->places[0].name = strdup("_Z4workPi");
+  s->places[0].nreasons = REASONS;
+  for (uint32_t i = 0; i < REASONS; i++)
+    s->places[0].reasons[i] = (CuptiReasonSamples){10 + i, samples[i]};
+}
+int cuptiPCSamplingGetData(CuptiTake *p) {
+  static int taken;
+  if (!taken++) fill(p->samples);
+  return 0;
+}
+int cuptiPCSamplingDisable(CuptiOfContext *p) {
+  fill(at_end);
   return 0;
 }
