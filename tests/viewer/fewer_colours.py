@@ -1,6 +1,6 @@
-# PNG files as Chromium writes them, made smaller: a palette of at most 256 colours. Half of them are
-# the most frequent ones, the others those that are farthest from all that are there: few pixels are
-# red, but that they are matters. fewer_colours.py FILE… FOLDER
+# PNG files as Chromium writes them, made smaller: a palette of at most 256 colours. Half of them
+# are the most frequent ones, the others those that are farthest from all that are there: few pixels
+# are red, but that they are matters. fewer_colours.py FILE… FOLDER
 import collections, os, struct, sys, zlib
 
 def chunks(data):

@@ -1,5 +1,5 @@
-# Makes texts of a run file HTML that would run a script: harm.py FROM TO [all]. all: every column of
-# text, but those that say what kind of thing a row is.
+# Makes texts of a run file HTML that would run a script: harm.py FROM TO [all]. all: every column
+# of text, but those that say what kind of thing a row is.
 import shutil, sqlite3, sys
 
 shutil.copy(sys.argv[1], sys.argv[2])
