@@ -111,7 +111,11 @@ void gpu_stalls_close(GpuContext *c) {
   CuptiTake take = {sizeof take, NULL, c->handle, &some};
   make_room(&some, s->nreasons);
   for (int i = 0; i < TRIES; i++) {
-    if (cupti.cuptiPCSamplingGetData(&take)) break;
+    int result = cupti.cuptiPCSamplingGetData(&take);
+    log_verbose("CUPTI has %llu samples of %zu instructions, and dropped %llu (result %d)",
+                (unsigned long long)some.samples, some.nplaces, (unsigned long long)some.dropped,
+                result);
+    if (result) break;
     bool got = tell(s, &some);
     if (s->is_told && !got) break;
     s->is_told |= got;
@@ -119,7 +123,9 @@ void gpu_stalls_close(GpuContext *c) {
     some.nplaces = 0;
   }
   CuptiOfContext disable = {sizeof disable, NULL, c->handle};
-  if (!cupti.cuptiPCSamplingDisable(&disable)) tell(s, &s->last);
+  int result = cupti.cuptiPCSamplingDisable(&disable);
+  log_verbose("CUPTI has %zu instructions when sampling ends (result %d)", s->last.nplaces, result);
+  if (!result) tell(s, &s->last);
   free_room(&some);
   free_room(&s->last);
   for (size_t i = 0; i < s->nreasons; i++) free(s->names[i]);
