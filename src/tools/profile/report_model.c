@@ -161,7 +161,9 @@ static int by_gain(const void *x, const void *y) {
 static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
   // modules have kernels that the program never launches
   bool resources = !strcmp(x->what, MEASURE_RESOURCES);
-  if (!strcmp(x->what, MEASURE_STALLS) || !x->kernel || (resources && !strmap_get(by_name, x->kernel))) return;
+  if (!strcmp(x->what, MEASURE_STALLS) || !x->kernel ||
+      (resources && !strmap_get(by_name, x->kernel)))
+    return;
   KernelProfile *k = kernel_of(m, by_name, x->kernel);
   if (resources) k->resources = x;
   else if (!strcmp(x->what, MEASURE_ACCESS)) add_access(m, k, x);
