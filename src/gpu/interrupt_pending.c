@@ -268,7 +268,7 @@ static bool follow(uint64_t stream, GpuFollowing *f) {
   Pending *last;
   if (!find_last(stream, &last)) return false;
   if (!last) return true;
-  if (last->served || !gpu_interrupts_follow(&last->launch, f)) return false;
+  if (f->waits || last->served || !gpu_interrupts_follow(&last->launch, f)) return false;
   for (Pending *p = last; p && !p->served; p = p->follows) gpu_interrupts_share(&p->launch, f);
   f->pending = last;
   last->users++;

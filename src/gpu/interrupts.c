@@ -75,9 +75,9 @@ void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f) {
 
 // Behind launches of a kernel that suspends threads each time it would be launched twice.
 static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
-  GpuFollowing f = {.ctx = g->ctx, .kernel = g->kernel, .sizes = &g->sizes};
-  g->in_line = !session_tools() && !g->sizes.workspace && g->stream != CU_STREAM_PER_THREAD &&
-               !atomic_load(&of->suspends);
+  GpuFollowing f = {
+      .ctx = g->ctx, .kernel = g->kernel, .sizes = &g->sizes, .waits = atomic_load(&of->suspends)};
+  g->in_line = !session_tools() && !g->sizes.workspace && g->stream != CU_STREAM_PER_THREAD;
   CUresult result = gpu_interrupts_line_up(stream, g->in_line ? &f : NULL);
   g->in_line = g->in_line && result == CUDA_SUCCESS;
   g->follows = f.pending;

@@ -54,6 +54,7 @@ typedef struct GpuFollowing {
   CUcontext ctx;  // of the new launch, and what it is
   const InterruptKernel *kernel;
   const InterruptSizes *sizes;
+  bool waits;                  // it follows nobody, but waits until all before have been served
   struct GpuPending *pending;  // the launch that it follows; NULL: all before have been served
   GpuGate *gate;               // … and its gate
   GpuBuffer *memory;           // of a launch before that it can have, too; NULL: none
