@@ -15,7 +15,7 @@ typedef struct CuptiPlace {  // an instruction
   size_t size;
   uint64_t code, offset;
   uint32_t function, padding;
-  char *name;  // of the kernel; ours to free
+  char *name;  // of the kernel; several places may share it, so that it is never freed
   size_t nreasons;
   CuptiReasonSamples *reasons;
   uint32_t correlation;

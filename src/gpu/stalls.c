@@ -96,8 +96,6 @@ static bool tell(struct GpuStalls *s, CuptiSamples *from) {
       const char *reason = reason_named(s, p->reasons[k].reason);
       if (reason) session_stalled(p->name, reason, p->reasons[k].samples);
     }
-    free(p->name);
-    p->name = NULL;
   }
   return from->nplaces != 0;
 }

@@ -106,11 +106,14 @@ int cuptiPCSamplingSetConfigurationAttribute(CuptiSettings *p) {
 
 static void fill(CuptiSamples *s) {
   static const uint32_t samples[] = {60, 50, 30, 10};
-  s->nplaces = 1;
-  s->places[0].name = strdup("_Z4workPi");
-  s->places[0].nreasons = REASONS;
-  for (uint32_t i = 0; i < REASONS; i++)
-    s->places[0].reasons[i] = (CuptiReasonSamples){10 + i, samples[i]};
+  static char name[] = "_Z4workPi";  // all places share it, as they do with NVIDIA's
+  s->nplaces = 2;
+  for (uint32_t p = 0; p < 2; p++) {
+    s->places[p].name = name;
+    s->places[p].nreasons = REASONS;
+    for (uint32_t i = 0; i < REASONS; i++)
+      s->places[p].reasons[i] = (CuptiReasonSamples){10 + i, samples[i] / 2};
+  }
 }
 int cuptiPCSamplingGetData(CuptiTake *p) {
   static int taken;
