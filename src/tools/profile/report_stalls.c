@@ -67,7 +67,7 @@ void stalls_text(const ProfileModel *m, const KernelProfile *k, bool all, Str *o
   uint32_t shown = all ? s.n : MIN(s.n, (uint32_t)SHOWN);
   for (uint32_t i = 0; i < shown; i++) {
     double share = 100 * (double)s.reasons[i].samples / (double)s.samples;
-    if (i && share < 5 && !all) break;
+    if (i && share < (all ? 1 : 5)) break;
     str_printf(out, "%s%.0f%% for %s (%s)", i ? ", " : "  its warps wait: ", share,
                words_for(s.reasons[i].name), s.reasons[i].name);
   }
