@@ -123,6 +123,8 @@ bool file_read(const char *path, Str *out, Error *e);
 bool file_write(const char *path, const void *data, size_t n, Error *e);
 // 0, or errno; waits where the descriptor does not block
 int file_write_all(int fd, const void *data, size_t n);
+// The first n characters of the path, folder by folder, for the user alone. false: errno
+bool file_make_folders(const char *path, size_t n);
 // Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else
 // $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It need not exist. false: nowhere (the first
 // is set and empty, or there is no home folder).

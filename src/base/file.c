@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool file_read(const char *path, Str *out, Error *e) {
@@ -44,6 +45,21 @@ static bool find_folder(const char *own_variable, const char *xdg_variable, cons
   else if (xdg && *xdg) str_printf(out, "%s/warpgrind", xdg);
   else if (home && *home) str_printf(out, "%s/%s/warpgrind", home, below_home);
   return out->len != before;
+}
+
+bool file_make_folders(const char *path, size_t n) {
+  char part[4096];
+  if (n >= sizeof part) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  for (size_t i = 1; i <= n; i++) {
+    if (i < n && path[i] != '/') continue;
+    memcpy(part, path, i);
+    part[i] = 0;
+    if (mkdir(part, 0700) != 0 && errno != EEXIST) return false;
+  }
+  return true;
 }
 
 bool file_cache_folder(Str *out) {

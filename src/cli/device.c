@@ -179,11 +179,7 @@ static bool recall(const char *name, Answer *a) {
 static void keep(const char *name, const Answer *a) {
   Str file = {0};
   str_printf(&file, "%s.%d", name, (int)getpid());
-  for (char *p = file.data; (p = strchr(p + 1, '/'));) {
-    *p = 0;
-    mkdir(file.data, 0700);
-    *p = '/';
-  }
+  file_make_folders(file.data, (size_t)(strrchr(file.data, '/') - file.data));
   if (file_write(file.data, a, sizeof *a, NULL)) rename(file.data, name);
   str_free(&file);
 }

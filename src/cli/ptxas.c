@@ -305,13 +305,7 @@ int cli_ptxas(int argc, char **argv) {
 // --- the program's environment ---
 
 static bool make_folder(Str *path) {
-  for (char *p = path->data + 1; *p; p++) {
-    if (*p != '/') continue;
-    *p = 0;
-    mkdir(path->data, 0700);
-    *p = '/';
-  }
-  return (mkdir(path->data, 0700) == 0 || errno == EEXIST) && access(path->data, W_OK) == 0;
+  return file_make_folders(path->data, path->len) && access(path->data, W_OK) == 0;
 }
 
 static bool cache_folder(const char *below, Str *out) {

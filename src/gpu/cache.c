@@ -53,16 +53,6 @@ static void file_path(GpuHash key, const char *kind, char *path, size_t size) {
            (unsigned long long)key.high, (unsigned long long)key.low, kind);
 }
 
-static bool make_folders(char *path) {
-  for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
-    *p = 0;
-    int failed = mkdir(path, 0700) && errno != EEXIST;
-    *p = '/';
-    if (failed) return false;
-  }
-  return true;
-}
-
 static bool read_all(int fd, void *to, size_t n) {
   for (char *p = to; n;) {
     ssize_t got = read(fd, p, n);
@@ -184,7 +174,7 @@ void gpu_cache_put(GpuHash key, const char *kind, const void *data, size_t n) {
   if (is_off() || n > limit / 4) return;
   char path[4096], temporary[4096 + 64];
   file_path(key, kind, path, sizeof path);
-  if (!make_folders(path)) {
+  if (!file_make_folders(path, (size_t)(strrchr(path, '/') - path))) {
     complain("make a folder for", path, strerror(errno));
     return;
   }

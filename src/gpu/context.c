@@ -2,10 +2,10 @@
 // ends.
 #define _GNU_SOURCE
 
-#include "gpu/stalls.h"
 #include "gpu/closed.h"
 #include "gpu/gpu.h"
 #include "gpu/own_kernel.h"
+#include "gpu/stalls.h"
 
 #include <errno.h>
 #include <sched.h>

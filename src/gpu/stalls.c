@@ -16,7 +16,6 @@ struct GpuStalls {
   uint32_t *numbers;
   char **names;
   CuptiSamples last;  // CUPTI fills it when sampling ends
-  bool is_told;       // something was
 };
 static struct {
 #define FUNCTION(name, parameters) int(*name) parameters;
@@ -107,6 +106,7 @@ void gpu_stalls_close(GpuContext *c) {
   c->stalls = NULL;
   CuptiSamples some;
   CuptiTake take = {sizeof take, NULL, c->handle, &some};
+  bool told = false;
   make_room(&some, s->nreasons);
   for (int i = 0; i < TRIES; i++) {
     int result = cupti.cuptiPCSamplingGetData(&take);
@@ -115,8 +115,8 @@ void gpu_stalls_close(GpuContext *c) {
                 result);
     if (result) break;
     bool got = tell(s, &some);
-    if (s->is_told && !got) break;
-    s->is_told |= got;
+    if (told && !got) break;
+    told |= got;
     if (!some.left) usleep(PAUSE_US);
     some.nplaces = 0;
   }

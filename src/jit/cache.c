@@ -41,14 +41,8 @@ JitKey jit_key(const Str *text, const char *maker) {
 static bool open_folder(Str *path) {
   struct stat st;
   if (!file_cache_folder(path)) return false;
-  for (char *p = path->data + 1; (p = strchr(p, '/')) != NULL; p++) {
-    *p = 0;
-    mkdir(path->data, 0700);
-    *p = '/';
-  }
-  mkdir(path->data, 0700);
   str_add(path, "/jit");
-  mkdir(path->data, 0700);
+  file_make_folders(path->data, path->len);
   return !lstat(path->data, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
          !(st.st_mode & 077);
 }

@@ -17,18 +17,6 @@ typedef struct Key {
   uint8_t bytes[SHA256_BYTES];
 } Key;
 
-static bool make_folders(const char *path) {
-  char part[4096];
-  if (strlen(path) >= sizeof part) return false;
-  for (size_t i = 1;; i++) {
-    if (path[i] && path[i] != '/') continue;
-    memcpy(part, path, i);
-    part[i] = 0;
-    if (mkdir(part, 0700) != 0 && errno != EEXIST) return false;
-    if (!path[i]) return true;
-  }
-}
-
 // A key that others could read or have written proves nothing.
 static bool read_key(const char *path, Key *key) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -58,7 +46,7 @@ static bool make_key(const char *path) {
 static bool find_key(bool create, Key *key) {
   Str path = {0};
   bool ok = file_state_folder(&path);
-  if (ok && create) make_folders(path.data);
+  if (ok && create) file_make_folders(path.data, path.len);
   if (ok) str_add(&path, "/source-key");
   ok = ok &&
        (read_key(path.data, key) || (create && make_key(path.data) && read_key(path.data, key)));

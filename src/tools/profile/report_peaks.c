@@ -2,8 +2,6 @@
 // machine, else those of an H200. A run keeps the ones it was reported with.
 #include "tools/profile/report_peaks.h"
 
-#include <sys/stat.h>
-
 #include "tools/profile/measures.h"
 #include "tools/profile/report_resources.h"
 
@@ -25,18 +23,9 @@ static const Peaks usual = {.of =
 
 const char *peak_name(PeakId id) { return words[id].name; }
 
-static void make_folders(char *path) {
-  for (char *at = path + 1; (at = strchr(at, '/')); at++) {
-    *at = 0;
-    mkdir(path, 0700);
-    *at = '/';
-  }
-  mkdir(path, 0700);
-}
-
 static bool file_of(Str *path, bool make) {
   if (!file_state_folder(path)) return false;
-  if (make) make_folders(path->data);
+  if (make) file_make_folders(path->data, path->len);
   str_add(path, "/peaks");
   return true;
 }
