@@ -28,10 +28,12 @@ function linesOf(k: Kernel, path: string): Map<number, Line> {
   for (const b of k.branches) if (b.file === path && b.line) line(b.line).parted += b.parted;
   return out;
 }
+// Requests that are no estimate: a GPU looks at some only.
+const lookedAt = (a: Access) => a.looked_at ?? a.requests;
 // Accesses of a line that differ in nothing but their place in memory are one.
 function alike(list: Access[]): Access[] {
   const out = new Map<string, Access>();
-  for (const a of list) { const key = [a.what, a.space, a.bytes, a.pattern].join(), known = out.get(key); if (!known) out.set(key, { ...a }); else { known.requests += a.requests; known.threads += a.threads; known.ideal += a.ideal; if (a.sectors) known.sectors! += a.sectors; if (a.wavefronts) known.wavefronts! += a.wavefronts; if (a.words) known.words! += a.words; } }
+  for (const a of list) { const key = [a.what, a.space, a.bytes, a.pattern].join(), known = out.get(key); if (!known) out.set(key, { ...a }); else { known.looked_at = lookedAt(known) + lookedAt(a); known.requests += a.requests; known.threads += a.threads; known.ideal += a.ideal; if (a.sectors) known.sectors! += a.sectors; if (a.wavefronts) known.wavefronts! += a.wavefronts; if (a.words) known.words! += a.words; } }
   return [...out.values()];
 }
 const short = (n: number) => n < 10000 ? String(Math.round(n)) : n < 1e6 ? `${(n / 1e3).toFixed(0)}k` : n < 1e9 ? `${(n / 1e6).toFixed(n < 1e7 ? 1 : 0)}M` : `${(n / 1e9).toFixed(1)}G`;
@@ -60,7 +62,7 @@ function Source({ k, source, line, choose, kernel }: { k: Kernel; source: { path
     <div class="beside"><List label="source" className="code heatlines" count={count} height={20} focus={Number.isFinite(first) ? first - 1 : 0} row={i => { const l = lines.get(i + 1);
       return <div class={`row ${i + 1 === line ? "here" : ""} ${l ? "hot" : ""}`} onClick={() => choose(i + 1)}><span class="at num">{i + 1}</span>{shown.map(m => <Heat value={l?.[m.key] ?? 0} most={most(m.key)} title={`${m.help}: ${many(l?.[m.key] ?? 0)}`} />)}<code>{text[i] ?? ""}</code></div>; }} />
       {ptx && kernel !== undefined && <PtxBeside kernel={kernel} line={line} />}</div>
-    {here && alike(here.accesses).map(a => <div class="access"><p><b>{a.what} of {a.bytes} bytes, {a.space} memory</b>: {a.pattern}, {counted(a.requests, "request")}</p><WarpPicture a={a} /></div>)}
+    {here && alike(here.accesses).map(a => <div class="access"><p><b>{a.what} of {a.bytes} bytes, {a.space} memory</b>: {a.pattern}, {counted(a.requests, "request")}{lookedAt(a) < a.requests && <>, estimated from 1 in {Number((a.requests / lookedAt(a)).toPrecision(3))}</>}</p><WarpPicture a={a} /></div>)}
   </div>;
 }
 

@@ -2,7 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { bytesText, many } from "./format";
 
-export interface Access { file?: string; line?: number; ptx_line?: number; space: string; what: string; bytes: number; requests: number; threads: number; sectors?: number; wavefronts?: number; words?: number; lines?: number; ideal: number; pattern: string; stride?: number }
+export interface Access { file?: string; line?: number; ptx_line?: number; space: string; what: string; bytes: number; requests: number; looked_at?: number; threads: number; sectors?: number; wavefronts?: number; words?: number; lines?: number; ideal: number; pattern: string; stride?: number }
 export interface Advice { rule: string; kernel?: string; file?: string; line?: number; evidence: string; worth_ms: number | null; instead: string }
 export interface Call { kind: string; name?: string; stream: number; bytes: number; file?: string; line: number; begin?: number; end?: number; started?: number; ended?: number }
 export interface RangeBar { name: string; depth: number; thread: number; begin: number; end: number }

@@ -82,6 +82,35 @@ static void add_decided(const ProfileSite *s, uint64_t *v, const uint64_t sums[2
   v[ACCESS_LEAST] = v[ACCESS_MOST] = far ? 0 : distance;
 }
 
+// Numbers of a sample become numbers of n requests.
+static void scale(uint64_t *v, uint64_t n) {
+  uint64_t sampled = v[ACCESS_REQUESTS];
+  for (unsigned i = ACCESS_UNITS; i <= ACCESS_OFF; i++)
+    v[i] = (uint64_t)((double)v[i] * (double)n / (double)sampled + 0.5);
+  v[ACCESS_REQUESTS] = n;
+}
+
+// How many of a block's requests have all lanes, if the others have as many as the sampled ones.
+static uint64_t full_requests(const uint64_t *v, KnownRequests all) {
+  double lanes = (double)v[ACCESS_THREADS] / (double)v[ACCESS_REQUESTS];
+  double full = ((double)all.threads - lanes * (double)all.n) / (32 - lanes);
+  if (lanes > 31) return all.n - MIN(v[ACCESS_REQUESTS], all.n);
+  return full < 0 ? 0 : MIN((uint64_t)(full + 0.5), all.n);
+}
+
+// The site runs as often as its block: where requests were sampled, their number is exact still.
+// Of sites of which the code tells enough where the warp is full, they are those that are not.
+static void use_block(const Counted *c, const ProfileSite *s, uint64_t *v) {
+  if (!v[ACCESS_REQUESTS] || !s->is_whole || s->block == COUNT_NONE) return;
+  KnownRequests all = {count_block_warps(c->table, c->since, s->block),
+                       count_block_threads(c->table, c->since, s->block)};
+  uint64_t full = 0;
+  if (s->mode == SITE_KNOWN || s->mode == SITE_WIDE) full = full_requests(v, all);
+  if (s->mode == SITE_SAME && v[ACCESS_REQUESTS] <= all.n) return;
+  scale(v, all.n - full);
+  v[ACCESS_THREADS] = all.threads - MIN(32 * full, all.threads);
+}
+
 // The requests that were not looked at while they ran: what the code says of each.
 static void add_known(const Counted *c, const ProfileSite *s, uint64_t *v) {
   if (s->mode == SITE_LOOKED_AT || s->block == COUNT_NONE) return;
@@ -124,8 +153,13 @@ static void send_access(const Counted *c, const ProfileSite *s) {
   v[ACCESS_MOST] = most;
   if (not_least) v[ACCESS_LEAST] = addresses ? ~not_least : (uint32_t)~not_least;
   v[ACCESS_OFFSETS] = bits_of(c, s->slot + SLOT_OFFSETS);
+  uint64_t sampled = sum_of(c, s->slot + SLOT_SAMPLED),
+           looked_at = v[ACCESS_REQUESTS] - sampled * (SAMPLE_WEIGHT - 1);
+  if (sampled) use_block(c, s, v);
+  uint64_t estimated = v[ACCESS_REQUESTS];
   add_known(c, s, v);
   if (!v[ACCESS_REQUESTS]) return;
+  if (sampled) v[ACCESS_LOOKED] = looked_at + v[ACCESS_REQUESTS] - estimated;
   v[ACCESS_BYTES] = s->bytes;
   v[ACCESS_SPACE] = s->space;
   v[ACCESS_WHAT] = s->what;

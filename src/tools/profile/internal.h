@@ -33,6 +33,7 @@ typedef struct ProfileSite {
   uint32_t bytes;  // of one thread's access
   uint32_t slot;   // its first counter
   uint32_t block;  // counters of its block; COUNT_NONE: the device counts requests itself
+  bool is_whole;   // it runs as often as its block
   int32_t stride;  // KNOWN: bytes from lane to lane
   // KNOWN, SAME: what a request takes if it is aligned, and its lines or phases (abi.h)
   uint32_t units, lines;
@@ -52,6 +53,9 @@ typedef struct ProfileTable {
 typedef struct Profile {
   VEC(ProfileSite) sites;
 } Profile;
+
+// Bits of WeavePlan.tool_options. SAMPLES: a GPU does not look at every request
+enum { ONLY_TIMELINE = 1, SAMPLES = 2 };
 
 // What the lanes of a full warp have in a register: STEP: `stride` more from lane to lane, in tiles
 // also `row` more from row to row; WIDE: some fixed step, which the launch decides
@@ -84,6 +88,9 @@ typedef struct Profiling {
   IrDefs *defs;
   LaneValue *rows, *any, *tiles;       // by PtxReg.id, in blocks of that shape
   PtxReg *lane, *leads;                // number of the lane; lane 0, and this launch is measured
+  PtxReg *measured;                    // this launch is
+  PtxReg *look, *odds;                 // weave_sample.c: look at the requests of this execution
+  uint32_t sample_words, sample_left;  // 32-bit words that are reserved and not used yet
   PtxReg *no_rows, *no_rows_or_tiles;  // the block has another shape
   PtxReg **steps;                      // minus lane times a stride: see lane_steps
   int64_t *strides;
@@ -116,6 +123,15 @@ void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i);
 void lanes_at_end(Profiling *w, Code *c, const LaneSite *k);
 // for a warp that is not full, what differs from a full, aligned one
 void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k);
+
+// --- weave_sample.c: which executions of an access are looked at ---
+bool sample_wanted(const Profiling *w);     // false: all of them
+uint32_t sample_word(Profiling *w);         // a word of memory that accesses of one block share
+void sample_decide(Profiling *w, Code *c, uint32_t word);  // sets Profiling.look
+// The argument of a probe: the bytes of an access, and what the request counts for.
+PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes);
+// Behind the probe: once there have been enough, requests are looked at by chance.
+void sample_count(Profiling *w, Code *c, uint32_t word, uint32_t slot);
 
 // --- weave_access.c ---
 void weave_access(Profiling *w, uint32_t block, uint32_t i);

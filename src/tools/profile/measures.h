@@ -30,7 +30,8 @@ enum {
   ACCESS_WHAT,   // SiteWhat
   ACCESS_VECTOR,
   ACCESS_AGAIN,  // requests with the address that the turn of the loop before had
-  ACCESS_PTX_LINE
+  ACCESS_PTX_LINE,
+  ACCESS_LOOKED  // requests that were looked at, or known without; 0: all. The rest is estimated
 };
 enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of warps that were lost
 

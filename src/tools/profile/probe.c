@@ -45,13 +45,17 @@ typedef struct WarpRequest {
   uint32_t base;                  // address of the lowest, without its upper half
   uint32_t same, unit, stride;    // the pattern: one of them, or none
   uint32_t distance;              // stride: from lane to lane
+  uint32_t shift;                 // so often it counts, as a power of two
 } WarpRequest;
 
 DEVICE uint32_t lowest_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
-DEVICE WarpRequest request_of(uint32_t mask, uint32_t low, uint32_t bytes) {
+// said: REQUEST_BYTES, REQUEST_SHIFT
+DEVICE WarpRequest request_of(uint32_t mask, uint32_t low, uint32_t said) {
   WarpRequest r;
+  uint32_t bytes = said & REQUEST_BYTES;
   r.mask = mask;
+  r.shift = said >> REQUEST_SHIFT;
   r.n = (uint32_t)__builtin_popcount(mask);
   r.lane = device_lane();
   r.first = lowest_lane(mask);
@@ -95,9 +99,10 @@ DEVICE void request_add(uint64_t slot, const WarpRequest *r, uint32_t units, uin
                  : k == SLOT_UNIT    ? r->unit
                  : k == SLOT_STRIDE  ? r->stride
                                      : off;
-    if (v) device_increase64((uint64_t *)slot + k, v);
+    if (v) device_increase64((uint64_t *)slot + k, (uint64_t)v << r->shift);
   }
   if (rank) return;
+  if (r->shift) device_increase64((uint64_t *)slot + SLOT_SAMPLED, 1);
   if (r->stride) {
     device_raise64((uint64_t *)slot + SLOT_MOST, r->distance);
     device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~r->distance);
@@ -123,15 +128,15 @@ DEVICE uint32_t request_sectors(const WarpRequest *r, uint64_t address, int matc
   return different_keys(r, sector, matches);
 }
 
-DEVICE void global_request(uint64_t slot, uint32_t mask, uint64_t address, uint32_t bytes,
+DEVICE void global_request(uint64_t slot, uint32_t mask, uint64_t address, uint32_t said,
                            int matches) {
-  WarpRequest r = request_of(mask, (uint32_t)address, bytes);
+  WarpRequest r = request_of(mask, (uint32_t)address, said);
   uint32_t lines, units = request_sectors(&r, address, matches, &lines);
   request_add(slot, &r, units, lines, r.unit && (r.base & 31));
 }
 
-DEVICE void atomic_request(uint64_t slot, uint64_t address, uint32_t bytes, int matches) {
-  WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, bytes);
+DEVICE void atomic_request(uint64_t slot, uint64_t address, uint32_t said, int matches) {
+  WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, said);
   uint32_t lines, units = request_sectors(&r, address, matches, &lines);
   r.stride = 0;  // its place holds addresses
   request_add(slot, &r, units, r.same ? 1 : different_keys(&r, (uint32_t)address, matches), 0);
@@ -194,59 +199,68 @@ DEVICE uint32_t request_wavefronts(const WarpRequest *r, uint32_t low, uint32_t 
   }
 }
 
-DEVICE void shared_request(uint64_t slot, uint32_t mask, uint32_t low, uint32_t bytes,
-                           int matches) {
-  WarpRequest r = request_of(mask, low, bytes);
+DEVICE void shared_request(uint64_t slot, uint32_t mask, uint32_t low, uint32_t said, int matches) {
+  WarpRequest r = request_of(mask, low, said);
+  uint32_t bytes = said & REQUEST_BYTES;
   uint32_t shift = bytes >= 16 ? 4 : bytes == 8 ? 3 : 2, phases;
   uint32_t n = request_wavefronts(&r, low, shift, matches, &phases);
   request_add(slot, &r, n, phases, 0);
 }
 
 // The constant bank gives one word to all lanes that ask for it.
-DEVICE void constant_request(uint64_t slot, uint32_t low, uint32_t bytes, int matches) {
-  WarpRequest r = request_of(device_active_lanes(), low, bytes);
-  request_add(slot, &r, different_keys(&r, low >> (bytes == 8 ? 3 : 2), matches), 1, 0);
+DEVICE void constant_request(uint64_t slot, uint32_t low, uint32_t said, int matches) {
+  WarpRequest r = request_of(device_active_lanes(), low, said);
+  uint32_t shift = (said & REQUEST_BYTES) == 8 ? 3 : 2;
+  request_add(slot, &r, different_keys(&r, low >> shift, matches), 1, 0);
 }
 
 // A generic address: what of it is shared memory counts in the slot behind.
-DEVICE void generic_request(uint64_t slot, uint64_t address, uint32_t bytes, int matches) {
+DEVICE void generic_request(uint64_t slot, uint64_t address, uint32_t said, int matches) {
   uint32_t mask = device_active_lanes(), is_shared = (uint32_t)device_is_shared(address);
   uint32_t inside = device_ballot(mask, (int)is_shared);
   if (is_shared)
-    shared_request(slot + 8 * SLOT_WORDS, inside, (uint32_t)device_to_shared(address), bytes,
+    shared_request(slot + 8 * SLOT_WORDS, inside, (uint32_t)device_to_shared(address), said,
                    matches);
   else if (device_is_global(address))
-    global_request(slot, device_active_lanes(), address, bytes, matches);
+    global_request(slot, device_active_lanes(), address, said, matches);
 }
 
 // Each for modules of any target, for sm_70 and later, and some for sm_80 and later.
 #define PROFILE_PROBE(name, request) \
-  void name(uint64_t slot, uint64_t address, uint32_t bytes); \
-  __attribute__((noinline)) void name(uint64_t slot, uint64_t address, uint32_t bytes) { \
+  void name(uint64_t slot, uint64_t address, uint32_t said); \
+  __attribute__((noinline)) void name(uint64_t slot, uint64_t address, uint32_t said) { \
     if (slot >= PROFILE_NOWHERE) request; \
   }
-PROFILE_PROBE(wg_profile_global, global_request(slot, device_active_lanes(), address, bytes, 0))
-PROFILE_PROBE(wg_profile_global_70, global_request(slot, device_active_lanes(), address, bytes, 1))
-PROFILE_PROBE(wg_profile_atomic, atomic_request(slot, address, bytes, 0))
-PROFILE_PROBE(wg_profile_atomic_70, atomic_request(slot, address, bytes, 1))
+PROFILE_PROBE(wg_profile_global, global_request(slot, device_active_lanes(), address, said, 0))
+PROFILE_PROBE(wg_profile_global_70, global_request(slot, device_active_lanes(), address, said, 1))
+PROFILE_PROBE(wg_profile_atomic, atomic_request(slot, address, said, 0))
+PROFILE_PROBE(wg_profile_atomic_70, atomic_request(slot, address, said, 1))
 PROFILE_PROBE(wg_profile_shared,
-              shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 0))
+              shared_request(slot, device_active_lanes(), (uint32_t)address, said, 0))
 PROFILE_PROBE(wg_profile_shared_70,
-              shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 1))
+              shared_request(slot, device_active_lanes(), (uint32_t)address, said, 1))
 PROFILE_PROBE(wg_profile_shared_80,
-              shared_request(slot, device_active_lanes(), (uint32_t)address, bytes, 2))
-PROFILE_PROBE(wg_profile_constant, constant_request(slot, (uint32_t)address, bytes, 0))
-PROFILE_PROBE(wg_profile_constant_70, constant_request(slot, (uint32_t)address, bytes, 1))
-PROFILE_PROBE(wg_profile_generic, generic_request(slot, address, bytes, 0))
-PROFILE_PROBE(wg_profile_generic_70, generic_request(slot, address, bytes, 1))
+              shared_request(slot, device_active_lanes(), (uint32_t)address, said, 2))
+PROFILE_PROBE(wg_profile_constant, constant_request(slot, (uint32_t)address, said, 0))
+PROFILE_PROBE(wg_profile_constant_70, constant_request(slot, (uint32_t)address, said, 1))
+PROFILE_PROBE(wg_profile_generic, generic_request(slot, address, said, 0))
+PROFILE_PROBE(wg_profile_generic_70, generic_request(slot, address, said, 1))
+
+// Requests of a block's accesses were looked at, one of which has `slot`: once there were enough,
+// they are looked at by chance. It asks in one call of eight: the answer comes from far away.
+void wg_profile_enough(uint64_t slot, uint64_t word);
+__attribute__((noinline)) void wg_profile_enough(uint64_t slot, uint64_t word) {
+  if (slot < PROFILE_NOWHERE || device_clock() * SAMPLE_HASH >> 29) return;
+  if (((volatile uint64_t *)slot)[SLOT_REQUESTS] >= SAMPLE_AFTER) *(uint32_t *)word = SAMPLE_ODDS;
+}
 
 // At the end of lanes: how many instructions each has executed. Lanes that end together count for
 // their warp with the most.
-void wg_profile_work(uint64_t slot, uint32_t work);
-__attribute__((noinline)) void wg_profile_work(uint64_t slot, uint32_t work) {
+DEVICE void work_done(uint64_t slot, uint32_t work, int reduces) {
   if (slot < PROFILE_NOWHERE) return;
   uint32_t mask = device_active_lanes(), most = 0;
-  for (uint32_t left = mask; left;) {
+  if (reduces) most = device_largest(mask, work);
+  for (uint32_t left = reduces ? 0 : mask; left;) {
     uint32_t other = device_read_lane(mask, work, lowest_lane(left));
     left &= ~device_ballot(mask, work == other);
     most = other > most ? other : most;
@@ -255,4 +269,13 @@ __attribute__((noinline)) void wg_profile_work(uint64_t slot, uint32_t work) {
   device_increase64((uint64_t *)slot + WORK_WARPS, 1);
   device_increase64((uint64_t *)slot + WORK_SUM, most);
   device_raise64((uint64_t *)slot + WORK_MOST, most);
+}
+
+void wg_profile_work(uint64_t slot, uint32_t work);
+__attribute__((noinline)) void wg_profile_work(uint64_t slot, uint32_t work) {
+  work_done(slot, work, 0);
+}
+void wg_profile_work_80(uint64_t slot, uint32_t work);
+__attribute__((noinline)) void wg_profile_work_80(uint64_t slot, uint32_t work) {
+  work_done(slot, work, 1);
 }

@@ -90,7 +90,7 @@ static int by_units(const void *x, const void *y) {
 typedef struct Row {  // accesses of a line with the same pattern
   const RunMeasure *first;
   char pattern[96];
-  uint64_t requests, units, accesses;
+  uint64_t requests, looked, units, accesses;
   double ideal;
 } Row;
 
@@ -106,6 +106,8 @@ static void add_row(const Row *row, Str *out) {
   else str_printf(out, "PTX line %u  ", m->line);
   str_add(out, row->pattern);
   if (row->accesses > 1) str_printf(out, " (%llu instructions)", (unsigned long long)row->accesses);
+  if (row->looked < row->requests)
+    str_printf(out, ", estimated from 1 in %.3g", n / (double)row->looked);
   str_addc(out, '\n');
 }
 
@@ -128,6 +130,7 @@ static void add_rows(const KernelProfile *k, bool all, Str *out) {
       snprintf(rows.data[at].pattern, sizeof rows.data[at].pattern, "%s", text.data);
     }
     rows.data[at].requests += a->m->v[ACCESS_REQUESTS];
+    rows.data[at].looked += profile_looked_at(a->m);
     rows.data[at].units += a->m->v[ACCESS_UNITS];
     rows.data[at].ideal += a->ideal;
     rows.data[at].accesses++;
@@ -223,6 +226,13 @@ static int by_model(const void *x, const void *y) {
   return strcmp(a->name, b->name);
 }
 
+static bool has_estimates(const ProfileModel *m) {
+  for (uint32_t i = 0; i < m->kernels.len; i++)
+    for (uint32_t k = 0; k < m->kernels.data[i]->accesses.len; k++)
+      if (m->kernels.data[i]->accesses.data[k].m->v[ACCESS_LOOKED]) return true;
+  return false;
+}
+
 static void results(Run *r, bool all, Str *out) {
   ProfileModel m;
   if (!r->measures.len) return;
@@ -235,6 +245,8 @@ static void results(Run *r, bool all, Str *out) {
   if (m.kernels.len)
     str_add(out, "  each: sectors of 32 bytes, wavefronts of shared memory or words of constant "
                  "memory in a request of a warp\n");
+  if (has_estimates(&m))
+    str_add(out, "  estimated: not every request was looked at; --profile-exact looks at all\n");
   profile_model_free(&m);
 }
 
@@ -273,6 +285,7 @@ static void json_access(const Access *a, Str *s) {
   json_text(s, "what", whats[v[ACCESS_WHAT] % 3]);
   json_number(s, "bytes", v[ACCESS_BYTES]);
   json_number(s, "requests", v[ACCESS_REQUESTS]);
+  if (v[ACCESS_LOOKED]) json_number(s, "looked_at", v[ACCESS_LOOKED]);
   json_number(s, "threads", v[ACCESS_THREADS]);
   json_number(s, units[v[ACCESS_SPACE] % 3], v[ACCESS_UNITS]);
   if (v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] != SITE_ATOMIC)

@@ -1,9 +1,12 @@
 // Two runs side by side, by kernel and line.
 #include "report/report.h"
+
+#include <math.h>
+
 #include "tools/profile/report_diff.h"
 
 typedef struct Side {
-  uint64_t requests, units;
+  uint64_t requests, units, looked;
 } Side;
 typedef struct Row {
   const char *kernel;
@@ -32,6 +35,7 @@ static void add_side(Rows *rows, const ProfileModel *m, bool second) {
       Side *s = second ? &rows->data[at].b : &rows->data[at].a;
       s->requests += x->v[ACCESS_REQUESTS];
       s->units += x->v[ACCESS_UNITS];
+      s->looked += profile_looked_at(x);
     }
 }
 
@@ -54,11 +58,19 @@ static void print_advice(const char *title, const ProfileModel *m, const Profile
   }
 }
 
+// Estimates differ from run to run, by less the more requests were looked at.
+static bool is_same(const Side *a, const Side *b) {
+  bool estimated = a->looked < a->requests || b->looked < b->requests;
+  double within = estimated ? 8 / sqrt((double)MIN(a->looked, b->looked)) : 0;
+  bool as_many = fabs((double)a->requests - (double)b->requests) <= within * (double)a->requests;
+  return as_many && fabs(each(a) - each(b)) <= within * each(a);
+}
+
 static bool print_rows(const Rows *rows) {
   bool differs = false;
   for (uint32_t i = 0; i < rows->len; i++) {
     const Row *r = &rows->data[i];
-    if (r->a.requests == r->b.requests && r->a.units == r->b.units) continue;
+    if (is_same(&r->a, &r->b)) continue;
     if (!differs) printf("%14s %14s %9s %9s  line\n", "requests", "then", "each", "then");
     differs = true;
     printf("%14llu %14llu %9.2f %9.2f  %s, %s\n", (unsigned long long)r->a.requests,

@@ -23,6 +23,10 @@ static KernelProfile *kernel_of(ProfileModel *m, StrMap *by_name, const char *na
   return k;
 }
 
+uint64_t profile_looked_at(const RunMeasure *m) {
+  return m->v[ACCESS_LOOKED] ? m->v[ACCESS_LOOKED] : m->v[ACCESS_REQUESTS];
+}
+
 static bool same_place(const RunMeasure *a, const RunMeasure *b) {
   return a->line == b->line && a->file == b->file &&
          a->v[ACCESS_PTX_LINE] == b->v[ACCESS_PTX_LINE] &&
@@ -34,7 +38,9 @@ static void merge(RunMeasure *to, const RunMeasure *m) {
   bool both = to->v[ACCESS_STRIDE] && m->v[ACCESS_STRIDE];
   uint64_t least = both ? MIN(to->v[ACCESS_LEAST], m->v[ACCESS_LEAST])
                         : to->v[ACCESS_LEAST] | m->v[ACCESS_LEAST];
+  uint64_t looked = profile_looked_at(to) + profile_looked_at(m);
   for (unsigned i = ACCESS_REQUESTS; i <= ACCESS_OFF; i++) to->v[i] += m->v[i];
+  to->v[ACCESS_LOOKED] = looked < to->v[ACCESS_REQUESTS] ? looked : 0;
   to->v[ACCESS_LEAST] = least;
   to->v[ACCESS_MOST] = MAX(to->v[ACCESS_MOST], m->v[ACCESS_MOST]);
   to->v[ACCESS_OFFSETS] |= m->v[ACCESS_OFFSETS];

@@ -80,6 +80,9 @@ void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part
 double profile_kernel_ns(const KernelProfile *k);  // by the model
 double profile_spilled_bytes(const KernelProfile *k);  // of all threads, stored and loaded
 
+// of the requests of an access: how many were no estimate
+uint64_t profile_looked_at(const RunMeasure *m);
+
 // --- report_rules_*.c ---
 void profile_rules_memory(ProfileModel *m, const KernelProfile *k);
 void profile_rules_control(ProfileModel *m, const KernelProfile *k);

@@ -4,7 +4,6 @@
 #include "tools/options.h"
 #include "tools/profile/internal.h"
 
-enum { ONLY_TIMELINE = 1 };    // of WeavePlan.tool_options
 enum { HAS_TWO_BODIES = 1 };  // of FuncInfo.tool_bits
 
 static bool has_branches_to_count(const Profiling *w, const PtxInstr *in) {
@@ -33,10 +32,14 @@ static void prepare(Profiling *w) {
   w->leads = body_reg(b, TYPE_PRED);
   w->no_rows = body_reg(b, TYPE_PRED);
   w->no_rows_or_tiles = body_reg(b, TYPE_PRED);
+  w->measured = body_reg(b, TYPE_PRED);
+  w->look = body_reg(b, TYPE_PRED);
+  w->odds = body_reg(b, TYPE_B32);
   code_guard(c, NULL, false);
   EMIT(c, "mov.u32", opd_reg(w->lane), opd_sreg(SREG_LANEID, SEL_NONE));
-  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(w->counting->counters), opd_imm(0));
-  EMIT(c, "setp.eq.and.u32", opd_reg(w->leads), opd_reg(w->lane), opd_imm(0), opd_reg(p));
+  EMIT(c, "setp.ne.u64", opd_reg(w->measured), opd_reg(w->counting->counters), opd_imm(0));
+  EMIT(c, "setp.eq.and.u32", opd_reg(w->leads), opd_reg(w->lane), opd_imm(0),
+       opd_reg(w->measured));
   EMIT(c, "mov.u32", opd_reg(x), opd_sreg(SREG_NTID, SEL_X));
   EMIT(c, "mov.u32", opd_reg(y), opd_sreg(SREG_NTID, SEL_Y));
   EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_Z));
@@ -128,7 +131,8 @@ static void end_work(Code *c, void *user) {
   code_guard(c, NULL, false);
   EMIT(c, "add.u64", opd_reg(slot), opd_reg(k->w->counting->counters), opd_imm(k->slot * 8ll));
   code_guard(c, guard, negated);
-  code_call(c, probe_function(b->program, b->unit, "wg_profile_work"),
+  const char *probe = count_may_reduce(b) ? "wg_profile_work_80" : "wg_profile_work";
+  code_call(c, probe_function(b->program, b->unit, probe),
             (PtxOperand[]){opd_reg(slot), opd_reg(k->instructions)}, 2);
   code_guard(c, NULL, false);
 }
@@ -153,7 +157,8 @@ static void count_work(Profiling *w) {
 }
 
 static unsigned options(const Options *o, const WeavePlan *plan) {
-  return options_is(o, OPT_PROFILE_PART, "timeline") ? ONLY_TIMELINE : 0;
+  if (options_is(o, OPT_PROFILE_PART, "timeline")) return ONLY_TIMELINE;
+  return plan->spare_registers && !options_flag(o, OPT_PROFILE_EXACT) ? SAMPLES : 0;
 }
 
 static bool leaves_code(const Program *p) {

@@ -41,7 +41,8 @@ static const char *probe_of(const Body *b, const ProfileSite *s, bool generic) {
   return matches ? "wg_profile_global_70" : "wg_profile_global";
 }
 
-// Calls the device code for the lanes that pass the guard of `c`.
+// Calls the device code for the lanes that pass the guard of `c`. Where requests are sampled, it is
+// code out of line that is reached only by those to look at, and has no guard.
 static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   Body *b = w->body;
   PtxReg *slot = body_temp(b, TYPE_B64, 2), *address = body_temp(b, TYPE_B64, 3);
@@ -51,10 +52,46 @@ static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   code_guard(c, NULL, false);
   EMIT(c, "add.u64", opd_reg(slot), opd_reg(w->counting->counters), opd_imm(s->slot * 8ll));
   access_address(c, address, &k->address);
+  PtxOperand request = sample_request(w, c, s->bytes);
   code_guard(c, guard, negated);
   code_call(c, probe_function(b->program, b->unit, probe_of(b, s, k->generic)),
-            (PtxOperand[]){opd_reg(slot), opd_reg(address), opd_imm(s->bytes)}, 3);
+            (PtxOperand[]){opd_reg(slot), opd_reg(address), request}, 3);
   code_guard(c, NULL, false);
+}
+
+// … and lets the requests of its block be sampled when there were enough of this one.
+static void look_and_count(Profiling *w, Code *cold, const SiteCode *k, uint32_t word) {
+  uint32_t slot = site_of(w, k)->slot;
+  look_while_running(w, cold, k);
+  if (!sample_wanted(w)) return;
+  sample_count(w, cold, word, slot);
+  if (k->generic) sample_count(w, cold, word, slot + SLOT_WORDS);
+}
+
+// An access that is not executed as often as its block, or whose block calls functions: each
+// execution decides for itself.
+static void look_at_once(Profiling *w, Code *c, const SiteCode *k) {
+  Body *b = w->body;
+  if (!sample_wanted(w)) {
+    code_guard(c, k->in->guard, k->in->guard_negated);
+    look_while_running(w, c, k);
+    return;
+  }
+  uint32_t word = sample_word(w);
+  Code *cold = body_cold(b);
+  PtxLabel *out = body_label(b), *back = body_label(b);
+  sample_decide(w, c, word);
+  PtxReg *guard = k->in->guard;
+  if (guard)
+    EMIT(c, "and.pred", opd_reg(w->look), opd_reg(w->look),
+         k->in->guard_negated ? opd_not(guard) : opd_reg(guard));
+  code_branch(c, w->look, false, out);
+  code_label(c, back);
+  cold->near = k->in;
+  code_guard(cold, NULL, false);
+  code_label(cold, out);
+  look_and_count(w, cold, k, word);
+  EMIT(cold, "bra", opd_label(back));
 }
 
 // --- at the access ---
@@ -223,7 +260,16 @@ static PtxReg *any_exception(Profiling *w, Code *c) {
   return any;
 }
 
-static void look_at_exceptions(Profiling *w, Code *cold) {
+// Of some sites of the block more is counted than what device code is called for.
+static bool counts_exceptions(const Profiling *w) {
+  bool counts = false;
+  for (uint32_t i = 0; i < w->ncodes; i++)
+    counts |= w->codes[i].low || w->codes[i].kept[0] || w->codes[i].cold_lanes;
+  return counts;
+}
+
+static void look_at_exceptions(Profiling *w, Code *cold, PtxLabel *back, uint32_t word) {
+  if (sample_wanted(w) && !counts_exceptions(w)) code_branch(cold, w->look, true, back);
   for (uint32_t i = 0; i < w->ncodes; i++) {
     SiteCode *k = &w->codes[i];
     if (site_of(w, k)->mode == SITE_LOOKED_AT) continue;
@@ -234,8 +280,12 @@ static void look_at_exceptions(Profiling *w, Code *cold) {
     code_branch(cold, p, true, as_known);
     if (k->kept[0]) add_extra(w, cold, k, false, -1);
     if (k->kept[1]) add_extra(w, cold, k, true, -1);
-    if (k->cold_lanes) lanes_out_of_line(w, cold, &k->lanes);
-    else look_while_running(w, cold, k);
+    if (k->cold_lanes) {
+      lanes_out_of_line(w, cold, &k->lanes);
+    } else {
+      if (sample_wanted(w)) code_branch(cold, w->look, true, done);
+      look_and_count(w, cold, k, word);
+    }
     EMIT(cold, "bra", opd_label(done));
     code_label(cold, as_known);
     if (k->low && !k->kept[0]) add_extra_to_memory(w, cold, k, false);
@@ -261,14 +311,44 @@ static void add_extras(Profiling *w, Code *c) {
   }
 }
 
+static bool any_looked_at(const Profiling *w) {
+  for (uint32_t i = 0; i < w->ncodes; i++)
+    if (site_of(w, &w->codes[i])->mode == SITE_LOOKED_AT) return true;
+  return false;
+}
+
+// The sites of which the code tells nothing.
+static void look_at_rest(Profiling *w, Code *c, Code *cold, uint32_t word) {
+  bool samples = sample_wanted(w);
+  PtxLabel *out = body_label(w->body), *back = body_label(w->body);
+  if (samples) {
+    code_branch(c, w->look, false, out);
+    code_label(c, back);
+    code_guard(cold, NULL, false);
+    code_label(cold, out);
+  }
+  bool first = true;  // all have as many requests
+  for (uint32_t i = 0; i < w->ncodes; i++) {
+    if (site_of(w, &w->codes[i])->mode != SITE_LOOKED_AT) continue;
+    if (samples) cold->near = w->codes[i].in;
+    if (first || w->codes[i].generic) look_and_count(w, samples ? cold : c, &w->codes[i], word);
+    else look_while_running(w, samples ? cold : c, &w->codes[i]);
+    first = false;
+  }
+  if (samples) EMIT(cold, "bra", opd_label(back));
+}
+
 void weave_block_end(Profiling *w, uint32_t block) {
   Body *b = w->body;
   if (!w->ncodes) return;
   Code *c = end_of(w, block), *cold = body_cold(b);
+  bool looks = any_looked_at(w);
   code_guard(c, NULL, false);
   for (uint32_t i = 0; i < w->ncodes; i++)
     if (w->codes[i].by_lanes) lanes_at_end(w, c, &w->codes[i].lanes);
   w->here = NULL;
+  uint32_t word = sample_wanted(w) ? sample_word(w) : 0;
+  if (sample_wanted(w) && looks) sample_decide(w, c, word);
   PtxReg *any = any_exception(w, c);
   PtxLabel *out = any ? body_label(b) : NULL, *back = any ? body_label(b) : NULL;
   if (any) code_branch(c, any, false, out);
@@ -277,11 +357,11 @@ void weave_block_end(Profiling *w, uint32_t block) {
     code_label(c, back);
     code_guard(cold, NULL, false);
     code_label(cold, out);
-    look_at_exceptions(w, cold);
+    if (sample_wanted(w) && !looks) sample_decide(w, cold, word);
+    look_at_exceptions(w, cold, back, word);
     EMIT(cold, "bra", opd_label(back));
   }
-  for (uint32_t i = 0; i < w->ncodes; i++)
-    if (site_of(w, &w->codes[i])->mode == SITE_LOOKED_AT) look_while_running(w, c, &w->codes[i]);
+  if (looks) look_at_rest(w, c, cold, word);
   w->ncodes = 0;
 }
 
@@ -381,6 +461,7 @@ static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned ope
   s.block = w->counting->entry[block];
   s.outside = COUNT_NONE;
   bool at_once = in->guard || has_call(w, block);
+  s.is_whole = !at_once && !k.generic;
   bool plain = !at_once && !k.generic && b->func->is_entry &&
                ptx_op_memory(in->op) != MEMORY_MATRIX;
   if (plain) {
@@ -392,9 +473,7 @@ static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned ope
   k.site = w->profile->sites.len;
   vec_push(&w->profile->sites, s);
   if (at_once) {
-    Code *c = body_before(b, i);
-    code_guard(c, in->guard, in->guard_negated);
-    look_while_running(w, c, &k);
+    look_at_once(w, body_before(b, i), &k);
   } else {
     count_at_access(w, &k, i);
     w->codes[w->ncodes++] = k;
