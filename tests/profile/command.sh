@@ -31,6 +31,11 @@ assert "--fail-if allows 6" in cases["sectors/request"].get("message")
 assert root.get("failures") == "1", root.attrib' "$d/junit.xml"
 profile --fail-if '*:uncoalesced > 0' -- "$d/transposed"; code=$?
 check rule_as_metric [ $code = 99 ]
+profile --fail-if 'transposed:sectors > 0' -- "$d/transposed_ok"; code=$?
+check unknown_kernel [ $code = 99 ]
+check names_the_kernel grep -q 'no kernel with transposed in its name was launched' "$d/err"
+profile --fail-if '*:sync-wait > 0' -- "$d/waits"; code=$?
+check rule_about_the_program [ $code = 99 ]
 profile --fail-if 'nonsense' -- "$d/transposed"; code=$?
 check refuses_nonsense [ $code = 125 ]
 check explains_limits grep -q 'expected KERNEL:METRIC > NUMBER' "$d/err"

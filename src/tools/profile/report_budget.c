@@ -37,14 +37,24 @@ static bool parse(const char *text, Budget *b, Error *err) {
   return true;
 }
 
-// Entries are separated by semicolons: the option may be given again.
+// Entries are separated by commas: the option may be given again. Kernels may have commas in their
+// names: an entry ends where it is a whole one.
 static bool each(const char *list, bool (*f)(void *user, const Budget *b), void *user, Error *err) {
   bool ok = true;
-  char *copy = mem_strdup(list ? list : ""), *rest = copy;
-  for (char *one; ok && (one = strsep(&rest, ";,"));) {
+  char *copy = mem_strdup(list ? list : ""), *one = copy;
+  while (ok && *one) {
     Budget b;
-    while (*one == ' ') one++;
-    if (*one) ok = parse(one, &b, err) && (!f || f(user, &b));
+    char *end = one + strcspn(one, ";,"), separator = *end;
+    *end = 0;
+    while (!(ok = parse(one, &b, err)) && separator) {
+      *end = separator;
+      end += 1 + strcspn(end + 1, ";,");
+      separator = *end;
+      *end = 0;
+    }
+    ok = ok && (!f || f(user, &b));
+    one = separator ? end + 1 : end;
+    one += strspn(one, " ;,");
   }
   free(copy);
   return ok;
@@ -64,8 +74,24 @@ static double per_request(const KernelProfile *k, SiteSpace space, bool whole) {
   return whole ? units : requests > 0 ? units / requests : 0;
 }
 
-static double value_of(const ProfileModel *m, const KernelProfile *k, const char *metric) {
+static bool counts_advice(const char *metric) {
+  for (size_t i = 0; i + 1 < ARRAY_LEN(metrics); i++)
+    if (!strcmp(metrics[i], metric)) return false;
+  return true;
+}
+
+// How often a rule fires, or any; k NULL: about the program as a whole.
+static double advice_of(const ProfileModel *m, const KernelProfile *k, const char *metric) {
   double n = 0;
+  for (uint32_t i = 0; i < m->advice.len; i++) {
+    const Advice *a = &m->advice.data[i];
+    bool about = k ? a->kernel && !strcmp(a->kernel, k->readable) : !a->kernel;
+    n += about && (!strcmp(metric, "advice") || !strcmp(profile_rules[a->rule].name, metric));
+  }
+  return n;
+}
+
+static double value_of(const ProfileModel *m, const KernelProfile *k, const char *metric) {
   if (!strcmp(metric, "sectors/request")) return per_request(k, SITE_GLOBAL, false);
   if (!strcmp(metric, "wavefronts/request")) return per_request(k, SITE_SHARED, false);
   if (!strcmp(metric, "words/request")) return per_request(k, SITE_CONSTANT, false);
@@ -74,12 +100,7 @@ static double value_of(const ProfileModel *m, const KernelProfile *k, const char
   if (!strcmp(metric, "idle"))
     return k->warp_instructions ? 1 - (double)k->instructions / (double)k->warp_instructions / 32
                                 : 0;
-  for (uint32_t i = 0; i < m->advice.len; i++) {
-    const Advice *a = &m->advice.data[i];
-    bool about = a->kernel && !strcmp(a->kernel, k->readable);
-    n += about && (!strcmp(metric, "advice") || !strcmp(profile_rules[a->rule].name, metric));
-  }
-  return n;
+  return advice_of(m, k, metric);
 }
 
 typedef struct Checking {
@@ -88,25 +109,41 @@ typedef struct Checking {
   bool over;
 } Checking;
 
+static void add_limit(Checking *c, RunLimit limit) {
+  if (limit.passed) {
+    c->over = true;
+    str_printf(c->out, "profile: over budget: %s\n", limit.passed);
+  }
+  vec_push(&c->model->run->limits, limit);
+}
+
+// of: a kernel, or the program
+static void compare(Checking *c, const Budget *b, const char *of, double v) {
+  Arena *arena = &c->model->run->arena;
+  RunLimit limit = {
+      arena_printf(arena, "%s of %s: not %s %.4g", b->metric, of, b->relation, b->limit), NULL};
+  if (b->relation[1] ? v >= b->limit : v > b->limit)
+    limit.passed = arena_printf(arena, "%s of %s is %.4g, and --fail-if allows %s%.4g", b->metric,
+                                of, v, b->relation[1] ? "less than " : "", b->limit);
+  add_limit(c, limit);
+}
+
 static bool check(void *user, const Budget *b) {
   Checking *c = user;
+  bool every = !strcmp(b->kernel, "*"), found = every;
   for (uint32_t i = 0; i < c->model->kernels.len; i++) {
     const KernelProfile *k = c->model->kernels.data[i];
-    if (strcmp(b->kernel, "*") && !strstr(k->readable, b->kernel)) continue;
-    double v = value_of(c->model, k, b->metric);
-    Run *r = c->model->run;
-    RunLimit limit = {arena_printf(&r->arena, "%s of %s: not %s %.4g", b->metric, k->readable,
-                                   b->relation, b->limit),
-                      NULL};
-    if (b->relation[1] ? v >= b->limit : v > b->limit) {
-      limit.passed = arena_printf(&r->arena, "%s of %s is %.4g, and --fail-if allows %s%.4g",
-                                  b->metric, k->readable, v, b->relation[1] ? "less than " : "",
-                                  b->limit);
-      c->over = true;
-      str_printf(c->out, "profile: over budget: %s\n", limit.passed);
-    }
-    vec_push(&r->limits, limit);
+    if (!every && !strstr(k->readable, b->kernel)) continue;
+    found = true;
+    compare(c, b, k->readable, value_of(c->model, k, b->metric));
   }
+  if (every && counts_advice(b->metric))
+    compare(c, b, "the program", advice_of(c->model, NULL, b->metric));
+  Arena *arena = &c->model->run->arena;
+  if (!found)  // a limit that is never looked at would pass for ever
+    add_limit(c, (RunLimit){arena_printf(arena, "%s of %s", b->metric, b->kernel),
+                            arena_printf(arena, "no kernel with %s in its name was launched",
+                                         b->kernel)});
   return true;
 }
 

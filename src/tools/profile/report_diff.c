@@ -43,7 +43,8 @@ static double each(const Side *s) {
   return s->requests ? (double)s->units / (double)s->requests : 0;
 }
 
-static void print_advice(const char *title, const ProfileModel *m, const ProfileModel *other) {
+static bool print_advice(const char *title, const ProfileModel *m, const ProfileModel *other) {
+  bool some = false;
   for (uint32_t i = 0; i < m->advice.len; i++) {
     const Advice *a = &m->advice.data[i];
     bool both = false;
@@ -55,7 +56,9 @@ static void print_advice(const char *title, const ProfileModel *m, const Profile
     if (!both)
       printf("%s: %s at %s:%u: %s\n", title, profile_rules[a->rule].name, file_name(a->file),
              a->line, a->evidence);
+    some |= !both;
   }
+  return some;
 }
 
 // Estimates differ from run to run, by less the more requests were looked at.
@@ -79,6 +82,37 @@ static bool print_rows(const Rows *rows) {
   return differs;
 }
 
+static const KernelProfile *kernel_named(const ProfileModel *m, const char *name) {
+  for (uint32_t i = 0; i < m->kernels.len; i++)
+    if (!strcmp(m->kernels.data[i]->readable, name)) return m->kernels.data[i];
+  return NULL;
+}
+
+static void print_kernel(const KernelProfile *a, const KernelProfile *b) {
+  printf("%14llu %14llu", (unsigned long long)(a ? a->warp_instructions : 0),
+         (unsigned long long)(b ? b->warp_instructions : 0));
+  if ((a && a->ns) || (b && b->ns))
+    printf(" %9.4f %9.4f  %s\n", a ? (double)a->ns / 1e6 : 0, b ? (double)b->ns / 1e6 : 0,
+           (a ? a : b)->readable);
+  else printf(" %9s %9s  %s\n", "", "", (a ? a : b)->readable);
+}
+
+// Kernels whose warps execute another number of instructions; times differ in every run.
+static bool print_kernels(const ProfileModel *x, const ProfileModel *y) {
+  bool differs = false;
+  const ProfileModel *sides[] = {x, y};
+  for (unsigned s = 0; s < 2; s++)
+    for (uint32_t i = 0; i < sides[s]->kernels.len; i++) {
+      const KernelProfile *k = sides[s]->kernels.data[i],
+                          *other = kernel_named(sides[!s], k->readable);
+      if (other && (s || other->warp_instructions == k->warp_instructions)) continue;
+      if (!differs) printf("%14s %14s %9s %9s  kernel\n", "instructions", "then", "ms", "then");
+      differs = true;
+      print_kernel(s ? other : k, s ? k : other);
+    }
+  return differs;
+}
+
 int profile_diff(const char *path_a, const char *path_b, Error *err) {
   Run a = {0}, b = {0};
   if (!run_load(path_a, &a, err)) return -1;
@@ -92,10 +126,11 @@ int profile_diff(const char *path_a, const char *path_b, Error *err) {
   profile_model_build(&b, &y);
   add_side(&rows, &x, false);
   add_side(&rows, &y, true);
-  bool differs = print_rows(&rows);
-  print_advice("gone", &x, &y);
-  print_advice("new", &y, &x);
-  if (!differs) puts("both runs ask the same of the memory");
+  bool differs = print_kernels(&x, &y);
+  differs |= print_rows(&rows);
+  differs |= print_advice("gone", &x, &y);
+  differs |= print_advice("new", &y, &x);
+  if (!differs) puts("both runs have the same counts and the same advice");
   vec_free(&rows);
   profile_model_free(&x);
   profile_model_free(&y);
