@@ -67,6 +67,33 @@ typedef struct CuptiSettings {
   size_t n;
   CuptiSetting *list;
 } CuptiSettings;
+typedef struct CuptiCrc {
+  size_t size, bytes;
+  const void *cubin;
+  uint64_t crc;
+} CuptiCrc;
+typedef struct CuptiLine {  // of an instruction; file and folder are ours to free
+  size_t size;
+  const void *cubin;
+  const char *function;
+  size_t bytes;
+  uint32_t line;
+  uint64_t offset;
+  char *file, *folder;
+} CuptiLine;
+// The driver loads machine code: CuptiResource.what is a CuptiModule. Both go when the call ends.
+enum { CUPTI_RESOURCES = 3, CUPTI_MODULE_LOADED = 6 };
+typedef struct CuptiResource {
+  CUcontext context;
+  CUstream stream;
+  void *what;
+} CuptiResource;
+typedef struct CuptiModule {
+  uint32_t id;
+  size_t bytes;
+  const void *cubin;
+} CuptiModule;
+typedef void CuptiCallback(void *user, int domain, uint32_t id, const void *data);
 typedef struct CuptiTake {
   size_t size;
   void *reserved;
@@ -81,5 +108,10 @@ typedef struct CuptiTake {
   FUNCTION(cuptiPCSamplingGetStallReasons, (CuptiReasonNames * p)) \
   FUNCTION(cuptiPCSamplingSetConfigurationAttribute, (CuptiSettings * p)) \
   FUNCTION(cuptiPCSamplingGetData, (CuptiTake * p))
+#define CUPTI_LINE_FUNCTIONS \
+  FUNCTION(cuptiSubscribe, (void **subscriber, CuptiCallback *callback, void *user)) \
+  FUNCTION(cuptiEnableCallback, (uint32_t yes, void *subscriber, int domain, uint32_t id)) \
+  FUNCTION(cuptiGetCubinCrc, (CuptiCrc * p)) \
+  FUNCTION(cuptiGetSassToSourceCorrelation, (CuptiLine * p))
 
 #endif

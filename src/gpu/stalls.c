@@ -1,12 +1,12 @@
 // Why warps wait: CUPTI looks at the instruction of some warp every so many cycles, and says what
-// it waits for. The samples of a context are added up by kernel and reason when it ends.
+// it waits for. The samples of a context are added up by kernel, source line and reason when it
+// ends.
 #define _GNU_SOURCE
 #include "gpu/stalls.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "gpu/cupti_stalls.h"
 #include "gpu/times.h"
 
 enum { ROOM = 4096, TRIES = 15, PAUSE_US = 100 * 1000 };
@@ -72,6 +72,7 @@ static bool start(struct GpuStalls *s, CUcontext context) {
 void gpu_stalls_open(GpuContext *c) {
   if (!session_wants(SESSION_WANTS_STALLS)) return;
   struct GpuStalls *s = mem_alloc(sizeof *s);
+  gpu_stall_lines_open();
   if (open_functions() && start(s, c->handle)) c->stalls = s;
   else
     log_once(
@@ -91,9 +92,12 @@ static const char *reason_named(const struct GpuStalls *s, uint32_t number) {
 static bool tell(struct GpuStalls *s, CuptiSamples *from) {
   for (size_t i = 0; i < MIN(from->nplaces, (size_t)ROOM); i++) {
     CuptiPlace *p = &from->places[i];
+    GpuStallLine at = p->name ? gpu_stall_line(p) : (GpuStallLine){0};
     for (size_t k = 0; k < MIN(p->nreasons, s->nreasons) && p->name; k++) {
       const char *reason = reason_named(s, p->reasons[k].reason);
-      if (reason) session_stalled(p->name, reason, p->reasons[k].samples);
+      if (reason)
+        session_stalled(
+            &(SessionStall){p->name, reason, at.file, at.line, p->reasons[k].samples});
     }
   }
   return from->nplaces != 0;

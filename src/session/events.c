@@ -20,9 +20,11 @@ void session_copy_ran(uint64_t timed_as, const SessionTimes *when) {
   TELL(copy_ran, timed_as, when);
 }
 
-void session_stalled(const char *kernel, const char *reason, uint64_t samples) {
-  TELL(stalled, kernel, reason, samples);
-}
+void session_graph_launched(const void *stream) { TELL(graph_launched, stream); }
+
+void session_node_ran(const SessionNode *n) { TELL(node_ran, n); }
+
+void session_stalled(const SessionStall *s) { TELL(stalled, s); }
 
 void session_launch_refused(const SessionRefusal *r) { TELL(launch_refused, r); }
 

@@ -108,4 +108,5 @@ void session_graph_launch(const void *graph, const void *stream) {
   if (!session_wants_launches()) return;
   session_send(EVENT_GRAPH_LAUNCH, &(EventGraphLaunch){(uintptr_t)graph, (uintptr_t)stream,
                                                        clock_ns(), session_stack()});
+  session_graph_launched(stream);
 }

@@ -456,8 +456,24 @@ typedef struct SessionTimes {
 } SessionTimes;
 void session_launch_ran(uint32_t launch, const SessionTimes *t);
 void session_copy_ran(uint64_t timed_as, const SessionTimes *t);  // SessionCopy.timed_as
-// Warps of the kernel were found so often to wait for this reason; it may be told in parts.
-void session_stalled(const char *kernel, const char *reason, uint64_t samples);
+void session_graph_launched(const void *stream);
+// A kernel node of a graph ran: nobody launched it by itself.
+typedef struct SessionNode {
+  const char *kernel;
+  int device;
+  uint64_t blocks;
+  uint32_t threads, shared;  // of a block
+  SessionTimes times;
+} SessionNode;
+void session_node_ran(const SessionNode *n);
+// Warps of the kernel were found so often to wait for this reason; it may be told in parts. file
+// NULL: the line is not known
+typedef struct SessionStall {
+  const char *kernel, *reason, *file;
+  uint32_t line;
+  uint64_t samples;
+} SessionStall;
+void session_stalled(const SessionStall *s);
 typedef struct SessionVariable {  // of a module that was loaded, and what it holds
   uint64_t base;
   const void *bytes;

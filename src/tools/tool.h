@@ -84,7 +84,9 @@ typedef struct Tool {
   const char *(*fault_kind)(const SessionFault *f);
   void (*launch_ran)(uint32_t launch, const SessionTimes *t);
   void (*copy_ran)(uint64_t timed_as, const SessionTimes *t);
-  void (*stalled)(const char *kernel, const char *reason, uint64_t samples);
+  void (*graph_launched)(const void *stream);
+  void (*node_ran)(const SessionNode *n);  // of a graph
+  void (*stalled)(const SessionStall *s);
   // These have ended, with all that they write; n 0: all so far.
   void (*launches_ended)(ToolDevice *d, const uint64_t *launches, uint32_t n);
   // Reads what kernels of a module left in device memory, before it is unloaded. With session_lock

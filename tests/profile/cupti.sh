@@ -24,7 +24,7 @@ profiled() {  # NAME VARIABLES…
 profiled cupti FAKE_CUPTI="c 4096 0 100 k 2 64 200 300 k 2 64 500 600 k 3 64 700 800 c 4096 750 900"
 check by_cupti python3 - "$d/cupti.json" <<'END'
 import json, sys
-t = json.load(open(sys.argv[1]))["timeline"]
+t = json.load(open(sys.argv[1]))["device_time"]
 assert t["times"] == "CUPTI", t
 sums = {k: round(t[k], 6) for k in ("ms", "kernel_ms", "copy_ms", "both_ms", "idle_ms")}
 assert sums == {"ms": 0.9, "kernel_ms": 0.3, "copy_ms": 0.25, "both_ms": 0.05, "idle_ms": 0.4}, sums
@@ -35,12 +35,44 @@ check words grep -q \
   "profile: 0.9 ms of the device, by CUPTI: kernels 33%, copies 28%, both at once 6%, idle 44%" \
   "$d/cupti.err"
 check gap grep -q "idle for 0.2 ms after the host waited at .* (1 time)" "$d/cupti.err"
+profiled graph FAKE_CUPTI="c 4096 0 100 k 2 64 200 300 k 2 64 500 600 k 3 64 700 800 \
+g 2 64 800 900 g 2 64 900 1000 c 4096 1000 1100"
+check graph_nodes python3 - "$d/graph.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+k = run["kernels"][0]
+assert (k["launches"], k["node_runs"], k["ns"]) == (3, 2, 500000), k
+nodes = [c for c in run["timeline"] if c["kind"] == "node"]
+assert [c["ended"] - c["started"] for c in nodes] == [100000, 100000], nodes
+assert round(run["device_time"]["kernel_ms"], 6) == 0.5, run["device_time"]
+END
 stalled() {
   grep -q "its warps wait: 60% for data from global or local memory (long_scoreboard), \
 30% for other warps at a barrier (barrier)" "$d/stalls.err"
 }
+stalled_lines() {
+  grep -q "work.cu:4: 50% of the samples, most of them wait for data from global" "$d/stalls.err"
+}
 profiled stalls FAKE_CUPTI="" WARPGRIND_PROFILE_STALLS=yes
 check stalls stalled
+check stall_lines stalled_lines
+check stall_lines_json python3 - "$d/stalls.json" <<'END'
+import json, sys
+lines = json.load(open(sys.argv[1]))["kernels"][0]["stall_lines"]
+assert [(l["file"], l["line"], l["samples"], l["reason"]) for l in lines] == [
+    ("/src/work.cu", 4, 100, "long_scoreboard")], lines
+END
+
+# Stamps at the entry and the exits of kernels: no more warps than fit.
+profiled achieved FAKE_CUPTI="" WARPGRIND_PROFILE_OCCUPANCY=yes
+check achieved python3 - "$d/achieved.json" <<'END'
+import json, sys
+k = json.load(open(sys.argv[1]))["kernels"][0]
+assert 0 < k["achieved_warps"] <= 64, k
+END
+check achieved_words grep -q "achieved occupancy: .* warps on a multiprocessor" "$d/achieved.err"
+profiled both FAKE_CUPTI="" WARPGRIND_PROFILE_OCCUPANCY=yes WARPGRIND_PROFILE_STALLS=yes
+check one_at_a_time grep -q "are for two runs" "$d/both.err"
 profiled events
 check by_events grep -q "of the device, by events: kernels" "$d/events.err"
 headers=$(dirname "$(dirname "$(command -v nvcc)")")/include

@@ -1,7 +1,7 @@
 // What --tool=profile measured: what to change, then a kernel with its lines, their measures as heat, and pictures.
 import { useMemo, useState } from "preact/hooks";
 import { ask } from "./api";
-import { counted, fileName, many } from "./format";
+import { bytesText, counted, fileName, many } from "./format";
 import { useAnswer } from "./hooks";
 import { List } from "./list";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
@@ -19,13 +19,15 @@ const measures = [
   { key: "excess", name: "excess", help: "sectors, wavefronts and words that an ideal access would not need" },
   { key: "wavefronts", name: "wavefronts", help: "wavefronts of shared memory" },
   { key: "parted", name: "parted", help: "warps that a branch parts" },
+  { key: "samples", name: "samples", help: "samples of warps at this line, while they ran or waited" },
 ] as const;
 type Line = Record<(typeof measures)[number]["key"], number> & { accesses: Access[] };
 
 function linesOf(k: Kernel, path: string): Map<number, Line> {
-  const out = new Map<number, Line>(), line = (n: number) => { let l = out.get(n); if (!l) out.set(n, l = { requests: 0, sectors: 0, excess: 0, wavefronts: 0, parted: 0, accesses: [] }); return l; };
+  const out = new Map<number, Line>(), line = (n: number) => { let l = out.get(n); if (!l) out.set(n, l = { requests: 0, sectors: 0, excess: 0, wavefronts: 0, parted: 0, samples: 0, accesses: [] }); return l; };
   for (const a of k.accesses) if (a.file === path && a.line) { const l = line(a.line); l.requests += a.requests; l.sectors += a.sectors ?? 0; l.wavefronts += a.wavefronts ?? 0; l.excess += Math.max(0, unitsOf(a) - a.ideal); l.accesses.push(a); }
   for (const b of k.branches) if (b.file === path && b.line) line(b.line).parted += b.parted;
+  for (const s of k.stall_lines ?? []) if (s.file === path && s.line) line(s.line).samples += s.samples;
   return out;
 }
 // Requests that are no estimate: a GPU looks at some only.
@@ -40,6 +42,12 @@ const short = (n: number) => n < 10000 ? String(Math.round(n)) : n < 1e6 ? `${(n
 
 function Heat({ value, most, title }: { value: number; most: number; title: string }) {
   return <span class="heat num" title={title} style={value && most ? { background: `color-mix(in srgb, var(--store) ${Math.round(8 + 62 * value / most)}%, transparent)` } : undefined}>{value ? short(value) : ""}</span>;
+}
+
+// What the instructions are, and how much memory the kernel touches.
+function Figures({ k }: { k: Kernel }) {
+  const mix = Object.entries(k.mix ?? {}).sort((a, b) => b[1] - a[1]).slice(0, 5).map(([name, n]) => `${name} ${(100 * n / k.instructions).toFixed(0)} %`), w = k.working_set;
+  return <p class="dim">{mix.length > 0 && `Instructions: ${mix.join(", ")}${k.uniform ? `; ${(100 * k.uniform / k.warp_instructions).toFixed(0)} % compute the same in all lanes` : ""}. `}{w && `Working set, at most: ${bytesText(w.launch_bytes)} a launch, ${bytesText(w.multiprocessor_bytes)} for the blocks on a multiprocessor.`}</p>;
 }
 
 function PtxBeside({ kernel, line }: { kernel: number; line: number }) {
@@ -79,7 +87,8 @@ export function ProfilePane({ pane, index, active }: { pane: Pane & { kind: "pro
       <h3>{p!.advice?.length ? "What to change" : "No rule found anything to change"}</h3>
       <ol class="advice">{p!.advice?.slice(0, 12).map(a => <li><button type="button" class="link" onClick={() => { const i = kernels.findIndex(x => x.kernel === a.kernel); if (i >= 0) choose(i, a.line); }}>{a.file ? `${fileName(a.file)}:${a.line}` : "the program"}</button> <b>{a.rule}</b>{a.worth_ms !== null && <span class="num worth">{a.worth_ms < .01 ? a.worth_ms.toExponential(1) : a.worth_ms.toPrecision(3)} ms</span>}<p>{a.evidence}</p><p class="dim">{a.instead}</p></li>)}</ol>
       <div class="chooser"><h3>Kernel</h3><select value={chosen} onChange={e => choose(Number(e.currentTarget.value))} aria-label="kernel">{kernels.map((x, i) => <option value={i}>{x.kernel}</option>)}</select></div>
-      <p>{many(k.launches)} {k.launches === 1 ? "launch" : "launches"}, {many(k.warp_instructions)} instructions of warps, {k.warp_instructions ? (100 * k.instructions / k.warp_instructions / 32).toFixed(1) : "0"} % of their lanes active{k.ns ? `, ${(k.ns / 1e6).toPrecision(3)} ms` : ""}</p>
+      <p>{many(k.launches)} {k.launches === 1 ? "launch" : "launches"}, {many(k.warp_instructions)} instructions of warps, {k.warp_instructions ? (100 * k.instructions / k.warp_instructions / 32).toFixed(1) : "0"} % of their lanes active{k.nodes ? `, ${many(k.nodes)} nodes of graphs` : ""}{k.ns ? `, ${(k.ns / 1e6).toPrecision(3)} ms` : ""}{k.achieved_warps ? `, ${k.achieved_warps.toFixed(1)} warps on a multiprocessor on average` : ""}</p>
+      <Figures k={k} />
       {source && <Source k={k} source={source} line={line} choose={setLine} kernel={id} />}
       <div class="plots"><div><h3>Occupancy</h3><OccupancyPlots k={k} /></div>{p!.peaks && <div><h3>Roofline</h3><RooflinePlot kernels={kernels} peaks={p!.peaks} chosen={chosen} choose={i => choose(i)} /></div>}</div>
       <h3>Timeline</h3><Timeline calls={p!.timeline ?? []} total={p!.calls ?? 0} kernel={k.kernel} ranges={p!.range_bars ?? []} />

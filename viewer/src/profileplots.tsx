@@ -11,6 +11,9 @@ export interface Kernel {
   branches: { file?: string; line?: number; warps: number; parted: number }[]; waves?: { waves: number; last_full: number };
   occupancy?: { arch: number; registers: number; shared: number; threads: number; warps: number; most_warps: number; limit: string };
   roofline: { bytes: number; floats: number; intensity: number; bound: string; share_of_roof?: number };
+  nodes?: number; node_runs?: number; uniform?: number; mix?: Record<string, number>; achieved_warps?: number;
+  working_set?: { moved_bytes: number; launch_bytes: number; multiprocessor_bytes: number };
+  stall_lines?: { file: string; line: number; samples: number; reason?: string }[];
   curves?: { threads: [number, number][]; registers: [number, number][]; shared: [number, number][] };
 }
 export interface Peaks { device: string; memory: number; float: number }

@@ -34,6 +34,18 @@ enum { SAMPLE_AFTER = 1024, SAMPLE_SHIFT = 6, SAMPLE_WEIGHT = 1 << SAMPLE_SHIFT 
 // What a probe is told of a request: its bytes, and by how many bits to shift what it adds.
 enum { REQUEST_BYTES = 0xff, REQUEST_SHIFT = 8 };
 
+// What --profile-occupancy adds up for a kernel, on each multiprocessor; clocks are its own. ACTIVE
+// and LAST together are the cycles in which it had threads.
+enum {
+  STAMP_RESIDENT,  // threads that are there now
+  STAMP_ACTIVE,    // when it was idle before, less when it was not any more
+  STAMP_LAST,      // the clock when the last thread ended
+  STAMP_CYCLES,    // of all threads
+  STAMP_THREADS,
+  STAMP_WARPS,
+  STAMP_WORDS = 8
+};
+
 // A branch has one: warps of which some lanes took it and others did not.
 // The work of a warp, in instructions, when it ends: how many warps, their sum, the largest.
 enum { WORK_WARPS, WORK_SUM, WORK_MOST, WORK_WORDS = 4 };

@@ -191,6 +191,24 @@ static void send_work(const Counted *c, const ProfileSite *s) {
   if (v[WORK_WARPS]) send(s, MEASURE_WORK, v, 3);
 }
 
+static void send_uniform(const Counted *c, const ProfileSite *s) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < s->nregion; i++)
+    n += count_block_warps(c->table, c->since, s->region[i].counters) * s->region[i].instructions;
+  if (n) send(s, MEASURE_UNIFORM, &n, 1);
+}
+
+static void send_occupancy(const Counted *c, const ProfileSite *s) {
+  uint64_t v[OCCUPANCY_COUNT] = {
+      [OCCUPANCY_ACTIVE] = sum_of(c, s->slot + STAMP_ACTIVE) + sum_of(c, s->slot + STAMP_LAST),
+      [OCCUPANCY_CYCLES] = sum_of(c, s->slot + STAMP_CYCLES),
+      [OCCUPANCY_THREADS] = sum_of(c, s->slot + STAMP_THREADS),
+      [OCCUPANCY_WARPS] = sum_of(c, s->slot + STAMP_WARPS)};
+  // threads that ended elsewhere, in a function or by a trap: the sums mean nothing
+  bool all_ended = (uint32_t)sum_of(c, s->slot + STAMP_RESIDENT) == 0;
+  if (v[OCCUPANCY_WARPS] && all_ended) send(s, MEASURE_OCCUPANCY, v, OCCUPANCY_COUNT);
+}
+
 static void collect_piece(ToolDevice *d, Piece *p) {
   bool lost;
   const ProfileTable *t = p->code.tool_data[TOOL_PROFILE];
@@ -200,6 +218,8 @@ static void collect_piece(ToolDevice *d, Piece *p) {
     const ProfileSite *s = &t->sites[i];
     if (s->space == SITE_BRANCH) send_branch(&c, s);
     else if (s->space == SITE_WORK) send_work(&c, s);
+    else if (s->space == SITE_UNIFORM) send_uniform(&c, s);
+    else if (s->space == SITE_OCCUPANCY) send_occupancy(&c, s);
     else send_access(&c, s);
   }
   if (since && !(session_tools() & TOOL_BIT(COUNT))) session_send_executions(p, since, d->ordinal);
@@ -215,6 +235,7 @@ static void say_gone(ToolDevice *d) { say_lost(d, "its context was gone before i
 
 static void device_close(ToolDevice *d, bool alive) {
   timeline_flush();
+  buffers_send();
   stalls_send();
   session_counters_collect(d, alive, &(SessionCollect){collect_piece, say_gone});
 }
@@ -235,6 +256,8 @@ const Tool tool_profile = {.device_bytes = sizeof(ProfileDevice),
                            .launch_taken = timeline_launch,
                            .launch_ran = timeline_launch_ran,
                            .copy_ran = timeline_copy_ran,
+                           .graph_launched = timeline_graph_launched,
+                           .node_ran = timeline_node_ran,
                            .stalled = stalls_add,
                            .copy_asked = timeline_copy_asked,
                            .copy_taken = timeline_copy,

@@ -113,8 +113,8 @@ static void it_ran(Pending *p, uint64_t number, const SessionTimes *t) {
 void timeline_launch(const SessionCall *c) {
   const SessionLaunch *l = c->launch;
   Work *e = mem_alloc(sizeof *e);
-  e->call = "launch";
-  set_common(e->v, CALL_LAUNCH, l->stream, l->device);
+  e->call = l->captured ? "node" : "launch";
+  set_common(e->v, l->captured ? CALL_NODE : CALL_LAUNCH, l->stream, l->device);
   e->v[CALL_BEGIN] = e->v[CALL_END] = clock_ns();
   e->v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
   e->v[CALL_BLOCKS] = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
@@ -123,11 +123,64 @@ void timeline_launch(const SessionCall *c) {
   pthread_mutex_lock(&session_lock);
   e->kernel = session_string(l->kernel->name);
   pthread_mutex_unlock(&session_lock);
-  wait_until_it_ran(&launches, on_gpu ? c->number : 0, e);
+  if (!plain) buffers_launch(c);
+  wait_until_it_ran(&launches, on_gpu && !l->captured ? c->number : 0, e);
 }
 
 void timeline_launch_ran(uint32_t launch, const SessionTimes *t) {
   if (on_gpu) it_ran(&launches, launch, t);
+}
+
+// --- graphs ---
+
+// When graphs were launched, and where: a node that ran belongs to the last one before it.
+typedef struct GraphLaunch {
+  uint64_t ns, stack;
+  const void *stream;
+} GraphLaunch;
+static VEC(GraphLaunch) graph_launches;
+static const uint64_t NODES = 1ull << 48;  // in numbers of nodes that ran: after all calls
+
+void timeline_graph_launched(const void *stream) {
+  if (!on_gpu) return;
+  GraphLaunch g = {clock_ns(), session_stack(), stream};
+  pthread_mutex_lock(&lock);
+  vec_push(&graph_launches, g);
+  pthread_mutex_unlock(&lock);
+}
+
+static GraphLaunch graph_launch_before(uint64_t ns) {
+  GraphLaunch found = {0};
+  pthread_mutex_lock(&lock);
+  uint32_t low = 0, high = graph_launches.len;
+  while (low < high) {
+    uint32_t at = low + (high - low) / 2;
+    if (graph_launches.data[at].ns <= ns) low = at + 1;
+    else high = at;
+  }
+  if (low) found = graph_launches.data[low - 1];
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+void timeline_node_ran(const SessionNode *n) {
+  uint64_t v[RUN_VALUES] = {0};
+  tell_source(n->times.source);
+  GraphLaunch g = graph_launch_before(n->times.begin);
+  set_common(v, CALL_NODE, g.stream, n->device);
+  v[CALL_NUMBER] |= NODES;
+  v[CALL_BEGIN] = v[CALL_END] = g.ns ? g.ns : n->times.begin;
+  v[CALL_THREADS] = n->threads;
+  v[CALL_BLOCKS] = n->blocks;
+  v[CALL_SHARED] = n->shared;
+  v[CALL_STARTED] = n->times.begin;
+  v[CALL_ENDED] = n->times.end;
+  v[CALL_QUEUED] = n->times.queued;
+  v[CALL_SUBMITTED] = n->times.submitted;
+  pthread_mutex_lock(&session_lock);
+  uint64_t kernel = session_string(n->kernel);
+  pthread_mutex_unlock(&session_lock);
+  send_call("node", kernel, g.stack, v);
 }
 
 // What never ran, or when is not known.

@@ -5,7 +5,15 @@
 #include "tools/profile/abi.h"
 #include "weave/execution_counts.h"
 
-typedef enum { SITE_GLOBAL, SITE_SHARED, SITE_CONSTANT, SITE_BRANCH, SITE_WORK } SiteSpace;
+typedef enum {
+  SITE_GLOBAL,
+  SITE_SHARED,
+  SITE_CONSTANT,
+  SITE_BRANCH,
+  SITE_WORK,
+  SITE_UNIFORM,
+  SITE_OCCUPANCY
+} SiteSpace;
 typedef enum { SITE_LOAD, SITE_STORE, SITE_ATOMIC } SiteWhat;
 // How much the code tells without running. KNOWN: a full warp's request; others are looked at when
 // they run. SAME: every request of the site.
@@ -55,7 +63,7 @@ typedef struct Profile {
 } Profile;
 
 // Bits of WeavePlan.tool_options. SAMPLES: a GPU does not look at every request
-enum { ONLY_TIMELINE = 1, SAMPLES = 2 };
+enum { ONLY_TIMELINE = 1, SAMPLES = 2, STAMPS = 4 };
 
 // What the lanes of a full warp have in a register: STEP: `stride` more from lane to lane, in tiles
 // also `row` more from row to row; WIDE: some fixed step, which the launch decides
@@ -132,6 +140,12 @@ void sample_decide(Profiling *w, Code *c, uint32_t word);  // sets Profiling.loo
 PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes);
 // Behind the probe: once there have been enough, requests are looked at by chance.
 void sample_count(Profiling *w, Code *c, uint32_t word, uint32_t slot);
+
+// --- weave_uniform.c ---
+void weave_uniform(Profiling *w);
+
+// --- weave_occupancy.c ---
+void weave_occupancy(Body *b, Profile *profile);
 
 // --- weave_access.c ---
 void weave_access(Profiling *w, uint32_t block, uint32_t i);

@@ -11,6 +11,10 @@
 #define MEASURE_RANGE "range"          // work that the program names: the name as text
 #define MEASURE_PEAKS "peaks"          // PeakId, as doubles; the device as text
 #define MEASURE_STALLS "stalls"        // samples of a kernel, its reason as text
+#define MEASURE_OCCUPANCY "occupancy"  // achieved: OCCUPANCY_… of a kernel
+#define MEASURE_UNIFORM "uniform"      // instructions of warps with one result for all lanes
+#define MEASURE_BUFFERS "buffers"      // bytes that a launch's parameters point into, at most
+#define MEASURE_SPILL "spill"          // bytes that a line spills and loads back
 #define MEASURE_TIMES "times"          // who measured when the device worked, as text
 
 enum {
@@ -35,6 +39,13 @@ enum {
 };
 enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of warps that were lost
 
+enum {
+  OCCUPANCY_ACTIVE,  // cycles in which multiprocessors had threads of the kernel
+  OCCUPANCY_CYCLES,  // of its threads
+  OCCUPANCY_THREADS,
+  OCCUPANCY_WARPS,
+  OCCUPANCY_COUNT
+};
 enum {
   RESOURCES_REGISTERS,  // of a thread
   RESOURCES_SHARED,     // static, bytes
@@ -76,7 +87,17 @@ enum {
   RANGE_COUNT
 };
 // CALL_KIND; CALL_HOST_MEMORY
-enum { CALL_TO_DEVICE, CALL_TO_HOST, CALL_ON_DEVICE, CALL_SET, CALL_WAIT, CALL_LAUNCH };
+// NODE: a kernel of a graph, when it is captured (no times), and when CUPTI says that it ran
+enum {
+  CALL_TO_DEVICE,
+  CALL_TO_HOST,
+  CALL_ON_DEVICE,
+  CALL_SET,
+  CALL_WAIT,
+  CALL_LAUNCH,
+  CALL_NODE,
+  CALL_KINDS
+};
 enum { HOST_NONE, HOST_PAGEABLE, HOST_PINNED };
 
 #endif

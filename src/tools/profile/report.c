@@ -8,7 +8,10 @@
 #include "tools/options.h"
 #include "tools/profile/report_calibrate.h"
 #include "tools/profile/report_budget.h"
+#include "tools/profile/report_bus.h"
 #include "tools/profile/report_diff.h"
+#include "tools/profile/report_figures.h"
+#include "tools/profile/report_first.h"
 #include "tools/profile/report_model.h"
 #include "tools/profile/report_plots.h"
 #include "tools/profile/report_ranges.h"
@@ -18,65 +21,7 @@
 #include "tools/profile/report_trace.h"
 #include "tools/report.h"
 
-enum { FIRST_SHOWN = 3, ADVICE_SHOWN = 20, LINES_SHOWN = 12 };
-
-static void add_place(const Advice *a, Str *out) {
-  if (a->file) str_printf(out, "%s:%u", report_path(a->file), a->line);
-  else if (a->line) str_printf(out, "PTX line %u", a->line);
-  else str_add(out, "the program");
-}
-
-// The same advice about calls at several lines is one thing to change.
-static bool is_told(const ProfileModel *m, uint32_t i) {
-  const Advice *a = &m->advice.data[i];
-  for (uint32_t k = 0; k < i; k++)
-    if (!a->kernel && !m->advice.data[k].kernel && m->advice.data[k].rule == a->rule) return true;
-  return false;
-}
-
-static void add_other_lines(const ProfileModel *m, uint32_t i, Str *out) {
-  const Advice *a = &m->advice.data[i];
-  bool first = true;
-  for (uint32_t k = i + 1; k < m->advice.len && !a->kernel; k++) {
-    const Advice *b = &m->advice.data[k];
-    if (b->kernel || b->rule != a->rule || !b->file) continue;
-    str_printf(out, "%s%s:%u", first ? "     also at " : ", ", report_path(b->file), b->line);
-    first = false;
-  }
-  if (!first) str_addc(out, '\n');
-}
-
-static void add_advice(const Advice *a, uint32_t number, Str *out) {
-  str_printf(out, "  %u. ", number);
-  add_place(a, out);
-  str_printf(out, ": %s (%s)\n", profile_rules[a->rule].what, profile_rules[a->rule].name);
-  if (a->kernel) str_printf(out, "     kernel %s\n", a->kernel);
-  str_printf(out, "     %s\n", a->evidence);
-  if (a->worth_ms >= 0) str_printf(out, "     worth about %.3g ms\n", a->worth_ms);
-  str_printf(out, "     %s\n", a->instead);
-}
-
-static void add_first(const ProfileModel *m, bool all, Str *out) {
-  uint32_t things = 0;
-  for (uint32_t i = 0; i < m->advice.len; i++) things += !is_told(m, i);
-  uint32_t shown = all ? things : MIN(things, (uint32_t)FIRST_SHOWN), n = 0;
-  if (!m->kernels.len && !m->calls.len) return;
-  if (!shown) {
-    str_add(out, " \nprofile: no rule found anything to change\n");
-    return;
-  }
-  if (shown == 1) str_add(out, " \nprofile: what to change\n");
-  else str_printf(out, " \nprofile: the %u things to change first\n", shown);
-  for (uint32_t i = 0; i < m->advice.len && n < shown; i++) {
-    if (is_told(m, i)) continue;
-    add_advice(&m->advice.data[i], ++n, out);
-    add_other_lines(m, i, out);
-  }
-  if (shown < things) str_printf(out, "  and %u more (-v names them all)\n", things - shown);
-  if (!m->has_times)
-    str_add(out, "  The virtual device has no times: the order is by sectors, wavefronts and "
-                 "instructions.\n");
-}
+enum { LINES_SHOWN = 12 };
 
 static int by_units(const void *x, const void *y) {
   const Access *a = x, *b = y;
@@ -195,6 +140,9 @@ static void add_roof(const ProfileModel *m, const KernelProfile *k, Str *out) {
     str_printf(out, "  %.0f%% of the roof of %s, bound by %s; %.3g FP instructions a byte\n",
                100 * r.attained, m->peaks->device, r.memory_bound ? "memory" : "arithmetic",
                r.intensity);
+  else if (r.intensity > 0)
+    str_printf(out, "  %.3g FP instructions a byte: on %s bound by %s\n", r.intensity,
+               m->peaks->device, r.memory_bound ? "memory" : "arithmetic");
 }
 
 static void add_kernel(const ProfileModel *m, KernelProfile *k, bool all, Str *out) {
@@ -205,11 +153,19 @@ static void add_kernel(const ProfileModel *m, KernelProfile *k, bool all, Str *o
   str_printf(out, "  %llu instructions of warps, %.1f%% of their lanes active",
              (unsigned long long)k->warp_instructions, lanes);
   if (k->launches)
-    str_printf(out, "; %llu launch%s, %llu threads a block", (unsigned long long)k->launches,
-               k->launches == 1 ? "" : "es", (unsigned long long)k->threads);
+    str_printf(out, "; %llu launch%s", (unsigned long long)k->launches,
+               k->launches == 1 ? "" : "es");
+  if (k->nodes)
+    str_printf(out, "; %llu node%s of graphs", (unsigned long long)k->nodes,
+               k->nodes == 1 ? "" : "s");
+  if (k->node_runs)
+    str_printf(out, ", which ran %llu time%s", (unsigned long long)k->node_runs,
+               k->node_runs == 1 ? "" : "s");
+  if (k->threads) str_printf(out, ", %llu threads a block", (unsigned long long)k->threads);
   if (k->ns) str_printf(out, ", %.3g ms", (double)k->ns / 1e6);
   str_addc(out, '\n');
   add_occupancy(k, all, out);
+  figures_text(m, k, out);
   add_roof(m, k, out);
   stalls_text(m, k, all, out);
   if (!k->accesses.len) return;
@@ -237,8 +193,9 @@ static void results(Run *r, bool all, Str *out) {
   ProfileModel m;
   if (!r->measures.len) return;
   profile_model_build(r, &m);
-  add_first(&m, all, out);
+  first_text(&m, all, out);
   timeline_text(&m, all, out);
+  bus_text(&m, out);
   ranges_text(&m, all, out);
   qsort(m.kernels.data, m.kernels.len, sizeof *m.kernels.data, by_model);
   for (uint32_t i = 0; i < m.kernels.len; i++) add_kernel(&m, m.kernels.data[i], all, out);
@@ -287,6 +244,8 @@ static void json_access(const Access *a, Str *s) {
   json_number(s, "requests", v[ACCESS_REQUESTS]);
   if (v[ACCESS_LOOKED]) json_number(s, "looked_at", v[ACCESS_LOOKED]);
   json_number(s, "threads", v[ACCESS_THREADS]);
+  json_number(s, "asked_bytes", v[ACCESS_THREADS] * v[ACCESS_BYTES]);
+  if (v[ACCESS_SPACE] == SITE_GLOBAL) json_number(s, "moved_bytes", 32 * v[ACCESS_UNITS]);
   json_number(s, units[v[ACCESS_SPACE] % 3], v[ACCESS_UNITS]);
   if (v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] != SITE_ATOMIC)
     json_number(s, "lines", v[ACCESS_LINES]);
@@ -325,8 +284,11 @@ static void json_kernel(const ProfileModel *m, const KernelProfile *k, Str *s) {
   json_number(s, "instructions", k->instructions);
   json_number(s, "warp_instructions", k->warp_instructions);
   json_number(s, "launches", k->launches);
+  if (k->nodes) json_number(s, "nodes", k->nodes);
+  if (k->node_runs) json_number(s, "node_runs", k->node_runs);
   if (k->ns) json_number(s, "ns", k->ns);
   json_occupancy(k, s);
+  figures_json(m, k, s);
   stalls_json(m, k, s);
   plots_kernel_json(m, k, s);
   json_key(s, "accesses");
@@ -364,6 +326,7 @@ static void json_results(Run *r, Str *s) {
   str_addc(s, ']');
   plots_json(&m, s);
   timeline_json(&m, s);
+  bus_json(&m, s);
   ranges_json(&m, s);
   profile_model_free(&m);
 }
@@ -377,6 +340,9 @@ static bool check_options(Options *o, Error *err) {
   bool known = !strncmp(arch, "sm_", 3) && occupancy_knows((unsigned)strtoul(arch + 3, NULL, 10));
   if (options_given(o, OPT_FAIL_IF) && !budget_check(options_text(o, OPT_FAIL_IF), err))
     return false;
+  if (options_flag(o, OPT_PROFILE_OCCUPANCY) && options_flag(o, OPT_PROFILE_STALLS))
+    return error_set(err, "--profile-occupancy and --profile-stalls are for two runs: the stamps "
+                          "of the first would be sampled too.");
   if (options_given(o, OPT_FAIL_IF) && !is_named(o))
     return error_set(err, "--fail-if is for --tool=profile.");
   // here, since the program is started before the tool's own start is called

@@ -76,7 +76,10 @@ static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
   bool larger = v[CALL_THREADS] * v[CALL_BLOCKS] >= k->threads * k->blocks;
   // times of a run without our code are better
   if (m->has_plain != (v[CALL_PLAIN] != 0)) return;
-  k->launches++;
+  bool node = v[CALL_KIND] == CALL_NODE;
+  k->launches += !node;
+  k->nodes += node && !v[CALL_STARTED];
+  k->node_runs += node && v[CALL_STARTED];
   if (larger) {
     k->threads = v[CALL_THREADS];
     k->shared = v[CALL_SHARED];
@@ -85,6 +88,7 @@ static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
   if (!v[CALL_STARTED]) return;
   uint64_t ns = v[CALL_ENDED] - v[CALL_STARTED];
   k->ns += ns;
+  if (node) return;
   k->timed++;
   if (ns > SHORT_LAUNCH_NS) return;
   k->short_launches++;
@@ -104,10 +108,19 @@ static double ideal_of(const RunMeasure *m) {
   }
 }
 
+// As Nsight Compute defines it: warps on a multiprocessor, in the cycles in which it has any.
+double profile_achieved_warps(const KernelProfile *k) {
+  const uint64_t *v = k->achieved;
+  if (!v[OCCUPANCY_ACTIVE] || !v[OCCUPANCY_THREADS]) return 0;
+  double warps = (double)v[OCCUPANCY_CYCLES] / (double)v[OCCUPANCY_ACTIVE] *
+                 (double)v[OCCUPANCY_WARPS] / (double)v[OCCUPANCY_THREADS];
+  return warps <= 128 ? warps : 0;  // more than any device holds: a clock went back
+}
+
 double profile_spilled_bytes(const KernelProfile *k) {
   if (!k->resources) return 0;
   const uint64_t *v = k->resources->v;
-  return (double)(v[RESOURCES_SPILL_STORES] + v[RESOURCES_SPILL_LOADS]) * (double)k->launches *
+  return (double)(v[RESOURCES_SPILL_STORES] + v[RESOURCES_SPILL_LOADS]) * (double)k->runs *
          (double)(k->blocks * k->threads);
 }
 
@@ -167,7 +180,7 @@ static int by_gain(const void *x, const void *y) {
 static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
   // modules have kernels that the program never launches
   bool resources = !strcmp(x->what, MEASURE_RESOURCES);
-  if (!strcmp(x->what, MEASURE_STALLS) || !x->kernel ||
+  if (!strcmp(x->what, MEASURE_STALLS) || !strcmp(x->what, MEASURE_SPILL) || !x->kernel ||
       (resources && !strmap_get(by_name, x->kernel)))
     return;
   KernelProfile *k = kernel_of(m, by_name, x->kernel);
@@ -175,12 +188,28 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
   else if (!strcmp(x->what, MEASURE_ACCESS)) add_access(m, k, x);
   else if (!strcmp(x->what, MEASURE_BRANCH)) add_branch(k, x);
   else if (!strcmp(x->what, MEASURE_CALL)) add_launch(m, k, x);
+  else if (!strcmp(x->what, MEASURE_UNIFORM)) k->uniform += x->v[0];
+  else if (!strcmp(x->what, MEASURE_BUFFERS)) k->buffers = MAX(k->buffers, x->v[0]);
+  else if (!strcmp(x->what, MEASURE_OCCUPANCY))
+    for (unsigned i = 0; i < OCCUPANCY_COUNT; i++) k->achieved[i] += x->v[i];
   else if (!strcmp(x->what, MEASURE_WORK)) {
     k->work_warps += x->v[WORK_WARPS];
     k->work_sum += x->v[WORK_SUM];
     k->work_most = MAX(k->work_most, x->v[WORK_MOST]);
     k->first_file = x->file;
     k->first_line = x->line;
+  }
+}
+
+// Without a second run the run's own count of launches has every run of a node.
+static void count_runs(ProfileModel *m) {
+  for (uint32_t i = 0; i < m->kernels.len; i++) {
+    KernelProfile *k = m->kernels.data[i];
+    k->runs = k->launches + MAX(k->nodes, k->node_runs);
+    for (uint32_t n = 0; k->nodes && !m->has_plain && n < m->run->kernels.len; n++) {
+      const RunKernel *r = m->run->kernels.data[n];
+      if (r->name && !strcmp(r->name, k->name)) k->runs = MAX(k->runs, r->launches);
+    }
   }
 }
 
@@ -204,12 +233,14 @@ void profile_model_build(Run *r, ProfileModel *m) {
     k->instructions += c->total;
     k->warp_instructions += c->warp_total;
     k->floats += c->classes[FLOAT_CLASS];
+    for (unsigned n = 0; n < ARRAY_LEN(k->classes); n++) k->classes[n] += c->classes[n];
     if (!k->first_line || c->line < k->first_line) {
       k->first_file = c->file;
       k->first_line = c->line;
     }
   }
   strmap_free(&by_name);
+  count_runs(m);
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     add_parts(m->peaks->of, m->kernels.data[i]);
     m->has_times |= m->kernels.data[i]->ns != 0;

@@ -39,11 +39,18 @@ typedef struct KernelProfile {
   VEC(Access) accesses;
   VEC(Branch) branches;
   uint64_t instructions, warp_instructions;
-  uint64_t floats;  // FP instructions of threads
+  uint64_t floats;   // FP instructions of threads
+  uint64_t uniform;  // of warp_instructions: the same in all lanes
+  uint64_t classes[COUNT_CLASSES];
+  uint64_t buffers;  // bytes that parameters of a launch point into, at most
+  uint64_t achieved[OCCUPANCY_COUNT];
   uint64_t work_warps, work_sum, work_most;
   double parts[PART_COUNT];
   // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
   uint64_t launches, threads, blocks, shared, first_line;
+  // of graphs: nodes that were captured; how often they ran, where that is known
+  uint64_t nodes, node_runs;
+  uint64_t runs;  // launches, and runs of nodes as far as they are known
   uint64_t ns;  // of all launches on a GPU, without our code; 0: not known
   // launches whose time is known; those of them that take less than a launch costs
   uint64_t timed, short_launches, short_ns;
@@ -78,6 +85,7 @@ void profile_model_free(ProfileModel *m);
 // gain: by how much the part would get shorter
 void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part, double gain);
 double profile_kernel_ns(const KernelProfile *k);  // by the model
+double profile_achieved_warps(const KernelProfile *k);  // of a multiprocessor; 0: not measured
 double profile_spilled_bytes(const KernelProfile *k);  // of all threads, stored and loaded
 
 // of the requests of an access: how many were no estimate
@@ -90,6 +98,9 @@ void profile_rules_control(ProfileModel *m, const KernelProfile *k);
 void profile_rules_calls(ProfileModel *m);
 void profile_rules_occupancy(ProfileModel *m, const KernelProfile *k);
 bool profile_occupancy(const KernelProfile *k, Occupancy *out);  // false: not known
+
+// --- report_spills.c ---
+void spills_text(const ProfileModel *m, const KernelProfile *k, Str *out);
 
 // --- report_pattern.c: "stride of 128 bytes" ---
 void profile_pattern(const RunMeasure *m, Str *out);

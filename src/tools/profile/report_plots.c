@@ -78,10 +78,11 @@ void plots_kernel_json(const ProfileModel *m, const KernelProfile *k, Str *s) {
 }
 
 static void call_json(const ProfileModel *m, const RunMeasure *x, uint64_t first, Str *s) {
-  static const char *const kinds[] = {"to device", "to host", "on device", "set", "wait", "launch"};
+  static const char *const kinds[CALL_KINDS] = {"to device", "to host", "on device", "set",
+                                                "wait",      "launch",  "node"};
   const uint64_t *v = x->v;
   json_open(s, NULL, '{');
-  json_text(s, "kind", kinds[v[CALL_KIND] % 6]);
+  json_text(s, "kind", kinds[v[CALL_KIND] % CALL_KINDS]);
   json_text(s, "name", x->kernel ? run_readable_name(m->run, x->kernel) : x->text);
   json_number(s, "stream", v[CALL_STREAM]);
   json_number(s, "bytes", v[CALL_BYTES]);

@@ -55,7 +55,8 @@ static void head_of(const char *path, char *target, size_t size, unsigned *limit
 typedef struct Reading {
   Run *run;
   char kernel[4096];
-  bool mine;  // the properties that follow are the kernel's
+  bool mine;    // the properties that follow are the kernel's
+  bool spills;  // some kernel
   uint64_t v[RESOURCES_COUNT];
 } Reading;
 
@@ -83,6 +84,7 @@ static void read_line(Reading *r, const char *line) {
   const char *shared = strstr(line, " bytes smem");
   while (shared && shared > line && shared[-1] >= '0' && shared[-1] <= '9') shared--;
   if (shared) r->v[RESOURCES_SHARED] = strtoull(shared, NULL, 10);
+  r->spills |= r->v[RESOURCES_SPILL_STORES] || r->v[RESOURCES_SPILL_LOADS];
   RunMeasure m = {.what = MEASURE_RESOURCES, .kernel = r->kernel, .text = "ptxas"};
   memcpy(m.v, r->v, sizeof r->v);
   run_add_measure(r->run, &m);
@@ -121,18 +123,19 @@ static void keep_code(Run *run, const char *path) {
 }
 
 static void compile(Run *run, const char *path) {
-  char command[1024], target[40], line[8192], most[40] = "";
+  char command[1024], target[40], line[8192], most[40] = "", options[100];
   unsigned limit;
   struct stat st;
   if (stat(path, &st) != 0 || st.st_size > LARGEST) return;
   head_of(path, target, sizeof target, &limit);
   if (limit) snprintf(most, sizeof most, "-maxrregcount=%u", limit);
-  snprintf(command, sizeof command, "ptxas -v -arch=%s %s -o /dev/null '%s' 2>&1", target, most,
-           path);
+  snprintf(options, sizeof options, "-arch=%s %s", target, most);
+  snprintf(command, sizeof command, "ptxas -v %s -o /dev/null '%s' 2>&1", options, path);
   FILE *f = popen(command, "re");
   Reading r = {.run = run};
   while (f && fgets(line, sizeof line, f)) read_line(&r, line);
   if (f) pclose(f);
+  if (r.spills) spills_read(run, path, options);
 }
 
 void resources_read(Run *run) {

@@ -11,4 +11,8 @@ void resources_read(Run *run);                  // as measures of the run; once
 bool resources_are_live(void);  // the run is being made by this command
 void resources_end(void);
 
+// --- report_spills.c ---
+// Of a module's PTX, as measures: lines that spill. options: for ptxas
+void spills_read(Run *run, const char *path, const char *options);
+
 #endif

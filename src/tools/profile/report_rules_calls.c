@@ -54,8 +54,8 @@ static void check_copies(ProfileModel *m, const Line *l) {
            (double)l->pageable_bytes * (1 / peak(m, PEAK_PAGEABLE) - 1 / peak(m, PEAK_PINNED)));
   if (l->small >= MANY_COPIES)
     advise(m, RULE_SMALL_COPIES, l->first,
-           arena_printf(&m->arena, "%llu copies of %.1f KB on average %s",
-                        (unsigned long long)l->small, (double)l->bytes / (double)l->n / 1e3,
+           arena_printf(&m->arena, "%llu copies of %.0f bytes on average %s",
+                        (unsigned long long)l->small, (double)l->bytes / (double)l->n,
                         direction(l->first)),
            (double)(l->small - 1) * peak(m, PEAK_SMALL_COPY));
 }
@@ -101,18 +101,23 @@ static void no_overlap(ProfileModel *m) {
          (double)bytes / peak(m, PEAK_PINNED) / 2);
 }
 
-// What could run at the same time, if neither waited for the other, and the host asks for it fast
-// enough.
+// What could run at the same time, if neither waited for the other: as far as launches leave room
+// on the device, and as fast as the host can ask for them.
+enum { THREADS_EACH = 2048 };  // of a multiprocessor
 static double overlap_of_streams(const ProfileModel *m) {
-  double busy[2] = {0}, launches = 0;
+  double busy[2] = {0}, work = 0, launches = 0;
   for (uint32_t i = 0; i < m->calls.len; i++) {
     const uint64_t *v = m->calls.data[i]->v;
     if (v[CALL_KIND] != CALL_LAUNCH || !v[CALL_STARTED]) continue;
-    busy[v[CALL_STREAM] > 2] += (double)(v[CALL_ENDED] - v[CALL_STARTED]);
+    double ns = (double)(v[CALL_ENDED] - v[CALL_STARTED]);
+    double fills = (double)(v[CALL_BLOCKS] * v[CALL_THREADS]) /
+                   (peak(m, PEAK_PROCESSORS) * THREADS_EACH);
+    busy[v[CALL_STREAM] > 2] += ns;
+    work += ns * MIN(fills, 1.0);
     launches++;
   }
-  double free = busy[0] + busy[1] - launches * peak(m, PEAK_LAUNCH);
-  return MAX(0.0, MIN(free, MIN(busy[0], busy[1])));
+  double after = MAX(MAX(busy[0], busy[1]), MAX(work, launches * peak(m, PEAK_LAUNCH)));
+  return MAX(0.0, busy[0] + busy[1] - after);
 }
 
 // Work in the default stream between work in streams that wait for it.
@@ -121,7 +126,8 @@ static void default_stream(ProfileModel *m) {
   const RunMeasure *first = NULL;
   for (uint32_t i = 0; i < m->calls.len; i++) {
     const RunMeasure *x = m->calls.data[i];
-    if (x->v[CALL_KIND] == CALL_WAIT || x->v[CALL_NON_BLOCKING]) continue;
+    if (x->v[CALL_KIND] == CALL_WAIT || x->v[CALL_KIND] == CALL_NODE || x->v[CALL_NON_BLOCKING])
+      continue;
     // copies that wait are in the default stream, and would wait anyway
     if (is_copy(x) && !x->v[CALL_ASYNC]) continue;
     bool created = x->v[CALL_STREAM] > 2;
@@ -174,13 +180,15 @@ static void small_launches(ProfileModel *m) {
   }
 }
 
-// Waits that have a launch before them and one after them, and nothing else.
+// Waits that have a launch before them, and a launch or a set after them.
 static void sync_wait(ProfileModel *m) {
   Lines lines = {0};
   for (uint32_t i = 1; i + 1 < m->calls.len; i++) {
     const RunMeasure *x = m->calls.data[i];
-    if (x->v[CALL_KIND] != CALL_WAIT || m->calls.data[i - 1]->v[CALL_KIND] != CALL_LAUNCH ||
-        m->calls.data[i + 1]->v[CALL_KIND] != CALL_LAUNCH)
+    uint64_t before = m->calls.data[i - 1]->v[CALL_KIND],
+             after = m->calls.data[i + 1]->v[CALL_KIND];
+    if (x->v[CALL_KIND] != CALL_WAIT || before != CALL_LAUNCH ||
+        (after != CALL_LAUNCH && after != CALL_SET))
       continue;
     line_of(&lines, x)->n++;
   }

@@ -178,18 +178,40 @@ static double share_of(const KernelProfile *k, const struct MemoryRule *rule, co
   return all > 0 ? excess / all : 0;
 }
 
-// The padding that removes the conflict, where rows have one length.
+// The padding that removes the conflict, where rows have one length; where distances grow from turn
+// to turn, or are those of a small multiple, there are no rows to pad.
+enum { SHORTEST_ROW = 8 };
 static const char *padding(ProfileModel *m, const RunMeasure *x) {
   const uint64_t *v = x->v;
   uint64_t width = MAX(v[ACCESS_BYTES], 4ull), row = v[ACCESS_MOST] / width;
-  if (v[ACCESS_STRIDE] * 2 <= v[ACCESS_REQUESTS] || v[ACCESS_LEAST] != v[ACCESS_MOST] ||
-      v[ACCESS_MOST] % width || row < 2)
-    return NULL;
+  if (v[ACCESS_STRIDE] * 2 <= v[ACCESS_REQUESTS] || v[ACCESS_MOST] % width || row < 2) return NULL;
+  if (v[ACCESS_LEAST] != v[ACCESS_MOST] || row < SHORTEST_ROW)
+    return "Let neighbouring threads access neighbouring elements: s[threadIdx.x], not "
+           "s[n * threadIdx.x]; in a reduction begin with the largest distance and halve it, "
+           "instead of doubling it; use an array for each field instead of an array of structs.";
   return arena_printf(&m->arena,
                       "Make rows of %llu elements instead of %llu (one of padding: [%llu] instead "
                       "of [%llu]), or permute the columns: index [row][column ^ row].",
                       (unsigned long long)row + 1, (unsigned long long)row,
                       (unsigned long long)row + 1, (unsigned long long)row);
+}
+
+// What the distance between lanes looks like; NULL: nothing in particular.
+enum { LARGEST_STRUCT = 64 };
+static const char *coalescing(ProfileModel *m, const RunMeasure *x) {
+  const uint64_t *v = x->v;
+  bool regular = v[ACCESS_STRIDE] * 2 > v[ACCESS_REQUESTS];
+  if (!regular || v[ACCESS_LEAST] != v[ACCESS_MOST]) return NULL;
+  if (v[ACCESS_MOST] && v[ACCESS_MOST] <= LARGEST_STRUCT)
+    return arena_printf(&m->arena,
+                        "Use an array for each field (x[i], y[i]) instead of an array of structs "
+                        "of %llu bytes (p[i].x), or let thread i access element i instead of "
+                        "i * %llu.",
+                        (unsigned long long)v[ACCESS_MOST],
+                        (unsigned long long)(v[ACCESS_MOST] / MAX(v[ACCESS_BYTES], 1ull)));
+  return "Let neighbouring threads access neighbouring elements: index with threadIdx.x in the "
+         "last dimension (a[y][x], not a[x][y]), give each thread every n-th element instead of n "
+         "in a row, or stage a tile in shared memory and read that the other way round.";
 }
 
 static void check_line(ProfileModel *m, const KernelProfile *k, const struct MemoryRule *rule,
@@ -209,6 +231,7 @@ static void check_line(ProfileModel *m, const KernelProfile *k, const struct Mem
               .line = place->line,
               .evidence = arena_strdup(&m->arena, text.data)};
   if (rule->rule == RULE_BANK_CONFLICT) a.instead = padding(m, f.worst);
+  if (rule->rule == RULE_UNCOALESCED) a.instead = coalescing(m, f.worst);
   profile_advise(m, k, a, rule->part, share_of(k, rule, &f) * k->parts[rule->part]);
   str_free(&text);
 }

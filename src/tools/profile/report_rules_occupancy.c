@@ -16,12 +16,15 @@ static void spill(ProfileModel *m, const KernelProfile *k) {
   const uint64_t *v = k->resources->v;
   if (!v[RESOURCES_SPILL_STORES] && !v[RESOURCES_SPILL_LOADS]) return;
   Advice a = {.rule = RULE_SPILL, .file = k->first_file, .line = (uint32_t)k->first_line};
+  Str lines = {0};
+  spills_text(m, k, &lines);
   a.evidence = arena_printf(
       &m->arena,
       "%llu bytes of spill stores and %llu bytes of spill loads in each thread, with %llu "
-      "registers",
+      "registers%s",
       (unsigned long long)v[RESOURCES_SPILL_STORES], (unsigned long long)v[RESOURCES_SPILL_LOADS],
-      (unsigned long long)v[RESOURCES_REGISTERS]);
+      (unsigned long long)v[RESOURCES_REGISTERS], lines.len ? lines.data : "");
+  str_free(&lines);
   profile_advise(m, k, a, PART_MEMORY, profile_spilled_bytes(k) / m->peaks->of[PEAK_MEMORY]);
 }
 

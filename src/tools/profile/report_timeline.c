@@ -22,7 +22,9 @@ typedef struct Timeline {
 
 enum { GAPS_SHOWN = 3 };
 
-static bool is_launch(const RunMeasure *x) { return x->v[CALL_KIND] == CALL_LAUNCH; }
+static bool is_launch(const RunMeasure *x) {
+  return x->v[CALL_KIND] == CALL_LAUNCH || x->v[CALL_KIND] == CALL_NODE;
+}
 static bool is_timed(const RunMeasure *x) {
   return x->v[CALL_STARTED] && x->v[CALL_ENDED] >= x->v[CALL_STARTED];
 }
@@ -164,8 +166,7 @@ void timeline_json(const ProfileModel *m, Str *s) {
   Timeline t;
   build(m, &t);
   if (t.n) {
-    json_key(s, "timeline");
-    str_addc(s, '{');
+    json_open(s, "device_time", '{');
     json_text(s, "times", m->times);
     json_ms(s, "ms", t.span);
     json_ms(s, "kernel_ms", t.kernels);

@@ -157,12 +157,17 @@ static void count_work(Profiling *w) {
 }
 
 static unsigned options(const Options *o, const WeavePlan *plan) {
-  if (options_is(o, OPT_PROFILE_PART, "timeline")) return ONLY_TIMELINE;
+  if (options_is(o, OPT_PROFILE_PART, "timeline"))
+    return ONLY_TIMELINE | (options_flag(o, OPT_PROFILE_OCCUPANCY) ? STAMPS : 0);
   return plan->spare_registers && !options_flag(o, OPT_PROFILE_EXACT) ? SAMPLES : 0;
 }
 
 static bool leaves_code(const Program *p) {
-  return p->plan->tool_options[TOOL_PROFILE] & ONLY_TIMELINE;
+  return (p->plan->tool_options[TOOL_PROFILE] & (ONLY_TIMELINE | STAMPS)) == ONLY_TIMELINE;
+}
+
+static bool only_stamps(const Program *p) {
+  return p->plan->tool_options[TOOL_PROFILE] & STAMPS;
 }
 
 static void begin(Program *p) {
@@ -188,6 +193,10 @@ static void weave_block(Profiling *w, uint32_t block, uint32_t *instrs) {
 
 static void weave(Body *b) {
   if (leaves_code(b->program)) return;
+  if (only_stamps(b->program)) {
+    weave_occupancy(b, b->program->tool_data[TOOL_PROFILE]);
+    return;
+  }
   Profiling w = {.profile = b->program->tool_data[TOOL_PROFILE], .body = b};
   w.counting = execution_counts_weave(b);
   if (!w.counting) return;
@@ -199,6 +208,7 @@ static void weave(Body *b) {
   w.tiles = lane_values(&w, SHAPE_TILES);
   prepare(&w);
   count_work(&w);
+  weave_uniform(&w);
   uint32_t *instrs = ARENA_ARRAY(&b->cfg->arena, uint32_t, 2 * b->cfg->ninstrs + 1);
   for (uint32_t i = 0; i < b->cfg->nblocks; i++)
     if (w.counting->entry[i] != COUNT_NONE) weave_block(&w, i, instrs);
@@ -214,6 +224,9 @@ static bool end(Program *p, Error *err) {
   table->sites = ARENA_ARRAY(&p->out->arena, ProfileSite, t->sites.len + 1);
   if (t->sites.len) memcpy(table->sites, t->sites.data, sizeof *table->sites * t->sites.len);
   vec_free(&t->sites);
+  // as many warps as the program's own kernel has
+  for (uint32_t i = 0; only_stamps(p) && i < p->out->nkernels; i++)
+    p->out->kernels[i].registers = 32;
   return execution_counts_end(p);
 }
 

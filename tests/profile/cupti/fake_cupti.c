@@ -1,6 +1,7 @@
 // Stands in for NVIDIA's libcupti: when records are asked for it gives those that FAKE_CUPTI names,
 // "k BLOCKS THREADS START END" for a kernel and "c BYTES START END" for a copy, in microseconds
-// since it was opened. Of samples it gives 100 the first time, and 100 when sampling ends.
+// since it was opened; "g BLOCKS THREADS START END" is the kernel of a graph's node. Of samples it
+// gives 100 the first time, and 100 when sampling ends, at two instructions: the first has a line.
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,9 +57,14 @@ int cuptiActivityFlushAll(uint32_t flags) {
   memset(buffer, 0, MOST * ROOM);
   for (const char *p = getenv("FAKE_CUPTI"); *p && valid < MOST * ROOM; valid += ROOM) {
     while (*p == ' ') p++;
-    if (*p++ == 'k') {
+    char what = *p++;
+    if (what == 'k' || what == 'g') {
       CuptiKernel *k = (CuptiKernel *)(buffer + valid);
-      *k = (CuptiKernel){.kind = CUPTI_KERNEL, .stream = STREAM, .context = CONTEXT};
+      *k = (CuptiKernel){.kind = CUPTI_KERNEL,
+                         .stream = STREAM,
+                         .context = CONTEXT,
+                         .name = "_Z4workPi",
+                         .graph_node = what == 'g'};
       for (int i = 0; i < 3; i++) k->grid[i] = k->block[i] = 1;
       k->grid[0] = (int32_t)number(&p);
       k->block[0] = (int32_t)number(&p);
@@ -104,17 +110,46 @@ int cuptiPCSamplingSetConfigurationAttribute(CuptiSettings *p) {
   return 0;
 }
 
+enum { CRC = 77 };
 static void fill(CuptiSamples *s) {
   static const uint32_t samples[] = {60, 50, 30, 10};
   static char name[] = "_Z4workPi";  // all places share it, as they do with NVIDIA's
   s->nplaces = 2;
   for (uint32_t p = 0; p < 2; p++) {
     s->places[p].name = name;
+    s->places[p].code = CRC;
+    s->places[p].offset = 16 * p;
     s->places[p].nreasons = REASONS;
     for (uint32_t i = 0; i < REASONS; i++)
       s->places[p].reasons[i] = (CuptiReasonSamples){10 + i, samples[i] / 2};
   }
 }
+
+// The driver loads a cubin as soon as somebody listens.
+static CuptiCallback *listens;
+int cuptiSubscribe(void **subscriber, CuptiCallback *callback, void *user) {
+  listens = callback;
+  return 0;
+}
+int cuptiEnableCallback(uint32_t yes, void *subscriber, int domain, uint32_t id) {
+  static const char cubin[] = "a cubin with a section .debug_line";
+  CuptiModule m = {1, sizeof cubin, cubin};
+  if (domain == CUPTI_RESOURCES && id == CUPTI_MODULE_LOADED)
+    listens(NULL, domain, id, &(CuptiResource){.what = &m});
+  return 0;
+}
+int cuptiGetCubinCrc(CuptiCrc *p) {
+  p->crc = CRC;
+  return 0;
+}
+int cuptiGetSassToSourceCorrelation(CuptiLine *p) {
+  if (p->offset) return 999;
+  p->line = 4;
+  p->file = strdup("work.cu");
+  p->folder = strdup("/src");
+  return 0;
+}
+
 int cuptiPCSamplingGetData(CuptiTake *p) {
   static int taken;
   if (!taken++) fill(p->samples);
